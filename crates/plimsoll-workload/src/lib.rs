@@ -1,0 +1,19 @@
+//! What to do, as pure data: workloads as asked, plans as decided, and the operations a plan consists of.
+//!
+//! This crate cannot see a file, a clock or a thread. Read [`workload::Workload`] (what was asked), [`plan::Plan`] (what
+//! will be done) and [`operation_stream::OperationStream`] (which operations that means) first.
+
+#![forbid(unsafe_code)]
+
+pub mod block_sizes;
+pub mod distribution;
+pub mod limits;
+pub mod operation;
+pub mod payload;
+pub mod pinning;
+pub mod plan;
+pub mod settings;
+pub mod sweep;
+pub mod target_facts;
+pub mod units;
+pub mod workload;

@@ -1,0 +1,14 @@
+//! Bounds that every plan respects, so that nothing later needs to ask whether a number is sane.
+
+/// Jobs of a cell.
+pub const JOBS_MAX: u32 = 1024;
+/// Operations in flight of a job.
+pub const QUEUE_DEPTH_MAX: u32 = 4096;
+/// Smallest block of direct I/O.
+pub const BLOCK_SIZE_MIN: u32 = 512;
+/// Largest block.
+pub const BLOCK_SIZE_MAX: u32 = 64 << 20;
+/// Buffers of all jobs together.
+pub const BUFFER_BYTES_MAX: u64 = 4 << 30;
+/// Smallest block that can carry a verification header and some content.
+pub const VERIFY_BLOCK_MIN: u32 = 512;

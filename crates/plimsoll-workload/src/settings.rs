@@ -1,0 +1,157 @@
+//! The small closed vocabularies of a workload: each a word on the command line, in a plan and in a record.
+
+use std::{fmt, str::FromStr};
+
+use serde::{Deserialize, Serialize};
+
+use crate::units::ValueError;
+
+/// Declares an enum of words with one spelling everywhere: `FromStr`, `Display` and serde agree.
+macro_rules! words {
+    ($(#[$meta:meta])* $name:ident ($what:literal) { $($(#[$variant_meta:meta])* $variant:ident = $word:literal,)* }) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+        pub enum $name {
+            $($(#[$variant_meta])* #[serde(rename = $word)] $variant,)*
+        }
+
+        impl $name {
+            /// Every word, in the order help shows them.
+            pub const WORDS: &'static [&'static str] = &[$($word,)*];
+
+            /// The word for this value.
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $word,)* }
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = ValueError;
+
+            fn from_str(text: &str) -> Result<Self, ValueError> {
+                match text {
+                    $($word => Ok(Self::$variant),)*
+                    _ => Err(ValueError::new(format!(
+                        "\"{text}\" is not {}: choose one of {}", $what, Self::WORDS.join(", ")
+                    ))),
+                }
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.pad(self.as_str())
+            }
+        }
+    };
+}
+
+words! {
+    /// Access pattern and direction together, in the field's own six words.
+    ReadWrite("an access pattern") {
+        /// Sequential reads.
+        Read = "read",
+        /// Sequential writes.
+        Write = "write",
+        /// Random reads.
+        RandRead = "randread",
+        /// Random writes.
+        RandWrite = "randwrite",
+        /// Sequential reads and writes mixed.
+        Rw = "rw",
+        /// Random reads and writes mixed.
+        RandRw = "randrw",
+    }
+}
+
+impl ReadWrite {
+    /// Whether offsets are random.
+    pub const fn is_random(self) -> bool {
+        matches!(self, Self::RandRead | Self::RandWrite | Self::RandRw)
+    }
+
+    /// The share of reads when the workload does not say.
+    pub const fn default_read_percent(self) -> u8 {
+        match self {
+            Self::Read | Self::RandRead => 100,
+            Self::Write | Self::RandWrite => 0,
+            Self::Rw | Self::RandRw => 50,
+        }
+    }
+
+    /// Whether reads and writes are mixed, so that `read_percent` may be given.
+    pub const fn is_mixed(self) -> bool {
+        matches!(self, Self::Rw | Self::RandRw)
+    }
+}
+
+words! {
+    /// Whether the jobs of a cell share one file or have one each. Devices are always shared.
+    FileSharing("a way to share files") {
+        /// One file for all jobs; `size` is its size.
+        Shared = "shared",
+        /// A file for each job; `size` is the size of each.
+        PerJob = "per-job",
+    }
+}
+
+words! {
+    /// How writes are made durable as they are issued.
+    SyncMode("a sync mode") {
+        /// Not at all: the device may keep them in its cache.
+        None = "none",
+        /// `O_DSYNC`: data is durable when the write completes.
+        DataSync = "dsync",
+        /// `O_SYNC`: data and metadata are durable when the write completes.
+        Sync = "sync",
+    }
+}
+
+words! {
+    /// When the operations of an open loop arrive.
+    Arrival("an arrival process") {
+        /// At equal distances.
+        Fixed = "fixed",
+        /// With exponentially distributed gaps.
+        Poisson = "poisson",
+    }
+}
+
+words! {
+    /// What a rate counts for.
+    RateScope("a rate scope") {
+        /// All jobs together.
+        Total = "total",
+        /// Each job.
+        Job = "job",
+    }
+}
+
+words! {
+    /// How I/O should reach the kernel.
+    EngineChoice("an engine") {
+        /// The first that works of `io_uring`, `libaio`, `psync`.
+        Auto = "auto",
+        /// `io_uring` with registered files and buffers.
+        IoUring = "io_uring",
+        /// Linux native AIO.
+        Libaio = "libaio",
+        /// One thread for each operation in flight, calling `preadv2` and `pwritev2`.
+        Psync = "psync",
+        /// No storage at all: operations complete at once. For testing plimsoll itself.
+        Memory = "memory",
+    }
+}
+
+words! {
+    /// How long to measure when nothing else is said.
+    Effort("an effort") {
+        /// An answer within a minute, never called steady.
+        Quick = "quick",
+        /// The default.
+        Standard = "standard",
+        /// For decisions that cost money.
+        Thorough = "thorough",
+    }
+}

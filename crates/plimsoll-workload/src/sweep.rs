@@ -1,0 +1,110 @@
+//! A parameter that may have several values: their product is the cells of a sweep.
+
+use std::{fmt, marker::PhantomData, str::FromStr};
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+use crate::units::ValueError;
+
+/// One or more values of a parameter, in the order given; never empty.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sweep<T>(Vec<T>);
+
+impl<T> Sweep<T> {
+    /// A single value.
+    pub fn one(value: T) -> Self {
+        Self(vec![value])
+    }
+
+    /// These values; `None` when there are none.
+    pub fn new(values: Vec<T>) -> Option<Self> {
+        (!values.is_empty()).then_some(Self(values))
+    }
+
+    /// The values.
+    pub fn values(&self) -> &[T] {
+        &self.0
+    }
+}
+
+impl<T: FromStr<Err: fmt::Display>> FromStr for Sweep<T> {
+    type Err = ValueError;
+
+    fn from_str(text: &str) -> Result<Self, ValueError> {
+        text.split(',')
+            .map(|part| part.trim().parse().map_err(|error| ValueError::new(format!("\"{part}\": {error}"))))
+            .collect::<Result<_, _>>()
+            .map(Self)
+    }
+}
+
+impl<T: Serialize> Serialize for Sweep<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0.as_slice() {
+            [one] => one.serialize(serializer),
+            many => many.serialize(serializer),
+        }
+    }
+}
+
+struct SweepVisitor<T>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>> de::Visitor<'de> for SweepVisitor<T> {
+    type Value = Sweep<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("one value or a list of values")
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<Self::Value, E> {
+        T::deserialize(de::value::StrDeserializer::new(text)).map(Sweep::one)
+    }
+
+    fn visit_u64<E: de::Error>(self, number: u64) -> Result<Self::Value, E> {
+        T::deserialize(de::value::U64Deserializer::new(number)).map(Sweep::one)
+    }
+
+    fn visit_i64<E: de::Error>(self, number: i64) -> Result<Self::Value, E> {
+        T::deserialize(de::value::I64Deserializer::new(number)).map(Sweep::one)
+    }
+
+    fn visit_seq<A: de::SeqAccess<'de>>(self, mut sequence: A) -> Result<Self::Value, A::Error> {
+        let mut values = Vec::new();
+        while let Some(value) = sequence.next_element()? {
+            values.push(value);
+        }
+        Sweep::new(values).ok_or_else(|| de::Error::invalid_length(0, &self))
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Sweep<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(SweepVisitor(PhantomData))
+    }
+}
+
+#[cfg(feature = "schema")]
+impl<T: schemars::JsonSchema> schemars::JsonSchema for Sweep<T> {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        format!("SweepOf{}", T::schema_name()).into()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        let one = generator.subschema_for::<T>();
+        schemars::json_schema!({ "anyOf": [one.clone(), { "type": "array", "items": one, "minItems": 1 }] })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_and_a_single_value_read_alike() {
+        assert_eq!("1,2,4".parse::<Sweep<u32>>().unwrap().values(), [1, 2, 4]);
+        assert_eq!(serde_json::from_str::<Sweep<u32>>("[1, 2]").unwrap().values(), [1, 2]);
+        assert_eq!(serde_json::from_str::<Sweep<u32>>("7").unwrap().values(), [7]);
+        assert!(serde_json::from_str::<Sweep<u32>>("[]").is_err());
+        assert!("1,,2".parse::<Sweep<u32>>().is_err());
+    }
+}

@@ -1,0 +1,208 @@
+//! What was asked: a workload as pure data in which every parameter may be absent.
+
+use std::{fmt, str::FromStr};
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::{
+    block_sizes::BlockSizes,
+    distribution::Distribution,
+    payload::Payload,
+    pinning::Pinning,
+    settings::{Arrival, EngineChoice, FileSharing, RateScope, ReadWrite, SyncMode},
+    sweep::Sweep,
+    units::{ByteCount, Extent, Percent, Rate, Span, ValueError, serde_as_text},
+};
+
+/// A pause after every so many operations of a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ThinkTime {
+    /// How long to pause.
+    pub pause: Span,
+    /// After how many completed operations.
+    pub operations: u32,
+}
+
+impl FromStr for ThinkTime {
+    type Err = ValueError;
+
+    fn from_str(text: &str) -> Result<Self, ValueError> {
+        let (pause, operations) = text.split_once('/').unwrap_or((text, "1"));
+        let operations = operations.trim().parse().ok().filter(|count| *count > 0).ok_or_else(|| {
+            ValueError::new(format!("\"{text}\" is not a think time: write PAUSE or PAUSE/OPERATIONS, as in 10ms/8"))
+        })?;
+        Ok(Self { pause: pause.parse()?, operations })
+    }
+}
+
+impl fmt::Display for ThinkTime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.operations == 1 { self.pause.fmt(f) } else { write!(f, "{}/{}", self.pause, self.operations) }
+    }
+}
+
+serde_as_text! { ThinkTime, "a pause after each operation, as \"10ms\", or after several, as \"10ms/8\""; }
+
+/// Declares [`Workload`] once: the fields, and how one workload fills the gaps of another.
+macro_rules! workload {
+    ($($(#[$meta:meta])* $field:ident: $kind:ty,)*) => {
+        /// A workload as asked. Names and meanings are those of the flags of `plimsoll run`.
+        #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+        #[serde(deny_unknown_fields)]
+        pub struct Workload {
+            $(
+                $(#[$meta])*
+                #[serde(default, skip_serializing_if = "Option::is_none")]
+                pub $field: Option<$kind>,
+            )*
+        }
+
+        impl Workload {
+            /// This workload, with what it leaves open taken from `defaults`.
+            #[must_use]
+            pub fn or(self, defaults: &Self) -> Self {
+                Self { $($field: self.$field.or_else(|| defaults.$field.clone()),)* }
+            }
+        }
+    };
+}
+
+workload! {
+    /// What to call the cells of this workload.
+    name: String,
+    /// Access pattern: read, write, randread, randwrite, rw or randrw. Default: read.
+    rw: ReadWrite,
+    /// Share of reads of a mixed pattern. A list sweeps.
+    read_percent: Sweep<Percent>,
+    /// Share of operations that go to a random offset instead of the next one. Default: 0 or 100, by `rw`.
+    random_percent: Percent,
+    /// Bytes of an operation. A list sweeps. Default: 4 KiB.
+    block_size: Sweep<BlockSizes>,
+    /// Bytes of a write, when they differ from those of a read.
+    write_block_size: BlockSizes,
+    /// Operations each job keeps in flight. A list sweeps. Default: 1.
+    queue_depth: Sweep<u32>,
+    /// Jobs that run at once. A list sweeps. Default: 1.
+    jobs: Sweep<u32>,
+    /// The region that operations touch. Default: the whole device or file; 1 GiB in a directory.
+    size: Extent,
+    /// Where the region begins. Default: 0.
+    offset: Extent,
+    /// How much data to transfer in all, over all jobs; the region stays `size`.
+    io_size: ByteCount,
+    /// Distance from one sequential operation to the next. Default: the block size.
+    stride: ByteCount,
+    /// Whether jobs share a file or have one each. Default: shared.
+    files: FileSharing,
+    /// Which blocks random operations choose. Default: uniform.
+    distribution: Distribution,
+    /// Go through the page cache instead of around it. Default: false.
+    buffered: bool,
+    /// Durability of each write. Default: none.
+    sync: SyncMode,
+    /// Call `fsync` after every so many writes of a job.
+    fsync: u64,
+    /// Call `fdatasync` after every so many writes of a job.
+    fdatasync: u64,
+    /// Call `fsync` at the end of each slot that wrote, as part of the measured time. Default: false.
+    end_fsync: bool,
+    /// Pause after every so many operations of a job.
+    think_time: ThinkTime,
+    /// Operations or bytes per second to issue, whatever the storage answers (an open loop).
+    rate: Rate,
+    /// Whether `rate` is for all jobs together or for each. Default: total.
+    rate_per: RateScope,
+    /// When the operations of an open loop arrive. Default: fixed.
+    arrival: Arrival,
+    /// Wait this long before the first operation of a cell.
+    start_delay: Span,
+    /// Load before measurement begins, in each slot.
+    ramp: Span,
+    /// Measured time of the cell, ramps excluded.
+    duration: Span,
+    /// Stop after this many operations, over all jobs.
+    operations: u64,
+    /// Stop after this many passes over the region.
+    loops: u64,
+    /// What writes contain. Default: random.
+    payload: Payload,
+    /// Give every written block a header and a checksum, read all back, and check reads. Default: false.
+    verify: bool,
+    /// Where all randomness comes from. Default: drawn for the run, and recorded.
+    seed: u64,
+    /// How I/O should reach the kernel. Default: auto.
+    engine: EngineChoice,
+    /// Operations to hand to the kernel and to wait for at once. Default: whatever is ready.
+    batch: u32,
+    /// Poll for completions instead of waiting for interrupts (`io_uring` only). Default: false.
+    iopoll: bool,
+    /// Let a kernel thread submit (`io_uring` only). Default: false.
+    sqpoll: bool,
+    /// Which processors workers run on. Default: none.
+    pin: Pinning,
+    /// Count I/O errors and go on instead of ending the cell. Default: false.
+    keep_going: bool,
+}
+
+impl Workload {
+    /// The workloads of the sweep that the lists of this one span: the product of block sizes, queue depths, jobs and
+    /// read percentages, each with a single value. Names get the values that vary.
+    pub fn expand(&self) -> Vec<Self> {
+        let mut cells = vec![self.clone()];
+        expand_field(&mut cells, |w| &mut w.block_size, ToString::to_string);
+        expand_field(&mut cells, |w| &mut w.read_percent, |percent| format!("{percent} read"));
+        expand_field(&mut cells, |w| &mut w.queue_depth, |depth| format!("QD{depth}"));
+        expand_field(&mut cells, |w| &mut w.jobs, |jobs| format!("{jobs} jobs"));
+        cells
+    }
+}
+
+/// Replaces each workload by one for each value of a field, where it has several.
+fn expand_field<T: Clone>(
+    cells: &mut Vec<Workload>,
+    field: impl Fn(&mut Workload) -> &mut Option<Sweep<T>>,
+    label: impl Fn(&T) -> String,
+) {
+    *cells = std::mem::take(cells)
+        .into_iter()
+        .flat_map(|mut cell| {
+            let values = field(&mut cell).as_ref().map_or_else(Vec::new, |sweep| sweep.values().to_vec());
+            if values.len() < 2 {
+                return vec![cell];
+            }
+            let base = cell.name.clone();
+            values
+                .into_iter()
+                .map(|value| {
+                    let mut one = cell.clone();
+                    if let Some(base) = &base {
+                        one.name = Some(format!("{base} {}", label(&value)));
+                    }
+                    *field(&mut one) = Some(Sweep::one(value));
+                    one
+                })
+                .collect()
+        })
+        .collect();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_expand_to_their_product() {
+        let sweep = Workload {
+            block_size: Some("4k,64k".parse().unwrap()),
+            queue_depth: Some("1,2,4".parse().unwrap()),
+            ..Workload::default()
+        };
+        let cells = sweep.expand();
+        assert_eq!(cells.len(), 6);
+        assert!(cells.iter().all(|cell| cell.queue_depth.as_ref().unwrap().values().len() == 1));
+        for (index, cell) in cells.iter().enumerate() {
+            assert!(!cells[..index].contains(cell), "cell {index} stands twice");
+        }
+    }
+}
