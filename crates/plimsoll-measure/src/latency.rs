@@ -1,0 +1,271 @@
+//! Latency distributions: fixed bounds, exact merges, clamped values counted.
+
+use hdrhistogram::Histogram;
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+/// The longest latency with a bucket of its own: one hour. Longer ones fall in the last bucket and are counted.
+pub const HIGHEST_NS: u64 = 3_600_000_000_000;
+
+/// Observations that must lie beyond a percentile before it is published.
+pub const SUPPORT: u64 = 10;
+
+/// A distribution of latencies in nanoseconds. Recording never allocates; merging loses nothing.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LatencyHistogram {
+    buckets: Histogram<u64>,
+    clamped: u64,
+    sum_ns: u128,
+    sum_of_squares: f64,
+    min_ns: u64,
+    max_ns: u64,
+}
+
+/// A percentile, or why there is none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Percentile {
+    /// The latency in nanoseconds.
+    Supported(u64),
+    /// Too few observations lie beyond it.
+    Unsupported {
+        /// Observations there would have to be.
+        needed: u64,
+        /// Observations there are.
+        have: u64,
+    },
+}
+
+impl LatencyHistogram {
+    /// An empty distribution with three significant digits, for a cell or a slot.
+    pub fn fine() -> Self {
+        Self::with_digits(3)
+    }
+
+    /// An empty distribution with two significant digits, for one second.
+    pub fn coarse() -> Self {
+        Self::with_digits(2)
+    }
+
+    fn with_digits(digits: u8) -> Self {
+        let buckets = Histogram::new_with_bounds(1, HIGHEST_NS, digits).expect("the bounds are constant and valid");
+        Self { buckets, clamped: 0, sum_ns: 0, sum_of_squares: 0.0, min_ns: u64::MAX, max_ns: 0 }
+    }
+
+    /// Counts `count` operations of the same latency.
+    #[inline]
+    pub fn record_many(&mut self, latency_ns: u64, count: u64) {
+        if latency_ns > HIGHEST_NS {
+            self.clamped += count;
+        }
+        self.buckets.saturating_record_n(latency_ns.max(1), count);
+        self.sum_ns += u128::from(latency_ns) * u128::from(count);
+        self.sum_of_squares += latency_ns as f64 * latency_ns as f64 * count as f64;
+        self.min_ns = self.min_ns.min(latency_ns);
+        self.max_ns = self.max_ns.max(latency_ns);
+    }
+
+    /// Adds all of another distribution of the same resolution.
+    pub fn merge(&mut self, other: &Self) {
+        self.buckets.add(&other.buckets).expect("both have the same fixed bounds");
+        self.clamped += other.clamped;
+        self.sum_ns += other.sum_ns;
+        self.sum_of_squares += other.sum_of_squares;
+        self.min_ns = self.min_ns.min(other.min_ns);
+        self.max_ns = self.max_ns.max(other.max_ns);
+    }
+
+    /// Forgets everything, keeping the memory.
+    pub fn clear(&mut self) {
+        if self.count() > 0 {
+            self.buckets.reset();
+        }
+        self.clamped = 0;
+        self.sum_ns = 0;
+        self.sum_of_squares = 0.0;
+        self.min_ns = u64::MAX;
+        self.max_ns = 0;
+    }
+
+    /// Observations.
+    pub fn count(&self) -> u64 {
+        self.buckets.len()
+    }
+
+    /// Observations above [`HIGHEST_NS`].
+    pub const fn clamped(&self) -> u64 {
+        self.clamped
+    }
+
+    /// The shortest latency; `None` when empty.
+    pub fn min_ns(&self) -> Option<u64> {
+        (self.count() > 0).then_some(self.min_ns)
+    }
+
+    /// The longest latency; `None` when empty.
+    pub fn max_ns(&self) -> Option<u64> {
+        (self.count() > 0).then_some(self.max_ns)
+    }
+
+    /// The mean, from the exact sum; `None` when empty.
+    pub fn mean_ns(&self) -> Option<f64> {
+        (self.count() > 0).then(|| self.sum_ns as f64 / self.count() as f64)
+    }
+
+    /// The standard deviation of the observations (n-1); `None` below two.
+    pub fn stddev_ns(&self) -> Option<f64> {
+        let count = self.count() as f64;
+        let mean = self.mean_ns()?;
+        (count > 1.0).then(|| ((self.sum_of_squares - count * mean * mean).max(0.0) / (count - 1.0)).sqrt())
+    }
+
+    /// The latency below which the share `quantile` of observations lies, whatever the support; `None` when empty.
+    pub fn quantile_ns(&self, quantile: f64) -> Option<u64> {
+        let inside = self.buckets.value_at_quantile(quantile);
+        (self.count() > 0).then(|| inside.clamp(self.min_ns, self.max_ns))
+    }
+
+    /// A percentile that may be published: at least [`SUPPORT`] observations lie beyond it.
+    pub fn percentile(&self, quantile: f64) -> Percentile {
+        let have = self.count();
+        // Rounded, so that 1 - 0.99 asks for 1,000 and not 999.
+        let needed = (SUPPORT as f64 / (1.0 - quantile)).round() as u64;
+        match self.quantile_ns(quantile) {
+            Some(latency_ns) if have >= needed => Percentile::Supported(latency_ns),
+            _ => Percentile::Unsupported { needed, have },
+        }
+    }
+}
+
+/// The lossless form in a record: the buckets that are not empty.
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct HistogramData {
+    /// Significant digits that buckets tell apart.
+    significant_digits: u8,
+    /// Observations above one hour; they lie in the last bucket.
+    clamped: u64,
+    /// Exact sum of all latencies, as decimal text because it may exceed 64 bits.
+    sum_ns: String,
+    /// Sum of squared latencies, for the standard deviation.
+    sum_of_squares: f64,
+    /// Shortest latency.
+    min_ns: u64,
+    /// Longest latency.
+    max_ns: u64,
+    /// The lowest latency of each bucket that has observations.
+    values_ns: Vec<u64>,
+    /// The observations in each of those buckets.
+    counts: Vec<u64>,
+}
+
+impl Serialize for LatencyHistogram {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (values_ns, counts) = self
+            .buckets
+            .iter_recorded()
+            .map(|step| (self.buckets.lowest_equivalent(step.value_iterated_to()), step.count_at_value()))
+            .unzip();
+        let empty = self.count() == 0;
+        HistogramData {
+            significant_digits: self.buckets.sigfig(),
+            clamped: self.clamped,
+            sum_ns: self.sum_ns.to_string(),
+            sum_of_squares: self.sum_of_squares,
+            min_ns: if empty { 0 } else { self.min_ns },
+            max_ns: self.max_ns,
+            values_ns,
+            counts,
+        }
+        .serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for LatencyHistogram {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let data = HistogramData::deserialize(deserializer)?;
+        if !matches!(data.significant_digits, 2 | 3) || data.values_ns.len() != data.counts.len() {
+            return Err(de::Error::custom("a histogram needs two or three digits and as many counts as values"));
+        }
+        let mut histogram = Self::with_digits(data.significant_digits);
+        for (value, count) in data.values_ns.iter().zip(&data.counts) {
+            histogram.buckets.saturating_record_n(*value, *count);
+        }
+        if histogram.count() > 0 {
+            histogram.min_ns = data.min_ns;
+            histogram.max_ns = data.max_ns;
+        }
+        histogram.clamped = data.clamped;
+        histogram.sum_ns = data.sum_ns.parse().map_err(de::Error::custom)?;
+        histogram.sum_of_squares = data.sum_of_squares;
+        Ok(histogram)
+    }
+}
+
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for LatencyHistogram {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "LatencyHistogram".into()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        HistogramData::json_schema(generator)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn of(values: &[u64]) -> LatencyHistogram {
+        let mut histogram = LatencyHistogram::fine();
+        values.iter().for_each(|value| histogram.record_many(*value, 1));
+        histogram
+    }
+
+    #[test]
+    fn a_percentile_needs_ten_observations_beyond_it() {
+        let mut histogram = LatencyHistogram::fine();
+        histogram.record_many(1000, 999);
+        assert_eq!(histogram.percentile(0.99), Percentile::Unsupported { needed: 1000, have: 999 });
+        histogram.record_many(1000, 1);
+        assert_eq!(histogram.percentile(0.99), Percentile::Supported(1000));
+    }
+
+    #[test]
+    fn latencies_beyond_an_hour_are_counted_as_clamped() {
+        let histogram = of(&[1, HIGHEST_NS, HIGHEST_NS + 1, u64::MAX / 4]);
+        assert_eq!((histogram.count(), histogram.clamped()), (4, 2));
+        assert_eq!(histogram.max_ns(), Some(u64::MAX / 4));
+    }
+
+    #[test]
+    fn mean_and_deviation_are_exact() {
+        let histogram = of(&[1_000_003, 2_000_005, 3_000_007]);
+        assert_eq!(histogram.mean_ns(), Some(2_000_005.0));
+        assert!((histogram.stddev_ns().unwrap() - 1_000_002.0).abs() < 1.0);
+    }
+
+    proptest! {
+        #[test]
+        fn a_merge_is_the_histogram_of_all(
+            left in proptest::collection::vec(0..HIGHEST_NS, 0..200),
+            right in proptest::collection::vec(0..HIGHEST_NS, 0..200),
+        ) {
+            let mut merged = of(&left);
+            merged.merge(&of(&right));
+            let all = of(&[left, right].concat());
+            prop_assert_eq!(&merged.buckets, &all.buckets);
+            prop_assert_eq!((merged.sum_ns, merged.min_ns, merged.max_ns), (all.sum_ns, all.min_ns, all.max_ns));
+        }
+
+        #[test]
+        fn the_stored_form_loses_nothing(values in proptest::collection::vec(0..HIGHEST_NS * 2, 0..200)) {
+            let histogram = of(&values);
+            let text = serde_json::to_string(&histogram).unwrap();
+            let back: LatencyHistogram = serde_json::from_str(&text).unwrap();
+            prop_assert_eq!(&back.buckets, &histogram.buckets);
+            prop_assert_eq!((back.sum_ns, back.min_ns, back.max_ns), (histogram.sum_ns, histogram.min_ns, histogram.max_ns));
+        }
+    }
+}
