@@ -25,7 +25,7 @@ pub struct Environment {
     /// How busy the machine was when the run started.
     pub load_average: Option<LoadAverage>,
     /// What one reading of the clock costs, in nanoseconds.
-    pub clock_cost_ns: Option<u64>,
+    pub clock_cost_ns: Option<f64>,
 }
 
 /// The machine and its kernel.

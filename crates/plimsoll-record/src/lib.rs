@@ -1,3 +1,13 @@
-//! To be written.
+//! What happened, as data: the versioned record of a run, and the stream of events that it is folded from.
+//!
+//! Records are the only form results take. This crate does no I/O and takes no time: ids and times are handed in. Read
+//! [`event::RunEvent`], [`builder::RecordBuilder`] and [`record::Record`] first.
 
+#![forbid(unsafe_code)]
+
+pub mod builder;
 pub mod environment;
+pub mod event;
+pub mod record;
+pub mod results;
+pub mod upgrade;

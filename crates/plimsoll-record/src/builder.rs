@@ -1,0 +1,226 @@
+//! Folds the events of a run into its record: the same way while it happens and after a crash.
+
+use plimsoll_measure::{latency::LatencyHistogram, verdict::Verdict};
+use plimsoll_workload::{plan::CellPlan, settings::EngineChoice};
+
+use crate::{
+    event::{RunEvent, RunStarted, SlotDirection, SlotResult},
+    record::{Cell, Kind, Outcome, Record, SCHEMA, Window},
+    results::{CpuCost, DeviceActivity, DirectionResult, ErrorCount, OpenLoopResult, VerificationResult},
+};
+
+/// A record that grows event by event.
+#[derive(Clone, Debug)]
+pub struct RecordBuilder {
+    record: Record,
+    sums: Vec<CellSums>,
+}
+
+/// What slots add up to until the record is finished.
+#[derive(Clone, Debug, Default)]
+struct CellSums {
+    elapsed_ns: u64,
+    cpu_operations: u64,
+    read: Option<SlotDirection>,
+    write: Option<SlotDirection>,
+    sync: Option<SlotDirection>,
+    service: Option<LatencyHistogram>,
+    window: Option<Window>,
+}
+
+impl RecordBuilder {
+    /// A record of a run that has just begun. Until told otherwise its outcome is [`Outcome::Lost`].
+    pub fn new(started: RunStarted) -> Self {
+        let RunStarted { id, started, tool, name, tags, asked, plan, environment } = started;
+        let sums = plan.cells.iter().map(|_| CellSums::default()).collect();
+        let record = Record {
+            schema: SCHEMA.to_owned(),
+            id,
+            started,
+            elapsed_ns: 0,
+            outcome: Outcome::Lost,
+            tool,
+            name,
+            tags,
+            asked,
+            seed: plan.seed,
+            environment,
+            cells: plan.cells.into_iter().map(empty_cell).collect(),
+            warnings: Vec::new(),
+        };
+        Self { record, sums }
+    }
+
+    /// Takes in an event. Events of cells that the plan does not have are ignored.
+    pub fn apply(&mut self, event: &RunEvent) {
+        match event {
+            RunEvent::Started(_) | RunEvent::LayoutProgress { .. } | RunEvent::LayoutFinished { .. } => {}
+            RunEvent::SlotStarted { t_ns, .. } => self.record.elapsed_ns = self.record.elapsed_ns.max(*t_ns),
+            RunEvent::EngineSelected { cell, engine, reason } => {
+                if let Some(cell) = self.record.cells.get_mut(*cell) {
+                    cell.engine = *engine;
+                    cell.engine_reason.clone_from(reason);
+                }
+            }
+            RunEvent::Interval { cell, interval } => {
+                if let Some(cell) = self.record.cells.get_mut(*cell) {
+                    self.record.elapsed_ns = self.record.elapsed_ns.max(interval.t_ns + interval.length_ns);
+                    cell.series.push(interval.clone());
+                }
+            }
+            RunEvent::SlotFinished(slot) => self.add_slot(slot),
+            RunEvent::Found { cell, finding } => {
+                if let Some(cell) = self.record.cells.get_mut(*cell) {
+                    cell.findings.push(finding.clone());
+                }
+            }
+            RunEvent::Warning { text } => self.record.warnings.push(text.clone()),
+            RunEvent::CellFinished { cell, verdict, window } => {
+                if let Some(cell) = self.record.cells.get_mut(*cell) {
+                    cell.verdict = *verdict;
+                    cell.window = *window;
+                }
+            }
+            RunEvent::Finished { elapsed_ns, outcome } => {
+                self.record.elapsed_ns = *elapsed_ns;
+                self.record.outcome = *outcome;
+            }
+        }
+    }
+
+    fn add_slot(&mut self, slot: &SlotResult) {
+        let (Some(cell), Some(sums)) = (self.record.cells.get_mut(slot.cell), self.sums.get_mut(slot.cell)) else {
+            return;
+        };
+        sums.elapsed_ns += slot.elapsed_ns;
+        sums.cpu_operations += slot.cpu_operations;
+        add_direction(&mut sums.read, slot.read.as_ref());
+        add_direction(&mut sums.write, slot.write.as_ref());
+        add_direction(&mut sums.sync, slot.sync.as_ref());
+        if let Some(service) = &slot.service {
+            sums.service.get_or_insert_with(LatencyHistogram::fine).merge(service);
+        }
+        let to_ns = slot.from_ns + slot.elapsed_ns;
+        let from_ns = sums.window.map_or(slot.from_ns, |window| window.from_ns);
+        sums.window = Some(Window { from_ns, to_ns });
+        self.record.elapsed_ns = self.record.elapsed_ns.max(to_ns);
+
+        cell.rounds_done += 1;
+        let result = |sum: &Option<SlotDirection>| {
+            sum.as_ref()
+                .map(|sum| DirectionResult::new(sum.operations, sum.bytes, sums.elapsed_ns, sum.histogram.clone()))
+        };
+        cell.read = result(&sums.read);
+        cell.write = result(&sums.write);
+        cell.sync = result(&sums.sync);
+        cell.window = sums.window;
+        add_cpu(&mut cell.cpu, &slot.cpu, sums.cpu_operations);
+        if let Some(device) = &slot.device {
+            cell.device.get_or_insert_with(DeviceActivity::default).add(device);
+        }
+        if let Some(open_loop) = &slot.open_loop {
+            add_open_loop(cell.open_loop.get_or_insert_default(), open_loop, sums.service.as_ref());
+        }
+        if let Some(verification) = &slot.verification {
+            add_verification(cell.verification.get_or_insert_default(), verification);
+        }
+        for error in &slot.errors {
+            add_error(&mut cell.error_kinds, error);
+            cell.errors += error.count;
+        }
+    }
+
+    /// The record so far.
+    pub const fn record(&self) -> &Record {
+        &self.record
+    }
+
+    /// The record.
+    pub fn finish(self) -> Record {
+        self.record
+    }
+}
+
+fn empty_cell(plan: CellPlan) -> Cell {
+    let CellPlan { target, workload, rounds, blocks } = plan;
+    Cell {
+        target,
+        workload,
+        kind: Kind::Blocks,
+        plan: blocks,
+        rounds,
+        rounds_done: 0,
+        engine: EngineChoice::Auto,
+        engine_reason: String::new(),
+        read: None,
+        write: None,
+        sync: None,
+        series: Vec::new(),
+        cpu: CpuCost::default(),
+        device: None,
+        open_loop: None,
+        verification: None,
+        errors: 0,
+        error_kinds: Vec::new(),
+        verdict: Verdict::Short,
+        window: None,
+        limit: None,
+        findings: Vec::new(),
+    }
+}
+
+fn add_direction(sum: &mut Option<SlotDirection>, slot: Option<&SlotDirection>) {
+    match (sum, slot) {
+        (_, None) => {}
+        (sum @ None, Some(slot)) => *sum = Some(slot.clone()),
+        (Some(sum), Some(slot)) => {
+            sum.operations += slot.operations;
+            sum.bytes += slot.bytes;
+            sum.histogram.merge(&slot.histogram);
+        }
+    }
+}
+
+fn add_cpu(sum: &mut CpuCost, slot: &CpuCost, operations: u64) {
+    let both = |sum: &mut Option<u64>, slot: Option<u64>| {
+        if let Some(slot) = slot {
+            *sum = Some(sum.unwrap_or(0) + slot);
+        }
+    };
+    sum.user_ns += slot.user_ns;
+    sum.system_ns += slot.system_ns;
+    both(&mut sum.throttled_ns, slot.throttled_ns);
+    both(&mut sum.steal_ns, slot.steal_ns);
+    both(&mut sum.pressure_cpu_ns, slot.pressure_cpu_ns);
+    both(&mut sum.pressure_io_ns, slot.pressure_io_ns);
+    both(&mut sum.pressure_memory_ns, slot.pressure_memory_ns);
+    let per_operation = |ns: u64| (operations > 0).then(|| ns as f64 / operations as f64);
+    sum.user_ns_per_operation = per_operation(sum.user_ns);
+    sum.system_ns_per_operation = per_operation(sum.system_ns);
+}
+
+fn add_open_loop(sum: &mut OpenLoopResult, slot: &OpenLoopResult, service: Option<&LatencyHistogram>) {
+    sum.intended += slot.intended;
+    sum.late += slot.late;
+    sum.never_issued += slot.never_issued;
+    sum.latest_ns = sum.latest_ns.max(slot.latest_ns);
+    let at = |quantile| service.and_then(|service| service.quantile_ns(quantile));
+    (sum.service_p50_ns, sum.service_p95_ns, sum.service_p99_ns) = (at(0.5), at(0.95), at(0.99));
+}
+
+/// Wrong blocks that are named one by one in a record.
+const EXAMPLES_MAX: usize = 20;
+
+fn add_verification(sum: &mut VerificationResult, slot: &VerificationResult) {
+    sum.blocks_checked += slot.blocks_checked;
+    sum.mismatches += slot.mismatches;
+    let room = EXAMPLES_MAX.saturating_sub(sum.examples.len());
+    sum.examples.extend(slot.examples.iter().take(room).cloned());
+}
+
+fn add_error(kinds: &mut Vec<ErrorCount>, error: &ErrorCount) {
+    match kinds.iter_mut().find(|kind| kind.operation == error.operation && kind.error == error.error) {
+        Some(kind) => kind.count += error.count,
+        None => kinds.push(error.clone()),
+    }
+}

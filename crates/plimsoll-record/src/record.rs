@@ -1,0 +1,196 @@
+//! The record of a run, schema `plimsoll/1`.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use plimsoll_measure::verdict::Verdict;
+use plimsoll_workload::{
+    plan::BlockPlan,
+    settings::{Effort, EngineChoice},
+    workload::Workload,
+};
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::{
+    environment::Environment,
+    results::{
+        CpuCost, DeviceActivity, DirectionResult, ErrorCount, Finding, Interval, OpenLoopResult, VerificationResult,
+    },
+};
+
+/// The schema that this version writes.
+pub const SCHEMA: &str = "plimsoll/1";
+
+/// Everything about a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Record {
+    /// `plimsoll/1`.
+    pub schema: String,
+    /// Time-ordered identity (UUID version 7).
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    pub id: Uuid,
+    /// When the run began, RFC 3339.
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    pub started: Timestamp,
+    /// How long it took in all.
+    pub elapsed_ns: u64,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// What measured.
+    pub tool: Tool,
+    /// The name given with `--name`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// The pairs given with `--tag`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub tags: BTreeMap<String, String>,
+    /// What was asked.
+    pub asked: Asked,
+    /// Where all randomness came from.
+    pub seed: u64,
+    /// Where it ran.
+    pub environment: Environment,
+    /// One entry for each target and workload.
+    pub cells: Vec<Cell>,
+    /// What was not as it should be, about the run as a whole.
+    pub warnings: Vec<String>,
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// Everything planned was done.
+    Complete,
+    /// Somebody interrupted it: the cells hold what was measured until then.
+    Interrupted,
+    /// An I/O error ended at least one cell.
+    Failed,
+    /// The process ended without a word: the record was put together from what it had saved.
+    Lost,
+}
+
+/// The program that measured.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Tool {
+    /// Version of plimsoll.
+    pub version: String,
+    /// Commit it was built from.
+    pub commit: Option<String>,
+    /// Build profile: numbers of a `debug` build are not to be trusted.
+    pub profile: String,
+}
+
+/// What was asked, before anything was decided.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Asked {
+    /// The targets' paths.
+    pub targets: Vec<String>,
+    /// The workloads, presets resolved to theirs.
+    pub workloads: Vec<Workload>,
+    /// How much certainty was asked for.
+    pub effort: Effort,
+}
+
+/// One target with one workload.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Cell {
+    /// The target's path as given.
+    pub target: String,
+    /// The workload's name.
+    pub workload: String,
+    /// Which kind of workload.
+    pub kind: Kind,
+    /// The exact parameters.
+    pub plan: BlockPlan,
+    /// Slots planned.
+    pub rounds: u32,
+    /// Slots done.
+    pub rounds_done: u32,
+    /// The engine used; `auto` while none was chosen.
+    pub engine: EngineChoice,
+    /// Why that one.
+    pub engine_reason: String,
+    /// Reads.
+    pub read: Option<DirectionResult>,
+    /// Writes.
+    pub write: Option<DirectionResult>,
+    /// `fsync` and `fdatasync`.
+    pub sync: Option<DirectionResult>,
+    /// Every second of load.
+    pub series: Vec<Interval>,
+    /// Cost to the machine that measured.
+    pub cpu: CpuCost,
+    /// What the disk did.
+    pub device: Option<DeviceActivity>,
+    /// How an open loop kept its times.
+    pub open_loop: Option<OpenLoopResult>,
+    /// What verification found.
+    pub verification: Option<VerificationResult>,
+    /// Failed operations.
+    pub errors: u64,
+    /// Failed operations by kind.
+    pub error_kinds: Vec<ErrorCount>,
+    /// One word about the numbers.
+    pub verdict: Verdict,
+    /// The stretch of the run that the verdict speaks of, from its start.
+    pub window: Option<Window>,
+    /// What a catalog says is possible, and whether that was hit.
+    pub limit: Option<Limit>,
+    /// Sentences about the numbers.
+    pub findings: Vec<Finding>,
+}
+
+/// The four kinds of workload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// Offsets in files or devices.
+    Blocks,
+    /// File sets and metadata.
+    Files,
+    /// Commands.
+    Application,
+    /// Phases of a Kubernetes volume.
+    Lifecycle,
+}
+
+/// A stretch of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Window {
+    /// From here, since the start of the run.
+    pub from_ns: u64,
+    /// To here.
+    pub to_ns: u64,
+}
+
+/// What a catalog says is possible.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Limit {
+    /// Operations per second.
+    pub iops: Option<f64>,
+    /// Bytes per second.
+    pub bytes_per_second: Option<f64>,
+    /// Where that is said.
+    pub source: String,
+    /// Which limit was hit: disk, vm, burst, cache, client, none or unknown.
+    pub hit: String,
+}
+
+impl Record {
+    /// Whether any operation failed or any block was wrong.
+    pub fn has_io_errors(&self) -> bool {
+        self.cells
+            .iter()
+            .any(|cell| cell.errors > 0 || cell.verification.as_ref().is_some_and(|result| result.mismatches > 0))
+    }
+}

@@ -1,0 +1,288 @@
+//! The measured parts of a record: directions, latencies, series, costs, findings.
+
+use std::collections::BTreeMap;
+
+use plimsoll_measure::latency::{LatencyHistogram, Percentile};
+use serde::{Deserialize, Serialize};
+
+/// What one direction (reads, writes or syncs) of a cell did in its measured time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct DirectionResult {
+    /// Operations completed.
+    pub operations: u64,
+    /// Bytes transferred.
+    pub bytes: u64,
+    /// Measured time over all slots.
+    pub elapsed_ns: u64,
+    /// Operations per second of measured time.
+    pub iops: f64,
+    /// Lower end of the 95 % interval of `iops`; null without one, see `interval_reason`.
+    pub iops_low: Option<f64>,
+    /// Upper end of the 95 % interval of `iops`.
+    pub iops_high: Option<f64>,
+    /// Why there is no interval.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interval_reason: Option<String>,
+    /// Bytes per second of measured time.
+    pub bytes_per_second: f64,
+    /// Latencies, summarized.
+    pub latency_ns: LatencySummary,
+    /// Latencies, whole.
+    pub histogram: LatencyHistogram,
+}
+
+/// A latency distribution in a few numbers, all in nanoseconds.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct LatencySummary {
+    /// Shortest.
+    pub min: Option<u64>,
+    /// Mean.
+    pub mean: Option<f64>,
+    /// Standard deviation.
+    pub stddev: Option<f64>,
+    /// Half of the operations took at most this.
+    pub p50: Option<u64>,
+    /// 90 %.
+    pub p90: Option<u64>,
+    /// 95 %.
+    pub p95: Option<u64>,
+    /// 99 %.
+    pub p99: Option<u64>,
+    /// 99.9 %.
+    pub p99_9: Option<u64>,
+    /// 99.99 %.
+    pub p99_99: Option<u64>,
+    /// Longest.
+    pub max: Option<u64>,
+    /// For each percentile that is null, why.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub unsupported: BTreeMap<String, String>,
+}
+
+impl LatencySummary {
+    /// The summary of a distribution; percentiles that it cannot support are null with a reason.
+    pub fn of(histogram: &LatencyHistogram) -> Self {
+        let mut unsupported = BTreeMap::new();
+        let mut at = |name: &str, quantile: f64| match histogram.percentile(quantile) {
+            Percentile::Supported(latency_ns) => Some(latency_ns),
+            Percentile::Unsupported { needed, have } => {
+                unsupported.insert(name.to_owned(), format!("needs {needed} operations, had {have}"));
+                None
+            }
+        };
+        Self {
+            min: histogram.min_ns(),
+            mean: histogram.mean_ns(),
+            stddev: histogram.stddev_ns(),
+            p50: at("p50", 0.5),
+            p90: at("p90", 0.9),
+            p95: at("p95", 0.95),
+            p99: at("p99", 0.99),
+            p99_9: at("p99_9", 0.999),
+            p99_99: at("p99_99", 0.9999),
+            max: histogram.max_ns(),
+            unsupported,
+        }
+    }
+}
+
+impl DirectionResult {
+    /// The result of so many operations in so much measured time.
+    pub fn new(operations: u64, bytes: u64, elapsed_ns: u64, histogram: LatencyHistogram) -> Self {
+        let seconds = elapsed_ns as f64 / 1e9;
+        let rate = |amount: u64| if elapsed_ns == 0 { 0.0 } else { amount as f64 / seconds };
+        Self {
+            operations,
+            bytes,
+            elapsed_ns,
+            iops: rate(operations),
+            iops_low: None,
+            iops_high: None,
+            interval_reason: Some("the run was too short to tell how sure its rate is".to_owned()),
+            bytes_per_second: rate(bytes),
+            latency_ns: LatencySummary::of(&histogram),
+            histogram,
+        }
+    }
+}
+
+/// One second of load, ramps included.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Interval {
+    /// Start, in nanoseconds since the start of the run.
+    pub t_ns: u64,
+    /// Length: a second, or less at the end of a slot.
+    pub length_ns: u64,
+    /// Which visit of the cell this belongs to.
+    pub round: u32,
+    /// Whether this second lies in the measured time of its slot, not in its ramp.
+    pub measured: bool,
+    /// Reads completed.
+    pub read_operations: u64,
+    /// Bytes read.
+    pub read_bytes: u64,
+    /// Writes completed.
+    pub write_operations: u64,
+    /// Bytes written.
+    pub write_bytes: u64,
+    /// Syncs completed.
+    pub sync_operations: u64,
+    /// Median latency of this second's reads and writes.
+    pub p50_ns: Option<u64>,
+    /// 99th percentile, where a thousand operations support it.
+    pub p99_ns: Option<u64>,
+    /// Longest latency.
+    pub max_ns: Option<u64>,
+    /// Reads and writes completed in each tenth of this second.
+    pub tick_operations: Vec<u64>,
+}
+
+/// What it cost the machine that measured.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct CpuCost {
+    /// User time of plimsoll over the measured slots.
+    pub user_ns: u64,
+    /// System time of plimsoll over the measured slots.
+    pub system_ns: u64,
+    /// User time for each completed operation, ramps included on both sides.
+    pub user_ns_per_operation: Option<f64>,
+    /// System time for each completed operation.
+    pub system_ns_per_operation: Option<f64>,
+    /// Time that the control group's CPU quota held plimsoll back.
+    pub throttled_ns: Option<u64>,
+    /// Time that the hypervisor gave to others, over all processors.
+    pub steal_ns: Option<u64>,
+    /// Share of the time in which some task waited for a processor (pressure stall information).
+    pub pressure_cpu_ns: Option<u64>,
+    /// Time in which some task waited for I/O.
+    pub pressure_io_ns: Option<u64>,
+    /// Time in which some task waited for memory.
+    pub pressure_memory_ns: Option<u64>,
+}
+
+/// What the disk below the target did meanwhile, by the kernel's own count.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct DeviceActivity {
+    /// The kernel's name of the disk.
+    pub name: String,
+    /// Reads completed.
+    pub read_operations: u64,
+    /// Bytes read.
+    pub read_bytes: u64,
+    /// Writes completed.
+    pub write_operations: u64,
+    /// Bytes written.
+    pub write_bytes: u64,
+    /// Flushes completed.
+    pub flush_operations: u64,
+    /// Time the disk was busy.
+    pub busy_ns: u64,
+}
+
+impl DeviceActivity {
+    /// Adds what another slot did.
+    pub fn add(&mut self, other: &Self) {
+        self.name.clone_from(&other.name);
+        self.read_operations += other.read_operations;
+        self.read_bytes += other.read_bytes;
+        self.write_operations += other.write_operations;
+        self.write_bytes += other.write_bytes;
+        self.flush_operations += other.flush_operations;
+        self.busy_ns += other.busy_ns;
+    }
+}
+
+/// Failed operations of one kind.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ErrorCount {
+    /// read, write or sync.
+    pub operation: String,
+    /// The error as the kernel calls it: `EIO (Input/output error)`, or `short transfer`.
+    pub error: String,
+    /// How often.
+    pub count: u64,
+    /// Offset of the first one.
+    pub first_offset: u64,
+}
+
+/// How an open loop kept to its arrivals.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct OpenLoopResult {
+    /// Operations that should have been issued in the measured time.
+    pub intended: u64,
+    /// Issued more than a millisecond after their time, because all queue slots were taken. Their latency counts from
+    /// the intended time.
+    pub late: u64,
+    /// Due in the measured time but never issued.
+    pub never_issued: u64,
+    /// The longest delay of an issue.
+    pub latest_ns: u64,
+    /// Median latency from the moment of issue instead of the intended time, as a closed loop would tell it.
+    pub service_p50_ns: Option<u64>,
+    /// The same, 95 %.
+    pub service_p95_ns: Option<u64>,
+    /// The same, 99 %.
+    pub service_p99_ns: Option<u64>,
+}
+
+/// What verification found.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct VerificationResult {
+    /// Blocks read back and checked.
+    pub blocks_checked: u64,
+    /// Blocks that were wrong.
+    pub mismatches: u64,
+    /// The first of them, one sentence each.
+    pub examples: Vec<String>,
+}
+
+/// How bad a finding is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Severity {
+    /// Good to know.
+    Info,
+    /// The numbers may not mean what they seem to.
+    Warning,
+    /// The numbers do not mean what they seem to.
+    Error,
+}
+
+/// One sentence about a cell, with a stable code and its evidence.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Finding {
+    /// Stable, for programs.
+    pub code: String,
+    /// How bad.
+    pub severity: Severity,
+    /// The sentence.
+    pub text: String,
+    /// The numbers it rests on.
+    #[serde(default, skip_serializing_if = "serde_json::Map::is_empty")]
+    pub evidence: serde_json::Map<String, serde_json::Value>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_percentile_without_support_is_null_with_a_reason() {
+        let mut histogram = LatencyHistogram::fine();
+        histogram.record_many(5_000, 500);
+        let result = DirectionResult::new(500, 500 * 4096, 1_000_000_000, histogram);
+        assert_eq!(result.latency_ns.p99, None);
+        assert_eq!(result.latency_ns.unsupported["p99"], "needs 1000 operations, had 500");
+        assert!((result.iops - 500.0).abs() < 1e-9);
+    }
+}

@@ -1,0 +1,79 @@
+//! The native plan file: several targets and workloads, in TOML. Everything a flag of `plimsoll run` can say, a plan
+//! can say, under the flag's name with underscores.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{settings::Effort, workload::Workload};
+
+/// A plan as written: what `--plan` reads.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, default)]
+pub struct PlanFile {
+    /// A name for the run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Directories, files or block devices to measure, besides those on the command line.
+    pub targets: Vec<String>,
+    /// How long to measure.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub effort: Option<Effort>,
+    /// Where all randomness comes from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
+    /// Presets to run, besides the workloads below.
+    pub presets: Vec<String>,
+    /// Pairs to find the run by.
+    pub tags: BTreeMap<String, String>,
+    /// Blank devices that may be overwritten.
+    pub destroy: Vec<String>,
+    /// Leave the files of the run in place.
+    pub keep_files: bool,
+    /// Refuse targets on the root file system.
+    pub expect_mount: bool,
+    /// What workloads have in common.
+    pub defaults: Workload,
+    /// The workloads, in order.
+    #[serde(rename = "workload")]
+    pub workloads: Vec<Workload>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plan_reads_as_the_flags_do() {
+        let plan: PlanFile = toml::from_str(
+            r#"
+            targets = ["/mnt/a", "/mnt/b"]
+            effort = "quick"
+            [defaults]
+            duration = "10s"
+            size = "50%"
+            [[workload]]
+            name = "log"
+            rw = "write"
+            block_size = ["4k", "64k"]
+            fdatasync = 1
+            [[workload]]
+            rw = "randrw"
+            read_percent = [70, 30]
+            queue_depth = 32
+            rate = 5000
+            "#,
+        )
+        .unwrap();
+        assert_eq!(plan.workloads.len(), 2);
+        assert_eq!(plan.workloads[0].expand().len(), 2);
+        assert_eq!(plan.workloads[1].clone().or(&plan.defaults).duration, Some("10s".parse().unwrap()));
+    }
+
+    #[test]
+    fn a_misspelt_key_is_refused_by_name() {
+        let error = toml::from_str::<PlanFile>("[[workload]]\nblocksize = \"4k\"").unwrap_err();
+        assert!(error.to_string().contains("blocksize"), "{error}");
+    }
+}
