@@ -1,0 +1,333 @@
+//! The `io_uring` engine: operations and results pass through memory shared with the kernel, and one system call both
+//! hands over everything queued and waits.
+//!
+//! Buffers and file are registered, so that the kernel neither pins pages nor counts references for each operation,
+//! and so is the ring itself. What a kernel or a limit does not grant is left out and noted.
+
+use std::{
+    io,
+    marker::PhantomData,
+    os::fd::{AsFd, AsRawFd, OwnedFd, RawFd},
+    sync::atomic::{Ordering, fence},
+};
+
+use ::io_uring::{
+    EnterFlags, IoUring,
+    opcode::{Fsync, Read, ReadFixed, Write, WriteFixed},
+    squeue,
+    types::{CancelBuilder, Fd, Fixed, FsyncFlags},
+};
+use plimsoll_workload::operation::{Operation, OperationKind};
+use rustix::io::Errno;
+
+use super::{Completion, Engine, EngineSetup, Tag, TagsInFlight, checked_length, drain, sync_here, wait_for_nothing};
+use crate::{
+    buffer_pool::BufferPool,
+    clock::{Clock, MonotonicClock},
+    io_uring_abi::{self, Deadline},
+    probe::{EngineKind, EngineUnavailable, explain},
+};
+
+/// The most that one registered buffer may hold (`io_buffer_validate` in the kernel's `io_uring/rsrc.c`).
+const REGISTERED_BUFFER_BYTES_MAX: usize = 1 << 30;
+
+/// How long the kernel's submission thread looks for work before it sleeps.
+const SQPOLL_IDLE_MS: u32 = 1000;
+
+/// Operations on one file through an `io_uring`.
+///
+/// To be built on the thread that uses it: the ring takes operations from no other.
+pub struct IoUringEngine {
+    // Fields drop in this order: the ring is gone before the buffers it may use.
+    ring: IoUring,
+    buffers: BufferPool,
+    file: OwnedFd,
+    tags: TagsInFlight,
+    /// Operations in the submission queue that the kernel has not taken.
+    queued: u32,
+    /// Results of what was performed without the ring.
+    performed: Vec<Completion>,
+    registered_file: bool,
+    /// How many tags share one registered buffer; `None` when buffers are not registered.
+    tags_per_registered_buffer: Option<u16>,
+    /// Index of the ring among the registered rings of this thread.
+    registered_ring: Option<u32>,
+    absolute_deadlines: bool,
+    iopoll: bool,
+    sqpoll: bool,
+    notes: Vec<String>,
+    /// Neither `Send` nor `Sync`: the ring belongs to its thread.
+    thread: PhantomData<*const ()>,
+}
+
+impl IoUringEngine {
+    /// Sets up a ring with all that the kernel has.
+    ///
+    /// # Errors
+    /// When there is no `io_uring` to be had, with the likely cause.
+    pub fn new(setup: &EngineSetup<'_>) -> Result<Self, EngineUnavailable> {
+        let unavailable = |call: &str, error: &io::Error| EngineUnavailable {
+            kind: EngineKind::IoUring,
+            reason: explain(EngineKind::IoUring, call, error),
+        };
+        let mut notes = Vec::new();
+        let ring = build_ring(setup, &mut notes).map_err(|error| unavailable("io_uring_setup", &error))?;
+        let buffers = BufferPool::new(setup.queue_depth, setup.buffer_bytes)
+            .map_err(|error| unavailable("mmap of the buffers", &error))?;
+        let file = setup.file.try_clone_to_owned().map_err(|error| unavailable("dup of the target", &error))?;
+        let absolute_deadlines = io_uring_abi::has_absolute_deadlines(ring.as_raw_fd());
+        let registered_ring = io_uring_abi::register_ring(ring.as_raw_fd()).ok();
+        let mut engine = Self {
+            ring,
+            buffers,
+            file,
+            tags: TagsInFlight::new(setup.queue_depth),
+            queued: 0,
+            performed: Vec::with_capacity(setup.queue_depth as usize),
+            registered_file: false,
+            tags_per_registered_buffer: None,
+            registered_ring,
+            absolute_deadlines,
+            iopoll: setup.iopoll,
+            sqpoll: setup.sqpoll,
+            notes,
+            thread: PhantomData,
+        };
+        if setup.registered {
+            engine.register();
+        }
+        Ok(engine)
+    }
+
+    fn register(&mut self) {
+        match self.ring.submitter().register_files(&[self.file.as_raw_fd()]) {
+            Ok(()) => self.registered_file = true,
+            Err(error) => self.notes.push(format!("the target is not registered with the ring: {error}")),
+        }
+        let tags_per_buffer = (REGISTERED_BUFFER_BYTES_MAX / self.buffers.stride_bytes()).min(self.buffers.tags());
+        let iovecs: Vec<libc::iovec> = (0..self.buffers.tags())
+            .step_by(tags_per_buffer)
+            .map(|first| libc::iovec {
+                iov_base: self.buffers.pointer(Tag(first as u16)).cast(),
+                iov_len: tags_per_buffer.min(self.buffers.tags() - first) * self.buffers.stride_bytes(),
+            })
+            .collect();
+        // SAFETY: the iovecs cover our own mapping, which outlives the ring (see the order of fields and `drop`).
+        match unsafe { self.ring.submitter().register_buffers(&iovecs) } {
+            Ok(()) => self.tags_per_registered_buffer = Some(tags_per_buffer as u16),
+            Err(error) => self.notes.push(format!(
+                "the buffers ({} bytes) are not registered with the ring, which costs time for each operation: {}",
+                self.buffers.mapped_bytes(),
+                explain(EngineKind::IoUring, "io_uring_register", &error)
+            )),
+        }
+    }
+
+    #[inline]
+    fn entry(&self, tag: Tag, operation: Operation) -> squeue::Entry {
+        let length = checked_length(operation, &self.buffers);
+        let pointer = self.buffers.pointer(tag);
+        let offset = operation.offset;
+        let registered = Fixed(0);
+        let unregistered = Fd(self.file.as_raw_fd());
+        /// Builds the entry for the registered or the plain file.
+        macro_rules! on_file {
+            (|$file:ident| $build:expr) => {
+                if self.registered_file {
+                    let $file = registered;
+                    $build
+                } else {
+                    let $file = unregistered;
+                    $build
+                }
+            };
+        }
+        match (operation.kind, self.tags_per_registered_buffer) {
+            (OperationKind::Read, Some(tags)) => {
+                on_file!(|file| ReadFixed::new(file, pointer, length, tag.0 / tags).offset(offset).build())
+            }
+            (OperationKind::Write, Some(tags)) => {
+                on_file!(|file| WriteFixed::new(file, pointer, length, tag.0 / tags).offset(offset).build())
+            }
+            (OperationKind::Read, None) => on_file!(|file| Read::new(file, pointer, length).offset(offset).build()),
+            (OperationKind::Write, None) => on_file!(|file| Write::new(file, pointer, length).offset(offset).build()),
+            (OperationKind::Sync, _) => on_file!(|file| Fsync::new(file).build()),
+            (OperationKind::DataSync, _) => {
+                on_file!(|file| Fsync::new(file).flags(FsyncFlags::DATASYNC).build())
+            }
+        }
+        .user_data(u64::from(tag.0))
+    }
+
+    /// Takes all results that the kernel has posted.
+    #[inline]
+    fn reap(&mut self, completions: &mut Vec<Completion>) {
+        for entry in self.ring.completion() {
+            let tag = Tag(entry.user_data() as u16);
+            self.tags.end(tag);
+            completions.push(Completion { tag, result: entry.result() });
+        }
+    }
+
+    /// One system call: hands over what is queued and waits for `at_least` unreaped results.
+    ///
+    /// Always asks for results, since the kernel runs deferred completion work, polls and flushes an overflown
+    /// completion queue only then.
+    fn enter(&mut self, at_least: usize, deadline_ns: Option<u64>) -> io::Result<()> {
+        let mut flags = EnterFlags::GETEVENTS.bits();
+        if self.sqpoll {
+            // The fence orders our tail before the reading of the flag, as the kernel orders its flag before the tail.
+            fence(Ordering::SeqCst);
+            if self.ring.submission().need_wakeup() {
+                flags |= EnterFlags::SQ_WAKEUP.bits();
+            } else if at_least == 0 && !self.iopoll {
+                self.queued = 0;
+                return Ok(());
+            }
+        }
+        let (fd, flags) = match self.registered_ring {
+            Some(index) => (index as RawFd, flags | EnterFlags::REGISTERED_RING.bits()),
+            None => (self.ring.as_raw_fd(), flags),
+        };
+        let deadline = deadline_ns.map(|at_ns| match self.absolute_deadlines {
+            true => Deadline::At(at_ns),
+            false => Deadline::In(at_ns.saturating_sub(MonotonicClock.now_ns())),
+        });
+        // SAFETY: the queue holds entries whose buffers are ours, and lie untouched while their tags are in flight.
+        let entered = unsafe { io_uring_abi::enter(fd, self.queued, at_least as u32, flags, deadline) };
+        match entered {
+            Ok(taken) => {
+                self.queued -= if self.sqpoll { self.queued } else { taken.min(self.queued) };
+                Ok(())
+            }
+            // ETIME: the deadline passed. EINTR: a signal. EAGAIN, EBUSY: no memory for requests, or results to be
+            // reaped first. The caller reaps and looks again.
+            Err(error) => match Errno::from_io_error(&error) {
+                Some(Errno::TIME | Errno::INTR | Errno::AGAIN | Errno::BUSY) => Ok(()),
+                _ => Err(error),
+            },
+        }
+    }
+}
+
+impl Engine for IoUringEngine {
+    #[inline]
+    fn buffer(&mut self, tag: Tag) -> &mut [u8] {
+        self.tags.buffer(tag, &mut self.buffers)
+    }
+
+    #[inline]
+    fn submit(&mut self, tag: Tag, operation: Operation) -> io::Result<()> {
+        let entry = self.entry(tag, operation);
+        self.tags.start(tag);
+        if self.iopoll && operation.kind.is_sync() {
+            // Rings that poll take nothing that cannot be polled for.
+            self.performed.push(Completion { tag, result: sync_here(self.file.as_fd(), operation.kind) });
+            return Ok(());
+        }
+        // SAFETY: the buffer is that of the tag, which is in flight from here on, and long enough for the operation.
+        let mut pushed = unsafe { self.ring.submission().push(&entry) };
+        while pushed.is_err() {
+            // Only with a submission thread, which frees entries after their results may have been seen.
+            self.ring.submitter().squeue_wait()?;
+            // SAFETY: as above.
+            pushed = unsafe { self.ring.submission().push(&entry) };
+        }
+        self.queued += 1;
+        Ok(())
+    }
+
+    #[inline]
+    fn wait(&mut self, at_least: usize, deadline_ns: Option<u64>, completions: &mut Vec<Completion>) -> io::Result<()> {
+        if self.tags.count == 0 {
+            wait_for_nothing(at_least, deadline_ns);
+            return Ok(());
+        }
+        let wanted = completions.len() + at_least.min(self.tags.count);
+        for completion in self.performed.drain(..) {
+            self.tags.end(completion.tag);
+            completions.push(completion);
+        }
+        if self.queued == 0 && at_least > 0 {
+            self.reap(completions);
+            if completions.len() >= wanted {
+                return Ok(());
+            }
+        }
+        loop {
+            let missing = wanted.saturating_sub(completions.len());
+            // A polling ring does not look at the clock while it waits, so it must not wait.
+            let poll_only = self.iopoll && deadline_ns.is_some();
+            self.enter(if poll_only { 0 } else { missing }, deadline_ns)?;
+            self.reap(completions);
+            if completions.len() >= wanted && self.queued == 0 {
+                return Ok(());
+            }
+            if deadline_ns.is_some_and(|deadline_ns| MonotonicClock.now_ns() >= deadline_ns) {
+                return Ok(());
+            }
+        }
+    }
+
+    fn notes(&self) -> &[String] {
+        &self.notes
+    }
+}
+
+impl Drop for IoUringEngine {
+    fn drop(&mut self) {
+        if self.tags.count > 0 {
+            // Kernels before 6.0 cannot cancel everything; then everything is waited for.
+            let _ = self.ring.submitter().register_sync_cancel(None, CancelBuilder::any());
+            let in_flight = self.tags.count;
+            drain(self, in_flight);
+            if self.tags.count > 0 {
+                self.buffers.leak();
+            }
+        }
+        if let Some(index) = self.registered_ring {
+            io_uring_abi::unregister_ring(self.ring.as_raw_fd(), index);
+        }
+    }
+}
+
+/// Sets up the ring with the newest flags first, leaving out what the kernel does not know.
+fn build_ring(setup: &EngineSetup<'_>, notes: &mut Vec<String>) -> io::Result<IoUring> {
+    /// Sets a flag of kernel versions that not all have.
+    type SetFlag = fn(&mut ::io_uring::Builder);
+    // Newest last: what fails is tried again without the last. The names are those of the kernel.
+    let mut optional: Vec<(&str, SetFlag)> = Vec::with_capacity(4);
+    if !setup.sqpoll {
+        optional.push(("COOP_TASKRUN", |builder| {
+            builder.setup_coop_taskrun();
+        }));
+    }
+    optional.push(("SINGLE_ISSUER", |builder| {
+        builder.setup_single_issuer();
+    }));
+    if !setup.sqpoll {
+        optional.push(("DEFER_TASKRUN", |builder| {
+            builder.setup_defer_taskrun();
+        }));
+    }
+    optional.push(("NO_SQARRAY", |builder| {
+        builder.setup_no_sqarray();
+    }));
+    loop {
+        let mut builder = IoUring::builder();
+        if setup.iopoll {
+            builder.setup_iopoll();
+        }
+        if setup.sqpoll {
+            builder.setup_sqpoll(SQPOLL_IDLE_MS);
+        }
+        optional.iter().for_each(|(_, set)| set(&mut builder));
+        match builder.build(setup.queue_depth) {
+            Err(error) if error.raw_os_error() == Some(libc::EINVAL) => match optional.pop() {
+                Some((name, _)) => notes.push(format!("this kernel does not have {name}")),
+                None => return Err(error),
+            },
+            built => return built,
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! The `psync` engine: one system call for each operation, which blocks until it is done.
+//!
+//! An engine does one operation at a time, so a queue depth of n takes n threads with an engine each. `pread` and
+//! `pwrite` are cheaper than their vectored forms, which are used only where a flag has to be passed.
+
+use std::{
+    io::{self, IoSlice, IoSliceMut},
+    os::fd::{AsFd, OwnedFd},
+};
+
+use plimsoll_workload::operation::{Operation, OperationKind};
+use rustix::io::{ReadWriteFlags, pread, preadv2, pwrite, pwritev2};
+
+use super::{Completion, Engine, EngineSetup, Tag, TagsInFlight, checked_length, sync_here, wait_for_nothing};
+use crate::{
+    buffer_pool::BufferPool,
+    probe::{EngineKind, EngineUnavailable, explain},
+};
+
+/// Operations on one file by blocking calls.
+pub struct PsyncEngine {
+    file: OwnedFd,
+    buffers: BufferPool,
+    tags: TagsInFlight,
+    /// Results that [`Engine::wait`] has not handed out.
+    performed: Vec<Completion>,
+    iopoll: bool,
+}
+
+impl PsyncEngine {
+    /// Allocates the buffers; there is nothing else to set up.
+    ///
+    /// # Errors
+    /// When there is no memory for the buffers.
+    pub fn new(setup: &EngineSetup<'_>) -> Result<Self, EngineUnavailable> {
+        let unavailable = |call: &str, error: &io::Error| EngineUnavailable {
+            kind: EngineKind::Psync,
+            reason: explain(EngineKind::Psync, call, error),
+        };
+        Ok(Self {
+            file: setup.file.try_clone_to_owned().map_err(|error| unavailable("dup of the target", &error))?,
+            buffers: BufferPool::new(setup.queue_depth, setup.buffer_bytes)
+                .map_err(|error| unavailable("mmap of the buffers", &error))?,
+            tags: TagsInFlight::new(setup.queue_depth),
+            performed: Vec::with_capacity(setup.queue_depth as usize),
+            iopoll: setup.iopoll,
+        })
+    }
+
+    #[inline]
+    fn perform(&mut self, tag: Tag, operation: Operation) -> i32 {
+        let length = checked_length(operation, &self.buffers) as usize;
+        let (kind, offset) = (operation.kind, operation.offset);
+        if kind.is_sync() {
+            return sync_here(self.file.as_fd(), kind);
+        }
+        let bytes = &mut self.buffers.slice(tag)[..length];
+        loop {
+            let result = match (kind, self.iopoll) {
+                (OperationKind::Read, false) => pread(&self.file, &mut *bytes, offset),
+                (_, false) => pwrite(&self.file, bytes, offset),
+                (OperationKind::Read, true) => {
+                    preadv2(&self.file, &mut [IoSliceMut::new(bytes)], offset, ReadWriteFlags::HIPRI)
+                }
+                (_, true) => pwritev2(&self.file, &[IoSlice::new(bytes)], offset, ReadWriteFlags::HIPRI),
+            };
+            return match result {
+                Ok(transferred) => transferred as i32,
+                Err(rustix::io::Errno::INTR) => continue,
+                Err(error) => -error.raw_os_error(),
+            };
+        }
+    }
+}
+
+impl Engine for PsyncEngine {
+    #[inline]
+    fn buffer(&mut self, tag: Tag) -> &mut [u8] {
+        self.tags.buffer(tag, &mut self.buffers)
+    }
+
+    #[inline]
+    fn submit(&mut self, tag: Tag, operation: Operation) -> io::Result<()> {
+        self.tags.start(tag);
+        let result = self.perform(tag, operation);
+        self.performed.push(Completion { tag, result });
+        Ok(())
+    }
+
+    #[inline]
+    fn wait(&mut self, at_least: usize, deadline_ns: Option<u64>, completions: &mut Vec<Completion>) -> io::Result<()> {
+        if self.performed.is_empty() {
+            wait_for_nothing(at_least, deadline_ns);
+        }
+        for completion in self.performed.drain(..) {
+            self.tags.end(completion.tag);
+            completions.push(completion);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,115 @@
+//! The three ring calls that the `io-uring` crate does not offer in the form needed: entering a registered ring, doing
+//! so with an absolute deadline, and registering it for longer than one borrow.
+
+use std::{io, os::fd::RawFd, ptr};
+
+use ::io_uring::EnterFlags;
+use rustix::time::Timespec;
+
+use crate::clock::timespec;
+
+/// `IORING_REGISTER_RING_FDS`, since Linux 5.18.
+const REGISTER_RING_FDS: libc::c_uint = 20;
+/// `IORING_UNREGISTER_RING_FDS`.
+const UNREGISTER_RING_FDS: libc::c_uint = 21;
+/// `IORING_ENTER_ABS_TIMER`, since Linux 6.12.
+const ENTER_ABS_TIMER: u32 = 1 << 5;
+
+/// `struct io_uring_getevents_arg`.
+#[repr(C)]
+struct GetEventsArgument {
+    signal_mask: u64,
+    signal_mask_bytes: u32,
+    minimum_wait_us: u32,
+    timespec: u64,
+}
+
+/// `struct io_uring_rsrc_update`.
+#[repr(C)]
+struct ResourceUpdate {
+    offset: u32,
+    reserved: u32,
+    data: u64,
+}
+
+const _: () = assert!(size_of::<GetEventsArgument>() == 24 && size_of::<ResourceUpdate>() == 16);
+const _: () = assert!(size_of::<Timespec>() == 16);
+
+/// Until when to wait.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Deadline {
+    /// Until this moment of `CLOCK_MONOTONIC`, in nanoseconds.
+    At(u64),
+    /// For so many nanoseconds.
+    In(u64),
+}
+
+/// `io_uring_enter`: how many entries the kernel took.
+///
+/// # Safety
+/// Everything in the submission queue may be used by the kernel until its completion.
+#[inline]
+pub(crate) unsafe fn enter(
+    fd: RawFd,
+    to_submit: u32,
+    at_least: u32,
+    flags: u32,
+    deadline: Option<Deadline>,
+) -> io::Result<u32> {
+    let Some(deadline) = deadline else {
+        // SAFETY: upheld by the caller; there is no argument to point to.
+        return unsafe { enter_raw(fd, to_submit, at_least, flags, ptr::null(), 0) };
+    };
+    let (timespec, flags) = match deadline {
+        Deadline::At(ns) => (timespec(ns), flags | EnterFlags::EXT_ARG.bits() | ENTER_ABS_TIMER),
+        Deadline::In(ns) => (timespec(ns), flags | EnterFlags::EXT_ARG.bits()),
+    };
+    let argument = GetEventsArgument {
+        signal_mask: 0,
+        signal_mask_bytes: 0,
+        minimum_wait_us: 0,
+        timespec: (&raw const timespec).addr() as u64,
+    };
+    let argument_bytes = size_of::<GetEventsArgument>();
+    // SAFETY: upheld by the caller; argument and time live until the call returns and have the kernel's layout.
+    unsafe { enter_raw(fd, to_submit, at_least, flags, (&raw const argument).cast(), argument_bytes) }
+}
+
+/// # Safety
+/// As for [`enter`]; `argument` is null or what the flags say.
+#[inline]
+unsafe fn enter_raw(
+    fd: RawFd,
+    to_submit: u32,
+    at_least: u32,
+    flags: u32,
+    argument: *const libc::c_void,
+    argument_bytes: usize,
+) -> io::Result<u32> {
+    // SAFETY: upheld by the caller.
+    let taken =
+        unsafe { libc::syscall(libc::SYS_io_uring_enter, fd, to_submit, at_least, flags, argument, argument_bytes) };
+    if taken < 0 { Err(io::Error::last_os_error()) } else { Ok(taken as u32) }
+}
+
+/// Whether the kernel takes deadlines as moments, which saves reading the clock to make a span of them.
+pub(crate) fn has_absolute_deadlines(ring: RawFd) -> bool {
+    // SAFETY: nothing is submitted. Zero results are waited for, but a flag that is not known is refused.
+    unsafe { enter(ring, 0, 0, EnterFlags::GETEVENTS.bits(), Some(Deadline::At(1))) }.is_ok()
+}
+
+/// Registers a ring with this thread; its index replaces the descriptor in [`enter`].
+pub(crate) fn register_ring(ring: RawFd) -> io::Result<u32> {
+    let mut update = ResourceUpdate { offset: u32::MAX, reserved: 0, data: ring as u64 };
+    // SAFETY: the update has the kernel's layout and lives until the call returns.
+    let registered =
+        unsafe { libc::syscall(libc::SYS_io_uring_register, ring, REGISTER_RING_FDS, &raw mut update, 1_u32) };
+    if registered == 1 { Ok(update.offset) } else { Err(io::Error::last_os_error()) }
+}
+
+/// Undoes [`register_ring`]: a thread may register 16 rings.
+pub(crate) fn unregister_ring(ring: RawFd, index: u32) {
+    let update = ResourceUpdate { offset: index, reserved: 0, data: 0 };
+    // SAFETY: as above. The kernel drops the registration with the thread, so a failure loses nothing for long.
+    let _ = unsafe { libc::syscall(libc::SYS_io_uring_register, ring, UNREGISTER_RING_FDS, &raw const update, 1_u32) };
+}
