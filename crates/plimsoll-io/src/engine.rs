@@ -84,8 +84,10 @@ pub struct EngineSetup<'a> {
     pub registered: bool,
 }
 
-/// How long a dropped engine waits for what is in flight before it gives the buffers up instead.
-const DRAIN_NS: u64 = 30 * 1_000_000_000;
+/// How often a dropped engine cancels and waits for what is in flight before it gives the buffers up instead.
+const DRAIN_ATTEMPTS: u32 = 60;
+/// How long each of these waits lasts at most.
+const DRAIN_NS: u64 = 500_000_000;
 
 /// Which tags are in flight: what makes a buffer unreachable while the kernel uses it.
 #[derive(Debug)]
@@ -127,7 +129,7 @@ fn checked_length(operation: Operation, buffers: &BufferPool) -> u32 {
     operation.length
 }
 
-/// Waits for what is in flight, at most [`DRAIN_NS`]: the last act of an engine.
+/// Waits for what is in flight, at most [`DRAIN_NS`].
 fn drain(engine: &mut impl Engine, in_flight: usize) {
     let mut completions = Vec::with_capacity(in_flight);
     let deadline_ns = MonotonicClock.now_ns() + DRAIN_NS;

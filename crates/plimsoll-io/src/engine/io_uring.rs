@@ -7,6 +7,7 @@
 use std::{
     io,
     marker::PhantomData,
+    mem,
     os::fd::{AsFd, AsRawFd, OwnedFd, RawFd},
     sync::atomic::{Ordering, fence},
 };
@@ -20,7 +21,10 @@ use ::io_uring::{
 use plimsoll_workload::operation::{Operation, OperationKind};
 use rustix::io::Errno;
 
-use super::{Completion, Engine, EngineSetup, Tag, TagsInFlight, checked_length, drain, sync_here, wait_for_nothing};
+use super::{
+    Completion, DRAIN_ATTEMPTS, Engine, EngineSetup, Tag, TagsInFlight, checked_length, drain, sync_here,
+    wait_for_nothing,
+};
 use crate::{
     buffer_pool::BufferPool,
     clock::{Clock, MonotonicClock},
@@ -276,14 +280,19 @@ impl Engine for IoUringEngine {
 
 impl Drop for IoUringEngine {
     fn drop(&mut self) {
-        if self.tags.count > 0 {
+        // What the kernel has not taken never happens. A submission thread may have taken all of it.
+        let never_taken = if self.sqpoll { 0 } else { mem::take(&mut self.queued) as usize };
+        for _ in 0..DRAIN_ATTEMPTS {
+            let in_flight = self.tags.count - never_taken;
+            if in_flight == 0 {
+                break;
+            }
             // Kernels before 6.0 cannot cancel everything; then everything is waited for.
             let _ = self.ring.submitter().register_sync_cancel(None, CancelBuilder::any());
-            let in_flight = self.tags.count;
             drain(self, in_flight);
-            if self.tags.count > 0 {
-                self.buffers.leak();
-            }
+        }
+        if self.tags.count > never_taken {
+            self.buffers.leak();
         }
         if let Some(index) = self.registered_ring {
             io_uring_abi::unregister_ring(self.ring.as_raw_fd(), index);

@@ -13,7 +13,10 @@ use std::{
 use plimsoll_workload::operation::{Operation, OperationKind};
 use rustix::io::Errno;
 
-use super::{Completion, Engine, EngineSetup, Tag, TagsInFlight, checked_length, drain, sync_here, wait_for_nothing};
+use super::{
+    Completion, DRAIN_ATTEMPTS, Engine, EngineSetup, Tag, TagsInFlight, checked_length, drain, sync_here,
+    wait_for_nothing,
+};
 use crate::{
     buffer_pool::BufferPool,
     clock::{Clock, MonotonicClock},
@@ -213,7 +216,10 @@ impl Drop for LinuxAioEngine {
             let tag = Tag(unsafe { (*iocb).data } as u16);
             self.tags.end(tag);
         }
-        if self.tags.count > 0 {
+        for _ in 0..DRAIN_ATTEMPTS {
+            if self.tags.count == 0 {
+                break;
+            }
             let in_flight = self.tags.count;
             drain(self, in_flight);
         }
