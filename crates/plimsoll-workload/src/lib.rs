@@ -6,6 +6,8 @@
 #![forbid(unsafe_code)]
 
 pub mod block_sizes;
+#[cfg(test)]
+mod chi_square;
 pub mod distribution;
 pub mod limits;
 pub mod operation;
@@ -15,6 +17,7 @@ pub mod pinning;
 pub mod plan;
 pub mod plan_file;
 pub mod random;
+pub mod sampler;
 pub mod settings;
 pub mod sweep;
 pub mod target_facts;

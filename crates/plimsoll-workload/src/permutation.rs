@@ -91,9 +91,9 @@ const fn odd_inverse(odd: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use statrs::distribution::{ChiSquared, ContinuousCDF};
 
     use super::*;
+    use crate::chi_square::{assert_uniform, probability};
 
     #[test]
     fn every_number_stands_once_for_every_count_up_to_4100() {
@@ -118,11 +118,6 @@ mod tests {
         }
     }
 
-    fn p_value(observed: &[u64], expected: f64) -> f64 {
-        let statistic: f64 = observed.iter().map(|&count| (count as f64 - expected).powi(2) / expected).sum();
-        1.0 - ChiSquared::new((observed.len() - 1) as f64).unwrap().cdf(statistic)
-    }
-
     #[test]
     fn each_number_is_as_likely_at_each_index_whatever_the_key() {
         for count in [8_u64, 32, 200, 300, 600] {
@@ -131,7 +126,9 @@ mod tests {
                 let permutation = Permutation::new(count, key);
                 (0..count).for_each(|index| cells[(index * count + permutation.apply(index)) as usize] += 1);
             }
-            let probability = p_value(&cells, 20_000.0 / count as f64);
+            // Every row and every column adds up to the number of keys.
+            let expected = vec![20_000.0 / count as f64; cells.len()];
+            let probability = probability(&cells, &expected, 2 * count as usize - 1);
             assert!(probability > 0.0005, "{count}: {probability}");
         }
     }
@@ -149,8 +146,7 @@ mod tests {
                 bins[(u128::from(distance) * 512 / u128::from(count)) as usize] += 1;
                 adjacent += u32::from(distance == 1);
             }
-            let probability = p_value(&bins, steps as f64 / 512.0);
-            assert!(probability > 0.0005, "{count}: {probability}");
+            assert_uniform(&bins, &format!("distances in {count}"));
             assert!(adjacent < 20, "{count}: {adjacent} sequential pairs");
         }
     }

@@ -118,20 +118,12 @@ impl Draws {
 mod tests {
     use std::collections::HashSet;
 
-    use statrs::distribution::{ChiSquared, ContinuousCDF, Exp, Normal};
+    use statrs::distribution::{ContinuousCDF, Exp, Normal};
 
     use super::*;
+    use crate::chi_square::assert_uniform;
 
     const COUNT: u64 = 1_000_000;
-
-    fn chi_square_probability(observed: &[u64], expected: impl Fn(usize) -> f64) -> f64 {
-        let statistic: f64 = observed
-            .iter()
-            .enumerate()
-            .map(|(index, &count)| (count as f64 - expected(index)).powi(2) / expected(index))
-            .sum();
-        1.0 - ChiSquared::new((observed.len() - 1) as f64).unwrap().cdf(statistic)
-    }
 
     /// Transforms draws by their own CDF, after which they must be uniform.
     fn assert_follows(cdf: impl Fn(f64) -> f64, draw: impl Fn(&mut Draws) -> f64) {
@@ -140,8 +132,7 @@ mod tests {
             let bin = (cdf(draw(&mut Draws::new(17, number))) * 1000.0) as usize;
             bins[bin.min(999)] += 1;
         }
-        let probability = chi_square_probability(&bins, |_| COUNT as f64 / 1000.0);
-        assert!((0.0005..0.9995).contains(&probability), "{probability}");
+        assert_uniform(&bins, "bins");
     }
 
     #[test]
@@ -160,8 +151,7 @@ mod tests {
         for number in 0..COUNT {
             bins[Draws::new(3, number).below(777) as usize] += 1;
         }
-        let probability = chi_square_probability(&bins, |_| COUNT as f64 / 777.0);
-        assert!((0.0005..0.9995).contains(&probability), "{probability}");
+        assert_uniform(&bins, "bins");
         assert_eq!(Draws::new(3, 3).below(1), 0);
     }
 
@@ -181,8 +171,7 @@ mod tests {
             let mut draws = Draws::new(5, number);
             cells[(draws.below(32) * 32 + draws.below(32)) as usize] += 1;
         }
-        let probability = chi_square_probability(&cells, |_| COUNT as f64 / 1024.0);
-        assert!((0.0005..0.9995).contains(&probability), "{probability}");
+        assert_uniform(&cells, "cells");
     }
 
     #[test]
