@@ -1,1 +1,66 @@
-fn main() {}
+//! The tasks of this repository: `cargo xtask TASK`. One file a task; `ci` is what every change must pass.
+
+#![forbid(unsafe_code)]
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a task talks to the person who started it")]
+#![expect(clippy::disallowed_methods, reason = "tasks time themselves and read what cargo and CI set")]
+
+mod bench;
+mod child;
+mod ci;
+mod codegen;
+mod dist;
+mod fuzz_smoke;
+mod setup;
+mod tidy;
+
+use std::{
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
+
+use clap::Parser;
+
+/// Tasks of the plimsoll repository.
+#[derive(Parser)]
+#[command(name = "cargo xtask")]
+enum Task {
+    /// Everything a change must pass; lists every failure, not only the first.
+    Ci,
+    /// The rules of ARCHITECTURE.md and CONTRIBUTING.md that a machine can check.
+    Tidy,
+    /// Writes the generated documents.
+    Codegen(codegen::Arguments),
+    /// Compares plimsoll with its peers and with its own bars.
+    #[command(subcommand)]
+    Bench(bench::Benchmark),
+    /// Feeds the parsers of foreign input with generated input for a short time.
+    FuzzSmoke(fuzz_smoke::Arguments),
+    /// Builds the static binary and the container image made of it.
+    Dist,
+    /// Installs the Debian packages that tests need, or says which are missing.
+    Setup,
+}
+
+fn main() -> ExitCode {
+    let outcome = match Task::parse() {
+        Task::Ci => ci::run(),
+        Task::Tidy => tidy::run(),
+        Task::Codegen(arguments) => codegen::run(&arguments),
+        Task::Bench(benchmark) => bench::run(&benchmark),
+        Task::FuzzSmoke(arguments) => fuzz_smoke::run(&arguments),
+        Task::Dist => dist::run(),
+        Task::Setup => setup::run(),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Where the repository is.
+fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask stands in the repository").to_owned()
+}

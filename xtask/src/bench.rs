@@ -1,0 +1,88 @@
+//! `cargo xtask bench`: plimsoll against its peers and against its own bars, in one session on one machine.
+//!
+//! Subjects take turns, so that a change of the machine meets all of them; medians are compared. No figure is kept:
+//! an old figure of another machine is not something to compare with.
+
+mod accuracy;
+mod capped_device;
+mod engines;
+mod measured_child;
+mod start;
+mod subject;
+mod zram;
+
+use std::sync::{Arc, atomic::AtomicBool};
+
+use anyhow::Context as _;
+
+use crate::child;
+
+#[derive(clap::Subcommand)]
+pub(crate) enum Benchmark {
+    /// What an operation costs in each engine, beside fio and fio's `t/io_uring`.
+    Engines(engines::Arguments),
+    /// Whether plimsoll and fio agree with each other and with the cap of a capped device. Needs root.
+    Accuracy(accuracy::Arguments),
+    /// Time to start, resident memory and size of the binary.
+    Start,
+}
+
+pub(crate) fn run(benchmark: &Benchmark) -> anyhow::Result<()> {
+    child::run(&mut child::cargo(&["build", "--release"]))?;
+    // Guards that undo what a benchmark set up run on return, not on a signal: so a signal becomes a return.
+    let interrupted = Arc::new(AtomicBool::new(false));
+    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+        signal_hook::flag::register(signal, Arc::clone(&interrupted)).context("watch for signals")?;
+    }
+    match benchmark {
+        Benchmark::Engines(arguments) => engines::run(arguments, &interrupted),
+        Benchmark::Accuracy(arguments) => accuracy::run(arguments, &interrupted),
+        Benchmark::Start => start::run(),
+    }
+}
+
+/// The middle value, or the mean of the two middle ones; 0 of nothing.
+fn median(values: impl IntoIterator<Item = f64>) -> f64 {
+    let mut values: Vec<f64> = values.into_iter().collect();
+    values.sort_by(f64::total_cmp);
+    match (values.len(), values.len() / 2) {
+        (0, _) => 0.0,
+        (count, middle) if count % 2 == 1 => values[middle],
+        (_, middle) => f64::midpoint(values[middle - 1], values[middle]),
+    }
+}
+
+/// Which side of a bar is good.
+#[derive(Clone, Copy)]
+enum Bar {
+    AtLeast(f64),
+    AtMost(f64),
+}
+
+/// One line of the verdict: what was measured beside what is asked.
+fn judge(what: &str, value: f64, unit: &str, bar: Bar) -> bool {
+    let (met, words) = match bar {
+        Bar::AtLeast(bar) => (value >= bar, format!("at least {bar}{unit}")),
+        Bar::AtMost(bar) => (value <= bar, format!("at most {bar}{unit}")),
+    };
+    println!("{}  {what}: {value:.3}{unit} ({words})", if met { "pass" } else { "MISS" });
+    met
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_median_is_the_middle() {
+        assert!((median([3.0, 1.0, 2.0]) - 2.0).abs() < 1e-12);
+        assert!((median([4.0, 1.0, 2.0, 3.0]) - 2.5).abs() < 1e-12);
+        assert!(median([]).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_bar_can_be_missed_on_its_own_side_only() {
+        assert!(judge("a", 1.0, "x", Bar::AtLeast(0.97)) && !judge("a", 0.9, "x", Bar::AtLeast(0.97)));
+        assert!(judge("a", 59.0, " ns", Bar::AtMost(60.0)) && !judge("a", 61.0, " ns", Bar::AtMost(60.0)));
+    }
+}

@@ -1,0 +1,116 @@
+//! `cargo xtask bench accuracy`: plimsoll and fio in turns on a device whose limit is known.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anyhow::{Context as _, bail};
+
+use super::{
+    Bar,
+    capped_device::{Cap, CappedDevice},
+    judge,
+    measured_child::measure,
+    median,
+    subject::{Claim, Job, Subject},
+};
+
+const IOPS_CAP: u64 = 5_000;
+const BYTES_CAP: u64 = 200_000_000;
+const FILE_BYTES: u64 = 1 << 30;
+
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// How often each program gets its turn.
+    #[arg(long, default_value_t = 5)]
+    rounds: u32,
+    /// Seconds of each turn.
+    #[arg(long, default_value_t = 10)]
+    seconds: u32,
+}
+
+pub(super) fn run(arguments: &Arguments, interrupted: &AtomicBool) -> anyhow::Result<()> {
+    let capped = CappedDevice::create(&crate::repository().join("target"), FILE_BYTES)?;
+    let job = |pattern, block_size_bytes| Job {
+        device: &capped.device,
+        pattern,
+        block_size_bytes,
+        queue_depth: 32,
+        seconds: arguments.seconds,
+    };
+
+    capped.cap(Cap::Operations(IOPS_CAP))?;
+    let (ours, theirs) = alternate(&capped, job("randread", 4096), arguments.rounds, interrupted)?;
+    println!("4 KiB random reads at depth 32, capped at {IOPS_CAP} IOPS, median of {} turns each", ours.len());
+    show("plimsoll", &ours);
+    show("fio", &theirs);
+    let mut met = judge("IOPS off the cap", off(iops(&ours), IOPS_CAP as f64), " %", Bar::AtMost(0.5));
+    met &= judge("IOPS off those of fio", off(iops(&ours), iops(&theirs)), " %", Bar::AtMost(1.0));
+    met &= judge("mean latency off that of fio", off(latency(&ours), latency(&theirs)), " %", Bar::AtMost(3.0));
+
+    capped.cap(Cap::Bytes(BYTES_CAP))?;
+    let (ours, theirs) = alternate(&capped, job("read", 1 << 20), arguments.rounds, interrupted)?;
+    println!("1 MiB sequential reads at depth 32, capped at {BYTES_CAP} bytes/s, median of {} turns each", ours.len());
+    show("plimsoll", &ours);
+    show("fio", &theirs);
+    met &= judge("throughput off the cap", off(throughput(&ours), BYTES_CAP as f64), " %", Bar::AtMost(1.0));
+    met &= judge("IOPS off those of fio", off(iops(&ours), iops(&theirs)), " %", Bar::AtMost(1.0));
+    met &= judge("mean latency off that of fio", off(latency(&ours), latency(&theirs)), " %", Bar::AtMost(3.0));
+    if met { Ok(()) } else { bail!("a bar was missed") }
+}
+
+/// Both programs in turns, each inside of the cap; who goes first alternates too.
+fn alternate(
+    capped: &CappedDevice,
+    job: Job<'_>,
+    rounds: u32,
+    interrupted: &AtomicBool,
+) -> anyhow::Result<(Vec<Claim>, Vec<Claim>)> {
+    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+    for round in 0..rounds {
+        let mut turns = [(Subject::Plimsoll("io_uring"), &mut ours), (Subject::Fio("io_uring"), &mut theirs)];
+        if round % 2 == 1 {
+            turns.reverse();
+        }
+        for (subject, claims) in turns {
+            let measured = measure(&mut capped.inside(&subject.command(job)), Some(&capped.name()))
+                .with_context(|| format!("{} on a capped device", subject.name()))?;
+            claims.push(subject.claim(&measured.stdout)?);
+            if interrupted.load(Ordering::Relaxed) {
+                bail!("interrupted");
+            }
+        }
+    }
+    Ok((ours, theirs))
+}
+
+fn iops(claims: &[Claim]) -> f64 {
+    median(claims.iter().map(|claim| claim.iops))
+}
+
+fn throughput(claims: &[Claim]) -> f64 {
+    median(claims.iter().map(|claim| claim.bytes_per_second))
+}
+
+fn latency(claims: &[Claim]) -> f64 {
+    median(claims.iter().map(|claim| claim.latency_mean_ns))
+}
+
+/// How far a value is off another, in percent of the other.
+fn off(value: f64, reference: f64) -> f64 {
+    (value / reference - 1.0).abs() * 100.0
+}
+
+fn show(name: &str, claims: &[Claim]) {
+    let (iops, megabytes, latency_us) = (iops(claims), throughput(claims) / 1e6, latency(claims) / 1e3);
+    println!("{name:<10} {iops:>10.1} IOPS {megabytes:>10.2} MB/s {latency_us:>10.1} us mean latency");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn off_is_a_percentage_of_the_reference_in_either_direction() {
+        assert!((off(4975.0, 5000.0) - 0.5).abs() < 1e-9);
+        assert!((off(5025.0, 5000.0) - 0.5).abs() < 1e-9);
+    }
+}

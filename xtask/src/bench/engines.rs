@@ -1,0 +1,189 @@
+//! `cargo xtask bench engines`: 4 KiB random reads at depth 128, one job, plimsoll and its peers in turns.
+
+use std::{
+    path::PathBuf,
+    sync::atomic::{AtomicBool, Ordering},
+};
+
+use anyhow::{Context as _, bail};
+
+use super::{
+    Bar, judge,
+    measured_child::measure,
+    median,
+    subject::{Job, Subject},
+    zram,
+};
+use crate::child;
+
+const QUEUE_DEPTH: u32 = 128;
+
+/// Claims of a program that differ from the kernel's count by more than this are worth a line.
+const CLAIM_TOLERANCE: f64 = 0.03;
+
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// fio's `t/io_uring`, built from fio's source.
+    #[arg(long)]
+    peer: Option<PathBuf>,
+    /// The block device to read.
+    #[arg(long, default_value = "/dev/zram0")]
+    device: PathBuf,
+    /// How often each subject gets its turn.
+    #[arg(long, default_value_t = 5)]
+    rounds: u32,
+    /// Seconds of each turn.
+    #[arg(long, default_value_t = 3)]
+    seconds: u32,
+}
+
+/// The turns of one subject.
+struct Series {
+    subject: Subject,
+    iops: Vec<f64>,
+    user_ns_per_operation: Vec<f64>,
+    system_ns_per_operation: Vec<f64>,
+    claimed_iops: Vec<f64>,
+}
+
+pub(super) fn run(arguments: &Arguments, interrupted: &AtomicBool) -> anyhow::Result<()> {
+    let mut subjects = vec![Subject::Plimsoll("io_uring"), Subject::Plimsoll("libaio"), Subject::Plimsoll("psync")];
+    if let Some(peer) = &arguments.peer {
+        // Children run in the repository, so a relative path must not depend on where we were started.
+        subjects.push(Subject::Peer(peer.canonicalize().with_context(|| format!("find {}", peer.display()))?));
+    }
+    if child::find("fio").is_some() {
+        subjects.extend(["io_uring", "libaio", "psync"].map(Subject::Fio));
+    } else {
+        println!("skipped: fio");
+    }
+    let device = arguments.device.canonicalize().with_context(|| format!("find {}", arguments.device.display()))?;
+    let name = device.file_name().context("the device has no name")?.to_string_lossy().into_owned();
+    let _size = zram::prepare(&device)?;
+    let job = Job {
+        device: &device,
+        pattern: "randread",
+        block_size_bytes: 4096,
+        queue_depth: QUEUE_DEPTH,
+        seconds: arguments.seconds,
+    };
+    let mut all: Vec<Series> = subjects.into_iter().map(Series::new).collect();
+    for round in 1..=arguments.rounds {
+        for series in &mut all {
+            series.turn(job, &name)?;
+            if interrupted.load(Ordering::Relaxed) {
+                bail!("interrupted");
+            }
+        }
+        eprintln!("round {round} of {}", arguments.rounds);
+    }
+    show(&all);
+    if verdict(&all) { Ok(()) } else { bail!("a bar was missed") }
+}
+
+impl Series {
+    const fn new(subject: Subject) -> Self {
+        Self {
+            subject,
+            iops: Vec::new(),
+            user_ns_per_operation: Vec::new(),
+            system_ns_per_operation: Vec::new(),
+            claimed_iops: Vec::new(),
+        }
+    }
+
+    fn turn(&mut self, job: Job<'_>, device: &str) -> anyhow::Result<()> {
+        let measured = measure(&mut self.subject.command(job), Some(device))?;
+        let claim = self.subject.claim(&measured.stdout)?;
+        let operations = measured.device_operations.max(1) as f64;
+        // A run too short for edges has only its own word.
+        self.iops.push(if measured.device_iops > 0.0 { measured.device_iops } else { claim.iops });
+        self.user_ns_per_operation.push(measured.user_ns / operations);
+        self.system_ns_per_operation.push(measured.system_ns / operations);
+        self.claimed_iops.push(claim.iops);
+        Ok(())
+    }
+
+    fn median_iops(&self) -> f64 {
+        median(self.iops.iter().copied())
+    }
+}
+
+fn show(all: &[Series]) {
+    println!(
+        "{:<20} {:>12} {:>14} {:>14} {:>14}",
+        "median of turns", "IOPS", "its own word", "user ns/op", "system ns/op"
+    );
+    for series in all {
+        println!(
+            "{:<20} {:>12.0} {:>14.0} {:>14.1} {:>14.1}",
+            series.subject.name(),
+            series.median_iops(),
+            median(series.claimed_iops.iter().copied()),
+            median(series.user_ns_per_operation.iter().copied()),
+            median(series.system_ns_per_operation.iter().copied()),
+        );
+    }
+    println!("IOPS are the kernel's count for the device without the first and last half second.");
+    for series in all {
+        let (counted, claimed) = (series.median_iops(), median(series.claimed_iops.iter().copied()));
+        if (claimed / counted - 1.0).abs() > CLAIM_TOLERANCE {
+            println!(
+                "note: {} says {:.1} % of what the kernel counts",
+                series.subject.name(),
+                claimed / counted * 100.0
+            );
+        }
+    }
+}
+
+/// The bars for the cost of an engine. Those whose peer did not run are named, not passed.
+fn verdict(all: &[Series]) -> bool {
+    let of = |wanted: &dyn Fn(&Subject) -> bool| all.iter().find(|series| wanted(&series.subject));
+    let peer = of(&|subject| matches!(subject, Subject::Peer(_)));
+    let ours = |engine| of(&|subject| *subject == Subject::Plimsoll(engine));
+    let fio = |engine| of(&|subject| *subject == Subject::Fio(engine));
+    let ratios = [
+        ("io_uring to t/io_uring", ours("io_uring"), peer, 0.97),
+        ("io_uring to fio io_uring", ours("io_uring"), fio("io_uring"), 1.6),
+        ("libaio to fio libaio", ours("libaio"), fio("libaio"), 1.2),
+        ("psync to fio psync", ours("psync"), fio("psync"), 1.3),
+    ];
+    let mut met = true;
+    for (what, ours, theirs, bar) in ratios {
+        match (ours, theirs) {
+            (Some(ours), Some(theirs)) => {
+                met &= judge(what, ours.median_iops() / theirs.median_iops(), "x", Bar::AtLeast(bar));
+            }
+            _ => println!("skipped: {what}, because its peer did not run"),
+        }
+    }
+    if let Some(ours) = ours("io_uring") {
+        let user_ns = median(ours.user_ns_per_operation.iter().copied());
+        met &= judge("io_uring user time an operation", user_ns, " ns", Bar::AtMost(60.0));
+    }
+    met
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn series(subject: Subject, iops: f64, user_ns: f64) -> Series {
+        Series { iops: vec![iops], user_ns_per_operation: vec![user_ns], ..Series::new(subject) }
+    }
+
+    #[test]
+    fn each_bar_can_be_missed() {
+        let set = |ours: f64, user_ns: f64| {
+            vec![
+                series(Subject::Plimsoll("io_uring"), ours, user_ns),
+                series(Subject::Peer("x".into()), 100.0, 10.0),
+                series(Subject::Fio("io_uring"), 50.0, 100.0),
+            ]
+        };
+        assert!(verdict(&set(98.0, 50.0)));
+        assert!(!verdict(&set(96.0, 50.0)));
+        assert!(!verdict(&set(98.0, 61.0)));
+    }
+}

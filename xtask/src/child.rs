@@ -1,0 +1,59 @@
+//! Starting other programs: commands in the repository, with errors that name them.
+
+use std::{
+    env,
+    path::PathBuf,
+    process::{Command, Stdio},
+};
+
+use anyhow::{Context as _, bail};
+
+/// A command that runs in the root of the repository.
+pub(crate) fn command(program: &str) -> Command {
+    let mut command = Command::new(program);
+    command.current_dir(crate::repository());
+    command
+}
+
+/// `cargo` with these arguments, in the root of the repository.
+pub(crate) fn cargo(arguments: &[&str]) -> Command {
+    let mut command = command("cargo");
+    command.args(arguments);
+    command
+}
+
+/// The command as one would type it.
+pub(crate) fn line(command: &Command) -> String {
+    let words = std::iter::once(command.get_program()).chain(command.get_args());
+    words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
+}
+
+/// Runs to the end with our own output, and fails when the command fails.
+pub(crate) fn run(command: &mut Command) -> anyhow::Result<()> {
+    let status = command.status().with_context(|| format!("start \"{}\"", line(command)))?;
+    if !status.success() {
+        bail!("\"{}\" ended with {status}", line(command));
+    }
+    Ok(())
+}
+
+/// Runs to the end and gives standard output; standard error is part of the error when the command fails.
+pub(crate) fn output(command: &mut Command) -> anyhow::Result<String> {
+    let output = command.stdin(Stdio::null()).output().with_context(|| format!("start \"{}\"", line(command)))?;
+    if !output.status.success() {
+        bail!(
+            "\"{}\" ended with {}: {}",
+            line(command),
+            output.status,
+            String::from_utf8_lossy(&output.stderr).trim_end()
+        );
+    }
+    String::from_utf8(output.stdout).with_context(|| format!("output of \"{}\" is not UTF-8", line(command)))
+}
+
+/// Where a program is, by `PATH` and the directories of system programs that an ordinary user's `PATH` leaves out.
+pub(crate) fn find(program: &str) -> Option<PathBuf> {
+    let path = env::var_os("PATH").unwrap_or_default();
+    let system = ["/usr/local/sbin", "/usr/sbin", "/sbin"].map(PathBuf::from);
+    env::split_paths(&path).chain(system).map(|directory| directory.join(program)).find(|file| file.is_file())
+}

@@ -1,0 +1,193 @@
+//! `cargo xtask ci`: everything a change must pass, in one build profile so that nothing is compiled twice.
+//!
+//! Every step runs even when an earlier one failed. The last line sums up the tests.
+
+use std::{
+    io::{BufRead as _, BufReader},
+    process::Stdio,
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context as _, bail};
+
+use crate::{child, codegen, fuzz_smoke, tidy};
+
+/// Seconds for each fuzz target.
+const FUZZ_SECONDS: u32 = 5;
+
+/// A step that has run.
+struct Step {
+    name: &'static str,
+    elapsed: Duration,
+    outcome: anyhow::Result<()>,
+}
+
+pub(crate) fn run() -> anyhow::Result<()> {
+    let mut counts = TestCounts::default();
+    let mut steps = Vec::new();
+    let mut step = |name: &'static str, action: &mut dyn FnMut() -> anyhow::Result<()>| {
+        println!("--- {name}");
+        let started = Instant::now();
+        let outcome = action();
+        if let Err(error) = &outcome {
+            eprintln!("{name}: {error:#}");
+        }
+        steps.push(Step { name, elapsed: started.elapsed(), outcome });
+    };
+
+    step("format", &mut || child::run(&mut child::cargo(&["fmt", "--all", "--check"])));
+    step("tidy", &mut tidy::run);
+    step("codegen", &mut || codegen::run(&codegen::Arguments { check: true }));
+    step("clippy", &mut || {
+        child::run(&mut child::cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))
+    });
+    step("fuzz-smoke", &mut || fuzz_smoke::run(&fuzz_smoke::Arguments::all(FUZZ_SECONDS)));
+    step("release", &mut || child::run(&mut child::cargo(&["build", "--release"])));
+    step("release smoke run", &mut smoke_run);
+    step("test", &mut || test(&mut counts));
+    close(&steps, &counts)
+}
+
+/// The tests of the workspace, counted. `--show-output` lets through what skipped tests say.
+fn test(counts: &mut TestCounts) -> anyhow::Result<()> {
+    let mut command = child::cargo(&["test", "--workspace", "--no-fail-fast", "--", "--show-output"]);
+    let mut tests = command.stdout(Stdio::piped()).spawn().context("start cargo test")?;
+    let stdout = tests.stdout.take().expect("standard output is piped");
+    for line in BufReader::new(stdout).lines() {
+        let line = line.context("read the output of cargo test")?;
+        if counts.observe(&line) {
+            println!("{line}");
+        }
+    }
+    let status = tests.wait().context("wait for cargo test")?;
+    if !status.success() {
+        bail!("cargo test ended with {status}");
+    }
+    Ok(())
+}
+
+/// The release binary measures a directory and answers with a record.
+fn smoke_run() -> anyhow::Result<()> {
+    let binary = crate::repository().join("target/release/plimsoll");
+    let directory = tempfile::Builder::new()
+        .prefix("smoke-")
+        .tempdir_in(crate::repository().join("target"))
+        .context("create a directory to measure")?;
+    let mut command = child::command(&binary.to_string_lossy());
+    command.arg("run").arg(directory.path());
+    command.args(["--rw", "randread", "--size", "16MiB", "--duration", "500ms", "--no-history", "--json"]);
+    let record: serde_json::Value = serde_json::from_str(&child::output(&mut command)?).context("parse the record")?;
+    let iops = record.pointer("/cells/0/read/iops").and_then(serde_json::Value::as_f64).unwrap_or_default();
+    if record["schema"] != "plimsoll/1" || iops <= 0.0 {
+        bail!("the record of a smoke run has schema {} and {iops} IOPS", record["schema"]);
+    }
+    let left = std::fs::read_dir(directory.path()).context("list the measured directory")?.count();
+    if left > 0 {
+        bail!("the smoke run left {left} entries in the directory that it measured");
+    }
+    println!("release smoke run: {iops:.0} reads per second");
+    Ok(())
+}
+
+fn close(steps: &[Step], counts: &TestCounts) -> anyhow::Result<()> {
+    println!("---");
+    for step in steps {
+        let word = if step.outcome.is_ok() { "ok" } else { "FAILED" };
+        println!("{:>8.1} s  {:<6}  {}", step.elapsed.as_secs_f64(), word, step.name);
+    }
+    let total: Duration = steps.iter().map(|step| step.elapsed).sum();
+    println!("{:>8.1} s  in all", total.as_secs_f64());
+    let failed: Vec<_> = steps.iter().filter(|step| step.outcome.is_err()).map(|step| step.name).collect();
+    for step in steps {
+        if let Err(error) = &step.outcome {
+            println!("{}: {error:#}", step.name);
+        }
+    }
+    for line in &counts.result_lines {
+        println!("{line}");
+    }
+    println!("{}", counts.summary());
+    if !failed.is_empty() {
+        bail!("failed: {}", failed.join(", "));
+    }
+    Ok(())
+}
+
+/// What the test runner's output adds up to.
+#[derive(Default)]
+struct TestCounts {
+    passed: u64,
+    failed: u64,
+    skipped: u64,
+    result_lines: Vec<String>,
+    in_successes: bool,
+}
+
+impl TestCounts {
+    /// Takes a line of output; tells whether it is worth showing. Output of tests that passed is not, except for skips.
+    fn observe(&mut self, line: &str) -> bool {
+        if line.starts_with("skipped: ") {
+            self.skipped += 1;
+            return true;
+        }
+        if let Some(result) = line.strip_prefix("test result: ") {
+            self.in_successes = false;
+            self.passed += count_before(result, "passed");
+            self.failed += count_before(result, "failed");
+            self.result_lines.push(line.to_owned());
+            return true;
+        }
+        match line {
+            "successes:" => self.in_successes = true,
+            "failures:" => self.in_successes = false,
+            _ => {}
+        }
+        !self.in_successes
+    }
+
+    /// The last line of a run. A test that skips counts as passed for the test runner, and here as skipped.
+    fn summary(&self) -> String {
+        let passed = self.passed.saturating_sub(self.skipped);
+        format!("{passed} passed, {} failed, {} skipped", self.failed, self.skipped)
+    }
+}
+
+/// The number in front of a word, as in `12 passed; 0 failed`.
+fn count_before(text: &str, word: &str) -> u64 {
+    let mut previous = "";
+    for part in text.split([' ', ';', '.']).filter(|part| !part.is_empty()) {
+        if part == word {
+            return previous.parse().unwrap_or(0);
+        }
+        previous = part;
+    }
+    0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OUTPUT: &str = "running 3 tests\ntest a ... ok\n\nsuccesses:\n\n---- a stdout ----\nskipped: a loop device\n\
+        chatter\n\nsuccesses:\n    a\n\ntest result: ok. 3 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out\n\
+        test b ... FAILED\nfailures:\n---- b stdout ----\nwhy\n\
+        test result: FAILED. 4 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out";
+
+    #[test]
+    fn results_of_all_test_binaries_are_summed_and_skips_are_not_passes() {
+        let mut counts = TestCounts::default();
+        OUTPUT.lines().for_each(|line| {
+            counts.observe(line);
+        });
+        assert_eq!(counts.summary(), "6 passed, 1 failed, 1 skipped");
+        assert_eq!(counts.result_lines.len(), 2);
+    }
+
+    #[test]
+    fn what_passing_tests_print_is_hidden_and_what_failing_tests_print_is_shown() {
+        let mut counts = TestCounts::default();
+        let shown: Vec<_> = OUTPUT.lines().filter(|line| counts.observe(line)).collect();
+        assert!(shown.contains(&"skipped: a loop device") && shown.contains(&"why"));
+        assert!(!shown.contains(&"chatter"));
+    }
+}

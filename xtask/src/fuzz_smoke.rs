@@ -1,0 +1,124 @@
+//! `cargo xtask fuzz-smoke`: coverage-guided fuzzing of every parser of foreign input, for a short time.
+//!
+//! The targets under `fuzz/` have the layout of cargo-fuzz, which wants a nightly compiler. What it needs nightly for
+//! is the address sanitizer; the coverage counters alone can be asked of the pinned stable compiler, and are here.
+
+use std::{env, fs, path::Path};
+
+use anyhow::{Context as _, bail};
+
+use crate::child;
+
+/// Makes the compiler count edges and trace compares in the form that libFuzzer reads.
+const COVERAGE_FLAGS: &str = "-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
+    -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
+    -Cllvm-args=-sanitizer-coverage-trace-compares -Ccodegen-units=1 --cfg fuzzing";
+
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// Seconds for each target.
+    #[arg(long, default_value_t = 10)]
+    pub(crate) seconds: u32,
+    /// Only these targets; all when none is named.
+    targets: Vec<String>,
+}
+
+impl Arguments {
+    /// All targets for so long.
+    pub(crate) const fn all(seconds: u32) -> Self {
+        Self { seconds, targets: Vec::new() }
+    }
+}
+
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    let compiler = env::var("CXX").unwrap_or_else(|_| "c++".into());
+    if child::find(&compiler).is_none() {
+        if env::var_os("CI").is_some() {
+            bail!("fuzzing needs a C++ compiler: install g++");
+        }
+        println!("skipped: a C++ compiler, which libFuzzer needs");
+        return Ok(());
+    }
+    let directory = crate::repository().join("fuzz");
+    let manifest = fs::read_to_string(directory.join("Cargo.toml")).context("read fuzz/Cargo.toml")?;
+    let all = targets(&manifest)?;
+    let chosen: Vec<_> = if arguments.targets.is_empty() { all } else { arguments.targets.clone() };
+
+    // An explicit target keeps build scripts and procedural macros free of the counters.
+    let triple = format!("{}-unknown-linux-gnu", env::consts::ARCH);
+    let mut build = child::cargo(&["build", "--release", "--target", &triple]);
+    build.current_dir(&directory).env("RUSTFLAGS", COVERAGE_FLAGS).env("CARGO_TARGET_DIR", directory.join("target"));
+    child::run(&mut build)?;
+
+    let programs = directory.join("target").join(&triple).join("release");
+    let failed: Vec<_> = chosen
+        .iter()
+        .filter_map(|target| fuzz(&directory, &programs.join(target), target, arguments.seconds).err())
+        .map(|error| format!("{error:#}"))
+        .collect();
+    if !failed.is_empty() {
+        bail!("{}", failed.join("; "));
+    }
+    Ok(())
+}
+
+/// The names of the binaries of a manifest.
+fn targets(manifest: &str) -> anyhow::Result<Vec<String>> {
+    let manifest: toml::Table = manifest.parse().context("parse fuzz/Cargo.toml")?;
+    let binaries = manifest.get("bin").and_then(toml::Value::as_array).context("fuzz/Cargo.toml lists no [[bin]]")?;
+    Ok(binaries.iter().filter_map(|binary| Some(binary.get("name")?.as_str()?.to_owned())).collect())
+}
+
+fn fuzz(directory: &Path, program: &Path, target: &str, seconds: u32) -> anyhow::Result<()> {
+    // What a run finds worth keeping goes to the corpus, which git ignores; seeds are ours and are only read.
+    let (corpus, artifacts) = (directory.join("corpus").join(target), directory.join("artifacts").join(target));
+    for folder in [&corpus, &artifacts] {
+        fs::create_dir_all(folder).with_context(|| format!("create {}", folder.display()))?;
+    }
+    let mut command = child::command(&program.to_string_lossy());
+    command
+        .arg(format!("-max_total_time={seconds}"))
+        .arg(format!("-artifact_prefix={}/", artifacts.display()))
+        .args(["-timeout=10", "-print_final_stats=1"])
+        .arg(&corpus);
+    let seeds = directory.join("seeds").join(target);
+    if seeds.is_dir() {
+        command.arg(seeds);
+    }
+    let output = command.output().with_context(|| format!("start {}", program.display()))?;
+    let report = String::from_utf8_lossy(&output.stderr);
+    if !output.status.success() {
+        eprintln!("{report}");
+        bail!("fuzz target {target} failed; its input is in {}", written_input(&report).unwrap_or("the output above"));
+    }
+    println!("fuzz-smoke: {target}: {} executions in {seconds} s", executions(&report).unwrap_or("no count of"));
+    Ok(())
+}
+
+/// The count in libFuzzer's `stat::number_of_executed_units: N`.
+fn executions(report: &str) -> Option<&str> {
+    report.lines().find_map(|line| line.strip_prefix("stat::number_of_executed_units:")).map(str::trim)
+}
+
+/// The file in libFuzzer's `Test unit written to FILE`.
+fn written_input(report: &str) -> Option<&str> {
+    report.lines().find_map(|line| line.split_once("Test unit written to ")).map(|(_, file)| file.trim())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_binary_is_a_target() {
+        let manifest = "[[bin]]\nname = \"one\"\n[[bin]]\nname = \"two\"\n";
+        assert_eq!(targets(manifest).unwrap(), ["one", "two"]);
+        assert!(targets("[package]\n").is_err());
+    }
+
+    #[test]
+    fn the_report_tells_how_much_ran_and_what_failed() {
+        let report = "x\nstat::number_of_executed_units: 881\nartifact; Test unit written to a/crash-1\n";
+        assert_eq!((executions(report), written_input(report)), (Some("881"), Some("a/crash-1")));
+    }
+}

@@ -1,0 +1,90 @@
+//! `cargo xtask setup`: the Debian packages that tests need. Without them the tests that need them say so and skip.
+
+use std::path::Path;
+
+use crate::child;
+
+/// A package, and a program that shows that it is there.
+struct Package {
+    name: &'static str,
+    program: &'static str,
+    purpose: &'static str,
+}
+
+/// The one list of what tests need beyond Rust and a C compiler.
+const PACKAGES: &[Package] = &[
+    Package { name: "btrfs-progs", program: "mkfs.btrfs", purpose: "write guard: a btrfs signature" },
+    Package { name: "e2fsprogs", program: "mkfs.ext4", purpose: "write guard: ext4, and file systems to measure" },
+    Package { name: "fdisk", program: "sfdisk", purpose: "write guard: a partition table" },
+    Package { name: "fio", program: "fio", purpose: "benchmarks: the tool to compare with" },
+    Package { name: "g++", program: "c++", purpose: "fuzz-smoke: libFuzzer is C++" },
+    Package { name: "lvm2", program: "pvcreate", purpose: "write guard: an LVM signature" },
+    Package { name: "mdadm", program: "mdadm", purpose: "write guard: an md signature" },
+    Package { name: "util-linux", program: "losetup", purpose: "loop devices, mkswap, blkid" },
+    Package { name: "xfsprogs", program: "mkfs.xfs", purpose: "write guard: an XFS signature" },
+];
+
+/// Installs what is missing when that is possible; otherwise says what is missing. Neither is an error: tests decide.
+pub(crate) fn run() -> anyhow::Result<()> {
+    let missing = missing(PACKAGES);
+    if missing.is_empty() {
+        println!("setup: all {} packages are there", PACKAGES.len());
+        return Ok(());
+    }
+    if rustix::process::geteuid().is_root() && child::find("apt-get").is_some() {
+        install(&missing)?;
+    }
+    for package in self::missing(PACKAGES) {
+        println!("setup: missing {} ({})", package.name, package.purpose);
+    }
+    Ok(())
+}
+
+fn missing(packages: &'static [Package]) -> Vec<&'static Package> {
+    packages.iter().filter(|package| child::find(package.program).is_none()).collect()
+}
+
+fn install(packages: &[&Package]) -> anyhow::Result<()> {
+    let install = || {
+        let mut command = child::command("apt-get");
+        command.env("DEBIAN_FRONTEND", "noninteractive").args(["install", "-y", "-q", "--no-install-recommends"]);
+        command.args(packages.iter().map(|package| package.name));
+        command
+    };
+    // The lists of a fresh container are empty; those of a workstation need no refreshing.
+    if !lists_are_there() || !install().status()?.success() {
+        for mut command in [
+            {
+                let mut update = child::command("apt-get");
+                update.args(["update", "-q"]);
+                update
+            },
+            install(),
+        ] {
+            if let Err(error) = child::run(&mut command) {
+                eprintln!("setup: {error:#}");
+            }
+        }
+    }
+    Ok(())
+}
+
+fn lists_are_there() -> bool {
+    Path::new("/var/lib/apt/lists").read_dir().is_ok_and(|mut entries| {
+        entries.any(|entry| entry.is_ok_and(|entry| entry.file_name().to_string_lossy().contains("_Packages")))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_package_whose_program_is_nowhere_is_missing() {
+        static PAIR: &[Package] = &[
+            Package { name: "there", program: "sh", purpose: "" },
+            Package { name: "absent", program: "plimsoll-no-such-program", purpose: "" },
+        ];
+        assert_eq!(missing(PAIR).iter().map(|package| package.name).collect::<Vec<_>>(), ["absent"]);
+    }
+}
