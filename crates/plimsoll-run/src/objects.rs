@@ -1,0 +1,458 @@
+//! The test objects that plimsoll makes in a target, and how they vanish.
+//!
+//! In a directory `D` a run makes `D/plimsoll-<run>/` with a marker file in it; for a file `F` that does not exist it
+//! makes a marker `F.plimsoll` beside it, then `F`. The marker is there before any data, and locked as long as the
+//! process lives. A list in the state directory names each object before it is made. So whatever moment a run is killed
+//! at, the next command finds what is left ([`sweep`]), and so does the next run in the same place
+//! ([`sweep_directory`]); what is not marked as ours is never written or removed.
+
+mod leftovers;
+mod marker;
+mod registry;
+mod removal;
+
+use std::{
+    ffi::{OsStr, OsString},
+    fs::File,
+    io,
+    os::unix::fs::MetadataExt,
+    path::{Path, PathBuf},
+};
+
+use rustix::{
+    fd::{AsFd, BorrowedFd, OwnedFd},
+    fs::{AtFlags, Mode, OFlags, RenameFlags, linkat, mkdirat, openat, renameat_with},
+    io::Errno,
+};
+
+use self::{
+    leftovers::open,
+    marker::{
+        FILE_PREFIX, FileIdentity, MARKER_NAME, MarkerFile, Opened, Unfinished, directory_name, is_file_name,
+        run_of_directory_name, sidecar_name, unfinished_name,
+    },
+    registry::{ObjectKind, Registry},
+    removal::{
+        Authority, Outcome, empty_and_remove_directory, entries, is_file_of, open_directory, remove_file,
+        remove_file_of_marker, unlink,
+    },
+};
+pub use self::{
+    leftovers::{Left, Removed, Sweep, clean, sweep, sweep_directory},
+    marker::Owner,
+    removal::LeftReason,
+};
+
+/// How often making an object is tried again when sweeps of other processes take its unfinished beginnings away.
+const ATTEMPTS: u32 = 100;
+
+/// Why a test object could not be made.
+#[derive(Debug, thiserror::Error)]
+pub enum ObjectError {
+    /// The system said no.
+    #[error("make test files in {path:?}")]
+    Create {
+        /// Where.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+    /// Another run works with the same file.
+    #[error("{path:?} is in use by another plimsoll, process {pid} on {host}: wait for it, or name another file")]
+    InUse {
+        /// The file.
+        path: PathBuf,
+        /// The process, in its own namespace.
+        pid: u32,
+        /// Its machine.
+        host: String,
+    },
+    /// Something lies where the marker of the file has to be.
+    #[error("{path:?} cannot be made: {marker:?} is in its place and not ours; remove it or name another file")]
+    MarkerInTheWay {
+        /// The file that was asked for.
+        path: PathBuf,
+        /// What is in the way.
+        marker: PathBuf,
+    },
+    /// The path has no last part.
+    #[error("{path:?} names no file: write the path of a file in an existing directory")]
+    NoFileName {
+        /// The path as given.
+        path: PathBuf,
+    },
+}
+
+/// All test objects of a run. They are removed when this is dropped, unless they are to be kept.
+#[derive(Debug)]
+pub struct TestObjects {
+    owner: Owner,
+    registry: Option<Registry>,
+    warnings: Vec<String>,
+    directories: Vec<OwnedDirectory>,
+    files: Vec<OwnedFile>,
+}
+
+#[derive(Debug)]
+struct OwnedDirectory {
+    path: PathBuf,
+    name: OsString,
+    parent: OwnedFd,
+    directory: OwnedFd,
+    marker: MarkerFile,
+}
+
+#[derive(Debug)]
+struct OwnedFile {
+    path: PathBuf,
+    name: OsString,
+    parent: OwnedFd,
+    marker: MarkerFile,
+}
+
+/// A directory of our own inside of a directory target.
+#[derive(Debug)]
+pub struct TestDirectory {
+    path: PathBuf,
+    directory: OwnedFd,
+}
+
+/// A file target.
+#[derive(Debug)]
+pub struct TestFile {
+    /// Where it is, without symbolic links on the way to it.
+    pub path: PathBuf,
+    /// Whose it is.
+    pub provenance: Provenance,
+}
+
+/// Whose a file is, and so what may be done to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Provenance {
+    /// This run made it: it is empty, and will be removed.
+    Created,
+    /// An earlier run made it and kept it: it may be written, and is kept again.
+    Kept,
+    /// It was there before: it may be read, nothing else.
+    Foreign,
+}
+
+impl TestObjects {
+    /// Starts a run that has no objects yet. Without a state directory, or when that cannot be written to, leftovers are
+    /// only found by looking where they are, and [`Self::warnings`] says so.
+    pub fn new(owner: Owner, state_directory: Option<&Path>) -> Self {
+        let mut warnings = Vec::new();
+        let registry = state_directory.and_then(|state| match Registry::create(state, &owner) {
+            Ok(registry) => Some(registry),
+            Err(error) => {
+                warnings.push(unlisted(state, &error));
+                None
+            }
+        });
+        Self { owner, registry, warnings, directories: Vec::new(), files: Vec::new() }
+    }
+
+    /// What did not go as it should, without keeping the run from going on.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    /// Makes a directory of our own in `target`.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    pub fn create_directory(&mut self, target: &Path) -> Result<TestDirectory, ObjectError> {
+        let failed = |source| ObjectError::Create { path: target.to_owned(), source };
+        let target = target.canonicalize().map_err(failed)?;
+        let parent = open(&target).map_err(failed)?;
+        for index in 0..ATTEMPTS {
+            let name = OsString::from(directory_name(self.owner.run, index));
+            let path = target.join(&name);
+            // A target may be given twice, so a name of our own run may be taken.
+            if self.directories.iter().any(|made| made.path == path) {
+                continue;
+            }
+            self.list(ObjectKind::Directory, &path);
+            if let Some((directory, marker)) = make_directory(parent.as_fd(), &name, &self.owner).map_err(failed)? {
+                let handle = TestDirectory { path: path.clone(), directory: directory.try_clone().map_err(failed)? };
+                self.directories.push(OwnedDirectory { path, name, parent, directory, marker });
+                return Ok(handle);
+            }
+        }
+        Err(failed(Errno::EXIST.into()))
+    }
+
+    /// Takes over a directory that an earlier run kept in `target`, when there is one that no other run uses. It stays
+    /// when this run ends.
+    ///
+    /// # Errors
+    /// When the target cannot be looked into.
+    pub fn reuse_directory(&mut self, target: &Path) -> Result<Option<TestDirectory>, ObjectError> {
+        let failed = |source| ObjectError::Create { path: target.to_owned(), source };
+        let target = target.canonicalize().map_err(failed)?;
+        let parent = open(&target).map_err(failed)?;
+        for name in entries(parent.as_fd()).map_err(failed)? {
+            let Some(run) = run_of_directory_name(&name) else {
+                continue;
+            };
+            let Ok(directory) = open_directory(parent.as_fd(), &name) else {
+                continue;
+            };
+            let Ok(Opened::Abandoned(marker)) = MarkerFile::open(directory.as_fd(), OsStr::new(MARKER_NAME)) else {
+                continue;
+            };
+            if marker.marker().kept && marker.marker().run == run {
+                let path = target.join(&name);
+                let handle = TestDirectory { path: path.clone(), directory: directory.try_clone().map_err(failed)? };
+                self.directories.push(OwnedDirectory { path, name, parent, directory, marker });
+                return Ok(Some(handle));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Makes the file `path` when it does not exist, takes it over when an earlier run kept it, and leaves it alone when
+    /// it is somebody's.
+    ///
+    /// # Errors
+    /// When the system refuses, or another run uses the file.
+    pub fn create_file(&mut self, path: &Path) -> Result<TestFile, ObjectError> {
+        let failed = |source| ObjectError::Create { path: path.to_owned(), source };
+        let name = path.file_name().ok_or_else(|| ObjectError::NoFileName { path: path.to_owned() })?.to_owned();
+        let parent_path = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let parent_path = parent_path.canonicalize().map_err(failed)?;
+        let parent = open(&parent_path).map_err(failed)?;
+        let path = parent_path.join(&name);
+        if let Some(made) = self.files.iter().find(|made| made.path == path) {
+            let kept = made.marker.marker().kept;
+            return Ok(TestFile { path, provenance: if kept { Provenance::Kept } else { Provenance::Created } });
+        }
+        for _ in 0..ATTEMPTS {
+            let exists = path.symlink_metadata().is_ok();
+            match MarkerFile::open(parent.as_fd(), &sidecar_name(&name)).map_err(failed)? {
+                Opened::Missing | Opened::Foreign | Opened::Unfinished(_) if exists => {
+                    return Ok(TestFile { path, provenance: Provenance::Foreign });
+                }
+                Opened::Missing => {}
+                Opened::Foreign | Opened::Unfinished(_) => {
+                    let marker = parent_path.join(sidecar_name(&name));
+                    return Err(ObjectError::MarkerInTheWay { path, marker });
+                }
+                Opened::Owned(marker) => {
+                    let (pid, host) = marker.map_or((0, String::new()), |marker| (marker.pid, marker.host));
+                    return Err(ObjectError::InUse { path, pid, host });
+                }
+                Opened::Abandoned(marker)
+                    if marker.marker().kept && is_file_of(parent.as_fd(), &name, &marker).map_err(failed)? =>
+                {
+                    self.files.push(OwnedFile { path: path.clone(), name, parent, marker });
+                    return Ok(TestFile { path, provenance: Provenance::Kept });
+                }
+                Opened::Abandoned(marker) | Opened::Unlockable(marker) => {
+                    // A marker without its file keeps nothing.
+                    let authority =
+                        if marker.marker().kept { Authority::Explicit } else { Authority::Leftovers };
+                    drop(marker);
+                    if let Outcome::Left(reason) = remove_file(parent.as_fd(), &name, authority, &self.owner) {
+                        let source = io::Error::new(io::ErrorKind::AlreadyExists, reason);
+                        return Err(ObjectError::Create { path, source });
+                    }
+                    continue;
+                }
+            }
+            self.list(ObjectKind::File, &path);
+            if let Some(marker) = make_file(parent.as_fd(), &name, &self.owner).map_err(failed)? {
+                self.files.push(OwnedFile { path: path.clone(), name, parent, marker });
+                return Ok(TestFile { path, provenance: Provenance::Created });
+            }
+        }
+        Err(failed(Errno::EXIST.into()))
+    }
+
+    /// Marks all objects as kept: they stay when the run ends, until `plimsoll doctor --clean` removes them.
+    ///
+    /// # Errors
+    /// When a marker cannot be written; its object is removed as if it were not to be kept.
+    pub fn keep(&mut self) -> Result<Vec<PathBuf>, ObjectError> {
+        let directories = self.directories.iter_mut().map(|made| (&made.path, &mut made.marker));
+        let files = self.files.iter_mut().map(|made| (&made.path, &mut made.marker));
+        directories
+            .chain(files)
+            .map(|(path, marker)| match marker.change(|marker| marker.kept = true) {
+                Ok(()) => Ok(path.clone()),
+                Err(source) => Err(ObjectError::Create { path: path.clone(), source }),
+            })
+            .collect()
+    }
+
+    /// Removes all objects that are not to be kept, and tells what became of them. Dropping does the same silently.
+    pub fn remove(mut self) -> Sweep {
+        self.remove_all()
+    }
+
+    fn remove_all(&mut self) -> Sweep {
+        let mut sweep = Sweep::default();
+        for made in self.directories.drain(..).filter(|made| !made.marker.marker().kept) {
+            let run = made.marker.marker().run;
+            let outcome = empty_and_remove_directory(made.parent.as_fd(), &made.name, made.directory.as_fd(), run);
+            sweep.note(made.path, outcome.unwrap_or_else(|error| Outcome::Left(LeftReason::Failed(error))));
+        }
+        for made in self.files.drain(..).filter(|made| !made.marker.marker().kept) {
+            let outcome = remove_file_of_marker(made.parent.as_fd(), &made.name, &made.marker);
+            sweep.note(made.path, outcome.unwrap_or_else(|error| Outcome::Left(LeftReason::Failed(error))));
+        }
+        // What could not be removed is tried again by the next command, by the list.
+        let failed = sweep.left.iter().any(|left| matches!(left.reason, LeftReason::Failed(_)));
+        if let Some(registry) = self.registry.take().filter(|_| !failed) {
+            // A list that stays is removed by the next command: its run is dead and nothing of it is left.
+            let _ = registry.remove();
+        }
+        sweep
+    }
+
+    /// Names an object in the list before it is made.
+    fn list(&mut self, kind: ObjectKind, path: &Path) {
+        if let Some(registry) = &mut self.registry
+            && let Err(error) = registry.add(kind, path)
+        {
+            self.warnings.push(unlisted(path, &error));
+        }
+    }
+}
+
+impl Drop for TestObjects {
+    fn drop(&mut self) {
+        self.remove_all();
+    }
+}
+
+fn unlisted(path: &Path, error: &io::Error) -> String {
+    format!(
+        "test files cannot be listed for {path:?} ({error}): should this run be killed, the next run in the same \
+         directory or plimsoll doctor --clean removes what is left"
+    )
+}
+
+impl TestDirectory {
+    /// Where it is, without symbolic links.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Where the file of this number is, or will be.
+    pub fn file_path(&self, index: u32) -> PathBuf {
+        self.path.join(format!("{FILE_PREFIX}{index}"))
+    }
+
+    /// Makes the file of this number, empty.
+    ///
+    /// # Errors
+    /// When there is one already, or the system refuses.
+    pub fn create_file(&self, index: u32) -> io::Result<File> {
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let file = openat(&self.directory, format!("{FILE_PREFIX}{index}"), flags, Mode::RUSR | Mode::WUSR)?;
+        Ok(File::from(file))
+    }
+
+    /// The numbers and sizes in bytes of the files that are there, in the order of their numbers.
+    ///
+    /// # Errors
+    /// When the directory cannot be read.
+    pub fn files(&self) -> io::Result<Vec<(u32, u64)>> {
+        let mut files = Vec::new();
+        for name in entries(self.directory.as_fd())?.into_iter().filter(|name| is_file_name(name)) {
+            let index = name.to_str().and_then(|name| name.strip_prefix(FILE_PREFIX)?.parse().ok());
+            let facts = self.path.join(&name).symlink_metadata()?;
+            if let Some(index) = index.filter(|_| facts.is_file()) {
+                files.push((index, facts.size()));
+            }
+        }
+        files.sort_unstable();
+        Ok(files)
+    }
+}
+
+/// Makes a directory and its marker. `None` when a sweep of another process removed the unfinished directory, or the name
+/// is taken.
+fn make_directory(
+    parent: BorrowedFd<'_>,
+    name: &OsStr,
+    owner: &Owner,
+) -> io::Result<Option<(OwnedFd, MarkerFile)>> {
+    for _ in 0..ATTEMPTS {
+        match mkdirat(parent, name, Mode::RWXU) {
+            Err(Errno::EXIST) => return Ok(None),
+            made => made?,
+        }
+        let directory = match open_directory(parent, name) {
+            Err(Errno::NOENT) => continue,
+            directory => directory?,
+        };
+        match MarkerFile::create(directory.as_fd(), OsStr::new(MARKER_NAME), owner) {
+            Ok(Some(marker)) => return Ok(Some((directory, marker))),
+            Ok(None) => {}
+            Err(error) => {
+                // No space for a marker, say: then there must be no directory either.
+                let _ = unlink(directory.as_fd(), OsStr::new(MARKER_NAME));
+                let _ = rustix::fs::unlinkat(parent, name, AtFlags::REMOVEDIR);
+                return Err(error);
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// Makes a file and its marker. `None` when somebody took the name of either, or a sweep of another process removed an
+/// unfinished part.
+fn make_file(parent: BorrowedFd<'_>, name: &OsStr, owner: &Owner) -> io::Result<Option<MarkerFile>> {
+    let marker_name = unfinished_name(name, owner.run, Unfinished::Marker);
+    let made = match MarkerFile::create(parent, &marker_name, owner) {
+        Ok(Some(mut marker)) => match rename_new(parent, &marker_name, &sidecar_name(name)) {
+            Ok(true) => match make_marked_file(parent, name, owner, &mut marker) {
+                Ok(true) => return Ok(Some(marker)),
+                other => {
+                    remove_file_of_marker(parent, name, &marker)?;
+                    other.map(|_| None)
+                }
+            },
+            other => other.map(|_| None),
+        },
+        other => other,
+    };
+    unlink(parent, &marker_name)?;
+    made
+}
+
+/// Makes the file under a name that can be nobody's, notes in the marker which file it is, and only then gives it its
+/// name: so a file that has the name is ours if and only if the marker says so.
+fn make_marked_file(
+    parent: BorrowedFd<'_>,
+    name: &OsStr,
+    owner: &Owner,
+    marker: &mut MarkerFile,
+) -> io::Result<bool> {
+    let data_name = unfinished_name(name, owner.run, Unfinished::Data);
+    let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    openat(parent, &data_name, flags, Mode::RUSR | Mode::WUSR)?;
+    let Some(identity) = FileIdentity::of(parent, &data_name)? else {
+        return Ok(false);
+    };
+    marker.change(|marker| marker.file = Some(identity))?;
+    rename_new(parent, &data_name, name)
+}
+
+/// Renames without replacing; false when the new name is taken or the old one is gone.
+fn rename_new(parent: BorrowedFd<'_>, from: &OsStr, to: &OsStr) -> io::Result<bool> {
+    match renameat_with(parent, from, parent, to, RenameFlags::NOREPLACE) {
+        Ok(()) => return Ok(true),
+        Err(Errno::EXIST | Errno::NOENT) => return Ok(false),
+        // Network file systems do not know the flag; a link never replaces.
+        Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {}
+        Err(error) => return Err(error.into()),
+    }
+    match linkat(parent, from, parent, to, AtFlags::empty()) {
+        Ok(()) => unlink(parent, from).map(|()| true),
+        Err(Errno::EXIST | Errno::NOENT) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}

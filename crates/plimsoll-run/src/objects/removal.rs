@@ -1,0 +1,303 @@
+//! Removing one test object: a directory or a file that its marker says plimsoll made.
+//!
+//! Only names that plimsoll gives are unlinked, one by one, below a directory that was opened without following
+//! symbolic links; nothing is ever deleted recursively. Whatever else lies there stays, and so does what holds it.
+
+use std::{
+    ffi::{CStr, OsStr, OsString},
+    io,
+    os::unix::ffi::OsStrExt,
+};
+
+use rustix::{
+    fd::{AsFd, BorrowedFd, OwnedFd},
+    fs::{AtFlags, Dir, FileType, Mode, OFlags, openat, statat, unlinkat},
+    io::Errno,
+    process::{Pid, test_kill_process},
+};
+use uuid::Uuid;
+
+use super::marker::{
+    FileIdentity, MARKER_NAME, Marker, MarkerFile, Opened, Owner, Unfinished, is_file_name, run_of_directory_name,
+    sidecar_name, unfinished_name,
+};
+
+/// Why a test object, or something that looks like one, was left where it is.
+#[derive(Debug, thiserror::Error)]
+pub enum LeftReason {
+    /// Its owner lives.
+    #[error("in use by process {pid} on {host}")]
+    InUse {
+        /// The process, in its own namespace.
+        pid: u32,
+        /// Its machine.
+        host: String,
+    },
+    /// The run was asked to keep its files.
+    #[error("kept on purpose (--keep-files): plimsoll doctor --clean removes it")]
+    Kept,
+    /// Locks of another machine may be invisible here.
+    #[error("made on another machine, {host}: plimsoll doctor --clean removes it")]
+    OtherMachine {
+        /// That machine.
+        host: String,
+    },
+    /// The file system has no locks, and the owner may live.
+    #[error("process {pid} may still use it: end that process, then use plimsoll doctor --clean")]
+    OwnerUnknown {
+        /// The owner, in its own namespace.
+        pid: u32,
+    },
+    /// There are things in it, or in its place, that plimsoll did not make.
+    #[error("holds what plimsoll did not make: look at it and remove it by hand")]
+    Foreign,
+    /// The system said no.
+    #[error("it could not be removed")]
+    Failed(#[from] io::Error),
+}
+
+/// How much right to remove a caller has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Authority {
+    /// What dead runs of this machine left behind.
+    Leftovers,
+    /// The same, and the owner `run` is known to be dead.
+    LeftoversOf(Uuid),
+    /// Kept objects and those of other machines too: somebody named them.
+    Explicit,
+}
+
+/// What became of an object.
+#[derive(Debug)]
+pub(crate) enum Outcome {
+    /// There is no such object.
+    Absent,
+    /// It is gone now.
+    Removed { run: Uuid, bytes: u64 },
+    /// It is still there.
+    Left(LeftReason),
+}
+
+impl Outcome {
+    fn or_failed(result: io::Result<Self>) -> Self {
+        result.unwrap_or_else(|error| Self::Left(LeftReason::Failed(error)))
+    }
+}
+
+/// Removes the test directory `name` when its owner is gone.
+pub(crate) fn remove_directory(parent: BorrowedFd<'_>, name: &OsStr, authority: Authority, here: &Owner) -> Outcome {
+    Outcome::or_failed(try_remove_directory(parent, name, authority, here))
+}
+
+fn try_remove_directory(
+    parent: BorrowedFd<'_>,
+    name: &OsStr,
+    authority: Authority,
+    here: &Owner,
+) -> io::Result<Outcome> {
+    let Some(run) = run_of_directory_name(name) else {
+        return Ok(Outcome::Left(LeftReason::Foreign));
+    };
+    let directory = match open_directory(parent, name) {
+        Err(Errno::NOENT) => return Ok(Outcome::Absent),
+        Err(Errno::NOTDIR | Errno::LOOP) => return Ok(Outcome::Left(LeftReason::Foreign)),
+        directory => directory?,
+    };
+    match MarkerFile::open(directory.as_fd(), OsStr::new(MARKER_NAME))? {
+        Opened::Missing => remove_empty(parent, name, run, 0),
+        Opened::Foreign => Ok(Outcome::Left(LeftReason::Foreign)),
+        Opened::Unfinished(_lock) => {
+            if entries(directory.as_fd())?.len() > 1 {
+                return Ok(Outcome::Left(LeftReason::Foreign));
+            }
+            unlink(directory.as_fd(), OsStr::new(MARKER_NAME))?;
+            remove_empty(parent, name, run, 0)
+        }
+        Opened::Owned(marker) => Ok(Outcome::Left(in_use(marker))),
+        Opened::Abandoned(file) | Opened::Unlockable(file) => {
+            if file.marker().run != run {
+                return Ok(Outcome::Left(LeftReason::Foreign));
+            }
+            if let Some(reason) = objection(file.marker(), authority, here) {
+                return Ok(Outcome::Left(reason));
+            }
+            empty_and_remove_directory(parent, name, directory.as_fd(), run)
+        }
+    }
+}
+
+/// Removes the files of a test directory that we own, its marker, and the directory itself.
+pub(crate) fn empty_and_remove_directory(
+    parent: BorrowedFd<'_>,
+    name: &OsStr,
+    directory: BorrowedFd<'_>,
+    run: Uuid,
+) -> io::Result<Outcome> {
+    let mut bytes = 0;
+    let mut foreign = false;
+    for entry in entries(directory)? {
+        if is_file_name(&entry) {
+            match remove_regular(directory, &entry)? {
+                Some(freed) => bytes += freed,
+                None => foreign = true,
+            }
+        } else if entry != MARKER_NAME {
+            foreign = true;
+        }
+    }
+    unlink(directory, OsStr::new(MARKER_NAME))?;
+    if foreign { Ok(Outcome::Left(LeftReason::Foreign)) } else { remove_empty(parent, name, run, bytes) }
+}
+
+fn remove_empty(parent: BorrowedFd<'_>, name: &OsStr, run: Uuid, bytes: u64) -> io::Result<Outcome> {
+    match unlinkat(parent, name, AtFlags::REMOVEDIR) {
+        Ok(()) => Ok(Outcome::Removed { run, bytes }),
+        Err(Errno::NOENT) => Ok(Outcome::Absent),
+        Err(Errno::NOTEMPTY | Errno::EXIST | Errno::NOTDIR) => Ok(Outcome::Left(LeftReason::Foreign)),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Removes the test file `name` and its marker when its owner is gone.
+pub(crate) fn remove_file(parent: BorrowedFd<'_>, name: &OsStr, authority: Authority, here: &Owner) -> Outcome {
+    Outcome::or_failed(try_remove_file(parent, name, authority, here))
+}
+
+fn try_remove_file(parent: BorrowedFd<'_>, name: &OsStr, authority: Authority, here: &Owner) -> io::Result<Outcome> {
+    match MarkerFile::open(parent, &sidecar_name(name))? {
+        // An empty file of this name is not ours: our markers get their name when they are finished.
+        Opened::Missing | Opened::Unfinished(_) | Opened::Foreign => Ok(Outcome::Absent),
+        Opened::Owned(marker) => Ok(Outcome::Left(in_use(marker))),
+        Opened::Abandoned(file) | Opened::Unlockable(file) => match objection(file.marker(), authority, here) {
+            Some(reason) => Ok(Outcome::Left(reason)),
+            None => remove_file_of_marker(parent, name, &file),
+        },
+    }
+}
+
+/// Removes a test file and its marker, which we hold. A file that took the name of ours stays.
+pub(crate) fn remove_file_of_marker(
+    parent: BorrowedFd<'_>,
+    name: &OsStr,
+    marker: &MarkerFile,
+) -> io::Result<Outcome> {
+    let run = marker.marker().run;
+    let mut bytes = 0;
+    if is_file_of(parent, name, marker)? {
+        bytes += remove_regular(parent, name)?.unwrap_or(0);
+    }
+    bytes += remove_regular(parent, &unfinished_name(name, run, Unfinished::Data))?.unwrap_or(0);
+    unlink(parent, &sidecar_name(name))?;
+    Ok(Outcome::Removed { run, bytes })
+}
+
+/// Whether the file `name` is the very one that `marker` was written for. One who may write a marker into a directory
+/// must not have us remove the file of another user there, so both must have the same owner.
+pub(crate) fn is_file_of(parent: BorrowedFd<'_>, name: &OsStr, marker: &MarkerFile) -> io::Result<bool> {
+    let (Some(wanted), Some(found)) = (marker.marker().file, FileIdentity::of(parent, name)?) else {
+        return Ok(false);
+    };
+    Ok(wanted == found && marker.user()? == statat(parent, name, AtFlags::SYMLINK_NOFOLLOW)?.st_uid)
+}
+
+/// Removes a part of a test file that never got its own name.
+pub(crate) fn remove_unfinished(parent: BorrowedFd<'_>, file: &OsStr, run: Uuid, part: Unfinished) -> Outcome {
+    let name = unfinished_name(file, run, part);
+    let remove = || {
+        let _lock = match part {
+            Unfinished::Marker => match MarkerFile::open(parent, &name)? {
+                Opened::Missing => return Ok(Outcome::Absent),
+                Opened::Owned(marker) => return Ok(Outcome::Left(in_use(marker))),
+                Opened::Foreign => return Ok(Outcome::Left(LeftReason::Foreign)),
+                opened => Some(opened),
+            },
+            // Data is empty until it has its own name. An owner that lives starts over.
+            Unfinished::Data => match size(parent, &name)? {
+                None => return Ok(Outcome::Absent),
+                Some(0) => None,
+                Some(_) => return Ok(Outcome::Left(LeftReason::Foreign)),
+            },
+        };
+        Ok(match remove_regular(parent, &name)? {
+            Some(bytes) => Outcome::Removed { run, bytes },
+            None => Outcome::Left(LeftReason::Foreign),
+        })
+    };
+    Outcome::or_failed(remove())
+}
+
+fn in_use(marker: Option<Marker>) -> LeftReason {
+    let (pid, host) = marker.map_or((0, String::new()), |marker| (marker.pid, marker.host));
+    LeftReason::InUse { pid, host }
+}
+
+/// Why an object whose lock we hold, or which has none, must stay all the same.
+fn objection(marker: &Marker, authority: Authority, here: &Owner) -> Option<LeftReason> {
+    let explicit = authority == Authority::Explicit;
+    if marker.kept && !explicit {
+        return Some(LeftReason::Kept);
+    }
+    if !explicit && !marker.is_of_machine(here) {
+        return Some(LeftReason::OtherMachine { host: marker.host.clone() });
+    }
+    let known_dead = marker.locked
+        || marker.kept
+        || authority == Authority::LeftoversOf(marker.run)
+        || (marker.host == here.host && marker.boot_id != here.boot_id)
+        || (explicit && !(marker.is_of_machine(here) && process_exists(marker.pid)));
+    (!known_dead).then_some(LeftReason::OwnerUnknown { pid: marker.pid })
+}
+
+fn process_exists(pid: u32) -> bool {
+    let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
+    pid.is_some_and(|pid| test_kill_process(pid) != Err(Errno::SRCH))
+}
+
+/// Opens a directory for working below it, without following a symbolic link in its place.
+pub(crate) fn open_directory(parent: BorrowedFd<'_>, name: &OsStr) -> Result<OwnedFd, Errno> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    openat(parent, name, flags, Mode::empty())
+}
+
+/// The names in a directory.
+pub(crate) fn entries(directory: BorrowedFd<'_>) -> io::Result<Vec<OsString>> {
+    let mut names = Vec::new();
+    for entry in Dir::read_from(directory)? {
+        let entry = entry?;
+        let name: &CStr = entry.file_name();
+        if name != c"." && name != c".." {
+            names.push(OsStr::from_bytes(name.to_bytes()).to_owned());
+        }
+    }
+    Ok(names)
+}
+
+/// The size of what has this name; `None` when nothing has.
+fn size(directory: BorrowedFd<'_>, name: &OsStr) -> io::Result<Option<u64>> {
+    match statat(directory, name, AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(facts) => Ok(Some(facts.st_size.unsigned_abs())),
+        Err(Errno::NOENT) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Unlinks a regular file and tells its size, zero when it is gone already; `None` when it is something else.
+fn remove_regular(directory: BorrowedFd<'_>, name: &OsStr) -> io::Result<Option<u64>> {
+    let facts = match statat(directory, name, AtFlags::SYMLINK_NOFOLLOW) {
+        Err(Errno::NOENT) => return Ok(Some(0)),
+        facts => facts?,
+    };
+    if FileType::from_raw_mode(facts.st_mode) != FileType::RegularFile {
+        return Ok(None);
+    }
+    unlink(directory, name)?;
+    Ok(Some(facts.st_size.unsigned_abs()))
+}
+
+/// Unlinks a name; one that is gone already is fine.
+pub(crate) fn unlink(directory: BorrowedFd<'_>, name: &OsStr) -> io::Result<()> {
+    match unlinkat(directory, name, AtFlags::empty()) {
+        Ok(()) | Err(Errno::NOENT) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
