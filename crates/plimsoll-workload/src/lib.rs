@@ -11,6 +11,7 @@ mod chi_square;
 pub mod distribution;
 pub mod limits;
 pub mod operation;
+pub mod operation_stream;
 pub mod payload;
 pub mod permutation;
 pub mod pinning;

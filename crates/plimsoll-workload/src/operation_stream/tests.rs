@@ -1,0 +1,258 @@
+use std::collections::HashMap;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::{
+    chi_square::{assert_fits, assert_uniform},
+    plan::Plan,
+    settings::Effort,
+    target_facts::{TargetFacts, TargetKind},
+    workload::Workload,
+};
+
+/// The plan of a workload written as TOML, on a directory with plenty of room.
+fn plan(toml: &str) -> BlockPlan {
+    try_plan(toml).unwrap_or_else(|error| panic!("{toml}: {error}"))
+}
+
+fn try_plan(toml: &str) -> Result<BlockPlan, String> {
+    let workload: Workload = toml::from_str(toml).map_err(|error| error.to_string())?;
+    let target = TargetFacts {
+        name: "/mnt/data".into(),
+        kind: TargetKind::Directory,
+        size_bytes: None,
+        free_bytes: Some(1 << 50),
+        direct_alignment_bytes: Some(512),
+    };
+    let mut plan = Plan::resolve(&[target], &[workload], Effort::Quick, 7).map_err(|error| error.to_string())?;
+    Ok(plan.cells.remove(0).blocks)
+}
+
+fn take(stream: &mut OperationStream, count: usize) -> Vec<Operation> {
+    (0..count).map(|_| stream.next_operation()).collect()
+}
+
+/// Any block workload that can be planned.
+fn any_plan() -> impl Strategy<Value = BlockPlan> {
+    let rw = prop::sample::select(vec!["read", "write", "randread", "randwrite", "rw", "randrw"]);
+    let sizes = prop::sample::select(vec!["4k", "512", "12k", "4k-64k", "4k/60:64k/40", "8k/1:20k/2:512/1"]);
+    let distribution = prop::sample::select(vec![
+        "uniform",
+        "exact-once",
+        "zipf:1.1",
+        "zipf:0.3",
+        "pareto:0.2",
+        "normal:20",
+        "zoned:60/10:40/90",
+    ]);
+    let random_percent = prop::option::of(prop::sample::select(vec![0_u8, 1, 30, 70, 100]));
+    (rw, sizes.clone(), sizes, distribution, random_percent, 1_u32..4, 130_u64..4000, 0_u64..3, any::<bool>(), 0_u64..3)
+        .prop_filter_map("the plan is refused", |(rw, read, write, distribution, random, jobs, size, gap, own, at)| {
+            let mut toml = format!("rw = '{rw}'\nblock_size = '{read}'\nwrite_block_size = '{write}'\njobs = {jobs}\n");
+            toml += &format!("size = '{}'\noffset = '{}'\n", size * 1536, at * 512);
+            let random = random.unwrap_or(if rw.starts_with("rand") { 100 } else { 0 });
+            toml += &format!("random_percent = '{random}'\n");
+            if random > 0 {
+                toml += &format!("distribution = '{distribution}'\n");
+            }
+            if gap > 0 && !rw.starts_with("rand") {
+                toml += &format!("stride = '{}'\n", (64 << 10) * gap);
+            }
+            if own {
+                toml += "files = 'per-job'\n";
+            }
+            try_plan(&toml).ok()
+        })
+}
+
+fn sizes_contain(sizes: &BlockSizes, length: u32) -> bool {
+    match sizes {
+        BlockSizes::One(size) => *size == length,
+        BlockSizes::Range { min, max } => (*min..=*max).contains(&length) && length.is_multiple_of(*min),
+        BlockSizes::Split(parts) => parts.iter().any(|part| part.bytes == length),
+    }
+}
+
+proptest! {
+    #[test]
+    fn operations_stay_within_the_region_and_are_aligned(plan in any_plan(), seed: u64) {
+        for job in 0..plan.jobs {
+            let region = plan.job_region(job);
+            let mut stream = OperationStream::new(&plan, job, seed);
+            for operation in take(&mut stream, 500) {
+                let end = operation.offset + u64::from(operation.length);
+                prop_assert!(operation.offset >= region.offset, "{operation:?} of {region:?}");
+                prop_assert!(end <= region.offset + region.length, "{operation:?} of {region:?}");
+                let sizes = match operation.kind {
+                    OperationKind::Read => &plan.read_block_sizes,
+                    _ => &plan.write_block_sizes,
+                };
+                prop_assert!(sizes_contain(sizes, operation.length), "{operation:?}");
+                prop_assert!(operation.offset.is_multiple_of(512), "{operation:?}");
+                let unit = if plan.distribution == Distribution::ExactOnce { block_max(&plan) } else { u64::from(sizes.min()) };
+                if plan.random_percent == 100 {
+                    prop_assert!((operation.offset - region.offset).is_multiple_of(unit), "{operation:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_same_seed_gives_the_same_operations_and_another_seed_others(plan in any_plan(), seed: u64) {
+        let mut stream = OperationStream::new(&plan, 0, seed);
+        let first = take(&mut stream, 300);
+        prop_assert_eq!(&first, &take(&mut OperationStream::new(&plan, 0, seed), 300));
+        if plan.random_percent == 100 {
+            prop_assert_ne!(&first, &take(&mut OperationStream::new(&plan, 0, seed ^ 1), 300));
+        }
+    }
+
+    #[test]
+    fn lanes_share_the_operations_of_their_job(plan in any_plan(), seed: u64, lanes in 1_u32..9) {
+        let mut whole = OperationStream::new(&plan, 0, seed);
+        let mut parts: Vec<_> = (0..lanes).map(|lane| OperationStream::lane(&plan, 0, lane, lanes, seed)).collect();
+        for number in 0..400 {
+            let part = &mut parts[number % lanes as usize];
+            prop_assert_eq!(whole.pass(), part.pass());
+            prop_assert_eq!(whole.next_operation(), part.next_operation());
+        }
+    }
+
+    #[test]
+    fn skipping_equals_performing(plan in any_plan(), seed: u64, lanes in 1_u32..4, counts in prop::collection::vec(0_u64..900, 3)) {
+        let mut skipping = OperationStream::lane(&plan, 0, lanes - 1, lanes, seed);
+        let mut stepping = skipping.clone();
+        for count in counts {
+            skipping.skip(count);
+            take(&mut stepping, count as usize);
+            prop_assert_eq!(skipping.pass(), stepping.pass());
+            prop_assert_eq!(skipping.next_operation(), stepping.next_operation());
+        }
+    }
+}
+
+/// How often each offset of the shared file, or of each job's file, is visited in one pass of every job.
+fn visits(plan: &BlockPlan, lanes: u32) -> HashMap<(u32, u64), u32> {
+    let mut visits = HashMap::new();
+    for job in 0..plan.jobs {
+        let file = if plan.file_count() == 1 { 0 } else { job };
+        for lane in 0..lanes {
+            let mut stream = OperationStream::lane(plan, job, lane, lanes, 99);
+            while stream.pass() == 0 {
+                *visits.entry((file, stream.next_operation().offset)).or_default() += 1;
+            }
+        }
+    }
+    visits
+}
+
+#[test]
+fn exact_once_visits_every_block_once_a_pass_over_all_jobs_together() {
+    for (jobs, files, blocks, count) in [
+        (1, "shared", 1000, 1000),
+        (4, "shared", 1000, 1000),
+        (3, "per-job", 1000, 3000),
+        (8, "shared", 51_200, 51_200),
+    ] {
+        for (verify, lanes) in [(false, 1), (true, 1), (false, 5), (true, 16)] {
+            let plan = plan(&format!(
+                "rw = 'randrw'\nsize = '{}k'\nfiles = '{files}'\njobs = {jobs}\nverify = {verify}\ndistribution = 'exact-once'",
+                4 * blocks
+            ));
+            let visits = visits(&plan, lanes);
+            assert_eq!(visits.len(), count, "{jobs} {files}");
+            assert!(visits.values().all(|times| *times == 1));
+        }
+    }
+}
+
+#[test]
+fn sequential_jobs_visit_every_block_once_a_pass_in_order() {
+    let plan = plan("rw = 'read'\nsize = '4000k'\njobs = 4\nio_size = '40M'");
+    let visits = visits(&plan, 1);
+    assert_eq!(visits.len(), 1000);
+    assert!(visits.values().all(|times| *times == 1));
+    let operations = take(&mut OperationStream::new(&plan, 2, 5), 250);
+    assert!(operations.windows(2).all(|pair| pair[1].offset == pair[0].offset + 4096));
+}
+
+#[test]
+fn sequential_access_returns_to_the_start_of_the_region_and_keeps_its_stride() {
+    let plan = plan("rw = 'write'\nsize = '36k'\noffset = '8k'\nstride = '12k'\noperations = 100");
+    let mut stream = OperationStream::new(&plan, 0, 5);
+    let offsets: Vec<u64> = take(&mut stream, 5).iter().map(|operation| operation.offset >> 10).collect();
+    assert_eq!(offsets, [8, 20, 32, 8, 20]);
+    assert_eq!(stream.pass(), 1);
+}
+
+#[test]
+fn timed_sequential_slots_start_elsewhere_each_and_others_at_the_start() {
+    let first = |toml: &str, seed| OperationStream::new(&plan(toml), 0, seed).next_operation().offset;
+    let starts: Vec<u64> = (0..100).map(|seed| first("rw = 'read'\nblock_size = '1M'\nsize = '1G'", seed)).collect();
+    assert!(starts.iter().all(|start| start.is_multiple_of(1 << 20)));
+    assert!(starts.iter().filter(|start| **start == starts[0]).count() < 5);
+    for bound in ["operations = 10", "io_size = '1G'", "loops = 1", "verify = true"] {
+        assert_eq!(first(&format!("rw = 'read'\nsize = '1G'\n{bound}"), 3), 0, "{bound}");
+    }
+}
+
+#[test]
+fn random_access_in_part_continues_where_the_last_operation_ended() {
+    let plan = plan("rw = 'randread'\nrandom_percent = '20'\nsize = '64M'");
+    let operations = take(&mut OperationStream::new(&plan, 0, 5), 100_000);
+    let touching = operations.windows(2).filter(|pair| pair[1].offset == pair[0].offset + 4096).count();
+    assert!((79_400..80_600).contains(&touching), "{touching}");
+}
+
+#[test]
+fn the_share_of_reads_is_the_one_asked_for() {
+    for percent in [1, 30, 50, 70, 99] {
+        let plan = plan(&format!("rw = 'randrw'\nread_percent = '{percent}'\nsize = '64M'"));
+        let mut stream = OperationStream::new(&plan, 0, 5);
+        let reads = take(&mut stream, 200_000).iter().filter(|one| one.kind == OperationKind::Read).count() as u64;
+        let share = f64::from(percent) / 100.0;
+        assert_fits(&[reads, 200_000 - reads], &[share, 1.0 - share], &format!("{percent} % reads"));
+    }
+}
+
+#[test]
+fn block_sizes_occur_with_their_weights_in_each_direction() {
+    let plan = plan("rw = 'randrw'\nblock_size = '4k/60:64k/30:128k/10'\nwrite_block_size = '4k-16k'\nsize = '64M'");
+    let mut counts: HashMap<(OperationKind, u32), u64> = HashMap::new();
+    for operation in take(&mut OperationStream::new(&plan, 0, 5), 400_000) {
+        *counts.entry((operation.kind, operation.length >> 10)).or_default() += 1;
+    }
+    let reads = [4, 64, 128].map(|size| counts.remove(&(OperationKind::Read, size)).unwrap());
+    assert_fits(&reads, &[0.6, 0.3, 0.1], "split");
+    let writes = [4, 8, 12, 16].map(|size| counts.remove(&(OperationKind::Write, size)).unwrap());
+    assert_uniform(&writes, "range");
+    assert!(counts.is_empty(), "{counts:?}");
+}
+
+#[test]
+fn random_places_are_equally_likely_up_to_the_end_of_the_region() {
+    let plan = plan("rw = 'randread'\nblock_size = '4k-16k'\nsize = '400k'");
+    let mut counts = vec![vec![0_u64; 100]; 4];
+    for operation in take(&mut OperationStream::new(&plan, 0, 5), 1_000_000) {
+        counts[(operation.length >> 12) as usize - 1][(operation.offset >> 12) as usize] += 1;
+    }
+    for (extra, places) in counts.iter().enumerate() {
+        let (inside, outside) = places.split_at(100 - extra);
+        assert_uniform(inside, &format!("{} blocks", extra + 1));
+        assert!(outside.iter().all(|count| *count == 0));
+    }
+}
+
+#[test]
+fn jobs_draw_different_operations_but_prefer_the_same_blocks() {
+    let plan = plan("rw = 'randread'\ndistribution = 'zipf:1.2'\njobs = 2\nsize = '64M'");
+    let [first, second] = [0, 1].map(|job| take(&mut OperationStream::new(&plan, job, 5), 10_000));
+    assert_ne!(first, second);
+    let hottest = |operations: &[Operation]| {
+        let mut counts: HashMap<u64, u32> = HashMap::new();
+        operations.iter().for_each(|operation| *counts.entry(operation.offset).or_default() += 1);
+        counts.into_iter().max_by_key(|(_, count)| *count).unwrap().0
+    };
+    assert_eq!(hottest(&first), hottest(&second));
+}
