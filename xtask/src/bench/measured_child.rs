@@ -1,8 +1,8 @@
 //! A child process with what it cost: its processor time, its peak memory, and what a device did meanwhile.
 //!
 //! Processor time is read from `/proc/PID/stat` after the child has ended and before it is reaped, which needs no
-//! unsafe code; the kernel gives it in ticks of 10 ms there. Operations are those that the kernel counts for the device in
-//! `/sys/class/block/DEVICE/stat`, the same count for every subject, whatever it says of itself.
+//! unsafe code; the kernel gives it in ticks of 10 ms there. Operations are those that the kernel counts for the
+//! device in `/sys/class/block/DEVICE/stat`: the same count for every subject, whatever it says of itself.
 
 use std::{
     fs,
