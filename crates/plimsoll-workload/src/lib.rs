@@ -12,6 +12,7 @@ pub mod distribution;
 pub mod limits;
 pub mod operation;
 pub mod operation_stream;
+pub mod pacer;
 pub mod payload;
 pub mod permutation;
 pub mod pinning;

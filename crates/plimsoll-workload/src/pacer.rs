@@ -1,0 +1,232 @@
+//! When the operations of an open loop should start, whatever the storage answers.
+//!
+//! Times are intentions, in nanoseconds since the slot's start. Fixed arrivals are multiples of the gap and not sums of
+//! rounded gaps, so that the rate is exact over any length of run. Where a rate counts bytes, an operation arrives once
+//! the bytes that it transfers have been earned.
+
+use crate::{
+    plan::Pacing,
+    random::{Draws, Purpose, derive_seed},
+    settings::Arrival,
+};
+
+const NS_PER_SECOND: f64 = 1e9;
+
+/// The intended start times of a job's operations, or of every n-th of them.
+#[derive(Clone, Debug)]
+pub struct Pacer {
+    lane: u64,
+    lanes: u64,
+    /// What an operation costs.
+    unit: Unit,
+    ns_per_unit: f64,
+    arrivals: Arrivals,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Unit {
+    Operation,
+    Byte,
+}
+
+#[derive(Clone, Debug)]
+enum Arrivals {
+    /// `earned` operations or bytes after the phase.
+    Fixed { phase: f64, first: Option<u64>, earned: u64 },
+    /// The time of the last arrival, in whole nanoseconds and the rest: a single float would lose the rest after hours.
+    Poisson { seed: u64, number: u64, whole_ns: u64, rest_ns: f64 },
+}
+
+impl Pacer {
+    /// The arrivals of a job, of which this lane gets every `lanes`-th from number `lane` on; `None` for a closed loop,
+    /// whose operations start when earlier ones complete. Jobs with different seeds start at different phases of the gap,
+    /// so that they do not all issue at once.
+    ///
+    /// All lanes together have exactly the job's arrivals. With a rate of bytes and several block sizes a lane cannot know
+    /// the sizes of the others' operations, takes them to be like its own, and the rate holds on average.
+    pub fn new(pacing: &Pacing, job_seed: u64, lane: u32, lanes: u32) -> Option<Self> {
+        assert!(lane < lanes, "lane {lane} of {lanes}");
+        let Pacing::Open { arrival, operations_per_second_per_job, bytes_per_second_per_job } = pacing else {
+            return None;
+        };
+        let (unit, per_second) = match (operations_per_second_per_job, bytes_per_second_per_job) {
+            (Some(rate), _) => (Unit::Operation, *rate),
+            (None, Some(rate)) => (Unit::Byte, *rate),
+            (None, None) => return None,
+        };
+        let seed = derive_seed(job_seed, Purpose::Arrivals, 0);
+        let arrivals = match arrival {
+            Arrival::Fixed => Arrivals::Fixed { phase: Draws::new(seed, 0).unit(), first: None, earned: 0 },
+            Arrival::Poisson => Arrivals::Poisson { seed, number: 0, whole_ns: 0, rest_ns: 0.0 },
+        };
+        let (lane, lanes) = (u64::from(lane), u64::from(lanes));
+        Some(Self { lane, lanes, unit, ns_per_unit: NS_PER_SECOND / per_second, arrivals })
+    }
+
+    /// When the next operation, of this many bytes, should start. Never earlier than the one before.
+    #[inline]
+    pub fn next_intended_ns(&mut self, operation_bytes: u32) -> u64 {
+        let cost = match self.unit {
+            Unit::Operation => 1,
+            Unit::Byte => u64::from(operation_bytes),
+        };
+        match &mut self.arrivals {
+            Arrivals::Fixed { phase, first, earned } => {
+                let first = match first {
+                    Some(first) => {
+                        *earned += self.lanes * cost;
+                        *first
+                    }
+                    None => {
+                        *earned = self.lane * cost;
+                        *first.insert(cost)
+                    }
+                };
+                // Both factors are exact to 53 bits: below a nanosecond for a hundred days.
+                (phase.mul_add(first as f64, *earned as f64) * self.ns_per_unit) as u64
+            }
+            Arrivals::Poisson { seed, number, whole_ns, rest_ns } => {
+                // The gaps of all lanes are drawn, for the arrivals to be those of the job. The first takes as many gaps
+                // as the lane's number says, so that the arrivals in between are the other lanes'.
+                let gaps = if *number == 0 { self.lane + 1 } else { self.lanes };
+                let mean_ns = cost as f64 * self.ns_per_unit;
+                for _ in 0..gaps {
+                    let gap_ns = Draws::new(*seed, *number).exponential() * mean_ns + *rest_ns;
+                    *number += 1;
+                    let whole = gap_ns as u64;
+                    *whole_ns = whole_ns.saturating_add(whole);
+                    *rest_ns = gap_ns - whole as f64;
+                }
+                *whole_ns
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use statrs::distribution::{ContinuousCDF, Exp};
+
+    use super::*;
+    use crate::chi_square::assert_uniform;
+
+    const ARRIVALS: usize = 1_000_000;
+
+    fn operations(arrival: Arrival, rate: f64) -> Pacing {
+        Pacing::Open { arrival, operations_per_second_per_job: Some(rate), bytes_per_second_per_job: None }
+    }
+
+    fn bytes(arrival: Arrival, rate: f64) -> Pacing {
+        Pacing::Open { arrival, operations_per_second_per_job: None, bytes_per_second_per_job: Some(rate) }
+    }
+
+    fn times(pacing: &Pacing, lane: u32, lanes: u32, count: usize) -> Vec<u64> {
+        let mut pacer = Pacer::new(pacing, 77, lane, lanes).unwrap();
+        (0..count).map(|_| pacer.next_intended_ns(4096)).collect()
+    }
+
+    #[test]
+    fn arrivals_hold_the_rate_over_a_million_operations() {
+        for arrival in [Arrival::Fixed, Arrival::Poisson] {
+            for rate in [1_000.0, 100_000.0, 500_000.0] {
+                for pacing in [operations(arrival, rate), bytes(arrival, rate * 4096.0)] {
+                    let times = times(&pacing, 0, 1, ARRIVALS);
+                    let elapsed_ns = times[ARRIVALS - 1] as f64;
+                    let error = ARRIVALS as f64 * 1e9 / elapsed_ns / rate - 1.0;
+                    assert!(error.abs() < 0.005, "{pacing:?} is off by {error}");
+                    assert!(times.is_sorted());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn fixed_arrivals_do_not_drift() {
+        // 333,333 per second have a gap of no whole number of nanoseconds, nor of any short fraction of one.
+        let times = times(&operations(Arrival::Fixed, 333_333.0), 0, 1, ARRIVALS);
+        for (number, time) in times.iter().enumerate() {
+            let exact = number as u128 * 1_000_000_000 / 333_333;
+            let late = u128::from(*time - times[0]).abs_diff(exact);
+            assert!(late <= 1, "operation {number} is {late} ns off");
+        }
+    }
+
+    #[test]
+    fn fixed_arrivals_are_exact_after_a_week() {
+        let mut pacer = Pacer::new(&operations(Arrival::Fixed, 500_000.0), 77, 0, 1).unwrap();
+        let first = pacer.next_intended_ns(4096);
+        let week = 500_000 * 86_400 * 7;
+        let Arrivals::Fixed { earned, .. } = &mut pacer.arrivals else { panic!("not fixed") };
+        *earned = week - 1;
+        assert!((pacer.next_intended_ns(4096) - first).abs_diff(week * 2_000) <= 1);
+    }
+
+    #[test]
+    fn poisson_gaps_are_exponential() {
+        for rate in [1_000.0, 100_000.0, 500_000.0] {
+            let times = times(&operations(Arrival::Poisson, rate), 0, 1, ARRIVALS);
+            let exponential = Exp::new(rate / 1e9).unwrap();
+            let mut gaps: Vec<u64> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
+            gaps.sort_unstable();
+            let distances = gaps
+                .iter()
+                .enumerate()
+                .map(|(index, gap)| (index as f64 / gaps.len() as f64 - exponential.cdf(*gap as f64)).abs());
+            let distance = distances.fold(0.0, f64::max);
+            // Kolmogorov and Smirnov at one in a thousand, and the nanosecond to which times are rounded.
+            let bound = 1.95 / (gaps.len() as f64).sqrt() + rate / 1e9;
+            assert!(distance < bound, "{distance} at {rate}");
+        }
+    }
+
+    #[test]
+    fn poisson_gaps_do_not_depend_on_the_gap_before() {
+        // At this rate the rounding to nanoseconds is far below what the test can see.
+        let times = times(&operations(Arrival::Poisson, 1_000.0), 0, 1, ARRIVALS);
+        let exponential = Exp::new(1e-6).unwrap();
+        let mut pairs = [0_u64; 400];
+        let mut last = 0;
+        for pair in times.windows(2) {
+            let bin = (exponential.cdf((pair[1] - pair[0]) as f64) * 20.0) as usize;
+            pairs[last * 20 + bin] += 1;
+            last = bin;
+        }
+        assert_uniform(&pairs, "pairs of gaps");
+    }
+
+    #[test]
+    fn lanes_together_have_the_arrivals_of_their_job() {
+        for arrival in [Arrival::Fixed, Arrival::Poisson] {
+            for pacing in [operations(arrival, 12_345.0), bytes(arrival, 12_345.0 * 4096.0)] {
+                let mut shared: Vec<u64> = (0..7).flat_map(|lane| times(&pacing, lane, 7, 1000)).collect();
+                shared.sort_unstable();
+                assert_eq!(shared, times(&pacing, 0, 1, 7000), "{pacing:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_rate_of_bytes_spaces_operations_by_their_size() {
+        let mut pacer = Pacer::new(&bytes(Arrival::Fixed, 1e6), 77, 0, 1).unwrap();
+        let start = pacer.next_intended_ns(1000);
+        assert!(start < 1_000_000);
+        assert!((pacer.next_intended_ns(64_000) - start).abs_diff(64_000_000) <= 1);
+        assert!((pacer.next_intended_ns(1000) - start).abs_diff(65_000_000) <= 1);
+    }
+
+    #[test]
+    fn jobs_start_at_different_phases_of_the_gap() {
+        let pacing = operations(Arrival::Fixed, 1.0);
+        let mut bins = [0_u64; 10];
+        for seed in 0..10_000 {
+            let start = Pacer::new(&pacing, seed, 0, 1).unwrap().next_intended_ns(4096);
+            bins[(start / 100_000_000) as usize] += 1;
+        }
+        assert_uniform(&bins, "phases");
+    }
+
+    #[test]
+    fn a_closed_loop_has_no_pacer() {
+        assert!(Pacer::new(&Pacing::Closed, 1, 0, 1).is_none());
+    }
+}
