@@ -1,3 +1,4 @@
 //! To be written.
 
+pub mod layout;
 pub mod objects;

@@ -1,0 +1,483 @@
+//! Makes the files of a target real before they are measured: every byte is allocated, then written, then durable.
+//!
+//! A file that was only allocated answers reads from metadata and turns the first write to each place into two; what
+//! is measured then is not the storage. So data is really written, past the page cache where that is possible, and
+//! nothing stays in the cache.
+
+use std::{
+    fs::{File, OpenOptions},
+    io,
+    ops::ControlFlow,
+    os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt},
+    path::{Path, PathBuf},
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+        mpsc::{self, RecvTimeoutError},
+    },
+    thread,
+    time::Duration,
+};
+
+use plimsoll_io::{
+    buffer_pool::BufferPool,
+    clock::{Clock, MonotonicClock},
+    engine::Tag,
+};
+use plimsoll_workload::{
+    random::{Draws, Purpose, derive_seed},
+    units::ByteCount,
+};
+use rustix::{
+    fs::{Advice, FallocateFlags, OFlags, StatVfs, fadvise, fallocate, fstatvfs, statvfs},
+    io::Errno,
+};
+
+/// Bytes of one write.
+const CHUNK_BYTES: u32 = 1 << 20;
+/// How many writes are on their way at once.
+const WRITERS: usize = 4;
+/// What lengths and offsets of direct writes are multiples of: no device asks for more.
+const ALIGNMENT_BYTES: u64 = 4096;
+/// After how many buffered writes of one writer data is made durable, so that the last sync is short.
+const CHUNKS_PER_SYNC: u64 = 32;
+/// How often progress is told.
+const PROGRESS_EVERY: Duration = Duration::from_millis(100);
+
+/// A file to be filled; it exists.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LayoutFile {
+    /// Where it is.
+    pub path: PathBuf,
+    /// How large it shall be.
+    pub bytes: u64,
+}
+
+/// Fills a buffer with what stands in file number `.0` at offset `.1`, which is a multiple of 1 MiB.
+pub type Content<'a> = dyn Fn(usize, u64, &mut [u8]) + Sync + 'a;
+
+/// What laying out came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LayoutReport {
+    /// Bytes written.
+    pub bytes: u64,
+    /// How long that took, until all was durable.
+    pub elapsed_ns: u64,
+    /// Whether all of it went past the page cache, except for the last incomplete 4 KiB of a file.
+    pub direct: bool,
+}
+
+/// Why files could not be laid out. The files are then incomplete and to be removed.
+#[derive(Debug, thiserror::Error)]
+pub enum LayoutError {
+    /// The file system is too small, or a quota is.
+    #[error(
+        "no space for the test files in {path:?}: {} needed, {} free; lower --size or free some space",
+        ByteCount(*.needed_bytes), ByteCount(*.free_bytes)
+    )]
+    NoSpace {
+        /// Where.
+        path: PathBuf,
+        /// What the files need.
+        needed_bytes: u64,
+        /// What there is for an unprivileged user.
+        free_bytes: u64,
+    },
+    /// The file system cannot hold so many files.
+    #[error("no inodes for the test files in {path:?}: {needed} needed, {free} free; use fewer files or remove some")]
+    NoInodes {
+        /// Where.
+        path: PathBuf,
+        /// How many files.
+        needed: u64,
+        /// How many more the file system can hold.
+        free: u64,
+    },
+    /// The system said no.
+    #[error("write test file {path:?}")]
+    Write {
+        /// Which file.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+    /// It was asked to stop.
+    #[error("stopped after {} of test files were written", ByteCount(*.written_bytes))]
+    Stopped {
+        /// How far it got.
+        written_bytes: u64,
+    },
+}
+
+/// Random bytes that only the seed, the file and the offset decide.
+pub fn random_content(seed: u64) -> impl Fn(usize, u64, &mut [u8]) + Sync {
+    move |file, offset, buffer| {
+        let mut draws = Draws::new(derive_seed(seed, Purpose::Content, file as u64), offset);
+        for word in buffer.chunks_mut(size_of::<u64>()) {
+            word.copy_from_slice(&draws.bits().to_le_bytes()[..word.len()]);
+        }
+    }
+}
+
+/// Checks that `directory` has room for so many bytes in so many new files.
+///
+/// # Errors
+/// When it has not, or does not tell.
+pub fn check_room(directory: &Path, bytes: u64, files: u64) -> Result<(), LayoutError> {
+    let facts = statvfs(directory)
+        .map_err(|error| LayoutError::Write { path: directory.to_owned(), source: error.into() })?;
+    // File systems without a fixed number of inodes report none at all.
+    if facts.f_files > 0 && facts.f_favail < files {
+        return Err(LayoutError::NoInodes { path: directory.to_owned(), needed: files, free: facts.f_favail });
+    }
+    let free_bytes = free(&facts);
+    if free_bytes < bytes {
+        return Err(LayoutError::NoSpace { path: directory.to_owned(), needed_bytes: bytes, free_bytes });
+    }
+    Ok(())
+}
+
+fn free(facts: &StatVfs) -> u64 {
+    facts.f_bavail.saturating_mul(facts.f_frsize)
+}
+
+/// Writes all of `files` and makes them durable. Ends soon after `stop` is set or `progress` breaks.
+///
+/// `progress` is told the bytes written and the bytes in total, ten times a second and at the end.
+///
+/// # Errors
+/// When there is no space, the system refuses, or it was asked to stop.
+pub fn lay_out(
+    files: &[LayoutFile],
+    content: &Content<'_>,
+    progress: &mut dyn FnMut(u64, u64) -> ControlFlow<()>,
+    stop: &AtomicBool,
+) -> Result<LayoutReport, LayoutError> {
+    let start_ns = MonotonicClock.now_ns();
+    let open = files.iter().map(OpenFile::new).collect::<Result<Vec<_>, _>>()?;
+    check_free(&open)?;
+    for file in &open {
+        file.allocate(stop)?;
+    }
+    let layout = Layout::new(&open, content, stop);
+    layout.write_all(progress)?;
+    for file in &open {
+        file.finish()?;
+    }
+    // The work is done; whoever stops now stops what comes next.
+    let _ = progress(layout.total_bytes, layout.total_bytes);
+    Ok(LayoutReport {
+        bytes: layout.total_bytes,
+        elapsed_ns: MonotonicClock.now_ns() - start_ns,
+        direct: open.iter().all(|file| !file.fell_back.load(Ordering::Relaxed) && file.direct.is_some()),
+    })
+}
+
+/// A file under way.
+struct OpenFile<'a> {
+    path: &'a Path,
+    bytes: u64,
+    buffered: File,
+    /// The same file past the page cache, where that is possible.
+    direct: Option<File>,
+    /// Direct writes were refused after the open that allowed them.
+    fell_back: AtomicBool,
+}
+
+impl<'a> OpenFile<'a> {
+    fn new(file: &'a LayoutFile) -> Result<Self, LayoutError> {
+        let open = |flags: OFlags| {
+            let flags = (flags | OFlags::NOFOLLOW).bits().cast_signed();
+            OpenOptions::new().write(true).custom_flags(flags).open(&file.path)
+        };
+        let failed = |source| LayoutError::Write { path: file.path.clone(), source };
+        let direct = match open(OFlags::DIRECT) {
+            Ok(direct) => Some(direct),
+            Err(error) if is_refused(&error) => None,
+            Err(error) => return Err(failed(error)),
+        };
+        let buffered = open(OFlags::empty()).map_err(failed)?;
+        Ok(Self { path: &file.path, bytes: file.bytes, buffered, direct, fell_back: AtomicBool::new(false) })
+    }
+
+    fn failed(&self, source: io::Error) -> LayoutError {
+        match Errno::from_io_error(&source) {
+            Some(Errno::NOSPC | Errno::DQUOT) => LayoutError::NoSpace {
+                path: self.path.parent().unwrap_or(self.path).to_owned(),
+                needed_bytes: self.bytes,
+                free_bytes: fstatvfs(&self.buffered).map_or(0, |facts| free(&facts)),
+            },
+            _ => LayoutError::Write { path: self.path.to_owned(), source },
+        }
+    }
+
+    /// Reserves space, so that extents are long and a lack of space shows before anything is written.
+    fn allocate(&self, stop: &AtomicBool) -> Result<(), LayoutError> {
+        let result = loop {
+            match fallocate(&self.buffered, FallocateFlags::empty(), 0, self.bytes.max(1)) {
+                Err(Errno::INTR) if !stop.load(Ordering::Relaxed) => {}
+                Err(Errno::INTR) => return Err(LayoutError::Stopped { written_bytes: 0 }),
+                result => break result,
+            }
+        };
+        match result {
+            // A file system that cannot reserve allocates while it is written to.
+            Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL) => {}
+            Err(error) => return Err(self.failed(error.into())),
+        }
+        self.buffered.set_len(self.bytes).map_err(|error| self.failed(error))
+    }
+
+    /// Writes a chunk, past the page cache where possible.
+    fn write(&self, offset: u64, chunk: &[u8]) -> io::Result<()> {
+        let aligned = chunk.len() - (chunk.len() as u64 % ALIGNMENT_BYTES) as usize;
+        let (whole, tail) = chunk.split_at(aligned);
+        match self.direct.as_ref().filter(|_| !self.fell_back.load(Ordering::Relaxed)) {
+            Some(direct) => match direct.write_all_at(whole, offset) {
+                Err(error) if is_refused(&error) => {
+                    self.fell_back.store(true, Ordering::Relaxed);
+                    self.buffered.write_all_at(whole, offset)?;
+                }
+                result => result?,
+            },
+            None => self.buffered.write_all_at(whole, offset)?,
+        }
+        self.buffered.write_all_at(tail, offset + aligned as u64)
+    }
+
+    fn is_buffered(&self) -> bool {
+        self.direct.is_none() || self.fell_back.load(Ordering::Relaxed)
+    }
+
+    /// Makes all of it durable and takes it out of the page cache: reads are to come from the storage.
+    fn finish(&self) -> Result<(), LayoutError> {
+        self.buffered.sync_data().map_err(|error| self.failed(error))?;
+        // Advice: a kernel that does not take it only leaves buffered reads faster than they should be.
+        let _ = fadvise(&self.buffered, 0, None, Advice::DontNeed);
+        Ok(())
+    }
+}
+
+fn is_refused(error: &io::Error) -> bool {
+    matches!(Errno::from_io_error(error), Some(Errno::INVAL | Errno::OPNOTSUPP))
+}
+
+/// Checks that each file system has room for what is not yet allocated of its files.
+fn check_free(files: &[OpenFile<'_>]) -> Result<(), LayoutError> {
+    let mut needs: Vec<(u64, u64, &OpenFile<'_>)> = Vec::new();
+    for file in files {
+        let facts = file.buffered.metadata().map_err(|error| file.failed(error))?;
+        let missing_bytes = file.bytes.saturating_sub(facts.blocks() * 512);
+        match needs.iter_mut().find(|(device, ..)| *device == facts.dev()) {
+            Some((_, needed_bytes, _)) => *needed_bytes += missing_bytes,
+            None => needs.push((facts.dev(), missing_bytes, file)),
+        }
+    }
+    for (_, needed_bytes, file) in needs {
+        let facts = fstatvfs(&file.buffered).map_err(|error| file.failed(error.into()))?;
+        let free_bytes = free(&facts);
+        if free_bytes < needed_bytes {
+            let path = file.path.parent().unwrap_or(file.path).to_owned();
+            return Err(LayoutError::NoSpace { path, needed_bytes, free_bytes });
+        }
+    }
+    Ok(())
+}
+
+/// The work that the writers share.
+struct Layout<'a> {
+    files: &'a [OpenFile<'a>],
+    content: &'a Content<'a>,
+    /// The number of the first chunk of each file, and of all chunks at the end.
+    first_chunks: Vec<u64>,
+    total_bytes: u64,
+    next_chunk: AtomicU64,
+    written_bytes: AtomicU64,
+    stop: &'a AtomicBool,
+    /// Set by a failure, or by a progress that breaks.
+    halt: AtomicBool,
+    failure: Mutex<Option<LayoutError>>,
+}
+
+impl<'a> Layout<'a> {
+    fn new(files: &'a [OpenFile<'a>], content: &'a Content<'a>, stop: &'a AtomicBool) -> Self {
+        let mut first_chunks = vec![0];
+        for file in files {
+            let chunks = file.bytes.div_ceil(u64::from(CHUNK_BYTES));
+            first_chunks.push(first_chunks.last().copied().unwrap_or_default() + chunks);
+        }
+        Self {
+            files,
+            content,
+            first_chunks,
+            total_bytes: files.iter().map(|file| file.bytes).sum(),
+            next_chunk: AtomicU64::new(0),
+            written_bytes: AtomicU64::new(0),
+            stop,
+            halt: AtomicBool::new(false),
+            failure: Mutex::new(None),
+        }
+    }
+
+    fn write_all(&self, progress: &mut dyn FnMut(u64, u64) -> ControlFlow<()>) -> Result<(), LayoutError> {
+        thread::scope(|scope| {
+            // Nothing is ever sent: the channel closes when the last writer ends.
+            let (sender, receiver) = mpsc::channel::<()>();
+            for _ in 0..WRITERS {
+                let sender = sender.clone();
+                scope.spawn(move || {
+                    let _open_until_the_end = sender;
+                    self.write_chunks();
+                });
+            }
+            drop(sender);
+            while receiver.recv_timeout(PROGRESS_EVERY) == Err(RecvTimeoutError::Timeout) {
+                if progress(self.written_bytes.load(Ordering::Relaxed), self.total_bytes).is_break() {
+                    self.halt.store(true, Ordering::Relaxed);
+                }
+            }
+        });
+        let failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let written_bytes = self.written_bytes.load(Ordering::Relaxed);
+        match failure {
+            Some(failure) => Err(failure),
+            None if written_bytes < self.total_bytes => Err(LayoutError::Stopped { written_bytes }),
+            None => Ok(()),
+        }
+    }
+
+    /// What one writer does.
+    fn write_chunks(&self) {
+        let mut buffers = match BufferPool::new(1, CHUNK_BYTES) {
+            Ok(buffers) => buffers,
+            Err(error) => return self.fail(&self.files[0], error),
+        };
+        let buffer = buffers.slice(Tag(0));
+        let mut written_chunks = 0;
+        while !self.stop.load(Ordering::Relaxed) && !self.halt.load(Ordering::Relaxed) {
+            let chunk = self.next_chunk.fetch_add(1, Ordering::Relaxed);
+            let index = self.first_chunks.partition_point(|first| *first <= chunk) - 1;
+            let Some(file) = self.files.get(index) else {
+                return;
+            };
+            let offset = (chunk - self.first_chunks[index]) * u64::from(CHUNK_BYTES);
+            let length = (file.bytes - offset).min(u64::from(CHUNK_BYTES));
+            let bytes = &mut buffer[..length as usize];
+            (self.content)(index, offset, bytes);
+            if let Err(error) = file.write(offset, bytes) {
+                return self.fail(file, error);
+            }
+            written_chunks += 1;
+            if file.is_buffered()
+                && written_chunks % CHUNKS_PER_SYNC == 0
+                && let Err(error) = file.buffered.sync_data()
+            {
+                return self.fail(file, error);
+            }
+            self.written_bytes.fetch_add(length, Ordering::Relaxed);
+        }
+    }
+
+    fn fail(&self, file: &OpenFile<'_>, error: io::Error) {
+        self.halt.store(true, Ordering::Relaxed);
+        // The first failure is the cause; others follow from it.
+        self.failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(|| file.failed(error));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn go_on(_: u64, _: u64) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+
+    fn file(directory: &Path, name: &str, bytes: u64) -> LayoutFile {
+        let path = directory.join(name);
+        File::create(&path).unwrap();
+        LayoutFile { path, bytes }
+    }
+
+    #[test]
+    fn every_byte_of_every_file_is_what_its_place_demands() {
+        let directory = tempfile::tempdir().unwrap();
+        let sizes = [3 << 20, 0, (1 << 20) + 4097, 1];
+        let files: Vec<_> =
+            sizes.iter().enumerate().map(|(index, bytes)| file(directory.path(), &index.to_string(), *bytes)).collect();
+        let content = random_content(5);
+        let mut last = (0, 0);
+        let mut progress = |written, total| {
+            last = (written, total);
+            ControlFlow::Continue(())
+        };
+        let report = lay_out(&files, &content, &mut progress, &AtomicBool::new(false)).unwrap();
+        let total = sizes.iter().sum();
+        assert_eq!((report.bytes, last), (total, (total, total)));
+        for (index, file) in files.iter().enumerate() {
+            let found = std::fs::read(&file.path).unwrap();
+            let mut wanted = vec![0; sizes[index] as usize];
+            for (chunk, bytes) in wanted.chunks_mut(1 << 20).enumerate() {
+                content(index, (chunk as u64) << 20, bytes);
+            }
+            assert!(found == wanted, "file {index}");
+        }
+    }
+
+    #[test]
+    fn random_content_differs_between_places_and_seeds() {
+        let bytes = |seed, file, offset| {
+            let mut bytes = [0; 4096];
+            random_content(seed)(file, offset, &mut bytes);
+            bytes
+        };
+        assert_eq!(bytes(1, 0, 0), bytes(1, 0, 0));
+        for other in [bytes(2, 0, 0), bytes(1, 1, 0), bytes(1, 0, 1 << 20)] {
+            assert_ne!(bytes(1, 0, 0), other);
+        }
+    }
+
+    #[test]
+    fn a_layout_ends_when_it_is_asked_to() {
+        let directory = tempfile::tempdir().unwrap();
+        let files = [file(directory.path(), "a", 256 << 20)];
+        let stop = AtomicBool::new(false);
+        // The fourth chunk asks, so every writer ends with the chunk it has.
+        let stopping = |_: usize, offset: u64, _: &mut [u8]| {
+            stop.fetch_or(offset >= 3 << 20, Ordering::Relaxed);
+        };
+        let error = lay_out(&files, &stopping, &mut go_on, &stop).unwrap_err();
+        let LayoutError::Stopped { written_bytes } = error else {
+            panic!("{error}");
+        };
+        assert!(written_bytes < 16 << 20, "{written_bytes}");
+        let mut gives_up = |_, _| ControlFlow::Break(());
+        let slow = |_: usize, _: u64, _: &mut [u8]| thread::sleep(Duration::from_millis(5));
+        let error = lay_out(&files, &slow, &mut gives_up, &AtomicBool::new(false)).unwrap_err();
+        assert!(matches!(error, LayoutError::Stopped { .. }), "{error}");
+    }
+
+    #[test]
+    fn a_symbolic_link_in_the_place_of_a_file_is_not_followed() {
+        let directory = tempfile::tempdir().unwrap();
+        let victim = directory.path().join("victim");
+        std::fs::write(&victim, "precious").unwrap();
+        let path = directory.path().join("link");
+        std::os::unix::fs::symlink(&victim, &path).unwrap();
+        let files = [LayoutFile { path, bytes: 1 << 20 }];
+        lay_out(&files, &random_content(1), &mut go_on, &AtomicBool::new(false)).unwrap_err();
+        assert_eq!(std::fs::read(&victim).unwrap(), b"precious");
+    }
+
+    #[test]
+    fn more_than_the_file_system_holds_is_refused_before_anything_is_written() {
+        let directory = tempfile::tempdir().unwrap();
+        let files = [file(directory.path(), "a", 1 << 60)];
+        let error = lay_out(&files, &random_content(1), &mut go_on, &AtomicBool::new(false)).unwrap_err();
+        assert!(matches!(error, LayoutError::NoSpace { .. }), "{error}");
+        assert!(error.to_string().contains("lower --size"), "{error}");
+        assert_eq!(files[0].path.metadata().unwrap().len(), 0);
+        assert!(matches!(check_room(directory.path(), 1 << 60, 1), Err(LayoutError::NoSpace { .. })));
+        check_room(directory.path(), 4096, 1).unwrap();
+    }
+}
