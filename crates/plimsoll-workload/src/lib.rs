@@ -8,6 +8,7 @@
 pub mod block_sizes;
 #[cfg(test)]
 mod chi_square;
+pub mod content;
 pub mod distribution;
 pub mod limits;
 pub mod operation;
