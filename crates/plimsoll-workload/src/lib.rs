@@ -25,4 +25,5 @@ pub mod settings;
 pub mod sweep;
 pub mod target_facts;
 pub mod units;
+pub mod verification;
 pub mod workload;

@@ -1,0 +1,400 @@
+//! Blocks that can tell where they belong: a header, content that can be produced again, and the check of both.
+//!
+//! A verified block begins with a header of [`HEADER_BYTES`] bytes, little endian:
+//!
+//! | bytes | what |
+//! |---|---|
+//! | 0..8 | `PLIMSOLL` |
+//! | 8..12 | version of this layout, 1 |
+//! | 12..16 | length of the block |
+//! | 16..24 | seed |
+//! | 24..32 | offset in the file or device |
+//! | 32..36 | generation: how many times the block was written since the layout |
+//! | 36..40 | CRC-32C of the content |
+//! | 40..60 | zero |
+//! | 60..64 | CRC-32C of bytes 0 to 60 |
+//!
+//! The rest is the random content that [`ContentSource`] gives for seed, offset and generation. Where jobs have a file
+//! each, give each file a seed of its own: otherwise a write into the wrong file cannot be noticed.
+
+use std::{
+    fmt,
+    sync::atomic::{AtomicU32, Ordering},
+};
+
+use thiserror::Error;
+
+use crate::{content::ContentSource, payload::Payload, plan::Region};
+
+/// Bytes of a block that are not content.
+pub const HEADER_BYTES: usize = 64;
+
+const MAGIC: [u8; 8] = *b"PLIMSOLL";
+const VERSION: u32 = 1;
+
+/// Which block should be found at a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Expected {
+    /// The seed of the run, or of the file.
+    pub seed: u64,
+    /// Where the block lies.
+    pub offset: u64,
+    /// The generation that was written last.
+    pub generation: u32,
+}
+
+/// What is wrong with a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum MismatchKind {
+    /// Some bytes are not those that were written.
+    Corrupt,
+    /// A whole block that belongs to another place.
+    Misdirected,
+    /// An older generation of the block, what an earlier run left there, or nothing of plimsoll's: a write that was
+    /// acknowledged left no trace.
+    LostWrite,
+    /// A whole block of another run's or file's other place, or of another block size.
+    Foreign,
+    /// A generation that had not been acknowledged when the read began.
+    Premature,
+}
+
+impl MismatchKind {
+    /// The word for this kind in records.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Corrupt => "corrupt",
+            Self::Misdirected => "misdirected",
+            Self::LostWrite => "lost-write",
+            Self::Foreign => "foreign",
+            Self::Premature => "premature",
+        }
+    }
+}
+
+impl fmt::Display for MismatchKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+/// A block that is not the one that was written.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[error("{kind} at offset {offset}: {detail}")]
+pub struct Mismatch {
+    /// What is wrong.
+    pub kind: MismatchKind,
+    /// The first wrong byte, counted from the start of the file or device; of a block that is wrong as a whole, its start.
+    pub offset: u64,
+    /// What was found instead.
+    pub detail: String,
+}
+
+/// Makes a buffer a verified block. The buffer holds more than a header.
+pub fn stamp(buffer: &mut [u8], seed: u64, offset: u64, generation: u32) {
+    let length = u32::try_from(buffer.len()).expect("a block has at most 64 MiB");
+    let (head, content) = split(buffer);
+    content_source(seed).fill(content, offset, u64::from(generation));
+    Header { length, seed, offset, generation, content_crc: crc32c::crc32c(content) }.write(head);
+}
+
+/// Checks that a buffer is the block that should be there.
+pub fn check(buffer: &[u8], expected: Expected) -> Result<(), Mismatch> {
+    let (head, content) = buffer.split_first_chunk().expect("a verified block holds more than a header");
+    let Some(header) = Header::read(head) else { return Err(without_header(buffer, expected)) };
+    if header.content_crc != crc32c::crc32c(content) {
+        return Err(wrong_content(buffer, header, expected));
+    }
+    if header.names(expected, buffer.len()) { Ok(()) } else { Err(wrong_block(buffer, header, expected)) }
+}
+
+/// Fields of a header that has been read, or will be written.
+#[derive(Clone, Copy)]
+struct Header {
+    length: u32,
+    seed: u64,
+    offset: u64,
+    generation: u32,
+    content_crc: u32,
+}
+
+impl Header {
+    fn write(self, head: &mut [u8; HEADER_BYTES]) {
+        head.fill(0);
+        head[0..8].copy_from_slice(&MAGIC);
+        head[8..12].copy_from_slice(&VERSION.to_le_bytes());
+        head[12..16].copy_from_slice(&self.length.to_le_bytes());
+        head[16..24].copy_from_slice(&self.seed.to_le_bytes());
+        head[24..32].copy_from_slice(&self.offset.to_le_bytes());
+        head[32..36].copy_from_slice(&self.generation.to_le_bytes());
+        head[36..40].copy_from_slice(&self.content_crc.to_le_bytes());
+        let crc = crc32c::crc32c(&head[..60]);
+        head[60..64].copy_from_slice(&crc.to_le_bytes());
+    }
+
+    /// `None` unless every bit is as some header was written.
+    fn read(head: &[u8; HEADER_BYTES]) -> Option<Self> {
+        let long = |at: usize| head[at..].first_chunk().copied().map_or(0, u64::from_le_bytes);
+        let short = |at: usize| head[at..].first_chunk().copied().map_or(0, u32::from_le_bytes);
+        let intact = head.starts_with(&MAGIC) && short(8) == VERSION && short(60) == crc32c::crc32c(&head[..60]);
+        intact.then(|| Self {
+            length: short(12),
+            seed: long(16),
+            offset: long(24),
+            generation: short(32),
+            content_crc: short(36),
+        })
+    }
+
+    fn names(self, expected: Expected, length: usize) -> bool {
+        (self.seed, self.offset, self.generation) == (expected.seed, expected.offset, expected.generation)
+            && self.length as usize == length
+    }
+}
+
+fn split(buffer: &mut [u8]) -> (&mut [u8; HEADER_BYTES], &mut [u8]) {
+    buffer.split_first_chunk_mut().expect("a verified block holds more than a header")
+}
+
+fn content_source(seed: u64) -> ContentSource {
+    ContentSource::new(&Payload::default(), seed)
+}
+
+/// A block as it was written. Made only to explain a mismatch.
+fn block(length: usize, seed: u64, offset: u64, generation: u32) -> Vec<u8> {
+    let mut block = vec![0; length];
+    stamp(&mut block, seed, offset, generation);
+    block
+}
+
+fn first_difference(found: &[u8], written: &[u8]) -> Option<usize> {
+    found.iter().zip(written).position(|(found, written)| found != written)
+}
+
+fn equal_bytes(found: &[u8], written: &[u8]) -> usize {
+    found.iter().zip(written).filter(|(found, written)| found == written).count()
+}
+
+/// The header is damaged or was never there.
+fn without_header(buffer: &[u8], expected: Expected) -> Mismatch {
+    let written = block(buffer.len(), expected.seed, expected.offset, expected.generation);
+    let content = HEADER_BYTES..buffer.len();
+    // Unrelated bytes agree once in 256 times, so half of them is no accident.
+    let is_ours = 2 * equal_bytes(&buffer[content.clone()], &written[content]) >= buffer.len() - HEADER_BYTES
+        || buffer.starts_with(&MAGIC);
+    if is_ours {
+        return corrupt(buffer, &written, expected.offset, "");
+    }
+    let found = if buffer.iter().all(|byte| *byte == 0) { "only zeros" } else { "bytes without a header" };
+    Mismatch {
+        kind: MismatchKind::LostWrite,
+        offset: expected.offset,
+        detail: format!("{found} where generation {} should be", expected.generation),
+    }
+}
+
+/// The header is whole, the content is not the one it was written for.
+fn wrong_content(buffer: &[u8], header: Header, expected: Expected) -> Mismatch {
+    let written = block(buffer.len(), header.seed, header.offset, header.generation);
+    let note = if header.names(expected, buffer.len()) {
+        String::new()
+    } else {
+        format!(
+            ", in a block whose header says offset {}, generation {}, not generation {}",
+            header.offset, header.generation, expected.generation
+        )
+    };
+    corrupt(buffer, &written, expected.offset, &note)
+}
+
+fn corrupt(buffer: &[u8], written: &[u8], block_offset: u64, note: &str) -> Mismatch {
+    let at = first_difference(buffer, written).unwrap_or(0);
+    let wrong = buffer.len() - equal_bytes(buffer, written);
+    Mismatch {
+        kind: MismatchKind::Corrupt,
+        offset: block_offset + at as u64,
+        detail: format!(
+            "byte {at} of the block at {block_offset} is {:#04x} instead of {:#04x}, and {wrong} of {} bytes are \
+             wrong{note}",
+            buffer[at],
+            written[at],
+            buffer.len()
+        ),
+    }
+}
+
+/// Header and content are whole and belong together, but not here and now.
+fn wrong_block(buffer: &[u8], header: Header, expected: Expected) -> Mismatch {
+    let (kind, detail) = if header.offset != expected.offset {
+        let detail = format!("the block that belongs at {}, of generation {}", header.offset, header.generation);
+        // The seed says whether it came from here, or from another file or an earlier run.
+        if header.seed == expected.seed {
+            (MismatchKind::Misdirected, detail)
+        } else {
+            (MismatchKind::Foreign, format!("{detail} and seed {:#x}", header.seed))
+        }
+    } else if header.seed != expected.seed {
+        let detail = format!("what a run or file with seed {:#x} wrote there", header.seed);
+        (MismatchKind::LostWrite, detail)
+    } else if header.length as usize != buffer.len() {
+        let detail = format!("a block of {} bytes where {} are expected", header.length, buffer.len());
+        (MismatchKind::Foreign, detail)
+    } else if header.generation < expected.generation {
+        let detail = format!("generation {} where {} was written", header.generation, expected.generation);
+        (MismatchKind::LostWrite, detail)
+    } else {
+        let detail = format!("generation {} where {} is the last acknowledged", header.generation, expected.generation);
+        (MismatchKind::Premature, detail)
+    };
+    Mismatch { kind, offset: expected.offset, detail }
+}
+
+/// Which generation of each block of a region was written last; 0 is what the layout wrote. Four bytes a block.
+///
+/// Threads of a job may share it: entries of different blocks do not disturb each other, and passes keep two operations
+/// on the same block apart.
+#[derive(Debug)]
+pub struct GenerationMap {
+    region: Region,
+    block_bytes: u64,
+    generations: Box<[AtomicU32]>,
+}
+
+impl GenerationMap {
+    /// A map of a job's region, all of it as the layout left it.
+    pub fn new(region: Region, block_bytes: u32) -> Self {
+        let block_bytes = u64::from(block_bytes);
+        let generations = (0..region.length / block_bytes).map(|_| AtomicU32::new(0)).collect();
+        Self { region, block_bytes, generations }
+    }
+
+    /// What should be read at an offset that the job's stream gave.
+    pub fn expected(&self, seed: u64, offset: u64) -> Expected {
+        Expected { seed, offset, generation: self.entry(offset).load(Ordering::Acquire) }
+    }
+
+    /// Counts a write at an offset that the job's stream gave, and says which generation it has to carry.
+    pub fn advance(&self, offset: u64) -> u32 {
+        self.entry(offset).fetch_add(1, Ordering::AcqRel) + 1
+    }
+
+    /// Every block that was written or laid out: where it lies and what should be there.
+    pub fn blocks(&self, seed: u64) -> impl Iterator<Item = Expected> {
+        (0..self.generations.len() as u64)
+            .map(move |block| self.expected(seed, self.region.offset + block * self.block_bytes))
+    }
+
+    fn entry(&self, offset: u64) -> &AtomicU32 {
+        &self.generations[((offset - self.region.offset) / self.block_bytes) as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const HERE: Expected = Expected { seed: 0x5eed, offset: 81_920, generation: 3 };
+
+    fn written(length: usize, at: Expected) -> Vec<u8> {
+        block(length, at.seed, at.offset, at.generation)
+    }
+
+    fn mismatch(buffer: &[u8]) -> Mismatch {
+        check(buffer, HERE).unwrap_err()
+    }
+
+    #[test]
+    fn any_single_flipped_bit_is_found_and_named() {
+        let good = written(512, HERE);
+        for bit in 0..512 * 8 {
+            let mut bad = good.clone();
+            bad[bit / 8] ^= 1 << (bit % 8);
+            let mismatch = mismatch(&bad);
+            assert_eq!(mismatch.kind, MismatchKind::Corrupt, "bit {bit}");
+            assert_eq!(mismatch.offset, HERE.offset + bit as u64 / 8, "bit {bit}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn flipped_bits_are_found_in_blocks_of_any_size(
+            seed: u64, offset in 0..u64::MAX / 2, generation: u32, length in 512_usize..70_000, bits in prop::collection::vec(any::<usize>(), 1..4),
+        ) {
+            let expected = Expected { seed, offset, generation };
+            let mut buffer = written(length, expected);
+            prop_assert_eq!(check(&buffer, expected), Ok(()));
+            let mut bits: Vec<usize> = bits.into_iter().map(|bit| bit % (length * 8)).collect();
+            bits.sort_unstable();
+            bits.dedup();
+            bits.iter().for_each(|bit| buffer[bit / 8] ^= 1 << (bit % 8));
+            let mismatch = check(&buffer, expected).unwrap_err();
+            prop_assert_eq!(mismatch.kind, MismatchKind::Corrupt);
+            prop_assert_eq!(mismatch.offset, offset + bits[0] as u64 / 8);
+        }
+
+        #[test]
+        fn whole_blocks_in_the_wrong_place_or_time_are_named(offset in 0_u64..1 << 50, generation in 0_u32..9, seed in 0x5eec_u64..0x5eef) {
+            let other = Expected { seed, offset: if offset % 2 == 0 { HERE.offset } else { offset }, generation };
+            let kind = check(&written(4096, other), HERE).map_err(|mismatch| mismatch.kind);
+            let due = if other.offset != HERE.offset {
+                Err(if seed == HERE.seed { MismatchKind::Misdirected } else { MismatchKind::Foreign })
+            } else if seed != HERE.seed || generation < 3 {
+                Err(MismatchKind::LostWrite)
+            } else if generation > 3 {
+                Err(MismatchKind::Premature)
+            } else {
+                Ok(())
+            };
+            prop_assert_eq!(kind, due);
+        }
+    }
+
+    #[test]
+    fn a_place_that_was_never_written_is_a_lost_write() {
+        for content in [vec![0; 4096], vec![0xff; 4096], (0..4096).map(|at| at as u8).collect()] {
+            assert_eq!(mismatch(&content).kind, MismatchKind::LostWrite);
+        }
+    }
+
+    #[test]
+    fn a_torn_write_is_corrupt_from_where_the_old_content_begins() {
+        let old = written(4096, Expected { generation: 2, ..HERE });
+        let mut torn = written(4096, HERE);
+        torn[1024..].copy_from_slice(&old[1024..]);
+        let mismatch = mismatch(&torn);
+        assert_eq!(mismatch.kind, MismatchKind::Corrupt);
+        assert!((1024..1028).contains(&(mismatch.offset - HERE.offset)), "{mismatch}");
+    }
+
+    #[test]
+    fn a_block_whose_head_is_gone_is_corrupt_from_its_start() {
+        let mut bad = written(4096, HERE);
+        bad[..1024].fill(0);
+        let mismatch = mismatch(&bad);
+        assert_eq!((mismatch.kind, mismatch.offset), (MismatchKind::Corrupt, HERE.offset));
+    }
+
+    #[test]
+    fn a_mismatch_is_told_in_one_sentence() {
+        let mut bad = written(4096, HERE);
+        bad[100] ^= 1;
+        let told = mismatch(&bad).to_string();
+        assert!(told.starts_with("corrupt at offset 82020: byte 100 of the block at 81920 is 0x"), "{told}");
+        assert!(told.ends_with("1 of 4096 bytes are wrong"), "{told}");
+        let lost = mismatch(&written(4096, Expected { generation: 1, ..HERE }));
+        assert_eq!(lost.to_string(), "lost-write at offset 81920: generation 1 where 3 was written");
+    }
+
+    #[test]
+    fn a_map_follows_every_block_of_its_region() {
+        let map = GenerationMap::new(Region { offset: 1 << 20, length: 10 * 12_288 + 5 }, 12_288);
+        let third = (1 << 20) + 2 * 12_288;
+        assert_eq!(map.expected(7, third), Expected { seed: 7, offset: third, generation: 0 });
+        assert_eq!((map.advance(third), map.advance(third)), (1, 2));
+        let generations: Vec<u32> = map.blocks(7).map(|expected| expected.generation).collect();
+        assert_eq!(generations, [0, 0, 2, 0, 0, 0, 0, 0, 0, 0]);
+        assert!(map.blocks(7).enumerate().all(|(at, block)| block.offset == (1 << 20) + at as u64 * 12_288));
+    }
+}
