@@ -6,7 +6,7 @@ use anyhow::{Context as _, bail};
 
 use super::{
     Bar,
-    capped_device::{Cap, CappedDevice},
+    capped_device::{Cap, CappedDevice, HugePages},
     judge,
     measured_child::measure,
     median,
@@ -15,6 +15,8 @@ use super::{
 
 const IOPS_CAP: u64 = 5_000;
 const BYTES_CAP: u64 = 200_000_000;
+/// Enough of 2 MiB for 32 buffers of 1 MiB, and some for fio's own.
+const HUGE_PAGES: u64 = 32;
 const FILE_BYTES: u64 = 1 << 30;
 
 #[derive(clap::Args)]
@@ -35,6 +37,7 @@ pub(super) fn run(arguments: &Arguments, interrupted: &AtomicBool) -> anyhow::Re
         block_size_bytes,
         queue_depth: 32,
         seconds: arguments.seconds,
+        huge_pages: block_size_bytes > 4096,
     };
 
     capped.cap(Cap::Operations(IOPS_CAP))?;
@@ -46,6 +49,7 @@ pub(super) fn run(arguments: &Arguments, interrupted: &AtomicBool) -> anyhow::Re
     met &= judge("IOPS off those of fio", off(iops(&ours), iops(&theirs)), " %", Bar::AtMost(1.0));
     met &= judge("mean latency off that of fio", off(latency(&ours), latency(&theirs)), " %", Bar::AtMost(3.0));
 
+    let _pages = HugePages::reserve(HUGE_PAGES)?;
     capped.cap(Cap::Bytes(BYTES_CAP))?;
     let (ours, theirs) = alternate(&capped, job("read", 1 << 20), arguments.rounds, interrupted)?;
     println!("1 MiB sequential reads at depth 32, capped at {BYTES_CAP} bytes/s, median of {} turns each", ours.len());

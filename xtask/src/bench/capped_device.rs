@@ -11,6 +11,9 @@ use anyhow::{Context as _, bail};
 
 use crate::child;
 
+/// As long as any request of a benchmark.
+const REQUEST_KB_MAX: u64 = 4096;
+
 /// What a cap counts.
 #[derive(Clone, Copy)]
 pub(super) enum Cap {
@@ -56,8 +59,10 @@ impl CappedDevice {
         losetup.args(["--direct-io=on", "--find", "--show"]).arg(&capped.file);
         capped.device = child::output(&mut losetup)?.trim().into();
         let name = capped.device.file_name().context("losetup names no device")?.to_owned();
-        let dev = Path::new("/sys/class/block").join(name).join("dev");
+        let facts = Path::new("/sys/class/block").join(name);
+        let dev = facts.join("dev");
         capped.number = fs::read_to_string(&dev).with_context(|| format!("read {}", dev.display()))?.trim().into();
+        allow_long_requests(&facts.join("queue"))?;
         let group = groups.join(format!("plimsoll-bench-{}", process::id()));
         fs::create_dir(&group).with_context(|| format!("create {}", group.display()))?;
         capped.group = group;
@@ -114,6 +119,45 @@ impl Drop for CappedDevice {
         }
         for error in failed {
             eprintln!("remove a capped device: {error:#}");
+        }
+    }
+}
+
+/// Lets a request be as long as the device can take, see [`HugePages`].
+fn allow_long_requests(queue: &Path) -> anyhow::Result<()> {
+    let longest = queue.join("max_hw_sectors_kb");
+    let longest = fs::read_to_string(&longest).with_context(|| format!("read {}", longest.display()))?;
+    let longest_kb: u64 = longest.trim().parse().context("parse max_hw_sectors_kb")?;
+    let allowed = queue.join("max_sectors_kb");
+    fs::write(&allowed, longest_kb.min(REQUEST_KB_MAX).to_string())
+        .with_context(|| format!("write {}", allowed.display()))
+}
+
+/// Huge pages for the buffers of programs that ask for them; the number there was before is restored on drop.
+///
+/// A request of many scattered pages is split, and passes the throttle again for each part. Kernels have been seen to
+/// charge its bytes again then, which halves a cap in bytes. Buffers in huge pages are never scattered.
+pub(super) struct HugePages {
+    before: String,
+}
+
+const HUGE_PAGES: &str = "/proc/sys/vm/nr_hugepages";
+
+impl HugePages {
+    /// Adds so many.
+    pub(super) fn reserve(pages: u64) -> anyhow::Result<Self> {
+        let before = fs::read_to_string(HUGE_PAGES).with_context(|| format!("read {HUGE_PAGES}"))?;
+        let count: u64 = before.trim().parse().with_context(|| format!("parse {HUGE_PAGES}"))?;
+        let reserved = Self { before };
+        fs::write(HUGE_PAGES, (count + pages).to_string()).with_context(|| format!("write {HUGE_PAGES}"))?;
+        Ok(reserved)
+    }
+}
+
+impl Drop for HugePages {
+    fn drop(&mut self) {
+        if let Err(error) = fs::write(HUGE_PAGES, &self.before) {
+            eprintln!("restore {HUGE_PAGES}: {error}");
         }
     }
 }

@@ -66,6 +66,7 @@ pub(super) fn run(arguments: &Arguments, interrupted: &AtomicBool) -> anyhow::Re
         block_size_bytes: 4096,
         queue_depth: QUEUE_DEPTH,
         seconds: arguments.seconds,
+        huge_pages: false,
     };
     let mut all: Vec<Series> = subjects.into_iter().map(Series::new).collect();
     for round in 1..=arguments.rounds {

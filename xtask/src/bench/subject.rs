@@ -19,6 +19,8 @@ pub(super) struct Job<'a> {
     pub(super) block_size_bytes: u64,
     pub(super) queue_depth: u32,
     pub(super) seconds: u32,
+    /// Have fio keep its buffers in huge pages, where plimsoll keeps its own when the kernel has any to give.
+    pub(super) huge_pages: bool,
 }
 
 /// What a program says of its own run.
@@ -51,7 +53,7 @@ impl Subject {
 
     /// The command that does the job. The batch of 32 is that of `t/io_uring`, and of the others by choice.
     pub(super) fn command(&self, job: Job<'_>) -> Command {
-        let Job { device, pattern, block_size_bytes, queue_depth, seconds } = job;
+        let Job { device, pattern, block_size_bytes, queue_depth, seconds, huge_pages } = job;
         let text = |number: u32| number.to_string();
         match self {
             Self::Plimsoll(engine) => {
@@ -72,6 +74,9 @@ impl Subject {
                 command.arg(format!("--rw={pattern}")).arg(format!("--bs={block_size_bytes}"));
                 command.arg(format!("--ioengine={engine}")).arg(format!("--iodepth={queue_depth}"));
                 command.arg(format!("--runtime={seconds}"));
+                if huge_pages {
+                    command.arg("--iomem=mmaphuge");
+                }
                 command
             }
             Self::Peer(program) => {
@@ -137,6 +142,7 @@ mod tests {
             block_size_bytes: 4096,
             queue_depth: 128,
             seconds: 3,
+            huge_pages: false,
         };
         for subject in [Subject::Plimsoll("psync"), Subject::Fio("psync"), Subject::Peer("t/io_uring".into())] {
             let line = child::line(&subject.command(job));
