@@ -19,6 +19,7 @@ pub mod permutation;
 pub mod pinning;
 pub mod plan;
 pub mod plan_file;
+pub mod preset;
 pub mod random;
 pub mod sampler;
 pub mod settings;

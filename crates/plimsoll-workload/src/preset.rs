@@ -1,0 +1,317 @@
+//! Workloads that have a name: each preset is a function that returns ordinary workloads, and nothing else.
+//!
+//! What a preset leaves open is decided as for any workload: by flags, by the effort and by the target. Sizes and times
+//! are those of the source that a preset reproduces.
+
+use crate::{
+    block_sizes::BlockSizes,
+    settings::{FileSharing, ReadWrite, SyncMode},
+    sweep::Sweep,
+    units::{ByteCount, Extent, Percent, Span, ValueError},
+    workload::Workload,
+};
+
+const KIB: u32 = 1 << 10;
+const MIB: u32 = 1 << 20;
+const GIB: u64 = 1 << 30;
+
+/// A set of workloads with a name.
+#[derive(Clone, Copy, Debug)]
+pub struct Preset {
+    /// What to call it on the command line.
+    pub name: &'static str,
+    /// What it is, in a line.
+    pub about: &'static str,
+    workloads: fn() -> Vec<Workload>,
+}
+
+impl Preset {
+    /// Its workloads, in the order in which they are shown.
+    pub fn workloads(&self) -> Vec<Workload> {
+        (self.workloads)()
+    }
+}
+
+/// Every preset, in the order in which they are listed.
+pub const PRESETS: &[Preset] = &[
+    Preset {
+        name: "canonical",
+        about: "latency, IOPS and throughput of random reads and writes; the default",
+        workloads: canonical,
+    },
+    Preset { name: "latency", about: "4 KiB random reads and writes at queue depth 1, 30 GiB", workloads: latency },
+    Preset { name: "iops", about: "4 KiB random reads and writes at queue depth 256, 30 GiB", workloads: iops },
+    Preset {
+        name: "throughput",
+        about: "1 MiB random reads and writes at queue depth 256, 30 GiB",
+        workloads: throughput,
+    },
+    Preset {
+        name: "mssql-16k",
+        about: "16 KiB random reads, writes, both: 8 jobs x QD16 on one file of 800 MiB",
+        workloads: mssql_16k,
+    },
+    Preset {
+        name: "ms-acstor-doc",
+        about: "Azure Container Storage documentation: 4 KiB, half reads, 8 x QD16, 60 s",
+        workloads: ms_acstor_doc,
+    },
+    Preset {
+        name: "diskspd-default",
+        about: "diskspd -c1G -d120 -r -w50 -t8 -o8 -b4K -Sh",
+        workloads: diskspd_default,
+    },
+    Preset {
+        name: "dbench",
+        about: "the nine tests of dbench for Kubernetes volumes: 2 GiB, 15 s each",
+        workloads: dbench,
+    },
+    Preset { name: "kbench", about: "the twelve tests of Longhorn's kbench: 30 GiB, 20 s each", workloads: kbench },
+];
+
+/// The preset with this name.
+pub fn find(name: &str) -> Result<&'static Preset, ValueError> {
+    PRESETS.iter().find(|preset| preset.name == name).ok_or_else(|| {
+        let names: Vec<_> = PRESETS.iter().map(|preset| preset.name).collect();
+        ValueError::new(format!("\"{name}\" is not a preset: choose one of {}", names.join(", ")))
+    })
+}
+
+fn workload(name: &str, rw: ReadWrite, block_bytes: u32, queue_depth: u32) -> Workload {
+    Workload {
+        name: Some(name.to_owned()),
+        rw: Some(rw),
+        block_size: Some(Sweep::one(BlockSizes::One(block_bytes))),
+        queue_depth: Some(Sweep::one(queue_depth)),
+        ..Workload::default()
+    }
+}
+
+fn with(workloads: Vec<Workload>, defaults: &Workload) -> Vec<Workload> {
+    workloads.into_iter().map(|workload| workload.or(defaults)).collect()
+}
+
+fn bytes(bytes: u64) -> Option<Extent> {
+    Some(Extent::Bytes(ByteCount(bytes)))
+}
+
+fn read_and_write(name: &str, block_bytes: u32, queue_depth: u32) -> Vec<Workload> {
+    vec![
+        workload(&format!("{name}-read"), ReadWrite::RandRead, block_bytes, queue_depth),
+        workload(&format!("{name}-write"), ReadWrite::RandWrite, block_bytes, queue_depth),
+    ]
+}
+
+/// The three questions that storage documentation tells people to ask, without a size.
+fn canonical() -> Vec<Workload> {
+    [
+        read_and_write("latency", 4 * KIB, 1),
+        read_and_write("iops", 4 * KIB, 256),
+        read_and_write("throughput", MIB, 256),
+    ]
+    .concat()
+}
+
+/// More than the caches of most storage hold.
+fn beyond_caches(workloads: Vec<Workload>) -> Vec<Workload> {
+    with(workloads, &Workload { size: bytes(30 * GIB), ..Workload::default() })
+}
+
+fn latency() -> Vec<Workload> {
+    beyond_caches(read_and_write("latency", 4 * KIB, 1))
+}
+
+fn iops() -> Vec<Workload> {
+    beyond_caches(read_and_write("iops", 4 * KIB, 256))
+}
+
+fn throughput() -> Vec<Workload> {
+    beyond_caches(read_and_write("throughput", MIB, 256))
+}
+
+/// Eight jobs on one file of 800 MiB, the shape of the documentation's test.
+fn eight_jobs_on_800_mib() -> Workload {
+    Workload {
+        jobs: Some(Sweep::one(8)),
+        size: bytes(800 * u64::from(MIB)),
+        files: Some(FileSharing::Shared),
+        ..Workload::default()
+    }
+}
+
+fn mssql_16k() -> Vec<Workload> {
+    let workloads = vec![
+        workload("mssql-read", ReadWrite::RandRead, 16 * KIB, 16),
+        workload("mssql-write", ReadWrite::RandWrite, 16 * KIB, 16),
+        workload("mssql-mixed", ReadWrite::RandRw, 16 * KIB, 16),
+    ];
+    with(workloads, &eight_jobs_on_800_mib())
+}
+
+fn ms_acstor_doc() -> Vec<Workload> {
+    let minute = Workload { duration: Some(Span::from_seconds(60)), ..eight_jobs_on_800_mib() };
+    with(vec![workload("benchtest", ReadWrite::RandRw, 4 * KIB, 16)], &minute)
+}
+
+/// `-Sh` is direct I/O that is written through, which on Linux is `O_DIRECT` with `O_DSYNC`. diskspd warms up for 5 s.
+fn diskspd_default() -> Vec<Workload> {
+    vec![Workload {
+        jobs: Some(Sweep::one(8)),
+        size: bytes(GIB),
+        files: Some(FileSharing::Shared),
+        read_percent: Percent::new(50).map(Sweep::one),
+        sync: Some(SyncMode::DataSync),
+        ramp: Some(Span::from_seconds(5)),
+        duration: Some(Span::from_seconds(120)),
+        ..workload("diskspd", ReadWrite::RandRw, 4 * KIB, 8)
+    }]
+}
+
+/// Its bandwidth tests are random. Its sequential jobs start 500 MB apart and overlap; here each has a quarter of the file.
+fn dbench() -> Vec<Workload> {
+    let sequential = |name, rw| Workload { jobs: Some(Sweep::one(4)), ..workload(name, rw, MIB, 16) };
+    let workloads = [
+        read_and_write("iops", 4 * KIB, 64),
+        read_and_write("bandwidth", 128 * KIB, 64),
+        read_and_write("latency", 4 * KIB, 4),
+        vec![
+            sequential("sequential-read", ReadWrite::Read),
+            sequential("sequential-write", ReadWrite::Write),
+            Workload {
+                read_percent: Percent::new(75).map(Sweep::one),
+                ..workload("mixed", ReadWrite::RandRw, 4 * KIB, 64)
+            },
+        ],
+    ];
+    let defaults = Workload {
+        size: bytes(2 * GIB),
+        files: Some(FileSharing::Shared),
+        ramp: Some(Span::from_seconds(2)),
+        duration: Some(Span::from_seconds(15)),
+        ..Workload::default()
+    };
+    with(workloads.concat(), &defaults)
+}
+
+fn kbench() -> Vec<Workload> {
+    let mut workloads = Vec::new();
+    for (what, block_bytes, queue_depth) in
+        [("iops", 4 * KIB, 64), ("bandwidth", 128 * KIB, 64), ("latency", 4 * KIB, 1)]
+    {
+        for (access, rw) in [
+            ("random-read", ReadWrite::RandRead),
+            ("random-write", ReadWrite::RandWrite),
+            ("sequential-read", ReadWrite::Read),
+            ("sequential-write", ReadWrite::Write),
+        ] {
+            workloads.push(workload(&format!("{what}-{access}"), rw, block_bytes, queue_depth));
+        }
+    }
+    let defaults = Workload {
+        size: bytes(30 * GIB),
+        ramp: Some(Span::from_seconds(5)),
+        duration: Some(Span::from_seconds(20)),
+        ..Workload::default()
+    };
+    with(workloads, &defaults)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+    use crate::{
+        plan::{BlockPlan, Plan},
+        plan_file::PlanFile,
+        settings::Effort,
+        target_facts::{TargetFacts, TargetKind},
+    };
+
+    fn plans(name: &str) -> Vec<(String, BlockPlan)> {
+        let target = TargetFacts {
+            name: "/mnt/data".into(),
+            kind: TargetKind::Directory,
+            size_bytes: None,
+            free_bytes: Some(100 * GIB),
+            direct_alignment_bytes: Some(4096),
+        };
+        let plan = Plan::resolve(&[target], &find(name).unwrap().workloads(), Effort::Standard, 7).unwrap();
+        plan.cells.into_iter().map(|cell| (cell.workload, cell.blocks)).collect()
+    }
+
+    #[test]
+    fn every_preset_can_be_planned_and_its_cells_have_names_of_their_own() {
+        for preset in PRESETS {
+            let names: HashSet<String> = plans(preset.name).into_iter().map(|(name, _)| name).collect();
+            assert_eq!(names.len(), preset.workloads().len(), "{}", preset.name);
+        }
+    }
+
+    #[test]
+    fn every_preset_can_be_written_as_a_plan_file() {
+        for preset in PRESETS {
+            let file = PlanFile { workloads: preset.workloads(), ..PlanFile::default() };
+            let text = toml::to_string(&file).unwrap();
+            assert_eq!(toml::from_str::<PlanFile>(&text).unwrap(), file, "{text}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_preset_is_answered_with_the_known_ones() {
+        let error = find("mssql").unwrap_err().to_string();
+        assert!(PRESETS.iter().all(|preset| error.contains(preset.name)), "{error}");
+    }
+
+    #[test]
+    fn canonical_asks_for_latency_iops_and_throughput_and_leaves_the_size_open() {
+        let workloads = find("canonical").unwrap().workloads();
+        assert!(workloads.iter().all(|workload| workload.size.is_none() && workload.duration.is_none()));
+        let shapes: Vec<_> = plans("canonical")
+            .into_iter()
+            .map(|(name, plan)| (name, plan.read_percent, plan.block_size_bytes_max, plan.queue_depth, plan.jobs))
+            .collect();
+        let due = [
+            ("latency-read", 100, 4096, 1),
+            ("latency-write", 0, 4096, 1),
+            ("iops-read", 100, 4096, 256),
+            ("iops-write", 0, 4096, 256),
+            ("throughput-read", 100, 1 << 20, 256),
+            ("throughput-write", 0, 1 << 20, 256),
+        ];
+        assert_eq!(shapes, due.map(|(name, reads, block, depth)| (name.to_owned(), reads, block, depth, 1)));
+        let parts: Vec<_> = ["latency", "iops", "throughput"].iter().flat_map(|name| plans(name)).collect();
+        assert!(parts.iter().map(|part| &part.0).eq(due.map(|(name, ..)| name.to_owned()).iter()));
+        assert!(parts.iter().all(|(_, plan)| plan.size_bytes == 30 * GIB));
+    }
+
+    #[test]
+    fn mssql_16k_has_eight_jobs_on_one_file_of_800_mib() {
+        let reads: Vec<u8> = plans("mssql-16k").iter().map(|(_, plan)| plan.read_percent).collect();
+        assert_eq!(reads, [100, 0, 50]);
+        for (_, plan) in plans("mssql-16k") {
+            assert_eq!((plan.block_size_bytes_max, plan.queue_depth, plan.jobs), (16_384, 16, 8));
+            assert_eq!((plan.file_count(), plan.file_bytes(), plan.buffered), (1, 838_860_800, false));
+        }
+    }
+
+    #[test]
+    fn diskspd_default_writes_half_through_for_two_minutes() {
+        let (_, plan) = plans("diskspd-default").remove(0);
+        assert_eq!((plan.read_percent, plan.random_percent, plan.block_size_bytes_max), (50, 100, 4096));
+        assert_eq!((plan.jobs, plan.queue_depth, plan.size_bytes), (8, 8, GIB));
+        assert_eq!((plan.sync, plan.buffered), (SyncMode::DataSync, false));
+        assert_eq!((plan.ramp_ns, plan.slot_ns), (5_000_000_000, Some(120_000_000_000)));
+    }
+
+    #[test]
+    fn menus_for_kubernetes_volumes_are_complete() {
+        let (dbench, kbench) = (plans("dbench"), plans("kbench"));
+        assert_eq!((dbench.len(), kbench.len()), (9, 12));
+        assert!(dbench.iter().all(|(_, plan)| plan.size_bytes == 2 * GIB && plan.file_count() == 1));
+        assert!(kbench.iter().all(|(_, plan)| plan.size_bytes == 30 * GIB && plan.jobs == 1));
+        assert_eq!(dbench[8].1.read_percent, 75);
+        let sequential = kbench.iter().filter(|(_, plan)| plan.random_percent == 0).count();
+        assert_eq!(sequential, 6);
+    }
+}
