@@ -1,4 +1,15 @@
-//! To be written.
+//! Doing a plan: targets opened and laid out, cells visited, operations timed, everything told as events.
+//!
+//! This crate prints nothing and knows no format but events. Read [`run::run`], [`slot::visit`] and [`worker::Worker`]
+//! first, in that order.
 
+#![forbid(unsafe_code)]
+
+pub mod checker;
+pub mod findings;
 pub mod layout;
 pub mod objects;
+pub mod slot;
+pub mod tally;
+pub mod timing;
+pub mod worker;

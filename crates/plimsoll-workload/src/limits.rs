@@ -12,3 +12,5 @@ pub const BLOCK_SIZE_MAX: u32 = 64 << 20;
 pub const BUFFER_BYTES_MAX: u64 = 4 << 30;
 /// Smallest block that can carry a verification header and some content.
 pub const VERIFY_BLOCK_MIN: u32 = 512;
+/// Largest block that can be verified; smaller ones divide it, so that a layout can be stamped piece by piece.
+pub const VERIFY_BLOCK_MAX: u32 = 1 << 20;

@@ -283,6 +283,9 @@ impl Draft<'_> {
         let verify = workload.verify.unwrap_or(false);
         let distribution = self.distribution(random_percent, verify)?;
         let payload = workload.payload.clone().unwrap_or_default();
+        if verify && !offset_bytes.is_multiple_of(u64::from(block_size_bytes_max)) {
+            return Err(self.contradiction("--verify needs an --offset that is a multiple of the block size"));
+        }
         let gap_bytes = self.gap(&read_block_sizes, &write_block_sizes, alignment_bytes)?;
         if verify {
             self.check_verifiable(&read_block_sizes, &write_block_sizes, &payload, &distribution, random_percent)?;
@@ -469,12 +472,14 @@ impl Draft<'_> {
     ) -> Result<(), PlanError> {
         let problem = if !read.is_one() || read != write {
             "one block size for reads and writes"
-        } else if read.max() < limits::VERIFY_BLOCK_MIN {
-            "blocks of 512 bytes or more"
+        } else if read.max() < limits::VERIFY_BLOCK_MIN || !limits::VERIFY_BLOCK_MAX.is_multiple_of(read.max()) {
+            "a block size that is a power of two from 512 bytes to 1 MiB"
         } else if payload.fill != Fill::Random || payload.duplicate.get() > 0 || payload.compressible.get() > 0 {
             "a random payload"
         } else if random_percent > 0 && *distribution != Distribution::ExactOnce {
             "--distribution exact-once"
+        } else if self.workload.stride.is_some() {
+            "no --stride"
         } else if !matches!(random_percent, 0 | 100) {
             "access that is all sequential or all random"
         } else {

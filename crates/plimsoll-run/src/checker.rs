@@ -1,0 +1,144 @@
+//! Verification of one job: stamps what it writes, checks what it reads, and reads everything back at the end.
+
+use std::{
+    io,
+    sync::atomic::{AtomicBool, Ordering},
+};
+
+use plimsoll_io::engine::{Engine, Tag};
+use plimsoll_record::results::VerificationResult;
+use plimsoll_workload::{
+    operation::{Operation, OperationKind},
+    plan::BlockPlan,
+    verification::{self, Expected, GenerationMap, Mismatch},
+};
+
+/// Wrong blocks that a job names one by one.
+const EXAMPLES_MAX: usize = 20;
+
+/// What a job knows of its blocks.
+pub struct Checker<'a> {
+    generations: &'a GenerationMap,
+    seed: u64,
+    block_bytes: u32,
+    /// Operations in a pass over the job's region.
+    pass_operations: u64,
+    issued: u64,
+    /// Whether blocks that this run has not written carry a header too.
+    laid_out: bool,
+    result: VerificationResult,
+}
+
+impl<'a> Checker<'a> {
+    /// A checker for a job whose blocks so far are as `generations` says.
+    pub fn new(plan: &BlockPlan, job: u32, generations: &'a GenerationMap, laid_out: bool) -> Self {
+        let block_bytes = plan.block_size_bytes_max;
+        Self {
+            generations,
+            seed: plan.seed,
+            block_bytes,
+            pass_operations: plan.job_region(job).length / u64::from(block_bytes),
+            issued: 0,
+            laid_out,
+            result: VerificationResult::default(),
+        }
+    }
+
+    /// Counts an operation that is about to be issued.
+    pub const fn count_issue(&mut self) {
+        self.issued += 1;
+    }
+
+    /// Whether the next operation begins a new pass, and so may touch a block that is still in flight.
+    pub const fn is_between_passes(&self) -> bool {
+        self.issued > 0 && self.issued.is_multiple_of(self.pass_operations)
+    }
+
+    /// Makes a buffer the next generation of its block.
+    pub fn stamp(&self, buffer: &mut [u8], offset: u64) {
+        verification::stamp(buffer, self.seed, offset, self.generations.advance(offset));
+    }
+
+    /// Checks a block that was read.
+    pub fn check(&mut self, buffer: &[u8], offset: u64) {
+        let expected = self.generations.expected(self.seed, offset);
+        if self.is_known(expected) {
+            self.compare(buffer, expected);
+        }
+    }
+
+    /// Whether it is known what the block must contain.
+    const fn is_known(&self, expected: Expected) -> bool {
+        expected.generation > 0 || self.laid_out
+    }
+
+    fn compare(&mut self, buffer: &[u8], expected: Expected) {
+        self.result.blocks_checked += 1;
+        if let Err(mismatch) = verification::check(buffer, expected) {
+            self.note(&mismatch);
+        }
+    }
+
+    fn note(&mut self, mismatch: &Mismatch) {
+        self.result.mismatches += 1;
+        if self.result.examples.len() < EXAMPLES_MAX {
+            self.result.examples.push(mismatch.to_string());
+        }
+    }
+
+    /// Reads back every block that is known, with nothing else in flight, and tells what was found in all.
+    pub fn read_back<E: Engine>(
+        mut self,
+        engine: &mut E,
+        tags: u32,
+        stop: &AtomicBool,
+    ) -> io::Result<VerificationResult> {
+        let generations = self.generations;
+        let mut blocks = generations.blocks(self.seed);
+        let mut free: Vec<Tag> = (0..tags).map(|tag| Tag(tag as u16)).collect();
+        let mut reading: Vec<Option<Expected>> = vec![None; tags as usize];
+        let mut completions = Vec::with_capacity(tags as usize);
+        loop {
+            while !free.is_empty() && !stop.load(Ordering::Relaxed) {
+                let Some(expected) = blocks.find(|expected| self.is_known(*expected)) else { break };
+                let tag = free.pop().expect("checked above");
+                reading[usize::from(tag.0)] = Some(expected);
+                let operation =
+                    Operation { kind: OperationKind::Read, length: self.block_bytes, offset: expected.offset };
+                engine.submit(tag, operation)?;
+            }
+            if free.len() == tags as usize {
+                return Ok(self.result);
+            }
+            engine.wait(1, None, &mut completions)?;
+            for completion in completions.drain(..) {
+                let expected = reading[usize::from(completion.tag.0)].take().expect("it was read");
+                if completion.result == self.block_bytes as i32 {
+                    let buffer = &engine.buffer(completion.tag)[..self.block_bytes as usize];
+                    self.compare(buffer, expected);
+                } else {
+                    self.unreadable(expected.offset, completion.result);
+                }
+                free.push(completion.tag);
+            }
+        }
+    }
+
+    fn unreadable(&mut self, offset: u64, result: i32) {
+        self.result.blocks_checked += 1;
+        self.result.mismatches += 1;
+        if self.result.examples.len() < EXAMPLES_MAX {
+            let why = if result < 0 {
+                io::Error::from_raw_os_error(-result).to_string()
+            } else {
+                format!("only {result} bytes")
+            };
+            self.result.examples.push(format!("unreadable at offset {offset}: {why}"));
+        }
+    }
+
+    /// What reads found so far, without reading anything back.
+    pub fn into_result(self) -> VerificationResult {
+        self.result
+    }
+}

@@ -1,0 +1,467 @@
+//! One visit to a cell: starts its workers together, gathers their seconds while they run, and adds up what they say.
+
+use std::{
+    io,
+    os::fd::BorrowedFd,
+    sync::{
+        Barrier, OnceLock,
+        atomic::{AtomicBool, Ordering},
+        mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel},
+    },
+    thread,
+    time::Duration,
+};
+
+use plimsoll_io::{
+    clock::{Clock, MonotonicClock, make_timers_precise},
+    cpu,
+    engine::{
+        Engine, EngineSetup, io_uring::IoUringEngine, linux_aio::LinuxAioEngine, memory::MemoryEngine,
+        psync::PsyncEngine,
+    },
+    probe::{EngineKind, EngineUnavailable},
+};
+use plimsoll_record::results::{Interval, VerificationResult};
+use plimsoll_workload::{
+    content::ContentSource,
+    operation_stream::OperationStream,
+    pacer::Pacer,
+    pinning::Pinning,
+    plan::{BlockPlan, Pacing, share},
+    random::{Purpose, derive_seed, job_seed},
+    verification::GenerationMap,
+};
+use thiserror::Error;
+
+use crate::{
+    checker::Checker,
+    tally::{IntervalTally, SlotTally},
+    timing::{Cut, Timing},
+    worker::{Assignment, Wires, Worker},
+};
+
+/// Time between the last worker being ready and the first operation.
+const HEAD_START_NS: u64 = 1_000_000;
+
+/// Why a slot could not be done.
+#[derive(Debug, Error)]
+pub enum SlotError {
+    /// The engine cannot be set up.
+    #[error(transparent)]
+    Engine(#[from] EngineUnavailable),
+    /// The kernel no longer takes or hands out operations.
+    #[error("the {engine} engine failed")]
+    Io {
+        /// Which engine.
+        engine: &'static str,
+        /// What the kernel says.
+        source: io::Error,
+    },
+    /// A thread could not be started.
+    #[error("start {workers} threads: lower --jobs or --queue-depth, or raise the limit of processes")]
+    Threads {
+        /// How many were needed.
+        workers: u32,
+        /// What the kernel says.
+        source: io::Error,
+    },
+    /// A worker panicked: a bug.
+    #[error("a worker panicked")]
+    Panicked,
+}
+
+/// What is needed to visit a cell.
+pub struct SlotSetup<'a> {
+    /// The cell's parameters.
+    pub plan: &'a BlockPlan,
+    /// The engine chosen for it.
+    pub engine: EngineKind,
+    /// The file of each job; one for all when they share it.
+    pub files: &'a [BorrowedFd<'a>],
+    /// Which visit this is.
+    pub round: u32,
+    /// Where the randomness of this slot comes from.
+    pub seed: u64,
+    /// What each job knows of its blocks, when the plan verifies; empty otherwise.
+    pub generations: &'a [GenerationMap],
+    /// Whether blocks that no slot has written carry a header too.
+    pub laid_out: bool,
+    /// The start of the run on the monotonic clock: intervals count from there.
+    pub run_started_ns: u64,
+    /// Set by whoever wants the slot to end now.
+    pub stop: &'a AtomicBool,
+}
+
+/// What a visit measured.
+pub struct SlotOutcome {
+    /// What all workers counted together.
+    pub tally: SlotTally,
+    /// Start of the measured window on the monotonic clock.
+    pub from_ns: u64,
+    /// Length of the measured time.
+    pub elapsed_ns: u64,
+    /// What verification found.
+    pub verification: Option<VerificationResult>,
+    /// What engines could not have as asked.
+    pub notes: Vec<String>,
+}
+
+/// How the operations of a cell are spread over threads.
+struct Crew {
+    plan: BlockPlan,
+    lanes: u32,
+    tags: u32,
+}
+
+impl Crew {
+    /// Engines that queue need a thread for each job; psync needs one for each operation in flight.
+    fn new(plan: &BlockPlan, engine: EngineKind) -> Self {
+        let (plan, queue_depth) = (plan.clone(), plan.queue_depth);
+        if engine != EngineKind::Psync {
+            return Self { plan, lanes: 1, tags: queue_depth };
+        }
+        if plan.verify {
+            // Threads that share blocks could not know what another one is writing at the moment.
+            return Self { plan, lanes: 1, tags: 1 };
+        }
+        Self { plan, lanes: queue_depth, tags: 1 }
+    }
+
+    const fn workers(&self) -> u32 {
+        self.plan.jobs * self.lanes
+    }
+
+    fn assignment<'a>(&'a self, worker: u32, setup: &'a SlotSetup<'_>, timing: Timing) -> Assignment<'a> {
+        let plan = &self.plan;
+        let (job, lane) = (worker / self.lanes, worker % self.lanes);
+        Assignment {
+            plan,
+            tags: self.tags,
+            stream: OperationStream::lane(plan, job, lane, self.lanes, setup.seed),
+            pacer: Pacer::new(&plan.pacing, job_seed(setup.seed, job), lane, self.lanes),
+            content: ContentSource::new(&plan.payload, derive_seed(setup.seed, Purpose::Content, u64::from(worker))),
+            checker: setup.generations.get(job as usize).map(|map| Checker::new(plan, job, map, setup.laid_out)),
+            operations_max: plan.operations.map(|total| share(total, worker, self.workers())),
+            bytes_max: plan.amount_bytes.map(|total| share(total, worker, self.workers())),
+            timing,
+        }
+    }
+}
+
+/// What a worker's thread hands back.
+struct WorkerReport {
+    tally: SlotTally,
+    verification: Option<VerificationResult>,
+    notes: Vec<String>,
+}
+
+/// Visits a cell. `on_interval` is called once for each second of load.
+pub fn visit(setup: &SlotSetup<'_>, on_interval: &mut dyn FnMut(Interval)) -> Result<SlotOutcome, SlotError> {
+    let crew = Crew::new(setup.plan, setup.engine);
+    let workers = crew.workers();
+    let start = Start {
+        ready: Barrier::new(workers as usize + 1),
+        go: Barrier::new(workers as usize + 1),
+        timing: OnceLock::new(),
+    };
+    // Set by a worker that meets an error, so that a failing cell does not look like an interrupted run.
+    let halt = AtomicBool::new(false);
+    let (full, seconds) = sync_channel(workers as usize * 4);
+    let result = thread::scope(|scope| {
+        let mut threads = Vec::with_capacity(workers as usize);
+        let mut returns: Vec<Sender<Box<IntervalTally>>> = Vec::with_capacity(workers as usize);
+        for worker in 0..workers {
+            let (returned, empty) = channel();
+            returns.push(returned);
+            let wires = WorkerWires { full: full.clone(), empty };
+            let (crew, start, halt) = (&crew, &start, &halt);
+            let thread = thread::Builder::new()
+                .name(format!("worker-{worker}"))
+                .stack_size(256 * 1024)
+                .spawn_scoped(scope, move || work(worker, crew, setup, start, halt, wires));
+            match thread {
+                Ok(thread) => threads.push(thread),
+                Err(source) => {
+                    // Those already waiting must be let go before the scope can end.
+                    halt.store(true, Ordering::Relaxed);
+                    start.release_missing(workers - worker);
+                    return Err(SlotError::Threads { workers, source });
+                }
+            }
+        }
+        drop(full);
+        let timing = start.begin(setup.plan);
+        let mut gathering = Gathering::new(workers as usize, setup, timing);
+        gathering.run(&seconds, &returns, Stops { asked: setup.stop, halt: &halt }, on_interval);
+        let mut reports = Vec::with_capacity(threads.len());
+        for thread in threads {
+            reports.push(thread.join().map_err(|_| SlotError::Panicked)??);
+        }
+        Ok((timing, reports))
+    });
+    let (timing, reports) = result?;
+    Ok(add_up(setup, timing, reports))
+}
+
+fn add_up(setup: &SlotSetup<'_>, timing: Timing, reports: Vec<WorkerReport>) -> SlotOutcome {
+    let mut tally = SlotTally::new();
+    let mut verification: Option<VerificationResult> = None;
+    let mut notes: Vec<String> = Vec::new();
+    for report in reports {
+        tally.merge(&report.tally);
+        if let Some(found) = report.verification {
+            let sum = verification.get_or_insert_default();
+            sum.blocks_checked += found.blocks_checked;
+            sum.mismatches += found.mismatches;
+            sum.examples.extend(found.examples);
+        }
+        notes.extend(report.notes.into_iter().filter(|note| !notes.contains(note)).collect::<Vec<_>>());
+    }
+    let last = tally.last_completion_ns.max(timing.from_ns);
+    let interrupted = setup.stop.load(Ordering::Relaxed) || !tally.errors.is_empty() && !setup.plan.keep_going;
+    let end_ns = match timing.until_ns {
+        // An amount that was reached early ends the time, and a final sync lengthens it.
+        Some(until) if interrupted || setup.plan.operations.is_some() || setup.plan.amount_bytes.is_some() => {
+            last.min(until)
+        }
+        Some(until) if setup.plan.end_fsync => last.max(until),
+        Some(until) => until,
+        None => last,
+    };
+    SlotOutcome { tally, from_ns: timing.from_ns, elapsed_ns: end_ns - timing.from_ns, verification, notes }
+}
+
+/// How all workers begin at the same moment.
+struct Start {
+    ready: Barrier,
+    go: Barrier,
+    timing: OnceLock<Timing>,
+}
+
+impl Start {
+    /// Waits until every worker has its engine, then sets the moments of the slot.
+    fn begin(&self, plan: &BlockPlan) -> Timing {
+        self.ready.wait();
+        let start_ns = MonotonicClock.now_ns() + HEAD_START_NS;
+        let from_ns = start_ns + plan.ramp_ns;
+        let until_ns = plan.slot_ns.map(|slot| from_ns + slot);
+        let timing = *self.timing.get_or_init(|| Timing { start_ns, from_ns, until_ns });
+        self.go.wait();
+        timing
+    }
+
+    /// The timing, once every worker is ready.
+    fn wait(&self) -> Timing {
+        self.ready.wait();
+        self.go.wait();
+        *self.timing.get().expect("set before the second barrier opens")
+    }
+
+    /// Stands in for workers that could not be started, and for the starter.
+    fn release_missing(&self, missing: u32) {
+        let now = MonotonicClock.now_ns();
+        let _ = self.timing.set(Timing { start_ns: now, from_ns: now, until_ns: Some(now) });
+        thread::scope(|scope| {
+            for _ in 0..missing {
+                scope.spawn(|| self.wait());
+            }
+            self.wait();
+        });
+    }
+}
+
+/// A worker's ends of the channels.
+struct WorkerWires {
+    full: SyncSender<(usize, Cut, Box<IntervalTally>)>,
+    empty: Receiver<Box<IntervalTally>>,
+}
+
+/// The life of a worker's thread: engine, barrier, slot, read-back.
+fn work(
+    worker: u32,
+    crew: &Crew,
+    setup: &SlotSetup<'_>,
+    start: &Start,
+    halt: &AtomicBool,
+    wires: WorkerWires,
+) -> Result<WorkerReport, SlotError> {
+    match &crew.plan.pin {
+        Pinning::None => {}
+        Pinning::Auto => {
+            if let Ok(processors) = cpu::allowed()
+                && !processors.is_empty()
+            {
+                let _ = cpu::pin_this_thread(processors[worker as usize % processors.len()]);
+            }
+        }
+        Pinning::Processors(list) => {
+            let _ = cpu::pin_this_thread(list[worker as usize % list.len()]);
+        }
+    }
+    if matches!(crew.plan.pacing, Pacing::Open { .. }) || crew.plan.think_time_ns > 0 {
+        make_timers_precise();
+    }
+    let file = setup.files[(worker as usize * setup.files.len()) / crew.workers() as usize];
+    let engine_setup = EngineSetup {
+        file,
+        queue_depth: crew.tags,
+        buffer_bytes: crew.plan.block_size_bytes_max,
+        iopoll: crew.plan.iopoll,
+        sqpoll: crew.plan.sqpoll,
+        registered: true,
+    };
+    let station = Station { worker, crew, setup, start, halt, wires };
+    match setup.engine {
+        EngineKind::IoUring => station.serve(IoUringEngine::new(&engine_setup)),
+        EngineKind::Libaio => station.serve(LinuxAioEngine::new(&engine_setup)),
+        EngineKind::Psync => station.serve(PsyncEngine::new(&engine_setup)),
+        EngineKind::Memory => station.serve(MemoryEngine::instant(crew.tags, crew.plan.block_size_bytes_max)),
+    }
+}
+
+/// A worker's place, before its engine is known.
+struct Station<'a> {
+    worker: u32,
+    crew: &'a Crew,
+    setup: &'a SlotSetup<'a>,
+    start: &'a Start,
+    halt: &'a AtomicBool,
+    wires: WorkerWires,
+}
+
+impl Station<'_> {
+    fn serve<E: Engine>(self, engine: Result<E, EngineUnavailable>) -> Result<WorkerReport, SlotError> {
+        let Self { worker, crew, setup, start, halt, wires } = self;
+        if engine.is_err() {
+            halt.store(true, Ordering::Relaxed);
+        }
+        // Every worker passes the barriers, whatever it has to say: the others are waiting.
+        let timing = start.wait();
+        let engine = engine?;
+        let mut notes = engine.notes().to_vec();
+        if crew.plan.verify && setup.engine == EngineKind::Psync && crew.plan.queue_depth > 1 {
+            notes.push("psync verifies with one operation in flight a job".to_owned());
+        }
+        let wires = Wires { stop: halt, full: wires.full, empty: wires.empty, index: worker as usize };
+        let failed = |source| SlotError::Io { engine: setup.engine.as_str(), source };
+        let mut outcome = Worker::new(engine, MonotonicClock, crew.assignment(worker, setup, timing), wires)
+            .run()
+            .inspect_err(|_| halt.store(true, Ordering::Relaxed))
+            .map_err(failed)?;
+        let verification = match outcome.checker {
+            Some(checker) if crew.plan.writes() => {
+                Some(checker.read_back(&mut outcome.engine, crew.tags, halt).map_err(failed)?)
+            }
+            checker => checker.map(Checker::into_result),
+        };
+        Ok(WorkerReport { tally: outcome.tally, verification, notes })
+    }
+}
+
+/// The wish of the outside to stop, and the flag that workers look at.
+#[derive(Clone, Copy)]
+struct Stops<'a> {
+    asked: &'a AtomicBool,
+    halt: &'a AtomicBool,
+}
+
+/// Puts the seconds of all workers together.
+struct Gathering {
+    run_started_ns: u64,
+    round: u32,
+    timing: Timing,
+    /// How many intervals each worker has handed in.
+    progress: Vec<usize>,
+    /// Intervals not yet handed on, oldest first, and the index of the oldest.
+    pending: std::collections::VecDeque<(Cut, IntervalTally)>,
+    oldest: usize,
+}
+
+impl Gathering {
+    fn new(workers: usize, setup: &SlotSetup<'_>, timing: Timing) -> Self {
+        Self {
+            run_started_ns: setup.run_started_ns,
+            round: setup.round,
+            timing,
+            progress: vec![0; workers],
+            pending: std::collections::VecDeque::new(),
+            oldest: 0,
+        }
+    }
+
+    /// Until every worker has ended. Passes an outside stop on to them.
+    fn run(
+        &mut self,
+        seconds: &Receiver<(usize, Cut, Box<IntervalTally>)>,
+        returns: &[Sender<Box<IntervalTally>>],
+        stops: Stops<'_>,
+        on_interval: &mut dyn FnMut(Interval),
+    ) {
+        loop {
+            if stops.asked.load(Ordering::Relaxed) {
+                stops.halt.store(true, Ordering::Relaxed);
+            }
+            match seconds.recv_timeout(Duration::from_millis(20)) {
+                Ok((worker, cut, mut tally)) => {
+                    self.take(worker, cut, &tally);
+                    tally.clear();
+                    let _ = returns[worker].send(tally);
+                    let complete = self.progress.iter().copied().min().unwrap_or(0);
+                    self.hand_on(complete, on_interval);
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+        }
+        self.hand_on(usize::MAX, on_interval);
+    }
+
+    fn take(&mut self, worker: usize, cut: Cut, tally: &IntervalTally) {
+        self.progress[worker] = cut.index + 1;
+        while self.oldest + self.pending.len() < cut.index {
+            let next =
+                self.pending.back().map_or_else(|| self.timing.first_cut(), |(last, _)| self.timing.next_cut(*last));
+            self.pending.push_back((next, IntervalTally::new()));
+        }
+        if self.oldest + self.pending.len() == cut.index {
+            self.pending.push_back((cut, IntervalTally::new()));
+        }
+        if let Some(index) = cut.index.checked_sub(self.oldest) {
+            let (whole, sum) = &mut self.pending[index];
+            whole.until_ns = whole.until_ns.max(cut.until_ns);
+            sum.merge(tally);
+        }
+    }
+
+    fn hand_on(&mut self, until: usize, on_interval: &mut dyn FnMut(Interval)) {
+        while self.oldest < until
+            && let Some((cut, tally)) = self.pending.pop_front()
+        {
+            self.oldest += 1;
+            on_interval(self.interval(cut, &tally));
+        }
+    }
+
+    fn interval(&self, cut: Cut, tally: &IntervalTally) -> Interval {
+        use plimsoll_measure::latency::Percentile;
+        let percentile = |quantile| match tally.latency.percentile(quantile) {
+            Percentile::Supported(latency_ns) => Some(latency_ns),
+            Percentile::Unsupported { .. } => None,
+        };
+        Interval {
+            t_ns: cut.from_ns.saturating_sub(self.run_started_ns),
+            length_ns: cut.until_ns - cut.from_ns,
+            round: self.round,
+            measured: cut.measured,
+            read_operations: tally.read_operations,
+            read_bytes: tally.read_bytes,
+            write_operations: tally.write_operations,
+            write_bytes: tally.write_bytes,
+            sync_operations: tally.sync_operations,
+            p50_ns: percentile(0.5),
+            p99_ns: percentile(0.99),
+            max_ns: tally.latency.max_ns(),
+            tick_operations: tally.ticks.to_vec(),
+        }
+    }
+}

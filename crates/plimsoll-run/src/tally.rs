@@ -1,0 +1,208 @@
+//! What a worker counts: a slot's totals, and the second it is in.
+
+use plimsoll_measure::latency::LatencyHistogram;
+use plimsoll_record::{
+    event::SlotDirection,
+    results::{ErrorCount, OpenLoopResult},
+};
+use plimsoll_workload::operation::OperationKind;
+
+/// Length of a full interval.
+pub const INTERVAL_NS: u64 = 1_000_000_000;
+/// Ticks in an interval.
+pub const TICKS: usize = 10;
+/// Length of a tick.
+pub const TICK_NS: u64 = INTERVAL_NS / TICKS as u64;
+
+/// Totals of one direction.
+#[derive(Debug)]
+pub struct DirectionTally {
+    /// Operations completed.
+    pub operations: u64,
+    /// Bytes transferred.
+    pub bytes: u64,
+    /// Latencies.
+    pub histogram: LatencyHistogram,
+}
+
+impl DirectionTally {
+    /// Nothing yet; the memory of the histogram is there.
+    pub fn new() -> Self {
+        Self { operations: 0, bytes: 0, histogram: LatencyHistogram::fine() }
+    }
+
+    /// The result of a slot; `None` when nothing happened.
+    pub fn into_result(self) -> Option<SlotDirection> {
+        let Self { operations, bytes, histogram } = self;
+        (operations > 0).then_some(SlotDirection { operations, bytes, histogram })
+    }
+
+    /// Adds what another worker did.
+    pub fn merge(&mut self, other: &Self) {
+        self.operations += other.operations;
+        self.bytes += other.bytes;
+        self.histogram.merge(&other.histogram);
+    }
+}
+
+/// Totals of a slot: reads, writes, syncs, and what went wrong.
+#[derive(Debug)]
+pub struct SlotTally {
+    /// Reads.
+    pub read: DirectionTally,
+    /// Writes.
+    pub write: DirectionTally,
+    /// Syncs of both kinds.
+    pub sync: DirectionTally,
+    /// Latencies from the moment of issue, kept for open loops only.
+    pub service: LatencyHistogram,
+    /// How an open loop kept its times.
+    pub open_loop: OpenLoopResult,
+    /// Failed operations.
+    pub errors: Vec<ErrorCount>,
+    /// Operations completed in the slot, ramp included.
+    pub completed: u64,
+    /// When the last measured operation completed; 0 when none did.
+    pub last_completion_ns: u64,
+}
+
+impl SlotTally {
+    /// Nothing yet.
+    pub fn new() -> Self {
+        Self {
+            read: DirectionTally::new(),
+            write: DirectionTally::new(),
+            sync: DirectionTally::new(),
+            service: LatencyHistogram::fine(),
+            open_loop: OpenLoopResult::default(),
+            errors: Vec::new(),
+            completed: 0,
+            last_completion_ns: 0,
+        }
+    }
+
+    /// The totals of a direction.
+    #[inline]
+    pub const fn direction(&mut self, kind: OperationKind) -> &mut DirectionTally {
+        match kind {
+            OperationKind::Read => &mut self.read,
+            OperationKind::Write => &mut self.write,
+            OperationKind::Sync | OperationKind::DataSync => &mut self.sync,
+        }
+    }
+
+    /// Counts a failed operation.
+    pub fn count_error(&mut self, kind: OperationKind, error: String, offset: u64) {
+        let operation = match kind {
+            OperationKind::Read => "read",
+            OperationKind::Write => "write",
+            OperationKind::Sync | OperationKind::DataSync => "sync",
+        };
+        match self.errors.iter_mut().find(|seen| seen.operation == operation && seen.error == error) {
+            Some(seen) => seen.count += 1,
+            None => {
+                let operation = operation.to_owned();
+                self.errors.push(ErrorCount { operation, error, count: 1, first_offset: offset });
+            }
+        }
+    }
+
+    /// Adds what another worker did.
+    pub fn merge(&mut self, other: &Self) {
+        self.read.merge(&other.read);
+        self.write.merge(&other.write);
+        self.sync.merge(&other.sync);
+        self.service.merge(&other.service);
+        self.open_loop.intended += other.open_loop.intended;
+        self.open_loop.late += other.open_loop.late;
+        self.open_loop.never_issued += other.open_loop.never_issued;
+        self.open_loop.latest_ns = self.open_loop.latest_ns.max(other.open_loop.latest_ns);
+        for error in &other.errors {
+            match self.errors.iter_mut().find(|seen| seen.operation == error.operation && seen.error == error.error) {
+                Some(seen) => seen.count += error.count,
+                None => self.errors.push(error.clone()),
+            }
+        }
+        self.completed += other.completed;
+        self.last_completion_ns = self.last_completion_ns.max(other.last_completion_ns);
+    }
+}
+
+/// One second of one worker, ramps included.
+#[derive(Debug)]
+pub struct IntervalTally {
+    /// Reads completed.
+    pub read_operations: u64,
+    /// Bytes read.
+    pub read_bytes: u64,
+    /// Writes completed.
+    pub write_operations: u64,
+    /// Bytes written.
+    pub write_bytes: u64,
+    /// Syncs completed.
+    pub sync_operations: u64,
+    /// Reads and writes completed in each tick.
+    pub ticks: [u64; TICKS],
+    /// Latencies of reads and writes.
+    pub latency: LatencyHistogram,
+}
+
+impl IntervalTally {
+    /// Nothing yet; the memory of the histogram is there.
+    pub fn new() -> Self {
+        Self {
+            read_operations: 0,
+            read_bytes: 0,
+            write_operations: 0,
+            write_bytes: 0,
+            sync_operations: 0,
+            ticks: [0; TICKS],
+            latency: LatencyHistogram::coarse(),
+        }
+    }
+
+    /// Counts `count` operations of the same kind, length and latency.
+    #[inline]
+    pub fn add(&mut self, kind: OperationKind, bytes: u64, latency_ns: u64, count: u64, tick: usize) {
+        match kind {
+            OperationKind::Read => {
+                self.read_operations += count;
+                self.read_bytes += bytes;
+            }
+            OperationKind::Write => {
+                self.write_operations += count;
+                self.write_bytes += bytes;
+            }
+            OperationKind::Sync | OperationKind::DataSync => {
+                self.sync_operations += count;
+                return;
+            }
+        }
+        self.ticks[tick.min(TICKS - 1)] += count;
+        self.latency.record_many(latency_ns, count);
+    }
+
+    /// Adds what another worker did in the same second.
+    pub fn merge(&mut self, other: &Self) {
+        self.read_operations += other.read_operations;
+        self.read_bytes += other.read_bytes;
+        self.write_operations += other.write_operations;
+        self.write_bytes += other.write_bytes;
+        self.sync_operations += other.sync_operations;
+        for (sum, ticks) in self.ticks.iter_mut().zip(other.ticks) {
+            *sum += ticks;
+        }
+        self.latency.merge(&other.latency);
+    }
+
+    /// Forgets everything, keeping the memory.
+    pub fn clear(&mut self) {
+        self.latency.clear();
+        self.read_operations = 0;
+        self.read_bytes = 0;
+        self.write_operations = 0;
+        self.write_bytes = 0;
+        self.sync_operations = 0;
+        self.ticks = [0; TICKS];
+    }
+}

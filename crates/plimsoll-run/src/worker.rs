@@ -1,0 +1,497 @@
+//! The hot loop: keeps a job's operations in flight and times them.
+//!
+//! It is generic over the engine and the clock, so that each engine gets a loop of its own and the scripted memory
+//! engine can run it on a virtual clock. Inside the loop nothing is allocated (errors aside), no lock is taken and the
+//! clock is read once for each batch that is reaped.
+
+use std::{
+    io,
+    sync::{
+        atomic::{AtomicBool, Ordering},
+        mpsc::{Receiver, SyncSender},
+    },
+};
+
+use plimsoll_io::{
+    clock::Clock,
+    engine::{Completion, Engine, Tag},
+};
+use plimsoll_workload::{
+    content::ContentSource,
+    operation::{Operation, OperationKind},
+    operation_stream::OperationStream,
+    pacer::Pacer,
+    plan::BlockPlan,
+};
+
+use crate::{
+    checker::Checker,
+    tally::{IntervalTally, SlotTally, TICK_NS},
+    timing::{Cut, Timing},
+};
+
+/// A worker looks at the clock and the stop flag at least this often.
+const PATIENCE_NS: u64 = 100_000_000;
+/// An open loop sleeps until this long before an arrival and then watches the clock.
+const SPIN_NS: u64 = 60_000;
+/// An operation of an open loop is late when it is issued this long after its time.
+const LATE_NS: u64 = 1_000_000;
+/// Writes of at least this many bytes go to the kernel one by one, because filling the next buffer takes a while.
+const SUBMIT_AT_ONCE_BYTES: u32 = 32 * 1024;
+
+/// What one worker is to do in a slot.
+pub struct Assignment<'a> {
+    /// The cell's parameters.
+    pub plan: &'a BlockPlan,
+    /// Operations kept in flight.
+    pub tags: u32,
+    /// The operations, in order.
+    pub stream: OperationStream,
+    /// Their intended times, in an open loop.
+    pub pacer: Option<Pacer>,
+    /// What writes contain.
+    pub content: ContentSource,
+    /// Stamps and checks blocks, when the plan verifies.
+    pub checker: Option<Checker<'a>>,
+    /// Stop after so many operations.
+    pub operations_max: Option<u64>,
+    /// Stop after so many bytes.
+    pub bytes_max: Option<u64>,
+    /// The moments of the slot.
+    pub timing: Timing,
+}
+
+/// How a worker talks to the thread that started it.
+pub struct Wires<'a> {
+    /// Set when the slot must end now: an interruption, or an error of another worker.
+    pub stop: &'a AtomicBool,
+    /// Finished seconds go here.
+    pub full: SyncSender<(usize, Cut, Box<IntervalTally>)>,
+    /// And come back from here, empty.
+    pub empty: Receiver<Box<IntervalTally>>,
+    /// Which worker this is.
+    pub index: usize,
+}
+
+/// What a worker has to say at the end of its slot.
+pub struct Outcome<'a, E> {
+    /// What it counted.
+    pub tally: SlotTally,
+    /// The engine, with nothing in flight.
+    pub engine: E,
+    /// The checker, for reading everything back.
+    pub checker: Option<Checker<'a>>,
+}
+
+/// A worker in its slot.
+pub struct Worker<'a, E, C> {
+    engine: E,
+    clock: C,
+    plan: &'a BlockPlan,
+    timing: Timing,
+    wires: Wires<'a>,
+    stream: OperationStream,
+    pacer: Option<Pacer>,
+    content: ContentSource,
+    checker: Option<Checker<'a>>,
+    /// Tags that are not in flight; the one used last is used next, because its buffer is still in the cache.
+    free: Vec<Tag>,
+    in_flight: usize,
+    operations: Box<[Operation]>,
+    started_ns: Box<[u64]>,
+    issued_ns: Box<[u64]>,
+    completions: Vec<Completion>,
+    operations_left: u64,
+    bytes_left: u64,
+    /// The next operation of an open loop and its intended time.
+    next: Option<(Operation, u64)>,
+    writes_since_sync: u64,
+    completed_since_pause: u32,
+    writes: u64,
+    tally: SlotTally,
+    interval: Box<IntervalTally>,
+    cut: Cut,
+}
+
+/// Operations that share direction, length and latency, counted together.
+#[derive(Clone, Copy)]
+struct Alike {
+    kind: OperationKind,
+    length: u32,
+    latency_ns: u64,
+    measured: bool,
+    count: u64,
+}
+
+impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
+    /// A worker on an engine that has as many tags as the assignment.
+    pub fn new(engine: E, clock: C, assignment: Assignment<'a>, wires: Wires<'a>) -> Self {
+        let Assignment { plan, tags, stream, pacer, content, checker, operations_max, bytes_max, timing } = assignment;
+        let depth = tags as usize;
+        let nothing = Operation { kind: OperationKind::Read, length: 0, offset: 0 };
+        let interval = wires.empty.try_recv().unwrap_or_else(|_| Box::new(IntervalTally::new()));
+        Self {
+            engine,
+            clock,
+            plan,
+            wires,
+            stream,
+            pacer,
+            content,
+            checker,
+            free: (0..tags).rev().map(|tag| Tag(tag as u16)).collect(),
+            in_flight: 0,
+            operations: vec![nothing; depth].into(),
+            started_ns: vec![0; depth].into(),
+            issued_ns: vec![0; depth].into(),
+            completions: Vec::with_capacity(depth),
+            operations_left: operations_max.unwrap_or(u64::MAX),
+            bytes_left: bytes_max.unwrap_or(u64::MAX),
+            next: None,
+            writes_since_sync: 0,
+            completed_since_pause: 0,
+            writes: 0,
+            tally: SlotTally::new(),
+            interval,
+            cut: timing.first_cut(),
+            timing,
+        }
+    }
+
+    /// Does the slot. An `Err` is the engine's: the kernel no longer takes or hands out operations.
+    pub fn run(mut self) -> io::Result<Outcome<'a, E>> {
+        self.engine.wait(1, Some(self.timing.start_ns), &mut self.completions)?;
+        let mut now = self.clock.now_ns();
+        loop {
+            if self.timing.is_over(now) || self.wires.stop.load(Ordering::Relaxed) {
+                break;
+            }
+            if self.is_due_to_think() && self.in_flight == 0 {
+                now = self.pause(now)?;
+                continue;
+            }
+            now = if self.pacer.is_some() { self.issue_due(now)? } else { self.refill(now)? };
+            if self.in_flight == 0 && self.is_exhausted() {
+                break;
+            }
+            now = self.wait(now)?;
+        }
+        self.wind_up(now)
+    }
+
+    /// Waits for completions, or for the next arrival of an open loop.
+    #[inline]
+    fn wait(&mut self, now: u64) -> io::Result<u64> {
+        let (at_least, deadline_ns) = self.patience(now);
+        // What came back while a large write was handed over is enough to go on with.
+        let at_least = if self.completions.is_empty() { at_least } else { 0 };
+        self.engine.wait(at_least, Some(deadline_ns), &mut self.completions)?;
+        let later = self.reap();
+        if later == now && at_least == 0 && self.next.is_some() {
+            // A clock that stands still is a scripted one, which only the engine can move.
+            let intended_ns = self.peek().1;
+            self.engine.wait(1, Some(intended_ns), &mut self.completions)?;
+            return Ok(self.reap());
+        }
+        Ok(later)
+    }
+
+    /// Waits until nothing is in flight.
+    fn drain(&mut self, mut now: u64) -> io::Result<u64> {
+        while self.in_flight > 0 {
+            let at_least = usize::from(self.completions.is_empty());
+            self.engine.wait(at_least, Some(now + PATIENCE_NS), &mut self.completions)?;
+            now = self.reap();
+        }
+        Ok(now)
+    }
+
+    fn is_exhausted(&self) -> bool {
+        self.operations_left == 0 || self.bytes_left == 0
+    }
+
+    /// Waits for what is still in flight, makes the end durable if asked, and hands in the last second.
+    fn wind_up(mut self, mut now: u64) -> io::Result<Outcome<'a, E>> {
+        self.count_never_issued(now);
+        now = self.drain(now)?;
+        if self.plan.end_fsync && self.writes > 0 && !self.wires.stop.load(Ordering::Relaxed) {
+            // The sync counts as measured although the window is over, which it lengthens.
+            self.timing.until_ns = None;
+            self.issue_sync(OperationKind::Sync, now)?;
+            now = self.drain(now)?;
+        }
+        // The last second may be a short one.
+        self.cut.until_ns = self.cut.until_ns.min(now).max(self.cut.from_ns);
+        self.hand_in();
+        Ok(Outcome { tally: self.tally, checker: self.checker, engine: self.engine })
+    }
+
+    /// Keeps the depth constant: an operation for every free tag.
+    fn refill(&mut self, mut now: u64) -> io::Result<u64> {
+        while !self.free.is_empty() && !self.is_exhausted() && !self.must_drain() && !self.is_due_to_think() {
+            if let Some(kind) = self.sync_due() {
+                self.issue_sync(kind, now)?;
+                continue;
+            }
+            let operation = self.stream.next_operation();
+            now = self.issue(operation, now, None)?;
+        }
+        Ok(now)
+    }
+
+    /// Issues what is due by its intended time, as far as there are free tags.
+    fn issue_due(&mut self, mut now: u64) -> io::Result<u64> {
+        while !self.free.is_empty() && !self.is_exhausted() && !self.must_drain() {
+            let (operation, intended_ns) = self.peek();
+            if intended_ns > now {
+                break;
+            }
+            if let Some(kind) = self.sync_due() {
+                self.issue_sync(kind, now)?;
+                continue;
+            }
+            self.next = None;
+            if self.timing.is_measured(intended_ns) {
+                let delay_ns = now - intended_ns;
+                self.tally.open_loop.intended += 1;
+                self.tally.open_loop.late += u64::from(delay_ns > LATE_NS);
+                self.tally.open_loop.latest_ns = self.tally.open_loop.latest_ns.max(delay_ns);
+            }
+            now = self.issue(operation, now, Some(intended_ns))?;
+        }
+        Ok(now)
+    }
+
+    /// The next operation of an open loop and when it should start.
+    fn peek(&mut self) -> (Operation, u64) {
+        if let Some(next) = self.next {
+            return next;
+        }
+        let operation = self.stream.next_operation();
+        let pacer = self.pacer.as_mut().expect("only an open loop looks ahead");
+        let next = (operation, self.timing.start_ns + pacer.next_intended_ns(operation.length));
+        self.next = Some(next);
+        next
+    }
+
+    /// Fills, stamps and submits an operation. Returns the time, read again when filling took a while.
+    #[inline]
+    fn issue(&mut self, operation: Operation, mut now: u64, intended_ns: Option<u64>) -> io::Result<u64> {
+        let tag = self.free.pop().expect("the caller saw a free tag");
+        let index = usize::from(tag.0);
+        if operation.kind == OperationKind::Write {
+            let buffer = &mut self.engine.buffer(tag)[..operation.length as usize];
+            match &mut self.checker {
+                Some(checker) => checker.stamp(buffer, operation.offset),
+                None => self.content.fill(buffer, operation.offset, self.writes),
+            }
+            self.writes += 1;
+            self.writes_since_sync += 1;
+            now = self.clock.now_ns();
+        }
+        if let Some(checker) = &mut self.checker {
+            checker.count_issue();
+        }
+        self.operations[index] = operation;
+        self.started_ns[index] = intended_ns.unwrap_or(now);
+        self.issued_ns[index] = now;
+        self.operations_left -= 1;
+        self.bytes_left = self.bytes_left.saturating_sub(u64::from(operation.length));
+        self.engine.submit(tag, operation)?;
+        self.in_flight += 1;
+        if operation.kind == OperationKind::Write && operation.length >= SUBMIT_AT_ONCE_BYTES {
+            self.engine.wait(0, None, &mut self.completions)?;
+        }
+        Ok(now)
+    }
+
+    fn issue_sync(&mut self, kind: OperationKind, now: u64) -> io::Result<()> {
+        let tag = self.free.pop().expect("the caller saw a free tag");
+        let operation = Operation { kind, length: 0, offset: 0 };
+        self.operations[usize::from(tag.0)] = operation;
+        self.started_ns[usize::from(tag.0)] = now;
+        self.issued_ns[usize::from(tag.0)] = now;
+        self.writes_since_sync = 0;
+        self.engine.submit(tag, operation)?;
+        self.in_flight += 1;
+        Ok(())
+    }
+
+    /// The sync that is due after so many writes.
+    #[inline]
+    fn sync_due(&self) -> Option<OperationKind> {
+        let due = |every: u64| every > 0 && self.writes_since_sync >= every;
+        if due(self.plan.fsync_every) {
+            Some(OperationKind::Sync)
+        } else if due(self.plan.fdatasync_every) {
+            Some(OperationKind::DataSync)
+        } else {
+            None
+        }
+    }
+
+    /// A verified block may be written again only when its earlier write is done.
+    #[inline]
+    fn must_drain(&self) -> bool {
+        self.in_flight > 0 && self.checker.as_ref().is_some_and(|checker| checker.is_between_passes())
+    }
+
+    #[inline]
+    fn is_due_to_think(&self) -> bool {
+        self.plan.think_time_ns > 0 && self.completed_since_pause >= self.plan.think_time_operations
+    }
+
+    /// Thinks.
+    fn pause(&mut self, now: u64) -> io::Result<u64> {
+        let end = now + self.plan.think_time_ns;
+        let end = self.timing.until_ns.map_or(end, |until| end.min(until));
+        let mut now = now;
+        while now < end && !self.wires.stop.load(Ordering::Relaxed) {
+            self.engine.wait(1, Some(end.min(now + PATIENCE_NS)), &mut self.completions)?;
+            now = self.reap();
+        }
+        self.completed_since_pause = 0;
+        Ok(now)
+    }
+
+    /// How many completions to wait for, and until when.
+    #[inline]
+    fn patience(&mut self, now: u64) -> (usize, u64) {
+        let limit = now + PATIENCE_NS;
+        let limit = self.timing.until_ns.map_or(limit, |until| limit.min(until));
+        if self.pacer.is_some() && !self.free.is_empty() && !self.is_exhausted() {
+            let (_, intended_ns) = self.peek();
+            if intended_ns <= now + SPIN_NS {
+                return (0, now);
+            }
+            return (1, limit.min(intended_ns - SPIN_NS));
+        }
+        ((self.plan.batch as usize).clamp(1, self.in_flight.max(1)), limit)
+    }
+
+    /// Counts what has completed. Returns the time it was seen.
+    #[inline]
+    fn reap(&mut self) -> u64 {
+        let now = self.clock.now_ns();
+        if now >= self.cut.until_ns {
+            self.next_second(now);
+        }
+        let tick = ((now - self.cut.from_ns.min(now)) / TICK_NS) as usize;
+        let in_window = self.timing.is_measured(now);
+        let open = self.pacer.is_some();
+        let mut run: Option<Alike> = None;
+        let mut completions = std::mem::take(&mut self.completions);
+        for completion in completions.drain(..) {
+            let index = usize::from(completion.tag.0);
+            let operation = self.operations[index];
+            self.in_flight -= 1;
+            self.free.push(completion.tag);
+            if completion.result != operation.length as i32 {
+                self.fail(operation, completion.result);
+                continue;
+            }
+            if let Some(checker) = &mut self.checker
+                && operation.kind == OperationKind::Read
+            {
+                checker.check(&self.engine.buffer(completion.tag)[..operation.length as usize], operation.offset);
+            }
+            let started_ns = self.started_ns[index];
+            let measured =
+                if open && !operation.kind.is_sync() { self.timing.is_measured(started_ns) } else { in_window };
+            if open && measured && !operation.kind.is_sync() {
+                self.tally.service.record_many(now - self.issued_ns[index], 1);
+            }
+            let latency_ns = now - started_ns;
+            match &mut run {
+                Some(alike)
+                    if alike.latency_ns == latency_ns
+                        && alike.kind == operation.kind
+                        && alike.length == operation.length
+                        && alike.measured == measured =>
+                {
+                    alike.count += 1;
+                }
+                _ => {
+                    if let Some(alike) = run {
+                        self.count(alike, now, tick);
+                    }
+                    let Operation { kind, length, .. } = operation;
+                    run = Some(Alike { kind, length, latency_ns, measured, count: 1 });
+                }
+            }
+        }
+        if let Some(alike) = run {
+            self.count(alike, now, tick);
+        }
+        self.completions = completions;
+        now
+    }
+
+    #[inline]
+    fn count(&mut self, alike: Alike, now: u64, tick: usize) {
+        let Alike { kind, length, latency_ns, measured, count } = alike;
+        let bytes = u64::from(length) * count;
+        self.tally.completed += count;
+        self.completed_since_pause = self.completed_since_pause.saturating_add(count as u32);
+        if !self.timing.is_over(now) {
+            self.interval.add(kind, bytes, latency_ns, count, tick);
+        }
+        if measured {
+            let direction = self.tally.direction(kind);
+            direction.operations += count;
+            direction.bytes += bytes;
+            direction.histogram.record_many(latency_ns, count);
+            self.tally.last_completion_ns = now;
+        }
+    }
+
+    #[cold]
+    fn fail(&mut self, operation: Operation, result: i32) {
+        let error = if result < 0 {
+            io::Error::from_raw_os_error(-result).to_string()
+        } else {
+            format!("short transfer: {result} of {} bytes", operation.length)
+        };
+        self.tally.count_error(operation.kind, error, operation.offset);
+        if !self.plan.keep_going {
+            self.wires.stop.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Hands in the second that is over and begins the one that `now` lies in.
+    #[cold]
+    fn next_second(&mut self, now: u64) {
+        while now >= self.cut.until_ns && !self.timing.is_over(self.cut.until_ns) {
+            self.hand_in();
+            self.cut = self.timing.next_cut(self.cut);
+        }
+    }
+
+    fn hand_in(&mut self) {
+        let empty = self.wires.empty.try_recv().unwrap_or_else(|_| Box::new(IntervalTally::new()));
+        let full = std::mem::replace(&mut self.interval, empty);
+        // A collector that is gone or far behind loses this second of the series, never the slot's totals.
+        let _ = self.wires.full.try_send((self.wires.index, self.cut, full));
+    }
+
+    /// Arrivals that fell into the window but found no free tag until its end.
+    fn count_never_issued(&mut self, now: u64) {
+        let Some(until_ns) = self.timing.until_ns else { return };
+        if self.pacer.is_none() || !self.timing.is_over(now) {
+            return;
+        }
+        while !self.is_exhausted() {
+            let (operation, intended_ns) = self.peek();
+            if intended_ns >= until_ns {
+                break;
+            }
+            self.next = None;
+            self.operations_left -= 1;
+            self.bytes_left = self.bytes_left.saturating_sub(u64::from(operation.length));
+            if self.timing.is_measured(intended_ns) {
+                self.tally.open_loop.intended += 1;
+                self.tally.open_loop.never_issued += 1;
+            }
+        }
+    }
+}

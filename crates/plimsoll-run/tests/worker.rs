@@ -1,0 +1,263 @@
+//! The hot loop on a scripted storage and a virtual clock: exact, and in no time.
+
+use std::sync::{
+    atomic::AtomicBool,
+    mpsc::{Receiver, channel, sync_channel},
+};
+
+use plimsoll_io::{
+    clock::VirtualClock,
+    engine::memory::{ErrorScript, Fault, MemoryEngine, MemoryScript, MemoryStore, Stall},
+};
+use plimsoll_measure::latency::LatencyHistogram;
+use plimsoll_record::results::VerificationResult;
+use plimsoll_run::{
+    checker::Checker,
+    tally::{IntervalTally, SlotTally},
+    timing::{Cut, Timing},
+    worker::{Assignment, Wires, Worker},
+};
+use plimsoll_workload::{
+    content::ContentSource,
+    operation_stream::OperationStream,
+    pacer::Pacer,
+    plan::{BlockPlan, Plan},
+    settings::Effort,
+    target_facts::{TargetFacts, TargetKind},
+    verification::{self, GenerationMap},
+    workload::Workload,
+};
+
+const SECOND: u64 = 1_000_000_000;
+const MILLISECOND: u64 = 1_000_000;
+
+fn plan(toml: &str) -> BlockPlan {
+    let workload: Workload = toml::from_str(toml).unwrap();
+    let target = TargetFacts {
+        name: "memory".into(),
+        kind: TargetKind::File,
+        size_bytes: Some(64 << 20),
+        free_bytes: None,
+        direct_alignment_bytes: Some(512),
+    };
+    Plan::resolve(&[target], &[workload], Effort::Quick, 42).unwrap().cells.remove(0).blocks
+}
+
+type Second = (usize, Cut, Box<IntervalTally>);
+
+struct Done {
+    tally: SlotTally,
+    seconds: Vec<Second>,
+    verification: Option<VerificationResult>,
+}
+
+fn run(plan: &BlockPlan, script: MemoryScript) -> Done {
+    let clock = VirtualClock::at(0);
+    let engine = MemoryEngine::scripted(plan.queue_depth, plan.block_size_bytes_max, clock.clone(), script).unwrap();
+    let from_ns = MILLISECOND + plan.ramp_ns;
+    let timing = Timing { start_ns: MILLISECOND, from_ns, until_ns: plan.slot_ns.map(|slot| from_ns + slot) };
+    let generations = GenerationMap::new(plan.job_region(0), plan.block_size_bytes_max);
+    let assignment = Assignment {
+        plan,
+        tags: plan.queue_depth,
+        stream: OperationStream::new(plan, 0, 1),
+        pacer: Pacer::new(&plan.pacing, 1, 0, 1),
+        content: ContentSource::new(&plan.payload, 1),
+        checker: plan.verify.then(|| Checker::new(plan, 0, &generations, false)),
+        operations_max: plan.operations,
+        bytes_max: plan.amount_bytes,
+        timing,
+    };
+    let stop = AtomicBool::new(false);
+    let (full, seconds): (_, Receiver<Second>) = sync_channel(10_000);
+    let (_returned, empty) = channel();
+    let wires = Wires { stop: &stop, full, empty, index: 0 };
+    let mut outcome = Worker::new(engine, clock, assignment, wires).run().unwrap();
+    let verification = outcome
+        .checker
+        .map(|checker| checker.read_back(&mut outcome.engine, plan.queue_depth, &AtomicBool::new(false)).unwrap());
+    Done { tally: outcome.tally, seconds: seconds.try_iter().collect(), verification }
+}
+
+fn quantile(histogram: &LatencyHistogram, quantile: f64) -> u64 {
+    histogram.quantile_ns(quantile).unwrap()
+}
+
+#[test]
+fn a_constant_depth_is_kept_and_every_operation_is_timed() {
+    let plan = plan("rw = 'randread'\nqueue_depth = 8\nduration = '10s'\nramp = '1s'");
+    let done = run(&plan, MemoryScript { latency_ns: MILLISECOND, ..MemoryScript::default() });
+    // Eight in flight, a millisecond each, for ten seconds; the batch on the edge may fall on either side.
+    assert!(done.tally.read.operations.abs_diff(80_000) <= 8, "{}", done.tally.read.operations);
+    assert_eq!(done.tally.read.histogram.min_ns(), Some(MILLISECOND));
+    assert_eq!(done.tally.read.histogram.max_ns(), Some(MILLISECOND));
+    assert_eq!(done.tally.read.bytes, done.tally.read.operations * 4096);
+}
+
+#[test]
+fn seconds_add_up_to_the_slot_and_ramps_are_told_apart() {
+    let plan = plan("rw = 'randread'\nqueue_depth = 4\nduration = '3500ms'\nramp = '1500ms'");
+    let done = run(&plan, MemoryScript { latency_ns: MILLISECOND, ..MemoryScript::default() });
+    let lengths: Vec<_> =
+        done.seconds.iter().map(|(_, cut, _)| (cut.measured, (cut.until_ns - cut.from_ns) / MILLISECOND)).collect();
+    assert_eq!(lengths, [(false, 1000), (false, 500), (true, 1000), (true, 1000), (true, 1000), (true, 500)]);
+    let measured: u64 =
+        done.seconds.iter().filter(|(_, cut, _)| cut.measured).map(|(.., tally)| tally.read_operations).sum();
+    assert_eq!(measured, done.tally.read.operations);
+    for (_, _, tally) in &done.seconds {
+        assert_eq!(tally.ticks.iter().sum::<u64>(), tally.read_operations);
+    }
+}
+
+#[test]
+fn a_stall_shows_in_an_open_loop_and_hides_in_a_closed_one() {
+    let stall = Stall { from_ns: 5 * SECOND, length_ns: SECOND };
+    let script = MemoryScript { latency_ns: 100_000, stalls: vec![stall], ..MemoryScript::default() };
+    let open = run(&plan("rw = 'randread'\nrate = 1000\nduration = '10s'\nramp = '0s'"), script.clone());
+    let p95 = quantile(&open.tally.read.histogram, 0.95);
+    assert!(p95 >= 400 * MILLISECOND, "p95 of the open loop is {p95} ns");
+    assert!(open.tally.open_loop.late > 900, "{:?}", open.tally.open_loop);
+    assert!(quantile(&open.tally.service, 0.95) < MILLISECOND, "issued late, operations themselves were quick");
+    let closed = run(&plan("rw = 'randread'\nthink_time = '900us'\nduration = '10s'\nramp = '0s'"), script);
+    assert!(quantile(&closed.tally.read.histogram, 0.95) < MILLISECOND);
+    assert!(closed.tally.read.histogram.max_ns().unwrap() >= SECOND);
+}
+
+#[test]
+fn open_loops_keep_the_asked_rate() {
+    for arrival in ["fixed", "poisson"] {
+        for rate in [1_000_u64, 100_000, 500_000] {
+            let seconds = (200_000 / rate).max(1);
+            let text = format!(
+                "rw = 'randread'\nqueue_depth = 64\nrate = {rate}\narrival = '{arrival}'\nduration = '{seconds}s'\nramp = '0s'"
+            );
+            let done = run(&plan(&text), MemoryScript { latency_ns: 10_000, ..MemoryScript::default() });
+            let achieved = done.tally.read.operations as f64 / seconds as f64;
+            // 200,000 or more Poisson arrivals spread by a standard deviation of at most 0.23 %.
+            let tolerance = if arrival == "fixed" { 0.001 } else { 0.005 };
+            assert!((achieved / rate as f64 - 1.0).abs() < tolerance, "{arrival} {rate}: {achieved}");
+            assert_eq!(done.tally.open_loop.never_issued, 0);
+        }
+    }
+}
+
+#[test]
+fn operations_that_are_due_but_never_issued_are_counted() {
+    let plan = plan("rw = 'randread'\nrate = 1000\nduration = '2s'\nramp = '0s'");
+    // One at a time, ten milliseconds each: a tenth of the rate.
+    let done = run(&plan, MemoryScript { latency_ns: 10 * MILLISECOND, ..MemoryScript::default() });
+    let open_loop = &done.tally.open_loop;
+    assert_eq!(open_loop.intended, 2000);
+    assert!(open_loop.never_issued.abs_diff(1800) <= 2, "{open_loop:?}");
+    assert_eq!(done.tally.read.operations + open_loop.never_issued, 2000);
+}
+
+#[test]
+fn amounts_end_a_slot_exactly() {
+    let done = run(
+        &plan("rw = 'randwrite'\nqueue_depth = 8\noperations = 1003"),
+        MemoryScript { latency_ns: 10_000, ..MemoryScript::default() },
+    );
+    assert_eq!((done.tally.write.operations, done.tally.read.operations), (1003, 0));
+    let done = run(
+        &plan("rw = 'write'\nblock_size = '64k'\nqueue_depth = 4\nloops = 2"),
+        MemoryScript { latency_ns: 10_000, ..MemoryScript::default() },
+    );
+    assert_eq!(done.tally.write.bytes, 2 * (64 << 20));
+}
+
+#[test]
+fn syncs_follow_writes_as_asked() {
+    let done = run(
+        &plan("rw = 'randwrite'\nfdatasync = 4\noperations = 400\nend_fsync = true"),
+        MemoryScript { latency_ns: 10_000, ..MemoryScript::default() },
+    );
+    // A hundred groups of four; the last one's sync would come before the next write, and the final sync takes its place.
+    assert_eq!(done.tally.write.operations, 400);
+    assert_eq!(done.tally.sync.operations, 100);
+}
+
+#[test]
+fn thinking_lowers_the_rate_as_defined() {
+    let plan = plan("rw = 'randread'\nqueue_depth = 4\nthink_time = '9ms/4'\nduration = '10s'\nramp = '0s'");
+    let done = run(&plan, MemoryScript { latency_ns: MILLISECOND, ..MemoryScript::default() });
+    // Four operations, then nine milliseconds: four in every ten milliseconds.
+    assert!(done.tally.read.operations.abs_diff(4000) <= 4, "{}", done.tally.read.operations);
+}
+
+#[test]
+fn an_error_ends_the_slot_unless_told_to_keep_going() {
+    let script = MemoryScript {
+        latency_ns: MILLISECOND,
+        errors: Some(ErrorScript { every: 100, errno: 5 }),
+        ..MemoryScript::default()
+    };
+    let ended = run(&plan("rw = 'randread'\noperations = 1000"), script.clone());
+    assert_eq!((ended.tally.read.operations, ended.tally.errors.len()), (99, 1));
+    let went_on = run(&plan("rw = 'randread'\noperations = 1000\nkeep_going = true"), script);
+    assert_eq!(went_on.tally.read.operations, 990);
+    assert_eq!(went_on.tally.errors[0].count, 10);
+    assert!(went_on.tally.errors[0].error.contains("Input/output error"), "{:?}", went_on.tally.errors);
+}
+
+#[test]
+fn a_short_transfer_is_an_error() {
+    let script = MemoryScript { latency_ns: MILLISECOND, short_every: Some(10), ..MemoryScript::default() };
+    let done = run(&plan("rw = 'randread'\noperations = 100\nkeep_going = true"), script);
+    assert_eq!(done.tally.read.operations, 90);
+    assert!(done.tally.errors[0].error.contains("2048 of 4096"), "{:?}", done.tally.errors);
+}
+
+fn verified(faults: Vec<Fault>) -> VerificationResult {
+    let script =
+        MemoryScript { latency_ns: 10_000, faults, store: Some(MemoryStore::new()), ..MemoryScript::default() };
+    run(&plan("rw = 'randwrite'\nverify = true\nqueue_depth = 16\nsize = '4M'\nloops = 2"), script)
+        .verification
+        .unwrap()
+}
+
+#[test]
+fn intact_data_verifies() {
+    let result = verified(Vec::new());
+    assert_eq!((result.blocks_checked, result.mismatches), (1024, 0), "{:?}", result.examples);
+}
+
+#[test]
+fn a_flipped_byte_is_found_and_its_offset_named() {
+    // The 2000th write lies in the second pass, so nothing overwrites it.
+    let result = verified(vec![Fault::FlipByte { nth: 2000, byte: 1000 }]);
+    assert_eq!(result.mismatches, 1);
+    assert!(result.examples[0].starts_with("corrupt at offset "), "{:?}", result.examples);
+    let offset: u64 = result.examples[0].split([' ', ':']).nth(3).unwrap().parse().unwrap();
+    assert_eq!(offset % 4096, 1000);
+}
+
+#[test]
+fn a_lost_write_is_found() {
+    let result = verified(vec![Fault::LoseWrite { nth: 2000 }]);
+    assert_eq!(result.mismatches, 1);
+    assert!(result.examples[0].starts_with("lost-write at offset "), "{:?}", result.examples);
+}
+
+#[test]
+fn a_misdirected_write_is_found_at_both_places() {
+    let result = verified(vec![Fault::MisdirectWrite { nth: 2000, offset: 0 }]);
+    assert_eq!(result.mismatches, 2, "{:?}", result.examples);
+    assert!(result.examples.iter().any(|text| text.starts_with("misdirected at offset 0")), "{:?}", result.examples);
+    assert!(result.examples.iter().any(|text| text.starts_with("lost-write at offset ")), "{:?}", result.examples);
+}
+
+#[test]
+fn reads_of_a_mixed_workload_are_checked_as_they_come() {
+    let store = MemoryStore::new();
+    let plan = plan("rw = 'randrw'\nverify = true\nqueue_depth = 16\nsize = '1M'\noperations = 5000");
+    for block in 0..256_u64 {
+        let mut buffer = vec![0; 4096];
+        verification::stamp(&mut buffer, plan.seed, block * 4096, 0);
+        store.write(block * 4096, &buffer);
+    }
+    let script = MemoryScript { latency_ns: 10_000, store: Some(store), ..MemoryScript::default() };
+    let result = run(&plan, script).verification.unwrap();
+    assert_eq!(result.mismatches, 0, "{:?}", result.examples);
+    assert!(result.blocks_checked > 1000, "{}", result.blocks_checked);
+}
