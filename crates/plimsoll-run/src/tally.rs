@@ -25,6 +25,12 @@ pub struct DirectionTally {
     pub histogram: LatencyHistogram,
 }
 
+impl Default for DirectionTally {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl DirectionTally {
     /// Nothing yet; the memory of the histogram is there.
     pub fn new() -> Self {
@@ -64,6 +70,12 @@ pub struct SlotTally {
     pub completed: u64,
     /// When the last measured operation completed; 0 when none did.
     pub last_completion_ns: u64,
+}
+
+impl Default for SlotTally {
+    fn default() -> Self {
+        Self::new()
+    }
 }
 
 impl SlotTally {
@@ -145,6 +157,12 @@ pub struct IntervalTally {
     pub ticks: [u64; TICKS],
     /// Latencies of reads and writes.
     pub latency: LatencyHistogram,
+}
+
+impl Default for IntervalTally {
+    fn default() -> Self {
+        Self::new()
+    }
 }
 
 impl IntervalTally {

@@ -333,7 +333,7 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
     /// A verified block may be written again only when its earlier write is done.
     #[inline]
     fn must_drain(&self) -> bool {
-        self.in_flight > 0 && self.checker.as_ref().is_some_and(|checker| checker.is_between_passes())
+        self.in_flight > 0 && self.checker.as_ref().is_some_and(Checker::is_between_passes)
     }
 
     #[inline]

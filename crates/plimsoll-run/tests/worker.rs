@@ -1,5 +1,7 @@
 //! The hot loop on a scripted storage and a virtual clock: exact, and in no time.
 
+#![expect(clippy::unwrap_used, reason = "a test ends at the first thing that is not as it must be")]
+
 use std::sync::{
     atomic::AtomicBool,
     mpsc::{Receiver, channel, sync_channel},
