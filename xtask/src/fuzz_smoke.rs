@@ -14,6 +14,9 @@ const COVERAGE_FLAGS: &str = "-Cpasses=sancov-module -Cllvm-args=-sanitizer-cove
     -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
     -Cllvm-args=-sanitizer-coverage-trace-compares -Ccodegen-units=1 --cfg fuzzing";
 
+/// Fixtures of tests that are inputs to start from as well, by target.
+const FIXTURES: &[(&str, &str)] = &[("record", "fixtures/records")];
+
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// Seconds for each target.
@@ -81,10 +84,9 @@ fn fuzz(directory: &Path, program: &Path, target: &str, seconds: u32) -> anyhow:
         .arg(format!("-artifact_prefix={}/", artifacts.display()))
         .args(["-timeout=10", "-print_final_stats=1"])
         .arg(&corpus);
-    let seeds = directory.join("seeds").join(target);
-    if seeds.is_dir() {
-        command.arg(seeds);
-    }
+    let fixtures =
+        FIXTURES.iter().filter(|(name, _)| *name == target).map(|(_, folder)| crate::repository().join(folder));
+    command.args(fixtures.chain([directory.join("seeds").join(target)]).filter(|folder| folder.is_dir()));
     let output = command.output().with_context(|| format!("start {}", program.display()))?;
     let report = String::from_utf8_lossy(&output.stderr);
     if !output.status.success() {

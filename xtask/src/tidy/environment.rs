@@ -1,12 +1,12 @@
-//! Every environment variable that plimsoll reads is in one list.
+//! Every environment variable that plimsoll reads is in one list. Tests and tasks may read others.
 
-use super::{File, Problem, Tree, rust_text};
+use super::{File, Problem, Tree, source};
 
 const LIST: &str = "crates/plimsoll/src/environment_variables.rs";
 
-const READERS: &[&str] = &["env::var(", "env::var_os("];
+const READERS: &[&str] = &["env::var(", "env::var_os(", "environment_variables::get("];
 
-/// Each read names a variable that the list has, as a literal or as a constant of the list. `xtask` is not plimsoll.
+/// Each read names a variable that the list has, as a literal or as a constant of the list.
 pub(super) fn check(tree: &Tree) -> Vec<Problem> {
     let list = tree.file(LIST).map_or("", |file| file.text.as_str());
     tree.rust()
@@ -16,7 +16,7 @@ pub(super) fn check(tree: &Tree) -> Vec<Problem> {
 }
 
 fn reads(file: &File, list: &str) -> Vec<Problem> {
-    let code = rust_text::code_of(&file.text);
+    let code = source::product_code(file);
     let mut problems = Vec::new();
     for (index, (code, text)) in code.lines().zip(file.text.lines()).enumerate() {
         for reader in READERS {
@@ -57,6 +57,7 @@ mod tests {
         assert_eq!(problems("crates/a/src/b.rs", "let x = std::env::var(\"OTHER\");"), 1);
         assert_eq!(problems("crates/a/src/b.rs", "let x = env::var_os(OTHER);"), 1);
         assert_eq!(problems("crates/a/src/b.rs", "let x = env::var(name);"), 1);
+        assert_eq!(problems("crates/a/src/b.rs", "let x = environment_variables::get(\"OTHER\");"), 1);
     }
 
     #[test]
@@ -65,5 +66,6 @@ mod tests {
         assert_eq!(problems("crates/a/src/b.rs", "let x = env::var(environment_variables::HISTORY);"), 0);
         assert_eq!(problems("crates/a/src/b.rs", "// env::var(\"OTHER\")\nlet x = \"env::var(1)\";"), 0);
         assert_eq!(problems("xtask/src/b.rs", "let x = env::var(\"CARGO\");"), 0);
+        assert_eq!(problems("crates/a/tests/b.rs", "let x = env::var(\"CI\");"), 0);
     }
 }

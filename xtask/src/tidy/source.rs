@@ -14,7 +14,7 @@ pub(super) fn check(tree: &Tree) -> Vec<Problem> {
 
 fn check_file(file: &File) -> Vec<Problem> {
     let code = rust_text::code_of(&file.text);
-    let product = if is_test_file(&file.path) { "" } else { &code[..rust_text::tests_start(&code)] };
+    let product = &product_code(file);
     let talks = TALKERS.iter().any(|place| file.path.starts_with(place));
     let mut problems = Vec::new();
     let mut ban = |code: &str, word: &str, text: &str| {
@@ -39,6 +39,13 @@ fn check_file(file: &File) -> Vec<Problem> {
         }
     }
     problems
+}
+
+/// The code of a file without comments, literals and tests.
+pub(super) fn product_code(file: &File) -> String {
+    let mut code = rust_text::code_of(&file.text);
+    code.truncate(if is_test_file(&file.path) { 0 } else { rust_text::tests_start(&code) });
+    code
 }
 
 /// Whether all of a file is test code: integration tests, and modules of unit tests in files of their own.
