@@ -124,8 +124,8 @@ pub fn random_content(seed: u64) -> impl Fn(usize, u64, &mut [u8]) + Sync {
 /// # Errors
 /// When it has not, or does not tell.
 pub fn check_room(directory: &Path, bytes: u64, files: u64) -> Result<(), LayoutError> {
-    let facts = statvfs(directory)
-        .map_err(|error| LayoutError::Write { path: directory.to_owned(), source: error.into() })?;
+    let facts =
+        statvfs(directory).map_err(|error| LayoutError::Write { path: directory.to_owned(), source: error.into() })?;
     // File systems without a fixed number of inodes report none at all.
     if facts.f_files > 0 && facts.f_favail < files {
         return Err(LayoutError::NoInodes { path: directory.to_owned(), needed: files, free: facts.f_favail });

@@ -19,6 +19,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use plimsoll_io::clock::{self, Clock, MonotonicClock, Precision};
 use rustix::{
     fd::{AsFd, BorrowedFd, OwnedFd},
     fs::{AtFlags, Mode, OFlags, RenameFlags, linkat, mkdirat, openat, renameat_with},
@@ -45,6 +46,10 @@ pub use self::{
 
 /// How often making an object is tried again when sweeps of other processes take its unfinished beginnings away.
 const ATTEMPTS: u32 = 100;
+
+/// How often, and after what pause, a marker that is in use is looked at again.
+const LOOKS: u32 = 5;
+const BETWEEN_LOOKS_NS: u64 = 10_000_000;
 
 /// Why a test object could not be made.
 #[derive(Debug, thiserror::Error)]
@@ -227,7 +232,7 @@ impl TestObjects {
             let kept = made.marker.marker().kept;
             return Ok(TestFile { path, provenance: if kept { Provenance::Kept } else { Provenance::Created } });
         }
-        for _ in 0..ATTEMPTS {
+        for attempt in 0..ATTEMPTS {
             let exists = path.symlink_metadata().is_ok();
             match MarkerFile::open(parent.as_fd(), &sidecar_name(&name)).map_err(failed)? {
                 Opened::Missing | Opened::Foreign | Opened::Unfinished(_) if exists => {
@@ -237,6 +242,11 @@ impl TestObjects {
                 Opened::Foreign | Opened::Unfinished(_) => {
                     let marker = parent_path.join(sidecar_name(&name));
                     return Err(ObjectError::MarkerInTheWay { path, marker });
+                }
+                Opened::Owned(_) if attempt < LOOKS => {
+                    // A sweep of another process may be looking at it, which takes a moment.
+                    clock::sleep_until_ns(MonotonicClock.now_ns() + BETWEEN_LOOKS_NS, Precision::Sleep);
+                    continue;
                 }
                 Opened::Owned(marker) => {
                     let (pid, host) = marker.map_or((0, String::new()), |marker| (marker.pid, marker.host));
@@ -250,8 +260,7 @@ impl TestObjects {
                 }
                 Opened::Abandoned(marker) | Opened::Unlockable(marker) => {
                     // A marker without its file keeps nothing.
-                    let authority =
-                        if marker.marker().kept { Authority::Explicit } else { Authority::Leftovers };
+                    let authority = if marker.marker().kept { Authority::Explicit } else { Authority::Leftovers };
                     drop(marker);
                     if let Outcome::Left(reason) = remove_file(parent.as_fd(), &name, authority, &self.owner) {
                         let source = io::Error::new(io::ErrorKind::AlreadyExists, reason);
@@ -374,11 +383,7 @@ impl TestDirectory {
 
 /// Makes a directory and its marker. `None` when a sweep of another process removed the unfinished directory, or the name
 /// is taken.
-fn make_directory(
-    parent: BorrowedFd<'_>,
-    name: &OsStr,
-    owner: &Owner,
-) -> io::Result<Option<(OwnedFd, MarkerFile)>> {
+fn make_directory(parent: BorrowedFd<'_>, name: &OsStr, owner: &Owner) -> io::Result<Option<(OwnedFd, MarkerFile)>> {
     for _ in 0..ATTEMPTS {
         match mkdirat(parent, name, Mode::RWXU) {
             Err(Errno::EXIST) => return Ok(None),
@@ -425,12 +430,7 @@ fn make_file(parent: BorrowedFd<'_>, name: &OsStr, owner: &Owner) -> io::Result<
 
 /// Makes the file under a name that can be nobody's, notes in the marker which file it is, and only then gives it its
 /// name: so a file that has the name is ours if and only if the marker says so.
-fn make_marked_file(
-    parent: BorrowedFd<'_>,
-    name: &OsStr,
-    owner: &Owner,
-    marker: &mut MarkerFile,
-) -> io::Result<bool> {
+fn make_marked_file(parent: BorrowedFd<'_>, name: &OsStr, owner: &Owner, marker: &mut MarkerFile) -> io::Result<bool> {
     let data_name = unfinished_name(name, owner.run, Unfinished::Data);
     let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     openat(parent, &data_name, flags, Mode::RUSR | Mode::WUSR)?;

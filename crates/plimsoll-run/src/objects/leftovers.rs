@@ -90,9 +90,8 @@ fn sweep_entry(entry: &Entry, list: &AbandonedList, here: &Owner, sweep: &mut Sw
     let (Some(parent_path), Some(name)) = (entry.path.parent(), entry.path.file_name()) else {
         return true;
     };
-    let parent = match open(parent_path) {
-        Ok(parent) => parent,
-        Err(_) => return is_old(list, here),
+    let Ok(parent) = open(parent_path) else {
+        return is_old(list, here);
     };
     let authority = Authority::LeftoversOf(list.run);
     let outcomes = match entry.kind {
@@ -151,10 +150,8 @@ pub fn clean(path: &Path) -> io::Result<Sweep> {
         // Named by itself, not by its marker.
         sweep.note(path.to_owned(), remove_file(parent.as_fd(), name, Authority::Explicit, &here));
     }
-    if sweep.removed.is_empty() && sweep.left.is_empty() {
-        if path.metadata()?.is_dir() {
-            scan(path, Authority::Explicit, &mut sweep)?;
-        }
+    if sweep.removed.is_empty() && sweep.left.is_empty() && path.metadata()?.is_dir() {
+        scan(path, Authority::Explicit, &mut sweep)?;
     }
     Ok(sweep)
 }

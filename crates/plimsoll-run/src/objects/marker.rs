@@ -7,7 +7,7 @@
 use std::{
     ffi::{OsStr, OsString},
     fs::File,
-    io::{self, Read},
+    io,
     os::unix::{ffi::OsStrExt, fs::FileExt},
 };
 
@@ -32,8 +32,11 @@ pub(crate) const FILE_PREFIX: &str = "data-";
 
 const SCHEMA: &str = "plimsoll-object/1";
 
+/// How every marker begins, whatever changes in it.
+const BEGINNING: &[u8] = b"{\n  \"schema\": \"plimsoll-object/1\"";
+
 /// Markers are far smaller; whatever is larger is not one.
-const MARKER_BYTES_MAX: u64 = 4096;
+const MARKER_BYTES_MAX: usize = 4096;
 
 /// The run that owns test objects.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -99,7 +102,8 @@ impl FileIdentity {
             facts => facts?,
         };
         let born = StatxFlags::from_bits_retain(facts.stx_mask).contains(StatxFlags::BTIME);
-        let born_ns = born.then(|| facts.stx_btime.tv_sec.saturating_mul(1_000_000_000) + i64::from(facts.stx_btime.tv_nsec));
+        let born_ns =
+            born.then(|| facts.stx_btime.tv_sec.saturating_mul(1_000_000_000) + i64::from(facts.stx_btime.tv_nsec));
         let regular = u32::from(facts.stx_mode) & 0o170_000 == 0o100_000;
         Ok(regular.then_some(Self { inode: facts.stx_ino, born_ns }))
     }
@@ -178,7 +182,7 @@ impl MarkerFile {
     pub(crate) fn open(directory: BorrowedFd<'_>, name: &OsStr) -> io::Result<Opened> {
         // NONBLOCK: somebody may have put a pipe there.
         let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
-        let mut file = match openat(directory, name, flags, Mode::empty()) {
+        let file = match openat(directory, name, flags, Mode::empty()) {
             Err(Errno::NOENT) => return Ok(Opened::Missing),
             Err(Errno::LOOP | Errno::ISDIR | Errno::NXIO | Errno::NODEV) => return Ok(Opened::Foreign),
             file => File::from(file?),
@@ -186,12 +190,16 @@ impl MarkerFile {
         if !file.metadata()?.is_file() {
             return Ok(Opened::Foreign);
         }
+        // Files of others are not even locked: their owners may use locks too.
+        let text = read(&file)?;
+        if !text.is_empty() && !text.starts_with(BEGINNING) {
+            return Ok(Opened::Foreign);
+        }
         let lock = lock(&file, Patience::Try)?;
         if rustix::fs::fstat(&file)?.st_nlink == 0 {
             return Ok(Opened::Missing);
         }
-        let mut text = Vec::new();
-        file.by_ref().take(MARKER_BYTES_MAX).read_to_end(&mut text)?;
+        let text = read(&file)?;
         let marker = Marker::parse(&text);
         Ok(match (lock, marker) {
             (Lock::HeldByOther, marker) => Opened::Owned(marker),
@@ -220,7 +228,7 @@ impl MarkerFile {
     fn write(&mut self) -> io::Result<()> {
         let mut text = serde_json::to_vec_pretty(&self.marker)?;
         // Never shorter than before, so that no truncation has to follow; spaces mean nothing in JSON.
-        let length_before = self.file.metadata()?.len().min(MARKER_BYTES_MAX) as usize;
+        let length_before = self.file.metadata()?.len().min(MARKER_BYTES_MAX as u64) as usize;
         text.resize(text.len().max(length_before.saturating_sub(1)), b' ');
         text.push(b'\n');
         self.file.write_all_at(&text, 0)?;
@@ -228,6 +236,19 @@ impl MarkerFile {
         let _ = fdatasync(&self.file);
         Ok(())
     }
+}
+
+fn read(file: &File) -> io::Result<Vec<u8>> {
+    let mut text = vec![0; MARKER_BYTES_MAX];
+    let mut length = 0;
+    loop {
+        match file.read_at(&mut text[length..], length as u64)? {
+            0 => break,
+            bytes => length += bytes,
+        }
+    }
+    text.truncate(length);
+    Ok(text)
 }
 
 /// Whether to wait for a lock.
@@ -385,9 +406,15 @@ mod tests {
     }
 
     #[test]
+    fn every_marker_begins_in_the_same_way() {
+        assert!(serde_json::to_vec_pretty(&Marker::new(&owner())).unwrap().starts_with(BEGINNING));
+    }
+
+    #[test]
     fn only_a_marker_of_another_name_and_another_boot_is_of_another_machine() {
         let here = owner();
-        let marker = |host: &str, boot_id: &str| Marker { host: host.into(), boot_id: boot_id.into(), ..Marker::new(&here) };
+        let marker =
+            |host: &str, boot_id: &str| Marker { host: host.into(), boot_id: boot_id.into(), ..Marker::new(&here) };
         assert!(marker(&here.host, "before the reboot").is_of_machine(&here));
         assert!(marker("container", &here.boot_id).is_of_machine(&here));
         assert!(!marker("elsewhere", "another").is_of_machine(&here));

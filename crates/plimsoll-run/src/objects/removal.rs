@@ -146,7 +146,14 @@ pub(crate) fn empty_and_remove_directory(
         }
     }
     unlink(directory, OsStr::new(MARKER_NAME))?;
-    if foreign { Ok(Outcome::Left(LeftReason::Foreign)) } else { remove_empty(parent, name, run, bytes) }
+    if foreign {
+        return Ok(Outcome::Left(LeftReason::Foreign));
+    }
+    match remove_empty(parent, name, run, bytes)? {
+        // A sweep of another process was faster with the empty directory.
+        Outcome::Absent => Ok(Outcome::Removed { run, bytes }),
+        outcome => Ok(outcome),
+    }
 }
 
 fn remove_empty(parent: BorrowedFd<'_>, name: &OsStr, run: Uuid, bytes: u64) -> io::Result<Outcome> {
@@ -176,11 +183,7 @@ fn try_remove_file(parent: BorrowedFd<'_>, name: &OsStr, authority: Authority, h
 }
 
 /// Removes a test file and its marker, which we hold. A file that took the name of ours stays.
-pub(crate) fn remove_file_of_marker(
-    parent: BorrowedFd<'_>,
-    name: &OsStr,
-    marker: &MarkerFile,
-) -> io::Result<Outcome> {
+pub(crate) fn remove_file_of_marker(parent: BorrowedFd<'_>, name: &OsStr, marker: &MarkerFile) -> io::Result<Outcome> {
     let run = marker.marker().run;
     let mut bytes = 0;
     if is_file_of(parent, name, marker)? {

@@ -1,0 +1,62 @@
+//! What tests of real file systems need and take down again.
+
+use std::{
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+/// Says what a test could not have, and fails it where everything must be there.
+#[expect(clippy::disallowed_methods, reason = "only tests ask whether they run in continuous integration")]
+#[expect(clippy::print_stderr, reason = "what was skipped is told to whoever runs the tests")]
+pub(crate) fn skipped(missing: &str) {
+    eprintln!("skipped: {missing}");
+    assert!(std::env::var_os("CI").is_none(), "nothing may be skipped when CI is set: {missing}");
+}
+
+/// Runs a program; says what is missing when it cannot be run or fails.
+pub(crate) fn output_of(command: &mut Command) -> Option<String> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    match command.output() {
+        Ok(output) if output.status.success() => Some(String::from_utf8_lossy(&output.stdout).into_owned()),
+        Ok(output) => {
+            skipped(&format!("{name}: {}", String::from_utf8_lossy(&output.stderr).trim()));
+            None
+        }
+        Err(error) => {
+            skipped(&format!("{name}: {error}"));
+            None
+        }
+    }
+}
+
+/// A small mounted file system; unmounted when dropped.
+#[derive(Debug)]
+pub(crate) struct Mount {
+    pub(crate) point: PathBuf,
+}
+
+impl Mount {
+    /// Mounts an image file with an ext4 of `bytes` on `directory`.
+    pub(crate) fn ext4(image: &Path, directory: &Path, bytes: u64) -> Option<Self> {
+        std::fs::File::create(image).unwrap().set_len(bytes).unwrap();
+        output_of(Command::new("mkfs.ext4").args(["-q", "-F", "-m", "0", "-N", "64"]).arg(image))?;
+        output_of(Command::new("mount").args(["-o", "loop"]).args([image, directory]))?;
+        Some(Self { point: directory.into() })
+    }
+
+    /// Mounts a tmpfs of `bytes` on `directory`.
+    pub(crate) fn tmpfs(directory: &Path, bytes: u64) -> Option<Self> {
+        let options = format!("size={bytes},nr_inodes=64");
+        output_of(Command::new("mount").args(["-t", "tmpfs", "-o", &options, "tmpfs"]).arg(directory))?;
+        Some(Self { point: directory.into() })
+    }
+}
+
+impl Drop for Mount {
+    fn drop(&mut self) {
+        let unmounted = Command::new("umount").arg(&self.point).status();
+        if !std::thread::panicking() {
+            assert!(unmounted.is_ok_and(|status| status.success()), "unmount {}", self.point.display());
+        }
+    }
+}
