@@ -550,11 +550,11 @@ impl Draft<'_> {
     }
 
     fn check_job_regions(&self, plan: &BlockPlan) -> Result<(), PlanError> {
-        if plan.job_region(0).length < u64::from(plan.block_size_bytes_max) {
+        if plan.job_region(plan.jobs - 1).length < u64::from(plan.block_size_bytes_max) {
             return Err(self.unusable(format!(
                 "each of {} jobs gets {} of the region, less than one block of {}: raise --size or lower --jobs",
                 plan.jobs,
-                ByteCount(plan.job_region(0).length),
+                ByteCount(plan.job_region(plan.jobs - 1).length),
                 ByteCount(u64::from(plan.block_size_bytes_max))
             )));
         }
@@ -600,9 +600,11 @@ impl BlockPlan {
         if !self.is_partitioned() {
             return region;
         }
+        // Whole blocks; the first jobs get one more where they do not divide evenly.
         let block = u64::from(self.block_size_bytes_max);
-        let length = self.size_bytes / u64::from(self.jobs) / block * block;
-        Region { offset: self.offset_bytes + u64::from(job) * length, length }
+        let blocks = self.size_bytes / block;
+        let before = blocks / u64::from(self.jobs) * u64::from(job) + u64::from(job).min(blocks % u64::from(self.jobs));
+        Region { offset: self.offset_bytes + before * block, length: share(blocks, job, self.jobs) * block }
     }
 
     /// A name for a workload that has none: `randread 4KiB QD32`.
