@@ -1,0 +1,202 @@
+//! What can be wrong with a history, and which of it is the fault of the question.
+
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
+
+use plimsoll_record::upgrade::ReadError;
+use rusqlite::ErrorCode;
+use thiserror::Error;
+use uuid::Uuid;
+
+/// Why the history did not answer, or did not take something.
+#[derive(Debug, Error)]
+pub enum HistoryError {
+    /// The file is no database, or a broken one.
+    #[error("history {} is damaged: move it away, or name another with --history", path.display())]
+    Damaged {
+        /// The history.
+        path: PathBuf,
+        /// What SQLite says.
+        source: rusqlite::Error,
+    },
+    /// The file is a database, but not of plimsoll.
+    #[error("{} is a database of another program: name another file with --history", path.display())]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A newer plimsoll wrote the file.
+    #[error(
+        "history {} has version {found}, and this plimsoll knows versions up to {known}: use a newer plimsoll, \
+         or name another file with --history", path.display()
+    )]
+    Newer {
+        /// The history.
+        path: PathBuf,
+        /// Its version.
+        found: i64,
+        /// The latest version known here.
+        known: i64,
+    },
+    /// The file cannot be opened, read or written.
+    #[error("history {} cannot be {}: check its permissions and the space beside it, or name another with --history",
+        path.display(), use_.as_str())]
+    Inaccessible {
+        /// The history.
+        path: PathBuf,
+        /// What it was wanted for.
+        use_: Use,
+        /// What SQLite says.
+        source: rusqlite::Error,
+    },
+    /// The directory of the file cannot be made or written.
+    #[error("directory {} cannot be used: check its permissions, or name another place with --history", path.display())]
+    Directory {
+        /// The directory.
+        path: PathBuf,
+        /// What the kernel says.
+        source: io::Error,
+    },
+    /// Another process kept the history busy for too long.
+    #[error("history {} is kept busy by another process: try again when that has ended", path.display())]
+    Busy {
+        /// The history.
+        path: PathBuf,
+        /// What SQLite says.
+        source: rusqlite::Error,
+    },
+    /// A stored record is not whole.
+    #[error("the record of run {id} is damaged: remove it with \"plimsoll remove {id}\"")]
+    RecordDamaged {
+        /// The run.
+        id: Uuid,
+        /// What is wrong with its bytes.
+        source: io::Error,
+    },
+    /// A stored record cannot be read by this version.
+    #[error("the record of run {id} cannot be read")]
+    RecordUnreadable {
+        /// The run.
+        id: Uuid,
+        /// Why not.
+        source: ReadError,
+    },
+    /// A record does not become text.
+    #[error("the record of run {id} cannot be stored")]
+    RecordUnwritable {
+        /// The run.
+        id: Uuid,
+        /// Why not.
+        source: serde_json::Error,
+    },
+    /// No run goes by this name.
+    #[error("no run or baseline \"{0}\" in the history: \"plimsoll history\" lists what there is")]
+    NotFound(String),
+    /// The history has no runs at all.
+    #[error("the history is empty: \"plimsoll run DIRECTORY\" makes the first entry")]
+    Empty,
+    /// Too short a piece of an id.
+    #[error("\"{0}\" is too short for an id: type at least 4 digits of it")]
+    TooShort(String),
+    /// Several ids begin like this.
+    #[error("\"{text}\" fits {} runs ({}): type more digits", candidates.len(), shorten(candidates))]
+    Ambiguous {
+        /// What was typed.
+        text: String,
+        /// All ids that begin so.
+        candidates: Vec<Uuid>,
+    },
+    /// A baseline must not be called so.
+    #[error(
+        "\"{0}\" cannot name a baseline: use letters, digits, '.', '_' and '-', beginning with a letter, and neither \
+         \"latest\" nor what could be an id"
+    )]
+    BaselineName(String),
+    /// No baseline goes by this name.
+    #[error("no baseline \"{0}\": \"plimsoll baseline list\" lists what there is")]
+    NoBaseline(String),
+    /// A run that is a baseline is not removed.
+    #[error("run {id} is baseline \"{name}\": run \"plimsoll baseline unset {name}\" before you remove it")]
+    IsBaseline {
+        /// The run.
+        id: Uuid,
+        /// The baseline.
+        name: String,
+    },
+    /// A journal cannot be made, written or read.
+    #[error("journal {} cannot be written", path.display())]
+    Journal {
+        /// The journal.
+        path: PathBuf,
+        /// What the kernel says.
+        source: io::Error,
+    },
+    /// An answer cannot be written.
+    #[error("the export cannot be written")]
+    Export(#[source] io::Error),
+}
+
+/// What a history was wanted for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Use {
+    /// To be looked at.
+    Reading,
+    /// To be added to.
+    Writing,
+}
+
+impl Use {
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::Reading => "read",
+            Self::Writing => "written",
+        }
+    }
+}
+
+impl HistoryError {
+    /// Whether the history is fine and the question was wrong: a name it does not know, an id that is not unique.
+    pub const fn is_usage(&self) -> bool {
+        matches!(
+            self,
+            Self::NotFound(_)
+                | Self::Empty
+                | Self::TooShort(_)
+                | Self::Ambiguous { .. }
+                | Self::BaselineName(_)
+                | Self::NoBaseline(_)
+                | Self::IsBaseline { .. }
+        )
+    }
+
+    pub(crate) fn of_sqlite(path: &Path, use_: Use, source: rusqlite::Error) -> Self {
+        let path = path.to_owned();
+        match source.sqlite_error_code() {
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked | ErrorCode::FileLockingProtocolFailed) => {
+                Self::Busy { path, source }
+            }
+            Some(
+                ErrorCode::ReadOnly
+                | ErrorCode::PermissionDenied
+                | ErrorCode::CannotOpen
+                | ErrorCode::DiskFull
+                | ErrorCode::SystemIoFailure
+                | ErrorCode::OutOfMemory,
+            ) => Self::Inaccessible { path, use_, source },
+            // A missing table, a value of the wrong type, bytes that are no database: somebody else wrote there.
+            _ => Self::Damaged { path, source },
+        }
+    }
+}
+
+/// As many ids as a person reads.
+fn shorten(candidates: &[Uuid]) -> String {
+    const SHOWN_MAX: usize = 5;
+    let mut shown: Vec<_> = candidates.iter().take(SHOWN_MAX).map(Uuid::to_string).collect();
+    if candidates.len() > SHOWN_MAX {
+        shown.push("...".to_owned());
+    }
+    shown.join(", ")
+}

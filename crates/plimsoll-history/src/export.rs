@@ -1,0 +1,99 @@
+//! Records in the forms that other programs read: JSON, JSON lines, and a table of cells as CSV.
+
+use std::{fmt, io::Write, str::FromStr};
+
+use uuid::Uuid;
+
+use crate::history::{History, HistoryError};
+
+mod csv;
+
+/// The form of an export.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// The record of a single run, or an array of records.
+    Json,
+    /// One row for each cell, with the units in the header.
+    Csv,
+    /// One record a line.
+    Ndjson,
+}
+
+impl Format {
+    /// Every word for a format, in the order help shows them.
+    pub const WORDS: &'static [&'static str] = &["json", "csv", "ndjson"];
+
+    /// The word for this format.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Json => "json",
+            Self::Csv => "csv",
+            Self::Ndjson => "ndjson",
+        }
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+impl FromStr for Format {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        [Self::Json, Self::Csv, Self::Ndjson]
+            .into_iter()
+            .find(|format| format.as_str() == text)
+            .ok_or_else(|| format!("\"{text}\" is not a format: choose one of {}", Self::WORDS.join(", ")))
+    }
+}
+
+/// Writes runs in the order given. One record is in memory at a time.
+pub fn write(history: &History, ids: &[Uuid], format: Format, out: &mut dyn Write) -> Result<(), HistoryError> {
+    match format {
+        Format::Json => json(history, ids, out),
+        Format::Ndjson => {
+            for id in ids {
+                let record = history.get(*id)?;
+                serde_json::to_writer(&mut *out, &record).map_err(|error| HistoryError::Export(error.into()))?;
+                out.write_all(b"\n").map_err(HistoryError::Export)?;
+            }
+            Ok(())
+        }
+        Format::Csv => {
+            csv::header(out).map_err(HistoryError::Export)?;
+            for id in ids {
+                csv::rows(&history.get(*id)?, out).map_err(HistoryError::Export)?;
+            }
+            Ok(())
+        }
+    }
+}
+
+fn json(history: &History, ids: &[Uuid], out: &mut dyn Write) -> Result<(), HistoryError> {
+    let is_array = ids.len() != 1;
+    if is_array {
+        out.write_all(b"[").map_err(HistoryError::Export)?;
+    }
+    for (index, id) in ids.iter().enumerate() {
+        let separator: &[u8] = match (is_array, index) {
+            (false, _) => b"",
+            (true, 0) => b"\n",
+            (true, _) => b",\n",
+        };
+        out.write_all(separator).map_err(HistoryError::Export)?;
+        serde_json::to_writer_pretty(&mut *out, &history.get(*id)?)
+            .map_err(|error| HistoryError::Export(error.into()))?;
+    }
+    let end: &[u8] = match (is_array, ids.is_empty()) {
+        (false, _) => b"\n",
+        (true, true) => b"]\n",
+        (true, false) => b"\n]\n",
+    };
+    out.write_all(end).map_err(HistoryError::Export)
+}
+
+#[cfg(test)]
+mod tests;

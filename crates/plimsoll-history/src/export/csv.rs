@@ -1,0 +1,157 @@
+//! A table of cells: one row a cell, names and units in the header, and nothing where nothing was measured.
+
+use std::io::{self, Write};
+
+use plimsoll_record::{
+    record::{Cell, Record},
+    results::DirectionResult,
+};
+
+use crate::summary::word;
+
+/// What a row begins with.
+const CELL_COLUMNS: &[&str] = &[
+    "id",
+    "started",
+    "name",
+    "outcome",
+    "version",
+    "tags",
+    "target",
+    "workload",
+    "verdict",
+    "engine",
+    "pattern",
+    "read_percent",
+    "read_block_size",
+    "write_block_size",
+    "jobs",
+    "queue_depth",
+    "region_bytes",
+    "buffered",
+    "rounds_done",
+    "errors",
+    "cpu_user_ns_per_operation",
+    "cpu_system_ns_per_operation",
+];
+
+/// What follows for each of [`DIRECTIONS`], with its name in front.
+const DIRECTION_COLUMNS: &[&str] = &[
+    "operations",
+    "bytes",
+    "elapsed_ns",
+    "operations_per_second",
+    "operations_per_second_low",
+    "operations_per_second_high",
+    "bytes_per_second",
+    "latency_min_ns",
+    "latency_mean_ns",
+    "latency_stddev_ns",
+    "latency_p50_ns",
+    "latency_p90_ns",
+    "latency_p95_ns",
+    "latency_p99_ns",
+    "latency_p99_9_ns",
+    "latency_p99_99_ns",
+    "latency_max_ns",
+];
+
+const DIRECTIONS: &[&str] = &["read", "write", "sync"];
+
+/// Writes the first line.
+pub(super) fn header(out: &mut dyn Write) -> io::Result<()> {
+    let mut names: Vec<String> = CELL_COLUMNS.iter().map(ToString::to_string).collect();
+    for direction in DIRECTIONS {
+        names.extend(DIRECTION_COLUMNS.iter().map(|column| format!("{direction}_{column}")));
+    }
+    line(&names, out)
+}
+
+/// Writes a line for each cell of a record.
+pub(super) fn rows(record: &Record, out: &mut dyn Write) -> io::Result<()> {
+    for cell in &record.cells {
+        let mut values = cell_values(record, cell);
+        for direction in [&cell.read, &cell.write, &cell.sync] {
+            match direction {
+                Some(direction) => values.extend(direction_values(direction)),
+                None => values.extend(DIRECTION_COLUMNS.iter().map(|_| String::new())),
+            }
+        }
+        line(&values, out)?;
+    }
+    Ok(())
+}
+
+fn cell_values(record: &Record, cell: &Cell) -> Vec<String> {
+    let tags: Vec<_> = record.tags.iter().map(|(key, value)| format!("{key}={value}")).collect();
+    let plan = &cell.plan;
+    let values = vec![
+        record.id.to_string(),
+        record.started.to_string(),
+        record.name.clone().unwrap_or_default(),
+        word(record.outcome),
+        record.tool.version.clone(),
+        tags.join(" "),
+        cell.target.clone(),
+        cell.workload.clone(),
+        word(cell.verdict),
+        cell.engine.to_string(),
+        plan.rw.to_string(),
+        plan.read_percent.to_string(),
+        plan.read_block_sizes.to_string(),
+        plan.write_block_sizes.to_string(),
+        plan.jobs.to_string(),
+        plan.queue_depth.to_string(),
+        plan.size_bytes.to_string(),
+        plan.buffered.to_string(),
+        cell.rounds_done.to_string(),
+        cell.errors.to_string(),
+        text(cell.cpu.user_ns_per_operation),
+        text(cell.cpu.system_ns_per_operation),
+    ];
+    debug_assert_eq!(values.len(), CELL_COLUMNS.len());
+    values
+}
+
+fn direction_values(direction: &DirectionResult) -> Vec<String> {
+    let latency = &direction.latency_ns;
+    let values = vec![
+        direction.operations.to_string(),
+        direction.bytes.to_string(),
+        direction.elapsed_ns.to_string(),
+        direction.iops.to_string(),
+        text(direction.iops_low),
+        text(direction.iops_high),
+        direction.bytes_per_second.to_string(),
+        text(latency.min),
+        text(latency.mean),
+        text(latency.stddev),
+        text(latency.p50),
+        text(latency.p90),
+        text(latency.p95),
+        text(latency.p99),
+        text(latency.p99_9),
+        text(latency.p99_99),
+        text(latency.max),
+    ];
+    debug_assert_eq!(values.len(), DIRECTION_COLUMNS.len());
+    values
+}
+
+fn text<T: ToString>(value: Option<T>) -> String {
+    value.map(|value| value.to_string()).unwrap_or_default()
+}
+
+fn line(values: &[String], out: &mut dyn Write) -> io::Result<()> {
+    let quoted: Vec<_> = values.iter().map(|value| quote(value)).collect();
+    writeln!(out, "{}", quoted.join(","))
+}
+
+/// Quotes as RFC 4180 says, where it must.
+fn quote(value: &str) -> String {
+    if value.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", value.replace('"', "\"\""))
+    } else {
+        value.to_owned()
+    }
+}

@@ -1,0 +1,81 @@
+//! What other programs get to read.
+
+use plimsoll_record::upgrade;
+
+use super::*;
+use crate::test_records;
+
+fn export(format: Format, numbers: &[u32]) -> String {
+    let directory = tempfile::tempdir().unwrap();
+    let mut history = History::open(&directory.path().join("history.db")).unwrap();
+    (0..2).for_each(|number| history.save(&test_records::record(number)).unwrap());
+    let ids: Vec<_> = numbers.iter().map(|number| test_records::id(*number)).collect();
+    let mut out = Vec::new();
+    write(&history, &ids, format, &mut out).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+/// Takes lines of CSV apart, the hard way round.
+fn parse(csv: &str) -> Vec<Vec<String>> {
+    let mut rows = vec![vec![String::new()]];
+    let mut quoted = false;
+    let mut characters = csv.strip_suffix('\n').unwrap().chars().peekable();
+    while let Some(character) = characters.next() {
+        let row = rows.last_mut().unwrap();
+        match (character, quoted) {
+            ('"', true) if characters.peek() == Some(&'"') => {
+                characters.next();
+                row.last_mut().unwrap().push('"');
+            }
+            ('"', _) => quoted = !quoted,
+            (',', false) => row.push(String::new()),
+            ('\n', false) => rows.push(vec![String::new()]),
+            _ => row.last_mut().unwrap().push(character),
+        }
+    }
+    rows
+}
+
+#[test]
+fn a_single_record_is_an_object_and_several_are_an_array() {
+    assert!(upgrade::read(&export(Format::Json, &[1])).unwrap() == test_records::record(1));
+    let both: Vec<serde_json::Value> = serde_json::from_str(&export(Format::Json, &[1, 0])).unwrap();
+    assert_eq!(both.len(), 2);
+    assert!(upgrade::read(&both[1].to_string()).unwrap() == test_records::record(0));
+    assert_eq!(export(Format::Json, &[]), "[]\n");
+}
+
+#[test]
+fn every_line_of_ndjson_is_a_record() {
+    let text = export(Format::Ndjson, &[0, 1]);
+    let records: Vec<_> = text.lines().map(|line| upgrade::read(line).unwrap()).collect();
+    assert!(records == [test_records::record(0), test_records::record(1)]);
+}
+
+#[test]
+fn a_table_has_a_row_for_each_cell_and_says_its_units() {
+    let rows = parse(&export(Format::Csv, &[0, 1]));
+    assert_eq!(rows.len(), 1 + 2 * 2);
+    assert!(rows.iter().all(|row| row.len() == rows[0].len()));
+    let at = |row: usize, name: &str| {
+        let column = rows[0].iter().position(|column| column == name).unwrap_or_else(|| panic!("no column {name}"));
+        rows[row][column].as_str()
+    };
+    assert_eq!(at(2, "workload"), "writes, \"synced\"");
+    assert_eq!(at(1, "read_operations_per_second"), "5100");
+    assert_eq!(at(1, "read_latency_mean_ns"), "872000");
+    assert_eq!(at(1, "read_latency_p99_99_ns"), "");
+    assert_eq!(at(1, "write_operations"), "");
+    assert_eq!(at(2, "sync_operations"), "48");
+    assert_eq!(at(2, "errors"), "3");
+    assert_eq!(at(3, "id"), test_records::id(1).to_string());
+    assert_eq!(at(3, "tags"), "disk=P30 zone=1");
+}
+
+#[test]
+fn formats_are_words() {
+    for word in Format::WORDS {
+        assert_eq!(word.parse::<Format>().unwrap().to_string(), *word);
+    }
+    assert!("xml".parse::<Format>().unwrap_err().contains("json, csv, ndjson"));
+}

@@ -1,0 +1,332 @@
+//! The store of records: an SQLite file that several processes may use at once.
+
+use std::{
+    fs,
+    os::unix::fs::DirBuilderExt,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use jiff::Timestamp;
+use plimsoll_record::record::Record;
+use rusqlite::{Connection, OpenFlags, OptionalExtension, Transaction, TransactionBehavior, params};
+use uuid::Uuid;
+
+pub use crate::error::{HistoryError, Use};
+use crate::{
+    reference::{self, stored_id},
+    schema::{self, Found},
+    stored,
+    summary::{CellSummary, word},
+};
+
+mod baselines;
+mod listing;
+
+pub use baselines::Baseline;
+
+/// How long to wait for another process that is writing. Saving a record takes milliseconds.
+const PATIENCE: Duration = Duration::from_secs(15);
+
+/// An open history.
+#[derive(Debug)]
+pub struct History {
+    connection: Connection,
+    path: PathBuf,
+    use_: Use,
+}
+
+/// What was removed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Removed {
+    /// These runs are gone.
+    pub runs: Vec<Uuid>,
+    /// These are old enough but stay, because they are baselines.
+    pub kept: Vec<Baseline>,
+}
+
+impl History {
+    /// Opens a history to read and write it; makes it, and its directory, when there is none.
+    pub fn open(path: &Path) -> Result<Self, HistoryError> {
+        if let Some(directory) = path.parent().filter(|directory| !directory.as_os_str().is_empty()) {
+            let make = fs::DirBuilder::new().recursive(true).mode(0o700).create(directory);
+            make.map_err(|source| HistoryError::Directory { path: directory.to_owned(), source })?;
+        }
+        Self::open_on(path, None)
+    }
+
+    /// Opens a history to read it, where it may not be written too. One that does not exist is empty, and is not made.
+    pub fn read(path: &Path) -> Result<Self, HistoryError> {
+        if !path.exists() {
+            let fail = |source| HistoryError::of_sqlite(path, Use::Reading, source);
+            let mut connection = Connection::open_in_memory().map_err(fail)?;
+            schema::migrate(&mut connection).map_err(fail)?;
+            return Ok(Self { connection, path: path.to_owned(), use_: Use::Reading });
+        }
+        match Self::open_on(path, None) {
+            Err(HistoryError::Inaccessible { .. }) => Self::open_read_only(path),
+            opened => opened,
+        }
+    }
+
+    /// Opens a history through a certain interface of SQLite to the file system; tests use one that cannot share memory.
+    fn open_on(path: &Path, file_system: Option<&str>) -> Result<Self, HistoryError> {
+        let fail = |source| HistoryError::of_sqlite(path, Use::Writing, source);
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = match file_system {
+            Some(file_system) => Connection::open_with_flags_and_vfs(path, flags, file_system),
+            None => Connection::open_with_flags(path, flags),
+        };
+        let mut connection = connection.map_err(fail)?;
+        prepare(&connection).map_err(fail)?;
+        // Nothing is changed before the file is known to be ours or empty.
+        let found = schema::look(&connection).map_err(fail)?;
+        refuse(path, found)?;
+        choose_journal(&connection).map_err(fail)?;
+        if found == Found::Older {
+            schema::migrate(&mut connection).map_err(fail)?;
+        }
+        // A file that may only be read would fail at the first record instead of here.
+        if connection.is_readonly("main").map_err(fail)? {
+            return Err(fail(rusqlite::Error::SqliteFailure(
+                rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_READONLY),
+                None,
+            )));
+        }
+        Ok(Self { connection, path: path.to_owned(), use_: Use::Writing })
+    }
+
+    /// Opens a history on a file system, or of a person, that lets nobody write.
+    fn open_read_only(path: &Path) -> Result<Self, HistoryError> {
+        let fail = |source| HistoryError::of_sqlite(path, Use::Reading, source);
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let look = |connection: &Connection| prepare(connection).and_then(|()| schema::look(connection));
+        let mut connection = Connection::open_with_flags(path, flags).map_err(fail)?;
+        let mut found = look(&connection);
+        // Without write-ahead log there is nobody writing, and the file is all there is. SQLite would want to make one.
+        if found.is_err() && !beside(path, "-wal").exists() {
+            let flags = flags | OpenFlags::SQLITE_OPEN_URI;
+            connection = Connection::open_with_flags(immutable_uri(path), flags).map_err(fail)?;
+            found = look(&connection);
+        }
+        let found = found.map_err(fail)?;
+        refuse(path, found)?;
+        if found == Found::Older {
+            // It would have to be brought to this version first, and nobody may.
+            return Self::open_on(path, None);
+        }
+        Ok(Self { connection, path: path.to_owned(), use_: Use::Reading })
+    }
+
+    /// Where the history is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn failure(&self) -> impl Fn(rusqlite::Error) -> HistoryError + use<> {
+        let (path, use_) = (self.path.clone(), self.use_);
+        move |source| HistoryError::of_sqlite(&path, use_, source)
+    }
+
+    /// Starts to write. Takes the lock at once, so that nothing read before can be out of date.
+    fn write(&mut self) -> Result<Transaction<'_>, HistoryError> {
+        let fail = self.failure();
+        self.connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(fail)
+    }
+
+    /// Puts a record in, whole or not at all. A record of the same id is replaced; baselines go on to name it.
+    pub fn save(&mut self, record: &Record) -> Result<(), HistoryError> {
+        let fail = self.failure();
+        let bytes = stored::encode(record)?;
+        let transaction = self.write()?;
+        insert(&transaction, record, &bytes).and_then(|()| transaction.commit()).map_err(fail)
+    }
+
+    /// Whether there is a record of a run.
+    pub fn contains(&self, id: Uuid) -> Result<bool, HistoryError> {
+        self.connection
+            .query_row("SELECT count(*) FROM runs WHERE id = ?1", [stored_id(id)], |row| row.get::<_, i64>(0))
+            .map(|count| count > 0)
+            .map_err(self.failure())
+    }
+
+    /// The record of a run.
+    pub fn get(&self, id: Uuid) -> Result<Record, HistoryError> {
+        let bytes: Option<Vec<u8>> = self
+            .connection
+            .query_row("SELECT record FROM runs WHERE id = ?1", [stored_id(id)], |row| row.get(0))
+            .optional()
+            .map_err(self.failure())?;
+        stored::decode(id, &bytes.ok_or_else(|| HistoryError::NotFound(id.to_string()))?)
+    }
+
+    /// The run that a person means by a whole or shortened id, by `latest`, or by the name of a baseline.
+    pub fn find(&self, text: &str) -> Result<Uuid, HistoryError> {
+        if text == reference::LATEST {
+            return self.latest()?.ok_or(HistoryError::Empty);
+        }
+        if let Some(run) = self.baseline(text)? {
+            return Ok(run);
+        }
+        let not_found = || HistoryError::NotFound(text.to_owned());
+        let digits = reference::id_digits(text).ok_or_else(not_found)?;
+        if !reference::is_long_enough(&digits) {
+            return Err(HistoryError::TooShort(text.to_owned()));
+        }
+        let mut candidates = self.beginning_with(&digits)?;
+        match candidates.len() {
+            0 => Err(not_found()),
+            1 => Ok(candidates.remove(0)),
+            _ => Err(HistoryError::Ambiguous { text: text.to_owned(), candidates }),
+        }
+    }
+
+    /// Removes runs, all or none. A run that is not there, or that is a baseline, is an error.
+    pub fn remove(&mut self, ids: &[Uuid]) -> Result<(), HistoryError> {
+        let fail = self.failure();
+        let transaction = self.write()?;
+        let baselines = baselines::all(&transaction).map_err(&fail)?;
+        for id in ids {
+            if let Some(baseline) = baselines.iter().find(|baseline| baseline.run == *id) {
+                return Err(HistoryError::IsBaseline { id: *id, name: baseline.name.clone() });
+            }
+            let removed = transaction.execute("DELETE FROM runs WHERE id = ?1", [stored_id(*id)]).map_err(&fail)?;
+            if removed == 0 {
+                return Err(HistoryError::NotFound(id.to_string()));
+            }
+        }
+        transaction.commit().map_err(fail)
+    }
+
+    /// Removes all runs that began before a moment, except baselines.
+    pub fn remove_before(&mut self, moment: Timestamp) -> Result<Removed, HistoryError> {
+        let fail = self.failure();
+        let transaction = self.write()?;
+        let old = {
+            let mut statement = transaction
+                .prepare("SELECT id, (SELECT min(name) FROM baselines WHERE run = id) FROM runs WHERE started_ns < ?1")
+                .map_err(&fail)?;
+            let rows = statement.query_map([nanoseconds(moment)], |row| Ok((listing::id(row, 0)?, row.get(1)?)));
+            rows.and_then(Iterator::collect::<rusqlite::Result<Vec<(Uuid, Option<String>)>>>).map_err(&fail)?
+        };
+        let mut removed = Removed::default();
+        for (run, baseline) in old {
+            if let Some(name) = baseline {
+                removed.kept.push(Baseline { name, run });
+            } else {
+                transaction.execute("DELETE FROM runs WHERE id = ?1", [stored_id(run)]).map_err(&fail)?;
+                removed.runs.push(run);
+            }
+        }
+        transaction.commit().map_err(fail)?;
+        Ok(removed)
+    }
+}
+
+fn prepare(connection: &Connection) -> rusqlite::Result<()> {
+    connection.busy_timeout(PATIENCE)?;
+    connection.pragma_update(None, "foreign_keys", true)
+}
+
+fn refuse(path: &Path, found: Found) -> Result<(), HistoryError> {
+    match found {
+        Found::Older | Found::Current => Ok(()),
+        Found::Newer(found) => Err(HistoryError::Newer { path: path.to_owned(), found, known: schema::VERSION }),
+        Found::Foreign => Err(HistoryError::Foreign { path: path.to_owned() }),
+    }
+}
+
+/// Prefers a write-ahead log, in which readers and a writer do not wait for each other. It needs memory shared between
+/// processes, which network file systems do not have: there, SQLite's older journal does the same, a little slower.
+fn choose_journal(connection: &Connection) -> rusqlite::Result<()> {
+    let mode =
+        |mode: &str| connection.pragma_update_and_check(None, "journal_mode", mode, |row| row.get::<_, String>(0));
+    let current: String = connection.pragma_query_value(None, "journal_mode", |row| row.get(0))?;
+    if current == "wal" {
+        return Ok(());
+    }
+    match mode("wal") {
+        Ok(_) => Ok(()),
+        // Another process has the file at this moment; it makes the same choice for all of us.
+        Err(error) if error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseBusy) => Ok(()),
+        Err(_) => mode("delete").map(drop),
+    }
+}
+
+fn insert(transaction: &Transaction<'_>, record: &Record, bytes: &[u8]) -> rusqlite::Result<()> {
+    let id = stored_id(record.id);
+    // An update, not a replacement: that would remove the baselines which name the run.
+    transaction.execute(
+        "INSERT INTO runs (id, started_ns, elapsed_ns, outcome, name, targets, version, record)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+         ON CONFLICT (id) DO UPDATE SET started_ns = ?2, elapsed_ns = ?3, outcome = ?4, name = ?5, targets = ?6,
+         version = ?7, record = ?8",
+        params![
+            id,
+            nanoseconds(record.started),
+            at_most_i64(record.elapsed_ns),
+            word(record.outcome),
+            record.name,
+            serde_json::Value::from(record.asked.targets.clone()).to_string(),
+            record.tool.version,
+            bytes
+        ],
+    )?;
+    transaction.execute("DELETE FROM cells WHERE run = ?1", [&id])?;
+    transaction.execute("DELETE FROM tags WHERE run = ?1", [&id])?;
+    for (position, cell) in record.cells.iter().map(CellSummary::of).enumerate() {
+        transaction.execute(
+            "INSERT INTO cells (run, position, target, workload, read_iops, write_iops, bytes_per_second,
+             latency_mean_ns, latency_p99_ns, verdict) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+            params![
+                id,
+                position,
+                cell.target,
+                cell.workload,
+                cell.read_iops,
+                cell.write_iops,
+                cell.bytes_per_second,
+                cell.latency_mean_ns,
+                cell.latency_p99_ns.map(at_most_i64),
+                cell.verdict
+            ],
+        )?;
+    }
+    for (key, value) in &record.tags {
+        transaction.execute("INSERT INTO tags (run, key, value) VALUES (?1, ?2, ?3)", params![id, key, value])?;
+    }
+    Ok(())
+}
+
+/// SQLite's integers are signed; three hundred years are enough for a summary, and the record keeps the exact value.
+fn at_most_i64(value: u64) -> i64 {
+    i64::try_from(value).unwrap_or(i64::MAX)
+}
+
+fn nanoseconds(moment: Timestamp) -> i64 {
+    let ns = moment.as_nanosecond();
+    i64::try_from(ns).unwrap_or(if ns < 0 { i64::MIN } else { i64::MAX })
+}
+
+/// The file that SQLite keeps beside a database.
+fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}
+
+/// The address of a file that nobody changes, with every byte that could mean something else spelled out.
+fn immutable_uri(path: &Path) -> String {
+    use std::os::unix::ffi::OsStrExt;
+    let mut uri = String::from("file:");
+    for byte in path.as_os_str().as_bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'_' | b'-' => uri.push(char::from(*byte)),
+            _ => uri.push_str(&format!("%{byte:02x}")),
+        }
+    }
+    uri + "?immutable=1"
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,270 @@
+//! One process and its history: what is put in comes out, and what is no history is refused.
+
+use std::collections::BTreeMap;
+
+use super::*;
+use crate::{summary::Filter, test_records};
+
+fn with_runs(count: u32) -> (tempfile::TempDir, History) {
+    let directory = tempfile::tempdir().unwrap();
+    let mut history = History::open(&directory.path().join("state/history.db")).unwrap();
+    (0..count).for_each(|number| history.save(&test_records::record(number)).unwrap());
+    (directory, history)
+}
+
+fn ids(history: &History, filter: &Filter) -> Vec<Uuid> {
+    history.list(filter).unwrap().into_iter().map(|run| run.id).collect()
+}
+
+#[test]
+fn a_record_comes_back_as_it_was_put_in() {
+    let (_directory, history) = with_runs(2);
+    assert!(history.get(test_records::id(1)).unwrap() == test_records::record(1));
+    assert!(matches!(history.get(test_records::id(9)), Err(HistoryError::NotFound(_))));
+}
+
+#[test]
+fn a_list_tells_what_the_records_say() {
+    let (_directory, history) = with_runs(3);
+    let runs = history.list(&Filter::default()).unwrap();
+    assert_eq!(runs.len(), 3);
+    let record = test_records::record(2);
+    let run = &runs[0];
+    assert_eq!((run.id, run.started, run.elapsed_ns), (record.id, record.started, record.elapsed_ns));
+    assert_eq!((run.outcome.as_str(), run.name.as_deref(), run.version.as_str()), ("failed", Some("golden"), "0.1.0"));
+    assert_eq!(run.targets, ["/mnt/data"]);
+    assert_eq!(run.tags, record.tags);
+    assert_eq!(run.cells.len(), 2);
+    assert_eq!(run.cells[0].read_iops, Some(5100.0));
+    assert_eq!(run.cells[0].write_iops, None);
+    assert_eq!(run.cells[1].iops(), Some(2400.0));
+    assert_eq!(run.cells[1].bytes_per_second, Some(2400.0 * 4096.0));
+    assert_eq!(run.cells[0].verdict, "short");
+    assert_eq!(run.cells[0].latency_p99_ns, record.cells[0].read.as_ref().unwrap().latency_ns.p99);
+}
+
+#[test]
+fn filters_leave_the_latest_that_fit() {
+    let (_directory, mut history) = with_runs(3);
+    let mut other = test_records::record(3);
+    other.asked.targets = vec!["/dev/sdb".to_owned(), "/mnt/a\"b\\c\nd".to_owned()];
+    other.tags = BTreeMap::from([("disk".to_owned(), "P40".to_owned())]);
+    history.save(&other).unwrap();
+    let all = Filter::default;
+    let target = |text: &str| Filter { target: Some(text.to_owned()), ..all() };
+    let tags = |pairs: &[(&str, &str)]| Filter {
+        tags: pairs.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect(),
+        ..all()
+    };
+    let numbers = |numbers: &[u32]| numbers.iter().map(|number| test_records::id(*number)).collect::<Vec<_>>();
+    assert_eq!(ids(&history, &all()), numbers(&[3, 2, 1, 0]));
+    assert_eq!(ids(&history, &Filter { limit: Some(2), ..all() }), numbers(&[3, 2]));
+    assert_eq!(ids(&history, &Filter { limit: Some(0), ..all() }), numbers(&[]));
+    assert_eq!(ids(&history, &target("sdb")), numbers(&[3]));
+    assert_eq!(ids(&history, &target("a\"b\\c\nd")), numbers(&[3]));
+    assert_eq!(ids(&history, &target("%")), numbers(&[]));
+    assert_eq!(ids(&history, &tags(&[("disk", "P30")])), numbers(&[2, 1, 0]));
+    assert_eq!(ids(&history, &tags(&[("disk", "P30"), ("zone", "1")])), numbers(&[2, 1, 0]));
+    assert_eq!(ids(&history, &tags(&[("disk", "P30"), ("zone", "2")])), numbers(&[]));
+    let since = Some(test_records::record(2).started);
+    assert_eq!(ids(&history, &Filter { since, ..all() }), numbers(&[3, 2]));
+}
+
+#[test]
+fn a_run_is_found_by_a_piece_of_its_id_by_latest_and_by_its_baseline() {
+    let (_directory, mut history) = with_runs(3);
+    let id = test_records::id(1);
+    history.set_baseline("before", id).unwrap();
+    for text in ["before", &id.to_string(), &id.simple().to_string(), &id.to_string().to_uppercase()] {
+        assert_eq!(history.find(text).unwrap(), id, "{text}");
+    }
+    assert_eq!(history.find("latest").unwrap(), test_records::id(2));
+    let short = history.short_ids(&[id]).unwrap().remove(0);
+    assert!(short.len() >= 8 && short.len() < 16, "{short}");
+    assert_eq!(history.find(&short).unwrap(), id);
+}
+
+#[test]
+fn a_name_that_fits_no_run_or_several_is_an_error_that_helps() {
+    let (_directory, history) = with_runs(3);
+    let error = history.find("0199c0de").unwrap_err();
+    assert!(error.is_usage());
+    let text = error.to_string();
+    assert!(text.contains("fits 3 runs") && text.contains(&test_records::id(2).to_string()), "{text}");
+    assert!(matches!(history.find("019"), Err(HistoryError::TooShort(_))));
+    assert!(matches!(history.find("ffff"), Err(HistoryError::NotFound(_))));
+    assert!(matches!(history.find("after"), Err(HistoryError::NotFound(_))));
+    assert!(matches!(history.find("' OR 1"), Err(HistoryError::NotFound(_))));
+    let (_directory, empty) = with_runs(0);
+    assert!(matches!(empty.find("latest"), Err(HistoryError::Empty)));
+}
+
+#[test]
+fn short_ids_are_as_long_as_their_neighbours_demand() {
+    let (_directory, mut history) = with_runs(1);
+    let mut twin = test_records::record(0);
+    twin.id = Uuid::from_u128(twin.id.as_u128() ^ 1);
+    history.save(&twin).unwrap();
+    let short = history.short_ids(&[twin.id]).unwrap().remove(0);
+    assert_eq!(short, twin.id.to_string());
+    assert_eq!(history.find(&short).unwrap(), twin.id);
+    assert_eq!(history.short_ids(&[]).unwrap(), Vec::<String>::new());
+}
+
+#[test]
+fn removing_is_all_or_nothing_and_spares_baselines() {
+    let (_directory, mut history) = with_runs(4);
+    let id = test_records::id;
+    history.set_baseline("before", id(1)).unwrap();
+    let error = history.remove(&[id(0), id(1)]).unwrap_err();
+    assert!(error.to_string().contains("baseline unset before"), "{error}");
+    assert!(history.remove(&[id(0), id(9)]).is_err());
+    assert_eq!(history.list(&Filter::default()).unwrap().len(), 4);
+    history.remove(&[id(0)]).unwrap();
+    let removed = history.remove_before(test_records::record(3).started).unwrap();
+    assert_eq!(removed.runs, [id(2)]);
+    assert_eq!(removed.kept, [Baseline { name: "before".to_owned(), run: id(1) }]);
+    assert_eq!(ids(&history, &Filter::default()), [id(3), id(1)]);
+    let orphans: i64 = history
+        .connection
+        .query_row("SELECT count(*) FROM cells WHERE run NOT IN (SELECT id FROM runs)", [], |row| row.get(0))
+        .unwrap();
+    assert_eq!(orphans, 0);
+}
+
+#[test]
+fn a_baseline_moves_stays_over_a_second_save_and_goes() {
+    let (_directory, mut history) = with_runs(2);
+    let id = test_records::id;
+    assert_eq!(history.set_baseline("before", id(0)).unwrap(), None);
+    assert_eq!(history.set_baseline("before", id(1)).unwrap(), Some(id(0)));
+    history.save(&test_records::record(1)).unwrap();
+    assert_eq!(history.baselines().unwrap(), [Baseline { name: "before".to_owned(), run: id(1) }]);
+    assert_eq!(history.unset_baseline("before").unwrap(), id(1));
+    assert!(matches!(history.unset_baseline("before"), Err(HistoryError::NoBaseline(_))));
+    assert!(matches!(history.set_baseline("latest", id(1)), Err(HistoryError::BaselineName(_))));
+    assert!(matches!(history.set_baseline("after", id(9)), Err(HistoryError::NotFound(_))));
+}
+
+#[test]
+fn a_damaged_record_is_told_and_never_half_read() {
+    let (_directory, mut history) = with_runs(2);
+    let id = test_records::id(0);
+    let whole = test_records::record(0);
+    let bytes = stored::encode(&whole).unwrap();
+    let mut broken = bytes.clone();
+    for at in 0..bytes.len() {
+        for bit in [at % 8, (at + 5) % 8] {
+            broken[at] = bytes[at] ^ (1 << bit);
+            // A bit of the header that means nothing may change.
+            assert!(stored::decode(id, &broken).map_or(true, |record| record == whole), "byte {at}, bit {bit}");
+        }
+        broken[at] = bytes[at];
+        assert!(stored::decode(id, &bytes[..at]).is_err(), "cut off after {at} bytes");
+    }
+    assert!(stored::decode(test_records::id(1), &bytes).is_err(), "the record of another run");
+
+    let update = "UPDATE runs SET record = ?1 WHERE id = ?2";
+    history.connection.execute(update, params![&bytes[..100], stored_id(id)]).unwrap();
+    let error = history.get(id).unwrap_err();
+    assert!(error.to_string().contains("plimsoll remove"), "{error}");
+    assert!(!error.is_usage());
+    assert_eq!(history.list(&Filter::default()).unwrap().len(), 2);
+    history.remove(&[id]).unwrap();
+}
+
+#[test]
+fn a_history_that_does_not_exist_is_read_as_empty_and_not_made() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("none/history.db");
+    let history = History::read(&path).unwrap();
+    assert_eq!(history.list(&Filter::default()).unwrap(), []);
+    assert!(!path.exists() && !path.parent().unwrap().exists());
+}
+
+#[test]
+fn what_is_no_history_is_refused_and_left_as_it_is() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("file");
+    let refused = |what: &str| {
+        let before = fs::read(&path).unwrap();
+        let errors = [History::open(&path).unwrap_err(), History::read(&path).unwrap_err()];
+        assert!(fs::read(&path).unwrap() == before, "{what} was changed");
+        errors.map(|error| {
+            assert!(!error.is_usage());
+            error.to_string()
+        })
+    };
+
+    fs::write(&path, "a text of some length that is no database at all, whatever one may try with it\n").unwrap();
+    assert!(refused("a text").iter().all(|error| error.contains("damaged") && error.contains("--history")));
+
+    fs::remove_file(&path).unwrap();
+    Connection::open(&path).unwrap().execute_batch("CREATE TABLE ships (name TEXT)").unwrap();
+    assert!(refused("a database").iter().all(|error| error.contains("another program")));
+
+    fs::remove_file(&path).unwrap();
+    drop(History::open(&path).unwrap());
+    Connection::open(&path).unwrap().pragma_update(None, "user_version", 99).unwrap();
+    assert!(refused("a newer history").iter().all(|error| error.contains("version 99") && error.contains("newer")));
+}
+
+#[test]
+fn a_damaged_file_is_an_error_and_not_a_panic() {
+    let (directory, history) = with_runs(6);
+    let path = history.path().to_owned();
+    drop(history);
+    let whole = fs::read(&path).unwrap();
+    for (number, at) in (0..whole.len()).step_by(whole.len() / 40).enumerate() {
+        let copy = directory.path().join(format!("{number}.db"));
+        let mut bytes = whole.clone();
+        bytes[at..(at + 64).min(whole.len())].fill(0xa5);
+        fs::write(&copy, &bytes).unwrap();
+        let Ok(history) = History::read(&copy) else { continue };
+        for number in 0..6 {
+            if let Ok(record) = history.get(test_records::id(number)) {
+                assert!(record == test_records::record(number), "damage at {at}");
+            }
+        }
+        let _ = history.list(&Filter::default());
+        let _ = history.find("0199");
+    }
+}
+
+#[test]
+fn a_place_that_cannot_be_written_is_named() {
+    let error = History::open(Path::new("/proc/plimsoll/history.db")).unwrap_err();
+    assert!(matches!(error, HistoryError::Directory { .. }) && error.to_string().contains("/proc/plimsoll"), "{error}");
+    let directory = tempfile::tempdir().unwrap();
+    let error = History::open(directory.path()).unwrap_err();
+    assert!(matches!(error, HistoryError::Inaccessible { .. }), "{error}");
+}
+
+#[test]
+fn a_history_that_may_not_be_written_can_be_read() {
+    let (_directory, history) = with_runs(2);
+    let path = history.path().to_owned();
+    drop(history);
+    let mut history = History::open_read_only(&path).unwrap();
+    assert!(history.get(test_records::id(1)).unwrap() == test_records::record(1));
+    let error = history.save(&test_records::record(5)).unwrap_err();
+    assert!(matches!(error, HistoryError::Inaccessible { .. }), "{error}");
+}
+
+#[test]
+fn a_file_system_without_shared_memory_gets_the_older_journal() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("history.db");
+    // Locks by files beside the database, as for network file systems, and offers no shared memory.
+    let mut history = History::open_on(&path, Some("unix-dotfile")).unwrap();
+    let mode = |history: &History| {
+        history.connection.pragma_query_value(None, "journal_mode", |row| row.get::<_, String>(0)).unwrap()
+    };
+    assert_eq!(mode(&history), "delete");
+    history.save(&test_records::record(0)).unwrap();
+    drop(history);
+    let history = History::open_on(&path, Some("unix-dotfile")).unwrap();
+    assert!(history.get(test_records::id(0)).unwrap() == test_records::record(0));
+    drop(history);
+    assert_eq!(mode(&History::open(&path).unwrap()), "wal");
+}

@@ -1,0 +1,215 @@
+//! Journals cut off, damaged and found: what a reader may make of them.
+
+use plimsoll_record::record::Outcome;
+use proptest::{prop_assert, proptest};
+
+use super::*;
+use crate::test_records;
+
+fn bytes_of(number: u32) -> Vec<u8> {
+    let (started, events) = test_records::events(number);
+    let (mut bytes, mut checksum) = encode(0, &RunEvent::Started(Box::new(started))).unwrap();
+    for event in events {
+        let (line, next) = encode(checksum, &event).unwrap();
+        bytes.extend(line);
+        checksum = next;
+    }
+    bytes
+}
+
+/// The records that the first one, two, ... lines of a journal amount to: all that any damage may leave.
+fn prefixes(bytes: &[u8]) -> Vec<Record> {
+    let ends = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n');
+    ends.map(|(end, _)| folded(&bytes[..=end]).unwrap()).collect()
+}
+
+fn folded(bytes: &[u8]) -> Option<Record> {
+    match fold(bytes) {
+        Folded::Record(record) => Some(*record),
+        Folded::Nothing | Folded::Damaged => None,
+    }
+}
+
+#[test]
+fn a_journal_folds_to_the_record_of_its_run() {
+    let record = folded(&bytes_of(3)).unwrap();
+    assert!(record == test_records::record(3), "the golden record, under this id");
+}
+
+#[test]
+fn a_journal_cut_off_anywhere_gives_the_record_of_its_whole_lines() {
+    let bytes = bytes_of(0);
+    let prefixes = prefixes(&bytes);
+    let ends: Vec<_> = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at).collect();
+    let around_ends = ends.iter().flat_map(|end| [*end, end + 1]);
+    for length in (0..=bytes.len()).step_by(97).chain(around_ends) {
+        let lines = bytes[..length].iter().filter(|byte| **byte == b'\n').count();
+        let record = folded(&bytes[..length]);
+        match lines {
+            0 => assert!(record.is_none(), "cut off after {length} bytes"),
+            _ => assert!(record.unwrap() == prefixes[lines - 1], "cut off after {length} bytes"),
+        }
+    }
+}
+
+#[test]
+fn a_run_that_did_not_end_is_lost_and_keeps_what_it_had() {
+    let bytes = bytes_of(0);
+    let end = bytes[..bytes.len() - 1].iter().rposition(|byte| *byte == b'\n').unwrap();
+    let record = folded(&bytes[..=end]).unwrap();
+    assert_eq!(record.outcome, Outcome::Lost);
+    assert_eq!(record.cells[0].read.as_ref().unwrap().operations, 10_200);
+    assert_eq!(record.elapsed_ns, 5_000_000_000);
+}
+
+#[test]
+fn a_flipped_bit_of_a_line_is_always_seen() {
+    let (started, _) = test_records::events(0);
+    let (line, _) = encode(7, &RunEvent::Started(Box::new(started))).unwrap();
+    let mut line = line.strip_suffix(b"\n").unwrap().to_owned();
+    for at in 0..line.len() {
+        for bit in 0..8 {
+            line[at] ^= 1 << bit;
+            let is_capital_digit = LINE_START.len() <= at && at < LINE_START.len() + CHECKSUM_DIGITS && bit == 5;
+            assert!(decode(7, &line).is_none() || is_capital_digit, "byte {at}, bit {bit}");
+            line[at] ^= 1 << bit;
+        }
+    }
+    assert!(decode(7, &line).is_some() && decode(8, &line).is_none());
+}
+
+#[test]
+fn a_damaged_line_costs_itself_and_what_follows_and_is_told() {
+    let mut bytes = bytes_of(0);
+    let prefixes = prefixes(&bytes);
+    for at in (0..bytes.len() - 1).step_by(89) {
+        let line = bytes[..at].iter().filter(|byte| **byte == b'\n').count();
+        bytes[at] ^= 0x10;
+        match folded(&bytes) {
+            None => assert_eq!(line, 0, "byte {at}: only a damaged start leaves nothing"),
+            Some(mut record) => {
+                assert!(record.warnings.pop().unwrap().contains(&format!("line {} on", line + 1)), "byte {at}");
+                assert!(record == prefixes[line - 1], "byte {at}");
+            }
+        }
+        bytes[at] ^= 0x10;
+    }
+}
+
+proptest! {
+    #![proptest_config(proptest::test_runner::Config::with_cases(64))]
+
+    #[test]
+    fn no_bytes_make_a_reader_panic(bytes: Vec<u8>) {
+        prop_assert!(folded(&bytes).is_none());
+    }
+
+    #[test]
+    fn what_is_cut_out_of_the_middle_is_missed(from in 0_usize..10_000, length in 1_usize..2000) {
+        let mut bytes = bytes_of(0);
+        let prefixes = prefixes(&bytes);
+        let from = from.min(bytes.len() - 1);
+        let to = (from + length).min(bytes.len());
+        bytes.drain(from..to);
+        if let Some(mut record) = folded(&bytes) {
+            record.warnings.retain(|warning| !warning.contains("damaged"));
+            prop_assert!(prefixes.contains(&record));
+        }
+    }
+}
+
+/// Lines are lost one by one, which no torn write does but a copy might.
+#[test]
+fn a_line_that_is_missing_or_doubled_ends_the_journal() {
+    let bytes = bytes_of(0);
+    let lines: Vec<_> = bytes.split_inclusive(|byte| *byte == b'\n').collect();
+    for number in 1..lines.len() - 1 {
+        let without = [&lines[..number], &lines[number + 1..]].concat().concat();
+        let twice = [&lines[..=number], &lines[number..]].concat().concat();
+        for damaged in [without, twice] {
+            let record = folded(&damaged).unwrap();
+            assert_eq!(record.outcome, Outcome::Lost, "line {number}");
+            assert!(record.warnings.last().unwrap().contains("damaged"), "line {number}");
+        }
+    }
+}
+
+#[test]
+fn a_journal_without_sense_is_set_aside_and_an_empty_one_removed() {
+    let directory = tempfile::tempdir().unwrap();
+    let runs = directory.path().join(RUNS_DIRECTORY);
+    fs::create_dir(&runs).unwrap();
+    fs::write(runs.join("a.ndjson"), "no journal\n").unwrap();
+    fs::write(runs.join("b.ndjson"), "{\"crc32\":\"00").unwrap();
+    fs::write(runs.join("c.ndjson"), "").unwrap();
+    fs::write(runs.join("other.txt"), "not ours").unwrap();
+    let mut history = History::open(&directory.path().join("history.db")).unwrap();
+    assert!(any(directory.path()));
+    assert!(recover(directory.path(), &mut history).unwrap().is_empty());
+    assert!(!any(directory.path()));
+    let mut left: Vec<_> = fs::read_dir(&runs).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    left.sort();
+    assert_eq!(left, ["a.damaged", "other.txt"]);
+}
+
+#[test]
+fn the_journal_of_a_living_run_is_left_alone() {
+    let directory = tempfile::tempdir().unwrap();
+    let (started, events) = test_records::events(1);
+    let mut journal = Journal::create(directory.path(), &started).unwrap();
+    journal.append(&events[0]).unwrap();
+    let mut history = History::open(&directory.path().join("history.db")).unwrap();
+    assert!(recover(directory.path(), &mut history).unwrap().is_empty());
+    assert!(journal.path().exists());
+    drop(journal);
+    assert_eq!(recover(directory.path(), &mut history).unwrap(), [test_records::id(1)]);
+    assert_eq!(history.get(test_records::id(1)).unwrap().outcome, Outcome::Lost);
+    assert!(!any(directory.path()));
+}
+
+#[test]
+fn a_record_that_was_saved_is_not_replaced_by_its_journal() {
+    let directory = tempfile::tempdir().unwrap();
+    let (started, events) = test_records::events(1);
+    let mut journal = Journal::create(directory.path(), &started).unwrap();
+    events[..3].iter().for_each(|event| journal.append(event).unwrap());
+    drop(journal);
+    let mut history = History::open(&directory.path().join("history.db")).unwrap();
+    history.save(&test_records::record(1)).unwrap();
+    assert!(recover(directory.path(), &mut history).unwrap().is_empty());
+    assert!(history.get(test_records::id(1)).unwrap() == test_records::record(1));
+    assert!(!any(directory.path()));
+}
+
+#[test]
+fn a_journal_is_for_its_owner_alone_and_gone_when_it_is_finished() {
+    let directory = tempfile::tempdir().unwrap();
+    let (started, events) = test_records::events(1);
+    let mut journal = Journal::create(&directory.path().join("state"), &started).unwrap();
+    events.iter().for_each(|event| journal.append(event).unwrap());
+    let path = journal.path().to_owned();
+    assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o600);
+    assert_eq!(fs::metadata(path.parent().unwrap()).unwrap().mode() & 0o777, 0o700);
+    assert_eq!(fs::read(&path).unwrap(), bytes_of(1));
+    journal.finish().unwrap();
+    assert!(!path.exists());
+}
+
+#[test]
+fn progress_of_a_layout_is_not_written() {
+    let directory = tempfile::tempdir().unwrap();
+    let (started, _) = test_records::events(1);
+    let mut journal = Journal::create(directory.path(), &started).unwrap();
+    let before = fs::metadata(journal.path()).unwrap().len();
+    let target = "/mnt/data".to_owned();
+    journal.append(&RunEvent::LayoutProgress { target, written_bytes: 1, total_bytes: 2 }).unwrap();
+    journal.append(&RunEvent::Started(Box::new(started))).unwrap();
+    assert_eq!(fs::metadata(journal.path()).unwrap().len(), before);
+}
+
+#[test]
+fn a_journal_that_cannot_be_made_is_an_error_that_names_it() {
+    let (started, _) = test_records::events(1);
+    let error = Journal::create(Path::new("/proc/plimsoll"), &started).unwrap_err();
+    assert!(error.to_string().contains("/proc/plimsoll/runs"), "{error}");
+}
