@@ -1,6 +1,8 @@
 //! The golden record of schema `plimsoll/1`: a small run told event by event, folded as it happens, and compared with
 //! the record in `fixtures/records`, which every later version must read.
 
+#![expect(clippy::unwrap_used, reason = "a test ends at the first thing that is not as it must be")]
+
 use std::{collections::BTreeMap, fs, path::Path};
 
 use plimsoll_measure::{latency::LatencyHistogram, verdict::Verdict};
