@@ -1,0 +1,59 @@
+//! Which devices stand on which: partitions on disks, stripes and logical volumes on their members, loop devices on
+//! what backs them.
+
+use std::{collections::BTreeSet, path::Path};
+
+use super::{DeviceNumber, Sysfs, attribute, names, value};
+
+impl Sysfs {
+    /// The devices named in a directory of links, `holders` or `slaves`.
+    fn linked(directory: &Path) -> Vec<DeviceNumber> {
+        names(directory).into_iter().filter_map(|name| value(&directory.join(name), "dev")).collect()
+    }
+
+    /// Numbers of loop devices and the block devices behind them. The kernel does not call these holders.
+    fn loops_on_devices(&self) -> Vec<(DeviceNumber, DeviceNumber)> {
+        let block = self.root.join("block");
+        let pair = |name: String| {
+            let disk = block.join(name);
+            let backing = attribute(&disk, "loop/backing_file")?;
+            Some((value(&disk, "dev")?, DeviceNumber::of_special_file(Path::new(&backing))?))
+        };
+        names(&block).into_iter().filter(|name| name.starts_with("loop")).filter_map(pair).collect()
+    }
+
+    /// The device itself and everything that stands on it: its partitions, their holders, and so on up.
+    pub fn above(&self, number: DeviceNumber) -> BTreeSet<DeviceNumber> {
+        let loops = self.loops_on_devices();
+        closure(number, |device| {
+            let mut next: Vec<_> = self.partitions(device).into_iter().map(|partition| partition.number).collect();
+            if let Some(directory) = self.directory(device) {
+                next.extend(Self::linked(&directory.join("holders")));
+            }
+            next.extend(loops.iter().filter(|(_, backing)| *backing == device).map(|(disk, _)| *disk));
+            next
+        })
+    }
+
+    /// The device itself and everything that it stands on: its disk, the members of that, and so on down to hardware.
+    pub fn below(&self, number: DeviceNumber) -> BTreeSet<DeviceNumber> {
+        closure(number, |device| {
+            let Some(directory) = self.directory(device) else { return Vec::new() };
+            let mut next = Self::linked(&directory.join("slaves"));
+            next.extend(self.disk_of(device));
+            let backing = attribute(&directory, "loop/backing_file");
+            next.extend(backing.and_then(|file| self.device_of(Path::new(&file))).map(|backing| backing.device));
+            next
+        })
+    }
+}
+
+/// Everything reached from a start by steps, the start included.
+fn closure(start: DeviceNumber, step: impl Fn(DeviceNumber) -> Vec<DeviceNumber>) -> BTreeSet<DeviceNumber> {
+    let mut reached = BTreeSet::from([start]);
+    let mut waiting = vec![start];
+    while let Some(device) = waiting.pop() {
+        waiting.extend(step(device).into_iter().filter(|next| reached.insert(*next)));
+    }
+    reached
+}

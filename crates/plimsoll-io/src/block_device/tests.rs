@@ -1,0 +1,125 @@
+//! A made-up tree in the form of /sys, for relations and devices that a test machine does not have.
+
+use std::os::unix::fs::symlink;
+
+use super::*;
+
+/// A tree with a SCSI disk sda (8:0) of two partitions; dm-0 (252:0) over md0 (9:0) over sda2 and nvme0n1 (259:0).
+pub(crate) struct MadeUpTree {
+    folder: tempfile::TempDir,
+}
+
+impl MadeUpTree {
+    pub(crate) fn new() -> Self {
+        let tree = Self { folder: tempfile::tempdir().unwrap() };
+        let scsi = "devices/platform/host3/session1/target3:0:0/3:0:0:0/block/sda";
+        tree.device(scsi, "8:0", 2_097_152);
+        tree.device(&format!("{scsi}/sda1"), "8:1", 2048);
+        tree.device(&format!("{scsi}/sda2"), "8:2", 1_048_576);
+        tree.write(&format!("{scsi}/sda1/partition"), "1\n");
+        tree.write(&format!("{scsi}/sda1/start"), "2048\n");
+        tree.write(&format!("{scsi}/sda2/partition"), "2\n");
+        tree.write(&format!("{scsi}/sda2/start"), "4096\n");
+        tree.write(&format!("{scsi}/queue/scheduler"), "none [mq-deadline] kyber\n");
+        tree.write(&format!("{scsi}/queue/logical_block_size"), "512\n");
+        tree.write(&format!("{scsi}/queue/physical_block_size"), "4096\n");
+        tree.write(&format!("{scsi}/queue/optimal_io_size"), "0\n");
+        tree.write(&format!("{scsi}/queue/rotational"), "1\n");
+        tree.write(&format!("{scsi}/queue/write_cache"), "write back\n");
+        tree.write(&format!("{scsi}/queue/max_sectors_kb"), "1280\n");
+        tree.write(&format!("{scsi}/device/model"), "Virtual Disk    \n");
+        tree.write(&format!("{scsi}/device/vendor"), "Msft    \n");
+        tree.write(&format!("{scsi}/device/vpd_pg80"), "\0\u{fffd}\0\u{8}  ABC123");
+        tree.write(&format!("{scsi}/ro"), "0\n");
+        tree.device("devices/pci0/nvme/nvme0/nvme0n1", "259:0", 2_097_152);
+        tree.device("devices/virtual/block/md0", "9:0", 4_194_304);
+        tree.device("devices/virtual/block/dm-0", "252:0", 4_194_304);
+        tree.write("devices/virtual/block/dm-0/dm/name", "vg-data\n");
+        tree.stands_on("devices/virtual/block/md0", &format!("{scsi}/sda2"));
+        tree.stands_on("devices/virtual/block/md0", "devices/pci0/nvme/nvme0/nvme0n1");
+        tree.stands_on("devices/virtual/block/dm-0", "devices/virtual/block/md0");
+        tree
+    }
+
+    pub(crate) fn sysfs(&self) -> Sysfs {
+        Sysfs::at(self.folder.path())
+    }
+
+    pub(crate) fn write(&self, path: &str, content: &str) {
+        let path = self.folder.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, content).unwrap();
+    }
+
+    fn link(&self, from: &str, to: &str) {
+        let from = self.folder.path().join(from);
+        fs::create_dir_all(from.parent().unwrap()).unwrap();
+        symlink(self.folder.path().join(to), from).unwrap();
+    }
+
+    fn device(&self, directory: &str, number: &str, sectors: u64) {
+        self.write(&format!("{directory}/dev"), &format!("{number}\n"));
+        self.write(&format!("{directory}/size"), &format!("{sectors}\n"));
+        self.link(&format!("dev/block/{number}"), directory);
+    }
+
+    fn stands_on(&self, upper: &str, lower: &str) {
+        let name = |path: &str| path.rsplit('/').next().unwrap().to_owned();
+        self.link(&format!("{upper}/slaves/{}", name(lower)), lower);
+        self.link(&format!("{lower}/holders/{}", name(upper)), upper);
+    }
+}
+
+pub(crate) fn number(text: &str) -> DeviceNumber {
+    text.parse().unwrap()
+}
+
+#[test]
+fn a_disk_tells_what_it_is() {
+    let tree = MadeUpTree::new();
+    let disk = tree.sysfs().facts(number("8:0")).unwrap();
+    assert_eq!((disk.name.as_str(), disk.partition, disk.size_bytes), ("sda", None, 1 << 30));
+    assert_eq!(disk.transport, Transport::Iscsi);
+    assert_eq!((disk.vendor.as_deref(), disk.model.as_deref()), (Some("Msft"), Some("Virtual Disk")));
+    assert_eq!(disk.scheduler.as_deref(), Some("mq-deadline"));
+    assert_eq!((disk.logical_block_bytes, disk.physical_block_bytes), (Some(512), Some(4096)));
+    assert_eq!((disk.optimal_io_bytes, disk.rotational, disk.read_only), (None, Some(true), false));
+    assert_eq!((disk.write_cache.as_deref(), disk.request_bytes_max), (Some("write back"), Some(1280 << 10)));
+    let parts: Vec<_> = disk.partitions.iter().map(|part| (part.name.as_str(), part.start_bytes)).collect();
+    assert_eq!(parts, [("sda1", 1 << 20), ("sda2", 2 << 20)]);
+    assert_eq!(tree.sysfs().facts(number("8:99")), None);
+}
+
+#[test]
+fn a_partition_tells_its_disk_and_takes_the_queue_from_it() {
+    let tree = MadeUpTree::new();
+    let part = tree.sysfs().facts(number("8:2")).unwrap();
+    assert_eq!((part.name.as_str(), part.disk.as_str(), part.partition), ("sda2", "sda", Some(2)));
+    assert_eq!((part.disk_number, part.physical_block_bytes), (number("8:0"), Some(4096)));
+    assert_eq!(part.holders, ["md0"]);
+}
+
+#[test]
+fn relations_are_followed_through_every_layer() {
+    let tree = MadeUpTree::new();
+    let sysfs = tree.sysfs();
+    let set = |texts: &[&str]| texts.iter().map(|text| number(text)).collect();
+    assert_eq!(sysfs.above(number("8:0")), set(&["8:0", "8:1", "8:2", "9:0", "252:0"]));
+    assert_eq!(sysfs.above(number("8:1")), set(&["8:1"]));
+    assert_eq!(sysfs.below(number("252:0")), set(&["252:0", "9:0", "8:2", "8:0", "259:0"]));
+    assert_eq!(sysfs.facts(number("252:0")).unwrap().mapped_name.as_deref(), Some("vg-data"));
+    assert_eq!(sysfs.facts(number("252:0")).unwrap().slaves, ["md0"]);
+}
+
+#[test]
+fn file_systems_in_memory_have_no_device() {
+    assert_eq!(device_of(Path::new("/proc/self")), None);
+    assert_eq!(device_of(Path::new("/nowhere/at/all")), None);
+}
+
+#[test]
+fn schedulers_are_read_with_and_without_a_choice() {
+    assert_eq!(active_scheduler("[none] mq-deadline"), Some("none".into()));
+    assert_eq!(active_scheduler("none"), Some("none".into()));
+    assert_eq!(active_scheduler(""), None);
+}
