@@ -245,8 +245,12 @@ pub struct DeviceEnvironment {
     pub partition: Option<String>,
     /// Size of the disk or partition.
     pub size_bytes: Option<u64>,
+    /// The vendor, as SCSI disks tell.
+    pub vendor: Option<String>,
     /// The model, as the device tells.
     pub model: Option<String>,
+    /// The serial number, as the device tells; on clouds often the id of the volume.
+    pub serial: Option<String>,
     /// How the disk is attached: `nvme`, `virtio`, `scsi`, `loop`, `zram`, ...
     pub transport: Option<String>,
     /// Whether the kernel takes it for a spinning disk.
@@ -255,6 +259,8 @@ pub struct DeviceEnvironment {
     pub logical_block_bytes: Option<u32>,
     /// The unit that the device can write without reading first.
     pub physical_block_bytes: Option<u32>,
+    /// The request size that the device likes best: a whole stripe, for example.
+    pub optimal_io_bytes: Option<u32>,
     /// The largest request that the kernel sends; longer operations are split.
     pub request_bytes_max: Option<u64>,
     /// The scheduler in use.
@@ -265,6 +271,12 @@ pub struct DeviceEnvironment {
     pub read_ahead_bytes: Option<u64>,
     /// The cache mode that the kernel assumes: `write back` or `write through`.
     pub write_cache: Option<String>,
+    /// The largest single discard; zero when the device has no discard.
+    pub discard_bytes_max: Option<u64>,
+    /// The name of a logical volume or another mapped device: `vg-data` for example.
+    pub mapped_name: Option<String>,
+    /// The file behind a loop device.
+    pub backing_file: Option<String>,
     /// Disks beneath this one: the members of a stripe, the disk of a logical volume.
     pub beneath: Vec<String>,
 }

@@ -6,8 +6,10 @@
 #![forbid(unsafe_code)]
 
 pub mod checker;
+pub mod counters;
 pub mod findings;
 pub mod layout;
+pub mod machine;
 pub mod objects;
 pub mod slot;
 pub mod tally;

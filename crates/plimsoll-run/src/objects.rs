@@ -3,10 +3,10 @@
 //! In a directory `D` a run makes `D/plimsoll-<run>/` with a marker file in it; for a file `F` that does not exist it
 //! makes a marker `F.plimsoll` beside it, then `F`. The marker is there before any data, and locked as long as the
 //! process lives. A list in the state directory names each object before it is made. So whatever moment a run is killed
-//! at, the next command finds what is left ([`sweep`]), and so does the next run in the same place
-//! ([`sweep_directory`]); what is not marked as ours is never written or removed.
+//! at, the next command finds what is left ([`leftovers::sweep`]), and so does the next run in the same place
+//! ([`leftovers::sweep_directory`]); what is not marked as ours is never written or removed.
 
-mod leftovers;
+pub mod leftovers;
 mod marker;
 mod registry;
 mod removal;
@@ -26,8 +26,9 @@ use rustix::{
     io::Errno,
 };
 
+pub use self::marker::Owner;
 use self::{
-    leftovers::open,
+    leftovers::{LeftReason, Sweep, open},
     marker::{
         FILE_PREFIX, FileIdentity, MARKER_NAME, MarkerFile, Opened, Unfinished, directory_name, is_file_name,
         run_of_directory_name, sidecar_name, unfinished_name,
@@ -37,11 +38,6 @@ use self::{
         Authority, Outcome, empty_and_remove_directory, entries, is_file_of, open_directory, remove_file,
         remove_file_of_marker, unlink,
     },
-};
-pub use self::{
-    leftovers::{Left, Removed, Sweep, clean, sweep, sweep_directory},
-    marker::Owner,
-    removal::LeftReason,
 };
 
 /// How often making an object is tried again when sweeps of other processes take its unfinished beginnings away.

@@ -22,7 +22,10 @@ use std::{
 use plimsoll_io::clock::{MonotonicClock, Precision, sleep_until_ns};
 use plimsoll_run::{
     layout::{LayoutError, LayoutFile, check_room, lay_out, random_content},
-    objects::{LeftReason, ObjectError, Owner, Provenance, TestObjects, clean, sweep, sweep_directory},
+    objects::{
+        ObjectError, Owner, Provenance, TestObjects,
+        leftovers::{LeftReason, clean, sweep, sweep_directory},
+    },
 };
 use plimsoll_workload::random::Draws;
 use support::{Mount, output_of};

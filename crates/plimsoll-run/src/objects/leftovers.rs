@@ -18,8 +18,10 @@ use uuid::Uuid;
 use super::{
     marker::{Owner, Unfinished, file_of_sidecar, part_of_unfinished_name, run_of_directory_name},
     registry::{AbandonedList, Entry, ObjectKind, abandoned_lists},
-    removal::{Authority, LeftReason, Outcome, entries, remove_directory, remove_file, remove_unfinished},
+    removal::{Authority, Outcome, entries, remove_directory, remove_file, remove_unfinished},
 };
+
+pub use super::removal::LeftReason;
 
 /// For how long a list is kept whose objects lie where nothing is mounted now.
 const UNREACHABLE_KEPT: jiff::SignedDuration = jiff::SignedDuration::from_hours(30 * 24);
