@@ -38,6 +38,15 @@ const REGISTERED_BUFFER_BYTES_MAX: usize = 1 << 30;
 /// How long the kernel's submission thread looks for work before it sleeps.
 const SQPOLL_IDLE_MS: u32 = 1000;
 
+/// How long a wait for several results lasts at most before the ring is looked at again.
+///
+/// A ring with `DEFER_TASKRUN` counts what has ended by a number in its newest request, so that it need not wake the
+/// waiter for each (`io_req_local_work_add` in the kernel's `io_uring.c`). When that request is taken, reused and added
+/// again between the reading of the number and the adding of the next, the count jumps past the one that wakes. Seen
+/// on Linux 6.18: 128 results pending, the thread asleep until a signal came. A wait for one result is not affected,
+/// because the first to be added to an empty list always wakes.
+const LOST_WAKE_UP_NS: u64 = 2_000_000;
+
 /// Operations on one file through an `io_uring`.
 ///
 /// To be built on the thread that uses it: the ring takes operations from no other.
@@ -56,9 +65,13 @@ pub struct IoUringEngine {
     tags_per_registered_buffer: Option<u16>,
     /// Index of the ring among the registered rings of this thread.
     registered_ring: Option<u32>,
+    /// Not when polling, and not before Linux 5.11.
+    waits_have_deadlines: bool,
     absolute_deadlines: bool,
     iopoll: bool,
     sqpoll: bool,
+    /// Whether a wait for several results can miss its wake-up (see [`LOST_WAKE_UP_NS`]).
+    loses_wake_ups: bool,
     notes: Vec<String>,
     /// Neither `Send` nor `Sync`: the ring belongs to its thread.
     thread: PhantomData<*const ()>,
@@ -75,11 +88,13 @@ impl IoUringEngine {
             reason: explain(EngineKind::IoUring, call, error),
         };
         let mut notes = Vec::new();
-        let ring = build_ring(setup, &mut notes).map_err(|error| unavailable("io_uring_setup", &error))?;
+        let (ring, loses_wake_ups) =
+            build_ring(setup, &mut notes).map_err(|error| unavailable("io_uring_setup", &error))?;
         let buffers = BufferPool::new(setup.queue_depth, setup.buffer_bytes)
             .map_err(|error| unavailable("mmap of the buffers", &error))?;
         let file = setup.file.try_clone_to_owned().map_err(|error| unavailable("dup of the target", &error))?;
         let absolute_deadlines = io_uring_abi::has_absolute_deadlines(ring.as_raw_fd());
+        let waits_have_deadlines = ring.params().is_feature_ext_arg() && !setup.iopoll;
         let registered_ring = io_uring_abi::register_ring(ring.as_raw_fd()).ok();
         let mut engine = Self {
             ring,
@@ -91,9 +106,11 @@ impl IoUringEngine {
             registered_file: false,
             tags_per_registered_buffer: None,
             registered_ring,
+            waits_have_deadlines,
             absolute_deadlines,
             iopoll: setup.iopoll,
             sqpoll: setup.sqpoll,
+            loses_wake_ups,
             notes,
             thread: PhantomData,
         };
@@ -173,6 +190,20 @@ impl IoUringEngine {
         }
     }
 
+    /// Until when the kernel may let this thread sleep.
+    #[inline]
+    fn deadline(&self, at_least: usize, deadline_ns: Option<u64>) -> Option<Deadline> {
+        match (self.loses_wake_ups && at_least > 1, deadline_ns) {
+            (false, None) => None,
+            (false, Some(at_ns)) if self.absolute_deadlines => Some(Deadline::At(at_ns)),
+            (false, Some(at_ns)) => Some(Deadline::In(at_ns.saturating_sub(MonotonicClock.now_ns()))),
+            (true, None) => Some(Deadline::In(LOST_WAKE_UP_NS)),
+            (true, Some(at_ns)) => {
+                Some(Deadline::In(at_ns.saturating_sub(MonotonicClock.now_ns()).min(LOST_WAKE_UP_NS)))
+            }
+        }
+    }
+
     /// One system call: hands over what is queued and waits for `at_least` unreaped results.
     ///
     /// Always asks for results, since the kernel runs deferred completion work, polls and flushes an overflown
@@ -193,10 +224,7 @@ impl IoUringEngine {
             Some(index) => (index as RawFd, flags | EnterFlags::REGISTERED_RING.bits()),
             None => (self.ring.as_raw_fd(), flags),
         };
-        let deadline = deadline_ns.map(|at_ns| match self.absolute_deadlines {
-            true => Deadline::At(at_ns),
-            false => Deadline::In(at_ns.saturating_sub(MonotonicClock.now_ns())),
-        });
+        let deadline = self.deadline(at_least, deadline_ns);
         // SAFETY: the queue holds entries whose buffers are ours, and lie untouched while their tags are in flight.
         let entered = unsafe { io_uring_abi::enter(fd, self.queued, at_least as u32, flags, deadline) };
         match entered {
@@ -260,9 +288,12 @@ impl Engine for IoUringEngine {
         }
         loop {
             let missing = wanted.saturating_sub(completions.len());
-            // A polling ring does not look at the clock while it waits, so it must not wait.
-            let poll_only = self.iopoll && deadline_ns.is_some();
-            self.enter(if poll_only { 0 } else { missing }, deadline_ns)?;
+            // A ring that does not look at the clock while it waits must not wait until a deadline.
+            if deadline_ns.is_some() && !self.waits_have_deadlines {
+                self.enter(0, None)?;
+            } else {
+                self.enter(missing, deadline_ns)?;
+            }
             self.reap(completions);
             if completions.len() >= wanted && self.queued == 0 {
                 return Ok(());
@@ -300,8 +331,10 @@ impl Drop for IoUringEngine {
     }
 }
 
-/// Sets up the ring with the newest flags first, leaving out what the kernel does not know.
-fn build_ring(setup: &EngineSetup<'_>, notes: &mut Vec<String>) -> io::Result<IoUring> {
+/// Sets up the ring with the newest flags first, leaving out what the kernel does not know; and whether it may lose
+/// wake-ups.
+fn build_ring(setup: &EngineSetup<'_>, notes: &mut Vec<String>) -> io::Result<(IoUring, bool)> {
+    const DEFER_TASKRUN: &str = "DEFER_TASKRUN";
     /// Sets a flag of kernel versions that not all have.
     type SetFlag = fn(&mut ::io_uring::Builder);
     // Newest last: what fails is tried again without the last. The names are those of the kernel.
@@ -315,7 +348,7 @@ fn build_ring(setup: &EngineSetup<'_>, notes: &mut Vec<String>) -> io::Result<Io
         builder.setup_single_issuer();
     }));
     if !setup.sqpoll {
-        optional.push(("DEFER_TASKRUN", |builder| {
+        optional.push((DEFER_TASKRUN, |builder| {
             builder.setup_defer_taskrun();
         }));
     }
@@ -336,7 +369,7 @@ fn build_ring(setup: &EngineSetup<'_>, notes: &mut Vec<String>) -> io::Result<Io
                 Some((name, _)) => notes.push(format!("this kernel does not have {name}")),
                 None => return Err(error),
             },
-            built => return built,
+            built => return Ok((built?, optional.iter().any(|(name, _)| *name == DEFER_TASKRUN))),
         }
     }
 }
