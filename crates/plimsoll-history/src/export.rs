@@ -4,14 +4,17 @@ use std::{fmt, io::Write, str::FromStr};
 
 use uuid::Uuid;
 
-use crate::history::{History, HistoryError};
+use crate::{
+    history::{History, HistoryError},
+    summary::Filter,
+};
 
 mod csv;
 
 /// The form of an export.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// The record of a single run, or an array of records.
+    /// The record of a single run that was asked for, or an array of records.
     Json,
     /// One row for each cell, with the units in the header.
     Csv,
@@ -50,10 +53,32 @@ impl FromStr for Format {
     }
 }
 
-/// Writes runs in the order given. One record is in memory at a time.
-pub fn write(history: &History, ids: &[Uuid], format: Format, out: &mut dyn Write) -> Result<(), HistoryError> {
+/// Which runs to export.
+#[derive(Clone, Copy, Debug)]
+pub enum Selection<'a> {
+    /// These, in this order.
+    These(&'a [Uuid]),
+    /// The whole history, the oldest run first.
+    All,
+}
+
+/// Writes runs. One record is in memory at a time.
+pub fn write(
+    history: &History,
+    selection: Selection<'_>,
+    format: Format,
+    out: &mut dyn Write,
+) -> Result<(), HistoryError> {
+    let all: Vec<Uuid>;
+    let (ids, is_array) = match selection {
+        Selection::These(ids) => (ids, ids.len() != 1),
+        Selection::All => {
+            all = history.list(&Filter::default())?.iter().rev().map(|run| run.id).collect();
+            (all.as_slice(), true)
+        }
+    };
     match format {
-        Format::Json => json(history, ids, out),
+        Format::Json => json(history, ids, is_array, out),
         Format::Ndjson => {
             for id in ids {
                 let record = history.get(*id)?;
@@ -72,8 +97,7 @@ pub fn write(history: &History, ids: &[Uuid], format: Format, out: &mut dyn Writ
     }
 }
 
-fn json(history: &History, ids: &[Uuid], out: &mut dyn Write) -> Result<(), HistoryError> {
-    let is_array = ids.len() != 1;
+fn json(history: &History, ids: &[Uuid], is_array: bool, out: &mut dyn Write) -> Result<(), HistoryError> {
     if is_array {
         out.write_all(b"[").map_err(HistoryError::Export)?;
     }

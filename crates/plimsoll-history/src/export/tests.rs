@@ -6,12 +6,16 @@ use super::*;
 use crate::test_records;
 
 fn export(format: Format, numbers: &[u32]) -> String {
+    let ids: Vec<_> = numbers.iter().map(|number| test_records::id(*number)).collect();
+    export_of(2, format, Selection::These(&ids))
+}
+
+fn export_of(runs: u32, format: Format, selection: Selection<'_>) -> String {
     let directory = tempfile::tempdir().unwrap();
     let mut history = History::open(&directory.path().join("history.db")).unwrap();
-    (0..2).for_each(|number| history.save(&test_records::record(number)).unwrap());
-    let ids: Vec<_> = numbers.iter().map(|number| test_records::id(*number)).collect();
+    (0..runs).for_each(|number| history.save(&test_records::record(number)).unwrap());
     let mut out = Vec::new();
-    write(&history, &ids, format, &mut out).unwrap();
+    write(&history, selection, format, &mut out).unwrap();
     String::from_utf8(out).unwrap()
 }
 
@@ -43,6 +47,15 @@ fn a_single_record_is_an_object_and_several_are_an_array() {
     assert_eq!(both.len(), 2);
     assert!(upgrade::read(&both[1].to_string()).unwrap() == test_records::record(0));
     assert_eq!(export(Format::Json, &[]), "[]\n");
+}
+
+#[test]
+fn the_whole_history_is_an_array_whatever_it_holds() {
+    for runs in 0..3 {
+        let all: Vec<serde_json::Value> = serde_json::from_str(&export_of(runs, Format::Json, Selection::All)).unwrap();
+        let ids: Vec<_> = all.iter().map(|record| record["id"].as_str().unwrap().to_owned()).collect();
+        assert_eq!(ids, (0..runs).map(|number| test_records::id(number).to_string()).collect::<Vec<_>>());
+    }
 }
 
 #[test]

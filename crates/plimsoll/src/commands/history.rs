@@ -1,0 +1,151 @@
+//! `plimsoll history`: the runs there have been, one a line.
+
+use std::{io::Write, path::Path};
+
+use anyhow::bail;
+use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, presets};
+use jiff::{Timestamp, tz::TimeZone};
+use plimsoll_history::{
+    history::History,
+    location::HistoryLocation,
+    summary::{CellSummary, Filter, RunSummary},
+};
+use plimsoll_io::clock;
+use plimsoll_report::numbers;
+
+use crate::{cli::history::HistoryArguments, printer::Printer};
+
+/// Lists runs, the latest first.
+pub fn run(arguments: &HistoryArguments, location: &HistoryLocation, out: &mut dyn Write) -> anyhow::Result<()> {
+    let history = read(location)?;
+    let zone = TimeZone::system();
+    let since = arguments.since.map(|moment| moment.timestamp(now()?, &zone)).transpose()?;
+    let filter =
+        Filter { target: arguments.target.clone(), tags: arguments.tags.clone(), since, limit: Some(arguments.limit) };
+    let runs = history.list(&filter)?;
+    if arguments.json {
+        serde_json::to_writer_pretty(&mut *out, &runs)?;
+        writeln!(out)?;
+    } else if runs.is_empty() {
+        let is_empty = history.latest()?.is_none();
+        let text =
+            if is_empty { "no runs yet: \"plimsoll run DIRECTORY\" makes the first entry" } else { "no such runs" };
+        writeln!(out, "{text}")?;
+    } else {
+        let ids: Vec<_> = runs.iter().map(|run| run.id).collect();
+        let short_ids = history.short_ids(&ids)?;
+        writeln!(out, "{}", table(&runs, &short_ids, &zone, Printer::new(false).width()))?;
+    }
+    Ok(())
+}
+
+/// Opens the history to look at it.
+pub(super) fn read(location: &HistoryLocation) -> anyhow::Result<History> {
+    Ok(History::read(path(location)?)?)
+}
+
+/// Opens the history to change it.
+pub(super) fn open(location: &HistoryLocation) -> anyhow::Result<History> {
+    Ok(History::open(path(location)?)?)
+}
+
+fn path(location: &HistoryLocation) -> anyhow::Result<&Path> {
+    match location {
+        HistoryLocation::File(path) => Ok(path),
+        HistoryLocation::None => {
+            bail!("there is no history here: leave --no-history out, or name a file with --history")
+        }
+    }
+}
+
+/// The time of day.
+pub(super) fn now() -> anyhow::Result<Timestamp> {
+    Ok(Timestamp::from_nanosecond(clock::wall_clock_ns().into())?)
+}
+
+fn table(runs: &[RunSummary], short_ids: &[String], zone: &TimeZone, width: usize) -> String {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
+    table.set_width(u16::try_from(width).unwrap_or(u16::MAX));
+    let throughput = format!("best {}", numbers::THROUGHPUT_UNIT);
+    table.set_header(["id", "started", "name", "targets", "cells", "best IOPS", &throughput, ""]);
+    for (run, id) in runs.iter().zip(short_ids) {
+        let best = |rate: fn(&CellSummary) -> Option<f64>| run.cells.iter().filter_map(rate).max_by(f64::total_cmp);
+        table.add_row([
+            id.clone(),
+            run.started.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M").to_string(),
+            run.name.clone().unwrap_or_default(),
+            run.targets.join(", "),
+            run.cells.len().to_string(),
+            numbers::or_absent(best(CellSummary::iops), numbers::iops),
+            numbers::or_absent(best(|cell| cell.bytes_per_second), numbers::throughput),
+            if run.outcome == "complete" { String::new() } else { run.outcome.clone() },
+        ]);
+    }
+    // An id is there to be copied, and times and numbers to be compared: only names and targets are ever broken.
+    for (index, column) in table.column_iter_mut().enumerate() {
+        column.set_padding((0, 2));
+        if !matches!(index, 2 | 3) {
+            column.set_constraint(ColumnConstraint::ContentWidth);
+        }
+        if matches!(index, 4..=6) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    table.trim_fmt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(name: &str, target: &str, outcome: &str, iops: f64) -> RunSummary {
+        let cell = CellSummary {
+            target: target.to_owned(),
+            workload: "randread 4KiB QD32".to_owned(),
+            read_iops: Some(iops),
+            write_iops: None,
+            bytes_per_second: Some(iops * 4096.0),
+            latency_mean_ns: None,
+            latency_p99_ns: None,
+            verdict: "short".to_owned(),
+        };
+        let slower = CellSummary { read_iops: Some(1.0), bytes_per_second: None, ..cell.clone() };
+        RunSummary {
+            id: "0199c0de-7a3e-7000-8000-0000000000a1".parse().unwrap(),
+            started: "2025-10-08T09:30:00Z".parse().unwrap(),
+            elapsed_ns: 5_250_000_000,
+            outcome: outcome.to_owned(),
+            name: Some(name.to_owned()).filter(|name| !name.is_empty()),
+            tags: [].into(),
+            targets: vec![target.to_owned()],
+            version: "0.1.0".to_owned(),
+            cells: vec![slower, cell],
+        }
+    }
+
+    fn show(runs: &[RunSummary], width: usize) -> String {
+        let ids: Vec<_> = runs.iter().map(|_| "0199c0de-7a3e".to_owned()).collect();
+        table(runs, &ids, &TimeZone::fixed(jiff::tz::offset(2)), width)
+    }
+
+    #[test]
+    fn a_run_is_one_line_with_its_local_time_and_its_best_numbers() {
+        let text = show(&[run("first", "/mnt/data", "complete", 5100.0), run("", "/dev/sdc", "lost", 12.3)], 100);
+        let lines: Vec<_> = text.lines().collect();
+        assert_eq!(lines.len(), 3, "{text}");
+        for part in ["0199c0de-7a3e", "2025-10-08 11:30", "first", "/mnt/data", "5,100", "20.9"] {
+            assert!(lines[1].contains(part), "{part} in\n{text}");
+        }
+        assert!(!lines[1].contains("complete") && lines[2].ends_with("lost"), "{text}");
+    }
+
+    #[test]
+    fn a_table_of_long_names_fits_its_width_and_keeps_its_ids() {
+        let name = "a name of many words which nobody could foresee and nobody forbade";
+        let target = "/mnt/disks/pvc-4dd5e1a2-87b2-4a66-a5c9-bd0b2f54a1c3/globalmount/data";
+        let text = show(&[run(name, target, "interrupted", 1_234_567.0)], 100);
+        assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+        assert!(text.contains("0199c0de-7a3e") && text.contains("2025-10-08 11:30"), "{text}");
+    }
+}
