@@ -33,8 +33,10 @@ use rustix::{
     io::Errno,
 };
 
-/// Bytes of one write.
-const CHUNK_BYTES: u32 = 1 << 20;
+/// Bytes of one write, unless content demands longer ones.
+const CHUNK_BYTES: u64 = 1 << 20;
+/// The longest write that keeps pieces of odd sizes aligned; above, alignment is given up.
+const CHUNK_BYTES_MAX: u64 = 64 << 20;
 /// How many writes are on their way at once.
 const WRITERS: usize = 4;
 /// What lengths and offsets of direct writes are multiples of: no device asks for more.
@@ -53,7 +55,9 @@ pub struct LayoutFile {
     pub bytes: u64,
 }
 
-/// Fills a buffer with what stands in file number `.0` at offset `.1`, which is a multiple of 1 MiB.
+/// Fills a buffer with what stands in file number `.0` at offset `.1`. All buffers begin at a multiple of a piece (see
+/// [`lay_out_in_pieces`]), and all but the last of a file are whole pieces. A buffer still holds what was written
+/// before, so all of it is to be filled.
 pub type Content<'a> = dyn Fn(usize, u64, &mut [u8]) + Sync + 'a;
 
 /// What laying out came to.
@@ -141,14 +145,29 @@ fn free(facts: &StatVfs) -> u64 {
     facts.f_bavail.saturating_mul(facts.f_frsize)
 }
 
-/// Writes all of `files` and makes them durable. Ends soon after `stop` is set or `progress` breaks.
-///
-/// `progress` is told the bytes written and the bytes in total, ten times a second and at the end.
+/// Writes all of `files`, in pieces of 4 KiB: see [`lay_out_in_pieces`].
 ///
 /// # Errors
 /// When there is no space, the system refuses, or it was asked to stop.
 pub fn lay_out(
     files: &[LayoutFile],
+    content: &Content<'_>,
+    progress: &mut dyn FnMut(u64, u64) -> ControlFlow<()>,
+    stop: &AtomicBool,
+) -> Result<LayoutReport, LayoutError> {
+    lay_out_in_pieces(files, ALIGNMENT_BYTES as u32, content, progress, stop)
+}
+
+/// Writes all of `files` and makes them durable. Ends soon after `stop` is set or `progress` breaks. Content is asked
+/// for in multiples of `piece_bytes`, so that blocks with a header and a checksum are never cut.
+///
+/// `progress` is told the bytes written and the bytes in total, ten times a second and at the end.
+///
+/// # Errors
+/// When there is no space, the system refuses, or it was asked to stop.
+pub fn lay_out_in_pieces(
+    files: &[LayoutFile],
+    piece_bytes: u32,
     content: &Content<'_>,
     progress: &mut dyn FnMut(u64, u64) -> ControlFlow<()>,
     stop: &AtomicBool,
@@ -159,7 +178,7 @@ pub fn lay_out(
     for file in &open {
         file.allocate(stop)?;
     }
-    let layout = Layout::new(&open, content, stop);
+    let layout = Layout::new(&open, chunk_bytes(u64::from(piece_bytes)), content, stop);
     layout.write_all(progress)?;
     for file in &open {
         file.finish()?;
@@ -258,6 +277,16 @@ impl<'a> OpenFile<'a> {
     }
 }
 
+/// How long writes are that consist of whole pieces: near to 1 MiB, and aligned for direct I/O where that does not make
+/// them huge. Writes that are not aligned go through the page cache.
+fn chunk_bytes(piece_bytes: u64) -> u64 {
+    let piece_bytes = piece_bytes.clamp(1, CHUNK_BYTES_MAX);
+    let common = 1 << piece_bytes.trailing_zeros().min(ALIGNMENT_BYTES.trailing_zeros());
+    let aligned = piece_bytes * (ALIGNMENT_BYTES / common);
+    let unit = if aligned <= CHUNK_BYTES_MAX { aligned } else { piece_bytes };
+    unit * (CHUNK_BYTES / unit).max(1)
+}
+
 fn is_refused(error: &io::Error) -> bool {
     matches!(Errno::from_io_error(error), Some(Errno::INVAL | Errno::OPNOTSUPP))
 }
@@ -287,6 +316,7 @@ fn check_free(files: &[OpenFile<'_>]) -> Result<(), LayoutError> {
 /// The work that the writers share.
 struct Layout<'a> {
     files: &'a [OpenFile<'a>],
+    chunk_bytes: u64,
     content: &'a Content<'a>,
     /// The number of the first chunk of each file, and of all chunks at the end.
     first_chunks: Vec<u64>,
@@ -300,14 +330,15 @@ struct Layout<'a> {
 }
 
 impl<'a> Layout<'a> {
-    fn new(files: &'a [OpenFile<'a>], content: &'a Content<'a>, stop: &'a AtomicBool) -> Self {
+    fn new(files: &'a [OpenFile<'a>], chunk_bytes: u64, content: &'a Content<'a>, stop: &'a AtomicBool) -> Self {
         let mut first_chunks = vec![0];
         for file in files {
-            let chunks = file.bytes.div_ceil(u64::from(CHUNK_BYTES));
+            let chunks = file.bytes.div_ceil(chunk_bytes);
             first_chunks.push(first_chunks.last().copied().unwrap_or_default() + chunks);
         }
         Self {
             files,
+            chunk_bytes,
             content,
             first_chunks,
             total_bytes: files.iter().map(|file| file.bytes).sum(),
@@ -348,7 +379,7 @@ impl<'a> Layout<'a> {
 
     /// What one writer does.
     fn write_chunks(&self) {
-        let mut buffers = match BufferPool::new(1, CHUNK_BYTES) {
+        let mut buffers = match BufferPool::new(1, self.chunk_bytes as u32) {
             Ok(buffers) => buffers,
             Err(error) => return self.fail(&self.files[0], error),
         };
@@ -360,8 +391,8 @@ impl<'a> Layout<'a> {
             let Some(file) = self.files.get(index) else {
                 return;
             };
-            let offset = (chunk - self.first_chunks[index]) * u64::from(CHUNK_BYTES);
-            let length = (file.bytes - offset).min(u64::from(CHUNK_BYTES));
+            let offset = (chunk - self.first_chunks[index]) * self.chunk_bytes;
+            let length = (file.bytes - offset).min(self.chunk_bytes);
             let bytes = &mut buffer[..length as usize];
             (self.content)(index, offset, bytes);
             if let Err(error) = file.write(offset, bytes) {
@@ -386,98 +417,4 @@ impl<'a> Layout<'a> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn go_on(_: u64, _: u64) -> ControlFlow<()> {
-        ControlFlow::Continue(())
-    }
-
-    fn file(directory: &Path, name: &str, bytes: u64) -> LayoutFile {
-        let path = directory.join(name);
-        File::create(&path).unwrap();
-        LayoutFile { path, bytes }
-    }
-
-    #[test]
-    fn every_byte_of_every_file_is_what_its_place_demands() {
-        let directory = tempfile::tempdir().unwrap();
-        let sizes = [3 << 20, 0, (1 << 20) + 4097, 1];
-        let files: Vec<_> =
-            sizes.iter().enumerate().map(|(index, bytes)| file(directory.path(), &index.to_string(), *bytes)).collect();
-        let content = random_content(5);
-        let mut last = (0, 0);
-        let mut progress = |written, total| {
-            last = (written, total);
-            ControlFlow::Continue(())
-        };
-        let report = lay_out(&files, &content, &mut progress, &AtomicBool::new(false)).unwrap();
-        let total = sizes.iter().sum();
-        assert_eq!((report.bytes, last), (total, (total, total)));
-        for (index, file) in files.iter().enumerate() {
-            let found = std::fs::read(&file.path).unwrap();
-            let mut wanted = vec![0; sizes[index] as usize];
-            for (chunk, bytes) in wanted.chunks_mut(1 << 20).enumerate() {
-                content(index, (chunk as u64) << 20, bytes);
-            }
-            assert!(found == wanted, "file {index}");
-        }
-    }
-
-    #[test]
-    fn random_content_differs_between_places_and_seeds() {
-        let bytes = |seed, file, offset| {
-            let mut bytes = [0; 4096];
-            random_content(seed)(file, offset, &mut bytes);
-            bytes
-        };
-        assert_eq!(bytes(1, 0, 0), bytes(1, 0, 0));
-        for other in [bytes(2, 0, 0), bytes(1, 1, 0), bytes(1, 0, 1 << 20)] {
-            assert_ne!(bytes(1, 0, 0), other);
-        }
-    }
-
-    #[test]
-    fn a_layout_ends_when_it_is_asked_to() {
-        let directory = tempfile::tempdir().unwrap();
-        let files = [file(directory.path(), "a", 256 << 20)];
-        let stop = AtomicBool::new(false);
-        // The fourth chunk asks, so every writer ends with the chunk it has.
-        let stopping = |_: usize, offset: u64, _: &mut [u8]| {
-            stop.fetch_or(offset >= 3 << 20, Ordering::Relaxed);
-        };
-        let error = lay_out(&files, &stopping, &mut go_on, &stop).unwrap_err();
-        let LayoutError::Stopped { written_bytes } = error else {
-            panic!("{error}");
-        };
-        assert!(written_bytes < 16 << 20, "{written_bytes}");
-        let mut gives_up = |_, _| ControlFlow::Break(());
-        let slow = |_: usize, _: u64, _: &mut [u8]| thread::sleep(Duration::from_millis(5));
-        let error = lay_out(&files, &slow, &mut gives_up, &AtomicBool::new(false)).unwrap_err();
-        assert!(matches!(error, LayoutError::Stopped { .. }), "{error}");
-    }
-
-    #[test]
-    fn a_symbolic_link_in_the_place_of_a_file_is_not_followed() {
-        let directory = tempfile::tempdir().unwrap();
-        let victim = directory.path().join("victim");
-        std::fs::write(&victim, "precious").unwrap();
-        let path = directory.path().join("link");
-        std::os::unix::fs::symlink(&victim, &path).unwrap();
-        let files = [LayoutFile { path, bytes: 1 << 20 }];
-        lay_out(&files, &random_content(1), &mut go_on, &AtomicBool::new(false)).unwrap_err();
-        assert_eq!(std::fs::read(&victim).unwrap(), b"precious");
-    }
-
-    #[test]
-    fn more_than_the_file_system_holds_is_refused_before_anything_is_written() {
-        let directory = tempfile::tempdir().unwrap();
-        let files = [file(directory.path(), "a", 1 << 60)];
-        let error = lay_out(&files, &random_content(1), &mut go_on, &AtomicBool::new(false)).unwrap_err();
-        assert!(matches!(error, LayoutError::NoSpace { .. }), "{error}");
-        assert!(error.to_string().contains("lower --size"), "{error}");
-        assert_eq!(files[0].path.metadata().unwrap().len(), 0);
-        assert!(matches!(check_room(directory.path(), 1 << 60, 1), Err(LayoutError::NoSpace { .. })));
-        check_room(directory.path(), 4096, 1).unwrap();
-    }
-}
+mod tests;
