@@ -23,7 +23,7 @@ impl ProcessUsage {
     /// The usage of this process until now, in microseconds resolution (`getrusage`).
     pub fn now() -> Self {
         let mut usage = MaybeUninit::<libc::rusage>::zeroed();
-        // SAFETY: the pointer is to memory of the size and alignment of the structure, which lives until the call returns.
+        // SAFETY: the pointer is to memory for one such structure, which lives until the call returns.
         let result = unsafe { libc::getrusage(libc::RUSAGE_SELF, usage.as_mut_ptr()) };
         assert_eq!(result, 0, "getrusage fails for wrong arguments only");
         // SAFETY: it was zeroed, which is a valid value of all of its fields, and the call has filled it.

@@ -146,7 +146,7 @@ fn pressure(path: &Path) -> Option<u64> {
     pressure_some_ns(&fs::read_to_string(path).ok()?)
 }
 
-/// The total of the line `some avg10=0.00 avg60=0.00 avg300=0.00 total=123` of a pressure file, which is in microseconds.
+/// The total, kept in microseconds, of the line `some avg10=0.00 avg60=0.00 avg300=0.00 total=123` of a pressure file.
 fn pressure_some_ns(text: &str) -> Option<u64> {
     let some = text.lines().find_map(|line| line.strip_prefix("some "))?;
     some.split(' ').find_map(|word| word.strip_prefix("total="))?.trim().parse::<u64>().ok()?.checked_mul(1000)

@@ -139,8 +139,8 @@ pub enum Provenance {
 }
 
 impl TestObjects {
-    /// Starts a run that has no objects yet. Without a state directory, or when that cannot be written to, leftovers are
-    /// only found by looking where they are, and [`Self::warnings`] says so.
+    /// Starts a run that has no objects yet. Without a state directory leftovers are only found by looking where they
+    /// are; so too when it cannot be written to, and [`Self::warnings`] says so then.
     pub fn new(owner: Owner, state_directory: Option<&Path>) -> Self {
         let mut warnings = Vec::new();
         let registry = state_directory.and_then(|state| match Registry::create(state, &owner) {
@@ -212,8 +212,8 @@ impl TestObjects {
         Ok(None)
     }
 
-    /// Makes the file `path` when it does not exist, takes it over when an earlier run kept it, and leaves it alone when
-    /// it is somebody's.
+    /// Makes the file `path` when it does not exist, takes it over when an earlier run kept it, and leaves it alone
+    /// when it is somebody's.
     ///
     /// # Errors
     /// When the system refuses, or another run uses the file.
@@ -377,8 +377,8 @@ impl TestDirectory {
     }
 }
 
-/// Makes a directory and its marker. `None` when a sweep of another process removed the unfinished directory, or the name
-/// is taken.
+/// Makes a directory and its marker. `None` when a sweep of another process removed the unfinished directory, or the
+/// name is taken.
 fn make_directory(parent: BorrowedFd<'_>, name: &OsStr, owner: &Owner) -> io::Result<Option<(OwnedFd, MarkerFile)>> {
     for _ in 0..ATTEMPTS {
         match mkdirat(parent, name, Mode::RWXU) {

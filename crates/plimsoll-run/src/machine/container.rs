@@ -40,8 +40,8 @@ pub(super) fn environment(pod: &Pod) -> ContainerEnvironment {
 
 fn guess(traces: Traces<'_>) -> ContainerKind {
     let group = |trace: &str| traces.cgroup.contains(trace);
-    // In a namespace the path of the group is hidden. What the engine mounts is not: parts of its own directories appear
-    // as the roots of mounts, and as the layers of the root file system.
+    // In a namespace the path of the group is hidden. What the engine mounts is not: parts of its own directories are
+    // the roots of mounts, and the layers of the root file system.
     let mounted = |trace: &str| traces.mountinfo.lines().any(|line| is_of_container(line) && line.contains(trace));
     if traces.pod_named || traces.service_account || group("kubepods") || mounted("/kubelet/pods/") {
         ContainerKind::Kubernetes
