@@ -1,4 +1,7 @@
-//! `cargo xtask bench engines`: 4 KiB random reads at depth 128, one job, plimsoll and its peers in turns.
+//! `cargo xtask bench engines`: 4 KiB random reads, one job, plimsoll and its peers in turns.
+//!
+//! Asynchronous engines keep 128 operations in flight. `psync` keeps one: more would be threads for plimsoll, and are
+//! nothing for fio, whose one job does one system call at a time.
 
 use std::{
     path::PathBuf,
@@ -94,6 +97,8 @@ impl Series {
     }
 
     fn turn(&mut self, job: Job<'_>, device: &str) -> anyhow::Result<()> {
+        let synchronous = matches!(self.subject, Subject::Plimsoll("psync") | Subject::Fio("psync"));
+        let job = if synchronous { Job { queue_depth: 1, ..job } } else { job };
         let measured = measure(&mut self.subject.command(job), Some(device))?;
         let claim = self.subject.claim(&measured.stdout)?;
         let operations = measured.device_operations.max(1) as f64;
