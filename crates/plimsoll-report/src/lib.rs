@@ -1,1 +1,19 @@
-//! To be written.
+//! Records as text for people. Pure: it is handed records and plans and returns strings; it prints nothing, looks
+//! nothing up, and reads neither a clock nor a terminal.
+//!
+//! Read [`table::record`] first; [`numbers`] is the only place where a number becomes text.
+
+#![forbid(unsafe_code)]
+
+mod comparison;
+mod facts;
+mod grid;
+mod markdown;
+mod notes;
+pub mod numbers;
+mod rows;
+mod style;
+pub mod table;
+#[cfg(test)]
+mod test_records;
+mod wrapping;

@@ -1,0 +1,230 @@
+//! What was measured, where and with what: the lines above a table.
+
+use plimsoll_record::{
+    environment::{ContainerKind, DeviceEnvironment, TargetEnvironment, TargetKind},
+    record::{Cell, Outcome, Record},
+};
+use plimsoll_workload::settings::EngineChoice;
+
+use crate::numbers;
+
+/// A labelled line.
+pub(crate) struct Fact {
+    pub(crate) label: String,
+    pub(crate) text: String,
+}
+
+/// The targets of a record, in the order they are shown.
+pub(crate) fn targets(record: &Record) -> Vec<&str> {
+    let mut targets: Vec<&str> = Vec::new();
+    for cell in &record.cells {
+        if !targets.contains(&cell.target.as_str()) {
+            targets.push(&cell.target);
+        }
+    }
+    targets
+}
+
+/// The short name of a target among several.
+pub(crate) fn letter(index: usize) -> String {
+    u8::try_from(index)
+        .ok()
+        .filter(|index| *index < 26)
+        .map_or_else(|| format!("#{}", index + 1), |index| char::from(b'A' + index).to_string())
+}
+
+/// How a run ended, when it did not end as planned: a word and a sentence.
+pub(crate) fn outcome(record: &Record) -> Option<(&'static str, String)> {
+    let after = numbers::duration(record.elapsed_ns);
+    match record.outcome {
+        Outcome::Complete => None,
+        Outcome::Interrupted => {
+            Some(("INTERRUPTED", format!("after {after}: the numbers are those measured until then.")))
+        }
+        Outcome::Failed => Some(("FAILED", format!("after {after}: not everything that was planned was measured."))),
+        Outcome::Lost => Some((
+            "LOST",
+            format!("after {after}: plimsoll ended without a word, and this was put together from what it had saved."),
+        )),
+    }
+}
+
+/// All lines above the tables.
+pub(crate) fn of(record: &Record) -> Vec<Fact> {
+    let fact = |label: &str, text: String| Fact { label: label.to_owned(), text };
+    let targets = targets(record);
+    let mut facts: Vec<Fact> = targets
+        .iter()
+        .enumerate()
+        .map(|(index, target)| {
+            let environment = record.environment.targets.iter().find(|known| known.name == *target);
+            let label = if targets.len() == 1 { "target".to_owned() } else { letter(index) };
+            Fact { label, text: environment.map_or_else(|| (*target).to_owned(), describe_target) }
+        })
+        .collect();
+    facts.push(fact("load", load(&record.cells)));
+    facts.push(fact("engine", engines(record)));
+    facts.extend(Some(machine(record)).filter(|text| !text.is_empty()).map(|text| fact("machine", text)));
+    facts.push(fact("run", run(record)));
+    let tags: Vec<String> = record.tags.iter().map(|(key, value)| format!("{key}={value}")).collect();
+    let name: Vec<&str> = record.name.as_deref().into_iter().chain(tags.iter().map(String::as_str)).collect();
+    if !name.is_empty() {
+        facts.push(fact("name", name.join(", ")));
+    }
+    facts
+}
+
+fn describe_target(target: &TargetEnvironment) -> String {
+    let mut parts = vec![match target.kind {
+        TargetKind::Directory => "directory".to_owned(),
+        TargetKind::File => "file".to_owned(),
+        TargetKind::Device => "block device".to_owned(),
+    }];
+    if let (Some(mount), true) = (&target.mount, target.kind != TargetKind::Device) {
+        parts[0] += &format!(" on {}", mount.file_system);
+        if target.device.is_none() {
+            parts[0] += &format!(" of {}", mount.source);
+        }
+    }
+    parts.extend(target.device.as_ref().map(describe_device));
+    parts.extend(target.free_bytes.map(|free| format!("{} free", numbers::bytes(free))));
+    format!("{}: {}", target.name, parts.join(", "))
+}
+
+fn describe_device(device: &DeviceEnvironment) -> String {
+    let mut facts: Vec<String> = Vec::new();
+    facts.extend(device.model.as_deref().map(|model| model.trim().to_owned()).filter(|model| !model.is_empty()));
+    facts.extend(device.transport.clone().filter(|transport| !device.name.starts_with(transport.as_str())));
+    facts.extend(device.size_bytes.map(numbers::bytes));
+    if device.rotational == Some(true) {
+        facts.push("spinning".to_owned());
+    }
+    if !device.beneath.is_empty() {
+        facts.push(format!("over {}", device.beneath.join(", ")));
+    }
+    let name = device.partition.as_deref().unwrap_or(&device.name);
+    if facts.is_empty() { name.to_owned() } else { format!("{name} ({})", facts.join(", ")) }
+}
+
+/// `one` when all are the same, else the span from the least to the greatest.
+fn span(values: impl Iterator<Item = u64> + Clone, format: fn(u64) -> String) -> Option<String> {
+    let (least, greatest) = (values.clone().min()?, values.max()?);
+    let (least, greatest) = (format(least), format(greatest));
+    Some(if least == greatest { least } else { format!("{least} to {greatest}") })
+}
+
+fn load(cells: &[Cell]) -> String {
+    let sizes = cells.iter().map(|cell| cell.plan.size_bytes.saturating_mul(u64::from(cell.plan.file_count())));
+    let mut parts: Vec<String> =
+        span(sizes, numbers::bytes).map(|size| format!("working set {size}")).into_iter().collect();
+    parts.push(match cells.iter().filter(|cell| cell.plan.buffered).count() {
+        0 => "direct I/O".to_owned(),
+        count if count == cells.len() => "buffered I/O (page cache in play)".to_owned(),
+        count => format!("direct I/O, {count} of {} workloads buffered", cells.len()),
+    });
+    let measured = cells.iter().filter_map(|cell| {
+        [&cell.read, &cell.write, &cell.sync].into_iter().flatten().map(|result| result.elapsed_ns).max()
+    });
+    if let Some(time) = span(measured, numbers::duration) {
+        let slots =
+            span(cells.iter().map(|cell| u64::from(cell.rounds_done)).filter(|rounds| *rounds > 0), numbers::count);
+        let slots = slots.unwrap_or_default();
+        let unit = if slots == "1" { "slot" } else { "slots" };
+        let each = if cells.len() == 1 { "" } else { "each workload " };
+        parts.push(format!("{each}measured {time} in {slots} {unit}"));
+    }
+    parts.join(", ")
+}
+
+/// Workloads that are named one by one in a sentence that is about several.
+const NAMES_MAX: usize = 4;
+
+/// The names of cells, with their targets' letters when there are several targets.
+pub(crate) fn names(record: &Record, cells: &[usize]) -> String {
+    let targets = targets(record);
+    let name = |index: &usize| {
+        let cell = &record.cells[*index];
+        match targets.iter().position(|target| *target == cell.target) {
+            Some(target) if targets.len() > 1 => format!("{} {}", letter(target), cell.workload),
+            _ => cell.workload.clone(),
+        }
+    };
+    let mut names: Vec<String> = cells.iter().take(NAMES_MAX).map(name).collect();
+    if cells.len() > NAMES_MAX {
+        names.push(format!("{} more", cells.len() - NAMES_MAX));
+    }
+    names.join(", ")
+}
+
+/// The engine that most cells used, and the others with the cells that used them.
+fn engines(record: &Record) -> String {
+    let mut engines: Vec<(&str, Vec<usize>)> = Vec::new();
+    for (index, cell) in record.cells.iter().enumerate().filter(|(_, cell)| cell.engine != EngineChoice::Auto) {
+        // The usual engine needs no reason; any other does.
+        let text = match cell.engine {
+            EngineChoice::IoUring => cell.engine.as_str(),
+            _ if cell.engine_reason.is_empty() => cell.engine.as_str(),
+            _ => &cell.engine_reason,
+        };
+        match engines.iter_mut().find(|(known, _)| *known == text) {
+            Some((_, cells)) => cells.push(index),
+            None => engines.push((text, vec![index])),
+        }
+    }
+    engines.sort_by_key(|(_, cells)| std::cmp::Reverse(cells.len()));
+    let Some(((usual, _), others)) = engines.split_first() else {
+        return "none was chosen".to_owned();
+    };
+    let others = others.iter().map(|(engine, cells)| format!("; {}: {engine}", names(record, cells)));
+    (*usual).to_owned() + &others.collect::<String>()
+}
+
+fn machine(record: &Record) -> String {
+    let environment = &record.environment;
+    let machine = &environment.machine;
+    let mut parts: Vec<String> = Vec::new();
+    if let Some(kernel) = &machine.kernel_release {
+        let architecture = machine.architecture.as_deref().unwrap_or_default();
+        parts.push(format!("kernel {kernel} {architecture}").trim_end().to_owned());
+    }
+    if let Some(count) = machine.processors_allowed.or(machine.processors_online) {
+        parts.push(format!("{count} {}", if count == 1 { "processor" } else { "processors" }));
+    }
+    let cgroup = environment.cgroup.as_ref();
+    parts.extend(
+        cgroup
+            .and_then(|group| group.cpu_quota_processors)
+            .map(|quota| format!("CPU quota {}", numbers::processors(quota))),
+    );
+    parts.extend(machine.memory_bytes.map(|bytes| format!("{} memory", numbers::bytes(bytes))));
+    parts.extend(machine.product.clone());
+    let container = environment.container.as_ref().map(|container| container.kind);
+    parts.extend(container.and_then(container_word).map(str::to_owned));
+    parts.join(", ")
+}
+
+const fn container_word(kind: ContainerKind) -> Option<&'static str> {
+    match kind {
+        ContainerKind::None => None,
+        ContainerKind::Kubernetes => Some("in Kubernetes"),
+        ContainerKind::Docker => Some("in Docker"),
+        ContainerKind::Podman => Some("in Podman"),
+        ContainerKind::Containerd => Some("in containerd"),
+        ContainerKind::Other => Some("in a container"),
+    }
+}
+
+fn run(record: &Record) -> String {
+    let id = record.id.to_string();
+    let tool = &record.tool;
+    let mut parts = vec![
+        numbers::id_prefix(&id).to_owned(),
+        numbers::moment(record.started),
+        format!("took {}", numbers::duration(record.elapsed_ns)),
+        format!("plimsoll {}", tool.version),
+    ];
+    if tool.profile == "debug" {
+        parts.push("a debug build: its numbers are not to be trusted".to_owned());
+    }
+    parts.join(", ")
+}

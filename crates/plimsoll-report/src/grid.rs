@@ -1,0 +1,183 @@
+//! A table on its way to text: columns of finished strings, fitted into a width by leaving columns out and by breaking
+//! names, never numbers.
+
+use comfy_table::{Cell, CellAlignment, LineStyle, Row, Table, TableStyle};
+
+use crate::wrapping;
+
+/// One rule below the heads and nothing else, so that the text survives being pasted.
+const RULED: TableStyle = TableStyle::new().header_separator(LineStyle::none().fill('─'));
+
+/// Blank columns between two columns.
+const GAP: usize = 2;
+
+/// Names are broken into lines of this width before a column is left out.
+const NAME_WIDTH_MIN: usize = 18;
+
+/// On which side of its column a value stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Side {
+    Left,
+    Right,
+}
+
+/// How dispensable a column is: those of a higher rank are left out first, those of rank 0 never.
+pub(crate) type Rank = u8;
+
+/// A column of finished strings.
+#[derive(Clone, Debug)]
+pub(crate) struct Column {
+    pub(crate) head: String,
+    pub(crate) side: Side,
+    pub(crate) rank: Rank,
+    pub(crate) values: Vec<String>,
+}
+
+impl Column {
+    pub(crate) fn new(head: impl Into<String>, side: Side, rank: Rank, values: Vec<String>) -> Self {
+        Self { head: head.into(), side, rank, values }
+    }
+
+    fn width(&self) -> usize {
+        let lines = self.values.iter().flat_map(|value| value.split('\n'));
+        lines.map(wrapping::width).max().unwrap_or(0).max(wrapping::width(&self.head))
+    }
+}
+
+/// Columns of equal length; the first one holds names, which may be broken.
+#[derive(Clone, Debug)]
+pub(crate) struct Grid {
+    columns: Vec<Column>,
+}
+
+impl Grid {
+    pub(crate) const fn new(columns: Vec<Column>) -> Self {
+        Self { columns }
+    }
+
+    fn width(&self) -> usize {
+        self.columns.iter().map(Column::width).sum::<usize>() + GAP * self.columns.len().saturating_sub(1)
+    }
+
+    /// Whether the table fits without leaving out a column or breaking a name.
+    pub(crate) fn fits(&self, limit: usize) -> bool {
+        self.width() <= limit
+    }
+
+    /// The table with as many of its columns as fit into `limit`.
+    pub(crate) fn fit(mut self, limit: usize) -> Self {
+        while self.width() > limit {
+            let others = self.width() - self.columns[0].width();
+            let room = limit.saturating_sub(others);
+            let word = self.columns[0].values.iter().map(|name| wrapping::longest_word(name)).max().unwrap_or(0);
+            let dispensable = (1..self.columns.len()).max_by_key(|index| self.columns[*index].rank);
+            match dispensable.filter(|index| self.columns[*index].rank > 0) {
+                Some(index) if room < word.max(NAME_WIDTH_MIN) => {
+                    self.columns.remove(index);
+                }
+                _ => {
+                    self.break_names(room.max(wrapping::width(&self.columns[0].head)).max(8));
+                    break;
+                }
+            }
+        }
+        self
+    }
+
+    fn break_names(&mut self, limit: usize) {
+        for name in &mut self.columns[0].values {
+            *name = wrapping::name_lines(name, limit).join("\n");
+        }
+    }
+
+    /// The lines of the table: heads, a rule, the rows.
+    pub(crate) fn lines(&self) -> Vec<String> {
+        let mut table = Table::new();
+        table.load_style(RULED);
+        table.set_header(self.columns.iter().map(|column| column.head.clone()).collect::<Vec<_>>());
+        let rows = self.columns.first().map_or(0, |column| column.values.len());
+        for row in 0..rows {
+            table.add_row(Row::from(
+                self.columns.iter().map(|column| Cell::new(&column.values[row])).collect::<Vec<_>>(),
+            ));
+        }
+        let last = self.columns.len().saturating_sub(1);
+        for (index, (column, shown)) in self.columns.iter().zip(table.column_iter_mut()).enumerate() {
+            shown.set_padding((0, if index == last { 0 } else { GAP as u16 }));
+            shown.set_cell_alignment(match column.side {
+                Side::Left => CellAlignment::Left,
+                Side::Right => CellAlignment::Right,
+            });
+        }
+        table.lines().map(|line| line.trim_end().to_owned()).collect()
+    }
+
+    /// The table in Markdown, all columns.
+    pub(crate) fn markdown(&self) -> String {
+        let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
+        let mut out = line(self.columns.iter().map(|column| escaped(&column.head)).collect());
+        out += &line(
+            self.columns
+                .iter()
+                .map(|column| if column.side == Side::Right { "---:".to_owned() } else { "---".to_owned() })
+                .collect(),
+        );
+        let rows = self.columns.first().map_or(0, |column| column.values.len());
+        for row in 0..rows {
+            out += &line(self.columns.iter().map(|column| escaped(column.values[row].trim())).collect());
+        }
+        out
+    }
+}
+
+/// Text that Markdown would take for markup, made harmless.
+pub(crate) fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '|' | '*' | '`' | '[' | ']' | '<' | '\\' => out.extend(['\\', character]),
+            '\n' | '\r' => out.push(' '),
+            _ => out.push(character),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn grid(names: &[&str]) -> Grid {
+        let values = |text: &str| names.iter().map(|_| text.to_owned()).collect::<Vec<_>>();
+        Grid::new(vec![
+            Column::new("name", Side::Left, 0, names.iter().map(|name| (*name).to_owned()).collect()),
+            Column::new("rate", Side::Right, 0, values("12.3k")),
+            Column::new("max", Side::Right, 2, values("98.0 us")),
+            Column::new("mean", Side::Right, 1, values("2.50 s ")),
+        ])
+    }
+
+    #[test]
+    fn columns_are_left_out_by_rank_and_numbers_stay_whole() {
+        let heads =
+            |width: usize| grid(&["a workload"]).fit(width).lines()[0].split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_eq!(heads(80), "name rate max mean");
+        assert_eq!(heads(30), "name rate mean");
+        assert_eq!(heads(18), "name rate");
+        assert!(grid(&["a workload"]).fit(1).lines()[2].contains("12.3k"));
+    }
+
+    #[test]
+    fn a_long_name_is_broken_before_a_column_is_left_out() {
+        let lines = grid(&["randrw 70% read 4KiB-64KiB QD32 x8"]).fit(50).lines();
+        assert!(lines[0].contains("max") && lines[0].contains("mean"), "{lines:#?}");
+        assert!(lines.iter().all(|line| wrapping::width(line) <= 50), "{lines:#?}");
+    }
+
+    #[test]
+    fn a_name_cannot_break_out_of_a_markdown_table() {
+        let text = grid(&["a | b\n| c"]).markdown();
+        assert!(text.contains("| a \\| b \\| c |"), "{text}");
+        assert_eq!(text.lines().count(), 3);
+    }
+}

@@ -1,0 +1,35 @@
+//! A record in Markdown.
+
+use plimsoll_record::record::Record;
+
+use crate::{comparison, facts, grid::escaped, notes, rows, table};
+
+/// A record in Markdown: bold when it did not end as planned, facts as a list, tables, sentences as a list.
+pub(crate) fn record(record: &Record) -> String {
+    let mut out = String::new();
+    if let Some((word, sentence)) = facts::outcome(record) {
+        out += &format!("**{word}** {}\n\n", escaped(&sentence));
+    }
+    for fact in facts::of(record) {
+        out += &format!("- **{}** {}\n", escaped(&fact.label), escaped(&fact.text));
+    }
+    for grid in comparison::grids(record, usize::MAX) {
+        out += &format!("\n{}", grid.markdown());
+    }
+    let targets = facts::targets(record);
+    for (index, target) in targets.iter().enumerate() {
+        out.push('\n');
+        if targets.len() > 1 {
+            out += &format!("**{}** {}\n\n", facts::letter(index), escaped(target));
+        }
+        out += &rows::grid(&table::rows_of(record, target)).markdown();
+    }
+    let notes = notes::of(record);
+    if !notes.is_empty() {
+        out.push('\n');
+    }
+    for note in notes {
+        out += &format!("- {}: {}\n", note.word(), escaped(&note.text(record)));
+    }
+    out
+}

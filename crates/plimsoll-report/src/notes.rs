@@ -1,0 +1,210 @@
+//! The sentences below the tables: what failed, what is doubtful, what is good to know.
+
+use plimsoll_record::{
+    record::{Cell, Record},
+    results::{DirectionResult, Finding, OpenLoopResult, Severity, VerificationResult},
+};
+use plimsoll_workload::plan::Pacing;
+
+use crate::{
+    facts,
+    numbers::{self, count},
+    rows,
+    style::Tone,
+};
+
+/// Wrong blocks that are named one by one below a table; the record names more.
+const EXAMPLES_MAX: usize = 5;
+
+/// A sentence and how bad it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Note {
+    pub(crate) severity: Severity,
+    /// The cells that it is about, as indices; none when it is about the run.
+    cells: Vec<usize>,
+    sentence: String,
+}
+
+impl Note {
+    /// The word that a sentence begins with.
+    pub(crate) const fn word(&self) -> &'static str {
+        match self.severity {
+            Severity::Info => "note",
+            Severity::Warning => "warning",
+            Severity::Error => "error",
+        }
+    }
+
+    pub(crate) const fn tone(&self) -> Tone {
+        match self.severity {
+            Severity::Info => Tone::Head,
+            Severity::Warning => Tone::Doubtful,
+            Severity::Error => Tone::Bad,
+        }
+    }
+
+    /// The sentence, with the workloads that it is about.
+    pub(crate) fn text(&self, record: &Record) -> String {
+        if self.cells.is_empty() {
+            return self.sentence.clone();
+        }
+        if self.cells.len() == record.cells.len() && record.cells.len() > 1 {
+            return format!("all workloads: {}", self.sentence);
+        }
+        format!("{}: {}", facts::names(record, &self.cells), self.sentence)
+    }
+}
+
+/// All sentences about a record, the worst first.
+pub(crate) fn of(record: &Record) -> Vec<Note> {
+    let mut notes = Notes::default();
+    for (index, cell) in record.cells.iter().enumerate() {
+        slots(&mut notes, index, cell);
+        errors(&mut notes, index, cell);
+        cell.verification.iter().for_each(|result| verification(&mut notes, index, result));
+        cell.open_loop.iter().for_each(|result| open_loop(&mut notes, index, cell, result));
+        findings(&mut notes, index, &cell.findings);
+    }
+    for warning in &record.warnings {
+        notes.add(Severity::Warning, None, warning.clone());
+    }
+    legend(&mut notes, record);
+    let mut notes = notes.0;
+    notes.sort_by_key(|note| match note.severity {
+        Severity::Error => 0,
+        Severity::Warning => 1,
+        Severity::Info => 2,
+    });
+    notes
+}
+
+/// Sentences in the making: the same one about several cells is said once.
+#[derive(Default)]
+struct Notes(Vec<Note>);
+
+impl Notes {
+    fn add(&mut self, severity: Severity, cell: Option<usize>, sentence: String) {
+        match self.0.iter_mut().find(|note| note.severity == severity && note.sentence == sentence) {
+            Some(note) => note.cells.extend(cell.filter(|cell| !note.cells.contains(cell))),
+            None => self.0.push(Note { severity, cells: cell.into_iter().collect(), sentence }),
+        }
+    }
+}
+
+fn slots(notes: &mut Notes, index: usize, cell: &Cell) {
+    if cell.rounds_done > 0 && cell.rounds_done < cell.rounds {
+        let sentence = format!("slots done: {} of {}", cell.rounds_done, cell.rounds);
+        notes.add(Severity::Warning, Some(index), sentence);
+    }
+}
+
+fn errors(notes: &mut Notes, index: usize, cell: &Cell) {
+    for kind in &cell.error_kinds {
+        let times = if kind.count == 1 { "operation" } else { "operations" };
+        let sentence = format!(
+            "{} {} {times} failed with {}, the first at offset {}",
+            count(kind.count),
+            kind.operation,
+            kind.error,
+            count(kind.first_offset)
+        );
+        notes.add(Severity::Error, Some(index), sentence);
+    }
+    let explained: u64 = cell.error_kinds.iter().map(|kind| kind.count).sum();
+    if cell.errors > explained {
+        notes.add(Severity::Error, Some(index), format!("{} operations failed", count(cell.errors - explained)));
+    }
+}
+
+fn verification(notes: &mut Notes, index: usize, result: &VerificationResult) {
+    let checked = count(result.blocks_checked);
+    if result.mismatches == 0 {
+        let sentence = format!("{checked} blocks were read back and all were as written");
+        return notes.add(Severity::Info, Some(index), sentence);
+    }
+    let sentence = format!("{} of {checked} blocks were not as written", count(result.mismatches));
+    notes.add(Severity::Error, Some(index), sentence);
+    for example in result.examples.iter().take(EXAMPLES_MAX) {
+        notes.add(Severity::Error, Some(index), example.clone());
+    }
+    let unnamed = result.mismatches.saturating_sub(result.examples.len().min(EXAMPLES_MAX) as u64);
+    if unnamed > 0 && !result.examples.is_empty() {
+        let sentence = format!("{} further wrong blocks are not named here", count(unnamed));
+        notes.add(Severity::Error, Some(index), sentence);
+    }
+}
+
+fn open_loop(notes: &mut Notes, index: usize, cell: &Cell, result: &OpenLoopResult) {
+    let asked = asked_rate(cell).map_or_else(|| "open loop".to_owned(), |rate| format!("open loop at {rate}"));
+    let service = result.service_p99_ns.map_or_else(String::new, |ns| {
+        format!("; p99 {} from the moment of issue", numbers::latency_in_text(ns as f64))
+    });
+    let latest = if result.latest_ns > 0 {
+        format!(" (by {} at most)", numbers::latency_in_text(result.latest_ns as f64))
+    } else {
+        String::new()
+    };
+    let sentence = format!(
+        "{asked}: {} operations were due, {} were issued late{latest}, {} never{service}",
+        count(result.intended),
+        count(result.late),
+        count(result.never_issued)
+    );
+    notes.add(Severity::Info, Some(index), sentence);
+}
+
+/// The rate that an open loop was asked for, over all jobs.
+fn asked_rate(cell: &Cell) -> Option<String> {
+    let Pacing::Open { arrival, operations_per_second_per_job, bytes_per_second_per_job } = cell.plan.pacing else {
+        return None;
+    };
+    let jobs = f64::from(cell.plan.jobs);
+    let rate = match (operations_per_second_per_job, bytes_per_second_per_job) {
+        (Some(operations), _) => format!("{} IOPS", numbers::iops(operations * jobs)),
+        (None, Some(bytes)) => format!("{} {}", numbers::throughput(bytes * jobs), numbers::THROUGHPUT_UNIT),
+        (None, None) => return None,
+    };
+    Some(format!("{rate} ({arrival} arrivals)"))
+}
+
+/// Findings of a cell. Slots may each have found the same thing with other numbers: the first speaks for all.
+fn findings(notes: &mut Notes, index: usize, findings: &[Finding]) {
+    let mut told: Vec<&str> = Vec::new();
+    for finding in findings {
+        if told.contains(&finding.code.as_str()) {
+            continue;
+        }
+        told.push(&finding.code);
+        let mut texts: Vec<&str> =
+            findings.iter().filter(|other| other.code == finding.code).map(|other| other.text.as_str()).collect();
+        texts.sort_unstable();
+        texts.dedup();
+        let more = match texts.len() - 1 {
+            0 => String::new(),
+            others => format!(" (and {others} more like it in the record)"),
+        };
+        notes.add(finding.severity, Some(index), format!("{}{more}", finding.text));
+    }
+}
+
+/// What readers need to know of the signs in the tables.
+fn legend(notes: &mut Notes, record: &Record) {
+    let mut verdicts = Vec::new();
+    for cell in record.cells.iter().filter(|cell| cell.rounds_done > 0) {
+        if !verdicts.contains(&cell.verdict) {
+            verdicts.push(cell.verdict);
+        }
+    }
+    for verdict in verdicts {
+        notes.add(Severity::Info, None, format!("{} = {}", verdict.as_str(), rows::meaning(verdict)));
+    }
+    let unsupported = |result: &DirectionResult| {
+        let latency = &result.latency_ns;
+        result.operations > 0 && (latency.p50.is_none() || latency.p99.is_none() || latency.p99_9.is_none())
+    };
+    let directions = record.cells.iter().flat_map(|cell| [&cell.read, &cell.write, &cell.sync]).flatten();
+    if directions.into_iter().any(unsupported) {
+        let sentence = format!("{} = too few operations for this percentile", numbers::ABSENT);
+        notes.add(Severity::Info, None, sentence);
+    }
+}

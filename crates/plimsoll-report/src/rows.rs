@@ -1,0 +1,147 @@
+//! The measured rows of a record, as finished strings: one row for each direction of a cell.
+
+use plimsoll_measure::verdict::Verdict;
+use plimsoll_record::{record::Cell, results::DirectionResult};
+
+use crate::{
+    grid::{Column, Grid, Side},
+    numbers::{self, ABSENT},
+    style::Tone,
+};
+
+/// What stands in place of a verdict when a cell had no slot.
+pub(crate) const NOT_RUN: &str = "not run";
+
+/// One direction of a cell.
+#[derive(Clone, Debug)]
+pub(crate) struct Row<'a> {
+    /// The workload's name in the first row of a cell, empty in the others.
+    pub(crate) workload: &'a str,
+    pub(crate) operation: &'static str,
+    pub(crate) result: Option<&'a DirectionResult>,
+    pub(crate) errors: u64,
+    /// Empty in all but the first row of a cell.
+    pub(crate) verdict: &'static str,
+}
+
+/// The directions of a cell: those that it measured, and those that it should have.
+pub(crate) fn directions(cell: &Cell) -> Vec<(&'static str, Option<&DirectionResult>)> {
+    let planned = [("read", &cell.read, cell.plan.reads()), ("write", &cell.write, cell.plan.writes())];
+    let mut directions: Vec<_> = planned
+        .into_iter()
+        .filter(|(_, result, planned)| *planned || result.is_some())
+        .map(|(name, result, _)| (name, result.as_ref()))
+        .collect();
+    directions.extend(cell.sync.as_ref().map(|sync| ("sync", Some(sync))));
+    directions
+}
+
+/// The rows of a cell.
+pub(crate) fn of(cell: &Cell) -> Vec<Row<'_>> {
+    let row = |(index, (operation, result))| Row {
+        workload: if index == 0 { &cell.workload } else { "" },
+        operation,
+        result,
+        errors: cell.error_kinds.iter().filter(|kind| kind.operation == operation).map(|kind| kind.count).sum(),
+        verdict: match index {
+            0 if cell.rounds_done == 0 => NOT_RUN,
+            0 => cell.verdict.as_str(),
+            _ => "",
+        },
+    };
+    directions(cell).into_iter().enumerate().map(row).collect()
+}
+
+/// The tone of a word in the column of verdicts; `None` for any other word.
+pub(crate) fn tone(verdict: &str) -> Option<Tone> {
+    match verdict {
+        NOT_RUN => Some(Tone::Bad),
+        "steady" => Some(Tone::Good),
+        "short" => Some(Tone::Faint),
+        "burst" | "drifting" | "unstable" | "cached" | "client-limited" => Some(Tone::Doubtful),
+        _ => None,
+    }
+}
+
+/// What a verdict means, for readers who meet it for the first time.
+pub(crate) const fn meaning(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Steady => "the rate was level and is known to the asked precision",
+        Verdict::Burst => "a burst allowance was being used up",
+        Verdict::Drifting => "the rate was still moving",
+        Verdict::Unstable => "the rate fluctuated too much for a single number",
+        Verdict::Cached => "a cache answered instead of the storage",
+        Verdict::ClientLimited => "the machine that measured was the limit",
+        Verdict::Short => "measured too briefly to claim that the rate lasts",
+    }
+}
+
+/// A number about a direction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Metric {
+    Iops,
+    Throughput,
+    Mean,
+    P50,
+    P99,
+    P99_9,
+    Max,
+}
+
+impl Metric {
+    pub(crate) const fn head(self) -> &'static str {
+        match self {
+            Self::Iops => "IOPS",
+            Self::Throughput => numbers::THROUGHPUT_UNIT,
+            Self::Mean => "mean",
+            Self::P50 => "p50",
+            Self::P99 => "p99",
+            Self::P99_9 => "p99.9",
+            Self::Max => "max",
+        }
+    }
+
+    /// The number as text.
+    pub(crate) fn of(self, result: Option<&DirectionResult>) -> String {
+        let Some(result) = result else { return ABSENT.to_owned() };
+        let latency = &result.latency_ns;
+        let whole = |ns: Option<u64>| numbers::or_absent(ns, |ns| numbers::latency(ns as f64));
+        match self {
+            Self::Iops => numbers::iops(result.iops),
+            // Syncs carry no data, so they have no throughput.
+            Self::Throughput if result.bytes == 0 && result.operations > 0 => ABSENT.to_owned(),
+            Self::Throughput => numbers::throughput(result.bytes_per_second),
+            Self::Mean => numbers::or_absent(latency.mean, numbers::latency),
+            Self::P50 => whole(latency.p50),
+            Self::P99 => whole(latency.p99),
+            Self::P99_9 => whole(latency.p99_9),
+            Self::Max => whole(latency.max),
+        }
+    }
+
+    /// A column of this number; those of a higher rank are left out first.
+    pub(crate) fn column(self, head: impl Into<String>, rank: u8, rows: &[Row<'_>]) -> Column {
+        Column::new(head, Side::Right, rank, rows.iter().map(|row| self.of(row.result)).collect())
+    }
+}
+
+/// The table of a target.
+pub(crate) fn grid(rows: &[Row<'_>]) -> Grid {
+    let text = |value: fn(&Row<'_>) -> String| rows.iter().map(value).collect::<Vec<_>>();
+    let mut columns = vec![
+        Column::new("workload", Side::Left, 0, text(|row| row.workload.to_owned())),
+        Column::new("op", Side::Left, 0, text(|row| row.operation.to_owned())),
+        Metric::Iops.column("IOPS", 0, rows),
+        Metric::Throughput.column(numbers::THROUGHPUT_UNIT, 1, rows),
+        Metric::Mean.column("mean", 3, rows),
+        Metric::P50.column("p50", 4, rows),
+        Metric::P99.column("p99", 2, rows),
+        Metric::P99_9.column("p99.9", 6, rows),
+        Metric::Max.column("max", 5, rows),
+    ];
+    if rows.iter().any(|row| row.errors > 0) {
+        columns.push(Column::new("errors", Side::Right, 0, text(|row| numbers::count(row.errors))));
+    }
+    columns.push(Column::new("verdict", Side::Left, 0, text(|row| row.verdict.to_owned())));
+    Grid::new(columns)
+}

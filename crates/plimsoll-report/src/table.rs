@@ -1,0 +1,98 @@
+//! A record as text for a terminal, and for pasting wherever fixed-width text goes.
+
+use plimsoll_record::record::{Cell, Record};
+
+pub use crate::style::Style;
+use crate::{
+    comparison, facts,
+    grid::Grid,
+    notes,
+    rows::{self, Row},
+    style::Tone,
+    wrapping,
+};
+
+/// Labels of the lines above the tables take this many columns.
+const LABEL_WIDTH: usize = 9;
+
+/// Narrower than this nothing useful fits.
+const WIDTH_MIN: usize = 40;
+
+/// A record as text: how it ended, what was measured where, the tables, and what is to be said about the numbers. Lines
+/// are at most `width` columns wide unless a single word is longer.
+pub fn record(record: &Record, width: usize, style: Style) -> String {
+    let width = width.max(WIDTH_MIN);
+    let mut out = String::new();
+    if let Some((word, sentence)) = facts::outcome(record) {
+        out += &labelled(&format!("{word} "), &sentence, Tone::Bad, width, style);
+        out.push('\n');
+    }
+    for fact in facts::of(record) {
+        let label = format!("{:<LABEL_WIDTH$}", fact.label);
+        out += &labelled(&label, &fact.text, Tone::Faint, width, style);
+    }
+    for grid in comparison::grids(record, width) {
+        out.push('\n');
+        push_grid(&mut out, &grid, style);
+    }
+    let targets = facts::targets(record);
+    for (index, target) in targets.iter().enumerate() {
+        out.push('\n');
+        if targets.len() > 1 {
+            let title = format!("{:<LABEL_WIDTH$}{target}", facts::letter(index));
+            out += &style.paint(&title, Tone::Head);
+            out.push('\n');
+        }
+        push_grid(&mut out, &rows::grid(&rows_of(record, target)).fit(width), style);
+    }
+    let notes = notes::of(record);
+    if !notes.is_empty() {
+        out.push('\n');
+    }
+    for note in notes {
+        out += &labelled(&format!("{}: ", note.word()), &note.text(record), note.tone(), width, style);
+    }
+    out
+}
+
+/// A record in Markdown, for a pull request or an issue. It holds the same as [`record`], with all columns.
+pub fn markdown(record: &Record) -> String {
+    crate::markdown::record(record)
+}
+
+/// The rows of a target.
+pub(crate) fn rows_of<'a>(record: &'a Record, target: &str) -> Vec<Row<'a>> {
+    record.cells.iter().filter(|cell: &&Cell| cell.target == target).flat_map(rows::of).collect()
+}
+
+/// A text behind a label, of which the label is coloured.
+fn labelled(label: &str, text: &str, tone: Tone, width: usize, style: Style) -> String {
+    let plain = wrapping::labelled(label, text, width);
+    match plain.strip_prefix(label.trim_end()) {
+        Some(rest) => style.paint(label.trim_end(), tone) + rest,
+        None => plain,
+    }
+}
+
+fn push_grid(out: &mut String, grid: &Grid, style: Style) {
+    for (index, line) in grid.lines().iter().enumerate() {
+        match index {
+            0 => out.push_str(&style.paint(line, Tone::Head)),
+            1 => out.push_str(&style.paint(line, Tone::Faint)),
+            _ => out.push_str(&coloured(line, style)),
+        }
+        out.push('\n');
+    }
+}
+
+/// A row whose verdict has its colour. The verdict is the last column, so it ends the line.
+fn coloured(line: &str, style: Style) -> String {
+    let verdict = line.rsplit_once("  ").map_or("", |(_, verdict)| verdict);
+    match rows::tone(verdict) {
+        Some(tone) => format!("{}{}", &line[..line.len() - verdict.len()], style.paint(verdict, tone)),
+        None => line.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,437 @@
+//! What readers see, whole.
+
+use plimsoll_record::{
+    event::RunEvent,
+    record::{Outcome, Record},
+    results::{ErrorCount, Finding, OpenLoopResult, Severity, VerificationResult},
+};
+use plimsoll_workload::{
+    settings::{Arrival, EngineChoice, ReadWrite},
+    workload::Workload,
+};
+
+use super::*;
+use crate::test_records::{Story, canonical, canonical_figures, histogram, workloads};
+
+const PLAIN: Style = Style { colour: false };
+const COLOUR: Style = Style { colour: true };
+
+fn fits(text: &str, width: usize) {
+    for line in text.lines() {
+        assert!(wrapping::width(line) <= width, "{} columns: {line}", wrapping::width(line));
+        assert_eq!(line, line.trim_end(), "blanks at the end");
+    }
+}
+
+fn two_targets() -> Record {
+    let mut story = Story::new(&["/mnt/a", "/mnt/b"], &workloads("canonical"));
+    for (cell, (iops, latency_ns)) in canonical_figures().into_iter().enumerate() {
+        story.measure(cell, iops, latency_ns);
+        story.measure(cell + 6, iops * 3, latency_ns / 3);
+    }
+    story.engine(7, EngineChoice::Psync, "psync was asked for");
+    story.end(125_000_000_000, Outcome::Complete)
+}
+
+fn interrupted() -> Record {
+    let mut story = Story::new(&["/mnt/data"], &workloads("canonical"));
+    story.measure(0, 1_650, 600_000);
+    for round in 0..2 {
+        let slot = story.slot(1, round, 1_340, 740_000);
+        story.tell(&RunEvent::SlotFinished(Box::new(slot)));
+    }
+    story.tell(&RunEvent::Warning { text: "the processor's governor is powersave".into() });
+    story.end(21_400_000_000, Outcome::Interrupted)
+}
+
+fn failing() -> Record {
+    let mixed = Workload {
+        name: Some("mixed".into()),
+        rw: Some(ReadWrite::RandRw),
+        fdatasync: Some(100),
+        verify: Some(true),
+        queue_depth: Some("8".parse().unwrap()),
+        ..Workload::default()
+    };
+    let mut story = Story::new(&["/mnt/data"], &[mixed]);
+    let mut slot = story.slot(0, 0, 9_000, 880_000);
+    slot.sync =
+        Some(plimsoll_record::event::SlotDirection { operations: 54, bytes: 0, histogram: histogram(54, 3_000_000) });
+    slot.errors = vec![
+        ErrorCount {
+            operation: "write".into(),
+            error: "EIO (Input/output error)".into(),
+            count: 12,
+            first_offset: 409_600,
+        },
+        ErrorCount { operation: "sync".into(), error: "EIO (Input/output error)".into(), count: 1, first_offset: 0 },
+    ];
+    slot.verification = Some(VerificationResult {
+        blocks_checked: 262_144,
+        mismatches: 9,
+        examples: (1..=7).map(|block| format!("offset {}: a lost write", block * 4096)).collect(),
+    });
+    story.tell(&RunEvent::SlotFinished(Box::new(slot)));
+    story.end(3_200_000_000, Outcome::Failed)
+}
+
+fn open_loop() -> Record {
+    let paced = Workload {
+        name: Some("paced".into()),
+        rw: Some(ReadWrite::RandRead),
+        rate: Some("5k".parse().unwrap()),
+        arrival: Some(Arrival::Poisson),
+        jobs: Some("2".parse().unwrap()),
+        queue_depth: Some("4".parse().unwrap()),
+        ..Workload::default()
+    };
+    let mut story = Story::new(&["/mnt/data"], &[paced]);
+    for round in 0..6 {
+        let mut slot = story.slot(0, round, 4_990, 210_000);
+        slot.open_loop = Some(OpenLoopResult {
+            intended: 6_000,
+            late: 2 * u64::from(round),
+            never_issued: 1,
+            latest_ns: 3_200_000,
+            ..OpenLoopResult::default()
+        });
+        slot.service = Some(histogram(5_988, 190_000));
+        story.tell(&RunEvent::SlotFinished(Box::new(slot)));
+        let finding = |code: &str, severity, text: String| Finding {
+            code: code.into(),
+            severity,
+            text,
+            evidence: serde_json::Map::default(),
+        };
+        story.tell(&RunEvent::Found {
+            cell: 0,
+            finding: finding("open-loop-late", Severity::Warning, format!("{} operations were issued late", 2 * round)),
+        });
+        story.tell(&RunEvent::Found {
+            cell: 0,
+            finding: finding("page-cache", Severity::Info, "the page cache answered".into()),
+        });
+    }
+    story.end(9_100_000_000, Outcome::Complete)
+}
+
+#[test]
+fn the_canonical_six_fit_a_hundred_columns() {
+    let text = record(&canonical(), 100, PLAIN);
+    fits(&text, 100);
+    insta::assert_snapshot!(text, @r#"
+    target   /mnt/data: directory on ext4, nvme1n1p1 (Amazon Elastic Block Store, 100 GiB), 80 GiB free
+    load     working set 1 GiB, direct I/O, each workload measured 7.20 s in 6 slots
+    engine   io_uring
+    machine  kernel 6.12.0 x86_64, 4 processors, 16 GiB memory, Amazon EC2 m7i.xlarge
+    run      0199c0de-7a3e, 2025-10-08 09:30 UTC, took 54 s, plimsoll 0.1.0
+
+    workload          op      IOPS   MB/s     mean      p50      p99    p99.9      max  verdict
+    ───────────────────────────────────────────────────────────────────────────────────────────
+    latency-read      read   1,650   6.76   608 us   600 us   600 us  6.00 ms  6.00 ms  short
+    latency-write     write  1,340   5.49   752 us   740 us   740 us        -  7.40 ms  short
+    iops-read         read   16.0k   65.6  16.2 ms  15.9 ms  15.9 ms   159 ms   159 ms  short
+    iops-write        write  16.0k   65.5  16.3 ms  16.0 ms  16.0 ms   160 ms   160 ms  short
+    throughput-read   read     996  1,044   260 ms   256 ms   256 ms        -  2.56 s   short
+    throughput-write  write    121    127  2.10 s   2.10 s         -        -  2.10 s   short
+
+    note: short = measured too briefly to claim that the rate lasts
+    note: - = too few operations for this percentile
+    "#);
+}
+
+#[test]
+fn sixty_columns_show_fewer_numbers_and_break_none() {
+    let text = record(&canonical(), 60, PLAIN);
+    fits(&text, 60);
+    insta::assert_snapshot!(text, @r#"
+    target   /mnt/data: directory on ext4, nvme1n1p1 (Amazon
+             Elastic Block Store, 100 GiB), 80 GiB free
+    load     working set 1 GiB, direct I/O, each workload
+             measured 7.20 s in 6 slots
+    engine   io_uring
+    machine  kernel 6.12.0 x86_64, 4 processors, 16 GiB memory,
+             Amazon EC2 m7i.xlarge
+    run      0199c0de-7a3e, 2025-10-08 09:30 UTC, took 54 s,
+             plimsoll 0.1.0
+
+    workload          op      IOPS   MB/s      p99  verdict
+    ───────────────────────────────────────────────────────
+    latency-read      read   1,650   6.76   600 us  short
+    latency-write     write  1,340   5.49   740 us  short
+    iops-read         read   16.0k   65.6  15.9 ms  short
+    iops-write        write  16.0k   65.5  16.0 ms  short
+    throughput-read   read     996  1,044   256 ms  short
+    throughput-write  write    121    127        -  short
+
+    note: short = measured too briefly to claim that the rate
+          lasts
+    note: - = too few operations for this percentile
+    "#);
+}
+
+#[test]
+fn two_targets_stand_side_by_side_and_in_detail() {
+    let text = record(&two_targets(), 100, PLAIN);
+    fits(&text, 100);
+    insta::assert_snapshot!(text, @r#"
+    A        /mnt/a: directory on ext4, nvme1n1p1 (Amazon Elastic Block Store, 100 GiB), 80 GiB free
+    B        /mnt/b: directory on xfs, nvme2n1p1 (Amazon Elastic Block Store, 100 GiB), 80 GiB free
+    load     working set 1 GiB, direct I/O, each workload measured 7.20 s in 6 slots
+    engine   io_uring; B latency-write: psync was asked for
+    machine  kernel 6.12.0 x86_64, 4 processors, 16 GiB memory, Amazon EC2 m7i.xlarge
+    run      0199c0de-7a3e, 2025-10-08 09:30 UTC, took 2m 05s, plimsoll 0.1.0
+
+    workload          op     IOPS A  IOPS B  MB/s A  MB/s B    p99 A    p99 B   mean A   mean B
+    ───────────────────────────────────────────────────────────────────────────────────────────
+    latency-read      read    1,650   4,950    6.76    20.3   600 us   200 us   608 us   203 us
+    latency-write     write   1,340   4,020    5.49    16.5   740 us   247 us   752 us   251 us
+    iops-read         read    16.0k   48.0k    65.6     197  15.9 ms  5.30 ms  16.2 ms  5.40 ms
+    iops-write        write   16.0k   48.0k    65.5     197  16.0 ms  5.33 ms  16.3 ms  5.42 ms
+    throughput-read   read      996   2,988   1,044   3,133   256 ms  85.4 ms   260 ms  86.8 ms
+    throughput-write  write     121     362     127     380        -   700 ms  2.10 s    700 ms
+
+    A        /mnt/a
+    workload          op      IOPS   MB/s     mean      p50      p99    p99.9      max  verdict
+    ───────────────────────────────────────────────────────────────────────────────────────────
+    latency-read      read   1,650   6.76   608 us   600 us   600 us  6.00 ms  6.00 ms  short
+    latency-write     write  1,340   5.49   752 us   740 us   740 us        -  7.40 ms  short
+    iops-read         read   16.0k   65.6  16.2 ms  15.9 ms  15.9 ms   159 ms   159 ms  short
+    iops-write        write  16.0k   65.5  16.3 ms  16.0 ms  16.0 ms   160 ms   160 ms  short
+    throughput-read   read     996  1,044   260 ms   256 ms   256 ms        -  2.56 s   short
+    throughput-write  write    121    127  2.10 s   2.10 s         -        -  2.10 s   short
+
+    B        /mnt/b
+    workload          op      IOPS   MB/s     mean      p50      p99    p99.9      max  verdict
+    ───────────────────────────────────────────────────────────────────────────────────────────
+    latency-read      read   4,950   20.3   203 us   200 us   200 us  2.00 ms  2.00 ms  short
+    latency-write     write  4,020   16.5   251 us   247 us   247 us  2.47 ms  2.47 ms  short
+    iops-read         read   48.0k    197  5.40 ms  5.30 ms  5.30 ms  53.0 ms  53.0 ms  short
+    iops-write        write  48.0k    197  5.42 ms  5.33 ms  5.33 ms  53.3 ms  53.3 ms  short
+    throughput-read   read   2,988  3,133  86.8 ms  85.4 ms  85.4 ms   853 ms   853 ms  short
+    throughput-write  write    362    380   700 ms   700 ms   700 ms        -   700 ms  short
+
+    note: short = measured too briefly to claim that the rate lasts
+    note: - = too few operations for this percentile
+    "#);
+}
+
+#[test]
+fn two_targets_fit_sixty_columns() {
+    let text = record(&two_targets(), 60, PLAIN);
+    fits(&text, 60);
+    insta::assert_snapshot!(text, @r#"
+    A        /mnt/a: directory on ext4, nvme1n1p1 (Amazon
+             Elastic Block Store, 100 GiB), 80 GiB free
+    B        /mnt/b: directory on xfs, nvme2n1p1 (Amazon Elastic
+             Block Store, 100 GiB), 80 GiB free
+    load     working set 1 GiB, direct I/O, each workload
+             measured 7.20 s in 6 slots
+    engine   io_uring; B latency-write: psync was asked for
+    machine  kernel 6.12.0 x86_64, 4 processors, 16 GiB memory,
+             Amazon EC2 m7i.xlarge
+    run      0199c0de-7a3e, 2025-10-08 09:30 UTC, took 2m 05s,
+             plimsoll 0.1.0
+
+    workload          op     IOPS A  IOPS B    p99 A    p99 B
+    ─────────────────────────────────────────────────────────
+    latency-read      read    1,650   4,950   600 us   200 us
+    latency-write     write   1,340   4,020   740 us   247 us
+    iops-read         read    16.0k   48.0k  15.9 ms  5.30 ms
+    iops-write        write   16.0k   48.0k  16.0 ms  5.33 ms
+    throughput-read   read      996   2,988   256 ms  85.4 ms
+    throughput-write  write     121     362        -   700 ms
+
+    A        /mnt/a
+    workload          op      IOPS   MB/s      p99  verdict
+    ───────────────────────────────────────────────────────
+    latency-read      read   1,650   6.76   600 us  short
+    latency-write     write  1,340   5.49   740 us  short
+    iops-read         read   16.0k   65.6  15.9 ms  short
+    iops-write        write  16.0k   65.5  16.0 ms  short
+    throughput-read   read     996  1,044   256 ms  short
+    throughput-write  write    121    127        -  short
+
+    B        /mnt/b
+    workload          op      IOPS   MB/s      p99  verdict
+    ───────────────────────────────────────────────────────
+    latency-read      read   4,950   20.3   200 us  short
+    latency-write     write  4,020   16.5   247 us  short
+    iops-read         read   48.0k    197  5.30 ms  short
+    iops-write        write  48.0k    197  5.33 ms  short
+    throughput-read   read   2,988  3,133  85.4 ms  short
+    throughput-write  write    362    380   700 ms  short
+
+    note: short = measured too briefly to claim that the rate
+          lasts
+    note: - = too few operations for this percentile
+    "#);
+}
+
+#[test]
+fn an_interrupted_run_says_so_first_and_what_was_not_run() {
+    let text = record(&interrupted(), 100, PLAIN);
+    fits(&text, 100);
+    insta::assert_snapshot!(text, @r#"
+    INTERRUPTED after 21 s: the numbers are those measured until then.
+
+    target   /mnt/data: directory on ext4, nvme1n1p1 (Amazon Elastic Block Store, 100 GiB), 80 GiB free
+    load     working set 1 GiB, direct I/O, each workload measured 2.40 s to 7.20 s in 2 to 6 slots
+    engine   io_uring
+    machine  kernel 6.12.0 x86_64, 4 processors, 16 GiB memory, Amazon EC2 m7i.xlarge
+    run      0199c0de-7a3e, 2025-10-08 09:30 UTC, took 21 s, plimsoll 0.1.0
+
+    workload          op      IOPS  MB/s    mean     p50     p99    p99.9      max  verdict
+    ───────────────────────────────────────────────────────────────────────────────────────
+    latency-read      read   1,650  6.76  608 us  600 us  600 us  6.00 ms  6.00 ms  short
+    latency-write     write  1,340  5.49  752 us  740 us  740 us        -  7.40 ms  short
+    iops-read         read       -     -       -       -       -        -        -  not run
+    iops-write        write      -     -       -       -       -        -        -  not run
+    throughput-read   read       -     -       -       -       -        -        -  not run
+    throughput-write  write      -     -       -       -       -        -        -  not run
+
+    warning: latency-write: slots done: 2 of 6
+    warning: the processor's governor is powersave
+    note: short = measured too briefly to claim that the rate lasts
+    note: - = too few operations for this percentile
+    "#);
+}
+
+#[test]
+fn errors_are_counted_and_named_and_syncs_have_a_row() {
+    let text = record(&failing(), 100, PLAIN);
+    fits(&text, 100);
+    insta::assert_snapshot!(text, @r#"
+    FAILED after 3.20 s: not everything that was planned was measured.
+
+    target   /mnt/data: directory on ext4, nvme1n1p1 (Amazon Elastic Block Store, 100 GiB), 80 GiB free
+    load     working set 1 GiB, direct I/O, measured 1.20 s in 1 slot
+    engine   io_uring
+    machine  kernel 6.12.0 x86_64, 4 processors, 16 GiB memory, Amazon EC2 m7i.xlarge
+    run      0199c0de-7a3e, 2025-10-08 09:30 UTC, took 3.20 s, plimsoll 0.1.0
+
+    workload  op      IOPS  MB/s     mean      p50     p99  p99.9      max  errors  verdict
+    ───────────────────────────────────────────────────────────────────────────────────────
+    mixed     read   4,500  18.4   895 us   880 us  880 us      -  8.80 ms       0  short
+              write  4,500  18.4   895 us   880 us  880 us      -  8.80 ms      12
+              sync    45.0     -  3.00 ms  3.00 ms       -      -  3.00 ms       1
+
+    error: mixed: 12 write operations failed with EIO (Input/output error), the first at offset 409,600
+    error: mixed: 1 sync operation failed with EIO (Input/output error), the first at offset 0
+    error: mixed: 9 of 262,144 blocks were not as written
+    error: mixed: offset 4096: a lost write
+    error: mixed: offset 8192: a lost write
+    error: mixed: offset 12288: a lost write
+    error: mixed: offset 16384: a lost write
+    error: mixed: offset 20480: a lost write
+    error: mixed: 4 further wrong blocks are not named here
+    warning: mixed: slots done: 1 of 6
+    note: short = measured too briefly to claim that the rate lasts
+    note: - = too few operations for this percentile
+    "#);
+}
+
+#[test]
+fn an_open_loop_tells_what_was_late_and_never_issued() {
+    let text = record(&open_loop(), 100, PLAIN);
+    fits(&text, 100);
+    insta::assert_snapshot!(text, @r#"
+    target   /mnt/data: directory on ext4, nvme1n1p1 (Amazon Elastic Block Store, 100 GiB), 80 GiB free
+    load     working set 1 GiB, direct I/O, measured 7.20 s in 6 slots
+    engine   io_uring
+    machine  kernel 6.12.0 x86_64, 4 processors, 16 GiB memory, Amazon EC2 m7i.xlarge
+    run      0199c0de-7a3e, 2025-10-08 09:30 UTC, took 9.10 s, plimsoll 0.1.0
+
+    workload  op     IOPS  MB/s    mean     p50     p99    p99.9      max  verdict
+    ──────────────────────────────────────────────────────────────────────────────
+    paced     read  4,990  20.4  213 us  210 us  210 us  2.10 ms  2.10 ms  short
+
+    warning: paced: 0 operations were issued late (and 5 more like it in the record)
+    note: paced: open loop at 5,000 IOPS (poisson arrivals): 36,000 operations were due, 30 were issued
+          late (by 3.20 ms at most), 6 never; p99 190 us from the moment of issue
+    note: paced: the page cache answered
+    note: short = measured too briefly to claim that the rate lasts
+    "#);
+}
+
+#[test]
+fn colour_repeats_what_the_words_say() {
+    let text = record(&interrupted(), 100, COLOUR);
+    insta::assert_snapshot!(text.replace('\u{1b}', "^"), @r#"
+    ^[31mINTERRUPTED^[0m after 21 s: the numbers are those measured until then.
+
+    ^[2mtarget^[0m   /mnt/data: directory on ext4, nvme1n1p1 (Amazon Elastic Block Store, 100 GiB), 80 GiB free
+    ^[2mload^[0m     working set 1 GiB, direct I/O, each workload measured 2.40 s to 7.20 s in 2 to 6 slots
+    ^[2mengine^[0m   io_uring
+    ^[2mmachine^[0m  kernel 6.12.0 x86_64, 4 processors, 16 GiB memory, Amazon EC2 m7i.xlarge
+    ^[2mrun^[0m      0199c0de-7a3e, 2025-10-08 09:30 UTC, took 21 s, plimsoll 0.1.0
+
+    ^[1mworkload          op      IOPS  MB/s    mean     p50     p99    p99.9      max  verdict^[0m
+    ^[2m───────────────────────────────────────────────────────────────────────────────────────^[0m
+    latency-read      read   1,650  6.76  608 us  600 us  600 us  6.00 ms  6.00 ms  ^[2mshort^[0m
+    latency-write     write  1,340  5.49  752 us  740 us  740 us        -  7.40 ms  ^[2mshort^[0m
+    iops-read         read       -     -       -       -       -        -        -  ^[31mnot run^[0m
+    iops-write        write      -     -       -       -       -        -        -  ^[31mnot run^[0m
+    throughput-read   read       -     -       -       -       -        -        -  ^[31mnot run^[0m
+    throughput-write  write      -     -       -       -       -        -        -  ^[31mnot run^[0m
+
+    ^[33mwarning:^[0m latency-write: slots done: 2 of 6
+    ^[33mwarning:^[0m the processor's governor is powersave
+    ^[1mnote:^[0m short = measured too briefly to claim that the rate lasts
+    ^[1mnote:^[0m - = too few operations for this percentile
+    "#);
+}
+
+#[test]
+fn without_its_escapes_coloured_text_is_the_plain_text() {
+    for shown in [canonical(), two_targets(), interrupted(), failing(), open_loop()] {
+        for width in [60, 100] {
+            let mut plain = String::new();
+            for (index, part) in record(&shown, width, COLOUR).split("\u{1b}[").enumerate() {
+                plain += if index == 0 { part } else { part.split_once('m').unwrap().1 };
+            }
+            assert_eq!(plain, record(&shown, width, PLAIN));
+        }
+    }
+}
+
+#[test]
+fn every_width_is_kept() {
+    for shown in [canonical(), two_targets(), interrupted(), failing(), open_loop()] {
+        for width in 60..140 {
+            fits(&record(&shown, width, PLAIN), width);
+        }
+    }
+}
+
+#[test]
+fn markdown_holds_all_columns() {
+    insta::assert_snapshot!(markdown(&failing()), @r#"
+    **FAILED** after 3.20 s: not everything that was planned was measured.
+
+    - **target** /mnt/data: directory on ext4, nvme1n1p1 (Amazon Elastic Block Store, 100 GiB), 80 GiB free
+    - **load** working set 1 GiB, direct I/O, measured 1.20 s in 1 slot
+    - **engine** io_uring
+    - **machine** kernel 6.12.0 x86_64, 4 processors, 16 GiB memory, Amazon EC2 m7i.xlarge
+    - **run** 0199c0de-7a3e, 2025-10-08 09:30 UTC, took 3.20 s, plimsoll 0.1.0
+
+    | workload | op | IOPS | MB/s | mean | p50 | p99 | p99.9 | max | errors | verdict |
+    | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- |
+    | mixed | read | 4,500 | 18.4 | 895 us | 880 us | 880 us | - | 8.80 ms | 0 | short |
+    |  | write | 4,500 | 18.4 | 895 us | 880 us | 880 us | - | 8.80 ms | 12 |  |
+    |  | sync | 45.0 | - | 3.00 ms | 3.00 ms | - | - | 3.00 ms | 1 |  |
+
+    - error: mixed: 12 write operations failed with EIO (Input/output error), the first at offset 409,600
+    - error: mixed: 1 sync operation failed with EIO (Input/output error), the first at offset 0
+    - error: mixed: 9 of 262,144 blocks were not as written
+    - error: mixed: offset 4096: a lost write
+    - error: mixed: offset 8192: a lost write
+    - error: mixed: offset 12288: a lost write
+    - error: mixed: offset 16384: a lost write
+    - error: mixed: offset 20480: a lost write
+    - error: mixed: 4 further wrong blocks are not named here
+    - warning: mixed: slots done: 1 of 6
+    - note: short = measured too briefly to claim that the rate lasts
+    - note: - = too few operations for this percentile
+    "#);
+}
