@@ -40,11 +40,12 @@ const SQPOLL_IDLE_MS: u32 = 1000;
 
 /// How long a wait for several results lasts at most before the ring is looked at again.
 ///
-/// A ring with `DEFER_TASKRUN` counts what has ended by a number in its newest request, so that it need not wake the
-/// waiter for each (`io_req_local_work_add` in the kernel's `io_uring.c`). When that request is taken, reused and added
-/// again between the reading of the number and the adding of the next, the count jumps past the one that wakes. Seen
-/// on Linux 6.18: 128 results pending, the thread asleep until a signal came. A wait for one result is not affected,
-/// because the first to be added to an empty list always wakes.
+/// Seen once on Linux 6.18, in some hundred million operations handed to worker threads of the kernel: all 128 results
+/// pending, the thread asleep in a wait for 16 until a signal came. The likely way: a ring with `DEFER_TASKRUN` wakes
+/// its waiter once, when the count kept in the newest request reaches what is waited for (`io_req_local_work_add` in
+/// the kernel's `io_uring.c`); if that request ends, is reused and is added again between the reading of its count and
+/// the adding of the next request, the count jumps past that point. A wait for one result cannot miss its wake-up this
+/// way, because the first request on an empty list always wakes.
 const LOST_WAKE_UP_NS: u64 = 2_000_000;
 
 /// Operations on one file through an `io_uring`.
