@@ -11,6 +11,8 @@ pub mod findings;
 pub mod layout;
 pub mod machine;
 pub mod objects;
+pub mod run;
+pub mod site;
 pub mod slot;
 pub mod tally;
 pub mod timing;

@@ -16,6 +16,7 @@ pub struct PlanFile {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// Directories, files or block devices to measure, besides those on the command line.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub targets: Vec<String>,
     /// How long to measure.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -24,20 +25,31 @@ pub struct PlanFile {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
     /// Presets to run, besides the workloads below.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub presets: Vec<String>,
     /// Pairs to find the run by.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub tags: BTreeMap<String, String>,
     /// Blank devices that may be overwritten.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub destroy: Vec<String>,
     /// Leave the files of the run in place.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub keep_files: bool,
     /// Refuse targets on the root file system.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub expect_mount: bool,
     /// What workloads have in common.
+    #[serde(skip_serializing_if = "is_empty")]
     pub defaults: Workload,
     /// The workloads, in order.
     #[serde(rename = "workload")]
     pub workloads: Vec<Workload>,
+}
+
+/// Whether a workload asks for nothing.
+fn is_empty(workload: &Workload) -> bool {
+    *workload == Workload::default()
 }
 
 #[cfg(test)]

@@ -1,0 +1,302 @@
+//! Doing a plan: targets are opened and laid out, cells visited in the order the schedule says, and everything that
+//! happens told as events. The record is the fold of those events.
+
+use std::{
+    collections::BTreeMap,
+    io,
+    path::PathBuf,
+    sync::atomic::{AtomicBool, Ordering},
+};
+
+use jiff::Timestamp;
+use plimsoll_io::{
+    clock::{Clock, MonotonicClock},
+    probe::{self, EngineUnavailable, SelectedEngine},
+    target::TargetError,
+    write_guard::Refusal,
+};
+use plimsoll_measure::schedule::{Schedule, Slot};
+use plimsoll_record::{
+    builder::RecordBuilder,
+    environment::Environment,
+    event::{RunEvent, RunStarted, SlotResult},
+    record::{Asked, Outcome, Record, Tool},
+};
+use plimsoll_workload::{
+    plan::{BlockPlan, Plan},
+    random::{self, Purpose},
+    settings::EngineChoice,
+    verification::GenerationMap,
+};
+use thiserror::Error;
+use uuid::Uuid;
+
+use crate::{
+    counters::Counters,
+    findings,
+    layout::LayoutError,
+    objects::ObjectError,
+    site::Sites,
+    slot::{self, SlotError, SlotOutcome, SlotSetup},
+};
+
+/// Everything a run needs to know.
+pub struct RunRequest {
+    /// Identity of the run.
+    pub id: Uuid,
+    /// When it began.
+    pub started: Timestamp,
+    /// The program that measures.
+    pub tool: Tool,
+    /// The name given.
+    pub name: Option<String>,
+    /// The tags given.
+    pub tags: BTreeMap<String, String>,
+    /// What was asked.
+    pub asked: Asked,
+    /// What to do.
+    pub plan: Plan,
+    /// Where it happens.
+    pub environment: Environment,
+    /// Devices that may be overwritten, when they are blank.
+    pub destroy: Vec<PathBuf>,
+    /// Whether test files stay.
+    pub keep_files: bool,
+    /// Where to note what test files exist, so that a later command can remove them.
+    pub state_directory: Option<PathBuf>,
+}
+
+/// Why a run could not begin or go on.
+#[derive(Debug, Error)]
+pub enum RunError {
+    /// The write guard refused a device or file.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// A target cannot be used.
+    #[error(transparent)]
+    Target(#[from] TargetError),
+    /// Test files cannot be made.
+    #[error(transparent)]
+    Objects(#[from] ObjectError),
+    /// Test files cannot be filled.
+    #[error(transparent)]
+    Layout(LayoutError),
+    /// No engine can be used.
+    #[error(transparent)]
+    Engine(#[from] EngineUnavailable),
+    /// The engine or the layout failed.
+    #[error("the run failed")]
+    Io(#[source] io::Error),
+    /// A worker panicked.
+    #[error("a worker panicked: this is a bug in plimsoll, please report it")]
+    Bug(#[source] SlotError),
+}
+
+impl From<SlotError> for RunError {
+    fn from(error: SlotError) -> Self {
+        match error {
+            SlotError::Engine(error) => Self::Engine(error),
+            SlotError::Io { .. } | SlotError::Threads { .. } => Self::Io(io::Error::other(error)),
+            SlotError::Panicked => Self::Bug(error),
+        }
+    }
+}
+
+/// Does a plan. Every event is handed to `on_event` as it happens; setting `stop` ends the run soon, with a partial
+/// record. An `Err` means that nothing was measured at all.
+pub fn run(
+    request: RunRequest,
+    stop: &AtomicBool,
+    on_event: &mut dyn FnMut(&RunEvent),
+) -> Result<Record, RunError> {
+    let RunRequest { id, started, tool, name, tags, asked, plan, environment, destroy, keep_files, state_directory } =
+        request;
+    // What can refuse does so before anything is created or announced.
+    let engines = select_engines(&plan)?;
+    let guards = Sites::guard(&plan, &destroy)?;
+    let started_ns = MonotonicClock.now_ns();
+    let start = RunStarted { id, started, tool, name, tags, asked, plan: plan.clone(), environment };
+    let mut builder = RecordBuilder::new(start.clone());
+    let mut emit = |event: RunEvent| {
+        builder.apply(&event);
+        on_event(&event);
+    };
+    emit(RunEvent::Started(Box::new(start)));
+    for (cell, engine) in engines.iter().enumerate() {
+        emit(RunEvent::EngineSelected { cell, engine: choice(engine), reason: engine.reason.clone() });
+    }
+    let result = Sites::open(&plan, guards, id, keep_files, state_directory.as_deref(), stop, &mut emit).and_then(|sites| {
+        let mut doing = Doing { plan: &plan, engines: &engines, sites: &sites, generations: generations(&plan), stop, started_ns };
+        let failed = doing.all(&mut emit)?;
+        sites.close(&mut emit);
+        Ok(failed)
+    });
+    let outcome = match &result {
+        _ if stop.load(Ordering::Relaxed) => Outcome::Interrupted,
+        Ok(false) => Outcome::Complete,
+        Ok(true) | Err(_) => Outcome::Failed,
+    };
+    if let Err(error) = &result
+        && outcome == Outcome::Failed
+    {
+        emit(RunEvent::Warning { text: error_chain(error) });
+    }
+    emit(RunEvent::Finished { elapsed_ns: MonotonicClock.now_ns() - started_ns, outcome });
+    let record = builder.finish();
+    match result {
+        // What was measured before the failure is worth keeping; a run that measured nothing is just an error.
+        Err(error) if outcome == Outcome::Failed && record.cells.iter().all(|cell| cell.rounds_done == 0) => Err(error),
+        _ => Ok(record),
+    }
+}
+
+fn error_chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        let cause_text = cause.to_string();
+        if !text.ends_with(&cause_text) {
+            text = format!("{text}: {cause_text}");
+        }
+        source = cause.source();
+    }
+    text
+}
+
+fn select_engines(plan: &Plan) -> Result<Vec<SelectedEngine>, EngineUnavailable> {
+    let mut known: Vec<(EngineChoice, SelectedEngine)> = Vec::new();
+    plan.cells
+        .iter()
+        .map(|cell| {
+            let choice = cell.blocks.engine;
+            if let Some((_, engine)) = known.iter().find(|(asked, _)| *asked == choice) {
+                return Ok(engine.clone());
+            }
+            let engine = probe::select(choice)?;
+            known.push((choice, engine.clone()));
+            Ok(engine)
+        })
+        .collect()
+}
+
+const fn choice(engine: &SelectedEngine) -> EngineChoice {
+    use plimsoll_io::probe::EngineKind;
+    match engine.kind {
+        EngineKind::IoUring => EngineChoice::IoUring,
+        EngineKind::Libaio => EngineChoice::Libaio,
+        EngineKind::Psync => EngineChoice::Psync,
+        EngineKind::Memory => EngineChoice::Memory,
+    }
+}
+
+/// The cells of a plan, being visited.
+struct Doing<'a> {
+    plan: &'a Plan,
+    engines: &'a [SelectedEngine],
+    sites: &'a Sites,
+    /// For each cell that verifies, what its jobs know of their blocks.
+    generations: Vec<Vec<GenerationMap>>,
+    stop: &'a AtomicBool,
+    started_ns: u64,
+}
+
+/// Maps for the jobs of every cell that verifies.
+fn generations(plan: &Plan) -> Vec<Vec<GenerationMap>> {
+    let of = |plan: &BlockPlan| -> Vec<GenerationMap> {
+        let jobs = if plan.verify { 0..plan.jobs } else { 0..0 };
+        jobs.map(|job| GenerationMap::new(plan.job_region(job), plan.block_size_bytes_max)).collect()
+    };
+    plan.cells.iter().map(|cell| of(&cell.blocks)).collect()
+}
+
+impl Doing<'_> {
+    /// Visits cells until the schedule is done. Returns whether any cell had to be given up.
+    fn all(&mut self, emit: &mut dyn FnMut(RunEvent)) -> Result<bool, RunError> {
+        let rounds = self.plan.cells.iter().map(|cell| cell.rounds).collect();
+        let mut schedule = Schedule::new(rounds, random::derive_seed(self.plan.seed, Purpose::Schedule, 0));
+        let mut failed = false;
+        while let Some(slot) = schedule.next_slot() {
+            if self.stop.load(Ordering::Relaxed) {
+                break;
+            }
+            if !self.visit(slot, emit)? {
+                schedule.abandon(slot.cell);
+                failed = true;
+            }
+        }
+        for (cell, plan) in self.plan.cells.iter().enumerate() {
+            for finding in findings::of_plan(plan, self.sites.kind(cell)) {
+                emit(RunEvent::Found { cell, finding });
+            }
+        }
+        Ok(failed)
+    }
+
+    /// Visits a cell once. Returns whether it may be visited again.
+    fn visit(&mut self, slot: Slot, emit: &mut dyn FnMut(RunEvent)) -> Result<bool, RunError> {
+        let plan = &self.plan.cells[slot.cell].blocks;
+        if slot.round == 0 && !self.delay(plan.start_delay_ns) {
+            return Ok(true);
+        }
+        let files = self.sites.files(slot.cell);
+        let t_ns = MonotonicClock.now_ns() - self.started_ns;
+        emit(RunEvent::SlotStarted { cell: slot.cell, round: slot.round, t_ns });
+        let setup = SlotSetup {
+            plan,
+            engine: self.engines[slot.cell].kind,
+            files: &files,
+            round: slot.round,
+            seed: random::slot_seed(plan.seed, slot.cell as u32, slot.round),
+            generations: &self.generations[slot.cell],
+            laid_out: self.sites.is_laid_out(slot.cell),
+            run_started_ns: self.started_ns,
+            stop: self.stop,
+        };
+        let before = Counters::take(self.sites.device(slot.cell));
+        let outcome = slot::visit(&setup, &mut |interval| emit(RunEvent::Interval { cell: slot.cell, interval }))?;
+        let cost = Counters::take(self.sites.device(slot.cell)).since(&before);
+        let may_go_on = plan.keep_going || outcome.tally.errors.is_empty();
+        for finding in findings::of_slot(&outcome) {
+            emit(RunEvent::Found { cell: slot.cell, finding });
+        }
+        emit(RunEvent::SlotFinished(Box::new(self.result(slot, outcome, cost))));
+        Ok(may_go_on)
+    }
+
+    fn result(&self, slot: Slot, outcome: SlotOutcome, cost: crate::counters::SlotCost) -> SlotResult {
+        let SlotOutcome { tally, from_ns, elapsed_ns, verification, notes: _ } = outcome;
+        let open = tally.open_loop.intended > 0;
+        SlotResult {
+            cell: slot.cell,
+            round: slot.round,
+            from_ns: from_ns.saturating_sub(self.started_ns),
+            elapsed_ns,
+            cpu_operations: tally.completed,
+            cpu: cost.cpu,
+            device: cost.device,
+            service: open.then_some(tally.service),
+            open_loop: open.then_some(tally.open_loop),
+            read: tally.read.into_result(),
+            write: tally.write.into_result(),
+            sync: tally.sync.into_result(),
+            verification,
+            errors: tally.errors,
+        }
+    }
+
+    /// Waits; `false` when the run is to stop.
+    fn delay(&self, delay_ns: u64) -> bool {
+        use plimsoll_io::clock::{Precision, sleep_until_ns};
+        let end_ns = MonotonicClock.now_ns() + delay_ns;
+        loop {
+            if self.stop.load(Ordering::Relaxed) {
+                return false;
+            }
+            let now = MonotonicClock.now_ns();
+            if now >= end_ns {
+                return true;
+            }
+            sleep_until_ns(end_ns.min(now + 50_000_000), Precision::Sleep);
+        }
+    }
+}
