@@ -69,7 +69,7 @@ impl History {
         }
     }
 
-    /// Opens a history through a certain interface of SQLite to the file system; tests use one that cannot share memory.
+    /// Opens a history through a certain interface of SQLite to the file system; a test uses one that shares no memory.
     fn open_on(path: &Path, file_system: Option<&str>) -> Result<Self, HistoryError> {
         let fail = |source| HistoryError::of_sqlite(path, Use::Writing, source);
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;

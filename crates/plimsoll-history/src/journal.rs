@@ -1,8 +1,9 @@
 //! The events of a running run, on disk as they happen, so that a process that dies loses nothing it had measured.
 //!
 //! A journal is a file of lines in the directory `runs` of the state directory, one event a line, each line with a
-//! checksum over it and the line before. The process that writes it holds a lock on it; a journal that can be locked belongs to nobody any more, and
-//! [`recover`] makes a record of it. A line counts when it is whole: a torn or damaged one, and what follows it, do not.
+//! checksum over it and the line before. The process that writes it holds a lock on it; a journal that can be locked
+//! belongs to nobody any more, and [`recover`] makes a record of it. A line counts when it is whole: a torn or damaged
+//! one, and what follows it, do not.
 
 use std::{
     fs::{self, DirBuilder, File, OpenOptions, TryLockError},
