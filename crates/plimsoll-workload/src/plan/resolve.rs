@@ -1,0 +1,405 @@
+//! From a workload as asked to a plan: every decision and every refusal.
+
+use super::{BlockPlan, CellPlan, DEFAULT_SIZE, Pacing, Plan, PlanError};
+use crate::{
+    block_sizes::BlockSizes,
+    distribution::Distribution,
+    limits,
+    payload::{Fill, Payload},
+    settings::{Arrival, Effort, EngineChoice, FileSharing, RateScope, ReadWrite, SyncMode},
+    sweep::Sweep,
+    target_facts::{TargetFacts, TargetKind},
+    units::{ByteCount, Percent, Rate, Span},
+    workload::Workload,
+};
+
+/// How a run spends its time when `duration` is not given.
+struct Slots {
+    rounds: u32,
+    ramp: Span,
+    measured: Span,
+}
+
+const fn slots(effort: Effort) -> Slots {
+    match effort {
+        Effort::Quick => {
+            Slots { rounds: 6, ramp: Span::from_milliseconds(300), measured: Span::from_milliseconds(1200) }
+        }
+        Effort::Standard => Slots { rounds: 6, ramp: Span::from_seconds(1), measured: Span::from_seconds(5) },
+        Effort::Thorough => Slots { rounds: 20, ramp: Span::from_seconds(2), measured: Span::from_seconds(5) },
+    }
+}
+
+/// Slots are at most this long when several cells take turns.
+const INTERLEAVED_SLOT: Span = Span::from_seconds(5);
+
+impl Plan {
+    /// Decides every parameter for every target and workload.
+    pub fn resolve(
+        targets: &[TargetFacts],
+        workloads: &[Workload],
+        effort: Effort,
+        seed: u64,
+    ) -> Result<Self, PlanError> {
+        let workloads: Vec<Workload> = workloads.iter().flat_map(Workload::expand).collect();
+        let count = targets.len() * workloads.len();
+        let mut cells = Vec::with_capacity(count);
+        for target in targets {
+            for workload in &workloads {
+                cells.push(CellPlan::resolve(target, workload, effort, count, seed)?);
+            }
+        }
+        Ok(Self { seed, effort, cells })
+    }
+}
+
+impl CellPlan {
+    fn resolve(
+        target: &TargetFacts,
+        workload: &Workload,
+        effort: Effort,
+        cells: usize,
+        seed: u64,
+    ) -> Result<Self, PlanError> {
+        let (rounds, blocks) = Draft { target, workload }.resolve(effort, cells, seed)?;
+        let name = workload.name.clone().unwrap_or_else(|| blocks.describe());
+        Ok(Self { target: target.name.clone(), workload: name, rounds, blocks })
+    }
+}
+
+/// A workload about to become exact on a target.
+struct Draft<'a> {
+    target: &'a TargetFacts,
+    workload: &'a Workload,
+}
+
+impl Draft<'_> {
+    fn contradiction(&self, problem: impl Into<String>) -> PlanError {
+        let workload = self
+            .workload
+            .name
+            .clone()
+            .unwrap_or_else(|| self.workload.rw.map_or_else(|| "unnamed".to_owned(), |rw| rw.as_str().to_owned()));
+        PlanError::Contradiction { workload, problem: problem.into() }
+    }
+
+    fn unusable(&self, problem: impl Into<String>) -> PlanError {
+        PlanError::Target { target: self.target.name.clone(), problem: problem.into() }
+    }
+
+    /// The one value of a parameter that may sweep; `expand` has left at most one.
+    fn one<T: Clone>(sweep: Option<&Sweep<T>>) -> Option<T> {
+        sweep.and_then(|sweep| sweep.values().first().cloned())
+    }
+
+    fn counted(&self, what: &str, asked: Option<&Sweep<u32>>, max: u32) -> Result<u32, PlanError> {
+        let value = Self::one(asked).unwrap_or(1);
+        if value == 0 || value > max {
+            return Err(self.contradiction(format!("{what} {value} is out of range: choose 1 to {max}")));
+        }
+        Ok(value)
+    }
+
+    fn resolve(&self, effort: Effort, cells: usize, seed: u64) -> Result<(u32, BlockPlan), PlanError> {
+        let workload = self.workload;
+        let rw = workload.rw.unwrap_or(ReadWrite::Read);
+        let read_percent = self.read_percent(rw)?;
+        let buffered = workload.buffered.unwrap_or(false);
+        let alignment_bytes = self.alignment(buffered)?;
+        let read_block_sizes = Self::one(workload.block_size.as_ref()).unwrap_or(BlockSizes::One(4096));
+        let write_block_sizes = workload.write_block_size.clone().unwrap_or_else(|| read_block_sizes.clone());
+        let jobs = self.counted("--jobs", workload.jobs.as_ref(), limits::JOBS_MAX)?;
+        let queue_depth = self.counted("--queue-depth", workload.queue_depth.as_ref(), limits::QUEUE_DEPTH_MAX)?;
+        let block_size_bytes_max = self.block_size_max(&read_block_sizes, &write_block_sizes, alignment_bytes)?;
+        if u64::from(jobs) * u64::from(queue_depth) * u64::from(block_size_bytes_max) > limits::BUFFER_BYTES_MAX {
+            return Err(
+                self.contradiction("jobs x queue depth x block size needs more than 4 GiB of buffers: lower one")
+            );
+        }
+        let files = match self.target.kind {
+            TargetKind::Directory => workload.files.unwrap_or(FileSharing::Shared),
+            TargetKind::File | TargetKind::Device => FileSharing::Shared,
+        };
+        let (offset_bytes, size_bytes) = self.region(jobs, files, alignment_bytes, block_size_bytes_max)?;
+        let random_percent = workload.random_percent.map_or(if rw.is_random() { 100 } else { 0 }, Percent::get);
+        let verify = workload.verify.unwrap_or(false);
+        let distribution = self.distribution(random_percent, verify)?;
+        let payload = workload.payload.clone().unwrap_or_default();
+        if verify && !offset_bytes.is_multiple_of(u64::from(block_size_bytes_max)) {
+            return Err(self.contradiction("--verify needs an --offset that is a multiple of the block size"));
+        }
+        let gap_bytes = self.gap(&read_block_sizes, &write_block_sizes, alignment_bytes)?;
+        if verify {
+            self.check_verifiable(&read_block_sizes, &write_block_sizes, &payload, &distribution, random_percent)?;
+        }
+        let (rounds, ramp_ns, slot_ns) = self.time(effort, cells)?;
+        let think = workload.think_time;
+        let blocks = BlockPlan {
+            rw,
+            read_percent,
+            random_percent,
+            block_size_bytes_max,
+            alignment_bytes,
+            jobs,
+            queue_depth,
+            offset_bytes,
+            size_bytes,
+            files,
+            gap_bytes,
+            distribution,
+            buffered,
+            sync: workload.sync.unwrap_or(SyncMode::None),
+            fsync_every: workload.fsync.unwrap_or(0),
+            fdatasync_every: workload.fdatasync.unwrap_or(0),
+            end_fsync: workload.end_fsync.unwrap_or(false),
+            think_time_ns: think.map_or(0, |think| think.pause.ns),
+            think_time_operations: think.map_or(1, |think| think.operations),
+            pacing: self.pacing(jobs)?,
+            start_delay_ns: workload.start_delay.unwrap_or_default().ns,
+            ramp_ns,
+            slot_ns,
+            operations: workload.operations,
+            amount_bytes: self.amount(size_bytes, jobs, files),
+            payload,
+            verify,
+            seed: workload.seed.unwrap_or(seed),
+            engine: workload.engine.unwrap_or(EngineChoice::Auto),
+            batch: workload.batch.unwrap_or(1).clamp(1, queue_depth),
+            iopoll: workload.iopoll.unwrap_or(false),
+            sqpoll: workload.sqpoll.unwrap_or(false),
+            pin: workload.pin.clone().unwrap_or_default(),
+            keep_going: workload.keep_going.unwrap_or(false),
+            read_block_sizes,
+            write_block_sizes,
+        };
+        self.check_job_regions(&blocks)?;
+        Ok((rounds, blocks))
+    }
+
+    fn read_percent(&self, rw: ReadWrite) -> Result<u8, PlanError> {
+        match Self::one(self.workload.read_percent.as_ref()) {
+            None => Ok(rw.default_read_percent()),
+            Some(percent) if rw.is_mixed() || percent.get() == rw.default_read_percent() => Ok(percent.get()),
+            Some(percent) => Err(self.contradiction(format!(
+                "--read-percent {} contradicts --rw {rw}: use --rw {} for a mix",
+                percent.get(),
+                if rw.is_random() { "randrw" } else { "rw" }
+            ))),
+        }
+    }
+
+    fn alignment(&self, buffered: bool) -> Result<u32, PlanError> {
+        if buffered {
+            return Ok(1);
+        }
+        self.target.direct_alignment_bytes.ok_or_else(|| {
+            self.unusable("direct I/O is not supported there: add --buffered to measure through the page cache")
+        })
+    }
+
+    fn block_size_max(&self, read: &BlockSizes, write: &BlockSizes, alignment: u32) -> Result<u32, PlanError> {
+        for sizes in [read, write] {
+            if sizes.min() < limits::BLOCK_SIZE_MIN && !self.workload.buffered.unwrap_or(false)
+                || sizes.min() == 0
+                || sizes.max() > limits::BLOCK_SIZE_MAX
+            {
+                return Err(self.contradiction(format!(
+                    "block size {sizes} is out of range: choose {} to {}",
+                    ByteCount(u64::from(limits::BLOCK_SIZE_MIN)),
+                    ByteCount(u64::from(limits::BLOCK_SIZE_MAX))
+                )));
+            }
+            if !sizes.aligned_to(alignment) {
+                return Err(self.unusable(format!(
+                    "block size {sizes} is not a multiple of {alignment} bytes, which direct I/O needs here: \
+                     choose a multiple or add --buffered"
+                )));
+            }
+        }
+        Ok(read.max().max(write.max()))
+    }
+
+    /// Offset and length of the region, within the device or file, or within the free space.
+    fn region(&self, jobs: u32, files: FileSharing, alignment: u32, block: u32) -> Result<(u64, u64), PlanError> {
+        let whole = self.target.size_bytes;
+        let basis = whole.unwrap_or(DEFAULT_SIZE.0);
+        let align = u64::from(alignment.max(1));
+        let offset = self.workload.offset.map_or(0, |offset| offset.of(basis));
+        if !offset.is_multiple_of(align) {
+            return Err(self.unusable(format!(
+                "offset {} is not a multiple of {alignment} bytes, which direct I/O needs here",
+                ByteCount(offset)
+            )));
+        }
+        let copies = if files == FileSharing::PerJob { u64::from(jobs) } else { 1 };
+        let size = match (self.workload.size, whole) {
+            (Some(size), _) => size.of(basis),
+            (None, Some(whole)) => whole.saturating_sub(offset),
+            // Without a size, take a gibibyte, or a quarter of what is free where that is less.
+            (None, None) => {
+                let room = self.target.free_bytes.unwrap_or(u64::MAX) / 4 / copies;
+                DEFAULT_SIZE.0.min(room / (1 << 20) * (1 << 20))
+            }
+        };
+        let size = size / align * align;
+        let end =
+            offset.checked_add(size).ok_or_else(|| self.contradiction("offset and size together exceed 16 EiB"))?;
+        if let Some(whole) = whole
+            && end > whole
+        {
+            return Err(self.unusable(format!(
+                "it has {} but offset and size need {}: lower --size",
+                ByteCount(whole),
+                ByteCount(end)
+            )));
+        }
+        if size < u64::from(block) {
+            return Err(self.unusable(match self.workload.size {
+                Some(_) => {
+                    format!("--size {} is smaller than one block of {}", ByteCount(size), ByteCount(u64::from(block)))
+                }
+                None => format!(
+                    "too small: there is room for {} and one block is {}",
+                    ByteCount(size),
+                    ByteCount(u64::from(block))
+                ),
+            }));
+        }
+        if whole.is_none()
+            && let Some(free) = self.target.free_bytes
+            && end.saturating_mul(copies) > free
+        {
+            return Err(self.unusable(format!(
+                "{} is free but the files need {}: lower --size",
+                ByteCount(free),
+                ByteCount(end.saturating_mul(copies))
+            )));
+        }
+        Ok((offset, size))
+    }
+
+    fn distribution(&self, random_percent: u8, verify: bool) -> Result<Distribution, PlanError> {
+        match (&self.workload.distribution, random_percent) {
+            (Some(distribution), 0) => {
+                Err(self.contradiction(format!("--distribution {distribution} needs random access: use --rw randread")))
+            }
+            // A block written twice in one pass could not be told from a lost write.
+            (None | Some(Distribution::Uniform), _) if verify && random_percent > 0 => Ok(Distribution::ExactOnce),
+            (asked, _) => Ok(asked.clone().unwrap_or(Distribution::Uniform)),
+        }
+    }
+
+    fn gap(&self, read: &BlockSizes, write: &BlockSizes, alignment: u32) -> Result<u64, PlanError> {
+        let Some(stride) = self.workload.stride else { return Ok(0) };
+        if self.workload.rw.is_some_and(ReadWrite::is_random) {
+            return Err(self.contradiction("--stride needs sequential access: use --rw read, write or rw"));
+        }
+        let block = u64::from(read.max().max(write.max()));
+        if stride.0 < block || !stride.0.is_multiple_of(u64::from(alignment.max(1))) {
+            return Err(self.contradiction(format!(
+                "--stride {stride} must be at least a block ({}) and a multiple of {alignment}",
+                ByteCount(block)
+            )));
+        }
+        Ok(stride.0 - block)
+    }
+
+    fn check_verifiable(
+        &self,
+        read: &BlockSizes,
+        write: &BlockSizes,
+        payload: &Payload,
+        distribution: &Distribution,
+        random_percent: u8,
+    ) -> Result<(), PlanError> {
+        let problem = if !read.is_one() || read != write {
+            "one block size for reads and writes"
+        } else if read.max() < limits::VERIFY_BLOCK_MIN || !limits::VERIFY_BLOCK_MAX.is_multiple_of(read.max()) {
+            "a block size that is a power of two from 512 bytes to 1 MiB"
+        } else if payload.fill != Fill::Random || payload.duplicate.get() > 0 || payload.compressible.get() > 0 {
+            "a random payload"
+        } else if random_percent > 0 && *distribution != Distribution::ExactOnce {
+            "--distribution exact-once"
+        } else if self.workload.stride.is_some() {
+            "no --stride"
+        } else if !matches!(random_percent, 0 | 100) {
+            "access that is all sequential or all random"
+        } else {
+            return Ok(());
+        };
+        Err(self.contradiction(format!("--verify needs {problem}, so that each block's content is known")))
+    }
+
+    fn pacing(&self, jobs: u32) -> Result<Pacing, PlanError> {
+        let workload = self.workload;
+        let Some(rate) = workload.rate else {
+            return match workload.arrival {
+                Some(arrival) => Err(self.contradiction(format!("--arrival {arrival} needs --rate"))),
+                None => Ok(Pacing::Closed),
+            };
+        };
+        if workload.think_time.is_some() {
+            return Err(self.contradiction("--think-time and --rate contradict each other: choose one"));
+        }
+        let share = match workload.rate_per.unwrap_or(RateScope::Total) {
+            RateScope::Total => f64::from(jobs),
+            RateScope::Job => 1.0,
+        };
+        let (operations, bytes) = match rate {
+            Rate::Operations(rate) => (Some(rate / share), None),
+            Rate::Bytes(rate) => (None, Some(rate as f64 / share)),
+        };
+        Ok(Pacing::Open {
+            arrival: workload.arrival.unwrap_or(Arrival::Fixed),
+            operations_per_second_per_job: operations,
+            bytes_per_second_per_job: bytes,
+        })
+    }
+
+    /// Bytes after which the cell ends: `io_size`, or `loops` passes over the regions of all jobs.
+    fn amount(&self, size: u64, jobs: u32, files: FileSharing) -> Option<u64> {
+        let copies = if files == FileSharing::PerJob { u64::from(jobs) } else { 1 };
+        let passes = self.workload.loops.map(|loops| loops.saturating_mul(size).saturating_mul(copies));
+        match (self.workload.io_size, passes) {
+            (Some(bytes), Some(passes)) => Some(bytes.0.min(passes)),
+            (bytes, passes) => bytes.map(|bytes| bytes.0).or(passes),
+        }
+    }
+
+    /// Rounds, ramp and measured time of a slot.
+    fn time(&self, effort: Effort, cells: usize) -> Result<(u32, u64, Option<u64>), PlanError> {
+        let workload = self.workload;
+        let amount = workload.operations.is_some() || workload.io_size.is_some() || workload.loops.is_some();
+        if workload.operations == Some(0) || workload.loops == Some(0) || workload.io_size == Some(ByteCount(0)) {
+            return Err(self.contradiction("an amount of zero operations, bytes or loops does nothing"));
+        }
+        if workload.duration == Some(Span { ns: 0 }) {
+            return Err(self.contradiction("--duration 0 measures nothing"));
+        }
+        if amount {
+            let ramp = workload.ramp.unwrap_or_default();
+            return Ok((1, ramp.ns, workload.duration.map(|duration| duration.ns)));
+        }
+        let Some(duration) = workload.duration else {
+            let Slots { rounds, ramp, measured } = slots(effort);
+            return Ok((rounds, workload.ramp.unwrap_or(ramp).ns, Some(measured.ns)));
+        };
+        let rounds = if cells > 1 { duration.ns.div_ceil(INTERLEAVED_SLOT.ns) } else { 1 };
+        let slot = duration.ns / rounds;
+        let ramp = workload.ramp.unwrap_or(Span { ns: (slot / 4).min(1_000_000_000) });
+        let rounds = u32::try_from(rounds).map_err(|_| self.contradiction("--duration is too long"))?;
+        Ok((rounds, ramp.ns, Some(slot)))
+    }
+
+    fn check_job_regions(&self, plan: &BlockPlan) -> Result<(), PlanError> {
+        if plan.job_region(plan.jobs - 1).length < u64::from(plan.block_size_bytes_max) {
+            return Err(self.unusable(format!(
+                "each of {} jobs gets {} of the region, less than one block of {}: raise --size or lower --jobs",
+                plan.jobs,
+                ByteCount(plan.job_region(plan.jobs - 1).length),
+                ByteCount(u64::from(plan.block_size_bytes_max))
+            )));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,97 @@
+//! What a plan promises.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::{
+    target_facts::{TargetFacts, TargetKind},
+    units::Span,
+    workload::Workload,
+};
+
+fn directory() -> TargetFacts {
+    TargetFacts {
+        name: "/mnt/data".into(),
+        kind: TargetKind::Directory,
+        size_bytes: None,
+        free_bytes: Some(100 << 30),
+        direct_alignment_bytes: Some(512),
+    }
+}
+
+fn device(size_bytes: u64) -> TargetFacts {
+    TargetFacts { kind: TargetKind::Device, size_bytes: Some(size_bytes), free_bytes: None, ..directory() }
+}
+
+fn one(target: &TargetFacts, workload: &Workload) -> Result<CellPlan, PlanError> {
+    Plan::resolve(std::slice::from_ref(target), std::slice::from_ref(workload), Effort::Quick, 7)
+        .map(|mut plan| plan.cells.remove(0))
+}
+
+#[test]
+fn an_empty_workload_becomes_a_whole_plan() {
+    let cell = one(&directory(), &Workload::default()).unwrap();
+    assert_eq!(cell.workload, "read 4KiB QD1");
+    assert_eq!(cell.blocks.size_bytes, 1 << 30);
+    assert_eq!((cell.rounds, cell.blocks.slot_ns), (6, Some(1_200_000_000)));
+}
+
+#[test]
+fn duration_is_measured_time_over_all_slots() {
+    let workload = Workload { duration: Some(Span::from_seconds(12)), ..Workload::default() };
+    let alone = one(&directory(), &workload).unwrap();
+    assert_eq!((alone.rounds, alone.blocks.slot_ns), (1, Some(12_000_000_000)));
+    let targets = [directory(), device(1 << 30)];
+    let plan = Plan::resolve(&targets, &[workload], Effort::Quick, 7).unwrap();
+    for cell in plan.cells {
+        assert_eq!(u64::from(cell.rounds) * cell.blocks.slot_ns.unwrap(), 12_000_000_000);
+    }
+}
+
+#[test]
+fn contradictions_are_refused_with_a_way_out() {
+    let with = |change: fn(&mut Workload)| {
+        let mut workload = Workload::default();
+        change(&mut workload);
+        one(&directory(), &workload).unwrap_err().to_string()
+    };
+    assert!(with(|w| w.read_percent = Some("70".parse().unwrap())).contains("--rw rw"));
+    assert!(with(|w| w.distribution = Some(Distribution::Uniform)).contains("randread"));
+    assert!(with(|w| w.arrival = Some(Arrival::Poisson)).contains("--rate"));
+    assert!(with(|w| w.queue_depth = Some("0".parse().unwrap())).contains("1 to"));
+    assert!(with(|w| w.size = Some("200G".parse().unwrap())).contains("free"));
+    assert!(with(|w| w.duration = Some(Span::default())).contains("measures nothing"));
+    assert!(with(|w| w.block_size = Some("1000".parse().unwrap())).contains("multiple of 512"));
+}
+
+#[test]
+fn a_device_too_small_for_the_size_is_refused() {
+    let workload = Workload { size: Some("1GiB".parse().unwrap()), ..Workload::default() };
+    assert!(one(&device(1 << 20), &workload).unwrap_err().to_string().contains("1MiB"));
+}
+
+#[test]
+fn sequential_jobs_on_a_shared_file_get_parts_of_their_own() {
+    let workload =
+        Workload { jobs: Some("3".parse().unwrap()), size: Some("10M".parse().unwrap()), ..Workload::default() };
+    let plan = one(&directory(), &workload).unwrap().blocks;
+    let regions: Vec<_> = (0..3).map(|job| plan.job_region(job)).collect();
+    assert!(regions.windows(2).all(|pair| pair[0].offset + pair[0].length == pair[1].offset));
+    assert!(regions[2].offset + regions[2].length <= 10 << 20);
+}
+
+proptest! {
+    #[test]
+    fn shares_add_up(total: u64, parts in 1_u32..500) {
+        let sum: u128 = (0..parts).map(|index| u128::from(share(total, index, parts))).sum();
+        prop_assert_eq!(sum, u128::from(total));
+    }
+}
+
+#[test]
+fn percentages_of_a_device_are_of_its_size() {
+    let workload =
+        Workload { size: Some("25%".parse().unwrap()), offset: Some("50%".parse().unwrap()), ..Workload::default() };
+    let plan = one(&device(1 << 30), &workload).unwrap().blocks;
+    assert_eq!((plan.offset_bytes, plan.size_bytes), (512 << 20, 256 << 20));
+}
