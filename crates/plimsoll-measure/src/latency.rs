@@ -1,5 +1,7 @@
 //! Latency distributions: fixed bounds, exact merges, clamped values counted.
 
+use std::fmt;
+
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
@@ -10,7 +12,7 @@ pub const HIGHEST_NS: u64 = 3_600_000_000_000;
 pub const SUPPORT: u64 = 10;
 
 /// A distribution of latencies in nanoseconds. Recording never allocates; merging loses nothing.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub struct LatencyHistogram {
     buckets: Histogram<u64>,
     clamped: u64,
@@ -32,6 +34,19 @@ pub enum Percentile {
         /// Observations there are.
         have: u64,
     },
+}
+
+impl fmt::Debug for LatencyHistogram {
+    /// A summary: thousands of buckets help nobody.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LatencyHistogram")
+            .field("count", &self.count())
+            .field("clamped", &self.clamped)
+            .field("min_ns", &self.min_ns())
+            .field("mean_ns", &self.mean_ns())
+            .field("max_ns", &self.max_ns())
+            .finish_non_exhaustive()
+    }
 }
 
 impl LatencyHistogram {
@@ -185,6 +200,9 @@ impl<'de> Deserialize<'de> for LatencyHistogram {
         if !matches!(data.significant_digits, 2 | 3) || data.values_ns.len() != data.counts.len() {
             return Err(de::Error::custom("a histogram needs two or three digits and as many counts as values"));
         }
+        if data.min_ns > data.max_ns {
+            return Err(de::Error::custom("a histogram whose shortest latency exceeds its longest"));
+        }
         let mut histogram = Self::with_digits(data.significant_digits);
         for (value, count) in data.values_ns.iter().zip(&data.counts) {
             histogram.buckets.saturating_record_n(*value, *count);
@@ -230,6 +248,14 @@ mod tests {
         assert_eq!(histogram.percentile(0.99), Percentile::Unsupported { needed: 1000, have: 999 });
         histogram.record_many(1000, 1);
         assert_eq!(histogram.percentile(0.99), Percentile::Supported(1000));
+    }
+
+    #[test]
+    fn a_distribution_that_contradicts_itself_is_refused() {
+        let text = serde_json::to_string(&of(&[5, 9])).unwrap();
+        assert!(serde_json::from_str::<LatencyHistogram>(&text).is_ok());
+        let inverted = text.replace("\"min_ns\":5", "\"min_ns\":10");
+        assert!(serde_json::from_str::<LatencyHistogram>(&inverted).is_err());
     }
 
     #[test]

@@ -104,11 +104,7 @@ impl From<SlotError> for RunError {
 
 /// Does a plan. Every event is handed to `on_event` as it happens; setting `stop` ends the run soon, with a partial
 /// record. An `Err` means that nothing was measured at all.
-pub fn run(
-    request: RunRequest,
-    stop: &AtomicBool,
-    on_event: &mut dyn FnMut(&RunEvent),
-) -> Result<Record, RunError> {
+pub fn run(request: RunRequest, stop: &AtomicBool, on_event: &mut dyn FnMut(&RunEvent)) -> Result<Record, RunError> {
     let RunRequest { id, started, tool, name, tags, asked, plan, environment, destroy, keep_files, state_directory } =
         request;
     // What can refuse does so before anything is created or announced.
@@ -125,12 +121,20 @@ pub fn run(
     for (cell, engine) in engines.iter().enumerate() {
         emit(RunEvent::EngineSelected { cell, engine: choice(engine), reason: engine.reason.clone() });
     }
-    let result = Sites::open(&plan, guards, id, keep_files, state_directory.as_deref(), stop, &mut emit).and_then(|sites| {
-        let mut doing = Doing { plan: &plan, engines: &engines, sites: &sites, generations: generations(&plan), stop, started_ns };
-        let failed = doing.all(&mut emit)?;
-        sites.close(&mut emit);
-        Ok(failed)
-    });
+    let result =
+        Sites::open(&plan, guards, id, keep_files, state_directory.as_deref(), stop, &mut emit).and_then(|sites| {
+            let mut doing = Doing {
+                plan: &plan,
+                engines: &engines,
+                sites: &sites,
+                generations: generations(&plan),
+                stop,
+                started_ns,
+            };
+            let failed = doing.all(&mut emit)?;
+            sites.close(&mut emit);
+            Ok(failed)
+        });
     let outcome = match &result {
         _ if stop.load(Ordering::Relaxed) => Outcome::Interrupted,
         Ok(false) => Outcome::Complete,

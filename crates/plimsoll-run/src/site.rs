@@ -16,14 +16,15 @@ use plimsoll_record::event::RunEvent;
 use plimsoll_workload::{
     plan::{BlockPlan, CellPlan, Plan},
     random::{Purpose, derive_seed},
-    settings::{EngineChoice, FileSharing, SyncMode},
+    settings::{EngineChoice, FileSharing},
     target_facts::TargetKind,
     verification,
 };
+use rustix::fs::{Mode, OFlags};
 use uuid::Uuid;
 
 use crate::{
-    layout::{self, LayoutError, LayoutFile},
+    layout::{self, LayoutFile},
     objects::{Owner, Provenance, TestDirectory, TestObjects, leftovers},
     run::RunError,
 };
@@ -100,8 +101,7 @@ impl Sites {
         emit: &mut dyn FnMut(RunEvent),
     ) -> Result<Self, RunError> {
         let objects = TestObjects::new(Owner::this_process(run), state_directory);
-        let mut opened =
-            Self { objects, sites: Vec::new(), cells: Vec::new(), keep_files, guards };
+        let mut opened = Self { objects, sites: Vec::new(), cells: Vec::new(), keep_files, guards };
         for text in opened.objects.warnings().to_vec() {
             emit(RunEvent::Warning { text });
         }
@@ -185,7 +185,11 @@ impl Sites {
         };
         let mut progress = |written_bytes: u64, total_bytes: u64| {
             emit(RunEvent::LayoutProgress { target: target.to_owned(), written_bytes, total_bytes });
-            if stop.load(Ordering::Relaxed) { std::ops::ControlFlow::Break(()) } else { std::ops::ControlFlow::Continue(()) }
+            if stop.load(Ordering::Relaxed) {
+                std::ops::ControlFlow::Break(())
+            } else {
+                std::ops::ControlFlow::Continue(())
+            }
         };
         // Pieces hold whole blocks of the verified files.
         let piece = wanted.verified.values().map(|(_, block)| *block).max().unwrap_or(0).max(4096);
@@ -261,16 +265,19 @@ impl Place {
     fn open(&self, plan: &BlockPlan, cell: usize, guard: Option<&GuardedDevice>) -> Result<Vec<OwnedFd>, RunError> {
         let purpose =
             OpenFor { read: true, write: plan.writes(), create_new: false, direct: !plan.buffered, sync: plan.sync };
-        let open = |number: u32| match guard {
-            // The memory engine touches nothing, but every engine has a file.
-            _ if plan.engine == EngineChoice::Memory => {
-                let nothing = OpenFor { read: true, write: false, create_new: false, direct: false, sync: SyncMode::None };
-                target::open(Path::new("/dev/zero"), nothing)
-            }
-            Some(guard) if plan.writes() => guard.open(purpose),
-            _ => target::open(&self.path(number), purpose),
+        let open = |number: u32| {
+            let opened = match guard {
+                // The memory engine touches nothing, but every engine has a file.
+                _ if plan.engine == EngineChoice::Memory => {
+                    let nothing = rustix::fs::open("/dev/zero", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty());
+                    return nothing.map_err(|errno| RunError::Io(errno.into()));
+                }
+                Some(guard) if plan.writes() => guard.open(purpose),
+                _ => target::open(&self.path(number), purpose),
+            };
+            opened.map_err(RunError::Target)
         };
-        file_numbers(plan, cell).into_iter().map(|number| open(number).map_err(RunError::Target)).collect()
+        file_numbers(plan, cell).into_iter().map(open).collect()
     }
 }
 
@@ -309,9 +316,4 @@ fn is_device(target: &str) -> bool {
 
 fn cells_of<'a>(plan: &'a Plan, target: &'a str) -> impl Iterator<Item = &'a CellPlan> {
     plan.cells.iter().filter(move |cell| cell.target == target)
-}
-
-/// Says whether an error means that the run was asked to stop.
-pub const fn is_interruption(error: &LayoutError) -> bool {
-    matches!(error, LayoutError::Stopped { .. })
 }
