@@ -14,6 +14,9 @@ const GAP: usize = 2;
 /// Names are broken into lines of this width before a column is left out.
 const NAME_WIDTH_MIN: usize = 18;
 
+/// A word of a name that is longer than this is cut rather than paid for with a column.
+const NAME_WIDTH_MAX: usize = 30;
+
 /// On which side of its column a value stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Side {
@@ -44,15 +47,22 @@ impl Column {
     }
 }
 
-/// Columns of equal length; the first one holds names, which may be broken.
+/// Columns of equal length; one of them holds names, which may be broken.
 #[derive(Clone, Debug)]
 pub(crate) struct Grid {
     columns: Vec<Column>,
+    breakable: usize,
 }
 
 impl Grid {
+    /// A table with its names in the first column.
     pub(crate) const fn new(columns: Vec<Column>) -> Self {
-        Self { columns }
+        Self::breaking(0, columns)
+    }
+
+    /// A table with its names in a column of rank 0 elsewhere.
+    pub(crate) const fn breaking(breakable: usize, columns: Vec<Column>) -> Self {
+        Self { columns, breakable }
     }
 
     fn width(&self) -> usize {
@@ -67,16 +77,18 @@ impl Grid {
     /// The table with as many of its columns as fit into `limit`.
     pub(crate) fn fit(mut self, limit: usize) -> Self {
         while self.width() > limit {
-            let others = self.width() - self.columns[0].width();
-            let room = limit.saturating_sub(others);
-            let word = self.columns[0].values.iter().map(|name| wrapping::longest_word(name)).max().unwrap_or(0);
-            let dispensable = (1..self.columns.len()).max_by_key(|index| self.columns[*index].rank);
+            let names = &self.columns[self.breakable];
+            let room = limit.saturating_sub(self.width() - names.width());
+            let word = names.values.iter().map(|name| wrapping::longest_word(name)).max().unwrap_or(0);
+            let least = word.min(NAME_WIDTH_MAX).max(NAME_WIDTH_MIN);
+            let dispensable = (0..self.columns.len()).max_by_key(|index| self.columns[*index].rank);
             match dispensable.filter(|index| self.columns[*index].rank > 0) {
-                Some(index) if room < word.max(NAME_WIDTH_MIN) => {
+                Some(index) if room < least => {
                     self.columns.remove(index);
+                    self.breakable -= usize::from(index < self.breakable);
                 }
                 _ => {
-                    self.break_names(room.max(wrapping::width(&self.columns[0].head)).max(8));
+                    self.break_names(room.max(wrapping::width(&names.head)).max(8));
                     break;
                 }
             }
@@ -85,7 +97,7 @@ impl Grid {
     }
 
     fn break_names(&mut self, limit: usize) {
-        for name in &mut self.columns[0].values {
+        for name in &mut self.columns[self.breakable].values {
             *name = wrapping::name_lines(name, limit).join("\n");
         }
     }
@@ -110,6 +122,11 @@ impl Grid {
             });
         }
         table.lines().map(|line| line.trim_end().to_owned()).collect()
+    }
+
+    /// The lines of the table as one text.
+    pub(crate) fn text(&self) -> String {
+        self.lines().iter().fold(String::new(), |text, line| text + line + "\n")
     }
 
     /// The table in Markdown, all columns.

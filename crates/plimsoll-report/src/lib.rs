@@ -8,9 +8,11 @@
 mod comparison;
 mod facts;
 mod grid;
+pub mod history;
 mod markdown;
 mod notes;
 pub mod numbers;
+pub mod plan;
 mod rows;
 mod style;
 pub mod table;

@@ -1,0 +1,335 @@
+//! What will be done, before it is done: the exact plan, the presets, and what `doctor` found out.
+
+use std::fmt::Write;
+
+use plimsoll_workload::{
+    distribution::Distribution,
+    plan::{BlockPlan, CellPlan, Pacing, Plan},
+    settings::FileSharing,
+    units::Span,
+};
+
+use crate::{
+    grid::{Column, Grid, Side},
+    numbers, wrapping,
+};
+
+/// Labels take this many columns.
+const LABEL_WIDTH: usize = 14;
+
+/// Lines of a plan are broken at this width.
+const WIDTH: usize = 100;
+
+/// A plan as text: every parameter of every cell, in the units in which flags and plan files take them.
+pub fn plan(plan: &Plan) -> String {
+    let Plan { seed, effort, cells } = plan;
+    let mut out = format!("plan: {}, effort {effort}, seed {seed}\n", counted(cells.len() as u64, "cell"));
+    for (index, cell) in cells.iter().enumerate() {
+        push_cell(&mut out, index, cell);
+    }
+    out
+}
+
+fn push_cell(out: &mut String, index: usize, cell: &CellPlan) {
+    let CellPlan { target, workload, rounds, blocks } = cell;
+    let _ = writeln!(out, "\ncell {}: {workload} on {target}", index + 1);
+    for (label, text) in parameters(*rounds, blocks) {
+        *out += &wrapping::labelled(&format!("  {label:<LABEL_WIDTH$}"), &text, WIDTH);
+    }
+}
+
+/// Every parameter of a cell. All fields are named, so that a new one cannot be forgotten here.
+fn parameters(rounds: u32, blocks: &BlockPlan) -> Vec<(&'static str, String)> {
+    let BlockPlan {
+        rw,
+        read_percent,
+        random_percent,
+        read_block_sizes,
+        write_block_sizes,
+        block_size_bytes_max,
+        alignment_bytes,
+        jobs,
+        queue_depth,
+        offset_bytes,
+        size_bytes,
+        files,
+        gap_bytes,
+        distribution,
+        buffered,
+        sync,
+        fsync_every,
+        fdatasync_every,
+        end_fsync,
+        think_time_ns,
+        think_time_operations,
+        pacing,
+        start_delay_ns,
+        ramp_ns,
+        slot_ns,
+        operations,
+        amount_bytes,
+        payload,
+        verify,
+        seed,
+        engine,
+        batch,
+        iopoll,
+        sqpoll,
+        pin,
+        keep_going,
+    } = blocks;
+    let yes_no = |value: &bool| if *value { "yes" } else { "no" }.to_owned();
+    let every = |count: &u64| {
+        if *count == 0 { "never".to_owned() } else { format!("every {} writes of a job", numbers::count(*count)) }
+    };
+    let shared = match files {
+        FileSharing::Shared => "one file or device for all jobs",
+        FileSharing::PerJob => "a file for each job",
+    };
+    vec![
+        ("access", format!("{rw}, {read_percent}% reads, {random_percent}% at random offsets")),
+        (
+            "blocks",
+            format!(
+                "read {read_block_sizes}, write {write_block_sizes}, at most {}",
+                exact(u64::from(*block_size_bytes_max))
+            ),
+        ),
+        ("alignment", exact(u64::from(*alignment_bytes))),
+        ("concurrency", format!("{}, queue depth {queue_depth} each", counted(u64::from(*jobs), "job"))),
+        ("region", format!("{} from offset {}, {shared}", exact(*size_bytes), exact(*offset_bytes))),
+        ("gap", format!("{} between sequential operations", exact(*gap_bytes))),
+        ("distribution", distribution_in_words(distribution, *random_percent)),
+        ("cache", if *buffered { "buffered: through the page cache" } else { "direct I/O" }.to_owned()),
+        ("sync", format!("each write {sync}, fsync {}, fdatasync {}", every(fsync_every), every(fdatasync_every))),
+        ("end fsync", yes_no(end_fsync)),
+        (
+            "think time",
+            format!(
+                "{} after each {}",
+                Span { ns: *think_time_ns },
+                counted(u64::from(*think_time_operations), "operation")
+            ),
+        ),
+        ("pacing", pacing_in_words(pacing, *jobs)),
+        ("start delay", Span { ns: *start_delay_ns }.to_string()),
+        ("slots", slots(rounds, *ramp_ns, *slot_ns)),
+        ("amount", amount(*operations, *amount_bytes)),
+        ("payload", payload.to_string()),
+        ("verify", yes_no(verify)),
+        ("seed", seed.to_string()),
+        (
+            "engine",
+            format!(
+                "{engine}, waits for {}, iopoll {}, sqpoll {}",
+                counted(u64::from(*batch), "operation"),
+                yes_no(iopoll),
+                yes_no(sqpoll)
+            ),
+        ),
+        ("processors", pin.to_string()),
+        ("keep going", yes_no(keep_going)),
+    ]
+}
+
+/// A size without rounding: a plan is exact.
+fn exact(bytes: u64) -> String {
+    plimsoll_workload::units::ByteCount(bytes).to_string()
+}
+
+/// `1 job`, `2 jobs`.
+fn counted(count: u64, what: &str) -> String {
+    format!("{} {what}{}", numbers::count(count), if count == 1 { "" } else { "s" })
+}
+
+fn distribution_in_words(distribution: &Distribution, random_percent: u8) -> String {
+    if random_percent == 0 { "none: no random offsets".to_owned() } else { distribution.to_string() }
+}
+
+fn pacing_in_words(pacing: &Pacing, jobs: u32) -> String {
+    match pacing {
+        Pacing::Closed => "closed loop: as soon as an earlier operation completes".to_owned(),
+        Pacing::Open { arrival, operations_per_second_per_job, bytes_per_second_per_job } => {
+            let operations = operations_per_second_per_job.map(|rate| format!("{rate} operations/s"));
+            let bytes = bytes_per_second_per_job.map(|rate| format!("{rate} bytes/s"));
+            let rate = [operations, bytes].into_iter().flatten().collect::<Vec<_>>().join(" and ");
+            format!("open loop: {arrival} arrivals, {rate} for each of {jobs} jobs")
+        }
+    }
+}
+
+fn slots(rounds: u32, ramp_ns: u64, slot_ns: Option<u64>) -> String {
+    let measured = slot_ns
+        .map_or_else(|| "measured until the amount is done".to_owned(), |ns| format!("{} measured", Span { ns }));
+    format!("{rounds}, each with {} of ramp and {measured}", Span { ns: ramp_ns })
+}
+
+fn amount(operations: Option<u64>, bytes: Option<u64>) -> String {
+    let operations = operations.map(|count| format!("{} operations", numbers::count(count)));
+    let parts: Vec<String> = operations.into_iter().chain(bytes.map(exact)).collect();
+    if parts.is_empty() { "none: time ends a slot".to_owned() } else { format!("ends after {}", parts.join(" or ")) }
+}
+
+/// A preset in the list of presets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PresetRow<'a> {
+    /// What to call it.
+    pub name: &'a str,
+    /// What it is, in a line.
+    pub about: &'a str,
+    /// How many workloads it has.
+    pub workloads: usize,
+}
+
+/// The list of presets.
+pub fn presets(rows: &[PresetRow<'_>], width: usize) -> String {
+    let text = |value: fn(&PresetRow<'_>) -> String| rows.iter().map(value).collect::<Vec<_>>();
+    let columns = vec![
+        Column::new("preset", Side::Left, 0, text(|row| row.name.to_owned())),
+        Column::new("cells", Side::Right, 1, text(|row| numbers::count(row.workloads as u64))),
+        Column::new("about", Side::Left, 0, text(|row| row.about.to_owned())),
+    ];
+    Grid::breaking(2, columns).fit(width).text()
+}
+
+/// A line of a diagnosis.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DoctorRow<'a> {
+    /// What was looked at.
+    pub name: &'a str,
+    /// What was found.
+    pub value: &'a str,
+    /// What to do about it, when something can or should be done.
+    pub advice: Option<&'a str>,
+}
+
+/// What `doctor` found, each advice below what it is about.
+pub fn doctor(rows: &[DoctorRow<'_>], width: usize) -> String {
+    let label_width = rows.iter().map(|row| wrapping::width(row.name)).max().unwrap_or(0) + 2;
+    let mut out = String::new();
+    for DoctorRow { name, value, advice } in rows {
+        out += &wrapping::labelled(&format!("{name:<label_width$}"), value, width);
+        if let Some(advice) = advice {
+            out += &wrapping::labelled(&format!("{:<label_width$}-> ", ""), advice, width);
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use plimsoll_workload::{
+        settings::{Arrival, ReadWrite},
+        workload::Workload,
+    };
+
+    use super::*;
+    use crate::test_records;
+
+    #[test]
+    fn a_plan_tells_every_parameter() {
+        let paced = Workload {
+            rw: Some(ReadWrite::RandRw),
+            read_percent: Some("70".parse().unwrap()),
+            block_size: Some("4k/60:64k/40".parse().unwrap()),
+            jobs: Some("2".parse().unwrap()),
+            rate: Some("5k".parse().unwrap()),
+            arrival: Some(Arrival::Poisson),
+            distribution: Some("zipf:1.1".parse().unwrap()),
+            operations: Some(1_000_000),
+            ..Workload::default()
+        };
+        let text = plan(&test_records::plan(&["/mnt/data"], &[Workload::default(), paced]));
+        insta::assert_snapshot!(text, @r#"
+    plan: 2 cells, effort quick, seed 42
+
+    cell 1: read 4KiB QD1 on /mnt/data
+      access        read, 100% reads, 0% at random offsets
+      blocks        read 4KiB, write 4KiB, at most 4KiB
+      alignment     512B
+      concurrency   1 job, queue depth 1 each
+      region        1GiB from offset 0B, one file or device for all jobs
+      gap           0B between sequential operations
+      distribution  none: no random offsets
+      cache         direct I/O
+      sync          each write none, fsync never, fdatasync never
+      end fsync     no
+      think time    0s after each 1 operation
+      pacing        closed loop: as soon as an earlier operation completes
+      start delay   0s
+      slots         6, each with 300ms of ramp and 1200ms measured
+      amount        none: time ends a slot
+      payload       random
+      verify        no
+      seed          42
+      engine        auto, waits for 1 operation, iopoll no, sqpoll no
+      processors    none
+      keep going    no
+
+    cell 2: randrw 70% read 4KiB/60:64KiB/40 QD1 x2 on /mnt/data
+      access        randrw, 70% reads, 100% at random offsets
+      blocks        read 4KiB/60:64KiB/40, write 4KiB/60:64KiB/40, at most 64KiB
+      alignment     512B
+      concurrency   2 jobs, queue depth 1 each
+      region        1GiB from offset 0B, one file or device for all jobs
+      gap           0B between sequential operations
+      distribution  zipf:1.1
+      cache         direct I/O
+      sync          each write none, fsync never, fdatasync never
+      end fsync     no
+      think time    0s after each 1 operation
+      pacing        open loop: poisson arrivals, 2500 operations/s for each of 2 jobs
+      start delay   0s
+      slots         1, each with 0s of ramp and measured until the amount is done
+      amount        ends after 1,000,000 operations
+      payload       random
+      verify        no
+      seed          42
+      engine        auto, waits for 1 operation, iopoll no, sqpoll no
+      processors    none
+      keep going    no
+    "#);
+    }
+
+    #[test]
+    fn presets_are_listed_with_what_they_are() {
+        let rows = [
+            PresetRow {
+                name: "canonical",
+                about: "latency, IOPS and throughput of random reads and writes",
+                workloads: 6,
+            },
+            PresetRow {
+                name: "kbench",
+                about: "the twelve tests of Longhorn's kbench: 30 GiB, 20 s each",
+                workloads: 12,
+            },
+        ];
+        insta::assert_snapshot!(presets(&rows, 60), @r#"
+    preset     cells  about
+    ───────────────────────────────────────────────────────────
+    canonical      6  latency, IOPS and throughput of random
+                      reads and writes
+    kbench        12  the twelve tests of Longhorn's kbench: 30
+                      GiB, 20 s each
+    "#);
+    }
+
+    #[test]
+    fn advice_stands_below_what_it_is_about() {
+        let rows = [
+            DoctorRow { name: "clock", value: "21.3 ns a reading (tsc)", advice: None },
+            DoctorRow {
+                name: "governor",
+                value: "powersave",
+                advice: Some("latencies include waking up slow processors: set it to performance while measuring"),
+            },
+        ];
+        insta::assert_snapshot!(doctor(&rows, 60), @r#"
+    clock     21.3 ns a reading (tsc)
+    governor  powersave
+              -> latencies include waking up slow processors:
+                 set it to performance while measuring
+    "#);
+    }
+}
