@@ -233,7 +233,11 @@ impl Sysfs {
 
     /// The directory of the whole disk to which a device belongs.
     fn disk_directory(directory: &Path) -> PathBuf {
-        if directory.join("partition").exists() { mounts::parent_of(directory).to_owned() } else { directory.to_owned() }
+        if directory.join("partition").exists() {
+            mounts::parent_of(directory).to_owned()
+        } else {
+            directory.to_owned()
+        }
     }
 
     /// The number of the whole disk to which a device belongs.

@@ -14,3 +14,5 @@ pub mod mounts;
 pub mod probe;
 pub mod process_usage;
 pub mod signatures;
+pub mod target;
+pub mod write_guard;

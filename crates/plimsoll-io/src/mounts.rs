@@ -288,7 +288,10 @@ mod tests {
     fn the_root_directory_is_no_mount_of_its_own() {
         assert!(matches!(expect_mount(Path::new("/")), Err(MountError::OnRoot(_))));
         let message = expect_mount(Path::new("/etc/not-made-yet")).unwrap_err().to_string();
-        assert!(message.contains("/etc/not-made-yet") && message.contains("mount the storage there first"), "{message}");
+        assert!(
+            message.contains("/etc/not-made-yet") && message.contains("mount the storage there first"),
+            "{message}"
+        );
         expect_mount(Path::new("/proc/self")).unwrap();
     }
 

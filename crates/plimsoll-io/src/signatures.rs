@@ -114,7 +114,7 @@ pub fn find(reader: &(impl ReadAt + ?Sized), size_bytes: u64) -> io::Result<Vec<
         }
     }
     found.extend(zfs(reader, size_bytes)?);
-    found.extend(boot_sector(reader, size_bytes, !found.is_empty())?);
+    found.extend(boot_sector(reader, size_bytes, &found)?);
     found.sort_by_key(|signature| signature.offset);
     found.dedup();
     Ok(found)
@@ -184,12 +184,13 @@ fn zfs(reader: &(impl ReadAt + ?Sized), size_bytes: u64) -> io::Result<Option<Si
 
 /// A sector that a BIOS would start ends with two bytes that occur by chance once in 65,536 sectors, so a table of
 /// partitions, an empty one, or code has to stand before them. File systems of DOS and Windows have such sectors too;
-/// where anything else was recognized, only a real table adds to it.
+/// where anything else was `recognized`, only a real table adds to it, and not one that merely protects a GPT.
 fn boot_sector(
     reader: &(impl ReadAt + ?Sized),
     size_bytes: u64,
-    is_recognized: bool,
+    recognized: &[Signature],
 ) -> io::Result<Option<Signature>> {
+    const PROTECTIVE: u8 = 0xee;
     const MARK_AT: usize = 510;
     let mut bytes = [0; STRUCTURE_BYTES];
     read_full(reader, &mut bytes[..512], 0, size_bytes)?;
@@ -206,14 +207,18 @@ fn boot_sector(
     });
     let starts_with_code =
         sector.byte(0) == 0xeb && sector.byte(2) == 0x90 || matches!(sector.byte(0), 0xe9 | 0xfa | 0xfc | 0x33 | 0x31);
+    let is_protective = table.iter().any(|at| sector.byte(at + 4) == PROTECTIVE);
+    let is_divided = recognized.iter().any(|signature| signature.kind == SignatureKind::PartitionTable);
     let found = |name, kind| Ok(Some(Signature { name, kind, offset: MARK_AT as u64 }));
-    if are_flags_sane && is_used {
-        found("MBR partition table", SignatureKind::PartitionTable)
-    } else if is_recognized {
+    if is_protective && is_divided {
+        Ok(None)
+    } else if are_flags_sane && is_used {
+        found("MBR", SignatureKind::PartitionTable)
+    } else if !recognized.is_empty() {
         Ok(None)
     } else if is_empty {
-        found("empty MBR partition table", SignatureKind::PartitionTable)
-    } else if starts_with_code {
+        found("empty MBR", SignatureKind::PartitionTable)
+    } else if are_flags_sane && starts_with_code {
         found("boot sector", SignatureKind::Content)
     } else {
         Ok(None)

@@ -9,7 +9,6 @@ use crate::{
     payload::Payload,
     pinning::Pinning,
     settings::{Arrival, Effort, EngineChoice, FileSharing, ReadWrite, SyncMode},
-    units::ByteCount,
 };
 
 mod resolve;
@@ -165,9 +164,6 @@ pub enum PlanError {
         problem: String,
     },
 }
-
-/// The size of the working set in a directory or new file when none is given.
-pub const DEFAULT_SIZE: ByteCount = ByteCount(1 << 30);
 
 impl BlockPlan {
     /// Whether operations write.

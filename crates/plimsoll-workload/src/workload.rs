@@ -85,7 +85,8 @@ workload! {
     queue_depth: Sweep<u32>,
     /// Jobs that run at once. A list sweeps. Default: 1.
     jobs: Sweep<u32>,
-    /// The region that operations touch. Default: the whole device or file; 1 GiB in a directory.
+    /// The region that operations touch. Default: the whole device or file; in a directory 1 GiB, or 512 MiB
+    /// with effort quick.
     size: Extent,
     /// Where the region begins. Default: 0.
     offset: Extent,

@@ -1,5 +1,8 @@
 //! The known marks, as data. Each row: what people call it, where its structure may start, where in the structure the
 //! mark is, the mark, and what else must look right where the mark alone is too short to trust.
+//!
+//! Copies of a structure are looked for only where `wipefs` erases them too. Otherwise somebody who follows the advice
+//! of the write guard would be refused again, with nothing left to do.
 
 use super::{SignatureKind, Structure};
 
@@ -51,33 +54,11 @@ const fn partition_table(magic: Magic) -> Magic {
 }
 
 /// The last ten bytes of the first page, for every page size that Linux has.
-const PAGE_ENDS: &[Place] = &[
-    start(4 * KIB - 10),
-    start(8 * KIB - 10),
-    start(16 * KIB - 10),
-    start(32 * KIB - 10),
-    start(64 * KIB - 10),
-];
+const PAGE_ENDS: &[Place] =
+    &[start(4 * KIB - 10), start(8 * KIB - 10), start(16 * KIB - 10), start(32 * KIB - 10), start(64 * KIB - 10)];
 
-/// Volume descriptors of optical media stand every 2 KiB from 32 KiB on; UDF may use larger steps.
-const DESCRIPTORS: &[Place] = &[
-    start(32 * KIB),
-    start(34 * KIB),
-    start(36 * KIB),
-    start(38 * KIB),
-    start(40 * KIB),
-    start(42 * KIB),
-    start(44 * KIB),
-    start(46 * KIB),
-    start(48 * KIB),
-    start(50 * KIB),
-    start(52 * KIB),
-    start(54 * KIB),
-    start(56 * KIB),
-    start(58 * KIB),
-    start(60 * KIB),
-    start(62 * KIB),
-];
+/// The first volume descriptor of optical media.
+const DESCRIPTOR: &[Place] = &[start(32 * KIB)];
 
 /// Where the secondary header of LUKS2 may be.
 const LUKS_SECONDARY: &[Place] = &[
@@ -134,10 +115,9 @@ const INTEL: &[Place] = &[sectors_back(2), Place::End { back: 8 * KIB, unit: 4 *
 
 pub(super) const MAGICS: &[Magic] = &[
     // Partition tables. The MBR needs more thought and is not in this table.
-    partition_table(content("GPT partition table", GPT_PRIMARY, 0, b"EFI PART")),
-    partition_table(content("GPT backup partition table", GPT_BACKUP, 0, b"EFI PART")),
-    partition_table(if_plausible(content("Apple partition map", GPT_PRIMARY, 0, b"PM\0\0"), is_apple_map)),
-    partition_table(if_plausible(content("Apple driver descriptor", FIRST, 0, b"ER"), is_apple_descriptor)),
+    partition_table(content("GPT", GPT_PRIMARY, 0, b"EFI PART")),
+    partition_table(content("backup GPT", GPT_BACKUP, 0, b"EFI PART")),
+    partition_table(if_plausible(content("Apple partition map", FIRST, 0, b"ER"), is_apple_map)),
     partition_table(content("BSD disk label", BSD_LABELS, 0, b"\x57\x45\x56\x82")),
     partition_table(if_plausible(content("Sun disk label", FIRST, 508, b"\xda\xbe"), is_sun_label)),
     partition_table(content("SGI disk label", FIRST, 0, b"\x0b\xe5\xa9\x41")),
@@ -150,7 +130,7 @@ pub(super) const MAGICS: &[Magic] = &[
     if_plausible(content("XFS log", FIRST, 0, b"\xfe\xed\xba\xbe"), |s| matches!(s.be32(8), 1 | 2)),
     content("btrfs", &[start(64 * KIB)], 64, b"_BHRfS_M"),
     content("bcachefs", &[start(4 * KIB)], 24, b"\xc6\x85\x73\xf6\x66\xce\x90\xa9\xd9\x6a\x60\xcf\x80\x3d\xf7\xef"),
-    content("F2FS", &[start(KIB), start(5 * KIB)], 0, b"\x10\x20\xf5\xf2"),
+    content("F2FS", &[start(KIB)], 0, b"\x10\x20\xf5\xf2"),
     content("JFS", &[start(32 * KIB)], 0, b"JFS1"),
     content("ReiserFS", &[start(8 * KIB), start(64 * KIB)], 52, b"ReIsErFs"),
     content("ReiserFS", &[start(8 * KIB), start(64 * KIB)], 52, b"ReIsEr2Fs"),
@@ -187,14 +167,16 @@ pub(super) const MAGICS: &[Magic] = &[
     content("UFS2", UFS, 0x55c, b"\x19\x54\x01\x19"),
     content("VxFS", &[start(KIB)], 0, b"\xf5\xfc\x01\xa5"),
     content("BFS", FIRST, 0, b"\xce\xfa\xad\x1b"),
-    content("ISO 9660", DESCRIPTORS, 1, b"CD001"),
-    content("UDF", DESCRIPTORS, 1, b"BEA01"),
-    content("UDF", DESCRIPTORS, 1, b"NSR02"),
-    content("UDF", DESCRIPTORS, 1, b"NSR03"),
+    content("ISO 9660", DESCRIPTOR, 1, b"CD001"),
+    content("UDF", DESCRIPTOR, 1, b"BEA01"),
+    content("UDF", DESCRIPTOR, 1, b"NSR02"),
+    content("UDF", DESCRIPTOR, 1, b"NSR03"),
     content("VMFS", VMFS, 0, b"\x5e\xf1\xab\x2f"),
     content("VMFS volume member", VMFS_MEMBER, 0, b"\x0d\xd0\x01\xc0"),
     // Members of volumes, caches and clusters.
-    content("LVM2 physical volume", FIRST_FOUR_SECTORS, 0, b"LABELONE"),
+    if_plausible(content("LVM2 physical volume", FIRST_FOUR_SECTORS, 24, b"LVM2 001"), |s| {
+        &s.array::<8>(0) == b"LABELONE"
+    }),
     content("LVM2 snapshot", FIRST, 0, b"SnAp"),
     content("LUKS", FIRST, 0, b"LUKS\xba\xbe"),
     content("LUKS2 secondary header", LUKS_SECONDARY, 0, b"SKUL\xba\xbe"),
@@ -291,13 +273,10 @@ fn is_nilfs(superblock: &Structure) -> bool {
     superblock.le32(0) == 2 && superblock.le16(4) == 0 && superblock.le16(8) <= 1024
 }
 
-/// The number of entries of the map is small and not zero.
-fn is_apple_map(entry: &Structure) -> bool {
-    matches!(entry.be32(4), 1..=1024)
-}
-
-fn is_apple_descriptor(block: &Structure) -> bool {
-    matches!(block.be16(2), 512 | 1024 | 2048 | 4096) && block.be32(4) > 0
+/// A driver descriptor with the first entry of a map in the block after it.
+fn is_apple_map(descriptor: &Structure) -> bool {
+    let block_bytes = descriptor.be16(2);
+    matches!(block_bytes, 512 | 1024) && &descriptor.array::<2>(block_bytes.into()) == b"PM"
 }
 
 /// All sixteen-bit words of the label together give zero.

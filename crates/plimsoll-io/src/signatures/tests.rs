@@ -60,7 +60,7 @@ fn every_certain_mark_is_found_at_every_place_it_may_have() {
             checked += 1;
         }
     }
-    assert!(checked > 100, "{checked}");
+    assert!(checked > 80, "{checked}");
 }
 
 #[test]
@@ -84,7 +84,9 @@ fn short_marks_need_a_plausible_structure() {
     assert_eq!(names(&image_with(&[(1024, b"H+\0\x04")])), ["HFS+"]);
     assert_eq!(names(&image_with(&[(1024, b"HX\0\x05")])), ["HFSX"]);
     assert_eq!(names(&image_with(&[(1024, b"BD"), (1044, &4096_u32.to_be_bytes())])), ["HFS"]);
-    assert_eq!(names(&image_with(&[(0, b"ER\x02\0\0\0\x10\0"), (512, b"PM\0\0\0\0\0\x02")])).len(), 2);
+    assert_eq!(names(&image_with(&[(0, b"ER\x02\0"), (512, b"PM\0\0")])), ["Apple partition map"]);
+    assert_eq!(names(&image_with(&[(0, b"ER\x02\0")])), [""; 0]);
+    assert_eq!(names(&image_with(&[(512, b"LABELONE"), (536, b"LVM2 001")])), ["LVM2 physical volume"]);
     assert_eq!(names(&image_with(&[(0, b"\xda\xbe"), (508, b"\xda\xbe")])), ["Sun disk label"]);
     assert_eq!(names(&image_with(&[(508, b"\xda\xbe")])), [""; 0]);
 }
@@ -119,9 +121,14 @@ fn zfs_is_found_by_any_of_its_labels_in_either_byte_order() {
 #[test]
 fn boot_sectors_count_when_a_table_or_code_stands_in_them() {
     let entry = [0x80, 0, 0, 0, 0x83, 0, 0, 0, 0, 8, 0, 0, 0, 16, 0, 0];
-    assert_eq!(names(&image_with(&[(446, &entry), (510, b"\x55\xaa")])), ["MBR partition table"]);
-    assert_eq!(names(&image_with(&[(440, b"disk"), (510, b"\x55\xaa")])), ["empty MBR partition table"]);
-    assert_eq!(names(&image_with(&[(0, b"\xeb\x63\x90"), (450, b"text"), (510, b"\x55\xaa")])), ["boot sector"]);
+    assert_eq!(names(&image_with(&[(446, &entry), (510, b"\x55\xaa")])), ["MBR"]);
+    let mut protective = entry;
+    protective[4] = 0xee;
+    let gpt: &[(usize, &[u8])] = &[(446, &protective), (510, b"\x55\xaa"), (512, b"EFI PART")];
+    assert_eq!(names(&image_with(&gpt[..2])), ["MBR"]);
+    assert_eq!(names(&image_with(gpt)), ["GPT"]);
+    assert_eq!(names(&image_with(&[(440, b"disk"), (510, b"\x55\xaa")])), ["empty MBR"]);
+    assert_eq!(names(&image_with(&[(0, b"\xeb\x63\x90"), (440, b"text"), (463, b"text"), (510, b"\x55\xaa")])), ["boot sector"]);
     assert_eq!(names(&image_with(&[(446, b"noise"), (510, b"\x55\xaa")])), [""; 0]);
     let fat = image_with(&[(0, b"\xeb\x3c\x90mkfs.fat\0\x02\x04\x01\0\x02"), (21, b"\xf8"), (510, b"\x55\xaa")]);
     assert_eq!(names(&fat), ["FAT"]);

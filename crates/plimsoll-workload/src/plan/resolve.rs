@@ -1,6 +1,6 @@
 //! From a workload as asked to a plan: every decision and every refusal.
 
-use super::{BlockPlan, CellPlan, DEFAULT_SIZE, Pacing, Plan, PlanError};
+use super::{BlockPlan, CellPlan, Pacing, Plan, PlanError};
 use crate::{
     block_sizes::BlockSizes,
     distribution::Distribution,
@@ -23,10 +23,19 @@ struct Slots {
 const fn slots(effort: Effort) -> Slots {
     match effort {
         Effort::Quick => {
-            Slots { rounds: 6, ramp: Span::from_milliseconds(300), measured: Span::from_milliseconds(1200) }
+            Slots { rounds: 6, ramp: Span::from_milliseconds(250), measured: Span::from_milliseconds(1200) }
         }
         Effort::Standard => Slots { rounds: 6, ramp: Span::from_seconds(1), measured: Span::from_seconds(5) },
         Effort::Thorough => Slots { rounds: 20, ramp: Span::from_seconds(2), measured: Span::from_seconds(5) },
+    }
+}
+
+/// The size of the working set in a directory or new file when none is given. It must be written before it is read,
+/// which an answer within a minute has little time for.
+const fn default_size(effort: Effort) -> ByteCount {
+    match effort {
+        Effort::Quick => ByteCount(512 << 20),
+        Effort::Standard | Effort::Thorough => ByteCount(1 << 30),
     }
 }
 
@@ -61,7 +70,7 @@ impl CellPlan {
         cells: usize,
         seed: u64,
     ) -> Result<Self, PlanError> {
-        let (rounds, blocks) = Draft { target, workload }.resolve(effort, cells, seed)?;
+        let (rounds, blocks) = Draft { target, workload, effort }.resolve(cells, seed)?;
         let name = workload.name.clone().unwrap_or_else(|| blocks.describe());
         Ok(Self { target: target.name.clone(), workload: name, rounds, blocks })
     }
@@ -71,6 +80,7 @@ impl CellPlan {
 struct Draft<'a> {
     target: &'a TargetFacts,
     workload: &'a Workload,
+    effort: Effort,
 }
 
 impl Draft<'_> {
@@ -100,7 +110,7 @@ impl Draft<'_> {
         Ok(value)
     }
 
-    fn resolve(&self, effort: Effort, cells: usize, seed: u64) -> Result<(u32, BlockPlan), PlanError> {
+    fn resolve(&self, cells: usize, seed: u64) -> Result<(u32, BlockPlan), PlanError> {
         let workload = self.workload;
         let rw = workload.rw.unwrap_or(ReadWrite::Read);
         let read_percent = self.read_percent(rw)?;
@@ -132,7 +142,7 @@ impl Draft<'_> {
         if verify {
             self.check_verifiable(&read_block_sizes, &write_block_sizes, &payload, &distribution, random_percent)?;
         }
-        let (rounds, ramp_ns, slot_ns) = self.time(effort, cells)?;
+        let (rounds, ramp_ns, slot_ns) = self.time(cells)?;
         let think = workload.think_time;
         let blocks = BlockPlan {
             rw,
@@ -222,7 +232,8 @@ impl Draft<'_> {
     /// Offset and length of the region, within the device or file, or within the free space.
     fn region(&self, jobs: u32, files: FileSharing, alignment: u32, block: u32) -> Result<(u64, u64), PlanError> {
         let whole = self.target.size_bytes;
-        let basis = whole.unwrap_or(DEFAULT_SIZE.0);
+        let default = default_size(self.effort).0;
+        let basis = whole.unwrap_or(default);
         let align = u64::from(alignment.max(1));
         let offset = self.workload.offset.map_or(0, |offset| offset.of(basis));
         if !offset.is_multiple_of(align) {
@@ -235,10 +246,10 @@ impl Draft<'_> {
         let size = match (self.workload.size, whole) {
             (Some(size), _) => size.of(basis),
             (None, Some(whole)) => whole.saturating_sub(offset),
-            // Without a size, take a gibibyte, or a quarter of what is free where that is less.
+            // Without a size, take the default, or a quarter of what is free where that is less.
             (None, None) => {
                 let room = self.target.free_bytes.unwrap_or(u64::MAX) / 4 / copies;
-                DEFAULT_SIZE.0.min(room / (1 << 20) * (1 << 20))
+                default.min(room / (1 << 20) * (1 << 20))
             }
         };
         let size = size / align * align;
@@ -367,7 +378,7 @@ impl Draft<'_> {
     }
 
     /// Rounds, ramp and measured time of a slot.
-    fn time(&self, effort: Effort, cells: usize) -> Result<(u32, u64, Option<u64>), PlanError> {
+    fn time(&self, cells: usize) -> Result<(u32, u64, Option<u64>), PlanError> {
         let workload = self.workload;
         let amount = workload.operations.is_some() || workload.io_size.is_some() || workload.loops.is_some();
         if workload.operations == Some(0) || workload.loops == Some(0) || workload.io_size == Some(ByteCount(0)) {
@@ -381,7 +392,7 @@ impl Draft<'_> {
             return Ok((1, ramp.ns, workload.duration.map(|duration| duration.ns)));
         }
         let Some(duration) = workload.duration else {
-            let Slots { rounds, ramp, measured } = slots(effort);
+            let Slots { rounds, ramp, measured } = slots(self.effort);
             return Ok((rounds, workload.ramp.unwrap_or(ramp).ns, Some(measured.ns)));
         };
         let rounds = if cells > 1 { duration.ns.div_ceil(INTERLEAVED_SLOT.ns) } else { 1 };

@@ -32,7 +32,7 @@ fn one(target: &TargetFacts, workload: &Workload) -> Result<CellPlan, PlanError>
 fn an_empty_workload_becomes_a_whole_plan() {
     let cell = one(&directory(), &Workload::default()).unwrap();
     assert_eq!(cell.workload, "read 4KiB QD1");
-    assert_eq!(cell.blocks.size_bytes, 1 << 30);
+    assert_eq!(cell.blocks.size_bytes, 512 << 20);
     assert_eq!((cell.rounds, cell.blocks.slot_ns), (6, Some(1_200_000_000)));
 }
 

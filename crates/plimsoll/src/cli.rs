@@ -1,0 +1,88 @@
+//! The command line: one struct a command, and the options they share.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+use clap_complete::Shell;
+
+pub mod baseline;
+pub mod export;
+pub mod history;
+pub mod remove;
+pub mod run;
+pub mod show;
+
+/// Says how much load a storage really carries: a directory, a file or a block device.
+#[derive(Debug, Parser)]
+#[command(version, max_term_width = 100, arg_required_else_help = true, subcommand_required = true)]
+pub struct Cli {
+    /// Options of every command.
+    #[command(flatten)]
+    pub shared: SharedArguments,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// Options of every command.
+#[derive(Args, Clone, Debug)]
+pub struct SharedArguments {
+    /// Keep the history in this file instead of the user's
+    #[arg(long, global = true, value_name = "FILE", conflicts_with = "no_history")]
+    pub history: Option<PathBuf>,
+    /// Neither read nor write a history
+    #[arg(long, global = true)]
+    pub no_history: bool,
+    /// Show answers and errors only
+    #[arg(long, short, global = true)]
+    pub quiet: bool,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Measure directories, files or block devices
+    Run(Box<run::RunArguments>),
+    /// List the runs of the history
+    History(history::HistoryArguments),
+    /// Show a run of the history
+    Show(show::ShowArguments),
+    /// Write runs of the history as JSON, CSV or NDJSON
+    Export(export::ExportArguments),
+    /// Remove runs from the history
+    Remove(remove::RemoveArguments),
+    /// Name runs to compare later ones with
+    Baseline(baseline::BaselineArguments),
+    /// List presets, or show the workloads of one
+    Presets(PresetsArguments),
+    /// Say what this machine can do and what would disturb a measurement
+    Doctor(DoctorArguments),
+    /// Print a completion script for a shell
+    Completions {
+        /// For which shell
+        shell: Shell,
+    },
+}
+
+/// Arguments of `plimsoll presets`.
+#[derive(Args, Debug)]
+pub struct PresetsArguments {
+    /// Show the workloads of this preset as a plan
+    pub name: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `plimsoll doctor`.
+#[derive(Args, Debug)]
+pub struct DoctorArguments {
+    /// Directories to look for left-over files in, with --clean
+    pub paths: Vec<PathBuf>,
+    /// Remove files of earlier runs, kept ones included
+    #[arg(long)]
+    pub clean: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}

@@ -1,0 +1,275 @@
+//! Arguments of `plimsoll run`.
+
+use std::path::PathBuf;
+
+use clap::{Args, builder::PossibleValuesParser, builder::TypedValueParser};
+use plimsoll_workload::{
+    block_sizes::BlockSizes,
+    distribution::Distribution,
+    payload::Payload,
+    pinning::Pinning,
+    settings::{Arrival, Effort, EngineChoice, FileSharing, RateScope, ReadWrite, SyncMode},
+    sweep::Sweep,
+    units::{ByteCount, Extent, Percent, Rate, Span},
+    workload::{ThinkTime, Workload},
+};
+
+/// A parser for a closed vocabulary, so that help and completion list the words.
+macro_rules! words {
+    ($name:ty) => {
+        PossibleValuesParser::new(<$name>::WORDS).try_map(|word| word.parse::<$name>())
+    };
+}
+
+/// Arguments of `plimsoll run`.
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Without --rw and --preset, the preset `canonical` runs: latency, IOPS and throughput, read and \
+                        write. Flags given beside a preset override its workloads."
+)]
+pub struct RunArguments {
+    /// Directories, files or block devices to measure
+    #[arg(value_name = "TARGET")]
+    pub targets: Vec<PathBuf>,
+
+    /// The workload.
+    #[command(flatten)]
+    pub workload: WorkloadArguments,
+
+    /// Workloads with a name: see `plimsoll presets`; several are separated by commas
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub preset: Vec<String>,
+    /// Read targets and workloads from this file (TOML); flags override it
+    #[arg(long, value_name = "FILE")]
+    pub plan: Option<PathBuf>,
+    /// How long to measure when --duration is not given [default: standard]
+    #[arg(long, value_parser = words!(Effort))]
+    pub effort: Option<Effort>,
+    /// A name for the run, shown in the history
+    #[arg(long)]
+    pub name: Option<String>,
+    /// A pair to find the run by; may be repeated
+    #[arg(long = "tag", value_name = "KEY=VALUE", value_parser = tag)]
+    pub tags: Vec<(String, String)>,
+    /// Permit writing to this device, which must be blank; its content is lost; may be repeated
+    #[arg(long, value_name = "DEVICE")]
+    pub destroy: Vec<PathBuf>,
+    /// Leave the files of the run in place, marked; `plimsoll doctor --clean` removes them
+    #[arg(long)]
+    pub keep_files: bool,
+    /// Refuse targets that lie on the root file system because a mount is missing
+    #[arg(long)]
+    pub expect_mount: bool,
+    /// Print the record as JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Show the exact plan before measuring
+    #[arg(long, short)]
+    pub verbose: bool,
+}
+
+/// The flags that make up a workload; each has a field of the same name in a plan file.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Workload")]
+pub struct WorkloadArguments {
+    /// Access pattern
+    #[arg(long, value_parser = words!(ReadWrite))]
+    pub rw: Option<ReadWrite>,
+    /// Share of reads of rw and randrw [default: 50]; a list sweeps
+    #[arg(long, value_name = "PERCENT")]
+    pub read_percent: Option<Sweep<Percent>>,
+    /// Share of operations at a random offset; the others continue where the last one ended
+    #[arg(long, value_name = "PERCENT")]
+    pub random_percent: Option<Percent>,
+    /// Bytes of an operation: 4k, a range 4k-64k, a split 4k/60:64k/40; a list sweeps [default: 4k]
+    #[arg(long, value_name = "SIZE")]
+    pub block_size: Option<Sweep<BlockSizes>>,
+    /// Bytes of a write, when they differ from those of a read
+    #[arg(long, value_name = "SIZE")]
+    pub write_block_size: Option<BlockSizes>,
+    /// Operations each job keeps in flight; a list sweeps [default: 1]
+    #[arg(long, value_name = "N")]
+    pub queue_depth: Option<Sweep<u32>>,
+    /// Jobs that run at once; a list sweeps [default: 1]
+    #[arg(long, value_name = "N")]
+    pub jobs: Option<Sweep<u32>>,
+    /// The region to touch, in bytes or percent [default: whole device or file, 1GiB in a directory]
+    #[arg(long, value_name = "SIZE")]
+    pub size: Option<Extent>,
+    /// Where the region begins, in bytes or percent [default: 0]
+    #[arg(long, value_name = "SIZE")]
+    pub offset: Option<Extent>,
+    /// Stop after transferring this much, over all jobs
+    #[arg(long, value_name = "SIZE")]
+    pub io_size: Option<ByteCount>,
+    /// Distance from one sequential operation to the next
+    #[arg(long, value_name = "SIZE")]
+    pub stride: Option<ByteCount>,
+    /// Whether jobs share a file [default: shared]
+    #[arg(long, value_parser = words!(FileSharing))]
+    pub files: Option<FileSharing>,
+    /// Which blocks random operations choose: uniform, exact-once, zipf:THETA, pareto:H, normal:PERCENT,
+    /// hot-cold:ACCESS/SIZE, zoned:ACCESS/SIZE:... [default: uniform]
+    #[arg(long)]
+    pub distribution: Option<Distribution>,
+    /// Measured time of each cell, ramps excluded
+    #[arg(long, value_name = "TIME")]
+    pub duration: Option<Span>,
+    /// Load before measurement begins, in each slot
+    #[arg(long, value_name = "TIME")]
+    pub ramp: Option<Span>,
+    /// Wait before the first operation of a cell
+    #[arg(long, value_name = "TIME")]
+    pub start_delay: Option<Span>,
+    /// Stop after so many operations, over all jobs
+    #[arg(long, value_name = "N")]
+    pub operations: Option<u64>,
+    /// Stop after so many passes over the region
+    #[arg(long, value_name = "N")]
+    pub loops: Option<u64>,
+    /// Issue at this rate whatever the storage answers (open loop): 5000 or 5k operations, 200MB bytes a second
+    #[arg(long)]
+    pub rate: Option<Rate>,
+    /// Whether --rate is for all jobs together or for each [default: total]
+    #[arg(long, value_parser = words!(RateScope))]
+    pub rate_per: Option<RateScope>,
+    /// When the operations of an open loop arrive [default: fixed]
+    #[arg(long, value_parser = words!(Arrival))]
+    pub arrival: Option<Arrival>,
+    /// Pause after each operation of a job (10ms), or after several (10ms/8)
+    #[arg(long, value_name = "TIME")]
+    pub think_time: Option<ThinkTime>,
+    /// Go through the page cache instead of around it
+    #[arg(long)]
+    pub buffered: bool,
+    /// Make each write durable: --sync (O_SYNC) or --sync=dsync (O_DSYNC)
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "sync", value_parser = words!(SyncMode))]
+    pub sync: Option<SyncMode>,
+    /// Call fsync after every N writes of a job
+    #[arg(long, value_name = "N")]
+    pub fsync: Option<u64>,
+    /// Call fdatasync after every N writes of a job
+    #[arg(long, value_name = "N")]
+    pub fdatasync: Option<u64>,
+    /// Call fsync at the end of each slot, as part of the measured time
+    #[arg(long)]
+    pub end_fsync: bool,
+    /// What writes contain: random, zero, pattern:0xHEX, compressible:PERCENT, duplicate:PERCENT [default: random]
+    #[arg(long)]
+    pub payload: Option<Payload>,
+    /// Give every block a header and checksum, read all back, and check
+    #[arg(long)]
+    pub verify: bool,
+    /// Where all randomness comes from
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// How I/O reaches the kernel [default: auto]
+    #[arg(long, value_parser = words!(EngineChoice))]
+    pub engine: Option<EngineChoice>,
+    /// Wait for so many completions at once [default: whatever is ready]
+    #[arg(long, value_name = "N")]
+    pub batch: Option<u32>,
+    /// Poll for completions (io_uring)
+    #[arg(long)]
+    pub iopoll: bool,
+    /// Let a kernel thread submit (io_uring)
+    #[arg(long)]
+    pub sqpoll: bool,
+    /// Run workers on processors of their own: none, auto, or a list as 0-3 [default: none]
+    #[arg(long, value_name = "CPUS")]
+    pub pin: Option<Pinning>,
+    /// Count I/O errors and go on
+    #[arg(long)]
+    pub keep_going: bool,
+}
+
+impl WorkloadArguments {
+    /// The workload that these flags ask for.
+    pub fn workload(&self) -> Workload {
+        // Every field is named, so that a new flag does not compile until it is handled.
+        let Self {
+            rw,
+            read_percent,
+            random_percent,
+            block_size,
+            write_block_size,
+            queue_depth,
+            jobs,
+            size,
+            offset,
+            io_size,
+            stride,
+            files,
+            distribution,
+            duration,
+            ramp,
+            start_delay,
+            operations,
+            loops,
+            rate,
+            rate_per,
+            arrival,
+            think_time,
+            buffered,
+            sync,
+            fsync,
+            fdatasync,
+            end_fsync,
+            payload,
+            verify,
+            seed,
+            engine,
+            batch,
+            iopoll,
+            sqpoll,
+            pin,
+            keep_going,
+        } = self;
+        Workload {
+            name: None,
+            rw: *rw,
+            read_percent: read_percent.clone(),
+            random_percent: *random_percent,
+            block_size: block_size.clone(),
+            write_block_size: write_block_size.clone(),
+            queue_depth: queue_depth.clone(),
+            jobs: jobs.clone(),
+            size: *size,
+            offset: *offset,
+            io_size: *io_size,
+            stride: *stride,
+            files: *files,
+            distribution: distribution.clone(),
+            buffered: buffered.then_some(true),
+            sync: *sync,
+            fsync: *fsync,
+            fdatasync: *fdatasync,
+            end_fsync: end_fsync.then_some(true),
+            think_time: *think_time,
+            rate: *rate,
+            rate_per: *rate_per,
+            arrival: *arrival,
+            start_delay: *start_delay,
+            ramp: *ramp,
+            duration: *duration,
+            operations: *operations,
+            loops: *loops,
+            payload: payload.clone(),
+            verify: verify.then_some(true),
+            seed: *seed,
+            engine: *engine,
+            batch: *batch,
+            iopoll: iopoll.then_some(true),
+            sqpoll: sqpoll.then_some(true),
+            pin: pin.clone(),
+            keep_going: keep_going.then_some(true),
+        }
+    }
+}
+
+pub(super) fn tag(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
+        _ => Err("write a tag as KEY=VALUE".to_owned()),
+    }
+}

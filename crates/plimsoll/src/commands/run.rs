@@ -1,0 +1,230 @@
+//! `plimsoll run`: measure, save, show.
+
+use std::{fs, path::Path};
+
+use anyhow::{Context, bail};
+use jiff::Timestamp;
+use plimsoll_history::{history::History, journal::Journal, location::HistoryLocation};
+use plimsoll_io::{mounts, target};
+use plimsoll_record::{
+    event::RunEvent,
+    record::{Asked, Outcome, Record, Tool},
+};
+use plimsoll_run::{
+    machine::{self, Pod},
+    run::{RunRequest, run as run_plan},
+};
+use plimsoll_workload::{plan::Plan, plan_file::PlanFile, preset, settings::Effort, workload::Workload};
+use uuid::Uuid;
+
+use super::State;
+use crate::{
+    cli::run::RunArguments, environment_variables as environment, exit::Exit, printer::Printer, progress, stop,
+};
+
+/// Does `plimsoll run`.
+pub fn run(arguments: &RunArguments, state: &State, printer: Printer) -> anyhow::Result<Exit> {
+    let asked = asked(arguments)?;
+    let targets = asked.targets.iter().map(|path| target::facts(path.as_ref())).collect::<Result<Vec<_>, _>>()?;
+    if asked.expect_mount {
+        asked.targets.iter().try_for_each(|path| mounts::expect_mount(path.as_ref()))?;
+    }
+    let plan = Plan::resolve(&targets, &asked.workloads, asked.effort, asked.seed)?;
+    if arguments.verbose {
+        printer.note(plimsoll_report::plan::plan(&plan));
+    }
+    let stop = stop::on_signals().context("listen for signals")?;
+    let id = Uuid::now_v7();
+    let request = RunRequest {
+        id,
+        started: Timestamp::now(),
+        tool: tool(),
+        name: asked.name,
+        tags: asked.tags.into_iter().collect(),
+        environment: machine::gather(&targets, &pod()),
+        asked: Asked { targets: asked.targets, workloads: asked.workloads, effort: asked.effort },
+        plan,
+        destroy: asked.destroy.iter().map(Into::into).collect(),
+        keep_files: asked.keep_files,
+        state_directory: state.directory.clone(),
+    };
+    let mut journal = Saving::new(state, printer);
+    let mut progress = progress::choose(printer.is_quiet(), &request.plan);
+    let record = run_plan(request, &stop, &mut |event| {
+        journal.event(event);
+        progress.event(event);
+    });
+    progress.finish();
+    let record = record.inspect_err(|_| journal.discard())?;
+    journal.save(&record);
+    let answer = if arguments.json {
+        let mut text = serde_json::to_string_pretty(&record)?;
+        text.push('\n');
+        text
+    } else {
+        plimsoll_report::table::record(&record, printer.width(), printer.style())
+    };
+    printer.answer(answer).context("write to standard output")?;
+    Ok(exit(&record))
+}
+
+fn exit(record: &Record) -> Exit {
+    match record.outcome {
+        Outcome::Interrupted => Exit::Interrupted,
+        _ if record.has_io_errors() => Exit::Io,
+        Outcome::Failed => Exit::Io,
+        Outcome::Complete | Outcome::Lost => Exit::Success,
+    }
+}
+
+/// Flags and plan file together.
+struct AskedRun {
+    targets: Vec<String>,
+    workloads: Vec<Workload>,
+    effort: Effort,
+    seed: u64,
+    name: Option<String>,
+    tags: Vec<(String, String)>,
+    destroy: Vec<String>,
+    keep_files: bool,
+    expect_mount: bool,
+}
+
+fn asked(arguments: &RunArguments) -> anyhow::Result<AskedRun> {
+    let file = arguments.plan.as_deref().map(plan_file).transpose()?.unwrap_or_default();
+    let PlanFile { name, targets, effort, seed, presets, tags, destroy, keep_files, expect_mount, defaults, workloads } =
+        file;
+    let paths = |list: &[std::path::PathBuf]| -> Vec<String> {
+        list.iter().map(|path| path.to_string_lossy().into_owned()).collect()
+    };
+    let mut all_targets = paths(&arguments.targets);
+    all_targets.extend(targets);
+    if all_targets.is_empty() {
+        bail!("no target: name a directory, a file or a block device, as in `plimsoll run /mnt/data`");
+    }
+    let flags = arguments.workload.workload();
+    let mut asked_workloads: Vec<Workload> = workloads.into_iter().map(|workload| workload.or(&defaults)).collect();
+    for preset in arguments.preset.iter().chain(&presets) {
+        let preset = preset::find(preset)?;
+        asked_workloads.extend(preset.workloads().into_iter().map(|workload| match arguments.plan {
+            // In a plan, what workloads have in common is said for presets too.
+            Some(_) => defaults.clone().or(&workload),
+            None => workload,
+        }));
+    }
+    if asked_workloads.is_empty() {
+        if flags.rw.is_some() || defaults.rw.is_some() {
+            asked_workloads.push(defaults);
+        } else {
+            asked_workloads.extend(
+                preset::find("canonical")?.workloads().into_iter().map(|workload| defaults.clone().or(&workload)),
+            );
+        }
+    }
+    let seed = flags.seed.or(seed);
+    let mut all_destroy = paths(&arguments.destroy);
+    all_destroy.extend(destroy);
+    Ok(AskedRun {
+        targets: all_targets,
+        workloads: asked_workloads.into_iter().map(|workload| flags.clone().or(&workload)).collect(),
+        effort: arguments.effort.or(effort).unwrap_or(Effort::Standard),
+        seed: match seed {
+            Some(seed) => seed,
+            None => random_seed()?,
+        },
+        name: arguments.name.clone().or(name),
+        tags: tags.into_iter().chain(arguments.tags.iter().cloned()).collect(),
+        destroy: all_destroy,
+        keep_files: arguments.keep_files || keep_files,
+        expect_mount: arguments.expect_mount || expect_mount,
+    })
+}
+
+fn plan_file(path: &Path) -> anyhow::Result<PlanFile> {
+    let text = fs::read_to_string(path).with_context(|| format!("read the plan {}", path.display()))?;
+    toml::from_str(&text).map_err(|error| anyhow::anyhow!("plan {}: {error}", path.display()))
+}
+
+/// A seed that fits a signed 64-bit integer, which is what TOML and many JSON readers can hold exactly enough.
+fn random_seed() -> anyhow::Result<u64> {
+    let mut bytes = [0_u8; 8];
+    rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty()).context("draw a seed")?;
+    Ok(u64::from_le_bytes(bytes) >> 12)
+}
+
+fn tool() -> Tool {
+    Tool {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        commit: option_env!("PLIMSOLL_COMMIT").map(str::to_owned),
+        profile: if cfg!(debug_assertions) { "debug" } else { "release" }.to_owned(),
+    }
+}
+
+fn pod() -> Pod {
+    let get = |name| environment::get(name).map(|value| value.to_string_lossy().into_owned());
+    Pod {
+        name: get(environment::POD_NAME),
+        namespace: get(environment::POD_NAMESPACE),
+        node: get(environment::NODE_NAME),
+    }
+}
+
+/// Keeps the record safe while it grows and puts it into the history. A failure to save is a warning, never the end of
+/// a run.
+struct Saving<'a> {
+    state: &'a State,
+    printer: Printer,
+    journal: Option<Journal>,
+}
+
+impl<'a> Saving<'a> {
+    const fn new(state: &'a State, printer: Printer) -> Self {
+        Self { state, printer, journal: None }
+    }
+
+    fn event(&mut self, event: &RunEvent) {
+        if let RunEvent::Started(started) = event {
+            let (HistoryLocation::File(_), Some(directory)) = (&self.state.history, &self.state.directory) else {
+                return;
+            };
+            match Journal::create(directory, started) {
+                Ok(journal) => self.journal = Some(journal),
+                Err(error) => self.complain(&anyhow::Error::new(error).context("keep a journal of the run")),
+            }
+            return;
+        }
+        if let Some(journal) = &mut self.journal
+            && let Err(error) = journal.append(event)
+        {
+            self.complain(&anyhow::Error::new(error).context("write the journal of the run"));
+            self.journal = None;
+        }
+    }
+
+    /// Nothing was measured: nothing is to be remembered.
+    fn discard(&mut self) {
+        self.finish_journal();
+    }
+
+    fn save(&mut self, record: &Record) {
+        let HistoryLocation::File(path) = &self.state.history else {
+            return;
+        };
+        match History::open(path).and_then(|mut history| history.save(record)) {
+            Ok(()) => self.finish_journal(),
+            Err(error) => self.complain(&anyhow::Error::new(error).context("save the run in the history")),
+        }
+    }
+
+    fn finish_journal(&mut self) {
+        if let Some(journal) = self.journal.take()
+            && let Err(error) = journal.finish()
+        {
+            self.complain(&anyhow::Error::new(error).context("remove the journal of the run"));
+        }
+    }
+
+    fn complain(&self, error: &anyhow::Error) {
+        self.printer.warning(format!("{error:#}"));
+    }
+}

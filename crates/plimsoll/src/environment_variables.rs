@@ -1,0 +1,32 @@
+//! Every environment variable that plimsoll reads.
+
+use std::{ffi::OsString, path::PathBuf};
+
+use plimsoll_history::location;
+
+/// Where state belongs, when not below the home directory (XDG base directories).
+pub const XDG_STATE_HOME: &str = "XDG_STATE_HOME";
+/// The home directory.
+pub const HOME: &str = "HOME";
+/// When set and not empty, nothing is coloured.
+pub const NO_COLOR: &str = "NO_COLOR";
+/// The width of the terminal, when standard output is none.
+pub const COLUMNS: &str = "COLUMNS";
+/// Name of the pod, from the downward API.
+pub const POD_NAME: &str = "POD_NAME";
+/// Namespace of the pod, from the downward API.
+pub const POD_NAMESPACE: &str = "POD_NAMESPACE";
+/// Node of the pod, from the downward API.
+pub const NODE_NAME: &str = "NODE_NAME";
+
+/// The value of a variable, when it is set and not empty.
+#[expect(clippy::disallowed_methods, reason = "this is the one place that reads the environment")]
+pub fn get(name: &str) -> Option<OsString> {
+    std::env::var_os(name).filter(|value| !value.is_empty())
+}
+
+/// Directory of plimsoll's state, when there is a place for it.
+pub fn state_directory() -> Option<PathBuf> {
+    let path = |name| get(name).map(PathBuf::from);
+    location::state_directory(path(XDG_STATE_HOME).as_deref(), path(HOME).as_deref())
+}

@@ -1,0 +1,73 @@
+//! Exit codes: what a script may rely on.
+
+use std::process::ExitCode;
+
+use plimsoll_history::history::HistoryError;
+use plimsoll_io::{mounts::MountError, probe::EngineUnavailable, target::TargetError, write_guard::Refusal};
+use plimsoll_run::run::RunError;
+use plimsoll_workload::{plan::PlanError, units::ValueError};
+
+/// How the program ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Exit {
+    /// Everything was done.
+    Success = 0,
+    /// Bad usage, or a workload that contradicts itself.
+    Usage = 2,
+    /// The target is unusable, or the write guard refused it.
+    Target = 3,
+    /// The kernel lacks what was demanded.
+    Kernel = 4,
+    /// An I/O error during the run, or data that was not what had been written.
+    Io = 5,
+    /// The history is unreadable.
+    History = 7,
+    /// A bug in plimsoll.
+    Bug = 70,
+    /// Interrupted; what was measured is saved.
+    Interrupted = 130,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit as u8)
+    }
+}
+
+impl Exit {
+    /// The code that an error stands for.
+    pub fn of(error: &anyhow::Error) -> Self {
+        for cause in error.chain() {
+            if let Some(error) = cause.downcast_ref::<RunError>() {
+                return match error {
+                    RunError::Refused(_) | RunError::Target(_) | RunError::Objects(_) | RunError::Layout(_) => {
+                        Self::Target
+                    }
+                    RunError::Engine(_) => Self::Kernel,
+                    RunError::Io(_) => Self::Io,
+                    RunError::Bug(_) => Self::Bug,
+                };
+            }
+            if let Some(error) = cause.downcast_ref::<PlanError>() {
+                return match error {
+                    PlanError::Contradiction { .. } => Self::Usage,
+                    PlanError::Target { .. } => Self::Target,
+                };
+            }
+            if cause.is::<TargetError>() || cause.is::<Refusal>() || cause.is::<MountError>() {
+                return Self::Target;
+            }
+            if cause.is::<EngineUnavailable>() {
+                return Self::Kernel;
+            }
+            if let Some(error) = cause.downcast_ref::<HistoryError>() {
+                return if error.is_usage() { Self::Usage } else { Self::History };
+            }
+            if cause.is::<ValueError>() {
+                return Self::Usage;
+            }
+        }
+        Self::Usage
+    }
+}

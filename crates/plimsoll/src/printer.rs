@@ -1,0 +1,83 @@
+//! The only place that prints: the answer to standard output, everything else to standard error.
+
+use std::{
+    fmt,
+    io::{self, IsTerminal, Write},
+};
+
+use plimsoll_report::table::Style;
+
+use crate::environment_variables::{self, COLUMNS, NO_COLOR};
+
+/// How to talk to the person or program outside.
+#[derive(Clone, Copy, Debug)]
+pub struct Printer {
+    quiet: bool,
+}
+
+impl Printer {
+    /// A printer; a quiet one shows answers and errors only.
+    pub const fn new(quiet: bool) -> Self {
+        Self { quiet }
+    }
+
+    /// Prints the answer. A reader that has gone away, as in `| head`, is no error.
+    pub fn answer(self, text: impl fmt::Display) -> io::Result<()> {
+        let mut out = io::stdout().lock();
+        match write!(out, "{text}").and_then(|()| out.flush()) {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+            result => result,
+        }
+    }
+
+    /// Says something in passing.
+    pub fn note(self, text: impl fmt::Display) {
+        if !self.quiet {
+            Self::say("", &text);
+        }
+    }
+
+    /// Says that something is not as it should be.
+    pub fn warning(self, text: impl fmt::Display) {
+        Self::say("warning: ", &text);
+    }
+
+    /// Says why the program ends, with all causes in one sentence.
+    pub fn error(self, error: &anyhow::Error) {
+        let mut parts: Vec<String> = Vec::new();
+        for cause in error.chain().map(ToString::to_string) {
+            // Some errors repeat their source; say it once.
+            if !parts.last().is_some_and(|last| last.ends_with(&cause)) {
+                parts.push(cause);
+            }
+        }
+        Self::say("error: ", &parts.join(": "));
+    }
+
+    fn say(prefix: &str, text: &dyn fmt::Display) {
+        // When even standard error is gone there is nobody left to tell.
+        let _ = writeln!(io::stderr().lock(), "{prefix}{text}");
+    }
+
+    /// Whether progress may be shown at all.
+    pub const fn is_quiet(self) -> bool {
+        self.quiet
+    }
+
+    /// Columns to fit the answer into.
+    pub fn width(self) -> usize {
+        let columns = environment_variables::get(COLUMNS).and_then(|text| text.to_str()?.parse().ok());
+        let terminal = || {
+            rustix::termios::tcgetwinsize(io::stdout())
+                .ok()
+                .map(|size| usize::from(size.ws_col))
+                .filter(|width| *width > 0)
+        };
+        columns.or_else(terminal).unwrap_or(100).clamp(40, 160)
+    }
+
+    /// How the answer may look.
+    pub fn style(self) -> Style {
+        Style { colour: io::stdout().is_terminal() && environment_variables::get(NO_COLOR).is_none() }
+    }
+}

@@ -1,0 +1,163 @@
+//! Progress on a terminal: two lines that are redrawn, and removed at the end.
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressStyle};
+use plimsoll_io::clock::Clock;
+use plimsoll_record::event::RunEvent;
+use plimsoll_workload::plan::Plan;
+
+use super::{Progress, state::ProgressState};
+
+/// What the run is doing; how far it is, and how fast.
+const TEMPLATE: &str = "{wide_msg}\n[{bar:16}] {prefix}";
+
+/// Redraws two lines with each event that changes them.
+#[derive(Debug)]
+pub(crate) struct Bars<C> {
+    state: ProgressState,
+    clock: C,
+    bar: ProgressBar,
+}
+
+impl<C: Clock> Bars<C> {
+    /// Bars about a run that begins now.
+    pub(crate) fn new(plan: &Plan, clock: C) -> Self {
+        Self::on(ProgressDrawTarget::stderr(), plan, clock)
+    }
+
+    fn on(target: ProgressDrawTarget, plan: &Plan, clock: C) -> Self {
+        let style = ProgressStyle::with_template(TEMPLATE).expect("the template is constant and valid");
+        // Cleared when dropped too: after a panic the shell must not find half a bar.
+        let bar = ProgressBar::with_draw_target(Some(1000), target)
+            .with_style(style.progress_chars("#>-"))
+            .with_finish(ProgressFinish::AndClear);
+        Self { state: ProgressState::new(plan, clock.now_ns()), clock, bar }
+    }
+}
+
+impl<C: Clock> Progress for Bars<C> {
+    fn event(&mut self, event: &RunEvent) {
+        let now_ns = self.clock.now_ns();
+        self.state.apply(event, now_ns);
+        let shown = self.state.shown(now_ns);
+        let rates = shown.rates();
+        let rates = if rates.is_empty() { rates } else { format!(" | {rates}") };
+        self.bar.set_position(shown.done_per_mille());
+        self.bar.set_prefix(format!("{}{rates}", shown.times()));
+        self.bar.set_message(shown.phase);
+        if matches!(event, RunEvent::Finished { .. }) {
+            self.bar.finish_and_clear();
+        }
+    }
+
+    fn finish(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        io,
+        sync::{Arc, Mutex},
+    };
+
+    use indicatif::TermLike;
+    use plimsoll_io::clock::VirtualClock;
+
+    use super::*;
+    use crate::progress::test_events::{SECOND_NS, ended, interval, laid_out, started, two_cells};
+
+    /// What a terminal of 80 columns shows: lines, and the one that the cursor is in.
+    #[derive(Clone, Debug, Default)]
+    struct Screen(Arc<Mutex<(Vec<String>, usize)>>);
+
+    impl Screen {
+        fn text(&self) -> String {
+            self.0.lock().unwrap().0.iter().map(|line| line.trim_end().to_owned() + "\n").collect()
+        }
+
+        fn change(&self, change: impl FnOnce(&mut Vec<String>, &mut usize)) -> io::Result<()> {
+            let (lines, row) = &mut *self.0.lock().unwrap();
+            change(lines, row);
+            while lines.len() <= *row {
+                lines.push(String::new());
+            }
+            Ok(())
+        }
+    }
+
+    impl TermLike for Screen {
+        fn width(&self) -> u16 {
+            80
+        }
+
+        fn move_cursor_up(&self, count: usize) -> io::Result<()> {
+            self.change(|_, row| *row = row.saturating_sub(count))
+        }
+
+        fn move_cursor_down(&self, count: usize) -> io::Result<()> {
+            self.change(|_, row| *row += count)
+        }
+
+        fn move_cursor_right(&self, _count: usize) -> io::Result<()> {
+            Ok(())
+        }
+
+        fn move_cursor_left(&self, _count: usize) -> io::Result<()> {
+            Ok(())
+        }
+
+        fn write_line(&self, text: &str) -> io::Result<()> {
+            self.write_str(text)?;
+            self.change(|_, row| *row += 1)
+        }
+
+        fn write_str(&self, text: &str) -> io::Result<()> {
+            self.change(|_, _| ())?;
+            self.change(|lines, row| lines[*row].push_str(text))
+        }
+
+        fn clear_line(&self) -> io::Result<()> {
+            self.change(|_, _| ())?;
+            self.change(|lines, row| lines[*row].clear())
+        }
+
+        fn flush(&self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    fn run(screen: &Screen, events: &[(u64, RunEvent)]) -> Bars<VirtualClock> {
+        let clock = VirtualClock::at(40 * SECOND_NS);
+        let target = ProgressDrawTarget::term_like(Box::new(screen.clone()));
+        let mut bars = Bars::on(target, &two_cells(), clock.clone());
+        for (second, event) in events {
+            clock.advance_to((40 + second) * SECOND_NS);
+            bars.event(event);
+        }
+        bars
+    }
+
+    fn halfway() -> [(u64, RunEvent); 3] {
+        [(0, laid_out("/mnt/data")), (0, started(0, 0)), (4, interval(0, 9_812))]
+    }
+
+    #[test]
+    fn two_lines_say_what_is_done_how_far_and_how_fast() {
+        let screen = Screen::default();
+        let bars = run(&screen, &halfway());
+        bars.bar.tick();
+        insta::assert_snapshot!(screen.text(), @"");
+    }
+
+    #[test]
+    fn nothing_is_left_on_the_terminal() {
+        for leave in [|mut bars: Bars<_>| bars.finish(), |mut bars: Bars<_>| bars.event(&ended()), drop] {
+            let screen = Screen::default();
+            let bars = run(&screen, &halfway());
+            assert!(screen.text().contains("measuring"), "{}", screen.text());
+            leave(bars);
+            assert_eq!(screen.text().trim(), "");
+        }
+    }
+}

@@ -1,0 +1,280 @@
+//! What is known of a running run: a fold of its events, and the words for it. Pure: the time is handed in.
+
+use plimsoll_record::{
+    event::{RunEvent, SlotResult},
+    results::Interval,
+};
+use plimsoll_report::numbers;
+use plimsoll_workload::plan::{CellPlan, Plan};
+
+/// A run as far as its events have told.
+#[derive(Clone, Debug)]
+pub(crate) struct ProgressState {
+    started_ns: u64,
+    cells: Vec<CellProgress>,
+    targets: usize,
+    targets_laid_out: usize,
+    phase: Phase,
+}
+
+/// A cell of the plan, and what is left of it.
+#[derive(Clone, Debug)]
+struct CellProgress {
+    target: String,
+    workload: String,
+    rounds: u32,
+    rounds_left: u32,
+    start_delay_ns: u64,
+    ramp_ns: u64,
+    /// Measured time of a slot; `None` when an amount may end it, so that nobody knows.
+    slot_ns: Option<u64>,
+    keep_going: bool,
+    latest: Option<Rates>,
+}
+
+/// What the run is doing.
+#[derive(Clone, Debug)]
+enum Phase {
+    Preparing,
+    Layout { target: String, written_bytes: u64, total_bytes: u64, from_ns: u64, from_bytes: u64 },
+    Slot { cell: usize, round: u32, from_ns: u64 },
+    Between,
+    Finished,
+}
+
+/// What a cell did in the last second of load that is known.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Rates {
+    /// Reads and writes per second.
+    pub(crate) iops: f64,
+    /// Bytes per second.
+    pub(crate) bytes_per_second: f64,
+    /// 99th percentile of latency, where the second supports it.
+    pub(crate) p99_ns: Option<u64>,
+}
+
+/// How long a run will still take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Remaining {
+    /// The time that the plan says, as far as it says any.
+    pub(crate) ns: u64,
+    /// Whether something is to come whose time nobody knows.
+    pub(crate) at_least: bool,
+}
+
+/// What there is to show.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Shown {
+    /// What the run is doing, in words.
+    pub(crate) phase: String,
+    /// How long it has been going on.
+    pub(crate) elapsed_ns: u64,
+    /// How long it will go on.
+    pub(crate) remaining: Remaining,
+    /// What the cell did when it was last heard of.
+    pub(crate) rates: Option<Rates>,
+}
+
+impl CellProgress {
+    fn of(plan: &CellPlan) -> Self {
+        let blocks = &plan.blocks;
+        let has_amount = blocks.operations.is_some() || blocks.amount_bytes.is_some();
+        Self {
+            target: plan.target.clone(),
+            workload: plan.workload.clone(),
+            rounds: plan.rounds,
+            rounds_left: plan.rounds,
+            start_delay_ns: blocks.start_delay_ns,
+            ramp_ns: blocks.ramp_ns,
+            slot_ns: blocks.slot_ns.filter(|_| !has_amount),
+            keep_going: blocks.keep_going,
+            latest: None,
+        }
+    }
+
+    /// The time of a slot as far as it is known.
+    const fn slot_length_ns(&self) -> u64 {
+        self.ramp_ns + if let Some(slot_ns) = self.slot_ns { slot_ns } else { 0 }
+    }
+
+    /// The time of the slots that have not begun.
+    fn left_ns(&self) -> u64 {
+        let delay_ns = if self.rounds_left == self.rounds && self.rounds > 0 { self.start_delay_ns } else { 0 };
+        delay_ns + u64::from(self.rounds_left) * self.slot_length_ns()
+    }
+}
+
+impl Rates {
+    fn of(interval: &Interval) -> Option<Self> {
+        let per_second = |amount: u64| amount as f64 * 1e9 / interval.length_ns as f64;
+        (interval.length_ns > 0).then(|| Self {
+            iops: per_second(interval.read_operations + interval.write_operations),
+            bytes_per_second: per_second(interval.read_bytes + interval.write_bytes),
+            p99_ns: interval.p99_ns,
+        })
+    }
+}
+
+impl ProgressState {
+    /// A run that begins now.
+    pub(crate) fn new(plan: &Plan, now_ns: u64) -> Self {
+        let mut targets: Vec<&str> = plan.cells.iter().map(|cell| cell.target.as_str()).collect();
+        targets.sort_unstable();
+        targets.dedup();
+        Self {
+            started_ns: now_ns,
+            cells: plan.cells.iter().map(CellProgress::of).collect(),
+            targets: targets.len(),
+            targets_laid_out: 0,
+            phase: Phase::Preparing,
+        }
+    }
+
+    /// Takes in an event that happened now. Events of cells that the plan does not have are ignored.
+    pub(crate) fn apply(&mut self, event: &RunEvent, now_ns: u64) {
+        match event {
+            RunEvent::LayoutProgress { target, written_bytes, total_bytes } => {
+                self.lay_out(target, *written_bytes, *total_bytes, now_ns);
+            }
+            RunEvent::LayoutFinished { .. } => {
+                self.targets_laid_out += 1;
+                self.phase = Phase::Preparing;
+            }
+            RunEvent::SlotStarted { cell, round, .. } => {
+                if let Some(progress) = self.cells.get_mut(*cell) {
+                    progress.rounds_left = progress.rounds.saturating_sub(*round + 1);
+                    self.phase = Phase::Slot { cell: *cell, round: *round, from_ns: now_ns };
+                }
+            }
+            RunEvent::Interval { cell, interval } => {
+                if let Some(progress) = self.cells.get_mut(*cell) {
+                    progress.latest = Rates::of(interval).or(progress.latest);
+                }
+            }
+            RunEvent::SlotFinished(slot) => self.end_slot(slot),
+            RunEvent::Finished { .. } => self.phase = Phase::Finished,
+            RunEvent::Started(_)
+            | RunEvent::EngineSelected { .. }
+            | RunEvent::Found { .. }
+            | RunEvent::Warning { .. }
+            | RunEvent::CellFinished { .. } => {}
+        }
+    }
+
+    fn lay_out(&mut self, target: &str, written_bytes: u64, total_bytes: u64, now_ns: u64) {
+        // The rate counts from what was first heard of this target.
+        let (from_ns, from_bytes) = match &self.phase {
+            Phase::Layout { target: known, from_ns, from_bytes, .. } if known == target => (*from_ns, *from_bytes),
+            _ => (now_ns, written_bytes),
+        };
+        self.phase = Phase::Layout { target: target.to_owned(), written_bytes, total_bytes, from_ns, from_bytes };
+    }
+
+    fn end_slot(&mut self, slot: &SlotResult) {
+        self.phase = Phase::Between;
+        if let Some(progress) = self.cells.get_mut(slot.cell)
+            && !progress.keep_going
+            && !slot.errors.is_empty()
+        {
+            // A cell that met an error is not visited again.
+            progress.rounds_left = 0;
+        }
+    }
+
+    /// What there is to show now.
+    pub(crate) fn shown(&self, now_ns: u64) -> Shown {
+        Shown {
+            phase: self.phase_in_words(now_ns),
+            elapsed_ns: now_ns.saturating_sub(self.started_ns),
+            remaining: self.remaining(now_ns),
+            rates: match self.phase {
+                Phase::Slot { cell, .. } => self.cells[cell].latest,
+                _ => None,
+            },
+        }
+    }
+
+    /// The time that is left: what the plan says of the slots to come and of the one that runs, and what the rate so
+    /// far says of the files being written.
+    fn remaining(&self, now_ns: u64) -> Remaining {
+        let mut ns = self.cells.iter().map(CellProgress::left_ns).sum::<u64>();
+        let mut at_least = self.cells.iter().any(|cell| cell.rounds_left > 0 && cell.slot_ns.is_none());
+        match &self.phase {
+            Phase::Preparing => at_least |= self.targets_laid_out < self.targets,
+            Phase::Layout { written_bytes, total_bytes, from_ns, from_bytes, .. } => {
+                let done = written_bytes.saturating_sub(*from_bytes);
+                let took_ns = now_ns.saturating_sub(*from_ns);
+                let to_do = total_bytes.saturating_sub(*written_bytes);
+                if done > 0 {
+                    ns += (u128::from(to_do) * u128::from(took_ns) / u128::from(done)) as u64;
+                }
+                at_least |= done == 0 || self.targets_laid_out + 1 < self.targets;
+            }
+            Phase::Slot { cell, from_ns, .. } => {
+                let cell = &self.cells[*cell];
+                ns += cell.slot_length_ns().saturating_sub(now_ns.saturating_sub(*from_ns));
+                at_least |= cell.slot_ns.is_none();
+            }
+            Phase::Between => {}
+            Phase::Finished => return Remaining { ns: 0, at_least: false },
+        }
+        Remaining { ns, at_least }
+    }
+
+    fn phase_in_words(&self, now_ns: u64) -> String {
+        match &self.phase {
+            Phase::Preparing => "preparing".to_owned(),
+            Phase::Layout { target, written_bytes, total_bytes, .. } => format!(
+                "writing test files in {target}, {} of {}",
+                numbers::bytes(*written_bytes),
+                numbers::bytes(*total_bytes)
+            ),
+            Phase::Slot { cell: index, round, from_ns } => {
+                let cell = &self.cells[*index];
+                let is_ramp = now_ns.saturating_sub(*from_ns) < cell.ramp_ns;
+                let doing = if is_ramp { "ramp of" } else { "measuring" };
+                let place = if self.targets > 1 { format!(" on {}", cell.target) } else { String::new() };
+                format!(
+                    "{doing} {}{place}, cell {} of {}, round {} of {}",
+                    cell.workload,
+                    index + 1,
+                    self.cells.len(),
+                    round + 1,
+                    cell.rounds
+                )
+            }
+            Phase::Between => "between slots".to_owned(),
+            Phase::Finished => "finishing".to_owned(),
+        }
+    }
+}
+
+impl Shown {
+    /// How much of the run is done, in thousandths of the time that it is expected to take.
+    pub(crate) fn done_per_mille(&self) -> u64 {
+        let total_ns = self.elapsed_ns.saturating_add(self.remaining.ns).max(1);
+        (u128::from(self.elapsed_ns) * 1000 / u128::from(total_ns)) as u64
+    }
+
+    /// Elapsed and remaining time: `12 s, 1m 50s left`.
+    pub(crate) fn times(&self) -> String {
+        let Remaining { ns, at_least } = self.remaining;
+        let hedge = if at_least { "at least " } else { "" };
+        format!("{}, {hedge}{} left", numbers::clock(self.elapsed_ns), numbers::clock(ns))
+    }
+
+    /// The rates of the current cell: `9,812 IOPS, 40.2 MB/s, p99 210 us`. Empty while there are none.
+    pub(crate) fn rates(&self) -> String {
+        let Some(rates) = self.rates else { return String::new() };
+        format!(
+            "{} IOPS, {} {}, p99 {}",
+            numbers::iops(rates.iops),
+            numbers::throughput(rates.bytes_per_second),
+            numbers::THROUGHPUT_UNIT,
+            numbers::or_absent(rates.p99_ns, |ns| numbers::latency_in_text(ns as f64))
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,94 @@
+//! Scripted runs for tests: a plan whose times are easy to add up, and its events.
+
+use plimsoll_record::{
+    event::{RunEvent, SlotResult},
+    record::Outcome,
+    results::{CpuCost, ErrorCount, Interval},
+};
+use plimsoll_workload::{
+    plan::Plan,
+    settings::{Effort, ReadWrite},
+    target_facts::{TargetFacts, TargetKind},
+    units::Span,
+    workload::Workload,
+};
+
+pub(crate) const SECOND_NS: u64 = 1_000_000_000;
+
+/// A workload of which each cell takes two slots of a second of ramp and five seconds of measuring.
+pub(crate) fn twelve_seconds(name: &str) -> Workload {
+    Workload {
+        name: Some(name.to_owned()),
+        rw: Some(ReadWrite::RandRead),
+        ramp: Some(Span::from_seconds(1)),
+        duration: Some(Span::from_seconds(10)),
+        ..Workload::default()
+    }
+}
+
+pub(crate) fn plan(targets: &[&str], workloads: &[Workload]) -> Plan {
+    let facts: Vec<TargetFacts> = targets
+        .iter()
+        .map(|name| TargetFacts {
+            name: (*name).to_owned(),
+            kind: TargetKind::Directory,
+            size_bytes: None,
+            free_bytes: Some(100 << 30),
+            direct_alignment_bytes: Some(512),
+        })
+        .collect();
+    Plan::resolve(&facts, workloads, Effort::Standard, 7).unwrap()
+}
+
+/// Two cells of two slots of six seconds.
+pub(crate) fn two_cells() -> Plan {
+    plan(&["/mnt/data"], &[twelve_seconds("first"), twelve_seconds("second")])
+}
+
+pub(crate) fn layout(written_bytes: u64, total_bytes: u64) -> RunEvent {
+    RunEvent::LayoutProgress { target: "/mnt/data".into(), written_bytes, total_bytes }
+}
+
+pub(crate) fn laid_out(target: &str) -> RunEvent {
+    RunEvent::LayoutFinished { target: target.into(), written_bytes: 1 << 30, elapsed_ns: SECOND_NS }
+}
+
+pub(crate) const fn started(cell: usize, round: u32) -> RunEvent {
+    RunEvent::SlotStarted { cell, round, t_ns: 0 }
+}
+
+/// A second of 4 KiB reads.
+pub(crate) fn interval(cell: usize, reads: u64) -> RunEvent {
+    let interval = Interval {
+        length_ns: SECOND_NS,
+        read_operations: reads,
+        read_bytes: reads * 4096,
+        p99_ns: Some(210_000),
+        ..Interval::default()
+    };
+    RunEvent::Interval { cell, interval }
+}
+
+pub(crate) fn finished(cell: usize, round: u32, failures: u64) -> RunEvent {
+    let error = |count| ErrorCount { operation: "read".into(), error: "EIO".into(), count, first_offset: 0 };
+    RunEvent::SlotFinished(Box::new(SlotResult {
+        cell,
+        round,
+        from_ns: 0,
+        elapsed_ns: 5 * SECOND_NS,
+        read: None,
+        write: None,
+        sync: None,
+        cpu: CpuCost::default(),
+        cpu_operations: 0,
+        device: None,
+        open_loop: None,
+        service: None,
+        verification: None,
+        errors: (failures > 0).then(|| error(failures)).into_iter().collect(),
+    }))
+}
+
+pub(crate) const fn ended() -> RunEvent {
+    RunEvent::Finished { elapsed_ns: 24 * SECOND_NS, outcome: Outcome::Complete }
+}

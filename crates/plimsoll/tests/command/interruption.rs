@@ -1,0 +1,88 @@
+//! Ctrl-C and kill -9: what was measured is saved, and nothing is left behind.
+
+use std::{
+    fs,
+    process::{Child, Stdio},
+    thread,
+    time::Duration,
+};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::support::{Place, Said};
+
+fn signal(child: &Child, signal: Signal) {
+    kill_process(Pid::from_child(child), signal).unwrap();
+}
+
+fn start(place: &Place, arguments: &str) -> Child {
+    place.command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+/// Waits until the run has made its files, so that a signal finds it at work.
+fn wait_until_at_work(place: &Place) {
+    for _ in 0..1000 {
+        if !place.leftovers().is_empty() {
+            return;
+        }
+        thread::sleep(Duration::from_millis(10));
+    }
+    panic!("the run never began");
+}
+
+#[test]
+fn an_interrupted_run_saves_what_it_has_and_cleans_up() {
+    let place = Place::new();
+    let child = start(&place, "run DATA --rw randread --size 8M --duration 60s --json");
+    wait_until_at_work(&place);
+    thread::sleep(Duration::from_millis(2500));
+    signal(&child, Signal::INT);
+    let said = Said::of(child.wait_with_output().unwrap());
+    assert_eq!(said.code, Some(130), "{}", said.stderr);
+    let record = said.json();
+    assert_eq!(record["outcome"], "interrupted");
+    assert!(record["cells"][0]["read"]["operations"].as_u64().unwrap() > 0);
+    let elapsed_ns = record["cells"][0]["read"]["elapsed_ns"].as_u64().unwrap();
+    assert!((500_000_000..10_000_000_000).contains(&elapsed_ns), "{elapsed_ns}");
+    assert_eq!(place.leftovers(), Vec::<String>::new());
+    let id = record["id"].as_str().unwrap();
+    assert_eq!(place.run(&format!("show {id} --json")).json(), record);
+}
+
+#[test]
+fn an_interruption_while_files_are_written_removes_them() {
+    let place = Place::new();
+    let child = start(&place, "run DATA --rw randread --size 2G --duration 60s");
+    wait_until_at_work(&place);
+    signal(&child, Signal::TERM);
+    let said = Said::of(child.wait_with_output().unwrap());
+    assert_eq!(said.code, Some(130), "{}", said.stderr);
+    assert_eq!(place.leftovers(), Vec::<String>::new());
+}
+
+#[test]
+fn a_killed_run_leaves_nothing_to_the_next_command() {
+    let place = Place::new();
+    fs::write(place.data().join("precious"), "mine").unwrap();
+    // Fifty moments from the first milliseconds to well into the measurement.
+    let mut whole = 0;
+    for moment in 0..50_u64 {
+        let mut child = start(&place, "run DATA --rw randrw --size 4M --duration 400ms --ramp 0s --json");
+        thread::sleep(Duration::from_millis(moment * 37 % 500));
+        signal(&child, Signal::KILL);
+        whole += usize::from(child.wait().unwrap().success());
+        let said = place.run("history --json");
+        assert_eq!(said.code, Some(0), "moment {moment}: {}", said.stderr);
+        assert_eq!(place.leftovers(), ["precious"], "moment {moment}");
+        said.json();
+    }
+    assert!(whole < 50, "no run was killed in time");
+    for entry in fs::read_dir(place.path("state/plimsoll")).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            let left: Vec<_> = fs::read_dir(&path).unwrap().collect();
+            assert!(left.is_empty(), "{} holds {left:?}", path.display());
+        }
+    }
+    assert_eq!(fs::read_to_string(place.data().join("precious")).unwrap(), "mine");
+}

@@ -1,0 +1,10 @@
+//! What a user is promised, tried on the built program with real directories, files and loop devices.
+
+#![expect(clippy::unwrap_used, reason = "a test ends at the first thing that is not as it must be")]
+
+mod devices;
+mod interruption;
+mod run;
+mod support;
+mod usage;
+mod verification;

@@ -1,0 +1,194 @@
+//! `plimsoll run` on directories and files.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::support::{Place, names};
+
+const SHORT: &str = "--size 16M --duration 300ms --ramp 50ms";
+
+fn cell(record: &Value, index: usize) -> &Value {
+    &record["cells"][index]
+}
+
+#[test]
+fn a_directory_is_measured_and_nothing_is_left() {
+    let place = Place::new();
+    let record = place.record(&format!("run DATA --rw randread --queue-depth 8 {SHORT}"));
+    assert_eq!(record["schema"], "plimsoll/1");
+    assert_eq!(record["outcome"], "complete");
+    let cell = cell(&record, 0);
+    assert_eq!(cell["kind"], "blocks");
+    assert_eq!(cell["verdict"], "short");
+    assert!(cell["read"]["iops"].as_f64().unwrap() > 0.0);
+    assert_eq!(cell["read"]["iops_low"], Value::Null);
+    assert!(cell["read"]["interval_reason"].is_string());
+    assert_eq!(cell["write"], Value::Null);
+    assert_eq!(cell["errors"], 0);
+    let read = &cell["read"];
+    assert_eq!(read["bytes"].as_u64().unwrap(), read["operations"].as_u64().unwrap() * 4096);
+    assert_eq!(read["elapsed_ns"], 300_000_000);
+    assert!(cell["cpu"]["user_ns_per_operation"].as_f64().unwrap() > 0.0);
+    assert_eq!(place.leftovers(), Vec::<String>::new());
+}
+
+#[test]
+fn the_canonical_set_runs_without_flags() {
+    let place = Place::new();
+    let said = place.run("run DATA --size 32M --duration 200ms --ramp 20ms");
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    for word in ["latency", "iops", "throughput", "read", "write"] {
+        assert!(said.stdout.contains(word), "{word} is missing in\n{}", said.stdout);
+    }
+    assert!(said.stdout.lines().all(|line| line.chars().count() <= 100), "{}", said.stdout);
+}
+
+#[test]
+fn a_narrow_terminal_gets_a_narrow_table() {
+    let place = Place::new();
+    let output =
+        place.command("run DATA --size 32M --duration 200ms --ramp 20ms").env("COLUMNS", "60").output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.lines().all(|line| line.chars().count() <= 60), "{text}");
+}
+
+#[test]
+fn several_targets_and_values_make_a_sweep_of_cells() {
+    let place = Place::new();
+    fs::create_dir(place.path("other")).unwrap();
+    let record =
+        place.record(&format!("run DATA ROOT/other --rw randread --block-size 4k,16k --queue-depth 1,4 {SHORT}"));
+    let cells = record["cells"].as_array().unwrap();
+    assert_eq!(cells.len(), 8);
+    for cell in cells {
+        assert!(cell["read"]["operations"].as_u64().unwrap() > 0, "{cell}");
+    }
+    assert_eq!(names(&place.path("other")), Vec::<String>::new());
+}
+
+#[test]
+fn the_same_seed_writes_the_same_bytes_on_every_engine() {
+    let place = Place::new();
+    let mut contents = Vec::new();
+    for engine in ["io_uring", "libaio", "psync"] {
+        let file = format!("ROOT/{engine}.dat");
+        let record = place.record(&format!(
+            "run {file} --engine {engine} --rw randwrite --distribution exact-once --size 4M --loops 1 --queue-depth 4 \
+             --seed 7 --keep-files --payload pattern:0x5a"
+        ));
+        assert_eq!(cell(&record, 0)["write"]["operations"], 1024);
+        assert_eq!(cell(&record, 0)["engine"], engine);
+        contents.push(fs::read(place.path(&format!("{engine}.dat"))).unwrap());
+    }
+    assert!(contents.iter().all(|content| content.iter().all(|byte| *byte == 0x5a)));
+}
+
+#[test]
+fn amounts_end_a_run_exactly() {
+    let place = Place::new();
+    let record = place.record("run DATA --rw write --block-size 64k --size 8M --io-size 4M --queue-depth 4");
+    assert_eq!(cell(&record, 0)["write"]["bytes"], 4 << 20);
+    let record = place.record("run DATA --rw randrw --read-percent 70 --size 8M --operations 5000 --queue-depth 4");
+    let reads = cell(&record, 0)["read"]["operations"].as_u64().unwrap();
+    let writes = cell(&record, 0)["write"]["operations"].as_u64().unwrap();
+    assert_eq!(reads + writes, 5000);
+    assert!((3300..=3700).contains(&reads), "{reads}");
+}
+
+#[test]
+fn jobs_may_share_a_file_or_have_one_each() {
+    let place = Place::new();
+    for files in ["shared", "per-job"] {
+        let record = place.record(&format!("run DATA --rw randrw --jobs 3 --files {files} --size 8M --operations 999"));
+        let plan = &cell(&record, 0)["plan"];
+        assert_eq!((plan["files"].as_str(), plan["jobs"].as_u64()), (Some(files), Some(3)));
+    }
+}
+
+#[test]
+fn an_open_loop_says_how_it_kept_its_times() {
+    let place = Place::new();
+    let record = place.record("run DATA --engine memory --rw randread --rate 5k --size 8M --duration 1s --ramp 100ms");
+    let open_loop = &cell(&record, 0)["open_loop"];
+    let intended = open_loop["intended"].as_u64().unwrap();
+    assert!((4990..=5010).contains(&intended), "{open_loop}");
+}
+
+#[test]
+fn a_plan_file_says_what_flags_say() {
+    let place = Place::new();
+    fs::write(
+        place.path("plan.toml"),
+        format!(
+            "targets = [{:?}]\nname = 'from plan'\ntags = {{ disk = 'P30' }}\n[defaults]\nsize = '8M'\noperations = 100\n\
+             [[workload]]\nname = 'one'\nrw = 'randread'\n[[workload]]\nname = 'two'\nrw = 'write'\nblock_size = '64k'\n",
+            place.data()
+        ),
+    )
+    .unwrap();
+    let record = place.record("run --plan ROOT/plan.toml --tag owner=me");
+    assert_eq!(record["name"], "from plan");
+    assert_eq!((record["tags"]["disk"].as_str(), record["tags"]["owner"].as_str()), (Some("P30"), Some("me")));
+    assert_eq!(cell(&record, 0)["workload"], "one");
+    assert_eq!(cell(&record, 1)["write"]["bytes"], 100 * 65536);
+}
+
+#[test]
+fn a_preset_shows_as_a_plan_that_runs() {
+    let place = Place::new();
+    let said = place.run("presets dbench");
+    assert_eq!(said.code, Some(0));
+    fs::write(place.path("dbench.toml"), &said.stdout).unwrap();
+    let record = place.record("run DATA --plan ROOT/dbench.toml --size 16M --duration 50ms --ramp 0s --jobs 1");
+    assert!(record["cells"].as_array().unwrap().len() > 3);
+}
+
+#[test]
+fn a_foreign_file_is_read_but_never_written() {
+    let place = Place::new();
+    let file = place.path("precious.dat");
+    fs::write(&file, vec![7_u8; 1 << 20]).unwrap();
+    let record = place.record("run ROOT/precious.dat --rw randread --operations 100");
+    assert_eq!(cell(&record, 0)["read"]["operations"], 100);
+    let said = place.run("run ROOT/precious.dat --rw randwrite --operations 100");
+    assert!(said.error(3).contains("precious.dat"), "{}", said.stderr);
+    assert_eq!(fs::read(&file).unwrap(), vec![7_u8; 1 << 20]);
+}
+
+#[test]
+fn kept_files_stay_until_they_are_cleaned() {
+    let place = Place::new();
+    place.record("run DATA --rw randread --size 4M --operations 10 --keep-files");
+    let kept = place.leftovers();
+    assert_eq!(kept.len(), 1, "{kept:?}");
+    // The next command leaves them alone.
+    place.run("history");
+    assert_eq!(place.leftovers(), kept);
+    let said = place.run("doctor --clean DATA");
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    assert_eq!(place.leftovers(), Vec::<String>::new());
+}
+
+#[test]
+fn runs_are_remembered_and_shown_again() {
+    let place = Place::new();
+    let record = place.record("run DATA --rw randread --size 4M --operations 100 --name first");
+    let id = record["id"].as_str().unwrap();
+    let listed = place.run("history");
+    assert!(listed.stdout.contains("first"), "{}{}", listed.stdout, listed.stderr);
+    let shown = place.run(&format!("show {} --json", &id[..13]));
+    assert_eq!(shown.json(), record);
+    assert_eq!(place.run("run DATA --rw randread --size 4M --operations 100 --no-history").code, Some(0));
+    assert_eq!(place.run("history").stdout.matches("DATA").count(), listed.stdout.matches("DATA").count());
+}
+
+#[test]
+fn a_history_that_cannot_be_written_never_fails_a_run() {
+    let place = Place::new();
+    fs::write(place.path("broken.db"), "this is not a database").unwrap();
+    let said = place.run("run DATA --rw randread --size 4M --operations 100 --history ROOT/broken.db");
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    assert!(said.stderr.contains("warning: "), "{}", said.stderr);
+    assert_eq!(place.run("history --history ROOT/broken.db").code, Some(7));
+}

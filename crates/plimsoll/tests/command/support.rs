@@ -1,0 +1,170 @@
+//! The program under test in a home of its own, and loop devices that vanish.
+
+use std::{
+    fs::{self, File},
+    path::{Path, PathBuf},
+    process::{Command, Output, Stdio},
+};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// A place to run plimsoll in: its own state directory and a directory to measure.
+pub(crate) struct Place {
+    root: TempDir,
+}
+
+/// What the program said and how it ended.
+pub(crate) struct Said {
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl Place {
+    pub(crate) fn new() -> Self {
+        // Not in a tmpfs, which may know no direct I/O.
+        let root = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        fs::create_dir(root.path().join("data")).unwrap();
+        Self { root }
+    }
+
+    /// The directory to measure.
+    pub(crate) fn data(&self) -> PathBuf {
+        self.root.path().join("data")
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.root.path().join(name)
+    }
+
+    /// The program with these arguments, separated by blanks; `DATA` stands for the directory to measure.
+    pub(crate) fn command(&self, arguments: &str) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_plimsoll"));
+        let data = self.data();
+        let root = self.root.path();
+        command
+            .args(arguments.split_whitespace().map(|argument| {
+                argument.replace("DATA", data.to_str().unwrap()).replace("ROOT", root.to_str().unwrap())
+            }))
+            .env_clear()
+            .env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin")
+            .env("HOME", self.root.path())
+            .env("XDG_STATE_HOME", self.root.path().join("state"))
+            .current_dir(self.root.path())
+            .stdin(Stdio::null());
+        command
+    }
+
+    pub(crate) fn run(&self, arguments: &str) -> Said {
+        Said::of(self.command(arguments).output().unwrap())
+    }
+
+    /// Runs with `--json` and parses what comes.
+    pub(crate) fn record(&self, arguments: &str) -> Value {
+        let said = self.run(&format!("{arguments} --json"));
+        assert_eq!(said.code, Some(0), "{}", said.stderr);
+        said.json()
+    }
+
+    /// What lies in the measured directory.
+    pub(crate) fn leftovers(&self) -> Vec<String> {
+        names(&self.data())
+    }
+}
+
+impl Said {
+    pub(crate) fn of(output: Output) -> Self {
+        Self {
+            code: output.status.code(),
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}: {}", self.stdout))
+    }
+
+    /// The one sentence on standard error, when the program refused.
+    pub(crate) fn error(&self, code: i32) -> &str {
+        assert_eq!(self.code, Some(code), "stdout: {}\nstderr: {}", self.stdout, self.stderr);
+        assert_eq!(self.stdout, "");
+        let errors: Vec<_> = self.stderr.lines().filter(|line| line.starts_with("error: ")).collect();
+        assert_eq!(errors.len(), 1, "{}", self.stderr);
+        errors[0]
+    }
+}
+
+pub(crate) fn names(directory: &Path) -> Vec<String> {
+    let mut names: Vec<String> =
+        fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+/// Whether loop devices and the like can be made here. In CI they must be.
+#[expect(clippy::disallowed_methods, reason = "a test asks whether it runs in CI")]
+pub(crate) fn is_root() -> bool {
+    let root = rustix::process::geteuid().is_root();
+    if !root {
+        assert!(std::env::var_os("CI").is_none(), "CI must run as root");
+        println!("skipped: loop devices need root");
+    }
+    root
+}
+
+/// A loop device over a file, removed when dropped.
+pub(crate) struct LoopDevice {
+    pub(crate) path: PathBuf,
+    pub(crate) backing: PathBuf,
+    _directory: TempDir,
+}
+
+impl LoopDevice {
+    pub(crate) fn new(bytes: u64) -> Self {
+        let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        let backing = directory.path().join("disk");
+        File::create(&backing).unwrap().set_len(bytes).unwrap();
+        let output = Command::new("losetup").args(["--find", "--show"]).arg(&backing).output().unwrap();
+        assert!(output.status.success(), "losetup: {}", String::from_utf8_lossy(&output.stderr));
+        let path = String::from_utf8(output.stdout).unwrap().trim().into();
+        Self { path, backing, _directory: directory }
+    }
+
+    /// The path as text.
+    pub(crate) fn name(&self) -> &str {
+        self.path.to_str().unwrap()
+    }
+}
+
+impl Drop for LoopDevice {
+    fn drop(&mut self) {
+        let _ = Command::new("losetup").arg("--detach").arg(&self.path).status();
+    }
+}
+
+/// A mounted file system, unmounted when dropped.
+pub(crate) struct Mounted {
+    pub(crate) point: PathBuf,
+    _device: LoopDevice,
+}
+
+impl Mounted {
+    pub(crate) fn ext4(place: &Place, bytes: u64) -> Self {
+        let device = LoopDevice::new(bytes);
+        let point = place.path("mount");
+        fs::create_dir(&point).unwrap();
+        let made = Command::new("mkfs.ext4").arg("-q").arg(&device.path).status().unwrap();
+        assert!(made.success());
+        let mounted = Command::new("mount").arg(&device.path).arg(&point).status().unwrap();
+        assert!(mounted.success());
+        Self { point, _device: device }
+    }
+}
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(&self.point).status();
+    }
+}

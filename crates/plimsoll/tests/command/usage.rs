@@ -1,0 +1,129 @@
+//! Bad input: one clear sentence, the right exit code, and nothing touched.
+
+use std::fs;
+
+use crate::support::{Mounted, Place, is_root, names};
+
+#[test]
+fn wrong_paths_are_named() {
+    let place = Place::new();
+    let said = place.run("run ROOT/absent/deep");
+    assert!(said.error(3).contains("absent"), "{}", said.stderr);
+    let said = place.run("run /dev/null --rw randread");
+    assert!(said.error(3).contains("/dev/null"), "{}", said.stderr);
+}
+
+#[test]
+fn a_run_without_a_target_says_what_to_name() {
+    let said = Place::new().run("run");
+    assert!(said.error(2).contains("no target"), "{}", said.stderr);
+}
+
+#[test]
+fn contradictions_are_bad_usage() {
+    let place = Place::new();
+    for (flags, word) in [
+        ("--rw randread --read-percent 50", "randrw"),
+        ("--rw read --distribution zipf", "randread"),
+        ("--rw randread --arrival poisson", "--rate"),
+        ("--rw randread --rate 100 --think-time 1ms", "--think-time"),
+        ("--rw randread --jobs 0", "--jobs"),
+        ("--rw randread --queue-depth 100000", "--queue-depth"),
+        ("--rw randwrite --verify --payload zero", "--verify"),
+        ("--preset nonsense", "canonical"),
+    ] {
+        let said = place.run(&format!("run DATA {flags}"));
+        assert!(said.error(2).contains(word), "{flags}: {}", said.stderr);
+    }
+    assert_eq!(place.leftovers(), Vec::<String>::new());
+}
+
+#[test]
+fn values_that_cannot_be_read_say_how_to_write_them() {
+    let place = Place::new();
+    for (flags, word) in [
+        ("--duration 10", "10s"),
+        ("--block-size 4q", "4k"),
+        ("--rate fast", "5000"),
+        ("--rw random", "randread"),
+        ("--tag x", "KEY=VALUE"),
+        ("--distribution zip", "zipf"),
+    ] {
+        let said = place.run(&format!("run DATA {flags}"));
+        assert_eq!(said.code, Some(2));
+        assert!(said.stderr.contains(word), "{flags}: {}", said.stderr);
+    }
+}
+
+#[test]
+fn a_plan_that_cannot_be_read_names_the_place() {
+    let place = Place::new();
+    fs::write(place.path("plan.toml"), "[[workload]]\nblocksize = '4k'\n").unwrap();
+    let said = place.run("run DATA --plan ROOT/plan.toml");
+    assert_eq!(said.code, Some(2));
+    assert!(said.stderr.contains("blocksize") && said.stderr.contains("line 2"), "{}", said.stderr);
+    assert_eq!(place.run("run DATA --plan ROOT/absent.toml").code, Some(2));
+}
+
+#[test]
+fn a_full_disk_is_refused_before_anything_is_written() {
+    if !is_root() {
+        return;
+    }
+    let place = Place::new();
+    let mounted = Mounted::ext4(&place, 32 << 20);
+    let said = place.run("run ROOT/mount --rw randread --size 1G");
+    assert!(said.error(3).contains("--size"), "{}", said.stderr);
+    assert_eq!(names(&mounted.point), ["lost+found"]);
+}
+
+#[test]
+fn a_missing_mount_is_noticed_when_asked_for() {
+    let place = Place::new();
+    let said = place.run("run /tmp --rw randread --expect-mount --operations 1");
+    if said.code == Some(0) {
+        println!("skipped: /tmp is a mount of its own here");
+        return;
+    }
+    assert!(said.error(3).contains("root file system"), "{}", said.stderr);
+}
+
+#[test]
+fn a_directory_without_permission_is_named() {
+    if !is_root() {
+        return;
+    }
+    let place = Place::new();
+    let output = std::process::Command::new("setpriv")
+        .args(["--reuid=65534", "--regid=65534", "--clear-groups", env!("CARGO_BIN_EXE_plimsoll"), "run", "/etc"])
+        .args(["--rw", "randread", "--no-history"])
+        .env_clear()
+        .output()
+        .unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    if output.status.code() == Some(127) || stderr.contains("Permission denied") && stderr.contains("setpriv") {
+        // The build directory itself may be closed to others.
+        println!("skipped: the program cannot be run as another user from here");
+        return;
+    }
+    assert_eq!(output.status.code(), Some(3), "{stderr}");
+    assert!(stderr.contains("/etc"), "{stderr}");
+    drop(place);
+}
+
+#[test]
+fn the_answer_survives_a_reader_that_goes_away() {
+    let place = Place::new();
+    let mut child = place.command("presets canonical").stdout(std::process::Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn completions_and_doctor_answer() {
+    let place = Place::new();
+    assert!(place.run("completions bash").stdout.contains("plimsoll"));
+    let said = place.run("doctor --json");
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    assert!(said.json().as_array().unwrap().iter().any(|row| row["name"] == "io_uring"));
+}
