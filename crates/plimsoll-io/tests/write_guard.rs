@@ -6,13 +6,13 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use devices::{Holder, LoopDevice, Mount, attempt, has, has_loop_devices, run, unprivileged};
 use plimsoll_io::{
     block_device,
     target::OpenFor,
     write_guard::{GuardedDevice, Refusal, check, foreign_file},
 };
 use plimsoll_workload::settings::SyncMode;
-use devices::{Holder, LoopDevice, Mount, attempt, has, has_loop_devices, run, unprivileged};
 use support::skipped;
 
 mod devices;
@@ -21,8 +21,7 @@ mod support;
 
 const MIB: u64 = 1 << 20;
 
-const READ_WRITE: OpenFor =
-    OpenFor { read: true, write: true, create_new: false, direct: true, sync: SyncMode::None };
+const READ_WRITE: OpenFor = OpenFor { read: true, write: true, create_new: false, direct: true, sync: SyncMode::None };
 
 /// Asks the guard with and without naming the device, and makes sure that the content stays as it was.
 fn refused(device: &LoopDevice, path: &Path) -> (Refusal, Refusal) {
@@ -216,6 +215,11 @@ fn the_device_of_the_root_file_system_is_refused_before_it_is_opened() {
     }
 }
 
+/// Writes a partition table of which the kernel is not told.
+fn divide(device: &LoopDevice, table: &str) {
+    attempt("sfdisk", &["--quiet", "--no-reread", "--no-tell-kernel", device.path.to_str().unwrap()], table).unwrap();
+}
+
 #[test]
 fn partition_tables_are_refused() {
     if !has_loop_devices(&["sfdisk", "parted", "wipefs"]) {
@@ -223,8 +227,7 @@ fn partition_tables_are_refused() {
     }
     for (label, words) in [("dos", "partition table (MBR)"), ("gpt", "partition table (GPT)")] {
         let device = LoopDevice::new(16 * MIB);
-        let table = format!("label: {label}\n,8M\n");
-        attempt("sfdisk", &["--quiet", "--no-reread", "--no-tell-kernel", device.path.to_str().unwrap()], &table).unwrap();
+        divide(&device, &format!("label: {label}\n,8M\n"));
         is_refused_until_wiped(&device, words);
     }
     let device = LoopDevice::with(16 * MIB, &["--sector-size", "4096"]);
@@ -237,7 +240,7 @@ fn partition_tables_are_refused() {
 
 #[test]
 fn partitions_are_refused_without_a_table_too_and_told_with_what_they_hold() {
-    if !has_loop_devices(&["mkfs.ext4", "addpart"]) {
+    if !has_loop_devices(&["mkfs.ext4", "addpart", "wipefs", "partx"]) {
         return;
     }
     let device = LoopDevice::new(32 * MIB);
@@ -250,17 +253,20 @@ fn partitions_are_refused_without_a_table_too_and_told_with_what_they_hold() {
     let message = refused(&device, &part).1.to_string();
     assert!(message.contains("ext4") && message.contains(&format!("wipefs --all {}", part.display())), "{message}");
     let message = refused(&device, &device.path).1.to_string();
-    let line = format!("wipefs --all {} {}", part.display(), device.path.display());
+    let disk = device.path.display();
+    let line = format!("wipefs --all {} {disk} && partx --delete {disk}", part.display());
     assert!(message.contains(&format!("{} holding ext4", part.display())) && message.contains(&line), "{message}");
+    run("sh", &["-c", &line]);
+    permitted(&device.path);
 }
 
 #[test]
 fn a_backup_table_at_the_end_is_refused_when_the_start_was_lost() {
-    if !has_loop_devices(&["parted", "wipefs"]) {
+    if !has_loop_devices(&["sfdisk", "wipefs"]) {
         return;
     }
     let device = LoopDevice::new(16 * MIB);
-    run("parted", &["--script", device.path.to_str().unwrap(), "mklabel", "gpt", "mkpart", "a", "1MiB", "8MiB"]);
+    divide(&device, "label: gpt\n,8M\n");
     device.write_at(0, &vec![0; MIB as usize]);
     is_refused_until_wiped(&device, "partition table (backup GPT)");
 }

@@ -69,7 +69,7 @@ pub enum Refusal {
     },
     /// It has partitions or a table for them.
     #[error("\"{}\" is divided: {}; if nobody needs them, `{}` destroys them and all content, then try again",
-        path.display(), division(table.as_ref(), partitions), wipe_line(path, partitions))]
+        path.display(), division(table.as_ref(), partitions), wipe_line(path, table.as_ref(), partitions))]
     Partitioned {
         /// The path as given.
         path: PathBuf,
@@ -199,11 +199,16 @@ fn division(table: Option<&Signature>, partitions: &[Partition]) -> String {
     }
 }
 
-/// What a person would type to make the device blank: the partitions first, while they still have names.
-fn wipe_line(path: &Path, partitions: &[Partition]) -> String {
+/// What a person would type to make the device blank: the partitions first, while they still have names. Where a table
+/// is erased, the kernel forgets its partitions by itself.
+fn wipe_line(path: &Path, table: Option<&Signature>, partitions: &[Partition]) -> String {
     let mut line = "wipefs --all".to_owned();
     for partition in partitions {
         line += &format!(" {}", partition.device);
     }
-    format!("{line} {}", path.display())
+    line += &format!(" {}", path.display());
+    if table.is_none() {
+        line += &format!(" && partx --delete {}", path.display());
+    }
+    line
 }
