@@ -1,7 +1,7 @@
 //! Which cell gets the next slot, when to stop, and what to call the result: one pure state machine.
 //!
-//! It sees counts and nanoseconds, never a target or an engine. For now every cell gets a fixed number of slots and the
-//! verdict is always [`Verdict::Short`], because nothing has judged the numbers.
+//! It sees counts and nanoseconds, never a target or an engine. For now every cell gets a fixed number of slots and
+//! the verdict is always [`Verdict::Short`], because nothing has judged the numbers.
 
 use std::collections::VecDeque;
 

@@ -40,8 +40,8 @@ struct Pressure {
 /// What happened between two snapshots.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SlotCost {
-    /// Processor time of this process and what held it back. The costs per operation are left to whoever knows how many
-    /// operations there were.
+    /// Processor time of this process and what held it back. The costs per operation are left to whoever knows how
+    /// many operations there were.
     pub cpu: CpuCost,
     /// What the disk did, by the kernel's own count; `None` where there is no disk, or no counters of it.
     pub device: Option<DeviceActivity>,
@@ -146,7 +146,8 @@ fn pressure(path: &Path) -> Option<u64> {
     pressure_some_ns(&fs::read_to_string(path).ok()?)
 }
 
-/// The total, kept in microseconds, of the line `some avg10=0.00 avg60=0.00 avg300=0.00 total=123` of a pressure file.
+/// The total, kept in microseconds, of the line `some avg10=0.00 avg60=0.00 avg300=0.00 total=123` of a pressure
+/// file.
 fn pressure_some_ns(text: &str) -> Option<u64> {
     let some = text.lines().find_map(|line| line.strip_prefix("some "))?;
     some.split(' ').find_map(|word| word.strip_prefix("total="))?.trim().parse::<u64>().ok()?.checked_mul(1000)

@@ -55,9 +55,9 @@ pub struct LayoutFile {
     pub bytes: u64,
 }
 
-/// Fills a buffer with what stands in file number `.0` at offset `.1`. All buffers begin at a multiple of a piece (see
-/// [`lay_out_in_pieces`]), and all but the last of a file are whole pieces. A buffer still holds what was written
-/// before, so all of it is to be filled.
+/// Fills a buffer with what stands in file number `.0` at offset `.1`. All buffers begin at a multiple of a piece
+/// (see [`lay_out_in_pieces`]), and all but the last of a file are whole pieces. A buffer still holds what was
+/// written before, so all of it is to be filled.
 pub type Content<'a> = dyn Fn(usize, u64, &mut [u8]) + Sync + 'a;
 
 /// What laying out came to.
@@ -277,8 +277,8 @@ impl<'a> OpenFile<'a> {
     }
 }
 
-/// How long writes are that consist of whole pieces: near to 1 MiB, and aligned for direct I/O where that does not make
-/// them huge. Writes that are not aligned go through the page cache.
+/// How long writes are that consist of whole pieces: near to 1 MiB, and aligned for direct I/O where that does not
+/// make them huge. Writes that are not aligned go through the page cache.
 fn chunk_bytes(piece_bytes: u64) -> u64 {
     let piece_bytes = piece_bytes.clamp(1, CHUNK_BYTES_MAX);
     let common = 1 << piece_bytes.trailing_zeros().min(ALIGNMENT_BYTES.trailing_zeros());

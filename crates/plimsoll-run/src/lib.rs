@@ -1,7 +1,7 @@
 //! Doing a plan: targets opened and laid out, cells visited, operations timed, everything told as events.
 //!
-//! This crate prints nothing and knows no format but events. Read [`run::run`], [`slot::visit`] and [`worker::Worker`]
-//! first, in that order.
+//! This crate prints nothing and knows no format but events. Read [`run::run`], [`slot::visit`] and
+//! [`worker::Worker`] first, in that order.
 
 #![forbid(unsafe_code)]
 

@@ -1,8 +1,8 @@
-//! Gathers what the record says about the surroundings of a run: machine, kernel, control group, container, limits, and
-//! what lies behind each target.
+//! Gathers what the record says about the surroundings of a run: machine, kernel, control group, container, limits,
+//! and what lies behind each target.
 //!
-//! Text of /proc and /sys is understood by pure functions; what a kernel or a container keeps to itself is "not known".
-//! Nothing here fails: a run is worth more than a complete description of it.
+//! Text of /proc and /sys is understood by pure functions; what a kernel or a container keeps to itself is "not
+//! known". Nothing here fails: a run is worth more than a complete description of it.
 
 pub(crate) mod cgroup;
 mod container;

@@ -2,8 +2,8 @@
 //!
 //! In a directory `D` a run makes `D/plimsoll-<run>/` with a marker file in it; for a file `F` that does not exist it
 //! makes a marker `F.plimsoll` beside it, then `F`. The marker is there before any data, and locked as long as the
-//! process lives. A list in the state directory names each object before it is made. So whatever moment a run is killed
-//! at, the next command finds what is left ([`leftovers::sweep`]), and so does the next run in the same place
+//! process lives. A list in the state directory names each object before it is made. So whatever moment a run is
+//! killed at, the next command finds what is left ([`leftovers::sweep`]), and so does the next run in the same place
 //! ([`leftovers::sweep_directory`]); what is not marked as ours is never written or removed.
 
 pub mod leftovers;
@@ -183,8 +183,8 @@ impl TestObjects {
         Err(failed(Errno::EXIST.into()))
     }
 
-    /// Takes over a directory that an earlier run kept in `target`, when there is one that no other run uses. It stays
-    /// when this run ends.
+    /// Takes over a directory that an earlier run kept in `target`, when there is one that no other run uses. It
+    /// stays when this run ends.
     ///
     /// # Errors
     /// When the target cannot be looked into.
@@ -403,8 +403,8 @@ fn make_directory(parent: BorrowedFd<'_>, name: &OsStr, owner: &Owner) -> io::Re
     Ok(None)
 }
 
-/// Makes a file and its marker. `None` when somebody took the name of either, or a sweep of another process removed an
-/// unfinished part.
+/// Makes a file and its marker. `None` when somebody took the name of either, or a sweep of another process removed
+/// an unfinished part.
 fn make_file(parent: BorrowedFd<'_>, name: &OsStr, owner: &Owner) -> io::Result<Option<MarkerFile>> {
     let marker_name = unfinished_name(name, owner.run, Unfinished::Marker);
     let made = match MarkerFile::create(parent, &marker_name, owner) {

@@ -1,8 +1,8 @@
 //! The hot loop: keeps a job's operations in flight and times them.
 //!
 //! It is generic over the engine and the clock, so that each engine gets a loop of its own and the scripted memory
-//! engine can run it on a virtual clock. Inside the loop nothing is allocated (errors aside), no lock is taken and the
-//! clock is read once for each batch that is reaped.
+//! engine can run it on a virtual clock. Inside the loop nothing is allocated (errors aside), no lock is taken and
+//! the clock is read once for each batch that is reaped.
 
 use std::{
     io,

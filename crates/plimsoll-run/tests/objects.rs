@@ -1,4 +1,5 @@
-//! What plimsoll promises about the files it makes: none of them stays, and nothing else is touched, whatever happens.
+//! What plimsoll promises about the files it makes: none of them stays, and nothing else is touched, whatever
+//! happens.
 
 #![expect(clippy::unwrap_used, reason = "a failing helper fails its test")]
 

@@ -174,7 +174,8 @@ fn syncs_follow_writes_as_asked() {
         &plan("rw = 'randwrite'\nfdatasync = 4\noperations = 400\nend_fsync = true"),
         MemoryScript { latency_ns: 10_000, ..MemoryScript::default() },
     );
-    // A hundred groups of four; the last one's sync would come before the next write, and the final sync takes its place.
+    // A hundred groups of four; the last one's sync would come before the next write, and the final sync takes its
+    // place.
     assert_eq!(done.tally.write.operations, 400);
     assert_eq!(done.tally.sync.operations, 100);
 }

@@ -1,4 +1,5 @@
-//! Pearson's test, for the tests of everything that draws. Seeds are fixed, so that a test always gives the same answer.
+//! Pearson's test, for the tests of everything that draws. Seeds are fixed, so that a test always gives the same
+//! answer.
 
 use statrs::distribution::{ChiSquared, ContinuousCDF};
 

@@ -1,7 +1,7 @@
 //! What writes contain: bytes that can be produced again from where and when they were written.
 //!
-//! Random content comes from eight xorshift generators side by side, which compilers turn into vector instructions. It
-//! has to be incompressible and different for every block, and nothing more; it is not meant for secrets.
+//! Random content comes from eight xorshift generators side by side, which compilers turn into vector instructions.
+//! It has to be incompressible and different for every block, and nothing more; it is not meant for secrets.
 
 use crate::{
     payload::{Fill, Payload},
@@ -35,8 +35,8 @@ impl ContentSource {
         !matches!(self.payload.fill, Fill::Random)
     }
 
-    /// Fills a buffer with the content of the write number `generation` at `offset`: always the same for the same numbers,
-    /// and another one when either differs.
+    /// Fills a buffer with the content of the write number `generation` at `offset`: always the same for the same
+    /// numbers, and another one when either differs.
     pub fn fill(&self, buffer: &mut [u8], offset: u64, generation: u64) {
         match &self.payload.fill {
             Fill::Zero => buffer.fill(0),

@@ -1,7 +1,7 @@
 //! What to do, as pure data: workloads as asked, plans as decided, and the operations a plan consists of.
 //!
-//! This crate cannot see a file, a clock or a thread. Read [`workload::Workload`] (what was asked), [`plan::Plan`] (what
-//! will be done) and [`operation_stream::OperationStream`] (which operations that means) first.
+//! This crate cannot see a file, a clock or a thread. Read [`workload::Workload`] (what was asked), [`plan::Plan`]
+//! (what will be done) and [`operation_stream::OperationStream`] (which operations that means) first.
 
 #![forbid(unsafe_code)]
 

@@ -1,17 +1,17 @@
 //! Which operations a plan means: the sequence of a job, one operation after another, without end.
 //!
-//! The sequence is a pure function of the plan, the slot's seed and the job's number. It knows nothing of time and emits
-//! no syncs: when an operation is issued, and after how many writes a sync follows, is the worker's business.
+//! The sequence is a pure function of the plan, the slot's seed and the job's number. It knows nothing of time and
+//! emits no syncs: when an operation is issued, and after how many writes a sync follows, is the worker's business.
 //!
-//! Random offsets are multiples of the direction's smallest block size, counted from the start of the region. A larger
-//! block of a range or split starts at any such multiple at which it fits; where the distribution is not uniform, one that
-//! would cross the end is moved back to the last place where it fits. Exact-once visits the region in units of the largest
-//! block, each once a pass whatever the length of the operation there.
+//! Random offsets are multiples of the direction's smallest block size, counted from the start of the region. A
+//! larger block of a range or split starts at any such multiple at which it fits; where the distribution is not
+//! uniform, one that would cross the end is moved back to the last place where it fits. Exact-once visits the region
+//! in units of the largest block, each once a pass whatever the length of the operation there.
 //!
-//! Sequential operations begin at the start of the region when an amount ends the cell or blocks are verified, because
-//! then the whole region counts. When time alone ends the slot they begin at a seeded place, another one each slot: short
-//! slots would otherwise read the same blocks again, and measure the caches that hold them. Jobs and lanes of a slot keep
-//! to the job's region: nothing ever crosses its end.
+//! Sequential operations begin at the start of the region when an amount ends the cell or blocks are verified,
+//! because then the whole region counts. When time alone ends the slot they begin at a seeded place, another one each
+//! slot: short slots would otherwise read the same blocks again, and measure the caches that hold them. Jobs and
+//! lanes of a slot keep to the job's region: nothing ever crosses its end.
 
 use crate::{
     block_sizes::BlockSizes,
@@ -120,10 +120,11 @@ impl OperationStream {
         Self::lane(plan, job, 0, 1, slot_seed)
     }
 
-    /// Every `lanes`-th operation of a job, from number `lane`: all lanes together perform exactly the job's operations.
+    /// Every `lanes`-th operation of a job, from number `lane`: all lanes together perform exactly the job's
+    /// operations.
     ///
-    /// Where places depend on earlier operations (random and sequential access mixed, or sequential access with several
-    /// block sizes), each lane steps through the operations of the others.
+    /// Where places depend on earlier operations (random and sequential access mixed, or sequential access with
+    /// several block sizes), each lane steps through the operations of the others.
     pub fn lane(plan: &BlockPlan, job: u32, lane: u32, lanes: u32, slot_seed: u64) -> Self {
         assert!(lane < lanes, "lane {lane} of {lanes}");
         let seed = job_seed(slot_seed, job);
@@ -184,8 +185,9 @@ impl OperationStream {
         self.number = self.number.wrapping_add(operations);
     }
 
-    /// The number, from 0, of the pass over the job's region that the next operation belongs to. Sequential access counts
-    /// returns to the region's start and exact-once access its passes; draws with replacement stay in pass 0.
+    /// The number, from 0, of the pass over the job's region that the next operation belongs to. Sequential access
+    /// counts returns to the region's start and exact-once access its passes; draws with replacement stay in pass
+    /// 0.
     ///
     /// Who verifies waits for all operations of a pass before performing one of the next.
     #[inline]

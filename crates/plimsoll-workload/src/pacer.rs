@@ -1,8 +1,8 @@
 //! When the operations of an open loop should start, whatever the storage answers.
 //!
-//! Times are intentions, in nanoseconds since the slot's start. Fixed arrivals are multiples of the gap and not sums of
-//! rounded gaps, so that the rate is exact over any length of run. Where a rate counts bytes, an operation arrives once
-//! the bytes that it transfers have been earned.
+//! Times are intentions, in nanoseconds since the slot's start. Fixed arrivals are multiples of the gap and not sums
+//! of rounded gaps, so that the rate is exact over any length of run. Where a rate counts bytes, an operation arrives
+//! once the bytes that it transfers have been earned.
 
 use crate::{
     plan::Pacing,
@@ -33,17 +33,18 @@ enum Unit {
 enum Arrivals {
     /// `earned` operations or bytes after the phase.
     Fixed { phase: f64, first: Option<u64>, earned: u64 },
-    /// The time of the last arrival, in whole nanoseconds and the rest: a single float would lose the rest after hours.
+    /// The time of the last arrival, in whole nanoseconds and the rest: a single float would lose the rest after
+    /// hours.
     Poisson { seed: u64, number: u64, whole_ns: u64, rest_ns: f64 },
 }
 
 impl Pacer {
-    /// The arrivals of a job, of which this lane gets every `lanes`-th from number `lane` on; `None` for a closed loop,
-    /// whose operations start when earlier ones complete. Jobs with different seeds start at different phases of the gap,
-    /// so that they do not all issue at once.
+    /// The arrivals of a job, of which this lane gets every `lanes`-th from number `lane` on; `None` for a closed
+    /// loop, whose operations start when earlier ones complete. Jobs with different seeds start at different
+    /// phases of the gap, so that they do not all issue at once.
     ///
-    /// All lanes together have exactly the job's arrivals. With a rate of bytes and several block sizes a lane cannot know
-    /// the sizes of the others' operations, takes them to be like its own, and the rate holds on average.
+    /// All lanes together have exactly the job's arrivals. With a rate of bytes and several block sizes a lane cannot
+    /// know the sizes of the others' operations, takes them to be like its own, and the rate holds on average.
     pub fn new(pacing: &Pacing, job_seed: u64, lane: u32, lanes: u32) -> Option<Self> {
         assert!(lane < lanes, "lane {lane} of {lanes}");
         let Pacing::Open { arrival, operations_per_second_per_job, bytes_per_second_per_job } = pacing else {
@@ -86,8 +87,8 @@ impl Pacer {
                 (phase.mul_add(first as f64, *earned as f64) * self.ns_per_unit) as u64
             }
             Arrivals::Poisson { seed, number, whole_ns, rest_ns } => {
-                // The gaps of all lanes are drawn, for the arrivals to be those of the job. The first takes as many gaps
-                // as the lane's number says, so that the arrivals in between are the other lanes'.
+                // The gaps of all lanes are drawn, for the arrivals to be those of the job. The first takes as many
+                // gaps as the lane's number says, so that the arrivals in between are the other lanes'.
                 let gaps = if *number == 0 { self.lane + 1 } else { self.lanes };
                 let mean_ns = cost as f64 * self.ns_per_unit;
                 for _ in 0..gaps {

@@ -1,8 +1,9 @@
 //! A keyed order of `0..count` in which every number stands once: exact-once coverage without a bitmap.
 //!
-//! The number is mixed as a word of just enough bits, by steps that can each be undone (exclusive or, multiplication by
-//! an odd number, folding the upper half onto the lower). Where the count is not a power of two, results outside of it are
-//! mixed again until they fall inside (cycle walking, Black and Rogaway 2002), which takes fewer than two tries on average.
+//! The number is mixed as a word of just enough bits, by steps that can each be undone (exclusive or, multiplication
+//! by an odd number, folding the upper half onto the lower). Where the count is not a power of two, results outside
+//! of it are mixed again until they fall inside (cycle walking, Black and Rogaway 2002), which takes fewer than two
+//! tries on average.
 
 use crate::random::Draws;
 
@@ -77,7 +78,8 @@ impl Permutation {
     }
 }
 
-/// The number that an odd number multiplied by gives 1, modulo 2^64. Newton's iteration doubles the right bits each time.
+/// The number that an odd number multiplied by gives 1, modulo 2^64. Newton's iteration doubles the right bits each
+/// time.
 const fn odd_inverse(odd: u64) -> u64 {
     let mut inverse = odd; // Right in the lowest three bits.
     let mut step = 0;

@@ -189,8 +189,8 @@ impl BlockPlan {
         }
     }
 
-    /// Whether jobs on a shared file keep to parts of their own: sequential jobs would otherwise repeat each other, and
-    /// exact-once coverage needs each block to belong to one job.
+    /// Whether jobs on a shared file keep to parts of their own: sequential jobs would otherwise repeat each other,
+    /// and exact-once coverage needs each block to belong to one job.
     pub fn is_partitioned(&self) -> bool {
         self.files == FileSharing::Shared
             && self.jobs > 1

@@ -1,7 +1,7 @@
 //! Workloads that have a name: each preset is a function that returns ordinary workloads, and nothing else.
 //!
-//! What a preset leaves open is decided as for any workload: by flags, by the effort and by the target. Sizes and times
-//! are those of the source that a preset reproduces.
+//! What a preset leaves open is decided as for any workload: by flags, by the effort and by the target. Sizes and
+//! times are those of the source that a preset reproduces.
 
 use crate::{
     block_sizes::BlockSizes,
@@ -153,7 +153,8 @@ fn ms_acstor_doc() -> Vec<Workload> {
     with(vec![workload("benchtest", ReadWrite::RandRw, 4 * KIB, 16)], &minute)
 }
 
-/// `-Sh` is direct I/O that is written through, which on Linux is `O_DIRECT` with `O_DSYNC`. diskspd warms up for 5 s.
+/// `-Sh` is direct I/O that is written through, which on Linux is `O_DIRECT` with `O_DSYNC`. diskspd warms up for 5
+/// s.
 fn diskspd_default() -> Vec<Workload> {
     vec![Workload {
         jobs: Some(Sweep::one(8)),
@@ -167,7 +168,8 @@ fn diskspd_default() -> Vec<Workload> {
     }]
 }
 
-/// Its bandwidth tests are random. Its sequential jobs start 500 MB apart and overlap; here each has a quarter of the file.
+/// Its bandwidth tests are random. Its sequential jobs start 500 MB apart and overlap; here each has a quarter of the
+/// file.
 fn dbench() -> Vec<Workload> {
     let sequential = |name, rw| Workload { jobs: Some(Sweep::one(4)), ..workload(name, rw, MIB, 16) };
     let workloads = [

@@ -1,8 +1,8 @@
 //! The one source of randomness: the counter-based generator `splitmix64`.
 //!
-//! What operation `n` of a job draws is a pure function of the seed, the job and `n`. Skipping therefore costs nothing,
-//! threads can share a job's sequence without talking to each other, and every engine performs the same operations.
-//! Nothing here is meant for secrets.
+//! What operation `n` of a job draws is a pure function of the seed, the job and `n`. Skipping therefore costs
+//! nothing, threads can share a job's sequence without talking to each other, and every engine performs the same
+//! operations. Nothing here is meant for secrets.
 
 /// The name of this generator in records. A generator that draws differently needs another name.
 pub const GENERATOR: &str = "splitmix64";
@@ -81,7 +81,8 @@ impl Draws {
     }
 
     /// A whole number below `bound`, by multiplying and taking the upper half (Lemire 2019). The most and the least
-    /// likely number differ by at most `bound / 2^64` in relative terms, so there is no rejection. Zero for a bound of zero.
+    /// likely number differ by at most `bound / 2^64` in relative terms, so there is no rejection. Zero for a bound
+    /// of zero.
     #[inline]
     pub const fn below(&mut self, bound: u64) -> u64 {
         ((self.bits() as u128 * bound as u128) >> 64) as u64

@@ -1,8 +1,8 @@
 //! Draws blocks according to a [`Distribution`]. Blocks are numbered from 0 within the job's region.
 //!
-//! [`Sampler`] draws with replacement; [`Coverage`] visits every block once a pass. Skewed distributions say how often the
-//! first, second, third most wanted block is chosen; a keyed permutation then says which block that is, so that hot blocks
-//! lie anywhere and frequencies stay exact.
+//! [`Sampler`] draws with replacement; [`Coverage`] visits every block once a pass. Skewed distributions say how
+//! often the first, second, third most wanted block is chosen; a keyed permutation then says which block that is, so
+//! that hot blocks lie anywhere and frequencies stay exact.
 
 use crate::{
     distribution::{Distribution, Zone},
@@ -132,13 +132,14 @@ fn pieces(zones: &[Zone], blocks: u64) -> Box<[Piece]> {
         .collect()
 }
 
-/// Beyond this rank k the hat exceeds the probability by less than `theta (theta+1) / 24 k^2` of it, a part in 10^11 at
-/// most. Looking at the hat would do harm: it is the difference of two integrals that agree in all but a few digits.
+/// Beyond this rank k the hat exceeds the probability by less than `theta (theta+1) / 24 k^2` of it, a part in 10^11
+/// at most. Looking at the hat would do harm: it is the difference of two integrals that agree in all but a few
+/// digits.
 const NEVER_REJECTED: f64 = (1_u64 << 20) as f64;
 
 /// Draws ranks from 1 with probability proportional to `rank^-theta`, exactly and in constant time for any number of
-/// ranks: rejection-inversion (Hörmann and Derflinger, "Rejection-inversion to generate variates from monotone discrete
-/// distributions", 1996). A draw needs 1.1 tries or fewer.
+/// ranks: rejection-inversion (Hörmann and Derflinger, "Rejection-inversion to generate variates from monotone
+/// discrete distributions", 1996). A draw needs 1.1 tries or fewer.
 #[derive(Clone, Copy, Debug)]
 struct Zipf {
     ranks: f64,

@@ -8,7 +8,9 @@ use crate::units::ValueError;
 
 /// Declares an enum of words with one spelling everywhere: `FromStr`, `Display` and serde agree.
 macro_rules! words {
-    ($(#[$meta:meta])* $name:ident ($what:literal) { $($(#[$variant_meta:meta])* $variant:ident = $word:literal,)* }) => {
+    ($(#[$meta:meta])* $name:ident ($what:literal) {
+        $($(#[$variant_meta:meta])* $variant:ident = $word:literal,)*
+    }) => {
         $(#[$meta])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
         #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

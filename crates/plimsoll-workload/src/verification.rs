@@ -14,8 +14,8 @@
 //! | 40..60 | zero |
 //! | 60..64 | CRC-32C of bytes 0 to 60 |
 //!
-//! The rest is the random content that [`ContentSource`] gives for seed, offset and generation. Where jobs have a file
-//! each, give each file a seed of its own: otherwise a write into the wrong file cannot be noticed.
+//! The rest is the random content that [`ContentSource`] gives for seed, offset and generation. Where jobs have a
+//! file each, give each file a seed of its own: otherwise a write into the wrong file cannot be noticed.
 
 use std::{
     fmt,
@@ -84,7 +84,8 @@ impl fmt::Display for MismatchKind {
 pub struct Mismatch {
     /// What is wrong.
     pub kind: MismatchKind,
-    /// The first wrong byte, counted from the start of the file or device; of a block that is wrong as a whole, its start.
+    /// The first wrong byte, counted from the start of the file or device; of a block that is wrong as a whole, its
+    /// start.
     pub offset: u64,
     /// What was found instead.
     pub detail: String,
@@ -251,8 +252,8 @@ fn wrong_block(buffer: &[u8], header: Header, expected: Expected) -> Mismatch {
 
 /// Which generation of each block of a region was written last; 0 is what the layout wrote. Four bytes a block.
 ///
-/// Threads of a job may share it: entries of different blocks do not disturb each other, and passes keep two operations
-/// on the same block apart.
+/// Threads of a job may share it: entries of different blocks do not disturb each other, and passes keep two
+/// operations on the same block apart.
 #[derive(Debug)]
 pub struct GenerationMap {
     region: Region,
@@ -320,7 +321,11 @@ mod tests {
     proptest! {
         #[test]
         fn flipped_bits_are_found_in_blocks_of_any_size(
-            seed: u64, offset in 0..u64::MAX / 2, generation: u32, length in 512_usize..70_000, bits in prop::collection::vec(any::<usize>(), 1..4),
+            seed: u64,
+            offset in 0..u64::MAX / 2,
+            generation: u32,
+            length in 512_usize..70_000,
+            bits in prop::collection::vec(any::<usize>(), 1..4),
         ) {
             let expected = Expected { seed, offset, generation };
             let mut buffer = written(length, expected);
@@ -335,7 +340,11 @@ mod tests {
         }
 
         #[test]
-        fn whole_blocks_in_the_wrong_place_or_time_are_named(offset in 0_u64..1 << 50, generation in 0_u32..9, seed in 0x5eec_u64..0x5eef) {
+        fn whole_blocks_in_the_wrong_place_or_time_are_named(
+            offset in 0_u64..1 << 50,
+            generation in 0_u32..9,
+            seed in 0x5eec_u64..0x5eef,
+        ) {
             let other = Expected { seed, offset: if offset % 2 == 0 { HERE.offset } else { offset }, generation };
             let kind = check(&written(4096, other), HERE).map_err(|mismatch| mismatch.kind);
             let due = if other.offset != HERE.offset {

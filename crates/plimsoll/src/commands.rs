@@ -33,11 +33,10 @@ pub struct State {
 impl State {
     fn of(arguments: &SharedArguments) -> Self {
         let directory = environment_variables::state_directory();
-        let history = match (&arguments.history, arguments.no_history, &directory) {
-            (_, true, _) => HistoryLocation::None,
-            (Some(file), _, _) => HistoryLocation::File(file.clone()),
-            (None, _, Some(directory)) => HistoryLocation::in_state_directory(directory),
-            (None, _, None) => HistoryLocation::None,
+        let history = match (&arguments.history, &directory) {
+            (Some(file), _) => HistoryLocation::File(file.clone()),
+            (None, Some(directory)) if !arguments.no_history => HistoryLocation::in_state_directory(directory),
+            (None, _) => HistoryLocation::None,
         };
         Self { history, directory }
     }

@@ -1,8 +1,8 @@
 //! The control group of this process and the limits that apply to it, in both versions of the interface and in the
 //! mixture of both.
 //!
-//! A limit of a group holds for all groups below it, so each limit is the smallest one on the way up, as far as that is
-//! visible from within a container.
+//! A limit of a group holds for all groups below it, so each limit is the smallest one on the way up, as far as that
+//! is visible from within a container.
 
 use std::{
     collections::BTreeMap,

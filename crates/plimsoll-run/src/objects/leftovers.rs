@@ -1,5 +1,5 @@
-//! Finding the test objects that runs left behind: by the lists in the state directory, by looking into a directory, or
-//! by the path that somebody names.
+//! Finding the test objects that runs left behind: by the lists in the state directory, by looking into a directory,
+//! or by the path that somebody names.
 
 use std::{
     ffi::OsStr,

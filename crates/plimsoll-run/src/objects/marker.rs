@@ -1,8 +1,8 @@
 //! Names and markers: how a test object says that plimsoll made it, who owns it, and whether it is to stay.
 //!
-//! The owner holds an exclusive lock on the marker file for its whole life, so "the owner is dead" means that the lock
-//! can be taken: that is true across reused process ids and across namespaces, and the kernel lets go of it after
-//! `kill -9` too.
+//! The owner holds an exclusive lock on the marker file for its whole life, so "the owner is dead" means that the
+//! lock can be taken: that is true across reused process ids and across namespaces, and the kernel lets go of it
+//! after `kill -9` too.
 
 use std::{
     ffi::{OsStr, OsString},
@@ -128,8 +128,8 @@ impl Marker {
         serde_json::from_slice::<Self>(text).ok().filter(|marker| marker.schema == SCHEMA)
     }
 
-    /// Whether the owner ran on the machine that `here` is on. Only where both names differ it did not: a machine keeps
-    /// its name over a reboot, and a container has another name than its machine but the same boot.
+    /// Whether the owner ran on the machine that `here` is on. Only where both names differ it did not: a machine
+    /// keeps its name over a reboot, and a container has another name than its machine but the same boot.
     pub(crate) fn is_of_machine(&self, here: &Owner) -> bool {
         self.host == here.host || (!self.boot_id.is_empty() && self.boot_id == here.boot_id)
     }

@@ -1,8 +1,8 @@
-//! The list of test objects of a run, kept in the state directory so that the next command of any kind finds what a run
-//! that was killed left behind, wherever that is.
+//! The list of test objects of a run, kept in the state directory so that the next command of any kind finds what a
+//! run that was killed left behind, wherever that is.
 //!
-//! One file for each run, one line for each object, written before the object is made. The file is locked while its run
-//! lives. Lines are appended with one write each: a line that is cut off is of an object that was never made.
+//! One file for each run, one line for each object, written before the object is made. The file is locked while its
+//! run lives. Lines are appended with one write each: a line that is cut off is of an object that was never made.
 
 use std::{
     fs::{self, File, OpenOptions},

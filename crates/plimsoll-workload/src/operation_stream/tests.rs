@@ -1,3 +1,5 @@
+//! What a stream of operations promises.
+
 use std::collections::HashMap;
 
 use proptest::prelude::*;
@@ -90,7 +92,8 @@ proptest! {
                 };
                 prop_assert!(sizes_contain(sizes, operation.length), "{operation:?}");
                 prop_assert!(operation.offset.is_multiple_of(512), "{operation:?}");
-                let unit = if plan.distribution == Distribution::ExactOnce { block_max(&plan) } else { u64::from(sizes.min()) };
+                let is_once = plan.distribution == Distribution::ExactOnce;
+                let unit = if is_once { block_max(&plan) } else { u64::from(sizes.min()) };
                 if plan.random_percent == 100 {
                     prop_assert!((operation.offset - region.offset).is_multiple_of(unit), "{operation:?}");
                 }
@@ -120,7 +123,12 @@ proptest! {
     }
 
     #[test]
-    fn skipping_equals_performing(plan in any_plan(), seed: u64, lanes in 1_u32..4, counts in prop::collection::vec(0_u64..900, 3)) {
+    fn skipping_equals_performing(
+        plan in any_plan(),
+        seed: u64,
+        lanes in 1_u32..4,
+        counts in prop::collection::vec(0_u64..900, 3),
+    ) {
         let mut skipping = OperationStream::lane(&plan, 0, lanes - 1, lanes, seed);
         let mut stepping = skipping.clone();
         for count in counts {

@@ -91,9 +91,9 @@ struct AskedRun {
 }
 
 fn asked(arguments: &RunArguments) -> anyhow::Result<AskedRun> {
-    let file = arguments.plan.as_deref().map(plan_file).transpose()?.unwrap_or_default();
-    let PlanFile { name, targets, effort, seed, presets, tags, destroy, keep_files, expect_mount, defaults, workloads } =
-        file;
+    let plan = arguments.plan.as_deref().map(plan_file).transpose()?.unwrap_or_default();
+    let PlanFile { name, targets, effort, seed, presets, .. } = plan;
+    let PlanFile { tags, destroy, keep_files, expect_mount, defaults, workloads, .. } = plan;
     let paths = |list: &[std::path::PathBuf]| -> Vec<String> {
         list.iter().map(|path| path.to_string_lossy().into_owned()).collect()
     };

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::support::{Mounted, Place, is_root, names};
+use crate::support::{Mounted, Place, is_root, names, skip};
 
 #[test]
 fn wrong_paths_are_named() {
@@ -82,7 +82,7 @@ fn a_missing_mount_is_noticed_when_asked_for() {
     let place = Place::new();
     let said = place.run("run /tmp --rw randread --expect-mount --operations 1");
     if said.code == Some(0) {
-        println!("skipped: /tmp is a mount of its own here");
+        skip("/tmp is a mount of its own here");
         return;
     }
     assert!(said.error(3).contains("root file system"), "{}", said.stderr);
@@ -103,7 +103,7 @@ fn a_directory_without_permission_is_named() {
     let stderr = String::from_utf8_lossy(&output.stderr);
     if output.status.code() == Some(127) || stderr.contains("Permission denied") && stderr.contains("setpriv") {
         // The build directory itself may be closed to others.
-        println!("skipped: the program cannot be run as another user from here");
+        println!("the program cannot be run as another user from here");
         return;
     }
     assert_eq!(output.status.code(), Some(3), "{stderr}");
