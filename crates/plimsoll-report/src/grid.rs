@@ -80,7 +80,7 @@ impl Grid {
             let names = &self.columns[self.breakable];
             let room = limit.saturating_sub(self.width() - names.width());
             let word = names.values.iter().map(|name| wrapping::longest_word(name)).max().unwrap_or(0);
-            let least = word.min(NAME_WIDTH_MAX).max(NAME_WIDTH_MIN);
+            let least = word.clamp(NAME_WIDTH_MIN, NAME_WIDTH_MAX);
             let dispensable = (0..self.columns.len()).max_by_key(|index| self.columns[*index].rank);
             match dispensable.filter(|index| self.columns[*index].rank > 0) {
                 Some(index) if room < least => {

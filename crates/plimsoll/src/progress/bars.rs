@@ -26,7 +26,7 @@ impl<C: Clock> Bars<C> {
 
     fn on(target: ProgressDrawTarget, plan: &Plan, clock: C) -> Self {
         let style = ProgressStyle::with_template(TEMPLATE).expect("the template is constant and valid");
-        // Cleared when dropped too: after a panic the shell must not find half a bar.
+        // Cleared when dropped too: a run that cannot go on must not leave half a bar behind its error.
         let bar = ProgressBar::with_draw_target(Some(1000), target)
             .with_style(style.progress_chars("#>-"))
             .with_finish(ProgressFinish::AndClear);
@@ -67,59 +67,89 @@ mod tests {
     use super::*;
     use crate::progress::test_events::{SECOND_NS, ended, interval, laid_out, started, two_cells};
 
-    /// What a terminal of 80 columns shows: lines, and the one that the cursor is in.
+    const COLUMNS: usize = 80;
+
+    /// What a terminal shows, and where its cursor is. A full line goes on in the next one, as on real terminals.
     #[derive(Clone, Debug, Default)]
-    struct Screen(Arc<Mutex<(Vec<String>, usize)>>);
+    struct Screen(Arc<Mutex<Page>>);
+
+    #[derive(Debug, Default)]
+    struct Page {
+        lines: Vec<String>,
+        row: usize,
+        column: usize,
+    }
+
+    impl Page {
+        fn put(&mut self, character: char) {
+            match character {
+                '\r' => self.column = 0,
+                '\n' => (self.row, self.column) = (self.row + 1, 0),
+                _ => {
+                    if self.column == COLUMNS {
+                        (self.row, self.column) = (self.row + 1, 0);
+                    }
+                    let column = self.column;
+                    let line = self.line();
+                    let tail: String = line.chars().skip(column + 1).collect();
+                    *line = line.chars().take(column).chain([character]).collect::<String>() + &tail;
+                    self.column += 1;
+                }
+            }
+        }
+
+        fn line(&mut self) -> &mut String {
+            self.lines.resize(self.lines.len().max(self.row + 1), String::new());
+            &mut self.lines[self.row]
+        }
+    }
 
     impl Screen {
         fn text(&self) -> String {
-            self.0.lock().unwrap().0.iter().map(|line| line.trim_end().to_owned() + "\n").collect()
+            self.0.lock().unwrap().lines.iter().map(|line| line.trim_end().to_owned() + "\n").collect()
         }
 
-        fn change(&self, change: impl FnOnce(&mut Vec<String>, &mut usize)) -> io::Result<()> {
-            let (lines, row) = &mut *self.0.lock().unwrap();
-            change(lines, row);
-            while lines.len() <= *row {
-                lines.push(String::new());
-            }
+        fn change(&self, change: impl FnOnce(&mut Page)) -> io::Result<()> {
+            change(&mut self.0.lock().unwrap());
             Ok(())
         }
     }
 
     impl TermLike for Screen {
         fn width(&self) -> u16 {
-            80
+            COLUMNS as u16
         }
 
         fn move_cursor_up(&self, count: usize) -> io::Result<()> {
-            self.change(|_, row| *row = row.saturating_sub(count))
+            self.change(|page| page.row = page.row.saturating_sub(count))
         }
 
         fn move_cursor_down(&self, count: usize) -> io::Result<()> {
-            self.change(|_, row| *row += count)
+            self.change(|page| page.row += count)
         }
 
-        fn move_cursor_right(&self, _count: usize) -> io::Result<()> {
-            Ok(())
+        fn move_cursor_right(&self, count: usize) -> io::Result<()> {
+            self.change(|page| page.column = (page.column + count).min(COLUMNS))
         }
 
-        fn move_cursor_left(&self, _count: usize) -> io::Result<()> {
-            Ok(())
+        fn move_cursor_left(&self, count: usize) -> io::Result<()> {
+            self.change(|page| page.column = page.column.saturating_sub(count))
         }
 
         fn write_line(&self, text: &str) -> io::Result<()> {
             self.write_str(text)?;
-            self.change(|_, row| *row += 1)
+            self.change(|page| page.put('\n'))
         }
 
         fn write_str(&self, text: &str) -> io::Result<()> {
-            self.change(|_, _| ())?;
-            self.change(|lines, row| lines[*row].push_str(text))
+            self.change(|page| text.chars().for_each(|character| page.put(character)))
         }
 
         fn clear_line(&self) -> io::Result<()> {
-            self.change(|_, _| ())?;
-            self.change(|lines, row| lines[*row].clear())
+            self.change(|page| {
+                page.line().clear();
+                page.column = 0;
+            })
         }
 
         fn flush(&self) -> io::Result<()> {
@@ -147,7 +177,10 @@ mod tests {
         let screen = Screen::default();
         let bars = run(&screen, &halfway());
         bars.bar.tick();
-        insta::assert_snapshot!(screen.text(), @"");
+        insta::assert_snapshot!(screen.text(), @r#"
+    measuring first, cell 1 of 2, round 1 of 2
+    [##>-------------] 4 s in, 20 s left | 9,812 IOPS, 40.2 MB/s, p99 210 us
+    "#);
     }
 
     #[test]

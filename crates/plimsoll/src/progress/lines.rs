@@ -69,6 +69,10 @@ mod tests {
             lines.event(&event);
         }
         lines.finish();
-        insta::assert_snapshot!(String::from_utf8(out).unwrap(), @"");
+        insta::assert_snapshot!(String::from_utf8(out).unwrap(), @r#"
+    5 s in, 19 s left: measuring first, cell 1 of 2, round 1 of 2: 9,005 IOPS, 36.9 MB/s, p99 210 us
+    17 s in, 18 s left: ramp of second, cell 2 of 2, round 1 of 2
+    20 s in, 0 s left: finishing
+    "#);
     }
 }

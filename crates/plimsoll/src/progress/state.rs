@@ -256,11 +256,11 @@ impl Shown {
         (u128::from(self.elapsed_ns) * 1000 / u128::from(total_ns)) as u64
     }
 
-    /// Elapsed and remaining time: `12 s, 1m 50s left`.
+    /// Elapsed and remaining time: `12 s in, 1m 50s left`.
     pub(crate) fn times(&self) -> String {
         let Remaining { ns, at_least } = self.remaining;
         let hedge = if at_least { "at least " } else { "" };
-        format!("{}, {hedge}{} left", numbers::clock(self.elapsed_ns), numbers::clock(ns))
+        format!("{} in, {hedge}{} left", numbers::clock(self.elapsed_ns), numbers::clock(ns))
     }
 
     /// The rates of the current cell: `9,812 IOPS, 40.2 MB/s, p99 210 us`. Empty while there are none.

@@ -120,8 +120,8 @@ fn the_bar_is_full_when_the_run_is_over_and_never_before() {
 
 #[test]
 fn times_say_when_they_are_a_lower_bound() {
-    assert_eq!(at(&after(&two_cells(), &[]), 0).times(), "0 s, at least 24 s left");
-    assert_eq!(at(&after(&two_cells(), &[(2, started(0, 0))]), 4).times(), "4 s, 22 s left");
+    assert_eq!(at(&after(&two_cells(), &[]), 0).times(), "0 s in, at least 24 s left");
+    assert_eq!(at(&after(&two_cells(), &[(2, started(0, 0))]), 4).times(), "4 s in, 22 s left");
 }
 
 #[test]
