@@ -53,13 +53,17 @@ pub(crate) fn outcome(record: &Record) -> Option<(&'static str, String)> {
 pub(crate) fn of(record: &Record) -> Vec<Fact> {
     let fact = |label: &str, text: String| Fact { label: label.to_owned(), text };
     let targets = targets(record);
+    let is_virtual = record.environment.machine.hypervisor == Some(true);
     let mut facts: Vec<Fact> = targets
         .iter()
         .enumerate()
         .map(|(index, target)| {
             let environment = record.environment.targets.iter().find(|known| known.name == *target);
             let label = if targets.len() == 1 { "target".to_owned() } else { letter(index) };
-            Fact { label, text: environment.map_or_else(|| (*target).to_owned(), describe_target) }
+            Fact {
+                label,
+                text: environment.map_or_else(|| (*target).to_owned(), |known| describe_target(known, is_virtual)),
+            }
         })
         .collect();
     facts.push(fact("load", load(&record.cells)));
@@ -74,7 +78,7 @@ pub(crate) fn of(record: &Record) -> Vec<Fact> {
     facts
 }
 
-fn describe_target(target: &TargetEnvironment) -> String {
+fn describe_target(target: &TargetEnvironment, is_virtual: bool) -> String {
     let mut parts = vec![match target.kind {
         TargetKind::Directory => "directory".to_owned(),
         TargetKind::File => "file".to_owned(),
@@ -86,17 +90,18 @@ fn describe_target(target: &TargetEnvironment) -> String {
             parts[0] += &format!(" of {}", mount.source);
         }
     }
-    parts.extend(target.device.as_ref().map(describe_device));
+    parts.extend(target.device.as_ref().map(|device| describe_device(device, is_virtual)));
     parts.extend(target.free_bytes.map(|free| format!("{} free", numbers::bytes(free))));
     format!("{}: {}", target.name, parts.join(", "))
 }
 
-fn describe_device(device: &DeviceEnvironment) -> String {
+fn describe_device(device: &DeviceEnvironment, is_virtual: bool) -> String {
     let mut facts: Vec<String> = Vec::new();
     facts.extend(device.model.as_deref().map(|model| model.trim().to_owned()).filter(|model| !model.is_empty()));
     facts.extend(device.transport.clone().filter(|transport| !device.name.starts_with(transport.as_str())));
     facts.extend(device.size_bytes.map(numbers::bytes));
-    if device.rotational == Some(true) {
+    // Hypervisors say so of disks that have never turned.
+    if device.rotational == Some(true) && !is_virtual {
         facts.push("spinning".to_owned());
     }
     if !device.beneath.is_empty() {
@@ -227,4 +232,21 @@ fn run(record: &Record) -> String {
         parts.push("a debug build: its numbers are not to be trusted".to_owned());
     }
     parts.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_disk_of_a_real_machine_is_said_to_spin() {
+        let disk = DeviceEnvironment { name: "sda".into(), rotational: Some(true), ..DeviceEnvironment::default() };
+        assert_eq!(describe_device(&disk, false), "sda (spinning)");
+        assert_eq!(describe_device(&disk, true), "sda");
+    }
+
+    #[test]
+    fn targets_have_letters_and_then_numbers() {
+        assert_eq!([letter(0), letter(25), letter(26)], ["A", "Z", "#27"]);
+    }
 }
