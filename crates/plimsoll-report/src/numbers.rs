@@ -112,7 +112,7 @@ pub fn bytes(value: u64) -> String {
     format!("{value} B")
 }
 
-/// A length of time as people say it: `850 ms`, `5.25 s`, `42 s`, `2m 05s`, `1h 02m`. Seconds below ten keep a fraction.
+/// A length of time as people say it: `850 ms`, `5.25 s`, `42 s`, `2m 05s`, `1h 02m`.
 pub fn duration(ns: u64) -> String {
     if ns < 1_000_000_000 {
         return latency_in_text(ns as f64);

@@ -26,7 +26,7 @@ pub(crate) fn workloads(preset: &str) -> Vec<Workload> {
     preset::find(preset).unwrap().workloads()
 }
 
-/// A plan for directories.
+/// A plan for directories. What is decided by the effort is set here, so that another choice changes no picture.
 pub(crate) fn plan(targets: &[&str], workloads: &[Workload]) -> Plan {
     let facts: Vec<TargetFacts> = targets
         .iter()
@@ -38,7 +38,14 @@ pub(crate) fn plan(targets: &[&str], workloads: &[Workload]) -> Plan {
             direct_alignment_bytes: Some(512),
         })
         .collect();
-    Plan::resolve(&facts, workloads, Effort::Quick, 42).unwrap()
+    let mut plan = Plan::resolve(&facts, workloads, Effort::Quick, 42).unwrap();
+    for cell in &mut plan.cells {
+        cell.blocks.size_bytes = 1 << 30;
+        if cell.blocks.slot_ns.is_some() {
+            (cell.rounds, cell.blocks.ramp_ns, cell.blocks.slot_ns) = (6, 300_000_000, Some(1_200_000_000));
+        }
+    }
+    plan
 }
 
 /// A run on a machine with one NVMe disk, of which the events are yet to come.

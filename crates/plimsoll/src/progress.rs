@@ -1,7 +1,7 @@
 //! What a run shows on standard error while it happens: bars on a terminal, now and then a line elsewhere, or nothing.
 //!
-//! All of them are consumers of the events of the run, and none has a thread of its own: something that wakes up to draw
-//! would take time from what is being measured.
+//! All of them are consumers of the events of the run, and none has a thread of its own: something that wakes up to
+//! draw would take time from what is being measured.
 
 use std::io::{self, IsTerminal};
 
