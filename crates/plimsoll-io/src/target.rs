@@ -75,6 +75,9 @@ pub enum TargetError {
     /// Something else has the device for itself.
     #[error("\"{}\" is in use by the kernel or another process: find out with lsof or lsblk, and stop that first", .0.display())]
     Busy(PathBuf),
+    /// The path leads to another device than the one that was checked.
+    #[error("\"{}\" stands for another device than it did before: try again when nothing attaches or detaches devices", .0.display())]
+    Replaced(PathBuf),
     /// A file is in the way of one to be made.
     #[error("\"{}\" exists already, and plimsoll does not overwrite files: remove it, or choose another path", .0.display())]
     Exists(PathBuf),

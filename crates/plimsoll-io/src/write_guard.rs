@@ -59,7 +59,7 @@ impl GuardedDevice {
     pub fn open(&self, purpose: OpenFor) -> Result<OwnedFd, TargetError> {
         let descriptor = target::open_with(&self.path, purpose, Sharing::Shared)?;
         let is_same = fstat(&descriptor).is_ok_and(|facts| DeviceNumber::from_raw(facts.st_rdev) == self.facts.number);
-        if is_same { Ok(descriptor) } else { Err(TargetError::Missing(self.path.clone())) }
+        if is_same { Ok(descriptor) } else { Err(TargetError::Replaced(self.path.clone())) }
     }
 }
 
@@ -70,7 +70,7 @@ impl AsFd for GuardedDevice {
 }
 
 /// How often and how long to wait for programs that look at every new device and let go of it again.
-const PATIENCE: (u32, Duration) = (10, Duration::from_millis(100));
+const PATIENCE: (u32, Duration) = (6, Duration::from_millis(100));
 
 /// Checks that the device at a path may be written to, up to `needed_bytes` from its start, and takes it. `destroy`
 /// names the devices whose content the user gave up; symbolic links count as what they lead to.

@@ -1,9 +1,12 @@
 //! The write guard on real loop devices: what it refuses, what it says, and that it never writes.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
+
 use std::{
     fs::{self, File},
     os::unix::fs::{OpenOptionsExt, symlink},
     path::{Path, PathBuf},
+    slice,
 };
 
 use devices::{Holder, LoopDevice, Mount, attempt, has, has_loop_devices, run, unprivileged};
@@ -59,7 +62,7 @@ fn a_blank_device_that_is_named_is_permitted_and_kept_from_others() {
     let guard = permitted(&device.path);
     assert_eq!((guard.path(), guard.facts().size_bytes), (device.path.as_path(), 16 * MIB));
     guard.open(READ_WRITE).unwrap();
-    assert!(matches!(check(&device.path, &[device.path.clone()], MIB), Err(Refusal::Busy { .. })));
+    assert!(matches!(check(&device.path, slice::from_ref(&device.path), MIB), Err(Refusal::Busy { .. })));
     assert!(attempt("mkfs.ext4", &[Path::new("-q"), &device.path], "").is_err(), "mkfs got a guarded device");
     assert_eq!(device.checksum(), before);
     drop(guard);
@@ -85,8 +88,8 @@ fn naming_a_device_by_another_of_its_names_counts() {
     let folder = tempfile::tempdir().unwrap();
     let link = folder.path().join("by-id");
     symlink(&device.path, &link).unwrap();
-    drop(check(&device.path, &[link.clone()], MIB).unwrap());
-    drop(check(&link, &[device.path.clone()], MIB).unwrap());
+    drop(check(&device.path, slice::from_ref(&link), MIB).unwrap());
+    drop(check(&link, slice::from_ref(&device.path), MIB).unwrap());
 }
 
 #[test]
@@ -116,6 +119,24 @@ fn a_mounted_btrfs_is_refused_although_it_has_device_numbers_of_its_own() {
     let mount = Mount::of(&device.path);
     run("mount", &[Path::new("--options"), Path::new("remount,ro"), &mount.path]);
     assert!(matches!(refused(&device, &device.path).1, Refusal::Mounted { .. }));
+}
+
+#[test]
+fn a_device_mounted_in_another_container_is_refused() {
+    if !has_loop_devices(&["mkfs.ext4", "mount", "unshare", "wipefs"]) {
+        return;
+    }
+    let device = LoopDevice::new(16 * MIB);
+    run("mkfs.ext4", &[Path::new("-q"), &device.path]);
+    let folder = tempfile::tempdir().unwrap();
+    let Some(holder) = Holder::of_hidden_mount(&device.path, folder.path()) else {
+        return skipped("mount namespaces");
+    };
+    // Neither the table of mounts of this process nor, after this, any mark shows it: only the kernel knows.
+    run("wipefs", &[Path::new("--all"), Path::new("--force"), &device.path]);
+    let refusal = refused(&device, &device.path).1;
+    assert!(matches!(refusal, Refusal::Busy { .. }), "{refusal}");
+    drop(holder);
 }
 
 #[test]
@@ -246,7 +267,7 @@ fn partitions_are_refused_without_a_table_too_and_told_with_what_they_hold() {
     let device = LoopDevice::new(32 * MIB);
     let Some(part) = device.add_partition(MIB, 16 * MIB) else { return skipped("partitions of loop devices") };
     // A partition is a device of its own: naming its disk does not name it.
-    let refusal = check(&part, &[device.path.clone()], MIB).unwrap_err();
+    let refusal = check(&part, slice::from_ref(&device.path), MIB).unwrap_err();
     assert!(matches!(refusal, Refusal::NotNamed(_)), "{refusal}");
     drop(permitted(&part));
     run("mkfs.ext4", &[Path::new("-q"), &part]);
@@ -381,10 +402,10 @@ fn a_device_that_is_too_small_or_read_only_is_refused() {
     }
     let device = LoopDevice::new(4 * MIB);
     let before = device.checksum();
-    let refusal = check(&device.path, &[device.path.clone()], 4 * MIB + 1).unwrap_err();
+    let refusal = check(&device.path, slice::from_ref(&device.path), 4 * MIB + 1).unwrap_err();
     assert!(matches!(refusal, Refusal::TooSmall { .. }), "{refusal}");
     assert!(refusal.to_string().contains("has 4MiB, but the plan needs 4194305B"), "{refusal}");
-    drop(check(&device.path, &[device.path.clone()], 4 * MIB).unwrap());
+    drop(check(&device.path, slice::from_ref(&device.path), 4 * MIB).unwrap());
     assert_eq!(device.checksum(), before);
 
     let device = LoopDevice::with(4 * MIB, &["--read-only"]);

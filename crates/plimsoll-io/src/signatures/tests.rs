@@ -128,7 +128,10 @@ fn boot_sectors_count_when_a_table_or_code_stands_in_them() {
     assert_eq!(names(&image_with(&gpt[..2])), ["MBR"]);
     assert_eq!(names(&image_with(gpt)), ["GPT"]);
     assert_eq!(names(&image_with(&[(440, b"disk"), (510, b"\x55\xaa")])), ["empty MBR"]);
-    assert_eq!(names(&image_with(&[(0, b"\xeb\x63\x90"), (440, b"text"), (463, b"text"), (510, b"\x55\xaa")])), ["boot sector"]);
+    assert_eq!(
+        names(&image_with(&[(0, b"\xeb\x63\x90"), (440, b"text"), (463, b"text"), (510, b"\x55\xaa")])),
+        ["boot sector"]
+    );
     assert_eq!(names(&image_with(&[(446, b"noise"), (510, b"\x55\xaa")])), [""; 0]);
     let fat = image_with(&[(0, b"\xeb\x3c\x90mkfs.fat\0\x02\x04\x01\0\x02"), (21, b"\xf8"), (510, b"\x55\xaa")]);
     assert_eq!(names(&fat), ["FAT"]);

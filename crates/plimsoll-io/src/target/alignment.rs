@@ -100,18 +100,23 @@ fn probe_file(directory: &Path) -> Result<OwnedFd, Errno> {
 
 fn of_descriptor(file: &OwnedFd, size: u64, path: &Path) -> Option<u32> {
     let file_system = fstatfs(file).ok();
-    let is = |kind: i64| file_system.is_some_and(|facts| i64::from(facts.f_type) == kind);
+    let is = |kind: i64| file_system.is_some_and(|facts| facts.f_type == kind);
     if IN_MEMORY.into_iter().any(is) {
         return None;
     }
     if let Answer::Told(alignment) = ask(file) {
         return alignment;
     }
+    let sector = file_system.filter(|_| is(BTRFS)).map(|facts| facts.f_bsize as u32);
+    by_trying(file, size, path, sector)
+}
+
+/// The alignment as reads of the file show it, but at least the `sector` of its file system.
+fn by_trying(file: &OwnedFd, size: u64, path: &Path, sector: Option<u32>) -> Option<u32> {
     let flags = fcntl_getfl(file).ok()?;
     if fcntl_setfl(file, flags | OFlags::DIRECT).is_err() {
         return None;
     }
-    let sector = file_system.filter(|_| is(BTRFS)).map(|facts| facts.f_bsize as u32);
     if size < u64::from(2 * SAFE) {
         return Some(sector.unwrap_or_else(|| logical_block_bytes(path)));
     }
@@ -132,4 +137,27 @@ fn smallest_that_reads(file: &OwnedFd) -> Option<u32> {
 fn logical_block_bytes(path: &Path) -> u32 {
     let sysfs = Sysfs::default();
     sysfs.device_of(path).and_then(|backing| sysfs.logical_block_bytes(backing.device)).unwrap_or(SAFE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn trying_finds_what_the_kernel_tells() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = probe_file(folder.path()).unwrap();
+        assert_eq!(pwrite(&file, &[1; 2 * SAFE as usize], 0), Ok(2 * SAFE as usize));
+        let Answer::Told(Some(told)) = ask(&file) else { return };
+        assert_eq!(by_trying(&file, 2 * u64::from(SAFE), folder.path(), None), Some(told));
+        assert_eq!(by_trying(&file, 0, folder.path(), None), Some(told), "an empty file takes its disk's word");
+        assert_eq!(by_trying(&file, 2 * u64::from(SAFE), folder.path(), Some(SAFE)), Some(SAFE));
+    }
+
+    #[test]
+    fn the_probe_file_has_no_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let _file = probe_file(folder.path()).unwrap();
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
 }

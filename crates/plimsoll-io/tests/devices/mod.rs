@@ -197,6 +197,21 @@ impl Holder {
         Self(child)
     }
 
+    /// A process in a mount namespace of its own, where it mounts the device read-only; `None` where that is denied.
+    pub(crate) fn of_hidden_mount(device: &Path, place: &Path) -> Option<Self> {
+        let script = "mount -o ro \"$0\" \"$1\" && echo ready && exec sleep 3600";
+        let mut child = Command::new("unshare")
+            .args(["--mount", "sh", "-c", script])
+            .args([device, place])
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut answer = [0; 5];
+        let is_ready = child.stdout.take().unwrap().read_exact(&mut answer).is_ok();
+        let holder = Self(child);
+        is_ready.then_some(holder)
+    }
+
     pub(crate) fn id(&self) -> u32 {
         self.0.id()
     }
