@@ -187,19 +187,19 @@ impl Drop for Mount {
     }
 }
 
-/// A process that keeps a descriptor open and does nothing else.
+/// A process that keeps a descriptor open and does nothing else, and ends by itself if nobody ends it.
 pub(crate) struct Holder(Child);
 
 impl Holder {
     /// A process that holds this file as its standard input.
     pub(crate) fn of(file: File) -> Self {
-        let child = Command::new("/bin/sleep").arg("3600").stdin(file).spawn().unwrap();
+        let child = Command::new("/bin/sleep").arg("60").stdin(file).spawn().unwrap();
         Self(child)
     }
 
     /// A process in a mount namespace of its own, where it mounts the device read-only; `None` where that is denied.
     pub(crate) fn of_hidden_mount(device: &Path, place: &Path) -> Option<Self> {
-        let script = "mount -o ro \"$0\" \"$1\" && echo ready && exec sleep 3600";
+        let script = "mount -o ro \"$0\" \"$1\" && echo ready && exec sleep 60";
         let mut child = Command::new("unshare")
             .args(["--mount", "sh", "-c", script])
             .args([device, place])
