@@ -186,11 +186,10 @@ fn a_device_with_a_loop_device_on_it_is_refused() {
         return;
     }
     let device = LoopDevice::new(16 * MIB);
-    let upper = run("losetup", &[Path::new("--find"), Path::new("--show"), &device.path]);
-    let refusals = refused(&device, &device.path);
-    run("losetup", &["--detach", upper.trim()]);
-    assert!(matches!(refusals.1, Refusal::Held { .. }), "{}", refusals.1);
-    assert!(refusals.1.to_string().contains(upper.trim()), "{}", refusals.1);
+    let upper = LoopDevice::on_device(&device.path);
+    let refusal = refused(&device, &device.path).1;
+    assert!(matches!(refusal, Refusal::Held { .. }), "{refusal}");
+    assert!(refusal.to_string().contains(&format!("{} stands on it", upper.path.display())), "{refusal}");
 }
 
 #[test]

@@ -82,7 +82,17 @@ impl LoopDevice {
     pub(crate) fn with(size_bytes: u64, arguments: &[&str]) -> Self {
         let image = NamedTempFile::new().unwrap();
         image.as_file().set_len(size_bytes).unwrap();
-        let path = attach(image.path(), arguments);
+        let backing = image.path().to_owned();
+        Self::on(image, &backing, arguments)
+    }
+
+    /// A loop device on a block device.
+    pub(crate) fn on_device(device: &Path) -> Self {
+        Self::on(NamedTempFile::new().unwrap(), device, &[])
+    }
+
+    fn on(image: NamedTempFile, backing: &Path, arguments: &[&str]) -> Self {
+        let path = attach(backing, arguments);
         let keeper = File::open(&path).unwrap();
         remove_partitions(&path);
         // With the device open, detaching is put off until it is closed.
