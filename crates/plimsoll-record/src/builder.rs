@@ -5,7 +5,7 @@ use plimsoll_workload::{plan::CellPlan, settings::EngineChoice};
 
 use crate::{
     event::{RunEvent, RunStarted, SlotDirection, SlotResult},
-    record::{Cell, Kind, Outcome, Record, SCHEMA, Window},
+    record::{Cell, Kind, Layout, Outcome, Record, SCHEMA, Window},
     results::{CpuCost, DeviceActivity, DirectionResult, ErrorCount, OpenLoopResult, VerificationResult},
 };
 
@@ -45,6 +45,7 @@ impl RecordBuilder {
             asked,
             seed: plan.seed,
             environment,
+            layouts: Vec::new(),
             cells: plan.cells.into_iter().map(empty_cell).collect(),
             warnings: Vec::new(),
         };
@@ -54,7 +55,12 @@ impl RecordBuilder {
     /// Takes in an event. Events of cells that the plan does not have are ignored.
     pub fn apply(&mut self, event: &RunEvent) {
         match event {
-            RunEvent::Started(_) | RunEvent::LayoutProgress { .. } | RunEvent::LayoutFinished { .. } => {}
+            RunEvent::Started(_) | RunEvent::LayoutProgress { .. } => {}
+            RunEvent::LayoutFinished { target, written_bytes, elapsed_ns } => self.record.layouts.push(Layout {
+                target: target.clone(),
+                written_bytes: *written_bytes,
+                elapsed_ns: *elapsed_ns,
+            }),
             RunEvent::SlotStarted { t_ns, .. } => self.record.elapsed_ns = self.record.elapsed_ns.max(*t_ns),
             RunEvent::EngineSelected { cell, engine, reason } => {
                 if let Some(cell) = self.record.cells.get_mut(*cell) {
@@ -71,7 +77,12 @@ impl RecordBuilder {
             RunEvent::SlotFinished(slot) => self.add_slot(slot),
             RunEvent::Found { cell, finding } => {
                 if let Some(cell) = self.record.cells.get_mut(*cell) {
-                    cell.findings.push(finding.clone());
+                    // What is found again replaces what was found before: the later sentence speaks of more.
+                    match cell.findings.iter_mut().find(|known| known.code == finding.code) {
+                        Some(known) if known.text != finding.text => known.clone_from(finding),
+                        Some(_) => {}
+                        None => cell.findings.push(finding.clone()),
+                    }
                 }
             }
             RunEvent::Warning { text } => self.record.warnings.push(text.clone()),

@@ -52,10 +52,25 @@ pub struct Record {
     pub seed: u64,
     /// Where it ran.
     pub environment: Environment,
+    /// Files that were written before they could be read.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub layouts: Vec<Layout>,
     /// One entry for each target and workload.
     pub cells: Vec<Cell>,
     /// What was not as it should be, about the run as a whole.
     pub warnings: Vec<String>,
+}
+
+/// The files of one target, written before the measurement. Never part of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Layout {
+    /// The target's path as given.
+    pub target: String,
+    /// Bytes written.
+    pub written_bytes: u64,
+    /// How long that took, until all was durable.
+    pub elapsed_ns: u64,
 }
 
 /// How a run ended.

@@ -67,6 +67,7 @@ pub(crate) fn of(record: &Record) -> Vec<Fact> {
         })
         .collect();
     facts.push(fact("load", load(&record.cells)));
+    facts.extend(layout(record).map(|text| fact("layout", text)));
     facts.push(fact("engine", engines(record)));
     facts.extend(Some(machine(record)).filter(|text| !text.is_empty()).map(|text| fact("machine", text)));
     facts.push(fact("run", run(record)));
@@ -139,6 +140,13 @@ fn load(cells: &[Cell]) -> String {
         parts.push(format!("{each}measured {time} in {slots} {unit}"));
     }
     parts.join(", ")
+}
+
+/// What was written before the measurement, and how long that took.
+fn layout(record: &Record) -> Option<String> {
+    let bytes: u64 = record.layouts.iter().map(|layout| layout.written_bytes).sum();
+    let elapsed_ns: u64 = record.layouts.iter().map(|layout| layout.elapsed_ns).sum();
+    (bytes > 0).then(|| format!("{} written in {} first", numbers::bytes(bytes), numbers::duration(elapsed_ns)))
 }
 
 /// Workloads that are named one by one in a sentence that is about several.

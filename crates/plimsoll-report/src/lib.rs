@@ -8,7 +8,6 @@
 mod comparison;
 mod facts;
 mod grid;
-pub mod history;
 mod markdown;
 mod notes;
 pub mod numbers;

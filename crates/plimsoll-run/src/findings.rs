@@ -1,6 +1,6 @@
 //! Sentences about a cell that the plan or a slot alone can justify.
 
-use plimsoll_record::results::{Finding, Severity};
+use plimsoll_record::results::{Finding, OpenLoopResult, Severity};
 use plimsoll_workload::{plan::CellPlan, target_facts::TargetKind};
 use serde_json::{Map, Value, json};
 
@@ -44,8 +44,10 @@ pub fn of_plan(cell: &CellPlan, kind: TargetKind) -> Vec<Finding> {
 
 /// What a slot showed by itself.
 pub fn of_slot(outcome: &SlotOutcome) -> Vec<Finding> {
-    let mut findings: Vec<Finding> =
-        outcome.notes.iter().map(|note| finding("engine-note", Severity::Info, note.clone(), &[])).collect();
+    let mut findings = Vec::new();
+    if !outcome.notes.is_empty() {
+        findings.push(finding("engine-note", Severity::Info, outcome.notes.join("; "), &[]));
+    }
     let clamped: u64 = [&outcome.tally.read, &outcome.tally.write, &outcome.tally.sync]
         .iter()
         .map(|direction| direction.histogram.clamped())
@@ -58,22 +60,26 @@ pub fn of_slot(outcome: &SlotOutcome) -> Vec<Finding> {
             &[("operations", json!(clamped))],
         ));
     }
-    let open_loop = &outcome.tally.open_loop;
-    if open_loop.late > 0 || open_loop.never_issued > 0 {
-        findings.push(finding(
-            "open-loop-late",
-            Severity::Warning,
-            format!(
-                "the storage could not keep the asked rate at this queue depth: of {} operations {} were issued late \
-                 and {} never",
-                open_loop.intended, open_loop.late, open_loop.never_issued
-            ),
-            &[
-                ("intended", json!(open_loop.intended)),
-                ("late", json!(open_loop.late)),
-                ("never_issued", json!(open_loop.never_issued)),
-            ],
-        ));
-    }
     findings
+}
+
+/// What all slots of an open loop so far showed together.
+pub fn of_open_loop(open_loop: &OpenLoopResult) -> Option<Finding> {
+    if open_loop.late == 0 && open_loop.never_issued == 0 {
+        return None;
+    }
+    Some(finding(
+        "open-loop-late",
+        Severity::Warning,
+        format!(
+            "the storage could not keep the asked rate at this queue depth: of {} operations {} were issued late and {} \
+             never",
+            open_loop.intended, open_loop.late, open_loop.never_issued
+        ),
+        &[
+            ("intended", json!(open_loop.intended)),
+            ("late", json!(open_loop.late)),
+            ("never_issued", json!(open_loop.never_issued)),
+        ],
+    ))
 }

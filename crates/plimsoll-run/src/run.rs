@@ -21,6 +21,7 @@ use plimsoll_record::{
     environment::Environment,
     event::{RunEvent, RunStarted, SlotResult},
     record::{Asked, Outcome, Record, Tool},
+    results::OpenLoopResult,
 };
 use plimsoll_workload::{
     plan::{BlockPlan, Plan},
@@ -128,6 +129,7 @@ pub fn run(request: RunRequest, stop: &AtomicBool, on_event: &mut dyn FnMut(&Run
                 engines: &engines,
                 sites: &sites,
                 generations: generations(&plan),
+                open_loops: vec![OpenLoopResult::default(); plan.cells.len()],
                 stop,
                 started_ns,
             };
@@ -200,6 +202,8 @@ struct Doing<'a> {
     sites: &'a Sites,
     /// For each cell that verifies, what its jobs know of their blocks.
     generations: Vec<Vec<GenerationMap>>,
+    /// For each cell, how its open loop has kept its times so far.
+    open_loops: Vec<OpenLoopResult>,
     stop: &'a AtomicBool,
     started_ns: u64,
 }
@@ -260,7 +264,11 @@ impl Doing<'_> {
         let outcome = slot::visit(&setup, &mut |interval| emit(RunEvent::Interval { cell: slot.cell, interval }))?;
         let cost = Counters::take(self.sites.device(slot.cell)).since(&before);
         let may_go_on = plan.keep_going || outcome.tally.errors.is_empty();
-        for finding in findings::of_slot(&outcome) {
+        let open_loop = &mut self.open_loops[slot.cell];
+        open_loop.intended += outcome.tally.open_loop.intended;
+        open_loop.late += outcome.tally.open_loop.late;
+        open_loop.never_issued += outcome.tally.open_loop.never_issued;
+        for finding in findings::of_slot(&outcome).into_iter().chain(findings::of_open_loop(open_loop)) {
             emit(RunEvent::Found { cell: slot.cell, finding });
         }
         emit(RunEvent::SlotFinished(Box::new(self.result(slot, outcome, cost))));

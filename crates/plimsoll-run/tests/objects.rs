@@ -17,7 +17,7 @@ use std::{
     },
     path::{Path, PathBuf},
     process::{Child, ChildStdout, Command, Stdio},
-    sync::atomic::AtomicBool,
+    sync::{Mutex, MutexGuard, PoisonError, atomic::AtomicBool},
 };
 
 use plimsoll_io::clock::{MonotonicClock, Precision, sleep_until_ns};
@@ -41,10 +41,19 @@ const PLACE: &str = "PLIMSOLL_TEST_PLACE";
 struct Scene {
     root: TempDir,
     foreign: BTreeMap<PathBuf, String>,
+    _alone: MutexGuard<'static, ()>,
+}
+
+/// One test at a time: a process that is just being started holds copies of all descriptors, and so of the locks of
+/// other tests, until it becomes another program.
+fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Scene {
     fn new() -> Self {
+        let alone = alone();
         let root = tempfile::tempdir().unwrap();
         let target = root.path().join("target");
         let write = |path: &str, text: &str| {
@@ -62,7 +71,7 @@ impl Scene {
         write("empty.plimsoll", "");
         symlink(root.path(), target.join("plimsoll-01991234-5678-7abc-8def-0123456789ad")).unwrap();
         symlink("nowhere", target.join("link.plimsoll")).unwrap();
-        let mut scene = Self { root, foreign: BTreeMap::new() };
+        let mut scene = Self { root, foreign: BTreeMap::new(), _alone: alone };
         scene.foreign = scene.tree();
         scene
     }
@@ -480,6 +489,7 @@ fn a_file_without_a_name_or_a_directory_is_refused_with_a_sentence() {
 
 #[test]
 fn laid_out_files_have_no_unwritten_extents() {
+    let _alone = alone();
     let directory = tempfile::tempdir().unwrap();
     let image = directory.path().join("image");
     let point = directory.path().join("point");
@@ -504,6 +514,7 @@ fn laid_out_files_have_no_unwritten_extents() {
 
 #[test]
 fn a_full_file_system_is_one_sentence_and_leaves_nothing() {
+    let _alone = alone();
     let root = tempfile::tempdir().unwrap();
     let (ext4, tmpfs) = (root.path().join("ext4"), root.path().join("tmpfs"));
     fs::create_dir(&ext4).unwrap();

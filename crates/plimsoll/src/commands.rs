@@ -53,7 +53,7 @@ pub fn dispatch(cli: Cli, printer: Printer) -> anyhow::Result<Exit> {
         Command::Export(arguments) => text(|out| export::run(&arguments, &state.history, out))?,
         Command::Remove(arguments) => text(|out| remove::run(&arguments, &state.history, out))?,
         Command::Baseline(arguments) => text(|out| baseline::run(&arguments, &state.history, out))?,
-        Command::Presets(arguments) => presets::presets(&arguments)?,
+        Command::Presets(arguments) => presets::presets(&arguments, printer)?,
         Command::Doctor(arguments) => doctor::doctor(&arguments, &state, printer)?,
         Command::Completions { shell } => text(|out| {
             clap_complete::generate(shell, &mut Cli::command(), "plimsoll", out);

@@ -84,7 +84,9 @@ impl DiskCounters {
     #[must_use]
     pub const fn since(&self, earlier: &Self) -> Self {
         macro_rules! difference {
-            ($($field:ident),*) => { Self { in_flight: self.in_flight, $($field: self.$field.saturating_sub(earlier.$field)),* } };
+            ($($field:ident),*) => {
+                Self { in_flight: self.in_flight, $($field: self.$field.saturating_sub(earlier.$field)),* }
+            };
         }
         difference!(
             read_operations,

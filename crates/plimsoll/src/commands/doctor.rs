@@ -6,9 +6,10 @@ use anyhow::Context;
 use plimsoll_history::{history::History, journal, location::HistoryLocation};
 use plimsoll_io::{clock, probe};
 use plimsoll_record::environment::Environment;
+use plimsoll_report::plan::{self, DoctorRow};
 use plimsoll_run::{
     machine::{self, Pod},
-    objects::leftovers::{self, LeftReason, Sweep},
+    objects::leftovers::{self, Sweep},
 };
 use plimsoll_workload::settings::EngineChoice;
 use serde::Serialize;
@@ -70,14 +71,9 @@ pub fn doctor(arguments: &DoctorArguments, state: &State, printer: Printer) -> a
     if arguments.json {
         return Ok(serde_json::to_string_pretty(&rows)? + "\n");
     }
-    let mut text = String::new();
-    for Row { name, value, advice } in rows {
-        writeln!(text, "{name:<14}{value}")?;
-        if let Some(advice) = advice {
-            writeln!(text, "{:<14}-> {advice}", "")?;
-        }
-    }
-    Ok(text)
+    let rows: Vec<_> =
+        rows.iter().map(|row| DoctorRow { name: row.name, value: &row.value, advice: row.advice.as_deref() }).collect();
+    Ok(plan::doctor(&rows, printer.width()))
 }
 
 fn diagnose(environment: &Environment, state: &State) -> Vec<Row> {
@@ -153,15 +149,11 @@ fn clean(arguments: &DoctorArguments, printer: Printer) -> anyhow::Result<String
             writeln!(text, "removed {} ({} bytes) of run {}", removed.path.display(), removed.bytes, removed.run)?;
         }
         for left in &sweep.left {
-            printer.warning(format!("left {}: {}", left.path.display(), reason(&left.reason)));
+            printer.warning(format!("left {}: {}", left.path.display(), left.reason));
         }
     }
     if text.is_empty() {
         text.push_str("nothing to remove\n");
     }
     Ok(text)
-}
-
-fn reason(reason: &LeftReason) -> String {
-    format!("{reason}")
 }

@@ -1,12 +1,13 @@
 //! `plimsoll presets`: the workloads that have a name.
 
+use plimsoll_report::plan::{self, PresetRow};
 use plimsoll_workload::{plan_file::PlanFile, preset};
 use serde_json::json;
 
-use crate::cli::PresetsArguments;
+use crate::{cli::PresetsArguments, printer::Printer};
 
 /// Lists presets, or shows one as a plan that `--plan` reads.
-pub fn presets(arguments: &PresetsArguments) -> anyhow::Result<String> {
+pub fn presets(arguments: &PresetsArguments, printer: Printer) -> anyhow::Result<String> {
     let Some(name) = &arguments.name else {
         if arguments.json {
             let list: Vec<_> = preset::PRESETS
@@ -15,8 +16,11 @@ pub fn presets(arguments: &PresetsArguments) -> anyhow::Result<String> {
                 .collect();
             return Ok(serde_json::to_string_pretty(&list)? + "\n");
         }
-        let rows = preset::PRESETS.iter().map(|preset| format!("{:<18}{}\n", preset.name, preset.about));
-        return Ok(rows.collect());
+        let rows: Vec<_> = preset::PRESETS
+            .iter()
+            .map(|preset| PresetRow { name: preset.name, about: preset.about, workloads: preset.workloads().len() })
+            .collect();
+        return Ok(plan::presets(&rows, printer.width()));
     };
     let preset = preset::find(name)?;
     if arguments.json {
