@@ -167,23 +167,10 @@ fn asked_rate(cell: &Cell) -> Option<String> {
     Some(format!("{rate} ({arrival} arrivals)"))
 }
 
-/// Findings of a cell. Slots may each have found the same thing with other numbers: the first speaks for all.
+/// Findings of a cell: the record holds one of each kind.
 fn findings(notes: &mut Notes, index: usize, findings: &[Finding]) {
-    let mut told: Vec<&str> = Vec::new();
     for finding in findings {
-        if told.contains(&finding.code.as_str()) {
-            continue;
-        }
-        told.push(&finding.code);
-        let mut texts: Vec<&str> =
-            findings.iter().filter(|other| other.code == finding.code).map(|other| other.text.as_str()).collect();
-        texts.sort_unstable();
-        texts.dedup();
-        let more = match texts.len() - 1 {
-            0 => String::new(),
-            others => format!(" (and {others} more like it in the record)"),
-        };
-        notes.add(finding.severity, Some(index), format!("{}{more}", finding.text));
+        notes.add(finding.severity, Some(index), finding.text.clone());
     }
 }
 

@@ -346,7 +346,7 @@ fn an_open_loop_tells_what_was_late_and_never_issued() {
     ──────────────────────────────────────────────────────────────────────────────
     paced     read  4,990  20.4  213 us  210 us  210 us  2.10 ms  2.10 ms  short
 
-    warning: paced: 0 operations were issued late (and 5 more like it in the record)
+    warning: paced: 10 operations were issued late
     note: paced: open loop at 5,000 IOPS (poisson arrivals): 36,000 operations were due, 30 were issued
           late (by 3.20 ms at most), 6 never; p99 190 us from the moment of issue
     note: paced: the page cache answered
