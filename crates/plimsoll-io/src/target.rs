@@ -33,7 +33,7 @@ mod alignment;
 #[derive(Debug, Error)]
 pub enum TargetError {
     /// Neither the path nor the directory to make it in exists.
-    #[error("\"{}\" does not exist, nor does a directory to make it in: check the path, or create the directory", .0.display())]
+    #[error("\"{}\" does not exist, and no file is made there: check the path, attach or mount what is missing, or create the directory", .0.display())]
     Missing(PathBuf),
     /// A symbolic link that leads nowhere.
     #[error("\"{}\" is a symbolic link to something that does not exist: check where it should lead", .0.display())]
@@ -205,7 +205,15 @@ fn describe(kind: fs::FileType) -> &'static str {
 /// Whether a path that does not exist names a file in a directory that does.
 fn is_makeable(path: &Path) -> bool {
     let ends_with_name = path.file_name().is_some() && !path.as_os_str().to_string_lossy().ends_with('/');
-    ends_with_name && fs::symlink_metadata(path).is_err() && parent_of(path).is_dir()
+    ends_with_name && fs::symlink_metadata(path).is_err() && parent_of(path).is_dir() && !is_reserved(parent_of(path))
+}
+
+/// Whether a directory holds mount points and device nodes rather than data. A name that is missing there is a device
+/// or a mount that is missing, and a file made in its place would measure something else.
+fn is_reserved(directory: &Path) -> bool {
+    let Ok(directory) = directory.canonicalize() else { return false };
+    let holds_mounts = ["/", "/mnt", "/media", "/run"].map(Path::new).contains(&directory.as_path());
+    holds_mounts || ["/dev", "/proc", "/sys"].iter().any(|above| directory.starts_with(above))
 }
 
 fn facts_of_new_file(path: &Path) -> Result<TargetFacts, TargetError> {

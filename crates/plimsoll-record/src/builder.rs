@@ -1,6 +1,9 @@
 //! Folds the events of a run into its record: the same way while it happens and after a crash.
 
-use plimsoll_measure::{latency::LatencyHistogram, verdict::Verdict};
+use plimsoll_measure::{
+    latency::{LatencyHistogram, Percentile},
+    verdict::Verdict,
+};
 use plimsoll_workload::{plan::CellPlan, settings::EngineChoice};
 
 use crate::{
@@ -198,6 +201,7 @@ fn add_cpu(sum: &mut CpuCost, slot: &CpuCost, operations: u64) {
             *sum = Some(sum.unwrap_or(0) + slot);
         }
     };
+    sum.operations = operations;
     sum.user_ns += slot.user_ns;
     sum.system_ns += slot.system_ns;
     both(&mut sum.throttled_ns, slot.throttled_ns);
@@ -215,7 +219,10 @@ fn add_open_loop(sum: &mut OpenLoopResult, slot: &OpenLoopResult, service: Optio
     sum.late += slot.late;
     sum.never_issued += slot.never_issued;
     sum.latest_ns = sum.latest_ns.max(slot.latest_ns);
-    let at = |quantile| service.and_then(|service| service.quantile_ns(quantile));
+    let at = |quantile| match service?.percentile(quantile) {
+        Percentile::Supported(latency_ns) => Some(latency_ns),
+        Percentile::Unsupported { .. } => None,
+    };
     (sum.service_p50_ns, sum.service_p95_ns, sum.service_p99_ns) = (at(0.5), at(0.95), at(0.99));
 }
 

@@ -140,13 +140,16 @@ pub struct Interval {
     pub tick_operations: Vec<u64>,
 }
 
-/// What it cost the machine that measured.
+/// What it cost the machine that measured, over all slots with their ramps.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CpuCost {
-    /// User time of plimsoll over the measured slots.
+    /// Operations completed meanwhile: more than were measured, by those of the ramps.
+    #[serde(default)]
+    pub operations: u64,
+    /// User time of plimsoll.
     pub user_ns: u64,
-    /// System time of plimsoll over the measured slots.
+    /// System time of plimsoll.
     pub system_ns: u64,
     /// User time for each completed operation, ramps included on both sides.
     pub user_ns_per_operation: Option<f64>,
@@ -164,7 +167,7 @@ pub struct CpuCost {
     pub pressure_memory_ns: Option<u64>,
 }
 
-/// What the disk below the target did meanwhile, by the kernel's own count.
+/// What the disk below the target did, by the kernel's own count, over all slots with their ramps.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DeviceActivity {

@@ -118,6 +118,9 @@ fn errors(notes: &mut Notes, index: usize, cell: &Cell) {
 
 fn verification(notes: &mut Notes, index: usize, result: &VerificationResult) {
     let checked = count(result.blocks_checked);
+    if result.blocks_checked == 0 {
+        return notes.add(Severity::Warning, Some(index), "no block was verified".to_owned());
+    }
     if result.mismatches == 0 {
         let sentence = format!("{checked} blocks were read back and all were as written");
         return notes.add(Severity::Info, Some(index), sentence);
@@ -139,7 +142,7 @@ fn open_loop(notes: &mut Notes, index: usize, cell: &Cell, result: &OpenLoopResu
     let service = result.service_p99_ns.map_or_else(String::new, |ns| {
         format!("; p99 {} from the moment of issue", numbers::latency_in_text(ns as f64))
     });
-    let latest = if result.latest_ns > 0 {
+    let latest = if result.late > 0 {
         format!(" (by {} at most)", numbers::latency_in_text(result.latest_ns as f64))
     } else {
         String::new()

@@ -1,7 +1,7 @@
 //! Sentences about a cell that the plan or a slot alone can justify.
 
 use plimsoll_record::results::{Finding, OpenLoopResult, Severity};
-use plimsoll_workload::{plan::CellPlan, target_facts::TargetKind};
+use plimsoll_workload::{plan::CellPlan, settings::EngineChoice, target_facts::TargetKind};
 use serde_json::{Map, Value, json};
 
 use crate::slot::SlotOutcome;
@@ -15,6 +15,15 @@ fn finding(code: &str, severity: Severity, text: impl Into<String>, evidence: &[
 pub fn of_plan(cell: &CellPlan, kind: TargetKind) -> Vec<Finding> {
     let plan = &cell.blocks;
     let mut findings = Vec::new();
+    if plan.engine == EngineChoice::Memory {
+        findings.push(finding(
+            "storage-not-touched",
+            Severity::Error,
+            "the memory engine touches no storage: this is what plimsoll itself can do, and says nothing about the target",
+            &[],
+        ));
+        return findings;
+    }
     if plan.buffered {
         findings.push(finding(
             "page-cache",
@@ -47,6 +56,15 @@ pub fn of_slot(outcome: &SlotOutcome) -> Vec<Finding> {
     let mut findings = Vec::new();
     if !outcome.notes.is_empty() {
         findings.push(finding("engine-note", Severity::Info, outcome.notes.join("; "), &[]));
+    }
+    let tally = &outcome.tally;
+    if tally.read.operations + tally.write.operations + tally.sync.operations == 0 && tally.errors.is_empty() {
+        findings.push(finding(
+            "nothing-measured",
+            Severity::Warning,
+            "a slot ended before any operation completed in its measured time: raise --duration",
+            &[("elapsed_ns", json!(outcome.elapsed_ns))],
+        ));
     }
     let clamped: u64 = [&outcome.tally.read, &outcome.tally.write, &outcome.tally.sync]
         .iter()

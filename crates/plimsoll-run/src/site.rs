@@ -232,7 +232,7 @@ impl Sites {
             match self.objects.keep() {
                 Ok(paths) => {
                     for path in paths {
-                        let text = format!("kept {}: `plimsoll doctor --clean` on it removes it", path.display());
+                        let text = format!("kept {0}: `plimsoll doctor --clean {0}` removes it", path.display());
                         emit(RunEvent::Warning { text });
                     }
                 }

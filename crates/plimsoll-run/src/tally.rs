@@ -40,7 +40,7 @@ impl DirectionTally {
     /// The result of a slot; `None` when nothing happened.
     pub fn into_result(self) -> Option<SlotDirection> {
         let Self { operations, bytes, histogram } = self;
-        (operations > 0).then_some(SlotDirection { operations, bytes, histogram })
+        (operations > 0 || histogram.count() > 0).then_some(SlotDirection { operations, bytes, histogram })
     }
 
     /// Adds what another worker did.

@@ -119,7 +119,8 @@ struct Alike {
     kind: OperationKind,
     length: u32,
     latency_ns: u64,
-    measured: bool,
+    /// Whether the latency counts: in an open loop, whether the operation was due in the measured window.
+    timed: bool,
     count: u64,
 }
 
@@ -396,9 +397,8 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
                 checker.check(&self.engine.buffer(completion.tag)[..operation.length as usize], operation.offset);
             }
             let started_ns = self.started_ns[index];
-            let measured =
-                if open && !operation.kind.is_sync() { self.timing.is_measured(started_ns) } else { in_window };
-            if open && measured && !operation.kind.is_sync() {
+            let timed = if open && !operation.kind.is_sync() { self.timing.is_measured(started_ns) } else { in_window };
+            if open && timed && !operation.kind.is_sync() {
                 self.tally.service.record_many(now - self.issued_ns[index], 1);
             }
             let latency_ns = now - started_ns;
@@ -407,41 +407,44 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
                     if alike.latency_ns == latency_ns
                         && alike.kind == operation.kind
                         && alike.length == operation.length
-                        && alike.measured == measured =>
+                        && alike.timed == timed =>
                 {
                     alike.count += 1;
                 }
                 _ => {
                     if let Some(alike) = run {
-                        self.count(alike, now, tick);
+                        self.count(alike, now, tick, in_window);
                     }
                     let Operation { kind, length, .. } = operation;
-                    run = Some(Alike { kind, length, latency_ns, measured, count: 1 });
+                    run = Some(Alike { kind, length, latency_ns, timed, count: 1 });
                 }
             }
         }
         if let Some(alike) = run {
-            self.count(alike, now, tick);
+            self.count(alike, now, tick, in_window);
         }
         self.completions = completions;
         now
     }
 
     #[inline]
-    fn count(&mut self, alike: Alike, now: u64, tick: usize) {
-        let Alike { kind, length, latency_ns, measured, count } = alike;
+    fn count(&mut self, alike: Alike, now: u64, tick: usize, in_window: bool) {
+        let Alike { kind, length, latency_ns, timed, count } = alike;
         let bytes = u64::from(length) * count;
         self.tally.completed += count;
         self.completed_since_pause = self.completed_since_pause.saturating_add(count as u32);
         if !self.timing.is_over(now) {
             self.interval.add(kind, bytes, latency_ns, count, tick);
         }
-        if measured {
-            let direction = self.tally.direction(kind);
+        // Rates count what completed in the window; latencies are those of what was due in it.
+        let direction = self.tally.direction(kind);
+        if in_window {
             direction.operations += count;
             direction.bytes += bytes;
-            direction.histogram.record_many(latency_ns, count);
             self.tally.last_completion_ns = now;
+        }
+        if timed {
+            self.tally.direction(kind).histogram.record_many(latency_ns, count);
         }
     }
 

@@ -43,7 +43,7 @@ pub struct PlanFile {
     #[serde(skip_serializing_if = "is_empty")]
     pub defaults: Workload,
     /// The workloads, in order.
-    #[serde(rename = "workload")]
+    #[serde(rename = "workload", alias = "workloads")]
     pub workloads: Vec<Workload>,
 }
 

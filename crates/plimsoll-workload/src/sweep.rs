@@ -32,9 +32,18 @@ impl<T: FromStr<Err: fmt::Display>> FromStr for Sweep<T> {
 
     fn from_str(text: &str) -> Result<Self, ValueError> {
         text.split(',')
-            .map(|part| part.trim().parse().map_err(|error| ValueError::new(format!("\"{part}\": {error}"))))
+            .map(|part| part.trim().parse().map_err(|error: T::Err| describe(part, &error.to_string())))
             .collect::<Result<_, _>>()
             .map(Self)
+    }
+}
+
+/// Our own messages name the value already; those of plain integers do not.
+fn describe(part: &str, message: &str) -> ValueError {
+    if message.starts_with('"') {
+        ValueError::new(message)
+    } else {
+        ValueError::new(format!("\"{part}\" is not a whole number: write one, or several separated by commas"))
     }
 }
 

@@ -2,14 +2,13 @@
 
 use std::{io, path::PathBuf};
 
-use anyhow::Context;
 use clap::CommandFactory;
 use plimsoll_history::location::HistoryLocation;
 
 use crate::{
     cli::{Cli, Command, SharedArguments},
     environment_variables,
-    exit::Exit,
+    exit::{Exit, OutputLost},
     printer::Printer,
 };
 
@@ -60,7 +59,7 @@ pub fn dispatch(cli: Cli, printer: Printer) -> anyhow::Result<Exit> {
             Ok(())
         })?,
     };
-    printer.answer(answer).context("write to standard output")?;
+    printer.answer(answer).map_err(OutputLost)?;
     Ok(Exit::Success)
 }
 

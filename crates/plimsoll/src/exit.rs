@@ -1,11 +1,27 @@
 //! Exit codes: what a script may rely on.
 
-use std::process::ExitCode;
+use std::{io, path::PathBuf, process::ExitCode};
 
 use plimsoll_history::history::HistoryError;
 use plimsoll_io::{mounts::MountError, probe::EngineUnavailable, target::TargetError, write_guard::Refusal};
 use plimsoll_run::run::RunError;
 use plimsoll_workload::{plan::PlanError, units::ValueError};
+use thiserror::Error;
+
+/// The answer could not be written to standard output.
+#[derive(Debug, Error)]
+#[error("write to standard output")]
+pub struct OutputLost(#[from] pub io::Error);
+
+/// A directory could not be looked through for left-over files.
+#[derive(Debug, Error)]
+#[error("clean {}", path.display())]
+pub struct LeftoverError {
+    /// The directory.
+    pub path: PathBuf,
+    /// Why not.
+    pub source: io::Error,
+}
 
 /// How the program ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,6 +79,12 @@ impl Exit {
             }
             if let Some(error) = cause.downcast_ref::<HistoryError>() {
                 return if error.is_usage() { Self::Usage } else { Self::History };
+            }
+            if cause.is::<OutputLost>() {
+                return Self::Io;
+            }
+            if cause.is::<LeftoverError>() {
+                return Self::Target;
             }
             if cause.is::<ValueError>() {
                 return Self::Usage;

@@ -138,6 +138,17 @@ impl Draft<'_> {
         if verify && !offset_bytes.is_multiple_of(u64::from(block_size_bytes_max)) {
             return Err(self.contradiction("--verify needs an --offset that is a multiple of the block size"));
         }
+        if verify && read_percent == 100 && self.target.kind == TargetKind::Device {
+            return Err(self.contradiction(
+                "--verify on a device needs writes: nobody knows what the blocks read there should contain",
+            ));
+        }
+        if let Some(engine) = workload.engine
+            && !matches!(engine, EngineChoice::Auto | EngineChoice::IoUring)
+            && (workload.iopoll == Some(true) || workload.sqpoll == Some(true))
+        {
+            return Err(self.contradiction(format!("--iopoll and --sqpoll need io_uring, not --engine {engine}")));
+        }
         let gap_bytes = self.gap(&read_block_sizes, &write_block_sizes, alignment_bytes)?;
         if verify {
             self.check_verifiable(&read_block_sizes, &write_block_sizes, &payload, &distribution, random_percent)?;
@@ -265,16 +276,13 @@ impl Draft<'_> {
             )));
         }
         if size < u64::from(block) {
-            return Err(self.unusable(match self.workload.size {
-                Some(_) => {
-                    format!("--size {} is smaller than one block of {}", ByteCount(size), ByteCount(u64::from(block)))
+            let block = ByteCount(u64::from(block));
+            return Err(match self.workload.size {
+                Some(asked) => self.contradiction(format!("--size {asked} is smaller than one block of {block}")),
+                None => {
+                    self.unusable(format!("too small: there is room for {} and one block is {block}", ByteCount(size)))
                 }
-                None => format!(
-                    "too small: there is room for {} and one block is {}",
-                    ByteCount(size),
-                    ByteCount(u64::from(block))
-                ),
-            }));
+            });
         }
         if whole.is_none()
             && let Some(free) = self.target.free_bytes
@@ -344,9 +352,10 @@ impl Draft<'_> {
     fn pacing(&self, jobs: u32) -> Result<Pacing, PlanError> {
         let workload = self.workload;
         let Some(rate) = workload.rate else {
-            return match workload.arrival {
-                Some(arrival) => Err(self.contradiction(format!("--arrival {arrival} needs --rate"))),
-                None => Ok(Pacing::Closed),
+            return match (workload.arrival, workload.rate_per) {
+                (Some(arrival), _) => Err(self.contradiction(format!("--arrival {arrival} needs --rate"))),
+                (None, Some(scope)) => Err(self.contradiction(format!("--rate-per {scope} needs --rate"))),
+                (None, None) => Ok(Pacing::Closed),
             };
         };
         if workload.think_time.is_some() {
@@ -383,6 +392,9 @@ impl Draft<'_> {
         let amount = workload.operations.is_some() || workload.io_size.is_some() || workload.loops.is_some();
         if workload.operations == Some(0) || workload.loops == Some(0) || workload.io_size == Some(ByteCount(0)) {
             return Err(self.contradiction("an amount of zero operations, bytes or loops does nothing"));
+        }
+        if workload.batch == Some(0) || workload.fsync == Some(0) || workload.fdatasync == Some(0) {
+            return Err(self.contradiction("--batch, --fsync and --fdatasync count from 1: leave them out for none"));
         }
         if workload.duration == Some(Span { ns: 0 }) {
             return Err(self.contradiction("--duration 0 measures nothing"));

@@ -2,7 +2,6 @@
 
 use std::{fmt::Write, path::Path};
 
-use anyhow::Context;
 use plimsoll_history::{history::History, journal, location::HistoryLocation};
 use plimsoll_io::{clock, probe};
 use plimsoll_record::environment::Environment;
@@ -15,7 +14,7 @@ use plimsoll_workload::settings::EngineChoice;
 use serde::Serialize;
 
 use super::State;
-use crate::{cli::DoctorArguments, printer::Printer};
+use crate::{cli::DoctorArguments, exit::LeftoverError, printer::Printer};
 
 /// What every command begins with: files of dead runs are removed, and their records saved as far as they got.
 pub fn tidy_up(state: &State, printer: Printer) {
@@ -144,7 +143,7 @@ fn clean(arguments: &DoctorArguments, printer: Printer) -> anyhow::Result<String
     let here = [Path::new(".").to_owned()];
     let paths = if arguments.paths.is_empty() { &here[..] } else { &arguments.paths[..] };
     for path in paths {
-        let sweep = leftovers::clean(path).with_context(|| format!("clean {}", path.display()))?;
+        let sweep = leftovers::clean(path).map_err(|source| LeftoverError { path: path.clone(), source })?;
         for removed in &sweep.removed {
             writeln!(text, "removed {} ({} bytes) of run {}", removed.path.display(), removed.bytes, removed.run)?;
         }

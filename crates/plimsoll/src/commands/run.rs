@@ -5,7 +5,7 @@ use std::{fs, path::Path};
 use anyhow::{Context, bail};
 use jiff::Timestamp;
 use plimsoll_history::{history::History, journal::Journal, location::HistoryLocation};
-use plimsoll_io::{mounts, target};
+use plimsoll_io::{cpu, mounts, target};
 use plimsoll_record::{
     event::RunEvent,
     record::{Asked, Outcome, Record, Tool},
@@ -14,12 +14,18 @@ use plimsoll_run::{
     machine::{self, Pod},
     run::{RunRequest, run as run_plan},
 };
-use plimsoll_workload::{plan::Plan, plan_file::PlanFile, preset, settings::Effort, workload::Workload};
+use plimsoll_workload::{
+    pinning::Pinning, plan::Plan, plan_file::PlanFile, preset, settings::Effort, workload::Workload,
+};
 use uuid::Uuid;
 
 use super::State;
 use crate::{
-    cli::run::RunArguments, environment_variables as environment, exit::Exit, printer::Printer, progress, stop,
+    cli::run::RunArguments,
+    environment_variables as environment,
+    exit::{Exit, OutputLost},
+    printer::Printer,
+    progress, stop,
 };
 
 /// Does `plimsoll run`.
@@ -29,6 +35,8 @@ pub fn run(arguments: &RunArguments, state: &State, printer: Printer) -> anyhow:
     if asked.expect_mount {
         asked.targets.iter().try_for_each(|path| mounts::expect_mount(path.as_ref()))?;
     }
+    check_paths(&asked)?;
+    check_pinning(&asked.workloads)?;
     let plan = Plan::resolve(&targets, &asked.workloads, asked.effort, asked.seed)?;
     if arguments.verbose {
         printer.note(plimsoll_report::plan::plan(&plan));
@@ -64,7 +72,7 @@ pub fn run(arguments: &RunArguments, state: &State, printer: Printer) -> anyhow:
     } else {
         plimsoll_report::table::record(&record, printer.width(), printer.style())
     };
-    printer.answer(answer).context("write to standard output")?;
+    printer.answer(answer).map_err(OutputLost)?;
     Ok(exit(&record))
 }
 
@@ -112,6 +120,9 @@ fn asked(arguments: &RunArguments) -> anyhow::Result<AskedRun> {
             None => workload,
         }));
     }
+    if !asked_workloads.is_empty() && (flags.rw.is_some() || flags.read_percent.is_some()) {
+        bail!("--rw and --read-percent would make every workload of a preset or plan the same: leave them out");
+    }
     if asked_workloads.is_empty() {
         if flags.rw.is_some() || defaults.rw.is_some() {
             asked_workloads.push(defaults);
@@ -138,6 +149,35 @@ fn asked(arguments: &RunArguments) -> anyhow::Result<AskedRun> {
         keep_files: arguments.keep_files || keep_files,
         expect_mount: arguments.expect_mount || expect_mount,
     })
+}
+
+/// A target given twice would be measured against itself, and a device to be destroyed that is no target is a slip.
+fn check_paths(asked: &AskedRun) -> anyhow::Result<()> {
+    let same = |path: &str| fs::canonicalize(path).unwrap_or_else(|_| path.into());
+    for (index, target) in asked.targets.iter().enumerate() {
+        if asked.targets[..index].iter().any(|earlier| same(earlier) == same(target)) {
+            bail!("target {target} is given twice: name each once");
+        }
+    }
+    for device in &asked.destroy {
+        if !asked.targets.iter().any(|target| same(target) == same(device)) {
+            bail!("--destroy {device} names no target of this run: leave it out, or add the device as a target");
+        }
+    }
+    Ok(())
+}
+
+/// Processors that this process may not use cannot be pinned to.
+fn check_pinning(workloads: &[Workload]) -> anyhow::Result<()> {
+    let allowed = cpu::allowed().context("ask which processors may be used")?;
+    for pin in workloads.iter().filter_map(|workload| workload.pin.as_ref()) {
+        if let Pinning::Processors(list) = pin
+            && let Some(processor) = list.iter().find(|processor| !allowed.contains(processor))
+        {
+            bail!("--pin {pin}: this process may not use processor {processor}, only {allowed:?}");
+        }
+    }
+    Ok(())
 }
 
 fn plan_file(path: &Path) -> anyhow::Result<PlanFile> {

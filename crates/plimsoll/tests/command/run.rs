@@ -110,6 +110,8 @@ fn jobs_may_share_a_file_or_have_one_each() {
 fn an_open_loop_says_how_it_kept_its_times() {
     let place = Place::new();
     let record = place.record("run DATA --engine memory --rw randread --rate 5k --size 8M --duration 1s --ramp 100ms");
+    let findings = cell(&record, 0)["findings"].as_array().unwrap();
+    assert!(findings.iter().any(|finding| finding["code"] == "storage-not-touched"), "{findings:?}");
     let open_loop = &cell(&record, 0)["open_loop"];
     let intended = open_loop["intended"].as_u64().unwrap();
     assert!((4990..=5010).contains(&intended), "{open_loop}");
@@ -165,8 +167,9 @@ fn kept_files_stay_until_they_are_cleaned() {
     // The next command leaves them alone.
     place.run("history");
     assert_eq!(place.leftovers(), kept);
-    let said = place.run("doctor --clean DATA");
+    let said = place.run(&format!("doctor --clean DATA/{}", kept[0]));
     assert_eq!(said.code, Some(0), "{}", said.stderr);
+    assert!(said.stdout.contains("removed"), "{}", said.stdout);
     assert_eq!(place.leftovers(), Vec::<String>::new());
 }
 

@@ -9,6 +9,11 @@ fn wrong_paths_are_named() {
     let place = Place::new();
     let said = place.run("run ROOT/absent/deep");
     assert!(said.error(3).contains("absent"), "{}", said.stderr);
+    for path in ["/dev/absent", "/absent", "/mnt/absent"] {
+        // A missing device or mount is not a place to make a file in.
+        let said = place.run(&format!("run {path} --rw randread"));
+        assert!(said.error(3).contains(path), "{}", said.stderr);
+    }
     let said = place.run("run /dev/null --rw randread");
     assert!(said.error(3).contains("/dev/null"), "{}", said.stderr);
 }
@@ -31,9 +36,19 @@ fn contradictions_are_bad_usage() {
         ("--rw randread --queue-depth 100000", "--queue-depth"),
         ("--rw randwrite --verify --payload zero", "--verify"),
         ("--preset nonsense", "canonical"),
+        ("--preset iops --rw randread", "--rw"),
+        ("--rw randread --rate-per job", "--rate"),
+        ("--rw randread --engine psync --iopoll", "io_uring"),
+        ("--rw randread --size 1k", "1KiB"),
+        ("--rw randread --batch 0", "--batch"),
+        ("--rw randread --pin 60000", "60000"),
+        ("--rw randread --destroy /dev/null", "/dev/null"),
+        ("ROOT/data/. --rw randread", "twice"),
+        ("--rw randread --queue-depth 1-4", "whole number"),
     ] {
         let said = place.run(&format!("run DATA {flags}"));
-        assert!(said.error(2).contains(word), "{flags}: {}", said.stderr);
+        assert_eq!(said.code, Some(2), "{flags}: {}", said.stderr);
+        assert!(said.stderr.contains(word), "{flags}: {}", said.stderr);
     }
     assert_eq!(place.leftovers(), Vec::<String>::new());
 }
