@@ -60,9 +60,20 @@ pub(crate) fn attempt<S: AsRef<OsStr>>(program: &str, arguments: &[S], input: &s
     }
 }
 
-/// Runs a program that must succeed.
+/// Runs a program that must succeed. A device that was in use a moment ago is tried again: a process that another test
+/// is just starting holds copies of all descriptors until it becomes another program.
 pub(crate) fn run<S: AsRef<OsStr>>(program: &str, arguments: &[S]) -> String {
-    attempt(program, arguments, "").unwrap_or_else(|complaint| panic!("{program}: {complaint}"))
+    let mut patience = 50;
+    loop {
+        match attempt(program, arguments, "") {
+            Ok(output) => return output,
+            Err(complaint) if patience > 0 && (complaint.contains("in use") || complaint.contains("busy")) => {
+                patience -= 1;
+                std::thread::sleep(std::time::Duration::from_millis(20));
+            }
+            Err(complaint) => panic!("{program}: {complaint}"),
+        }
+    }
 }
 
 /// A loop device on a temporary file. The kernel itself detaches it when the last user closes it, so it is gone after
