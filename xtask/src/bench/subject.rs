@@ -61,7 +61,8 @@ impl Subject {
                 command.current_dir(crate::repository()).arg("run").arg(device);
                 command.args(["--rw", pattern, "--engine", engine, "--json", "--no-history", "--quiet"]);
                 command.args(["--block-size", &block_size_bytes.to_string(), "--queue-depth", &text(queue_depth)]);
-                command.args(["--duration", &format!("{seconds}s"), "--ramp", "0"]);
+                // The first second is left out on both sides: a throttle lets a burst through before it holds.
+                command.args(["--duration", &format!("{seconds}s"), "--ramp", "1s"]);
                 if *engine == "io_uring" && queue_depth > 32 {
                     command.args(["--batch", "32"]);
                 }
@@ -73,7 +74,8 @@ impl Subject {
                 command.arg(format!("--filename={}", device.display()));
                 command.arg(format!("--rw={pattern}")).arg(format!("--bs={block_size_bytes}"));
                 command.arg(format!("--ioengine={engine}")).arg(format!("--iodepth={queue_depth}"));
-                command.arg(format!("--runtime={seconds}"));
+                // Threads, because the time of forked jobs would not be counted as the program's.
+                command.arg(format!("--runtime={seconds}")).args(["--ramp_time=1", "--thread"]);
                 if huge_pages {
                     command.arg("--iomem=mmaphuge");
                 }
