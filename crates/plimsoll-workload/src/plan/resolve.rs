@@ -23,7 +23,7 @@ struct Slots {
 const fn slots(effort: Effort) -> Slots {
     match effort {
         Effort::Quick => {
-            Slots { rounds: 6, ramp: Span::from_milliseconds(250), measured: Span::from_milliseconds(1200) }
+            Slots { rounds: 6, ramp: Span::from_milliseconds(200), measured: Span::from_milliseconds(1200) }
         }
         Effort::Standard => Slots { rounds: 6, ramp: Span::from_seconds(1), measured: Span::from_seconds(5) },
         Effort::Thorough => Slots { rounds: 20, ramp: Span::from_seconds(2), measured: Span::from_seconds(5) },
