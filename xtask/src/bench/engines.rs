@@ -64,7 +64,7 @@ pub(super) fn run(arguments: &Arguments, interrupted: &AtomicBool) -> anyhow::Re
         subjects.extend(has_fio.then_some(Subject::Fio(engine)));
     }
     if !has_fio {
-        println!("skipped: fio");
+        println!("not judged: fio");
     }
     let device = arguments.device.canonicalize().with_context(|| format!("find {}", arguments.device.display()))?;
     let name = device.file_name().context("the device has no name")?.to_string_lossy().into_owned();
@@ -174,7 +174,7 @@ fn verdict(all: &[Series]) -> bool {
             (Some(ours), Some(theirs)) => {
                 met &= judge(what, ours.ratio_to(theirs), "x", Bar::AtLeast(bar));
             }
-            _ => println!("skipped: {what}, because its peer did not run"),
+            _ => println!("not judged: {what}, because its peer did not run"),
         }
     }
     if let Some(ours) = ours("io_uring") {

@@ -19,6 +19,14 @@ fn start(place: &Place, arguments: &str) -> Child {
     place.command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
+/// Ctrl-C, unless whoever started the tests has it ignored, as for a job in the background: plimsoll leaves it so.
+fn interruption() -> Signal {
+    let status = fs::read_to_string("/proc/self/status").unwrap();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap().trim();
+    let is_ignored = u64::from_str_radix(mask, 16).unwrap() >> 1 & 1 == 1;
+    if is_ignored { Signal::TERM } else { Signal::INT }
+}
+
 /// Waits until the run has made its files, so that a signal finds it at work.
 fn wait_until_at_work(place: &Place) {
     for _ in 0..1000 {
@@ -36,7 +44,7 @@ fn an_interrupted_run_saves_what_it_has_and_cleans_up() {
     let child = start(&place, "run DATA --rw randread --size 8M --duration 60s --json");
     wait_until_at_work(&place);
     thread::sleep(Duration::from_millis(2500));
-    signal(&child, Signal::INT);
+    signal(&child, interruption());
     let said = Said::of(child.wait_with_output().unwrap());
     assert_eq!(said.code, Some(130), "{}", said.stderr);
     let record = said.json();
