@@ -288,8 +288,18 @@ pub(crate) fn open_with(path: &Path, purpose: OpenFor, sharing: Sharing) -> Resu
             return Err(TargetError::Unsuitable { path: path.to_owned(), kind });
         }
     }
-    rustix::fs::open(path, flags, Mode::RUSR | Mode::WUSR).map_err(|error| match error {
+    open_quietly(path, flags).map_err(|error| match error {
         Errno::INVAL if purpose.direct => TargetError::DirectUnsupported(path.to_owned()),
         error => TargetError::from_kernel(path, if purpose.write { "write to" } else { "read" }, error.into()),
     })
+}
+
+/// Opens without keeping times of access where that is allowed (to the owner of the file), because a read that is
+/// measured must not turn into a write of metadata now and then.
+fn open_quietly(path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
+    let mode = Mode::RUSR | Mode::WUSR;
+    match rustix::fs::open(path, flags | OFlags::NOATIME, mode) {
+        Err(Errno::PERM) => rustix::fs::open(path, flags, mode),
+        opened => opened,
+    }
 }

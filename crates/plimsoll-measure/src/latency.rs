@@ -1,9 +1,12 @@
 //! Latency distributions: fixed bounds, exact merges, clamped values counted.
 
+mod buckets;
+
 use std::fmt;
 
-use hdrhistogram::Histogram;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+use self::buckets::Buckets;
 
 /// The longest latency with a bucket of its own: one hour. Longer ones fall in the last bucket and are counted.
 pub const HIGHEST_NS: u64 = 3_600_000_000_000;
@@ -14,7 +17,8 @@ pub const SUPPORT: u64 = 10;
 /// A distribution of latencies in nanoseconds. Recording never allocates; merging loses nothing.
 #[derive(Clone, PartialEq)]
 pub struct LatencyHistogram {
-    buckets: Histogram<u64>,
+    buckets: Buckets,
+    count: u64,
     clamped: u64,
     sum_ns: u128,
     sum_of_squares: f64,
@@ -61,8 +65,8 @@ impl LatencyHistogram {
     }
 
     fn with_digits(digits: u8) -> Self {
-        let buckets = Histogram::new_with_bounds(1, HIGHEST_NS, digits).expect("the bounds are constant and valid");
-        Self { buckets, clamped: 0, sum_ns: 0, sum_of_squares: 0.0, min_ns: u64::MAX, max_ns: 0 }
+        let buckets = Buckets::new(digits, HIGHEST_NS);
+        Self { buckets, count: 0, clamped: 0, sum_ns: 0, sum_of_squares: 0.0, min_ns: u64::MAX, max_ns: 0 }
     }
 
     /// Counts `count` operations of the same latency.
@@ -71,16 +75,20 @@ impl LatencyHistogram {
         if latency_ns > HIGHEST_NS {
             self.clamped += count;
         }
-        self.buckets.saturating_record_n(latency_ns.max(1), count);
+        self.buckets.add(latency_ns.clamp(1, HIGHEST_NS), count);
+        self.count += count;
         self.sum_ns += u128::from(latency_ns) * u128::from(count);
-        self.sum_of_squares += latency_ns as f64 * latency_ns as f64 * count as f64;
+        // Through signed numbers, which the processor converts in one step; nothing here comes near their limit.
+        let (latency, times) = (latency_ns as i64 as f64, count as i64 as f64);
+        self.sum_of_squares += latency * latency * times;
         self.min_ns = self.min_ns.min(latency_ns);
         self.max_ns = self.max_ns.max(latency_ns);
     }
 
     /// Adds all of another distribution of the same resolution.
     pub fn merge(&mut self, other: &Self) {
-        self.buckets.add(&other.buckets).expect("both have the same fixed bounds");
+        self.buckets.merge(&other.buckets);
+        self.count = self.count.saturating_add(other.count);
         self.clamped += other.clamped;
         self.sum_ns += other.sum_ns;
         self.sum_of_squares += other.sum_of_squares;
@@ -90,9 +98,10 @@ impl LatencyHistogram {
 
     /// Forgets everything, keeping the memory.
     pub fn clear(&mut self) {
-        if self.count() > 0 {
-            self.buckets.reset();
+        if self.count > 0 {
+            self.buckets.clear();
         }
+        self.count = 0;
         self.clamped = 0;
         self.sum_ns = 0;
         self.sum_of_squares = 0.0;
@@ -101,8 +110,8 @@ impl LatencyHistogram {
     }
 
     /// Observations.
-    pub fn count(&self) -> u64 {
-        self.buckets.len()
+    pub const fn count(&self) -> u64 {
+        self.count
     }
 
     /// Observations above [`HIGHEST_NS`].
@@ -134,8 +143,9 @@ impl LatencyHistogram {
 
     /// The latency below which the share `quantile` of observations lies, whatever the support; `None` when empty.
     pub fn quantile_ns(&self, quantile: f64) -> Option<u64> {
-        let inside = self.buckets.value_at_quantile(quantile);
-        (self.count() > 0).then(|| inside.clamp(self.min_ns, self.max_ns))
+        let rank = (quantile.min(1.0) * self.count as f64).ceil() as u64;
+        let inside = self.buckets.value_at_rank(rank.min(self.count).max(1))?;
+        Some(inside.clamp(self.min_ns, self.max_ns))
     }
 
     /// A percentile that may be published: at least [`SUPPORT`] observations lie beyond it.
@@ -174,14 +184,10 @@ struct HistogramData {
 
 impl Serialize for LatencyHistogram {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let (values_ns, counts) = self
-            .buckets
-            .iter_recorded()
-            .map(|step| (self.buckets.lowest_equivalent(step.value_iterated_to()), step.count_at_value()))
-            .unzip();
+        let (values_ns, counts) = self.buckets.occupied().unzip();
         let empty = self.count() == 0;
         HistogramData {
-            significant_digits: self.buckets.sigfig(),
+            significant_digits: self.buckets.significant_digits(),
             clamped: self.clamped,
             sum_ns: self.sum_ns.to_string(),
             sum_of_squares: self.sum_of_squares,
@@ -205,7 +211,8 @@ impl<'de> Deserialize<'de> for LatencyHistogram {
         }
         let mut histogram = Self::with_digits(data.significant_digits);
         for (value, count) in data.values_ns.iter().zip(&data.counts) {
-            histogram.buckets.saturating_record_n(*value, *count);
+            histogram.buckets.add((*value).clamp(1, HIGHEST_NS), *count);
+            histogram.count = histogram.count.saturating_add(*count);
         }
         if histogram.count() > 0 {
             histogram.min_ns = data.min_ns;

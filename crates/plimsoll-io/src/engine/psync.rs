@@ -5,11 +5,15 @@
 
 use std::{
     io::{self, IoSlice, IoSliceMut},
+    marker::PhantomData,
     os::fd::{AsFd, OwnedFd},
 };
 
 use plimsoll_workload::operation::{Operation, OperationKind};
-use rustix::io::{ReadWriteFlags, pread, preadv2, pwrite, pwritev2};
+use rustix::{
+    io::{ReadWriteFlags, pread, preadv2, pwrite, pwritev2},
+    thread::{UnshareFlags, unshare_unsafe},
+};
 
 use super::{Completion, Engine, EngineSetup, Tag, TagsInFlight, checked_length, sync_here, wait_for_nothing};
 use crate::{
@@ -18,6 +22,8 @@ use crate::{
 };
 
 /// Operations on one file by blocking calls.
+///
+/// To be built on the thread that uses it, which gets a table of open files of its own.
 pub struct PsyncEngine {
     file: OwnedFd,
     buffers: BufferPool,
@@ -25,10 +31,12 @@ pub struct PsyncEngine {
     /// Results that [`Engine::wait`] has not handed out.
     performed: Vec<Completion>,
     iopoll: bool,
+    /// Neither `Send` nor `Sync`: its file is open on its thread only.
+    thread: PhantomData<*const ()>,
 }
 
 impl PsyncEngine {
-    /// Allocates the buffers; there is nothing else to set up.
+    /// Allocates the buffers and parts this thread from the table of open files that the others share.
     ///
     /// # Errors
     /// When there is no memory for the buffers.
@@ -37,6 +45,7 @@ impl PsyncEngine {
             kind: EngineKind::Psync,
             reason: explain(EngineKind::Psync, call, error),
         };
+        own_open_files();
         Ok(Self {
             file: setup.file.try_clone_to_owned().map_err(|error| unavailable("dup of the target", &error))?,
             buffers: BufferPool::new(setup.queue_depth, setup.buffer_bytes)
@@ -44,6 +53,7 @@ impl PsyncEngine {
             tags: TagsInFlight::new(setup.queue_depth),
             performed: Vec::with_capacity(setup.queue_depth as usize),
             iopoll: setup.iopoll,
+            thread: PhantomData,
         })
     }
 
@@ -92,10 +102,21 @@ impl Engine for PsyncEngine {
         if self.performed.is_empty() {
             wait_for_nothing(at_least, deadline_ns);
         }
-        for completion in self.performed.drain(..) {
+        for completion in &self.performed {
             self.tags.end(completion.tag);
-            completions.push(completion);
+            completions.push(*completion);
         }
+        self.performed.clear();
         Ok(())
     }
+}
+
+/// Gives this thread a table of open files of its own, a copy of the one it shared.
+///
+/// In a shared table the kernel counts a reference around every call, because another thread might close the file
+/// meanwhile; that is some 15 ns of each operation. Where it is forbidden the calls just stay that much dearer.
+fn own_open_files() {
+    // SAFETY: descriptors that exist now stay valid here, and the engine, which is not `Send`, keeps the only ones
+    // that are opened afterwards.
+    let _ = unsafe { unshare_unsafe(UnshareFlags::FILES) };
 }
