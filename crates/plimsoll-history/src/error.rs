@@ -51,6 +51,23 @@ pub enum HistoryError {
         /// What SQLite says.
         source: rusqlite::Error,
     },
+    /// There is no file, and none can be made; or the way to it is closed.
+    #[error(
+        "history {} can be neither read nor made: check the directories above it and their permissions, \
+         or name another file with --history", path.display()
+    )]
+    Unreachable {
+        /// The history.
+        path: PathBuf,
+        /// What the kernel says.
+        source: io::Error,
+    },
+    /// Something else than a file.
+    #[error("history {} is not a regular file: name one with --history", path.display())]
+    NoFile {
+        /// The path.
+        path: PathBuf,
+    },
     /// The directory of the file cannot be made or written.
     #[error("directory {} cannot be used: check its permissions, or name another place with --history", path.display())]
     Directory {

@@ -1,7 +1,7 @@
 //! The store of records: an SQLite file that several processes may use at once.
 
 use std::{
-    fs,
+    fs, io,
     os::unix::fs::DirBuilderExt,
     path::{Path, PathBuf},
     time::Duration,
@@ -48,6 +48,7 @@ pub struct Removed {
 impl History {
     /// Opens a history to read and write it; makes it, and its directory, when there is none.
     pub fn open(path: &Path) -> Result<Self, HistoryError> {
+        exists(path)?;
         if let Some(directory) = path.parent().filter(|directory| !directory.as_os_str().is_empty()) {
             let make = fs::DirBuilder::new().recursive(true).mode(0o700).create(directory);
             make.map_err(|source| HistoryError::Directory { path: directory.to_owned(), source })?;
@@ -57,7 +58,8 @@ impl History {
 
     /// Opens a history to read it, where it may not be written too. One that does not exist is empty, and is not made.
     pub fn read(path: &Path) -> Result<Self, HistoryError> {
-        if !path.exists() {
+        if !exists(path)? {
+            check_makeable(path)?;
             let fail = |source| HistoryError::of_sqlite(path, Use::Reading, source);
             let mut connection = Connection::open_in_memory().map_err(fail)?;
             schema::migrate(&mut connection).map_err(fail)?;
@@ -220,6 +222,31 @@ impl History {
         }
         transaction.commit().map_err(fail)?;
         Ok(removed)
+    }
+}
+
+/// Whether there is a file; an error when there is something else, or nobody can tell.
+fn exists(path: &Path) -> Result<bool, HistoryError> {
+    match fs::metadata(path) {
+        Ok(metadata) if metadata.is_file() => Ok(true),
+        Ok(_) => Err(HistoryError::NoFile { path: path.to_owned() }),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(source) => Err(HistoryError::Unreachable { path: path.to_owned(), source }),
+    }
+}
+
+/// An error unless a history can be made at a path where there is none. Permissions tell only half of it (nobody makes
+/// files in /proc), so a file is made in the nearest directory that there is, and removed again.
+fn check_makeable(path: &Path) -> Result<(), HistoryError> {
+    let unreachable = |source| HistoryError::Unreachable { path: path.to_owned(), source };
+    let absolute = std::path::absolute(path).map_err(unreachable)?;
+    let directory = absolute.ancestors().skip(1).find(|directory| directory.exists()).unwrap_or(Path::new("/"));
+    let trial = directory.join(format!(".plimsoll-{}", std::process::id()));
+    match fs::File::create_new(&trial) {
+        Ok(_) => fs::remove_file(&trial).map_err(unreachable),
+        // Another thread of this process tries the same.
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        Err(source) => Err(unreachable(source)),
     }
 }
 

@@ -1,15 +1,14 @@
 //! What the commands do: one module a command, and the line that leads to it.
 
-use std::{io, path::PathBuf};
+use std::io;
 
 use clap::CommandFactory;
-use plimsoll_history::location::HistoryLocation;
 
 use crate::{
-    cli::{Cli, Command, SharedArguments},
-    environment_variables,
+    cli::{Cli, Command},
     exit::{Exit, OutputLost},
     printer::Printer,
+    state::State,
 };
 
 mod baseline;
@@ -21,32 +20,18 @@ mod remove;
 mod run;
 mod show;
 
-/// Where this invocation finds and leaves its state.
-pub struct State {
-    /// The history.
-    pub history: HistoryLocation,
-    /// Journals of running runs and lists of their files; `None` when there is no place for state.
-    pub directory: Option<PathBuf>,
-}
-
-impl State {
-    fn of(arguments: &SharedArguments) -> Self {
-        let directory = environment_variables::state_directory();
-        let history = match (&arguments.history, &directory) {
-            (Some(file), _) => HistoryLocation::File(file.clone()),
-            (None, Some(directory)) if !arguments.no_history => HistoryLocation::in_state_directory(directory),
-            (None, _) => HistoryLocation::None,
-        };
-        Self { history, directory }
-    }
-}
-
 /// Does what the command line says.
 pub fn dispatch(cli: Cli, printer: Printer) -> anyhow::Result<Exit> {
-    let state = State::of(&cli.shared);
-    doctor::tidy_up(&state, printer);
+    let mut state = State::of(&cli.shared);
+    if matches!(cli.command, Command::Run(_)) {
+        state.prepare(printer);
+    }
+    let tidied = state.tidy_up(printer);
     let answer = match cli.command {
-        Command::Run(arguments) => return run::run(&arguments, &state, printer),
+        Command::Run(arguments) => {
+            warn(tidied, printer);
+            return run::run(&arguments, &state, printer);
+        }
         Command::History(arguments) => text(|out| history::run(&arguments, &state.history, out))?,
         Command::Show(arguments) => text(|out| show::run(&arguments, &state.history, out))?,
         Command::Export(arguments) => text(|out| export::run(&arguments, &state.history, out))?,
@@ -59,8 +44,16 @@ pub fn dispatch(cli: Cli, printer: Printer) -> anyhow::Result<Exit> {
             Ok(())
         })?,
     };
+    // Only now: a command that fails for the same reason has said so.
+    warn(tidied, printer);
     printer.answer(answer).map_err(OutputLost)?;
     Ok(Exit::Success)
+}
+
+fn warn(tidied: anyhow::Result<()>, printer: Printer) {
+    if let Err(error) = tidied {
+        printer.warning(format!("{error:#}"));
+    }
 }
 
 /// Collects what a command writes, so that a failing command answers nothing.

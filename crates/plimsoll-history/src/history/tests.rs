@@ -237,7 +237,20 @@ fn a_place_that_cannot_be_written_is_named() {
     assert!(matches!(error, HistoryError::Directory { .. }) && error.to_string().contains("/proc/plimsoll"), "{error}");
     let directory = tempfile::tempdir().unwrap();
     let error = History::open(directory.path()).unwrap_err();
-    assert!(matches!(error, HistoryError::Inaccessible { .. }), "{error}");
+    assert!(matches!(error, HistoryError::NoFile { .. }), "{error}");
+}
+
+#[test]
+fn a_history_that_can_neither_be_read_nor_made_is_not_taken_for_an_empty_one() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("file");
+    fs::write(&file, "").unwrap();
+    for path in [Path::new("/proc/history.db"), Path::new("/proc/deep/history.db"), &file.join("history.db")] {
+        let error = History::read(path).unwrap_err();
+        assert!(matches!(error, HistoryError::Unreachable { .. }) && !error.is_usage(), "{error}");
+        assert!(error.to_string().contains(&path.display().to_string()), "{error}");
+    }
+    assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1, "nothing is left of the trial");
 }
 
 #[test]

@@ -2,47 +2,18 @@
 
 use std::{fmt::Write, path::Path};
 
-use plimsoll_history::{history::History, journal, location::HistoryLocation};
+use plimsoll_history::location::HistoryLocation;
 use plimsoll_io::{clock, probe};
 use plimsoll_record::environment::Environment;
 use plimsoll_report::plan::{self, DoctorRow};
 use plimsoll_run::{
     machine::{self, Pod},
-    objects::leftovers::{self, Sweep},
+    objects::leftovers,
 };
 use plimsoll_workload::settings::EngineChoice;
 use serde::Serialize;
 
-use super::State;
-use crate::{cli::DoctorArguments, exit::LeftoverError, printer::Printer};
-
-/// What every command begins with: files of dead runs are removed, and their records saved as far as they got.
-pub fn tidy_up(state: &State, printer: Printer) {
-    let Some(directory) = &state.directory else { return };
-    match leftovers::sweep(directory) {
-        Ok(sweep) => tell(&sweep, printer),
-        Err(error) => printer.warning(format!("could not look for files of earlier runs: {error}")),
-    }
-    if let HistoryLocation::File(path) = &state.history
-        && journal::any(directory)
-    {
-        let recovered = History::open(path).and_then(|mut history| journal::recover(directory, &mut history));
-        match recovered {
-            Ok(ids) => {
-                for id in ids {
-                    printer.note(format!("recovered run {id}, which had ended without a word: plimsoll show {id}"));
-                }
-            }
-            Err(error) => printer.warning(format!("{:#}", anyhow::Error::new(error).context("recover earlier runs"))),
-        }
-    }
-}
-
-fn tell(sweep: &Sweep, printer: Printer) {
-    for removed in &sweep.removed {
-        printer.note(format!("removed {}, left behind by run {}", removed.path.display(), removed.run));
-    }
-}
+use crate::{cli::DoctorArguments, exit::LeftoverError, printer::Printer, state::State};
 
 /// One line of a diagnosis.
 #[derive(Serialize)]

@@ -19,13 +19,14 @@ use plimsoll_workload::{
 };
 use uuid::Uuid;
 
-use super::State;
 use crate::{
     cli::run::RunArguments,
     environment_variables as environment,
     exit::{Exit, OutputLost},
     printer::Printer,
-    progress, stop,
+    progress,
+    state::State,
+    stop,
 };
 
 /// Does `plimsoll run`.

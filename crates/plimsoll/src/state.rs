@@ -1,0 +1,88 @@
+//! Where an invocation finds and leaves its state: the history, journals of running runs, lists of their files. What
+//! every command begins with is here too: what dead runs left behind is put in order.
+
+use std::{
+    fs,
+    os::unix::fs::DirBuilderExt,
+    path::{Path, PathBuf},
+};
+
+use anyhow::Context;
+use plimsoll_history::{history::History, journal, location::HistoryLocation};
+use plimsoll_run::objects::leftovers;
+use rustix::fs::{Access, AtFlags, CWD, accessat};
+
+use crate::{cli::SharedArguments, environment_variables, printer::Printer};
+
+/// Where this invocation finds and leaves its state.
+pub struct State {
+    /// The history.
+    pub history: HistoryLocation,
+    /// Journals of running runs and lists of their files; `None` when there is no place for state.
+    pub directory: Option<PathBuf>,
+}
+
+impl State {
+    /// The state that the arguments and the environment name.
+    pub fn of(arguments: &SharedArguments) -> Self {
+        let directory = environment_variables::state_directory();
+        let history = match (&arguments.history, &directory) {
+            (Some(file), _) => HistoryLocation::File(file.clone()),
+            (None, Some(directory)) if !arguments.no_history => HistoryLocation::in_state_directory(directory),
+            (None, _) => HistoryLocation::None,
+        };
+        Self { history, directory }
+    }
+
+    /// Makes the directory for a run. When that cannot be, one warning says so, and the run goes without.
+    pub fn prepare(&mut self, printer: Printer) {
+        let Some(directory) = self.directory.take() else { return };
+        let Err(error) = make(&directory) else {
+            self.directory = Some(directory);
+            return;
+        };
+        let lost = if self.history == HistoryLocation::in_state_directory(&directory) {
+            self.history = HistoryLocation::None;
+            "this run is not kept in the history"
+        } else {
+            "nothing of this run is kept should it be killed"
+        };
+        printer.warning(format!(
+            "the state directory {} cannot be used ({error}): {lost}, and test files that a kill leaves behind are \
+             found only by the next run in the same place or by plimsoll doctor --clean",
+            directory.display()
+        ));
+    }
+
+    /// Removes files of dead runs, and saves their records as far as they got. All that can be done is done; the first
+    /// of the problems is returned.
+    pub fn tidy_up(&self, printer: Printer) -> anyhow::Result<()> {
+        let Some(directory) = &self.directory else { return Ok(()) };
+        let swept = leftovers::sweep(directory).with_context(|| {
+            format!("look for what earlier runs left behind in the state directory {}", directory.display())
+        });
+        for removed in swept.iter().flat_map(|sweep| &sweep.removed) {
+            printer.note(format!("removed {}, left behind by run {}", removed.path.display(), removed.run));
+        }
+        let recovered = self.recover(directory, printer);
+        swept.map(drop).and(recovered)
+    }
+
+    fn recover(&self, directory: &Path, printer: Printer) -> anyhow::Result<()> {
+        let HistoryLocation::File(path) = &self.history else { return Ok(()) };
+        if !journal::any(directory) {
+            return Ok(());
+        }
+        let recovered = History::open(path).and_then(|mut history| journal::recover(directory, &mut history));
+        for id in recovered.context("recover earlier runs")? {
+            printer.note(format!("recovered run {id}, which had ended without a word: plimsoll show {id}"));
+        }
+        Ok(())
+    }
+}
+
+/// Makes a directory that files can be made in.
+fn make(directory: &Path) -> std::io::Result<()> {
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
+    Ok(accessat(CWD, directory, Access::READ_OK | Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS)?)
+}

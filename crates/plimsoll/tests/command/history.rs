@@ -1,0 +1,61 @@
+//! The history: where it is, what it says, and what it says when it cannot be reached.
+
+use std::fs;
+
+use crate::support::{Place, Said};
+
+const TINY: &str = "run DATA --rw randread --size 4M --operations 100";
+
+fn warnings(said: &Said) -> usize {
+    said.stderr.matches("warning: ").count() + said.stdout.matches("warning: ").count()
+}
+
+#[test]
+fn a_history_that_does_not_exist_yet_has_no_runs() {
+    let place = Place::new();
+    for arguments in ["history", "history --history ROOT/later/my.db"] {
+        let said = place.run(arguments);
+        assert_eq!((said.code, said.stderr.as_str()), (Some(0), ""));
+        assert!(said.stdout.contains("no runs yet"), "{}", said.stdout);
+    }
+    assert!(!place.path("later").exists() && !place.path("state").exists());
+}
+
+#[test]
+fn a_state_directory_that_cannot_be_used_is_one_warning_and_the_run_goes_on() {
+    let place = Place::new();
+    fs::write(place.path("file"), "").unwrap();
+    for state in ["file", "file/state"] {
+        let run = |arguments: &str| {
+            Said::of(place.command(arguments).env("XDG_STATE_HOME", place.path(state)).output().unwrap())
+        };
+        let said = run(TINY);
+        assert_eq!(said.code, Some(0), "{}", said.stderr);
+        assert_eq!(warnings(&said), 1, "{}{}", said.stderr, said.stdout);
+        assert!(said.stderr.contains("state directory") && said.stderr.contains("not kept"), "{}", said.stderr);
+        assert!(said.stdout.contains("randread"), "{}", said.stdout);
+        let said = run(&format!("{TINY} --history ROOT/my.db"));
+        assert_eq!((said.code, warnings(&said)), (Some(0), 1), "{}", said.stderr);
+        assert!(!said.stderr.contains("not kept in"), "{}", said.stderr);
+        let said = run("history --history ROOT/my.db --json");
+        assert_eq!(said.json().as_array().unwrap().len(), 1, "the history named is kept all the same");
+        fs::remove_file(place.path("my.db")).unwrap();
+    }
+}
+
+#[test]
+fn a_history_that_cannot_be_reached_or_made_is_no_empty_history() {
+    let place = Place::new();
+    fs::write(place.path("file"), "").unwrap();
+    for command in ["history", "show", "export", "remove latest", "baseline list", "baseline set x"] {
+        for history in ["/proc/x", "ROOT/file/my.db", "ROOT/data"] {
+            let said = place.run(&format!("{command} --history {history}"));
+            let error = said.error(7).to_owned();
+            assert!(error.contains("history ") || error.contains("directory "), "{error}");
+            assert_eq!(said.stderr.lines().count(), 1, "{}", said.stderr);
+        }
+        let said = Said::of(place.command(command).env("XDG_STATE_HOME", place.path("file")).output().unwrap());
+        said.error(7);
+        assert_eq!(said.stderr.lines().count(), 1, "{command}: {}", said.stderr);
+    }
+}
