@@ -1,11 +1,13 @@
 //! The events of a running run, on disk as they happen, so that a process that dies loses nothing it had measured.
 //!
 //! A journal is a file of lines in the directory `runs` of the state directory, one event a line, each line with a
-//! checksum over it and the line before. The process that writes it holds a lock on it; a journal that can be locked
-//! belongs to nobody any more, and [`recover`] makes a record of it. A line counts when it is whole: a torn or damaged
-//! one, and what follows it, do not.
+//! checksum over it and the line before. The first line also names the history that the run belongs to. The process
+//! that writes a journal holds a lock on it; one that can be locked belongs to nobody any more, and [`recover`] makes a
+//! record of it and puts it into that history. A line counts when it is whole: a torn or damaged one, and what follows
+//! it, do not.
 
 use std::{
+    collections::BTreeMap,
     fs::{self, DirBuilder, File, OpenOptions, TryLockError},
     io::{self, Read, Write},
     os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt},
@@ -17,6 +19,7 @@ use plimsoll_record::{
     event::{RunEvent, RunStarted},
     record::Record,
 };
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use uuid::Uuid;
 
 use crate::{error::HistoryError, history::History, location::RUNS_DIRECTORY};
@@ -40,9 +43,17 @@ pub struct Journal {
     synced_at_ns: u64,
 }
 
+/// The first line of a journal.
+#[derive(Debug, Serialize, Deserialize)]
+struct Beginning {
+    /// Where the record belongs; relative to the state directory when it lies in it, so that both may move together.
+    history: PathBuf,
+    started: Box<RunStarted>,
+}
+
 impl Journal {
-    /// Begins the journal of a run.
-    pub fn create(state_directory: &Path, started: &RunStarted) -> Result<Self, HistoryError> {
+    /// Begins the journal of a run that belongs to a history.
+    pub fn create(state_directory: &Path, history: &Path, started: &RunStarted) -> Result<Self, HistoryError> {
         let directory = state_directory.join(RUNS_DIRECTORY);
         DirBuilder::new()
             .recursive(true)
@@ -50,9 +61,11 @@ impl Journal {
             .create(&directory)
             .map_err(|source| HistoryError::Directory { path: directory.clone(), source })?;
         let path = directory.join(started.id.to_string()).with_extension(EXTENSION);
-        let file = create_locked(&path).map_err(|source| HistoryError::Journal { path: path.clone(), source })?;
+        let failed = |source| HistoryError::Journal { path: path.clone(), source };
+        let history = relative_to(state_directory, history).map_err(failed)?;
+        let file = create_locked(&path).map_err(failed)?;
         let mut journal = Self { file, path, length_bytes: 0, checksum: 0, synced_at_ns: 0 };
-        journal.write(&RunEvent::Started(Box::new(started.clone())))?;
+        journal.write(&Beginning { history, started: Box::new(started.clone()) })?;
         Ok(journal)
     }
 
@@ -85,7 +98,7 @@ impl Journal {
         &self.path
     }
 
-    fn write(&mut self, event: &RunEvent) -> Result<(), HistoryError> {
+    fn write(&mut self, event: &impl Serialize) -> Result<(), HistoryError> {
         let (line, checksum) = encode(self.checksum, event).map_err(|error| self.failure(error.into()))?;
         if let Err(source) = self.file.write_all(&line) {
             // Half a line would hide the lines after it. When it cannot be cut off, there will be none either.
@@ -100,6 +113,12 @@ impl Journal {
     fn failure(&self, source: io::Error) -> HistoryError {
         HistoryError::Journal { path: self.path.clone(), source }
     }
+}
+
+/// A path that means the same wherever it is read: absolute, or relative to the state directory when it leads into it.
+fn relative_to(state_directory: &Path, path: &Path) -> io::Result<PathBuf> {
+    let (state_directory, path) = (std::path::absolute(state_directory)?, std::path::absolute(path)?);
+    Ok(path.strip_prefix(state_directory).unwrap_or(&path).to_owned())
 }
 
 /// Creates a file that nobody else can take for abandoned: between its creation and its lock, somebody may remove it.
@@ -127,7 +146,7 @@ fn checksum(before: u32, event: &[u8]) -> u32 {
 }
 
 /// A line, and its checksum.
-fn encode(before: u32, event: &RunEvent) -> serde_json::Result<(Vec<u8>, u32)> {
+fn encode(before: u32, event: &impl Serialize) -> serde_json::Result<(Vec<u8>, u32)> {
     let event = serde_json::to_vec(event)?;
     let checksum = checksum(before, &event);
     let digits = format!("{checksum:08x}");
@@ -135,7 +154,7 @@ fn encode(before: u32, event: &RunEvent) -> serde_json::Result<(Vec<u8>, u32)> {
 }
 
 /// The event of a line without its end, and the checksum; `None` when anything about it is not as it was written.
-fn decode(before: u32, line: &[u8]) -> Option<(RunEvent, u32)> {
+fn decode<T: DeserializeOwned>(before: u32, line: &[u8]) -> Option<(T, u32)> {
     let (digits, rest) = line.strip_prefix(LINE_START)?.split_at_checked(CHECKSUM_DIGITS)?;
     let event = rest.strip_prefix(LINE_MIDDLE)?.strip_suffix(LINE_END)?;
     let expected = u32::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?;
@@ -153,7 +172,11 @@ enum Folded {
     /// Whole lines, but not a start.
     Damaged,
     /// A record of all that happened before the end, or before the first damage.
-    Record(Box<Record>),
+    Record {
+        /// As the first line names it.
+        history: PathBuf,
+        record: Box<Record>,
+    },
 }
 
 fn fold(bytes: &[u8]) -> Folded {
@@ -163,12 +186,12 @@ fn fold(bytes: &[u8]) -> Folded {
         return Folded::Nothing;
     }
     let mut lines = whole.split(|byte| *byte == b'\n');
-    let Some((RunEvent::Started(started), mut checksum)) = lines.next().and_then(|line| decode(0, line)) else {
+    let Some((beginning, mut checksum)) = lines.next().and_then(|line| decode::<Beginning>(0, line)) else {
         return Folded::Damaged;
     };
-    let mut builder = RecordBuilder::new(*started);
+    let mut builder = RecordBuilder::new(*beginning.started);
     for (number, line) in (2..).zip(lines) {
-        let Some((event, next)) = decode(checksum, line) else {
+        let Some((event, next)) = decode::<RunEvent>(checksum, line) else {
             let text = format!("the journal of this run is damaged: what it said from line {number} on is missing");
             builder.apply(&RunEvent::Warning { text });
             break;
@@ -176,7 +199,7 @@ fn fold(bytes: &[u8]) -> Folded {
         builder.apply(&event);
         checksum = next;
     }
-    Folded::Record(Box::new(builder.finish()))
+    Folded::Record { history: beginning.history, record: Box::new(builder.finish()) }
 }
 
 /// Whether there is any journal, of a living run or a dead one.
@@ -194,29 +217,73 @@ fn journals(state_directory: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// Puts the runs of processes that are gone into the history: what they had measured, with outcome `lost` unless they
-/// had come to an end. Returns the runs that the history did not have.
-pub fn recover(state_directory: &Path, history: &mut History) -> Result<Vec<Uuid>, HistoryError> {
-    let mut recovered = Vec::new();
+/// A run that a history did not have before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Recovered {
+    /// The run.
+    pub run: Uuid,
+    /// Where it is now.
+    pub history: PathBuf,
+}
+
+/// What recovering came to.
+#[derive(Debug, Default)]
+pub struct Recovery {
+    /// Runs that are in their histories now.
+    pub runs: Vec<Recovered>,
+    /// Why others are not. Their journals stay.
+    pub problems: Vec<HistoryError>,
+}
+
+/// Puts the runs of processes that are gone into the histories that they belong to: what they had measured, with
+/// outcome `lost` unless they had come to an end. The journal of a history whose directory is not there (on a disk that
+/// is not mounted, say) stays for another time.
+pub fn recover(state_directory: &Path) -> Recovery {
+    let mut recovery = Recovery::default();
+    let mut histories = BTreeMap::new();
     for path in journals(state_directory) {
         // A journal that cannot be opened or locked is somebody else's, or will be there the next time.
         let Ok(Some((file, bytes))) = open_abandoned(&path) else { continue };
-        let gone = |source| HistoryError::Journal { path: path.clone(), source };
-        match fold(&bytes) {
-            Folded::Nothing => fs::remove_file(&path).map_err(gone)?,
-            Folded::Damaged => fs::rename(&path, path.with_extension(DAMAGED_EXTENSION)).map_err(gone)?,
-            Folded::Record(record) => {
-                // A process may die between saving its record and removing its journal; the saved one is better.
-                if !history.contains(record.id)? {
-                    history.save(&record)?;
-                    recovered.push(record.id);
+        let done = match fold(&bytes) {
+            Folded::Nothing => fs::remove_file(&path),
+            Folded::Damaged => fs::rename(&path, path.with_extension(DAMAGED_EXTENSION)),
+            Folded::Record { history, record } => {
+                let history_path = state_directory.join(history);
+                if !history_path.parent().is_some_and(Path::is_dir) {
+                    continue;
                 }
-                fs::remove_file(&path).map_err(gone)?;
+                // Each history is opened once, and complained about once.
+                let history = histories.entry(history_path.clone()).or_insert_with(|| {
+                    History::open(&history_path).map_err(|error| recovery.problems.push(error)).ok()
+                });
+                let Some(history) = history else { continue };
+                match save_new(history, &record) {
+                    Ok(true) => recovery.runs.push(Recovered { run: record.id, history: history_path }),
+                    Ok(false) => {}
+                    Err(error) => {
+                        recovery.problems.push(error);
+                        continue;
+                    }
+                }
+                fs::remove_file(&path)
             }
+        };
+        if let Err(source) = done {
+            recovery.problems.push(HistoryError::Journal { path, source });
         }
         drop(file);
     }
-    Ok(recovered)
+    recovery
+}
+
+/// Saves a record unless the history has it: a process may die between saving its record and removing its journal, and
+/// the saved one is better.
+fn save_new(history: &mut History, record: &Record) -> Result<bool, HistoryError> {
+    let is_new = !history.contains(record.id)?;
+    if is_new {
+        history.save(record)?;
+    }
+    Ok(is_new)
 }
 
 /// Opens, locks and reads a journal, when no process holds it and nobody else has just dealt with it.

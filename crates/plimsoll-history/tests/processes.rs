@@ -77,7 +77,7 @@ fn a_child_process_runs() {
     for number in first..first + count {
         let (started, events) = test_records::events(number);
         let mut builder = RecordBuilder::new(started.clone());
-        let mut journal = Journal::create(&state_directory(directory), &started).unwrap();
+        let mut journal = Journal::create(&state_directory(directory), &history_file(directory), &started).unwrap();
         step();
         for event in &events {
             journal.append(event).unwrap();
@@ -116,14 +116,16 @@ fn four_processes_save_at_once_while_another_lists_and_recovers() {
     let mut seen = 0;
     let mut lists = 0;
     while children.iter_mut().any(|child| child.0.try_wait().unwrap().is_none()) {
-        let mut history = History::open(&history_file(directory)).unwrap();
+        let history = History::open(&history_file(directory)).unwrap();
         let runs = history.list(&Filter::default()).unwrap();
         assert!(runs.len() >= seen, "a list never gets shorter");
         assert!(runs.iter().all(|run| run.cells.len() == 2 && run.tags.len() == 2), "no run is listed in part");
         if let Some(run) = runs.first() {
             assert_eq!(history.get(run.id).unwrap().outcome, Outcome::Failed);
         }
-        let recovered = journal::recover(&state_directory(directory), &mut history).unwrap();
+        let recovered = journal::recover(&state_directory(directory));
+        assert!(recovered.problems.is_empty(), "{:?}", recovered.problems);
+        let recovered: Vec<_> = recovered.runs.into_iter().map(|recovered| recovered.run).collect();
         assert!(recovered.is_empty(), "the journals of living processes were taken");
         seen = runs.len();
         lists += 1;
@@ -182,8 +184,10 @@ fn a_process_killed_at_any_of_fifty_moments_leaves_whole_records_and_no_journal(
         });
         child.kill();
 
-        let mut history = History::open(&history_file(directory)).unwrap();
-        let recovered = journal::recover(&state_directory(directory), &mut history).unwrap();
+        let history = History::open(&history_file(directory)).unwrap();
+        let recovered = journal::recover(&state_directory(directory));
+        assert!(recovered.problems.is_empty(), "{:?}", recovered.problems);
+        let recovered: Vec<_> = recovered.runs.into_iter().map(|recovered| recovered.run).collect();
         assert!(recovered.len() <= 1, "a process has one journal");
         assert!(!journal::any(&state_directory(directory)), "kill {kill}: a journal is left");
         for run in history.list(&Filter::default()).unwrap() {

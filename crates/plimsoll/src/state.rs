@@ -8,7 +8,10 @@ use std::{
 };
 
 use anyhow::Context;
-use plimsoll_history::{history::History, journal, location::HistoryLocation};
+use plimsoll_history::{
+    journal::{self, Recovered, Recovery},
+    location::HistoryLocation,
+};
 use plimsoll_run::objects::leftovers;
 use rustix::fs::{Access, AtFlags, CWD, accessat};
 
@@ -70,14 +73,17 @@ impl State {
 
     fn recover(&self, directory: &Path, printer: Printer) -> anyhow::Result<()> {
         let HistoryLocation::File(path) = &self.history else { return Ok(()) };
-        if !journal::any(directory) {
-            return Ok(());
+        let Recovery { runs, problems } = journal::recover(directory);
+        for Recovered { run, history } in runs {
+            // Where this command looks anyway need not be said.
+            let place = if std::path::absolute(path).is_ok_and(|path| path == history) {
+                String::new()
+            } else {
+                format!(" --history {}", history.display())
+            };
+            printer.note(format!("recovered run {run}, which had ended without a word: plimsoll show {run}{place}"));
         }
-        let recovered = History::open(path).and_then(|mut history| journal::recover(directory, &mut history));
-        for id in recovered.context("recover earlier runs")? {
-            printer.note(format!("recovered run {id}, which had ended without a word: plimsoll show {id}"));
-        }
-        Ok(())
+        problems.into_iter().next().map_or(Ok(()), |problem| Err(problem).context("recover earlier runs"))
     }
 }
 

@@ -4,11 +4,12 @@ use plimsoll_record::record::Outcome;
 use proptest::{prop_assert, proptest};
 
 use super::*;
-use crate::test_records;
+use crate::{location::HISTORY_FILE, test_records};
 
 fn bytes_of(number: u32) -> Vec<u8> {
     let (started, events) = test_records::events(number);
-    let (mut bytes, mut checksum) = encode(0, &RunEvent::Started(Box::new(started))).unwrap();
+    let beginning = Beginning { history: HISTORY_FILE.into(), started: Box::new(started) };
+    let (mut bytes, mut checksum) = encode(0, &beginning).unwrap();
     for event in events {
         let (line, next) = encode(checksum, &event).unwrap();
         bytes.extend(line);
@@ -25,7 +26,7 @@ fn prefixes(bytes: &[u8]) -> Vec<Record> {
 
 fn folded(bytes: &[u8]) -> Option<Record> {
     match fold(bytes) {
-        Folded::Record(record) => Some(*record),
+        Folded::Record { record, .. } => Some(*record),
         Folded::Nothing | Folded::Damaged => None,
     }
 }
@@ -71,11 +72,11 @@ fn a_flipped_bit_of_a_line_is_always_seen() {
         for bit in 0..8 {
             line[at] ^= 1 << bit;
             let is_capital_digit = LINE_START.len() <= at && at < LINE_START.len() + CHECKSUM_DIGITS && bit == 5;
-            assert!(decode(7, &line).is_none() || is_capital_digit, "byte {at}, bit {bit}");
+            assert!(decode::<RunEvent>(7, &line).is_none() || is_capital_digit, "byte {at}, bit {bit}");
             line[at] ^= 1 << bit;
         }
     }
-    assert!(decode(7, &line).is_some() && decode(8, &line).is_none());
+    assert!(decode::<RunEvent>(7, &line).is_some() && decode::<RunEvent>(8, &line).is_none());
 }
 
 #[test]
@@ -143,26 +144,84 @@ fn a_journal_without_sense_is_set_aside_and_an_empty_one_removed() {
     fs::write(runs.join("b.ndjson"), "{\"crc32\":\"00").unwrap();
     fs::write(runs.join("c.ndjson"), "").unwrap();
     fs::write(runs.join("other.txt"), "not ours").unwrap();
-    let mut history = History::open(&directory.path().join("history.db")).unwrap();
     assert!(any(directory.path()));
-    assert!(recover(directory.path(), &mut history).unwrap().is_empty());
+    assert!(recovered(directory.path()).is_empty());
     assert!(!any(directory.path()));
     let mut left: Vec<_> = fs::read_dir(&runs).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     left.sort();
     assert_eq!(left, ["a.damaged", "other.txt"]);
 }
 
+/// The runs that are recovered, without a problem.
+fn recovered(state_directory: &Path) -> Vec<Uuid> {
+    let Recovery { runs, problems } = recover(state_directory);
+    assert!(problems.is_empty(), "{problems:?}");
+    runs.into_iter().map(|recovered| recovered.run).collect()
+}
+
+fn dead_run(state_directory: &Path, history: &Path, number: u32) {
+    let (started, events) = test_records::events(number);
+    let mut journal = Journal::create(state_directory, history, &started).unwrap();
+    journal.append(&events[0]).unwrap();
+}
+
+#[test]
+fn a_run_is_recovered_into_the_history_that_it_belongs_to() {
+    let directory = tempfile::tempdir().unwrap();
+    let state = directory.path().join("state");
+    let (own, other) = (state.join(HISTORY_FILE), directory.path().join("other.db"));
+    dead_run(&state, &own, 1);
+    dead_run(&state, &other, 2);
+    assert_eq!(recovered(&state), [1, 2].map(test_records::id));
+    for (path, number) in [(own, 1), (other, 2)] {
+        let runs = History::read(&path).unwrap().list(&crate::summary::Filter::default()).unwrap();
+        assert_eq!(runs.iter().map(|run| run.id).collect::<Vec<_>>(), [test_records::id(number)]);
+    }
+}
+
+#[test]
+fn a_history_that_is_not_there_or_not_well_keeps_its_journal_and_stops_no_other() {
+    let directory = tempfile::tempdir().unwrap();
+    let state = directory.path().join("state");
+    let (absent, broken) = (directory.path().join("unmounted/x.db"), directory.path().join("broken.db"));
+    fs::write(&broken, "no history at all").unwrap();
+    dead_run(&state, &absent, 1);
+    dead_run(&state, &broken, 2);
+    dead_run(&state, &broken, 3);
+    dead_run(&state, &state.join(HISTORY_FILE), 4);
+    let recovery = recover(&state);
+    assert_eq!(recovery.runs.iter().map(|recovered| recovered.run).collect::<Vec<_>>(), [test_records::id(4)]);
+    assert_eq!(recovery.problems.len(), 1, "{:?}", recovery.problems);
+    assert!(recovery.problems[0].to_string().contains("broken.db"));
+    assert_eq!(journals(&state).len(), 3);
+    assert!(!absent.parent().unwrap().exists(), "nothing is made in place of what is not mounted");
+    fs::create_dir(absent.parent().unwrap()).unwrap();
+    fs::remove_file(&broken).unwrap();
+    assert_eq!(recovered(&state), [1, 2, 3].map(test_records::id));
+}
+
+#[test]
+fn a_state_directory_that_moves_takes_its_history_along() {
+    let directory = tempfile::tempdir().unwrap();
+    let (before, after) = (directory.path().join("before"), directory.path().join("after"));
+    dead_run(&before, &before.join(HISTORY_FILE), 1);
+    fs::rename(&before, &after).unwrap();
+    let recovery = recover(&after);
+    assert_eq!(recovery.runs, [Recovered { run: test_records::id(1), history: after.join(HISTORY_FILE) }]);
+}
+
 #[test]
 fn the_journal_of_a_living_run_is_left_alone() {
     let directory = tempfile::tempdir().unwrap();
     let (started, events) = test_records::events(1);
-    let mut journal = Journal::create(directory.path(), &started).unwrap();
+    let history_file = directory.path().join(HISTORY_FILE);
+    let mut journal = Journal::create(directory.path(), &history_file, &started).unwrap();
     journal.append(&events[0]).unwrap();
-    let mut history = History::open(&directory.path().join("history.db")).unwrap();
-    assert!(recover(directory.path(), &mut history).unwrap().is_empty());
+    assert!(recovered(directory.path()).is_empty());
     assert!(journal.path().exists());
     drop(journal);
-    assert_eq!(recover(directory.path(), &mut history).unwrap(), [test_records::id(1)]);
+    assert_eq!(recovered(directory.path()), [test_records::id(1)]);
+    let history = History::open(&history_file).unwrap();
     assert_eq!(history.get(test_records::id(1)).unwrap().outcome, Outcome::Lost);
     assert!(!any(directory.path()));
 }
@@ -171,12 +230,13 @@ fn the_journal_of_a_living_run_is_left_alone() {
 fn a_record_that_was_saved_is_not_replaced_by_its_journal() {
     let directory = tempfile::tempdir().unwrap();
     let (started, events) = test_records::events(1);
-    let mut journal = Journal::create(directory.path(), &started).unwrap();
+    let history_file = directory.path().join(HISTORY_FILE);
+    let mut journal = Journal::create(directory.path(), &history_file, &started).unwrap();
     events[..3].iter().for_each(|event| journal.append(event).unwrap());
     drop(journal);
-    let mut history = History::open(&directory.path().join("history.db")).unwrap();
+    let mut history = History::open(&history_file).unwrap();
     history.save(&test_records::record(1)).unwrap();
-    assert!(recover(directory.path(), &mut history).unwrap().is_empty());
+    assert!(recovered(directory.path()).is_empty());
     assert!(history.get(test_records::id(1)).unwrap() == test_records::record(1));
     assert!(!any(directory.path()));
 }
@@ -185,7 +245,8 @@ fn a_record_that_was_saved_is_not_replaced_by_its_journal() {
 fn a_journal_is_for_its_owner_alone_and_gone_when_it_is_finished() {
     let directory = tempfile::tempdir().unwrap();
     let (started, events) = test_records::events(1);
-    let mut journal = Journal::create(&directory.path().join("state"), &started).unwrap();
+    let state = directory.path().join("state");
+    let mut journal = Journal::create(&state, &state.join(HISTORY_FILE), &started).unwrap();
     events.iter().for_each(|event| journal.append(event).unwrap());
     let path = journal.path().to_owned();
     assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o600);
@@ -199,7 +260,8 @@ fn a_journal_is_for_its_owner_alone_and_gone_when_it_is_finished() {
 fn progress_of_a_layout_is_not_written() {
     let directory = tempfile::tempdir().unwrap();
     let (started, _) = test_records::events(1);
-    let mut journal = Journal::create(directory.path(), &started).unwrap();
+    let history_file = directory.path().join(HISTORY_FILE);
+    let mut journal = Journal::create(directory.path(), &history_file, &started).unwrap();
     let before = fs::metadata(journal.path()).unwrap().len();
     let target = "/mnt/data".to_owned();
     journal.append(&RunEvent::LayoutProgress { target, written_bytes: 1, total_bytes: 2 }).unwrap();
@@ -210,6 +272,6 @@ fn progress_of_a_layout_is_not_written() {
 #[test]
 fn a_journal_that_cannot_be_made_is_an_error_that_names_it() {
     let (started, _) = test_records::events(1);
-    let error = Journal::create(Path::new("/proc/plimsoll"), &started).unwrap_err();
+    let error = Journal::create(Path::new("/proc/plimsoll"), Path::new("/h.db"), &started).unwrap_err();
     assert!(error.to_string().contains("/proc/plimsoll/runs"), "{error}");
 }

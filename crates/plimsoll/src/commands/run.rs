@@ -225,10 +225,10 @@ impl<'a> Saving<'a> {
 
     fn event(&mut self, event: &RunEvent) {
         if let RunEvent::Started(started) = event {
-            let (HistoryLocation::File(_), Some(directory)) = (&self.state.history, &self.state.directory) else {
+            let (HistoryLocation::File(path), Some(directory)) = (&self.state.history, &self.state.directory) else {
                 return;
             };
-            match Journal::create(directory, started) {
+            match Journal::create(directory, path, started) {
                 Ok(journal) => self.journal = Some(journal),
                 Err(error) => self.complain(&anyhow::Error::new(error).context("keep a journal of the run")),
             }
