@@ -13,6 +13,7 @@ mod notes;
 pub mod numbers;
 pub mod plan;
 mod rows;
+pub mod runs;
 mod style;
 pub mod table;
 #[cfg(test)]

@@ -3,7 +3,6 @@
 use std::{io::Write, path::Path};
 
 use anyhow::bail;
-use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, presets};
 use jiff::{Timestamp, tz::TimeZone};
 use plimsoll_history::{
     history::History,
@@ -11,7 +10,7 @@ use plimsoll_history::{
     summary::{CellSummary, Filter, RunSummary},
 };
 use plimsoll_io::clock;
-use plimsoll_report::numbers;
+use plimsoll_report::runs::RunRow;
 
 use crate::{cli::history::HistoryArguments, printer::Printer};
 
@@ -34,7 +33,7 @@ pub fn run(arguments: &HistoryArguments, location: &HistoryLocation, out: &mut d
     } else {
         let ids: Vec<_> = runs.iter().map(|run| run.id).collect();
         let short_ids = history.short_ids(&ids)?;
-        writeln!(out, "{}", table(&runs, &short_ids, &zone, Printer::new(false).width()))?;
+        write!(out, "{}", table(&runs, &short_ids, &zone, Printer::new(false).width()))?;
     }
     Ok(())
 }
@@ -64,35 +63,24 @@ pub(super) fn now() -> anyhow::Result<Timestamp> {
 }
 
 fn table(runs: &[RunSummary], short_ids: &[String], zone: &TimeZone, width: usize) -> String {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
-    table.set_width(u16::try_from(width).unwrap_or(u16::MAX));
-    let throughput = format!("best {}", numbers::THROUGHPUT_UNIT);
-    table.set_header(["id", "started", "name", "targets", "cells", "best IOPS", &throughput, ""]);
-    for (run, id) in runs.iter().zip(short_ids) {
-        let best = |rate: fn(&CellSummary) -> Option<f64>| run.cells.iter().filter_map(rate).max_by(f64::total_cmp);
-        table.add_row([
-            id.clone(),
-            run.started.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M").to_string(),
-            run.name.clone().unwrap_or_default(),
-            run.targets.join(", "),
-            run.cells.len().to_string(),
-            numbers::or_absent(best(CellSummary::iops), numbers::iops),
-            numbers::or_absent(best(|cell| cell.bytes_per_second), numbers::throughput),
-            if run.outcome == "complete" { String::new() } else { run.outcome.clone() },
-        ]);
-    }
-    // An id is there to be copied, and times and numbers to be compared: only names and targets are ever broken.
-    for (index, column) in table.column_iter_mut().enumerate() {
-        column.set_padding((0, 2));
-        if !matches!(index, 2 | 3) {
-            column.set_constraint(ColumnConstraint::ContentWidth);
-        }
-        if matches!(index, 4..=6) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-    }
-    table.trim_fmt()
+    let best = |run: &RunSummary, rate: fn(&CellSummary) -> Option<f64>| {
+        run.cells.iter().filter_map(rate).max_by(f64::total_cmp)
+    };
+    let rows: Vec<_> = runs
+        .iter()
+        .zip(short_ids)
+        .map(|(run, id)| RunRow {
+            id,
+            started: run.started.to_zoned(zone.clone()).datetime(),
+            name: run.name.as_deref(),
+            targets: &run.targets,
+            cells: run.cells.len(),
+            best_iops: best(run, CellSummary::iops),
+            best_bytes_per_second: best(run, |cell| cell.bytes_per_second),
+            ending: Some(run.outcome.as_str()).filter(|outcome| *outcome != "complete"),
+        })
+        .collect();
+    plimsoll_report::runs::runs(&rows, width)
 }
 
 #[cfg(test)]
@@ -133,19 +121,10 @@ mod tests {
     fn a_run_is_one_line_with_its_local_time_and_its_best_numbers() {
         let text = show(&[run("first", "/mnt/data", "complete", 5100.0), run("", "/dev/sdc", "lost", 12.3)], 100);
         let lines: Vec<_> = text.lines().collect();
-        assert_eq!(lines.len(), 3, "{text}");
+        assert_eq!(lines.len(), 4, "{text}");
         for part in ["0199c0de-7a3e", "2025-10-08 11:30", "first", "/mnt/data", "5,100", "20.9"] {
-            assert!(lines[1].contains(part), "{part} in\n{text}");
+            assert!(lines[2].contains(part), "{part} in\n{text}");
         }
-        assert!(!lines[1].contains("complete") && lines[2].ends_with("lost"), "{text}");
-    }
-
-    #[test]
-    fn a_table_of_long_names_fits_its_width_and_keeps_its_ids() {
-        let name = "a name of many words which nobody could foresee and nobody forbade";
-        let target = "/mnt/disks/pvc-4dd5e1a2-87b2-4a66-a5c9-bd0b2f54a1c3/globalmount/data";
-        let text = show(&[run(name, target, "interrupted", 1_234_567.0)], 100);
-        assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
-        assert!(text.contains("0199c0de-7a3e") && text.contains("2025-10-08 11:30"), "{text}");
+        assert!(!lines[2].contains("complete") && lines[3].ends_with("lost"), "{text}");
     }
 }

@@ -59,3 +59,15 @@ fn a_history_that_cannot_be_reached_or_made_is_no_empty_history() {
         assert_eq!(said.stderr.lines().count(), 1, "{command}: {}", said.stderr);
     }
 }
+
+#[test]
+fn lists_fit_narrow_terminals() {
+    let place = Place::new();
+    place.record(&format!("{TINY} --name a-name-of-some-length"));
+    for (columns, arguments) in [("60", "history"), ("40", "history"), ("40", "presets")] {
+        let said = Said::of(place.command(arguments).env("COLUMNS", columns).output().unwrap());
+        assert_eq!(said.code, Some(0), "{}", said.stderr);
+        let width = said.stdout.lines().map(|line| line.chars().count()).max().unwrap();
+        assert!(width <= columns.parse().unwrap(), "{arguments} at {columns}:\n{}", said.stdout);
+    }
+}
