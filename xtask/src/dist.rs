@@ -1,40 +1,114 @@
 //! `cargo xtask dist`: the static binary, which starts on any Linux of its architecture, and an image of only that.
+//!
+//! With `--check` it also reads the image back and runs it where there is nothing else (`empty_root.rs`).
 
+mod empty_root;
 mod image;
 
-use std::{env, fs, path::Path};
+use std::{
+    env,
+    ffi::OsString,
+    fs,
+    path::{Path, PathBuf},
+    time::Instant,
+};
 
 use anyhow::{Context as _, bail};
 use sha2::{Digest as _, Sha256};
 
 use crate::child;
 
-/// Without an interpreter to load it, the binary needs nothing of the system that it starts on.
-const STATIC: &str = "-C target-feature=+crt-static";
+/// What a binary may weigh.
+const SIZE_BYTES_MAX: usize = 25 << 20;
 
-pub(crate) fn run() -> anyhow::Result<()> {
-    // An explicit target keeps procedural macros, which must be shared libraries, free of the flag.
-    let triple = format!("{}-unknown-linux-gnu", env::consts::ARCH);
-    let mut build = child::cargo(&["build", "--profile", "dist", "--package", "plimsoll", "--target", &triple]);
-    child::run(build.env("RUSTFLAGS", STATIC))?;
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// Also prove the image: read it back and run it in an empty root, which needs root.
+    #[arg(long)]
+    check: bool,
+}
 
-    let target = crate::repository().join("target");
-    let output = target.join("dist");
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    let program = build()?;
+    if !is_static(&program) {
+        bail!("the binary asks for a dynamic loader: look at what the linker was given");
+    }
+    if program.len() > SIZE_BYTES_MAX {
+        bail!("the binary has {} bytes and may have {SIZE_BYTES_MAX}", program.len());
+    }
+    // Not target/dist: there cargo keeps what it builds in the profile of that name.
+    let output = crate::repository().join("target/distribution");
     fs::create_dir_all(&output).with_context(|| format!("create {}", output.display()))?;
     let binary = output.join("plimsoll");
-    fs::copy(target.join(&triple).join("dist/plimsoll"), &binary).context("copy the static binary")?;
-    let program = fs::read(&binary).with_context(|| format!("read {}", binary.display()))?;
-    if !is_static(&program) {
-        bail!("{} asks for a dynamic loader", binary.display());
-    }
+    write_program(&program, &binary)?;
     let archive = output.join("plimsoll-oci.tar");
     let digest = image::write(&program, &archive)?;
-    let files = [&binary, &archive];
-    let sums = files.iter().map(|path| checksum(path)).collect::<anyhow::Result<String>>()?;
+    let sums = [&binary, &archive].into_iter().map(|path| checksum(path)).collect::<anyhow::Result<String>>()?;
     fs::write(output.join("SHA256SUMS"), &sums).context("write SHA256SUMS")?;
-    start_in_an_empty_root(&binary)?;
     print!("{sums}");
-    println!("dist: {} bytes static, image {digest}", program.len());
+    println!("dist: static binary of {} bytes in {}", program.len(), output.display());
+    let image_bytes = fs::metadata(&archive).with_context(|| format!("stat {}", archive.display()))?.len();
+    println!("dist: image {digest} of {image_bytes} bytes");
+    if arguments.check { check(&archive) } else { Ok(()) }
+}
+
+/// Builds the static binary and gives its content.
+fn build() -> anyhow::Result<Vec<u8>> {
+    // An explicit target keeps procedural macros, which must be shared libraries, free of the flags.
+    let triple = format!("{}-unknown-linux-gnu", env::consts::ARCH);
+    let mut build = child::cargo(&["build", "--profile", "dist", "--package", "plimsoll", "--target", &triple]);
+    child::run(build.env("CARGO_ENCODED_RUSTFLAGS", compiler_flags().join(&OsString::from("\x1f"))))?;
+    let binary = crate::repository().join("target").join(&triple).join("dist/plimsoll");
+    fs::read(&binary).with_context(|| format!("read {}", binary.display()))
+}
+
+fn compiler_flags() -> Vec<OsString> {
+    let mut flags = vec![
+        // Without an interpreter to load it, the binary needs nothing of the system that it starts on.
+        "-Ctarget-feature=+crt-static".into(),
+        // A static program cannot look getrandom(2) up by its name, and would need a /dev/urandom without this.
+        "--cfg=getrandom_backend=\"linux_getrandom\"".into(),
+    ];
+    // The binary is the same wherever it is built, and tells nobody where that was.
+    let cargo_home = env::var_os("CARGO_HOME").map(PathBuf::from);
+    let cargo_home = cargo_home.or_else(|| env::home_dir().map(|home| home.join(".cargo")));
+    for (from, to) in [(cargo_home, "cargo"), (Some(crate::repository()), ".")] {
+        if let Some(from) = from {
+            let mut flag = OsString::from("--remap-path-prefix=");
+            flag.push(from);
+            flag.push("=");
+            flag.push(to);
+            flags.push(flag);
+        }
+    }
+    flags
+}
+
+/// Writes beside and renames: a binary that is running cannot be written to.
+fn write_program(program: &[u8], path: &Path) -> anyhow::Result<()> {
+    use std::os::unix::fs::PermissionsExt as _;
+    let unfinished = path.with_extension("unfinished");
+    let write = || {
+        fs::write(&unfinished, program)?;
+        fs::set_permissions(&unfinished, fs::Permissions::from_mode(0o755))?;
+        fs::rename(&unfinished, path)
+    };
+    write().with_context(|| format!("write {}", path.display()))
+}
+
+/// Proves the image, and says at the very end what was not proven.
+fn check(archive: &Path) -> anyhow::Result<()> {
+    let started = Instant::now();
+    let skipped = empty_root::prove(archive)?;
+    for missing in &skipped {
+        println!("skipped: {missing}");
+    }
+    let elapsed_s = started.elapsed().as_secs_f64();
+    match skipped.len() {
+        0 => println!("dist: proven in {elapsed_s:.1} s"),
+        count if env::var_os("CI").is_some() => bail!("{count} of the checks skipped, and CI is set"),
+        count => println!("dist: NOT ALL PROVEN, {count} skipped; the other checks passed in {elapsed_s:.1} s"),
+    }
     Ok(())
 }
 
@@ -60,41 +134,6 @@ fn checksum(path: &Path) -> anyhow::Result<String> {
     Ok(format!("{}  {name}\n", image::hexadecimal(&Sha256::digest(bytes))))
 }
 
-/// Starts the binary where there is nothing else: no libraries, no /proc, no /etc. It measures that very directory.
-fn start_in_an_empty_root(binary: &Path) -> anyhow::Result<()> {
-    if !rustix::process::geteuid().is_root() {
-        println!("skipped: a start in an empty root, which needs root");
-        return Ok(());
-    }
-    let root = tempfile::Builder::new()
-        .prefix("empty-root-")
-        .tempdir_in(crate::repository().join("target"))
-        .context("create an empty root")?;
-    fs::copy(binary, root.path().join("plimsoll")).context("copy the binary into the empty root")?;
-    fs::create_dir(root.path().join("data")).context("create a directory to measure")?;
-    let inside = |arguments: &[&str]| {
-        let mut command = child::command("chroot");
-        command.arg(root.path()).arg("/plimsoll").args(arguments);
-        child::output(&mut command)
-    };
-    inside(&["--version"])?;
-    let record = inside(&[
-        "run",
-        "/data",
-        "--rw",
-        "randread",
-        "--size",
-        "16MiB",
-        "--duration",
-        "300ms",
-        "--no-history",
-        "--json",
-    ])?;
-    let record: serde_json::Value = serde_json::from_str(&record).context("parse the record of the empty root")?;
-    println!("dist: measured in an empty root with engine {}", record["cells"][0]["engine"]);
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -112,5 +151,12 @@ mod tests {
         assert!(is_static(&elf(1)));
         assert!(!is_static(&elf(3)));
         assert!(!is_static(b"#!/bin/sh\n"));
+    }
+
+    #[test]
+    fn no_directory_of_the_builder_is_in_the_binary() {
+        let flags = compiler_flags();
+        let repository = crate::repository().into_os_string().into_string().unwrap();
+        assert!(flags.contains(&OsString::from(format!("--remap-path-prefix={repository}=."))), "{flags:?}");
     }
 }

@@ -36,7 +36,7 @@ enum Task {
     /// Feeds the parsers of foreign input with generated input for a short time.
     FuzzSmoke(fuzz_smoke::Arguments),
     /// Builds the static binary and the container image made of it.
-    Dist,
+    Dist(dist::Arguments),
     /// Installs the Debian packages that tests need, or says which are missing.
     Setup,
 }
@@ -48,7 +48,7 @@ fn main() -> ExitCode {
         Task::Codegen(arguments) => codegen::run(&arguments),
         Task::Bench(benchmark) => bench::run(&benchmark),
         Task::FuzzSmoke(arguments) => fuzz_smoke::run(&arguments),
-        Task::Dist => dist::run(),
+        Task::Dist(arguments) => dist::run(&arguments),
         Task::Setup => setup::run(),
     };
     match outcome {

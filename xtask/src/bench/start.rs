@@ -16,7 +16,7 @@ pub(super) fn run() -> anyhow::Result<()> {
     met &= judge("resident, 8 jobs x depth 64 x 4 KiB", resident_mebibytes(&binary)?, " MiB", Bar::AtMost(32.0));
     let size = |path: &Path| fs::metadata(path).map(|metadata| metadata.len() as f64 / MEBIBYTE);
     met &= judge("release binary", size(&binary).context("stat the binary")?, " MiB", Bar::AtMost(25.0));
-    let distributed = crate::repository().join("target/dist/plimsoll");
+    let distributed = crate::repository().join("target/distribution/plimsoll");
     match size(&distributed) {
         Ok(size) => met &= judge("static binary", size, " MiB", Bar::AtMost(25.0)),
         Err(_) => println!("not judged: the static binary, which cargo xtask dist makes"),

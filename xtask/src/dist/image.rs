@@ -1,11 +1,28 @@
 //! An image of one file, as an OCI archive: no container engine is needed to write it, and the same binary always gives
 //! the same digest. `skopeo copy oci-archive:FILE docker://...` pushes it; container runtimes import it.
 
-use std::{fmt::Write as _, fs, io::Write, path::Path};
+use std::{
+    collections::BTreeMap,
+    fmt::Write as _,
+    fs,
+    io::{Read as _, Write},
+    path::Path,
+};
 
-use anyhow::Context as _;
-use serde_json::json;
+use anyhow::{Context as _, ensure};
+use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
+
+const INDEX: &str = "application/vnd.oci.image.index.v1+json";
+const MANIFEST: &str = "application/vnd.oci.image.manifest.v1+json";
+const CONFIGURATION: &str = "application/vnd.oci.image.config.v1+json";
+const LAYER: &str = "application/vnd.oci.image.layer.v1.tar+gzip";
+
+/// The tag, for tools that have a name of their own for the image.
+const TAG: &str = env!("CARGO_PKG_VERSION");
+
+/// The whole name, for runtimes that take it from the archive. An image that was never pulled is of this host.
+const NAME: &str = concat!("localhost/plimsoll:", env!("CARGO_PKG_VERSION"));
 
 /// Writes the archive and gives the digest of the image.
 pub(super) fn write(program: &[u8], archive: &Path) -> anyhow::Result<String> {
@@ -36,25 +53,20 @@ fn archive_of(program: &[u8]) -> anyhow::Result<(Vec<u8>, String)> {
     }))?;
     let manifest = serde_json::to_vec(&json!({
         "schemaVersion": 2,
-        "mediaType": "application/vnd.oci.image.manifest.v1+json",
-        "config": describe("application/vnd.oci.image.config.v1+json", &config),
-        "layers": [describe("application/vnd.oci.image.layer.v1.tar+gzip", &layer)],
+        "mediaType": MANIFEST,
+        "config": describe(CONFIGURATION, &config),
+        "layers": [describe(LAYER, &layer)],
     }))?;
-    let mut entry = describe("application/vnd.oci.image.manifest.v1+json", &manifest);
+    let mut entry = describe(MANIFEST, &manifest);
     entry["platform"] = json!({ "architecture": architecture, "os": "linux" });
-    entry["annotations"] =
-        json!({ "org.opencontainers.image.ref.name": concat!("plimsoll:", env!("CARGO_PKG_VERSION")) });
-    let index = serde_json::to_vec(&json!({
-        "schemaVersion": 2,
-        "mediaType": "application/vnd.oci.image.index.v1+json",
-        "manifests": [entry],
-    }))?;
+    entry["annotations"] = json!({ "io.containerd.image.name": NAME, "org.opencontainers.image.ref.name": TAG });
+    let index = serde_json::to_vec(&json!({ "schemaVersion": 2, "mediaType": INDEX, "manifests": [entry] }))?;
 
     let mut archive = tar::Builder::new(Vec::new());
     add(&mut archive, "oci-layout", 0o644, br#"{"imageLayoutVersion":"1.0.0"}"#)?;
     add(&mut archive, "index.json", 0o644, &index)?;
     for blob in [&config, &manifest, &layer] {
-        add(&mut archive, &digest(blob).replacen("sha256:", "blobs/sha256/", 1), 0o644, blob)?;
+        add(&mut archive, &path_of(&digest(blob)), 0o644, blob)?;
     }
     Ok((archive.into_inner()?, digest(&manifest)))
 }
@@ -62,6 +74,84 @@ fn archive_of(program: &[u8]) -> anyhow::Result<(Vec<u8>, String)> {
 /// How one part of an image refers to another.
 fn describe(media_type: &str, blob: &[u8]) -> serde_json::Value {
     json!({ "mediaType": media_type, "digest": digest(blob), "size": blob.len() })
+}
+
+/// An image as a runtime reads it.
+#[derive(Debug)]
+pub(super) struct Image {
+    /// The program to start.
+    pub(super) entrypoint: String,
+    /// A tar archive.
+    layer: Vec<u8>,
+}
+
+impl Image {
+    /// Reads an archive the way a runtime does: every part is found by the reference to it, and has to have the type,
+    /// the size and the digest that the reference says.
+    pub(super) fn read(archive: &[u8]) -> anyhow::Result<Self> {
+        let files = files(archive)?;
+        let json = |path: &str| -> anyhow::Result<Value> {
+            let content = files.get(path).with_context(|| format!("{path} is missing"))?;
+            serde_json::from_slice(content).with_context(|| format!("parse {path}"))
+        };
+        ensure!(json("oci-layout")?["imageLayoutVersion"] == "1.0.0", "the version of the layout is another");
+        let index = json("index.json")?;
+        ensure!(index["schemaVersion"] == 2 && index["mediaType"] == INDEX, "index.json is no index");
+        let entry = only(&index["manifests"])?;
+        let manifest: Value = serde_json::from_slice(blob(&files, entry, MANIFEST)?).context("parse the manifest")?;
+        ensure!(manifest["schemaVersion"] == 2 && manifest["mediaType"] == MANIFEST, "the manifest is none");
+        let configuration = blob(&files, &manifest["config"], CONFIGURATION)?;
+        let configuration: Value = serde_json::from_slice(configuration).context("parse the configuration")?;
+        for field in ["architecture", "os"] {
+            ensure!(entry["platform"][field] == configuration[field], "the index tells another {field}");
+        }
+        let mut layer = Vec::new();
+        let compressed = blob(&files, only(&manifest["layers"])?, LAYER)?;
+        flate2::read::GzDecoder::new(compressed).read_to_end(&mut layer).context("decompress the layer")?;
+        let content = only(&configuration["rootfs"]["diff_ids"])?;
+        ensure!(content.as_str() == Some(&digest(&layer)), "the layer's content is not {content}");
+        let entrypoint =
+            only(&configuration["config"]["Entrypoint"])?.as_str().context("the entry point is no text")?;
+        Ok(Self { entrypoint: entrypoint.to_owned(), layer })
+    }
+
+    /// Writes the files of the image below `root`.
+    pub(super) fn unpack(&self, root: &Path) -> anyhow::Result<()> {
+        let mut layer = tar::Archive::new(self.layer.as_slice());
+        layer.set_preserve_permissions(true);
+        layer.unpack(root).with_context(|| format!("unpack the image into {}", root.display()))
+    }
+}
+
+/// The files of a tar archive.
+fn files(archive: &[u8]) -> anyhow::Result<BTreeMap<String, Vec<u8>>> {
+    let mut files = BTreeMap::new();
+    for entry in tar::Archive::new(archive).entries()? {
+        let mut entry = entry?;
+        let mut content = Vec::new();
+        entry.read_to_end(&mut content)?;
+        files.insert(entry.path()?.to_string_lossy().into_owned(), content);
+    }
+    Ok(files)
+}
+
+/// The one element of a list that has one.
+fn only(list: &Value) -> anyhow::Result<&Value> {
+    match list.as_array().map(Vec::as_slice) {
+        Some([element]) => Ok(element),
+        _ => anyhow::bail!("one element is expected in {list}"),
+    }
+}
+
+/// The part of an image that a reference is to.
+fn blob<'a>(files: &'a BTreeMap<String, Vec<u8>>, reference: &Value, media_type: &str) -> anyhow::Result<&'a [u8]> {
+    let name = reference["digest"].as_str().with_context(|| format!("no digest in {reference}"))?;
+    let blob = files.get(&path_of(name)).with_context(|| format!("{name} is missing"))?;
+    let found = describe(media_type, blob);
+    for field in ["mediaType", "size", "digest"] {
+        ensure!(reference[field] == found[field], "{field} of {name} is {}, not {}", found[field], reference[field]);
+    }
+    Ok(blob)
 }
 
 /// Adds a file without a time or an owner, which would change the digest.
@@ -73,6 +163,11 @@ fn add(archive: &mut tar::Builder<impl Write>, path: &str, mode: u32, content: &
     header.set_uid(0);
     header.set_gid(0);
     archive.append_data(&mut header, path, content)
+}
+
+/// Where the blob of a digest is in an archive.
+fn path_of(digest: &str) -> String {
+    digest.replacen("sha256:", "blobs/sha256/", 1)
 }
 
 fn digest(bytes: &[u8]) -> String {
@@ -97,44 +192,32 @@ fn architecture(program: &[u8]) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use std::{collections::BTreeMap, io::Read as _};
-
     use super::*;
 
-    fn files(archive: &[u8]) -> BTreeMap<String, Vec<u8>> {
-        let mut archive = tar::Archive::new(archive);
-        let read = |entry: std::io::Result<tar::Entry<'_, _>>| {
-            let mut entry = entry.unwrap();
-            let mut content = Vec::new();
-            entry.read_to_end(&mut content).unwrap();
-            (entry.path().unwrap().to_string_lossy().into_owned(), content)
-        };
-        archive.entries().unwrap().map(read).collect()
+    #[test]
+    fn the_image_that_was_written_is_the_image_that_is_read() {
+        let (archive, _) = archive_of(b"program").unwrap();
+        let image = Image::read(&archive).unwrap();
+        assert_eq!(image.entrypoint, "/plimsoll");
+        let root = tempfile::tempdir().unwrap();
+        image.unpack(root.path()).unwrap();
+        assert_eq!(fs::read(root.path().join("plimsoll")).unwrap(), b"program");
+        assert_eq!(fs::read_dir(root.path()).unwrap().count(), 1);
     }
 
     #[test]
-    fn every_digest_of_the_archive_is_that_of_a_blob_in_it() {
-        let (archive, image) = archive_of(b"program").unwrap();
-        let files = files(&archive);
+    fn a_damaged_part_of_an_image_is_found() {
+        let (archive, _) = archive_of(b"program").unwrap();
+        let mut files = files(&archive).unwrap();
+        let (path, blob) = files.iter_mut().find(|(path, _)| path.starts_with("blobs/")).unwrap();
+        let name = path.replacen("blobs/sha256/", "sha256:", 1);
+        blob.push(b' ');
+        let mut damaged = tar::Builder::new(Vec::new());
         for (path, content) in &files {
-            if let Some(name) = path.strip_prefix("blobs/sha256/") {
-                assert_eq!(digest(content), format!("sha256:{name}"));
-            }
+            add(&mut damaged, path, 0o644, content).unwrap();
         }
-        let blob = |digest: &str| -> serde_json::Value {
-            serde_json::from_slice(&files[&digest.replacen("sha256:", "blobs/sha256/", 1)]).unwrap()
-        };
-        let index: serde_json::Value = serde_json::from_slice(&files["index.json"]).unwrap();
-        assert_eq!(index["manifests"][0]["digest"], image);
-        let manifest = blob(&image);
-        let config = blob(manifest["config"]["digest"].as_str().unwrap());
-        assert_eq!(config["config"]["Entrypoint"][0], "/plimsoll");
-
-        let layer = &files[&manifest["layers"][0]["digest"].as_str().unwrap().replacen("sha256:", "blobs/sha256/", 1)];
-        let mut unpacked = Vec::new();
-        flate2::read::GzDecoder::new(layer.as_slice()).read_to_end(&mut unpacked).unwrap();
-        assert_eq!(digest(&unpacked), config["rootfs"]["diff_ids"][0].as_str().unwrap());
-        assert_eq!(self::files(&unpacked)["plimsoll"], b"program");
+        let error = Image::read(&damaged.into_inner().unwrap()).unwrap_err();
+        assert!(format!("{error:#}").contains(&name), "{error:#}");
     }
 
     #[test]
