@@ -11,6 +11,7 @@ use crate::{
     settings::{Arrival, Effort, EngineChoice, FileSharing, ReadWrite, SyncMode},
 };
 
+mod labels;
 mod resolve;
 
 /// Everything a run will do.
@@ -210,7 +211,8 @@ impl BlockPlan {
         Region { offset: self.offset_bytes + before * block, length: share(blocks, job, self.jobs) * block }
     }
 
-    /// A name for a workload that has none: `randread 4KiB QD32`.
+    /// A name for a workload that has none: `randread 4KiB QD32`. Where several cells of a run would have the same one,
+    /// a plan adds what differs.
     pub fn describe(&self) -> String {
         let mut name = self.rw.as_str().to_owned();
         if self.rw.is_mixed() {

@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::units::ValueError;
 
-/// One or more values of a parameter, in the order given; never empty.
+/// One or more values of a parameter, in the order given; never empty, and none of them twice when read from text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sweep<T>(Vec<T>);
 
@@ -16,25 +16,41 @@ impl<T> Sweep<T> {
         Self(vec![value])
     }
 
-    /// These values; `None` when there are none.
-    pub fn new(values: Vec<T>) -> Option<Self> {
-        (!values.is_empty()).then_some(Self(values))
-    }
-
     /// The values.
     pub fn values(&self) -> &[T] {
         &self.0
     }
 }
 
-impl<T: FromStr<Err: fmt::Display>> FromStr for Sweep<T> {
+impl<T: PartialEq + fmt::Display> Sweep<T> {
+    /// These values, unless one is there twice: the two cells would be the same.
+    fn of_different(values: Vec<T>) -> Result<Self, ValueError> {
+        let mut repeated = values.iter().enumerate().filter(|(index, value)| values[..*index].contains(value));
+        match repeated.next() {
+            Some((_, value)) => Err(ValueError::new(format!("\"{value}\" is listed twice: name each value once"))),
+            None => Ok(Self(values)),
+        }
+    }
+}
+
+impl<T: FromStr<Err: fmt::Display> + PartialEq + fmt::Display> FromStr for Sweep<T> {
     type Err = ValueError;
 
     fn from_str(text: &str) -> Result<Self, ValueError> {
         text.split(',')
             .map(|part| part.trim().parse().map_err(|error: T::Err| describe(part, &error.to_string())))
             .collect::<Result<_, _>>()
-            .map(Self)
+            .and_then(Self::of_different)
+    }
+}
+
+impl<T: fmt::Display> fmt::Display for Sweep<T> {
+    /// The values as they are written in a flag: `4KiB,64KiB`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, value) in self.0.iter().enumerate() {
+            write!(f, "{}{value}", if index == 0 { "" } else { "," })?;
+        }
+        Ok(())
     }
 }
 
@@ -58,7 +74,7 @@ impl<T: Serialize> Serialize for Sweep<T> {
 
 struct SweepVisitor<T>(PhantomData<T>);
 
-impl<'de, T: Deserialize<'de>> de::Visitor<'de> for SweepVisitor<T> {
+impl<'de, T: Deserialize<'de> + PartialEq + fmt::Display> de::Visitor<'de> for SweepVisitor<T> {
     type Value = Sweep<T>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -82,11 +98,14 @@ impl<'de, T: Deserialize<'de>> de::Visitor<'de> for SweepVisitor<T> {
         while let Some(value) = sequence.next_element()? {
             values.push(value);
         }
-        Sweep::new(values).ok_or_else(|| de::Error::invalid_length(0, &self))
+        if values.is_empty() {
+            return Err(de::Error::invalid_length(0, &self));
+        }
+        Sweep::of_different(values).map_err(de::Error::custom)
     }
 }
 
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for Sweep<T> {
+impl<'de, T: Deserialize<'de> + PartialEq + fmt::Display> Deserialize<'de> for Sweep<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(SweepVisitor(PhantomData))
     }
@@ -115,5 +134,12 @@ mod tests {
         assert_eq!(serde_json::from_str::<Sweep<u32>>("7").unwrap().values(), [7]);
         assert!(serde_json::from_str::<Sweep<u32>>("[]").is_err());
         assert!("1,,2".parse::<Sweep<u32>>().is_err());
+    }
+
+    #[test]
+    fn a_value_that_is_listed_twice_is_refused_however_it_is_written() {
+        let error = "4k,64k,4096".parse::<Sweep<crate::block_sizes::BlockSizes>>().unwrap_err();
+        assert_eq!(error.to_string(), "\"4KiB\" is listed twice: name each value once");
+        assert!(serde_json::from_str::<Sweep<u32>>("[1, 2, 1]").is_err());
     }
 }

@@ -64,6 +64,16 @@ macro_rules! workload {
             pub fn or(self, defaults: &Self) -> Self {
                 Self { $($field: self.$field.or_else(|| defaults.$field.clone()),)* }
             }
+
+            /// What is asked for each parameter, as text, under the name of its flag: `("queue-depth", "32")`. Those
+            /// that are left open have an empty text.
+            pub(crate) fn settings(&self) -> Vec<(String, String)> {
+                let text = |value: Option<&dyn fmt::Display>| value.map(ToString::to_string).unwrap_or_default();
+                vec![$((
+                    stringify!($field).replace('_', "-"),
+                    text(self.$field.as_ref().map(|value| value as &dyn fmt::Display)),
+                ),)*]
+            }
         }
     };
 }

@@ -1,6 +1,6 @@
 //! From a workload as asked to a plan: every decision and every refusal.
 
-use super::{BlockPlan, CellPlan, Pacing, Plan, PlanError};
+use super::{BlockPlan, CellPlan, Pacing, Plan, PlanError, labels};
 use crate::{
     block_sizes::BlockSizes,
     distribution::Distribution,
@@ -57,6 +57,12 @@ impl Plan {
             for workload in &workloads {
                 cells.push(CellPlan::resolve(target, workload, effort, count, seed)?);
             }
+        }
+        // The same labels on every target: that is how cells are compared.
+        let labels = cells.iter().take(workloads.len()).map(|cell| cell.workload.clone()).collect();
+        let labels = labels::told_apart(labels, &workloads);
+        for (cell, label) in cells.iter_mut().zip(labels.iter().cycle()) {
+            cell.workload.clone_from(label);
         }
         Ok(Self { seed, effort, cells })
     }

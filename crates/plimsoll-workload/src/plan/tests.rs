@@ -95,3 +95,16 @@ fn percentages_of_a_device_are_of_its_size() {
     let plan = one(&device(1 << 30), &workload).unwrap().blocks;
     assert_eq!((plan.offset_bytes, plan.size_bytes), (512 << 20, 256 << 20));
 }
+
+#[test]
+fn every_workload_of_a_plan_has_a_name_of_its_own_that_is_the_same_on_all_targets() {
+    let plain = Workload { size: Some("1G".parse().unwrap()), ..Workload::default() };
+    let buffered = Workload { buffered: Some(true), ..plain.clone() };
+    let twice = Workload { name: Some("twice".to_owned()), ..plain.clone() };
+    let workloads = [plain.clone(), buffered, twice.clone(), twice, plain];
+    let targets = [directory(), TargetFacts { name: "/dev/sdb".into(), ..device(4 << 30) }];
+    let plan = Plan::resolve(&targets, &workloads, Effort::Quick, 7).unwrap();
+    let names: Vec<_> = plan.cells.iter().map(|cell| cell.workload.as_str()).collect();
+    let due = ["read 4KiB QD1", "read 4KiB QD1 buffered", "twice", "twice #2", "read 4KiB QD1 #2"];
+    assert_eq!(names, [due, due].concat());
+}

@@ -113,7 +113,11 @@ fn asked(arguments: &RunArguments) -> anyhow::Result<AskedRun> {
     }
     let flags = arguments.workload.workload();
     let mut asked_workloads: Vec<Workload> = workloads.into_iter().map(|workload| workload.or(&defaults)).collect();
-    for preset in arguments.preset.iter().chain(&presets) {
+    let presets: Vec<_> = arguments.preset.iter().chain(&presets).collect();
+    for (index, preset) in presets.iter().enumerate() {
+        if presets[..index].contains(preset) {
+            bail!("preset {preset} is given twice: name each once");
+        }
         let preset = preset::find(preset)?;
         asked_workloads.extend(preset.workloads().into_iter().map(|workload| match arguments.plan {
             // In a plan, what workloads have in common is said for presets too.

@@ -68,6 +68,21 @@ fn several_targets_and_values_make_a_sweep_of_cells() {
 }
 
 #[test]
+fn cells_that_differ_in_one_flag_say_which() {
+    let place = Place::new();
+    fs::write(
+        place.path("plan.toml"),
+        "[defaults]\nrw = 'randwrite'\nsize = '4M'\noperations = 20\n[[workload]]\n[[workload]]\nfsync = 1\n\
+         [[workload]]\nbuffered = true\n",
+    )
+    .unwrap();
+    let record = place.record("run DATA --plan ROOT/plan.toml");
+    let names: Vec<_> = record["cells"].as_array().unwrap().iter().map(|cell| cell["workload"].clone()).collect();
+    let label = "randwrite 4KiB QD1";
+    assert_eq!(names, [label.to_owned(), format!("{label} fsync 1"), format!("{label} buffered")]);
+}
+
+#[test]
 fn the_same_seed_writes_the_same_bytes_on_every_engine() {
     let place = Place::new();
     let mut contents = Vec::new();

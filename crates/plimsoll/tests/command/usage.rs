@@ -45,6 +45,9 @@ fn contradictions_are_bad_usage() {
         ("--rw randread --destroy /dev/null", "/dev/null"),
         ("ROOT/data/. --rw randread", "twice"),
         ("--rw randread --queue-depth 1-4", "whole number"),
+        ("--rw randread --block-size 4k,8k,4096", "4KiB"),
+        ("--rw randread --jobs 2,2", "twice"),
+        ("--preset iops,latency,iops", "twice"),
     ] {
         let said = place.run(&format!("run DATA {flags}"));
         assert_eq!(said.code, Some(2), "{flags}: {}", said.stderr);
