@@ -14,6 +14,8 @@ use crate::{
 mod labels;
 mod resolve;
 
+pub use resolve::{Slots, slots};
+
 /// Everything a run will do.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -28,13 +28,13 @@ pub struct Cli {
 #[derive(Args, Clone, Debug)]
 pub struct SharedArguments {
     /// Keep the history in this file instead of the user's
-    #[arg(long, global = true, value_name = "FILE", conflicts_with = "no_history")]
+    #[arg(long, global = true, value_name = "FILE", conflicts_with = "no_history", help_heading = run::OUTPUT)]
     pub history: Option<PathBuf>,
     /// Neither read nor write a history
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = run::OUTPUT)]
     pub no_history: bool,
     /// Show answers and errors only
-    #[arg(long, short, global = true)]
+    #[arg(long, short, global = true, help_heading = run::OUTPUT)]
     pub quiet: bool,
 }
 

@@ -13,14 +13,19 @@ use crate::{
     workload::Workload,
 };
 
-/// How a run spends its time when `duration` is not given.
-struct Slots {
-    rounds: u32,
-    ramp: Span,
-    measured: Span,
+/// How a run spends its time on each cell when `duration` is not given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Slots {
+    /// How many slots.
+    pub rounds: u32,
+    /// Load before measurement begins, in each slot.
+    pub ramp: Span,
+    /// Measured time of each slot.
+    pub measured: Span,
 }
 
-const fn slots(effort: Effort) -> Slots {
+/// The times that an effort stands for.
+pub const fn slots(effort: Effort) -> Slots {
     match effort {
         Effort::Quick => {
             Slots { rounds: 6, ramp: Span::from_milliseconds(200), measured: Span::from_milliseconds(1200) }

@@ -2,12 +2,16 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, builder::PossibleValuesParser, builder::TypedValueParser};
+use clap::{
+    Args,
+    builder::{PossibleValue, PossibleValuesParser, TypedValueParser},
+};
 use plimsoll_workload::{
     block_sizes::BlockSizes,
     distribution::Distribution,
     payload::Payload,
     pinning::Pinning,
+    plan::{self, Slots},
     settings::{Arrival, Effort, EngineChoice, FileSharing, RateScope, ReadWrite, SyncMode},
     sweep::Sweep,
     units::{ByteCount, Extent, Percent, Rate, Span},
@@ -21,56 +25,85 @@ macro_rules! words {
     };
 }
 
-/// Arguments of `plimsoll run`.
+/// A parser for efforts that knows how long they take.
+fn efforts() -> impl TypedValueParser<Value = Effort> {
+    let seconds = |span: Span| span.ns as f64 / 1e9;
+    let value = |word: &&'static str| {
+        let effort = word.parse().expect("an effort's word names it");
+        let Slots { rounds, ramp, measured } = plan::slots(effort);
+        PossibleValue::new(*word).help(format!(
+            "{} s of measuring for each cell, in {rounds} slots of {} s, each after a ramp of {} s",
+            seconds(Span { ns: measured.ns * u64::from(rounds) }),
+            seconds(measured),
+            seconds(ramp)
+        ))
+    };
+    PossibleValuesParser::new(Effort::WORDS.iter().map(value)).try_map(|word| word.parse::<Effort>())
+}
+
+const WORKLOAD: &str = "Workload";
+const TIMING: &str = "Timing";
+const ENGINE: &str = "Engine";
+const SAFETY: &str = "Target and safety";
+/// The heading of flags about what is shown and kept.
+pub(super) const OUTPUT: &str = "Output and history";
+
+/// Arguments of `plimsoll run`. Headings appear in the order in which their first flags stand here.
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Without --rw and --preset, the preset `canonical` runs: latency, IOPS and throughput, read and \
-                        write. Flags given beside a preset override its workloads."
+    after_help = "Without --rw, --preset and --plan, the preset `canonical` runs: latency, IOPS and throughput, read and \
+                  write. Flags given beside a preset or a plan override its workloads."
 )]
 pub struct RunArguments {
     /// Directories, files or block devices to measure
     #[arg(value_name = "TARGET")]
     pub targets: Vec<PathBuf>,
 
+    /// Workloads with a name: see `plimsoll presets`; several are separated by commas
+    #[arg(long, value_name = "NAME", value_delimiter = ',', help_heading = WORKLOAD)]
+    pub preset: Vec<String>,
+    /// Read targets and workloads from this file (TOML); flags override it
+    ///
+    /// Everything that a flag can say, a plan can say under the flag's name with underscores. `plimsoll presets NAME`
+    /// prints one to start from; several workloads are several tables [[workload]], and what they have in common
+    /// stands in [defaults].
+    #[arg(long, value_name = "FILE", help_heading = WORKLOAD)]
+    pub plan: Option<PathBuf>,
+
     /// The workload.
     #[command(flatten)]
     pub workload: WorkloadArguments,
 
-    /// Workloads with a name: see `plimsoll presets`; several are separated by commas
-    #[arg(long, value_name = "NAME", value_delimiter = ',')]
-    pub preset: Vec<String>,
-    /// Read targets and workloads from this file (TOML); flags override it
-    #[arg(long, value_name = "FILE")]
-    pub plan: Option<PathBuf>,
     /// How long to measure when --duration is not given [default: standard]
-    #[arg(long, value_parser = words!(Effort))]
+    #[arg(long, value_parser = efforts(), help_heading = TIMING)]
     pub effort: Option<Effort>,
-    /// A name for the run, shown in the history
-    #[arg(long)]
-    pub name: Option<String>,
-    /// A pair to find the run by; may be repeated
-    #[arg(long = "tag", value_name = "KEY=VALUE", value_parser = tag)]
-    pub tags: Vec<(String, String)>,
+
     /// Permit writing to this device, which must be blank; its content is lost; may be repeated
-    #[arg(long, value_name = "DEVICE")]
+    #[arg(long, value_name = "DEVICE", help_heading = SAFETY)]
     pub destroy: Vec<PathBuf>,
     /// Leave the files of the run in place, marked; `plimsoll doctor --clean` removes them
-    #[arg(long)]
+    #[arg(long, help_heading = SAFETY)]
     pub keep_files: bool,
     /// Refuse targets that lie on the root file system because a mount is missing
-    #[arg(long)]
+    #[arg(long, help_heading = SAFETY, hide_short_help = true)]
     pub expect_mount: bool,
     /// Print the record as JSON
-    #[arg(long)]
+    #[arg(long, help_heading = OUTPUT)]
     pub json: bool,
     /// Show the exact plan before measuring
-    #[arg(long, short)]
+    #[arg(long, short, help_heading = OUTPUT)]
     pub verbose: bool,
+    /// A name for the run, shown in the history
+    #[arg(long, help_heading = OUTPUT)]
+    pub name: Option<String>,
+    /// A pair to find the run by; may be repeated
+    #[arg(long = "tag", value_name = "KEY=VALUE", value_parser = tag, help_heading = OUTPUT, hide_short_help = true)]
+    pub tags: Vec<(String, String)>,
 }
 
 /// The flags that make up a workload; each has a field of the same name in a plan file.
 #[derive(Args, Debug)]
-#[command(next_help_heading = "Workload")]
+#[command(next_help_heading = WORKLOAD)]
 pub struct WorkloadArguments {
     /// Access pattern
     #[arg(long, value_parser = words!(ReadWrite))]
@@ -79,13 +112,13 @@ pub struct WorkloadArguments {
     #[arg(long, value_name = "PERCENT")]
     pub read_percent: Option<Sweep<Percent>>,
     /// Share of operations at a random offset; the others continue where the last one ended
-    #[arg(long, value_name = "PERCENT")]
+    #[arg(long, value_name = "PERCENT", hide_short_help = true)]
     pub random_percent: Option<Percent>,
     /// Bytes of an operation: 4k, a range 4k-64k, a split 4k/60:64k/40; a list sweeps [default: 4k]
     #[arg(long, value_name = "SIZE")]
     pub block_size: Option<Sweep<BlockSizes>>,
     /// Bytes of a write, when they differ from those of a read
-    #[arg(long, value_name = "SIZE")]
+    #[arg(long, value_name = "SIZE", hide_short_help = true)]
     pub write_block_size: Option<BlockSizes>,
     /// Operations each job keeps in flight; a list sweeps [default: 1]
     #[arg(long, value_name = "N")]
@@ -93,51 +126,34 @@ pub struct WorkloadArguments {
     /// Jobs that run at once; a list sweeps [default: 1]
     #[arg(long, value_name = "N")]
     pub jobs: Option<Sweep<u32>>,
-    /// The region to touch, in bytes or percent [default: whole device or file, 1GiB in a directory]
+    /// The region to touch, in bytes or percent [default: whole device or file; in a directory 1GiB, with --effort
+    /// quick 512MiB]
     #[arg(long, value_name = "SIZE")]
     pub size: Option<Extent>,
     /// Where the region begins, in bytes or percent [default: 0]
-    #[arg(long, value_name = "SIZE")]
+    #[arg(long, value_name = "SIZE", hide_short_help = true)]
     pub offset: Option<Extent>,
-    /// Stop after transferring this much, over all jobs
-    #[arg(long, value_name = "SIZE")]
-    pub io_size: Option<ByteCount>,
     /// Distance from one sequential operation to the next
-    #[arg(long, value_name = "SIZE")]
+    #[arg(long, value_name = "SIZE", hide_short_help = true)]
     pub stride: Option<ByteCount>,
     /// Whether jobs share a file [default: shared]
-    #[arg(long, value_parser = words!(FileSharing))]
+    #[arg(long, value_parser = words!(FileSharing), hide_short_help = true)]
     pub files: Option<FileSharing>,
     /// Which blocks random operations choose: uniform, exact-once, zipf:THETA, pareto:H, normal:PERCENT,
     /// hot-cold:ACCESS/SIZE, zoned:ACCESS/SIZE:... [default: uniform]
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub distribution: Option<Distribution>,
-    /// Measured time of each cell, ramps excluded
-    #[arg(long, value_name = "TIME")]
-    pub duration: Option<Span>,
-    /// Load before measurement begins, in each slot
-    #[arg(long, value_name = "TIME")]
-    pub ramp: Option<Span>,
-    /// Wait before the first operation of a cell
-    #[arg(long, value_name = "TIME")]
-    pub start_delay: Option<Span>,
-    /// Stop after so many operations, over all jobs
-    #[arg(long, value_name = "N")]
-    pub operations: Option<u64>,
-    /// Stop after so many passes over the region
-    #[arg(long, value_name = "N")]
-    pub loops: Option<u64>,
     /// Issue at this rate whatever the storage answers (open loop): 5000 or 5k operations, 200MB bytes a second
     #[arg(long)]
     pub rate: Option<Rate>,
     /// Whether --rate is for all jobs together or for each [default: total]
-    #[arg(long, value_parser = words!(RateScope))]
+    #[arg(long, value_parser = words!(RateScope), hide_short_help = true)]
     pub rate_per: Option<RateScope>,
     /// When the operations of an open loop arrive [default: fixed]
-    #[arg(long, value_parser = words!(Arrival))]
+    #[arg(long, value_parser = words!(Arrival), hide_short_help = true)]
     pub arrival: Option<Arrival>,
     /// Pause after each operation of a job (10ms), or after several (10ms/8)
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", hide_short_help = true)]
     pub think_time: Option<ThinkTime>,
     /// Go through the page cache instead of around it
     #[arg(long)]
@@ -146,40 +162,58 @@ pub struct WorkloadArguments {
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "sync", value_parser = words!(SyncMode))]
     pub sync: Option<SyncMode>,
     /// Call fsync after every N writes of a job
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", hide_short_help = true)]
     pub fsync: Option<u64>,
     /// Call fdatasync after every N writes of a job
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", hide_short_help = true)]
     pub fdatasync: Option<u64>,
     /// Call fsync at the end of each slot, as part of the measured time
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub end_fsync: bool,
     /// What writes contain: random, zero, pattern:0xHEX, compressible:PERCENT, duplicate:PERCENT [default: random]
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub payload: Option<Payload>,
     /// Give every block a header and checksum, read all back, and check
     #[arg(long)]
     pub verify: bool,
     /// Where all randomness comes from
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", hide_short_help = true)]
     pub seed: Option<u64>,
+    /// Measured time of each cell, ramps excluded
+    #[arg(long, value_name = "TIME", help_heading = TIMING)]
+    pub duration: Option<Span>,
+    /// Load before measurement begins, in each slot
+    #[arg(long, value_name = "TIME", help_heading = TIMING)]
+    pub ramp: Option<Span>,
+    /// Wait before the first operation of a cell
+    #[arg(long, value_name = "TIME", help_heading = TIMING, hide_short_help = true)]
+    pub start_delay: Option<Span>,
+    /// Stop after so many operations, over all jobs
+    #[arg(long, value_name = "N", help_heading = TIMING, hide_short_help = true)]
+    pub operations: Option<u64>,
+    /// Stop after transferring this much, over all jobs
+    #[arg(long, value_name = "SIZE", help_heading = TIMING, hide_short_help = true)]
+    pub io_size: Option<ByteCount>,
+    /// Stop after so many passes over the region
+    #[arg(long, value_name = "N", help_heading = TIMING, hide_short_help = true)]
+    pub loops: Option<u64>,
     /// How I/O reaches the kernel [default: auto]
-    #[arg(long, value_parser = words!(EngineChoice))]
+    #[arg(long, value_parser = words!(EngineChoice), help_heading = ENGINE)]
     pub engine: Option<EngineChoice>,
     /// Wait for so many completions at once [default: whatever is ready]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", help_heading = ENGINE, hide_short_help = true)]
     pub batch: Option<u32>,
     /// Poll for completions (io_uring)
-    #[arg(long)]
+    #[arg(long, help_heading = ENGINE, hide_short_help = true)]
     pub iopoll: bool,
     /// Let a kernel thread submit (io_uring)
-    #[arg(long)]
+    #[arg(long, help_heading = ENGINE, hide_short_help = true)]
     pub sqpoll: bool,
     /// Run workers on processors of their own: none, auto, or a list as 0-3 [default: none]
-    #[arg(long, value_name = "CPUS")]
+    #[arg(long, value_name = "CPUS", help_heading = ENGINE, hide_short_help = true)]
     pub pin: Option<Pinning>,
     /// Count I/O errors and go on
-    #[arg(long)]
+    #[arg(long, help_heading = SAFETY, hide_short_help = true)]
     pub keep_going: bool,
 }
 
