@@ -1,10 +1,14 @@
 //! `plimsoll doctor`: what this machine can do, what would disturb a measurement, and what earlier runs left behind.
 
-use std::{fmt::Write, path::Path};
+use std::{
+    collections::BTreeMap,
+    fmt::Write,
+    path::{Path, PathBuf},
+};
 
 use plimsoll_history::location::HistoryLocation;
-use plimsoll_io::{clock, probe};
-use plimsoll_record::environment::Environment;
+use plimsoll_io::probe;
+use plimsoll_record::{environment::Environment, record::Tool};
 use plimsoll_report::plan::{self, DoctorRow};
 use plimsoll_run::{
     machine::{self, Pod},
@@ -12,23 +16,48 @@ use plimsoll_run::{
 };
 use plimsoll_workload::settings::EngineChoice;
 use serde::Serialize;
+use uuid::Uuid;
 
 use crate::{cli::DoctorArguments, exit::LeftoverError, printer::Printer, state::State};
 
-/// One line of a diagnosis.
+/// All that was found, for programs: numbers are numbers, and the environment is described as in a record.
 #[derive(Serialize)]
-struct Row {
-    name: &'static str,
-    value: String,
-    advice: Option<String>,
+struct Diagnosis {
+    tool: Tool,
+    environment: Environment,
+    engines: BTreeMap<&'static str, EngineState>,
+    io_uring_features: IoUringFeatureStates,
+    /// The history's file; null when there is none.
+    history: Option<PathBuf>,
+    /// Where journals of runs and lists of their files are; null when there is no place for them.
+    state_directory: Option<PathBuf>,
+    advice: Vec<Advice>,
 }
 
-fn row(name: &'static str, value: impl Into<String>) -> Row {
-    Row { name, value: value.into(), advice: None }
+/// Whether an engine works.
+#[derive(Serialize)]
+struct EngineState {
+    usable: bool,
+    /// Why not.
+    reason: Option<String>,
 }
 
-fn advised(name: &'static str, value: impl Into<String>, advice: Option<&str>) -> Row {
-    Row { name, value: value.into(), advice: advice.map(str::to_owned) }
+/// What the `io_uring` of this machine can do.
+#[derive(Serialize)]
+struct IoUringFeatureStates {
+    iopoll: bool,
+    sqpoll: bool,
+    single_issuer: bool,
+    defer_taskrun: bool,
+    coop_taskrun: bool,
+    registered_buffers: bool,
+}
+
+/// What to do about something.
+#[derive(Serialize)]
+struct Advice {
+    about: &'static str,
+    text: String,
 }
 
 /// Does `plimsoll doctor`.
@@ -36,91 +65,170 @@ pub fn doctor(arguments: &DoctorArguments, state: &State, printer: Printer) -> a
     if arguments.clean {
         return clean(arguments, printer);
     }
-    let environment = machine::gather(&[], &Pod::default());
-    let rows = diagnose(&environment, state);
+    let diagnosis = diagnose(state);
     if arguments.json {
-        return Ok(serde_json::to_string_pretty(&rows)? + "\n");
+        return Ok(serde_json::to_string_pretty(&diagnosis)? + "\n");
     }
-    let rows: Vec<_> =
-        rows.iter().map(|row| DoctorRow { name: row.name, value: &row.value, advice: row.advice.as_deref() }).collect();
+    let values = values(&diagnosis);
+    let advice = |name| diagnosis.advice.iter().find(|advice| advice.about == name);
+    let rows: Vec<_> = values
+        .iter()
+        .map(|(name, value)| DoctorRow { name, value, advice: advice(*name).map(|advice| advice.text.as_str()) })
+        .collect();
     Ok(plan::doctor(&rows, printer.width()))
 }
 
-fn diagnose(environment: &Environment, state: &State) -> Vec<Row> {
-    let machine = &environment.machine;
-    let mut rows = vec![
-        row("plimsoll", env!("CARGO_PKG_VERSION")),
-        advised(
-            "build",
-            if cfg!(debug_assertions) { "debug" } else { "release" },
-            cfg!(debug_assertions).then_some("numbers of a debug build are too low: build with --release"),
-        ),
-        row(
+fn diagnose(state: &State) -> Diagnosis {
+    let choices =
+        [("io_uring", EngineChoice::IoUring), ("libaio", EngineChoice::Libaio), ("psync", EngineChoice::Psync)];
+    let engines = choices
+        .map(|(name, choice)| {
+            let reason = probe::select(choice).err().map(|error| error.reason);
+            (name, EngineState { usable: reason.is_none(), reason })
+        })
+        .into();
+    let features = probe::features();
+    let io_uring_features = IoUringFeatureStates {
+        iopoll: features.iopoll,
+        sqpoll: features.sqpoll,
+        single_issuer: features.single_issuer,
+        defer_taskrun: features.defer_taskrun,
+        coop_taskrun: features.coop_taskrun,
+        registered_buffers: features.unavailable.is_none() && features.registered_buffers_denied.is_none(),
+    };
+    let history = match &state.history {
+        HistoryLocation::File(path) => Some(path.clone()),
+        HistoryLocation::None => None,
+    };
+    let mut diagnosis = Diagnosis {
+        tool: super::run::tool(),
+        environment: machine::gather(&[], &Pod::default()),
+        engines,
+        io_uring_features,
+        history,
+        state_directory: state.directory.clone(),
+        advice: Vec::new(),
+    };
+    diagnosis.advice = advice(&diagnosis);
+    diagnosis
+}
+
+/// What is worth doing before numbers are trusted.
+fn advice(diagnosis: &Diagnosis) -> Vec<Advice> {
+    let Diagnosis { tool, environment, engines, history, state_directory, .. } = diagnosis;
+    let mut advice = Vec::new();
+    let mut advise = |about, text: &str| advice.push(Advice { about, text: text.to_owned() });
+    if tool.profile == "debug" {
+        advise("build", "numbers of a debug build are too low: build with --release");
+    }
+    for (name, engine) in engines {
+        if let Some(reason) = &engine.reason {
+            advise(name, reason);
+        }
+    }
+    if environment.clock_cost_ns.is_some_and(|cost_ns| cost_ns > 100.0) {
+        advise("clock", "a slow clock lowers the highest rates: prefer clocksource tsc or kvm-clock");
+    }
+    if environment.machine.governor.as_ref().is_some_and(|name| name != "performance") {
+        advise(
+            "governor",
+            "latencies include waking up slow processors: set the governor to performance while measuring",
+        );
+    }
+    if quota(environment).is_some() {
+        advise("cpu quota", "a quota stalls the load generator when it is used up: lift it while measuring");
+    }
+    if let (Some(used), Some(most)) = (environment.limits.aio_nr, environment.limits.aio_max_nr)
+        && used + 4096 > most
+    {
+        advise("aio requests", "libaio may be refused: raise fs.aio-max-nr");
+    }
+    if history.is_none() && state_directory.is_none() {
+        advise("history", "neither XDG_STATE_HOME nor HOME is set: name a file with --history");
+    }
+    advice
+}
+
+fn quota(environment: &Environment) -> Option<f64> {
+    environment.cgroup.as_ref().and_then(|cgroup| cgroup.cpu_quota_processors)
+}
+
+/// The same for people: names and values.
+fn values(diagnosis: &Diagnosis) -> Vec<(&'static str, String)> {
+    let Diagnosis { tool, environment, engines, history, .. } = diagnosis;
+    let Environment { machine, limits, .. } = environment;
+    let mut values = vec![
+        ("plimsoll", tool.version.clone()),
+        ("build", tool.profile.clone()),
+        (
             "kernel",
             [&machine.kernel_release, &machine.architecture].map(|part| part.as_deref().unwrap_or("unknown")).join(" "),
         ),
     ];
-    for (name, choice) in
-        [("io_uring", EngineChoice::IoUring), ("libaio", EngineChoice::Libaio), ("psync", EngineChoice::Psync)]
-    {
-        rows.push(match probe::select(choice) {
-            Ok(_) => row(name, "works"),
-            Err(error) => Row { name, value: "cannot be used".to_owned(), advice: Some(error.reason) },
-        });
+    for (name, engine) in engines {
+        values.push((name, if engine.usable { "works" } else { "cannot be used" }.to_owned()));
     }
-    let cost_ns = clock::clock_cost_ns();
-    rows.push(advised(
-        "clock",
-        format!("{cost_ns:.0} ns a reading ({})", machine.clock_source.as_deref().unwrap_or("unknown source")),
-        (cost_ns > 100.0).then_some("a slow clock lowers the highest rates: prefer clocksource tsc or kvm-clock"),
-    ));
-    let governor = machine.governor.as_deref();
-    rows.push(advised(
-        "governor",
-        governor.unwrap_or("not visible"),
-        governor
-            .is_some_and(|name| name != "performance")
-            .then_some("latencies include waking up slow processors: set the governor to performance while measuring"),
-    ));
-    let quota = environment.cgroup.as_ref().and_then(|cgroup| cgroup.cpu_quota_processors);
-    rows.push(advised(
+    let source = machine.clock_source.as_deref().unwrap_or("unknown source");
+    let cost = environment.clock_cost_ns.map(|cost_ns| format!("{cost_ns:.0} ns a reading ({source})"));
+    values.push(("clock", cost.unwrap_or_else(|| source.to_owned())));
+    values.push(("governor", machine.governor.clone().unwrap_or_else(|| "not visible".to_owned())));
+    values.push((
         "cpu quota",
-        quota.map_or_else(|| "none".to_owned(), |quota| format!("{quota:.2} processors")),
-        quota.map(|_| "a quota stalls the load generator when it is used up: lift it while measuring"),
+        quota(environment).map_or_else(|| "none".to_owned(), |quota| format!("{quota:.2} processors")),
     ));
-    let memlock = environment.limits.memlock_bytes;
-    rows.push(row("memlock", memlock.map_or_else(|| "unlimited".to_owned(), |bytes| format!("{} KiB", bytes / 1024))));
-    if let (Some(used), Some(most)) = (environment.limits.aio_nr, environment.limits.aio_max_nr) {
-        rows.push(advised(
-            "aio requests",
-            format!("{used} of {most} in use"),
-            (used + 4096 > most).then_some("libaio may be refused: raise fs.aio-max-nr"),
-        ));
+    let memlock = limits.memlock_bytes.map(|bytes| format!("{} KiB", bytes / 1024));
+    values.push(("memlock", memlock.unwrap_or_else(|| "unlimited".to_owned())));
+    if let (Some(used), Some(most)) = (limits.aio_nr, limits.aio_max_nr) {
+        values.push(("aio requests", format!("{used} of {most} in use")));
     }
-    rows.push(match (&state.history, &state.directory) {
-        (HistoryLocation::File(path), _) => row("history", path.display().to_string()),
-        (HistoryLocation::None, Some(_)) => row("history", "off"),
-        (HistoryLocation::None, None) => Row {
-            name: "history",
-            value: "off".to_owned(),
-            advice: Some("neither XDG_STATE_HOME nor HOME is set: name a file with --history".to_owned()),
-        },
-    });
-    rows
+    values.push(("history", history.as_ref().map_or_else(|| "off".to_owned(), |path| path.display().to_string())));
+    values
+}
+
+/// What `--clean` did, for programs.
+#[derive(Serialize)]
+struct Cleaned {
+    removed: Vec<RemovedObject>,
+    left: Vec<LeftObject>,
+}
+
+#[derive(Serialize)]
+struct RemovedObject {
+    path: PathBuf,
+    size_bytes: u64,
+    run: Uuid,
+}
+
+#[derive(Serialize)]
+struct LeftObject {
+    path: PathBuf,
+    reason: String,
 }
 
 fn clean(arguments: &DoctorArguments, printer: Printer) -> anyhow::Result<String> {
-    let mut text = String::new();
+    let mut cleaned = Cleaned { removed: Vec::new(), left: Vec::new() };
     let here = [Path::new(".").to_owned()];
     let paths = if arguments.paths.is_empty() { &here[..] } else { &arguments.paths[..] };
     for path in paths {
         let sweep = leftovers::clean(path).map_err(|source| LeftoverError { path: path.clone(), source })?;
-        for removed in &sweep.removed {
-            writeln!(text, "removed {} ({} bytes) of run {}", removed.path.display(), removed.bytes, removed.run)?;
-        }
-        for left in &sweep.left {
-            printer.warning(format!("left {}: {}", left.path.display(), left.reason));
-        }
+        let removed = sweep.removed.into_iter();
+        cleaned.removed.extend(removed.map(|object| RemovedObject {
+            path: object.path,
+            size_bytes: object.bytes,
+            run: object.run,
+        }));
+        let left = sweep.left.into_iter();
+        cleaned.left.extend(left.map(|object| LeftObject { path: object.path, reason: object.reason.to_string() }));
+    }
+    for LeftObject { path, reason } in &cleaned.left {
+        printer.warning(format!("left {}: {reason}", path.display()));
+    }
+    if arguments.json {
+        return Ok(serde_json::to_string_pretty(&cleaned)? + "\n");
+    }
+    let mut text = String::new();
+    for RemovedObject { path, size_bytes, run } in &cleaned.removed {
+        writeln!(text, "removed {} ({size_bytes} bytes) of run {run}", path.display())?;
     }
     if text.is_empty() {
         text.push_str("nothing to remove\n");

@@ -197,7 +197,8 @@ fn random_seed() -> anyhow::Result<u64> {
     Ok(u64::from_le_bytes(bytes) >> 12)
 }
 
-fn tool() -> Tool {
+/// This program.
+pub(super) fn tool() -> Tool {
     Tool {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         commit: option_env!("PLIMSOLL_COMMIT").map(str::to_owned),

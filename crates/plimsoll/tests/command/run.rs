@@ -186,6 +186,10 @@ fn kept_files_stay_until_they_are_cleaned() {
     assert_eq!(said.code, Some(0), "{}", said.stderr);
     assert!(said.stdout.contains("removed"), "{}", said.stdout);
     assert_eq!(place.leftovers(), Vec::<String>::new());
+    place.record("run DATA --rw randread --size 4M --operations 10 --keep-files");
+    let cleaned = place.run("doctor --clean DATA --json").json();
+    assert_eq!(cleaned["removed"][0]["size_bytes"], 4 << 20);
+    assert_eq!((cleaned["removed"].as_array().unwrap().len(), cleaned["left"].as_array().unwrap().len()), (1, 0));
 }
 
 #[test]

@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use serde_json::json;
+
 use crate::support::{Mounted, Place, is_root, names, skip};
 
 #[test]
@@ -143,7 +145,17 @@ fn completions_and_doctor_answer() {
     assert!(place.run("completions bash").stdout.contains("plimsoll"));
     let said = place.run("doctor --json");
     assert_eq!(said.code, Some(0), "{}", said.stderr);
-    assert!(said.json().as_array().unwrap().iter().any(|row| row["name"] == "io_uring"));
+    assert!(place.run("doctor").stdout.contains("io_uring"));
+    let diagnosis = said.json();
+    assert!(diagnosis["tool"]["version"].is_string());
+    assert_eq!(diagnosis["engines"]["psync"], json!({ "usable": true, "reason": null }));
+    assert!(diagnosis["io_uring_features"]["iopoll"].is_boolean());
+    assert!(diagnosis["environment"]["clock_cost_ns"].as_f64().unwrap() > 0.0);
+    assert!(diagnosis["environment"]["machine"]["processors_online"].as_u64().unwrap() > 0);
+    let limits = &diagnosis["environment"]["limits"];
+    assert!(limits["memlock_bytes"].is_null() || limits["memlock_bytes"].is_u64(), "{limits}");
+    assert_eq!(diagnosis["history"], place.path("state/plimsoll/history.db").to_str().unwrap());
+    assert!(diagnosis["advice"].as_array().unwrap().iter().all(|advice| advice["about"].is_string()));
 }
 
 #[test]
