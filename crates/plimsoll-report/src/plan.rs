@@ -170,6 +170,38 @@ fn amount(operations: Option<u64>, bytes: Option<u64>) -> String {
     if parts.is_empty() { "none: time ends a slot".to_owned() } else { format!("ends after {}", parts.join(" or ")) }
 }
 
+/// How long a plan takes, in a line: what is measured, and what else the time goes to. The writing of test files comes on
+/// top, and nobody knows how long that takes.
+pub fn times(plan: &Plan, writes_test_files: bool) -> String {
+    let sum = |time: fn(&CellPlan) -> u64| plan.cells.iter().map(time).sum::<u64>();
+    let measured_ns = sum(|cell| u64::from(cell.rounds) * cell.blocks.slot_ns.unwrap_or(0));
+    let ramps_ns = sum(|cell| u64::from(cell.rounds) * cell.blocks.ramp_ns);
+    let delays_ns = sum(|cell| cell.blocks.start_delay_ns);
+    let ends_by_amount = |cell: &CellPlan| cell.blocks.operations.is_some() || cell.blocks.amount_bytes.is_some();
+    let hedge = if plan.cells.iter().any(|cell| cell.blocks.slot_ns.is_none()) {
+        "at least "
+    } else if plan.cells.iter().any(ends_by_amount) {
+        "at most "
+    } else {
+        ""
+    };
+    let parts = [(measured_ns, "of measuring"), (ramps_ns, "of ramps"), (delays_ns, "of delays")];
+    let parts: Vec<_> = parts
+        .into_iter()
+        .filter(|(ns, _)| *ns > 0)
+        .map(|(ns, what)| format!("{} {what}", numbers::duration(ns)))
+        .collect();
+    let total_ns = measured_ns + ramps_ns + delays_ns;
+    let cells = counted(plan.cells.len() as u64, "cell");
+    let time = match (total_ns, parts.len()) {
+        (0, _) => "until the amounts are done".to_owned(),
+        (_, 1) => format!("{hedge}{}", parts[0]),
+        _ => format!("{hedge}{}: {}", numbers::duration(total_ns), parts.join(", ")),
+    };
+    let files = if writes_test_files { "; test files are written first" } else { "" };
+    format!("{cells}, {time}{files}")
+}
+
 /// A preset in the list of presets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PresetRow<'a> {
@@ -289,6 +321,34 @@ mod tests {
       processors    none
       keep going    no
     "#);
+    }
+
+    #[test]
+    fn the_time_of_a_plan_is_told_with_all_that_it_goes_to() {
+        // Times in seconds: ramp, slot and start delay of a cell of two slots; a slot of zero is ended by an amount.
+        let planned = |cells: &[[u64; 3]]| {
+            let workloads = vec![Workload::default(); cells.len()];
+            let mut plan = test_records::plan(&["/mnt/data"], &workloads);
+            for (cell, [ramp, slot, delay]) in plan.cells.iter_mut().zip(cells) {
+                let second_ns = 1_000_000_000;
+                cell.rounds = 2;
+                cell.blocks.ramp_ns = ramp * second_ns;
+                cell.blocks.slot_ns = (*slot > 0).then_some(slot * second_ns);
+                cell.blocks.start_delay_ns = delay * second_ns;
+                cell.blocks.operations = (*slot == 0).then_some(1000);
+            }
+            plan
+        };
+        assert_eq!(times(&planned(&[[5, 1, 0]; 6]), false), "6 cells, 1m 12s: 12 s of measuring, 1m 00s of ramps");
+        assert_eq!(times(&planned(&[[0, 45, 0]]), true), "1 cell, 1m 30s of measuring; test files are written first");
+        assert_eq!(times(&planned(&[[0, 0, 0]]), false), "1 cell, until the amounts are done");
+        assert_eq!(
+            times(&planned(&[[5, 1, 0], [0, 0, 3]]), false),
+            "2 cells, at least 15 s: 2.00 s of measuring, 10 s of ramps, 3.00 s of delays"
+        );
+        let mut plan = planned(&[[0, 10, 0]]);
+        plan.cells[0].blocks.amount_bytes = Some(1);
+        assert_eq!(times(&plan, false), "1 cell, at most 20 s of measuring");
     }
 
     #[test]

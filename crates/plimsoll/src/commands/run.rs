@@ -10,12 +10,18 @@ use plimsoll_record::{
     event::RunEvent,
     record::{Asked, Outcome, Record, Tool},
 };
+use plimsoll_report as report;
 use plimsoll_run::{
     machine::{self, Pod},
     run::{RunRequest, run as run_plan},
 };
 use plimsoll_workload::{
-    pinning::Pinning, plan::Plan, plan_file::PlanFile, preset, settings::Effort, workload::Workload,
+    pinning::Pinning,
+    plan::Plan,
+    plan_file::PlanFile,
+    preset,
+    settings::{Effort, EngineChoice},
+    workload::Workload,
 };
 use uuid::Uuid;
 
@@ -40,8 +46,11 @@ pub fn run(arguments: &RunArguments, state: &State, printer: Printer) -> anyhow:
     check_pinning(&asked.workloads)?;
     let plan = Plan::resolve(&targets, &asked.workloads, asked.effort, asked.seed)?;
     if arguments.verbose {
-        printer.note(plimsoll_report::plan::plan(&plan));
+        printer.note(report::plan::plan(&plan));
     }
+    let touches_storage = plan.cells.iter().any(|cell| cell.blocks.engine != EngineChoice::Memory);
+    let writes_test_files = touches_storage && targets.iter().any(|target| target.size_bytes.is_none());
+    printer.note(report::plan::times(&plan, writes_test_files));
     let stop = stop::on_signals().context("listen for signals")?;
     let id = Uuid::now_v7();
     let request = RunRequest {
@@ -65,13 +74,20 @@ pub fn run(arguments: &RunArguments, state: &State, printer: Printer) -> anyhow:
     });
     progress.finish();
     let record = record.inspect_err(|_| journal.discard())?;
-    journal.save(&record);
+    let is_saved = journal.save(&record);
+    if record.outcome == Outcome::Interrupted {
+        printer.note(if is_saved {
+            format!("interrupted; the partial record is saved as {}", record.id)
+        } else {
+            "interrupted; the partial record is saved nowhere".to_owned()
+        });
+    }
     let answer = if arguments.json {
         let mut text = serde_json::to_string_pretty(&record)?;
         text.push('\n');
         text
     } else {
-        plimsoll_report::table::record(&record, printer.width(), printer.style())
+        report::table::record(&record, printer.width(), printer.style())
     };
     printer.answer(answer).map_err(OutputLost)?;
     Ok(exit(&record))
@@ -252,13 +268,20 @@ impl<'a> Saving<'a> {
         self.finish_journal();
     }
 
-    fn save(&mut self, record: &Record) {
+    /// Puts the record into the history. Whether it is there.
+    fn save(&mut self, record: &Record) -> bool {
         let HistoryLocation::File(path) = &self.state.history else {
-            return;
+            return false;
         };
         match History::open(path).and_then(|mut history| history.save(record)) {
-            Ok(()) => self.finish_journal(),
-            Err(error) => self.complain(&anyhow::Error::new(error).context("save the run in the history")),
+            Ok(()) => {
+                self.finish_journal();
+                true
+            }
+            Err(error) => {
+                self.complain(&anyhow::Error::new(error).context("save the run in the history"));
+                false
+            }
         }
     }
 

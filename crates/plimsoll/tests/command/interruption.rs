@@ -58,6 +58,31 @@ fn an_interrupted_run_saves_what_it_has_and_cleans_up() {
 }
 
 #[test]
+fn an_interruption_is_told_once_with_the_id_of_what_is_saved() {
+    let place = Place::new();
+    for (flags, sentence) in [
+        ("", "interrupted; the partial record is saved as "),
+        ("--json", "interrupted; the partial record is saved as "),
+        ("--json --no-history", "interrupted; the partial record is saved nowhere"),
+    ] {
+        let child = start(&place, &format!("run DATA --rw randread --size 4M --duration 60s {flags}"));
+        wait_until_at_work(&place);
+        thread::sleep(Duration::from_millis(300));
+        signal(&child, interruption());
+        let said = Said::of(child.wait_with_output().unwrap());
+        assert_eq!(said.code, Some(130), "{}", said.stderr);
+        assert_eq!(said.stderr.matches("interrupted").count(), 1, "{}", said.stderr);
+        let told = said.stderr.lines().find_map(|line| line.strip_prefix(sentence)).unwrap();
+        if flags.contains("--json") {
+            assert_eq!(said.json()["outcome"], "interrupted");
+        }
+        if !flags.contains("--no-history") {
+            assert_eq!(place.run(&format!("show {told} --json")).json()["id"], told);
+        }
+    }
+}
+
+#[test]
 fn an_interruption_while_files_are_written_removes_them() {
     let place = Place::new();
     let child = start(&place, "run DATA --rw randread --size 2G --duration 60s");

@@ -100,6 +100,15 @@ fn the_same_seed_writes_the_same_bytes_on_every_engine() {
 }
 
 #[test]
+fn the_time_that_a_run_takes_is_told_before_it_begins() {
+    let place = Place::new();
+    let said = place.run("run DATA --rw randread --size 4M --duration 100ms --ramp 500ms");
+    let first = said.stderr.lines().next().unwrap();
+    assert_eq!(first, "1 cell, 600 ms: 100 ms of measuring, 500 ms of ramps; test files are written first");
+    assert_eq!(place.run("run DATA --rw randread --size 4M --duration 100ms --quiet").stderr, "");
+}
+
+#[test]
 fn amounts_end_a_run_exactly() {
     let place = Place::new();
     let record = place.record("run DATA --rw write --block-size 64k --size 8M --io-size 4M --queue-depth 4");
