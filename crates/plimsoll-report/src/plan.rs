@@ -170,8 +170,8 @@ fn amount(operations: Option<u64>, bytes: Option<u64>) -> String {
     if parts.is_empty() { "none: time ends a slot".to_owned() } else { format!("ends after {}", parts.join(" or ")) }
 }
 
-/// How long a plan takes, in a line: what is measured, and what else the time goes to. The writing of test files comes on
-/// top, and nobody knows how long that takes.
+/// How long a plan takes, in a line: what is measured, and what else the time goes to. The writing of test files comes
+/// on top, and nobody knows how long that takes.
 pub fn times(plan: &Plan, writes_test_files: bool) -> String {
     let sum = |time: fn(&CellPlan) -> u64| plan.cells.iter().map(time).sum::<u64>();
     let measured_ns = sum(|cell| u64::from(cell.rounds) * cell.blocks.slot_ns.unwrap_or(0));
