@@ -65,6 +65,10 @@ fn archive_of(program: &[u8]) -> anyhow::Result<(Vec<u8>, String)> {
     let mut archive = tar::Builder::new(Vec::new());
     add(&mut archive, "oci-layout", 0o644, br#"{"imageLayoutVersion":"1.0.0"}"#)?;
     add(&mut archive, "index.json", 0o644, &index)?;
+    // A user without rights cannot have skopeo read an archive whose directories it would have to make up.
+    for directory in ["blobs/", "blobs/sha256/"] {
+        add(&mut archive, directory, 0o755, b"")?;
+    }
     for blob in [&config, &manifest, &layer] {
         add(&mut archive, &path_of(&digest(blob)), 0o644, blob)?;
     }
@@ -123,7 +127,7 @@ impl Image {
     }
 }
 
-/// The files of a tar archive.
+/// The files of a tar archive by their paths, and its directories with empty content.
 fn files(archive: &[u8]) -> anyhow::Result<BTreeMap<String, Vec<u8>>> {
     let mut files = BTreeMap::new();
     for entry in tar::Archive::new(archive).entries()? {
@@ -154,9 +158,10 @@ fn blob<'a>(files: &'a BTreeMap<String, Vec<u8>>, reference: &Value, media_type:
     Ok(blob)
 }
 
-/// Adds a file without a time or an owner, which would change the digest.
+/// Adds a file, or a directory when the path ends so, without a time or an owner, which would change the digest.
 fn add(archive: &mut tar::Builder<impl Write>, path: &str, mode: u32, content: &[u8]) -> std::io::Result<()> {
     let mut header = tar::Header::new_ustar();
+    header.set_entry_type(if path.ends_with('/') { tar::EntryType::Directory } else { tar::EntryType::Regular });
     header.set_size(content.len() as u64);
     header.set_mode(mode);
     header.set_mtime(0);
@@ -192,6 +197,8 @@ fn architecture(program: &[u8]) -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use std::path::PathBuf;
+
     use super::*;
 
     #[test]
@@ -209,7 +216,7 @@ mod tests {
     fn a_damaged_part_of_an_image_is_found() {
         let (archive, _) = archive_of(b"program").unwrap();
         let mut files = files(&archive).unwrap();
-        let (path, blob) = files.iter_mut().find(|(path, _)| path.starts_with("blobs/")).unwrap();
+        let (path, blob) = files.iter_mut().find(|(_, content)| content.starts_with(b"{\"schemaVersion\"")).unwrap();
         let name = path.replacen("blobs/sha256/", "sha256:", 1);
         blob.push(b' ');
         let mut damaged = tar::Builder::new(Vec::new());
@@ -218,6 +225,19 @@ mod tests {
         }
         let error = Image::read(&damaged.into_inner().unwrap()).unwrap_err();
         assert!(format!("{error:#}").contains(&name), "{error:#}");
+    }
+
+    #[test]
+    fn every_directory_of_an_archive_is_in_it_before_what_it_holds() {
+        let (archive, _) = archive_of(b"program").unwrap();
+        let mut archive = tar::Archive::new(archive.as_slice());
+        let path = |entry: std::io::Result<tar::Entry<'_, _>>| entry.unwrap().path().unwrap().into_owned();
+        let mut seen = vec![PathBuf::new()];
+        for path in archive.entries().unwrap().map(path) {
+            assert!(seen.contains(&path.parent().unwrap().to_owned()), "{} has no directory", path.display());
+            seen.push(path);
+        }
+        assert_eq!(seen.len(), 8, "{seen:?}");
     }
 
     #[test]
