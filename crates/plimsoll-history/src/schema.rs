@@ -3,10 +3,11 @@
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 /// Marks the file as ours in SQLite's header: "plim".
-const APPLICATION_ID: i64 = 0x706c_696d;
+pub(crate) const APPLICATION_ID: i64 = 0x706c_696d;
 
 /// Each entry takes a file from the version before it to its own; entries are never changed, only added.
-const MIGRATIONS: &[&str] = &["
+pub(crate) const MIGRATIONS: &[&str] = &[
+    "
     CREATE TABLE runs (
         id TEXT PRIMARY KEY NOT NULL,       -- 32 hexadecimal digits; their order is that of time
         started_ns INTEGER NOT NULL,        -- since 1970
@@ -41,7 +42,27 @@ const MIGRATIONS: &[&str] = &["
         name TEXT PRIMARY KEY NOT NULL,
         run TEXT NOT NULL REFERENCES runs (id)
     ) STRICT, WITHOUT ROWID;
-"];
+    ",
+    // A cell that was not run has no verdict.
+    "
+    CREATE TABLE cells_with_optional_verdict (
+        run TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+        position INTEGER NOT NULL,
+        target TEXT NOT NULL,
+        workload TEXT NOT NULL,
+        read_iops REAL,
+        write_iops REAL,
+        bytes_per_second REAL,
+        latency_mean_ns REAL,
+        latency_p99_ns INTEGER,
+        verdict TEXT,
+        PRIMARY KEY (run, position)
+    ) STRICT, WITHOUT ROWID;
+    INSERT INTO cells_with_optional_verdict SELECT * FROM cells;
+    DROP TABLE cells;
+    ALTER TABLE cells_with_optional_verdict RENAME TO cells;
+    ",
+];
 
 /// The version that this plimsoll writes.
 pub(crate) const VERSION: i64 = MIGRATIONS.len() as i64;

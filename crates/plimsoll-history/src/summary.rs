@@ -48,8 +48,8 @@ pub struct CellSummary {
     pub latency_mean_ns: Option<f64>,
     /// 99th percentile of the same direction, where it has the support.
     pub latency_p99_ns: Option<u64>,
-    /// One word about the numbers, as in the record.
-    pub verdict: String,
+    /// One word about the numbers, as in the record; `None` when there are none.
+    pub verdict: Option<String>,
 }
 
 impl CellSummary {
@@ -66,7 +66,7 @@ impl CellSummary {
             bytes_per_second: measured().map(|direction| direction.bytes_per_second).reduce(|a, b| a + b),
             latency_mean_ns: busier.and_then(|direction| direction.latency_ns.mean),
             latency_p99_ns: busier.and_then(|direction| direction.latency_ns.p99),
-            verdict: word(cell.verdict),
+            verdict: cell.verdict.map(word),
         }
     }
 

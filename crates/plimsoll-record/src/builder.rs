@@ -90,8 +90,9 @@ impl RecordBuilder {
             }
             RunEvent::Warning { text } => self.record.warnings.push(text.clone()),
             RunEvent::CellFinished { cell, verdict, window } => {
-                if let Some(cell) = self.record.cells.get_mut(*cell) {
-                    cell.verdict = *verdict;
+                // Nothing can be said of a cell without numbers.
+                if let Some(cell) = self.record.cells.get_mut(*cell).filter(|cell| cell.rounds_done > 0) {
+                    cell.verdict = Some(*verdict);
                     cell.window = *window;
                 }
             }
@@ -120,6 +121,8 @@ impl RecordBuilder {
         self.record.elapsed_ns = self.record.elapsed_ns.max(to_ns);
 
         cell.rounds_done += 1;
+        cell.verdict = cell.verdict.or(Some(Verdict::Short));
+        cell.verdict_reason = None;
         let result = |sum: &Option<SlotDirection>| {
             sum.as_ref()
                 .map(|sum| DirectionResult::new(sum.operations, sum.bytes, sums.elapsed_ns, sum.histogram.clone()))
@@ -176,7 +179,8 @@ fn empty_cell(plan: CellPlan) -> Cell {
         verification: None,
         errors: 0,
         error_kinds: Vec::new(),
-        verdict: Verdict::Short,
+        verdict: None,
+        verdict_reason: Some("not run: the run ended before the first slot of this cell was done".to_owned()),
         window: None,
         limit: None,
         findings: Vec::new(),

@@ -152,8 +152,11 @@ pub struct Cell {
     pub errors: u64,
     /// Failed operations by kind.
     pub error_kinds: Vec<ErrorCount>,
-    /// One word about the numbers.
-    pub verdict: Verdict,
+    /// One word about the numbers; null when there are none, see `verdict_reason`.
+    pub verdict: Option<Verdict>,
+    /// Why there is no verdict.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verdict_reason: Option<String>,
     /// The stretch of the run that the verdict speaks of, from its start.
     pub window: Option<Window>,
     /// What a catalog says is possible, and whether that was hit.

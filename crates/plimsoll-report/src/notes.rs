@@ -180,13 +180,17 @@ fn findings(notes: &mut Notes, index: usize, findings: &[Finding]) {
 /// What readers need to know of the signs in the tables.
 fn legend(notes: &mut Notes, record: &Record) {
     let mut verdicts = Vec::new();
-    for cell in record.cells.iter().filter(|cell| cell.rounds_done > 0) {
-        if !verdicts.contains(&cell.verdict) {
-            verdicts.push(cell.verdict);
+    for verdict in record.cells.iter().filter_map(|cell| cell.verdict) {
+        if !verdicts.contains(&verdict) {
+            verdicts.push(verdict);
         }
     }
     for verdict in verdicts {
         notes.add(Severity::Info, None, format!("{} = {}", verdict.as_str(), rows::meaning(verdict)));
+    }
+    if record.cells.iter().any(|cell| cell.verdict.is_none()) {
+        let sentence = format!("{} = the run ended before the first slot of this workload was done", rows::NOT_RUN);
+        notes.add(Severity::Info, None, sentence);
     }
     let unsupported = |result: &DirectionResult| {
         let latency = &result.latency_ns;

@@ -9,7 +9,7 @@ use crate::{
     style::Tone,
 };
 
-/// What stands in place of a verdict when a cell had no slot.
+/// What stands in place of a verdict when a cell has none.
 pub(crate) const NOT_RUN: &str = "not run";
 
 /// One direction of a cell.
@@ -44,8 +44,7 @@ pub(crate) fn of(cell: &Cell) -> Vec<Row<'_>> {
         result,
         errors: cell.error_kinds.iter().filter(|kind| kind.operation == operation).map(|kind| kind.count).sum(),
         verdict: match index {
-            0 if cell.rounds_done == 0 => NOT_RUN,
-            0 => cell.verdict.as_str(),
+            0 => cell.verdict.map_or(NOT_RUN, Verdict::as_str),
             _ => "",
         },
     };

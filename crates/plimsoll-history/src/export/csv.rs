@@ -94,7 +94,7 @@ fn cell_values(record: &Record, cell: &Cell) -> Vec<String> {
         tags.join(" "),
         cell.target.clone(),
         cell.workload.clone(),
-        word(cell.verdict),
+        cell.verdict.map(word).unwrap_or_default(),
         cell.engine.to_string(),
         plan.rw.to_string(),
         plan.read_percent.to_string(),

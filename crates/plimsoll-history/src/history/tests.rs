@@ -39,7 +39,7 @@ fn a_list_tells_what_the_records_say() {
     assert_eq!(run.cells[0].write_iops, None);
     assert_eq!(run.cells[1].iops(), Some(2400.0));
     assert_eq!(run.cells[1].bytes_per_second, Some(2400.0 * 4096.0));
-    assert_eq!(run.cells[0].verdict, "short");
+    assert_eq!(run.cells[0].verdict.as_deref(), Some("short"));
     assert_eq!(run.cells[0].latency_p99_ns, record.cells[0].read.as_ref().unwrap().latency_ns.p99);
 }
 
@@ -207,6 +207,39 @@ fn what_is_no_history_is_refused_and_left_as_it_is() {
     drop(History::open(&path).unwrap());
     Connection::open(&path).unwrap().pragma_update(None, "user_version", 99).unwrap();
     assert!(refused("a newer history").iter().all(|error| error.contains("version 99") && error.contains("newer")));
+}
+
+#[test]
+fn a_history_of_every_earlier_version_is_brought_to_this_one_with_all_that_it_holds() {
+    for version in 1..schema::MIGRATIONS.len() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("history.db");
+        let mut connection = Connection::open(&path).unwrap();
+        schema::MIGRATIONS[..version].iter().for_each(|migration| connection.execute_batch(migration).unwrap());
+        connection.pragma_update(None, "application_id", schema::APPLICATION_ID).unwrap();
+        connection.pragma_update(None, "user_version", version).unwrap();
+        let transaction = connection.transaction().unwrap();
+        let record = test_records::record(1);
+        insert(&transaction, &record, &stored::encode(&record).unwrap()).unwrap();
+        transaction.commit().unwrap();
+        drop(connection);
+        let expected: Vec<_> = record.cells.iter().map(CellSummary::of).collect();
+        let mut history = History::open(&path).unwrap();
+        assert_eq!(history.list(&Filter::default()).unwrap()[0].cells, expected, "from version {version}");
+        assert!(history.get(record.id).unwrap() == record);
+        history.remove(&[record.id]).unwrap();
+        let left: i64 = history.connection.query_row("SELECT count(*) FROM cells", [], |row| row.get(0)).unwrap();
+        assert_eq!(left, 0, "cells go with their run");
+    }
+}
+
+#[test]
+fn a_cell_that_was_not_run_is_listed_without_a_verdict() {
+    let (_directory, mut history) = with_runs(0);
+    let (started, _) = test_records::events(1);
+    let record = plimsoll_record::builder::RecordBuilder::new(started).finish();
+    history.save(&record).unwrap();
+    assert_eq!(history.list(&Filter::default()).unwrap()[0].cells[0].verdict, None);
 }
 
 #[test]

@@ -293,6 +293,7 @@ fn an_interrupted_run_says_so_first_and_what_was_not_run() {
     warning: latency-write: slots done: 2 of 6
     warning: the processor's governor is powersave
     note: short = measured too briefly to claim that the rate lasts
+    note: not run = the run ended before the first slot of this workload was done
     note: - = too few operations for this percentile
     "#);
 }
@@ -378,6 +379,7 @@ fn colour_repeats_what_the_words_say() {
     ^[33mwarning:^[0m latency-write: slots done: 2 of 6
     ^[33mwarning:^[0m the processor's governor is powersave
     ^[1mnote:^[0m short = measured too briefly to claim that the rate lasts
+    ^[1mnote:^[0m not run = the run ended before the first slot of this workload was done
     ^[1mnote:^[0m - = too few operations for this percentile
     "#);
 }

@@ -96,7 +96,7 @@ mod tests {
             bytes_per_second: Some(iops * 4096.0),
             latency_mean_ns: None,
             latency_p99_ns: None,
-            verdict: "short".to_owned(),
+            verdict: Some("short".to_owned()),
         };
         let slower = CellSummary { read_iops: Some(1.0), bytes_per_second: None, ..cell.clone() };
         RunSummary {

@@ -8,6 +8,7 @@ use std::{
 };
 
 use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
 
 use crate::support::{Place, Said};
 
@@ -55,6 +56,29 @@ fn an_interrupted_run_saves_what_it_has_and_cleans_up() {
     assert_eq!(place.leftovers(), Vec::<String>::new());
     let id = record["id"].as_str().unwrap();
     assert_eq!(place.run(&format!("show {id} --json")).json(), record);
+}
+
+#[test]
+fn a_cell_that_an_interruption_left_out_is_not_run_everywhere() {
+    let place = Place::new();
+    let child = start(&place, "run DATA --rw randread --block-size 4k,8k --size 4M --duration 60s");
+    wait_until_at_work(&place);
+    thread::sleep(Duration::from_millis(300));
+    signal(&child, interruption());
+    let said = Said::of(child.wait_with_output().unwrap());
+    let lines = |end: &str| said.stdout.lines().filter(|line| line.trim_end().ends_with(end)).count();
+    assert_eq!((lines("  short"), lines("  not run")), (1, 1), "{}", said.stdout);
+    assert!(said.stdout.contains("not run = "), "{}", said.stdout);
+    let record = place.run("show --json").json();
+    let cells = record["cells"].as_array().unwrap();
+    let left_out = cells.iter().find(|cell| cell["rounds_done"] == 0).unwrap();
+    assert_eq!(left_out["verdict"], Value::Null);
+    assert!(left_out["verdict_reason"].as_str().unwrap().starts_with("not run"), "{left_out}");
+    let done = cells.iter().find(|cell| cell["rounds_done"] == 1).unwrap();
+    assert_eq!((&done["verdict"], &done["verdict_reason"]), (&json!("short"), &Value::Null));
+    let listed = place.run("history --json").json();
+    let verdicts: Vec<_> = listed[0]["cells"].as_array().unwrap().iter().map(|cell| &cell["verdict"]).collect();
+    assert!(verdicts.contains(&&Value::Null) && verdicts.contains(&&json!("short")), "{verdicts:?}");
 }
 
 #[test]
