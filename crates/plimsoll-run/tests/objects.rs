@@ -435,6 +435,25 @@ fn foreign_files_among_ours_stay_and_ours_go() {
 }
 
 #[test]
+fn a_large_file_goes_whole_and_another_name_of_it_keeps_its_content() {
+    const BYTES: u64 = (5 << 30) + 4096;
+    let scene = Scene::new();
+    for is_linked in [false, true] {
+        let mut objects = TestObjects::new(owner(1), None);
+        let directory = objects.create_directory(&scene.target()).unwrap();
+        directory.create_file(0).unwrap().set_len(BYTES).unwrap();
+        let link = scene.root.path().join("link");
+        if is_linked {
+            fs::hard_link(directory.file_path(0), &link).unwrap();
+        }
+        let sweep = objects.remove();
+        assert_eq!((sweep.removed.len(), sweep.removed[0].bytes, sweep.left.len()), (1, BYTES, 0));
+        assert!(!directory.path().exists());
+        assert!(!is_linked || fs::metadata(&link).unwrap().len() == BYTES);
+    }
+}
+
+#[test]
 fn what_another_machine_made_is_removed_only_when_it_is_named() {
     let scene = Scene::new();
     let (directory, _) = abandon(&scene.target(), 11);

@@ -11,7 +11,7 @@ use std::{
 
 use rustix::{
     fd::{AsFd, BorrowedFd, OwnedFd},
-    fs::{AtFlags, Dir, FileType, Mode, OFlags, openat, statat, unlinkat},
+    fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat, fstat, ftruncate, openat, statat, unlinkat},
     io::Errno,
     process::{Pid, test_kill_process},
 };
@@ -293,8 +293,33 @@ fn remove_regular(directory: BorrowedFd<'_>, name: &OsStr) -> io::Result<Option<
     if FileType::from_raw_mode(facts.st_mode) != FileType::RegularFile {
         return Ok(None);
     }
+    shrink(directory, name, &facts);
     unlink(directory, name)?;
     Ok(Some(facts.st_size.unsigned_abs()))
+}
+
+/// Frees a large file piece by piece. To unlink one takes seconds in which no signal reaches the process, and a second
+/// Ctrl-C is to end it at once. Whatever is in the way is ignored: the name is removed next in any case.
+fn shrink(directory: BorrowedFd<'_>, name: &OsStr, facts: &Stat) {
+    const PIECE_BYTES: u64 = 1 << 30;
+    let flags = OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let mut left_bytes = facts.st_size.unsigned_abs();
+    if left_bytes <= PIECE_BYTES {
+        return;
+    }
+    let Ok(file) = openat(directory, name, flags, Mode::empty()) else { return };
+    // A file that has another name belongs to somebody under that one.
+    let is_ours_alone =
+        |opened: Stat| (opened.st_dev, opened.st_ino, opened.st_nlink) == (facts.st_dev, facts.st_ino, 1);
+    if !fstat(&file).is_ok_and(is_ours_alone) {
+        return;
+    }
+    while left_bytes > PIECE_BYTES {
+        left_bytes -= PIECE_BYTES;
+        if ftruncate(&file, left_bytes).is_err() {
+            return;
+        }
+    }
 }
 
 /// Unlinks a name; one that is gone already is fine.

@@ -118,6 +118,22 @@ fn an_interruption_while_files_are_written_removes_them() {
 }
 
 #[test]
+fn a_second_interruption_ends_a_run_and_leaves_the_rest_to_the_next_command() {
+    let place = Place::new();
+    let child = start(&place, "run DATA --rw randread --size 3G --duration 60s");
+    wait_until_at_work(&place);
+    thread::sleep(Duration::from_millis(300));
+    signal(&child, interruption());
+    thread::sleep(Duration::from_millis(2));
+    signal(&child, interruption());
+    let said = Said::of(child.wait_with_output().unwrap());
+    assert_eq!(said.code, Some(130), "{}", said.stderr);
+    let said = place.run("history --json");
+    assert_eq!(place.leftovers(), Vec::<String>::new());
+    assert_eq!(said.json().as_array().unwrap().len(), 1, "what happened is not forgotten");
+}
+
+#[test]
 fn a_killed_run_leaves_nothing_to_the_next_command() {
     let place = Place::new();
     fs::write(place.data().join("precious"), "mine").unwrap();
