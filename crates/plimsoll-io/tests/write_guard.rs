@@ -403,7 +403,7 @@ fn a_device_that_is_too_small_or_read_only_is_refused() {
     let before = device.checksum();
     let refusal = check(&device.path, slice::from_ref(&device.path), 4 * MIB + 1).unwrap_err();
     assert!(matches!(refusal, Refusal::TooSmall { .. }), "{refusal}");
-    assert!(refusal.to_string().contains("has 4MiB, but the plan needs 4194305B"), "{refusal}");
+    assert!(refusal.to_string().contains("has 4194304B, but the plan needs 4194305B"), "{refusal}");
     drop(check(&device.path, slice::from_ref(&device.path), 4 * MIB).unwrap());
     assert_eq!(device.checksum(), before);
 

@@ -26,7 +26,7 @@ use plimsoll_io::{
 };
 use plimsoll_workload::{
     random::{Draws, Purpose, derive_seed},
-    units::ByteCount,
+    units::{ByteCount, in_one_unit},
 };
 use rustix::{
     fs::{Advice, FallocateFlags, OFlags, StatVfs, fadvise, fallocate, fstatvfs, statvfs},
@@ -76,8 +76,8 @@ pub struct LayoutReport {
 pub enum LayoutError {
     /// The file system is too small, or a quota is.
     #[error(
-        "no space for the test files in {path:?}: {} needed, {} free; lower --size or free some space",
-        ByteCount(*.needed_bytes), ByteCount(*.free_bytes)
+        "no space for the test files in {path:?}: {} free; lower --size or free some space",
+        in_one_unit([*.needed_bytes, *.free_bytes]).join(" needed, ")
     )]
     NoSpace {
         /// Where.

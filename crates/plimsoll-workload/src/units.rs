@@ -133,6 +133,25 @@ impl fmt::Display for ByteCount {
     }
 }
 
+/// Sizes of one sentence, all in the same unit so that they can be compared at a glance: exact where the numbers stay
+/// short, else with two decimals of the largest unit.
+pub fn in_one_unit<const N: usize>(sizes: [u64; N]) -> [String; N] {
+    const SHORT_BELOW: u64 = 100_000;
+    let bytes = ("B", 1);
+    let largest = sizes.iter().max().copied().unwrap_or(0);
+    let units = BINARY_UNITS.into_iter().chain([bytes]).filter(|(_, scale)| largest >= *scale);
+    let exact_unit = units.clone().find(|(_, scale)| sizes.iter().all(|size| size.is_multiple_of(*scale)));
+    let (unit, scale) = exact_unit.unwrap_or(bytes);
+    let exact = sizes.map(|size| format!("{}{unit}", size / scale));
+    if largest / scale < SHORT_BELOW {
+        return exact;
+    }
+    let (unit, scale) = units.into_iter().next().unwrap_or(bytes);
+    let rounded = sizes.map(|size| format!("{:.2}{unit}", size as f64 / scale as f64));
+    let tells_apart = |texts: &[String; N]| (1..N).all(|at| (sizes[0] == sizes[at]) == (texts[0] == texts[at]));
+    if tells_apart(&rounded) { rounded } else { exact }
+}
+
 impl Span {
     /// So many whole seconds.
     pub const fn from_seconds(seconds: u64) -> Self {
@@ -408,6 +427,18 @@ mod tests {
         for text in ["", "k", "4q", "1.0001k", "-1", "99999999T", "4 k b"] {
             assert!(text.parse::<ByteCount>().is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn sizes_of_a_sentence_have_one_unit() {
+        let texts = |sizes| in_one_unit(sizes).join(" ");
+        assert_eq!(texts([4000, 4096]), "4000B 4096B");
+        assert_eq!(texts([4096, 1 << 20]), "4KiB 1024KiB");
+        assert_eq!(texts([1 << 30, 3 << 30]), "1GiB 3GiB");
+        assert_eq!(texts([1, 4096]), "1B 4096B");
+        assert_eq!(texts([63_683_379_200, 5_000_000_000_000]), "0.06TiB 4.55TiB");
+        assert_eq!(texts([5_000_000_000_000, 5_000_000_000_001]), "5000000000000B 5000000000001B");
+        assert_eq!(texts([0, 0]), "0B 0B");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use plimsoll_workload::units::ByteCount;
+use plimsoll_workload::units::in_one_unit;
 use thiserror::Error;
 
 use crate::{
@@ -91,8 +91,8 @@ pub enum Refusal {
     #[error("\"{}\" is read-only: make it writable with `blockdev --setrw {}`, or choose another device", .0.display(), .0.display())]
     ReadOnly(PathBuf),
     /// It has less room than the plan needs.
-    #[error("\"{}\" has {}, but the plan needs {}: lower --size or --offset, or choose a larger device",
-        path.display(), ByteCount(*size_bytes), ByteCount(*needed_bytes))]
+    #[error("\"{}\" has {}: lower --size or --offset, or choose a larger device",
+        path.display(), in_one_unit([*size_bytes, *needed_bytes]).join(", but the plan needs "))]
     TooSmall {
         /// The path as given.
         path: PathBuf,

@@ -9,7 +9,7 @@ use crate::{
     settings::{Arrival, Effort, EngineChoice, FileSharing, RateScope, ReadWrite, SyncMode},
     sweep::Sweep,
     target_facts::{TargetFacts, TargetKind},
-    units::{ByteCount, Percent, Rate, Span},
+    units::{ByteCount, Extent, Percent, Rate, Span, in_one_unit},
     workload::Workload,
 };
 
@@ -164,6 +164,11 @@ impl Draft<'_> {
         if verify {
             self.check_verifiable(&read_block_sizes, &write_block_sizes, &payload, &distribution, random_percent)?;
         }
+        if let Some(io_size) = workload.io_size
+            && (1..u64::from(block_size_bytes_max)).contains(&io_size.0)
+        {
+            return Err(self.smaller_than_a_block("--io-size", io_size.0, block_size_bytes_max));
+        }
         let (rounds, ramp_ns, slot_ns) = self.time(cells)?;
         let think = workload.think_time;
         let blocks = BlockPlan {
@@ -280,18 +285,19 @@ impl Draft<'_> {
         if let Some(whole) = whole
             && end > whole
         {
-            return Err(self.unusable(format!(
-                "it has {} but offset and size need {}: lower --size",
-                ByteCount(whole),
-                ByteCount(end)
-            )));
+            let [whole, end] = in_one_unit([whole, end]);
+            return Err(self.unusable(format!("it has {whole} but offset and size need {end}: lower --size")));
         }
         if size < u64::from(block) {
-            let block = ByteCount(u64::from(block));
             return Err(match self.workload.size {
-                Some(asked) => self.contradiction(format!("--size {asked} is smaller than one block of {block}")),
+                Some(Extent::Bytes(asked)) => self.smaller_than_a_block("--size", asked.0, block),
+                Some(share @ Extent::Percent(_)) => {
+                    let [size, block] = in_one_unit([size, u64::from(block)]);
+                    self.unusable(format!("too small: --size {share} of it is {size} and one block is {block}"))
+                }
                 None => {
-                    self.unusable(format!("too small: there is room for {} and one block is {block}", ByteCount(size)))
+                    let [size, block] = in_one_unit([size, u64::from(block)]);
+                    self.unusable(format!("too small: there is room for {size} and one block is {block}"))
                 }
             });
         }
@@ -299,13 +305,15 @@ impl Draft<'_> {
             && let Some(free) = self.target.free_bytes
             && end.saturating_mul(copies) > free
         {
-            return Err(self.unusable(format!(
-                "{} is free but the files need {}: lower --size",
-                ByteCount(free),
-                ByteCount(end.saturating_mul(copies))
-            )));
+            let [free, needed] = in_one_unit([free, end.saturating_mul(copies)]);
+            return Err(self.unusable(format!("{free} is free but the files need {needed}: lower --size")));
         }
         Ok((offset, size))
+    }
+
+    fn smaller_than_a_block(&self, flag: &str, asked: u64, block: u32) -> PlanError {
+        let [asked, block] = in_one_unit([asked, u64::from(block)]);
+        self.contradiction(format!("{flag} {asked} is smaller than one block of {block}: raise it"))
     }
 
     fn distribution(&self, random_percent: u8, verify: bool) -> Result<Distribution, PlanError> {
@@ -326,9 +334,9 @@ impl Draft<'_> {
         }
         let block = u64::from(read.max().max(write.max()));
         if stride.0 < block || !stride.0.is_multiple_of(u64::from(alignment.max(1))) {
+            let [stride, block, alignment] = in_one_unit([stride.0, block, u64::from(alignment.max(1))]);
             return Err(self.contradiction(format!(
-                "--stride {stride} must be at least a block ({}) and a multiple of {alignment}",
-                ByteCount(block)
+                "--stride {stride} must be at least a block ({block}) and a multiple of {alignment}"
             )));
         }
         Ok(stride.0 - block)
@@ -427,11 +435,11 @@ impl Draft<'_> {
 
     fn check_job_regions(&self, plan: &BlockPlan) -> Result<(), PlanError> {
         if plan.job_region(plan.jobs - 1).length < u64::from(plan.block_size_bytes_max) {
+            let share = plan.job_region(plan.jobs - 1).length;
+            let [share, block] = in_one_unit([share, u64::from(plan.block_size_bytes_max)]);
             return Err(self.unusable(format!(
-                "each of {} jobs gets {} of the region, less than one block of {}: raise --size or lower --jobs",
-                plan.jobs,
-                ByteCount(plan.job_region(plan.jobs - 1).length),
-                ByteCount(u64::from(plan.block_size_bytes_max))
+                "each of {} jobs gets {share} of the region, less than one block of {block}: raise --size or lower --jobs",
+                plan.jobs
             )));
         }
         Ok(())

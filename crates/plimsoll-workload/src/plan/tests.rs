@@ -60,6 +60,12 @@ fn contradictions_are_refused_with_a_way_out() {
     assert!(with(|w| w.arrival = Some(Arrival::Poisson)).contains("--rate"));
     assert!(with(|w| w.queue_depth = Some("0".parse().unwrap())).contains("1 to"));
     assert!(with(|w| w.size = Some("200G".parse().unwrap())).contains("free"));
+    assert!(
+        with(|w| w.io_size = Some("1".parse().unwrap())).contains("--io-size 1B is smaller than one block of 4096B")
+    );
+    assert!(
+        with(|w| w.size = Some("4KB".parse().unwrap())).contains("--size 4000B is smaller than one block of 4096B")
+    );
     assert!(with(|w| w.duration = Some(Span::default())).contains("measures nothing"));
     assert!(with(|w| w.block_size = Some("1000".parse().unwrap())).contains("multiple of 512"));
 }
