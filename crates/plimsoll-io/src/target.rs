@@ -17,7 +17,7 @@ use plimsoll_workload::{
     target_facts::{TargetFacts, TargetKind},
 };
 use rustix::{
-    fs::{Access, AtFlags, CWD, Mode, OFlags, accessat, statvfs},
+    fs::{Access, AtFlags, CWD, Mode, OFlags, accessat, statfs, statvfs},
     io::Errno,
 };
 use thiserror::Error;
@@ -38,6 +38,17 @@ pub enum TargetError {
     /// A symbolic link that leads nowhere.
     #[error("\"{}\" is a symbolic link to something that does not exist: check where it should lead", .0.display())]
     DanglingLink(PathBuf),
+    /// Symbolic links that lead to each other, or too many of them.
+    #[error("\"{}\" leads through symbolic links in a circle, or through too many: check where they lead (namei), or name the place itself", .0.display())]
+    LinkCircle(PathBuf),
+    /// A file system that has no storage.
+    #[error("\"{}\" lies in {file_system}, which the kernel makes up as it is read: choose a directory, file or device of a storage", path.display())]
+    NoStorage {
+        /// The path as given.
+        path: PathBuf,
+        /// What the file system is called.
+        file_system: &'static str,
+    },
     /// A file where a directory should be on the way.
     #[error("\"{}\" leads through something that is not a directory: check the path", .0.display())]
     NotThroughDirectories(PathBuf),
@@ -101,8 +112,9 @@ impl TargetError {
     fn from_kernel(path: &Path, wish: &'static str, source: io::Error) -> Self {
         let path = path.to_owned();
         match Errno::from_io_error(&source) {
-            Some(Errno::NOENT) if fs::symlink_metadata(&path).is_ok() => Self::DanglingLink(path),
+            Some(Errno::NOENT) if path.is_symlink() => Self::DanglingLink(path),
             Some(Errno::NOENT) => Self::Missing(path),
+            Some(Errno::LOOP) => Self::LinkCircle(path),
             Some(Errno::NOTDIR) => Self::NotThroughDirectories(path),
             Some(Errno::ACCESS | Errno::PERM) => Self::NoPermission { path, wish },
             Some(Errno::ROFS) => Self::ReadOnly(path),
@@ -163,6 +175,7 @@ pub fn facts(path: &Path) -> Result<TargetFacts, TargetError> {
         Err(error) if error.kind() == io::ErrorKind::NotFound && is_makeable(path) => return facts_of_new_file(path),
         Err(error) => return Err(TargetError::from_kernel(path, "look at", error)),
     };
+    refuse_made_up(path)?;
     let kind = metadata.file_type();
     let base = TargetFacts {
         name: path.to_string_lossy().into_owned(),
@@ -187,6 +200,28 @@ pub fn facts(path: &Path) -> Result<TargetFacts, TargetError> {
         Ok(TargetFacts { kind: TargetKind::Device, size_bytes: Some(size), direct_alignment_bytes, ..base })
     } else {
         Err(TargetError::Unsuitable { path: path.to_owned(), kind: describe(kind) })
+    }
+}
+
+/// File systems without storage, as `statfs` numbers them.
+const MADE_UP: [(i64, &str); 9] = [
+    (0x9fa0, "procfs"),
+    (0x6265_6572, "sysfs"),
+    (0x0027_e0eb, "cgroupfs"),
+    (0x6367_7270, "cgroup2"),
+    (0x6462_6720, "debugfs"),
+    (0x7472_6163, "tracefs"),
+    (0x7363_6673, "securityfs"),
+    (0x6265_6570, "configfs"),
+    (0x1cd1, "devpts"),
+];
+
+/// What lies in /proc and the like has sizes and permissions that mean nothing.
+fn refuse_made_up(path: &Path) -> Result<(), TargetError> {
+    let Ok(facts) = statfs(path) else { return Ok(()) };
+    match MADE_UP.iter().find(|(number, _)| *number == facts.f_type) {
+        Some((_, file_system)) => Err(TargetError::NoStorage { path: path.to_owned(), file_system }),
+        None => Ok(()),
     }
 }
 

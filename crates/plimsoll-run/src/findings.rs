@@ -1,5 +1,7 @@
 //! Sentences about a cell that the plan or a slot alone can justify.
 
+use std::path::Path;
+
 use plimsoll_record::results::{Finding, OpenLoopResult, Severity};
 use plimsoll_workload::{plan::CellPlan, settings::EngineChoice, target_facts::TargetKind};
 use serde_json::{Map, Value, json};
@@ -49,6 +51,13 @@ pub fn of_plan(cell: &CellPlan, kind: TargetKind) -> Vec<Finding> {
         ));
     }
     findings
+}
+
+/// What is to be known of a file target that an earlier run made and kept.
+pub fn of_kept_file(path: &Path) -> Finding {
+    let text =
+        "the file is one that an earlier run kept: its content was written anew, and it stays after this run too";
+    finding("kept-file-reused", Severity::Info, text, &[("path", json!(path.to_string_lossy()))])
 }
 
 /// What a slot showed by itself.

@@ -24,6 +24,7 @@ use rustix::fs::{Mode, OFlags};
 use uuid::Uuid;
 
 use crate::{
+    findings,
     layout::{self, LayoutFile},
     objects::{Owner, Provenance, TestDirectory, TestObjects, leftovers},
     run::RunError,
@@ -151,7 +152,13 @@ impl Sites {
                     }
                     return Ok(Place::One(file.path));
                 }
-                Provenance::Created | Provenance::Kept => Place::One(file.path),
+                Provenance::Created => Place::One(file.path),
+                Provenance::Kept => {
+                    for (cell, _) in plan.cells.iter().enumerate().filter(|(_, cell)| cell.target == target) {
+                        emit(RunEvent::Found { cell, finding: findings::of_kept_file(&file.path) });
+                    }
+                    Place::One(file.path)
+                }
             }
         };
         self.lay_out(&place, &wanted, plan.seed, target, stop, emit)?;

@@ -1,7 +1,7 @@
 //! `plimsoll export`: runs of the history for other programs.
 
 use std::{
-    fs::{self, File, OpenOptions},
+    fs::{self, File, Metadata, OpenOptions},
     io::{self, BufWriter, Write},
     path::Path,
 };
@@ -29,32 +29,46 @@ pub fn run(arguments: &ExportArguments, location: &HistoryLocation, out: &mut dy
 }
 
 fn to_file(arguments: &ExportArguments, history: &History, selection: Selection, path: &Path) -> anyhow::Result<()> {
-    let file = create(path, arguments.force)?;
-    let mut file = BufWriter::new(file);
-    let written = export::write(history, selection, arguments.format, &mut file)
-        .map_err(anyhow::Error::new)
-        .and_then(|()| Ok(file.flush()?))
-        .with_context(|| format!("export to {}", path.display()));
-    if written.is_err() && !arguments.force {
-        // This file was made here and holds a part of what it should: better none.
-        let _ = fs::remove_file(path);
-    }
-    written
+    let export = |file: File| -> anyhow::Result<()> {
+        let mut file = BufWriter::new(file);
+        export::write(history, selection, arguments.format, &mut file)?;
+        Ok(file.flush()?)
+    };
+    // Only a regular file is replaced; a pipe or a terminal is written to.
+    let existing = fs::metadata(path).ok().filter(|_| arguments.force);
+    let written = match existing {
+        Some(metadata) if metadata.is_file() => replace(path, &metadata, export),
+        Some(_) => OpenOptions::new().write(true).open(path).map_err(Into::into).and_then(export),
+        None => create(path, export),
+    };
+    written.with_context(|| format!("export to {}", path.display()))
 }
 
-fn create(path: &Path, is_forced: bool) -> anyhow::Result<File> {
-    let mut options = OpenOptions::new();
-    options.write(true);
-    if is_forced {
-        options.create(true).truncate(true);
-    } else {
-        options.create_new(true);
-    }
-    match options.open(path) {
-        Ok(file) => Ok(file),
+/// Writes a new file. One that could not be finished is removed: it holds a part of what it should.
+fn create(path: &Path, write: impl FnOnce(File) -> anyhow::Result<()>) -> anyhow::Result<()> {
+    let file = match File::create_new(path) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-            bail!("{} exists: name another file, or overwrite it with --force", path.display())
+            bail!("it exists: name another file, or overwrite it with --force")
         }
-        Err(error) => Err(error).with_context(|| format!("create {}", path.display())),
-    }
+        file => file?,
+    };
+    write(file).inspect_err(|_| {
+        let _ = fs::remove_file(path);
+    })
+}
+
+/// Writes beside a file and then takes its place, so that whoever reads it finds the old content or the new, whole.
+fn replace(path: &Path, existing: &Metadata, write: impl FnOnce(File) -> anyhow::Result<()>) -> anyhow::Result<()> {
+    // What symbolic links lead to is replaced, not the link.
+    let path = path.canonicalize()?;
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".plimsoll-{}", std::process::id()));
+    let beside = path.with_file_name(name);
+    create(&beside, |file| {
+        file.set_permissions(existing.permissions())?;
+        let kept_open = file.try_clone()?;
+        write(file)?;
+        kept_open.sync_all()?;
+        Ok(fs::rename(&beside, &path)?)
+    })
 }

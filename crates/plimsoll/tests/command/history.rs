@@ -1,8 +1,14 @@
 //! The history: where it is, what it says, and what it says when it cannot be reached.
 
-use std::fs;
+use std::{
+    fs::{self, File, Permissions},
+    io::Read,
+    os::unix::fs::{PermissionsExt, symlink},
+};
 
-use crate::support::{Place, Said};
+use serde_json::Value;
+
+use crate::support::{Place, Said, names};
 
 const TINY: &str = "run DATA --rw randread --size 4M --operations 100";
 
@@ -70,4 +76,31 @@ fn lists_fit_narrow_terminals() {
         let width = said.stdout.lines().map(|line| line.chars().count()).max().unwrap();
         assert!(width <= columns.parse().unwrap(), "{arguments} at {columns}:\n{}", said.stdout);
     }
+}
+
+#[test]
+fn a_file_that_an_export_overwrites_is_the_old_one_or_the_new_one_whole() {
+    let place = Place::new();
+    place.record(TINY);
+    let file = place.path("out.json");
+    symlink("out.json", place.path("link.json")).unwrap();
+    fs::write(&file, "before").unwrap();
+    fs::set_permissions(&file, Permissions::from_mode(0o640)).unwrap();
+    let said = place.run("export --output ROOT/out.json");
+    assert!(said.error(2).contains("--force"), "{}", said.stderr);
+    let mut reader = File::open(&file).unwrap();
+    let said = place.run("export --output ROOT/link.json --force");
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    let mut read = String::new();
+    reader.read_to_string(&mut read).unwrap();
+    assert_eq!(read, "before", "the file that was open is left as it was");
+    let exported: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+    assert_eq!(exported.as_array().unwrap().len(), 1);
+    assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o640);
+    assert!(place.path("link.json").is_symlink());
+    let left: Vec<_> = names(&place.path("")).into_iter().filter(|name| name.contains("out.json")).collect();
+    assert_eq!(left, ["out.json"]);
+    // What is no file is written to, not replaced.
+    assert_eq!(place.run("export --output /dev/null --force").code, Some(0));
+    assert!(!fs::metadata("/dev/null").unwrap().is_file());
 }

@@ -1,6 +1,6 @@
 //! Bad input: one clear sentence, the right exit code, and nothing touched.
 
-use std::fs;
+use std::{fs, os::unix::fs::symlink};
 
 use serde_json::json;
 
@@ -18,6 +18,17 @@ fn wrong_paths_are_named() {
     }
     let said = place.run("run /dev/null --rw randread");
     assert!(said.error(3).contains("/dev/null"), "{}", said.stderr);
+    for (path, word) in [("/proc", "procfs"), ("/proc/version", "procfs"), ("/sys", "sysfs"), ("/sys/kernel", "sysfs")]
+    {
+        let said = place.run(&format!("run {path} --rw randread"));
+        assert!(said.error(3).contains(word), "{}", said.stderr);
+    }
+    symlink("circle", place.path("circle")).unwrap();
+    for path in ["ROOT/circle", "ROOT/circle/in"] {
+        let said = place.run(&format!("run {path} --rw randread"));
+        assert!(said.error(3).contains("symbolic links in a circle"), "{}", said.stderr);
+        assert!(!said.stderr.contains("os error"), "{}", said.stderr);
+    }
 }
 
 #[test]
