@@ -141,6 +141,8 @@ pub struct DeviceFacts {
     pub rotational: Option<bool>,
     /// How many requests the kernel queues.
     pub queue_requests_max: Option<u32>,
+    /// Whether the disk has queues that can be polled for completions.
+    pub polled_queues: Option<bool>,
     /// The cache mode that the kernel assumes: `write back` or `write through`.
     pub write_cache: Option<String>,
     /// The largest single discard; zero when the device has no discard.
@@ -308,6 +310,7 @@ impl Sysfs {
             scheduler: attribute(&queue, "scheduler").and_then(|text| active_scheduler(&text)),
             rotational: value::<u32>(&queue, "rotational").map(|flag| flag != 0),
             queue_requests_max: value(&queue, "nr_requests"),
+            polled_queues: value::<u32>(&queue, "io_poll").map(|flag| flag != 0),
             write_cache: attribute(&queue, "write_cache"),
             discard_bytes_max: value(&queue, "discard_max_bytes"),
             zoned: attribute(&queue, "zoned"),

@@ -8,7 +8,8 @@ use std::{
 };
 
 use plimsoll_io::{
-    block_device::{self, BackingDevice},
+    block_device::{self, BackingDevice, DeviceFacts},
+    probe::{EngineKind, EngineUnavailable},
     target::{self, OpenFor},
     write_guard::{self, GuardedDevice},
 };
@@ -77,8 +78,10 @@ fn file_numbers(plan: &BlockPlan, cell: usize) -> Vec<u32> {
 }
 
 impl Sites {
-    /// Asks the write guard about every device that cells write to. Nothing is created or written.
+    /// Asks the write guard about every device that cells write to, and devices whether they can do what is asked.
+    /// Nothing is created or written.
     pub fn guard(plan: &Plan, destroy: &[PathBuf]) -> Result<Guards, RunError> {
+        plan.cells.iter().filter(|cell| cell.blocks.iopoll).try_for_each(|cell| check_polling(&cell.target))?;
         let mut guards = BTreeMap::new();
         for cell in &plan.cells {
             if !cell.blocks.writes() || guards.contains_key(&cell.target) || !is_device(&cell.target) {
@@ -319,6 +322,22 @@ fn stamp_all(buffer: &mut [u8], seed: u64, offset: u64, block: u32) {
 fn is_device(target: &str) -> bool {
     use std::os::unix::fs::FileTypeExt;
     std::fs::metadata(target).is_ok_and(|metadata| metadata.file_type().is_block_device())
+}
+
+/// Refuses to poll where the kernel is known to have nothing to poll. Without a disk to ask, the engine finds out.
+fn check_polling(target: &str) -> Result<(), EngineUnavailable> {
+    let backing = block_device::device_of(Path::new(target));
+    match backing.and_then(|backing| block_device::facts(backing.disk)) {
+        Some(DeviceFacts { disk, polled_queues: Some(false), .. }) => Err(EngineUnavailable {
+            kind: EngineKind::IoUring,
+            reason: format!(
+                "--iopoll needs queues that can be polled, and the disk {disk} of \"{target}\" has none \
+                 (/sys/block/{disk}/queue/io_poll is 0): leave --iopoll out, or load the disk's driver with queues for \
+                 polling (nvme.poll_queues=N)"
+            ),
+        }),
+        _ => Ok(()),
+    }
 }
 
 fn cells_of<'a>(plan: &'a Plan, target: &'a str) -> impl Iterator<Item = &'a CellPlan> {

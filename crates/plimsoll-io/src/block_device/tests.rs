@@ -27,6 +27,8 @@ impl MadeUpTree {
         tree.write(&format!("{scsi}/queue/rotational"), "1\n");
         tree.write(&format!("{scsi}/queue/write_cache"), "write back\n");
         tree.write(&format!("{scsi}/queue/max_sectors_kb"), "1280\n");
+        tree.write(&format!("{scsi}/queue/io_poll"), "0\n");
+        tree.write("devices/pci0/nvme/nvme0/nvme0n1/queue/io_poll", "1\n");
         tree.write(&format!("{scsi}/device/model"), "Virtual Disk    \n");
         tree.write(&format!("{scsi}/device/vendor"), "Msft    \n");
         tree.write(&format!("{scsi}/device/vpd_pg80"), "\0\u{fffd}\0\u{8}  ABC123");
@@ -97,6 +99,13 @@ fn a_partition_tells_its_disk_and_takes_the_queue_from_it() {
     assert_eq!((part.name.as_str(), part.disk.as_str(), part.partition), ("sda2", "sda", Some(2)));
     assert_eq!((part.disk_number, part.physical_block_bytes), (number("8:0"), Some(4096)));
     assert_eq!(part.holders, ["md0"]);
+}
+
+#[test]
+fn a_disk_tells_whether_it_can_be_polled_when_its_kernel_does() {
+    let tree = MadeUpTree::new();
+    let polled = |text| tree.sysfs().facts(number(text)).unwrap().polled_queues;
+    assert_eq!(["8:0", "8:2", "259:0", "9:0"].map(polled), [Some(false), Some(false), Some(true), None]);
 }
 
 #[test]

@@ -50,7 +50,7 @@ pub fn run(arguments: &RunArguments, state: &State, printer: Printer) -> anyhow:
     }
     let touches_storage = plan.cells.iter().any(|cell| cell.blocks.engine != EngineChoice::Memory);
     let writes_test_files = touches_storage && targets.iter().any(|target| target.size_bytes.is_none());
-    printer.note(report::plan::times(&plan, writes_test_files));
+    let times = report::plan::times(&plan, writes_test_files);
     let stop = stop::on_signals().context("listen for signals")?;
     let id = Uuid::now_v7();
     let request = RunRequest {
@@ -69,6 +69,10 @@ pub fn run(arguments: &RunArguments, state: &State, printer: Printer) -> anyhow:
     let mut journal = Saving::new(state, printer);
     let mut progress = progress::choose(printer.is_quiet(), &request.plan);
     let record = run_plan(request, &stop, &mut |event| {
+        if matches!(event, RunEvent::Started(_)) {
+            // Nothing is announced that is refused.
+            printer.note(&times);
+        }
         journal.event(event);
         progress.event(event);
     });

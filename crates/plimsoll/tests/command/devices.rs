@@ -2,7 +2,7 @@
 
 use std::{fs, process::Command};
 
-use crate::support::{LoopDevice, Place, is_root};
+use crate::support::{LoopDevice, Mounted, Place, is_root, names};
 
 #[test]
 fn a_device_is_read_without_further_ado() {
@@ -44,6 +44,24 @@ fn a_device_with_a_file_system_is_refused_even_when_named() {
     let error = said.error(3);
     assert!(error.contains("ext4") && error.contains("wipefs"), "{error}");
     assert_eq!(fs::read(&device.backing).unwrap(), before);
+}
+
+#[test]
+fn polling_a_device_that_has_nothing_to_poll_is_refused_before_anything_is_done() {
+    if !is_root() {
+        return;
+    }
+    let (place, device) = (Place::new(), LoopDevice::new(16 << 20));
+    let mounted = Mounted::ext4(&place, 32 << 20);
+    for target in [device.name(), mounted.point.to_str().unwrap()] {
+        for engine in ["auto", "io_uring"] {
+            let said = place.run(&format!("run {target} --rw randread --size 4M --iopoll --engine {engine}"));
+            let error = said.error(4);
+            assert!(error.contains("--iopoll") && error.contains("/queue/io_poll is 0"), "{error}");
+        }
+    }
+    assert_eq!(names(&mounted.point), ["lost+found"]);
+    assert_eq!(place.run("history --json").json().as_array().unwrap().len(), 0);
 }
 
 #[test]
