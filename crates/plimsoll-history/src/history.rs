@@ -49,10 +49,7 @@ impl History {
     /// Opens a history to read and write it; makes it, and its directory, when there is none.
     pub fn open(path: &Path) -> Result<Self, HistoryError> {
         exists(path)?;
-        if let Some(directory) = path.parent().filter(|directory| !directory.as_os_str().is_empty()) {
-            let make = fs::DirBuilder::new().recursive(true).mode(0o700).create(directory);
-            make.map_err(|source| HistoryError::Directory { path: directory.to_owned(), source })?;
-        }
+        make_directory(path)?;
         Self::open_on(path, None)
     }
 
@@ -223,6 +220,13 @@ impl History {
         transaction.commit().map_err(fail)?;
         Ok(removed)
     }
+}
+
+/// Makes the directory of a history when there is none.
+pub(crate) fn make_directory(path: &Path) -> Result<(), HistoryError> {
+    let Some(directory) = path.parent().filter(|directory| !directory.as_os_str().is_empty()) else { return Ok(()) };
+    let make = fs::DirBuilder::new().recursive(true).mode(0o700).create(directory);
+    make.map_err(|source| HistoryError::Directory { path: directory.to_owned(), source })
 }
 
 /// Whether there is a file; an error when there is something else, or nobody can tell.

@@ -22,7 +22,11 @@ use plimsoll_record::{
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use uuid::Uuid;
 
-use crate::{error::HistoryError, history::History, location::RUNS_DIRECTORY};
+use crate::{
+    error::HistoryError,
+    history::{History, make_directory},
+    location::RUNS_DIRECTORY,
+};
 
 const EXTENSION: &str = "ndjson";
 
@@ -62,6 +66,9 @@ impl Journal {
             .map_err(|source| HistoryError::Directory { path: directory.clone(), source })?;
         let path = directory.join(started.id.to_string()).with_extension(EXTENSION);
         let failed = |source| HistoryError::Journal { path: path.clone(), source };
+        // So that a directory which is missing later is one that went away. That it cannot be made is for whoever
+        // saves the record to say.
+        let _ = make_directory(history);
         let history = relative_to(state_directory, history).map_err(failed)?;
         let file = create_locked(&path).map_err(failed)?;
         let mut journal = Self { file, path, length_bytes: 0, checksum: 0, synced_at_ns: 0 };

@@ -186,6 +186,7 @@ fn a_history_that_is_not_there_or_not_well_keeps_its_journal_and_stops_no_other(
     let (absent, broken) = (directory.path().join("unmounted/x.db"), directory.path().join("broken.db"));
     fs::write(&broken, "no history at all").unwrap();
     dead_run(&state, &absent, 1);
+    fs::remove_dir(absent.parent().unwrap()).unwrap();
     dead_run(&state, &broken, 2);
     dead_run(&state, &broken, 3);
     dead_run(&state, &state.join(HISTORY_FILE), 4);

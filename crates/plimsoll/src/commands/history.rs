@@ -52,7 +52,9 @@ fn path(location: &HistoryLocation) -> anyhow::Result<&Path> {
     match location {
         HistoryLocation::File(path) => Ok(path),
         HistoryLocation::None => {
-            bail!("there is no history here: leave --no-history out, or name a file with --history")
+            bail!(
+                "there is no history here: leave --no-history out, set HOME or XDG_STATE_HOME, or name a file with --history"
+            )
         }
     }
 }

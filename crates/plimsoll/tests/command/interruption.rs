@@ -163,14 +163,14 @@ fn a_killed_run_leaves_nothing_to_the_next_command() {
 #[test]
 fn a_killed_run_goes_into_the_history_it_was_meant_for() {
     let place = Place::new();
-    let mut child = start(&place, "run DATA --rw randread --size 4M --duration 60s --history mine.db");
+    let mut child = start(&place, "run DATA --rw randread --size 4M --duration 60s --history new/mine.db");
     wait_until_at_work(&place);
     signal(&child, Signal::KILL);
     child.wait().unwrap();
     let said = place.run("history --json");
     assert_eq!(said.json().as_array().unwrap().len(), 0, "{}", said.stdout);
     assert!(said.stderr.contains("recovered run") && said.stderr.contains("--history"), "{}", said.stderr);
-    let runs = place.run("history --json --history ROOT/mine.db").json();
+    let runs = place.run("history --json --history ROOT/new/mine.db").json();
     assert_eq!(runs.as_array().unwrap().len(), 1);
     assert_eq!(runs[0]["outcome"], "lost");
 }
