@@ -331,6 +331,14 @@ impl Drop for TestObjects {
     }
 }
 
+/// Whether a path leads to a file that plimsoll did not make. Nothing is changed; when nobody can tell, it is not said.
+pub fn is_foreign_file(path: &Path) -> bool {
+    let (Some(name), true) = (path.file_name(), path.is_file()) else { return false };
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let marker = open(parent).and_then(|parent| MarkerFile::open(parent.as_fd(), &sidecar_name(name)));
+    matches!(marker, Ok(Opened::Missing | Opened::Foreign | Opened::Unfinished(_)))
+}
+
 fn unlisted(path: &Path, error: &io::Error) -> String {
     format!(
         "test files cannot be listed for {path:?} ({error}): should this run be killed, the next run in the same \

@@ -73,6 +73,14 @@ pub enum RunError {
     /// The write guard refused a device or file.
     #[error(transparent)]
     Refused(#[from] Refusal),
+    /// Verification would have to check what nobody knows.
+    #[error("\"{target}\" {problem}")]
+    Unverifiable {
+        /// The path as given.
+        target: String,
+        /// What is wrong and what to do.
+        problem: &'static str,
+    },
     /// A target cannot be used.
     #[error(transparent)]
     Target(#[from] TargetError),

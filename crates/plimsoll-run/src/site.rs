@@ -27,7 +27,7 @@ use uuid::Uuid;
 use crate::{
     findings,
     layout::{self, LayoutFile},
-    objects::{Owner, Provenance, TestDirectory, TestObjects, leftovers},
+    objects::{self, Owner, Provenance, TestDirectory, TestObjects, leftovers},
     run::RunError,
 };
 
@@ -46,6 +46,8 @@ pub struct Sites {
 struct Site {
     kind: TargetKind,
     device: Option<BackingDevice>,
+    /// Whether this run wrote what its files contain, before the first slot.
+    is_laid_out: bool,
 }
 
 /// The descriptors that a cell's jobs use.
@@ -81,6 +83,7 @@ impl Sites {
     /// Asks the write guard about every device that cells write to, and devices whether they can do what is asked.
     /// Nothing is created or written.
     pub fn guard(plan: &Plan, destroy: &[PathBuf]) -> Result<Guards, RunError> {
+        check_verification(plan)?;
         plan.cells.iter().filter(|cell| cell.blocks.iopoll).try_for_each(|cell| check_polling(&cell.target))?;
         let mut guards = BTreeMap::new();
         for cell in &plan.cells {
@@ -137,17 +140,21 @@ impl Sites {
         let path = Path::new(target);
         let wanted = Wanted::of(plan, target);
         let place = if is_device(target) {
-            self.sites.push(Site { kind: TargetKind::Device, device: block_device::device_of(path) });
+            let device = block_device::device_of(path);
+            self.sites.push(Site { kind: TargetKind::Device, device, is_laid_out: false });
             return Ok(Place::One(path.to_owned()));
         } else if path.is_dir() {
-            self.sites.push(Site { kind: TargetKind::Directory, device: block_device::device_of(path) });
+            let device = block_device::device_of(path);
+            self.sites.push(Site { kind: TargetKind::Directory, device, is_laid_out: true });
             if let Err(error) = leftovers::sweep_directory(path) {
                 emit(RunEvent::Warning { text: format!("look for left-over files in {target}: {error}") });
             }
             Place::Directory(self.objects.create_directory(path)?)
         } else {
             let file = self.objects.create_file(path)?;
-            self.sites.push(Site { kind: TargetKind::File, device: block_device::device_of(&file.path) });
+            let device = block_device::device_of(&file.path);
+            let is_laid_out = file.provenance != Provenance::Foreign;
+            self.sites.push(Site { kind: TargetKind::File, device, is_laid_out });
             match file.provenance {
                 Provenance::Foreign => {
                     if cells_of(plan, target).any(|cell| cell.blocks.writes()) {
@@ -223,7 +230,7 @@ impl Sites {
 
     /// Whether blocks of a cell that no slot has written carry a verification header.
     pub fn is_laid_out(&self, cell: usize) -> bool {
-        self.kind(cell) != TargetKind::Device
+        self.sites[self.cells[cell].site].is_laid_out
     }
 
     /// The disk below a cell's target, when there is one.
@@ -322,6 +329,27 @@ fn stamp_all(buffer: &mut [u8], seed: u64, offset: u64, block: u32) {
 fn is_device(target: &str) -> bool {
     use std::os::unix::fs::FileTypeExt;
     std::fs::metadata(target).is_ok_and(|metadata| metadata.file_type().is_block_device())
+}
+
+/// Refuses to verify what nobody knows. To find such blocks wrong would be a false alarm, and the worst there is.
+fn check_verification(plan: &Plan) -> Result<(), RunError> {
+    for cell in plan.cells.iter().filter(|cell| cell.blocks.verify) {
+        let (target, path) = (cell.target.as_str(), Path::new(&cell.target));
+        let problem = if cell.blocks.engine == EngineChoice::Memory {
+            "is not touched by the memory engine, which keeps nothing that could be verified: leave --verify out, or \
+             choose another engine"
+        } else if !path.is_dir() && cells_of(plan, target).count() > 1 {
+            "would be written by several workloads in turn, and each would take the blocks of the others for damage: \
+             verify one workload at a time, or name a directory, where each has files of its own"
+        } else if !cell.blocks.writes() && objects::is_foreign_file(path) {
+            "was not written by plimsoll, so nobody knows what --verify should find there: leave --verify out, or name \
+             a directory or a new file, which are written first"
+        } else {
+            continue;
+        };
+        return Err(RunError::Unverifiable { target: target.to_owned(), problem });
+    }
+    Ok(())
 }
 
 /// Refuses to poll where the kernel is known to have nothing to poll. Without a disk to ask, the engine finds out.

@@ -1,7 +1,7 @@
 //! `--verify` on real storage that goes wrong.
 
 use std::{
-    fs::OpenOptions,
+    fs::{self, OpenOptions},
     os::unix::fs::FileExt,
     process::Stdio,
     sync::atomic::{AtomicBool, Ordering},
@@ -64,4 +64,39 @@ fn a_byte_that_changes_behind_the_device_is_found_and_named() {
     let verification = said.json()["cells"][0]["verification"].clone();
     assert_eq!(verification["mismatches"], 1, "{verification}");
     assert!(verification["examples"][0].as_str().unwrap().contains("corrupt at offset 1234567"), "{verification}");
+}
+
+#[test]
+fn what_nobody_knows_is_not_called_lost() {
+    let place = Place::new();
+    fs::write(place.path("foreign"), vec![7; 8 << 20]).unwrap();
+    let said = place.run("run ROOT/foreign --rw randread --verify");
+    assert!(said.error(2).contains("not written by plimsoll"), "{}", said.stderr);
+    // Headers of an earlier run are no better: what was written there since is known to nobody.
+    let verified = "--rw randread --verify --size 4M --loops 1";
+    place.record(&format!("run ROOT/kept {verified} --seed 1 --keep-files"));
+    fs::copy(place.path("kept"), place.path("copy")).unwrap();
+    let said = place.run("run ROOT/copy --rw randread --verify --seed 1");
+    assert!(said.error(2).contains("not written by plimsoll"), "{}", said.stderr);
+    // A file that was kept is written anew, so that another seed is no damage.
+    for target in ["kept", "new", "data"] {
+        let record = place.record(&format!("run ROOT/{target} {verified} --seed 2"));
+        let verification = &record["cells"][0]["verification"];
+        assert!(verification["blocks_checked"].as_u64().unwrap() >= 1024, "{target}: {verification}");
+        assert_eq!(verification["mismatches"], 0, "{target}: {verification}");
+    }
+}
+
+#[test]
+fn workloads_that_would_take_each_other_for_damage_are_refused() {
+    let place = Place::new();
+    let sweep = "--rw randwrite --block-size 4k,8k --verify --size 4M --loops 1";
+    let said = place.run(&format!("run ROOT/one {sweep}"));
+    assert!(said.error(2).contains("one workload at a time"), "{}", said.stderr);
+    assert!(!place.path("one").exists());
+    for cell in place.record(&format!("run DATA {sweep}"))["cells"].as_array().unwrap() {
+        assert_eq!(cell["verification"]["mismatches"], 0);
+    }
+    let said = place.run("run DATA --engine memory --rw randread --verify");
+    assert!(said.error(2).contains("memory engine"), "{}", said.stderr);
 }
