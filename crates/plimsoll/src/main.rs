@@ -14,6 +14,7 @@ mod environment_variables;
 mod exit;
 mod printer;
 mod progress;
+mod saving;
 mod state;
 mod stop;
 

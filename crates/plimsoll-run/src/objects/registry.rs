@@ -9,6 +9,9 @@ use std::{
     io::{self, Write},
     os::unix::fs::{MetadataExt, OpenOptionsExt},
     path::{Path, PathBuf},
+    sync::mpsc,
+    thread,
+    time::Duration,
 };
 
 use serde::{Deserialize, Serialize};
@@ -20,6 +23,9 @@ const SCHEMA: &str = "plimsoll-objects/1";
 
 /// Lists of longer length are not ours: a run has a handful of targets.
 const LIST_BYTES_MAX: u64 = 16 << 20;
+
+/// How long the end of a run waits for the disk of the state directory.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The first line of a list.
 #[derive(Debug, Serialize, Deserialize)]
@@ -98,9 +104,14 @@ impl Registry {
         self.file.write_all(&line)
     }
 
-    /// Ends the list: nothing of the run is left.
+    /// Ends the list: nothing of the run is left. A disk that does not answer is not waited for: a list that stays is
+    /// removed by a later command, which finds its run dead.
     pub(crate) fn remove(self) -> io::Result<()> {
-        fs::remove_file(&self.path)
+        let (done, removed) = mpsc::channel();
+        thread::Builder::new().name("objects".to_owned()).spawn(move || {
+            let _ = done.send(fs::remove_file(&self.path));
+        })?;
+        removed.recv_timeout(PATIENCE).map_err(io::Error::other)?
     }
 }
 

@@ -4,7 +4,6 @@ use std::{fs, path::Path};
 
 use anyhow::{Context, bail};
 use jiff::Timestamp;
-use plimsoll_history::{history::History, journal::Journal, location::HistoryLocation};
 use plimsoll_io::{cpu, mounts, target};
 use plimsoll_record::{
     event::RunEvent,
@@ -31,6 +30,7 @@ use crate::{
     exit::{Exit, OutputLost},
     printer::Printer,
     progress,
+    saving::Saving,
     state::State,
     stop,
 };
@@ -66,19 +66,19 @@ pub fn run(arguments: &RunArguments, state: &State, printer: Printer) -> anyhow:
         keep_files: asked.keep_files,
         state_directory: state.directory.clone(),
     };
-    let mut journal = Saving::new(state, printer);
+    let mut saving = Saving::new(state, printer);
     let mut progress = progress::choose(printer.is_quiet(), &request.plan);
     let record = run_plan(request, &stop, &mut |event| {
         if matches!(event, RunEvent::Started(_)) {
             // Nothing is announced that is refused.
             printer.note(&times);
         }
-        journal.event(event);
+        saving.event(event);
         progress.event(event);
     });
     progress.finish();
-    let record = record.inspect_err(|_| journal.discard())?;
-    let is_saved = journal.save(&record);
+    let record = record.inspect_err(|_| saving.discard())?;
+    let is_saved = saving.save(&record);
     if record.outcome == Outcome::Interrupted {
         printer.note(if is_saved {
             format!("interrupted; the partial record is saved as {}", record.id)
@@ -232,72 +232,5 @@ fn pod() -> Pod {
         name: get(environment::POD_NAME),
         namespace: get(environment::POD_NAMESPACE),
         node: get(environment::NODE_NAME),
-    }
-}
-
-/// Keeps the record safe while it grows and puts it into the history. A failure to save is a warning, never the end of
-/// a run.
-struct Saving<'a> {
-    state: &'a State,
-    printer: Printer,
-    journal: Option<Journal>,
-}
-
-impl<'a> Saving<'a> {
-    const fn new(state: &'a State, printer: Printer) -> Self {
-        Self { state, printer, journal: None }
-    }
-
-    fn event(&mut self, event: &RunEvent) {
-        if let RunEvent::Started(started) = event {
-            let (HistoryLocation::File(path), Some(directory)) = (&self.state.history, &self.state.directory) else {
-                return;
-            };
-            match Journal::create(directory, path, started) {
-                Ok(journal) => self.journal = Some(journal),
-                Err(error) => self.complain(&anyhow::Error::new(error).context("keep a journal of the run")),
-            }
-            return;
-        }
-        if let Some(journal) = &mut self.journal
-            && let Err(error) = journal.append(event)
-        {
-            self.complain(&anyhow::Error::new(error).context("write the journal of the run"));
-            self.journal = None;
-        }
-    }
-
-    /// Nothing was measured: nothing is to be remembered.
-    fn discard(&mut self) {
-        self.finish_journal();
-    }
-
-    /// Puts the record into the history. Whether it is there.
-    fn save(&mut self, record: &Record) -> bool {
-        let HistoryLocation::File(path) = &self.state.history else {
-            return false;
-        };
-        match History::open(path).and_then(|mut history| history.save(record)) {
-            Ok(()) => {
-                self.finish_journal();
-                true
-            }
-            Err(error) => {
-                self.complain(&anyhow::Error::new(error).context("save the run in the history"));
-                false
-            }
-        }
-    }
-
-    fn finish_journal(&mut self) {
-        if let Some(journal) = self.journal.take()
-            && let Err(error) = journal.finish()
-        {
-            self.complain(&anyhow::Error::new(error).context("remove the journal of the run"));
-        }
-    }
-
-    fn complain(&self, error: &anyhow::Error) {
-        self.printer.warning(format!("{error:#}"));
     }
 }

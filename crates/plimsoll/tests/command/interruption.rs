@@ -1,8 +1,9 @@
 //! Ctrl-C and kill -9: what was measured is saved, and nothing is left behind.
 
 use std::{
-    fs,
-    process::{Child, Stdio},
+    fs::{self, File},
+    path::Path,
+    process::{Child, Command, Stdio},
     thread,
     time::Duration,
 };
@@ -10,7 +11,7 @@ use std::{
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-use crate::support::{Place, Said};
+use crate::support::{Mounted, Place, Said, is_root};
 
 fn signal(child: &Child, signal: Signal) {
     kill_process(Pid::from_child(child), signal).unwrap();
@@ -173,4 +174,62 @@ fn a_killed_run_goes_into_the_history_it_was_meant_for() {
     let runs = place.run("history --json --history ROOT/new/mine.db").json();
     assert_eq!(runs.as_array().unwrap().len(), 1);
     assert_eq!(runs[0]["outcome"], "lost");
+}
+
+/// A frozen file system, thawed when dropped.
+struct Frozen<'a>(&'a Path);
+
+impl<'a> Frozen<'a> {
+    fn new(point: &'a Path) -> Self {
+        assert!(Command::new("fsfreeze").arg("--freeze").arg(point).status().unwrap().success());
+        Self(point)
+    }
+}
+
+impl Drop for Frozen<'_> {
+    fn drop(&mut self) {
+        let _ = Command::new("fsfreeze").arg("--unfreeze").arg(self.0).status();
+    }
+}
+
+#[test]
+fn a_state_directory_that_stalls_costs_no_second_and_no_interruption() {
+    if !is_root() {
+        return;
+    }
+    let place = Place::new();
+    let mounted = Mounted::ext4(&place, 64 << 20);
+    // Files, because a process that waits for the disk closes a pipe only when the disk answers.
+    let (out, error) = (place.path("out.json"), place.path("error"));
+    let mut child = place
+        .command("run DATA --rw randread --size 4M --duration 60s --ramp 0s --json")
+        .env("XDG_STATE_HOME", mounted.point.join("state"))
+        .stdout(File::create(&out).unwrap())
+        .stderr(File::create(&error).unwrap())
+        .spawn()
+        .unwrap();
+    wait_until_at_work(&place);
+    thread::sleep(Duration::from_millis(1200));
+    let frozen = Frozen::new(&mounted.point);
+    thread::sleep(Duration::from_secs(7));
+    signal(&child, interruption());
+    let mut record = None;
+    for _ in 0..300 {
+        thread::sleep(Duration::from_millis(100));
+        record = serde_json::from_str::<Value>(&fs::read_to_string(&out).unwrap()).ok();
+        if record.is_some() {
+            break;
+        }
+    }
+    drop(frozen);
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    let said = fs::read_to_string(&error).unwrap();
+    let record = record.unwrap_or_else(|| panic!("no answer while the disk was stalled: {said}"));
+    assert!(said.contains("does not answer"), "{said}");
+    let series = record["cells"][0]["series"].as_array().unwrap();
+    assert!(series.len() >= 7, "{}", series.len());
+    let reads = |second: &Value| second["read_operations"].as_u64().unwrap();
+    assert_eq!(series.iter().map(reads).sum::<u64>(), record["cells"][0]["read"]["operations"].as_u64().unwrap());
+    assert!(series.iter().take(7).all(|second| reads(second) > 0), "{series:?}");
+    assert_eq!(place.leftovers(), Vec::<String>::new());
 }
