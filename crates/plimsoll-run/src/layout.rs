@@ -354,12 +354,17 @@ impl<'a> Layout<'a> {
         thread::scope(|scope| {
             // Nothing is ever sent: the channel closes when the last writer ends.
             let (sender, receiver) = mpsc::channel::<()>();
-            for _ in 0..WRITERS {
+            let start_writer = |_: &usize| {
                 let sender = sender.clone();
-                scope.spawn(move || {
+                let write = move || {
                     let _open_until_the_end = sender;
                     self.write_chunks();
-                });
+                };
+                thread::Builder::new().spawn_scoped(scope, write).is_ok()
+            };
+            // Where no more threads are to be had, fewer write, or this one, which then tells no progress.
+            if (0..WRITERS).take_while(start_writer).count() == 0 {
+                self.write_chunks();
             }
             drop(sender);
             while receiver.recv_timeout(PROGRESS_EVERY) == Err(RecvTimeoutError::Timeout) {

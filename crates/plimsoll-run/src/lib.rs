@@ -8,6 +8,7 @@
 pub mod checker;
 pub mod counters;
 pub mod findings;
+pub mod gate;
 pub mod layout;
 pub mod machine;
 pub mod objects;

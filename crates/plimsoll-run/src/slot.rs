@@ -4,7 +4,6 @@ use std::{
     io,
     os::fd::BorrowedFd,
     sync::{
-        Barrier, OnceLock,
         atomic::{AtomicBool, Ordering},
         mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel},
     },
@@ -24,6 +23,7 @@ use plimsoll_io::{
 use plimsoll_record::results::{Interval, VerificationResult};
 use plimsoll_workload::{
     content::ContentSource,
+    limits,
     operation_stream::OperationStream,
     pacer::Pacer,
     pinning::Pinning,
@@ -35,6 +35,7 @@ use thiserror::Error;
 
 use crate::{
     checker::Checker,
+    gate::{Gate, Pass},
     tally::{IntervalTally, SlotTally},
     timing::{Cut, Timing},
     worker::{Assignment, Wires, Worker},
@@ -58,7 +59,7 @@ pub enum SlotError {
         source: io::Error,
     },
     /// A thread could not be started.
-    #[error("start {workers} threads: lower --jobs or --queue-depth, or raise the limit of processes")]
+    #[error("{workers} threads cannot be started: lower --jobs or --queue-depth, or raise the limit of processes")]
     Threads {
         /// How many were needed.
         workers: u32,
@@ -159,48 +160,61 @@ struct WorkerReport {
 pub fn visit(setup: &SlotSetup<'_>, on_interval: &mut dyn FnMut(Interval)) -> Result<SlotOutcome, SlotError> {
     let crew = Crew::new(setup.plan, setup.engine);
     let workers = crew.workers();
-    let start = Start {
-        ready: Barrier::new(workers as usize + 1),
-        go: Barrier::new(workers as usize + 1),
-        timing: OnceLock::new(),
-    };
+    if workers > limits::THREADS_MAX {
+        let source = io::Error::other(format!("at most {} are allowed", limits::THREADS_MAX));
+        return Err(SlotError::Threads { workers, source });
+    }
+    let gate = Gate::new(workers);
     // Set by a worker that meets an error, so that a failing cell does not look like an interrupted run.
     let halt = AtomicBool::new(false);
     let (full, seconds) = sync_channel(workers as usize * 4);
     let result = thread::scope(|scope| {
         let mut threads = Vec::with_capacity(workers as usize);
+        let mut unstarted = None;
         let mut returns: Vec<Sender<Box<IntervalTally>>> = Vec::with_capacity(workers as usize);
         for worker in 0..workers {
             let (returned, empty) = channel();
             returns.push(returned);
             let wires = WorkerWires { full: full.clone(), empty };
-            let (crew, start, halt) = (&crew, &start, &halt);
+            let (crew, pass, halt) = (&crew, gate.pass(), &halt);
             let thread = thread::Builder::new()
                 .name(format!("worker-{worker}"))
                 .stack_size(256 * 1024)
-                .spawn_scoped(scope, move || work(worker, crew, setup, start, halt, wires));
+                .spawn_scoped(scope, move || work(worker, crew, setup, pass, halt, wires));
             match thread {
                 Ok(thread) => threads.push(thread),
                 Err(source) => {
-                    // Those already waiting must be let go before the scope can end.
-                    halt.store(true, Ordering::Relaxed);
-                    start.release_missing(workers - worker);
-                    return Err(SlotError::Threads { workers, source });
+                    // The pass went with the thread, so the gate is shut and those who wait there go home.
+                    unstarted = Some(SlotError::Threads { workers, source });
+                    break;
                 }
             }
         }
         drop(full);
-        let timing = start.begin(setup.plan);
-        let mut gathering = Gathering::new(workers as usize, setup, timing);
-        gathering.run(&seconds, &returns, Stops { asked: setup.stop, halt: &halt }, on_interval);
-        let mut reports = Vec::with_capacity(threads.len());
-        for thread in threads {
-            reports.push(thread.join().map_err(|_| SlotError::Panicked)??);
+        let timing = gate.open(|| begin(setup.plan));
+        if let Some(timing) = timing {
+            let mut gathering = Gathering::new(workers as usize, setup, timing);
+            gathering.run(&seconds, &returns, Stops { asked: setup.stop, halt: &halt }, on_interval);
         }
-        Ok((timing, reports))
+        // All are waited for before any error is told: a panic that nobody joined would end the program.
+        let ends: Vec<_> = threads.into_iter().map(|thread| thread.join().map_err(|_| SlotError::Panicked)).collect();
+        let reports: Vec<_> =
+            ends.into_iter().collect::<Result<Vec<_>, _>>()?.into_iter().collect::<Result<Vec<_>, _>>()?;
+        match (unstarted, timing) {
+            (Some(error), _) => Err(error),
+            (None, Some(timing)) => Ok((timing, reports.into_iter().flatten().collect())),
+            (None, None) => unreachable!("only a thread that failed or never was shuts the gate"),
+        }
     });
     let (timing, reports) = result?;
     Ok(add_up(setup, timing, reports))
+}
+
+/// The moments of a slot that begins now, with every worker and its engine ready.
+fn begin(plan: &BlockPlan) -> Timing {
+    let start_ns = MonotonicClock.now_ns() + HEAD_START_NS;
+    let from_ns = start_ns + plan.ramp_ns;
+    Timing { start_ns, from_ns, until_ns: plan.slot_ns.map(|slot| from_ns + slot) }
 }
 
 fn add_up(setup: &SlotSetup<'_>, timing: Timing, reports: Vec<WorkerReport>) -> SlotOutcome {
@@ -231,60 +245,21 @@ fn add_up(setup: &SlotSetup<'_>, timing: Timing, reports: Vec<WorkerReport>) -> 
     SlotOutcome { tally, from_ns: timing.from_ns, elapsed_ns: end_ns - timing.from_ns, verification, notes }
 }
 
-/// How all workers begin at the same moment.
-struct Start {
-    ready: Barrier,
-    go: Barrier,
-    timing: OnceLock<Timing>,
-}
-
-impl Start {
-    /// Waits until every worker has its engine, then sets the moments of the slot.
-    fn begin(&self, plan: &BlockPlan) -> Timing {
-        self.ready.wait();
-        let start_ns = MonotonicClock.now_ns() + HEAD_START_NS;
-        let from_ns = start_ns + plan.ramp_ns;
-        let until_ns = plan.slot_ns.map(|slot| from_ns + slot);
-        let timing = *self.timing.get_or_init(|| Timing { start_ns, from_ns, until_ns });
-        self.go.wait();
-        timing
-    }
-
-    /// The timing, once every worker is ready.
-    fn wait(&self) -> Timing {
-        self.ready.wait();
-        self.go.wait();
-        *self.timing.get().expect("set before the second barrier opens")
-    }
-
-    /// Stands in for workers that could not be started, and for the starter.
-    fn release_missing(&self, missing: u32) {
-        let now = MonotonicClock.now_ns();
-        let _ = self.timing.set(Timing { start_ns: now, from_ns: now, until_ns: Some(now) });
-        thread::scope(|scope| {
-            for _ in 0..missing {
-                scope.spawn(|| self.wait());
-            }
-            self.wait();
-        });
-    }
-}
-
 /// A worker's ends of the channels.
 struct WorkerWires {
     full: SyncSender<(usize, Cut, Box<IntervalTally>)>,
     empty: Receiver<Box<IntervalTally>>,
 }
 
-/// The life of a worker's thread: engine, barrier, slot, read-back.
+/// The life of a worker's thread: engine, gate, slot, read-back. `None` when the gate was shut by another one.
 fn work(
     worker: u32,
     crew: &Crew,
     setup: &SlotSetup<'_>,
-    start: &Start,
+    pass: Pass<'_, Timing>,
     halt: &AtomicBool,
     wires: WorkerWires,
-) -> Result<WorkerReport, SlotError> {
+) -> Result<Option<WorkerReport>, SlotError> {
     match &crew.plan.pin {
         Pinning::None => {}
         Pinning::Auto => {
@@ -310,7 +285,7 @@ fn work(
         sqpoll: crew.plan.sqpoll,
         registered: true,
     };
-    let station = Station { worker, crew, setup, start, halt, wires };
+    let station = Station { worker, crew, setup, pass, halt, wires };
     match setup.engine {
         EngineKind::IoUring => station.serve(IoUringEngine::new(&engine_setup)),
         EngineKind::Libaio => station.serve(LinuxAioEngine::new(&engine_setup)),
@@ -324,20 +299,16 @@ struct Station<'a> {
     worker: u32,
     crew: &'a Crew,
     setup: &'a SlotSetup<'a>,
-    start: &'a Start,
+    pass: Pass<'a, Timing>,
     halt: &'a AtomicBool,
     wires: WorkerWires,
 }
 
 impl Station<'_> {
-    fn serve<E: Engine>(self, engine: Result<E, EngineUnavailable>) -> Result<WorkerReport, SlotError> {
-        let Self { worker, crew, setup, start, halt, wires } = self;
-        if engine.is_err() {
-            halt.store(true, Ordering::Relaxed);
-        }
-        // Every worker passes the barriers, whatever it has to say: the others are waiting.
-        let timing = start.wait();
+    fn serve<E: Engine>(self, engine: Result<E, EngineUnavailable>) -> Result<Option<WorkerReport>, SlotError> {
+        let Self { worker, crew, setup, pass, halt, wires } = self;
         let engine = engine?;
+        let Some(timing) = pass.arrive() else { return Ok(None) };
         let mut notes = engine.notes().to_vec();
         if crew.plan.verify && setup.engine == EngineKind::Psync && crew.plan.queue_depth > 1 {
             notes.push("psync verifies with one operation in flight a job".to_owned());
@@ -354,7 +325,7 @@ impl Station<'_> {
             }
             checker => checker.map(Checker::into_result),
         };
-        Ok(WorkerReport { tally: outcome.tally, verification, notes })
+        Ok(Some(WorkerReport { tally: outcome.tally, verification, notes }))
     }
 }
 

@@ -4,6 +4,8 @@
 pub const JOBS_MAX: u32 = 1024;
 /// Operations in flight of a job.
 pub const QUEUE_DEPTH_MAX: u32 = 4096;
+/// Threads of a cell: with psync each operation in flight takes one.
+pub const THREADS_MAX: u32 = 4096;
 /// Smallest block of direct I/O.
 pub const BLOCK_SIZE_MIN: u32 = 512;
 /// Largest block.

@@ -137,6 +137,16 @@ impl Draft<'_> {
                 self.contradiction("jobs x queue depth x block size needs more than 4 GiB of buffers: lower one")
             );
         }
+        if workload.engine == Some(EngineChoice::Psync)
+            && workload.verify != Some(true)
+            && u64::from(jobs) * u64::from(queue_depth) > u64::from(limits::THREADS_MAX)
+        {
+            return Err(self.contradiction(format!(
+                "--engine psync needs a thread for each operation in flight, and --jobs {jobs} x --queue-depth \
+                 {queue_depth} is more than {}: lower --queue-depth or --jobs, or choose another engine",
+                limits::THREADS_MAX
+            )));
+        }
         let files = match self.target.kind {
             TargetKind::Directory => workload.files.unwrap_or(FileSharing::Shared),
             TargetKind::File | TargetKind::Device => FileSharing::Shared,

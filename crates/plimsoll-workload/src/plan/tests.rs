@@ -71,6 +71,23 @@ fn contradictions_are_refused_with_a_way_out() {
 }
 
 #[test]
+fn psync_starts_only_as_many_threads_as_a_machine_may_have() {
+    let workload = |engine: EngineChoice, verify: bool| Workload {
+        rw: Some(ReadWrite::RandWrite),
+        engine: Some(engine),
+        verify: Some(verify),
+        jobs: Some("64".parse().unwrap()),
+        queue_depth: Some("65".parse().unwrap()),
+        ..Workload::default()
+    };
+    let error = one(&directory(), &workload(EngineChoice::Psync, false)).unwrap_err().to_string();
+    assert!(error.contains("--jobs 64 x --queue-depth 65 is more than 4096: lower --queue-depth or --jobs"), "{error}");
+    // Engines that queue need a thread for each job, and so does psync when it verifies.
+    one(&directory(), &workload(EngineChoice::IoUring, false)).unwrap();
+    one(&directory(), &workload(EngineChoice::Psync, true)).unwrap();
+}
+
+#[test]
 fn a_device_too_small_for_the_size_is_refused() {
     let workload = Workload { size: Some("1GiB".parse().unwrap()), ..Workload::default() };
     assert!(one(&device(1 << 20), &workload).unwrap_err().to_string().contains("1MiB"));

@@ -7,5 +7,6 @@ mod history;
 mod interruption;
 mod run;
 mod support;
+mod threads;
 mod usage;
 mod verification;
