@@ -82,6 +82,8 @@ pub(crate) fn of(record: &Record) -> Vec<Fact> {
 fn describe_target(target: &TargetEnvironment, is_virtual: bool) -> String {
     let mut parts = vec![match target.kind {
         TargetKind::Directory => "directory".to_owned(),
+        // Room is told where files are made, so not of a file that was there.
+        TargetKind::File if target.free_bytes.is_some() => "new file".to_owned(),
         TargetKind::File => "file".to_owned(),
         TargetKind::Device => "block device".to_owned(),
     }];

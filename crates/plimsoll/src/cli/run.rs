@@ -55,7 +55,7 @@ pub(super) const OUTPUT: &str = "Output and history";
                   write. Flags given beside a preset or a plan override its workloads."
 )]
 pub struct RunArguments {
-    /// Directories, files or block devices to measure
+    /// Directories, files or block devices to measure; a file is made where there is none when --size is given
     #[arg(value_name = "TARGET")]
     pub targets: Vec<PathBuf>,
 

@@ -1,6 +1,9 @@
 //! `plimsoll run`: measure, save, show.
 
-use std::{fs, path::Path};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use anyhow::{Context, bail};
 use jiff::Timestamp;
@@ -16,10 +19,11 @@ use plimsoll_run::{
 };
 use plimsoll_workload::{
     pinning::Pinning,
-    plan::Plan,
+    plan::{Plan, PlanError},
     plan_file::PlanFile,
     preset,
     settings::{Effort, EngineChoice},
+    target_facts::{TargetFacts, TargetKind},
     workload::Workload,
 };
 use uuid::Uuid;
@@ -43,6 +47,7 @@ pub fn run(arguments: &RunArguments, state: &State, printer: Printer) -> anyhow:
         asked.targets.iter().try_for_each(|path| mounts::expect_mount(path.as_ref()))?;
     }
     check_paths(&asked)?;
+    check_new_files(&targets, asked.says_size)?;
     check_pinning(&asked.workloads)?;
     let plan = Plan::resolve(&targets, &asked.workloads, asked.effort, asked.seed)?;
     if arguments.verbose {
@@ -117,16 +122,15 @@ struct AskedRun {
     destroy: Vec<String>,
     keep_files: bool,
     expect_mount: bool,
+    /// Whether the size is one that the user wrote, for every workload.
+    says_size: bool,
 }
 
 fn asked(arguments: &RunArguments) -> anyhow::Result<AskedRun> {
     let plan = arguments.plan.as_deref().map(plan_file).transpose()?.unwrap_or_default();
     let PlanFile { name, targets, effort, seed, presets, .. } = plan;
     let PlanFile { tags, destroy, keep_files, expect_mount, defaults, workloads, .. } = plan;
-    let paths = |list: &[std::path::PathBuf]| -> Vec<String> {
-        list.iter().map(|path| path.to_string_lossy().into_owned()).collect()
-    };
-    let mut all_targets = paths(&arguments.targets);
+    let mut all_targets = paths("target", &arguments.targets)?;
     all_targets.extend(targets);
     if all_targets.is_empty() {
         bail!("no target: name a directory, a file or a block device, as in `plimsoll run /mnt/data`");
@@ -134,6 +138,9 @@ fn asked(arguments: &RunArguments) -> anyhow::Result<AskedRun> {
     let flags = arguments.workload.workload();
     let mut asked_workloads: Vec<Workload> = workloads.into_iter().map(|workload| workload.or(&defaults)).collect();
     let presets: Vec<_> = arguments.preset.iter().chain(&presets).collect();
+    let plan_says_size = presets.is_empty() && asked_workloads.iter().all(|workload| workload.size.is_some());
+    let says_size =
+        [flags.size, defaults.size].iter().any(Option::is_some) || plan_says_size && !asked_workloads.is_empty();
     for (index, preset) in presets.iter().enumerate() {
         if presets[..index].contains(preset) {
             bail!("preset {preset} is given twice: name each once");
@@ -158,7 +165,7 @@ fn asked(arguments: &RunArguments) -> anyhow::Result<AskedRun> {
         }
     }
     let seed = flags.seed.or(seed);
-    let mut all_destroy = paths(&arguments.destroy);
+    let mut all_destroy = paths("--destroy", &arguments.destroy)?;
     all_destroy.extend(destroy);
     Ok(AskedRun {
         targets: all_targets,
@@ -173,7 +180,29 @@ fn asked(arguments: &RunArguments) -> anyhow::Result<AskedRun> {
         destroy: all_destroy,
         keep_files: arguments.keep_files || keep_files,
         expect_mount: arguments.expect_mount || expect_mount,
+        says_size,
     })
+}
+
+/// Paths as text, which names them in the record: one whose bytes are no text would become another path on the way.
+fn paths(what: &str, paths: &[PathBuf]) -> anyhow::Result<Vec<String>> {
+    let text = |path: &PathBuf| match path.to_str() {
+        Some(text) => Ok(text.to_owned()),
+        None => bail!("{what} {path:?} is not valid UTF-8: give it another name, or a symbolic link that has one"),
+    };
+    paths.iter().map(text).collect()
+}
+
+/// A name that nothing has is more often a slip than the wish for a file.
+fn check_new_files(targets: &[TargetFacts], says_size: bool) -> Result<(), PlanError> {
+    let is_new = |target: &&TargetFacts| target.kind == TargetKind::File && target.size_bytes.is_none();
+    match targets.iter().find(is_new) {
+        Some(target) if !says_size => Err(PlanError::Target {
+            target: target.name.clone(),
+            problem: "it does not exist: check the spelling, or give --size to make a file there".to_owned(),
+        }),
+        _ => Ok(()),
+    }
 }
 
 /// A target given twice would be measured against itself, and a device to be destroyed that is no target is a slip.

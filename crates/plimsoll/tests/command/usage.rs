@@ -1,10 +1,14 @@
 //! Bad input: one clear sentence, the right exit code, and nothing touched.
 
-use std::{fs, os::unix::fs::symlink};
+use std::{
+    ffi::OsStr,
+    fs,
+    os::unix::{ffi::OsStrExt, fs::symlink},
+};
 
 use serde_json::json;
 
-use crate::support::{Mounted, Place, is_root, names, skip};
+use crate::support::{Mounted, Place, Said, is_root, names, skip};
 
 #[test]
 fn wrong_paths_are_named() {
@@ -29,6 +33,36 @@ fn wrong_paths_are_named() {
         assert!(said.error(3).contains("symbolic links in a circle"), "{}", said.stderr);
         assert!(!said.stderr.contains("os error"), "{}", said.stderr);
     }
+}
+
+#[test]
+fn a_slip_of_the_pen_is_not_measured() {
+    let place = Place::new();
+    fs::write(place.path("plan.toml"), "[defaults]\nsize = '4M'\noperations = 10\n").unwrap();
+    for flags in ["--rw randread --operations 10", "--preset latency --effort quick", "--offset 1M --rw randwrite"] {
+        let said = place.run(&format!("run ROOT/data/typo {flags}"));
+        let error = said.error(3);
+        assert!(error.contains("does not exist: check the spelling") && error.contains("--size"), "{error}");
+        assert_eq!(place.leftovers(), Vec::<String>::new());
+    }
+    let said = place.run("run ROOT/data/meant --rw randread --size 4M --operations 10");
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    assert!(said.stdout.contains("meant: new file on "), "{}", said.stdout);
+    let record = place.record("run ROOT/data/meant --rw randread --plan ROOT/plan.toml");
+    assert_eq!(record["cells"][0]["plan"]["size_bytes"], 4 << 20);
+}
+
+#[test]
+fn a_path_that_is_no_text_is_refused_and_not_replaced() {
+    let place = Place::new();
+    let odd = OsStr::from_bytes(b"data/od\xff");
+    fs::create_dir(place.path("").join(odd)).unwrap();
+    let run = |flags: &[&OsStr]| Said::of(place.command("run --rw randread").args(flags).output().unwrap());
+    for said in [run(&[odd]), run(&["data".as_ref(), "--destroy".as_ref(), odd])] {
+        let error = said.error(2);
+        assert!(error.contains(r"od\xFF") && error.contains("not valid UTF-8"), "{error}");
+    }
+    assert_eq!(fs::read_dir(place.data()).unwrap().count(), 1);
 }
 
 #[test]
