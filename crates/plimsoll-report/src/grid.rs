@@ -3,7 +3,7 @@
 
 use comfy_table::{Cell, CellAlignment, LineStyle, Row, Table, TableStyle};
 
-use crate::wrapping;
+use crate::{printable, wrapping};
 
 /// One rule below the heads and nothing else, so that the text survives being pasted.
 const RULED: TableStyle = TableStyle::new().header_separator(LineStyle::none().fill('─'));
@@ -38,7 +38,8 @@ pub(crate) struct Column {
 
 impl Column {
     pub(crate) fn new(head: impl Into<String>, side: Side, rank: Rank, values: Vec<String>) -> Self {
-        Self { head: head.into(), side, rank, values }
+        let values = values.iter().map(|value| printable::line(value).into_owned()).collect();
+        Self { head: printable::line(&head.into()).into_owned(), side, rank, values }
     }
 
     fn width(&self) -> usize {
@@ -150,10 +151,9 @@ impl Grid {
 /// Text that Markdown would take for markup, made harmless.
 pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for character in text.chars() {
+    for character in printable::line(text).chars() {
         match character {
             '|' | '*' | '`' | '[' | ']' | '<' | '\\' => out.extend(['\\', character]),
-            '\n' | '\r' => out.push(' '),
             _ => out.push(character),
         }
     }

@@ -1,7 +1,8 @@
 //! Records as text for people. Pure: it is handed records and plans and returns strings; it prints nothing, looks
 //! nothing up, and reads neither a clock nor a terminal.
 //!
-//! Read [`table::record`] first; [`numbers`] is the only place where a number becomes text.
+//! Read [`table::record`] first; [`numbers`] is the only place where a number becomes text, and
+//! [`printable`] the one that names and paths pass on their way into lines and tables.
 
 #![forbid(unsafe_code)]
 
@@ -12,6 +13,7 @@ mod markdown;
 mod notes;
 pub mod numbers;
 pub mod plan;
+pub mod printable;
 mod rows;
 pub mod runs;
 mod style;

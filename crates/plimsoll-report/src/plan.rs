@@ -11,7 +11,7 @@ use plimsoll_workload::{
 
 use crate::{
     grid::{Column, Grid, Side},
-    numbers, wrapping,
+    numbers, printable, wrapping,
 };
 
 /// Labels take this many columns.
@@ -32,7 +32,7 @@ pub fn plan(plan: &Plan) -> String {
 
 fn push_cell(out: &mut String, index: usize, cell: &CellPlan) {
     let CellPlan { target, workload, rounds, blocks } = cell;
-    let _ = writeln!(out, "\ncell {}: {workload} on {target}", index + 1);
+    let _ = writeln!(out, "\ncell {}: {} on {}", index + 1, printable::line(workload), printable::line(target));
     for (label, text) in parameters(*rounds, blocks) {
         *out += &wrapping::labelled(&format!("  {label:<LABEL_WIDTH$}"), &text, WIDTH);
     }

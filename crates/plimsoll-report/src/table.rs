@@ -6,7 +6,7 @@ pub use crate::style::Style;
 use crate::{
     comparison, facts,
     grid::Grid,
-    notes,
+    notes, printable,
     rows::{self, Row},
     style::Tone,
     wrapping,
@@ -39,7 +39,7 @@ pub fn record(record: &Record, width: usize, style: Style) -> String {
     for (index, target) in targets.iter().enumerate() {
         out.push('\n');
         if targets.len() > 1 {
-            let title = format!("{:<LABEL_WIDTH$}{target}", facts::letter(index));
+            let title = format!("{:<LABEL_WIDTH$}{}", facts::letter(index), printable::line(target));
             out += &style.paint(&title, Tone::Head);
             out.push('\n');
         }

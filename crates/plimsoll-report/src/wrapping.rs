@@ -1,5 +1,7 @@
 //! Breaking text at spaces: sentences below a table, and names inside one.
 
+use crate::printable;
+
 /// The columns that a text takes on a terminal, counted as characters.
 pub(crate) fn width(text: &str) -> usize {
     text.chars().count()
@@ -9,7 +11,7 @@ pub(crate) fn width(text: &str) -> usize {
 /// path or half a number helps nobody.
 pub(crate) fn lines(text: &str, limit: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
-    for word in text.split_whitespace() {
+    for word in printable::line(text).split_whitespace() {
         let last = lines.last_mut().expect("there is always a line");
         if last.is_empty() {
             last.push_str(word);

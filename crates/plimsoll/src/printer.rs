@@ -5,7 +5,7 @@ use std::{
     io::{self, IsTerminal, Write},
 };
 
-use plimsoll_report::table::Style;
+use plimsoll_report::{printable, table::Style};
 
 use crate::environment_variables::{self, COLUMNS, NO_COLOR};
 
@@ -56,7 +56,7 @@ impl Printer {
 
     fn say(prefix: &str, text: &dyn fmt::Display) {
         // When even standard error is gone there is nobody left to tell.
-        let _ = writeln!(io::stderr().lock(), "{prefix}{text}");
+        let _ = writeln!(io::stderr().lock(), "{prefix}{}", printable::lines(&text.to_string()));
     }
 
     /// Whether progress may be shown at all.

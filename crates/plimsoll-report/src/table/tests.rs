@@ -437,3 +437,28 @@ fn markdown_holds_all_columns() {
     - note: - = too few operations for this percentile
     "#);
 }
+
+#[test]
+fn nothing_in_a_record_reaches_the_terminal_as_a_command() {
+    let evil = "x\u{1b}[31m\u{7}\u{9b}2J\r";
+    let workload =
+        plimsoll_workload::workload::Workload { name: Some(evil.to_owned()), ..workloads("iops")[0].clone() };
+    for targets in [&[evil][..], &[evil, "/mnt/other"]] {
+        let mut story = Story::new(targets, std::slice::from_ref(&workload));
+        story.measure(0, 1000, 50_000);
+        story.tell(&RunEvent::Warning { text: evil.to_owned() });
+        let mut told = story.end(5_000_000_000, Outcome::Complete);
+        told.name = Some(evil.to_owned());
+        told.tags = [(evil.to_owned(), evil.to_owned())].into();
+        told.cells[0].engine_reason = evil.to_owned();
+        let environment = &mut told.environment;
+        environment.machine.kernel_release = Some(evil.to_owned());
+        environment.targets[0].device.as_mut().unwrap().model = Some(evil.to_owned());
+        for text in [record(&told, 100, PLAIN), record(&told, 40, PLAIN), markdown(&told)] {
+            let commands: Vec<_> =
+                text.chars().filter(|character| character.is_control() && *character != '\n').collect();
+            assert!(commands.is_empty(), "{commands:?} in {text:?}");
+            assert!(text.contains("u{1b}[31m") || text.contains("u{1b}\\[31m"), "{text}");
+        }
+    }
+}

@@ -9,7 +9,10 @@ use std::{
 use plimsoll_history::location::HistoryLocation;
 use plimsoll_io::probe;
 use plimsoll_record::{environment::Environment, record::Tool};
-use plimsoll_report::plan::{self, DoctorRow};
+use plimsoll_report::{
+    plan::{self, DoctorRow},
+    printable,
+};
 use plimsoll_run::{
     machine::{self, Pod},
     objects::leftovers,
@@ -228,7 +231,8 @@ fn clean(arguments: &DoctorArguments, printer: Printer) -> anyhow::Result<String
     }
     let mut text = String::new();
     for RemovedObject { path, size_bytes, run } in &cleaned.removed {
-        writeln!(text, "removed {} ({size_bytes} bytes) of run {run}", path.display())?;
+        let path = path.display().to_string();
+        writeln!(text, "removed {} ({size_bytes} bytes) of run {run}", printable::line(&path))?;
     }
     if text.is_empty() {
         text.push_str("nothing to remove\n");

@@ -167,6 +167,10 @@ fn asked(arguments: &RunArguments) -> anyhow::Result<AskedRun> {
     let seed = flags.seed.or(seed);
     let mut all_destroy = paths("--destroy", &arguments.destroy)?;
     all_destroy.extend(destroy);
+    let name = arguments.name.clone().or(name);
+    let tags: Vec<_> = tags.into_iter().chain(arguments.tags.iter().cloned()).collect();
+    name.iter().try_for_each(|name| check_one_line("--name", name))?;
+    tags.iter().flat_map(|(key, value)| [key, value]).try_for_each(|text| check_one_line("--tag", text))?;
     Ok(AskedRun {
         targets: all_targets,
         workloads: asked_workloads.into_iter().map(|workload| flags.clone().or(&workload)).collect(),
@@ -175,8 +179,8 @@ fn asked(arguments: &RunArguments) -> anyhow::Result<AskedRun> {
             Some(seed) => seed,
             None => random_seed()?,
         },
-        name: arguments.name.clone().or(name),
-        tags: tags.into_iter().chain(arguments.tags.iter().cloned()).collect(),
+        name,
+        tags,
         destroy: all_destroy,
         keep_files: arguments.keep_files || keep_files,
         expect_mount: arguments.expect_mount || expect_mount,
@@ -191,6 +195,14 @@ fn paths(what: &str, paths: &[PathBuf]) -> anyhow::Result<Vec<String>> {
         None => bail!("{what} {path:?} is not valid UTF-8: give it another name, or a symbolic link that has one"),
     };
     paths.iter().map(text).collect()
+}
+
+/// What is made to be shown in lists must not be able to break out of them.
+fn check_one_line(flag: &str, text: &str) -> anyhow::Result<()> {
+    match text.chars().find(|character| character.is_control()) {
+        Some(character) => bail!("{flag} {text:?} has the control character {character:?}: leave it out"),
+        None => Ok(()),
+    }
 }
 
 /// A name that nothing has is more often a slip than the wish for a file.

@@ -4,7 +4,7 @@ use plimsoll_record::{
     event::{RunEvent, SlotResult},
     results::Interval,
 };
-use plimsoll_report::numbers;
+use plimsoll_report::{numbers, printable};
 use plimsoll_workload::plan::{CellPlan, Plan};
 
 /// A run as far as its events have told.
@@ -184,7 +184,7 @@ impl ProgressState {
     /// What there is to show now.
     pub(crate) fn shown(&self, now_ns: u64) -> Shown {
         Shown {
-            phase: self.phase_in_words(now_ns),
+            phase: printable::line(&self.phase_in_words(now_ns)).into_owned(),
             elapsed_ns: now_ns.saturating_sub(self.started_ns),
             remaining: self.remaining(now_ns),
             rates: match self.phase {

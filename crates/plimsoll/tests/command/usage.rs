@@ -221,3 +221,22 @@ fn help_is_in_groups_and_short_help_is_short() {
         assert!(line.contains(" s of measuring"), "{line}");
     }
 }
+
+#[test]
+fn escape_sequences_in_names_and_paths_are_shown_and_not_obeyed() {
+    let place = Place::new();
+    let run = "run DATA --rw randread --size 4M --operations 10";
+    for flags in ["--name a\u{1b}[2Jb", "--tag a\u{7}=b", "--tag a=b\u{9b}"] {
+        assert!(place.run(&format!("{run} {flags}")).error(2).contains("control character"));
+    }
+    let evil = "da\u{1b}[31mta";
+    fs::create_dir(place.path(evil)).unwrap();
+    let measured = place.run(&format!("run {evil} --rw randread --size 4M --operations 10 --verbose"));
+    let missing = place.run(&format!("run {evil}/absent/{evil} --rw randread"));
+    let said = [measured, place.run("history"), place.run("show"), missing];
+    for Said { stdout, stderr, .. } in said {
+        let all = stdout + &stderr;
+        assert!(all.contains(r"da\u{1b}[31mta"), "{all:?}");
+        assert!(all.chars().all(|character| character == '\n' || !character.is_control()), "{all:?}");
+    }
+}
