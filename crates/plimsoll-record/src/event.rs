@@ -119,11 +119,11 @@ pub struct RunStarted {
 /// What one direction did in the measured time of one slot.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SlotDirection {
-    /// Operations completed.
+    /// Operations that completed in the measured time.
     pub operations: u64,
-    /// Bytes transferred.
+    /// Bytes they transferred.
     pub bytes: u64,
-    /// Latencies.
+    /// Latencies of the operations that started, or were due, in the measured time, whenever they completed.
     pub histogram: LatencyHistogram,
 }
 

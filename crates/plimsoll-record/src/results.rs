@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DirectionResult {
-    /// Operations completed.
+    /// Operations that completed in the measured time.
     pub operations: u64,
-    /// Bytes transferred.
+    /// Bytes they transferred.
     pub bytes: u64,
     /// Measured time over all slots.
     pub elapsed_ns: u64,
@@ -26,9 +26,11 @@ pub struct DirectionResult {
     pub interval_reason: Option<String>,
     /// Bytes per second of measured time.
     pub bytes_per_second: f64,
-    /// Latencies, summarized.
+    /// Latencies of the operations that started in the measured time (in an open loop: were due in it), whenever they
+    /// completed. Their number may differ from `operations` by those in flight at the edges of slots; what an open loop
+    /// never issued counts with the time it had waited.
     pub latency_ns: LatencySummary,
-    /// Latencies, whole.
+    /// The same latencies, whole.
     pub histogram: LatencyHistogram,
 }
 
@@ -223,7 +225,8 @@ pub struct OpenLoopResult {
     /// Issued more than a millisecond after their time, because all queue slots were taken. Their latency counts from
     /// the intended time.
     pub late: u64,
-    /// Due in the measured time but never issued.
+    /// Due in the measured time but never issued. Among the latencies with the time they had waited at its end, which is
+    /// a lower bound.
     pub never_issued: u64,
     /// The longest delay of an issue.
     pub latest_ns: u64,

@@ -3,7 +3,11 @@
 use std::path::Path;
 
 use plimsoll_record::results::{Finding, OpenLoopResult, Severity};
-use plimsoll_workload::{plan::CellPlan, settings::EngineChoice, target_facts::TargetKind};
+use plimsoll_workload::{
+    plan::{BlockPlan, CellPlan, Pacing},
+    settings::EngineChoice,
+    target_facts::TargetKind,
+};
 use serde_json::{Map, Value, json};
 
 use crate::slot::SlotOutcome;
@@ -61,7 +65,7 @@ pub fn of_kept_file(path: &Path) -> Finding {
 }
 
 /// What a slot showed by itself.
-pub fn of_slot(outcome: &SlotOutcome) -> Vec<Finding> {
+pub fn of_slot(outcome: &SlotOutcome, plan: &BlockPlan) -> Vec<Finding> {
     let mut findings = Vec::new();
     if !outcome.notes.is_empty() {
         findings.push(finding("engine-note", Severity::Info, outcome.notes.join("; "), &[]));
@@ -71,7 +75,7 @@ pub fn of_slot(outcome: &SlotOutcome) -> Vec<Finding> {
         findings.push(finding(
             "nothing-measured",
             Severity::Warning,
-            "a slot ended before any operation completed in its measured time: raise --duration",
+            why_nothing(outcome, plan),
             &[("elapsed_ns", json!(outcome.elapsed_ns))],
         ));
     }
@@ -90,6 +94,33 @@ pub fn of_slot(outcome: &SlotOutcome) -> Vec<Finding> {
     findings
 }
 
+/// Why a slot has no completed operation, and what would help.
+fn why_nothing(outcome: &SlotOutcome, plan: &BlockPlan) -> &'static str {
+    if plan.slot_ns.is_none_or(|slot_ns| outcome.elapsed_ns < slot_ns) {
+        return "a slot was stopped before any operation completed in its measured time";
+    }
+    if plan.pacing != Pacing::Closed && outcome.tally.open_loop.intended == 0 {
+        return "no operation was due in the measured time of a slot: raise --rate or --duration";
+    }
+    "no operation completed in the measured time of a slot, because the storage took longer than that to answer: raise \
+     --duration to see how long"
+}
+
+/// What all slots so far say about seconds in which nothing completed.
+pub fn of_stalls(stalled_seconds: u64) -> Option<Finding> {
+    (stalled_seconds > 0).then(|| {
+        finding(
+            "stalled",
+            Severity::Warning,
+            format!(
+                "nothing completed in {stalled_seconds} whole seconds of the measured time although operations were in \
+                 flight: the storage stood still, and mean rates hide that"
+            ),
+            &[("seconds", json!(stalled_seconds))],
+        )
+    })
+}
+
 /// What all slots of an open loop so far showed together.
 pub fn of_open_loop(open_loop: &OpenLoopResult) -> Option<Finding> {
     if open_loop.late == 0 && open_loop.never_issued == 0 {
@@ -100,8 +131,15 @@ pub fn of_open_loop(open_loop: &OpenLoopResult) -> Option<Finding> {
         Severity::Warning,
         format!(
             "the storage could not keep the asked rate at this queue depth: of {} operations {} were issued late and {} \
-             never",
-            open_loop.intended, open_loop.late, open_loop.never_issued
+             never{}",
+            open_loop.intended,
+            open_loop.late,
+            open_loop.never_issued,
+            if open_loop.never_issued > 0 {
+                "; the latter count with the time they had waited when the slot ended, so latencies are lower bounds"
+            } else {
+                ""
+            }
         ),
         &[
             ("intended", json!(open_loop.intended)),
@@ -109,4 +147,49 @@ pub fn of_open_loop(open_loop: &OpenLoopResult) -> Option<Finding> {
             ("never_issued", json!(open_loop.never_issued)),
         ],
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use plimsoll_workload::{plan::Plan, settings::Effort, target_facts::TargetFacts, workload::Workload};
+
+    use super::*;
+    use crate::tally::SlotTally;
+
+    fn plan(rate: Option<&str>) -> BlockPlan {
+        let workload = Workload {
+            duration: Some("2s".parse().unwrap()),
+            rate: rate.map(|rate| rate.parse().unwrap()),
+            ..Workload::default()
+        };
+        let target = TargetFacts {
+            name: "memory".into(),
+            kind: TargetKind::File,
+            size_bytes: Some(64 << 20),
+            free_bytes: None,
+            direct_alignment_bytes: Some(512),
+        };
+        Plan::resolve(&[target], &[workload], Effort::Quick, 42).unwrap().cells.remove(0).blocks
+    }
+
+    #[test]
+    fn a_slot_without_operations_says_what_would_help() {
+        let nothing = |elapsed_ns, plan: &BlockPlan| {
+            let tally = SlotTally::new();
+            let notes = Vec::new();
+            let outcome = SlotOutcome { tally, from_ns: 0, elapsed_ns, stalled_seconds: 0, verification: None, notes };
+            of_slot(&outcome, plan).remove(0).text
+        };
+        assert!(nothing(2_000_000_000, &plan(None)).ends_with("raise --duration to see how long"));
+        assert!(nothing(2_000_000_000, &plan(Some("0.1"))).ends_with("raise --rate or --duration"));
+        assert!(nothing(1_000_000_000, &plan(None)).starts_with("a slot was stopped"));
+    }
+
+    #[test]
+    fn arrivals_that_were_never_issued_make_latencies_lower_bounds() {
+        let late = OpenLoopResult { intended: 10, late: 5, ..OpenLoopResult::default() };
+        assert!(!of_open_loop(&late).unwrap().text.contains("lower bounds"));
+        let never = OpenLoopResult { never_issued: 3, ..late };
+        assert!(of_open_loop(&never).unwrap().text.ends_with("so latencies are lower bounds"));
+    }
 }

@@ -138,6 +138,7 @@ pub fn run(request: RunRequest, stop: &AtomicBool, on_event: &mut dyn FnMut(&Run
                 sites: &sites,
                 generations: generations(&plan),
                 open_loops: vec![OpenLoopResult::default(); plan.cells.len()],
+                stalled_seconds: vec![0; plan.cells.len()],
                 stop,
                 started_ns,
             };
@@ -212,6 +213,8 @@ struct Doing<'a> {
     generations: Vec<Vec<GenerationMap>>,
     /// For each cell, how its open loop has kept its times so far.
     open_loops: Vec<OpenLoopResult>,
+    /// For each cell, whole seconds so far in which nothing completed.
+    stalled_seconds: Vec<u64>,
     stop: &'a AtomicBool,
     started_ns: u64,
 }
@@ -276,7 +279,10 @@ impl Doing<'_> {
         open_loop.intended += outcome.tally.open_loop.intended;
         open_loop.late += outcome.tally.open_loop.late;
         open_loop.never_issued += outcome.tally.open_loop.never_issued;
-        for finding in findings::of_slot(&outcome).into_iter().chain(findings::of_open_loop(open_loop)) {
+        self.stalled_seconds[slot.cell] += outcome.stalled_seconds;
+        let so_far = findings::of_open_loop(open_loop).into_iter();
+        let so_far = so_far.chain(findings::of_stalls(self.stalled_seconds[slot.cell]));
+        for finding in findings::of_slot(&outcome, plan).into_iter().chain(so_far) {
             emit(RunEvent::Found { cell: slot.cell, finding });
         }
         emit(RunEvent::SlotFinished(Box::new(self.result(slot, outcome, cost))));
@@ -284,7 +290,7 @@ impl Doing<'_> {
     }
 
     fn result(&self, slot: Slot, outcome: SlotOutcome, cost: crate::counters::SlotCost) -> SlotResult {
-        let SlotOutcome { tally, from_ns, elapsed_ns, verification, notes: _ } = outcome;
+        let SlotOutcome { tally, from_ns, elapsed_ns, verification, stalled_seconds: _, notes: _ } = outcome;
         let open = tally.open_loop.intended > 0;
         SlotResult {
             cell: slot.cell,

@@ -36,7 +36,7 @@ use thiserror::Error;
 use crate::{
     checker::Checker,
     gate::{Gate, Pass},
-    tally::{IntervalTally, SlotTally},
+    tally::{INTERVAL_NS, IntervalTally, SlotTally},
     timing::{Cut, Timing},
     worker::{Assignment, Wires, Worker},
 };
@@ -101,6 +101,8 @@ pub struct SlotOutcome {
     pub from_ns: u64,
     /// Length of the measured time.
     pub elapsed_ns: u64,
+    /// Whole seconds of the measured time in which nothing completed although operations were in flight.
+    pub stalled_seconds: u64,
     /// What verification found.
     pub verification: Option<VerificationResult>,
     /// What engines could not have as asked.
@@ -152,6 +154,7 @@ impl Crew {
 /// What a worker's thread hands back.
 struct WorkerReport {
     tally: SlotTally,
+    ended_ns: u64,
     verification: Option<VerificationResult>,
     notes: Vec<String>,
 }
@@ -168,7 +171,7 @@ pub fn visit(setup: &SlotSetup<'_>, on_interval: &mut dyn FnMut(Interval)) -> Re
     // Set by a worker that meets an error, so that a failing cell does not look like an interrupted run.
     let halt = AtomicBool::new(false);
     let (full, seconds) = sync_channel(workers as usize * 4);
-    let result = thread::scope(|scope| {
+    thread::scope(|scope| {
         let mut threads = Vec::with_capacity(workers as usize);
         let mut unstarted = None;
         let mut returns: Vec<Sender<Box<IntervalTally>>> = Vec::with_capacity(workers as usize);
@@ -192,9 +195,11 @@ pub fn visit(setup: &SlotSetup<'_>, on_interval: &mut dyn FnMut(Interval)) -> Re
         }
         drop(full);
         let timing = gate.open(|| begin(setup.plan));
+        let mut stalled_seconds = 0;
         if let Some(timing) = timing {
             let mut gathering = Gathering::new(workers as usize, setup, timing);
             gathering.run(&seconds, &returns, Stops { asked: setup.stop, halt: &halt }, on_interval);
+            stalled_seconds = gathering.stalled_seconds;
         }
         // All are waited for before any error is told: a panic that nobody joined would end the program.
         let ends: Vec<_> = threads.into_iter().map(|thread| thread.join().map_err(|_| SlotError::Panicked)).collect();
@@ -202,12 +207,10 @@ pub fn visit(setup: &SlotSetup<'_>, on_interval: &mut dyn FnMut(Interval)) -> Re
             ends.into_iter().collect::<Result<Vec<_>, _>>()?.into_iter().collect::<Result<Vec<_>, _>>()?;
         match (unstarted, timing) {
             (Some(error), _) => Err(error),
-            (None, Some(timing)) => Ok((timing, reports.into_iter().flatten().collect())),
+            (None, Some(timing)) => Ok(add_up(timing, reports.into_iter().flatten().collect(), stalled_seconds)),
             (None, None) => unreachable!("only a thread that failed or never was shuts the gate"),
         }
-    });
-    let (timing, reports) = result?;
-    Ok(add_up(setup, timing, reports))
+    })
 }
 
 /// The moments of a slot that begins now, with every worker and its engine ready.
@@ -217,11 +220,13 @@ fn begin(plan: &BlockPlan) -> Timing {
     Timing { start_ns, from_ns, until_ns: plan.slot_ns.map(|slot| from_ns + slot) }
 }
 
-fn add_up(setup: &SlotSetup<'_>, timing: Timing, reports: Vec<WorkerReport>) -> SlotOutcome {
+fn add_up(timing: Timing, reports: Vec<WorkerReport>, stalled_seconds: u64) -> SlotOutcome {
     let mut tally = SlotTally::new();
     let mut verification: Option<VerificationResult> = None;
     let mut notes: Vec<String> = Vec::new();
+    let mut ended_ns = 0;
     for report in reports {
+        ended_ns = ended_ns.max(report.ended_ns);
         tally.merge(&report.tally);
         if let Some(found) = report.verification {
             let sum = verification.get_or_insert_default();
@@ -231,18 +236,16 @@ fn add_up(setup: &SlotSetup<'_>, timing: Timing, reports: Vec<WorkerReport>) -> 
         }
         notes.extend(report.notes.into_iter().filter(|note| !notes.contains(note)).collect::<Vec<_>>());
     }
-    let last = tally.last_completion_ns.max(timing.from_ns);
-    let interrupted = setup.stop.load(Ordering::Relaxed) || !tally.errors.is_empty() && !setup.plan.keep_going;
-    let end_ns = match timing.until_ns {
-        // An amount that was reached early ends the time, and a final sync lengthens it.
-        Some(until) if interrupted || setup.plan.operations.is_some() || setup.plan.amount_bytes.is_some() => {
-            last.min(until)
-        }
-        Some(until) if setup.plan.end_fsync => last.max(until),
-        Some(until) => until,
-        None => last,
-    };
-    SlotOutcome { tally, from_ns: timing.from_ns, elapsed_ns: end_ns - timing.from_ns, verification, notes }
+    // A final sync lengthens the window.
+    let end_ns = ended_ns.max(tally.last_completion_ns).max(timing.from_ns);
+    SlotOutcome {
+        tally,
+        from_ns: timing.from_ns,
+        elapsed_ns: end_ns - timing.from_ns,
+        stalled_seconds,
+        verification,
+        notes,
+    }
 }
 
 /// A worker's ends of the channels.
@@ -325,7 +328,7 @@ impl Station<'_> {
             }
             checker => checker.map(Checker::into_result),
         };
-        Ok(Some(WorkerReport { tally: outcome.tally, verification, notes }))
+        Ok(Some(WorkerReport { tally: outcome.tally, ended_ns: outcome.ended_ns, verification, notes }))
     }
 }
 
@@ -346,6 +349,7 @@ struct Gathering {
     /// Intervals not yet handed on, oldest first, and the index of the oldest.
     pending: std::collections::VecDeque<(Cut, IntervalTally)>,
     oldest: usize,
+    stalled_seconds: u64,
 }
 
 impl Gathering {
@@ -357,6 +361,7 @@ impl Gathering {
             progress: vec![0; workers],
             pending: std::collections::VecDeque::new(),
             oldest: 0,
+            stalled_seconds: 0,
         }
     }
 
@@ -409,6 +414,8 @@ impl Gathering {
             && let Some((cut, tally)) = self.pending.pop_front()
         {
             self.oldest += 1;
+            let is_whole = cut.until_ns - cut.from_ns >= INTERVAL_NS;
+            self.stalled_seconds += u64::from(cut.measured && is_whole && tally.is_stalled());
             on_interval(self.interval(cut, &tally));
         }
     }

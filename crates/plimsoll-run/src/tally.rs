@@ -17,11 +17,11 @@ pub const TICK_NS: u64 = INTERVAL_NS / TICKS as u64;
 /// Totals of one direction.
 #[derive(Debug)]
 pub struct DirectionTally {
-    /// Operations completed.
+    /// Operations that completed in the measured window.
     pub operations: u64,
-    /// Bytes transferred.
+    /// Bytes they transferred.
     pub bytes: u64,
-    /// Latencies.
+    /// Latencies of the operations that started, or were due, in the window, whenever they completed.
     pub histogram: LatencyHistogram,
 }
 
@@ -93,6 +93,11 @@ impl SlotTally {
         }
     }
 
+    /// Operations that have ended, well or not, ramp included.
+    pub fn settled(&self) -> u64 {
+        self.completed + self.errors.iter().map(|error| error.count).sum::<u64>()
+    }
+
     /// The totals of a direction.
     #[inline]
     pub const fn direction(&mut self, kind: OperationKind) -> &mut DirectionTally {
@@ -157,6 +162,8 @@ pub struct IntervalTally {
     pub ticks: [u64; TICKS],
     /// Latencies of reads and writes.
     pub latency: LatencyHistogram,
+    /// Whether operations were in flight all through the second and none ended.
+    pub stalled: bool,
 }
 
 impl Default for IntervalTally {
@@ -176,6 +183,7 @@ impl IntervalTally {
             sync_operations: 0,
             ticks: [0; TICKS],
             latency: LatencyHistogram::coarse(),
+            stalled: false,
         }
     }
 
@@ -211,6 +219,12 @@ impl IntervalTally {
             *sum += ticks;
         }
         self.latency.merge(&other.latency);
+        self.stalled |= other.stalled;
+    }
+
+    /// Whether nothing completed although operations were in flight all the time.
+    pub const fn is_stalled(&self) -> bool {
+        self.stalled && self.read_operations + self.write_operations + self.sync_operations == 0
     }
 
     /// Forgets everything, keeping the memory.
@@ -222,5 +236,6 @@ impl IntervalTally {
         self.write_bytes = 0;
         self.sync_operations = 0;
         self.ticks = [0; TICKS];
+        self.stalled = false;
     }
 }

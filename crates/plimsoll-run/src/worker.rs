@@ -53,9 +53,9 @@ pub struct Assignment<'a> {
     pub content: ContentSource,
     /// Stamps and checks blocks, when the plan verifies.
     pub checker: Option<Checker<'a>>,
-    /// Stop after so many operations.
+    /// Stop after so many operations, not counting those issued in the ramp.
     pub operations_max: Option<u64>,
-    /// Stop after so many bytes.
+    /// Stop after so many bytes, not counting those of the ramp.
     pub bytes_max: Option<u64>,
     /// The moments of the slot.
     pub timing: Timing,
@@ -77,6 +77,8 @@ pub struct Wires<'a> {
 pub struct Outcome<'a, E> {
     /// What it counted.
     pub tally: SlotTally,
+    /// When its measured time ended: with the window, with the last operation of its amount, or when it was stopped.
+    pub ended_ns: u64,
     /// The engine, with nothing in flight.
     pub engine: E,
     /// The checker, for reading everything back.
@@ -111,6 +113,21 @@ pub struct Worker<'a, E, C> {
     tally: SlotTally,
     interval: Box<IntervalTally>,
     cut: Cut,
+    /// Operations that had ended when the second began.
+    settled_before: u64,
+    /// Whether operations were in flight when the second began. Closed loops begin their first one with some.
+    waited_before: bool,
+}
+
+/// Why a worker issues nothing more.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum End {
+    /// The measured window is over.
+    Window,
+    /// Its amount is done.
+    Amount,
+    /// It was told to stop.
+    Stopped,
 }
 
 /// Operations that share direction, length and latency, counted together.
@@ -119,7 +136,7 @@ struct Alike {
     kind: OperationKind,
     length: u32,
     latency_ns: u64,
-    /// Whether the latency counts: in an open loop, whether the operation was due in the measured window.
+    /// Whether the latency counts: whether the operation started, or was due, in the measured window.
     timed: bool,
     count: u64,
 }
@@ -137,7 +154,6 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
             plan,
             wires,
             stream,
-            pacer,
             content,
             checker,
             free: (0..tags).rev().map(|tag| Tag(tag as u16)).collect(),
@@ -148,6 +164,9 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
             completions: Vec::with_capacity(depth),
             operations_left: operations_max.unwrap_or(u64::MAX),
             bytes_left: bytes_max.unwrap_or(u64::MAX),
+            settled_before: 0,
+            waited_before: pacer.is_none(),
+            pacer,
             next: None,
             writes_since_sync: 0,
             completed_since_pause: 0,
@@ -163,9 +182,12 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
     pub fn run(mut self) -> io::Result<Outcome<'a, E>> {
         self.engine.wait(1, Some(self.timing.start_ns), &mut self.completions)?;
         let mut now = self.clock.now_ns();
-        loop {
-            if self.timing.is_over(now) || self.wires.stop.load(Ordering::Relaxed) {
-                break;
+        let end = loop {
+            if self.timing.is_over(now) {
+                break End::Window;
+            }
+            if self.wires.stop.load(Ordering::Relaxed) {
+                break End::Stopped;
             }
             if self.is_due_to_think() && self.in_flight == 0 {
                 now = self.pause(now)?;
@@ -173,11 +195,11 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
             }
             now = if self.pacer.is_some() { self.issue_due(now)? } else { self.refill(now)? };
             if self.in_flight == 0 && self.is_exhausted() {
-                break;
+                break End::Amount;
             }
             now = self.wait(now)?;
-        }
-        self.wind_up(now)
+        };
+        self.wind_up(end, now)
     }
 
     /// Waits for completions, or for the next arrival of an open loop.
@@ -212,19 +234,35 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
     }
 
     /// Waits for what is still in flight, makes the end durable if asked, and hands in the last second.
-    fn wind_up(mut self, mut now: u64) -> io::Result<Outcome<'a, E>> {
-        self.count_never_issued(now);
-        now = self.drain(now)?;
-        if self.plan.end_fsync && self.writes > 0 && !self.wires.stop.load(Ordering::Relaxed) {
-            // The sync counts as measured although the window is over, which it lengthens.
+    fn wind_up(mut self, end: End, mut now: u64) -> io::Result<Outcome<'a, E>> {
+        let until_ns = self.timing.until_ns;
+        let is_stopped = |worker: &Self| worker.wires.stop.load(Ordering::Relaxed);
+        let stopped_ns = now;
+        if end == End::Window {
+            self.note_stall();
+        }
+        let syncs = self.plan.end_fsync && self.writes > 0 && !is_stopped(&self);
+        if syncs {
+            // The sync counts as measured although the window is over, which it lengthens: so does what it waits for.
             self.timing.until_ns = None;
+        }
+        now = self.drain(now)?;
+        if syncs && !is_stopped(&self) {
             self.issue_sync(OperationKind::Sync, now)?;
             now = self.drain(now)?;
         }
+        let ended_ns = match (end, until_ns) {
+            (End::Window, Some(until_ns)) => {
+                self.count_never_issued(until_ns);
+                until_ns
+            }
+            (End::Stopped, _) => stopped_ns,
+            _ => self.tally.last_completion_ns,
+        };
         // The last second may be a short one.
         self.cut.until_ns = self.cut.until_ns.min(now).max(self.cut.from_ns);
         self.hand_in();
-        Ok(Outcome { tally: self.tally, checker: self.checker, engine: self.engine })
+        Ok(Outcome { tally: self.tally, ended_ns, checker: self.checker, engine: self.engine })
     }
 
     /// Keeps the depth constant: an operation for every free tag.
@@ -296,8 +334,10 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
         self.operations[index] = operation;
         self.started_ns[index] = intended_ns.unwrap_or(now);
         self.issued_ns[index] = now;
-        self.operations_left -= 1;
-        self.bytes_left = self.bytes_left.saturating_sub(u64::from(operation.length));
+        // What the ramp issues does not eat up the amount that is to be measured.
+        let counts = u64::from(now >= self.timing.from_ns);
+        self.operations_left -= counts;
+        self.bytes_left = self.bytes_left.saturating_sub(u64::from(operation.length) * counts);
         self.engine.submit(tag, operation)?;
         self.in_flight += 1;
         if operation.kind == OperationKind::Write && operation.length >= SUBMIT_AT_ONCE_BYTES {
@@ -397,7 +437,7 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
                 checker.check(&self.engine.buffer(completion.tag)[..operation.length as usize], operation.offset);
             }
             let started_ns = self.started_ns[index];
-            let timed = if open && !operation.kind.is_sync() { self.timing.is_measured(started_ns) } else { in_window };
+            let timed = self.timing.is_measured(started_ns);
             if open && timed && !operation.kind.is_sync() {
                 self.tally.service.record_many(now - self.issued_ns[index], 1);
             }
@@ -436,7 +476,8 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
         if !self.timing.is_over(now) {
             self.interval.add(kind, bytes, latency_ns, count, tick);
         }
-        // Rates count what completed in the window; latencies are those of what was due in it.
+        // Rates count what completed in the window; latencies are those of what started in it, whenever that ends, so
+        // that a storage that hangs until the end does not look healthy.
         let direction = self.tally.direction(kind);
         if in_window {
             direction.operations += count;
@@ -465,9 +506,18 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
     #[cold]
     fn next_second(&mut self, now: u64) {
         while now >= self.cut.until_ns && !self.timing.is_over(self.cut.until_ns) {
+            self.note_stall();
+            self.settled_before = self.tally.settled();
+            self.waited_before = self.in_flight > 0;
             self.hand_in();
             self.cut = self.timing.next_cut(self.cut);
         }
+    }
+
+    /// Notes whether in the second that ends operations were in flight from its start on, and none of them ended.
+    fn note_stall(&mut self) {
+        let nothing_ended = self.tally.settled() == self.settled_before;
+        self.interval.stalled = self.waited_before && self.in_flight > 0 && nothing_ended;
     }
 
     fn hand_in(&mut self) {
@@ -477,10 +527,10 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
         let _ = self.wires.full.try_send((self.wires.index, self.cut, full));
     }
 
-    /// Arrivals that fell into the window but found no free tag until its end.
-    fn count_never_issued(&mut self, now: u64) {
-        let Some(until_ns) = self.timing.until_ns else { return };
-        if self.pacer.is_none() || !self.timing.is_over(now) {
+    /// Arrivals that fell into the window but found no free tag until its end. Their latency counts as what they had
+    /// waited by then: less than it would have been, but not nothing.
+    fn count_never_issued(&mut self, until_ns: u64) {
+        if self.pacer.is_none() {
             return;
         }
         while !self.is_exhausted() {
@@ -489,11 +539,12 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
                 break;
             }
             self.next = None;
-            self.operations_left -= 1;
-            self.bytes_left = self.bytes_left.saturating_sub(u64::from(operation.length));
-            if self.timing.is_measured(intended_ns) {
+            if intended_ns >= self.timing.from_ns {
+                self.operations_left -= 1;
+                self.bytes_left = self.bytes_left.saturating_sub(u64::from(operation.length));
                 self.tally.open_loop.intended += 1;
                 self.tally.open_loop.never_issued += 1;
+                self.tally.direction(operation.kind).histogram.record_many(until_ns - intended_ns, 1);
             }
         }
     }

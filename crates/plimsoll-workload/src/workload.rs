@@ -100,7 +100,7 @@ workload! {
     size: Extent,
     /// Where the region begins. Default: 0.
     offset: Extent,
-    /// How much data to transfer in all, over all jobs; the region stays `size`.
+    /// How much data to transfer in all, over all jobs, ramps excluded; the region stays `size`.
     io_size: ByteCount,
     /// Distance from one sequential operation to the next. Default: the block size.
     stride: ByteCount,
@@ -132,7 +132,7 @@ workload! {
     ramp: Span,
     /// Measured time of the cell, ramps excluded.
     duration: Span,
-    /// Stop after this many operations, over all jobs.
+    /// Stop after this many operations, over all jobs, ramps excluded.
     operations: u64,
     /// Stop after this many passes over the region.
     loops: u64,
