@@ -84,6 +84,17 @@ pub enum HistoryError {
         /// What SQLite says.
         source: rusqlite::Error,
     },
+    /// The run of a process that is gone cannot be put into its history.
+    #[error(
+        "the run in the journal {} cannot be put into its history: mend what is said next, or give the run up with \
+         \"plimsoll doctor --clean\", which sets the journal aside", journal.display()
+    )]
+    Unrecovered {
+        /// The journal.
+        journal: PathBuf,
+        /// What is wrong with the history.
+        source: Box<HistoryError>,
+    },
     /// A stored record is not whole.
     #[error("the record of run {id} is damaged: remove it with \"plimsoll remove {id}\"")]
     RecordDamaged {

@@ -33,6 +33,9 @@ const EXTENSION: &str = "ndjson";
 /// A journal that makes no sense from its first line on is set aside under this extension, for a person to look at.
 const DAMAGED_EXTENSION: &str = "damaged";
 
+/// One that a person gave up because its history cannot be written is set aside under this extension.
+const ASIDE_EXTENSION: &str = "aside";
+
 /// After so much time of the run, what is written is forced to the disk: that guards against a machine that dies; for a
 /// process that dies, what the kernel holds is enough.
 const SYNC_AFTER_NS: u64 = 5_000_000_000;
@@ -238,8 +241,10 @@ pub struct Recovered {
 pub struct Recovery {
     /// Runs that are in their histories now.
     pub runs: Vec<Recovered>,
-    /// Why others are not. Their journals stay.
+    /// Why others are not, once for each history. Their journals stay.
     pub problems: Vec<HistoryError>,
+    /// The journals that stay because their history takes nothing.
+    stuck: Vec<PathBuf>,
 }
 
 /// Puts the runs of processes that are gone into the histories that they belong to: what they had measured, with
@@ -260,15 +265,23 @@ pub fn recover(state_directory: &Path) -> Recovery {
                     continue;
                 }
                 // Each history is opened once, and complained about once.
+                let problem = |source: HistoryError| HistoryError::Unrecovered {
+                    journal: path.clone(),
+                    source: Box::new(source),
+                };
                 let history = histories.entry(history_path.clone()).or_insert_with(|| {
-                    History::open(&history_path).map_err(|error| recovery.problems.push(error)).ok()
+                    History::open(&history_path).map_err(|error| recovery.problems.push(problem(error))).ok()
                 });
-                let Some(history) = history else { continue };
+                let Some(history) = history else {
+                    recovery.stuck.push(path);
+                    continue;
+                };
                 match save_new(history, &record) {
                     Ok(true) => recovery.runs.push(Recovered { run: record.id, history: history_path }),
                     Ok(false) => {}
                     Err(error) => {
-                        recovery.problems.push(error);
+                        recovery.problems.push(problem(error));
+                        recovery.stuck.push(path);
                         continue;
                     }
                 }
@@ -281,6 +294,19 @@ pub fn recover(state_directory: &Path) -> Recovery {
         drop(file);
     }
     recovery
+}
+
+/// Recovers what can be recovered, and sets aside the journals whose histories take nothing, so that nobody is told of
+/// them again. Returns where those are now.
+///
+/// # Errors
+/// When a journal cannot be renamed.
+pub fn set_aside(state_directory: &Path) -> Result<Vec<PathBuf>, HistoryError> {
+    let aside = |path: PathBuf| {
+        let to = path.with_extension(ASIDE_EXTENSION);
+        fs::rename(&path, &to).map_err(|source| HistoryError::Journal { path, source }).map(|()| to)
+    };
+    recover(state_directory).stuck.into_iter().map(aside).collect()
 }
 
 /// Saves a record unless the history has it: a process may die between saving its record and removing its journal, and

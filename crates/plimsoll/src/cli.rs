@@ -79,7 +79,7 @@ pub struct PresetsArguments {
 pub struct DoctorArguments {
     /// Directories to look for left-over files in, with --clean
     pub paths: Vec<PathBuf>,
-    /// Remove files of earlier runs, kept ones included
+    /// Remove files of earlier runs, kept ones included, and set journals aside that no history takes
     #[arg(long)]
     pub clean: bool,
     /// Print JSON

@@ -38,7 +38,15 @@ pub fn dispatch(cli: Cli, printer: Printer) -> anyhow::Result<Exit> {
         Command::Remove(arguments) => text(|out| remove::run(&arguments, &state.history, out))?,
         Command::Baseline(arguments) => text(|out| baseline::run(&arguments, &state.history, out))?,
         Command::Presets(arguments) => presets::presets(&arguments, printer)?,
-        Command::Doctor(arguments) => doctor::doctor(&arguments, &state, printer)?,
+        Command::Doctor(arguments) => {
+            let answer = doctor::doctor(&arguments, &state, printer)?;
+            if arguments.clean {
+                // It has just put in order what would be complained about.
+                printer.answer(answer).map_err(OutputLost)?;
+                return Ok(Exit::Success);
+            }
+            answer
+        }
         Command::Completions { shell } => text(|out| {
             clap_complete::generate(shell, &mut Cli::command(), "plimsoll", out);
             Ok(())

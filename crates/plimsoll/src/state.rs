@@ -73,7 +73,7 @@ impl State {
 
     fn recover(&self, directory: &Path, printer: Printer) -> anyhow::Result<()> {
         let HistoryLocation::File(path) = &self.history else { return Ok(()) };
-        let Recovery { runs, problems } = journal::recover(directory);
+        let Recovery { runs, problems, .. } = journal::recover(directory);
         for Recovered { run, history } in runs {
             // Where this command looks anyway need not be said.
             let place = if std::path::absolute(path).is_ok_and(|path| path == history) {
@@ -84,6 +84,14 @@ impl State {
             printer.note(format!("recovered run {run}, which had ended without a word: plimsoll show {run}{place}"));
         }
         problems.into_iter().next().map_or(Ok(()), |problem| Err(problem).context("recover earlier runs"))
+    }
+
+    /// Gives up the runs that cannot be put into their histories. Returns where their journals are now.
+    pub fn set_aside_journals(&self) -> anyhow::Result<Vec<PathBuf>> {
+        match (&self.history, &self.directory) {
+            (HistoryLocation::File(_), Some(directory)) => Ok(journal::set_aside(directory)?),
+            _ => Ok(Vec::new()),
+        }
     }
 }
 

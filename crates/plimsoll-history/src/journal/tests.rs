@@ -154,7 +154,7 @@ fn a_journal_without_sense_is_set_aside_and_an_empty_one_removed() {
 
 /// The runs that are recovered, without a problem.
 fn recovered(state_directory: &Path) -> Vec<Uuid> {
-    let Recovery { runs, problems } = recover(state_directory);
+    let Recovery { runs, problems, .. } = recover(state_directory);
     assert!(problems.is_empty(), "{problems:?}");
     runs.into_iter().map(|recovered| recovered.run).collect()
 }
@@ -193,12 +193,32 @@ fn a_history_that_is_not_there_or_not_well_keeps_its_journal_and_stops_no_other(
     let recovery = recover(&state);
     assert_eq!(recovery.runs.iter().map(|recovered| recovered.run).collect::<Vec<_>>(), [test_records::id(4)]);
     assert_eq!(recovery.problems.len(), 1, "{:?}", recovery.problems);
-    assert!(recovery.problems[0].to_string().contains("broken.db"));
+    let problem = &recovery.problems[0];
+    assert!(problem.to_string().contains(&format!("{}.ndjson", test_records::id(2))), "{problem}");
+    assert!(problem.to_string().contains("doctor --clean"), "{problem}");
+    assert!(std::error::Error::source(problem).unwrap().to_string().contains("broken.db"));
     assert_eq!(journals(&state).len(), 3);
     assert!(!absent.parent().unwrap().exists(), "nothing is made in place of what is not mounted");
     fs::create_dir(absent.parent().unwrap()).unwrap();
     fs::remove_file(&broken).unwrap();
     assert_eq!(recovered(&state), [1, 2, 3].map(test_records::id));
+}
+
+#[test]
+fn a_journal_whose_history_takes_nothing_can_be_set_aside() {
+    let directory = tempfile::tempdir().unwrap();
+    let state = directory.path().join("state");
+    let broken = directory.path().join("broken.db");
+    fs::write(&broken, "no history at all").unwrap();
+    dead_run(&state, &broken, 1);
+    dead_run(&state, &broken, 2);
+    dead_run(&state, &state.join(HISTORY_FILE), 3);
+    let aside = set_aside(&state).unwrap();
+    let expected = [1, 2].map(|number| state.join(RUNS_DIRECTORY).join(format!("{}.aside", test_records::id(number))));
+    assert_eq!(aside, expected);
+    assert!(aside.iter().all(|path| folded(&fs::read(path).unwrap()).is_some()), "nothing of them is lost");
+    assert!(!any(&state) && recovered(&state).is_empty() && set_aside(&state).unwrap().is_empty());
+    assert!(History::read(&state.join(HISTORY_FILE)).unwrap().contains(test_records::id(3)).unwrap());
 }
 
 #[test]

@@ -66,7 +66,7 @@ struct Advice {
 /// Does `plimsoll doctor`.
 pub fn doctor(arguments: &DoctorArguments, state: &State, printer: Printer) -> anyhow::Result<String> {
     if arguments.clean {
-        return clean(arguments, printer);
+        return clean(arguments, state, printer);
     }
     let diagnosis = diagnose(state);
     if arguments.json {
@@ -193,6 +193,8 @@ fn values(diagnosis: &Diagnosis) -> Vec<(&'static str, String)> {
 struct Cleaned {
     removed: Vec<RemovedObject>,
     left: Vec<LeftObject>,
+    /// Journals of runs that could not be put into their histories, where they are now.
+    set_aside: Vec<PathBuf>,
 }
 
 #[derive(Serialize)]
@@ -208,8 +210,8 @@ struct LeftObject {
     reason: String,
 }
 
-fn clean(arguments: &DoctorArguments, printer: Printer) -> anyhow::Result<String> {
-    let mut cleaned = Cleaned { removed: Vec::new(), left: Vec::new() };
+fn clean(arguments: &DoctorArguments, state: &State, printer: Printer) -> anyhow::Result<String> {
+    let mut cleaned = Cleaned { removed: Vec::new(), left: Vec::new(), set_aside: state.set_aside_journals()? };
     let here = [Path::new(".").to_owned()];
     let paths = if arguments.paths.is_empty() { &here[..] } else { &arguments.paths[..] };
     for path in paths {
@@ -233,6 +235,10 @@ fn clean(arguments: &DoctorArguments, printer: Printer) -> anyhow::Result<String
     for RemovedObject { path, size_bytes, run } in &cleaned.removed {
         let path = path.display().to_string();
         writeln!(text, "removed {} ({size_bytes} bytes) of run {run}", printable::line(&path))?;
+    }
+    for path in &cleaned.set_aside {
+        let path = path.display().to_string();
+        writeln!(text, "set aside {}, whose run could not be put into its history", printable::line(&path))?;
     }
     if text.is_empty() {
         text.push_str("nothing to remove\n");

@@ -176,6 +176,26 @@ fn a_killed_run_goes_into_the_history_it_was_meant_for() {
     assert_eq!(runs[0]["outcome"], "lost");
 }
 
+#[test]
+fn a_run_that_its_history_does_not_take_is_told_until_it_is_given_up() {
+    let place = Place::new();
+    let mut child = start(&place, "run DATA --rw randread --size 4M --duration 60s --history mine.db");
+    wait_until_at_work(&place);
+    signal(&child, Signal::KILL);
+    child.wait().unwrap();
+    fs::write(place.path("mine.db"), "this is no database any more").unwrap();
+    for _ in 0..2 {
+        let said = place.run("history");
+        assert!(said.stderr.contains(".ndjson") && said.stderr.contains("plimsoll doctor --clean"), "{}", said.stderr);
+        assert!(said.stderr.contains("mine.db is damaged"), "{}", said.stderr);
+    }
+    let said = place.run("doctor --clean DATA");
+    assert_eq!((said.code, said.stderr.as_str()), (Some(0), ""));
+    assert!(said.stdout.starts_with("set aside "), "{}", said.stdout);
+    assert_eq!(place.run("history").stderr, "");
+    assert_eq!(place.run("doctor --clean DATA").stdout, "nothing to remove\n");
+}
+
 /// A frozen file system, thawed when dropped.
 struct Frozen<'a>(&'a Path);
 
