@@ -21,6 +21,9 @@ mod stop;
 fn main() -> ExitCode {
     let cli = Cli::parse();
     let printer = Printer::new(cli.shared.quiet);
+    if let Err(error) = stop::outlive_file_size_limit() {
+        printer.warning(format!("a limit on the size of files would end plimsoll at once: {error}"));
+    }
     match commands::dispatch(cli, printer) {
         Ok(exit) => exit.into(),
         Err(error) => {

@@ -1,10 +1,11 @@
-//! Ctrl-C: the first asks the run to end and save what it has, the second ends the process at once.
+//! Signals. Ctrl-C: the first asks the run to end and save what it has, the second ends the process at once.
 
 use std::{
     fs, io,
     sync::{Arc, atomic::AtomicBool},
 };
 
+use rustix::process::Signal;
 use signal_hook::{
     consts::{SIGHUP, SIGINT, SIGTERM},
     flag,
@@ -26,6 +27,12 @@ pub fn on_signals() -> io::Result<Arc<AtomicBool>> {
         flag::register(signal, Arc::clone(&stop))?;
     }
     Ok(stop)
+}
+
+/// Makes a file that grows beyond the limit of this process (`ulimit -f`) an error like others, which is told and after
+/// which things are put in order, instead of the end of the process.
+pub fn outlive_file_size_limit() -> io::Result<()> {
+    flag::register(Signal::XFSZ.as_raw(), Arc::new(AtomicBool::new(false))).map(drop)
 }
 
 /// The signals that were ignored when the program was started, as bits: number 1 is the lowest.

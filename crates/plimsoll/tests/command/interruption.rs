@@ -196,6 +196,20 @@ fn a_run_that_its_history_does_not_take_is_told_until_it_is_given_up() {
     assert_eq!(place.run("doctor --clean DATA").stdout, "nothing to remove\n");
 }
 
+#[test]
+fn a_limit_on_the_size_of_files_is_an_error_like_others() {
+    let place = Place::new();
+    for rw in ["randread", "randwrite"] {
+        let mut limited = Command::new("prlimit");
+        let command = place.command(&format!("run DATA --rw {rw} --size 8M --duration 300ms --ramp 0s"));
+        limited.arg("--fsize=1000000").arg(command.get_program()).args(command.get_args());
+        limited.env("XDG_STATE_HOME", place.path("state"));
+        let said = Said::of(limited.output().unwrap());
+        assert!(said.error(3).contains("too large"), "{}", said.stderr);
+        assert_eq!(place.leftovers(), Vec::<String>::new());
+    }
+}
+
 /// A frozen file system, thawed when dropped.
 struct Frozen<'a>(&'a Path);
 
