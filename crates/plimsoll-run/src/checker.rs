@@ -1,9 +1,6 @@
 //! Verification of one job: stamps what it writes, checks what it reads, and reads everything back at the end.
 
-use std::{
-    io,
-    sync::atomic::{AtomicBool, Ordering},
-};
+use std::io;
 
 use plimsoll_io::engine::{Engine, Tag};
 use plimsoll_record::results::VerificationResult;
@@ -12,6 +9,8 @@ use plimsoll_workload::{
     plan::BlockPlan,
     verification::{self, Expected, GenerationMap, Mismatch},
 };
+
+use crate::worker::Stops;
 
 /// Wrong blocks that a job names one by one.
 const EXAMPLES_MAX: usize = 20;
@@ -91,7 +90,7 @@ impl<'a> Checker<'a> {
         mut self,
         engine: &mut E,
         tags: u32,
-        stop: &AtomicBool,
+        stops: Stops<'_>,
     ) -> io::Result<VerificationResult> {
         let generations = self.generations;
         let mut blocks = generations.blocks(self.seed);
@@ -99,7 +98,7 @@ impl<'a> Checker<'a> {
         let mut reading: Vec<Option<Expected>> = vec![None; tags as usize];
         let mut completions = Vec::with_capacity(tags as usize);
         loop {
-            while !free.is_empty() && !stop.load(Ordering::Relaxed) {
+            while !free.is_empty() && !stops.is_set() {
                 let Some(expected) = blocks.find(|expected| self.is_known(*expected)) else { break };
                 let tag = free.pop().expect("checked above");
                 reading[usize::from(tag.0)] = Some(expected);

@@ -79,6 +79,18 @@ pub fn of_slot(outcome: &SlotOutcome, plan: &BlockPlan) -> Vec<Finding> {
             &[("elapsed_ns", json!(outcome.elapsed_ns))],
         ));
     }
+    if tally.lost_seconds > 0 {
+        findings.push(finding(
+            "series-incomplete",
+            Severity::Warning,
+            format!(
+                "{} seconds of single workers are missing in the series of a slot, because what took its seconds in, \
+                 as the output of progress, stood still for minutes; totals and latencies are whole",
+                tally.lost_seconds
+            ),
+            &[("seconds", json!(tally.lost_seconds))],
+        ));
+    }
     let clamped: u64 = [&outcome.tally.read, &outcome.tally.write, &outcome.tally.sync]
         .iter()
         .map(|direction| direction.histogram.clamped())

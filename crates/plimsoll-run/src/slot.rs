@@ -1,14 +1,14 @@
 //! One visit to a cell: starts its workers together, gathers their seconds while they run, and adds up what they say.
 
 use std::{
+    collections::VecDeque,
     io,
     os::fd::BorrowedFd,
     sync::{
         atomic::{AtomicBool, Ordering},
-        mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel},
+        mpsc::{Receiver, SyncSender, sync_channel},
     },
     thread,
-    time::Duration,
 };
 
 use plimsoll_io::{
@@ -38,11 +38,17 @@ use crate::{
     gate::{Gate, Pass},
     tally::{INTERVAL_NS, IntervalTally, SlotTally},
     timing::{Cut, Timing},
-    worker::{Assignment, Wires, Worker},
+    worker::{Assignment, Stops, Wires, Worker},
 };
 
 /// Time between the last worker being ready and the first operation.
 const HEAD_START_NS: u64 = 1_000_000;
+/// Empty seconds that are made for each worker before the start, so that it need not make any: one more than the
+/// gathering thread may have in its hands.
+const SPARE_SECONDS: usize = 4;
+/// How many seconds the gathering thread may be behind before any is lost: whoever is told of intervals may write to a
+/// terminal or disk that hangs.
+const SECONDS_BEHIND: usize = 120;
 
 /// Why a slot could not be done.
 #[derive(Debug, Error)]
@@ -168,22 +174,25 @@ pub fn visit(setup: &SlotSetup<'_>, on_interval: &mut dyn FnMut(Interval)) -> Re
         return Err(SlotError::Threads { workers, source });
     }
     let gate = Gate::new(workers);
-    // Set by a worker that meets an error, so that a failing cell does not look like an interrupted run.
     let halt = AtomicBool::new(false);
-    let (full, seconds) = sync_channel(workers as usize * 4);
+    let stops = Stops { asked: setup.stop, halt: &halt };
+    let (full, seconds) = sync_channel(workers as usize * SECONDS_BEHIND);
     thread::scope(|scope| {
         let mut threads = Vec::with_capacity(workers as usize);
         let mut unstarted = None;
-        let mut returns: Vec<Sender<Box<IntervalTally>>> = Vec::with_capacity(workers as usize);
+        let mut returns: Vec<SyncSender<Box<IntervalTally>>> = Vec::with_capacity(workers as usize);
         for worker in 0..workers {
-            let (returned, empty) = channel();
+            let (returned, empty) = sync_channel(SPARE_SECONDS);
+            for _ in 0..SPARE_SECONDS {
+                returned.send(Box::new(IntervalTally::new())).expect("its receiver is in scope, and has room");
+            }
             returns.push(returned);
             let wires = WorkerWires { full: full.clone(), empty };
-            let (crew, pass, halt) = (&crew, gate.pass(), &halt);
+            let (crew, pass) = (&crew, gate.pass());
             let thread = thread::Builder::new()
                 .name(format!("worker-{worker}"))
                 .stack_size(256 * 1024)
-                .spawn_scoped(scope, move || work(worker, crew, setup, pass, halt, wires));
+                .spawn_scoped(scope, move || work(worker, crew, setup, pass, stops, wires));
             match thread {
                 Ok(thread) => threads.push(thread),
                 Err(source) => {
@@ -198,7 +207,7 @@ pub fn visit(setup: &SlotSetup<'_>, on_interval: &mut dyn FnMut(Interval)) -> Re
         let mut stalled_seconds = 0;
         if let Some(timing) = timing {
             let mut gathering = Gathering::new(workers as usize, setup, timing);
-            gathering.run(&seconds, &returns, Stops { asked: setup.stop, halt: &halt }, on_interval);
+            gathering.run(&seconds, &returns, on_interval);
             stalled_seconds = gathering.stalled_seconds;
         }
         // All are waited for before any error is told: a panic that nobody joined would end the program.
@@ -260,7 +269,7 @@ fn work(
     crew: &Crew,
     setup: &SlotSetup<'_>,
     pass: Pass<'_, Timing>,
-    halt: &AtomicBool,
+    stops: Stops<'_>,
     wires: WorkerWires,
 ) -> Result<Option<WorkerReport>, SlotError> {
     match &crew.plan.pin {
@@ -288,7 +297,7 @@ fn work(
         sqpoll: crew.plan.sqpoll,
         registered: true,
     };
-    let station = Station { worker, crew, setup, pass, halt, wires };
+    let station = Station { worker, crew, setup, pass, stops, wires };
     match setup.engine {
         EngineKind::IoUring => station.serve(IoUringEngine::new(&engine_setup)),
         EngineKind::Libaio => station.serve(LinuxAioEngine::new(&engine_setup)),
@@ -303,40 +312,33 @@ struct Station<'a> {
     crew: &'a Crew,
     setup: &'a SlotSetup<'a>,
     pass: Pass<'a, Timing>,
-    halt: &'a AtomicBool,
+    stops: Stops<'a>,
     wires: WorkerWires,
 }
 
 impl Station<'_> {
     fn serve<E: Engine>(self, engine: Result<E, EngineUnavailable>) -> Result<Option<WorkerReport>, SlotError> {
-        let Self { worker, crew, setup, pass, halt, wires } = self;
+        let Self { worker, crew, setup, pass, stops, wires } = self;
         let engine = engine?;
         let Some(timing) = pass.arrive() else { return Ok(None) };
         let mut notes = engine.notes().to_vec();
         if crew.plan.verify && setup.engine == EngineKind::Psync && crew.plan.queue_depth > 1 {
             notes.push("psync verifies with one operation in flight a job".to_owned());
         }
-        let wires = Wires { stop: halt, full: wires.full, empty: wires.empty, index: worker as usize };
+        let wires = Wires { stops, full: wires.full, empty: wires.empty, index: worker as usize };
         let failed = |source| SlotError::Io { engine: setup.engine.as_str(), source };
         let mut outcome = Worker::new(engine, MonotonicClock, crew.assignment(worker, setup, timing), wires)
             .run()
-            .inspect_err(|_| halt.store(true, Ordering::Relaxed))
+            .inspect_err(|_| stops.halt.store(true, Ordering::Relaxed))
             .map_err(failed)?;
         let verification = match outcome.checker {
             Some(checker) if crew.plan.writes() => {
-                Some(checker.read_back(&mut outcome.engine, crew.tags, halt).map_err(failed)?)
+                Some(checker.read_back(&mut outcome.engine, crew.tags, stops).map_err(failed)?)
             }
             checker => checker.map(Checker::into_result),
         };
         Ok(Some(WorkerReport { tally: outcome.tally, ended_ns: outcome.ended_ns, verification, notes }))
     }
-}
-
-/// The wish of the outside to stop, and the flag that workers look at.
-#[derive(Clone, Copy)]
-struct Stops<'a> {
-    asked: &'a AtomicBool,
-    halt: &'a AtomicBool,
 }
 
 /// Puts the seconds of all workers together.
@@ -346,9 +348,11 @@ struct Gathering {
     timing: Timing,
     /// How many intervals each worker has handed in.
     progress: Vec<usize>,
-    /// Intervals not yet handed on, oldest first, and the index of the oldest.
-    pending: std::collections::VecDeque<(Cut, IntervalTally)>,
+    /// Intervals not yet handed on, oldest first, with the end that workers gave them, and the index of the oldest.
+    pending: VecDeque<(Cut, Option<u64>, IntervalTally)>,
     oldest: usize,
+    /// The interval after the newest of these: what was handed on before does not matter to it.
+    upcoming: Cut,
     stalled_seconds: u64,
 }
 
@@ -359,61 +363,51 @@ impl Gathering {
             round: setup.round,
             timing,
             progress: vec![0; workers],
-            pending: std::collections::VecDeque::new(),
+            pending: VecDeque::new(),
             oldest: 0,
+            upcoming: timing.first_cut(),
             stalled_seconds: 0,
         }
     }
 
-    /// Until every worker has ended. Passes an outside stop on to them.
+    /// Until every worker has ended.
     fn run(
         &mut self,
         seconds: &Receiver<(usize, Cut, Box<IntervalTally>)>,
-        returns: &[Sender<Box<IntervalTally>>],
-        stops: Stops<'_>,
+        returns: &[SyncSender<Box<IntervalTally>>],
         on_interval: &mut dyn FnMut(Interval),
     ) {
-        loop {
-            if stops.asked.load(Ordering::Relaxed) {
-                stops.halt.store(true, Ordering::Relaxed);
-            }
-            match seconds.recv_timeout(Duration::from_millis(20)) {
-                Ok((worker, cut, mut tally)) => {
-                    self.take(worker, cut, &tally);
-                    tally.clear();
-                    let _ = returns[worker].send(tally);
-                    let complete = self.progress.iter().copied().min().unwrap_or(0);
-                    self.hand_on(complete, on_interval);
-                }
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => break,
-            }
+        for (worker, cut, mut tally) in seconds {
+            self.take(worker, cut, &tally);
+            tally.clear();
+            // One too many: the worker had to make its own while this thread was behind.
+            let _ = returns[worker].try_send(tally);
+            let complete = self.progress.iter().copied().min().unwrap_or(0);
+            self.hand_on(complete, on_interval);
         }
         self.hand_on(usize::MAX, on_interval);
     }
 
     fn take(&mut self, worker: usize, cut: Cut, tally: &IntervalTally) {
         self.progress[worker] = cut.index + 1;
-        while self.oldest + self.pending.len() < cut.index {
-            let next =
-                self.pending.back().map_or_else(|| self.timing.first_cut(), |(last, _)| self.timing.next_cut(*last));
-            self.pending.push_back((next, IntervalTally::new()));
+        while self.upcoming.index <= cut.index {
+            self.pending.push_back((self.upcoming, None, IntervalTally::new()));
+            self.upcoming = self.timing.next_cut(self.upcoming);
         }
-        if self.oldest + self.pending.len() == cut.index {
-            self.pending.push_back((cut, IntervalTally::new()));
-        }
-        if let Some(index) = cut.index.checked_sub(self.oldest) {
-            let (whole, sum) = &mut self.pending[index];
-            whole.until_ns = whole.until_ns.max(cut.until_ns);
-            sum.merge(tally);
-        }
+        // What was handed on had been handed in by every worker.
+        let (_, until_ns, sum) = &mut self.pending[cut.index - self.oldest];
+        *until_ns = (*until_ns).max(Some(cut.until_ns));
+        sum.merge(tally);
     }
 
     fn hand_on(&mut self, until: usize, on_interval: &mut dyn FnMut(Interval)) {
         while self.oldest < until
-            && let Some((cut, tally)) = self.pending.pop_front()
+            && let Some((mut cut, until_ns, tally)) = self.pending.pop_front()
         {
             self.oldest += 1;
+            // A second that every worker lost is missing; the last one may be short.
+            let Some(until_ns) = until_ns else { continue };
+            cut.until_ns = until_ns;
             let is_whole = cut.until_ns - cut.from_ns >= INTERVAL_NS;
             self.stalled_seconds += u64::from(cut.measured && is_whole && tally.is_stalled());
             on_interval(self.interval(cut, &tally));
@@ -443,3 +437,6 @@ impl Gathering {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -70,6 +70,8 @@ pub struct SlotTally {
     pub completed: u64,
     /// When the last measured operation completed; 0 when none did.
     pub last_completion_ns: u64,
+    /// Seconds of single workers that could not be handed over, and are missing in the series.
+    pub lost_seconds: u64,
 }
 
 impl Default for SlotTally {
@@ -90,6 +92,7 @@ impl SlotTally {
             errors: Vec::new(),
             completed: 0,
             last_completion_ns: 0,
+            lost_seconds: 0,
         }
     }
 
@@ -141,6 +144,7 @@ impl SlotTally {
             }
         }
         self.completed += other.completed;
+        self.lost_seconds += other.lost_seconds;
         self.last_completion_ns = self.last_completion_ns.max(other.last_completion_ns);
     }
 }

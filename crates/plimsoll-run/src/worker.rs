@@ -61,13 +61,31 @@ pub struct Assignment<'a> {
     pub timing: Timing,
 }
 
+/// The two reasons for a slot to end before its time. They are told apart, so that a failing cell does not look like an
+/// interrupted run.
+#[derive(Clone, Copy)]
+pub struct Stops<'a> {
+    /// Set from outside, when the run is interrupted.
+    pub asked: &'a AtomicBool,
+    /// Set by a worker that meets an error.
+    pub halt: &'a AtomicBool,
+}
+
+impl Stops<'_> {
+    /// Whether either is set.
+    #[inline]
+    pub fn is_set(self) -> bool {
+        self.asked.load(Ordering::Relaxed) || self.halt.load(Ordering::Relaxed)
+    }
+}
+
 /// How a worker talks to the thread that started it.
 pub struct Wires<'a> {
-    /// Set when the slot must end now: an interruption, or an error of another worker.
-    pub stop: &'a AtomicBool,
+    /// Whether the slot must end now.
+    pub stops: Stops<'a>,
     /// Finished seconds go here.
     pub full: SyncSender<(usize, Cut, Box<IntervalTally>)>,
-    /// And come back from here, empty.
+    /// And come back from here, empty. Some are there from the start.
     pub empty: Receiver<Box<IntervalTally>>,
     /// Which worker this is.
     pub index: usize,
@@ -186,7 +204,7 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
             if self.timing.is_over(now) {
                 break End::Window;
             }
-            if self.wires.stop.load(Ordering::Relaxed) {
+            if self.wires.stops.is_set() {
                 break End::Stopped;
             }
             if self.is_due_to_think() && self.in_flight == 0 {
@@ -236,7 +254,7 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
     /// Waits for what is still in flight, makes the end durable if asked, and hands in the last second.
     fn wind_up(mut self, end: End, mut now: u64) -> io::Result<Outcome<'a, E>> {
         let until_ns = self.timing.until_ns;
-        let is_stopped = |worker: &Self| worker.wires.stop.load(Ordering::Relaxed);
+        let is_stopped = |worker: &Self| worker.wires.stops.is_set();
         let stopped_ns = now;
         if end == End::Window {
             self.note_stall();
@@ -387,7 +405,7 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
         let end = now + self.plan.think_time_ns;
         let end = self.timing.until_ns.map_or(end, |until| end.min(until));
         let mut now = now;
-        while now < end && !self.wires.stop.load(Ordering::Relaxed) {
+        while now < end && !self.wires.stops.is_set() {
             self.engine.wait(1, Some(end.min(now + PATIENCE_NS)), &mut self.completions)?;
             now = self.reap();
         }
@@ -498,7 +516,7 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
         };
         self.tally.count_error(operation.kind, error, operation.offset);
         if !self.plan.keep_going {
-            self.wires.stop.store(true, Ordering::Relaxed);
+            self.wires.stops.halt.store(true, Ordering::Relaxed);
         }
     }
 
@@ -521,10 +539,12 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
     }
 
     fn hand_in(&mut self) {
+        // The one allocation there may be, when the collector has kept all that were made before the start.
         let empty = self.wires.empty.try_recv().unwrap_or_else(|_| Box::new(IntervalTally::new()));
         let full = std::mem::replace(&mut self.interval, empty);
-        // A collector that is gone or far behind loses this second of the series, never the slot's totals.
-        let _ = self.wires.full.try_send((self.wires.index, self.cut, full));
+        // A collector that is gone or very far behind loses this second of the series, never the slot's totals.
+        let lost = self.wires.full.try_send((self.wires.index, self.cut, full)).is_err();
+        self.tally.lost_seconds += u64::from(lost);
     }
 
     /// Arrivals that fell into the window but found no free tag until its end. Their latency counts as what they had

@@ -17,7 +17,7 @@ use plimsoll_run::{
     checker::Checker,
     tally::{IntervalTally, SlotTally},
     timing::{Cut, Timing},
-    worker::{Assignment, Wires, Worker},
+    worker::{Assignment, Stops, Wires, Worker},
 };
 use plimsoll_workload::{
     content::ContentSource,
@@ -71,14 +71,16 @@ fn run(plan: &BlockPlan, script: MemoryScript) -> Done {
         bytes_max: plan.amount_bytes,
         timing,
     };
-    let stop = AtomicBool::new(false);
+    let (stop, halt) = (AtomicBool::new(false), AtomicBool::new(false));
     let (full, seconds): (_, Receiver<Second>) = sync_channel(10_000);
     let (_returned, empty) = channel();
-    let wires = Wires { stop: &stop, full, empty, index: 0 };
+    let wires = Wires { stops: Stops { asked: &stop, halt: &halt }, full, empty, index: 0 };
     let mut outcome = Worker::new(engine, clock, assignment, wires).run().unwrap();
-    let verification = outcome
-        .checker
-        .map(|checker| checker.read_back(&mut outcome.engine, plan.queue_depth, &AtomicBool::new(false)).unwrap());
+    let verification = outcome.checker.map(|checker| {
+        checker
+            .read_back(&mut outcome.engine, plan.queue_depth, Stops { asked: &stop, halt: &AtomicBool::new(false) })
+            .unwrap()
+    });
     Done { tally: outcome.tally, ended_ns: outcome.ended_ns, seconds: seconds.try_iter().collect(), verification }
 }
 

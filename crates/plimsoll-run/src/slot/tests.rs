@@ -1,0 +1,124 @@
+//! What a visit promises whatever happens around it.
+
+use std::os::fd::AsFd;
+
+use plimsoll_io::clock::{Precision, sleep_until_ns};
+use plimsoll_workload::{
+    operation::OperationKind,
+    plan::Plan,
+    settings::Effort,
+    target_facts::{TargetFacts, TargetKind},
+    workload::Workload,
+};
+
+use super::*;
+
+const MILLISECOND: u64 = 1_000_000;
+const SECOND: u64 = 1000 * MILLISECOND;
+
+fn plan(toml: &str) -> BlockPlan {
+    let workload: Workload = toml::from_str(toml).unwrap();
+    let target = TargetFacts {
+        name: "memory".into(),
+        kind: TargetKind::File,
+        size_bytes: Some(64 << 20),
+        free_bytes: None,
+        direct_alignment_bytes: Some(512),
+    };
+    Plan::resolve(&[target], &[workload], Effort::Quick, 42).unwrap().cells.remove(0).blocks
+}
+
+/// Visits a cell of the memory engine, which touches no file.
+fn visit_memory(plan: &BlockPlan, stop: &AtomicBool, on_interval: &mut dyn FnMut(Interval)) -> SlotOutcome {
+    let file = tempfile::tempfile().unwrap();
+    let setup = SlotSetup {
+        plan,
+        engine: EngineKind::Memory,
+        files: &[file.as_fd()],
+        round: 0,
+        seed: 1,
+        generations: &[],
+        laid_out: false,
+        run_started_ns: 0,
+        stop,
+    };
+    visit(&setup, on_interval).unwrap()
+}
+
+#[test]
+fn workers_see_an_interruption_while_whoever_hears_of_intervals_is_busy() {
+    let plan = plan("rw = 'randread'\njobs = 2\nduration = '60s'\nramp = '1ms'");
+    let stop = AtomicBool::new(false);
+    let outcome = visit_memory(&plan, &stop, &mut |_| {
+        if !stop.swap(true, Ordering::Relaxed) {
+            sleep_until_ns(MonotonicClock.now_ns() + 500 * MILLISECOND, Precision::Sleep);
+        }
+    });
+    assert!(outcome.elapsed_ns < 400 * MILLISECOND, "{}", outcome.elapsed_ns);
+}
+
+/// A gathering for two workers, and the intervals that it hands on.
+struct Gathered {
+    gathering: Gathering,
+    timing: Timing,
+    intervals: Vec<Interval>,
+}
+
+impl Gathered {
+    fn new() -> Self {
+        let timing = Timing { start_ns: 0, from_ns: SECOND / 2, until_ns: Some(6 * SECOND) };
+        let gathering = Gathering {
+            run_started_ns: 0,
+            round: 0,
+            timing,
+            progress: vec![0; 2],
+            pending: VecDeque::new(),
+            oldest: 0,
+            upcoming: timing.first_cut(),
+            stalled_seconds: 0,
+        };
+        Self { gathering, timing, intervals: Vec::new() }
+    }
+
+    /// A worker hands in its n-th second, in which so many reads completed.
+    fn hand_in(&mut self, worker: usize, index: usize, reads: u64) {
+        let mut cut = self.timing.first_cut();
+        while cut.index < index {
+            cut = self.timing.next_cut(cut);
+        }
+        let mut tally = IntervalTally::new();
+        tally.add(OperationKind::Read, 4096, MILLISECOND, reads, 0);
+        tally.stalled = reads == 0;
+        self.gathering.take(worker, cut, &tally);
+        let complete = self.gathering.progress.iter().copied().min().unwrap();
+        self.gathering.hand_on(complete, &mut |interval| self.intervals.push(interval));
+    }
+
+    fn seen(&self) -> Vec<(u64, u64, u64)> {
+        let row = |interval: &Interval| (interval.t_ns / MILLISECOND, interval.length_ns, interval.read_operations);
+        self.intervals.iter().map(row).map(|(t, length, reads)| (t, length / MILLISECOND, reads)).collect()
+    }
+}
+
+#[test]
+fn seconds_that_workers_lost_leave_the_others_where_they_are() {
+    let mut gathered = Gathered::new();
+    for (worker, index, reads) in [(0, 0, 1), (1, 0, 1), (0, 1, 2), (1, 1, 2)] {
+        gathered.hand_in(worker, index, reads);
+    }
+    // Both lose the next two seconds, when everything before has been handed on.
+    for (worker, index, reads) in [(1, 4, 5), (0, 4, 5), (1, 5, 6), (0, 5, 0)] {
+        gathered.hand_in(worker, index, reads);
+    }
+    assert_eq!(gathered.seen(), [(0, 500, 2), (500, 1000, 4), (3500, 1000, 10), (4500, 1000, 6)]);
+}
+
+#[test]
+fn a_second_is_stalled_when_no_worker_had_anything_and_one_waited() {
+    let mut gathered = Gathered::new();
+    for (index, reads) in [[1, 1], [0, 1], [0, 0], [3, 0]].into_iter().enumerate() {
+        gathered.hand_in(0, index, reads[0]);
+        gathered.hand_in(1, index, reads[1]);
+    }
+    assert_eq!(gathered.gathering.stalled_seconds, 1);
+}
