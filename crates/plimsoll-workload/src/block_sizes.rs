@@ -67,10 +67,9 @@ impl BlockSizes {
 
 fn size(text: &str) -> Result<u32, ValueError> {
     let bytes = text.parse::<ByteCount>()?.0;
-    u32::try_from(bytes)
-        .ok()
-        .filter(|bytes| *bytes > 0)
-        .ok_or_else(|| ValueError::new(format!("block size \"{text}\" is zero or above 4 GiB")))
+    u32::try_from(bytes).ok().filter(|bytes| *bytes > 0).ok_or_else(|| {
+        ValueError::new(format!("\"{text}\" is not a block size: it must be above zero and below 4 GiB"))
+    })
 }
 
 impl FromStr for BlockSizes {
@@ -96,11 +95,11 @@ impl FromStr for BlockSizes {
             }
             return Ok(Self::Split(parts));
         }
-        if let Some((min, max)) = text.split_once('-') {
+        if let Some((min, max)) = text.split_once('-').filter(|(min, _)| !min.trim().is_empty()) {
             let (min, max) = (size(min)?, size(max)?);
             if min > max || !max.is_multiple_of(min) {
                 return Err(ValueError::new(format!(
-                    "block size range \"{text}\": the end must be a multiple of the start, as in 4k-64k"
+                    "\"{text}\" is not a range of block sizes: the end must be a multiple of the start, as in 4k-64k"
                 )));
             }
             return Ok(if min == max { Self::One(min) } else { Self::Range { min, max } });

@@ -187,6 +187,9 @@ impl FromStr for Span {
         if rest.is_empty() {
             return Err(wrong("write a number and a unit"));
         }
+        if rest.starts_with('-') {
+            return Err(wrong("begin with a digit"));
+        }
         let mut total = 0_u64;
         while !rest.is_empty() {
             let (number, tail) = split_unit(rest);

@@ -1,6 +1,6 @@
 //! Arguments of `plimsoll run`.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, str::FromStr};
 
 use clap::{
     Args,
@@ -101,7 +101,8 @@ pub struct RunArguments {
     pub tags: Vec<(String, String)>,
 }
 
-/// The flags that make up a workload; each has a field of the same name in a plan file.
+/// The flags that make up a workload; each has a field of the same name in a plan file. Those whose values have a
+/// grammar take hyphens too: what is wrong with `--duration -1s` is better said by the grammar.
 #[derive(Args, Debug)]
 #[command(next_help_heading = WORKLOAD)]
 pub struct WorkloadArguments {
@@ -109,32 +110,32 @@ pub struct WorkloadArguments {
     #[arg(long, value_parser = words!(ReadWrite))]
     pub rw: Option<ReadWrite>,
     /// Share of reads of rw and randrw [default: 50]; a list sweeps
-    #[arg(long, value_name = "PERCENT")]
+    #[arg(long, allow_hyphen_values = true, value_name = "PERCENT")]
     pub read_percent: Option<Sweep<Percent>>,
     /// Share of operations at a random offset; the others continue where the last one ended
-    #[arg(long, value_name = "PERCENT", hide_short_help = true)]
+    #[arg(long, allow_hyphen_values = true, value_name = "PERCENT", hide_short_help = true)]
     pub random_percent: Option<Percent>,
     /// Bytes of an operation: 4k, a range 4k-64k, a split 4k/60:64k/40; a list sweeps [default: 4k]
-    #[arg(long, value_name = "SIZE")]
+    #[arg(long, allow_hyphen_values = true, value_name = "SIZE")]
     pub block_size: Option<Sweep<BlockSizes>>,
     /// Bytes of a write, when they differ from those of a read
-    #[arg(long, value_name = "SIZE", hide_short_help = true)]
+    #[arg(long, allow_hyphen_values = true, value_name = "SIZE", hide_short_help = true)]
     pub write_block_size: Option<BlockSizes>,
     /// Operations each job keeps in flight; a list sweeps [default: 1]
-    #[arg(long, value_name = "N")]
+    #[arg(long, allow_hyphen_values = true, value_name = "N")]
     pub queue_depth: Option<Sweep<u32>>,
     /// Jobs that run at once; a list sweeps [default: 1]
-    #[arg(long, value_name = "N")]
+    #[arg(long, allow_hyphen_values = true, value_name = "N")]
     pub jobs: Option<Sweep<u32>>,
     /// The region to touch, in bytes or percent [default: whole device or file; in a directory 1GiB, with --effort
     /// quick 512MiB]
-    #[arg(long, value_name = "SIZE")]
+    #[arg(long, allow_hyphen_values = true, value_name = "SIZE")]
     pub size: Option<Extent>,
     /// Where the region begins, in bytes or percent [default: 0]
-    #[arg(long, value_name = "SIZE", hide_short_help = true)]
+    #[arg(long, allow_hyphen_values = true, value_name = "SIZE", hide_short_help = true)]
     pub offset: Option<Extent>,
     /// Distance from one sequential operation to the next
-    #[arg(long, value_name = "SIZE", hide_short_help = true)]
+    #[arg(long, allow_hyphen_values = true, value_name = "SIZE", hide_short_help = true)]
     pub stride: Option<ByteCount>,
     /// Whether jobs share a file [default: shared]
     #[arg(long, value_parser = words!(FileSharing), hide_short_help = true)]
@@ -144,7 +145,7 @@ pub struct WorkloadArguments {
     #[arg(long, hide_short_help = true)]
     pub distribution: Option<Distribution>,
     /// Issue at this rate whatever the storage answers (open loop): 5000 or 5k operations, 200MB bytes a second
-    #[arg(long)]
+    #[arg(long, allow_hyphen_values = true)]
     pub rate: Option<Rate>,
     /// Whether --rate is for all jobs together or for each [default: total]
     #[arg(long, value_parser = words!(RateScope), hide_short_help = true)]
@@ -153,7 +154,7 @@ pub struct WorkloadArguments {
     #[arg(long, value_parser = words!(Arrival), hide_short_help = true)]
     pub arrival: Option<Arrival>,
     /// Pause after each operation of a job (10ms), or after several (10ms/8)
-    #[arg(long, value_name = "TIME", hide_short_help = true)]
+    #[arg(long, allow_hyphen_values = true, value_name = "TIME", hide_short_help = true)]
     pub think_time: Option<ThinkTime>,
     /// Go through the page cache instead of around it
     #[arg(long)]
@@ -162,10 +163,10 @@ pub struct WorkloadArguments {
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "sync", value_parser = words!(SyncMode))]
     pub sync: Option<SyncMode>,
     /// Call fsync after every N writes of a job
-    #[arg(long, value_name = "N", hide_short_help = true)]
+    #[arg(long, allow_hyphen_values = true, value_parser = whole_number::<u64>, value_name = "N", hide_short_help = true)]
     pub fsync: Option<u64>,
     /// Call fdatasync after every N writes of a job
-    #[arg(long, value_name = "N", hide_short_help = true)]
+    #[arg(long, allow_hyphen_values = true, value_parser = whole_number::<u64>, value_name = "N", hide_short_help = true)]
     pub fdatasync: Option<u64>,
     /// Call fsync at the end of each slot, as part of the measured time
     #[arg(long, hide_short_help = true)]
@@ -177,31 +178,31 @@ pub struct WorkloadArguments {
     #[arg(long)]
     pub verify: bool,
     /// Where all randomness comes from
-    #[arg(long, value_name = "N", hide_short_help = true)]
+    #[arg(long, allow_hyphen_values = true, value_parser = whole_number::<u64>, value_name = "N", hide_short_help = true)]
     pub seed: Option<u64>,
     /// Measured time of each cell, ramps excluded
-    #[arg(long, value_name = "TIME", help_heading = TIMING)]
+    #[arg(long, allow_hyphen_values = true, value_name = "TIME", help_heading = TIMING)]
     pub duration: Option<Span>,
     /// Load before measurement begins, in each slot
-    #[arg(long, value_name = "TIME", help_heading = TIMING)]
+    #[arg(long, allow_hyphen_values = true, value_name = "TIME", help_heading = TIMING)]
     pub ramp: Option<Span>,
     /// Wait before the first operation of a cell
-    #[arg(long, value_name = "TIME", help_heading = TIMING, hide_short_help = true)]
+    #[arg(long, allow_hyphen_values = true, value_name = "TIME", help_heading = TIMING, hide_short_help = true)]
     pub start_delay: Option<Span>,
     /// Stop after so many operations, over all jobs
-    #[arg(long, value_name = "N", help_heading = TIMING, hide_short_help = true)]
+    #[arg(long, allow_hyphen_values = true, value_parser = whole_number::<u64>, value_name = "N", help_heading = TIMING, hide_short_help = true)]
     pub operations: Option<u64>,
     /// Stop after transferring this much, over all jobs
-    #[arg(long, value_name = "SIZE", help_heading = TIMING, hide_short_help = true)]
+    #[arg(long, allow_hyphen_values = true, value_name = "SIZE", help_heading = TIMING, hide_short_help = true)]
     pub io_size: Option<ByteCount>,
     /// Stop after so many passes over the region
-    #[arg(long, value_name = "N", help_heading = TIMING, hide_short_help = true)]
+    #[arg(long, allow_hyphen_values = true, value_parser = whole_number::<u64>, value_name = "N", help_heading = TIMING, hide_short_help = true)]
     pub loops: Option<u64>,
     /// How I/O reaches the kernel [default: auto]
     #[arg(long, value_parser = words!(EngineChoice), help_heading = ENGINE)]
     pub engine: Option<EngineChoice>,
     /// Wait for so many completions at once [default: whatever is ready]
-    #[arg(long, value_name = "N", help_heading = ENGINE, hide_short_help = true)]
+    #[arg(long, allow_hyphen_values = true, value_parser = whole_number::<u32>, value_name = "N", help_heading = ENGINE, hide_short_help = true)]
     pub batch: Option<u32>,
     /// Poll for completions (io_uring)
     #[arg(long, help_heading = ENGINE, hide_short_help = true)]
@@ -299,6 +300,11 @@ impl WorkloadArguments {
             keep_going: keep_going.then_some(true),
         }
     }
+}
+
+/// A number that is no more than a number. The range is the plan's to check.
+fn whole_number<T: FromStr>(text: &str) -> Result<T, String> {
+    text.parse().map_err(|_| format!("\"{text}\" is not a whole number, or too large a one: write it in digits"))
 }
 
 pub(super) fn tag(text: &str) -> Result<(String, String), String> {
