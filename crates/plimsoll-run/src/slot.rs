@@ -140,6 +140,11 @@ impl Crew {
         self.plan.jobs * self.lanes
     }
 
+    /// What a lane gets of a total: its job's share, which a job of one lane would get as well, and of that its own.
+    const fn share(&self, total: u64, job: u32, lane: u32) -> u64 {
+        share(share(total, job, self.plan.jobs), lane, self.lanes)
+    }
+
     fn assignment<'a>(&'a self, worker: u32, setup: &'a SlotSetup<'_>, timing: Timing) -> Assignment<'a> {
         let plan = &self.plan;
         let (job, lane) = (worker / self.lanes, worker % self.lanes);
@@ -150,8 +155,12 @@ impl Crew {
             pacer: Pacer::new(&plan.pacing, job_seed(setup.seed, job), lane, self.lanes),
             content: ContentSource::new(&plan.payload, derive_seed(setup.seed, Purpose::Content, u64::from(worker))),
             checker: setup.generations.get(job as usize).map(|map| Checker::new(plan, job, map, setup.laid_out)),
-            operations_max: plan.operations.map(|total| share(total, worker, self.workers())),
-            bytes_max: plan.amount_bytes.map(|total| share(total, worker, self.workers())),
+            operations_max: plan.operations.map(|total| self.share(total, job, lane)),
+            bytes_max: plan.amount_bytes.map(|total| {
+                // Whole blocks: each worker would round its share of bytes up to one.
+                let block = u64::from(plan.block_size_bytes_max);
+                self.share(total.div_ceil(block), job, lane) * block
+            }),
             timing,
         }
     }

@@ -57,6 +57,25 @@ fn workers_see_an_interruption_while_whoever_hears_of_intervals_is_busy() {
     assert!(outcome.elapsed_ns < 400 * MILLISECOND, "{}", outcome.elapsed_ns);
 }
 
+#[test]
+fn an_amount_of_bytes_is_kept_over_all_jobs() {
+    for (jobs, io_size, bytes) in
+        [(3, "1MiB", 1 << 20), (7, "64KiB", 64 << 10), (64, "40KiB", 40 << 10), (3, "9KiB", 12 << 10)]
+    {
+        let plan = plan(&format!("rw = 'randread'\nqueue_depth = 4\njobs = {jobs}\nio_size = '{io_size}'"));
+        let outcome = visit_memory(&plan, &AtomicBool::new(false), &mut |_| {});
+        assert_eq!(outcome.tally.read.bytes, bytes, "{io_size} in {jobs} jobs");
+    }
+}
+
+#[test]
+fn lanes_share_what_their_job_would_do_alone() {
+    let plan = plan("rw = 'read'\njobs = 3\nqueue_depth = 4\nsize = '68KiB'\nloops = 1");
+    let crew = Crew::new(&plan, EngineKind::Psync);
+    let of = |job| (0..4).map(|lane| crew.share(17, job, lane)).sum::<u64>() * 4096;
+    assert_eq!([0, 1, 2].map(of), [0, 1, 2].map(|job| plan.job_region(job).length));
+}
+
 /// A gathering for two workers, and the intervals that it hands on.
 struct Gathered {
     gathering: Gathering,
