@@ -239,6 +239,16 @@ fn exists(path: &Path) -> Result<bool, HistoryError> {
     }
 }
 
+/// An error unless a history can be written, or made where there is none. Nothing of it is changed.
+pub fn check_writable(path: &Path) -> Result<(), HistoryError> {
+    if exists(path)? {
+        let opened = fs::OpenOptions::new().append(true).open(path);
+        opened.map_err(|source| HistoryError::Unreachable { path: path.to_owned(), source })?;
+    }
+    // SQLite makes files beside it.
+    check_makeable(path)
+}
+
 /// An error unless a history can be made at a path where there is none. Permissions tell only half of it (nobody makes
 /// files in /proc), so a file is made in the nearest directory that there is, and removed again.
 fn check_makeable(path: &Path) -> Result<(), HistoryError> {

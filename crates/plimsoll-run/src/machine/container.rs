@@ -21,11 +21,17 @@ struct Traces<'a> {
     cgroup: &'a str,
     /// The text of /proc/self/mountinfo.
     mountinfo: &'a str,
+    /// What /proc/self/ns/pid leads to.
+    process_namespace: &'a str,
 }
+
+/// What /proc/self/ns/pid leads to outside of all containers: the kernel gives its first namespaces fixed numbers.
+const FIRST_PROCESS_NAMESPACE: &str = "pid:[4026531836]";
 
 /// The container of this process.
 pub(super) fn environment(pod: &Pod) -> ContainerEnvironment {
     let read = |path| fs::read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default();
+    let namespace = fs::read_link("/proc/self/ns/pid").unwrap_or_default().to_string_lossy().into_owned();
     let exists = |path| Path::new(path).exists();
     let kind = guess(Traces {
         docker_file: exists("/.dockerenv"),
@@ -34,6 +40,7 @@ pub(super) fn environment(pod: &Pod) -> ContainerEnvironment {
         pod_named: pod.name.is_some(),
         cgroup: &read("/proc/self/cgroup"),
         mountinfo: &read("/proc/self/mountinfo"),
+        process_namespace: &namespace,
     });
     ContainerEnvironment { kind, pod: pod.name.clone(), namespace: pod.namespace.clone(), node: pod.node.clone() }
 }
@@ -51,11 +58,17 @@ fn guess(traces: Traces<'_>) -> ContainerKind {
         ContainerKind::Podman
     } else if group("containerd") || mounted("containerd") {
         ContainerKind::Containerd
-    } else if group("/lxc") || traces.mountinfo.contains(" - fuse.lxcfs ") {
+    } else if group("/lxc") || traces.mountinfo.contains(" - fuse.lxcfs ") || is_apart(traces.process_namespace) {
         ContainerKind::Other
     } else {
         ContainerKind::None
     }
+}
+
+/// Whether the processes of this namespace see themselves only. An engine that leaves no other trace, as runc by itself,
+/// does that much.
+fn is_apart(process_namespace: &str) -> bool {
+    !process_namespace.is_empty() && process_namespace != FIRST_PROCESS_NAMESPACE
 }
 
 /// Whether a line of mountinfo is about the root file system, or one of the few files that engines mount into every
@@ -113,6 +126,18 @@ mod tests {
         assert_eq!(mounted(pod.lines().next().unwrap()), ContainerKind::Containerd);
         let podman = "880 700 0:60 / / rw - overlay overlay rw,upperdir=/home/a/.local/share/containers/storage/overlay/1/diff\n";
         assert_eq!(mounted(podman), ContainerKind::Podman);
+    }
+
+    #[test]
+    fn a_container_that_leaves_no_other_trace_has_processes_of_its_own() {
+        // A bundle of runc: its root is a directory of the host, its group the root of a namespace.
+        let mountinfo = "61 57 8:1 /srv/bundle/rootfs / ro,relatime - ext4 /dev/sda1 rw\n\
+                         62 61 0:40 / /proc rw - proc proc rw\n";
+        let runc = Traces { mountinfo, cgroup: "0::/\n", ..Traces::default() };
+        assert_eq!(guess(Traces { process_namespace: "pid:[4026532281]", ..runc }), ContainerKind::Other);
+        assert_eq!(guess(Traces { process_namespace: "pid:[4026531836]", ..runc }), ContainerKind::None);
+        let docker = Traces { docker_file: true, process_namespace: "pid:[4026532281]", ..runc };
+        assert_eq!(guess(docker), ContainerKind::Docker);
     }
 
     #[test]

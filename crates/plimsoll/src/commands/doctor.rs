@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use plimsoll_history::location::HistoryLocation;
+use plimsoll_history::{history, location::HistoryLocation};
 use plimsoll_io::probe;
 use plimsoll_record::{environment::Environment, record::Tool};
 use plimsoll_report::{
@@ -145,6 +145,11 @@ fn advice(diagnosis: &Diagnosis) -> Vec<Advice> {
         && used + 4096 > most
     {
         advise("aio requests", "libaio may be refused: raise fs.aio-max-nr");
+    }
+    if let Some(Err(error)) = history.as_deref().map(history::check_writable) {
+        let cause = anyhow::Error::new(error);
+        let cause = cause.root_cause();
+        advise("history", &format!("runs are not kept, it cannot be written ({cause}): name another with --history"));
     }
     if history.is_none() && state_directory.is_none() {
         advise("history", "neither XDG_STATE_HOME nor HOME is set: name a file with --history");

@@ -4,11 +4,13 @@ use std::{
     fs::{self, File, Permissions},
     io::Read,
     os::unix::fs::{PermissionsExt, symlink},
+    path::Path,
+    process::Command,
 };
 
 use serde_json::Value;
 
-use crate::support::{Place, Said, names};
+use crate::support::{Mounted, Place, Said, is_root, names};
 
 const TINY: &str = "run DATA --rw randread --size 4M --operations 100";
 
@@ -103,4 +105,29 @@ fn a_file_that_an_export_overwrites_is_the_old_one_or_the_new_one_whole() {
     // What is no file is written to, not replaced.
     assert_eq!(place.run("export --output /dev/null --force").code, Some(0));
     assert!(!fs::metadata("/dev/null").unwrap().is_file());
+}
+
+#[test]
+fn doctor_says_when_no_run_can_be_kept() {
+    let place = Place::new();
+    let doctor = |state: &Path, flags: &str| {
+        Said::of(place.command(&format!("doctor {flags}")).env("XDG_STATE_HOME", state).output().unwrap())
+    };
+    assert!(!doctor(&place.path("state"), "").stdout.contains("not kept"));
+    assert!(!place.path("state").exists(), "to look is not to make");
+    let said = doctor(Path::new("/proc/state"), "");
+    assert!(said.stdout.contains("-> runs are not kept, it cannot be written ("), "{}", said.stdout);
+    if !is_root() {
+        return;
+    }
+    let mounted = Mounted::ext4(&place, 64 << 20);
+    let state = mounted.point.join("state");
+    let run = place.command(TINY).env("XDG_STATE_HOME", &state).output().unwrap();
+    assert!(run.status.success());
+    let remounted = Command::new("mount").args(["-o", "remount,ro"]).arg(&mounted.point).status().unwrap();
+    assert!(remounted.success());
+    let advice = doctor(&state, "--json").json()["advice"].clone();
+    let about_history: Vec<_> = advice.as_array().unwrap().iter().filter(|one| one["about"] == "history").collect();
+    assert_eq!(about_history.len(), 1, "{advice}");
+    assert!(about_history[0]["text"].as_str().unwrap().contains("Read-only file system"), "{advice}");
 }
