@@ -38,7 +38,7 @@ pub(crate) struct Column {
 
 impl Column {
     pub(crate) fn new(head: impl Into<String>, side: Side, rank: Rank, values: Vec<String>) -> Self {
-        let values = values.iter().map(|value| printable::line(value).into_owned()).collect();
+        let values = values.into_iter().map(|value| printable::line(&value).into_owned()).collect();
         Self { head: printable::line(&head.into()).into_owned(), side, rank, values }
     }
 

@@ -65,8 +65,8 @@ fn guess(traces: Traces<'_>) -> ContainerKind {
     }
 }
 
-/// Whether the processes of this namespace see themselves only. An engine that leaves no other trace, as runc by itself,
-/// does that much.
+/// Whether the processes of this namespace see themselves only. An engine that leaves no other trace, as runc by
+/// itself, does that much.
 fn is_apart(process_namespace: &str) -> bool {
     !process_namespace.is_empty() && process_namespace != FIRST_PROCESS_NAMESPACE
 }
