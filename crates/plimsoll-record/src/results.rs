@@ -225,8 +225,8 @@ pub struct OpenLoopResult {
     /// Issued more than a millisecond after their time, because all queue slots were taken. Their latency counts from
     /// the intended time.
     pub late: u64,
-    /// Due in the measured time but never issued. Among the latencies with the time they had waited at its end, which is
-    /// a lower bound.
+    /// Due in the measured time but never issued. They are among the latencies with the time that they had waited at
+    /// its end, which is a lower bound.
     pub never_issued: u64,
     /// The longest delay of an issue.
     pub latest_ns: u64,
