@@ -266,4 +266,7 @@ fn a_state_directory_that_stalls_costs_no_second_and_no_interruption() {
     assert_eq!(series.iter().map(reads).sum::<u64>(), record["cells"][0]["read"]["operations"].as_u64().unwrap());
     assert!(series.iter().take(7).all(|second| reads(second) > 0), "{series:?}");
     assert_eq!(place.leftovers(), Vec::<String>::new());
+    let later = place.command("history --json").env("XDG_STATE_HOME", mounted.point.join("state")).output().unwrap();
+    let runs = Said::of(later).json();
+    assert_eq!((&runs[0]["id"], runs.as_array().unwrap().len()), (&record["id"], 1), "what had reached the journal");
 }
