@@ -2,7 +2,7 @@
 
 use std::{
     fs::{self, File},
-    path::Path,
+    path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     thread,
     time::Duration,
@@ -38,6 +38,27 @@ fn wait_until_at_work(place: &Place) {
         thread::sleep(Duration::from_millis(10));
     }
     panic!("the run never began");
+}
+
+/// Waits until the journal of a run holds a second of load: it is written by a thread of its own.
+fn wait_until_journalled(place: &Place) {
+    let has_second = |path: &Path| {
+        let is_journal = path.extension().is_some_and(|extension| extension == "ndjson");
+        is_journal && fs::read_to_string(path).is_ok_and(|text| text.contains("\"event\":\"interval\""))
+    };
+    for _ in 0..3000 {
+        if files_below(&place.path("state")).iter().any(|path| has_second(path)) {
+            return;
+        }
+        thread::sleep(Duration::from_millis(10));
+    }
+    panic!("no journal holds a second of load");
+}
+
+/// All files of a directory and of those in it.
+fn files_below(directory: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten().map(|entry| entry.path());
+    entries.flat_map(|path| if path.is_dir() { files_below(&path) } else { vec![path] }).collect()
 }
 
 #[test]
@@ -165,7 +186,7 @@ fn a_killed_run_leaves_nothing_to_the_next_command() {
 fn a_killed_run_goes_into_the_history_it_was_meant_for() {
     let place = Place::new();
     let mut child = start(&place, "run DATA --rw randread --size 4M --duration 60s --history new/mine.db");
-    wait_until_at_work(&place);
+    wait_until_journalled(&place);
     signal(&child, Signal::KILL);
     child.wait().unwrap();
     let said = place.run("history --json");
@@ -180,7 +201,7 @@ fn a_killed_run_goes_into_the_history_it_was_meant_for() {
 fn a_run_that_its_history_does_not_take_is_told_until_it_is_given_up() {
     let place = Place::new();
     let mut child = start(&place, "run DATA --rw randread --size 4M --duration 60s --history mine.db");
-    wait_until_at_work(&place);
+    wait_until_journalled(&place);
     signal(&child, Signal::KILL);
     child.wait().unwrap();
     fs::write(place.path("mine.db"), "this is no database any more").unwrap();
