@@ -1,6 +1,8 @@
 //! Latency distributions: fixed bounds, exact merges, clamped values counted.
 
 mod buckets;
+pub mod exposure;
+pub mod percentile_interval;
 
 use std::fmt;
 
@@ -127,6 +129,17 @@ impl LatencyHistogram {
     /// The longest latency; `None` when empty.
     pub fn max_ns(&self) -> Option<u64> {
         (self.count() > 0).then_some(self.max_ns)
+    }
+
+    /// The middle latency and the observations of each bucket that has any, from short to long.
+    pub fn buckets(&self) -> impl Iterator<Item = (f64, u64)> {
+        let bounds = self.buckets.occupied_bounds();
+        bounds.map(|((lowest, highest), count)| (f64::midpoint(lowest as f64, highest as f64), count))
+    }
+
+    /// Observations in buckets above the one that this latency falls in.
+    pub fn count_above(&self, latency_ns: u64) -> u64 {
+        self.buckets.count_above(latency_ns.clamp(1, HIGHEST_NS))
     }
 
     /// The mean, from the exact sum; `None` when empty.
@@ -280,6 +293,19 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn what_lies_above_a_latency_is_counted_by_buckets(
+            values in proptest::collection::vec(1..HIGHEST_NS, 1..200),
+            limit in 1..HIGHEST_NS,
+        ) {
+            let histogram = of(&values);
+            let limit_bucket = of(&[limit]).buckets().next().unwrap().0;
+            let above: u64 =
+                histogram.buckets().filter(|(middle, _)| *middle > limit_bucket).map(|(_, count)| count).sum();
+            prop_assert_eq!(histogram.count_above(limit), above);
+            prop_assert_eq!(histogram.buckets().map(|(_, count)| count).sum::<u64>(), values.len() as u64);
+        }
+
         #[test]
         fn a_merge_is_the_histogram_of_all(
             left in proptest::collection::vec(0..HIGHEST_NS, 0..200),

@@ -66,8 +66,18 @@ impl Buckets {
 
     /// The lowest value and the count of each bucket that is not empty, in order.
     pub(super) fn occupied(&self) -> impl Iterator<Item = (u64, u64)> {
+        self.occupied_bounds().map(|((lowest, _), count)| (lowest, count))
+    }
+
+    /// The lowest and highest value and the count of each bucket that is not empty, in order.
+    pub(super) fn occupied_bounds(&self) -> impl Iterator<Item = ((u64, u64), u64)> {
         let occupied = self.counts.iter().enumerate().filter(|(_, count)| **count > 0);
-        occupied.map(|(index, count)| (self.bounds(index).0, *count))
+        occupied.map(|(index, count)| (self.bounds(index), *count))
+    }
+
+    /// The observations in buckets above the one of a value that is not above the highest.
+    pub(super) fn count_above(&self, value: u64) -> u64 {
+        self.counts[self.index(value) + 1..].iter().fold(0, |sum: u64, count| sum.saturating_add(*count))
     }
 
     /// The highest value of the bucket that holds the `rank`-th observation, from 1; `None` when there are fewer.

@@ -1,0 +1,118 @@
+//! Burst allowances: what a catalog says of a volume that is fast until its tokens are spent.
+//!
+//! A bucket holds tokens and is refilled at the sustained rate. While it holds any, the volume follows its load.
+
+use serde::{Deserialize, Serialize};
+
+/// A rate this much above the sustained one cannot be the sustained one. Above the error of a catalog entry.
+const ABOVE: f64 = 1.155;
+/// Seconds count as spending when they exceed the sustained rate by this factor.
+const SPENDING: f64 = 1.10;
+/// The tokens that must be spent before the allowance counts as gone, as a share of the bucket.
+const GONE: f64 = 1.1;
+
+/// What a token pays for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Unit {
+    /// One operation.
+    #[default]
+    Operations,
+    /// One byte.
+    Bytes,
+}
+
+/// A burst allowance of a target.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Allowance {
+    /// What a token pays for.
+    #[serde(default)]
+    pub unit: Unit,
+    /// Tokens a second that are there for ever.
+    pub sustained: f64,
+    /// Tokens a second while the bucket holds any, if known.
+    pub burst: Option<f64>,
+    /// Tokens that the full bucket holds.
+    pub bucket: f64,
+}
+
+impl Allowance {
+    /// Tokens that one operation of this size costs.
+    pub const fn price(&self, bytes_per_operation: f64) -> f64 {
+        match self.unit {
+            Unit::Operations => 1.0,
+            Unit::Bytes => bytes_per_operation,
+        }
+    }
+
+    /// Tokens that a stretch of this rate took out of the bucket.
+    pub fn spent(&self, tokens_per_second: f64, seconds: f64) -> f64 {
+        (tokens_per_second - SPENDING * self.sustained).max(0.0) * seconds
+    }
+
+    /// Whether a rate may be a burst: above what is sustained, and not enough spent to be sure that tokens are gone.
+    pub fn may_be_burst(&self, tokens_per_second: f64, spent: f64) -> bool {
+        tokens_per_second > ABOVE * self.sustained && spent < GONE * self.bucket
+    }
+
+    /// Seconds until the bucket is empty at this rate; `None` when it never is.
+    pub fn seconds_left(&self, tokens_per_second: f64, spent: f64) -> Option<f64> {
+        let drain = tokens_per_second - self.sustained;
+        (drain > 0.0).then(|| (self.bucket - spent).max(0.0) / drain)
+    }
+
+    /// Seconds of load that empty a full bucket for certain, at the highest rate the target reaches.
+    pub fn seconds_to_exhaust(&self, tokens_per_second: f64) -> Option<f64> {
+        let drain = tokens_per_second - self.sustained;
+        (drain > 0.0).then(|| 1.25 * self.bucket / drain + 30.0)
+    }
+}
+
+/// The refill rate that a second burst tells: after so many seconds of rest the rate held for so many seconds.
+pub fn refill_rate(burst_rate: f64, idle_seconds: f64, burst_seconds: f64) -> f64 {
+    burst_seconds * burst_rate / (idle_seconds + burst_seconds)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const SMALL_DISK: Allowance =
+        Allowance { unit: Unit::Operations, sustained: 300.0, burst: Some(3000.0), bucket: 5_400_000.0 };
+
+    #[test]
+    fn a_fresh_disk_of_this_kind_bursts_for_two_thousand_seconds() {
+        assert!((SMALL_DISK.seconds_left(3000.0, 0.0).unwrap() - 2000.0).abs() < 1e-9);
+        assert_eq!(SMALL_DISK.seconds_left(300.0, 0.0), None);
+    }
+
+    #[test]
+    fn a_high_rate_is_a_burst_until_all_tokens_are_spent_for_certain() {
+        assert!(SMALL_DISK.may_be_burst(3000.0, 5_400_000.0));
+        assert!(!SMALL_DISK.may_be_burst(3000.0, 6_000_000.0));
+        assert!(!SMALL_DISK.may_be_burst(330.0, 0.0));
+    }
+
+    #[test]
+    fn tokens_may_be_bytes() {
+        let allowance = Allowance { unit: Unit::Bytes, ..SMALL_DISK };
+        assert!((allowance.price(4096.0) - 4096.0).abs() < f64::EPSILON);
+        assert!((SMALL_DISK.price(4096.0) - 1.0).abs() < f64::EPSILON);
+    }
+
+    proptest! {
+        #[test]
+        fn a_second_burst_tells_the_refill(
+            refill in 50.0..1000.0_f64,
+            burst in 2000.0..9000.0_f64,
+            idle in 10.0..100.0_f64,
+        ) {
+            let burst_seconds = refill * idle / (burst - refill);
+            prop_assert!((refill_rate(burst, idle, burst_seconds) - refill).abs() < 1e-6 * refill);
+        }
+    }
+}

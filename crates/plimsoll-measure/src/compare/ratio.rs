@@ -1,0 +1,108 @@
+//! A ratio with its interval.
+
+use serde::{Deserialize, Serialize};
+
+use crate::student;
+
+/// The probability with which a difference as large as the detectable one is found.
+const POWER: f64 = 0.80;
+
+/// How many times as large the second is as the first.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Ratio {
+    /// The ratio.
+    pub ratio: f64,
+    /// The lower end of its interval.
+    pub low: f64,
+    /// The upper end.
+    pub high: f64,
+    /// The probability of as large a difference between equals.
+    pub p_value: f64,
+    /// The smallest difference, as a share, that is found four times in five.
+    pub detectable: f64,
+}
+
+impl Ratio {
+    /// The interval of a mean of logarithms with this standard error. `confidence` is that of the interval, as 0.95.
+    pub fn of_logs(mean: f64, error: f64, degrees: f64, confidence: f64) -> Self {
+        let beyond = student::quantile(f64::midpoint(1.0, confidence), degrees);
+        let half_width = beyond * error;
+        let detectable = (beyond + student::quantile(POWER, degrees)) * error;
+        let p_value = match error > 0.0 {
+            true => student::two_sided_p(mean / error, degrees),
+            // Without any scatter every difference is one.
+            false if mean.abs() > 0.0 => 0.0,
+            false => 1.0,
+        };
+        Self {
+            ratio: mean.exp(),
+            low: (mean - half_width).exp(),
+            high: (mean + half_width).exp(),
+            p_value,
+            detectable: detectable.exp_m1(),
+        }
+    }
+
+    /// Whether the interval leaves out equality.
+    pub fn differs(&self) -> bool {
+        self.low > 1.0 || self.high < 1.0
+    }
+
+    /// The same comparison with the sides swapped.
+    pub fn inverted(&self) -> Self {
+        Self { ratio: 1.0 / self.ratio, low: 1.0 / self.high, high: 1.0 / self.low, ..*self }
+    }
+}
+
+/// How large a difference, as a share, so many runs of each side find four times in five, when runs of one side scatter
+/// by this share. Infinite below two runs.
+pub fn detectable_with_runs(scatter: f64, runs: u32) -> f64 {
+    if runs < 2 {
+        return f64::INFINITY;
+    }
+    let degrees = f64::from(2 * (runs - 1));
+    let error = scatter * (2.0 / f64::from(runs)).sqrt();
+    (student::quantile(0.975, degrees) + student::quantile(POWER, degrees)) * error
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn few_runs_find_large_differences_only() {
+        // Percent, for a scatter of 1 %, 3 %, 5 % and 10 %.
+        for (runs, percents) in [(2, [5.4, 16.0, 27.0, 54.0]), (3, [3.0, 9.1, 15.0, 30.0]), (20, [0.9, 2.7, 4.5, 9.0])]
+        {
+            for (scatter, percent) in [0.01, 0.03, 0.05, 0.10].into_iter().zip(percents) {
+                let found = 100.0 * detectable_with_runs(scatter, runs);
+                assert!((found - percent).abs() <= 0.03 * percent, "{runs} runs, {scatter}: {found}, not {percent}");
+            }
+        }
+        assert!(detectable_with_runs(0.01, 1).is_infinite());
+    }
+
+    #[test]
+    fn no_scatter_is_certainty() {
+        assert!(!Ratio::of_logs(0.0, 0.0, 11.0, 0.95).differs());
+        let apart = Ratio::of_logs(0.1, 0.0, 11.0, 0.95);
+        assert!(apart.differs() && apart.p_value < f64::MIN_POSITIVE);
+    }
+
+    proptest! {
+        #[test]
+        fn the_interval_leaves_out_equality_when_the_probability_is_small(
+            mean in -0.5..0.5_f64,
+            error in 0.001..0.5_f64,
+            degrees in 2..60_u32,
+        ) {
+            let ratio = Ratio::of_logs(mean, error, f64::from(degrees), 0.95);
+            prop_assert!(ratio.low < ratio.ratio && ratio.ratio < ratio.high);
+            prop_assert!((ratio.p_value - 0.05).abs() < 1e-6 || ratio.differs() == (ratio.p_value < 0.05));
+            prop_assert!((ratio.inverted().inverted().low - ratio.low).abs() < 1e-12);
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! Systems that were measured at different times: archives, restores, results of others.
+
+use super::{ratio::Ratio, signed_rank::Shift};
+use crate::{
+    series::moments::{mean, median_of_sorted, variance},
+    student::{normal_quantile, normal_two_sided_p, quantile},
+};
+
+/// Values of both sides together up to which ranks are counted exactly.
+const EXACT_MAX: usize = 60;
+
+/// Welch's t interval of the ratio of two sides whose logarithms these are: one value a round or run. `None` below two
+/// values a side.
+pub fn welch(first_logs: &[f64], second_logs: &[f64], confidence: f64) -> Option<Ratio> {
+    if first_logs.len() < 2 || second_logs.len() < 2 {
+        return None;
+    }
+    let share = |logs: &[f64]| variance(logs) / logs.len() as f64;
+    let (first, second) = (share(first_logs), share(second_logs));
+    let sum = first + second;
+    let degrees_of = |share: f64, logs: &[f64]| share * share / (logs.len() - 1) as f64;
+    let spread = degrees_of(first, first_logs) + degrees_of(second, second_logs);
+    let degrees = if spread > 0.0 { sum * sum / spread } else { (first_logs.len() + second_logs.len() - 2) as f64 };
+    Some(Ratio::of_logs(mean(second_logs) - mean(first_logs), sum.sqrt(), degrees, confidence))
+}
+
+/// The probability of as uneven ranks between equals (Mann and Whitney), two-sided. Ties count half. 1 of nothing.
+pub fn rank_probability(first: &[f64], second: &[f64]) -> f64 {
+    let (n, m) = (first.len(), second.len());
+    if n == 0 || m == 0 {
+        return 1.0;
+    }
+    let wins = |left: &f64, right: &f64| match left.total_cmp(right) {
+        std::cmp::Ordering::Less => 1.0,
+        std::cmp::Ordering::Equal => 0.5,
+        std::cmp::Ordering::Greater => 0.0,
+    };
+    let statistic: f64 = first.iter().map(|left| second.iter().map(|right| wins(left, right)).sum::<f64>()).sum();
+    let pairs = (n * m) as f64;
+    let fewer = statistic.min(pairs - statistic);
+    if n + m > EXACT_MAX {
+        let deviation = (pairs * (n + m + 1) as f64 / 12.0).sqrt();
+        return normal_two_sided_p((fewer + 0.5 - pairs / 2.0).min(0.0) / deviation);
+    }
+    let tail: f64 = probabilities(n, m).iter().take(fewer.floor() as usize + 1).sum();
+    (2.0 * tail).min(1.0)
+}
+
+/// The Hodges-Lehmann shift from the first to the second side: the median of all differences, and the interval that
+/// ranks give. `None` when there are too few values for an interval of this confidence.
+pub fn shift(first: &[f64], second: &[f64], confidence: f64) -> Option<Shift> {
+    let mut differences: Vec<f64> =
+        second.iter().flat_map(|right| first.iter().map(move |left| right - left)).collect();
+    differences.sort_by(f64::total_cmp);
+    let rank = interval_rank(first.len(), second.len(), confidence)?;
+    Some(Shift {
+        estimate: median_of_sorted(&differences),
+        low: differences[rank - 1],
+        high: differences[differences.len() - rank],
+    })
+}
+
+/// Which difference, counted from 1 from either end, bounds the interval.
+fn interval_rank(n: usize, m: usize, confidence: f64) -> Option<usize> {
+    let tail = f64::midpoint(1.0, -confidence);
+    if n + m > EXACT_MAX {
+        let pairs = (n * m) as f64;
+        let deviation = (pairs * (n + m + 1) as f64 / 12.0).sqrt();
+        return Some((pairs / 2.0 + normal_quantile(tail) * deviation).floor().max(1.0) as usize);
+    }
+    let mut cumulated = 0.0;
+    let below = probabilities(n, m).into_iter().take_while(|probability| {
+        cumulated += probability;
+        cumulated <= tail
+    });
+    Some(below.count()).filter(|rank| *rank > 0)
+}
+
+/// The probability of each Mann-Whitney statistic from 0 to n*m.
+fn probabilities(n: usize, m: usize) -> Vec<f64> {
+    // Whether the largest of all values is of the first or of the second side, weighed by their numbers.
+    let mut table = vec![vec![Vec::new(); m + 1]; n + 1];
+    for i in 0..=n {
+        for j in 0..=m {
+            table[i][j] = if i == 0 || j == 0 {
+                vec![1.0]
+            } else {
+                let (weight_first, weight_second) = (i as f64 / (i + j) as f64, j as f64 / (i + j) as f64);
+                let mut sums = vec![0.0; i * j + 1];
+                // A largest value of the second side is above all of the first.
+                table[i][j - 1].iter().enumerate().for_each(|(at, p)| sums[at + i] += weight_second * p);
+                table[i - 1][j].iter().enumerate().for_each(|(at, p)| sums[at] += weight_first * p);
+                sums
+            };
+        }
+    }
+    table.swap_remove(n).swap_remove(m)
+}
+
+/// The interval of the ratio of two means from runs at different times (Fieller). `None` below two runs a side, or when
+/// the first mean may be zero.
+pub fn fieller(first: &[f64], second: &[f64], confidence: f64) -> Option<(f64, f64)> {
+    if first.len() < 2 || second.len() < 2 {
+        return None;
+    }
+    let half_width = |runs: &[f64]| {
+        let beyond = quantile(f64::midpoint(1.0, confidence), (runs.len() - 1) as f64);
+        beyond * (variance(runs) / runs.len() as f64).sqrt()
+    };
+    let (below, above) = (mean(first), mean(second));
+    let certain = below * below - half_width(first).powi(2);
+    let root = (below * above).powi(2) - certain * (above * above - half_width(second).powi(2));
+    if certain <= 0.0 || root < 0.0 {
+        return None;
+    }
+    Some(((below * above - root.sqrt()) / certain, (below * above + root.sqrt()) / certain))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::test_noise;
+
+    #[test]
+    fn three_and_three_runs_can_never_be_significant() {
+        let smallest = |runs: usize| {
+            let values: Vec<f64> = (0..2 * runs).map(|i| i as f64).collect();
+            rank_probability(&values[..runs], &values[runs..])
+        };
+        assert!((smallest(3) - 0.10).abs() < 1e-9);
+        assert!((smallest(4) - 0.02857).abs() < 1e-4);
+        assert!((smallest(5) - 0.00794).abs() < 1e-4);
+        assert_eq!(shift(&[1.0, 2.0, 3.0], &[4.0, 5.0, 6.0], 0.95), None);
+        assert!(shift(&[1.0, 2.0, 3.0, 4.0], &[5.0, 6.0, 7.0, 8.0], 0.95).is_some());
+    }
+
+    #[test]
+    fn welch_agrees_with_a_worked_example() {
+        // Two sides of five values with variances 2.5 and 10: t = 5/sqrt(2.5), 5.88 degrees.
+        let (first, second) = ([1.0, 2.0, 3.0, 4.0, 5.0], [4.0, 6.0, 8.0, 10.0, 12.0]);
+        let ratio = welch(&first, &second, 0.95).unwrap();
+        assert!((ratio.ratio.ln() - 5.0).abs() < 1e-9);
+        assert!((ratio.p_value - 0.0202).abs() < 0.001, "{}", ratio.p_value);
+    }
+
+    #[test]
+    fn equals_differ_in_one_of_twenty() {
+        let logs = |seed| -> Vec<f64> { test_noise::rates(1.0, 0.05, 0.0, 10, seed).iter().map(|x| x.ln()).collect() };
+        let differ = (0..1000).filter(|run| welch(&logs(2 * run), &logs(2 * run + 1), 0.95).unwrap().differs()).count();
+        assert!((25..80).contains(&differ), "{differ} of 1000");
+        let ranked = (0..1000).filter(|run| rank_probability(&logs(2 * run), &logs(2 * run + 1)) < 0.05).count();
+        assert!((20..75).contains(&ranked), "{ranked} of 1000");
+    }
+
+    #[test]
+    fn ratios_of_means_enclose_the_truth() {
+        let covered = (0..400)
+            .filter(|run| {
+                let first = test_noise::rates(100.0, 0.2, 0.0, 8, 2 * run);
+                let second = test_noise::rates(250.0, 0.2, 0.0, 8, 2 * run + 1);
+                fieller(&first, &second, 0.95).is_some_and(|(low, high)| low < 2.5 && 2.5 < high)
+            })
+            .count();
+        assert!(covered > 366, "{covered} of 400");
+        assert_eq!(fieller(&[1.0, -1.0, 0.5], &[5.0, 6.0], 0.95), None);
+        assert_eq!(fieller(&[1.0], &[5.0, 6.0], 0.95), None);
+    }
+
+    proptest! {
+        #[test]
+        fn swapping_sides_turns_everything(
+            first in proptest::collection::vec(1.0..9.0_f64, 4..40),
+            second in proptest::collection::vec(1.0..9.0_f64, 4..40),
+        ) {
+            let (one, other) = (welch(&first, &second, 0.95).unwrap(), welch(&second, &first, 0.95).unwrap());
+            prop_assert!((one.ratio * other.ratio - 1.0).abs() < 1e-9 && (one.p_value - other.p_value).abs() < 1e-9);
+            let (one, other) = (shift(&first, &second, 0.95).unwrap(), shift(&second, &first, 0.95).unwrap());
+            prop_assert!((one.estimate + other.estimate).abs() < 1e-9 && (one.low + other.high).abs() < 1e-9);
+            prop_assert!((rank_probability(&first, &second) - rank_probability(&second, &first)).abs() < 1e-9);
+        }
+
+        #[test]
+        fn probabilities_of_ranks_add_up(n in 1..12_usize, m in 1..12_usize) {
+            let all = probabilities(n, m);
+            prop_assert_eq!(all.len(), n * m + 1);
+            prop_assert!((all.iter().sum::<f64>() - 1.0).abs() < 1e-9);
+            prop_assert!(all.iter().zip(all.iter().rev()).all(|(left, right)| (left - right).abs() < 1e-12));
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! How much of a latency is waiting in a queue: Little's law.
+
+use serde::{Deserialize, Serialize};
+
+/// The share of the latency that is waiting before the latency is called bound by the queue.
+const WAITING_MIN: f64 = 0.5;
+
+/// The share of the queue that is really kept busy: rate times mean latency over depth. Little's law says 1 for a
+/// closed loop; less means that whoever measures does not keep the queue filled.
+pub fn occupancy(rate: f64, mean_latency_ns: f64, depth: u32) -> f64 {
+    rate * mean_latency_ns / 1e9 / f64::from(depth.max(1))
+}
+
+/// A latency that says how deep the queue is, not how fast the storage is.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct QueueBound {
+    /// The mean latency that was measured.
+    pub latency_ns: f64,
+    /// What an operation takes when none is before it.
+    pub service_ns: f64,
+    /// The share of the latency that is waiting.
+    pub waiting_share: f64,
+    /// The depth at which the same rate would do without waiting.
+    pub depth_needed: f64,
+}
+
+/// Compares a latency at full depth with that of single operations on the same storage.
+pub fn queue_bound(rate: f64, latency_ns: f64, service_ns: f64) -> Option<QueueBound> {
+    if latency_ns <= 0.0 || service_ns <= 0.0 {
+        return None;
+    }
+    let waiting_share = 1.0 - service_ns / latency_ns;
+    (waiting_share >= WAITING_MIN).then(|| QueueBound {
+        latency_ns,
+        service_ns,
+        waiting_share,
+        depth_needed: (rate * service_ns / 1e9).max(1.0),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_deep_queue_before_a_capped_disk_waits_most_of_the_time() {
+        // 5,210 operations a second at depth 256 take 49 ms each, whatever the disk could do.
+        let latency_ns = 256.0 / 5210.0 * 1e9;
+        assert!((occupancy(5210.0, latency_ns, 256) - 1.0).abs() < 1e-9);
+        let bound = queue_bound(5210.0, latency_ns, 800_000.0).unwrap();
+        assert!(bound.waiting_share > 0.98 && (bound.depth_needed - 4.168).abs() < 0.001);
+        assert_eq!(queue_bound(1000.0, 1_000_000.0, 900_000.0), None);
+        assert_eq!(queue_bound(0.0, 0.0, 0.0), None);
+    }
+
+    #[test]
+    fn a_queue_that_is_not_kept_filled_shows() {
+        assert!(occupancy(1000.0, 1_000_000.0, 2) < 0.9);
+    }
+}

@@ -1,0 +1,292 @@
+//! Which cell is visited next, when a cell is done, and what to call it: one pure state machine.
+//!
+//! Whoever drives it asks for the [`Step`], does it, and hands back what was measured. It knows no clock: times are
+//! handed in, since the session began. A real run, a cluster and the replay of a trace drive the same machine.
+//!
+//! ```
+//! use plimsoll_measure::session::{CellPlan, Session, SessionPlan, Step};
+//! use plimsoll_measure::session::visit::{Sample, Visit};
+//!
+//! let mut session = Session::new(SessionPlan { cells: vec![CellPlan::default()], ..SessionPlan::default() });
+//! let mut now_ns = 0;
+//! while let Step::Visit(slot) = session.next_step(now_ns) {
+//!     let measured_ns = slot.measured_ns.expect("only a plan can leave it out");
+//!     let from_ns = now_ns + slot.ramp_ns;
+//!     now_ns = from_ns + measured_ns;
+//!     let second = Sample { count: 5000.0, elapsed_ns: 1_000_000_000 };
+//!     let ramp = Sample { count: 0.0, elapsed_ns: slot.ramp_ns };
+//!     session.observe(&slot, Visit { from_ns, ramp, seconds: vec![second; (measured_ns / 1_000_000_000) as usize] });
+//! }
+//! assert_eq!(session.answer(0).verdict.as_str(), "steady");
+//! ```
+
+pub mod answer;
+mod bookend;
+mod bursts;
+mod cell;
+mod order;
+mod plan;
+mod progress;
+#[cfg(test)]
+mod tests;
+mod turns;
+pub mod visit;
+
+use std::collections::VecDeque;
+
+use self::{
+    answer::{Answer, Burst, Estimate, Moved},
+    cell::{Cell, Look},
+    visit::Visit,
+};
+use crate::{detect::token_bucket::Stretch, effort::Rules, stability::Stability, verdict::Verdict};
+
+pub use self::{
+    plan::{CellPlan, FixedVisits, SessionPlan},
+    progress::Progress,
+};
+
+/// The relative error that a rate predicted from a catalog has.
+const CATALOG_ERROR: f64 = 0.15;
+
+/// What a visit is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// It is judged.
+    Measure,
+    /// It is judged as one piece with the visit before: load should not pause in between.
+    Continue,
+    /// It is kept for the record only.
+    Discard,
+    /// It tells whether a claim still holds.
+    Bookend,
+}
+
+/// One visit to a cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Slot {
+    /// Which cell.
+    pub cell: usize,
+    /// Which visit of the cell, from 0.
+    pub round: u32,
+    /// Load before the measured part.
+    pub ramp_ns: u64,
+    /// Length of the measured part; absent when it ends by itself.
+    pub measured_ns: Option<u64>,
+    /// What it is for.
+    pub purpose: Purpose,
+}
+
+/// What to do next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// Visit a cell and hand the result to [`Session::observe`], or give up with [`Session::abandon`].
+    Visit(Slot),
+    /// Rest until then and ask again.
+    WaitUntil(u64),
+    /// All is measured, or time is up.
+    Done,
+}
+
+/// Why numbers do not speak of the storage, however even they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Overruling {
+    /// A cache answered.
+    Cached,
+    /// The machine that measured was the limit.
+    ClientLimited,
+}
+
+/// A cell's turn in a pass.
+#[derive(Clone, Copy, Debug)]
+struct Turn {
+    cell: usize,
+    /// The turn does not come earlier.
+    not_before_ns: u64,
+}
+
+/// The slot that was handed out last.
+#[derive(Clone, Copy, Debug)]
+struct Latest {
+    cell: usize,
+    /// Whether the slot before it wrote to the same target; unknown of the first one.
+    after_write: Option<bool>,
+}
+
+/// A session: its plan and all that was measured so far.
+#[derive(Clone, Debug)]
+pub struct Session {
+    plan: SessionPlan,
+    rules: Rules,
+    cells: Vec<Cell>,
+    overruled: Vec<Option<Overruling>>,
+    predicted: Vec<Option<Burst>>,
+    moved: Vec<Option<Moved>>,
+    pass: VecDeque<Turn>,
+    /// When the pass began.
+    pass_from_ns: Option<u64>,
+    latest: Option<Latest>,
+    /// Targets whose bookend is still to come; absent until all cells are done.
+    bookends: Option<VecDeque<usize>>,
+}
+
+impl Session {
+    /// A session that has measured nothing yet.
+    pub fn new(plan: SessionPlan) -> Self {
+        let count = plan.cells.len();
+        let rules = Rules::new(plan.effort, plan.precision, count);
+        let cells = plan.cells.iter().map(|cell| Cell::new(*cell, rules, count)).collect();
+        Self {
+            plan,
+            rules,
+            cells,
+            overruled: vec![None; count],
+            predicted: vec![None; count],
+            moved: vec![None; count],
+            pass: VecDeque::new(),
+            pass_from_ns: None,
+            latest: None,
+            bookends: None,
+        }
+    }
+
+    /// What the effort and the number of cells amount to.
+    pub const fn rules(&self) -> &Rules {
+        &self.rules
+    }
+
+    /// What to do next, at this time since the session began.
+    pub fn next_step(&mut self, now_ns: u64) -> Step {
+        let step = match self.next_turn(now_ns) {
+            Some(turn) if turn.not_before_ns > now_ns => self.wait(turn.not_before_ns),
+            Some(turn) => {
+                self.pass.pop_front();
+                self.fit(self.slot(turn.cell), now_ns)
+            }
+            None => self.next_bookend(now_ns),
+        };
+        if let Step::Visit(Slot { cell, .. }) = step {
+            self.latest = Some(Latest { cell, after_write: self.latest.map(|_| self.follows_write(cell)) });
+        }
+        step
+    }
+
+    /// Takes in what a visit measured.
+    pub fn observe(&mut self, slot: &Slot, visit: Visit) {
+        if slot.purpose == Purpose::Bookend {
+            self.compare_bookend(slot.cell, &visit);
+        } else {
+            self.add(slot.cell, visit);
+        }
+    }
+
+    /// Takes in a visit of an earlier session that this one goes on with. All of a cell's come in order, before the
+    /// first step is asked for.
+    pub fn resume(&mut self, cell: usize, visit: Visit) {
+        self.add(cell, visit);
+    }
+
+    /// A cell that failed gets no further visits.
+    pub fn abandon(&mut self, cell: usize) {
+        self.cells[cell].closed = true;
+    }
+
+    /// Says that a cell's numbers do not speak of the storage.
+    pub fn overrule(&mut self, cell: usize, overruling: Overruling) {
+        self.overruled[cell] = self.overruled[cell].max(Some(overruling));
+    }
+
+    /// Whether a cell needs no more visits.
+    pub fn is_closed(&self, cell: usize) -> bool {
+        self.cells[cell].closed
+    }
+
+    /// What may be said of a cell by now.
+    pub fn answer(&self, cell: usize) -> Answer {
+        let state = &self.cells[cell];
+        let look = state.last_look();
+        let seen = self.burst_seen(cell);
+        let burst = self.predicted[cell].or(seen);
+        let stability = look.and_then(|look| Stability::of(state.rates_of(&look)));
+        Answer {
+            verdict: self.word(cell, look.as_ref(), burst.is_some()),
+            estimate: look.map(|look| estimate(&look, burst.as_ref(), state.claimed)),
+            window: look.map(|look| look.window),
+            stability,
+            period_seconds: look.and_then(|look| look.period_seconds),
+            trend: look.and_then(|look| look.trend),
+            burst,
+            moved: self.moved[cell],
+            carry_over: state.carry_over,
+            rounds: state.visits.len() as u32,
+            load_ns: state.load().elapsed_ns,
+        }
+    }
+
+    /// The mean rates of a cell's judged visits, in order: what comparisons are made of.
+    pub fn round_rates(&self, cell: usize) -> Vec<f64> {
+        self.cells[cell].visits.iter().map(|visit| visit.total().rate()).collect()
+    }
+
+    /// The rates of a cell's judged seconds, for detectors. A cell alone is one stretch, up to where it was judged.
+    pub fn stretches(&self, cell: usize) -> Vec<Stretch<'_>> {
+        self.cells[cell].stretches()
+    }
+
+    fn word(&self, cell: usize, look: Option<&Look>, burst: bool) -> Verdict {
+        let state = &self.cells[cell];
+        match self.overruled[cell] {
+            Some(Overruling::ClientLimited) => return Verdict::ClientLimited,
+            Some(Overruling::Cached) => return Verdict::Cached,
+            None => {}
+        }
+        if self.predicted[cell].is_some() {
+            return Verdict::Burst;
+        }
+        // A cliff that was seen is there, however short the session.
+        if burst {
+            return Verdict::Burst;
+        }
+        if look.is_none() || !state.has_enough() {
+            return Verdict::Short;
+        }
+        let trends = look.and_then(|look| look.trend).is_some_and(|trend| trend.matters);
+        // What jumps wildly has no direction, whatever line fits through it.
+        let erratic = look.and_then(|look| Stability::of(state.rates_of(look))).is_some_and(|of| of.is_erratic());
+        match self.moved[cell] {
+            // Two visits, two numbers.
+            Some(_) => Verdict::Unstable,
+            _ if state.claimed => Verdict::Steady,
+            _ if trends && !erratic => Verdict::Drifting,
+            _ => Verdict::Unstable,
+        }
+    }
+
+    fn add(&mut self, index: usize, visit: Visit) {
+        let after_write = self.latest.filter(|latest| latest.cell == index).and_then(|latest| latest.after_write);
+        let cell = &mut self.cells[index];
+        if !cell.closed && cell.add(visit, after_write) {
+            while let Some(look) = self.cells[index].due_look() {
+                let burst = if look.passes { self.burst_predicted(index, &look) } else { None };
+                self.predicted[index] = burst;
+                if !self.cells[index].conclude(&look, burst.is_some()) {
+                    break;
+                }
+            }
+        }
+        self.cells[index].close_if_exhausted();
+        if self.cells[index].closed && self.plan.cells[index].fixed.is_some() {
+            let look = self.cells[index].last_look().filter(|look| look.passes);
+            self.predicted[index] = look.and_then(|look| self.burst_predicted(index, &look));
+        }
+    }
+}
+
+fn estimate(look: &Look, burst: Option<&Burst>, claimed: bool) -> Estimate {
+    match burst {
+        Some(burst) if burst.predicted => Estimate::new(burst.sustained_rate, CATALOG_ERROR * burst.sustained_rate),
+        // Without a claim the look may mix both levels.
+        Some(burst) if !claimed => Estimate { rate: burst.sustained_rate, half_width: None },
+        _ => Estimate::new(look.mean, look.half_width),
+    }
+}

@@ -1,0 +1,65 @@
+//! A last visit to one cell of each target, which tells whether what was claimed still holds.
+
+use super::{
+    Purpose, Session, Slot, Step,
+    answer::{Moved, Window},
+    visit::Visit,
+};
+
+/// The least change that takes a claim back.
+const MOVED_MIN: f64 = 0.10;
+/// The change that takes a claim back, in half-widths of its interval.
+const MOVED_HALF_WIDTHS: f64 = 3.0;
+
+impl Session {
+    /// The next target to look at again, when everything else is done.
+    pub(super) fn next_bookend(&mut self, now_ns: u64) -> Step {
+        let Some(not_before_ns) = self.plan.bookend_ns else { return Step::Done };
+        let cells = &self.cells;
+        let bookends = self.bookends.get_or_insert_with(|| {
+            let mut targets = Vec::new();
+            let claims = (0..cells.len()).filter(|cell| cells[*cell].claimed);
+            claims.filter(|cell| note_new(&mut targets, cells[*cell].plan.target)).collect()
+        });
+        let Some(cell) = bookends.front().copied() else { return Step::Done };
+        if now_ns < not_before_ns {
+            return self.wait(not_before_ns);
+        }
+        bookends.pop_front();
+        let ramp_ns = self.cells[cell].plan.ramp_ns.unwrap_or(self.rules.ramp_ns);
+        let lengths = self.rules.measured_ns;
+        let slot = Slot {
+            cell,
+            round: self.cells[cell].rounds_done(),
+            ramp_ns,
+            measured_ns: Some(lengths[lengths.len() / 2]),
+            purpose: Purpose::Bookend,
+        };
+        self.fit(slot, now_ns)
+    }
+
+    /// Takes back all claims about a target when a later visit does not confirm one of them.
+    pub(super) fn compare_bookend(&mut self, index: usize, visit: &Visit) {
+        let Some(look) = self.cells[index].last_look() else { return };
+        let is = visit.total().rate();
+        let tolerance = MOVED_MIN.max(MOVED_HALF_WIDTHS * look.half_width / look.mean);
+        if (is / look.mean - 1.0).abs() <= tolerance {
+            return;
+        }
+        let is_in = Window { from_ns: visit.from_ns, to_ns: visit.to_ns() };
+        let moved = Moved { was: look.mean, was_in: look.window, is, is_in };
+        let target = self.cells[index].plan.target;
+        for (cell, withdrawn) in self.cells.iter().zip(&mut self.moved) {
+            if cell.plan.target == target && cell.claimed {
+                *withdrawn = Some(moved);
+            }
+        }
+    }
+}
+
+/// Notes a target; `false` if it was noted before.
+fn note_new(targets: &mut Vec<usize>, target: usize) -> bool {
+    let new = !targets.contains(&target);
+    targets.push(target);
+    new
+}

@@ -1,0 +1,89 @@
+//! Burst allowances in a session: those that a catalog predicts, and those that were seen to end.
+
+use super::{
+    Session,
+    answer::Burst,
+    cell::{Cell, Look},
+};
+use crate::{
+    allowance::Allowance,
+    detect::{
+        hidden_burst::{HiddenBurst, Load, hidden_burst},
+        token_bucket::token_bucket,
+    },
+};
+
+impl Session {
+    /// The burst that a catalog says a rate must be; `None` when the rate may be the sustained one.
+    pub(super) fn burst_predicted(&self, index: usize, look: &Look) -> Option<Burst> {
+        let plan = &self.plan.cells[index];
+        let to_ns = look.window.to_ns;
+        let predict = |allowance: &Allowance| {
+            let price = allowance.price(plan.bytes_per_operation);
+            let spent = self.spent(plan.target, allowance, to_ns);
+            let cliff = || to_ns + (allowance.seconds_left(look.mean * price, spent).unwrap_or_default() * 1e9) as u64;
+            allowance.may_be_burst(look.mean * price, spent).then(|| Burst {
+                burst_rate: look.mean,
+                sustained_rate: allowance.sustained / price,
+                cliff_after_ns: Some(cliff()),
+                cliff_before_ns: Some(cliff()),
+                tokens: Some(allowance.bucket / price),
+                predicted: true,
+            })
+        };
+        let allowances = self.plan.allowances.get(plan.target)?;
+        let bursts = allowances.iter().filter_map(predict);
+        bursts.min_by(|left, right| left.sustained_rate.total_cmp(&right.sustained_rate))
+    }
+
+    /// Tokens that all load on a target has taken out of a bucket until then.
+    fn spent(&self, target: usize, allowance: &Allowance, to_ns: u64) -> f64 {
+        let mut spent = 0.0;
+        for cell in self.cells.iter().filter(|cell| cell.plan.target == target) {
+            let price = allowance.price(cell.plan.bytes_per_operation);
+            for visit in cell.all_visits() {
+                let mut t_ns = visit.from_ns.saturating_sub(visit.ramp.elapsed_ns);
+                for sample in std::iter::once(&visit.ramp).chain(&visit.seconds) {
+                    if t_ns < to_ns {
+                        spent += allowance.spent(sample.rate() * price, sample.seconds());
+                    }
+                    t_ns += sample.elapsed_ns;
+                }
+            }
+        }
+        spent
+    }
+
+    /// The burst allowance that a target would have had to have, had a cell's rate been a burst: for the sentence that
+    /// a steady cell without a catalog entry gets. `None` before the first visit.
+    pub fn hidden_burst(&self, cell: usize) -> Option<HiddenBurst> {
+        let look = self.cells[cell].last_look()?;
+        let target = self.plan.cells[cell].target;
+        let on_target = self.cells.iter().filter(|cell| cell.plan.target == target);
+        let mut load: Vec<Load> = on_target
+            .flat_map(Cell::all_visits)
+            .map(|visit| Load {
+                from_ns: visit.from_ns.saturating_sub(visit.ramp.elapsed_ns),
+                to_ns: visit.to_ns(),
+                operations: visit.ramp.count + visit.total().count,
+            })
+            .collect();
+        load.sort_by_key(|part| part.from_ns);
+        hidden_burst(look.mean, &load)
+    }
+
+    /// The burst and its end, if visits saw both.
+    pub(super) fn burst_seen(&self, index: usize) -> Option<Burst> {
+        let cell = &self.cells[index];
+        let seen = token_bucket(&cell.stretches())?;
+        let ramp = cell.visits.first().map(|visit| visit.ramp).unwrap_or_default();
+        Some(Burst {
+            burst_rate: seen.burst_rate,
+            sustained_rate: seen.sustained_rate,
+            cliff_after_ns: Some(seen.cliff_after_ns),
+            cliff_before_ns: Some(seen.cliff_before_ns),
+            tokens: seen.tokens.map(|tokens| tokens + ramp.count - seen.sustained_rate * ramp.seconds()),
+            predicted: false,
+        })
+    }
+}

@@ -1,0 +1,52 @@
+//! What a session is to measure.
+
+use crate::{allowance::Allowance, effort::Effort};
+
+/// What a session is to measure.
+#[derive(Clone, Debug, Default)]
+pub struct SessionPlan {
+    /// The cells. With one, the rule for a cell alone applies.
+    pub cells: Vec<CellPlan>,
+    /// How much trouble to take.
+    pub effort: Effort,
+    /// Half of the interval to reach, as a share of the rate; the effort's own when absent.
+    pub precision: Option<f64>,
+    /// Decides orders and lengths.
+    pub seed: u64,
+    /// The session ends by then, done or not.
+    pub time_max_ns: Option<u64>,
+    /// Visit one cell of each target again at the end, but not before this time.
+    pub bookend_ns: Option<u64>,
+    /// What a catalog says of the targets, by index; may be shorter.
+    pub allowances: Vec<Vec<Allowance>>,
+}
+
+/// One cell of a session.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct CellPlan {
+    /// Which target it loads.
+    pub target: usize,
+    /// Which workload it is. Cells with the same one on different targets are visited side by side.
+    pub workload: usize,
+    /// Whether it writes.
+    pub writes: bool,
+    /// Bytes of an operation on average, for allowances that are counted in bytes.
+    pub bytes_per_operation: f64,
+    /// Load before the measured part, if not the effort's.
+    pub ramp_ns: Option<u64>,
+    /// Additional load before the measured part when the visit before wrote to the same target and this one does not.
+    pub settle_ns: u64,
+    /// Visits that were asked for; the rule does not decide then.
+    pub fixed: Option<FixedVisits>,
+    /// Visits at the start that are kept but not judged.
+    pub discard_first: u32,
+}
+
+/// Visits that were asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FixedVisits {
+    /// How many, discarded ones included.
+    pub rounds: u32,
+    /// How long each; absent when each ends by itself.
+    pub measured_ns: Option<u64>,
+}

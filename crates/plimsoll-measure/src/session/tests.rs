@@ -1,0 +1,392 @@
+//! The machine as those see it who drive it.
+
+use proptest::prelude::*;
+
+use super::{visit::Sample, *};
+use crate::{
+    allowance::{Allowance, Unit},
+    effort::Effort,
+    replay::{ReplayPlan, replay, visit},
+    test_noise,
+};
+
+const SECOND: u64 = 1_000_000_000;
+
+fn plan(cells: Vec<CellPlan>) -> SessionPlan {
+    SessionPlan { cells, seed: 3, ..SessionPlan::default() }
+}
+
+fn cells(count: usize) -> Vec<CellPlan> {
+    (0..count).map(|workload| CellPlan { workload, ..CellPlan::default() }).collect()
+}
+
+/// Drives a session to its end on one trace per cell. Returns every slot with its start.
+fn drive(session: &mut Session, traces: &[&[f64]]) -> Vec<(u64, Slot)> {
+    let mut now_ns = 0;
+    let mut slots = Vec::new();
+    loop {
+        match session.next_step(now_ns) {
+            Step::Visit(slot) => {
+                slots.push((now_ns, slot));
+                let visit = visit(traces[slot.cell % traces.len()], &slot, now_ns);
+                now_ns = visit.to_ns();
+                session.observe(&slot, visit);
+            }
+            Step::WaitUntil(until_ns) => now_ns = until_ns,
+            Step::Done => return slots,
+        }
+    }
+}
+
+fn rounds_of(slots: &[(u64, Slot)], cell: usize) -> Vec<(u64, Slot)> {
+    slots.iter().copied().filter(|(_, slot)| slot.cell == cell).collect()
+}
+
+fn level(rate: f64) -> Vec<f64> {
+    test_noise::level(rate, 7200)
+}
+
+#[test]
+fn level_cells_are_steady_after_the_fewest_rounds() {
+    let mut session = Session::new(plan(cells(8)));
+    let trace = level(5000.0);
+    let slots = drive(&mut session, &[&trace]);
+    for cell in 0..8 {
+        let answer = session.answer(cell);
+        assert_eq!(answer.verdict, Verdict::Steady);
+        let estimate = answer.estimate.unwrap();
+        assert!((estimate.rate - 5000.0).abs() < 25.0 && estimate.precision().unwrap() < 0.02);
+        // Eight cells need eleven rounds to span ten minutes, and one more to confirm.
+        assert_eq!(rounds_of(&slots, cell).len(), 12);
+        assert!(answer.load_ns <= 90 * SECOND);
+        let window = answer.window.unwrap();
+        assert!(window.to_ns - window.from_ns >= 560 * SECOND);
+    }
+}
+
+#[test]
+fn a_cell_alone_is_one_piece_of_at_most_two_and_a_half_minutes() {
+    let mut session = Session::new(plan(cells(1)));
+    let slots = drive(&mut session, &[&level(5000.0)]);
+    assert_eq!(session.answer(0).verdict, Verdict::Steady);
+    assert_eq!(session.answer(0).load_ns, 138 * SECOND);
+    assert!(session.answer(0).flags().contains(&"short-span"));
+    let pieces: Vec<(u64, Purpose)> = slots.iter().map(|(_, slot)| (slot.ramp_ns, slot.purpose)).collect();
+    assert_eq!(pieces, [(2 * SECOND, Purpose::Measure), (0, Purpose::Continue)]);
+}
+
+#[test]
+fn a_quick_look_is_short_and_claims_nothing() {
+    let mut session = Session::new(SessionPlan { effort: Effort::Quick, ..plan(cells(6)) });
+    let slots = drive(&mut session, &[&level(5000.0)]);
+    assert_eq!(slots.len(), 36);
+    assert!(slots.iter().all(|(_, slot)| slot.ramp_ns + slot.measured_ns.unwrap() == SECOND * 7 / 5));
+    for cell in 0..6 {
+        let answer = session.answer(cell);
+        assert_eq!(answer.verdict, Verdict::Short);
+        assert!((answer.estimate.unwrap().rate - 5000.0).abs() < 50.0);
+    }
+}
+
+#[test]
+fn fixed_visits_are_done_exactly_and_the_first_can_be_discarded() {
+    let fixed = FixedVisits { rounds: 4, measured_ns: Some(300 * SECOND) };
+    let cell = CellPlan { fixed: Some(fixed), discard_first: 2, ..CellPlan::default() };
+    let mut session = Session::new(plan(vec![cell]));
+    // The discarded passes are twice as fast.
+    let trace: Vec<f64> = level(1000.0).iter().enumerate().map(|(t, x)| if t < 604 { 2.0 * x } else { *x }).collect();
+    let slots = drive(&mut session, &[&trace]);
+    let purposes: Vec<Purpose> = slots.iter().map(|(_, slot)| slot.purpose).collect();
+    assert_eq!(purposes, [Purpose::Discard, Purpose::Discard, Purpose::Measure, Purpose::Measure]);
+    let answer = session.answer(0);
+    assert_eq!((answer.verdict, answer.rounds), (Verdict::Steady, 2));
+    assert!((answer.estimate.unwrap().rate - 1000.0).abs() < 5.0);
+    assert_eq!(answer.load_ns, 4 * 302 * SECOND);
+}
+
+#[test]
+fn too_few_fixed_visits_are_short() {
+    let fixed = FixedVisits { rounds: 1, measured_ns: Some(60 * SECOND) };
+    let mut session = Session::new(plan(vec![CellPlan { fixed: Some(fixed), ..CellPlan::default() }]));
+    drive(&mut session, &[&level(1000.0)]);
+    assert_eq!(session.answer(0).verdict, Verdict::Short);
+    assert!(session.answer(0).estimate.unwrap().half_width.is_some());
+}
+
+#[test]
+fn a_resumed_session_does_only_what_is_missing() {
+    let trace = level(700.0);
+    let mut whole = Session::new(plan(cells(5)));
+    let slots = drive(&mut whole, &[&trace]);
+    let interrupted_after = 37;
+    let mut resumed = Session::new(plan(cells(5)));
+    for (at_ns, slot) in &slots[..interrupted_after] {
+        resumed.resume(slot.cell, visit(&trace, slot, *at_ns));
+    }
+    let rest = drive(&mut resumed, &[&trace]);
+    let mut missing: Vec<(usize, u32)> = slots[interrupted_after..].iter().map(|(_, s)| (s.cell, s.round)).collect();
+    let mut done: Vec<(usize, u32)> = rest.iter().map(|(_, slot)| (slot.cell, slot.round)).collect();
+    missing.sort_unstable();
+    done.sort_unstable();
+    assert_eq!(done, missing);
+    assert!((0..5).all(|cell| resumed.answer(cell).verdict == Verdict::Steady));
+}
+
+#[test]
+fn time_that_runs_out_ends_the_session() {
+    let limited = |cells, seconds| SessionPlan { time_max_ns: Some(seconds * SECOND), ..plan(cells) };
+    let mut short = Session::new(limited(cells(6), 200));
+    let slots = drive(&mut short, &[&level(5000.0)]);
+    let (at_ns, last) = slots.last().unwrap();
+    assert!(at_ns + last.ramp_ns + last.measured_ns.unwrap() <= 200 * SECOND);
+    assert_eq!(short.answer(0).verdict, Verdict::Short);
+    let mut alone = Session::new(limited(cells(1), 60));
+    drive(&mut alone, &[&level(5000.0)]);
+    assert_eq!((alone.answer(0).verdict, alone.answer(0).load_ns), (Verdict::Short, 60 * SECOND));
+}
+
+#[test]
+fn the_last_open_cell_is_not_visited_faster_and_faster() {
+    let restless: Vec<f64> = (0..7200).map(|t| if t / 37 % 2 == 0 { 1000.0 } else { 600.0 }).collect();
+    let even = level(5000.0);
+    let mut session = Session::new(plan(cells(6)));
+    let slots = drive(&mut session, &[&restless, &even, &even, &even, &even, &even]);
+    let visits = rounds_of(&slots, 0);
+    assert_eq!(visits.len(), 52);
+    assert_eq!(session.answer(0).verdict, Verdict::Unstable);
+    // Ten minutes over fifteen rounds are forty seconds a pass, whether or not others fill it.
+    let pass_ns = (visits[51].0 - visits[20].0) / 31;
+    assert!(pass_ns > 38 * SECOND, "{pass_ns}");
+    let gaps: Vec<u64> = visits.windows(2).map(|pair| pair[1].0 - pair[0].0).collect();
+    let tail = &gaps[20..];
+    assert!(tail.iter().max().unwrap() - tail.iter().min().unwrap() > 20 * SECOND, "places in the pass are random");
+}
+
+#[test]
+fn a_bookend_that_finds_another_rate_takes_all_claims_about_the_target_back() {
+    let with_bookend = |trace: &[f64]| {
+        let mut session = Session::new(SessionPlan { bookend_ns: Some(1800 * SECOND), ..plan(cells(8)) });
+        let slots = drive(&mut session, &[trace]);
+        (session, slots)
+    };
+    let (session, slots) = with_bookend(&level(1000.0));
+    assert_eq!(slots.last().unwrap().1.purpose, Purpose::Bookend);
+    assert!(slots.last().unwrap().0 >= 1800 * SECOND);
+    assert!((0..8).all(|cell| session.answer(cell).verdict == Verdict::Steady));
+    let falls: Vec<f64> = level(1000.0).iter().enumerate().map(|(t, x)| if t < 1500 { *x } else { x / 2.0 }).collect();
+    let (session, _) = with_bookend(&falls);
+    for cell in 0..8 {
+        let answer = session.answer(cell);
+        assert_eq!(answer.verdict, Verdict::Unstable);
+        let moved = answer.moved.unwrap();
+        assert!((moved.is / moved.was - 0.5).abs() < 0.02);
+    }
+}
+
+#[test]
+fn a_catalog_turns_a_fast_start_into_a_burst() {
+    let allowance = Allowance { unit: Unit::Operations, sustained: 300.0, burst: Some(3000.0), bucket: 5_400_000.0 };
+    for count in [1, 12] {
+        let predicted =
+            replay(&level(3000.0), &ReplayPlan { cells: count, allowances: vec![allowance], ..ReplayPlan::default() });
+        assert_eq!(predicted.verdict, Verdict::Burst);
+        let burst = predicted.burst.unwrap();
+        assert!(
+            burst.predicted && (burst.sustained_rate - 300.0).abs() < 1e-9 && (burst.burst_rate - 3000.0).abs() < 15.0
+        );
+        // 2,000 seconds of this load, those of the session included.
+        assert!((burst.cliff_before_ns.unwrap() as f64 / 1e9 - 2000.0).abs() < 40.0, "{burst:?}");
+        let slow =
+            replay(&level(300.0), &ReplayPlan { cells: count, allowances: vec![allowance], ..ReplayPlan::default() });
+        assert_eq!(slow.verdict, Verdict::Steady);
+    }
+    let small = Allowance { bucket: 2700.0 * 20.0, ..allowance };
+    let spent = replay(&level(3000.0), &ReplayPlan { cells: 12, allowances: vec![small], ..ReplayPlan::default() });
+    assert_eq!(spent.verdict, Verdict::Steady, "all tokens are gone, so this is no burst");
+}
+
+#[test]
+fn an_allowance_in_bytes_is_priced_by_the_size_of_operations() {
+    let allowance = Allowance { unit: Unit::Bytes, sustained: 40.0 * 4096.0, burst: None, bucket: 1e12 };
+    let cell = CellPlan { bytes_per_operation: 4096.0, ..CellPlan::default() };
+    let mut session = Session::new(SessionPlan { allowances: vec![vec![allowance]], ..plan(vec![cell]) });
+    drive(&mut session, &[&level(100.0)]);
+    let burst = session.answer(0).burst.unwrap();
+    assert!((burst.sustained_rate - 40.0).abs() < 1e-9);
+}
+
+#[test]
+fn a_burst_that_ends_under_the_eyes_is_a_burst_and_not_steady() {
+    let trace = [test_noise::level(3500.0, 8), test_noise::level(120.0, 7192)].concat();
+    let answer = replay(&trace, &ReplayPlan { cells: 1, ..ReplayPlan::default() });
+    assert_eq!(answer.verdict, Verdict::Burst);
+    let burst = answer.burst.unwrap();
+    assert!((burst.burst_rate / 3500.0 - 1.0).abs() < 0.03 && (burst.sustained_rate / 120.0 - 1.0).abs() < 0.03);
+    assert_eq!(burst.cliff_before_ns, Some(8 * SECOND));
+    assert!((burst.tokens.unwrap() / (8.0 * 3380.0) - 1.0).abs() < 0.02);
+    assert!((answer.estimate.unwrap().rate / 120.0 - 1.0).abs() < 0.02);
+}
+
+#[test]
+fn no_rhythm_of_the_storage_keeps_step_with_the_visits() {
+    for (period, dip) in [(5, 1), (6, 1), (7, 1), (7, 2), (8, 1)] {
+        let trace: Vec<f64> = (0..7200).map(|t| if t % period < dip { 200.0 } else { 1000.0 }).collect();
+        let truth = 1000.0 - 800.0 * dip as f64 / period as f64;
+        for seed in 0..20 {
+            let answer = replay(&trace, &ReplayPlan { cells: 12, seed, ..ReplayPlan::default() });
+            let rate = answer.estimate.unwrap().rate;
+            let is_right = (rate / truth - 1.0).abs() < 0.05;
+            assert!(answer.verdict != Verdict::Steady || is_right, "{period} {dip} {seed}: {rate}, not {truth}");
+        }
+    }
+}
+
+#[test]
+fn what_no_catalog_excludes_is_told_in_operations() {
+    let mut alone = Session::new(plan(cells(1)));
+    drive(&mut alone, &[&level(1000.0)]);
+    let hidden = alone.hidden_burst(0).unwrap();
+    assert_eq!(hidden.span_ns, 138 * SECOND);
+    assert!((hidden.operations / (0.5 * 1000.0 * 138.0) - 1.0).abs() < 0.02);
+}
+
+#[test]
+fn rates_for_comparisons_and_detectors_are_those_that_were_judged() {
+    let mut session = Session::new(plan(cells(8)));
+    drive(&mut session, &[&level(1000.0)]);
+    assert_eq!(session.round_rates(0).len(), 12);
+    assert_eq!(session.stretches(0).len(), 12);
+    let mean = session.round_rates(0).iter().sum::<f64>() / 12.0;
+    assert!((session.answer(0).estimate.unwrap().rate - mean).abs() < 1e-9);
+}
+
+#[test]
+fn what_answered_instead_of_the_storage_has_the_last_word() {
+    let mut session = Session::new(plan(cells(1)));
+    drive(&mut session, &[&level(5000.0)]);
+    session.overrule(0, Overruling::Cached);
+    assert_eq!(session.answer(0).verdict, Verdict::Cached);
+    session.overrule(0, Overruling::ClientLimited);
+    session.overrule(0, Overruling::Cached);
+    assert_eq!(session.answer(0).verdict, Verdict::ClientLimited);
+}
+
+#[test]
+fn a_cell_that_failed_is_left_out_and_says_that_it_is_short() {
+    let mut session = Session::new(plan(cells(3)));
+    session.abandon(1);
+    let slots = drive(&mut session, &[&level(100.0)]);
+    assert!(rounds_of(&slots, 1).is_empty());
+    assert_eq!((session.answer(1).verdict, session.answer(1).estimate), (Verdict::Short, None));
+}
+
+#[test]
+fn reads_after_writes_settle_first() {
+    let cell =
+        |workload: usize| CellPlan { workload, writes: workload >= 2, settle_ns: 3 * SECOND, ..CellPlan::default() };
+    let mut session = Session::new(plan((0..4).map(cell).collect()));
+    let slots = drive(&mut session, &[&level(100.0)]);
+    for pair in slots.windows(2) {
+        let [(_, before), (_, slot)] = pair else { unreachable!("windows of two") };
+        let settles = before.cell >= 2 && slot.cell < 2;
+        assert_eq!(slot.ramp_ns, if settles { 5 } else { 2 } * SECOND);
+    }
+}
+
+#[test]
+fn visits_that_suffer_from_the_write_before_get_a_longer_ramp() {
+    let cell = |workload: usize| CellPlan { workload, writes: workload >= 2, ..CellPlan::default() };
+    let mut session = Session::new(plan((0..4).map(cell).collect()));
+    let mut now_ns = 0;
+    let mut before = 0;
+    let mut random = crate::random::Random::new(1);
+    for _ in 0..160 {
+        let slot = match session.next_step(now_ns) {
+            Step::Visit(slot) => slot,
+            Step::WaitUntil(until_ns) => {
+                now_ns = until_ns;
+                continue;
+            }
+            Step::Done => break,
+        };
+        let after_write = before >= 2 && slot.cell < 2;
+        let rate = 1000.0 * (if after_write { 0.8 } else { 1.0 } + 0.01 * random.unit());
+        let from_ns = now_ns + slot.ramp_ns;
+        let seconds = vec![Sample { count: rate, elapsed_ns: SECOND }; (slot.measured_ns.unwrap() / SECOND) as usize];
+        now_ns = from_ns + slot.measured_ns.unwrap();
+        session.observe(&slot, Visit { from_ns, ramp: Sample::default(), seconds });
+        before = slot.cell;
+    }
+    assert!(session.answer(0).carry_over.unwrap() < -3.0);
+    assert_eq!(session.answer(3).carry_over, None);
+    assert_eq!(session.slot(0).ramp_ns, 4 * SECOND);
+}
+
+#[test]
+fn an_honest_guess_of_the_time_left() {
+    let mut session = Session::new(plan(cells(8)));
+    let before_ns = session.remaining_ns();
+    assert_eq!(before_ns, 8 * 12 * 7 * SECOND);
+    let slots = drive(&mut session, &[&level(5000.0)]);
+    let load_ns: u64 = slots.iter().map(|(_, slot)| slot.ramp_ns + slot.measured_ns.unwrap()).sum();
+    assert!(before_ns.abs_diff(load_ns) < 60 * SECOND);
+    assert_eq!(session.remaining_ns(), 0);
+    assert!(session.progress(0).precision.unwrap() < 0.02);
+}
+
+fn modes() -> impl Strategy<Value = ReplayPlan> {
+    (prop::sample::select(vec![1, 2, 6, 12]), any::<u64>()).prop_map(|(cells, seed)| ReplayPlan {
+        cells,
+        seed,
+        ..ReplayPlan::default()
+    })
+}
+
+/// Two hours of a storage: noise with memory, perhaps a shift.
+fn traces() -> impl Strategy<Value = Vec<f64>> {
+    (any::<u64>(), 0.001..0.05_f64, 0.0..0.95_f64, 0..2000_usize, 0.3..3.0_f64).prop_map(
+        |(seed, share, memory, shift, factor)| {
+            let mut trace = test_noise::rates(1000.0, share, memory, 7200, seed);
+            trace[shift..].iter_mut().for_each(|rate| *rate = (*rate * factor).max(0.0).round());
+            trace
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn the_unit_changes_nothing_but_the_unit(trace in traces(), plan in modes()) {
+        let sevenfold: Vec<f64> = trace.iter().map(|rate| rate * 7.0).collect();
+        let (one, seven) = (replay(&trace, &plan), replay(&sevenfold, &plan));
+        prop_assert_eq!((one.verdict, one.load_ns, one.window), (seven.verdict, seven.load_ns, seven.window));
+        let (one, seven) = (one.estimate.unwrap().rate, seven.estimate.unwrap().rate);
+        prop_assert!((seven - 7.0 * one).abs() <= 1e-9 * seven);
+    }
+
+    #[test]
+    fn what_comes_after_the_stop_changes_nothing(mut trace in traces(), plan in modes(), seed: u64) {
+        let before = replay(&trace, &plan);
+        let stop = before.window.unwrap().to_ns.div_ceil(SECOND) as usize;
+        let noise = test_noise::rates(500.0, 0.9, 0.0, 7200, seed);
+        trace[stop..].copy_from_slice(&noise[stop..]);
+        prop_assert_eq!(replay(&trace, &plan), before);
+    }
+
+    #[test]
+    fn a_cap_that_alternates_by_a_factor_of_a_thousand_is_never_steady(plan in modes(), dwell in 1..40_usize) {
+        let trace: Vec<f64> = (0..7200).map(|t| if t / dwell % 2 == 0 { 100.0 } else { 100_000.0 }).collect();
+        let answer = replay(&trace, &plan);
+        prop_assert!(!matches!(answer.verdict, Verdict::Steady | Verdict::Short), "{answer:?}");
+    }
+
+    #[test]
+    fn a_minute_of_half_speed_before_makes_no_false_claim(seed: u64, plan in modes()) {
+        let mut trace = test_noise::rates(1000.0, 0.02, 0.5, 7200, seed);
+        trace[..60].iter_mut().for_each(|rate| *rate /= 2.0);
+        let answer = replay(&trace, &plan);
+        let rate = answer.estimate.unwrap().rate;
+        prop_assert!(answer.verdict != Verdict::Steady || (rate / 1000.0 - 1.0).abs() < 0.05, "{answer:?}");
+    }
+}

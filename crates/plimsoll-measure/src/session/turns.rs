@@ -1,0 +1,89 @@
+//! Whose turn it is, when, and for how long.
+
+use super::{Purpose, Session, Slot, Step, Turn, order};
+
+/// A cell alone is visited for at least this long when time runs out.
+const LAST_VISIT_MIN_NS: u64 = 10_000_000_000;
+
+impl Session {
+    /// The next cell to visit: of those that are not done, one with the fewest visits.
+    pub(super) fn next_turn(&mut self, now_ns: u64) -> Option<Turn> {
+        let cells = &self.cells;
+        self.pass.retain(|turn| !cells[turn.cell].closed);
+        if self.pass.is_empty() {
+            let open = (0..cells.len()).filter(|cell| !cells[*cell].closed);
+            let pass = open.clone().map(|cell| cells[cell].rounds_done()).min()?;
+            let behind: Vec<usize> = open.filter(|cell| cells[*cell].rounds_done() == pass).collect();
+            let order = order::of_pass(&self.plan.cells, &behind, self.plan.seed, pass);
+            let adaptive = order.iter().any(|cell| cells[*cell].plan.fixed.is_none() && !cells[*cell].alone);
+            let length_ns = if adaptive { self.rules.pass_ns() } else { 0 };
+            let from_ns = self.pass_from_ns.map_or(now_ns, |before_ns| now_ns.max(before_ns + length_ns));
+            self.pass_from_ns = Some(from_ns);
+            let delays = order::delays_ns(length_ns, order.len(), self.rules.visit_ns(), self.plan.seed, pass);
+            let turns = order.into_iter().zip(delays);
+            self.pass = turns.map(|(cell, delay_ns)| Turn { cell, not_before_ns: from_ns + delay_ns }).collect();
+        }
+        self.pass.front().copied()
+    }
+
+    /// Rests until then, unless time is up before.
+    pub(super) fn wait(&self, until_ns: u64) -> Step {
+        let in_time = self.plan.time_max_ns.is_none_or(|end_ns| until_ns < end_ns);
+        if in_time { Step::WaitUntil(until_ns) } else { Step::Done }
+    }
+
+    pub(super) fn slot(&self, index: usize) -> Slot {
+        let cell = &self.cells[index];
+        let round = cell.rounds_done();
+        let discards = round < cell.plan.discard_first;
+        let in_one_piece = cell.alone && cell.plan.fixed.is_none() && !discards;
+        let was_latest = self.latest.is_some_and(|latest| latest.cell == index);
+        let continues = in_one_piece && !cell.visits.is_empty() && was_latest;
+        let mut ramp_ns = cell.plan.ramp_ns.unwrap_or(self.rules.ramp_ns);
+        if cell.carry_over.is_some() {
+            ramp_ns *= 2;
+        }
+        if !cell.plan.writes && self.follows_write(index) {
+            ramp_ns += cell.plan.settle_ns;
+        }
+        let ramp_ns = if continues { 0 } else { ramp_ns };
+        let measured_ns = match cell.plan.fixed {
+            Some(fixed) => fixed.measured_ns,
+            None if in_one_piece => {
+                let ramp_seconds = (ramp_ns + 500_000_000) / 1_000_000_000;
+                let seconds = (cell.seconds_to_next_look() as u64).saturating_sub(ramp_seconds).max(1);
+                Some(seconds * 1_000_000_000)
+            }
+            None => Some(order::measured_ns(self.rules.measured_ns, self.plan.seed, index, round)),
+        };
+        let purpose = match (discards, continues) {
+            (true, _) => Purpose::Discard,
+            (_, true) => Purpose::Continue,
+            _ => Purpose::Measure,
+        };
+        Slot { cell: index, round, ramp_ns, measured_ns, purpose }
+    }
+
+    pub(super) fn follows_write(&self, cell: usize) -> bool {
+        let target = self.plan.cells[cell].target;
+        self.latest.is_some_and(|latest| {
+            let latest = &self.plan.cells[latest.cell];
+            latest.writes && latest.target == target
+        })
+    }
+
+    /// Holds a slot to the time that is left. What is too short to be worth a visit ends the session.
+    pub(super) fn fit(&self, slot: Slot, now_ns: u64) -> Step {
+        let Some(end_ns) = self.plan.time_max_ns else { return Step::Visit(slot) };
+        let left_ns = end_ns.saturating_sub(now_ns);
+        let measured_ns = slot.measured_ns.unwrap_or_default();
+        if slot.ramp_ns + measured_ns <= left_ns {
+            return Step::Visit(slot);
+        }
+        let shorter_ns = left_ns.saturating_sub(slot.ramp_ns) / 1_000_000_000 * 1_000_000_000;
+        if self.cells[slot.cell].alone && shorter_ns >= LAST_VISIT_MIN_NS {
+            return Step::Visit(Slot { measured_ns: Some(shorter_ns), ..slot });
+        }
+        Step::Done
+    }
+}
