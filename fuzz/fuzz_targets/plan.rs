@@ -5,6 +5,7 @@ use libfuzzer_sys::fuzz_target;
 use plimsoll_workload::{
     plan::Plan,
     plan_file::PlanFile,
+    certainty::Certainty,
     settings::Effort,
     target_facts::{TargetFacts, TargetKind},
     workload::Workload,
@@ -25,7 +26,15 @@ fuzz_target!(|text: &str| {
             free_bytes: Some(1 << 34),
             direct_alignment_bytes: Some(4096),
         };
-        let Ok(plan) = Plan::resolve(&[target], &workloads, file.effort.unwrap_or(Effort::Quick), 1) else { continue };
+        let certainty = Certainty {
+            precision: file.precision,
+            max_time: file.max_time,
+            bookend: file.bookend,
+            passes: file.passes,
+            discard_first: file.discard_first,
+            ..Certainty::of(file.effort.unwrap_or(Effort::Quick))
+        };
+        let Ok(plan) = Plan::resolve(&[target], &workloads, &certainty, 1) else { continue };
         for cell in plan.cells {
             let region = cell.blocks.job_region(cell.blocks.jobs - 1);
             let end = region.offset.checked_add(region.length).expect("a region ends");

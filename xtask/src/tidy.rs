@@ -13,7 +13,7 @@ use std::{fmt, fs, path::Path};
 
 use anyhow::{Context as _, bail};
 
-/// Directories that hold nothing of ours.
+/// What holds nothing of ours. `.git` is a file in a second work tree.
 const FOREIGN: &[&str] = &[".git", "target", "node_modules", "fuzz/target", "fuzz/corpus", "fuzz/artifacts"];
 
 /// The text files of the repository.
@@ -67,10 +67,11 @@ impl Tree {
             let entry = entry?;
             let name = entry.file_name().to_string_lossy().into_owned();
             let path = if inner.is_empty() { name } else { format!("{inner}/{name}") };
+            if FOREIGN.contains(&path.as_str()) {
+                continue;
+            }
             if entry.file_type()?.is_dir() {
-                if !FOREIGN.contains(&path.as_str()) {
-                    self.read_directory(root, &path)?;
-                }
+                self.read_directory(root, &path)?;
             } else if let Ok(text) = fs::read_to_string(entry.path()) {
                 // What is not UTF-8 is not text.
                 self.files.push(File { path, text });

@@ -1,6 +1,8 @@
 //! What this process has used of the machine so far, by the kernel's own count.
 
-use std::mem::MaybeUninit;
+use std::{fs, mem::MaybeUninit};
+
+use rustix::time::{ClockId, clock_gettime};
 
 /// Processor time and disturbances of all threads of this process, ended ones included.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -56,6 +58,59 @@ fn nanoseconds(time: libc::timeval) -> u64 {
     time.tv_sec.unsigned_abs() * 1_000_000_000 + time.tv_usec.unsigned_abs() * 1000
 }
 
+/// Processor time of the calling thread so far. A system call: not for the inside of a loop.
+pub fn thread_cpu_ns() -> u64 {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    time.tv_sec.unsigned_abs() * 1_000_000_000 + time.tv_nsec.unsigned_abs()
+}
+
+/// Bytes that this process had the kernel move between memory and storage: all of its threads, ended ones and those
+/// that the kernel runs on its behalf (`io_uring`) included.
+///
+/// Reads count when they are sent to a block device, so what the page cache answers is not in them, and what it reads
+/// ahead is. Writes around the page cache count when they are sent; writes through it count when a page becomes dirty,
+/// with the pages that the kernel keeps together with it (large folios), whenever that reaches the storage. What file
+/// systems move without a block device, some count and some do not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ProcessIo {
+    /// Bytes read from storage.
+    pub read_bytes: u64,
+    /// Bytes written to storage, or to be written.
+    pub write_bytes: u64,
+    /// Bytes in `write_bytes` that were cut off or removed before they got there.
+    pub cancelled_write_bytes: u64,
+}
+
+impl ProcessIo {
+    /// The bytes of this process until now; `None` where the kernel does not count them.
+    pub fn now() -> Option<Self> {
+        Self::parse(&fs::read_to_string("/proc/self/io").ok()?)
+    }
+
+    /// Reads the text of /proc/self/io.
+    pub fn parse(text: &str) -> Option<Self> {
+        let value = |wanted: &str| {
+            let mut lines = text.lines().filter_map(|line| line.split_once(':'));
+            lines.find(|(name, _)| *name == wanted)?.1.trim().parse().ok()
+        };
+        Some(Self {
+            read_bytes: value("read_bytes")?,
+            write_bytes: value("write_bytes")?,
+            cancelled_write_bytes: value("cancelled_write_bytes")?,
+        })
+    }
+
+    /// What was moved since an earlier reading.
+    #[must_use]
+    pub const fn since(&self, earlier: &Self) -> Self {
+        Self {
+            read_bytes: self.read_bytes.saturating_sub(earlier.read_bytes),
+            write_bytes: self.write_bytes.saturating_sub(earlier.write_bytes),
+            cancelled_write_bytes: self.cancelled_write_bytes.saturating_sub(earlier.cancelled_write_bytes),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::hint;
@@ -74,5 +129,29 @@ mod tests {
         }
         assert!(ProcessUsage::now().since(&before).minor_faults > 0);
         assert_eq!(before.since(&before), ProcessUsage::default());
+    }
+
+    #[test]
+    fn a_thread_has_its_own_processor_time_and_none_while_it_waits() {
+        let before_ns = thread_cpu_ns();
+        let worked_ns = std::thread::spawn(|| {
+            while thread_cpu_ns() < 20_000_000 {
+                hint::spin_loop();
+            }
+            thread_cpu_ns()
+        });
+        assert!(worked_ns.join().unwrap() >= 20_000_000);
+        assert!(thread_cpu_ns() - before_ns < 20_000_000, "waiting for another thread is not work");
+    }
+
+    #[test]
+    fn moved_bytes_are_read_by_name() {
+        let text = "rchar: 7\nwchar: 6\nsyscr: 5\nsyscw: 4\nread_bytes: 4096\nwrite_bytes: 8192\n\
+                    cancelled_write_bytes: 1\n";
+        let io = ProcessIo::parse(text).unwrap();
+        assert_eq!((io.read_bytes, io.write_bytes, io.cancelled_write_bytes), (4096, 8192, 1));
+        assert_eq!(io.since(&ProcessIo { read_bytes: 96, write_bytes: 9000, ..io }).read_bytes, 4000);
+        assert_eq!(ProcessIo::parse("rchar: 7\nread_bytes: many\n"), None);
+        assert_eq!(ProcessIo::parse(""), None);
     }
 }

@@ -15,7 +15,6 @@ pub mod effort;
 pub mod latency;
 pub mod random;
 pub mod replay;
-pub mod schedule;
 pub mod series;
 pub mod session;
 pub mod stability;

@@ -7,9 +7,15 @@ use plimsoll_measure::{
 use plimsoll_workload::{plan::CellPlan, settings::EngineChoice};
 
 use crate::{
-    event::{RunEvent, RunStarted, SlotDirection, SlotResult},
+    cache::{CacheActivity, ForeignActivity},
+    client::ClientActivity,
+    event::{RunEvent, RunStarted, SlotDirection, SlotPurpose, SlotResult},
+    judgement::{Judgement, RateEstimate},
     record::{Cell, Kind, Layout, Outcome, Record, SCHEMA, Window},
-    results::{CpuCost, DeviceActivity, DirectionResult, ErrorCount, OpenLoopResult, VerificationResult},
+    results::{
+        CpuCost, DeviceActivity, DirectionResult, ErrorCount, Interval, LatencySummary, OpenLoopResult, SlotRate,
+        SlotSummary, VerificationResult,
+    },
 };
 
 /// A record that grows event by event.
@@ -29,6 +35,8 @@ struct CellSums {
     sync: Option<SlotDirection>,
     service: Option<LatencyHistogram>,
     window: Option<Window>,
+    /// What each slot did, because it is known only at the end which of them count.
+    slots: Vec<[Option<SlotDirection>; 3]>,
 }
 
 impl RecordBuilder {
@@ -58,7 +66,7 @@ impl RecordBuilder {
     /// Takes in an event. Events of cells that the plan does not have are ignored.
     pub fn apply(&mut self, event: &RunEvent) {
         match event {
-            RunEvent::Started(_) | RunEvent::LayoutProgress { .. } => {}
+            RunEvent::Started(_) | RunEvent::LayoutProgress { .. } | RunEvent::CellProgress { .. } => {}
             RunEvent::LayoutFinished { target, written_bytes, elapsed_ns } => self.record.layouts.push(Layout {
                 target: target.clone(),
                 written_bytes: *written_bytes,
@@ -89,11 +97,12 @@ impl RecordBuilder {
                 }
             }
             RunEvent::Warning { text } => self.record.warnings.push(text.clone()),
-            RunEvent::CellFinished { cell, verdict, window } => {
+            RunEvent::CellFinished { cell, judgement } => {
                 // Nothing can be said of a cell without numbers.
-                if let Some(cell) = self.record.cells.get_mut(*cell).filter(|cell| cell.rounds_done > 0) {
-                    cell.verdict = Some(*verdict);
-                    cell.window = *window;
+                if let (Some(cell), Some(sums)) = (self.record.cells.get_mut(*cell), self.sums.get(*cell))
+                    && cell.rounds_done > 0
+                {
+                    judge(cell, sums, judgement);
                 }
             }
             RunEvent::Finished { elapsed_ns, outcome } => {
@@ -107,33 +116,47 @@ impl RecordBuilder {
         let (Some(cell), Some(sums)) = (self.record.cells.get_mut(slot.cell), self.sums.get_mut(slot.cell)) else {
             return;
         };
-        sums.elapsed_ns += slot.elapsed_ns;
-        sums.cpu_operations += slot.cpu_operations;
-        add_direction(&mut sums.read, slot.read.as_ref());
-        add_direction(&mut sums.write, slot.write.as_ref());
-        add_direction(&mut sums.sync, slot.sync.as_ref());
-        if let Some(service) = &slot.service {
-            sums.service.get_or_insert_with(LatencyHistogram::fine).merge(service);
-        }
         let to_ns = slot.from_ns + slot.elapsed_ns;
-        let from_ns = sums.window.map_or(slot.from_ns, |window| window.from_ns);
-        sums.window = Some(Window { from_ns, to_ns });
         self.record.elapsed_ns = self.record.elapsed_ns.max(to_ns);
-
         cell.rounds_done += 1;
-        cell.verdict = cell.verdict.or(Some(Verdict::Short));
-        cell.verdict_reason = None;
-        let result = |sum: &Option<SlotDirection>| {
-            sum.as_ref()
-                .map(|sum| DirectionResult::new(sum.operations, sum.bytes, sums.elapsed_ns, sum.histogram.clone()))
-        };
-        cell.read = result(&sums.read);
-        cell.write = result(&sums.write);
-        cell.sync = result(&sums.sync);
-        cell.window = sums.window;
+        let counted = slot.purpose == SlotPurpose::Measured;
+        cell.slots.push(summary(slot, counted));
+        sums.slots.push([slot.read.clone(), slot.write.clone(), slot.sync.clone()]);
+        sums.cpu_operations += slot.cpu_operations;
+        if counted {
+            sums.elapsed_ns += slot.elapsed_ns;
+            add_direction(&mut sums.read, slot.read.as_ref());
+            add_direction(&mut sums.write, slot.write.as_ref());
+            add_direction(&mut sums.sync, slot.sync.as_ref());
+            if let Some(service) = &slot.service {
+                sums.service.get_or_insert_with(LatencyHistogram::fine).merge(service);
+            }
+            let from_ns = sums.window.map_or(slot.from_ns, |window| window.from_ns);
+            sums.window = Some(Window { from_ns, to_ns });
+            cell.verdict = cell.verdict.or(Some(Verdict::Short));
+            cell.verdict_reason = None;
+            let result = |sum: &Option<SlotDirection>| sum.as_ref().map(|sum| whole(sum, sums.elapsed_ns));
+            cell.read = result(&sums.read);
+            cell.write = result(&sums.write);
+            cell.sync = result(&sums.sync);
+            cell.window = sums.window;
+        }
         add_cpu(&mut cell.cpu, &slot.cpu, sums.cpu_operations);
         if let Some(device) = &slot.device {
             cell.device.get_or_insert_with(DeviceActivity::default).add(device);
+        }
+        if let Some(foreign) = &slot.foreign {
+            add(&mut cell.foreign, foreign, ForeignActivity::add);
+        }
+        if let Some(client) = &slot.client {
+            add(&mut cell.client, client, ClientActivity::add);
+        }
+        if let Some(cache) = &slot.cache {
+            add(&mut cell.cache, cache, CacheActivity::add);
+        }
+        cell.worker_operations.resize(cell.worker_operations.len().max(slot.worker_operations.len()), 0);
+        for (sum, operations) in cell.worker_operations.iter_mut().zip(&slot.worker_operations) {
+            *sum += operations;
         }
         if let Some(open_loop) = &slot.open_loop {
             add_open_loop(cell.open_loop.get_or_insert_default(), open_loop, sums.service.as_ref());
@@ -159,22 +182,27 @@ impl RecordBuilder {
 }
 
 fn empty_cell(plan: CellPlan) -> Cell {
-    let CellPlan { target, workload, rounds, blocks } = plan;
+    let CellPlan { target, workload, stopping, blocks } = plan;
     Cell {
         target,
         workload,
         kind: Kind::Blocks,
         plan: blocks,
-        rounds,
+        stopping,
         rounds_done: 0,
         engine: EngineChoice::Auto,
         engine_reason: String::new(),
         read: None,
         write: None,
         sync: None,
+        slots: Vec::new(),
         series: Vec::new(),
         cpu: CpuCost::default(),
         device: None,
+        foreign: None,
+        client: None,
+        cache: None,
+        worker_operations: Vec::new(),
         open_loop: None,
         verification: None,
         errors: 0,
@@ -182,8 +210,120 @@ fn empty_cell(plan: CellPlan) -> Cell {
         verdict: None,
         verdict_reason: Some("not run: the run ended before the first slot of this cell was done".to_owned()),
         window: None,
+        estimate: None,
+        stability: None,
+        burst: None,
+        moved: None,
+        period_ns: None,
         limit: None,
         findings: Vec::new(),
+    }
+}
+
+fn whole(sum: &SlotDirection, elapsed_ns: u64) -> DirectionResult {
+    DirectionResult::new(sum.operations, sum.bytes, elapsed_ns, sum.histogram.clone())
+}
+
+fn summary(slot: &SlotResult, counted: bool) -> SlotSummary {
+    let rate = |direction: &Option<SlotDirection>| {
+        direction.as_ref().map(|direction| SlotRate {
+            operations: direction.operations,
+            bytes: direction.bytes,
+            latency_ns: LatencySummary::of(&direction.histogram),
+        })
+    };
+    SlotSummary {
+        round: slot.round,
+        purpose: slot.purpose,
+        counted,
+        ramp_ns: slot.ramp_ns,
+        from_ns: slot.from_ns,
+        elapsed_ns: slot.elapsed_ns,
+        read: rate(&slot.read),
+        write: rate(&slot.write),
+        sync: rate(&slot.sync),
+    }
+}
+
+/// Makes a cell's numbers those of the stretch that was judged.
+///
+/// Rates are those of its seconds. Latencies are those of the slots that it touches, because a slot keeps no
+/// distribution of each second.
+fn judge(cell: &mut Cell, sums: &CellSums, judgement: &Judgement) {
+    let Judgement { verdict, window, estimate, stability, burst, moved, period_ns } = judgement.clone();
+    cell.verdict = Some(verdict);
+    (cell.estimate, cell.stability, cell.burst, cell.moved) = (estimate, stability, burst, moved);
+    cell.period_ns = period_ns;
+    let Some(window) = window else { return };
+    cell.window = Some(window);
+    let mut elapsed_ns = 0;
+    let mut totals: [Option<SlotDirection>; 3] = [None, None, None];
+    for (slot, directions) in cell.slots.iter_mut().zip(&sums.slots) {
+        let to_ns = slot.from_ns + slot.elapsed_ns;
+        slot.counted = slot.purpose == SlotPurpose::Measured && slot.from_ns < window.to_ns && window.from_ns < to_ns;
+        if !slot.counted {
+            continue;
+        }
+        if window.from_ns <= slot.from_ns {
+            elapsed_ns += slot.elapsed_ns;
+            totals.iter_mut().zip(directions).for_each(|(sum, slot)| add_direction(sum, slot.as_ref()));
+        } else {
+            let seconds = cell.series.iter().filter(|second| {
+                second.measured && second.round == slot.round && second.t_ns + second.length_ns / 2 > window.from_ns
+            });
+            let part = Part::of(seconds);
+            elapsed_ns += part.elapsed_ns;
+            let shares = [part.read, part.write, (part.sync, 0)];
+            for ((sum, slot), (operations, bytes)) in totals.iter_mut().zip(directions).zip(shares) {
+                let slot = slot.clone().map(|slot| SlotDirection { operations, bytes, ..slot });
+                add_direction(sum, slot.as_ref());
+            }
+        }
+    }
+    let result = |sum: &Option<SlotDirection>| sum.as_ref().map(|sum| with_interval(whole(sum, elapsed_ns), estimate));
+    cell.read = result(&totals[0]);
+    cell.write = result(&totals[1]);
+    cell.sync = totals[2].as_ref().map(|sum| whole(sum, elapsed_ns));
+}
+
+/// What some seconds of a slot did: operations and bytes.
+#[derive(Default)]
+struct Part {
+    elapsed_ns: u64,
+    read: (u64, u64),
+    write: (u64, u64),
+    sync: u64,
+}
+
+impl Part {
+    fn of<'a>(seconds: impl Iterator<Item = &'a Interval>) -> Self {
+        seconds.fold(Self::default(), |sum, second| Self {
+            elapsed_ns: sum.elapsed_ns + second.length_ns,
+            read: (sum.read.0 + second.read_operations, sum.read.1 + second.read_bytes),
+            write: (sum.write.0 + second.write_operations, sum.write.1 + second.write_bytes),
+            sync: sum.sync + second.sync_operations,
+        })
+    }
+}
+
+/// The interval of the whole rate is that of each direction, because the plan fixes their shares.
+fn with_interval(result: DirectionResult, estimate: Option<RateEstimate>) -> DirectionResult {
+    match estimate.and_then(|estimate| estimate.relative()) {
+        Some((low, high)) => DirectionResult {
+            iops_low: Some(result.iops * low),
+            iops_high: Some(result.iops * high),
+            interval_reason: None,
+            ..result
+        },
+        None => result,
+    }
+}
+
+/// The first slot is the sum; later ones are added to it.
+fn add<T: Clone>(sum: &mut Option<T>, slot: &T, add: impl Fn(&mut T, &T)) {
+    match sum {
+        Some(sum) => add(sum, slot),
+        None => *sum = Some(slot.clone()),
     }
 }
 

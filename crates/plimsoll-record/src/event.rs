@@ -3,15 +3,18 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use plimsoll_measure::{latency::LatencyHistogram, verdict::Verdict};
+use plimsoll_measure::latency::LatencyHistogram;
 use plimsoll_workload::{plan::Plan, settings::EngineChoice};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::{
+    cache::{CacheActivity, ForeignActivity},
+    client::ClientActivity,
     environment::Environment,
-    record::{Asked, Outcome, Tool, Window},
-    results::{CpuCost, DeviceActivity, ErrorCount, Finding, Interval, OpenLoopResult, VerificationResult},
+    judgement::Judgement,
+    record::{Asked, Outcome, Tool},
+    results::{self, CpuCost, DeviceActivity, ErrorCount, Finding, Interval, OpenLoopResult, VerificationResult},
 };
 
 /// Something that happened in a run. `cell` is an index into the plan's cells.
@@ -55,6 +58,15 @@ pub enum RunEvent {
         round: u32,
         /// Since the start of the run.
         t_ns: u64,
+        /// Load before the measured time.
+        #[serde(default)]
+        ramp_ns: u64,
+        /// Measured time; absent when an amount ends it.
+        #[serde(default)]
+        measured_ns: Option<u64>,
+        /// What it is for.
+        #[serde(default)]
+        purpose: SlotPurpose,
     },
     /// A second of load went by.
     Interval {
@@ -77,14 +89,27 @@ pub enum RunEvent {
         /// The sentence.
         text: String,
     },
+    /// How far a cell is after a visit.
+    CellProgress {
+        /// Which cell.
+        cell: usize,
+        /// Half of the 95 % interval reached, as a share of the rate; absent while there is no interval.
+        precision: Option<f64>,
+        /// The same that is wanted; absent when the cell ends otherwise.
+        precision_wanted: Option<f64>,
+        /// Whether the cell gets no more visits.
+        is_done: bool,
+        /// Time that the rest of the run is expected to take.
+        run_remaining_ns: u64,
+        /// Time that it can take at most.
+        run_remaining_max_ns: u64,
+    },
     /// A cell has its verdict.
     CellFinished {
         /// Which cell.
         cell: usize,
-        /// The word.
-        verdict: Verdict,
-        /// The stretch it speaks of.
-        window: Option<Window>,
+        /// What may be said of it.
+        judgement: Box<Judgement>,
     },
     /// The run ended.
     Finished {
@@ -127,13 +152,33 @@ pub struct SlotDirection {
     pub histogram: LatencyHistogram,
 }
 
+/// What a visit to a cell is for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum SlotPurpose {
+    /// It counts.
+    #[default]
+    Measured,
+    /// It was asked to stay out of the numbers.
+    Discarded,
+    /// It tells whether what was said of the target still holds, and stays out of the numbers.
+    Bookend,
+}
+
 /// What one visit to a cell measured.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SlotResult {
     /// Which cell.
     pub cell: usize,
     /// Which visit.
     pub round: u32,
+    /// What it was for.
+    #[serde(default)]
+    pub purpose: SlotPurpose,
+    /// Load before the measured time.
+    #[serde(default)]
+    pub ramp_ns: u64,
     /// Start of the measured time, since the start of the run.
     pub from_ns: u64,
     /// Length of the measured time.
@@ -150,6 +195,18 @@ pub struct SlotResult {
     pub cpu_operations: u64,
     /// What the disk did, ramp included.
     pub device: Option<DeviceActivity>,
+    /// What of that was not asked by the workload.
+    #[serde(default)]
+    pub foreign: Option<ForeignActivity>,
+    /// What the machine did in the measured time; `None` when the slot ended before it.
+    #[serde(default)]
+    pub client: Option<ClientActivity>,
+    /// What reached the storage, ramp included; `None` for the memory engine.
+    #[serde(default)]
+    pub cache: Option<CacheActivity>,
+    /// Reads and writes that each worker completed in the measured time.
+    #[serde(default)]
+    pub worker_operations: Vec<u64>,
     /// How an open loop kept its times.
     pub open_loop: Option<OpenLoopResult>,
     /// Latencies from the moment of issue, of an open loop.
@@ -158,4 +215,35 @@ pub struct SlotResult {
     pub verification: Option<VerificationResult>,
     /// Failed operations by kind.
     pub errors: Vec<ErrorCount>,
+}
+
+impl SlotResult {
+    /// Mean number of operations in flight: see [`results::in_flight_mean`]. In an open loop an operation is in flight
+    /// from when it was issued.
+    pub fn in_flight_mean(&self) -> Option<f64> {
+        let directions = [&self.read, &self.write, &self.sync].into_iter().flatten();
+        match &self.service {
+            Some(service) => results::in_flight_mean([service], self.elapsed_ns),
+            None => results::in_flight_mean(directions.map(|direction| &direction.histogram), self.elapsed_ns),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_mean_in_flight_is_rate_times_latency() {
+        let mut histogram = LatencyHistogram::fine();
+        // 500 a second of 8 ms each are 4 at a time.
+        histogram.record_many(8_000_000, 1000);
+        let direction = SlotDirection { operations: 1000, bytes: 0, histogram };
+        let mut slot = SlotResult { elapsed_ns: 2_000_000_000, read: Some(direction.clone()), ..SlotResult::default() };
+        assert_eq!(slot.in_flight_mean(), Some(4.0));
+        slot.write = Some(direction);
+        assert_eq!(slot.in_flight_mean(), Some(8.0));
+        slot.elapsed_ns = 0;
+        assert_eq!(slot.in_flight_mean(), None);
+    }
 }

@@ -6,8 +6,11 @@
 #![forbid(unsafe_code)]
 
 pub mod builder;
+pub mod cache;
+pub mod client;
 pub mod environment;
 pub mod event;
+pub mod judgement;
 pub mod record;
 pub mod results;
 pub mod upgrade;

@@ -5,17 +5,22 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use plimsoll_measure::verdict::Verdict;
 use plimsoll_workload::{
+    certainty::{Certainty, StoppingRule},
     plan::BlockPlan,
-    settings::{Effort, EngineChoice},
+    settings::EngineChoice,
     workload::Workload,
 };
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::{
+    cache::{CacheActivity, ForeignActivity},
+    client::ClientActivity,
     environment::Environment,
+    judgement::{Burst, Moved, RateEstimate, Stability},
     results::{
-        CpuCost, DeviceActivity, DirectionResult, ErrorCount, Finding, Interval, OpenLoopResult, VerificationResult,
+        self, CpuCost, DeviceActivity, DirectionResult, ErrorCount, Finding, Interval, OpenLoopResult, SlotSummary,
+        VerificationResult,
     },
 };
 
@@ -108,8 +113,9 @@ pub struct Asked {
     pub targets: Vec<String>,
     /// The workloads, presets resolved to theirs.
     pub workloads: Vec<Workload>,
-    /// How much certainty was asked for.
-    pub effort: Effort,
+    /// How sure the answers were to be.
+    #[serde(flatten)]
+    pub certainty: Certainty,
 }
 
 /// One target with one workload.
@@ -124,8 +130,8 @@ pub struct Cell {
     pub kind: Kind,
     /// The exact parameters.
     pub plan: BlockPlan,
-    /// Slots planned.
-    pub rounds: u32,
+    /// When the cell has been measured enough.
+    pub stopping: StoppingRule,
     /// Slots done.
     pub rounds_done: u32,
     /// The engine used; `auto` while none was chosen.
@@ -138,12 +144,27 @@ pub struct Cell {
     pub write: Option<DirectionResult>,
     /// `fsync` and `fdatasync`.
     pub sync: Option<DirectionResult>,
+    /// Every visit.
+    #[serde(default)]
+    pub slots: Vec<SlotSummary>,
     /// Every second of load.
     pub series: Vec<Interval>,
     /// Cost to the machine that measured.
     pub cpu: CpuCost,
     /// What the disk did.
     pub device: Option<DeviceActivity>,
+    /// What of that was not asked by the workload.
+    #[serde(default)]
+    pub foreign: Option<ForeignActivity>,
+    /// What the machine that measured did in the measured time.
+    #[serde(default)]
+    pub client: Option<ClientActivity>,
+    /// What reached the storage, and what the page cache held.
+    #[serde(default)]
+    pub cache: Option<CacheActivity>,
+    /// Reads and writes that each worker completed in the measured time.
+    #[serde(default)]
+    pub worker_operations: Vec<u64>,
     /// How an open loop kept its times.
     pub open_loop: Option<OpenLoopResult>,
     /// What verification found.
@@ -159,10 +180,36 @@ pub struct Cell {
     pub verdict_reason: Option<String>,
     /// The stretch of the run that the verdict speaks of, from its start.
     pub window: Option<Window>,
+    /// The rate of reads and writes together in that stretch.
+    #[serde(default)]
+    pub estimate: Option<RateEstimate>,
+    /// How even its seconds are.
+    #[serde(default)]
+    pub stability: Option<Stability>,
+    /// The burst allowance that was seen, or is predicted.
+    #[serde(default)]
+    pub burst: Option<Burst>,
+    /// A later visit that found another rate.
+    #[serde(default)]
+    pub moved: Option<Moved>,
+    /// Time from dip to dip, when they are regular.
+    #[serde(default)]
+    pub period_ns: Option<u64>,
     /// What a catalog says is possible, and whether that was hit.
     pub limit: Option<Limit>,
     /// Sentences about the numbers.
     pub findings: Vec<Finding>,
+}
+
+impl Cell {
+    /// Mean number of operations in flight: see [`results::in_flight_mean`]. `None` for an open loop, whose latencies
+    /// begin before an operation is in flight.
+    pub fn in_flight_mean(&self) -> Option<f64> {
+        let directions = || [&self.read, &self.write, &self.sync].into_iter().flatten();
+        let elapsed_ns = directions().next()?.elapsed_ns;
+        let latencies = directions().map(|direction| &direction.histogram);
+        if self.open_loop.is_none() { results::in_flight_mean(latencies, elapsed_ns) } else { None }
+    }
 }
 
 /// The four kinds of workload.

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use plimsoll_measure::latency::{LatencyHistogram, Percentile};
 use serde::{Deserialize, Serialize};
 
+use crate::event::SlotPurpose;
+
 /// What one direction (reads, writes or syncs) of a cell did in its measured time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -110,6 +112,53 @@ impl DirectionResult {
     }
 }
 
+/// Mean number of operations in flight: the time that all of them took together, divided by the measured time (Little's
+/// law). `None` when no time was measured.
+///
+/// The time of an operation of a closed loop counts from when its predecessor was seen to be done, so pauses of the
+/// workload show here (thinking, waiting for a sync, the end of an amount), and a client that is too slow does not: its
+/// slowness is counted as latency. That shows in `client.device_queue_ns`.
+pub fn in_flight_mean<'a>(latencies: impl IntoIterator<Item = &'a LatencyHistogram>, elapsed_ns: u64) -> Option<f64> {
+    let total_ns = |latency: &LatencyHistogram| latency.mean_ns().unwrap_or(0.0) * latency.count() as f64;
+    (elapsed_ns > 0).then(|| latencies.into_iter().map(total_ns).sum::<f64>() / elapsed_ns as f64)
+}
+
+/// One visit to a cell.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SlotSummary {
+    /// Which visit of the cell.
+    pub round: u32,
+    /// What it was for.
+    pub purpose: SlotPurpose,
+    /// Whether the cell's numbers are made of it.
+    pub counted: bool,
+    /// Load before the measured time.
+    pub ramp_ns: u64,
+    /// Start of the measured time, since the start of the run.
+    pub from_ns: u64,
+    /// Length of the measured time.
+    pub elapsed_ns: u64,
+    /// Reads.
+    pub read: Option<SlotRate>,
+    /// Writes.
+    pub write: Option<SlotRate>,
+    /// `fsync` and `fdatasync`.
+    pub sync: Option<SlotRate>,
+}
+
+/// What one direction did in one visit.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SlotRate {
+    /// Operations completed.
+    pub operations: u64,
+    /// Bytes transferred.
+    pub bytes: u64,
+    /// Latencies.
+    pub latency_ns: LatencySummary,
+}
+
 /// One second of load, ramps included.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -142,7 +191,9 @@ pub struct Interval {
     pub tick_operations: Vec<u64>,
 }
 
-/// What it cost the machine that measured, over all slots with their ramps.
+/// What it cost the machine that measured, over all slots with their ramps: whole slots, because then the time and the
+/// operations that it was spent on are counted from the same moment to the same moment. What the machine did in the
+/// measured time alone is in `client`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CpuCost {
@@ -169,7 +220,8 @@ pub struct CpuCost {
     pub pressure_memory_ns: Option<u64>,
 }
 
-/// What the disk below the target did, by the kernel's own count, over all slots with their ramps.
+/// What the disk below the target did, by the kernel's own count, over all slots with their ramps: before the first
+/// operation of a slot and after its last one nothing of ours is in flight, so what is not ours can be told.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DeviceActivity {
@@ -187,6 +239,9 @@ pub struct DeviceActivity {
     pub flush_operations: u64,
     /// Time the disk was busy.
     pub busy_ns: u64,
+    /// Time that all requests together spent in the disk.
+    #[serde(default)]
+    pub queue_ns: u64,
 }
 
 impl DeviceActivity {
@@ -199,6 +254,7 @@ impl DeviceActivity {
         self.write_bytes += other.write_bytes;
         self.flush_operations += other.flush_operations;
         self.busy_ns += other.busy_ns;
+        self.queue_ns += other.queue_ns;
     }
 }
 

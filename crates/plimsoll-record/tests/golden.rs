@@ -8,13 +8,17 @@ use std::{collections::BTreeMap, fs, path::Path};
 use plimsoll_measure::{latency::LatencyHistogram, verdict::Verdict};
 use plimsoll_record::{
     builder::RecordBuilder,
+    cache::{CacheActivity, CacheResidency, ForeignActivity},
+    client::ClientActivity,
     environment::{DeviceEnvironment, Environment, MachineEnvironment, MountEnvironment, TargetEnvironment},
-    event::{RunEvent, RunStarted, SlotDirection, SlotResult},
+    event::{RunEvent, RunStarted, SlotDirection, SlotPurpose, SlotResult},
+    judgement::{Judgement, RateEstimate},
     record::{Asked, Outcome, Record, Tool, Window},
-    results::{CpuCost, DeviceActivity, ErrorCount, Finding, Interval, Severity},
+    results::{CpuCost, DeviceActivity, ErrorCount, Finding, Interval, LatencySummary, Severity},
     upgrade,
 };
 use plimsoll_workload::{
+    certainty::{Certainty, StoppingRule},
     plan::Plan,
     settings::{Effort, EngineChoice, ReadWrite},
     target_facts::{TargetFacts, TargetKind},
@@ -90,10 +94,10 @@ fn started() -> RunStarted {
         free_bytes: Some(100 << 30),
         direct_alignment_bytes: Some(512),
     };
-    let mut plan = Plan::resolve(&[target], &workloads(), Effort::Quick, 42).unwrap();
+    let mut plan = Plan::resolve(&[target], &workloads(), &Certainty::of(Effort::Quick), 42).unwrap();
     for cell in &mut plan.cells {
         // Two slots of a second each, whatever the scheduling of a plan becomes.
-        cell.rounds = 2;
+        cell.stopping = StoppingRule::Fixed { slots: 2, discarded: 0 };
         cell.blocks.ramp_ns = 0;
         cell.blocks.slot_ns = Some(SECOND_NS);
     }
@@ -103,7 +107,11 @@ fn started() -> RunStarted {
         tool: Tool { version: "0.1.0".to_owned(), commit: Some("0123abc".to_owned()), profile: "release".to_owned() },
         name: Some("golden".to_owned()),
         tags: BTreeMap::from([("disk".to_owned(), "P30".to_owned()), ("zone".to_owned(), "1".to_owned())]),
-        asked: Asked { targets: vec!["/mnt/data".to_owned()], workloads: workloads(), effort: Effort::Quick },
+        asked: Asked {
+            targets: vec!["/mnt/data".to_owned()],
+            workloads: workloads(),
+            certainty: Certainty::of(Effort::Quick),
+        },
         plan,
         environment: environment(),
     }
@@ -154,11 +162,48 @@ fn slot(cell: usize, round: u32, from_ns: u64, reads: u64, writes: u64) -> SlotR
             write_bytes: writes * 4096,
             flush_operations: writes / 100,
             busy_ns: 990_000_000,
+            queue_ns: 3_900_000_000,
         }),
-        open_loop: None,
-        service: None,
-        verification: None,
-        errors: Vec::new(),
+        foreign: Some(ForeignActivity { read_bytes: Some(0), write_bytes: Some(512), ..ForeignActivity::default() }),
+        client: Some(client()),
+        cache: Some(CacheActivity {
+            requested_read_bytes: reads * 4096,
+            requested_write_bytes: writes * 4096,
+            storage_read_bytes: Some(reads * 4096),
+            storage_write_bytes: None,
+            storage_reason: Some("an example".to_owned()),
+            residency: Some(CacheResidency {
+                method: "cachestat".to_owned(),
+                total_bytes: 64 << 20,
+                before_bytes: 4096 * u64::from(round),
+                ..CacheResidency::default()
+            }),
+            residency_reason: None,
+        }),
+        worker_operations: vec![reads + writes],
+        ..SlotResult::default()
+    }
+}
+
+/// A second of a machine with eight processors, of which two were busy.
+fn client() -> ClientActivity {
+    let mut hiccups = LatencyHistogram::coarse();
+    hiccups.record_many(60_000, 198);
+    hiccups.record_many(1_500_000, 2);
+    ClientActivity {
+        span_ns: SECOND_NS,
+        busiest_worker_ns: Some(300_000_000),
+        busiest_worker_share_max: Some(0.3),
+        process_ns: 400_000_000,
+        machine_busy_ns: Some(2 * SECOND_NS),
+        machine_total_ns: Some(8 * SECOND_NS),
+        steal_ns: Some(1_000_000),
+        voluntary_switches: 5000,
+        device_queue_ns: Some(3_900_000_000),
+        hiccup_ns: LatencySummary::of(&hiccups),
+        hiccups: Some(hiccups),
+        null_operations_per_second: Some(20e6),
+        ..ClientActivity::default()
     }
 }
 
@@ -181,7 +226,8 @@ fn events() -> Vec<RunEvent> {
             let error = "EIO (Input/output error)".to_owned();
             slot.errors = vec![ErrorCount { operation: "write".to_owned(), error, count: 3, first_offset: 8192 }];
         }
-        events.push(RunEvent::SlotStarted { cell, round, t_ns: from_ns });
+        let (ramp_ns, measured_ns, purpose) = (0, Some(SECOND_NS), SlotPurpose::Measured);
+        events.push(RunEvent::SlotStarted { cell, round, t_ns: from_ns, ramp_ns, measured_ns, purpose });
         events.push(RunEvent::Interval { cell, interval: interval(from_ns, round, reads, writes) });
         events.push(RunEvent::SlotFinished(Box::new(slot)));
     }
@@ -198,7 +244,25 @@ fn events() -> Vec<RunEvent> {
     events.push(RunEvent::Warning { text: "the processor's governor is powersave".to_owned() });
     for (cell, from_ns, to_ns) in [(0, SECOND_NS, 5 * SECOND_NS), (1, 2 * SECOND_NS, 4 * SECOND_NS)] {
         let window = Some(Window { from_ns, to_ns });
-        events.push(RunEvent::CellFinished { cell, verdict: Verdict::Short, window });
+        let rates = (5_100.0, Some(5_050.0), Some(5_150.0));
+        let judgement = Judgement {
+            verdict: Verdict::Short,
+            window,
+            estimate: (cell == 0).then_some(RateEstimate { iops: rates.0, iops_low: rates.1, iops_high: rates.2 }),
+            stability: None,
+            burst: None,
+            moved: None,
+            period_ns: Some(20 * SECOND_NS),
+        };
+        events.push(RunEvent::CellProgress {
+            cell,
+            precision: Some(0.03),
+            precision_wanted: None,
+            is_done: true,
+            run_remaining_ns: SECOND_NS,
+            run_remaining_max_ns: 2 * SECOND_NS,
+        });
+        events.push(RunEvent::CellFinished { cell, judgement: Box::new(judgement) });
     }
     events.push(RunEvent::Finished { elapsed_ns: 5_250_000_000, outcome: Outcome::Failed });
     events
@@ -266,8 +330,9 @@ fn the_golden_record_says_what_its_events_said() {
     assert_eq!((read.operations, read.bytes, read.elapsed_ns), (10_200, 10_200 * 4096, 2 * SECOND_NS));
     assert!((read.iops - 5100.0).abs() < 1e-9);
     assert!((read.bytes_per_second - 5100.0 * 4096.0).abs() < 1e-3);
-    assert_eq!((read.iops_low, read.iops_high), (None, None));
-    assert!(read.interval_reason.is_some());
+    assert_eq!((read.iops_low, read.iops_high, &read.interval_reason), (Some(5050.0), Some(5150.0), &None));
+    let write = writes.write.as_ref().unwrap();
+    assert_eq!((write.iops_low, write.interval_reason.is_some()), (None, true));
     // 99 % take 800 us, 1 % take 8 ms: the mean is 0.99 * 800 + 0.01 * 8000 = 872 us.
     assert!((read.latency_ns.mean.unwrap() - 872_000.0).abs() < 1e-6);
     assert_eq!((read.latency_ns.min, read.latency_ns.max), (Some(800_000), Some(8_000_000)));
@@ -275,11 +340,23 @@ fn the_golden_record_says_what_its_events_said() {
     assert_eq!(read.latency_ns.p99_99, None);
     assert_eq!(read.latency_ns.unsupported["p99_99"], "needs 100000 operations, had 10200");
     assert_eq!((reads.write.is_none(), reads.sync.is_none()), (true, true));
-    assert_eq!((reads.rounds, reads.rounds_done, reads.engine), (2, 2, EngineChoice::IoUring));
+    assert_eq!((reads.stopping.slots(), reads.rounds_done, reads.engine), (Some(2), 2, EngineChoice::IoUring));
     assert_eq!(reads.workload, "randread 4KiB QD4");
     assert_eq!(reads.series.len(), 2);
     assert_eq!(reads.device.as_ref().unwrap().read_operations, 10_200);
     assert_eq!(reads.cpu.user_ns, 10_000_000);
+    // 5,000 and 5,200 reads that take 872 us on average, in two seconds: 10,200 * 872 us / 2 s.
+    assert!((reads.in_flight_mean().unwrap() - 4.4472).abs() < 1e-9);
+    let client = reads.client.as_ref().unwrap();
+    assert_eq!((client.span_ns, client.hiccups.as_ref().unwrap().count()), (2 * SECOND_NS, 400));
+    assert!((client.busiest_worker_share().unwrap() - 0.3).abs() < 1e-9);
+    assert!((client.machine_share().unwrap() - 0.25).abs() < 1e-9);
+    assert!((client.device_in_flight_mean().unwrap() - 3.9).abs() < 1e-9);
+    assert_eq!((client.swapped_in_bytes, client.null_operations_per_second), (None, Some(20e6)));
+    let cache = reads.cache.as_ref().unwrap();
+    assert_eq!((cache.read_hit_share(), cache.storage_write_bytes), (Some(0.0), None));
+    assert_eq!(reads.foreign.as_ref().unwrap().write_bytes, Some(1024));
+    assert_eq!(reads.worker_operations, [10_200]);
     assert_eq!(reads.window, Some(Window { from_ns: SECOND_NS, to_ns: 5 * SECOND_NS }));
 
     let (write, sync) = (writes.write.as_ref().unwrap(), writes.sync.as_ref().unwrap());
@@ -297,6 +374,28 @@ fn a_record_of_another_schema_is_refused_with_a_way_out() {
     let newer = text.replacen("plimsoll/1", "plimsoll/99", 1);
     assert!(upgrade::read(&newer).unwrap_err().to_string().contains("use a newer plimsoll"));
     assert!(upgrade::read("{}").is_err());
+}
+
+/// What this version adds to cells was not there in the records of earlier ones.
+#[test]
+fn a_record_of_the_first_weeks_is_read() {
+    let text = fs::read_to_string(fixture("plimsoll-1.json")).unwrap();
+    let mut value: serde_json::Value = serde_json::from_str(&text).unwrap();
+    for cell in value["cells"].as_array_mut().unwrap() {
+        let cell = cell.as_object_mut().unwrap();
+        assert_eq!(cell.shift_remove("stopping").unwrap()["slots"], 2);
+        cell.insert("rounds".to_owned(), 2.into());
+        for added in ["slots", "estimate", "stability", "burst", "moved", "period_ns"] {
+            assert!(cell.shift_remove(added).is_some(), "{added}");
+        }
+        for added in ["foreign", "client", "cache", "worker_operations"] {
+            assert!(cell.shift_remove(added).is_some(), "{added}");
+        }
+        assert!(cell["device"].as_object_mut().unwrap().shift_remove("queue_ns").is_some());
+    }
+    let record = upgrade::read(&value.to_string()).unwrap();
+    assert!(record.cells.iter().all(|cell| cell.client.is_none() && cell.worker_operations.is_empty()));
+    assert!(record.cells.iter().all(|cell| cell.stopping.slots() == Some(2)));
 }
 
 #[test]

@@ -92,8 +92,10 @@ impl Notes {
 }
 
 fn slots(notes: &mut Notes, index: usize, cell: &Cell) {
-    if cell.rounds_done > 0 && cell.rounds_done < cell.rounds {
-        let sentence = format!("slots done: {} of {}", cell.rounds_done, cell.rounds);
+    if let Some(slots) = cell.stopping.slots()
+        && (1..slots).contains(&cell.rounds_done)
+    {
+        let sentence = format!("slots done: {} of {slots}", cell.rounds_done);
         notes.add(Severity::Warning, Some(index), sentence);
     }
 }
@@ -172,7 +174,9 @@ fn asked_rate(cell: &Cell) -> Option<String> {
 
 /// Findings of a cell: the record holds one of each kind.
 fn findings(notes: &mut Notes, index: usize, findings: &[Finding]) {
-    for finding in findings {
+    // What is only good to know of the client is in the record: on a shared machine there is always something.
+    let matters = |finding: &&Finding| finding.severity != Severity::Info || !finding.code.starts_with("client-");
+    for finding in findings.iter().filter(matters) {
         notes.add(finding.severity, Some(index), finding.text.clone());
     }
 }

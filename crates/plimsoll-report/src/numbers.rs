@@ -133,6 +133,21 @@ pub fn clock(ns: u64) -> String {
     }
 }
 
+/// A share as a percentage: `2 %`, `0.53 %`, `97 %`.
+pub fn percent(share: f64) -> String {
+    let percent = share * 100.0;
+    let digits = if percent.abs() >= 9.95 {
+        0
+    } else if percent.abs() >= 0.995 {
+        1
+    } else {
+        2
+    };
+    let text = format!("{percent:.digits$}");
+    let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+    format!("{text} %")
+}
+
 /// A share of processors, as a quota gives it: `0.500`, `2.00`.
 pub fn processors(value: f64) -> String {
     three_figures(value)

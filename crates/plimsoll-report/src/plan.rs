@@ -2,7 +2,10 @@
 
 use std::fmt::Write;
 
+use plimsoll_measure::effort::Rules;
+use plimsoll_record::judgement;
 use plimsoll_workload::{
+    certainty::StoppingRule,
     distribution::Distribution,
     plan::{BlockPlan, CellPlan, Pacing, Plan},
     settings::FileSharing,
@@ -22,8 +25,17 @@ const WIDTH: usize = 100;
 
 /// A plan as text: every parameter of every cell, in the units in which flags and plan files take them.
 pub fn plan(plan: &Plan) -> String {
-    let Plan { seed, effort, cells } = plan;
+    let Plan { seed, effort, precision, max_time_ns, bookend_ns, cells } = plan;
     let mut out = format!("plan: {}, effort {effort}, seed {seed}\n", counted(cells.len() as u64, "cell"));
+    if let Some(precision) = precision {
+        let _ = writeln!(out, "precision: {} %", numbers::percent(*precision));
+    }
+    if let Some(time_ns) = max_time_ns {
+        let _ = writeln!(out, "no new slot after {}", Span { ns: *time_ns });
+    }
+    if let Some(time_ns) = bookend_ns {
+        let _ = writeln!(out, "every target once more after {}", Span { ns: *time_ns });
+    }
     for (index, cell) in cells.iter().enumerate() {
         push_cell(&mut out, index, cell);
     }
@@ -31,15 +43,15 @@ pub fn plan(plan: &Plan) -> String {
 }
 
 fn push_cell(out: &mut String, index: usize, cell: &CellPlan) {
-    let CellPlan { target, workload, rounds, blocks } = cell;
+    let CellPlan { target, workload, stopping, blocks } = cell;
     let _ = writeln!(out, "\ncell {}: {} on {}", index + 1, printable::line(workload), printable::line(target));
-    for (label, text) in parameters(*rounds, blocks) {
+    for (label, text) in parameters(stopping, blocks) {
         *out += &wrapping::labelled(&format!("  {label:<LABEL_WIDTH$}"), &text, WIDTH);
     }
 }
 
 /// Every parameter of a cell. All fields are named, so that a new one cannot be forgotten here.
-fn parameters(rounds: u32, blocks: &BlockPlan) -> Vec<(&'static str, String)> {
+fn parameters(stopping: &StoppingRule, blocks: &BlockPlan) -> Vec<(&'static str, String)> {
     let BlockPlan {
         rw,
         read_percent,
@@ -113,7 +125,7 @@ fn parameters(rounds: u32, blocks: &BlockPlan) -> Vec<(&'static str, String)> {
         ),
         ("pacing", pacing_in_words(pacing, *jobs)),
         ("start delay", Span { ns: *start_delay_ns }.to_string()),
-        ("slots", slots(rounds, *ramp_ns, *slot_ns)),
+        ("slots", slots(stopping, *ramp_ns, *slot_ns)),
         ("amount", amount(*operations, *amount_bytes)),
         ("payload", payload.to_string()),
         ("verify", yes_no(verify)),
@@ -158,10 +170,16 @@ fn pacing_in_words(pacing: &Pacing, jobs: u32) -> String {
     }
 }
 
-fn slots(rounds: u32, ramp_ns: u64, slot_ns: Option<u64>) -> String {
+fn slots(stopping: &StoppingRule, ramp_ns: u64, slot_ns: Option<u64>) -> String {
+    let ramp = Span { ns: ramp_ns };
+    let StoppingRule::Fixed { slots, discarded } = stopping else {
+        return format!("until the rate is sure, each with {ramp} of ramp");
+    };
     let measured = slot_ns
         .map_or_else(|| "measured until the amount is done".to_owned(), |ns| format!("{} measured", Span { ns }));
-    format!("{rounds}, each with {} of ramp and {measured}", Span { ns: ramp_ns })
+    let kept_out =
+        if *discarded > 0 { format!(", the first {discarded} kept out of the numbers") } else { String::new() };
+    format!("{slots}, each with {ramp} of ramp and {measured}{kept_out}")
 }
 
 fn amount(operations: Option<u64>, bytes: Option<u64>) -> String {
@@ -173,9 +191,20 @@ fn amount(operations: Option<u64>, bytes: Option<u64>) -> String {
 /// How long a plan takes, in a line: what is measured, and what else the time goes to. The writing of test files comes
 /// on top, and nobody knows how long that takes.
 pub fn times(plan: &Plan, writes_test_files: bool) -> String {
+    let cells = counted(plan.cells.len() as u64, "cell");
+    let time = match judgement::rules(plan) {
+        Some(rules) => times_by_rules(plan, &rules),
+        None => times_by_plan(plan),
+    };
+    let files = if writes_test_files { "; test files are written first" } else { "" };
+    format!("{cells}, {time}{files}")
+}
+
+/// The time of cells whose end is known.
+fn times_by_plan(plan: &Plan) -> String {
     let sum = |time: fn(&CellPlan) -> u64| plan.cells.iter().map(time).sum::<u64>();
-    let measured_ns = sum(|cell| u64::from(cell.rounds) * cell.blocks.slot_ns.unwrap_or(0));
-    let ramps_ns = sum(|cell| u64::from(cell.rounds) * cell.blocks.ramp_ns);
+    let measured_ns = sum(|cell| slots_of(cell) * cell.blocks.slot_ns.unwrap_or(0));
+    let ramps_ns = sum(|cell| slots_of(cell) * cell.blocks.ramp_ns);
     let delays_ns = sum(|cell| cell.blocks.start_delay_ns);
     let ends_by_amount = |cell: &CellPlan| cell.blocks.operations.is_some() || cell.blocks.amount_bytes.is_some();
     let hedge = if plan.cells.iter().any(|cell| cell.blocks.slot_ns.is_none()) {
@@ -192,14 +221,41 @@ pub fn times(plan: &Plan, writes_test_files: bool) -> String {
         .map(|(ns, what)| format!("{} {what}", numbers::duration(ns)))
         .collect();
     let total_ns = measured_ns + ramps_ns + delays_ns;
-    let cells = counted(plan.cells.len() as u64, "cell");
-    let time = match (total_ns, parts.len()) {
+    match (total_ns, parts.len()) {
         (0, _) => "until the amounts are done".to_owned(),
         (_, 1) => format!("{hedge}{}", parts[0]),
         _ => format!("{hedge}{}: {}", numbers::duration(total_ns), parts.join(", ")),
+    }
+}
+
+/// The time of cells of which at least one ends when its rate is sure.
+fn times_by_rules(plan: &Plan, rules: &Rules) -> String {
+    let alone = plan.cells.len() == 1;
+    let time = |cell: &CellPlan, longest: bool| {
+        let blocks = &cell.blocks;
+        let slots_ns = |slots: u64, measured_ns: u64| slots * (blocks.ramp_ns + measured_ns);
+        let usual_ns = rules.visit_ns() - rules.ramp_ns;
+        blocks.start_delay_ns
+            + match (cell.stopping, longest) {
+                (StoppingRule::Fixed { slots, .. }, _) => slots_ns(u64::from(slots), blocks.slot_ns.unwrap_or(0)),
+                (StoppingRule::Sure, _) if !rules.claims => slots_ns(u64::from(rules.rounds_max), usual_ns),
+                (StoppingRule::Sure, false) if alone => u64::from(rules.seconds_min) * 1_150_000_000,
+                (StoppingRule::Sure, true) if alone => u64::from(rules.seconds_max) * 1_000_000_000,
+                (StoppingRule::Sure, false) => slots_ns(u64::from(rules.rounds_min) + 1, usual_ns),
+                (StoppingRule::Sure, true) => slots_ns(u64::from(rules.rounds_max), usual_ns),
+            }
     };
-    let files = if writes_test_files { "; test files are written first" } else { "" };
-    format!("{cells}, {time}{files}")
+    let sum = |longest: bool| plan.cells.iter().map(|cell| time(cell, longest)).sum::<u64>();
+    let (shortest_ns, longest_ns) = (sum(false), sum(true));
+    if shortest_ns == longest_ns {
+        return numbers::duration(shortest_ns);
+    }
+    let longest_ns = plan.max_time_ns.map_or(longest_ns, |max_ns| max_ns.min(longest_ns));
+    format!("{} if they are steady, {} at most", numbers::duration(shortest_ns), numbers::duration(longest_ns))
+}
+
+fn slots_of(cell: &CellPlan) -> u64 {
+    u64::from(cell.stopping.slots().unwrap_or(0))
 }
 
 /// A preset in the list of presets.
@@ -331,7 +387,7 @@ mod tests {
             let mut plan = test_records::plan(&["/mnt/data"], &workloads);
             for (cell, [ramp, slot, delay]) in plan.cells.iter_mut().zip(cells) {
                 let second_ns = 1_000_000_000;
-                cell.rounds = 2;
+                cell.stopping = StoppingRule::Fixed { slots: 2, discarded: 0 };
                 cell.blocks.ramp_ns = ramp * second_ns;
                 cell.blocks.slot_ns = (*slot > 0).then_some(slot * second_ns);
                 cell.blocks.start_delay_ns = delay * second_ns;

@@ -79,6 +79,8 @@ pub(crate) const fn meaning(verdict: Verdict) -> &'static str {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Metric {
     Iops,
+    /// How far the IOPS may be from the truth.
+    Precision,
     Throughput,
     Mean,
     P50,
@@ -91,6 +93,7 @@ impl Metric {
     pub(crate) const fn head(self) -> &'static str {
         match self {
             Self::Iops => "IOPS",
+            Self::Precision => "+-",
             Self::Throughput => numbers::THROUGHPUT_UNIT,
             Self::Mean => "mean",
             Self::P50 => "p50",
@@ -107,6 +110,7 @@ impl Metric {
         let whole = |ns: Option<u64>| numbers::or_absent(ns, |ns| numbers::latency(ns as f64));
         match self {
             Self::Iops => numbers::iops(result.iops),
+            Self::Precision => numbers::or_absent(precision(result), numbers::percent),
             // Syncs carry no data, so they have no throughput.
             Self::Throughput if result.bytes == 0 && result.operations > 0 => ABSENT.to_owned(),
             Self::Throughput => numbers::throughput(result.bytes_per_second),
@@ -124,6 +128,12 @@ impl Metric {
     }
 }
 
+/// Half of the interval of the IOPS, as a share of them.
+fn precision(result: &DirectionResult) -> Option<f64> {
+    let (low, high) = (result.iops_low?, result.iops_high?);
+    (result.iops > 0.0).then(|| (high - low) / 2.0 / result.iops)
+}
+
 /// The table of a target.
 pub(crate) fn grid(rows: &[Row<'_>]) -> Grid {
     let text = |value: fn(&Row<'_>) -> String| rows.iter().map(value).collect::<Vec<_>>();
@@ -138,6 +148,9 @@ pub(crate) fn grid(rows: &[Row<'_>]) -> Grid {
         Metric::P99_9.column("p99.9", 6, rows),
         Metric::Max.column("max", 5, rows),
     ];
+    if rows.iter().any(|row| row.result.and_then(precision).is_some()) {
+        columns.insert(3, Metric::Precision.column(Metric::Precision.head(), 0, rows));
+    }
     if rows.iter().any(|row| row.errors > 0) {
         columns.push(Column::new("errors", Side::Right, 0, text(|row| numbers::count(row.errors))));
     }

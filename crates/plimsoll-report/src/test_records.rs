@@ -7,10 +7,11 @@ use plimsoll_record::{
     builder::RecordBuilder,
     environment::{DeviceEnvironment, Environment, MachineEnvironment, MountEnvironment, TargetEnvironment},
     event::{RunEvent, RunStarted, SlotDirection, SlotResult},
+    judgement::Judgement,
     record::{Asked, Outcome, Record, Tool},
-    results::CpuCost,
 };
 use plimsoll_workload::{
+    certainty::{Certainty, StoppingRule},
     plan::Plan,
     preset,
     settings::{Effort, EngineChoice},
@@ -38,11 +39,12 @@ pub(crate) fn plan(targets: &[&str], workloads: &[Workload]) -> Plan {
             direct_alignment_bytes: Some(512),
         })
         .collect();
-    let mut plan = Plan::resolve(&facts, workloads, Effort::Quick, 42).unwrap();
+    let mut plan = Plan::resolve(&facts, workloads, &Certainty::of(Effort::Quick), 42).unwrap();
     for cell in &mut plan.cells {
         cell.blocks.size_bytes = 1 << 30;
-        if cell.blocks.slot_ns.is_some() {
-            (cell.rounds, cell.blocks.ramp_ns, cell.blocks.slot_ns) = (6, 300_000_000, Some(1_200_000_000));
+        if cell.stopping == StoppingRule::Sure || cell.blocks.slot_ns.is_some() {
+            cell.stopping = StoppingRule::Fixed { slots: 6, discarded: 0 };
+            (cell.blocks.ramp_ns, cell.blocks.slot_ns) = (300_000_000, Some(1_200_000_000));
         }
     }
     plan
@@ -60,7 +62,7 @@ impl Story {
         let asked = Asked {
             targets: targets.iter().map(|target| (*target).to_owned()).collect(),
             workloads: workloads.to_vec(),
-            effort: Effort::Quick,
+            certainty: Certainty::of(Effort::Quick),
         };
         let started = RunStarted {
             id: "0199c0de-7a3e-7000-8000-0000000000a1".parse::<Uuid>().unwrap(),
@@ -90,7 +92,7 @@ impl Story {
     /// All slots of a cell, each operation as fast as the others but for one in five hundred, which takes ten times as
     /// long.
     pub(crate) fn measure(&mut self, cell: usize, iops: u64, latency_ns: u64) {
-        for round in 0..self.plan.cells[cell].rounds {
+        for round in 0..self.plan.cells[cell].stopping.slots().expect("test plans say how many") {
             let slot = self.slot(cell, round, iops, latency_ns);
             self.tell(&RunEvent::SlotFinished(Box::new(slot)));
         }
@@ -116,20 +118,23 @@ impl Story {
             elapsed_ns,
             read: direction(blocks.read_percent),
             write: direction(100 - blocks.read_percent),
-            sync: None,
-            cpu: CpuCost::default(),
             cpu_operations: operations,
-            device: None,
-            open_loop: None,
-            service: None,
-            verification: None,
-            errors: Vec::new(),
+            ..SlotResult::default()
         }
     }
 
     pub(crate) fn end(mut self, elapsed_ns: u64, outcome: Outcome) -> Record {
         for cell in 0..self.plan.cells.len() {
-            self.tell(&RunEvent::CellFinished { cell, verdict: Verdict::Short, window: None });
+            let judgement = Judgement {
+                verdict: Verdict::Short,
+                window: None,
+                estimate: None,
+                stability: None,
+                burst: None,
+                moved: None,
+                period_ns: None,
+            };
+            self.tell(&RunEvent::CellFinished { cell, judgement: Box::new(judgement) });
         }
         self.tell(&RunEvent::Finished { elapsed_ns, outcome });
         self.builder.finish()

@@ -1,7 +1,10 @@
 //! What a slot cost the machine and did to the disk: snapshots of the kernel's counters, and their differences.
 //!
-//! A snapshot reads a handful of small files, well under a millisecond, and is taken outside of the measured time. A
-//! counter that a kernel does not have, or that is hidden in a container, is `None`.
+//! A snapshot reads a handful of small files, which takes a tenth of a millisecond. Two frame the whole slot, when
+//! nothing of ours is in flight; two more frame its measured time. A counter that a kernel does not have, or that is
+//! hidden in a container, is `None`.
+
+mod parse;
 
 use std::{
     fs,
@@ -11,22 +14,38 @@ use std::{
 
 use plimsoll_io::{
     block_device::{self, BackingDevice, DiskCounters},
-    process_usage::ProcessUsage,
+    clock::{Clock, MonotonicClock},
+    process_usage::{ProcessIo, ProcessUsage},
 };
-use plimsoll_record::results::{CpuCost, DeviceActivity};
-use rustix::param::clock_ticks_per_second;
+use plimsoll_record::{
+    client::ClientActivity,
+    results::{CpuCost, DeviceActivity},
+};
+use rustix::param::{clock_ticks_per_second, page_size};
 
+use self::parse::{MachineTicks, machine_ticks, named, pressure_some_ns};
 use crate::machine::cgroup::{Groups, throttled_ns};
 
 /// All counters at one moment.
 #[derive(Clone, Debug)]
 pub struct Counters {
+    moment_ns: u64,
     process: ProcessUsage,
-    /// Time of each group from ours up to the topmost one that is visible.
-    throttled_ns: Vec<Option<u64>>,
-    steal_ticks: Option<u64>,
+    io: Option<ProcessIo>,
+    /// Of each group from ours up to the topmost one that is visible.
+    throttled: Vec<Option<Throttled>>,
+    machine: Option<MachineTicks>,
     pressure: Pressure,
+    swap: Swap,
+    memory: MemoryEvents,
     device: Option<(BackingDevice, DiskCounters)>,
+}
+
+/// How a group was held back by its quota, since it was made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Throttled {
+    time_ns: u64,
+    periods: u64,
 }
 
 /// Time in which at least one task of the machine waited for something, since it was started.
@@ -37,6 +56,21 @@ struct Pressure {
     memory_ns: Option<u64>,
 }
 
+/// Pages that the machine moved to and from swap, since it was started.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Swap {
+    in_pages: Option<u64>,
+    out_pages: Option<u64>,
+}
+
+/// What the memory limits did to our group, since it was made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct MemoryEvents {
+    high: Option<u64>,
+    limit: Option<u64>,
+    oom: Option<u64>,
+}
+
 /// What happened between two snapshots.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SlotCost {
@@ -45,31 +79,35 @@ pub struct SlotCost {
     pub cpu: CpuCost,
     /// What the disk did, by the kernel's own count; `None` where there is no disk, or no counters of it.
     pub device: Option<DeviceActivity>,
-    /// Page faults of this process that needed no I/O.
-    pub minor_faults: u64,
-    /// Page faults of this process that waited for I/O: memory was short.
-    pub major_faults: u64,
-    /// How often a thread of this process gave its processor up to wait.
-    pub voluntary_switches: u64,
-    /// How often a thread of this process had its processor taken: others wanted it.
-    pub involuntary_switches: u64,
+    /// All counters of the disk.
+    pub disk: Option<DiskCounters>,
+    /// Bytes of this process that reached the storage; `None` where the kernel does not count them.
+    pub io: Option<ProcessIo>,
+    /// What the machine did. What is not the kernel's to count is left empty.
+    pub client: ClientActivity,
 }
 
 impl Counters {
     /// The counters now, with those of the disk behind a target.
     pub fn take(device: Option<BackingDevice>) -> Self {
+        let vmstat = text("/proc/vmstat");
+        let swapped = |name| named(vmstat.as_deref()?, name);
         Self {
+            moment_ns: MonotonicClock.now_ns(),
             process: ProcessUsage::now(),
-            throttled_ns: throttle_files()
-                .iter()
-                .map(|(unified, file)| throttled_ns(&fs::read_to_string(file).ok()?, *unified))
-                .collect(),
-            steal_ticks: fs::read_to_string("/proc/stat").ok().and_then(|text| steal_ticks(&text)),
+            io: ProcessIo::now(),
+            throttled: throttle_files().iter().map(|(unified, file)| Throttled::read(file, *unified)).collect(),
+            machine: text("/proc/stat").and_then(|text| machine_ticks(&text)),
+            // The files exist and cannot be read where the kernel was started without pressure stall information.
             pressure: Pressure {
-                cpu_ns: pressure(Path::new("/proc/pressure/cpu")),
-                io_ns: pressure(Path::new("/proc/pressure/io")),
-                memory_ns: pressure(Path::new("/proc/pressure/memory")),
+                cpu_ns: text("/proc/pressure/cpu").and_then(|text| pressure_some_ns(&text)),
+                io_ns: text("/proc/pressure/io").and_then(|text| pressure_some_ns(&text)),
+                memory_ns: text("/proc/pressure/memory").and_then(|text| pressure_some_ns(&text)),
             },
+            swap: Swap { in_pages: swapped("pswpin"), out_pages: swapped("pswpout") },
+            memory: memory_directory()
+                .map(|(unified, directory)| MemoryEvents::read(directory, unified))
+                .unwrap_or_default(),
             // The whole disk: flushes are counted for it alone, and neighbours on it disturb.
             device: device.and_then(|device| Some((device, block_device::stat(device.disk)?))),
         }
@@ -79,49 +117,128 @@ impl Counters {
     pub fn since(&self, earlier: &Self) -> SlotCost {
         let process = self.process.since(&earlier.process);
         let pressure = |of: fn(&Pressure) -> Option<u64>| difference(of(&self.pressure), of(&earlier.pressure));
-        let steal_ticks = difference(self.steal_ticks, earlier.steal_ticks);
+        let throttled = self.throttled_since(earlier);
+        let cpu = CpuCost {
+            user_ns: process.user_ns,
+            system_ns: process.system_ns,
+            throttled_ns: throttled.map(|throttled| throttled.time_ns),
+            steal_ns: self.ticks_since(earlier, |ticks| ticks.steal),
+            pressure_cpu_ns: pressure(|pressure| pressure.cpu_ns),
+            pressure_io_ns: pressure(|pressure| pressure.io_ns),
+            pressure_memory_ns: pressure(|pressure| pressure.memory_ns),
+            ..CpuCost::default()
+        };
+        let disk = self.disk_since(earlier);
         SlotCost {
-            cpu: CpuCost {
-                user_ns: process.user_ns,
-                system_ns: process.system_ns,
-                throttled_ns: self.throttled_since(earlier),
-                steal_ns: steal_ticks.map(|ticks| ticks * (1_000_000_000 / clock_ticks_per_second().max(1))),
-                pressure_cpu_ns: pressure(|pressure| pressure.cpu_ns),
-                pressure_io_ns: pressure(|pressure| pressure.io_ns),
-                pressure_memory_ns: pressure(|pressure| pressure.memory_ns),
-                ..CpuCost::default()
-            },
-            device: self.device_since(earlier),
-            minor_faults: process.minor_faults,
+            client: self.client_since(earlier, &cpu, throttled, disk),
+            device: disk.zip(self.device).map(|(done, (device, _))| activity(device, done)),
+            disk,
+            io: self.io.zip(earlier.io).map(|(later, earlier)| later.since(&earlier)),
+            cpu,
+        }
+    }
+
+    fn client_since(
+        &self,
+        earlier: &Self,
+        cpu: &CpuCost,
+        throttled: Option<Throttled>,
+        disk: Option<DiskCounters>,
+    ) -> ClientActivity {
+        let process = self.process.since(&earlier.process);
+        let swapped = |of: fn(&Swap) -> Option<u64>| {
+            difference(of(&self.swap), of(&earlier.swap)).map(|pages| pages * page_size() as u64)
+        };
+        let memory = |of: fn(&MemoryEvents) -> Option<u64>| difference(of(&self.memory), of(&earlier.memory));
+        let span_ns = self.moment_ns.saturating_sub(earlier.moment_ns);
+        let machine_total_ns = self.machine.map(|machine| machine.processors * span_ns);
+        let machine_idle_ns = self.ticks_since(earlier, |ticks| ticks.idle);
+        ClientActivity {
+            span_ns,
+            process_ns: cpu.user_ns + cpu.system_ns,
+            machine_busy_ns: machine_total_ns.zip(machine_idle_ns).map(|(total, idle)| total.saturating_sub(idle)),
+            machine_total_ns,
+            steal_ns: cpu.steal_ns,
+            throttled_ns: cpu.throttled_ns,
+            throttled_periods: throttled.map(|throttled| throttled.periods),
+            pressure_cpu_ns: cpu.pressure_cpu_ns,
+            pressure_io_ns: cpu.pressure_io_ns,
+            pressure_memory_ns: cpu.pressure_memory_ns,
+            swapped_in_bytes: swapped(|swap| swap.in_pages),
+            swapped_out_bytes: swapped(|swap| swap.out_pages),
+            memory_high_events: memory(|memory| memory.high),
+            memory_limit_events: memory(|memory| memory.limit),
+            memory_oom_events: memory(|memory| memory.oom),
             major_faults: process.major_faults,
             voluntary_switches: process.voluntary_switches,
             involuntary_switches: process.involuntary_switches,
+            device_queue_ns: disk.map(|disk| disk.queue_time_ms * 1_000_000),
+            ..ClientActivity::default()
         }
     }
 
-    /// The longest that a group on the way up was held back. Several at once hold the process back no longer than the
+    /// The kernel lets the idle time of a processor go back a little now and then, which is no growth.
+    fn ticks_since(&self, earlier: &Self, of: fn(&MachineTicks) -> u64) -> Option<u64> {
+        let (later, earlier) = (self.machine.as_ref().map(of)?, earlier.machine.as_ref().map(of)?);
+        Some(later.saturating_sub(earlier) * (1_000_000_000 / clock_ticks_per_second().max(1)))
+    }
+
+    /// The group on the way up that was held back longest. Several at once hold the process back no longer than the
     /// longest, so this is the least that is certain.
-    fn throttled_since(&self, earlier: &Self) -> Option<u64> {
-        let pairs = self.throttled_ns.iter().zip(&earlier.throttled_ns);
-        pairs.filter_map(|(later, earlier)| difference(*later, *earlier)).max()
+    fn throttled_since(&self, earlier: &Self) -> Option<Throttled> {
+        let pairs = self.throttled.iter().zip(&earlier.throttled);
+        let since = |(later, earlier): (&Option<Throttled>, &Option<Throttled>)| {
+            let (later, earlier) = (*later.as_ref()?, *earlier.as_ref()?);
+            Some(Throttled {
+                time_ns: later.time_ns.checked_sub(earlier.time_ns)?,
+                periods: later.periods.checked_sub(earlier.periods)?,
+            })
+        };
+        pairs.filter_map(since).max_by_key(|throttled| throttled.time_ns)
     }
 
-    fn device_since(&self, earlier: &Self) -> Option<DeviceActivity> {
+    fn disk_since(&self, earlier: &Self) -> Option<DiskCounters> {
         let ((device, later), (device_before, before)) = (self.device?, earlier.device?);
-        if device != device_before {
-            return None;
-        }
-        let done = later.since(&before);
-        Some(DeviceActivity {
-            name: block_device::facts(device.disk).map(|facts| facts.disk).unwrap_or_default(),
-            read_operations: done.read_operations,
-            read_bytes: done.read_bytes,
-            write_operations: done.write_operations,
-            write_bytes: done.write_bytes,
-            flush_operations: done.flush_operations,
-            busy_ns: done.busy_time_ms * 1_000_000,
-        })
+        (device == device_before).then(|| later.since(&before))
     }
+}
+
+fn activity(device: BackingDevice, done: DiskCounters) -> DeviceActivity {
+    DeviceActivity {
+        name: block_device::facts(device.disk).map(|facts| facts.disk).unwrap_or_default(),
+        read_operations: done.read_operations,
+        read_bytes: done.read_bytes,
+        write_operations: done.write_operations,
+        write_bytes: done.write_bytes,
+        flush_operations: done.flush_operations,
+        busy_ns: done.busy_time_ms * 1_000_000,
+        queue_ns: done.queue_time_ms * 1_000_000,
+    }
+}
+
+impl Throttled {
+    fn read(cpu_stat: &Path, unified: bool) -> Option<Self> {
+        let text = text(cpu_stat)?;
+        Some(Self { time_ns: throttled_ns(&text, unified)?, periods: named(&text, "nr_throttled")? })
+    }
+}
+
+impl MemoryEvents {
+    /// Our group's alone: an ancestor counts what others did as well.
+    fn read(directory: &Path, unified: bool) -> Self {
+        if unified {
+            let events = text(directory.join("memory.events"));
+            let count = |name| named(events.as_deref()?, name);
+            return Self { high: count("high"), limit: count("max"), oom: count("oom") };
+        }
+        let limit = text(directory.join("memory.failcnt")).and_then(|text| text.trim().parse().ok());
+        let oom = text(directory.join("memory.oom_control")).and_then(|text| named(&text, "oom_kill"));
+        Self { high: None, limit, oom }
+    }
+}
+
+fn text(path: impl AsRef<Path>) -> Option<String> {
+    fs::read_to_string(path).ok()
 }
 
 /// Where throttling is counted. A process is hardly ever moved to another group, so this is looked up once.
@@ -130,27 +247,16 @@ fn throttle_files() -> &'static [(bool, PathBuf)] {
     FILES.get_or_init(|| Groups::of_this_process().cpu_stat_files())
 }
 
+/// Where our group's memory events are counted; `true` for version 2.
+fn memory_directory() -> Option<(bool, &'static Path)> {
+    static DIRECTORY: OnceLock<Option<(bool, PathBuf)>> = OnceLock::new();
+    let found = DIRECTORY.get_or_init(|| Groups::of_this_process().memory_directory());
+    found.as_ref().map(|(unified, directory)| (*unified, directory.as_path()))
+}
+
 /// The growth of a counter; `None` when it is not known at both moments, or went back: then it is another one.
 fn difference(later: Option<u64>, earlier: Option<u64>) -> Option<u64> {
     later?.checked_sub(earlier?)
-}
-
-/// Time that the hypervisor gave to others, over all processors: the eighth number of the first line of /proc/stat
-/// (Linux 2.6.11 and later).
-fn steal_ticks(stat: &str) -> Option<u64> {
-    stat.lines().next()?.strip_prefix("cpu ")?.split_whitespace().nth(7)?.parse().ok()
-}
-
-fn pressure(path: &Path) -> Option<u64> {
-    // The files exist and cannot be read where the kernel was started without pressure stall information.
-    pressure_some_ns(&fs::read_to_string(path).ok()?)
-}
-
-/// The total, kept in microseconds, of the line `some avg10=0.00 avg60=0.00 avg300=0.00 total=123` of a pressure
-/// file.
-fn pressure_some_ns(text: &str) -> Option<u64> {
-    let some = text.lines().find_map(|line| line.strip_prefix("some "))?;
-    some.split(' ').find_map(|word| word.strip_prefix("total="))?.trim().parse::<u64>().ok()?.checked_mul(1000)
 }
 
 #[cfg(test)]
@@ -164,12 +270,20 @@ mod tests {
     const DISK: BackingDevice =
         BackingDevice { device: DeviceNumber { major: 8, minor: 17 }, disk: DeviceNumber { major: 8, minor: 16 } };
 
+    fn throttled(time_ns: u64, periods: u64) -> Option<Throttled> {
+        Some(Throttled { time_ns, periods })
+    }
+
     fn counters() -> Counters {
         Counters {
+            moment_ns: 1000,
             process: ProcessUsage::default(),
-            throttled_ns: vec![Some(100), None, Some(50)],
-            steal_ticks: Some(3),
+            io: Some(ProcessIo { read_bytes: 100, ..ProcessIo::default() }),
+            throttled: vec![throttled(100, 1), None, throttled(50, 1)],
+            machine: Some(MachineTicks { processors: 2, idle: 90, steal: 3 }),
             pressure: Pressure { cpu_ns: Some(10), io_ns: None, memory_ns: Some(30) },
+            swap: Swap { in_pages: Some(4), out_pages: None },
+            memory: MemoryEvents { high: Some(1), limit: None, oom: Some(2) },
             device: Some((DISK, DiskCounters { read_operations: 5, busy_time_ms: 7, ..DiskCounters::default() })),
         }
     }
@@ -179,40 +293,65 @@ mod tests {
         let earlier = counters();
         let mut later = counters();
         later.process.user_ns = 9;
-        later.throttled_ns = vec![Some(140), Some(1000), Some(120)];
-        later.steal_ticks = Some(5);
+        later.throttled = vec![throttled(140, 9), throttled(1000, 9), throttled(120, 4)];
         later.pressure = Pressure { cpu_ns: Some(25), io_ns: Some(5), memory_ns: Some(29) };
-        later.device = Some((DISK, DiskCounters { read_operations: 8, busy_time_ms: 9, ..DiskCounters::default() }));
+        let disk = DiskCounters { read_operations: 8, busy_time_ms: 9, queue_time_ms: 30, ..DiskCounters::default() };
+        later.device = Some((DISK, disk));
         let cost = later.since(&earlier);
-        assert_eq!((cost.cpu.user_ns, cost.cpu.throttled_ns), (9, Some(70)));
-        assert_eq!(cost.cpu.steal_ns, Some(2 * 1_000_000_000 / clock_ticks_per_second()));
+        assert_eq!((cost.cpu.user_ns, cost.cpu.throttled_ns, cost.client.throttled_periods), (9, Some(70), Some(3)));
         assert_eq!((cost.cpu.pressure_cpu_ns, cost.cpu.pressure_io_ns), (Some(15), None));
         assert_eq!(cost.cpu.pressure_memory_ns, None, "it went back");
         let device = cost.device.unwrap();
-        assert_eq!((device.read_operations, device.busy_ns), (3, 2_000_000));
+        assert_eq!((device.read_operations, device.busy_ns, device.queue_ns), (3, 2_000_000, 30_000_000));
+        assert_eq!(cost.client.device_queue_ns, Some(30_000_000));
         let other = BackingDevice { disk: DeviceNumber { major: 8, minor: 32 }, ..DISK };
         later.device = later.device.map(|(_, counters)| (other, counters));
         assert_eq!(later.since(&earlier).device, None);
     }
 
     #[test]
-    fn stolen_time_is_found_on_new_and_old_kernels() {
-        let linux_6 = "cpu  6937 0 8534 307570 1672 0 67 21 4 0\ncpu0 2835 0 3544 155505 471 0 14 5 0 0\n";
-        assert_eq!(steal_ticks(linux_6), Some(21));
-        assert_eq!(steal_ticks("cpu  6937 0 8534 307570 1672 0 67 21\n"), Some(21));
-        assert_eq!(steal_ticks("cpu  6937 0 8534 307570\n"), None);
-        assert_eq!(steal_ticks("cpu0 1 2 3 4 5 6 7 8\n"), None);
-        assert_eq!(steal_ticks(""), None);
+    fn what_the_machine_did_is_in_the_difference() {
+        let earlier = counters();
+        let mut later = counters();
+        later.moment_ns = 1_000_001_000;
+        later.io = Some(ProcessIo { read_bytes: 8192, ..ProcessIo::default() });
+        later.machine = Some(MachineTicks { processors: 2, idle: 120, steal: 5 });
+        later.swap = Swap { in_pages: Some(6), out_pages: Some(1) };
+        later.memory = MemoryEvents { high: Some(4), limit: Some(1), oom: Some(2) };
+        let cost = later.since(&earlier);
+        let tick_ns = 1_000_000_000 / clock_ticks_per_second();
+        assert_eq!(cost.cpu.steal_ns, Some(2 * tick_ns));
+        let client = cost.client;
+        assert_eq!((client.span_ns, client.steal_ns), (1_000_000_000, Some(2 * tick_ns)));
+        let (busy_ns, total_ns) = (2_000_000_000 - 30 * tick_ns, 2_000_000_000);
+        assert_eq!((client.machine_busy_ns, client.machine_total_ns), (Some(busy_ns), Some(total_ns)));
+        assert_eq!((client.swapped_in_bytes, client.swapped_out_bytes), (Some(2 * page_size() as u64), None));
+        let memory = (client.memory_high_events, client.memory_limit_events, client.memory_oom_events);
+        assert_eq!(memory, (Some(3), None, Some(0)));
+        assert_eq!(cost.io.unwrap().read_bytes, 8092);
     }
 
     #[test]
-    fn pressure_is_the_time_of_some_task() {
-        let io =
-            "some avg10=2.69 avg60=2.47 avg300=0.82 total=12453926\nfull avg10=2.58 avg60=2.40 avg300=0.79 total=1\n";
-        assert_eq!(pressure_some_ns(io), Some(12_453_926_000));
-        assert_eq!(pressure_some_ns("full avg10=0.00 avg60=0.00 avg300=0.00 total=3\n"), None);
-        assert_eq!(pressure_some_ns(""), None);
-        assert_eq!(pressure(Path::new("/proc/pressure/of the tide")), None);
+    fn both_versions_of_control_groups_say_when_they_held_us_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
+        let file = folder.path().join("cpu.stat");
+        write("cpu.stat", "nr_periods 30\nnr_throttled 29\nthrottled_time 2378434145\nwait_sum 1\n");
+        assert_eq!(Throttled::read(&file, false), throttled(2_378_434_145, 29));
+        write("cpu.stat", "usage_usec 9\nnr_periods 30\nnr_throttled 28\nthrottled_usec 2378434\nnr_bursts 0\n");
+        assert_eq!(Throttled::read(&file, true), throttled(2_378_434_000, 28));
+        // The group of version 2 has no quota of its own at the root.
+        write("cpu.stat", "usage_usec 9\nuser_usec 5\nsystem_usec 4\n");
+        assert_eq!(Throttled::read(&file, true), None);
+
+        assert_eq!(MemoryEvents::read(folder.path(), true), MemoryEvents::default());
+        write("memory.events", "low 0\nhigh 3\nmax 17\noom 1\noom_kill 2\noom_group_kill 0\n");
+        let events = MemoryEvents { high: Some(3), limit: Some(17), oom: Some(1) };
+        assert_eq!(MemoryEvents::read(folder.path(), true), events);
+        write("memory.failcnt", "4\n");
+        write("memory.oom_control", "oom_kill_disable 0\nunder_oom 0\noom_kill 2\n");
+        let events = MemoryEvents { high: None, limit: Some(4), oom: Some(2) };
+        assert_eq!(MemoryEvents::read(folder.path(), false), events);
     }
 
     #[test]
@@ -221,10 +360,12 @@ mod tests {
         let cost = loop {
             hint::black_box((0..100_000_u64).fold(0, |sum, value| hint::black_box(sum ^ value)));
             let cost = Counters::take(None).since(&before);
-            if cost.cpu.user_ns > 0 {
+            if cost.cpu.user_ns > 0 && cost.client.machine_busy_ns > Some(0) {
                 break cost;
             }
         };
         assert_eq!(cost.device, None);
+        assert!(cost.client.process_ns >= cost.cpu.user_ns && cost.client.span_ns > 0);
+        assert!(cost.client.machine_share() <= Some(1.0));
     }
 }

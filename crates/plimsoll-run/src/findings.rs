@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 
 use crate::slot::SlotOutcome;
 
-fn finding(code: &str, severity: Severity, text: impl Into<String>, evidence: &[(&str, Value)]) -> Finding {
+pub(crate) fn finding(code: &str, severity: Severity, text: impl Into<String>, evidence: &[(&str, Value)]) -> Finding {
     let evidence: Map<String, Value> = evidence.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect();
     Finding { code: code.to_owned(), severity, text: text.into(), evidence }
 }
@@ -29,14 +29,6 @@ pub fn of_plan(cell: &CellPlan, kind: TargetKind) -> Vec<Finding> {
             &[],
         ));
         return findings;
-    }
-    if plan.buffered {
-        findings.push(finding(
-            "page-cache",
-            Severity::Warning,
-            "buffered I/O: the page cache answered part of this, so the numbers are not the storage's alone",
-            &[],
-        ));
     }
     if kind == TargetKind::Device && plan.reads() && !plan.writes() {
         findings.push(finding(
@@ -163,7 +155,9 @@ pub fn of_open_loop(open_loop: &OpenLoopResult) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use plimsoll_workload::{plan::Plan, settings::Effort, target_facts::TargetFacts, workload::Workload};
+    use plimsoll_workload::{
+        certainty::Certainty, plan::Plan, settings::Effort, target_facts::TargetFacts, workload::Workload,
+    };
 
     use super::*;
     use crate::tally::SlotTally;
@@ -181,7 +175,7 @@ mod tests {
             free_bytes: None,
             direct_alignment_bytes: Some(512),
         };
-        Plan::resolve(&[target], &[workload], Effort::Quick, 42).unwrap().cells.remove(0).blocks
+        Plan::resolve(&[target], &[workload], &Certainty::of(Effort::Quick), 42).unwrap().cells.remove(0).blocks
     }
 
     #[test]
@@ -189,7 +183,16 @@ mod tests {
         let nothing = |elapsed_ns, plan: &BlockPlan| {
             let tally = SlotTally::new();
             let notes = Vec::new();
-            let outcome = SlotOutcome { tally, from_ns: 0, elapsed_ns, stalled_seconds: 0, verification: None, notes };
+            let outcome = SlotOutcome {
+                tally,
+                from_ns: 0,
+                elapsed_ns,
+                stalled_seconds: 0,
+                verification: None,
+                client: None,
+                worker_operations: Vec::new(),
+                notes,
+            };
             of_slot(&outcome, plan).remove(0).text
         };
         assert!(nothing(2_000_000_000, &plan(None)).ends_with("raise --duration to see how long"));

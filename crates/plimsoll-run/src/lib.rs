@@ -6,15 +6,20 @@
 #![forbid(unsafe_code)]
 
 pub mod checker;
+pub mod client;
 pub mod counters;
+pub mod evidence;
 pub mod findings;
 pub mod gate;
+pub mod headroom;
+pub mod judging;
 pub mod layout;
 pub mod machine;
 pub mod objects;
 pub mod run;
 pub mod site;
 pub mod slot;
+pub mod storage;
 pub mod tally;
 pub mod timing;
 pub mod worker;

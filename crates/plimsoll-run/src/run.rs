@@ -4,28 +4,30 @@
 use std::{
     collections::BTreeMap,
     io,
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::atomic::{AtomicBool, Ordering},
 };
 
 use jiff::Timestamp;
 use plimsoll_io::{
     clock::{Clock, MonotonicClock},
-    probe::{self, EngineUnavailable, SelectedEngine},
+    probe::{self, EngineKind, EngineUnavailable, SelectedEngine},
     target::TargetError,
     write_guard::Refusal,
 };
-use plimsoll_measure::schedule::{Schedule, Slot};
+use plimsoll_measure::session::{Session, Slot, Step, visit::Visit};
 use plimsoll_record::{
     builder::RecordBuilder,
     environment::Environment,
     event::{RunEvent, RunStarted, SlotResult},
+    judgement::Judgement,
     record::{Asked, Outcome, Record, Tool},
     results::OpenLoopResult,
 };
 use plimsoll_workload::{
+    certainty::StoppingRule,
     plan::{BlockPlan, Plan},
-    random::{self, Purpose},
+    random,
     settings::EngineChoice,
     verification::GenerationMap,
 };
@@ -33,12 +35,15 @@ use thiserror::Error;
 use uuid::Uuid;
 
 use crate::{
-    counters::Counters,
-    findings,
+    counters::{Counters, SlotCost},
+    evidence, findings,
+    headroom::Headroom,
+    judging,
     layout::LayoutError,
     objects::ObjectError,
     site::Sites,
     slot::{self, SlotError, SlotOutcome, SlotSetup},
+    storage::{self, SlotAccounts},
 };
 
 /// Everything a run needs to know.
@@ -121,15 +126,13 @@ pub fn run(request: RunRequest, stop: &AtomicBool, on_event: &mut dyn FnMut(&Run
     let guards = Sites::guard(&plan, &destroy)?;
     let started_ns = MonotonicClock.now_ns();
     let start = RunStarted { id, started, tool, name, tags, asked, plan: plan.clone(), environment };
-    let mut builder = RecordBuilder::new(start.clone());
-    let mut emit = |event: RunEvent| {
-        builder.apply(&event);
-        on_event(&event);
-    };
-    emit(RunEvent::Started(Box::new(start)));
+    let mut story = Story { builder: RecordBuilder::new(start.clone()), on_event };
+    story.tell(&RunEvent::Started(Box::new(start)));
     for (cell, engine) in engines.iter().enumerate() {
-        emit(RunEvent::EngineSelected { cell, engine: choice(engine), reason: engine.reason.clone() });
+        story.tell(&RunEvent::EngineSelected { cell, engine: choice(engine), reason: engine.reason.clone() });
     }
+    let mut session = Session::new(judging::session_plan(&plan));
+    let mut emit = |event| story.tell(&event);
     let result =
         Sites::open(&plan, guards, id, keep_files, state_directory.as_deref(), stop, &mut emit).and_then(|sites| {
             let mut doing = Doing {
@@ -138,14 +141,16 @@ pub fn run(request: RunRequest, stop: &AtomicBool, on_event: &mut dyn FnMut(&Run
                 sites: &sites,
                 generations: generations(&plan),
                 open_loops: vec![OpenLoopResult::default(); plan.cells.len()],
+                headroom: Headroom::default(),
                 stalled_seconds: vec![0; plan.cells.len()],
                 stop,
                 started_ns,
             };
-            let failed = doing.all(&mut emit)?;
+            let failed = doing.all(&mut session, &mut emit)?;
             sites.close(&mut emit);
             Ok(failed)
         });
+    story.conclude(&mut session);
     let outcome = match &result {
         _ if stop.load(Ordering::Relaxed) => Outcome::Interrupted,
         Ok(false) => Outcome::Complete,
@@ -154,14 +159,46 @@ pub fn run(request: RunRequest, stop: &AtomicBool, on_event: &mut dyn FnMut(&Run
     if let Err(error) = &result
         && outcome == Outcome::Failed
     {
-        emit(RunEvent::Warning { text: error_chain(error) });
+        story.tell(&RunEvent::Warning { text: error_chain(error) });
     }
-    emit(RunEvent::Finished { elapsed_ns: MonotonicClock.now_ns() - started_ns, outcome });
-    let record = builder.finish();
+    story.tell(&RunEvent::Finished { elapsed_ns: MonotonicClock.now_ns() - started_ns, outcome });
+    let record = story.builder.finish();
     match result {
         // What was measured before the failure is worth keeping; a run that measured nothing is just an error.
         Err(error) if outcome == Outcome::Failed && record.cells.iter().all(|cell| cell.rounds_done == 0) => Err(error),
         _ => Ok(record),
+    }
+}
+
+/// The events so far as a record, and who else listens.
+struct Story<'a> {
+    builder: RecordBuilder,
+    on_event: &'a mut dyn FnMut(&RunEvent),
+}
+
+impl Story<'_> {
+    fn tell(&mut self, event: &RunEvent) {
+        self.builder.apply(event);
+        (self.on_event)(event);
+    }
+
+    /// What may be said of each cell, now that nothing more is measured.
+    fn conclude(&mut self, session: &mut Session) {
+        for cell in 0..self.builder.record().cells.len() {
+            let record = self.builder.record();
+            if let Some(overruling) = evidence::overruling(&record.cells[cell], &record.environment) {
+                session.overrule(cell, overruling);
+            }
+            self.tell(&RunEvent::CellFinished { cell, judgement: Box::new(Judgement::of(&session.answer(cell))) });
+            let record = self.builder.record();
+            let hidden = session.hidden_burst(cell);
+            for finding in evidence::of_cell(&record.cells[cell], &record.environment, hidden) {
+                self.tell(&RunEvent::Found { cell, finding });
+            }
+        }
+        for (cell, finding) in evidence::of_sweeps(&self.builder.record().cells) {
+            self.tell(&RunEvent::Found { cell, finding });
+        }
     }
 }
 
@@ -195,7 +232,6 @@ fn select_engines(plan: &Plan) -> Result<Vec<SelectedEngine>, EngineUnavailable>
 }
 
 const fn choice(engine: &SelectedEngine) -> EngineChoice {
-    use plimsoll_io::probe::EngineKind;
     match engine.kind {
         EngineKind::IoUring => EngineChoice::IoUring,
         EngineKind::Libaio => EngineChoice::Libaio,
@@ -213,6 +249,7 @@ struct Doing<'a> {
     generations: Vec<Vec<GenerationMap>>,
     /// For each cell, how its open loop has kept its times so far.
     open_loops: Vec<OpenLoopResult>,
+    headroom: Headroom,
     /// For each cell, whole seconds so far in which nothing completed.
     stalled_seconds: Vec<u64>,
     stop: &'a AtomicBool,
@@ -228,19 +265,40 @@ fn generations(plan: &Plan) -> Vec<Vec<GenerationMap>> {
     plan.cells.iter().map(|cell| of(&cell.blocks)).collect()
 }
 
+/// How far a cell and the run are.
+fn progress(session: &Session, plan: &Plan, cell: usize) -> RunEvent {
+    let of = session.progress(cell);
+    let judged = plan.cells[cell].stopping == StoppingRule::Sure && session.rules().claims;
+    RunEvent::CellProgress {
+        cell,
+        precision: of.precision,
+        precision_wanted: judged.then_some(of.precision_wanted),
+        is_done: session.is_closed(cell),
+        run_remaining_ns: session.remaining_ns(),
+        run_remaining_max_ns: (0..plan.cells.len()).map(|cell| session.progress(cell).remaining_max_ns).sum(),
+    }
+}
+
 impl Doing<'_> {
-    /// Visits cells until the schedule is done. Returns whether any cell had to be given up.
-    fn all(&mut self, emit: &mut dyn FnMut(RunEvent)) -> Result<bool, RunError> {
-        let rounds = self.plan.cells.iter().map(|cell| cell.rounds).collect();
-        let mut schedule = Schedule::new(rounds, random::derive_seed(self.plan.seed, Purpose::Schedule, 0));
+    /// Visits cells until the rules have had enough. Returns whether any cell had to be given up.
+    fn all(&mut self, session: &mut Session, emit: &mut dyn FnMut(RunEvent)) -> Result<bool, RunError> {
         let mut failed = false;
-        while let Some(slot) = schedule.next_slot() {
-            if self.stop.load(Ordering::Relaxed) {
-                break;
-            }
-            if !self.visit(slot, emit)? {
-                schedule.abandon(slot.cell);
-                failed = true;
+        (0..self.plan.cells.len()).for_each(|cell| emit(progress(session, self.plan, cell)));
+        while !self.stop.load(Ordering::Relaxed) {
+            match session.next_step(MonotonicClock.now_ns() - self.started_ns) {
+                Step::Done => break,
+                Step::WaitUntil(until_ns) => {
+                    self.rest(self.started_ns + until_ns);
+                }
+                Step::Visit(slot) => {
+                    let Some((visit, may_go_on)) = self.visit(slot, emit)? else { break };
+                    session.observe(&slot, visit);
+                    if !may_go_on {
+                        session.abandon(slot.cell);
+                        failed = true;
+                    }
+                    emit(progress(session, self.plan, slot.cell));
+                }
             }
         }
         for (cell, plan) in self.plan.cells.iter().enumerate() {
@@ -251,29 +309,54 @@ impl Doing<'_> {
         Ok(failed)
     }
 
-    /// Visits a cell once. Returns whether it may be visited again.
-    fn visit(&mut self, slot: Slot, emit: &mut dyn FnMut(RunEvent)) -> Result<bool, RunError> {
+    /// Visits a cell once. Returns what the rules are to know of it and whether it may be visited again; `None` when
+    /// the run was told to stop before the visit began.
+    fn visit(&mut self, slot: Slot, emit: &mut dyn FnMut(RunEvent)) -> Result<Option<(Visit, bool)>, RunError> {
         let plan = &self.plan.cells[slot.cell].blocks;
-        if slot.round == 0 && !self.delay(plan.start_delay_ns) {
-            return Ok(true);
+        if slot.round == 0 && !self.rest(MonotonicClock.now_ns() + plan.start_delay_ns) {
+            return Ok(None);
         }
         let files = self.sites.files(slot.cell);
+        let engine = self.engines[slot.cell].kind;
+        let touches_storage = engine != EngineKind::Memory;
+        let is_first = slot.round == 0 && touches_storage;
+        let null_rate = is_first.then(|| self.headroom.null_operations_per_second(plan, engine, self.stop)).flatten();
         let t_ns = MonotonicClock.now_ns() - self.started_ns;
-        emit(RunEvent::SlotStarted { cell: slot.cell, round: slot.round, t_ns });
+        emit(RunEvent::SlotStarted {
+            cell: slot.cell,
+            round: slot.round,
+            t_ns,
+            ramp_ns: slot.ramp_ns,
+            measured_ns: slot.measured_ns,
+            purpose: judging::purpose(slot.purpose),
+        });
         let setup = SlotSetup {
             plan,
-            engine: self.engines[slot.cell].kind,
+            engine,
+            in_memory: false,
             files: &files,
+            device: self.sites.device(slot.cell),
             round: slot.round,
+            ramp_ns: slot.ramp_ns,
+            measured_ns: slot.measured_ns,
             seed: random::slot_seed(plan.seed, slot.cell as u32, slot.round),
             generations: &self.generations[slot.cell],
             laid_out: self.sites.is_laid_out(slot.cell),
             run_started_ns: self.started_ns,
             stop: self.stop,
         };
+        let held_before = touches_storage.then(|| storage::held(plan, &files));
         let before = Counters::take(self.sites.device(slot.cell));
-        let outcome = slot::visit(&setup, &mut |interval| emit(RunEvent::Interval { cell: slot.cell, interval }))?;
+        let mut intervals = Vec::new();
+        let mut outcome = slot::visit(&setup, &mut |interval| {
+            intervals.push(interval.clone());
+            emit(RunEvent::Interval { cell: slot.cell, interval });
+        })?;
         let cost = Counters::take(self.sites.device(slot.cell)).since(&before);
+        let held_after = plan.buffered.then(|| storage::held(plan, &files));
+        if let Some(client) = &mut outcome.client {
+            client.null_operations_per_second = null_rate;
+        }
         let may_go_on = plan.keep_going || outcome.tally.errors.is_empty();
         let open_loop = &mut self.open_loops[slot.cell];
         open_loop.intended += outcome.tally.open_loop.intended;
@@ -285,21 +368,37 @@ impl Doing<'_> {
         for finding in findings::of_slot(&outcome, plan).into_iter().chain(so_far) {
             emit(RunEvent::Found { cell: slot.cell, finding });
         }
-        emit(RunEvent::SlotFinished(Box::new(self.result(slot, outcome, cost))));
-        Ok(may_go_on)
+        let accounts = SlotAccounts {
+            plan,
+            target: Path::new(&self.plan.cells[slot.cell].target),
+            device: self.sites.device(slot.cell),
+            tally: &outcome.tally,
+            cost: &cost,
+        };
+        let cache = held_before.map(|before| accounts.cache(before, held_after));
+        let foreign = touches_storage.then(|| accounts.foreign());
+        let result = SlotResult { cache, foreign, ..self.result(slot, outcome, cost) };
+        let visit = judging::visit(result.from_ns, intervals.iter());
+        emit(RunEvent::SlotFinished(Box::new(result)));
+        Ok(Some((visit, may_go_on)))
     }
 
-    fn result(&self, slot: Slot, outcome: SlotOutcome, cost: crate::counters::SlotCost) -> SlotResult {
-        let SlotOutcome { tally, from_ns, elapsed_ns, verification, stalled_seconds: _, notes: _ } = outcome;
+    /// What the slot itself and the kernel's counters say.
+    fn result(&self, slot: Slot, outcome: SlotOutcome, cost: SlotCost) -> SlotResult {
+        let SlotOutcome { tally, from_ns, elapsed_ns, verification, client, worker_operations, .. } = outcome;
         let open = tally.open_loop.intended > 0;
         SlotResult {
             cell: slot.cell,
             round: slot.round,
+            purpose: judging::purpose(slot.purpose),
+            ramp_ns: slot.ramp_ns,
             from_ns: from_ns.saturating_sub(self.started_ns),
             elapsed_ns,
-            cpu_operations: tally.completed,
+            cpu_operations: tally.completed(),
             cpu: cost.cpu,
             device: cost.device,
+            client,
+            worker_operations,
             service: open.then_some(tally.service),
             open_loop: open.then_some(tally.open_loop),
             read: tally.read.into_result(),
@@ -307,13 +406,13 @@ impl Doing<'_> {
             sync: tally.sync.into_result(),
             verification,
             errors: tally.errors,
+            ..SlotResult::default()
         }
     }
 
-    /// Waits; `false` when the run is to stop.
-    fn delay(&self, delay_ns: u64) -> bool {
+    /// Waits until that moment; `false` when the run is to stop.
+    fn rest(&self, end_ns: u64) -> bool {
         use plimsoll_io::clock::{Precision, sleep_until_ns};
-        let end_ns = MonotonicClock.now_ns() + delay_ns;
         loop {
             if self.stop.load(Ordering::Relaxed) {
                 return false;

@@ -12,6 +12,7 @@ use std::{
 };
 
 use plimsoll_io::{
+    block_device::BackingDevice,
     clock::{Clock, MonotonicClock, make_timers_precise},
     cpu,
     engine::{
@@ -20,7 +21,10 @@ use plimsoll_io::{
     },
     probe::{EngineKind, EngineUnavailable},
 };
-use plimsoll_record::results::{Interval, VerificationResult};
+use plimsoll_record::{
+    client::ClientActivity,
+    results::{Interval, VerificationResult},
+};
 use plimsoll_workload::{
     content::ContentSource,
     limits,
@@ -35,6 +39,7 @@ use thiserror::Error;
 
 use crate::{
     checker::Checker,
+    client::{self, WorkerUse},
     gate::{Gate, Pass},
     tally::{INTERVAL_NS, IntervalTally, SlotTally},
     timing::{Cut, Timing},
@@ -83,10 +88,18 @@ pub struct SlotSetup<'a> {
     pub plan: &'a BlockPlan,
     /// The engine chosen for it.
     pub engine: EngineKind,
+    /// Whether the memory engine takes its place, on as many threads.
+    pub in_memory: bool,
     /// The file of each job; one for all when they share it.
     pub files: &'a [BorrowedFd<'a>],
+    /// The disk below the target.
+    pub device: Option<BackingDevice>,
     /// Which visit this is.
     pub round: u32,
+    /// Load before the measured time.
+    pub ramp_ns: u64,
+    /// Measured time; `None` when an amount ends it.
+    pub measured_ns: Option<u64>,
     /// Where the randomness of this slot comes from.
     pub seed: u64,
     /// What each job knows of its blocks, when the plan verifies; empty otherwise.
@@ -111,6 +124,10 @@ pub struct SlotOutcome {
     pub stalled_seconds: u64,
     /// What verification found.
     pub verification: Option<VerificationResult>,
+    /// What the machine did in the measured time; `None` when the slot ended before it.
+    pub client: Option<ClientActivity>,
+    /// Reads and writes that each worker completed in the measured time.
+    pub worker_operations: Vec<u64>,
     /// What engines could not have as asked.
     pub notes: Vec<String>,
 }
@@ -169,6 +186,7 @@ impl Crew {
 /// What a worker's thread hands back.
 struct WorkerReport {
     tally: SlotTally,
+    processor: Option<WorkerUse>,
     ended_ns: u64,
     verification: Option<VerificationResult>,
     notes: Vec<String>,
@@ -182,14 +200,22 @@ pub fn visit(setup: &SlotSetup<'_>, on_interval: &mut dyn FnMut(Interval)) -> Re
         let source = io::Error::other(format!("at most {} are allowed", limits::THREADS_MAX));
         return Err(SlotError::Threads { workers, source });
     }
-    let gate = Gate::new(workers);
+    // The watch comes with the workers.
+    let gate = Gate::new(workers + 1);
     let halt = AtomicBool::new(false);
+    let over = AtomicBool::new(false);
     let stops = Stops { asked: setup.stop, halt: &halt };
     let (full, seconds) = sync_channel(workers as usize * SECONDS_BEHIND);
     thread::scope(|scope| {
         let mut threads = Vec::with_capacity(workers as usize);
-        let mut unstarted = None;
         let mut returns: Vec<SyncSender<Box<IntervalTally>>> = Vec::with_capacity(workers as usize);
+        let (pass, over_flag) = (gate.pass(), &over);
+        let watch = thread::Builder::new()
+            .name("watch".to_owned())
+            .stack_size(256 * 1024)
+            .spawn_scoped(scope, move || client::watch(pass.arrive()?, over_flag, setup.device))
+            .map_err(|source| SlotError::Threads { workers: workers + 1, source })?;
+        let mut unstarted = None;
         for worker in 0..workers {
             let (returned, empty) = sync_channel(SPARE_SECONDS);
             for _ in 0..SPARE_SECONDS {
@@ -212,33 +238,45 @@ pub fn visit(setup: &SlotSetup<'_>, on_interval: &mut dyn FnMut(Interval)) -> Re
             }
         }
         drop(full);
-        let timing = gate.open(|| begin(setup.plan));
+        let timing = gate.open(|| begin(setup));
         let mut stalled_seconds = 0;
         if let Some(timing) = timing {
             let mut gathering = Gathering::new(workers as usize, setup, timing);
             gathering.run(&seconds, &returns, on_interval);
             stalled_seconds = gathering.stalled_seconds;
         }
+        over.store(true, Ordering::Relaxed);
         // All are waited for before any error is told: a panic that nobody joined would end the program.
+        let client = watch.join().map_err(|_| SlotError::Panicked);
         let ends: Vec<_> = threads.into_iter().map(|thread| thread.join().map_err(|_| SlotError::Panicked)).collect();
         let reports: Vec<_> =
             ends.into_iter().collect::<Result<Vec<_>, _>>()?.into_iter().collect::<Result<Vec<_>, _>>()?;
+        let client = client?;
         match (unstarted, timing) {
             (Some(error), _) => Err(error),
-            (None, Some(timing)) => Ok(add_up(timing, reports.into_iter().flatten().collect(), stalled_seconds)),
+            (None, Some(timing)) => {
+                let reports: Vec<_> = reports.into_iter().flatten().collect();
+                Ok(SlotOutcome { stalled_seconds, ..add_up(timing, reports, client) })
+            }
             (None, None) => unreachable!("only a thread that failed or never was shuts the gate"),
         }
     })
 }
 
 /// The moments of a slot that begins now, with every worker and its engine ready.
-fn begin(plan: &BlockPlan) -> Timing {
+fn begin(setup: &SlotSetup<'_>) -> Timing {
     let start_ns = MonotonicClock.now_ns() + HEAD_START_NS;
-    let from_ns = start_ns + plan.ramp_ns;
-    Timing { start_ns, from_ns, until_ns: plan.slot_ns.map(|slot| from_ns + slot) }
+    let from_ns = start_ns + setup.ramp_ns;
+    Timing { start_ns, from_ns, until_ns: setup.measured_ns.map(|measured| from_ns + measured) }
 }
 
-fn add_up(timing: Timing, reports: Vec<WorkerReport>, stalled_seconds: u64) -> SlotOutcome {
+fn add_up(timing: Timing, reports: Vec<WorkerReport>, mut client: Option<ClientActivity>) -> SlotOutcome {
+    let processors: Vec<WorkerUse> = reports.iter().filter_map(|report| report.processor).collect();
+    if let Some(client) = &mut client {
+        client::add_workers(client, &processors);
+    }
+    let done = |report: &WorkerReport| report.tally.read.operations + report.tally.write.operations;
+    let worker_operations = reports.iter().map(done).collect();
     let mut tally = SlotTally::new();
     let mut verification: Option<VerificationResult> = None;
     let mut notes: Vec<String> = Vec::new();
@@ -260,8 +298,10 @@ fn add_up(timing: Timing, reports: Vec<WorkerReport>, stalled_seconds: u64) -> S
         tally,
         from_ns: timing.from_ns,
         elapsed_ns: end_ns - timing.from_ns,
-        stalled_seconds,
+        stalled_seconds: 0,
         verification,
+        client,
+        worker_operations,
         notes,
     }
 }
@@ -307,7 +347,7 @@ fn work(
         registered: true,
     };
     let station = Station { worker, crew, setup, pass, stops, wires };
-    match setup.engine {
+    match if setup.in_memory { EngineKind::Memory } else { setup.engine } {
         EngineKind::IoUring => station.serve(IoUringEngine::new(&engine_setup)),
         EngineKind::Libaio => station.serve(LinuxAioEngine::new(&engine_setup)),
         EngineKind::Psync => station.serve(PsyncEngine::new(&engine_setup)),
@@ -346,7 +386,13 @@ impl Station<'_> {
             }
             checker => checker.map(Checker::into_result),
         };
-        Ok(Some(WorkerReport { tally: outcome.tally, ended_ns: outcome.ended_ns, verification, notes }))
+        Ok(Some(WorkerReport {
+            tally: outcome.tally,
+            processor: outcome.processor,
+            ended_ns: outcome.ended_ns,
+            verification,
+            notes,
+        }))
     }
 }
 

@@ -21,6 +21,10 @@ pub struct DirectionTally {
     pub operations: u64,
     /// Bytes they transferred.
     pub bytes: u64,
+    /// Operations completed before or after it.
+    pub outside_operations: u64,
+    /// Bytes transferred before or after it.
+    pub outside_bytes: u64,
     /// Latencies of the operations that started, or were due, in the window, whenever they completed.
     pub histogram: LatencyHistogram,
 }
@@ -34,19 +38,32 @@ impl Default for DirectionTally {
 impl DirectionTally {
     /// Nothing yet; the memory of the histogram is there.
     pub fn new() -> Self {
-        Self { operations: 0, bytes: 0, histogram: LatencyHistogram::fine() }
+        let histogram = LatencyHistogram::fine();
+        Self { operations: 0, bytes: 0, outside_operations: 0, outside_bytes: 0, histogram }
     }
 
     /// The result of a slot; `None` when nothing happened.
     pub fn into_result(self) -> Option<SlotDirection> {
-        let Self { operations, bytes, histogram } = self;
+        let Self { operations, bytes, histogram, .. } = self;
         (operations > 0 || histogram.count() > 0).then_some(SlotDirection { operations, bytes, histogram })
+    }
+
+    /// Operations of the whole slot.
+    pub const fn all_operations(&self) -> u64 {
+        self.operations + self.outside_operations
+    }
+
+    /// Bytes of the whole slot.
+    pub const fn all_bytes(&self) -> u64 {
+        self.bytes + self.outside_bytes
     }
 
     /// Adds what another worker did.
     pub fn merge(&mut self, other: &Self) {
         self.operations += other.operations;
         self.bytes += other.bytes;
+        self.outside_operations += other.outside_operations;
+        self.outside_bytes += other.outside_bytes;
         self.histogram.merge(&other.histogram);
     }
 }
@@ -66,8 +83,6 @@ pub struct SlotTally {
     pub open_loop: OpenLoopResult,
     /// Failed operations.
     pub errors: Vec<ErrorCount>,
-    /// Operations completed in the slot, ramp included.
-    pub completed: u64,
     /// When the last measured operation completed; 0 when none did.
     pub last_completion_ns: u64,
     /// Seconds of single workers that could not be handed over, and are missing in the series.
@@ -90,15 +105,19 @@ impl SlotTally {
             service: LatencyHistogram::fine(),
             open_loop: OpenLoopResult::default(),
             errors: Vec::new(),
-            completed: 0,
             last_completion_ns: 0,
             lost_seconds: 0,
         }
     }
 
+    /// Operations completed in the slot, ramp included.
+    pub const fn completed(&self) -> u64 {
+        self.read.all_operations() + self.write.all_operations() + self.sync.all_operations()
+    }
+
     /// Operations that have ended, well or not, ramp included.
     pub fn settled(&self) -> u64 {
-        self.completed + self.errors.iter().map(|error| error.count).sum::<u64>()
+        self.completed() + self.errors.iter().map(|error| error.count).sum::<u64>()
     }
 
     /// The totals of a direction.
@@ -143,7 +162,6 @@ impl SlotTally {
                 None => self.errors.push(error.clone()),
             }
         }
-        self.completed += other.completed;
         self.lost_seconds += other.lost_seconds;
         self.last_completion_ns = self.last_completion_ns.max(other.last_completion_ns);
     }

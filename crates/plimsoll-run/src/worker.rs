@@ -15,6 +15,7 @@ use std::{
 use plimsoll_io::{
     clock::Clock,
     engine::{Completion, Engine, Tag},
+    process_usage::thread_cpu_ns,
 };
 use plimsoll_workload::{
     content::ContentSource,
@@ -26,6 +27,7 @@ use plimsoll_workload::{
 
 use crate::{
     checker::Checker,
+    client::WorkerUse,
     tally::{IntervalTally, SlotTally, TICK_NS},
     timing::{Cut, Timing},
 };
@@ -95,6 +97,8 @@ pub struct Wires<'a> {
 pub struct Outcome<'a, E> {
     /// What it counted.
     pub tally: SlotTally,
+    /// What it used of its processor in the measured time; `None` when it never came to that.
+    pub processor: Option<WorkerUse>,
     /// When its measured time ended: with the window, with the last operation of its amount, or when it was stopped.
     pub ended_ns: u64,
     /// The engine, with nothing in flight.
@@ -131,6 +135,8 @@ pub struct Worker<'a, E, C> {
     tally: SlotTally,
     interval: Box<IntervalTally>,
     cut: Cut,
+    /// When the measured time began for this worker, and its processor time then.
+    measured_from: Option<(u64, u64)>,
     /// Operations that had ended when the second began.
     settled_before: u64,
     /// Whether operations were in flight when the second began. Closed loops begin their first one with some.
@@ -192,6 +198,7 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
             tally: SlotTally::new(),
             interval,
             cut: timing.first_cut(),
+            measured_from: None,
             timing,
         }
     }
@@ -200,6 +207,7 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
     pub fn run(mut self) -> io::Result<Outcome<'a, E>> {
         self.engine.wait(1, Some(self.timing.start_ns), &mut self.completions)?;
         let mut now = self.clock.now_ns();
+        self.note_measured_from(now);
         let end = loop {
             if self.timing.is_over(now) {
                 break End::Window;
@@ -253,6 +261,10 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
 
     /// Waits for what is still in flight, makes the end durable if asked, and hands in the last second.
     fn wind_up(mut self, end: End, mut now: u64) -> io::Result<Outcome<'a, E>> {
+        let processor = self.measured_from.map(|(from_ns, cpu_from_ns)| WorkerUse {
+            cpu_ns: thread_cpu_ns() - cpu_from_ns,
+            span_ns: self.clock.now_ns() - from_ns,
+        });
         let until_ns = self.timing.until_ns;
         let is_stopped = |worker: &Self| worker.wires.stops.is_set();
         let stopped_ns = now;
@@ -280,7 +292,7 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
         // The last second may be a short one.
         self.cut.until_ns = self.cut.until_ns.min(now).max(self.cut.from_ns);
         self.hand_in();
-        Ok(Outcome { tally: self.tally, ended_ns, checker: self.checker, engine: self.engine })
+        Ok(Outcome { tally: self.tally, processor, ended_ns, checker: self.checker, engine: self.engine })
     }
 
     /// Keeps the depth constant: an operation for every free tag.
@@ -489,7 +501,6 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
     fn count(&mut self, alike: Alike, now: u64, tick: usize, in_window: bool) {
         let Alike { kind, length, latency_ns, timed, count } = alike;
         let bytes = u64::from(length) * count;
-        self.tally.completed += count;
         self.completed_since_pause = self.completed_since_pause.saturating_add(count as u32);
         if !self.timing.is_over(now) {
             self.interval.add(kind, bytes, latency_ns, count, tick);
@@ -501,6 +512,9 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
             direction.operations += count;
             direction.bytes += bytes;
             self.tally.last_completion_ns = now;
+        } else {
+            direction.outside_operations += count;
+            direction.outside_bytes += bytes;
         }
         if timed {
             self.tally.direction(kind).histogram.record_many(latency_ns, count);
@@ -529,6 +543,14 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
             self.waited_before = self.in_flight > 0;
             self.hand_in();
             self.cut = self.timing.next_cut(self.cut);
+        }
+        self.note_measured_from(now);
+    }
+
+    /// Reads the processor time once, in the first second that is measured.
+    fn note_measured_from(&mut self, now: u64) {
+        if self.cut.measured && self.measured_from.is_none() {
+            self.measured_from = Some((now, thread_cpu_ns()));
         }
     }
 

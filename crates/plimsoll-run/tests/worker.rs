@@ -42,7 +42,11 @@ fn plan(toml: &str) -> BlockPlan {
         free_bytes: None,
         direct_alignment_bytes: Some(512),
     };
-    Plan::resolve(&[target], &[workload], Effort::Quick, 42).unwrap().cells.remove(0).blocks
+    Plan::resolve(&[target], &[workload], &plimsoll_workload::certainty::Certainty::of(Effort::Quick), 42)
+        .unwrap()
+        .cells
+        .remove(0)
+        .blocks
 }
 
 type Second = (usize, Cut, Box<IntervalTally>);
@@ -201,7 +205,7 @@ fn what_the_final_sync_waits_for_is_counted_with_the_time_it_takes() {
     let text = "rw = 'randwrite'\nqueue_depth = 8\nduration = '1005ms'\nramp = '0s'\nend_fsync = true";
     let done = run(&plan(text), script);
     assert_eq!(done.tally.write.operations, 8 * 101);
-    assert_eq!((done.tally.sync.operations, done.tally.completed), (1, 8 * 101 + 1));
+    assert_eq!((done.tally.sync.operations, done.tally.completed()), (1, 8 * 101 + 1));
     assert_eq!(done.tally.last_completion_ns, (1 + 101 * 10 + 10) * MILLISECOND);
 }
 

@@ -50,6 +50,20 @@ impl BlockSizes {
         }
     }
 
+    /// The mean of the sizes that occur.
+    pub fn mean(&self) -> f64 {
+        match self {
+            Self::One(bytes) => f64::from(*bytes),
+            // Both ends are steps, and so the middle is the mean.
+            Self::Range { min, max } => f64::from(max / min * min).midpoint(f64::from(*min)),
+            Self::Split(parts) => {
+                let sum = |value: fn(&WeightedBlockSize) -> f64| parts.iter().map(value).sum::<f64>();
+                let weights = sum(|part| f64::from(part.weight));
+                sum(|part| f64::from(part.bytes) * f64::from(part.weight)) / weights.max(1.0)
+            }
+        }
+    }
+
     /// Whether every operation has the same size.
     pub const fn is_one(&self) -> bool {
         matches!(self, Self::One(_))

@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 pub mod block_sizes;
+pub mod certainty;
 #[cfg(test)]
 mod chi_square;
 pub mod content;

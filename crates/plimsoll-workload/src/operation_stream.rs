@@ -281,7 +281,7 @@ impl Order {
             return Self::Covering { coverage, unit };
         }
         let mut positions = Positions::new(region, unit, plan.gap_bytes);
-        let timed = plan.slot_ns.is_some() && plan.operations.is_none() && plan.amount_bytes.is_none();
+        let timed = plan.operations.is_none() && plan.amount_bytes.is_none();
         if timed && !plan.verify {
             positions.position = Draws::new(derive_seed(seed, Purpose::Start, 0), 0).below(positions.count);
         }

@@ -5,6 +5,7 @@ use thiserror::Error;
 
 use crate::{
     block_sizes::BlockSizes,
+    certainty::StoppingRule,
     distribution::Distribution,
     payload::Payload,
     pinning::Pinning,
@@ -14,16 +15,20 @@ use crate::{
 mod labels;
 mod resolve;
 
-pub use resolve::{Slots, slots};
-
 /// Everything a run will do.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Plan {
     /// Where all randomness of the run comes from.
     pub seed: u64,
-    /// How long to measure was chosen by this.
+    /// How hard to try where nothing says when a cell is done.
     pub effort: Effort,
+    /// How far a steady rate may be from the truth, as a share of it; by the effort when absent.
+    pub precision: Option<f64>,
+    /// No new slot begins after so much time.
+    pub max_time_ns: Option<u64>,
+    /// When each target is visited once more, since the start of the run.
+    pub bookend_ns: Option<u64>,
     /// The cells, in the order they are shown.
     pub cells: Vec<CellPlan>,
 }
@@ -36,8 +41,8 @@ pub struct CellPlan {
     pub target: String,
     /// The workload's name.
     pub workload: String,
-    /// How many slots the cell gets.
-    pub rounds: u32,
+    /// When the cell has been measured enough.
+    pub stopping: StoppingRule,
     /// The parameters of its operations.
     pub blocks: BlockPlan,
 }
@@ -94,7 +99,7 @@ pub struct BlockPlan {
     pub start_delay_ns: u64,
     /// Unmeasured load at the start of each slot.
     pub ramp_ns: u64,
-    /// Measured time of each slot; `None` when an amount alone ends it.
+    /// Measured time of each slot; `None` when an amount alone ends it, or the rules decide.
     pub slot_ns: Option<u64>,
     /// Operations of the cell over all jobs, when an amount ends it.
     pub operations: Option<u64>,
@@ -158,6 +163,9 @@ pub enum PlanError {
         /// What is wrong and what to do.
         problem: String,
     },
+    /// Wishes about certainty that contradict each other: bad usage.
+    #[error("{0}")]
+    Certainty(&'static str),
     /// The target is too small, too full or cannot do what is asked.
     #[error("target {target}: {problem}")]
     Target {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{settings::Effort, workload::Workload};
+use crate::{certainty::Precision, settings::Effort, units::Span, workload::Workload};
 
 /// A plan as written: what `--plan` reads.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -21,6 +21,24 @@ pub struct PlanFile {
     /// How long to measure.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub effort: Option<Effort>,
+    /// How far a steady rate may be from the truth.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub precision: Option<Precision>,
+    /// No new slot begins after so much time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_time: Option<Span>,
+    /// Visit each target once more after half an hour.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub bookend: bool,
+    /// Visit each cell exactly so often.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub passes: Option<u32>,
+    /// Keep so many passes out of the numbers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub discard_first: Option<u32>,
+    /// A command that loads the machine on purpose while the run measures.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub background: Option<String>,
     /// Where all randomness comes from.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,

@@ -238,7 +238,13 @@ mod tests {
             free_bytes: Some(100 * GIB),
             direct_alignment_bytes: Some(4096),
         };
-        let plan = Plan::resolve(&[target], &find(name).unwrap().workloads(), Effort::Standard, 7).unwrap();
+        let plan = Plan::resolve(
+            &[target],
+            &find(name).unwrap().workloads(),
+            &crate::certainty::Certainty::of(Effort::Standard),
+            7,
+        )
+        .unwrap();
         plan.cells.into_iter().map(|cell| (cell.workload, cell.blocks)).collect()
     }
 

@@ -157,6 +157,16 @@ workload! {
 }
 
 impl Workload {
+    /// Whether an amount of operations or data ends the cell.
+    pub const fn has_amount(&self) -> bool {
+        self.operations.is_some() || self.io_size.is_some() || self.loops.is_some()
+    }
+
+    /// Whether the workload says when its cell ends, which is otherwise decided by what was measured.
+    pub const fn has_own_end(&self) -> bool {
+        self.duration.is_some() || self.has_amount()
+    }
+
     /// The workloads of the sweep that the lists of this one span: the product of block sizes, queue depths, jobs and
     /// read percentages, each with a single value. Names get the values that vary.
     pub fn expand(&self) -> Vec<Self> {

@@ -68,7 +68,7 @@ impl Exit {
             }
             if let Some(error) = cause.downcast_ref::<PlanError>() {
                 return match error {
-                    PlanError::Contradiction { .. } => Self::Usage,
+                    PlanError::Contradiction { .. } | PlanError::Certainty(_) => Self::Usage,
                     PlanError::Target { .. } => Self::Target,
                 };
             }

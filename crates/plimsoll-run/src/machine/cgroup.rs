@@ -112,6 +112,11 @@ impl Groups {
         files.filter(|(_, file)| file.exists()).collect()
     }
 
+    /// The directory of the group that limits memory; `true` for version 2.
+    pub(crate) fn memory_directory(&self) -> Option<(bool, PathBuf)> {
+        self.memory.as_ref().map(|group| (group.unified, group.directory.clone()))
+    }
+
     /// All limits; `None` on a kernel without control groups.
     pub(crate) fn environment(&self) -> Option<CgroupEnvironment> {
         Some(CgroupEnvironment {

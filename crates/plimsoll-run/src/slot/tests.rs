@@ -4,6 +4,7 @@ use std::os::fd::AsFd;
 
 use plimsoll_io::clock::{Precision, sleep_until_ns};
 use plimsoll_workload::{
+    certainty::Certainty,
     operation::OperationKind,
     plan::Plan,
     settings::Effort,
@@ -25,7 +26,7 @@ fn plan(toml: &str) -> BlockPlan {
         free_bytes: None,
         direct_alignment_bytes: Some(512),
     };
-    Plan::resolve(&[target], &[workload], Effort::Quick, 42).unwrap().cells.remove(0).blocks
+    Plan::resolve(&[target], &[workload], &Certainty::of(Effort::Quick), 42).unwrap().cells.remove(0).blocks
 }
 
 /// Visits a cell of the memory engine, which touches no file.
@@ -34,8 +35,12 @@ fn visit_memory(plan: &BlockPlan, stop: &AtomicBool, on_interval: &mut dyn FnMut
     let setup = SlotSetup {
         plan,
         engine: EngineKind::Memory,
+        in_memory: false,
+        device: None,
         files: &[file.as_fd()],
         round: 0,
+        ramp_ns: plan.ramp_ns,
+        measured_ns: plan.slot_ns,
         seed: 1,
         generations: &[],
         laid_out: false,

@@ -27,7 +27,8 @@ fn try_plan(toml: &str) -> Result<BlockPlan, String> {
         free_bytes: Some(1 << 50),
         direct_alignment_bytes: Some(512),
     };
-    let mut plan = Plan::resolve(&[target], &[workload], Effort::Quick, 7).map_err(|error| error.to_string())?;
+    let mut plan = Plan::resolve(&[target], &[workload], &crate::certainty::Certainty::of(Effort::Quick), 7)
+        .map_err(|error| error.to_string())?;
     Ok(plan.cells.remove(0).blocks)
 }
 

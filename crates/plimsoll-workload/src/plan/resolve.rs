@@ -3,6 +3,7 @@
 use super::{BlockPlan, CellPlan, Pacing, Plan, PlanError, labels};
 use crate::{
     block_sizes::BlockSizes,
+    certainty::{Certainty, Precision, StoppingRule},
     distribution::Distribution,
     limits,
     payload::{Fill, Payload},
@@ -13,28 +14,6 @@ use crate::{
     workload::Workload,
 };
 
-/// How a run spends its time on each cell when `duration` is not given.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Slots {
-    /// How many slots.
-    pub rounds: u32,
-    /// Load before measurement begins, in each slot.
-    pub ramp: Span,
-    /// Measured time of each slot.
-    pub measured: Span,
-}
-
-/// The times that an effort stands for.
-pub const fn slots(effort: Effort) -> Slots {
-    match effort {
-        Effort::Quick => {
-            Slots { rounds: 6, ramp: Span::from_milliseconds(200), measured: Span::from_milliseconds(1200) }
-        }
-        Effort::Standard => Slots { rounds: 6, ramp: Span::from_seconds(1), measured: Span::from_seconds(5) },
-        Effort::Thorough => Slots { rounds: 20, ramp: Span::from_seconds(2), measured: Span::from_seconds(5) },
-    }
-}
-
 /// The size of the working set in a directory or new file when none is given. It must be written before it is read,
 /// which an answer within a minute has little time for.
 const fn default_size(effort: Effort) -> ByteCount {
@@ -44,23 +23,42 @@ const fn default_size(effort: Effort) -> ByteCount {
     }
 }
 
+/// The ramp of slots whose length is left to the rules.
+const fn usual_ramp(effort: Effort) -> Span {
+    match effort {
+        Effort::Quick => Span::from_milliseconds(200),
+        Effort::Standard | Effort::Thorough => Span::from_seconds(2),
+    }
+}
+
 /// Slots are at most this long when several cells take turns.
 const INTERLEAVED_SLOT: Span = Span::from_seconds(5);
+
+/// When targets are visited once more, if asked: allowances of half an hour are the field's custom.
+const BOOKEND: Span = Span::from_seconds(30 * 60);
+
+/// How a cell spends its time.
+struct Time {
+    stopping: StoppingRule,
+    ramp_ns: u64,
+    slot_ns: Option<u64>,
+}
 
 impl Plan {
     /// Decides every parameter for every target and workload.
     pub fn resolve(
         targets: &[TargetFacts],
         workloads: &[Workload],
-        effort: Effort,
+        certainty: &Certainty,
         seed: u64,
     ) -> Result<Self, PlanError> {
+        certainty.check()?;
         let workloads: Vec<Workload> = workloads.iter().flat_map(Workload::expand).collect();
         let count = targets.len() * workloads.len();
         let mut cells = Vec::with_capacity(count);
         for target in targets {
             for workload in &workloads {
-                cells.push(CellPlan::resolve(target, workload, effort, count, seed)?);
+                cells.push(CellPlan::resolve(target, workload, certainty, count, seed)?);
             }
         }
         // The same labels on every target: that is how cells are compared.
@@ -69,7 +67,14 @@ impl Plan {
         for (cell, label) in cells.iter_mut().zip(labels.iter().cycle()) {
             cell.workload.clone_from(label);
         }
-        Ok(Self { seed, effort, cells })
+        Ok(Self {
+            seed,
+            effort: certainty.effort,
+            precision: certainty.precision.map(Precision::get),
+            max_time_ns: certainty.max_time.map(|time| time.ns),
+            bookend_ns: certainty.bookend.then_some(BOOKEND.ns),
+            cells,
+        })
     }
 }
 
@@ -77,13 +82,13 @@ impl CellPlan {
     fn resolve(
         target: &TargetFacts,
         workload: &Workload,
-        effort: Effort,
+        certainty: &Certainty,
         cells: usize,
         seed: u64,
     ) -> Result<Self, PlanError> {
-        let (rounds, blocks) = Draft { target, workload, effort }.resolve(cells, seed)?;
+        let (stopping, blocks) = Draft { target, workload, certainty }.resolve(cells, seed)?;
         let name = workload.name.clone().unwrap_or_else(|| blocks.describe());
-        Ok(Self { target: target.name.clone(), workload: name, rounds, blocks })
+        Ok(Self { target: target.name.clone(), workload: name, stopping, blocks })
     }
 }
 
@@ -91,7 +96,7 @@ impl CellPlan {
 struct Draft<'a> {
     target: &'a TargetFacts,
     workload: &'a Workload,
-    effort: Effort,
+    certainty: &'a Certainty,
 }
 
 impl Draft<'_> {
@@ -121,7 +126,7 @@ impl Draft<'_> {
         Ok(value)
     }
 
-    fn resolve(&self, cells: usize, seed: u64) -> Result<(u32, BlockPlan), PlanError> {
+    fn resolve(&self, cells: usize, seed: u64) -> Result<(StoppingRule, BlockPlan), PlanError> {
         let workload = self.workload;
         let rw = workload.rw.unwrap_or(ReadWrite::Read);
         let read_percent = self.read_percent(rw)?;
@@ -179,7 +184,7 @@ impl Draft<'_> {
         {
             return Err(self.smaller_than_a_block("--io-size", io_size.0, block_size_bytes_max));
         }
-        let (rounds, ramp_ns, slot_ns) = self.time(cells)?;
+        let Time { stopping, ramp_ns, slot_ns } = self.time(cells)?;
         let think = workload.think_time;
         let blocks = BlockPlan {
             rw,
@@ -220,7 +225,7 @@ impl Draft<'_> {
             write_block_sizes,
         };
         self.check_job_regions(&blocks)?;
-        Ok((rounds, blocks))
+        Ok((stopping, blocks))
     }
 
     fn read_percent(&self, rw: ReadWrite) -> Result<u8, PlanError> {
@@ -269,7 +274,7 @@ impl Draft<'_> {
     /// Offset and length of the region, within the device or file, or within the free space.
     fn region(&self, jobs: u32, files: FileSharing, alignment: u32, block: u32) -> Result<(u64, u64), PlanError> {
         let whole = self.target.size_bytes;
-        let default = default_size(self.effort).0;
+        let default = default_size(self.certainty.effort).0;
         let basis = whole.unwrap_or(default);
         let align = u64::from(alignment.max(1));
         let offset = self.workload.offset.map_or(0, |offset| offset.of(basis));
@@ -415,10 +420,9 @@ impl Draft<'_> {
         }
     }
 
-    /// Rounds, ramp and measured time of a slot.
-    fn time(&self, cells: usize) -> Result<(u32, u64, Option<u64>), PlanError> {
+    /// The stopping rule, and the ramp and measured time of a slot.
+    fn time(&self, cells: usize) -> Result<Time, PlanError> {
         let workload = self.workload;
-        let amount = workload.operations.is_some() || workload.io_size.is_some() || workload.loops.is_some();
         if workload.operations == Some(0) || workload.loops == Some(0) || workload.io_size == Some(ByteCount(0)) {
             return Err(self.contradiction("an amount of zero operations, bytes or loops does nothing"));
         }
@@ -428,19 +432,32 @@ impl Draft<'_> {
         if workload.duration == Some(Span { ns: 0 }) {
             return Err(self.contradiction("--duration 0 measures nothing"));
         }
-        if amount {
-            let ramp = workload.ramp.unwrap_or_default();
-            return Ok((1, ramp.ns, workload.duration.map(|duration| duration.ns)));
-        }
-        let Some(duration) = workload.duration else {
-            let Slots { rounds, ramp, measured } = slots(self.effort);
-            return Ok((rounds, workload.ramp.unwrap_or(ramp).ns, Some(measured.ns)));
+        let passes = self.certainty.passes;
+        let fixed = |slots, ramp: Span, slot_ns| Time {
+            stopping: StoppingRule::Fixed { slots, discarded: self.certainty.discard_first.unwrap_or(0) },
+            ramp_ns: workload.ramp.unwrap_or(ramp).ns,
+            slot_ns,
         };
-        let rounds = if cells > 1 { duration.ns.div_ceil(INTERLEAVED_SLOT.ns) } else { 1 };
-        let slot = duration.ns / rounds;
-        let ramp = workload.ramp.unwrap_or(Span { ns: (slot / 4).min(1_000_000_000) });
-        let rounds = u32::try_from(rounds).map_err(|_| self.contradiction("--duration is too long"))?;
-        Ok((rounds, ramp.ns, Some(slot)))
+        if workload.has_amount() {
+            return Ok(fixed(passes.unwrap_or(1), Span::default(), workload.duration.map(|duration| duration.ns)));
+        }
+        let short_ramp = |slot_ns: u64| Span { ns: (slot_ns / 4).min(1_000_000_000) };
+        let Some(duration) = workload.duration else {
+            return Ok(match passes {
+                Some(passes) => fixed(passes, short_ramp(INTERLEAVED_SLOT.ns), Some(INTERLEAVED_SLOT.ns)),
+                None => {
+                    let ramp = workload.ramp.unwrap_or_else(|| usual_ramp(self.certainty.effort));
+                    Time { stopping: StoppingRule::Sure, ramp_ns: ramp.ns, slot_ns: None }
+                }
+            });
+        };
+        if let Some(passes) = passes {
+            return Ok(fixed(passes, short_ramp(duration.ns), Some(duration.ns)));
+        }
+        let slots = if cells > 1 { duration.ns.div_ceil(INTERLEAVED_SLOT.ns) } else { 1 };
+        let slot_ns = duration.ns / slots;
+        let slots = u32::try_from(slots).map_err(|_| self.contradiction("--duration is too long"))?;
+        Ok(fixed(slots, short_ramp(slot_ns), Some(slot_ns)))
     }
 
     fn check_job_regions(&self, plan: &BlockPlan) -> Result<(), PlanError> {

@@ -4,6 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::{
+    certainty::Certainty,
     target_facts::{TargetFacts, TargetKind},
     units::Span,
     workload::Workload,
@@ -24,7 +25,7 @@ fn device(size_bytes: u64) -> TargetFacts {
 }
 
 fn one(target: &TargetFacts, workload: &Workload) -> Result<CellPlan, PlanError> {
-    Plan::resolve(std::slice::from_ref(target), std::slice::from_ref(workload), Effort::Quick, 7)
+    Plan::resolve(std::slice::from_ref(target), std::slice::from_ref(workload), &Certainty::of(Effort::Quick), 7)
         .map(|mut plan| plan.cells.remove(0))
 }
 
@@ -33,18 +34,38 @@ fn an_empty_workload_becomes_a_whole_plan() {
     let cell = one(&directory(), &Workload::default()).unwrap();
     assert_eq!(cell.workload, "read 4KiB QD1");
     assert_eq!(cell.blocks.size_bytes, 512 << 20);
-    assert_eq!((cell.rounds, cell.blocks.slot_ns), (6, Some(1_200_000_000)));
+    assert_eq!((cell.stopping, cell.blocks.slot_ns), (StoppingRule::Sure, None));
 }
 
 #[test]
 fn duration_is_measured_time_over_all_slots() {
     let workload = Workload { duration: Some(Span::from_seconds(12)), ..Workload::default() };
     let alone = one(&directory(), &workload).unwrap();
-    assert_eq!((alone.rounds, alone.blocks.slot_ns), (1, Some(12_000_000_000)));
+    assert_eq!((alone.stopping.slots(), alone.blocks.slot_ns), (Some(1), Some(12_000_000_000)));
     let targets = [directory(), device(1 << 30)];
-    let plan = Plan::resolve(&targets, &[workload], Effort::Quick, 7).unwrap();
+    let plan = Plan::resolve(&targets, &[workload], &Certainty::of(Effort::Quick), 7).unwrap();
     for cell in plan.cells {
-        assert_eq!(u64::from(cell.rounds) * cell.blocks.slot_ns.unwrap(), 12_000_000_000);
+        assert_eq!(u64::from(cell.stopping.slots().unwrap()) * cell.blocks.slot_ns.unwrap(), 12_000_000_000);
+    }
+}
+
+#[test]
+fn without_a_duration_the_rules_decide_when_a_cell_is_done() {
+    let timed = Workload { duration: Some(Span::from_seconds(10)), ..Workload::default() };
+    let plan = Plan::resolve(&[directory()], &[Workload::default(), timed], &Certainty::of(Effort::Standard), 7);
+    let cells = plan.unwrap().cells;
+    assert_eq!((cells[0].stopping, cells[0].blocks.slot_ns), (StoppingRule::Sure, None));
+    assert_eq!(cells[1].stopping, StoppingRule::Fixed { slots: 2, discarded: 0 });
+}
+
+#[test]
+fn passes_are_slots_of_the_duration_each() {
+    let certainty = Certainty { passes: Some(2), discard_first: Some(1), ..Certainty::of(Effort::Standard) };
+    let hour = Workload { duration: Some(Span::from_seconds(3600)), ..Workload::default() };
+    let plan = Plan::resolve(&[directory()], &[hour.clone(), hour], &certainty, 7).unwrap();
+    for cell in plan.cells {
+        assert_eq!(cell.stopping, StoppingRule::Fixed { slots: 2, discarded: 1 });
+        assert_eq!(cell.blocks.slot_ns, Some(3_600_000_000_000));
     }
 }
 
@@ -126,7 +147,7 @@ fn every_workload_of_a_plan_has_a_name_of_its_own_that_is_the_same_on_all_target
     let twice = Workload { name: Some("twice".to_owned()), ..plain.clone() };
     let workloads = [plain.clone(), buffered, twice.clone(), twice, plain];
     let targets = [directory(), TargetFacts { name: "/dev/sdb".into(), ..device(4 << 30) }];
-    let plan = Plan::resolve(&targets, &workloads, Effort::Quick, 7).unwrap();
+    let plan = Plan::resolve(&targets, &workloads, &Certainty::of(Effort::Quick), 7).unwrap();
     let names: Vec<_> = plan.cells.iter().map(|cell| cell.workload.as_str()).collect();
     let due = ["read 4KiB QD1", "read 4KiB QD1 buffered", "twice", "twice #2", "read 4KiB QD1 #2"];
     assert_eq!(names, [due, due].concat());

@@ -8,10 +8,10 @@ use clap::{
 };
 use plimsoll_workload::{
     block_sizes::BlockSizes,
+    certainty::Precision,
     distribution::Distribution,
     payload::Payload,
     pinning::Pinning,
-    plan::{self, Slots},
     settings::{Arrival, Effort, EngineChoice, FileSharing, RateScope, ReadWrite, SyncMode},
     sweep::Sweep,
     units::{ByteCount, Extent, Percent, Rate, Span},
@@ -25,18 +25,14 @@ macro_rules! words {
     };
 }
 
-/// A parser for efforts that knows how long they take.
+/// A parser for efforts that says what they mean.
 fn efforts() -> impl TypedValueParser<Value = Effort> {
-    let seconds = |span: Span| span.ns as f64 / 1e9;
     let value = |word: &&'static str| {
-        let effort = word.parse().expect("an effort's word names it");
-        let Slots { rounds, ramp, measured } = plan::slots(effort);
-        PossibleValue::new(*word).help(format!(
-            "{} s of measuring for each cell, in {rounds} slots of {} s, each after a ramp of {} s",
-            seconds(Span { ns: measured.ns * u64::from(rounds) }),
-            seconds(measured),
-            seconds(ramp)
-        ))
+        PossibleValue::new(*word).help(match word.parse().expect("an effort's word names it") {
+            Effort::Quick => "a first look: 6 slots of 1.4 s for each cell, never called steady",
+            Effort::Standard => "until each rate is known to 2 %: some 2 minutes of load for each cell, at most 15",
+            Effort::Thorough => "until each rate is known to 1 %: some 3 minutes of load for each cell, at most 30",
+        })
     };
     PossibleValuesParser::new(Effort::WORDS.iter().map(value)).try_map(|word| word.parse::<Effort>())
 }
@@ -77,6 +73,21 @@ pub struct RunArguments {
     /// How long to measure when --duration is not given [default: standard]
     #[arg(long, value_parser = efforts(), help_heading = TIMING)]
     pub effort: Option<Effort>,
+    /// How far a steady rate may be from the truth, instead of the effort's own [2% or 1%]
+    #[arg(long, value_name = "PERCENT", help_heading = TIMING)]
+    pub precision: Option<Precision>,
+    /// Begin no slot after this time; cells without enough are called short
+    #[arg(long, value_name = "TIME", help_heading = TIMING)]
+    pub max_time: Option<Span>,
+    /// Visit every target once more, half an hour after the start, and withdraw claims that no longer hold
+    #[arg(long, help_heading = TIMING, hide_short_help = true)]
+    pub bookend: bool,
+    /// Visit each cell exactly N times, each time for --duration
+    #[arg(long, value_name = "N", help_heading = TIMING, hide_short_help = true)]
+    pub passes: Option<u32>,
+    /// Keep the first K of --passes in the record but out of the numbers
+    #[arg(long, value_name = "K", help_heading = TIMING, hide_short_help = true)]
+    pub discard_first: Option<u32>,
 
     /// Permit writing to this device, which must be blank; its content is lost; may be repeated
     #[arg(long, value_name = "DEVICE", help_heading = SAFETY)]

@@ -18,6 +18,7 @@ use plimsoll_run::{
     run::{RunRequest, run as run_plan},
 };
 use plimsoll_workload::{
+    certainty::Certainty,
     pinning::Pinning,
     plan::{Plan, PlanError},
     plan_file::PlanFile,
@@ -49,7 +50,7 @@ pub fn run(arguments: &RunArguments, state: &State, printer: Printer) -> anyhow:
     check_paths(&asked)?;
     check_new_files(&targets, asked.says_size)?;
     check_pinning(&asked.workloads)?;
-    let plan = Plan::resolve(&targets, &asked.workloads, asked.effort, asked.seed)?;
+    let plan = Plan::resolve(&targets, &asked.workloads, &asked.certainty, asked.seed)?;
     if arguments.verbose {
         printer.note(report::plan::plan(&plan));
     }
@@ -65,7 +66,7 @@ pub fn run(arguments: &RunArguments, state: &State, printer: Printer) -> anyhow:
         name: asked.name,
         tags: asked.tags.into_iter().collect(),
         environment: machine::gather(&targets, &pod()),
-        asked: Asked { targets: asked.targets, workloads: asked.workloads, effort: asked.effort },
+        asked: Asked { targets: asked.targets, workloads: asked.workloads, certainty: asked.certainty },
         plan,
         destroy: asked.destroy.iter().map(Into::into).collect(),
         keep_files: asked.keep_files,
@@ -115,7 +116,7 @@ fn exit(record: &Record) -> Exit {
 struct AskedRun {
     targets: Vec<String>,
     workloads: Vec<Workload>,
-    effort: Effort,
+    certainty: Certainty,
     seed: u64,
     name: Option<String>,
     tags: Vec<(String, String)>,
@@ -128,7 +129,8 @@ struct AskedRun {
 
 fn asked(arguments: &RunArguments) -> anyhow::Result<AskedRun> {
     let plan = arguments.plan.as_deref().map(plan_file).transpose()?.unwrap_or_default();
-    let PlanFile { name, targets, effort, seed, presets, .. } = plan;
+    let PlanFile { name, targets, effort, precision, max_time, bookend, passes, discard_first, seed, presets, .. } =
+        plan;
     let PlanFile { tags, destroy, keep_files, expect_mount, defaults, workloads, .. } = plan;
     let mut all_targets = paths("target", &arguments.targets)?;
     all_targets.extend(targets);
@@ -174,7 +176,14 @@ fn asked(arguments: &RunArguments) -> anyhow::Result<AskedRun> {
     Ok(AskedRun {
         targets: all_targets,
         workloads: asked_workloads.into_iter().map(|workload| flags.clone().or(&workload)).collect(),
-        effort: arguments.effort.or(effort).unwrap_or(Effort::Standard),
+        certainty: Certainty {
+            effort: arguments.effort.or(effort).unwrap_or(Effort::Standard),
+            precision: arguments.precision.or(precision),
+            max_time: arguments.max_time.or(max_time),
+            bookend: arguments.bookend || bookend,
+            passes: arguments.passes.or(passes),
+            discard_first: arguments.discard_first.or(discard_first),
+        },
         seed: match seed {
             Some(seed) => seed,
             None => random_seed()?,

@@ -15,6 +15,17 @@ pub(crate) struct ProgressState {
     targets: usize,
     targets_laid_out: usize,
     phase: Phase,
+    /// What the rules expect, when they decide about any cell, and since when.
+    expected: Option<Expected>,
+}
+
+/// What the rules expect of the run.
+#[derive(Clone, Copy, Debug)]
+struct Expected {
+    left_ns: u64,
+    left_max_ns: u64,
+    /// When they said so.
+    at_ns: u64,
 }
 
 /// A cell of the plan, and what is left of it.
@@ -22,8 +33,13 @@ pub(crate) struct ProgressState {
 struct CellProgress {
     target: String,
     workload: String,
-    rounds: u32,
+    /// Slots of the plan; `None` when the rules decide.
+    rounds: Option<u32>,
     rounds_left: u32,
+    /// How sure the rate is, and should be.
+    precision: Option<f64>,
+    precision_wanted: Option<f64>,
+    is_done: bool,
     start_delay_ns: u64,
     ramp_ns: u64,
     /// Measured time of a slot; `None` when an amount may end it, so that nobody knows.
@@ -60,6 +76,8 @@ pub(crate) struct Remaining {
     pub(crate) ns: u64,
     /// Whether something is to come whose time nobody knows.
     pub(crate) at_least: bool,
+    /// How long it can take, when that depends on what is measured.
+    pub(crate) at_most_ns: Option<u64>,
 }
 
 /// What there is to show.
@@ -82,8 +100,11 @@ impl CellProgress {
         Self {
             target: plan.target.clone(),
             workload: plan.workload.clone(),
-            rounds: plan.rounds,
-            rounds_left: plan.rounds,
+            rounds: plan.stopping.slots(),
+            rounds_left: plan.stopping.slots().unwrap_or(0),
+            precision: None,
+            precision_wanted: None,
+            is_done: false,
             start_delay_ns: blocks.start_delay_ns,
             ramp_ns: blocks.ramp_ns,
             slot_ns: blocks.slot_ns.filter(|_| !has_amount),
@@ -99,7 +120,8 @@ impl CellProgress {
 
     /// The time of the slots that have not begun.
     fn left_ns(&self) -> u64 {
-        let delay_ns = if self.rounds_left == self.rounds && self.rounds > 0 { self.start_delay_ns } else { 0 };
+        let delay_ns =
+            if Some(self.rounds_left) == self.rounds && self.rounds_left > 0 { self.start_delay_ns } else { 0 };
         delay_ns + u64::from(self.rounds_left) * self.slot_length_ns()
     }
 }
@@ -127,6 +149,7 @@ impl ProgressState {
             targets: targets.len(),
             targets_laid_out: 0,
             phase: Phase::Preparing,
+            expected: None,
         }
     }
 
@@ -142,7 +165,7 @@ impl ProgressState {
             }
             RunEvent::SlotStarted { cell, round, .. } => {
                 if let Some(progress) = self.cells.get_mut(*cell) {
-                    progress.rounds_left = progress.rounds.saturating_sub(*round + 1);
+                    progress.rounds_left = progress.rounds.unwrap_or(0).saturating_sub(*round + 1);
                     self.phase = Phase::Slot { cell: *cell, round: *round, from_ns: now_ns };
                 }
             }
@@ -152,6 +175,24 @@ impl ProgressState {
                 }
             }
             RunEvent::SlotFinished(slot) => self.end_slot(slot),
+            RunEvent::CellProgress {
+                cell,
+                precision,
+                precision_wanted,
+                is_done,
+                run_remaining_ns,
+                run_remaining_max_ns,
+            } => {
+                if let Some(progress) = self.cells.get_mut(*cell) {
+                    (progress.precision, progress.precision_wanted) = (*precision, *precision_wanted);
+                    progress.is_done = *is_done;
+                }
+                self.expected = self.cells.iter().any(|cell| cell.rounds.is_none()).then_some(Expected {
+                    left_ns: *run_remaining_ns,
+                    left_max_ns: *run_remaining_max_ns,
+                    at_ns: now_ns,
+                });
+            }
             RunEvent::Finished { .. } => self.phase = Phase::Finished,
             RunEvent::Started(_)
             | RunEvent::EngineSelected { .. }
@@ -197,8 +238,16 @@ impl ProgressState {
     /// The time that is left: what the plan says of the slots to come and of the one that runs, and what the rate so
     /// far says of the files being written.
     fn remaining(&self, now_ns: u64) -> Remaining {
+        if let (Some(Expected { left_ns, left_max_ns, at_ns }), Phase::Slot { .. } | Phase::Between) =
+            (self.expected, &self.phase)
+        {
+            let since = |ns: u64| ns.saturating_sub(now_ns.saturating_sub(at_ns));
+            let at_most_ns = (left_max_ns > left_ns).then(|| since(left_max_ns));
+            return Remaining { ns: since(left_ns), at_least: false, at_most_ns };
+        }
         let mut ns = self.cells.iter().map(CellProgress::left_ns).sum::<u64>();
-        let mut at_least = self.cells.iter().any(|cell| cell.rounds_left > 0 && cell.slot_ns.is_none());
+        let mut at_least =
+            self.cells.iter().any(|cell| cell.rounds.is_none() || cell.rounds_left > 0 && cell.slot_ns.is_none());
         match &self.phase {
             Phase::Preparing => at_least |= self.targets_laid_out < self.targets,
             Phase::Layout { written_bytes, total_bytes, from_ns, from_bytes, .. } => {
@@ -216,9 +265,9 @@ impl ProgressState {
                 at_least |= cell.slot_ns.is_none();
             }
             Phase::Between => {}
-            Phase::Finished => return Remaining { ns: 0, at_least: false },
+            Phase::Finished => return Remaining { ns: 0, at_least: false, at_most_ns: None },
         }
-        Remaining { ns, at_least }
+        Remaining { ns, at_least, at_most_ns: None }
     }
 
     fn phase_in_words(&self, now_ns: u64) -> String {
@@ -234,17 +283,32 @@ impl ProgressState {
                 let is_ramp = now_ns.saturating_sub(*from_ns) < cell.ramp_ns;
                 let doing = if is_ramp { "ramp of" } else { "measuring" };
                 let place = if self.targets > 1 { format!(" on {}", cell.target) } else { String::new() };
+                let rounds = cell.rounds.map_or_else(String::new, |rounds| format!(" of {rounds}"));
                 format!(
-                    "{doing} {}{place}, cell {} of {}, round {} of {}",
+                    "{doing} {}{place}, cell {} of {}, round {}{rounds}{}",
                     cell.workload,
                     index + 1,
                     self.cells.len(),
                     round + 1,
-                    cell.rounds
+                    self.certainty_in_words(cell)
                 )
             }
             Phase::Between => "between slots".to_owned(),
             Phase::Finished => "finishing".to_owned(),
+        }
+    }
+}
+
+impl ProgressState {
+    /// How sure the cell is by now, and how many cells are: `, +-3.1 % of 2 %, 2 cells done`.
+    fn certainty_in_words(&self, cell: &CellProgress) -> String {
+        let Some(wanted) = cell.precision_wanted else { return String::new() };
+        let reached = cell.precision.map_or_else(String::new, |precision| {
+            format!(", +-{} (wanted {})", numbers::percent(precision), numbers::percent(wanted))
+        });
+        match self.cells.iter().filter(|cell| cell.is_done).count() {
+            0 => reached,
+            done => format!("{reached}, {done} done"),
         }
     }
 }
@@ -258,9 +322,14 @@ impl Shown {
 
     /// Elapsed and remaining time: `12 s in, 1m 50s left`.
     pub(crate) fn times(&self) -> String {
-        let Remaining { ns, at_least } = self.remaining;
-        let hedge = if at_least { "at least " } else { "" };
-        format!("{} in, {hedge}{} left", numbers::clock(self.elapsed_ns), numbers::clock(ns))
+        let Remaining { ns, at_least, at_most_ns } = self.remaining;
+        let hedge = match (at_least, at_most_ns) {
+            (true, _) => "at least ",
+            (false, Some(_)) => "about ",
+            (false, None) => "",
+        };
+        let most = at_most_ns.map_or_else(String::new, |ns| format!(" ({} at most)", numbers::clock(ns)));
+        format!("{} in, {hedge}{} left{most}", numbers::clock(self.elapsed_ns), numbers::clock(ns))
     }
 
     /// The rates of the current cell: `9,812 IOPS, 40.2 MB/s, p99 210 us`. Empty while there are none.

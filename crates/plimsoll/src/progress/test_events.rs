@@ -1,11 +1,12 @@
 //! Scripted runs for tests: a plan whose times are easy to add up, and its events.
 
 use plimsoll_record::{
-    event::{RunEvent, SlotResult},
+    event::{RunEvent, SlotPurpose, SlotResult},
     record::Outcome,
-    results::{CpuCost, ErrorCount, Interval},
+    results::{ErrorCount, Interval},
 };
 use plimsoll_workload::{
+    certainty::{Certainty, StoppingRule},
     plan::Plan,
     settings::{Effort, ReadWrite},
     target_facts::{TargetFacts, TargetKind},
@@ -37,10 +38,11 @@ pub(crate) fn plan(targets: &[&str], workloads: &[Workload]) -> Plan {
             direct_alignment_bytes: Some(512),
         })
         .collect();
-    let mut plan = Plan::resolve(&facts, workloads, Effort::Standard, 7).unwrap();
+    let mut plan = Plan::resolve(&facts, workloads, &Certainty::of(Effort::Standard), 7).unwrap();
     // Set here, so that these tests are not about how a plan divides its time.
     for cell in plan.cells.iter_mut().filter(|cell| cell.blocks.operations.is_none()) {
-        (cell.rounds, cell.blocks.slot_ns) = (2, Some(5 * SECOND_NS));
+        cell.stopping = StoppingRule::Fixed { slots: 2, discarded: 0 };
+        cell.blocks.slot_ns = Some(5 * SECOND_NS);
     }
     plan
 }
@@ -59,7 +61,14 @@ pub(crate) fn laid_out(target: &str) -> RunEvent {
 }
 
 pub(crate) const fn started(cell: usize, round: u32) -> RunEvent {
-    RunEvent::SlotStarted { cell, round, t_ns: 0 }
+    RunEvent::SlotStarted {
+        cell,
+        round,
+        t_ns: 0,
+        ramp_ns: SECOND_NS,
+        measured_ns: Some(5 * SECOND_NS),
+        purpose: SlotPurpose::Measured,
+    }
 }
 
 /// A second of 4 KiB reads.
@@ -79,18 +88,9 @@ pub(crate) fn finished(cell: usize, round: u32, failures: u64) -> RunEvent {
     RunEvent::SlotFinished(Box::new(SlotResult {
         cell,
         round,
-        from_ns: 0,
         elapsed_ns: 5 * SECOND_NS,
-        read: None,
-        write: None,
-        sync: None,
-        cpu: CpuCost::default(),
-        cpu_operations: 0,
-        device: None,
-        open_loop: None,
-        service: None,
-        verification: None,
         errors: (failures > 0).then(|| error(failures)).into_iter().collect(),
+        ..SlotResult::default()
     }))
 }
 

@@ -186,7 +186,7 @@ fn a_foreign_file_is_read_but_never_written() {
 fn a_file_that_an_earlier_run_kept_is_said_to_be_used_again() {
     let place = Place::new();
     let first = place.record("run ROOT/kept.dat --rw randwrite --size 4M --operations 10 --keep-files");
-    assert_eq!(cell(&first, 0)["findings"].as_array().unwrap().len(), 0);
+    assert!(!cell(&first, 0)["findings"].to_string().contains("an earlier run kept"));
     let said = place.run("run ROOT/kept.dat --rw randread --operations 10");
     assert!(said.stdout.contains("that an earlier run kept"), "{}", said.stdout);
     assert!(place.path("kept.dat").exists());

@@ -231,7 +231,7 @@ fn help_is_in_groups_and_short_help_is_short() {
     assert!(long.contains("--distribution") && !short.contains("--distribution"));
     for effort in ["quick", "standard", "thorough"] {
         let line = long.lines().find(|line| line.contains(&format!("- {effort}:"))).unwrap();
-        assert!(line.contains(" s of measuring"), "{line}");
+        assert!(line.contains(" for each cell"), "{line}");
     }
 }
 

@@ -21,11 +21,11 @@ fn at(state: &ProgressState, second: u64) -> Shown {
 }
 
 const fn exactly(seconds: u64) -> Remaining {
-    Remaining { ns: seconds * SECOND_NS, at_least: false }
+    Remaining { ns: seconds * SECOND_NS, at_least: false, at_most_ns: None }
 }
 
 const fn at_least(seconds: u64) -> Remaining {
-    Remaining { ns: seconds * SECOND_NS, at_least: true }
+    Remaining { ns: seconds * SECOND_NS, at_least: true, at_most_ns: None }
 }
 
 #[test]

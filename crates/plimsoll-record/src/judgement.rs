@@ -1,0 +1,179 @@
+//! What may be said of a cell's numbers, and what that rests on.
+
+use plimsoll_measure::{
+    effort::{self, Rules},
+    session::answer::{self, Answer},
+    stability::{self, Grade},
+    verdict::Verdict,
+};
+use plimsoll_workload::{certainty::StoppingRule, plan::Plan, settings::Effort};
+use serde::{Deserialize, Serialize};
+
+use crate::record::Window;
+
+/// The word about a cell, with its numbers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Judgement {
+    /// The word.
+    pub verdict: Verdict,
+    /// The stretch of the run that it speaks of.
+    pub window: Option<Window>,
+    /// The rate of reads and writes together in that stretch.
+    pub estimate: Option<RateEstimate>,
+    /// How even the seconds of the stretch are.
+    pub stability: Option<Stability>,
+    /// The burst allowance that was seen, or is predicted.
+    pub burst: Option<Burst>,
+    /// A later visit that found another rate.
+    pub moved: Option<Moved>,
+    /// Time from dip to dip, when they are regular.
+    pub period_ns: Option<u64>,
+}
+
+/// A rate, and how far it may be from the truth.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RateEstimate {
+    /// Reads and writes per second.
+    pub iops: f64,
+    /// Lower end of its 95 % interval; null when there is too little data for one.
+    pub iops_low: Option<f64>,
+    /// Upper end.
+    pub iops_high: Option<f64>,
+}
+
+/// How even a cell's seconds are.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Stability {
+    /// A to F by spread; null below a minute of seconds.
+    pub grade: Option<Grade>,
+    /// The rate that 95 % of the seconds stay below, over the one that 5 % stay below.
+    pub spread: f64,
+    /// No single number describes the seconds: see `iops_min` and `iops_max`.
+    pub wide: bool,
+    /// The slowest second.
+    pub iops_min: f64,
+    /// The median second.
+    pub iops_median: f64,
+    /// The fastest second.
+    pub iops_max: f64,
+    /// Share of the seconds below half of the median.
+    pub slow_share: f64,
+    /// Share of the seconds below a tenth of the median.
+    pub stalled_share: f64,
+}
+
+/// A burst allowance: a high rate while it lasts, the sustained one afterwards.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Burst {
+    /// Reads and writes per second while it lasts.
+    pub burst_iops: f64,
+    /// Reads and writes per second when it is used up.
+    pub sustained_iops: f64,
+    /// The last moment of the run known to be before the cliff; of a prediction, the predicted moment.
+    pub cliff_after_ns: Option<u64>,
+    /// The first moment known to be after it.
+    pub cliff_before_ns: Option<u64>,
+    /// Operations above the sustained rate that the allowance holds.
+    pub bucket_operations: Option<f64>,
+    /// Whether the end of the burst follows from what was said of the storage, and was not seen.
+    pub predicted: bool,
+}
+
+/// A claim that a later visit did not confirm.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Moved {
+    /// The rate that was claimed.
+    pub was_iops: f64,
+    /// When that was.
+    pub was_in: Window,
+    /// The rate of the later visit.
+    pub is_iops: f64,
+    /// When that was.
+    pub is_in: Window,
+}
+
+/// The rules that an effort stands for.
+pub const fn effort(effort: Effort) -> effort::Effort {
+    match effort {
+        Effort::Quick => effort::Effort::Quick,
+        Effort::Standard => effort::Effort::Standard,
+        Effort::Thorough => effort::Effort::Thorough,
+    }
+}
+
+/// The rules for the cells of a plan that have no end of their own; `None` when there are no such cells.
+pub fn rules(plan: &Plan) -> Option<Rules> {
+    let left_to_rules = plan.cells.iter().any(|cell| cell.stopping == StoppingRule::Sure);
+    left_to_rules.then(|| Rules::new(effort(plan.effort), plan.precision, plan.cells.len()))
+}
+
+impl Judgement {
+    /// What the rules answered.
+    pub fn of(answer: &Answer) -> Self {
+        Self {
+            verdict: answer.verdict,
+            window: answer.window.map(Window::from),
+            estimate: answer.estimate.as_ref().map(|estimate| RateEstimate {
+                iops: estimate.rate,
+                iops_low: estimate.low(),
+                iops_high: estimate.high(),
+            }),
+            stability: answer.stability.map(Stability::from),
+            burst: answer.burst.map(Burst::from),
+            moved: answer.moved.map(Moved::from),
+            period_ns: answer.period_seconds.map(|seconds| seconds as u64 * 1_000_000_000),
+        }
+    }
+}
+
+impl RateEstimate {
+    /// The interval's ends as shares of the rate.
+    pub fn relative(&self) -> Option<(f64, f64)> {
+        let (low, high) = (self.iops_low?, self.iops_high?);
+        (self.iops > 0.0).then(|| (low / self.iops, high / self.iops))
+    }
+}
+
+impl From<stability::Stability> for Stability {
+    fn from(of: stability::Stability) -> Self {
+        Self {
+            grade: of.grade,
+            spread: of.spread,
+            wide: of.wide,
+            iops_min: of.lowest,
+            iops_median: of.median,
+            iops_max: of.highest,
+            slow_share: of.low_share,
+            stalled_share: of.stalled_share,
+        }
+    }
+}
+
+impl From<answer::Burst> for Burst {
+    fn from(burst: answer::Burst) -> Self {
+        Self {
+            burst_iops: burst.burst_rate,
+            sustained_iops: burst.sustained_rate,
+            cliff_after_ns: burst.cliff_after_ns,
+            cliff_before_ns: burst.cliff_before_ns,
+            bucket_operations: burst.tokens,
+            predicted: burst.predicted,
+        }
+    }
+}
+
+impl From<answer::Moved> for Moved {
+    fn from(moved: answer::Moved) -> Self {
+        Self { was_iops: moved.was, was_in: moved.was_in.into(), is_iops: moved.is, is_in: moved.is_in.into() }
+    }
+}
+
+impl From<answer::Window> for Window {
+    fn from(window: answer::Window) -> Self {
+        Self { from_ns: window.from_ns, to_ns: window.to_ns }
+    }
+}

@@ -1,0 +1,115 @@
+//! Watches the machine in the measured time of a slot, from a thread of its own that sleeps nearly all the time.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use plimsoll_io::{
+    block_device::BackingDevice,
+    clock::{Clock, MonotonicClock, Precision, make_timers_precise, sleep_until_ns},
+};
+use plimsoll_measure::latency::LatencyHistogram;
+use plimsoll_record::{client::ClientActivity, results::LatencySummary};
+
+use crate::{counters::Counters, timing::Timing};
+
+/// How long the sleeps are that hiccups are looked for with. A wake-up costs a processor some 15 us in a virtual
+/// machine, so this is three thousandths of one; with sleeps of a millisecond it was fifteen.
+const SLEEP_NS: u64 = 5_000_000;
+/// How soon the watch notices that there will be nothing to watch.
+const PATIENCE_NS: u64 = 20_000_000;
+
+/// What a worker used of its processor in its measured time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WorkerUse {
+    /// Processor time.
+    pub cpu_ns: u64,
+    /// The time in which it was used.
+    pub span_ns: u64,
+}
+
+impl WorkerUse {
+    fn share(self) -> f64 {
+        self.cpu_ns as f64 / self.span_ns.max(1) as f64
+    }
+}
+
+/// What the machine did between the end of the ramp and the end of the slot, or until it is `over`. `None` when it is
+/// over before.
+pub(crate) fn watch(timing: Timing, over: &AtomicBool, device: Option<BackingDevice>) -> Option<ClientActivity> {
+    make_timers_precise();
+    let is_over = || over.load(Ordering::Relaxed);
+    while MonotonicClock.now_ns() < timing.from_ns {
+        if is_over() {
+            return None;
+        }
+        sleep_until_ns(timing.from_ns.min(MonotonicClock.now_ns() + PATIENCE_NS), Precision::Sleep);
+    }
+    let before = Counters::take(device);
+    let hiccups = hiccups(timing.until_ns.unwrap_or(u64::MAX), &is_over);
+    let mut client = Counters::take(device).since(&before).client;
+    client.hiccup_ns = LatencySummary::of(&hiccups);
+    client.hiccups = Some(hiccups);
+    Some(client)
+}
+
+/// By how much sleeps were too long.
+fn hiccups(until_ns: u64, is_over: &dyn Fn() -> bool) -> LatencyHistogram {
+    let mut hiccups = LatencyHistogram::coarse();
+    let mut now = MonotonicClock.now_ns();
+    while now < until_ns && !is_over() {
+        let wake_ns = now + SLEEP_NS;
+        if wake_ns > until_ns {
+            sleep_until_ns(until_ns, Precision::Sleep);
+            break;
+        }
+        sleep_until_ns(wake_ns, Precision::Sleep);
+        now = MonotonicClock.now_ns();
+        hiccups.record_many(now - wake_ns, 1);
+    }
+    hiccups
+}
+
+/// Adds what the workers say of themselves.
+pub(crate) fn add_workers(client: &mut ClientActivity, workers: &[WorkerUse]) {
+    let busiest = workers.iter().map(|worker| worker.share()).max_by(f64::total_cmp);
+    client.busiest_worker_share_max = busiest;
+    client.busiest_worker_ns = busiest.map(|share| (share * client.span_ns as f64) as u64);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn in_ms(milliseconds: u64) -> u64 {
+        MonotonicClock.now_ns() + milliseconds * 1_000_000
+    }
+
+    #[test]
+    fn the_measured_time_alone_is_watched() {
+        let timing = Timing { start_ns: 0, from_ns: in_ms(30), until_ns: Some(in_ms(90)) };
+        let client = watch(timing, &AtomicBool::new(false), None).unwrap();
+        let asked_ns = timing.until_ns.unwrap() - timing.from_ns;
+        // A busy machine may be late at both ends, which is why the span is noted.
+        assert!(client.span_ns > asked_ns / 2, "{} of {asked_ns}", client.span_ns);
+        let hiccups = client.hiccups.unwrap();
+        assert!((1..=asked_ns / SLEEP_NS).contains(&hiccups.count()), "{}", hiccups.count());
+        assert!(client.hiccup_ns.max.is_some());
+    }
+
+    #[test]
+    fn a_slot_that_ends_in_its_ramp_has_nothing_to_say() {
+        let timing = Timing { start_ns: 0, from_ns: in_ms(3_600_000), until_ns: None };
+        assert_eq!(watch(timing, &AtomicBool::new(true), None), None);
+        let endless = Timing { from_ns: 0, ..timing };
+        assert!(watch(endless, &AtomicBool::new(true), None).is_some());
+    }
+
+    #[test]
+    fn the_busiest_worker_is_the_one_with_the_largest_share() {
+        let mut client = ClientActivity { span_ns: 1000, ..ClientActivity::default() };
+        let workers = [WorkerUse { cpu_ns: 90, span_ns: 100 }, WorkerUse { cpu_ns: 600, span_ns: 1000 }];
+        add_workers(&mut client, &workers);
+        assert_eq!((client.busiest_worker_ns, client.busiest_worker_share_max), (Some(900), Some(0.9)));
+        add_workers(&mut client, &[]);
+        assert_eq!((client.busiest_worker_ns, client.busiest_worker_share_max), (None, None));
+    }
+}

@@ -1,0 +1,121 @@
+//! Between a plan and the rules that judge it: what the rules are told of the cells, and of each visit.
+
+use plimsoll_measure::session::{
+    self, CellPlan, FixedVisits, SessionPlan,
+    visit::{Sample, Visit},
+};
+use plimsoll_record::{event::SlotPurpose, judgement, results::Interval};
+use plimsoll_workload::{
+    certainty::StoppingRule,
+    plan::{BlockPlan, Plan},
+    random::{Purpose, derive_seed},
+    settings::Effort,
+};
+
+/// Load that readers wait for after a write to the same storage, on top of the ramp.
+const SETTLE_NS: u64 = 2_000_000_000;
+
+/// What the rules are to know of a plan.
+pub fn session_plan(plan: &Plan) -> SessionPlan {
+    let targets = places(plan.cells.iter().map(|cell| cell.target.as_str()));
+    let workloads = places(plan.cells.iter().map(|cell| cell.workload.as_str()));
+    let cells = plan.cells.iter().zip(targets.iter().zip(&workloads)).map(|(cell, (target, workload))| {
+        let blocks = &cell.blocks;
+        let (fixed, discard_first) = match cell.stopping {
+            StoppingRule::Fixed { slots, discarded } => {
+                (Some(FixedVisits { rounds: slots, measured_ns: blocks.slot_ns }), discarded)
+            }
+            StoppingRule::Sure => (None, 0),
+        };
+        let settles = fixed.is_none() && plan.effort != Effort::Quick;
+        CellPlan {
+            target: *target,
+            workload: *workload,
+            writes: blocks.writes(),
+            bytes_per_operation: bytes_per_operation(blocks),
+            ramp_ns: Some(blocks.ramp_ns),
+            settle_ns: if settles { SETTLE_NS } else { 0 },
+            fixed,
+            discard_first,
+        }
+    });
+    SessionPlan {
+        cells: cells.collect(),
+        effort: judgement::effort(plan.effort),
+        precision: plan.precision,
+        seed: derive_seed(plan.seed, Purpose::Schedule, 0),
+        time_max_ns: plan.max_time_ns,
+        bookend_ns: plan.bookend_ns,
+        allowances: Vec::new(),
+    }
+}
+
+/// For each name the number of its first appearance.
+fn places<'a>(names: impl Iterator<Item = &'a str>) -> Vec<usize> {
+    let mut known: Vec<&str> = Vec::new();
+    names
+        .map(|name| {
+            known.iter().position(|other| *other == name).unwrap_or_else(|| {
+                known.push(name);
+                known.len() - 1
+            })
+        })
+        .collect()
+}
+
+fn bytes_per_operation(plan: &BlockPlan) -> f64 {
+    let reads = f64::from(plan.read_percent) / 100.0;
+    plan.read_block_sizes.mean().mul_add(reads, plan.write_block_sizes.mean() * (1.0 - reads))
+}
+
+/// What a slot is for, in the words of the record.
+pub const fn purpose(purpose: session::Purpose) -> SlotPurpose {
+    match purpose {
+        session::Purpose::Measure | session::Purpose::Continue => SlotPurpose::Measured,
+        session::Purpose::Discard => SlotPurpose::Discarded,
+        session::Purpose::Bookend => SlotPurpose::Bookend,
+    }
+}
+
+/// A visit as the rules see it: what completed, second by second.
+pub fn visit<'a>(from_ns: u64, intervals: impl Iterator<Item = &'a Interval>) -> Visit {
+    let mut visit = Visit { from_ns, ..Visit::default() };
+    for interval in intervals {
+        let count = (interval.read_operations + interval.write_operations) as f64;
+        let sample = Sample { count, elapsed_ns: interval.length_ns };
+        if interval.measured {
+            visit.seconds.push(sample);
+        } else {
+            visit.ramp.count += sample.count;
+            visit.ramp.elapsed_ns += sample.elapsed_ns;
+        }
+    }
+    visit
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_come_again_keep_their_number() {
+        assert_eq!(places(["a", "b", "a", "c", "b"].into_iter()), [0, 1, 0, 2, 1]);
+    }
+
+    #[test]
+    fn a_ramp_is_told_apart_from_the_seconds_that_count() {
+        let interval = |measured, operations, length_ns| Interval {
+            measured,
+            read_operations: operations,
+            write_operations: 1,
+            length_ns,
+            ..Interval::default()
+        };
+        let intervals =
+            [interval(false, 9, 500), interval(false, 5, 100), interval(true, 99, 1000), interval(true, 3, 50)];
+        let visit = visit(7, intervals.iter());
+        assert_eq!(visit.ramp, Sample { count: 16.0, elapsed_ns: 600 });
+        assert_eq!(visit.seconds, [Sample { count: 100.0, elapsed_ns: 1000 }, Sample { count: 4.0, elapsed_ns: 50 }]);
+        assert_eq!(visit.from_ns, 7);
+    }
+}

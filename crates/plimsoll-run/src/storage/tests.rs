@@ -1,0 +1,123 @@
+//! Accounts that are worked out by hand.
+
+use plimsoll_io::process_usage::ProcessIo;
+use plimsoll_record::results::ErrorCount;
+use plimsoll_workload::{
+    certainty::Certainty,
+    plan::Plan,
+    settings::Effort,
+    target_facts::{TargetFacts, TargetKind},
+    workload::Workload,
+};
+
+use super::*;
+
+/// The device that a directory lies on, wherever the tests run.
+fn device_of(target: &Path) -> BackingDevice {
+    let device = DeviceNumber::from_raw(fs::metadata(target).unwrap().dev());
+    BackingDevice { device, disk: device }
+}
+
+fn plan(toml: &str) -> BlockPlan {
+    let workload: Workload = toml::from_str(toml).unwrap();
+    let target = TargetFacts {
+        name: "/".into(),
+        kind: TargetKind::Directory,
+        size_bytes: None,
+        free_bytes: Some(1 << 40),
+        direct_alignment_bytes: Some(512),
+    };
+    Plan::resolve(&[target], &[workload], &Certainty::of(Effort::Quick), 42).unwrap().cells.remove(0).blocks
+}
+
+/// A thousand reads of 4 KiB in the measured time, a hundred outside of it.
+fn tally() -> SlotTally {
+    let mut tally = SlotTally::new();
+    tally.read.operations = 1000;
+    tally.read.bytes = 1000 * 4096;
+    tally.read.outside_operations = 100;
+    tally.read.outside_bytes = 100 * 4096;
+    tally
+}
+
+fn cost(read_bytes: u64) -> SlotCost {
+    let disk = DiskCounters { read_operations: read_bytes / 4096, read_bytes, write_bytes: 512, ..Default::default() };
+    let io = ProcessIo { read_bytes, ..ProcessIo::default() };
+    SlotCost { disk: Some(disk), io: Some(io), ..SlotCost::default() }
+}
+
+fn foreign(plan: &BlockPlan, tally: &SlotTally, cost: &SlotCost) -> ForeignActivity {
+    let target = Path::new("/");
+    SlotAccounts { plan, target, device: Some(device_of(target)), tally, cost }.foreign()
+}
+
+#[test]
+fn what_the_disk_did_beyond_our_operations_is_foreign() {
+    let direct = plan("rw = 'randread'");
+    let found = foreign(&direct, &tally(), &cost(1300 * 4096));
+    assert_eq!((found.read_bytes, found.write_bytes), (Some(200 * 4096), Some(512)));
+    assert_eq!(foreign(&direct, &tally(), &cost(1100 * 4096)).read_bytes, Some(0));
+}
+
+#[test]
+fn operations_are_told_apart_where_each_of_ours_reaches_the_disk_whole() {
+    let long = plan("rw = 'read'\nblock_size = '1MiB'");
+    let found = foreign(&long, &tally(), &cost(1100 * 4096));
+    assert_eq!((found.read_bytes, found.read_operations), (Some(0), None));
+    assert!(found.reason.unwrap().contains("several requests"));
+    // Where the disk tells how long its requests are. Merged ones had been asked for one by one.
+    let (short, accounts) = (plan("rw = 'randread'"), cost(1300 * 4096));
+    let Some(device) = block_device::device_of(Path::new("/")) else { return };
+    let told = |cost: &SlotCost| {
+        let target = Path::new("/");
+        SlotAccounts { plan: &short, target, device: Some(device), tally: &tally(), cost }.foreign()
+    };
+    if block_device::facts(device.disk).and_then(|facts| facts.request_bytes_max) >= Some(4096)
+        && stands_directly_on(Path::new("/"), device.device)
+    {
+        assert_eq!((told(&accounts).read_operations, told(&accounts).reason), (Some(200), None));
+        let mut merged = accounts;
+        merged.disk.as_mut().unwrap().read_merges = 3;
+        assert_eq!(told(&merged).read_operations, Some(203));
+    }
+}
+
+#[test]
+fn what_cannot_be_told_apart_has_a_reason() {
+    let (direct, buffered) = (plan("rw = 'randread'"), plan("rw = 'randread'\nbuffered = true"));
+    let enough = cost(1100 * 4096);
+    let reason = |plan: &BlockPlan, tally: &SlotTally, cost: &SlotCost| foreign(plan, tally, cost).reason.unwrap();
+    assert!(reason(&buffered, &tally(), &enough).contains("buffered"));
+    assert!(reason(&direct, &tally(), &cost(1000 * 4096)).contains("fewer bytes"));
+    let mut failed = tally();
+    failed.errors.push(ErrorCount { operation: "read".into(), error: "EIO".into(), count: 1, first_offset: 0 });
+    assert!(reason(&direct, &failed, &enough).contains("failed"));
+    assert!(reason(&direct, &tally(), &SlotCost::default()).contains("no counters"));
+    let elsewhere = BackingDevice {
+        device: DeviceNumber { major: 0, minor: u32::MAX },
+        disk: DeviceNumber { major: 0, minor: u32::MAX },
+    };
+    let target = Path::new("/");
+    let accounts = |device| SlotAccounts { plan: &direct, target, device, tally: &tally(), cost: &enough }.foreign();
+    assert!(accounts(Some(elsewhere)).reason.unwrap().contains("spread"));
+    assert!(accounts(None).reason.unwrap().contains("no block device"));
+}
+
+#[test]
+fn the_hit_share_counts_whole_slots_on_both_sides() {
+    let (buffered, tally, cost) = (plan("rw = 'randread'\nbuffered = true"), tally(), cost(275 * 4096));
+    let target = Path::new("/");
+    let accounts = |device| SlotAccounts { plan: &buffered, target, device, tally: &tally, cost: &cost };
+    let held = Held { method: "cachestat", total_bytes: 9000, resident_bytes: 10, dirty_bytes: Some(3) };
+    let after = Held { resident_bytes: 20, ..held };
+    let cache = accounts(Some(device_of(target))).cache(Ok(held), Some(Ok(after)));
+    assert_eq!((cache.requested_read_bytes, cache.storage_read_bytes), (1100 * 4096, Some(275 * 4096)));
+    assert_eq!(cache.read_hit_share(), Some(0.75));
+    let residency = cache.residency.unwrap();
+    assert_eq!((residency.total_bytes, residency.before_bytes), (9000, 10));
+    assert_eq!((residency.after_bytes, residency.dirty_after_bytes), (Some(20), Some(3)));
+    let unknown = accounts(None).cache(Err("hidden".to_owned()), None);
+    assert_eq!((unknown.read_hit_share(), unknown.residency), (None, None));
+    assert_eq!(unknown.residency_reason.as_deref(), Some("hidden"));
+    assert!(unknown.storage_reason.unwrap().contains("no block device"));
+}
