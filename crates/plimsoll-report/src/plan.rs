@@ -173,7 +173,7 @@ fn pacing_in_words(pacing: &Pacing, jobs: u32) -> String {
 fn slots(stopping: &StoppingRule, ramp_ns: u64, slot_ns: Option<u64>) -> String {
     let ramp = Span { ns: ramp_ns };
     let StoppingRule::Fixed { slots, discarded } = stopping else {
-        return format!("until the rate is sure, each with {ramp} of ramp");
+        return format!("as many as the effort asks for, each with {ramp} of ramp");
     };
     let measured = slot_ns
         .map_or_else(|| "measured until the amount is done".to_owned(), |ns| format!("{} measured", Span { ns }));

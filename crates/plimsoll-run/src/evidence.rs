@@ -396,7 +396,13 @@ fn dips(cell: &Cell) -> Option<Finding> {
     Some(finding("periodic-dips", Severity::Warning, text, &evidence))
 }
 
+/// Seconds far below the usual. The sentence takes the place of the workers' own about seconds without any completion:
+/// it speaks of more.
 fn stalled(cell: &Cell) -> Option<Finding> {
+    // Where operations are due now and then only, an empty second is none in which the storage stood still.
+    if cell.plan.pacing != Pacing::Closed || cell.plan.think_time_ns > 0 {
+        return None;
+    }
     let stretches = stretches(cell);
     let borrowed: Vec<Stretch<'_>> =
         stretches.iter().map(|(from_ns, rates)| Stretch { from_ns: *from_ns, rates }).collect();
@@ -415,7 +421,7 @@ fn stalled(cell: &Cell) -> Option<Finding> {
         ("longest_s", json!(stalls.longest_seconds)),
         ("time_share", json!(stalls.share)),
     ];
-    Some(finding("stalls", Severity::Warning, text, &evidence))
+    Some(finding("stalled", Severity::Warning, text, &evidence))
 }
 
 fn modes(cell: &Cell) -> Option<Finding> {

@@ -155,28 +155,8 @@ pub fn of_open_loop(open_loop: &OpenLoopResult) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use plimsoll_workload::{
-        certainty::Certainty, plan::Plan, settings::Effort, target_facts::TargetFacts, workload::Workload,
-    };
-
     use super::*;
-    use crate::tally::SlotTally;
-
-    fn plan(rate: Option<&str>) -> BlockPlan {
-        let workload = Workload {
-            duration: Some("2s".parse().unwrap()),
-            rate: rate.map(|rate| rate.parse().unwrap()),
-            ..Workload::default()
-        };
-        let target = TargetFacts {
-            name: "memory".into(),
-            kind: TargetKind::File,
-            size_bytes: Some(64 << 20),
-            free_bytes: None,
-            direct_alignment_bytes: Some(512),
-        };
-        Plan::resolve(&[target], &[workload], &Certainty::of(Effort::Quick), 42).unwrap().cells.remove(0).blocks
-    }
+    use crate::{tally::SlotTally, test_plans::plan};
 
     #[test]
     fn a_slot_without_operations_says_what_would_help() {
@@ -195,9 +175,9 @@ mod tests {
             };
             of_slot(&outcome, plan).remove(0).text
         };
-        assert!(nothing(2_000_000_000, &plan(None)).ends_with("raise --duration to see how long"));
-        assert!(nothing(2_000_000_000, &plan(Some("0.1"))).ends_with("raise --rate or --duration"));
-        assert!(nothing(1_000_000_000, &plan(None)).starts_with("a slot was stopped"));
+        assert!(nothing(2_000_000_000, &plan("duration = '2s'")).ends_with("raise --duration to see how long"));
+        assert!(nothing(2_000_000_000, &plan("duration = '2s'\nrate = 0.1")).ends_with("raise --rate or --duration"));
+        assert!(nothing(1_000_000_000, &plan("duration = '2s'")).starts_with("a slot was stopped"));
     }
 
     #[test]

@@ -101,27 +101,8 @@ fn measure(plan: &BlockPlan, engine: EngineKind, stop: &AtomicBool) -> Result<Op
 
 #[cfg(test)]
 mod tests {
-    use plimsoll_workload::{
-        certainty::Certainty,
-        plan::Plan,
-        settings::Effort,
-        target_facts::{TargetFacts, TargetKind},
-        workload::Workload,
-    };
-
     use super::*;
-
-    fn plan(toml: &str) -> BlockPlan {
-        let workload: Workload = toml::from_str(toml).unwrap();
-        let target = TargetFacts {
-            name: "nowhere".into(),
-            kind: TargetKind::File,
-            size_bytes: Some(64 << 20),
-            free_bytes: None,
-            direct_alignment_bytes: Some(512),
-        };
-        Plan::resolve(&[target], &[workload], &Certainty::of(Effort::Quick), 42).unwrap().cells.remove(0).blocks
-    }
+    use crate::test_plans::plan;
 
     #[test]
     fn a_workload_is_measured_once_without_its_pauses_and_rates() {

@@ -23,3 +23,6 @@ pub mod storage;
 pub mod tally;
 pub mod timing;
 pub mod worker;
+
+#[cfg(test)]
+mod test_plans;

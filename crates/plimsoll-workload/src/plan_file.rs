@@ -36,9 +36,6 @@ pub struct PlanFile {
     /// Keep so many passes out of the numbers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub discard_first: Option<u32>,
-    /// A command that loads the machine on purpose while the run measures.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub background: Option<String>,
     /// Where all randomness comes from.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,

@@ -3,31 +3,13 @@
 use std::os::fd::AsFd;
 
 use plimsoll_io::clock::{Precision, sleep_until_ns};
-use plimsoll_workload::{
-    certainty::Certainty,
-    operation::OperationKind,
-    plan::Plan,
-    settings::Effort,
-    target_facts::{TargetFacts, TargetKind},
-    workload::Workload,
-};
+use plimsoll_workload::operation::OperationKind;
 
 use super::*;
+use crate::test_plans::plan;
 
 const MILLISECOND: u64 = 1_000_000;
 const SECOND: u64 = 1000 * MILLISECOND;
-
-fn plan(toml: &str) -> BlockPlan {
-    let workload: Workload = toml::from_str(toml).unwrap();
-    let target = TargetFacts {
-        name: "memory".into(),
-        kind: TargetKind::File,
-        size_bytes: Some(64 << 20),
-        free_bytes: None,
-        direct_alignment_bytes: Some(512),
-    };
-    Plan::resolve(&[target], &[workload], &Certainty::of(Effort::Quick), 42).unwrap().cells.remove(0).blocks
-}
 
 /// Visits a cell of the memory engine, which touches no file.
 fn visit_memory(plan: &BlockPlan, stop: &AtomicBool, on_interval: &mut dyn FnMut(Interval)) -> SlotOutcome {

@@ -6,6 +6,8 @@ use clap::{
     Args,
     builder::{PossibleValue, PossibleValuesParser, TypedValueParser},
 };
+use plimsoll_measure::effort::Rules;
+use plimsoll_record::judgement;
 use plimsoll_workload::{
     block_sizes::BlockSizes,
     certainty::Precision,
@@ -28,10 +30,20 @@ macro_rules! words {
 /// A parser for efforts that says what they mean.
 fn efforts() -> impl TypedValueParser<Value = Effort> {
     let value = |word: &&'static str| {
-        PossibleValue::new(*word).help(match word.parse().expect("an effort's word names it") {
-            Effort::Quick => "a first look: 6 slots of 1.4 s for each cell, never called steady",
-            Effort::Standard => "until each rate is known to 2 %: some 2 minutes of load for each cell, at most 15",
-            Effort::Thorough => "until each rate is known to 1 %: some 3 minutes of load for each cell, at most 30",
+        let effort = word.parse().expect("an effort's word names it");
+        // Six cells are those of the preset that runs when nothing else is asked for.
+        let rules = Rules::new(judgement::effort(effort), None, 6);
+        let visit_s = rules.visit_ns() as f64 / 1e9;
+        let minutes = |rounds: u32| f64::from(rounds) * visit_s / 60.0;
+        PossibleValue::new(*word).help(if rules.claims {
+            format!(
+                "until each rate is known to {} %: from {:.1} to {:.1} minutes of load for each cell of six",
+                rules.demand.precision * 100.0,
+                minutes(rules.rounds_min + 1),
+                minutes(rules.rounds_max)
+            )
+        } else {
+            format!("a first look: {} slots of {visit_s} s for each cell, never called steady", rules.rounds_max)
         })
     };
     PossibleValuesParser::new(Effort::WORDS.iter().map(value)).try_map(|word| word.parse::<Effort>())
