@@ -1,8 +1,11 @@
-//! Sizes, durations, rates, percentages and sweeps: what people type after a flag.
+//! Sizes, durations, rates, percentages and limits: what people type after a flag.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use plimsoll_workload::units::{ByteCount, Extent, Percent, Rate, Span};
+use plimsoll_workload::{
+    limit::Limit,
+    units::{ByteCount, Extent, Percent, Rate, Span},
+};
 
 fuzz_target!(|text: &str| {
     if let Ok(bytes) = text.parse::<ByteCount>() {
@@ -10,6 +13,9 @@ fuzz_target!(|text: &str| {
     }
     if let Ok(span) = text.parse::<Span>() {
         assert_eq!(span.to_string().parse(), Ok(span), "a printed duration parses back");
+    }
+    if let Ok(limit) = text.parse::<Limit>() {
+        assert_eq!(limit.to_string().parse(), Ok(limit), "a printed limit parses back");
     }
     let _ = text.parse::<Rate>();
     let _ = text.parse::<Extent>();

@@ -1,5 +1,7 @@
 //! A storage that exists only as a trace of rates, measured in virtual time by the same machine as a real one.
 
+pub mod trace;
+
 use std::cmp::Ordering;
 
 use crate::{

@@ -1,12 +1,18 @@
 //! What may be said of a cell's numbers, and what that rests on.
 
 use plimsoll_measure::{
+    allowance::{Allowance, Unit},
     effort::{self, Rules},
     session::answer::{self, Answer},
     stability::{self, Grade},
     verdict::Verdict,
 };
-use plimsoll_workload::{certainty::StoppingRule, plan::Plan, settings::Effort};
+use plimsoll_workload::{
+    certainty::StoppingRule,
+    limit::{Limit, RateLimit},
+    plan::Plan,
+    settings::Effort,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::record::Window;
@@ -105,6 +111,15 @@ pub const fn effort(effort: Effort) -> effort::Effort {
     }
 }
 
+/// The burst allowances of a limit; none where no bucket is known.
+pub fn allowances(limit: &Limit) -> Vec<Allowance> {
+    let of = |unit: Unit, limit| {
+        let RateLimit { sustained, burst, bucket } = limit?;
+        Some(Allowance { unit, sustained, burst, bucket: bucket? })
+    };
+    [of(Unit::Operations, limit.operations), of(Unit::Bytes, limit.bytes)].into_iter().flatten().collect()
+}
+
 /// The rules for the cells of a plan that have no end of their own; `None` when there are no such cells.
 pub fn rules(plan: &Plan) -> Option<Rules> {
     let left_to_rules = plan.cells.iter().any(|cell| cell.stopping == StoppingRule::Sure);
@@ -175,5 +190,22 @@ impl From<answer::Moved> for Moved {
 impl From<answer::Window> for Window {
     fn from(window: answer::Window) -> Self {
         Self { from_ns: window.from_ns, to_ns: window.to_ns }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_limit_with_a_bucket_is_an_allowance() {
+        let units = |text: &str| -> Vec<_> {
+            let limit = text.parse().unwrap_or_else(|error| panic!("{error}"));
+            allowances(&limit).iter().map(|allowance| (allowance.unit, allowance.bucket as u64)).collect()
+        };
+        assert_eq!(units("iops=300"), []);
+        assert_eq!(units("iops=300,burst-iops=3k,bucket=5.4M,bandwidth=1GB"), [(Unit::Operations, 5_400_000)]);
+        let both = [(Unit::Operations, 7), (Unit::Bytes, 1024)];
+        assert_eq!(units("bandwidth=1MB,bucket=1KiB,iops=3,bucket=7"), both);
     }
 }

@@ -14,6 +14,7 @@ mod notes;
 pub mod numbers;
 pub mod plan;
 pub mod printable;
+pub mod replay;
 mod rows;
 pub mod runs;
 mod style;

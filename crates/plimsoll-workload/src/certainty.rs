@@ -10,6 +10,9 @@ use crate::{
     units::{Span, ValueError, serde_as_text},
 };
 
+/// When targets are visited once more, if asked: allowances of half an hour are the field's custom.
+pub const BOOKEND: Span = Span::from_seconds(30 * 60);
+
 /// How far a rate may be from the truth, as a share of it: half the width of its 95 % interval.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct Precision(f64);
@@ -87,7 +90,7 @@ impl Certainty {
     }
 
     /// Refuses wishes that contradict each other.
-    pub(crate) fn check(&self) -> Result<(), PlanError> {
+    pub fn check(&self) -> Result<(), PlanError> {
         let problem = match (self.passes, self.discard_first, self.precision) {
             (Some(0), ..) => "--passes 0 measures nothing: choose 1 or more",
             (Some(_), _, Some(_)) => "--passes and --precision contradict each other: choose one",

@@ -11,6 +11,7 @@ pub mod certainty;
 mod chi_square;
 pub mod content;
 pub mod distribution;
+pub mod limit;
 pub mod limits;
 pub mod operation;
 pub mod operation_stream;

@@ -9,6 +9,7 @@ pub mod baseline;
 pub mod export;
 pub mod history;
 pub mod remove;
+pub mod replay;
 pub mod run;
 pub mod show;
 
@@ -55,6 +56,8 @@ pub enum Command {
     Baseline(baseline::BaselineArguments),
     /// List presets, or show the workloads of one
     Presets(PresetsArguments),
+    /// Judge recorded traces of rates as `run` judges a storage
+    Replay(replay::ReplayArguments),
     /// Say what this machine can do and what would disturb a measurement
     Doctor(DoctorArguments),
     /// Print a completion script for a shell

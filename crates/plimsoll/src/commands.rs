@@ -17,6 +17,7 @@ mod export;
 mod history;
 mod presets;
 mod remove;
+mod replay;
 mod run;
 mod show;
 
@@ -38,6 +39,7 @@ pub fn dispatch(cli: Cli, printer: Printer) -> anyhow::Result<Exit> {
         Command::Remove(arguments) => text(|out| remove::run(&arguments, &state.history, out))?,
         Command::Baseline(arguments) => text(|out| baseline::run(&arguments, &state.history, out))?,
         Command::Presets(arguments) => presets::presets(&arguments, printer)?,
+        Command::Replay(arguments) => replay::replay(&arguments, printer)?,
         Command::Doctor(arguments) => {
             let answer = doctor::doctor(&arguments, &state, printer)?;
             if arguments.clean {

@@ -3,7 +3,7 @@
 use super::{BlockPlan, CellPlan, Pacing, Plan, PlanError, labels};
 use crate::{
     block_sizes::BlockSizes,
-    certainty::{Certainty, Precision, StoppingRule},
+    certainty::{BOOKEND, Certainty, Precision, StoppingRule},
     distribution::Distribution,
     limits,
     payload::{Fill, Payload},
@@ -33,9 +33,6 @@ const fn usual_ramp(effort: Effort) -> Span {
 
 /// Slots are at most this long when several cells take turns.
 const INTERLEAVED_SLOT: Span = Span::from_seconds(5);
-
-/// When targets are visited once more, if asked: allowances of half an hour are the field's custom.
-const BOOKEND: Span = Span::from_seconds(30 * 60);
 
 /// How a cell spends its time.
 struct Time {

@@ -28,7 +28,7 @@ macro_rules! words {
 }
 
 /// A parser for efforts that says what they mean.
-fn efforts() -> impl TypedValueParser<Value = Effort> {
+pub(super) fn efforts() -> impl TypedValueParser<Value = Effort> {
     let value = |word: &&'static str| {
         let effort = word.parse().expect("an effort's word names it");
         // Six cells are those of the preset that runs when nothing else is asked for.

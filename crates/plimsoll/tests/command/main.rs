@@ -5,6 +5,7 @@
 mod devices;
 mod history;
 mod interruption;
+mod replay;
 mod run;
 mod support;
 mod threads;

@@ -1,0 +1,128 @@
+//! Traces that the rules have judged, one a row; and a pair of them.
+
+use plimsoll_measure::{
+    replay::PairAnswer,
+    session::answer::{Answer, Window},
+    stability::{Grade, Stability},
+};
+
+use crate::{
+    grid::{Column, Grid, Side},
+    numbers::{self, ABSENT},
+    rows::Metric,
+    wrapping,
+};
+
+/// A trace and what the rules said of it.
+#[derive(Clone, Copy, Debug)]
+pub struct TraceRow<'a> {
+    /// What the trace is called.
+    pub id: &'a str,
+    /// The answer.
+    pub answer: &'a Answer,
+}
+
+impl TraceRow<'_> {
+    /// The rate; of a trace that no single number describes, its range.
+    fn rate(&self) -> String {
+        match self.answer.stability.filter(Stability::is_erratic) {
+            Some(stability) => format!("{} to {}", numbers::iops(stability.lowest), numbers::iops(stability.highest)),
+            None => numbers::or_absent(self.answer.estimate.map(|estimate| estimate.rate), numbers::iops),
+        }
+    }
+
+    fn precision(&self) -> String {
+        let erratic = self.answer.stability.is_some_and(|stability| stability.is_erratic());
+        let precision = self.answer.estimate.and_then(|estimate| estimate.precision());
+        numbers::or_absent(precision.filter(|_| !erratic), numbers::percent)
+    }
+
+    fn window(&self) -> String {
+        let text = |window: Window| format!("{} to {}", numbers::clock(window.from_ns), numbers::clock(window.to_ns));
+        numbers::or_absent(self.answer.window, text)
+    }
+
+    fn grade(&self) -> String {
+        let grade = self.answer.stability.and_then(|stability| stability.grade);
+        grade.map_or(ABSENT, Grade::as_str).to_owned()
+    }
+}
+
+/// The table of traces.
+pub fn traces<'a>(rows: &[TraceRow<'a>], width: usize) -> String {
+    let text = |value: fn(&TraceRow<'a>) -> String| rows.iter().map(value).collect::<Vec<_>>();
+    let columns = vec![
+        Column::new("trace", Side::Left, 0, text(|row| row.id.to_owned())),
+        Column::new("verdict", Side::Left, 0, text(|row| row.answer.verdict.as_str().to_owned())),
+        Column::new("IOPS", Side::Right, 0, text(TraceRow::rate)),
+        Column::new(Metric::Precision.head(), Side::Right, 0, text(TraceRow::precision)),
+        Column::new("window", Side::Left, 1, text(TraceRow::window)),
+        Column::new("grade", Side::Left, 2, text(TraceRow::grade)),
+        Column::new("load", Side::Right, 3, text(|row| numbers::clock(row.answer.load_ns))),
+        Column::new("flags", Side::Left, 4, text(|row| row.answer.flags().join(" "))),
+    ];
+    Grid::new(columns).fit(width).text()
+}
+
+/// How many times as fast the second of two traces is, in sentences.
+pub fn pair(names: [&str; 2], answer: Option<&PairAnswer>, width: usize) -> String {
+    let [first, second] = names;
+    let line = |label: &str, text: &str| wrapping::labelled(&format!("{label:<9}"), text, width);
+    let Some(PairAnswer { ratio, blocks, load_ns }) = answer else {
+        return line("verdict", "the traces are too short to compare, or nothing completes");
+    };
+    let detectable = numbers::percent(ratio.detectable);
+    let verdict = if ratio.differs() {
+        "different".to_owned()
+    } else {
+        format!("no difference found; one of {detectable} is found four times in five")
+    };
+    let sentence = format!(
+        "{second} has {:.3} times the rate of {first}; 95 % interval {:.3} to {:.3}",
+        ratio.ratio, ratio.low, ratio.high
+    );
+    line("ratio", &sentence)
+        + &line("verdict", &verdict)
+        + &line("load", &format!("{} in {blocks} blocks of four visits", numbers::clock(*load_ns)))
+}
+
+#[cfg(test)]
+mod tests {
+    use plimsoll_measure::replay::{ReplayPlan, replay, replay_pair};
+
+    use super::*;
+
+    fn level(rate: f64) -> Vec<f64> {
+        (0..3600).map(|second| rate * (1.0 + 0.01 * f64::from(second * 7919 % 13 - 6) / 6.0)).collect()
+    }
+
+    #[test]
+    fn a_trace_is_a_row_and_an_erratic_one_shows_its_range() {
+        let plan = ReplayPlan { cells: 12, ..ReplayPlan::default() };
+        let alternating: Vec<f64> = (0..3600).map(|second| if second / 5 % 2 == 0 { 100.0 } else { 1e5 }).collect();
+        let answers = [level(5000.0), alternating, vec![7.0; 30]].map(|trace| replay(&trace, &plan));
+        let ids = ["level", "alternating", "brief"];
+        let rows: Vec<_> = ids.iter().zip(&answers).map(|(id, answer)| TraceRow { id, answer }).collect();
+        insta::assert_snapshot!(traces(&rows, 100), @r"
+        trace        verdict          IOPS      +-  window           grade    load  flags
+        ──────────────────────────────────────────────────────────────────────────────────────
+        level        steady          5,003  0.16 %  14 s to 15m 08s  -      1m 18s
+        alternating  unstable  100 to 100k       -  14 s to 58m 06s  F      4m 56s  wide
+        brief        short            7.00       -  14 s to 20 s     -         8 s  short-span
+        ");
+        assert!(traces(&rows, 40).lines().all(|line| line.chars().count() <= 50));
+    }
+
+    #[test]
+    fn a_pair_is_told_with_its_interval() {
+        let answer = replay_pair(&level(1000.0), &level(1100.0), 0);
+        insta::assert_snapshot!(pair(["a.csv", "b.csv"], answer.as_ref(), 100), @r"
+        ratio    b.csv has 1.100 times the rate of a.csv; 95 % interval 1.097 to 1.102
+        verdict  different
+        load     4m 00s in 12 blocks of four visits
+        ");
+        let same = replay_pair(&level(1000.0), &level(1000.0), 0);
+        assert!(pair(["a.csv", "b.csv"], same.as_ref(), 100).contains("no difference found"));
+        assert!(pair(["a.csv", "b.csv"], None, 100).contains("too short"));
+    }
+}

@@ -1,0 +1,168 @@
+//! `plimsoll replay`: what the rules of a run would say of a recorded or invented storage.
+
+use std::{
+    collections::BTreeMap,
+    fs::{self, File},
+    io::Read,
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context, anyhow, bail};
+use plimsoll_measure::{
+    allowance::Allowance,
+    compare::ratio::Ratio,
+    replay::{self, PairAnswer, ReplayPlan, trace::Trace},
+    session::answer::{Answer, Estimate},
+};
+use plimsoll_record::judgement;
+use plimsoll_report::replay::{self as table, TraceRow};
+use plimsoll_workload::{
+    certainty::{BOOKEND, Certainty, Precision},
+    limit::{Limit, RateLimit},
+};
+use serde_json::{Value, json};
+
+use crate::{
+    cli::replay::{Mode, ReplayArguments},
+    printer::Printer,
+};
+
+/// A file of this size is no trace: it would hold the seconds of half a year.
+const FILE_BYTES_MAX: u64 = 256 << 20;
+
+/// Judges traces, or compares two.
+pub fn replay(arguments: &ReplayArguments, printer: Printer) -> anyhow::Result<String> {
+    if let [first, second] = arguments.compare.as_slice() {
+        return compare(first, second, arguments, printer);
+    }
+    let plan = plan(arguments)?;
+    let limits = arguments.limits.as_deref().map(limits).transpose()?.unwrap_or_default();
+    let paths = paths(arguments)?;
+    let mut answers = Vec::new();
+    for path in &paths {
+        let id = id(path);
+        let mut plan = plan.clone();
+        plan.allowances.extend(limits.get(&id));
+        answers.push((id, replay::replay(&read(path)?.rates, &plan)));
+    }
+    if arguments.json {
+        return Ok(answers.iter().map(|(id, answer)| format!("{}\n", line(id, answer))).collect());
+    }
+    let rows: Vec<_> = answers.iter().map(|(id, answer)| TraceRow { id, answer }).collect();
+    Ok(table::traces(&rows, printer.width()))
+}
+
+/// How every trace is measured.
+fn plan(arguments: &ReplayArguments) -> anyhow::Result<ReplayPlan> {
+    let certainty =
+        Certainty { precision: arguments.precision, bookend: arguments.bookend, ..Certainty::of(arguments.effort) };
+    certainty.check()?;
+    Ok(ReplayPlan {
+        cells: if arguments.mode == Mode::Single { 1 } else { arguments.cells.into() },
+        effort: judgement::effort(certainty.effort),
+        precision: certainty.precision.map(Precision::get),
+        seed: arguments.seed,
+        bookend_ns: certainty.bookend.then_some(BOOKEND.ns),
+        allowances: arguments.limit.as_ref().map(allowances).transpose()?.unwrap_or_default(),
+    })
+}
+
+fn allowances(limit: &Limit) -> anyhow::Result<Vec<Allowance>> {
+    if limit.bytes.is_some() {
+        bail!("--limit {limit}: a trace has operations and no bytes: give iops, burst-iops and bucket");
+    }
+    let allowances = judgement::allowances(limit);
+    if allowances.is_empty() {
+        bail!("--limit {limit}: only a limit with a burst matters to a trace: add burst-iops and bucket");
+    }
+    Ok(allowances)
+}
+
+/// Reads what is known of each trace.
+fn limits(path: &Path) -> anyhow::Result<BTreeMap<String, Allowance>> {
+    let text = fs::read_to_string(path).with_context(|| format!("read the limits {}", path.display()))?;
+    let limits: BTreeMap<String, RateLimit> =
+        serde_json::from_str(&text).map_err(|error| anyhow!("{}: {error}", path.display()))?;
+    let allowance = |(id, limit): (String, RateLimit)| {
+        let limit = Limit { operations: Some(limit), bytes: None };
+        match judgement::allowances(&limit).pop() {
+            Some(allowance) => Ok((id, allowance)),
+            None => bail!("{}: the limit of {id} has no bucket: add it", path.display()),
+        }
+    };
+    limits.into_iter().map(allowance).collect()
+}
+
+/// The traces to judge, in the order of their ids.
+fn paths(arguments: &ReplayArguments) -> anyhow::Result<Vec<PathBuf>> {
+    let Some(directory) = &arguments.traces else { return Ok(arguments.trace.iter().cloned().collect()) };
+    let mut paths = Vec::new();
+    let entries = fs::read_dir(directory).with_context(|| format!("read the directory {}", directory.display()))?;
+    for entry in entries {
+        let path = entry.with_context(|| format!("read the directory {}", directory.display()))?.path();
+        let is_hidden = path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
+        if path.extension().is_some_and(|extension| extension == "csv") && !is_hidden {
+            paths.push(path);
+        }
+    }
+    if paths.is_empty() {
+        bail!("{} has no *.csv: a trace is a file of that name", directory.display());
+    }
+    paths.sort_by_key(|path| id(path));
+    Ok(paths)
+}
+
+/// What a trace is called: its file's name without the extension.
+fn id(path: &Path) -> String {
+    path.file_stem().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
+}
+
+fn read(path: &Path) -> anyhow::Result<Trace> {
+    let mut content = Vec::new();
+    let mut file = File::open(path).with_context(|| format!("read the trace {}", path.display()))?.take(FILE_BYTES_MAX);
+    file.read_to_end(&mut content).with_context(|| format!("read the trace {}", path.display()))?;
+    if file.limit() == 0 {
+        bail!("{} is too long for a trace", path.display());
+    }
+    let text = String::from_utf8(content).map_err(|error| {
+        let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let line = 1 + before.iter().filter(|byte| **byte == b'\n').count();
+        anyhow!("{}, line {line}: this is no text in UTF-8", path.display())
+    })?;
+    text.parse().map_err(|error| anyhow!("{}, {error}", path.display()))
+}
+
+fn line(id: &str, answer: &Answer) -> Value {
+    let estimate = answer.estimate.as_ref();
+    json!({
+        "id": id,
+        "verdict": answer.verdict,
+        "est": estimate.map(|estimate| estimate.rate),
+        "lo": estimate.and_then(Estimate::low),
+        "hi": estimate.and_then(Estimate::high),
+        "cost_s": answer.load_ns as f64 / 1e9,
+        "grade": answer.stability.and_then(|stability| stability.grade),
+        "flags": answer.flags(),
+    })
+}
+
+fn compare(first: &Path, second: &Path, arguments: &ReplayArguments, printer: Printer) -> anyhow::Result<String> {
+    let answer = replay::replay_pair(&read(first)?.rates, &read(second)?.rates, arguments.seed);
+    if arguments.json {
+        return Ok(format!("{}\n", pair_line(answer.as_ref())));
+    }
+    let names = [first, second].map(|path| path.display().to_string());
+    Ok(table::pair(names.each_ref().map(String::as_str), answer.as_ref(), printer.width()))
+}
+
+fn pair_line(answer: Option<&PairAnswer>) -> Value {
+    let ratio = answer.map(|answer| &answer.ratio);
+    json!({
+        "ratio": ratio.map(|ratio| ratio.ratio),
+        "lo": ratio.map(|ratio| ratio.low),
+        "hi": ratio.map(|ratio| ratio.high),
+        "different": ratio.is_some_and(Ratio::differs),
+        "detectable": ratio.map(|ratio| ratio.detectable),
+        "cost_s": answer.map(|answer| answer.load_ns as f64 / 1e9),
+    })
+}
