@@ -1,81 +1,363 @@
-//! Several targets side by side: workloads as rows, targets as columns.
+//! Records side by side: how many times as fast one is as another, how sure that is, and the words for it.
+//!
+//! A [`Comparison`] is what text, Markdown, JSON (it is serializable) and JUnit are made from. Its ratios always say
+//! how many times as much the other side has as the reference. Every interval holds by itself with 95 %. A difference
+//! is only claimed when it is also beyond chance among all: the headlines of cells by Holm's rule, the numbers of the
+//! matrix by that of Benjamini and Hochberg.
 
-use plimsoll_record::record::{Cell, Record};
+use plimsoll_measure::{
+    compare::{conclusion::Conclusion, multiplicity, ratio::Ratio},
+    verdict::Verdict,
+};
+use plimsoll_record::record::Record;
+use serde::Serialize;
+use thiserror::Error;
+use uuid::Uuid;
 
-use crate::{
-    facts,
-    grid::{Column, Grid, Rank, Side},
-    rows::{self, Metric},
+mod environments;
+mod evidence;
+pub mod expectation;
+pub mod junit;
+mod matching;
+mod metric;
+mod pairing;
+mod plans;
+mod side;
+#[cfg(test)]
+mod tests;
+pub mod text;
+mod words;
+
+use self::side::Subject;
+pub use self::{
+    evidence::Method,
+    expectation::{Expectation, Outcome},
+    metric::{Metric, Operation},
+    plans::Aspect,
+    side::Side,
 };
 
-/// A workload's direction, with the cell that each target has for it.
-struct Line<'a> {
-    workload: &'a str,
-    operation: &'static str,
-    cells: Vec<Option<&'a Cell>>,
+/// The schema of a comparison as JSON.
+pub const SCHEMA: &str = "plimsoll-comparison/1";
+
+/// The share of differences that may be wrong in a matrix, and the probability of any wrong headline.
+const LEVEL: f64 = 0.05;
+
+/// How records are to be compared.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Wishes {
+    /// The side that others are compared with: its letter, run, name or target. The first by default.
+    pub reference: Option<String>,
+    /// Differences below this share do not matter.
+    pub margin: f64,
+    /// What may differ between plans all the same.
+    pub despite: Vec<Aspect>,
+    /// What must not have changed.
+    pub expectations: Vec<Expectation>,
 }
 
-/// The tables that compare the targets of a record, each within `limit` columns: one when all targets fit beside each
-/// other, more when there are too many. None when there is but one target.
-pub(crate) fn grids(record: &Record, limit: usize) -> Vec<Grid> {
-    let targets = facts::targets(record);
-    if targets.len() < 2 {
-        return Vec::new();
+impl Default for Wishes {
+    fn default() -> Self {
+        let margin = plimsoll_measure::compare::conclusion::MARGIN;
+        Self { reference: None, margin, despite: Vec::new(), expectations: Vec::new() }
     }
-    let lines = lines(record, &targets);
-    let mut grids = Vec::new();
-    let mut from = 0;
-    while from < targets.len() {
-        // As many targets as fit with their rates; at least two, or what is left.
-        let fits = |to: &usize| grid(&lines, from..*to, &METRICS[..1]).fits(limit);
-        let to = (from + 1..=targets.len()).rev().find(fits).unwrap_or(from + 1).max(from + 2).min(targets.len());
-        grids.push(grid(&lines, from..to, METRICS).fit(limit));
-        from = to;
-    }
-    grids
 }
 
-/// What is compared, each with its rank: those of a higher rank are left out first.
-const METRICS: &[(Metric, Rank)] = &[(Metric::Iops, 0), (Metric::Throughput, 2), (Metric::P99, 1), (Metric::Mean, 3)];
+/// Why records cannot be compared. Each message says what to do.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum ComparisonError {
+    /// No record at all.
+    #[error("nothing to compare: name two runs, or one that measured several targets")]
+    Nothing,
+    /// One record with one target.
+    #[error("run {0} measured one target only: name a second run to compare it with")]
+    Alone(Uuid),
+    /// The same record twice.
+    #[error("run {0} is named twice: a run equals itself")]
+    Twice(Uuid),
+    /// No such side, or several.
+    #[error("\"{text}\" is not one of the sides {sides}: name one by its letter")]
+    Reference {
+        /// What was typed.
+        text: String,
+        /// What there is.
+        sides: String,
+    },
+    /// Different workloads.
+    #[error("no workload in common: {reference} has {ours}; {side} has {theirs}")]
+    NothingInCommon {
+        /// The letter of the reference.
+        reference: String,
+        /// Its workloads.
+        ours: String,
+        /// The letter of the other side.
+        side: String,
+        /// Its workloads.
+        theirs: String,
+    },
+    /// Plans differ in every cell.
+    #[error("nothing can be compared: {differences} differ; --despite {words} compares all the same")]
+    NotComparable {
+        /// What differs.
+        differences: String,
+        /// The words for that on the command line.
+        words: String,
+    },
+}
 
-fn lines<'a>(record: &'a Record, targets: &[&str]) -> Vec<Line<'a>> {
-    let mut lines: Vec<Line<'a>> = Vec::new();
-    for (index, target) in targets.iter().enumerate() {
-        for cell in record.cells.iter().filter(|cell| cell.target == *target) {
-            for (operation, _) in rows::directions(cell) {
-                // A workload that stands twice in a plan has two lines.
-                let known = lines.iter_mut().find(|line| {
-                    line.workload == cell.workload && line.operation == operation && line.cells[index].is_none()
-                });
-                match known {
-                    Some(line) => line.cells[index] = Some(cell),
+/// Something that is not the same on both sides.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Difference {
+    /// What it is.
+    pub name: String,
+    /// What the reference has.
+    pub reference: String,
+    /// What the other side has.
+    pub value: String,
+}
+
+impl Difference {
+    pub(crate) fn new(name: impl Into<String>, reference: String, value: String) -> Self {
+        Self { name: name.into(), reference, value }
+    }
+
+    /// `block size (A 4KiB, B 8KiB)`
+    fn text(&self, letters: [&str; 2]) -> String {
+        format!("{} ({} {}, {} {})", self.name, letters[0], self.reference, letters[1], self.value)
+    }
+}
+
+/// Records side by side.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Comparison {
+    /// `plimsoll-comparison/1`.
+    pub schema: &'static str,
+    /// The letter of the side that others are compared with.
+    pub reference: String,
+    /// Differences below this share do not matter.
+    pub margin: f64,
+    /// What is compared.
+    pub sides: Vec<Side>,
+    /// Each other side with the reference.
+    pub pairs: Vec<Pair>,
+    /// What became of the expectations.
+    pub expectations: Vec<Outcome>,
+}
+
+/// A side and the reference.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Pair {
+    /// The letter of the reference.
+    pub reference: String,
+    /// The letter of the other side.
+    pub side: String,
+    /// Whether one run measured both, in turns.
+    pub in_one_run: bool,
+    /// What else differs.
+    pub confounded: Vec<Difference>,
+    /// What both measured.
+    pub cells: Vec<CellPair>,
+    /// Workloads that only the reference has.
+    pub only_in_reference: Vec<String>,
+    /// Workloads that only the other side has.
+    pub only_in_side: Vec<String>,
+}
+
+impl Pair {
+    /// The letters of the reference and the other side.
+    fn letters(&self) -> [&str; 2] {
+        [&self.reference, &self.side]
+    }
+}
+
+/// One workload on both sides.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CellPair {
+    /// The target, when sides have several.
+    pub target: Option<String>,
+    /// The workload's name.
+    pub workload: String,
+    /// The verdict of the reference; absent when it was not run.
+    pub reference_verdict: Option<Verdict>,
+    /// The verdict of the other side.
+    pub verdict: Option<Verdict>,
+    /// Operations of the reference that failed.
+    pub reference_errors: u64,
+    /// Operations of the other side that failed.
+    pub errors: u64,
+    /// In what the plans differ, when they differ in what matters: nothing is compared then.
+    pub differs_in: Vec<Difference>,
+    /// The answer in words.
+    pub sentence: String,
+    /// The numbers.
+    pub metrics: Vec<MetricPair>,
+    /// Which of them is the headline.
+    #[serde(skip)]
+    headline: Option<usize>,
+}
+
+impl CellPair {
+    /// The number that the sentence is about.
+    pub fn headline(&self) -> Option<&MetricPair> {
+        self.metrics.get(self.headline?)
+    }
+
+    /// Whether a number says what the one before it said: bytes per second where all operations are of one size.
+    fn repeats(&self, index: usize) -> bool {
+        let metric = &self.metrics[index];
+        let before = index.checked_sub(1).and_then(|before| self.metrics[before].compared);
+        let are_close = |one: f64, other: f64| (one / other - 1.0).abs() < 1e-9;
+        metric.metric == Metric::Throughput
+            && metric.compared.zip(before).is_some_and(|(compared, before)| {
+                are_close(compared.ratio.low, before.ratio.low) && are_close(compared.ratio.high, before.ratio.high)
+            })
+    }
+
+    /// The probabilities of all numbers that are comparisons of their own.
+    fn p_values(&self) -> impl Iterator<Item = f64> {
+        let own = (0..self.metrics.len()).filter(|index| !self.repeats(*index));
+        own.filter_map(|index| self.metrics[index].compared).map(|compared| compared.ratio.p_value)
+    }
+
+    /// What it is called.
+    pub fn label(&self) -> String {
+        label(self.target.as_deref(), &self.workload)
+    }
+}
+
+fn label(target: Option<&str>, workload: &str) -> String {
+    target.map_or_else(|| workload.to_owned(), |target| format!("{target} {workload}"))
+}
+
+/// One number of both sides.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct MetricPair {
+    /// Of which operations.
+    pub operation: Operation,
+    /// Which number.
+    pub metric: Metric,
+    /// The number of the reference, over its whole window.
+    pub reference: Option<f64>,
+    /// The number of the other side.
+    pub value: Option<f64>,
+    /// What the comparison says.
+    pub compared: Option<Compared>,
+    /// Why there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// What the comparison of a number says.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Compared {
+    /// How many times as much the other side has, with its 95 % interval.
+    #[serde(flatten)]
+    pub ratio: Ratio,
+    /// How it was found.
+    pub method: Method,
+    /// Blocks or visits of the reference and of the other side.
+    pub values: [usize; 2],
+    /// What the interval alone permits to say.
+    pub conclusion: Conclusion,
+    /// Whether a difference may be claimed, all comparisons considered.
+    pub different: bool,
+    /// What ranks alone say, where there are values enough.
+    pub ranks: Option<RankRatio>,
+}
+
+/// The ratio by Hodges and Lehmann with its exact interval, which one value far off does not move.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct RankRatio {
+    /// The ratio.
+    pub ratio: f64,
+    /// The lower end of its 95 % interval.
+    pub low: f64,
+    /// The upper end.
+    pub high: f64,
+}
+
+impl RankRatio {
+    /// Whether the interval leaves out equality.
+    pub fn differs(&self) -> bool {
+        self.low > 1.0 || self.high < 1.0
+    }
+}
+
+impl Comparison {
+    /// Compares records, or the targets of one.
+    pub fn of(records: &[&Record], wishes: &Wishes) -> Result<Self, ComparisonError> {
+        let subjects = Subject::all(records)?;
+        let sides: Vec<Side> = subjects.iter().enumerate().map(|(index, subject)| subject.side(index)).collect();
+        let reference = side::find(&sides, wishes.reference.as_deref())?;
+        let others = (0..sides.len()).filter(|index| *index != reference);
+        let pairs: Vec<(Pair, Vec<Aspect>)> = others
+            .map(|index| {
+                let letters = [&sides[reference], &sides[index]].map(|side| side.letter.as_str());
+                pairing::pair([&subjects[reference], &subjects[index]], letters, wishes)
+            })
+            .collect();
+        pairing::refuse_in_vain(&pairs)?;
+        let pairs = pairs.into_iter().map(|(pair, _)| pair).collect();
+        let mut comparison = Self {
+            schema: SCHEMA,
+            reference: sides[reference].letter.clone(),
+            margin: wishes.margin,
+            sides,
+            pairs,
+            expectations: Vec::new(),
+        };
+        comparison.control_chance();
+        comparison.say();
+        let outcomes = wishes.expectations.iter().map(|expectation| expectation.judge(&comparison.pairs));
+        comparison.expectations = outcomes.collect();
+        Ok(comparison)
+    }
+
+    /// The targets of a record with the first of them; `None` when there is but one, or nothing to compare.
+    pub(crate) fn of_targets(record: &Record) -> Option<Self> {
+        Self::of(&[record], &Wishes::default()).ok()
+    }
+
+    /// Whether an expectation was broken for certain.
+    pub fn is_breached(&self) -> bool {
+        self.expectations.iter().any(|outcome| outcome.result == expectation::Standing::Breached)
+    }
+
+    /// Claims those differences only that are beyond chance: headlines by the stricter rule, all others by that of the
+    /// matrix. A number that repeats the one before is no comparison of its own.
+    fn control_chance(&mut self) {
+        let cells = || self.pairs.iter().flat_map(|pair| &pair.cells);
+        let of_all: Vec<f64> = cells().flat_map(CellPair::p_values).collect();
+        let p_value = |metric: &MetricPair| metric.compared.map(|compared| compared.ratio.p_value);
+        let of_headlines: Vec<f64> = cells().filter_map(CellPair::headline).filter_map(p_value).collect();
+        let mut all = multiplicity::benjamini_hochberg(&of_all, LEVEL).into_iter();
+        let mut headlines = multiplicity::holm(&of_headlines, LEVEL).into_iter();
+        for cell in self.pairs.iter_mut().flat_map(|pair| &mut pair.cells) {
+            for index in 0..cell.metrics.len() {
+                let before = if cell.repeats(index) { cell.metrics[index - 1].compared } else { None };
+                let is_headline = cell.headline == Some(index);
+                let Some(compared) = &mut cell.metrics[index].compared else { continue };
+                compared.different = match before {
+                    Some(before) => before.different,
                     None => {
-                        let mut cells = vec![None; targets.len()];
-                        cells[index] = Some(cell);
-                        lines.push(Line { workload: &cell.workload, operation, cells });
+                        let in_matrix = all.next().unwrap_or(false);
+                        let is_beyond = if is_headline { headlines.next().unwrap_or(false) } else { in_matrix };
+                        is_beyond && compared.conclusion.is_difference()
                     }
-                }
+                };
             }
         }
     }
-    lines
-}
 
-fn grid(lines: &[Line<'_>], targets: std::ops::Range<usize>, metrics: &[(Metric, Rank)]) -> Grid {
-    let mut columns = vec![
-        Column::new("workload", Side::Left, 0, lines.iter().map(|line| line.workload.to_owned()).collect()),
-        Column::new("op", Side::Left, 0, lines.iter().map(|line| line.operation.to_owned()).collect()),
-    ];
-    for (metric, rank) in metrics {
-        for target in targets.clone() {
-            let value = |line: &Line<'_>| {
-                let directions = line.cells[target].map(rows::directions).unwrap_or_default();
-                let result = directions.into_iter().find(|(operation, _)| *operation == line.operation);
-                metric.of(result.and_then(|(_, result)| result))
-            };
-            let head = format!("{} {}", metric.head(), facts::letter(target));
-            columns.push(Column::new(head, Side::Right, *rank, lines.iter().map(value).collect()));
+    /// Puts everything into words.
+    fn say(&mut self) {
+        let compared = |cell: &&CellPair| cell.headline().is_some_and(|metric| metric.compared.is_some());
+        let headlines = self.pairs.iter().flat_map(|pair| &pair.cells).filter(compared).count();
+        for pair in &mut self.pairs {
+            let letters = [pair.reference.as_str(), pair.side.as_str()];
+            for cell in &mut pair.cells {
+                cell.sentence = words::sentence(cell, letters, self.margin, headlines);
+            }
         }
     }
-    Grid::new(columns)
 }

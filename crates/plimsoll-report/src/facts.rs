@@ -53,17 +53,12 @@ pub(crate) fn outcome(record: &Record) -> Option<(&'static str, String)> {
 pub(crate) fn of(record: &Record) -> Vec<Fact> {
     let fact = |label: &str, text: String| Fact { label: label.to_owned(), text };
     let targets = targets(record);
-    let is_virtual = record.environment.machine.hypervisor == Some(true);
     let mut facts: Vec<Fact> = targets
         .iter()
         .enumerate()
-        .map(|(index, target)| {
-            let environment = record.environment.targets.iter().find(|known| known.name == *target);
+        .map(|(index, name)| {
             let label = if targets.len() == 1 { "target".to_owned() } else { letter(index) };
-            Fact {
-                label,
-                text: environment.map_or_else(|| (*target).to_owned(), |known| describe_target(known, is_virtual)),
-            }
+            Fact { label, text: target(record, name) }
         })
         .collect();
     facts.push(fact("load", load(&record.cells)));
@@ -79,13 +74,26 @@ pub(crate) fn of(record: &Record) -> Vec<Fact> {
     facts
 }
 
+pub(crate) const fn kind_word(kind: TargetKind) -> &'static str {
+    match kind {
+        TargetKind::Directory => "directory",
+        TargetKind::File => "file",
+        TargetKind::Device => "block device",
+    }
+}
+
+/// A target with what lies behind it, as far as is known.
+pub(crate) fn target(record: &Record, name: &str) -> String {
+    let is_virtual = record.environment.machine.hypervisor == Some(true);
+    let known = record.environment.targets.iter().find(|known| known.name == name);
+    known.map_or_else(|| name.to_owned(), |known| describe_target(known, is_virtual))
+}
+
 fn describe_target(target: &TargetEnvironment, is_virtual: bool) -> String {
     let mut parts = vec![match target.kind {
-        TargetKind::Directory => "directory".to_owned(),
         // Room is told where files are made, so not of a file that was there.
         TargetKind::File if target.free_bytes.is_some() => "new file".to_owned(),
-        TargetKind::File => "file".to_owned(),
-        TargetKind::Device => "block device".to_owned(),
+        kind => kind_word(kind).to_owned(),
     }];
     if let (Some(mount), true) = (&target.mount, target.kind != TargetKind::Device) {
         parts[0] += &format!(" on {}", mount.file_system);
@@ -218,7 +226,7 @@ fn machine(record: &Record) -> String {
     parts.join(", ")
 }
 
-const fn container_word(kind: ContainerKind) -> Option<&'static str> {
+pub(crate) const fn container_word(kind: ContainerKind) -> Option<&'static str> {
     match kind {
         ContainerKind::None => None,
         ContainerKind::Kubernetes => Some("in Kubernetes"),

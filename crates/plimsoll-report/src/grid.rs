@@ -103,6 +103,16 @@ impl Grid {
         }
     }
 
+    /// The lines of the head with its rule, and those of each row: for tables with titles between rows.
+    pub(crate) fn head_and_rows(&self) -> (Vec<String>, Vec<Vec<String>>) {
+        let mut lines = self.lines().into_iter();
+        let head = lines.by_ref().take(2).collect();
+        let count = self.columns.first().map_or(0, |column| column.values.len());
+        let height =
+            |row: usize| self.columns.iter().map(|column| column.values[row].lines().count()).max().unwrap_or(1);
+        (head, (0..count).map(|row| lines.by_ref().take(height(row).max(1)).collect()).collect())
+    }
+
     /// The lines of the table: heads, a rule, the rows.
     pub(crate) fn lines(&self) -> Vec<String> {
         let mut table = Table::new();

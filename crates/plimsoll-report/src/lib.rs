@@ -1,12 +1,12 @@
 //! Records as text for people. Pure: it is handed records and plans and returns strings; it prints nothing, looks
 //! nothing up, and reads neither a clock nor a terminal.
 //!
-//! Read [`table::record`] first; [`numbers`] is the only place where a number becomes text, and
+//! Read [`table::record`] first, then [`comparison`]; [`numbers`] is the only place where a number becomes text, and
 //! [`printable`] the one that names and paths pass on their way into lines and tables.
 
 #![forbid(unsafe_code)]
 
-mod comparison;
+pub mod comparison;
 mod facts;
 mod grid;
 mod markdown;
@@ -17,6 +17,7 @@ pub mod printable;
 pub mod replay;
 mod rows;
 pub mod runs;
+mod side_by_side;
 mod style;
 pub mod table;
 #[cfg(test)]

@@ -2,7 +2,12 @@
 
 use plimsoll_record::record::Record;
 
-use crate::{comparison, facts, grid::escaped, notes, rows, table};
+use crate::{
+    comparison::{self, Comparison},
+    facts,
+    grid::escaped,
+    notes, rows, side_by_side, table,
+};
 
 /// A record in Markdown: bold when it did not end as planned, facts as a list, tables, sentences as a list.
 pub(crate) fn record(record: &Record) -> String {
@@ -13,7 +18,7 @@ pub(crate) fn record(record: &Record) -> String {
     for fact in facts::of(record) {
         out += &format!("- **{}** {}\n", escaped(&fact.label), escaped(&fact.text));
     }
-    for grid in comparison::grids(record, usize::MAX) {
+    for grid in side_by_side::grids(record, usize::MAX) {
         out += &format!("\n{}", grid.markdown());
     }
     let targets = facts::targets(record);
@@ -30,6 +35,10 @@ pub(crate) fn record(record: &Record) -> String {
     }
     for note in notes {
         out += &format!("- {}: {}\n", note.word(), escaped(&note.text(record)));
+    }
+    for pair in Comparison::of_targets(record).iter().flat_map(|comparison| &comparison.pairs) {
+        out.push('\n');
+        out += &comparison::text::answers_in_markdown(pair);
     }
     out
 }

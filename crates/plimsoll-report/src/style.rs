@@ -10,6 +10,7 @@ pub struct Style {
 /// What a piece of text deserves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tone {
+    Plain,
     Head,
     Good,
     Doubtful,
@@ -24,6 +25,7 @@ impl Style {
             return text.to_owned();
         }
         let code = match tone {
+            Tone::Plain => return text.to_owned(),
             Tone::Head => "1",
             Tone::Good => "32",
             Tone::Doubtful => "33",

@@ -4,19 +4,21 @@ use plimsoll_record::record::{Cell, Record};
 
 pub use crate::style::Style;
 use crate::{
-    comparison, facts,
+    comparison::{self, Comparison},
+    facts,
     grid::Grid,
     notes, printable,
     rows::{self, Row},
+    side_by_side,
     style::Tone,
     wrapping,
 };
 
 /// Labels of the lines above the tables take this many columns.
-const LABEL_WIDTH: usize = 9;
+pub(crate) const LABEL_WIDTH: usize = 9;
 
 /// Narrower than this nothing useful fits.
-const WIDTH_MIN: usize = 40;
+pub(crate) const WIDTH_MIN: usize = 40;
 
 /// A record as text: how it ended, what was measured where, the tables, and what is to be said about the numbers. Lines
 /// are at most `width` columns wide unless a single word is longer.
@@ -31,7 +33,7 @@ pub fn record(record: &Record, width: usize, style: Style) -> String {
         let label = format!("{:<LABEL_WIDTH$}", fact.label);
         out += &labelled(&label, &fact.text, Tone::Faint, width, style);
     }
-    for grid in comparison::grids(record, width) {
+    for grid in side_by_side::grids(record, width) {
         out.push('\n');
         push_grid(&mut out, &grid, style);
     }
@@ -52,6 +54,10 @@ pub fn record(record: &Record, width: usize, style: Style) -> String {
     for note in notes {
         out += &labelled(&format!("{}: ", note.word()), &note.text(record), note.tone(), width, style);
     }
+    for pair in Comparison::of_targets(record).iter().flat_map(|comparison| &comparison.pairs) {
+        out.push('\n');
+        out += &comparison::text::answers(pair, width, style);
+    }
     out
 }
 
@@ -66,7 +72,7 @@ pub(crate) fn rows_of<'a>(record: &'a Record, target: &str) -> Vec<Row<'a>> {
 }
 
 /// A text behind a label, of which the label is coloured.
-fn labelled(label: &str, text: &str, tone: Tone, width: usize, style: Style) -> String {
+pub(crate) fn labelled(label: &str, text: &str, tone: Tone, width: usize, style: Style) -> String {
     let plain = wrapping::labelled(label, text, width);
     match plain.strip_prefix(label.trim_end()) {
         Some(rest) => style.paint(label.trim_end(), tone) + rest,

@@ -6,6 +6,7 @@ use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
 pub mod baseline;
+pub mod compare;
 pub mod export;
 pub mod history;
 pub mod remove;
@@ -44,6 +45,8 @@ pub struct SharedArguments {
 pub enum Command {
     /// Measure directories, files or block devices
     Run(Box<run::RunArguments>),
+    /// Set runs, or the targets of one, side by side: how much faster, and how sure that is
+    Compare(compare::CompareArguments),
     /// List the runs of the history
     History(history::HistoryArguments),
     /// Show a run of the history

@@ -12,6 +12,7 @@ use crate::{
 };
 
 mod baseline;
+mod compare;
 mod doctor;
 mod export;
 mod history;
@@ -28,10 +29,16 @@ pub fn dispatch(cli: Cli, printer: Printer) -> anyhow::Result<Exit> {
         state.prepare(printer);
     }
     let tidied = state.tidy_up(printer);
+    let mut exit = Exit::Success;
     let answer = match cli.command {
         Command::Run(arguments) => {
             warn(tidied, printer);
             return run::run(&arguments, &state, printer);
+        }
+        Command::Compare(arguments) => {
+            let (answer, ending) = compare::run(&arguments, &state.history, printer)?;
+            exit = ending;
+            answer
         }
         Command::History(arguments) => text(|out| history::run(&arguments, &state.history, out))?,
         Command::Show(arguments) => text(|out| show::run(&arguments, &state.history, out))?,
@@ -57,7 +64,7 @@ pub fn dispatch(cli: Cli, printer: Printer) -> anyhow::Result<Exit> {
     // Only now: a command that fails for the same reason has said so.
     warn(tidied, printer);
     printer.answer(answer).map_err(OutputLost)?;
-    Ok(Exit::Success)
+    Ok(exit)
 }
 
 fn warn(tidied: anyhow::Result<()>, printer: Printer) {

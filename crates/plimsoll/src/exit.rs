@@ -29,6 +29,8 @@ pub struct LeftoverError {
 pub enum Exit {
     /// Everything was done.
     Success = 0,
+    /// An expectation failed.
+    Expectation = 1,
     /// Bad usage, or a workload that contradicts itself.
     Usage = 2,
     /// The target is unusable, or the write guard refused it.

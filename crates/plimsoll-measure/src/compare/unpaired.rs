@@ -2,26 +2,76 @@
 
 use super::{ratio::Ratio, signed_rank::Shift};
 use crate::{
-    series::moments::{mean, median_of_sorted, variance},
-    student::{normal_quantile, normal_two_sided_p, quantile},
+    series::{
+        half_width::{BATCHES_MIN, multi_scale},
+        moments::{mean, median_of_sorted, variance},
+    },
+    stopping::rounds,
+    student::{normal_quantile, normal_two_sided_p, quantile, quantile_975},
 };
 
 /// Values of both sides together up to which ranks are counted exactly.
 const EXACT_MAX: usize = 60;
 
+/// A mean of logarithms of rates or durations, and how far it may be from the truth: one side of a comparison.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LogMean {
+    /// The mean.
+    pub mean: f64,
+    /// Its standard error.
+    pub error: f64,
+    /// Degrees of freedom that the error is known with.
+    pub degrees: f64,
+}
+
+/// The degrees of freedom of an error that is as good as known.
+const MANY_DEGREES: f64 = 1000.0;
+
+impl LogMean {
+    /// Of values that have nothing to do with each other, as whole runs. `None` below two.
+    pub fn of_independent(logs: &[f64]) -> Option<Self> {
+        let count = logs.len() as f64;
+        let error = (variance(logs) / count).sqrt();
+        (logs.len() >= 2).then(|| Self { mean: mean(logs), error, degrees: count - 1.0 })
+    }
+
+    /// Of visits in the order of time, spread over a session: what a visit has in common with the next one widens the
+    /// error. `None` below three.
+    pub fn of_visits(logs: &[f64]) -> Option<Self> {
+        let degrees = logs.len() as f64 - 1.0;
+        let half_width = rounds::half_width(logs);
+        half_width.is_finite().then(|| Self { mean: mean(logs), error: half_width / quantile_975(degrees), degrees })
+    }
+
+    /// Of seconds in one piece, which resemble their neighbours. `None` when there are too few.
+    pub fn of_seconds(logs: &[f64]) -> Option<Self> {
+        let half_width = multi_scale(logs, BATCHES_MIN);
+        let error = half_width / normal_quantile(0.975);
+        half_width.is_finite().then(|| Self { mean: mean(logs), error, degrees: MANY_DEGREES })
+    }
+
+    /// Of a rate that is known with its 95 % interval. `None` when the interval is none.
+    pub fn of_interval(rate: f64, low: f64, high: f64) -> Option<Self> {
+        let error = (high - low) / 2.0 / rate / normal_quantile(0.975);
+        let is_one = rate > 0.0 && error.is_finite() && error >= 0.0;
+        is_one.then(|| Self { mean: rate.ln(), error, degrees: MANY_DEGREES })
+    }
+
+    /// How many times as large the second is, by Welch's t interval.
+    pub fn ratio(first: &Self, second: &Self, confidence: f64) -> Ratio {
+        let [one, other] = [first.error.powi(2), second.error.powi(2)];
+        let sum = one + other;
+        let spread = one * one / first.degrees + other * other / second.degrees;
+        let degrees = if spread > 0.0 { sum * sum / spread } else { first.degrees + second.degrees };
+        Ratio::of_logs(second.mean - first.mean, sum.sqrt(), degrees, confidence)
+    }
+}
+
 /// Welch's t interval of the ratio of two sides whose logarithms these are: one value a round or run. `None` below two
 /// values a side.
 pub fn welch(first_logs: &[f64], second_logs: &[f64], confidence: f64) -> Option<Ratio> {
-    if first_logs.len() < 2 || second_logs.len() < 2 {
-        return None;
-    }
-    let share = |logs: &[f64]| variance(logs) / logs.len() as f64;
-    let (first, second) = (share(first_logs), share(second_logs));
-    let sum = first + second;
-    let degrees_of = |share: f64, logs: &[f64]| share * share / (logs.len() - 1) as f64;
-    let spread = degrees_of(first, first_logs) + degrees_of(second, second_logs);
-    let degrees = if spread > 0.0 { sum * sum / spread } else { (first_logs.len() + second_logs.len() - 2) as f64 };
-    Some(Ratio::of_logs(mean(second_logs) - mean(first_logs), sum.sqrt(), degrees, confidence))
+    let (first, second) = (LogMean::of_independent(first_logs)?, LogMean::of_independent(second_logs)?);
+    Some(LogMean::ratio(&first, &second, confidence))
 }
 
 /// The probability of as uneven ranks between equals (Mann and Whitney), two-sided. Ties count half. 1 of nothing.
@@ -152,6 +202,35 @@ mod tests {
         assert!((25..80).contains(&differ), "{differ} of 1000");
         let ranked = (0..1000).filter(|run| rank_probability(&logs(2 * run), &logs(2 * run + 1)) < 0.05).count();
         assert!((20..75).contains(&ranked), "{ranked} of 1000");
+    }
+
+    #[test]
+    fn what_neighbours_have_in_common_does_not_look_like_a_difference() {
+        let logs = |count, rho, seed| -> Vec<f64> {
+            test_noise::rates(1.0, 0.05, rho, count, seed).iter().map(|rate| rate.ln()).collect()
+        };
+        let differ = |of: fn(&[f64]) -> Option<LogMean>, count, rho| {
+            let side = |seed| of(&logs(count, rho, seed)).unwrap();
+            (0..400).filter(|run| LogMean::ratio(&side(2 * run), &side(2 * run + 1), 0.95).differs()).count()
+        };
+        let independent = differ(LogMean::of_independent, 20, 0.5);
+        let visits = differ(LogMean::of_visits, 20, 0.5);
+        assert!(independent > 60 && visits < 40, "{independent} {visits}");
+        let seconds = differ(LogMean::of_seconds, 240, 0.7);
+        assert!(seconds < 28, "{seconds}");
+        assert_eq!(LogMean::of_seconds(&[0.0; 11]), None);
+        assert_eq!(LogMean::of_visits(&[0.0; 2]), None);
+    }
+
+    #[test]
+    fn a_known_interval_is_worth_as_much_as_the_values_it_is_from() {
+        let known = LogMean::of_interval(100.0, 98.0, 102.0).unwrap();
+        let ratio = LogMean::ratio(&known, &LogMean::of_interval(110.0, 107.8, 112.2).unwrap(), 0.95);
+        assert!((ratio.ratio - 1.1).abs() < 1e-9);
+        // Two intervals of 2 % make one of 2 % times the root of two.
+        assert!(((ratio.high / ratio.low).ln() / 2.0 - 0.02 * 2.0_f64.sqrt()).abs() < 1e-4);
+        assert_eq!(LogMean::of_interval(0.0, 0.0, 0.0), None);
+        assert_eq!(LogMean::of_interval(5.0, f64::NEG_INFINITY, 9.0), None);
     }
 
     #[test]

@@ -174,7 +174,7 @@ fn sixty_columns_show_fewer_numbers_and_break_none() {
 fn two_targets_stand_side_by_side_and_in_detail() {
     let text = record(&two_targets(), 100, PLAIN);
     fits(&text, 100);
-    insta::assert_snapshot!(text, @r#"
+    insta::assert_snapshot!(text, @r"
     A        /mnt/a: directory on ext4, nvme1n1p1 (Amazon Elastic Block Store, 100 GiB), 80 GiB free
     B        /mnt/b: directory on xfs, nvme2n1p1 (Amazon Elastic Block Store, 100 GiB), 80 GiB free
     load     working set 1 GiB, direct I/O, each workload measured 7.20 s in 6 slots
@@ -213,14 +213,23 @@ fn two_targets_stand_side_by_side_and_in_detail() {
 
     note: short = measured too briefly to claim that the rate lasts
     note: - = too few operations for this percentile
-    "#);
+
+    B against A, measured in turns in one run
+    confounded: file system (A ext4, B xfs) also differs
+    latency-read      short: B is 3.00x [3.00, 3.00] faster
+    latency-write     not compared: engine (A io_uring, B psync) differs
+    iops-read         short: B is 3.00x [3.00, 3.00] faster
+    iops-write        short: B is 3.00x [3.00, 3.00] faster
+    throughput-read   short: B is 3.00x [3.00, 3.00] faster
+    throughput-write  short: B is 3.00x [3.00, 3.00] faster
+    ");
 }
 
 #[test]
 fn two_targets_fit_sixty_columns() {
     let text = record(&two_targets(), 60, PLAIN);
     fits(&text, 60);
-    insta::assert_snapshot!(text, @r#"
+    insta::assert_snapshot!(text, @r"
     A        /mnt/a: directory on ext4, nvme1n1p1 (Amazon
              Elastic Block Store, 100 GiB), 80 GiB free
     B        /mnt/b: directory on xfs, nvme2n1p1 (Amazon Elastic
@@ -265,7 +274,17 @@ fn two_targets_fit_sixty_columns() {
     note: short = measured too briefly to claim that the rate
           lasts
     note: - = too few operations for this percentile
-    "#);
+
+    B against A, measured in turns in one run
+    confounded: file system (A ext4, B xfs) also differs
+    latency-read      short: B is 3.00x [3.00, 3.00] faster
+    latency-write     not compared: engine (A io_uring, B psync)
+                      differs
+    iops-read         short: B is 3.00x [3.00, 3.00] faster
+    iops-write        short: B is 3.00x [3.00, 3.00] faster
+    throughput-read   short: B is 3.00x [3.00, 3.00] faster
+    throughput-write  short: B is 3.00x [3.00, 3.00] faster
+    ");
 }
 
 #[test]

@@ -1,0 +1,125 @@
+//! What else differs between two sides besides the storage: the machine, its kernel, how the storage is attached.
+//!
+//! Names, paths and serial numbers are not listed: to compare what bears them is the point.
+
+use plimsoll_record::{
+    environment::{CgroupIoLimit, ContainerEnvironment, Environment, TargetEnvironment},
+    record::Record,
+};
+
+use super::{Difference, side::Subject};
+use crate::{facts, numbers};
+
+/// All that differs and is known of both sides.
+pub(super) fn differences(first: &Subject<'_>, second: &Subject<'_>) -> Vec<Difference> {
+    let mut differences = Vec::new();
+    if first.record.id != second.record.id {
+        add_all(&mut differences, of_record(first.record), of_record(second.record));
+    }
+    for (one, other) in targets(first, second) {
+        add_all(&mut differences, of_target(one), of_target(other));
+        differences.extend(mount_options(one, other));
+    }
+    differences
+}
+
+fn add_all(differences: &mut Vec<Difference>, first: Vec<Property>, second: Vec<Property>) {
+    for (one, other) in first.into_iter().zip(second) {
+        let (name, (Some(before), Some(after))) = (one.0, (one.1, other.1)) else { continue };
+        let difference = Difference::new(name, before, after);
+        if difference.reference != difference.value && !differences.contains(&difference) {
+            differences.push(difference);
+        }
+    }
+}
+
+/// What something is called, and what it is when that is known.
+type Property = (&'static str, Option<String>);
+
+fn of_record(record: &Record) -> Vec<Property> {
+    let Environment { machine, cgroup, container, .. } = &record.environment;
+    let container = container.as_ref();
+    let quota = cgroup.as_ref().map(|group| group.cpu_quota_processors);
+    let memory = cgroup.as_ref().map(|group| group.memory_limit_bytes);
+    let none = || "none".to_owned();
+    let io_limits = cgroup.as_ref().map(|group| io_limits(&group.io_limits));
+    let processors = machine.processors_allowed.or(machine.processors_online);
+    vec![
+        ("node", node(machine.hostname.as_ref(), container)),
+        ("machine type", machine.product.clone()),
+        ("architecture", machine.architecture.clone()),
+        ("processor", machine.processor_model.clone()),
+        ("processors", processors.map(|count| count.to_string())),
+        ("memory", machine.memory_bytes.map(about)),
+        ("kernel", machine.kernel_release.clone()),
+        ("governor", machine.governor.clone()),
+        ("container", container.map(|container| facts::container_word(container.kind).unwrap_or("none").to_owned())),
+        ("CPU quota", quota.map(|quota| quota.map_or_else(none, numbers::processors))),
+        ("memory limit", memory.map(|limit| limit.map_or_else(none, numbers::bytes))),
+        ("I/O limits", io_limits),
+        ("plimsoll", Some(record.tool.version.clone())),
+        ("build", Some(record.tool.profile.clone())),
+    ]
+}
+
+/// The node of a pod, whose host name is the pod's; otherwise the host.
+fn node(hostname: Option<&String>, container: Option<&ContainerEnvironment>) -> Option<String> {
+    match container {
+        Some(container) if container.pod.is_some() => container.node.clone(),
+        _ => hostname.cloned(),
+    }
+}
+
+/// The targets of both sides that belong together.
+fn targets<'a>(first: &Subject<'a>, second: &Subject<'a>) -> Vec<(&'a TargetEnvironment, &'a TargetEnvironment)> {
+    let (ours, theirs) = (first.target_environments(), second.target_environments());
+    match (ours.as_slice(), theirs.as_slice()) {
+        ([one], [other]) => vec![(*one, *other)],
+        _ => ours.iter().filter_map(|one| Some((*one, *theirs.iter().find(|other| other.name == one.name)?))).collect(),
+    }
+}
+
+fn of_target(target: &TargetEnvironment) -> Vec<Property> {
+    let (mount, device) = (target.mount.as_ref(), target.device.as_ref());
+    vec![
+        ("kind of target", Some(facts::kind_word(target.kind).to_owned())),
+        ("file system", mount.map(|mount| mount.file_system.clone())),
+        ("size", device.and_then(|device| device.size_bytes).map(about)),
+        ("logical block", device.and_then(|device| device.logical_block_bytes).map(|bytes| bytes.to_string())),
+        ("scheduler", device.and_then(|device| device.scheduler.clone())),
+        ("read-ahead", device.and_then(|device| device.read_ahead_bytes).map(numbers::bytes)),
+        ("write cache", device.and_then(|device| device.write_cache.clone())),
+    ]
+}
+
+/// Mount options that only one side has.
+fn mount_options(first: &TargetEnvironment, second: &TargetEnvironment) -> Option<Difference> {
+    let (ours, theirs) = (&first.mount.as_ref()?.options, &second.mount.as_ref()?.options);
+    let only = |these: &str, others: &str| -> String {
+        let own: Vec<&str> =
+            these.split(',').filter(|option| !others.split(',').any(|other| other == *option)).collect();
+        if own.is_empty() { "none".to_owned() } else { own.join(",") }
+    };
+    let difference = Difference::new("mount options", only(ours, theirs), only(theirs, ours));
+    (difference.reference != difference.value).then_some(difference)
+}
+
+/// Limits of all devices: their numbers are not what they were when a machine starts again.
+fn io_limits(limits: &[CgroupIoLimit]) -> String {
+    let mut texts: Vec<String> = Vec::new();
+    for limit in limits {
+        let operations = |rate: u64| format!("{} IOPS", numbers::count(rate));
+        let bytes = |rate: u64| format!("{} {}", numbers::throughput(rate as f64), numbers::THROUGHPUT_UNIT);
+        texts.extend(limit.read_operations_per_second.map(operations).map(|text| format!("read {text}")));
+        texts.extend(limit.write_operations_per_second.map(operations).map(|text| format!("write {text}")));
+        texts.extend(limit.read_bytes_per_second.map(bytes).map(|text| format!("read {text}")));
+        texts.extend(limit.write_bytes_per_second.map(bytes).map(|text| format!("write {text}")));
+    }
+    if texts.is_empty() { "none".to_owned() } else { texts.join(" ") }
+}
+
+/// A size to half a percent: two machines or volumes of one kind differ by a little.
+fn about(bytes: u64) -> String {
+    let step = 1_u64 << bytes.max(1).ilog2().saturating_sub(7);
+    numbers::bytes(bytes.saturating_add(step / 2) / step * step)
+}

@@ -1,0 +1,188 @@
+//! What one number of two cells says about their ratio.
+//!
+//! Seconds are never independent values, and neither are operations: visits are, when other things lie between them.
+//! Of a run that measured both sides in turns, each two passes make a block in which the order is A B B A, and what
+//! happened on the machine meanwhile drops out of the block's ratio. What was measured at different times is compared
+//! by how its visits scatter; what was measured in one piece, by how sure its rate is.
+
+use plimsoll_measure::compare::{
+    paired,
+    ratio::Ratio,
+    signed_rank::{self, Shift},
+    unpaired::{self, LogMean},
+};
+use plimsoll_record::{
+    record::Cell,
+    results::{Interval, SlotSummary},
+};
+use serde::Serialize;
+
+use super::metric::{Metric, Operation};
+
+/// The confidence of every interval.
+const CONFIDENCE: f64 = 0.95;
+/// Blocks that a paired comparison needs.
+const BLOCKS_MIN: usize = 2;
+/// Blocks from which each of them is a value.
+const BLOCKS_JUDGED_MIN: usize = 5;
+/// Passes in a block, in each of which a side is visited once.
+const PASSES_PER_BLOCK: usize = 2;
+/// Visits below which a cell is judged by the interval of its rate.
+const VISITS_MIN: usize = 3;
+/// Visits closer than this to the one before are one piece with it.
+const GAP_NS: u64 = 500_000_000;
+
+/// How a ratio was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Method {
+    /// From the logarithms of the ratios of blocks of two passes, in one run.
+    PairedBlocks,
+    /// The same of single passes, because blocks are few.
+    PairedPasses,
+    /// Welch's interval of the logarithms of visits.
+    UnpairedVisits,
+    /// From the intervals of both rates, or of seconds in one piece, of at least one side.
+    UnpairedIntervals,
+}
+
+/// A ratio, and what it rests on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Evidence {
+    pub(super) ratio: Ratio,
+    pub(super) method: Method,
+    /// Blocks, passes or visits of the reference and of the other side; a cell in one piece is one.
+    pub(super) values: [usize; 2],
+    /// What ranks alone say, as logarithms.
+    pub(super) ranks: Option<Shift>,
+}
+
+/// The ratio of a number of the second cell to that of the first; or why there is none.
+pub(super) fn of(
+    cells: [&Cell; 2],
+    in_one_run: bool,
+    operation: Operation,
+    metric: Metric,
+) -> Result<Evidence, &'static str> {
+    let pieces = cells.map(is_in_one_piece);
+    if in_one_run && pieces == [false; 2] {
+        let [first, second] = [visits(cells[0], operation, metric)?, visits(cells[1], operation, metric)?];
+        if let Some(evidence) = in_turns(&first, &second) {
+            return Ok(evidence);
+        }
+    }
+    let [first, second] = [Side::of(cells[0], operation, metric)?, Side::of(cells[1], operation, metric)?];
+    let method = match pieces {
+        [false, false] => Method::UnpairedVisits,
+        _ => Method::UnpairedIntervals,
+    };
+    Ok(Evidence {
+        ratio: LogMean::ratio(&first.mean, &second.mean, CONFIDENCE),
+        method,
+        values: [first.logs.len().max(1), second.logs.len().max(1)],
+        ranks: unpaired::shift(&first.logs, &second.logs, CONFIDENCE),
+    })
+}
+
+/// One side by itself.
+struct Side {
+    mean: LogMean,
+    /// The logarithms of visits; none of a cell in one piece.
+    logs: Vec<f64>,
+}
+
+impl Side {
+    fn of(cell: &Cell, operation: Operation, metric: Metric) -> Result<Self, &'static str> {
+        if is_in_one_piece(cell) {
+            return Ok(Self { mean: in_one_piece(cell, operation, metric)?, logs: Vec::new() });
+        }
+        let logs: Vec<f64> = visits(cell, operation, metric)?.iter().map(|(_, value)| value.ln()).collect();
+        let mean = LogMean::of_visits(&logs).ok_or("too few visits")?;
+        Ok(Self { mean, logs })
+    }
+}
+
+/// The visits that a cell's numbers are made of.
+fn counted(cell: &Cell) -> impl Iterator<Item = &SlotSummary> {
+    cell.slots.iter().filter(|slot| slot.counted)
+}
+
+/// Whether the visits of a cell say no more than one long visit would.
+fn is_in_one_piece(cell: &Cell) -> bool {
+    let follows = |pair: [&SlotSummary; 2]| {
+        let [before, after] = pair;
+        after.ramp_ns == 0 && after.from_ns <= before.from_ns + before.elapsed_ns + GAP_NS
+    };
+    let visits: Vec<&SlotSummary> = counted(cell).collect();
+    visits.len() < VISITS_MIN || visits.windows(2).any(|pair| follows([pair[0], pair[1]]))
+}
+
+/// A number of each visit, with its round.
+fn visits(cell: &Cell, operation: Operation, metric: Metric) -> Result<Vec<(u32, f64)>, &'static str> {
+    let value = |slot: &SlotSummary| match metric.of_visit(slot, operation) {
+        Some(value) if value > 0.0 => Ok((slot.round, value)),
+        Some(_) if metric.is_latency() => Err("latencies of zero"),
+        Some(_) => Err("nothing completed in some visits"),
+        None => Err("some visits had too few operations"),
+    };
+    counted(cell).map(value).collect()
+}
+
+/// Whole blocks of two passes in which both cells were visited; `None` when there are too few. Where there are few,
+/// each pass is a value: the ratio is the same, and what the order does to a pass only widens the interval.
+fn in_turns(first: &[(u32, f64)], second: &[(u32, f64)]) -> Option<Evidence> {
+    let at = |visits: &[(u32, f64)], round: u32| visits.iter().find(|visit| visit.0 == round).map(|visit| visit.1);
+    let last = first.iter().chain(second).map(|(round, _)| *round).max()?;
+    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+    for round in (0..=last).step_by(PASSES_PER_BLOCK) {
+        let block = |visits: &[(u32, f64)]| Some([at(visits, round)?, at(visits, round + 1)?]);
+        if let (Some(one), Some(other)) = (block(first), block(second)) {
+            ours.extend(one);
+            theirs.extend(other);
+        }
+    }
+    let (method, passes) = match ours.len() / PASSES_PER_BLOCK {
+        BLOCKS_JUDGED_MIN.. => (Method::PairedBlocks, PASSES_PER_BLOCK),
+        BLOCKS_MIN.. => (Method::PairedPasses, 1),
+        _ => return None,
+    };
+    let logs = paired::log_ratios(&ours, &theirs, passes);
+    let ratio = paired::ratio(&logs, CONFIDENCE)?;
+    Some(Evidence { ratio, method, values: [logs.len(); 2], ranks: signed_rank::shift(&logs, CONFIDENCE) })
+}
+
+/// A number of a cell that was measured in one piece.
+fn in_one_piece(cell: &Cell, operation: Operation, metric: Metric) -> Result<LogMean, &'static str> {
+    const NO_INTERVAL: &str = "measured in one piece, without an interval";
+    match metric {
+        Metric::Iops | Metric::Throughput => {
+            let result = operation.result_of(cell).ok_or("not measured")?;
+            let interval = result.iops_low.zip(result.iops_high);
+            let (low, high) = interval.ok_or("measured too briefly to tell how sure it is")?;
+            let value = metric.of_result(result).ok_or("not measured")?;
+            // The size of operations is a matter of the plan, so bytes are as sure as operations.
+            let scale = value / result.iops;
+            LogMean::of_interval(value, low * scale, high * scale).ok_or(NO_INTERVAL)
+        }
+        Metric::P50 => of_seconds(cell, operation, |second| second.p50_ns).ok_or(NO_INTERVAL),
+        Metric::P99 => of_seconds(cell, operation, |second| second.p99_ns).ok_or(NO_INTERVAL),
+        Metric::P99_9 => Err(NO_INTERVAL),
+    }
+}
+
+/// A percentile of the seconds that a cell's numbers are made of; `None` when a second lacks it, or may be about other
+/// operations as well.
+fn of_seconds(cell: &Cell, operation: Operation, percentile: fn(&Interval) -> Option<u64>) -> Option<LogMean> {
+    let others = Operation::ALL.into_iter().filter(|other| *other != operation);
+    if others.into_iter().any(|other| other.result_of(cell).is_some()) {
+        return None;
+    }
+    let window = cell.window?;
+    let is_within = |second: &&Interval| {
+        let middle_ns = second.t_ns + second.length_ns / 2;
+        second.measured && window.from_ns <= middle_ns && middle_ns <= window.to_ns
+    };
+    let log = |second: &Interval| percentile(second).filter(|ns| *ns > 0).map(|ns| (ns as f64).ln());
+    let logs: Option<Vec<f64>> = cell.series.iter().filter(is_within).map(log).collect();
+    LogMean::of_seconds(&logs?)
+}

@@ -1,0 +1,183 @@
+//! What must not have changed: `p99>+10%` fails when the 99th percentile is more than 10 % above the reference, and
+//! surely so: when the whole interval of the ratio lies beyond.
+
+use std::{fmt, str::FromStr};
+
+use plimsoll_measure::compare::ratio::Ratio;
+use serde::Serialize;
+
+use super::{CellPair, Metric, MetricPair, Operation, Pair, words};
+
+/// A change that is not accepted.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Expectation {
+    metric: Metric,
+    beyond: Beyond,
+    /// As typed.
+    text: String,
+}
+
+/// On which side of which ratio a change is too large.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Beyond {
+    Above(f64),
+    Below(f64),
+}
+
+impl FromStr for Expectation {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let how = || {
+            format!(
+                "\"{text}\" is not an expectation: write a number, > or <, and a change with its sign, as in p99>+10% \
+                 or iops<-5%"
+            )
+        };
+        let place = text.find(['<', '>']).ok_or_else(how)?;
+        let (metric, change) = (text[..place].trim(), text[place + 1..].trim());
+        let metric = metric.parse()?;
+        let number = change.strip_suffix('%').filter(|_| change.starts_with(['+', '-'])).ok_or_else(how)?;
+        let percent: f64 = number.trim().parse().map_err(|_| how())?;
+        if !percent.is_finite() || percent <= -100.0 {
+            return Err(format!("\"{text}\" never holds or never fails: nothing changes by -100 % or more"));
+        }
+        let ratio = 1.0 + percent / 100.0;
+        let beyond = if text[place..].starts_with('>') { Beyond::Above(ratio) } else { Beyond::Below(ratio) };
+        Ok(Self { metric, beyond, text: text.trim().to_owned() })
+    }
+}
+
+impl fmt::Display for Expectation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.text)
+    }
+}
+
+/// What became of an expectation.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Outcome {
+    /// The expectation, as typed.
+    pub expectation: String,
+    /// The worst of all cells; not judged when none could be.
+    pub result: Standing,
+    /// Every number that it is about.
+    pub cells: Vec<Judged>,
+}
+
+/// An expectation about one number.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Judged {
+    /// The letter of the side.
+    pub side: String,
+    /// The target, when sides have several, and the workload.
+    pub cell: String,
+    /// Which operations.
+    pub operation: Operation,
+    /// What became of it.
+    pub result: Standing,
+    /// What the comparison says, or why it says nothing.
+    pub text: String,
+}
+
+/// Whether an expectation holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Standing {
+    /// It cannot be told.
+    NotJudged,
+    /// It holds.
+    Held,
+    /// It is not broken for certain, but may be.
+    Unsure,
+    /// It is broken: the whole interval lies beyond.
+    Breached,
+}
+
+impl Standing {
+    /// The word.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::NotJudged => "not judged",
+            Self::Held => "held",
+            Self::Unsure => "not sure",
+            Self::Breached => "breached",
+        }
+    }
+}
+
+impl Outcome {
+    /// The cells with this result.
+    pub(super) fn with(&self, result: Standing) -> impl Iterator<Item = &Judged> {
+        self.cells.iter().filter(move |judged| judged.result == result)
+    }
+}
+
+impl Expectation {
+    /// What became of it.
+    pub(super) fn judge(&self, pairs: &[Pair]) -> Outcome {
+        let cells = pairs.iter().flat_map(|pair| pair.cells.iter().map(move |cell| (pair, cell)));
+        let numbers = cells.flat_map(|(pair, cell)| {
+            cell.metrics.iter().filter(|metric| metric.metric == self.metric).map(move |metric| (pair, cell, metric))
+        });
+        let cells: Vec<Judged> = numbers.map(|(pair, cell, metric)| self.judge_number(pair, cell, metric)).collect();
+        let result = cells.iter().map(|judged| judged.result).max().unwrap_or(Standing::NotJudged);
+        Outcome { expectation: self.text.clone(), result, cells }
+    }
+
+    fn judge_number(&self, pair: &Pair, cell: &CellPair, metric: &MetricPair) -> Judged {
+        let (result, text) = match &metric.compared {
+            Some(compared) => {
+                let doubts = words::doubts(cell, pair.letters());
+                let change = words::change(&compared.ratio);
+                let text = if doubts.is_empty() { change } else { format!("{change}, {doubts}") };
+                (self.of_ratio(&compared.ratio), text)
+            }
+            None => (Standing::NotJudged, metric.reason.clone().unwrap_or_default()),
+        };
+        Judged { side: pair.side.clone(), cell: cell.label(), operation: metric.operation, result, text }
+    }
+
+    fn of_ratio(&self, ratio: &Ratio) -> Standing {
+        let (is_breached, is_held) = match self.beyond {
+            Beyond::Above(limit) => (ratio.low > limit, ratio.high <= limit),
+            Beyond::Below(limit) => (ratio.high < limit, ratio.low >= limit),
+        };
+        match (is_breached, is_held) {
+            (true, _) => Standing::Breached,
+            (false, true) => Standing::Held,
+            (false, false) => Standing::Unsure,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_expectation_names_a_number_and_a_change_with_its_sign() {
+        let parse = |text: &str| text.parse::<Expectation>().map(|parsed| (parsed.metric, parsed.beyond));
+        assert_eq!(parse("p99>+10%"), Ok((Metric::P99, Beyond::Above(1.1))));
+        assert_eq!(parse(" iops < -5 % "), Ok((Metric::Iops, Beyond::Below(0.95))));
+        assert_eq!(parse("bandwidth<-12.5%"), Ok((Metric::Throughput, Beyond::Below(0.875))));
+        assert_eq!(parse("p99.9>+0%").unwrap().0, Metric::P99_9);
+        for text in ["", "p99", "p99>10%", "p99>+10", "p98>+10%", "p99=+10%", "iops<-100%", "iops<-NaN%", ">+1%"] {
+            assert!(parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn only_an_interval_that_lies_beyond_as_a_whole_breaks_an_expectation() {
+        let held = |text: &str, low: f64, high: f64| {
+            let ratio = Ratio { ratio: (low * high).sqrt(), low, high, p_value: 0.0, detectable: 0.0 };
+            text.parse::<Expectation>().unwrap().of_ratio(&ratio)
+        };
+        assert_eq!(held("p99>+10%", 1.11, 1.3), Standing::Breached);
+        assert_eq!(held("p99>+10%", 1.05, 1.3), Standing::Unsure);
+        assert_eq!(held("p99>+10%", 0.9, 1.09), Standing::Held);
+        assert_eq!(held("iops<-5%", 0.8, 0.94), Standing::Breached);
+        assert_eq!(held("iops<-5%", 0.8, 0.96), Standing::Unsure);
+        assert_eq!(held("iops<-5%", 0.95, 1.2), Standing::Held);
+    }
+}

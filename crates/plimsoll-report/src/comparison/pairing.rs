@@ -1,0 +1,147 @@
+//! The cells of two sides with each other, number by number.
+
+use plimsoll_measure::compare::conclusion::Conclusion;
+use plimsoll_record::record::Cell;
+use plimsoll_workload::plan::Pacing;
+
+use super::{
+    Aspect, CellPair, Compared, ComparisonError, Difference, Metric, MetricPair, Operation, Pair, RankRatio, Wishes,
+    environments,
+    evidence::{self, Evidence},
+    label, matching, plans,
+    side::Subject,
+    words,
+};
+
+/// A comparison in which nothing is compared is refused: what it would not say could be taken for no difference.
+pub(super) fn refuse_in_vain(pairs: &[(Pair, Vec<Aspect>)]) -> Result<(), ComparisonError> {
+    let cells = || pairs.iter().flat_map(|(pair, _)| &pair.cells);
+    if cells().next().is_none() {
+        let (pair, _) = pairs.first().ok_or(ComparisonError::Nothing)?;
+        return Err(ComparisonError::NothingInCommon {
+            reference: pair.reference.clone(),
+            ours: pair.only_in_reference.join(", "),
+            side: pair.side.clone(),
+            theirs: pair.only_in_side.join(", "),
+        });
+    }
+    if cells().any(|cell| cell.differs_in.is_empty()) {
+        return Ok(());
+    }
+    let (mut texts, mut words) = (Vec::new(), Vec::new());
+    for (pair, aspects) in pairs {
+        let differences = pair.cells.iter().flat_map(|cell| &cell.differs_in);
+        texts.extend(differences.map(|difference| difference.text(pair.letters())));
+        words.extend(aspects.iter().map(|aspect| aspect.word().to_owned()));
+    }
+    for list in [&mut texts, &mut words] {
+        let mut seen = Vec::new();
+        list.retain(|text| {
+            !seen.contains(text) && {
+                seen.push(text.clone());
+                true
+            }
+        });
+    }
+    Err(ComparisonError::NotComparable { differences: words::list(&texts), words: words.join(",") })
+}
+
+/// A side and the reference, and in what aspects plans differ that must not.
+pub(super) fn pair(subjects: [&Subject<'_>; 2], letters: [&str; 2], wishes: &Wishes) -> (Pair, Vec<Aspect>) {
+    let in_one_run = subjects[0].record.id == subjects[1].record.id;
+    let mut pair = Pair {
+        reference: letters[0].to_owned(),
+        side: letters[1].to_owned(),
+        in_one_run,
+        confounded: environments::differences(subjects[0], subjects[1]),
+        cells: Vec::new(),
+        only_in_reference: Vec::new(),
+        only_in_side: Vec::new(),
+    };
+    let mut aspects = Vec::new();
+    let theirs = subjects[1].groups();
+    for (target, ours) in subjects[0].groups() {
+        let others = theirs.iter().find(|(name, _)| *name == target).map(|(_, cells)| cells.as_slice());
+        let matches = matching::matches(&ours, others.unwrap_or_default());
+        for cells in matches.pairs {
+            let (accepted, refused): (Vec<_>, Vec<_>) = plans::differences(cells[0], cells[1])
+                .into_iter()
+                .partition(|(aspect, _)| wishes.despite.contains(aspect));
+            aspects.extend(refused.iter().map(|(aspect, _)| *aspect));
+            for (_, difference) in accepted {
+                if !pair.confounded.contains(&difference) {
+                    pair.confounded.push(difference);
+                }
+            }
+            let differs_in = refused.into_iter().map(|(_, difference)| difference).collect();
+            pair.cells.push(cell_pair(target, cells, in_one_run, differs_in, wishes.margin));
+        }
+        let name = |cell: &Cell| label(target, &cell.workload);
+        let names = |cells: Vec<&Cell>| cells.into_iter().map(name).collect::<Vec<_>>();
+        pair.only_in_reference.extend(names(matches.only_first));
+        pair.only_in_side.extend(names(matches.only_second));
+    }
+    (pair, aspects)
+}
+
+fn cell_pair(
+    target: Option<&str>,
+    cells: [&Cell; 2],
+    in_one_run: bool,
+    differs_in: Vec<Difference>,
+    margin: f64,
+) -> CellPair {
+    let mut metrics = Vec::new();
+    for operation in Operation::ALL {
+        let results = cells.map(|cell| operation.result_of(cell));
+        if results.iter().all(Option::is_none) {
+            continue;
+        }
+        for metric in Metric::ALL {
+            if metric == Metric::Throughput && operation == Operation::Sync {
+                continue;
+            }
+            let [reference, value] = results.map(|result| result.and_then(|result| metric.of_result(result)));
+            let evidence = match (reference, value) {
+                _ if !differs_in.is_empty() => Err("the plans differ"),
+                (Some(_), Some(_)) => evidence::of(cells, in_one_run, operation, metric),
+                _ if metric.is_latency() && results.iter().all(Option::is_some) => Err("too few operations"),
+                _ => Err("not measured on both sides"),
+            };
+            let reason = evidence.err().map(str::to_owned);
+            let compared = evidence.ok().map(|evidence| compared(&evidence, margin));
+            metrics.push(MetricPair { operation, metric, reference, value, compared, reason });
+        }
+    }
+    let names = cells.map(|cell| cell.workload.as_str());
+    let workload = if names[0] == names[1] { names[0].to_owned() } else { names.join(" / ") };
+    CellPair {
+        target: target.map(str::to_owned),
+        workload,
+        reference_verdict: cells[0].verdict,
+        verdict: cells[1].verdict,
+        reference_errors: cells[0].errors,
+        errors: cells[1].errors,
+        differs_in,
+        sentence: String::new(),
+        headline: headline(cells, &metrics),
+        metrics,
+    }
+}
+
+/// The number that answers which of both is better. An open loop has the rate that was asked for, so there it is how
+/// long operations took.
+fn headline(cells: [&Cell; 2], metrics: &[MetricPair]) -> Option<usize> {
+    let is_open = cells.iter().any(|cell| matches!(cell.plan.pacing, Pacing::Open { .. }));
+    let wanted: &[Metric] = if is_open { &[Metric::P99, Metric::P50] } else { &[Metric::Iops] };
+    let find = |wanted: &Metric| metrics.iter().position(|pair| pair.metric == *wanted && pair.compared.is_some());
+    wanted.iter().find_map(find).or_else(|| metrics.iter().position(|pair| Some(&pair.metric) == wanted.first()))
+}
+
+fn compared(evidence: &Evidence, margin: f64) -> Compared {
+    let Evidence { ratio, method, values, ranks } = *evidence;
+    let ranks =
+        ranks.map(|shift| RankRatio { ratio: shift.estimate.exp(), low: shift.low.exp(), high: shift.high.exp() });
+    // Whether a difference is beyond chance is known when all are there.
+    Compared { ratio, method, values, conclusion: Conclusion::of(&ratio, margin), different: false, ranks }
+}

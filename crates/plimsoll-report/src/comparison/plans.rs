@@ -1,0 +1,239 @@
+//! In what that matters two cells were measured differently.
+
+use std::str::FromStr;
+
+use plimsoll_record::record::Cell;
+use plimsoll_workload::{
+    plan::{BlockPlan, Pacing},
+    settings::FileSharing,
+};
+use serde::Serialize;
+
+use super::Difference;
+use crate::numbers;
+
+/// Something about a cell's plan without which its numbers mean something else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Aspect {
+    /// Reads or writes, sequential or random, and their shares.
+    Pattern,
+    /// Bytes of an operation.
+    BlockSize,
+    /// Operations in flight of a job.
+    QueueDepth,
+    /// Jobs at once.
+    Jobs,
+    /// Bytes that operations choose from.
+    WorkingSet,
+    /// Where these begin.
+    Offset,
+    /// Whether jobs share files.
+    FileSharing,
+    /// The distance between sequential operations.
+    Stride,
+    /// Which blocks are chosen how often.
+    Distribution,
+    /// Through the page cache or around it.
+    CacheMode,
+    /// When writes are made durable.
+    Durability,
+    /// Pauses of the jobs.
+    ThinkTime,
+    /// When operations are issued.
+    Rate,
+    /// What writes contain.
+    Payload,
+    /// Whether blocks are checked.
+    Verification,
+    /// How I/O reached the kernel.
+    Engine,
+    /// Polling, and waiting for several completions at once.
+    Polling,
+}
+
+impl Aspect {
+    /// All of them.
+    pub const ALL: [Self; 17] = [
+        Self::Pattern,
+        Self::BlockSize,
+        Self::QueueDepth,
+        Self::Jobs,
+        Self::WorkingSet,
+        Self::Offset,
+        Self::FileSharing,
+        Self::Stride,
+        Self::Distribution,
+        Self::CacheMode,
+        Self::Durability,
+        Self::ThinkTime,
+        Self::Rate,
+        Self::Payload,
+        Self::Verification,
+        Self::Engine,
+        Self::Polling,
+    ];
+
+    /// The word on the command line.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Pattern => "pattern",
+            Self::BlockSize => "block-size",
+            Self::QueueDepth => "queue-depth",
+            Self::Jobs => "jobs",
+            Self::WorkingSet => "working-set",
+            Self::Offset => "offset",
+            Self::FileSharing => "file-sharing",
+            Self::Stride => "stride",
+            Self::Distribution => "distribution",
+            Self::CacheMode => "cache-mode",
+            Self::Durability => "durability",
+            Self::ThinkTime => "think-time",
+            Self::Rate => "rate",
+            Self::Payload => "payload",
+            Self::Verification => "verification",
+            Self::Engine => "engine",
+            Self::Polling => "polling",
+        }
+    }
+
+    /// The word in a sentence.
+    fn name(self) -> String {
+        self.word().replace('-', " ")
+    }
+}
+
+impl FromStr for Aspect {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        Self::ALL.into_iter().find(|aspect| aspect.word() == text).ok_or_else(|| {
+            let words = Self::ALL.map(Self::word).join(", ");
+            format!("\"{text}\" is nothing that plans differ in: choose one of {words}")
+        })
+    }
+}
+
+/// Working sets that differ by less than this factor are taken for equal: volumes of one size differ by a little.
+const WORKING_SET_FACTOR: f64 = 1.05;
+
+/// What differs between the plans of two cells.
+pub(super) fn differences(first: &Cell, second: &Cell) -> Vec<(Aspect, Difference)> {
+    let (ours, theirs) = (aspects(first), aspects(second));
+    let differing = ours.into_iter().zip(theirs).filter(|((aspect, one), (_, other))| match aspect {
+        Aspect::WorkingSet => !are_close(working_set(&first.plan), working_set(&second.plan)),
+        _ => one != other,
+    });
+    differing.map(|((aspect, one), (_, other))| (aspect, Difference::new(aspect.name(), one, other))).collect()
+}
+
+fn are_close(one: u64, other: u64) -> bool {
+    let (less, more) = (one.min(other) as f64, one.max(other) as f64);
+    more <= less * WORKING_SET_FACTOR
+}
+
+fn working_set(plan: &BlockPlan) -> u64 {
+    plan.size_bytes.saturating_mul(u64::from(plan.file_count()))
+}
+
+/// What matters of a cell's plan, as text.
+fn aspects(cell: &Cell) -> [(Aspect, String); 17] {
+    // Every field is named, so that a new parameter does not compile until somebody decides whether it matters.
+    let BlockPlan {
+        rw,
+        read_percent,
+        random_percent,
+        read_block_sizes,
+        write_block_sizes,
+        block_size_bytes_max: _,
+        alignment_bytes: _,
+        jobs,
+        queue_depth,
+        offset_bytes,
+        size_bytes: _,
+        files,
+        gap_bytes,
+        distribution,
+        buffered,
+        sync,
+        fsync_every,
+        fdatasync_every,
+        end_fsync,
+        think_time_ns,
+        think_time_operations,
+        pacing,
+        start_delay_ns: _,
+        ramp_ns: _,
+        slot_ns: _,
+        operations: _,
+        amount_bytes: _,
+        payload,
+        verify,
+        seed: _,
+        engine: _,
+        batch,
+        iopoll,
+        sqpoll,
+        pin: _,
+        keep_going: _,
+    } = &cell.plan;
+    let is_set = |is_set: bool, text: String| if is_set { text } else { "none".to_owned() };
+    let reads = cell.plan.reads().then(|| read_block_sizes.to_string());
+    let writes = cell.plan.writes().then(|| write_block_sizes.to_string());
+    let block_size = match (reads, writes) {
+        (Some(reads), Some(writes)) if reads != writes => format!("{reads} reads, {writes} writes"),
+        (reads, writes) => reads.or(writes).unwrap_or_default(),
+    };
+    let words = |flags: &[(bool, String)]| {
+        let set: Vec<&str> = flags.iter().filter(|(set, _)| *set).map(|(_, word)| word.as_str()).collect();
+        is_set(!set.is_empty(), set.join(" "))
+    };
+    let durability = words(&[
+        (sync.as_str() != "none", sync.to_string()),
+        (*fsync_every > 0, format!("fsync after {fsync_every}")),
+        (*fdatasync_every > 0, format!("fdatasync after {fdatasync_every}")),
+        (*end_fsync, "fsync at the end".to_owned()),
+    ]);
+    let think_time = format!("{} after {think_time_operations}", numbers::duration(*think_time_ns));
+    let polling = words(&[
+        (*iopoll, "iopoll".to_owned()),
+        (*sqpoll, "sqpoll".to_owned()),
+        (*batch > 1, format!("batches of {batch}")),
+    ]);
+    let sharing = match files {
+        FileSharing::PerJob if *jobs > 1 => "per job",
+        _ => "shared",
+    };
+    [
+        (Aspect::Pattern, format!("{rw} {read_percent} % read {random_percent} % random")),
+        (Aspect::BlockSize, block_size),
+        (Aspect::QueueDepth, queue_depth.to_string()),
+        (Aspect::Jobs, jobs.to_string()),
+        (Aspect::WorkingSet, numbers::bytes(working_set(&cell.plan))),
+        (Aspect::Offset, numbers::bytes(*offset_bytes)),
+        (Aspect::FileSharing, sharing.to_owned()),
+        (Aspect::Stride, numbers::bytes(*gap_bytes)),
+        (Aspect::Distribution, is_set(*random_percent > 0, distribution.to_string())),
+        (Aspect::CacheMode, if *buffered { "buffered" } else { "direct" }.to_owned()),
+        (Aspect::Durability, is_set(cell.plan.writes(), durability)),
+        (Aspect::ThinkTime, is_set(*think_time_ns > 0, think_time)),
+        (Aspect::Rate, rate(pacing, *jobs)),
+        (Aspect::Payload, is_set(cell.plan.writes(), payload.to_string())),
+        (Aspect::Verification, if *verify { "on" } else { "off" }.to_owned()),
+        (Aspect::Engine, cell.engine.to_string()),
+        (Aspect::Polling, polling),
+    ]
+}
+
+fn rate(pacing: &Pacing, jobs: u32) -> String {
+    let Pacing::Open { arrival, operations_per_second_per_job, bytes_per_second_per_job } = pacing else {
+        return "closed loop".to_owned();
+    };
+    let jobs = f64::from(jobs);
+    let operations = operations_per_second_per_job.map(|rate| format!("{} IOPS", numbers::iops(rate * jobs)));
+    let bytes = || {
+        bytes_per_second_per_job
+            .map(|rate| format!("{} {}", numbers::throughput(rate * jobs), numbers::THROUGHPUT_UNIT))
+    };
+    format!("{} {arrival}", operations.or_else(bytes).unwrap_or_default())
+}

@@ -1,0 +1,422 @@
+//! What may be said of records side by side.
+
+use plimsoll_measure::random::Random;
+use plimsoll_record::{
+    event::RunEvent,
+    record::{Cell, Outcome as Ending},
+};
+use plimsoll_workload::{
+    plan::Pacing,
+    settings::{Arrival, EngineChoice, ReadWrite},
+    workload::Workload,
+};
+use uuid::Uuid;
+
+use super::{expectation::Standing, *};
+use crate::{
+    style::Style,
+    test_records::{Story, workloads},
+};
+
+mod shown;
+
+const PLAIN: Style = Style { colour: false };
+
+/// Noise with this standard deviation around 1.
+fn noise(random: &mut Random, deviation: f64) -> f64 {
+    let sum: f64 = (0..12).map(|_| random.unit()).sum();
+    1.0 + deviation * (sum - 6.0)
+}
+
+/// A run of these workloads on these targets, twelve visits each; a target is as many times as fast as the first one
+/// would be. Each pass has a level of its own that all cells share.
+fn run(targets: &[(&str, f64)], workloads: &[Workload], rates: &[(u64, u64)], deviation: f64, seed: u64) -> Record {
+    let names: Vec<&str> = targets.iter().map(|(name, _)| *name).collect();
+    let mut story = Story::new(&names, workloads);
+    for round in 0..12 {
+        let pass = 1.0 + 0.2 * Random::at(seed, &[round]).unit();
+        for (target, (_, factor)) in targets.iter().enumerate() {
+            for (workload, (iops, latency_ns)) in rates.iter().enumerate() {
+                let cell = target * rates.len() + workload;
+                let level = pass * factor * noise(&mut Random::at(seed, &[round, cell as u64]), deviation);
+                let rate = (*iops as f64 * level) as u64;
+                let slot = story.slot(cell, round as u32, rate, (*latency_ns as f64 / level) as u64);
+                story.tell(&RunEvent::SlotFinished(Box::new(slot)));
+            }
+        }
+    }
+    let mut record = story.end(120_000_000_000, Ending::Complete);
+    record.cells.iter_mut().for_each(|cell| cell.verdict = Some(Verdict::Steady));
+    record.id = Uuid::from_u128(0x0199_c0de_7a3e_7000_8000_0000_0000_0000 + (u128::from(seed) << 80));
+    record
+}
+
+/// Two workloads on one directory, without the shared ups and downs.
+fn alone(target: &str, factor: f64, deviation: f64, seed: u64) -> Record {
+    let mut story = Story::new(&[target], &workloads("canonical")[..2]);
+    for (cell, (iops, latency_ns)) in [(5_000.0, 600_000.0), (4_000.0, 740_000.0)].into_iter().enumerate() {
+        for round in 0..12 {
+            let level = factor * noise(&mut Random::at(seed, &[round, cell as u64]), deviation);
+            let slot = story.slot(cell, round as u32, (iops * level) as u64, (latency_ns / level) as u64);
+            story.tell(&RunEvent::SlotFinished(Box::new(slot)));
+        }
+    }
+    let mut record = story.end(120_000_000_000, Ending::Complete);
+    record.cells.iter_mut().for_each(|cell| cell.verdict = Some(Verdict::Steady));
+    record.id = Uuid::from_u128(0x0199_c0de_7a3e_7000_8000_0000_0000_0000 + (u128::from(seed) << 80));
+    record
+}
+
+fn two_targets(ratio: f64, seed: u64) -> Record {
+    run(
+        &[("/mnt/a", 1.0), ("/mnt/b", ratio)],
+        &workloads("canonical")[..2],
+        &[(5_000, 600_000), (4_000, 740_000)],
+        0.02,
+        seed,
+    )
+}
+
+fn compare(records: &[&Record]) -> Comparison {
+    Comparison::of(records, &Wishes::default()).unwrap()
+}
+
+fn iops(comparison: &Comparison, cell: usize) -> Compared {
+    comparison.pairs[0].cells[cell].metrics[0].compared.unwrap()
+}
+
+fn expecting(texts: &[&str]) -> Wishes {
+    Wishes { expectations: texts.iter().map(|text| text.parse().unwrap()).collect(), ..Wishes::default() }
+}
+
+#[test]
+fn targets_of_one_run_are_compared_in_blocks_of_two_passes() {
+    let found: Vec<Compared> = (0..200).map(|seed| iops(&compare(&[&two_targets(1.1, seed)]), 0)).collect();
+    assert!(found.iter().all(|found| (found.method, found.values) == (Method::PairedBlocks, [6, 6])));
+    assert!(found.iter().all(|found| found.different && found.ranks.is_some_and(|ranks| ranks.differs())));
+    // The ups and downs of the machine, of 20 %, are not in the intervals.
+    assert!(found.iter().all(|found| found.ratio.high - found.ratio.low < 0.12));
+    let covered = found.iter().filter(|found| found.ratio.low < 1.1 && 1.1 < found.ratio.high).count();
+    assert!((180..=199).contains(&covered), "{covered} of 200");
+}
+
+#[test]
+fn runs_at_different_times_are_compared_by_how_their_visits_scatter() {
+    let (first, second) = (alone("/mnt/a", 1.0, 0.02, 1), alone("/mnt/a", 1.2, 0.02, 2));
+    let comparison = compare(&[&first, &second]);
+    let found = iops(&comparison, 0);
+    assert_eq!((found.method, found.values), (Method::UnpairedVisits, [12, 12]));
+    assert!(found.different && found.ratio.low < 1.2 && 1.2 < found.ratio.high, "{found:?}");
+    let p50 = comparison.pairs[0].cells[0].metrics[2].compared.unwrap();
+    assert!(p50.different && p50.conclusion == Conclusion::Lower, "{p50:?}");
+    assert!(!comparison.pairs[0].in_one_run);
+}
+
+#[test]
+fn swapping_the_sides_inverts_every_ratio() {
+    for seed in 0..20 {
+        let (first, second) = (alone("/mnt/a", 1.0, 0.05, seed), alone("/mnt/b", 1.3, 0.05, seed + 100));
+        let both = two_targets(1.2, seed);
+        let swap = |records: &[&Record], reference: &str| {
+            let wishes = Wishes { reference: Some(reference.to_owned()), ..Wishes::default() };
+            Comparison::of(records, &wishes).unwrap()
+        };
+        for (one, other) in [
+            (compare(&[&first, &second]), compare(&[&second, &first])),
+            (compare(&[&first, &second]), swap(&[&first, &second], "B")),
+            (compare(&[&both]), swap(&[&both], "/mnt/b")),
+        ] {
+            let metrics = |comparison: &Comparison| -> Vec<Compared> {
+                let cells = comparison.pairs[0].cells.iter();
+                cells.flat_map(|cell| &cell.metrics).filter_map(|metric| metric.compared).collect()
+            };
+            let (ones, others) = (metrics(&one), metrics(&other));
+            assert!(ones.len() >= 6 && ones.len() == others.len());
+            for (one, other) in ones.iter().zip(&others) {
+                let products = [
+                    one.ratio.ratio * other.ratio.ratio,
+                    one.ratio.low * other.ratio.high,
+                    one.ratio.high * other.ratio.low,
+                ];
+                assert!(products.iter().all(|product| (product - 1.0).abs() < 1e-12), "{products:?}");
+                assert_eq!(one.conclusion, other.conclusion.inverted());
+                assert_eq!(one.different, other.different);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_storage_rarely_differs_from_itself_and_ten_percent_are_always_found() {
+    let differs = |comparison: Comparison| {
+        comparison.pairs[0].cells.iter().any(|cell| cell.headline().unwrap().compared.unwrap().different)
+    };
+    let (mut false_ones, mut found) = (0, 0);
+    for seed in 0..200 {
+        let (first, second) = (alone("/mnt/a", 1.0, 0.03, seed), alone("/mnt/a", 1.0, 0.03, seed + 1000));
+        false_ones += usize::from(differs(compare(&[&first, &second])));
+        false_ones += usize::from(differs(compare(&[&two_targets(1.0, seed)])));
+        found += usize::from(differs(compare(&[&two_targets(1.1, seed)])));
+    }
+    // Of 400 comparisons of two cells each, any one may be wrong in a twentieth.
+    assert!(false_ones <= 20, "{false_ones} of 400");
+    assert_eq!(found, 200);
+}
+
+#[test]
+fn among_many_equals_a_difference_may_be_chance_and_is_not_claimed() {
+    let workloads: Vec<Workload> = (1..=40)
+        .map(|depth| Workload { queue_depth: Some(depth.to_string().parse().unwrap()), ..workloads("iops")[0].clone() })
+        .map(|workload| Workload { name: None, ..workload })
+        .collect();
+    let rates: Vec<(u64, u64)> = workloads.iter().map(|_| (5_000, 600_000)).collect();
+    let comparison = compare(&[&run(&[("/mnt/a", 1.0), ("/mnt/b", 1.0)], &workloads, &rates, 0.03, 3)]);
+    let cells = &comparison.pairs[0].cells;
+    let by_chance = cells.iter().filter(|cell| cell.sentence.contains("may be chance among 40 comparisons")).count();
+    assert!(by_chance > 0, "one in twenty looks different");
+    assert!(!cells.iter().any(|cell| cell.headline().unwrap().compared.unwrap().different));
+    for cell in cells {
+        let [iops, throughput] = [0, 1].map(|metric| cell.metrics[metric].compared.unwrap());
+        assert_eq!(iops.different, throughput.different, "bytes say what operations say");
+    }
+}
+
+#[test]
+fn one_visit_far_off_is_told_by_the_ranks() {
+    let mut record = two_targets(1.1, 1);
+    let read = record.cells[2].slots[4].read.as_mut().unwrap();
+    read.operations *= 5;
+    let sentence = &compare(&[&record]).pairs[0].cells[0].sentence;
+    assert!(
+        sentence.starts_with("no difference found;") && sentence.ends_with("by ranks alone there is one"),
+        "{sentence}"
+    );
+}
+
+#[test]
+fn failed_operations_make_a_side_doubtful() {
+    let mut record = two_targets(1.1, 1);
+    record.cells[2].errors = 3;
+    record.outcome = Ending::Interrupted;
+    let comparison = compare(&[&record]);
+    assert!(comparison.pairs[0].cells[0].sentence.starts_with("B with errors: B is "));
+    assert!(comparison.sides[0].description.ends_with(", interrupted"), "{}", comparison.sides[0].description);
+}
+
+#[test]
+fn plans_that_differ_in_what_matters_are_not_compared_and_what_differs_is_named() {
+    let first = alone("/mnt/a", 1.0, 0.02, 1);
+    let mut second = alone("/mnt/a", 1.1, 0.02, 2);
+    second.cells[1].plan.write_block_sizes = "64k".parse().unwrap();
+    second.cells[1].engine = EngineChoice::Psync;
+    // What writes contain and how large they are is nothing to reads.
+    second.cells[0].plan.write_block_sizes = "64k".parse().unwrap();
+    let comparison = compare(&[&first, &second]);
+    let cells = &comparison.pairs[0].cells;
+    assert!(cells[0].differs_in.is_empty() && cells[0].metrics[0].compared.is_some());
+    assert_eq!(cells[1].sentence, "not compared: block size (A 4KiB, B 64KiB) and engine (A io_uring, B psync) differ");
+    assert!(cells[1].metrics.iter().all(|metric| metric.compared.is_none() && metric.reason.is_some()));
+    let wishes = Wishes { despite: vec![Aspect::BlockSize, Aspect::Engine], ..Wishes::default() };
+    let comparison = Comparison::of(&[&first, &second], &wishes).unwrap();
+    assert!(comparison.pairs[0].cells[1].metrics[0].compared.is_some());
+    assert_eq!(comparison.pairs[0].confounded.len(), 2, "{:?}", comparison.pairs[0].confounded);
+}
+
+#[test]
+fn each_aspect_that_matters_is_seen() {
+    type Change = fn(&mut Cell);
+    let changes: [(Aspect, Change); 14] = [
+        (Aspect::Pattern, |cell| cell.plan.read_percent = 50),
+        (Aspect::QueueDepth, |cell| cell.plan.queue_depth = 2),
+        (Aspect::Jobs, |cell| cell.plan.jobs = 2),
+        (Aspect::WorkingSet, |cell| cell.plan.size_bytes *= 2),
+        (Aspect::Offset, |cell| cell.plan.offset_bytes = 4096),
+        (Aspect::Stride, |cell| cell.plan.gap_bytes = 4096),
+        (Aspect::Distribution, |cell| cell.plan.distribution = "zipf:1.2".parse().unwrap()),
+        (Aspect::CacheMode, |cell| cell.plan.buffered = true),
+        (Aspect::Durability, |cell| cell.plan.fsync_every = 1),
+        (Aspect::ThinkTime, |cell| cell.plan.think_time_ns = 1000),
+        (Aspect::Rate, |cell| {
+            cell.plan.pacing = Pacing::Open {
+                arrival: Arrival::Fixed,
+                operations_per_second_per_job: Some(5.0),
+                bytes_per_second_per_job: None,
+            }
+        }),
+        (Aspect::Payload, |cell| cell.plan.payload = "zero".parse().unwrap()),
+        (Aspect::Verification, |cell| cell.plan.verify = true),
+        (Aspect::Polling, |cell| cell.plan.iopoll = true),
+    ];
+    let record = alone("/mnt/a", 1.0, 0.02, 1);
+    let cell = &record.cells[1];
+    for (aspect, change) in changes {
+        let mut changed = cell.clone();
+        change(&mut changed);
+        let found: Vec<Aspect> = plans::differences(cell, &changed).into_iter().map(|(aspect, _)| aspect).collect();
+        assert!(found.contains(&aspect), "{aspect:?}: {found:?}");
+    }
+    let mut changed = cell.clone();
+    (changed.plan.seed, changed.plan.slot_ns, changed.plan.size_bytes) = (7, None, cell.plan.size_bytes / 100 * 101);
+    assert_eq!(plans::differences(cell, &changed), [], "neither seeds nor a percent of the size matter");
+}
+
+#[test]
+fn a_comparison_of_nothing_is_refused_with_what_to_do() {
+    let refused = |records: &[&Record], wishes: &Wishes| Comparison::of(records, wishes).unwrap_err().to_string();
+    let first = alone("/mnt/a", 1.0, 0.02, 1);
+    let mut second = alone("/mnt/a", 1.0, 0.02, 2);
+    assert!(refused(&[&first], &Wishes::default()).contains("one target only"));
+    assert!(refused(&[&first, &first], &Wishes::default()).contains("named twice"));
+    assert!(refused(&[], &Wishes::default()).contains("name two runs"));
+    let wishes = Wishes { reference: Some("Z".to_owned()), ..Wishes::default() };
+    assert!(refused(&[&first, &second], &wishes).contains("A (/mnt/a), B (/mnt/a)"));
+    second.cells.iter_mut().for_each(|cell| cell.plan.queue_depth += 1);
+    let text = refused(&[&first, &second], &Wishes::default());
+    assert!(text.contains("queue depth (A 1, B 2)") && text.contains("--despite queue-depth"), "{text}");
+    second.cells.iter_mut().for_each(|cell| cell.workload += " else");
+    assert!(refused(&[&first, &second], &Wishes::default()).starts_with("no workload in common: A has latency-read"));
+}
+
+#[test]
+fn workloads_are_matched_by_name_then_by_what_they_do_and_the_rest_is_named() {
+    let first = alone("/mnt/a", 1.0, 0.02, 1);
+    let mut second = alone("/mnt/a", 1.0, 0.02, 2);
+    second.cells[0].workload = "reads".to_owned();
+    let comparison = compare(&[&first, &second]);
+    let labels: Vec<String> = comparison.pairs[0].cells.iter().map(CellPair::label).collect();
+    assert_eq!(labels, ["latency-read / reads", "latency-write"]);
+    second.cells.remove(0);
+    let comparison = compare(&[&first, &second]);
+    assert_eq!(comparison.pairs[0].only_in_reference, ["latency-read"]);
+}
+
+#[test]
+fn runs_of_the_same_targets_are_compared_target_by_target() {
+    let (first, mut second) = (two_targets(1.5, 1), two_targets(1.5, 2));
+    let comparison = compare(&[&first, &second]);
+    assert_eq!((comparison.sides.len(), comparison.pairs[0].cells.len()), (2, 4));
+    assert_eq!(comparison.pairs[0].cells[2].label(), "/mnt/b latency-read");
+    assert!(!comparison.pairs[0].cells.iter().any(|cell| cell.headline().unwrap().compared.unwrap().different));
+    // Otherwise every target is a side of its own.
+    second.cells.retain(|cell| cell.target == "/mnt/b");
+    let comparison = compare(&[&first, &second]);
+    assert_eq!(comparison.sides.iter().map(|side| side.letter.as_str()).collect::<Vec<_>>(), ["A", "B", "C"]);
+    assert_eq!(comparison.pairs.iter().map(|pair| pair.in_one_run).collect::<Vec<_>>(), [true, false]);
+}
+
+#[test]
+fn what_else_differs_between_runs_is_listed() {
+    let first = alone("/mnt/a", 1.0, 0.02, 1);
+    let mut second = alone("/mnt/a", 1.0, 0.02, 2);
+    assert_eq!(compare(&[&first, &second]).pairs[0].confounded, []);
+    second.environment.machine.kernel_release = Some("6.1.0".to_owned());
+    second.environment.machine.memory_bytes = first.environment.machine.memory_bytes.map(|bytes| bytes - 100_000);
+    second.environment.machine.hostname = Some("only known here".to_owned());
+    let target = &mut second.environment.targets[0];
+    target.mount.as_mut().unwrap().options = "rw,noatime".to_owned();
+    target.device.as_mut().unwrap().size_bytes = Some(200 << 30);
+    target.device.as_mut().unwrap().serial = Some("another".to_owned());
+    let comparison = compare(&[&first, &second]);
+    let text = text::text(&comparison, 160, PLAIN);
+    assert!(
+        text.contains(
+            "confounded: kernel (A 6.12.0, B 6.1.0), size (A 100 GiB, B 200 GiB) and mount options (A relatime, B noatime) \
+             also differ"
+        ),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_percentile_that_not_every_visit_supports_is_no_claim() {
+    let mut record = two_targets(1.2, 1);
+    let comparison = compare(&[&record]);
+    let p99 = &comparison.pairs[0].cells[0].metrics[3];
+    assert!(p99.metric == Metric::P99 && p99.compared.is_some());
+    record.cells[0].slots[4].read.as_mut().unwrap().latency_ns.p99 = None;
+    let comparison = compare(&[&record]);
+    let p99 = &comparison.pairs[0].cells[0].metrics[3];
+    assert_eq!((p99.compared, p99.reason.as_deref()), (None, Some("some visits had too few operations")));
+    assert!(p99.value.is_some(), "the number itself is known");
+}
+
+#[test]
+fn visits_that_do_not_count_are_left_out_of_their_blocks() {
+    let mut record = two_targets(1.2, 1);
+    let first = iops(&compare(&[&record]), 0);
+    record.cells[0].slots[0].counted = false;
+    assert_eq!(iops(&compare(&[&record]), 0).values, [5, 5]);
+    record.cells[2].slots[3].counted = false;
+    // Of few blocks each pass is a value.
+    let found = iops(&compare(&[&record]), 0);
+    assert_eq!((found.method, found.values), (Method::PairedPasses, [8, 8]));
+    assert!((found.ratio.ratio / first.ratio.ratio - 1.0).abs() < 0.02);
+    record.cells[0].slots.iter_mut().skip(5).for_each(|slot| slot.counted = false);
+    // One block is too few; the visits that are left are compared as they are.
+    let found = iops(&compare(&[&record]), 0);
+    assert_eq!((found.method, found.values), (Method::UnpairedVisits, [4, 11]));
+}
+
+#[test]
+fn cells_in_one_piece_are_compared_by_their_intervals() {
+    let (mut first, mut second) = (alone("/mnt/a", 1.0, 0.0, 1), alone("/mnt/a", 1.2, 0.0, 2));
+    for record in [&mut first, &mut second] {
+        for cell in &mut record.cells {
+            cell.slots.truncate(1);
+        }
+        let read = record.cells[0].read.as_mut().unwrap();
+        (read.iops_low, read.iops_high) = (Some(read.iops * 0.99), Some(read.iops * 1.01));
+    }
+    let comparison = compare(&[&first, &second]);
+    let found = iops(&comparison, 0);
+    assert_eq!((found.method, found.values), (Method::UnpairedIntervals, [1, 1]));
+    assert!(found.different && found.ratio.low < 1.2 && 1.2 < found.ratio.high, "{found:?}");
+    let throughput = comparison.pairs[0].cells[0].metrics[1].compared.unwrap();
+    assert!((throughput.ratio.low / found.ratio.low - 1.0).abs() < 1e-9);
+    assert!(comparison.pairs[0].cells[1].sentence.contains("no claim: measured too briefly"));
+}
+
+#[test]
+fn an_open_loop_is_compared_by_its_latency() {
+    let paced = Workload {
+        name: Some("paced".into()),
+        rw: Some(ReadWrite::RandRead),
+        rate: Some("5k".parse().unwrap()),
+        ..Workload::default()
+    };
+    let mut record = run(&[("/mnt/a", 1.0), ("/mnt/b", 0.5)], &[paced], &[(5_000, 210_000)], 0.02, 1);
+    let comparison = compare(&[&record]);
+    let sentence = &comparison.pairs[0].cells[0].sentence;
+    assert_eq!(sentence, "B's p99 is 1.99x [1.96, 2.02] longer");
+    record.cells[1].verdict = Some(Verdict::ClientLimited);
+    assert!(compare(&[&record]).pairs[0].cells[0].sentence.starts_with("B client-limited: B's p99 is"));
+}
+
+#[test]
+fn only_a_sure_breach_of_an_expectation_fails() {
+    let (first, second) = (alone("/mnt/a", 1.0, 0.02, 1), alone("/mnt/a", 0.8, 0.02, 2));
+    let judge = |texts: &[&str]| Comparison::of(&[&first, &second], &expecting(texts)).unwrap();
+    let comparison = judge(&["iops<-5%", "p50>+50%", "p99.9>+10%"]);
+    assert!(comparison.is_breached());
+    let results: Vec<Standing> = comparison.expectations.iter().map(|outcome| outcome.result).collect();
+    assert_eq!(results, [Standing::Breached, Standing::Held, Standing::NotJudged]);
+    assert!(!judge(&["p50>+50%"]).is_breached());
+    // The change is 20 %: a limit of 20 % is not surely broken.
+    let unsure = judge(&["iops<-20%"]);
+    assert!(!unsure.is_breached() && unsure.expectations[0].result == Standing::Unsure, "{:?}", unsure.expectations);
+}
+
+#[test]
+fn json_says_what_every_number_rests_on() {
+    let (first, second) = (alone("/mnt/a", 1.0, 0.02, 1), alone("/mnt/a", 0.8, 0.02, 2));
+    let comparison = Comparison::of(&[&first, &second], &expecting(&["iops<-5%"])).unwrap();
+    let json = serde_json::to_value(&comparison).unwrap();
+    let metric = &json["pairs"][0]["cells"][0]["metrics"][0];
+    assert_eq!((&json["schema"], &metric["metric"]), (&"plimsoll-comparison/1".into(), &"iops".into()));
+    let compared = &metric["compared"];
+    for field in ["ratio", "low", "high", "p_value", "detectable"] {
+        assert!(compared[field].is_f64(), "{field}: {compared}");
+    }
+    assert_eq!((&compared["method"], &compared["different"]), (&"unpaired-visits".into(), &true.into()));
+    assert_eq!((&json["expectations"][0]["result"], &compared["conclusion"]), (&"breached".into(), &"lower".into()));
+}

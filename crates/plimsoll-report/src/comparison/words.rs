@@ -1,0 +1,252 @@
+//! The words for a ratio: what may be said, and never more.
+
+use plimsoll_measure::{
+    compare::{conclusion::Conclusion, ratio::Ratio},
+    verdict::Verdict,
+};
+
+use super::{CellPair, Compared, MetricPair};
+use crate::numbers;
+
+/// From this ratio on, a factor says more than a percentage.
+const FACTOR_MIN: f64 = 1.5;
+/// A difference that is only found when it is larger than this is none that anybody would look for.
+const DETECTABLE_MAX: f64 = 10.0;
+
+/// The sentence about a cell.
+pub(super) fn sentence(cell: &CellPair, letters: [&str; 2], margin: f64, headlines: usize) -> String {
+    let doubts = doubts(cell, letters);
+    let prefix = if doubts.is_empty() { doubts } else { format!("{doubts}: ") };
+    if !cell.differs_in.is_empty() {
+        let differences: Vec<String> = cell.differs_in.iter().map(|difference| difference.text(letters)).collect();
+        return format!("not compared: {} differ{}", list(&differences), if differences.len() == 1 { "s" } else { "" });
+    }
+    match cell.headline() {
+        Some(MetricPair { metric, compared: Some(compared), .. }) => {
+            let subject = if metric.is_latency() {
+                format!("{}'s {} is", letters[1], metric.head())
+            } else {
+                format!("{} is", letters[1])
+            };
+            let comparative = if metric.is_latency() { ["longer", "shorter"] } else { ["faster", "slower"] };
+            prefix + &claim(compared, &subject, comparative, margin, headlines)
+        }
+        Some(MetricPair { reason: Some(reason), .. }) => format!("{prefix}no claim: {reason}"),
+        _ => format!("{prefix}no claim: not measured on both sides"),
+    }
+}
+
+/// What a ratio permits to say.
+fn claim(compared: &Compared, subject: &str, comparative: [&str; 2], margin: f64, headlines: usize) -> String {
+    let ratio = &compared.ratio;
+    let comparative = comparative[usize::from(ratio.ratio < 1.0)];
+    let difference = || format!("{} {comparative}", magnitude(ratio));
+    let text = match compared.conclusion {
+        Conclusion::Equal => format!("equal within {}", numbers::percent(margin)),
+        Conclusion::NoDifference => format!("no difference found; {}", detectable(ratio.detectable)),
+        _ if !compared.different => {
+            format!("no difference found; {} may be chance among {headlines} comparisons", difference())
+        }
+        Conclusion::SlightlyHigher | Conclusion::SlightlyLower => {
+            format!("{subject} {}; may be below what matters ({})", difference(), numbers::percent(margin))
+        }
+        Conclusion::Higher | Conclusion::Lower => format!("{subject} {}", difference()),
+    };
+    match compared.ranks.filter(|ranks| ranks.differs() != ratio.differs()) {
+        Some(ranks) if ranks.differs() && !compared.different && compared.conclusion != Conclusion::Equal => {
+            text + "; by ranks alone there is one"
+        }
+        Some(ranks) if !ranks.differs() && compared.different => text + ", though not by ranks alone",
+        _ => text,
+    }
+}
+
+/// The size of a difference with its interval, without its direction: `4.1x [3.9, 4.3]`, `12 % [9, 15]`.
+pub(super) fn magnitude(ratio: &Ratio) -> String {
+    if ratio.ratio >= FACTOR_MIN {
+        return factor(ratio);
+    }
+    if ratio.ratio <= 1.0 / FACTOR_MIN {
+        return factor(&ratio.inverted());
+    }
+    let share = |value: f64| 100.0 * (value - 1.0);
+    let [middle, low, high] = if ratio.ratio >= 1.0 {
+        [share(ratio.ratio), share(ratio.low), share(ratio.high)]
+    } else {
+        [-share(ratio.ratio), -share(ratio.high), -share(ratio.low)]
+    };
+    let digits = percent_digits(middle, high - low);
+    format!("{middle:.digits$} % [{low:.digits$}, {high:.digits$}]")
+}
+
+/// A ratio with its interval and its direction, for a column: `+12 % [+9, +15]`, `0.24x [0.23, 0.26]`.
+pub(super) fn change(ratio: &Ratio) -> String {
+    if ratio.ratio >= FACTOR_MIN || ratio.ratio <= 1.0 / FACTOR_MIN {
+        return factor(ratio);
+    }
+    let [middle, low, high] = [ratio.ratio, ratio.low, ratio.high].map(|value| 100.0 * (value - 1.0));
+    let digits = percent_digits(middle, high - low);
+    // No change is neither up nor down.
+    let signed = |value: f64| match format!("{value:+.digits$}") {
+        text if text.trim_start_matches(['+', '-', '0', '.']).is_empty() => text[1..].to_owned(),
+        text => text,
+    };
+    format!("{} % [{}, {}]", signed(middle), signed(low), signed(high))
+}
+
+fn factor(ratio: &Ratio) -> String {
+    let width = ratio.high - ratio.low;
+    let digits = match ratio.ratio {
+        value if value >= 99.5 || width >= 4.0 => 0,
+        value if value >= 9.95 || (value >= 1.0 && width >= 0.2) => 1,
+        value if value >= 0.0995 => 2,
+        _ => 3,
+    };
+    format!("{:.digits$}x [{:.digits$}, {:.digits$}]", ratio.ratio, ratio.low, ratio.high)
+}
+
+/// As many decimals as the interval deserves.
+fn percent_digits(middle: f64, width: f64) -> usize {
+    match width {
+        width if width >= 4.0 => 0,
+        width if width >= 0.4 || middle.abs() >= 9.95 => 1,
+        _ => 2,
+    }
+}
+
+/// What would have been seen, rounded up to two figures.
+fn detectable(share: f64) -> String {
+    if !share.is_finite() || share > DETECTABLE_MAX {
+        return "there is too little to see any".to_owned();
+    }
+    if share >= FACTOR_MIN - 1.0 {
+        return format!("a factor of {} would have been seen", rounded_up(1.0 + share));
+    }
+    format!("{} would have been seen", seen_from(share))
+}
+
+/// The smallest difference that would have been seen, for a column.
+pub(super) fn seen_from(share: f64) -> String {
+    match share {
+        share if !share.is_finite() || share > DETECTABLE_MAX => numbers::ABSENT.to_owned(),
+        share if share >= FACTOR_MIN - 1.0 => format!("{}x", rounded_up(1.0 + share)),
+        share => format!("{} %", rounded_up(100.0 * share)),
+    }
+}
+
+fn rounded_up(value: f64) -> String {
+    if value <= 0.0 {
+        return "0".to_owned();
+    }
+    let unit = 10.0_f64.powf(value.log10().floor() - 1.0).max(0.01);
+    let rounded = (value / unit - 1e-9).ceil() * unit;
+    let digits = if unit >= 0.95 { 0 } else { unit.log10().round().abs() as usize };
+    let text = format!("{rounded:.digits$}");
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}
+
+/// One word for a table.
+pub(super) const fn word(compared: &Compared) -> &'static str {
+    match compared.conclusion {
+        Conclusion::Equal => "equal",
+        Conclusion::NoDifference => "no difference",
+        _ if !compared.different => BY_CHANCE,
+        Conclusion::Higher => "higher",
+        Conclusion::SlightlyHigher => "a bit higher",
+        Conclusion::SlightlyLower => "a bit lower",
+        Conclusion::Lower => "lower",
+    }
+}
+
+/// The word for a difference that so many comparisons make likely.
+pub(super) const BY_CHANCE: &str = "by chance?";
+/// The word for cells that differ in what matters.
+pub(super) const NOT_COMPARED: &str = "not compared";
+/// The word for numbers that do not support a comparison.
+pub(super) const NO_CLAIM: &str = "no claim";
+
+/// What makes the numbers of a cell doubtful: verdicts that are no claims, and operations that failed.
+pub(super) fn doubts(cell: &CellPair, letters: [&str; 2]) -> String {
+    let mut words = vec![verdicts([cell.reference_verdict, cell.verdict], letters)];
+    for (letter, errors) in letters.into_iter().zip([cell.reference_errors, cell.errors]) {
+        if errors > 0 {
+            words.push(format!("{letter} with errors"));
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    words.join(", ")
+}
+
+/// The words of both sides' verdicts where they are no claims: `short`, or `A unstable, B short`.
+fn verdicts(verdicts: [Option<Verdict>; 2], letters: [&str; 2]) -> String {
+    let words = verdicts.map(|verdict| match verdict {
+        Some(Verdict::Steady) => "",
+        Some(verdict) => verdict.as_str(),
+        None => "not run",
+    });
+    if words[0] == words[1] {
+        return words[0].to_owned();
+    }
+    let with_letters = letters.into_iter().zip(words).filter(|(_, word)| !word.is_empty());
+    with_letters.map(|(letter, word)| format!("{letter} {word}")).collect::<Vec<_>>().join(", ")
+}
+
+/// Several things in a sentence.
+pub(super) fn list(texts: &[String]) -> String {
+    match texts {
+        [] => String::new(),
+        [one] => one.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ratio(ratio: f64, low: f64, high: f64) -> Ratio {
+        Ratio { ratio, low, high, p_value: 0.01, detectable: 0.029 }
+    }
+
+    #[test]
+    fn a_difference_has_as_many_figures_as_its_interval_deserves() {
+        for (of, magnitude_text, change_text) in [
+            (ratio(4.1, 3.9, 4.3), "4.1x [3.9, 4.3]", "4.1x [3.9, 4.3]"),
+            (ratio(3.0, 2.98, 3.02), "3.00x [2.98, 3.02]", "3.00x [2.98, 3.02]"),
+            (ratio(12.0, 11.7, 12.3), "12.0x [11.7, 12.3]", "12.0x [11.7, 12.3]"),
+            (ratio(250.0, 240.0, 260.0), "250x [240, 260]", "250x [240, 260]"),
+            (ratio(1.12, 1.09, 1.15), "12 % [9, 15]", "+12 % [+9, +15]"),
+            (ratio(1.018, 1.004, 1.032), "1.8 % [0.4, 3.2]", "+1.8 % [+0.4, +3.2]"),
+            (ratio(1.1, 1.1, 1.1), "10.0 % [10.0, 10.0]", "+10.0 % [+10.0, +10.0]"),
+            (ratio(0.88, 0.85, 0.91), "12 % [9, 15]", "-12 % [-15, -9]"),
+            (ratio(0.25, 0.24, 0.26), "4.0x [3.8, 4.2]", "0.25x [0.24, 0.26]"),
+            (ratio(1.0, 0.98, 1.02), "0 % [-2, 2]", "0 % [-2, +2]"),
+        ] {
+            assert_eq!((magnitude(&of).as_str(), change(&of).as_str()), (magnitude_text, change_text), "{of:?}");
+        }
+    }
+
+    #[test]
+    fn what_would_have_been_seen_is_rounded_up() {
+        for (share, text) in [
+            (0.0281, "2.9 % would have been seen"),
+            (0.03, "3 % would have been seen"),
+            (0.00042, "0.05 % would have been seen"),
+            (0.121, "13 % would have been seen"),
+            (1.32, "a factor of 2.4 would have been seen"),
+            (f64::INFINITY, "there is too little to see any"),
+        ] {
+            assert_eq!(detectable(share), text, "{share}");
+        }
+    }
+
+    #[test]
+    fn only_verdicts_that_are_no_claims_are_said() {
+        let of = |first, second| verdicts([first, second], ["A", "B"]);
+        assert_eq!(of(Some(Verdict::Steady), Some(Verdict::Steady)), "");
+        assert_eq!(of(Some(Verdict::Short), Some(Verdict::Short)), "short");
+        assert_eq!(of(Some(Verdict::Unstable), Some(Verdict::Steady)), "A unstable");
+        assert_eq!(of(Some(Verdict::Burst), Some(Verdict::ClientLimited)), "A burst, B client-limited");
+        assert_eq!(of(Some(Verdict::Steady), None), "B not run");
+    }
+}

@@ -1,0 +1,81 @@
+//! Several targets side by side: workloads as rows, targets as columns.
+
+use plimsoll_record::record::{Cell, Record};
+
+use crate::{
+    facts,
+    grid::{Column, Grid, Rank, Side},
+    rows::{self, Metric},
+};
+
+/// A workload's direction, with the cell that each target has for it.
+struct Line<'a> {
+    workload: &'a str,
+    operation: &'static str,
+    cells: Vec<Option<&'a Cell>>,
+}
+
+/// The tables that compare the targets of a record, each within `limit` columns: one when all targets fit beside each
+/// other, more when there are too many. None when there is but one target.
+pub(crate) fn grids(record: &Record, limit: usize) -> Vec<Grid> {
+    let targets = facts::targets(record);
+    if targets.len() < 2 {
+        return Vec::new();
+    }
+    let lines = lines(record, &targets);
+    let mut grids = Vec::new();
+    let mut from = 0;
+    while from < targets.len() {
+        // As many targets as fit with their rates; at least two, or what is left.
+        let fits = |to: &usize| grid(&lines, from..*to, &METRICS[..1]).fits(limit);
+        let to = (from + 1..=targets.len()).rev().find(fits).unwrap_or(from + 1).max(from + 2).min(targets.len());
+        grids.push(grid(&lines, from..to, METRICS).fit(limit));
+        from = to;
+    }
+    grids
+}
+
+/// What is compared, each with its rank: those of a higher rank are left out first.
+const METRICS: &[(Metric, Rank)] = &[(Metric::Iops, 0), (Metric::Throughput, 2), (Metric::P99, 1), (Metric::Mean, 3)];
+
+fn lines<'a>(record: &'a Record, targets: &[&str]) -> Vec<Line<'a>> {
+    let mut lines: Vec<Line<'a>> = Vec::new();
+    for (index, target) in targets.iter().enumerate() {
+        for cell in record.cells.iter().filter(|cell| cell.target == *target) {
+            for (operation, _) in rows::directions(cell) {
+                // A workload that stands twice in a plan has two lines.
+                let known = lines.iter_mut().find(|line| {
+                    line.workload == cell.workload && line.operation == operation && line.cells[index].is_none()
+                });
+                match known {
+                    Some(line) => line.cells[index] = Some(cell),
+                    None => {
+                        let mut cells = vec![None; targets.len()];
+                        cells[index] = Some(cell);
+                        lines.push(Line { workload: &cell.workload, operation, cells });
+                    }
+                }
+            }
+        }
+    }
+    lines
+}
+
+fn grid(lines: &[Line<'_>], targets: std::ops::Range<usize>, metrics: &[(Metric, Rank)]) -> Grid {
+    let mut columns = vec![
+        Column::new("workload", Side::Left, 0, lines.iter().map(|line| line.workload.to_owned()).collect()),
+        Column::new("op", Side::Left, 0, lines.iter().map(|line| line.operation.to_owned()).collect()),
+    ];
+    for (metric, rank) in metrics {
+        for target in targets.clone() {
+            let value = |line: &Line<'_>| {
+                let directions = line.cells[target].map(rows::directions).unwrap_or_default();
+                let result = directions.into_iter().find(|(operation, _)| *operation == line.operation);
+                metric.of(result.and_then(|(_, result)| result))
+            };
+            let head = format!("{} {}", metric.head(), facts::letter(target));
+            columns.push(Column::new(head, Side::Right, *rank, lines.iter().map(value).collect()));
+        }
+    }
+    Grid::new(columns)
+}

@@ -1,0 +1,79 @@
+//! `plimsoll compare`: runs side by side.
+
+use std::{fs, path::Path};
+
+use anyhow::Context;
+use plimsoll_history::{history::HistoryError, location::HistoryLocation};
+use plimsoll_record::{record::Record, upgrade};
+use plimsoll_report::comparison::{Comparison, Wishes, junit, text};
+use plimsoll_workload::certainty::Precision;
+
+use super::history;
+use crate::{cli::compare::CompareArguments, exit::Exit, printer::Printer};
+
+/// Compares runs. The answer, and whether an expectation was broken.
+pub fn run(
+    arguments: &CompareArguments,
+    location: &HistoryLocation,
+    printer: Printer,
+) -> anyhow::Result<(String, Exit)> {
+    let records = records(arguments, location)?;
+    let defaults = Wishes::default();
+    let wishes = Wishes {
+        reference: arguments.reference.clone(),
+        margin: arguments.margin.map_or(defaults.margin, Precision::get),
+        despite: arguments.despite.clone(),
+        expectations: arguments.fail_if.clone(),
+    };
+    let comparison = Comparison::of(&records.iter().collect::<Vec<_>>(), &wishes)?;
+    if let Some(path) = &arguments.junit {
+        fs::write(path, junit::junit(&comparison)).with_context(|| format!("write {}", path.display()))?;
+    }
+    let answer = if arguments.json {
+        serde_json::to_string_pretty(&comparison)? + "\n"
+    } else if arguments.markdown {
+        text::markdown(&comparison)
+    } else {
+        text::text(&comparison, printer.width(), printer.style())
+    };
+    let exit = if comparison.is_breached() { Exit::Expectation } else { Exit::Success };
+    Ok((answer, exit))
+}
+
+/// The records of all sides, the baseline first.
+fn records(arguments: &CompareArguments, location: &HistoryLocation) -> anyhow::Result<Vec<Record>> {
+    let mut records = Vec::new();
+    if let Some(name) = &arguments.baseline {
+        let history = history::read(location)?;
+        let run = history.baseline(name)?.ok_or_else(|| HistoryError::NoBaseline(name.clone()))?;
+        records.push(history.get(run)?);
+        if arguments.runs.is_empty() {
+            records.push(history.get(history.find("latest")?)?);
+        }
+    }
+    for run in &arguments.runs {
+        if is_file(run) {
+            records.extend(read(run.as_ref())?);
+        } else {
+            let history = history::read(location)?;
+            records.push(history.get(history.find(run)?)?);
+        }
+    }
+    Ok(records)
+}
+
+/// What looks like a path is one, and so is what is there.
+fn is_file(run: &str) -> bool {
+    run.contains('/') || run.ends_with(".json") || Path::new(run).is_file()
+}
+
+/// The records in a file: what `plimsoll run --json`, `plimsoll show --json` or `plimsoll export` wrote.
+fn read(path: &Path) -> anyhow::Result<Vec<Record>> {
+    let file = || format!("read {}", path.display());
+    let text = fs::read_to_string(path).with_context(file)?;
+    if !text.trim_start().starts_with('[') {
+        return Ok(vec![upgrade::read(&text).with_context(file)?]);
+    }
+    let values: Vec<serde_json::Value> = serde_json::from_str(&text).with_context(file)?;
+    values.iter().map(|value| upgrade::read(&value.to_string()).with_context(file)).collect()
+}
