@@ -44,7 +44,7 @@ pub struct Rules {
     pub rounds_max: u32,
     /// Seconds of a cell alone before the first look, ramp included.
     pub seconds_min: u32,
-    /// Seconds of a cell alone after which it is given up.
+    /// Seconds of a cell alone after which it is given up when its precision is out of reach.
     pub seconds_max: u32,
 }
 
@@ -67,6 +67,11 @@ impl Rules {
         }
     }
 
+    /// Seconds of a cell alone after which it is given up even when it is nearly there.
+    pub const fn seconds_extended(&self) -> u32 {
+        2 * self.seconds_max
+    }
+
     /// The usual length of a visit, ramp included.
     pub fn visit_ns(&self) -> u64 {
         self.ramp_ns + self.measured_ns[self.measured_ns.len() / 2]
@@ -86,7 +91,7 @@ impl Rules {
             ramp_ns: 2 * SECOND_NS,
             measured_ns: DITHERED,
             rounds_min: 10,
-            rounds_max: 52,
+            rounds_max: 64,
             seconds_min: 120,
             seconds_max: 900,
         };
@@ -138,6 +143,6 @@ mod tests {
     #[test]
     fn a_finer_precision_may_take_longer_up_to_a_limit() {
         let limit = |precision: f64| Rules::new(Effort::Standard, Some(precision), 12).rounds_max;
-        assert_eq!([limit(0.05), limit(0.02), limit(0.01), limit(0.0001)], [52, 52, 208, 832]);
+        assert_eq!([limit(0.05), limit(0.02), limit(0.01), limit(0.0001)], [64, 64, 256, 1024]);
     }
 }

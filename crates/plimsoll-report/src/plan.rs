@@ -240,7 +240,7 @@ fn times_by_rules(plan: &Plan, rules: &Rules) -> String {
                 (StoppingRule::Fixed { slots, .. }, _) => slots_ns(u64::from(slots), blocks.slot_ns.unwrap_or(0)),
                 (StoppingRule::Sure, _) if !rules.claims => slots_ns(u64::from(rules.rounds_max), usual_ns),
                 (StoppingRule::Sure, false) if alone => u64::from(rules.seconds_min) * 1_150_000_000,
-                (StoppingRule::Sure, true) if alone => u64::from(rules.seconds_max) * 1_000_000_000,
+                (StoppingRule::Sure, true) if alone => u64::from(rules.seconds_extended()) * 1_000_000_000,
                 (StoppingRule::Sure, false) => slots_ns(u64::from(rules.rounds_min) + 1, usual_ns),
                 (StoppingRule::Sure, true) => slots_ns(u64::from(rules.rounds_max), usual_ns),
             }

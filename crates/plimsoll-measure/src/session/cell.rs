@@ -17,6 +17,9 @@ use crate::{
 
 /// Fixed visits fewer than this are judged second by second, as if they were one piece.
 const ROUNDS_JUDGED_MIN: u32 = 5;
+/// How far beyond the last second a precision may seem to be and yet be worth going on for: intervals of slow noise are
+/// too wide by such a factor as often as not.
+const REACH: f64 = 1.5;
 /// Visits of both kinds that a check for carry-over needs.
 const CARRY_OVER_VISITS_MIN: usize = 3;
 /// Standard errors from which visits after a write differ from others.
@@ -30,6 +33,8 @@ pub(super) struct Look {
     pub(super) window: Window,
     pub(super) period_seconds: Option<usize>,
     pub(super) trend: Option<Trend>,
+    /// Whether the mean says what one will get.
+    even: bool,
     pub(super) passes: bool,
     /// The first visit, or the first second of a cell in one piece, that counts.
     from: usize,
@@ -141,13 +146,23 @@ impl Cell {
         if !self.alone {
             self.check_carry_over();
         }
-        let seconds_max = self.rules.seconds_max as usize;
-        self.closed = self.claimed || is_burst || (self.alone && self.next_look >= seconds_max);
+        let limit = self.seconds_limit(look);
+        self.closed = self.claimed || is_burst || (self.alone && self.next_look >= limit);
         let goes_on = self.alone && !self.closed;
         if goes_on {
-            self.next_look = contiguous::next_look(self.next_look, seconds_max);
+            self.next_look = contiguous::next_look(self.next_look, limit);
         }
         goes_on
+    }
+
+    /// How many seconds a cell alone gets. Past the usual limit only one goes on that will be known soon: what jumps
+    /// about is no better known after an hour.
+    fn seconds_limit(&self, look: &Look) -> usize {
+        let (usual, extended) = (self.rules.seconds_max as usize, self.rules.seconds_extended() as usize);
+        // Intervals narrow with the root of the time.
+        let needed = self.next_look as f64 * (look.half_width / (self.rules.demand.precision * look.mean)).powi(2);
+        let within_reach = look.mean > 0.0 && look.even && needed <= REACH * extended as f64;
+        if self.next_look < usual || !within_reach { usual } else { extended }
     }
 
     /// Closes a cell that has had all its visits.
@@ -228,6 +243,7 @@ impl Cell {
             window: Window { from_ns: self.second_ns(look.from), to_ns: self.second_ns(count) },
             period_seconds: look.period,
             trend: look.trend,
+            even: look.even,
             passes: look.passes,
             from: look.from,
         }
@@ -252,6 +268,7 @@ impl Cell {
             window,
             period_seconds: None,
             trend: look.trend,
+            even: look.even,
             passes: look.passes,
             from: look.from,
         }

@@ -53,7 +53,7 @@ impl Session {
         let until = |seconds: f64| ((seconds - done).max(0.0) * 1e9) as u64;
         // Two looks have to pass, and the next one is 15 % later.
         let needed = (done * factor).max(f64::from(self.rules.seconds_min) * 1.15);
-        (until(needed), until(f64::from(self.rules.seconds_max)))
+        (until(needed), until(f64::from(self.rules.seconds_extended())))
     }
 
     fn remaining_rounds(&self, state: &Cell, factor: f64) -> (u64, u64) {

@@ -152,7 +152,7 @@ fn the_last_open_cell_is_not_visited_faster_and_faster() {
     let mut session = Session::new(plan(cells(6)));
     let slots = drive(&mut session, &[&restless, &even, &even, &even, &even, &even]);
     let visits = rounds_of(&slots, 0);
-    assert_eq!(visits.len(), 52);
+    assert_eq!(visits.len() as u32, session.rules().rounds_max);
     assert_eq!(session.answer(0).verdict, Verdict::Unstable);
     // Ten minutes over fifteen rounds are forty seconds a pass, whether or not others fill it.
     let pass_ns = (visits[51].0 - visits[20].0) / 31;
@@ -389,4 +389,19 @@ proptest! {
         let rate = answer.estimate.unwrap().rate;
         prop_assert!(answer.verdict != Verdict::Steady || (rate / 1000.0 - 1.0).abs() < 0.05, "{answer:?}");
     }
+}
+
+#[test]
+fn a_cell_alone_that_is_nearly_there_gets_more_time_and_one_that_jumps_about_does_not() {
+    let load_s = |trace: &[f64]| {
+        let mut session = Session::new(plan(cells(1)));
+        drive(&mut session, &[trace]);
+        (session.answer(0).verdict, session.answer(0).load_ns / SECOND)
+    };
+    let loads: Vec<(Verdict, u64)> =
+        (0..8).map(|seed| load_s(&test_noise::rates(1000.0, 0.018, 0.97, 7200, seed))).collect();
+    assert!(loads.iter().any(|(verdict, load)| *verdict == Verdict::Steady && *load > 900), "{loads:?}");
+    assert!(loads.iter().all(|(_, load)| *load <= 1800), "{loads:?}");
+    let wild: Vec<f64> = (0..7200).map(|t| if t / 7 % 2 == 0 { 100.0 } else { 100_000.0 }).collect();
+    assert_eq!(load_s(&wild), (Verdict::Unstable, 900));
 }

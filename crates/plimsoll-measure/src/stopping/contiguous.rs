@@ -40,6 +40,8 @@ pub struct Look {
     pub shifts: usize,
     /// The line through the seconds kept.
     pub trend: Option<Trend>,
+    /// Whether the mean says what one will get.
+    pub even: bool,
     /// Whether all is as a steady cell has it.
     pub passes: bool,
 }
@@ -66,11 +68,8 @@ pub fn look(rates: &[f64], demand: &Demand) -> Look {
     let kept = &rates[from..];
     let trend = slope::of_seconds(kept, demand.precision);
     let known = interval.mean > 0.0 && interval.half_width <= demand.precision * interval.mean;
-    let passes = cut.is_some()
-        && outlived
-        && known
-        && !trend.is_some_and(|trend| trend.matters)
-        && is_even(kept, interval.period.is_some());
+    let even = is_even(kept, interval.period.is_some());
+    let passes = cut.is_some() && outlived && known && !trend.is_some_and(|trend| trend.matters) && even;
     Look {
         from,
         mean: interval.mean,
@@ -78,6 +77,7 @@ pub fn look(rates: &[f64], demand: &Demand) -> Look {
         period: interval.period,
         shifts: boundaries.len() - 2,
         trend,
+        even,
         passes,
     }
 }

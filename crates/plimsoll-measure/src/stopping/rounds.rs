@@ -40,6 +40,8 @@ pub struct Look {
     pub half_width: f64,
     /// The line through the rounds kept.
     pub trend: Option<Trend>,
+    /// Whether the mean says what one will get.
+    pub even: bool,
     /// Whether all is as a steady cell has it.
     pub passes: bool,
 }
@@ -118,11 +120,10 @@ pub fn look<S: AsRef<[f64]>>(rounds: &[f64], seconds: &[S], rounds_min: usize, d
     let half_width = half_width(kept);
     let trend = slope::of_rounds(kept, demand.precision);
     let known = center > 0.0 && half_width <= demand.precision * center;
-    let passes = kept.len() >= CLAIM_ROUNDS_MIN.min(rounds_min)
-        && known
-        && !trend.is_some_and(|trend| trend.matters)
-        && spread(&pooled(&seconds[from..])) <= STEADY_SPREAD_MAX;
-    Look { from, mean: center, half_width, trend, passes }
+    let even = spread(&pooled(&seconds[from..])) <= STEADY_SPREAD_MAX;
+    let passes =
+        kept.len() >= CLAIM_ROUNDS_MIN.min(rounds_min) && known && !trend.is_some_and(|trend| trend.matters) && even;
+    Look { from, mean: center, half_width, trend, even, passes }
 }
 
 fn pooled<S: AsRef<[f64]>>(seconds: &[S]) -> Vec<f64> {
