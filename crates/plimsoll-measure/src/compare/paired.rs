@@ -59,10 +59,11 @@ pub fn blocks_needed(logs: &[f64]) -> usize {
 }
 
 /// The ratio from all blocks of a two-stage comparison: its error is that of the first blocks, which decided how many
-/// there are. `None` before they are there.
+/// there are, or of all when they scatter more: a neighbour that comes later has no place in the theory. `None` before
+/// the first blocks are there.
 pub fn two_stage_ratio(logs: &[f64], confidence: f64) -> Option<Ratio> {
     let first = logs.get(..FIRST_BLOCKS)?;
-    let error = (variance(first) / logs.len() as f64).sqrt();
+    let error = (variance(first).max(variance(logs)) / logs.len() as f64).sqrt();
     Some(Ratio::of_logs(mean(logs), error, (FIRST_BLOCKS - 1) as f64, confidence))
 }
 
