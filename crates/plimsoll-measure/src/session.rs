@@ -27,6 +27,7 @@ mod cell;
 mod order;
 mod plan;
 mod progress;
+mod resuming;
 #[cfg(test)]
 mod tests;
 mod turns;
@@ -37,6 +38,7 @@ use std::collections::VecDeque;
 use self::{
     answer::{Answer, Burst, Estimate, Moved},
     cell::{Cell, Look},
+    resuming::Pause,
     visit::Visit,
 };
 use crate::{detect::token_bucket::Stretch, effort::Rules, stability::Stability, verdict::Verdict};
@@ -128,6 +130,8 @@ pub struct Session {
     latest: Option<Latest>,
     /// Targets whose bookend is still to come; absent until all cells are done.
     bookends: Option<VecDeque<usize>>,
+    /// When it was interrupted, in the order of time.
+    pauses: Vec<Pause>,
 }
 
 impl Session {
@@ -147,6 +151,7 @@ impl Session {
             pass_from_ns: None,
             latest: None,
             bookends: None,
+            pauses: Vec::new(),
         }
     }
 
@@ -173,17 +178,15 @@ impl Session {
 
     /// Takes in what a visit measured.
     pub fn observe(&mut self, slot: &Slot, visit: Visit) {
-        if slot.purpose == Purpose::Bookend {
-            self.compare_bookend(slot.cell, &visit);
-        } else {
-            self.add(slot.cell, visit);
-        }
+        self.take_in(slot.cell, slot.purpose, visit);
     }
 
-    /// Takes in a visit of an earlier session that this one goes on with. All of a cell's come in order, before the
-    /// first step is asked for.
-    pub fn resume(&mut self, cell: usize, visit: Visit) {
-        self.add(cell, visit);
+    fn take_in(&mut self, cell: usize, purpose: Purpose, visit: Visit) {
+        if purpose == Purpose::Bookend {
+            self.compare_bookend(cell, &visit);
+        } else {
+            self.add(cell, visit);
+        }
     }
 
     /// A cell that failed gets no further visits.
@@ -230,7 +233,7 @@ impl Session {
 
     /// The rates of a cell's judged seconds, for detectors. A cell alone is one stretch, up to where it was judged.
     pub fn stretches(&self, cell: usize) -> Vec<Stretch<'_>> {
-        self.cells[cell].stretches()
+        self.cells[cell].stretches(&self.pauses)
     }
 
     fn word(&self, cell: usize, look: Option<&Look>, burst: bool) -> Verdict {

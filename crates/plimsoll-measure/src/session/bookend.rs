@@ -1,5 +1,7 @@
 //! A last visit to one cell of each target, which tells whether what was claimed still holds.
 
+use std::collections::VecDeque;
+
 use super::{
     Purpose, Session, Slot, Step,
     answer::{Moved, Window},
@@ -15,17 +17,11 @@ impl Session {
     /// The next target to look at again, when everything else is done.
     pub(super) fn next_bookend(&mut self, now_ns: u64) -> Step {
         let Some(not_before_ns) = self.plan.bookend_ns else { return Step::Done };
-        let cells = &self.cells;
-        let bookends = self.bookends.get_or_insert_with(|| {
-            let mut targets = Vec::new();
-            let claims = (0..cells.len()).filter(|cell| cells[*cell].claimed);
-            claims.filter(|cell| note_new(&mut targets, cells[*cell].plan.target)).collect()
-        });
-        let Some(cell) = bookends.front().copied() else { return Step::Done };
+        let Some(cell) = self.open_bookends().front().copied() else { return Step::Done };
         if now_ns < not_before_ns {
             return self.wait(not_before_ns);
         }
-        bookends.pop_front();
+        self.open_bookends().pop_front();
         let ramp_ns = self.cells[cell].plan.ramp_ns.unwrap_or(self.rules.ramp_ns);
         let lengths = self.rules.measured_ns;
         let slot = Slot {
@@ -36,6 +32,16 @@ impl Session {
             purpose: Purpose::Bookend,
         };
         self.fit(slot, now_ns)
+    }
+
+    /// One cell of each target that is still to be looked at again: the first that claims something.
+    pub(super) fn open_bookends(&mut self) -> &mut VecDeque<usize> {
+        let cells = &self.cells;
+        self.bookends.get_or_insert_with(|| {
+            let mut targets = Vec::new();
+            let claims = (0..cells.len()).filter(|cell| cells[*cell].claimed);
+            claims.filter(|cell| note_new(&mut targets, cells[*cell].plan.target)).collect()
+        })
     }
 
     /// Takes back all claims about a target when a later visit does not confirm one of them.

@@ -36,22 +36,35 @@ impl Session {
         bursts.min_by(|left, right| left.sustained_rate.total_cmp(&right.sustained_rate))
     }
 
-    /// Tokens that all load on a target has taken out of a bucket until then.
+    /// Tokens that are out of a target's bucket then: all load has taken some, and pauses have brought some back.
     fn spent(&self, target: usize, allowance: &Allowance, to_ns: u64) -> f64 {
         let mut spent = 0.0;
+        let mut from_ns = 0;
+        for pause in self.pauses.iter().filter(|pause| pause.to_ns < to_ns) {
+            spent += self.taken(target, allowance, from_ns, pause.from_ns.max(from_ns));
+            let seconds = (pause.to_ns - pause.from_ns) as f64 / 1e9;
+            spent = (spent - allowance.sustained * seconds).max(0.0);
+            from_ns = pause.to_ns;
+        }
+        spent + self.taken(target, allowance, from_ns, to_ns)
+    }
+
+    /// Tokens that all load on a target took out of a bucket between two moments.
+    fn taken(&self, target: usize, allowance: &Allowance, from_ns: u64, to_ns: u64) -> f64 {
+        let mut taken = 0.0;
         for cell in self.cells.iter().filter(|cell| cell.plan.target == target) {
             let price = allowance.price(cell.plan.bytes_per_operation);
             for visit in cell.all_visits() {
                 let mut t_ns = visit.from_ns.saturating_sub(visit.ramp.elapsed_ns);
                 for sample in std::iter::once(&visit.ramp).chain(&visit.seconds) {
-                    if t_ns < to_ns {
-                        spent += allowance.spent(sample.rate() * price, sample.seconds());
+                    if (from_ns..to_ns).contains(&t_ns) {
+                        taken += allowance.spent(sample.rate() * price, sample.seconds());
                     }
                     t_ns += sample.elapsed_ns;
                 }
             }
         }
-        spent
+        taken
     }
 
     /// The burst allowance that a target would have had to have, had a cell's rate been a burst: for the sentence that
@@ -75,7 +88,7 @@ impl Session {
     /// The burst and its end, if visits saw both.
     pub(super) fn burst_seen(&self, index: usize) -> Option<Burst> {
         let cell = &self.cells[index];
-        let seen = token_bucket(&cell.stretches())?;
+        let seen = token_bucket(&cell.stretches(&self.pauses))?;
         let ramp = cell.visits.first().map(|visit| visit.ramp).unwrap_or_default();
         Some(Burst {
             burst_rate: seen.burst_rate,

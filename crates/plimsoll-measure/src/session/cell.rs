@@ -3,6 +3,7 @@
 use super::{
     CellPlan,
     answer::Window,
+    resuming::Pause,
     visit::{Sample, Visit},
 };
 use crate::{
@@ -203,11 +204,22 @@ impl Cell {
         if self.alone { &self.judged()[look.from..] } else { &self.rates[self.starts[look.from]..] }
     }
 
-    /// What was judged, as stretches without gaps. A cell in one piece is one stretch.
-    pub(super) fn stretches(&self) -> Vec<Stretch<'_>> {
+    /// What was judged, as stretches without gaps. A cell in one piece is one stretch, unless it was interrupted.
+    pub(super) fn stretches(&self, pauses: &[Pause]) -> Vec<Stretch<'_>> {
         if self.in_one_piece() {
-            let first = self.visits.first();
-            return first.map(|visit| Stretch { from_ns: visit.from_ns, rates: self.judged() }).into_iter().collect();
+            let pauses_before = |visit: &Visit| pauses.iter().filter(|pause| pause.to_ns <= visit.from_ns).count();
+            let pieces = self.visits.chunk_by(|left, right| pauses_before(left) == pauses_before(right));
+            let mut first = 0;
+            return pieces
+                .filter_map(|piece| {
+                    let from = self.starts[first];
+                    first += piece.len();
+                    let to = self.starts.get(first).copied().unwrap_or(self.rates.len());
+                    let rates = self.judged().get(from..to.min(self.judged().len()))?;
+                    Some(Stretch { from_ns: piece[0].from_ns, rates })
+                })
+                .filter(|stretch| !stretch.rates.is_empty())
+                .collect();
         }
         let visits = self.visits.iter().enumerate();
         visits.map(|(index, visit)| Stretch { from_ns: visit.from_ns, rates: self.rates_of_visit(index) }).collect()
@@ -219,7 +231,7 @@ impl Cell {
     }
 
     /// Whether the rule decides how long the cell goes on without a pause.
-    fn in_one_piece(&self) -> bool {
+    pub(super) fn in_one_piece(&self) -> bool {
         self.alone && self.plan.fixed.is_none()
     }
 

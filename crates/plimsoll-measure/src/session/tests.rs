@@ -114,25 +114,6 @@ fn too_few_fixed_visits_are_short() {
 }
 
 #[test]
-fn a_resumed_session_does_only_what_is_missing() {
-    let trace = level(700.0);
-    let mut whole = Session::new(plan(cells(5)));
-    let slots = drive(&mut whole, &[&trace]);
-    let interrupted_after = 37;
-    let mut resumed = Session::new(plan(cells(5)));
-    for (at_ns, slot) in &slots[..interrupted_after] {
-        resumed.resume(slot.cell, visit(&trace, slot, *at_ns));
-    }
-    let rest = drive(&mut resumed, &[&trace]);
-    let mut missing: Vec<(usize, u32)> = slots[interrupted_after..].iter().map(|(_, s)| (s.cell, s.round)).collect();
-    let mut done: Vec<(usize, u32)> = rest.iter().map(|(_, slot)| (slot.cell, slot.round)).collect();
-    missing.sort_unstable();
-    done.sort_unstable();
-    assert_eq!(done, missing);
-    assert!((0..5).all(|cell| resumed.answer(cell).verdict == Verdict::Steady));
-}
-
-#[test]
 fn time_that_runs_out_ends_the_session() {
     let limited = |cells, seconds| SessionPlan { time_max_ns: Some(seconds * SECOND), ..plan(cells) };
     let mut short = Session::new(limited(cells(6), 200));
