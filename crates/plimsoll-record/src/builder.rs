@@ -49,6 +49,7 @@ impl RecordBuilder {
             id,
             started,
             elapsed_ns: 0,
+            resumed: Vec::new(),
             outcome: Outcome::Lost,
             tool,
             name,
@@ -67,6 +68,10 @@ impl RecordBuilder {
     pub fn apply(&mut self, event: &RunEvent) {
         match event {
             RunEvent::Started(_) | RunEvent::LayoutProgress { .. } | RunEvent::CellProgress { .. } => {}
+            RunEvent::Resumed(resumption) => {
+                self.record.elapsed_ns = self.record.elapsed_ns.max(resumption.t_ns);
+                self.record.resumed.push(*resumption);
+            }
             RunEvent::LayoutFinished { target, written_bytes, elapsed_ns } => self.record.layouts.push(Layout {
                 target: target.clone(),
                 written_bytes: *written_bytes,

@@ -13,7 +13,7 @@ use crate::{
     client::ClientActivity,
     environment::Environment,
     judgement::Judgement,
-    record::{Asked, Outcome, Tool},
+    record::{Asked, Outcome, Resumption, Tool},
     results::{self, CpuCost, DeviceActivity, ErrorCount, Finding, Interval, OpenLoopResult, VerificationResult},
 };
 
@@ -23,6 +23,8 @@ use crate::{
 pub enum RunEvent {
     /// The run began.
     Started(Box<RunStarted>),
+    /// A run that had been interrupted goes on.
+    Resumed(Resumption),
     /// An engine was chosen for a cell.
     EngineSelected {
         /// Which cell.
@@ -183,6 +185,9 @@ pub struct SlotResult {
     pub from_ns: u64,
     /// Length of the measured time.
     pub elapsed_ns: u64,
+    /// Whether an interruption ended it before its time, so that a run which goes on does it again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_cut: bool,
     /// Reads.
     pub read: Option<SlotDirection>,
     /// Writes.

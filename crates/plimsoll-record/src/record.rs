@@ -39,8 +39,11 @@ pub struct Record {
     /// When the run began, RFC 3339.
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub started: Timestamp,
-    /// How long it took in all.
+    /// How long it took in all, pauses of a run that was resumed included: every time in the record lies within.
     pub elapsed_ns: u64,
+    /// When it went on after interruptions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub resumed: Vec<Resumption>,
     /// How it ended.
     pub outcome: Outcome,
     /// What measured.
@@ -91,6 +94,19 @@ pub enum Outcome {
     Failed,
     /// The process ended without a word: the record was put together from what it had saved.
     Lost,
+}
+
+/// A run that had been interrupted went on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Resumption {
+    /// When it went on, RFC 3339.
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    pub at: Timestamp,
+    /// The same since the start of the run.
+    pub t_ns: u64,
+    /// How long nothing had been measured: from the end of the last slot that counts.
+    pub paused_ns: u64,
 }
 
 /// The program that measured.
@@ -252,6 +268,11 @@ pub struct Limit {
 }
 
 impl Record {
+    /// The time in which the run was interrupted.
+    pub fn paused_ns(&self) -> u64 {
+        self.resumed.iter().map(|resumption| resumption.paused_ns).sum()
+    }
+
     /// Whether any operation failed or any block was wrong.
     pub fn has_io_errors(&self) -> bool {
         self.cells

@@ -125,6 +125,11 @@ pub fn of_stalls(stalled_seconds: u64) -> Option<Finding> {
     })
 }
 
+/// The seconds that a finding of [`of_stalls`] tells; `None` of any other.
+pub fn stalled_seconds(finding: &Finding) -> Option<u64> {
+    finding.evidence.get("seconds").filter(|_| finding.code == "stalled")?.as_u64()
+}
+
 /// What all slots of an open loop so far showed together.
 pub fn of_open_loop(open_loop: &OpenLoopResult) -> Option<Finding> {
     if open_loop.late == 0 && open_loop.never_issued == 0 {

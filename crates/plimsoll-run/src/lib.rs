@@ -16,6 +16,7 @@ pub mod judging;
 pub mod layout;
 pub mod machine;
 pub mod objects;
+pub mod resuming;
 pub mod run;
 pub mod site;
 pub mod slot;

@@ -22,7 +22,6 @@ use plimsoll_record::{
     event::{RunEvent, RunStarted, SlotResult},
     judgement::Judgement,
     record::{Asked, Outcome, Record, Tool},
-    results::OpenLoopResult,
 };
 use plimsoll_workload::{
     certainty::StoppingRule,
@@ -41,6 +40,7 @@ use crate::{
     judging,
     layout::LayoutError,
     objects::ObjectError,
+    resuming::{Resuming, RunClock, SoFar},
     site::Sites,
     slot::{self, SlotError, SlotOutcome, SlotSetup},
     storage::{self, SlotAccounts},
@@ -70,6 +70,8 @@ pub struct RunRequest {
     pub keep_files: bool,
     /// Where to note what test files exist, so that a later command can remove them.
     pub state_directory: Option<PathBuf>,
+    /// What was done before, when this goes on with a run that was interrupted.
+    pub resuming: Option<Resuming>,
 }
 
 /// Why a run could not begin or go on.
@@ -119,19 +121,26 @@ impl From<SlotError> for RunError {
 /// Does a plan. Every event is handed to `on_event` as it happens; setting `stop` ends the run soon, with a partial
 /// record. An `Err` means that nothing was measured at all.
 pub fn run(request: RunRequest, stop: &AtomicBool, on_event: &mut dyn FnMut(&RunEvent)) -> Result<Record, RunError> {
-    let RunRequest { id, started, tool, name, tags, asked, plan, environment, destroy, keep_files, state_directory } =
-        request;
+    let RunRequest { id, started, tool, name, tags, asked, plan, environment, .. } = request;
+    let RunRequest { destroy, keep_files, state_directory, resuming, .. } = request;
     // What can refuse does so before anything is created or announced.
-    let engines = select_engines(&plan)?;
+    let engines = select_engines(&plan, resuming.as_ref())?;
     let guards = Sites::guard(&plan, &destroy)?;
-    let started_ns = MonotonicClock.now_ns();
     let start = RunStarted { id, started, tool, name, tags, asked, plan: plan.clone(), environment };
     let mut story = Story { builder: RecordBuilder::new(start.clone()), on_event };
     story.tell(&RunEvent::Started(Box::new(start)));
-    for (cell, engine) in engines.iter().enumerate() {
-        story.tell(&RunEvent::EngineSelected { cell, engine: choice(engine), reason: engine.reason.clone() });
-    }
     let mut session = Session::new(judging::session_plan(&plan));
+    let (so_far, t_ns) = match &resuming {
+        Some(resuming) => story.resume(&plan, resuming, &mut session),
+        None => (SoFar::nothing(&plan), 0),
+    };
+    let clock = RunClock::from_now(t_ns);
+    let rounds_before = rounds(story.builder.record());
+    for (cell, engine) in engines.iter().enumerate() {
+        if resuming.as_ref().is_none_or(|resuming| resuming.engine(cell).is_none()) {
+            story.tell(&RunEvent::EngineSelected { cell, engine: choice(engine), reason: engine.reason.clone() });
+        }
+    }
     let mut emit = |event| story.tell(&event);
     let result =
         Sites::open(&plan, guards, id, keep_files, state_directory.as_deref(), stop, &mut emit).and_then(|sites| {
@@ -140,11 +149,10 @@ pub fn run(request: RunRequest, stop: &AtomicBool, on_event: &mut dyn FnMut(&Run
                 engines: &engines,
                 sites: &sites,
                 generations: generations(&plan),
-                open_loops: vec![OpenLoopResult::default(); plan.cells.len()],
+                so_far,
                 headroom: Headroom::default(),
-                stalled_seconds: vec![0; plan.cells.len()],
                 stop,
-                started_ns,
+                clock,
             };
             let failed = doing.all(&mut session, &mut emit)?;
             sites.close(&mut emit);
@@ -161,13 +169,18 @@ pub fn run(request: RunRequest, stop: &AtomicBool, on_event: &mut dyn FnMut(&Run
     {
         story.tell(&RunEvent::Warning { text: error_chain(error) });
     }
-    story.tell(&RunEvent::Finished { elapsed_ns: MonotonicClock.now_ns() - started_ns, outcome });
+    story.tell(&RunEvent::Finished { elapsed_ns: clock.now_ns(), outcome });
     let record = story.builder.finish();
     match result {
         // What was measured before the failure is worth keeping; a run that measured nothing is just an error.
-        Err(error) if outcome == Outcome::Failed && record.cells.iter().all(|cell| cell.rounds_done == 0) => Err(error),
+        Err(error) if outcome == Outcome::Failed && rounds(&record) == rounds_before => Err(error),
         _ => Ok(record),
     }
+}
+
+/// Slots that are done.
+fn rounds(record: &Record) -> u32 {
+    record.cells.iter().map(|cell| cell.rounds_done).sum()
 }
 
 /// The events so far as a record, and who else listens.
@@ -180,6 +193,21 @@ impl Story<'_> {
     fn tell(&mut self, event: &RunEvent) {
         self.builder.apply(event);
         (self.on_event)(event);
+    }
+
+    /// Takes in what happened before, and tells that the run goes on. Returns what the slots so far amount to, and the
+    /// time since the start of the run.
+    fn resume(&mut self, plan: &Plan, resuming: &Resuming, session: &mut Session) -> (SoFar, u64) {
+        resuming.events.iter().for_each(|event| self.builder.apply(event));
+        let so_far = SoFar::restore(plan, &resuming.events, session);
+        let Record { started, elapsed_ns, .. } = self.builder.record();
+        let resumption = resuming.resumption(*started, *elapsed_ns);
+        session.pause(*elapsed_ns, resumption.t_ns);
+        self.tell(&RunEvent::Resumed(resumption));
+        for text in &resuming.warnings {
+            self.tell(&RunEvent::Warning { text: text.clone() });
+        }
+        (so_far, resumption.t_ns)
     }
 
     /// What may be said of each cell, now that nothing more is measured.
@@ -215,12 +243,13 @@ fn error_chain(error: &dyn std::error::Error) -> String {
     text
 }
 
-fn select_engines(plan: &Plan) -> Result<Vec<SelectedEngine>, EngineUnavailable> {
+fn select_engines(plan: &Plan, resuming: Option<&Resuming>) -> Result<Vec<SelectedEngine>, EngineUnavailable> {
     let mut known: Vec<(EngineChoice, SelectedEngine)> = Vec::new();
     plan.cells
         .iter()
-        .map(|cell| {
-            let choice = cell.blocks.engine;
+        .enumerate()
+        .map(|(index, cell)| {
+            let choice = resuming.and_then(|resuming| resuming.engine(index)).unwrap_or(cell.blocks.engine);
             if let Some((_, engine)) = known.iter().find(|(asked, _)| *asked == choice) {
                 return Ok(engine.clone());
             }
@@ -247,13 +276,10 @@ struct Doing<'a> {
     sites: &'a Sites,
     /// For each cell that verifies, what its jobs know of their blocks.
     generations: Vec<Vec<GenerationMap>>,
-    /// For each cell, how its open loop has kept its times so far.
-    open_loops: Vec<OpenLoopResult>,
+    so_far: SoFar,
     headroom: Headroom,
-    /// For each cell, whole seconds so far in which nothing completed.
-    stalled_seconds: Vec<u64>,
     stop: &'a AtomicBool,
-    started_ns: u64,
+    clock: RunClock,
 }
 
 /// Maps for the jobs of every cell that verifies.
@@ -282,20 +308,20 @@ fn progress(session: &Session, plan: &Plan, cell: usize) -> RunEvent {
 impl Doing<'_> {
     /// Visits cells until the rules have had enough. Returns whether any cell had to be given up.
     fn all(&mut self, session: &mut Session, emit: &mut dyn FnMut(RunEvent)) -> Result<bool, RunError> {
-        let mut failed = false;
         (0..self.plan.cells.len()).for_each(|cell| emit(progress(session, self.plan, cell)));
         while !self.stop.load(Ordering::Relaxed) {
-            match session.next_step(MonotonicClock.now_ns() - self.started_ns) {
+            match session.next_step(self.clock.now_ns()) {
                 Step::Done => break,
                 Step::WaitUntil(until_ns) => {
-                    self.rest(self.started_ns + until_ns);
+                    self.rest(self.clock.monotonic_ns(until_ns));
                 }
                 Step::Visit(slot) => {
-                    let Some((visit, may_go_on)) = self.visit(slot, emit)? else { break };
+                    let keeps_parts = session.keeps_parts(slot.cell);
+                    let Some((visit, may_go_on)) = self.visit(slot, keeps_parts, emit)? else { break };
                     session.observe(&slot, visit);
                     if !may_go_on {
                         session.abandon(slot.cell);
-                        failed = true;
+                        self.so_far.failed = true;
                     }
                     emit(progress(session, self.plan, slot.cell));
                 }
@@ -306,12 +332,17 @@ impl Doing<'_> {
                 emit(RunEvent::Found { cell, finding });
             }
         }
-        Ok(failed)
+        Ok(self.so_far.failed)
     }
 
     /// Visits a cell once. Returns what the rules are to know of it and whether it may be visited again; `None` when
     /// the run was told to stop before the visit began.
-    fn visit(&mut self, slot: Slot, emit: &mut dyn FnMut(RunEvent)) -> Result<Option<(Visit, bool)>, RunError> {
+    fn visit(
+        &mut self,
+        slot: Slot,
+        keeps_parts: bool,
+        emit: &mut dyn FnMut(RunEvent),
+    ) -> Result<Option<(Visit, bool)>, RunError> {
         let plan = &self.plan.cells[slot.cell].blocks;
         if slot.round == 0 && !self.rest(MonotonicClock.now_ns() + plan.start_delay_ns) {
             return Ok(None);
@@ -321,11 +352,11 @@ impl Doing<'_> {
         let touches_storage = engine != EngineKind::Memory;
         let is_first = slot.round == 0 && touches_storage;
         let null_rate = is_first.then(|| self.headroom.null_operations_per_second(plan, engine, self.stop)).flatten();
-        let t_ns = MonotonicClock.now_ns() - self.started_ns;
+        let (clock, began_ns) = (self.clock, MonotonicClock.now_ns());
         emit(RunEvent::SlotStarted {
             cell: slot.cell,
             round: slot.round,
-            t_ns,
+            t_ns: clock.since_start_ns(began_ns),
             ramp_ns: slot.ramp_ns,
             measured_ns: slot.measured_ns,
             purpose: judging::purpose(slot.purpose),
@@ -342,13 +373,14 @@ impl Doing<'_> {
             seed: random::slot_seed(plan.seed, slot.cell as u32, slot.round),
             generations: &self.generations[slot.cell],
             laid_out: self.sites.is_laid_out(slot.cell),
-            run_started_ns: self.started_ns,
+            run_started_ns: began_ns,
             stop: self.stop,
         };
         let held_before = touches_storage.then(|| storage::held(plan, &files));
         let before = Counters::take(self.sites.device(slot.cell));
         let mut intervals = Vec::new();
-        let mut outcome = slot::visit(&setup, &mut |interval| {
+        let mut outcome = slot::visit(&setup, &mut |mut interval| {
+            interval.t_ns = clock.since_start_ns(began_ns + interval.t_ns);
             intervals.push(interval.clone());
             emit(RunEvent::Interval { cell: slot.cell, interval });
         })?;
@@ -358,13 +390,10 @@ impl Doing<'_> {
             client.null_operations_per_second = null_rate;
         }
         let may_go_on = plan.keep_going || outcome.tally.errors.is_empty();
-        let open_loop = &mut self.open_loops[slot.cell];
-        open_loop.intended += outcome.tally.open_loop.intended;
-        open_loop.late += outcome.tally.open_loop.late;
-        open_loop.never_issued += outcome.tally.open_loop.never_issued;
-        self.stalled_seconds[slot.cell] += outcome.stalled_seconds;
-        let so_far = findings::of_open_loop(open_loop).into_iter();
-        let so_far = so_far.chain(findings::of_stalls(self.stalled_seconds[slot.cell]));
+        self.so_far.add_open_loop(slot.cell, &outcome.tally.open_loop);
+        self.so_far.stalled_seconds[slot.cell] += outcome.stalled_seconds;
+        let so_far = findings::of_open_loop(&self.so_far.open_loops[slot.cell]).into_iter();
+        let so_far = so_far.chain(findings::of_stalls(self.so_far.stalled_seconds[slot.cell]));
         for finding in findings::of_slot(&outcome, plan).into_iter().chain(so_far) {
             emit(RunEvent::Found { cell: slot.cell, finding });
         }
@@ -379,6 +408,10 @@ impl Doing<'_> {
         let foreign = touches_storage.then(|| accounts.foreign());
         let result = SlotResult { cache, foreign, ..self.result(slot, outcome, cost) };
         let visit = judging::visit(result.from_ns, intervals.iter());
+        let is_whole = !plan.verify && slot.measured_ns.is_some_and(|measured_ns| result.elapsed_ns >= measured_ns);
+        let is_part = keeps_parts && !visit.seconds.is_empty();
+        let is_cut = self.stop.load(Ordering::Relaxed) && !is_whole && !is_part;
+        let result = SlotResult { is_cut, ..result };
         emit(RunEvent::SlotFinished(Box::new(result)));
         Ok(Some((visit, may_go_on)))
     }
@@ -392,7 +425,7 @@ impl Doing<'_> {
             round: slot.round,
             purpose: judging::purpose(slot.purpose),
             ramp_ns: slot.ramp_ns,
-            from_ns: from_ns.saturating_sub(self.started_ns),
+            from_ns: self.clock.since_start_ns(from_ns),
             elapsed_ns,
             cpu_operations: tally.completed(),
             cpu: cost.cpu,

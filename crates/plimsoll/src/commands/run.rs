@@ -71,6 +71,7 @@ pub fn run(arguments: &RunArguments, state: &State, printer: Printer) -> anyhow:
         destroy: asked.destroy.iter().map(Into::into).collect(),
         keep_files: asked.keep_files,
         state_directory: state.directory.clone(),
+        resuming: None,
     };
     let mut saving = Saving::new(state, printer);
     let mut progress = progress::choose(printer.is_quiet(), &request.plan);

@@ -193,6 +193,7 @@ impl ProgressState {
                     at_ns: now_ns,
                 });
             }
+            RunEvent::Resumed(_) => self.phase = Phase::Preparing,
             RunEvent::Finished { .. } => self.phase = Phase::Finished,
             RunEvent::Started(_)
             | RunEvent::EngineSelected { .. }
