@@ -153,6 +153,45 @@ pub enum HistoryError {
         /// The baseline.
         name: String,
     },
+    /// A run that was to go on is done.
+    #[error("run {id} is complete: there is nothing left to measure; run it anew for other numbers")]
+    NothingMissing {
+        /// The run.
+        id: Uuid,
+    },
+    /// A run that was to go on had ended by an error.
+    #[error("run {id} was ended by an error and not interrupted, so it does not go on: mend the cause and run it anew")]
+    RunFailed {
+        /// The run.
+        id: Uuid,
+    },
+    /// Of a run that was to go on, only the record is there.
+    #[error(
+        "run {id} cannot go on, because nothing but its record was kept: an earlier plimsoll measured it, or its \
+         journal could not be written; run it anew"
+    )]
+    NotKept {
+        /// The run.
+        id: Uuid,
+    },
+    /// A run that was to go on is going on.
+    #[error("run {id} is going on already: another process has its journal {}", journal.display())]
+    GoingOn {
+        /// The run.
+        id: Uuid,
+        /// The journal of that process.
+        journal: PathBuf,
+    },
+    /// What was kept of a run is not understood.
+    #[error(
+        "run {id} was begun by another version of plimsoll, whose plan this one does not understand: go on with it there"
+    )]
+    UnfinishedUnreadable {
+        /// The run.
+        id: Uuid,
+        /// What is wrong.
+        source: serde_json::Error,
+    },
     /// A journal cannot be made, written or read.
     #[error("journal {} cannot be written", path.display())]
     Journal {
@@ -196,6 +235,10 @@ impl HistoryError {
                 | Self::BaselineName(_)
                 | Self::NoBaseline(_)
                 | Self::IsBaseline { .. }
+                | Self::NothingMissing { .. }
+                | Self::RunFailed { .. }
+                | Self::NotKept { .. }
+                | Self::GoingOn { .. }
         )
     }
 

@@ -22,6 +22,7 @@ use crate::{
 
 mod baselines;
 mod listing;
+mod unfinished;
 
 pub use baselines::Baseline;
 
@@ -133,7 +134,8 @@ impl History {
         self.connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(fail)
     }
 
-    /// Puts a record in, whole or not at all. A record of the same id is replaced; baselines go on to name it.
+    /// Puts a record in, whole or not at all. A record of the same id is replaced; baselines go on to name it. What was
+    /// kept of an interrupted run is forgotten.
     pub fn save(&mut self, record: &Record) -> Result<(), HistoryError> {
         let fail = self.failure();
         let bytes = stored::encode(record)?;
@@ -315,6 +317,7 @@ fn insert(transaction: &Transaction<'_>, record: &Record, bytes: &[u8]) -> rusql
     )?;
     transaction.execute("DELETE FROM cells WHERE run = ?1", [&id])?;
     transaction.execute("DELETE FROM tags WHERE run = ?1", [&id])?;
+    unfinished::forget(transaction, &id)?;
     for (position, cell) in record.cells.iter().map(CellSummary::of).enumerate() {
         transaction.execute(
             "INSERT INTO cells (run, position, target, workload, read_iops, write_iops, bytes_per_second,

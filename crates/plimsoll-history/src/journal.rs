@@ -17,7 +17,7 @@ use std::{
 use plimsoll_record::{
     builder::RecordBuilder,
     event::{RunEvent, RunStarted},
-    record::Record,
+    record::{Outcome, Record},
 };
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use uuid::Uuid;
@@ -26,6 +26,7 @@ use crate::{
     error::HistoryError,
     history::{History, make_directory},
     location::RUNS_DIRECTORY,
+    unfinished::Unfinished,
 };
 
 const EXTENSION: &str = "ndjson";
@@ -79,6 +80,37 @@ impl Journal {
         Ok(journal)
     }
 
+    /// Begins the journal of a run that goes on, with all that had happened.
+    ///
+    /// # Errors
+    /// When another process does the same, or the journal cannot be written.
+    pub fn resume(
+        state_directory: &Path,
+        history: &Path,
+        started: &RunStarted,
+        unfinished: &Unfinished,
+    ) -> Result<Self, HistoryError> {
+        let mut journal = Self::create(state_directory, history, started).map_err(|error| match error {
+            HistoryError::Journal { path, source } if source.kind() == io::ErrorKind::AlreadyExists => {
+                HistoryError::GoingOn { id: started.id, journal: path }
+            }
+            error => error,
+        })?;
+        for event in unfinished.event_lines() {
+            journal.write_line(event)?;
+        }
+        Ok(journal)
+    }
+
+    /// What it takes to go on with the run, should it end here.
+    pub fn unfinished(&self) -> Result<Option<Unfinished>, HistoryError> {
+        let bytes = fs::read(&self.path).map_err(|source| self.failure(source))?;
+        match fold(&bytes) {
+            Folded::Record { unfinished, .. } => Ok(unfinished),
+            Folded::Nothing | Folded::Damaged => Ok(None),
+        }
+    }
+
     /// Adds an event. Those that a record does not need are left out, and so is the start, which is there already.
     pub fn append(&mut self, event: &RunEvent) -> Result<(), HistoryError> {
         match event {
@@ -109,7 +141,12 @@ impl Journal {
     }
 
     fn write(&mut self, event: &impl Serialize) -> Result<(), HistoryError> {
-        let (line, checksum) = encode(self.checksum, event).map_err(|error| self.failure(error.into()))?;
+        let event = serde_json::to_vec(event).map_err(|error| self.failure(error.into()))?;
+        self.write_line(&event)
+    }
+
+    fn write_line(&mut self, event: &[u8]) -> Result<(), HistoryError> {
+        let (line, checksum) = encode(self.checksum, event);
         if let Err(source) = self.file.write_all(&line) {
             // Half a line would hide the lines after it. When it cannot be cut off, there will be none either.
             let _ = self.file.set_len(self.length_bytes);
@@ -156,22 +193,22 @@ fn checksum(before: u32, event: &[u8]) -> u32 {
 }
 
 /// A line, and its checksum.
-fn encode(before: u32, event: &impl Serialize) -> serde_json::Result<(Vec<u8>, u32)> {
-    let event = serde_json::to_vec(event)?;
-    let checksum = checksum(before, &event);
+fn encode(before: u32, event: &[u8]) -> (Vec<u8>, u32) {
+    let checksum = checksum(before, event);
     let digits = format!("{checksum:08x}");
-    Ok(([LINE_START, digits.as_bytes(), LINE_MIDDLE, &event, LINE_END, b"\n"].concat(), checksum))
+    ([LINE_START, digits.as_bytes(), LINE_MIDDLE, event, LINE_END, b"\n"].concat(), checksum)
 }
 
-/// The event of a line without its end, and the checksum; `None` when anything about it is not as it was written.
-fn decode<T: DeserializeOwned>(before: u32, line: &[u8]) -> Option<(T, u32)> {
+/// The event of a line without its end, as it is written and understood, and the checksum; `None` when anything about
+/// it is not as it was written.
+fn decode<T: DeserializeOwned>(before: u32, line: &[u8]) -> Option<(&[u8], T, u32)> {
     let (digits, rest) = line.strip_prefix(LINE_START)?.split_at_checked(CHECKSUM_DIGITS)?;
     let event = rest.strip_prefix(LINE_MIDDLE)?.strip_suffix(LINE_END)?;
     let expected = u32::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?;
     if checksum(before, event) != expected {
         return None;
     }
-    Some((serde_json::from_slice(event).ok()?, expected))
+    Some((event, serde_json::from_slice(event).ok()?, expected))
 }
 
 /// What a journal amounts to.
@@ -186,6 +223,8 @@ enum Folded {
         /// As the first line names it.
         history: PathBuf,
         record: Box<Record>,
+        /// What it takes to go on with it, unless it was done.
+        unfinished: Option<Unfinished>,
     },
 }
 
@@ -196,20 +235,30 @@ fn fold(bytes: &[u8]) -> Folded {
         return Folded::Nothing;
     }
     let mut lines = whole.split(|byte| *byte == b'\n');
-    let Some((beginning, mut checksum)) = lines.next().and_then(|line| decode::<Beginning>(0, line)) else {
+    let Some((_, beginning, mut checksum)) = lines.next().and_then(|line| decode::<Beginning>(0, line)) else {
         return Folded::Damaged;
     };
+    let mut unfinished = Unfinished::new(&beginning.started).expect("what was read can be written");
+    let mut counts = unfinished.length();
     let mut builder = RecordBuilder::new(*beginning.started);
     for (number, line) in (2..).zip(lines) {
-        let Some((event, next)) = decode::<RunEvent>(checksum, line) else {
+        let Some((text, event, next)) = decode::<RunEvent>(checksum, line) else {
             let text = format!("the journal of this run is damaged: what it said from line {number} on is missing");
             builder.apply(&RunEvent::Warning { text });
             break;
         };
         builder.apply(&event);
         checksum = next;
+        unfinished.push(text);
+        if matches!(&event, RunEvent::SlotFinished(slot) if !slot.is_cut) {
+            counts = unfinished.length();
+        }
     }
-    Folded::Record { history: beginning.history, record: Box::new(builder.finish()) }
+    let record = Box::new(builder.finish());
+    // A slot that was cut off is done again, and what was said of the cells at the end is said anew.
+    unfinished.truncate(counts);
+    let may_go_on = matches!(record.outcome, Outcome::Interrupted | Outcome::Lost);
+    Folded::Record { history: beginning.history, record, unfinished: may_go_on.then_some(unfinished) }
 }
 
 /// Whether there is any journal, of a living run or a dead one.
@@ -259,7 +308,7 @@ pub fn recover(state_directory: &Path) -> Recovery {
         let done = match fold(&bytes) {
             Folded::Nothing => fs::remove_file(&path),
             Folded::Damaged => fs::rename(&path, path.with_extension(DAMAGED_EXTENSION)),
-            Folded::Record { history, record } => {
+            Folded::Record { history, record, unfinished } => {
                 let history_path = state_directory.join(history);
                 if !history_path.parent().is_some_and(Path::is_dir) {
                     continue;
@@ -276,7 +325,7 @@ pub fn recover(state_directory: &Path) -> Recovery {
                     recovery.stuck.push(path);
                     continue;
                 };
-                match save_new(history, &record) {
+                match save_new(history, &record, unfinished.as_ref()) {
                     Ok(true) => recovery.runs.push(Recovered { run: record.id, history: history_path }),
                     Ok(false) => {}
                     Err(error) => {
@@ -310,11 +359,17 @@ pub fn set_aside(state_directory: &Path) -> Result<Vec<PathBuf>, HistoryError> {
 }
 
 /// Saves a record unless the history has it: a process may die between saving its record and removing its journal, and
-/// the saved one is better.
-fn save_new(history: &mut History, record: &Record) -> Result<bool, HistoryError> {
-    let is_new = !history.contains(record.id)?;
-    if is_new {
-        history.save(record)?;
+/// the saved one is better. It is not when it is that of an interrupted run which has gone on since.
+fn save_new(history: &mut History, record: &Record, unfinished: Option<&Unfinished>) -> Result<bool, HistoryError> {
+    let is_new = match (history.unfinished(record.id)?, unfinished) {
+        (None, _) => !history.contains(record.id)?,
+        (Some(_), None) => true,
+        (Some(earlier), Some(later)) => later.continues(&earlier),
+    };
+    match unfinished.filter(|_| is_new) {
+        Some(unfinished) => history.save_unfinished(record, unfinished)?,
+        None if is_new => history.save(record)?,
+        None => {}
     }
     Ok(is_new)
 }

@@ -18,3 +18,4 @@ mod stored;
 pub mod summary;
 #[cfg(test)]
 mod test_records;
+pub mod unfinished;

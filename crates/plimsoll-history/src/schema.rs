@@ -62,6 +62,13 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     DROP TABLE cells;
     ALTER TABLE cells_with_optional_verdict RENAME TO cells;
     ",
+    // Interrupted runs can go on.
+    "
+    CREATE TABLE unfinished (
+        run TEXT PRIMARY KEY NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+        events BLOB NOT NULL                -- the start of the run and its events, JSON lines as gzip
+    ) STRICT;
+    ",
 ];
 
 /// The version that this plimsoll writes.

@@ -1,6 +1,5 @@
 //! Journals cut off, damaged and found: what a reader may make of them.
 
-use plimsoll_record::record::Outcome;
 use proptest::{prop_assert, proptest};
 
 use super::*;
@@ -9,9 +8,9 @@ use crate::{location::HISTORY_FILE, test_records};
 fn bytes_of(number: u32) -> Vec<u8> {
     let (started, events) = test_records::events(number);
     let beginning = Beginning { history: HISTORY_FILE.into(), started: Box::new(started) };
-    let (mut bytes, mut checksum) = encode(0, &beginning).unwrap();
+    let (mut bytes, mut checksum) = encode(0, &serde_json::to_vec(&beginning).unwrap());
     for event in events {
-        let (line, next) = encode(checksum, &event).unwrap();
+        let (line, next) = encode(checksum, &serde_json::to_vec(&event).unwrap());
         bytes.extend(line);
         checksum = next;
     }
@@ -66,7 +65,7 @@ fn a_run_that_did_not_end_is_lost_and_keeps_what_it_had() {
 #[test]
 fn a_flipped_bit_of_a_line_is_always_seen() {
     let (started, _) = test_records::events(0);
-    let (line, _) = encode(7, &RunEvent::Started(Box::new(started))).unwrap();
+    let (line, _) = encode(7, &serde_json::to_vec(&RunEvent::Started(Box::new(started))).unwrap());
     let mut line = line.strip_suffix(b"\n").unwrap().to_owned();
     for at in 0..line.len() {
         for bit in 0..8 {
