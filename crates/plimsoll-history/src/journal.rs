@@ -283,6 +283,8 @@ pub struct Recovered {
     pub run: Uuid,
     /// Where it is now.
     pub history: PathBuf,
+    /// Whether it can go on.
+    pub may_go_on: bool,
 }
 
 /// What recovering came to.
@@ -326,7 +328,11 @@ pub fn recover(state_directory: &Path) -> Recovery {
                     continue;
                 };
                 match save_new(history, &record, unfinished.as_ref()) {
-                    Ok(true) => recovery.runs.push(Recovered { run: record.id, history: history_path }),
+                    Ok(true) => recovery.runs.push(Recovered {
+                        run: record.id,
+                        history: history_path,
+                        may_go_on: unfinished.is_some(),
+                    }),
                     Ok(false) => {}
                     Err(error) => {
                         recovery.problems.push(problem(error));

@@ -243,13 +243,23 @@ fn run(record: &Record) -> String {
     let mut parts = vec![
         numbers::id_prefix(&id).to_owned(),
         numbers::moment(record.started),
-        format!("took {}", numbers::duration(record.elapsed_ns)),
+        format!("took {}", numbers::duration(record.elapsed_ns)) + &pauses(record),
         format!("plimsoll {}", tool.version),
     ];
     if tool.profile == "debug" {
         parts.push("a debug build: its numbers are not to be trusted".to_owned());
     }
     parts.join(", ")
+}
+
+/// How long a run that was resumed had been interrupted: ` (paused for 2 h, resumed on 2026-11-21 10:10 UTC)`.
+fn pauses(record: &Record) -> String {
+    let Some(last) = record.resumed.last() else { return String::new() };
+    let times = match record.resumed.len() {
+        1 => String::new(),
+        count => format!(" in {count} pauses"),
+    };
+    format!(" (paused for {}{times}, resumed {})", numbers::duration(record.paused_ns()), numbers::moment(last.at))
 }
 
 #[cfg(test)]

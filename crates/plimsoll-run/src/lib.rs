@@ -18,6 +18,7 @@ pub mod machine;
 pub mod objects;
 pub mod resuming;
 pub mod run;
+pub mod same_place;
 pub mod site;
 pub mod slot;
 pub mod storage;

@@ -150,3 +150,31 @@ impl SoFar {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn resuming(at: &str) -> Resuming {
+        Resuming { at: at.parse().unwrap(), events: Vec::new(), warnings: Vec::new() }
+    }
+
+    #[test]
+    fn time_goes_on_where_the_clock_on_the_wall_is() {
+        let started: Timestamp = "2026-01-01T12:00:00Z".parse().unwrap();
+        let resumption = resuming("2026-01-01T13:00:00Z").resumption(started, 60_000_000_000);
+        assert_eq!((resumption.t_ns, resumption.paused_ns), (3_600_000_000_000, 3_540_000_000_000));
+        // The clock was set back meanwhile.
+        let resumption = resuming("2026-01-01T11:00:00Z").resumption(started, 60_000_000_000);
+        assert_eq!((resumption.t_ns, resumption.paused_ns), (60_000_000_000, 0));
+    }
+
+    #[test]
+    fn the_clock_of_a_run_goes_on_whenever_its_machine_was_started() {
+        let clock = RunClock::from_now(3_600_000_000_000);
+        let now_ns = MonotonicClock.now_ns();
+        assert!(clock.now_ns() >= 3_600_000_000_000);
+        assert_eq!(clock.monotonic_ns(clock.since_start_ns(now_ns)), now_ns);
+        assert_eq!(clock.since_start_ns(0), 3_600_000_000_000, "what was before is not of this part");
+    }
+}

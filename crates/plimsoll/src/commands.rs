@@ -19,6 +19,7 @@ mod history;
 mod presets;
 mod remove;
 mod replay;
+mod resume;
 mod run;
 mod show;
 

@@ -4,7 +4,7 @@ use std::{io, path::PathBuf, process::ExitCode};
 
 use plimsoll_history::history::HistoryError;
 use plimsoll_io::{mounts::MountError, probe::EngineUnavailable, target::TargetError, write_guard::Refusal};
-use plimsoll_run::run::RunError;
+use plimsoll_run::{run::RunError, same_place::TargetChanged};
 use plimsoll_workload::{plan::PlanError, units::ValueError};
 use thiserror::Error;
 
@@ -74,7 +74,11 @@ impl Exit {
                     PlanError::Target { .. } => Self::Target,
                 };
             }
-            if cause.is::<TargetError>() || cause.is::<Refusal>() || cause.is::<MountError>() {
+            if cause.is::<TargetError>()
+                || cause.is::<TargetChanged>()
+                || cause.is::<Refusal>()
+                || cause.is::<MountError>()
+            {
                 return Self::Target;
             }
             if cause.is::<EngineUnavailable>() {

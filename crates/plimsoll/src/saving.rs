@@ -11,8 +11,15 @@ use std::{
     time::Duration,
 };
 
-use plimsoll_history::{history::History, journal::Journal, location::HistoryLocation};
-use plimsoll_record::{event::RunEvent, record::Record};
+use plimsoll_history::{
+    history::{History, HistoryError},
+    journal::Journal,
+    location::HistoryLocation,
+};
+use plimsoll_record::{
+    event::RunEvent,
+    record::{Outcome, Record},
+};
 
 use crate::{printer::Printer, state::State};
 
@@ -48,19 +55,30 @@ enum Task {
 enum Reply {
     /// Everything before it is written.
     CaughtUp,
-    /// Whether the record is in the history.
-    Done(bool),
+    /// Where the record is.
+    Done(Saved),
+}
+
+/// Where a run is when it is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Saved {
+    /// In no history.
+    Nowhere,
+    /// In the history.
+    InHistory,
+    /// In the history, with what it takes to go on with it.
+    Resumable,
 }
 
 impl Saving {
-    /// Starts the thread, unless there is no history to keep anything in.
-    pub fn new(state: &State, printer: Printer) -> Self {
+    /// Starts the thread, unless there is no history to keep anything in. A run that goes on has a journal already.
+    pub fn new(state: &State, journal: Option<Journal>, printer: Printer) -> Self {
         let HistoryLocation::File(history) = &state.history else {
             return Self { printer, history: PathBuf::new(), writing: None };
         };
         let (tasks, to_do) = channel();
         let (answer, replies) = channel();
-        let writer = Writer { history: history.clone(), state: state.directory.clone(), printer, journal: None };
+        let writer = Writer { history: history.clone(), state: state.directory.clone(), printer, journal };
         let thread = thread::Builder::new().name("saving".to_owned()).spawn(move || writer.work(&to_do, &answer));
         let writing = match thread {
             Ok(thread) => Some(Writing { tasks, replies, thread }),
@@ -87,24 +105,24 @@ impl Saving {
         self.end(Task::Discard);
     }
 
-    /// Puts the record into the history. Whether it is there.
-    pub fn save(&mut self, record: &Record) -> bool {
+    /// Puts the record into the history.
+    pub fn save(&mut self, record: &Record) -> Saved {
         self.end(Task::Save(Box::new(record.clone())))
     }
 
-    fn end(&mut self, task: Task) -> bool {
-        let Some(Writing { tasks, replies, thread }) = self.writing.take() else { return false };
+    fn end(&mut self, task: Task) -> Saved {
+        let Some(Writing { tasks, replies, thread }) = self.writing.take() else { return Saved::Nowhere };
         let _ = tasks.send(task);
         let caught_up = replies.recv_timeout(JOURNAL_PATIENCE);
         let done = caught_up.and_then(|_| replies.recv_timeout(HISTORY_PATIENCE));
         match done {
-            Ok(Reply::Done(is_saved)) => {
+            Ok(Reply::Done(saved)) => {
                 let _ = thread.join();
-                is_saved
+                saved
             }
             _ if thread.is_finished() => {
                 self.printer.warning("saving the run ended in a bug in plimsoll, please report it");
-                false
+                Saved::Nowhere
             }
             _ => {
                 self.printer.warning(format!(
@@ -112,7 +130,7 @@ impl Saving {
                      recover what had reached the journal; the system may let plimsoll end only when the disk answers",
                     self.history.display()
                 ));
-                false
+                Saved::Nowhere
             }
         }
     }
@@ -135,20 +153,23 @@ impl Writer {
             }
             // Nobody may be waiting any more.
             let _ = replies.send(Reply::CaughtUp);
-            let is_saved = match task {
+            let saved = match task {
                 Task::Save(record) => self.save(&record),
                 _ => {
                     self.finish_journal();
-                    false
+                    Saved::Nowhere
                 }
             };
-            let _ = replies.send(Reply::Done(is_saved));
+            let _ = replies.send(Reply::Done(saved));
             return;
         }
     }
 
     fn event(&mut self, event: &RunEvent) {
         if let RunEvent::Started(started) = event {
+            if self.journal.is_some() {
+                return;
+            }
             let Some(directory) = &self.state else { return };
             match Journal::create(directory, &self.history, started) {
                 Ok(journal) => self.journal = Some(journal),
@@ -164,16 +185,26 @@ impl Writer {
         }
     }
 
-    fn save(&mut self, record: &Record) -> bool {
-        match History::open(&self.history).and_then(|mut history| history.save(record)) {
-            Ok(()) => {
+    fn save(&mut self, record: &Record) -> Saved {
+        match self.try_to_save(record) {
+            Ok(saved) => {
                 self.finish_journal();
-                true
+                saved
             }
             Err(error) => {
                 self.complain(&anyhow::Error::new(error).context("save the run in the history"));
-                false
+                Saved::Nowhere
             }
+        }
+    }
+
+    fn try_to_save(&self, record: &Record) -> Result<Saved, HistoryError> {
+        let journal = self.journal.as_ref().filter(|_| record.outcome == Outcome::Interrupted);
+        let unfinished = journal.map(Journal::unfinished).transpose()?.flatten();
+        let mut history = History::open(&self.history)?;
+        match unfinished {
+            Some(unfinished) => history.save_unfinished(record, &unfinished).map(|()| Saved::Resumable),
+            None => history.save(record).map(|()| Saved::InHistory),
         }
     }
 

@@ -74,14 +74,21 @@ impl State {
     fn recover(&self, directory: &Path, printer: Printer) -> anyhow::Result<()> {
         let HistoryLocation::File(path) = &self.history else { return Ok(()) };
         let Recovery { runs, problems, .. } = journal::recover(directory);
-        for Recovered { run, history } in runs {
+        for Recovered { run, history, may_go_on } in runs {
             // Where this command looks anyway need not be said.
             let place = if std::path::absolute(path).is_ok_and(|path| path == history) {
                 String::new()
             } else {
                 format!(" --history {}", history.display())
             };
-            printer.note(format!("recovered run {run}, which had ended without a word: plimsoll show {run}{place}"));
+            let goes_on = if may_go_on {
+                format!(", and `plimsoll run --resume {run}{place}` goes on with it")
+            } else {
+                String::new()
+            };
+            printer.note(format!(
+                "recovered run {run}, which had ended without a word: `plimsoll show {run}{place}` shows it{goes_on}"
+            ));
         }
         problems.into_iter().next().map_or(Ok(()), |problem| Err(problem).context("recover earlier runs"))
     }

@@ -227,7 +227,10 @@ fn a_state_directory_that_moves_takes_its_history_along() {
     dead_run(&before, &before.join(HISTORY_FILE), 1);
     fs::rename(&before, &after).unwrap();
     let recovery = recover(&after);
-    assert_eq!(recovery.runs, [Recovered { run: test_records::id(1), history: after.join(HISTORY_FILE) }]);
+    assert_eq!(
+        recovery.runs,
+        [Recovered { run: test_records::id(1), history: after.join(HISTORY_FILE), may_go_on: true }]
+    );
 }
 
 #[test]
@@ -294,4 +297,111 @@ fn a_journal_that_cannot_be_made_is_an_error_that_names_it() {
     let (started, _) = test_records::events(1);
     let error = Journal::create(Path::new("/proc/plimsoll"), Path::new("/h.db"), &started).unwrap_err();
     assert!(error.to_string().contains("/proc/plimsoll/runs"), "{error}");
+}
+
+/// The events of the golden run up to the end of its first slot, its second and so on.
+fn until_slot(number: u32, slots: usize) -> (RunStarted, Vec<RunEvent>) {
+    let (started, events) = test_records::events(number);
+    let is_end = |event: &RunEvent| matches!(event, RunEvent::SlotFinished(_));
+    let ends: Vec<usize> = events.iter().enumerate().filter(|(_, event)| is_end(event)).map(|(at, _)| at).collect();
+    let end = slots.checked_sub(1).map_or(0, |last| ends[last] + 1);
+    (started, events[..end].to_vec())
+}
+
+fn unfinished(history: &Path, number: u32) -> Vec<RunEvent> {
+    let id = test_records::id(number);
+    History::read(history).unwrap().resumable(id).unwrap().read(id).unwrap().events
+}
+
+#[test]
+fn of_a_dead_run_everything_up_to_the_last_slot_that_counts_is_kept() {
+    let directory = tempfile::tempdir().unwrap();
+    let history = directory.path().join(HISTORY_FILE);
+    let (started, all) = test_records::events(1);
+    for (number, slots) in [(1, 0), (2, 1), (3, 2)] {
+        let started = RunStarted { id: test_records::id(number), ..started.clone() };
+        let (_, events) = until_slot(number, slots);
+        let mut journal = Journal::create(directory.path(), &history, &started).unwrap();
+        let rest = all[events.len()..].iter().take_while(|event| !matches!(event, RunEvent::SlotFinished(_)));
+        events.iter().chain(rest).for_each(|event| journal.append(event).unwrap());
+        drop(journal);
+        assert_eq!(recovered(directory.path()), [started.id]);
+        assert!(unfinished(&history, number) == events, "{slots} slots");
+    }
+}
+
+#[test]
+fn a_slot_that_was_cut_off_is_not_kept() {
+    let directory = tempfile::tempdir().unwrap();
+    let history = directory.path().join(HISTORY_FILE);
+    let (started, mut events) = until_slot(1, 2);
+    let (_, first) = until_slot(1, 1);
+    let Some(RunEvent::SlotFinished(slot)) = events.last_mut() else { panic!("it ends with a slot") };
+    slot.is_cut = true;
+    events.push(RunEvent::Finished { elapsed_ns: 9, outcome: Outcome::Interrupted });
+    let mut journal = Journal::create(directory.path(), &history, &started).unwrap();
+    events.iter().for_each(|event| journal.append(event).unwrap());
+    let kept = journal.unfinished().unwrap().unwrap().read(started.id).unwrap();
+    assert!(kept.started == started && kept.events == first);
+}
+
+#[test]
+fn a_resumed_run_that_dies_replaces_what_it_went_on_with_and_a_complete_one_forgets_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let history_file = directory.path().join(HISTORY_FILE);
+    let id = test_records::id(1);
+    let (started, first) = until_slot(1, 1);
+    let mut journal = Journal::create(directory.path(), &history_file, &started).unwrap();
+    first.iter().for_each(|event| journal.append(event).unwrap());
+    drop(journal);
+    assert_eq!(recovered(directory.path()), [id]);
+    let mut history = History::open(&history_file).unwrap();
+    let resume = |history: &History, events: &[RunEvent]| {
+        let unfinished = history.resumable(id).unwrap();
+        let mut journal = Journal::resume(directory.path(), &history_file, &started, &unfinished).unwrap();
+        let second = Journal::resume(directory.path(), &history_file, &started, &unfinished).unwrap_err();
+        assert!(matches!(second, HistoryError::GoingOn { .. }), "{second}");
+        events.iter().for_each(|event| journal.append(event).unwrap());
+    };
+    // Nothing was done before it died: the record stays as it was.
+    let resumed = RunEvent::Resumed(plimsoll_record::record::Resumption {
+        at: started.started,
+        t_ns: 9_000_000_000,
+        paused_ns: 1,
+    });
+    resume(&history, std::slice::from_ref(&resumed));
+    assert!(recovered(directory.path()).is_empty());
+    assert!(history.get(id).unwrap().resumed.is_empty() && unfinished(&history_file, 1) == first);
+    // A slot was done.
+    let (_, both) = until_slot(1, 2);
+    let more: Vec<_> = [&[resumed], &both[first.len()..]].concat();
+    resume(&history, &more);
+    assert_eq!(recovered(directory.path()), [id]);
+    assert_eq!(history.get(id).unwrap().resumed.len(), 1);
+    assert_eq!(unfinished(&history_file, 1).len(), first.len() + more.len());
+    // It was done, and died before it was saved.
+    resume(&history, &[RunEvent::Finished { elapsed_ns: 99_000_000_000, outcome: Outcome::Complete }]);
+    assert_eq!(recovered(directory.path()), [id]);
+    assert_eq!(history.unfinished(id).unwrap(), None);
+    assert!(matches!(history.resumable(id), Err(HistoryError::NothingMissing { .. })));
+    let failed = Record { outcome: Outcome::Failed, ..test_records::record(1) };
+    history.save(&failed).unwrap();
+    assert!(matches!(history.resumable(id), Err(HistoryError::RunFailed { .. })));
+    history.save(&Record { outcome: Outcome::Lost, ..failed }).unwrap();
+    assert!(matches!(history.resumable(id), Err(HistoryError::NotKept { .. })));
+}
+
+#[test]
+fn what_is_kept_goes_with_its_run() {
+    let directory = tempfile::tempdir().unwrap();
+    let history_file = directory.path().join(HISTORY_FILE);
+    dead_run(directory.path(), &history_file, 1);
+    dead_run(directory.path(), &history_file, 2);
+    recovered(directory.path());
+    let mut history = History::open(&history_file).unwrap();
+    history.remove(&[test_records::id(1)]).unwrap();
+    history.remove_before(jiff::Timestamp::MAX).unwrap();
+    let connection = rusqlite::Connection::open(&history_file).unwrap();
+    let count = connection.query_row("SELECT count(*) FROM unfinished", [], |row| row.get::<_, i64>(0)).unwrap();
+    assert_eq!(count, 0);
 }

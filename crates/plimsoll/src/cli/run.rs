@@ -56,6 +56,22 @@ const SAFETY: &str = "Target and safety";
 /// The heading of flags about what is shown and kept.
 pub(super) const OUTPUT: &str = "Output and history";
 
+/// What a run that goes on has decided before: the arguments of a workload, and these.
+const PLANNED: [&str; 12] = [
+    "WorkloadArguments",
+    "targets",
+    "preset",
+    "plan",
+    "effort",
+    "precision",
+    "max_time",
+    "bookend",
+    "passes",
+    "discard_first",
+    "name",
+    "tags",
+];
+
 /// Arguments of `plimsoll run`. Headings appear in the order in which their first flags stand here.
 #[derive(Args, Debug)]
 #[command(
@@ -104,6 +120,12 @@ pub struct RunArguments {
     /// Permit writing to this device, which must be blank; its content is lost; may be repeated
     #[arg(long, value_name = "DEVICE", help_heading = SAFETY)]
     pub destroy: Vec<PathBuf>,
+    /// Go on with a run that was interrupted: the beginning of its id, or `latest`
+    ///
+    /// Only the slots that are missing are done, as they were planned, in the same places. A device that is written to
+    /// has to be named by --destroy again.
+    #[arg(long, value_name = "RUN", conflicts_with_all = PLANNED, help_heading = TIMING)]
+    pub resume: Option<String>,
     /// Leave the files of the run in place, marked; `plimsoll doctor --clean` removes them
     #[arg(long, help_heading = SAFETY)]
     pub keep_files: bool,
@@ -334,5 +356,36 @@ pub(super) fn tag(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
         _ => Err("write a tag as KEY=VALUE".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use crate::cli::Cli;
+
+    #[test]
+    fn every_flag_that_could_change_a_run_is_refused_beside_resume() {
+        let mut cli = Cli::command();
+        cli.build();
+        let run = cli.find_subcommand("run").unwrap();
+        let resume = run.get_arguments().find(|argument| argument.get_id() == "resume").unwrap();
+        let refused: Vec<_> = run.get_arg_conflicts_with(resume).iter().map(|argument| argument.get_id()).collect();
+        let others = run.get_arguments().map(clap::Arg::get_id).filter(|id| !refused.contains(id));
+        let allowed: Vec<_> = others.map(clap::Id::as_str).collect();
+        let expected = [
+            "destroy",
+            "resume",
+            "keep_files",
+            "expect_mount",
+            "json",
+            "verbose",
+            "history",
+            "no_history",
+            "quiet",
+            "help",
+        ];
+        assert_eq!(allowed, expected);
     }
 }

@@ -29,25 +29,73 @@ use plimsoll_workload::{
 };
 use uuid::Uuid;
 
+use super::resume;
 use crate::{
     cli::run::RunArguments,
     environment_variables as environment,
     exit::{Exit, OutputLost},
     printer::Printer,
     progress,
-    saving::Saving,
+    saving::{Saved, Saving},
     state::State,
     stop,
 };
 
 /// Does `plimsoll run`.
 pub fn run(arguments: &RunArguments, state: &State, printer: Printer) -> anyhow::Result<Exit> {
+    let (request, announcement, journal) = match &arguments.resume {
+        Some(run) => resume::request(run, arguments, state, printer)?,
+        None => {
+            let (request, announcement) = request(arguments, state, printer)?;
+            (request, announcement, None)
+        }
+    };
+    let stop = stop::on_signals().context("listen for signals")?;
+    let mut saving = Saving::new(state, journal, printer);
+    let mut progress = progress::choose(printer.is_quiet(), &request.plan);
+    let before = request.resuming.as_ref().map_or_else(Vec::new, resume::slots);
+    let record = run_plan(request, &stop, &mut |event| {
+        saving.event(event);
+        progress.event(event);
+        if matches!(event, RunEvent::Started(_)) {
+            // Nothing is announced that is refused.
+            printer.note(&announcement);
+            before.iter().for_each(|event| progress.event(event));
+        }
+    });
+    progress.finish();
+    let record = record.inspect_err(|_| saving.discard())?;
+    let saved = saving.save(&record);
+    if record.outcome == Outcome::Interrupted {
+        printer.note(match saved {
+            Saved::Nowhere => "interrupted; the partial record is saved nowhere".to_owned(),
+            Saved::InHistory | Saved::Resumable => {
+                format!("interrupted; the partial record is saved as {}", record.id)
+            }
+        });
+        if saved == Saved::Resumable {
+            printer.note(format!("`{}` goes on with it", resume::command(&record, state)));
+        }
+    }
+    let answer = if arguments.json {
+        let mut text = serde_json::to_string_pretty(&record)?;
+        text.push('\n');
+        text
+    } else {
+        report::table::record(&record, printer.width(), printer.style())
+    };
+    printer.answer(answer).map_err(OutputLost)?;
+    Ok(exit(&record))
+}
+
+/// A run as it is asked for, and what is said when it begins.
+fn request(arguments: &RunArguments, state: &State, printer: Printer) -> anyhow::Result<(RunRequest, String)> {
     let asked = asked(arguments)?;
     let targets = asked.targets.iter().map(|path| target::facts(path.as_ref())).collect::<Result<Vec<_>, _>>()?;
     if asked.expect_mount {
         asked.targets.iter().try_for_each(|path| mounts::expect_mount(path.as_ref()))?;
     }
-    check_paths(&asked)?;
+    check_paths(&asked.targets, &asked.destroy)?;
     check_new_files(&targets, asked.says_size)?;
     check_pinning(&asked.workloads)?;
     let plan = Plan::resolve(&targets, &asked.workloads, &asked.certainty, asked.seed)?;
@@ -57,10 +105,8 @@ pub fn run(arguments: &RunArguments, state: &State, printer: Printer) -> anyhow:
     let touches_storage = plan.cells.iter().any(|cell| cell.blocks.engine != EngineChoice::Memory);
     let writes_test_files = touches_storage && targets.iter().any(|target| target.size_bytes.is_none());
     let times = report::plan::times(&plan, writes_test_files);
-    let stop = stop::on_signals().context("listen for signals")?;
-    let id = Uuid::now_v7();
     let request = RunRequest {
-        id,
+        id: Uuid::now_v7(),
         started: Timestamp::now(),
         tool: tool(),
         name: asked.name,
@@ -73,35 +119,7 @@ pub fn run(arguments: &RunArguments, state: &State, printer: Printer) -> anyhow:
         state_directory: state.directory.clone(),
         resuming: None,
     };
-    let mut saving = Saving::new(state, printer);
-    let mut progress = progress::choose(printer.is_quiet(), &request.plan);
-    let record = run_plan(request, &stop, &mut |event| {
-        if matches!(event, RunEvent::Started(_)) {
-            // Nothing is announced that is refused.
-            printer.note(&times);
-        }
-        saving.event(event);
-        progress.event(event);
-    });
-    progress.finish();
-    let record = record.inspect_err(|_| saving.discard())?;
-    let is_saved = saving.save(&record);
-    if record.outcome == Outcome::Interrupted {
-        printer.note(if is_saved {
-            format!("interrupted; the partial record is saved as {}", record.id)
-        } else {
-            "interrupted; the partial record is saved nowhere".to_owned()
-        });
-    }
-    let answer = if arguments.json {
-        let mut text = serde_json::to_string_pretty(&record)?;
-        text.push('\n');
-        text
-    } else {
-        report::table::record(&record, printer.width(), printer.style())
-    };
-    printer.answer(answer).map_err(OutputLost)?;
-    Ok(exit(&record))
+    Ok((request, times))
 }
 
 fn exit(record: &Record) -> Exit {
@@ -199,7 +217,7 @@ fn asked(arguments: &RunArguments) -> anyhow::Result<AskedRun> {
 }
 
 /// Paths as text, which names them in the record: one whose bytes are no text would become another path on the way.
-fn paths(what: &str, paths: &[PathBuf]) -> anyhow::Result<Vec<String>> {
+pub(super) fn paths(what: &str, paths: &[PathBuf]) -> anyhow::Result<Vec<String>> {
     let text = |path: &PathBuf| match path.to_str() {
         Some(text) => Ok(text.to_owned()),
         None => bail!("{what} {path:?} is not valid UTF-8: give it another name, or a symbolic link that has one"),
@@ -228,15 +246,15 @@ fn check_new_files(targets: &[TargetFacts], says_size: bool) -> Result<(), PlanE
 }
 
 /// A target given twice would be measured against itself, and a device to be destroyed that is no target is a slip.
-fn check_paths(asked: &AskedRun) -> anyhow::Result<()> {
+pub(super) fn check_paths(targets: &[String], destroy: &[String]) -> anyhow::Result<()> {
     let same = |path: &str| fs::canonicalize(path).unwrap_or_else(|_| path.into());
-    for (index, target) in asked.targets.iter().enumerate() {
-        if asked.targets[..index].iter().any(|earlier| same(earlier) == same(target)) {
+    for (index, target) in targets.iter().enumerate() {
+        if targets[..index].iter().any(|earlier| same(earlier) == same(target)) {
             bail!("target {target} is given twice: name each once");
         }
     }
-    for device in &asked.destroy {
-        if !asked.targets.iter().any(|target| same(target) == same(device)) {
+    for device in destroy {
+        if !targets.iter().any(|target| same(target) == same(device)) {
             bail!("--destroy {device} names no target of this run: leave it out, or add the device as a target");
         }
     }
@@ -244,7 +262,7 @@ fn check_paths(asked: &AskedRun) -> anyhow::Result<()> {
 }
 
 /// Processors that this process may not use cannot be pinned to.
-fn check_pinning(workloads: &[Workload]) -> anyhow::Result<()> {
+pub(super) fn check_pinning(workloads: &[Workload]) -> anyhow::Result<()> {
     let allowed = cpu::allowed().context("ask which processors may be used")?;
     for pin in workloads.iter().filter_map(|workload| workload.pin.as_ref()) {
         if let Pinning::Processors(list) = pin
@@ -277,7 +295,7 @@ pub(super) fn tool() -> Tool {
     }
 }
 
-fn pod() -> Pod {
+pub(super) fn pod() -> Pod {
     let get = |name| environment::get(name).map(|value| value.to_string_lossy().into_owned());
     Pod {
         name: get(environment::POD_NAME),

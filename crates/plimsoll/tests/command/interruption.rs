@@ -22,7 +22,7 @@ fn start(place: &Place, arguments: &str) -> Child {
 }
 
 /// Ctrl-C, unless whoever started the tests has it ignored, as for a job in the background: plimsoll leaves it so.
-fn interruption() -> Signal {
+pub(crate) fn interruption() -> Signal {
     let status = fs::read_to_string("/proc/self/status").unwrap();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap().trim();
     let is_ignored = u64::from_str_radix(mask, 16).unwrap() >> 1 & 1 == 1;

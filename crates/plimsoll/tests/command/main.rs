@@ -7,6 +7,7 @@ mod devices;
 mod history;
 mod interruption;
 mod replay;
+mod resuming;
 mod run;
 mod support;
 mod threads;

@@ -1,0 +1,128 @@
+//! `plimsoll run --resume`: an interrupted run goes on where it was, as it was planned.
+
+use jiff::Timestamp;
+use plimsoll_history::{history::HistoryError, journal::Journal, location::HistoryLocation, unfinished::Beginning};
+use plimsoll_io::{mounts, target};
+use plimsoll_record::{
+    environment::TargetKind,
+    event::{RunEvent, RunStarted},
+    record::Record,
+};
+use plimsoll_report as report;
+use plimsoll_run::{machine, resuming::Resuming, run::RunRequest, same_place};
+
+use super::{history, run};
+use crate::{cli::run::RunArguments, printer::Printer, state::State};
+
+/// The rest of a run, what is said when it goes on, and its journal, which nobody else can have meanwhile.
+pub(super) fn request(
+    text: &str,
+    arguments: &RunArguments,
+    state: &State,
+    printer: Printer,
+) -> anyhow::Result<(RunRequest, String, Option<Journal>)> {
+    let history = history::open(&state.history)?;
+    let id = history.find(text)?;
+    let unfinished = history.resumable(id)?;
+    let Beginning { started, events } = unfinished.read(id)?;
+    let RunStarted { plan, asked, tool, .. } = &started;
+    let targets = asked.targets.iter().map(|path| target::facts(path.as_ref())).collect::<Result<Vec<_>, _>>()?;
+    if arguments.expect_mount {
+        asked.targets.iter().try_for_each(|path| mounts::expect_mount(path.as_ref()))?;
+    }
+    let destroy = run::paths("--destroy", &arguments.destroy)?;
+    run::check_paths(&asked.targets, &destroy)?;
+    run::check_pinning(&asked.workloads)?;
+    let mut warnings = same_place::check(&started, &machine::gather(&targets, &run::pod()), &targets)?;
+    let this = run::tool();
+    if (&this.version, &this.commit) != (&tool.version, &tool.commit) {
+        let name = |version: &str, commit: &Option<String>| match commit {
+            Some(commit) => format!("{version} ({commit})"),
+            None => version.to_owned(),
+        };
+        let (now, before) = (name(&this.version, &this.commit), name(&tool.version, &tool.commit));
+        warnings.push(format!("plimsoll {now} went on with what plimsoll {before} had begun"));
+    }
+    if arguments.verbose {
+        printer.note(report::plan::plan(plan));
+    }
+    let done = events.iter().filter(|event| matches!(event, RunEvent::SlotFinished(_))).count();
+    let journal = match &state.directory {
+        Some(directory) => {
+            let journal = Journal::resume(directory, history.path(), &started, &unfinished)?;
+            // Until the journal was there, another process may have gone on with the run, and even ended it.
+            if history.unfinished(id)?.as_ref() != Some(&unfinished) {
+                let path = journal.path().to_owned();
+                journal.finish()?;
+                return Err(HistoryError::GoingOn { id, journal: path }.into());
+            }
+            Some(journal)
+        }
+        None => None,
+    };
+    let RunStarted { id, started, tool, name, tags, asked, plan, environment } = started;
+    let request = RunRequest {
+        id,
+        started,
+        tool,
+        name,
+        tags,
+        asked,
+        plan,
+        environment,
+        destroy: destroy.iter().map(Into::into).collect(),
+        keep_files: arguments.keep_files,
+        state_directory: state.directory.clone(),
+        resuming: Some(Resuming { at: Timestamp::now(), events, warnings }),
+    };
+    let slots = if done == 1 { "slot is" } else { "slots are" };
+    Ok((request, format!("going on with run {id}, of which {done} {slots} done"), journal))
+}
+
+/// What tells those who follow a run how far it had come.
+pub(super) fn slots(resuming: &Resuming) -> Vec<RunEvent> {
+    let is_slot = |event: &&RunEvent| matches!(event, RunEvent::SlotStarted { .. } | RunEvent::SlotFinished(_));
+    resuming.events.iter().filter(is_slot).cloned().collect()
+}
+
+/// The command that goes on with a run that has just been interrupted.
+pub(super) fn command(record: &Record, state: &State) -> String {
+    let mut command = format!("plimsoll run --resume {}", record.id);
+    let mut flag = |name: &str, path: &str| command += &format!(" {name} {}", quoted(path));
+    for target in record.environment.targets.iter().filter(|target| target.kind == TargetKind::Device) {
+        if record.cells.iter().any(|cell| cell.target == target.name && cell.plan.writes()) {
+            flag("--destroy", &target.name);
+        }
+    }
+    if let HistoryLocation::File(path) = &state.history
+        && state
+            .directory
+            .as_ref()
+            .is_none_or(|directory| state.history != HistoryLocation::in_state_directory(directory))
+    {
+        flag("--history", &path.to_string_lossy());
+    }
+    command
+}
+
+/// A word as a shell takes it.
+fn quoted(word: &str) -> String {
+    let is_plain = |character: char| character.is_ascii_alphanumeric() || "/._-+:,@%=".contains(character);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_shell_would_read_otherwise_is_quoted() {
+        assert_eq!(quoted("/dev/disk/by-id/a-1"), "/dev/disk/by-id/a-1");
+        assert_eq!(quoted("my history.db"), "'my history.db'");
+        assert_eq!(quoted("it's"), r"'it'\''s'");
+    }
+}

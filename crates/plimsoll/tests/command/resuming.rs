@@ -1,0 +1,315 @@
+//! `plimsoll run --resume`: an interrupted run goes on, and ends as if nothing had happened but time.
+
+use std::{
+    collections::BTreeSet,
+    fs,
+    path::Path,
+    process::{Child, Command, Stdio},
+    thread,
+    time::Duration,
+};
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+
+use crate::{
+    interruption::interruption,
+    support::{LoopDevice, Place, Said, is_root, names},
+};
+
+fn start(place: &Place, arguments: &str) -> Child {
+    place.command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+fn end(child: Child, signal: Signal) -> Said {
+    kill_process(Pid::from_child(&child), signal).unwrap();
+    Said::of(child.wait_with_output().unwrap())
+}
+
+/// Waits until so many slots of a run are in its journal, and a second of the one after.
+fn wait_for_slots(place: &Place, slots: usize) {
+    let runs = place.path("state/plimsoll/runs");
+    for _ in 0..6000 {
+        let texts = fs::read_dir(&runs).into_iter().flatten().flatten().map(|entry| fs::read_to_string(entry.path()));
+        let is_far_enough = |text: &str| {
+            let done = text.matches("\"event\":\"slot_finished\"").count();
+            done >= slots && text.rfind("\"event\":\"interval\"") > text.rfind("\"event\":\"slot_finished\"")
+        };
+        if texts.flatten().any(|text| is_far_enough(&text)) {
+            return;
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+    panic!("the run never had {slots} slots");
+}
+
+fn list(value: &Value) -> &[Value] {
+    value.as_array().map_or(&[], Vec::as_slice)
+}
+
+fn number(value: &Value, name: &str) -> u64 {
+    value[name].as_u64().unwrap()
+}
+
+fn files(directory: &Path) -> Vec<String> {
+    if directory.exists() { names(directory) } else { Vec::new() }
+}
+
+/// The rounds of each cell, in the order of the record.
+fn rounds(record: &Value) -> Vec<Vec<u64>> {
+    let of = |cell: &Value| {
+        let slots: Vec<u64> = list(&cell["slots"]).iter().map(|slot| number(slot, "round")).collect();
+        let seconds: BTreeSet<u64> = list(&cell["series"]).iter().map(|second| number(second, "round")).collect();
+        assert_eq!(slots, seconds.into_iter().collect::<Vec<_>>(), "seconds belong to slots");
+        slots
+    };
+    list(&record["cells"]).iter().map(of).collect()
+}
+
+/// A record of [`RUN`] has every slot once, and its time never runs backwards.
+fn assert_whole(record: &Value) {
+    let all: Vec<u64> = (0..6).collect();
+    assert_eq!(rounds(record), [all.clone(), all]);
+    for cell in list(&record["cells"]) {
+        let mut now_ns = 0;
+        for (round, slot) in list(&cell["slots"]).iter().enumerate() {
+            assert_eq!(slot["purpose"], if round == 0 { "discarded" } else { "measured" });
+            assert_eq!(slot["counted"], round > 0);
+            assert!(number(slot, "elapsed_ns") >= 500_000_000, "a slot that was cut off is done again");
+            assert!(number(slot, "from_ns") >= now_ns, "{slot}");
+            now_ns = number(slot, "from_ns") + number(slot, "elapsed_ns");
+        }
+        assert!(now_ns <= number(record, "elapsed_ns"));
+        let operations: u64 = list(&cell["slots"])[1..].iter().map(|slot| number(&slot["read"], "operations")).sum();
+        assert_eq!(number(&cell["read"], "operations"), operations);
+    }
+}
+
+/// Two cells with six slots each, a file that is there already, short slots.
+const RUN: &str = "run DATA/file --rw randread --block-size 4k,8k --passes 6 --discard-first 1 --duration 500ms \
+                   --ramp 200ms --name twice --json";
+
+fn place_with_file() -> Place {
+    let place = Place::new();
+    fs::write(place.data().join("file"), vec![7_u8; 4 << 20]).unwrap();
+    place
+}
+
+/// Interrupts a run in the slot after so many, and resumes it.
+fn interrupt_and_resume(slots: usize, signal: Signal) {
+    let place = place_with_file();
+    let child = start(&place, RUN);
+    wait_for_slots(&place, slots);
+    let said = end(child, signal);
+    let before = place.run("show --json").json();
+    let id = before["id"].as_str().unwrap();
+    if signal == Signal::KILL {
+        assert_eq!(before["outcome"], "lost");
+    } else {
+        assert_eq!((said.code, before["outcome"].as_str()), (Some(130), Some("interrupted")));
+        let told = format!("`plimsoll run --resume {id}` goes on with it");
+        assert!(said.stderr.contains(&told), "{}", said.stderr);
+    }
+    let said = place.run(&format!("run --resume {} --json", &id[..13]));
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    assert!(said.stderr.contains("going on with run"), "{}", said.stderr);
+    let record = said.json();
+    for field in ["id", "started", "seed", "asked", "name", "environment", "tool"] {
+        assert_eq!(record[field], before[field], "{field}");
+    }
+    assert_eq!(record["outcome"], "complete");
+    assert_whole(&record);
+    for (cell, earlier) in list(&record["cells"]).iter().zip(list(&before["cells"])) {
+        assert_eq!(cell["plan"], earlier["plan"]);
+        // What had been done to the end is in the record, as it was.
+        for slot in list(&earlier["slots"]).iter().filter(|slot| number(slot, "elapsed_ns") >= 500_000_000) {
+            assert!(list(&cell["slots"]).iter().any(|other| number(other, "from_ns") == number(slot, "from_ns")));
+        }
+    }
+    let [resumed] = list(&record["resumed"]) else { panic!("{}", record["resumed"]) };
+    assert!(number(resumed, "t_ns") >= number(resumed, "paused_ns"));
+    assert_eq!(list(&place.run("history --json").json()).len(), 1);
+    assert_eq!(place.run(&format!("show {id} --json")).json(), record);
+    assert!(place.run(&format!("show {id}")).stdout.contains(" (paused for "));
+    let again = place.run(&format!("run --resume {id}"));
+    assert!(again.error(2).contains("is complete"), "{}", again.stderr);
+    assert_eq!(files(&place.path("state/plimsoll/runs")), Vec::<String>::new());
+}
+
+#[test]
+fn a_run_interrupted_at_any_moment_goes_on_with_the_missing_slots() {
+    thread::scope(|scope| {
+        for (slots, signal) in [(0, Signal::TERM), (3, interruption()), (7, Signal::KILL), (11, Signal::TERM)] {
+            scope.spawn(move || interrupt_and_resume(slots, signal));
+        }
+    });
+}
+
+#[test]
+fn a_resumed_run_can_be_interrupted_and_killed_again_and_loses_nothing() {
+    let place = place_with_file();
+    let child = start(&place, RUN);
+    wait_for_slots(&place, 2);
+    end(child, Signal::TERM);
+    // Killed before anything is done: nothing has changed.
+    let before = place.run("show --json").json();
+    let child = start(&place, "run --resume latest --json");
+    wait_for_slots(&place, 2);
+    end(child, Signal::KILL);
+    assert_eq!(place.run("show --json").json(), before);
+    for (slots, signal, outcome) in
+        [(5, Signal::KILL, "lost"), (8, Signal::TERM, "interrupted"), (10, Signal::KILL, "lost")]
+    {
+        let child = start(&place, "run --resume latest --json");
+        wait_for_slots(&place, slots);
+        end(child, signal);
+        let record = place.run("show --json").json();
+        assert_eq!((&record["id"], record["outcome"].as_str()), (&before["id"], Some(outcome)));
+        let done: usize = list(&record["cells"]).iter().map(|cell| list(&cell["slots"]).len()).sum();
+        assert!(done >= slots, "{done} of {slots}");
+    }
+    let record = place.record("run --resume latest");
+    assert_whole(&record);
+    assert_eq!((&record["id"], list(&record["resumed"]).len()), (&before["id"], 4));
+    assert_eq!(list(&place.run("history --json").json()).len(), 1);
+}
+
+#[test]
+fn a_run_is_resumed_by_one_process_only() {
+    let place = place_with_file();
+    let child = start(&place, RUN);
+    wait_for_slots(&place, 1);
+    end(child, Signal::TERM);
+    let child = start(&place, "run --resume latest --json");
+    wait_for_slots(&place, 2);
+    let said = place.run("run --resume latest");
+    assert!(said.error(2).contains("is going on already"), "{}", said.stderr);
+    let said = end(child, Signal::TERM);
+    assert_eq!(said.code, Some(130), "{}", said.stderr);
+}
+
+#[test]
+fn files_that_a_run_made_are_made_again_and_removed_again() {
+    let place = Place::new();
+    let child = start(&place, "run DATA --rw randrw --verify --size 2M --passes 4 --duration 500ms --ramp 200ms");
+    wait_for_slots(&place, 2);
+    end(child, Signal::KILL);
+    let record = place.record("run --resume latest");
+    assert_eq!(record["outcome"], "complete");
+    assert_eq!(rounds(&record), [[0, 1, 2, 3]]);
+    let verification = &record["cells"][0]["verification"];
+    assert_eq!(verification["mismatches"], 0);
+    assert!(number(verification, "blocks_checked") > 0);
+    assert_eq!(list(&record["layouts"]).len(), 2);
+    assert_eq!(place.leftovers(), Vec::<String>::new());
+}
+
+#[test]
+fn time_that_may_be_used_at_most_is_time_that_is_used() {
+    let place = place_with_file();
+    let child = start(&place, &format!("{RUN} --max-time 12s"));
+    wait_for_slots(&place, 6);
+    end(child, Signal::TERM);
+    thread::sleep(Duration::from_secs(8));
+    let record = place.record("run --resume latest");
+    assert_whole(&record);
+}
+
+#[test]
+fn nothing_can_be_changed_about_a_run_that_goes_on() {
+    let place = Place::new();
+    for flags in [
+        "DATA",
+        "--rw randread",
+        "--passes 2",
+        "--effort quick",
+        "--seed 1",
+        "--name x",
+        "--preset iops",
+        "--duration 1s",
+    ] {
+        let said = place.run(&format!("run --resume latest {flags}"));
+        assert_eq!(said.code, Some(2), "{flags}");
+        assert!(said.stderr.contains("'--resume <RUN>' cannot be used with"), "{flags}: {}", said.stderr);
+    }
+    assert!(place.run("run --resume latest").error(2).contains("history is empty"));
+    assert!(place.run("run --resume 0199c0de").error(2).contains("no run or baseline"));
+    assert!(place.run("run --resume latest --no-history").error(2).contains("no history here"));
+}
+
+#[test]
+fn what_cannot_go_on_says_why() {
+    let place = place_with_file();
+    place.record("run DATA/file --rw randread --operations 10");
+    assert!(place.run("run --resume latest").error(2).contains("complete"));
+    let child = start(&place, RUN);
+    wait_for_slots(&place, 1);
+    end(child, Signal::TERM);
+    let before = place.run("show --json").json();
+    let file = place.data().join("file");
+    let aside = place.data().join("aside");
+    fs::rename(&file, &aside).unwrap();
+    assert!(place.run("run --resume latest").error(3).contains("the file is gone"));
+    fs::create_dir(&file).unwrap();
+    assert!(place.run("run --resume latest").error(3).contains("was a file and is a directory"));
+    fs::remove_dir(&file).unwrap();
+    fs::write(&file, "short").unwrap();
+    assert!(place.run("run --resume latest").error(3).contains("has 5 bytes, and the run needs 4194304"));
+    fs::rename(&aside, &file).unwrap();
+    assert!(place.run("run --resume latest --destroy /dev/zero").error(2).contains("names no target"));
+    // No refusal has cost anything.
+    assert_eq!(place.run("show --json").json(), before);
+    assert_eq!(place.record("run --resume latest")["outcome"], "complete");
+}
+
+#[test]
+fn what_is_kept_to_go_on_goes_with_the_run() {
+    let place = place_with_file();
+    let child = start(&place, RUN);
+    wait_for_slots(&place, 1);
+    end(child, Signal::TERM);
+    let id = place.run("show --json").json()["id"].as_str().unwrap().to_owned();
+    assert_eq!(place.run(&format!("remove {id}")).code, Some(0));
+    assert!(place.run(&format!("run --resume {id}")).error(2).contains("no run or baseline"));
+}
+
+#[test]
+fn a_device_that_is_written_to_has_to_be_named_again_and_is_guarded_as_before() {
+    if !is_root() {
+        return;
+    }
+    let (place, device) = (Place::new(), LoopDevice::new(16 << 20));
+    let name = device.name();
+    let child =
+        start(&place, &format!("run {name} --rw randwrite --passes 4 --duration 500ms --ramp 200ms --destroy {name}"));
+    wait_for_slots(&place, 2);
+    let said = end(child, Signal::TERM);
+    assert!(said.stderr.contains(&format!(" --destroy {name}` goes on with it")), "{}", said.stderr);
+    let said = place.run("run --resume latest");
+    assert!(said.error(3).contains(&format!("add --destroy {name}")), "{}", said.stderr);
+    assert!(Command::new("mkfs.ext4").arg("-q").arg(name).status().unwrap().success());
+    let before = fs::read(&device.backing).unwrap();
+    let said = place.run(&format!("run --resume latest --destroy {name}"));
+    assert!(said.error(3).contains("ext4"), "{}", said.stderr);
+    assert!(fs::read(&device.backing).unwrap() == before);
+    assert!(Command::new("wipefs").arg("-qa").arg(name).status().unwrap().success());
+    let record = place.record(&format!("run --resume latest --destroy {name}"));
+    assert_eq!((record["outcome"].as_str(), rounds(&record)), (Some("complete"), vec![vec![0, 1, 2, 3]]));
+}
+
+#[test]
+fn another_device_behind_the_same_path_is_refused() {
+    if !is_root() {
+        return;
+    }
+    let (place, first, other) = (Place::new(), LoopDevice::new(16 << 20), LoopDevice::new(16 << 20));
+    let link = place.path("device");
+    std::os::unix::fs::symlink(&first.path, &link).unwrap();
+    let child = start(&place, "run ROOT/device --rw randread --passes 4 --duration 500ms --ramp 200ms");
+    wait_for_slots(&place, 1);
+    end(child, Signal::TERM);
+    fs::remove_file(&link).unwrap();
+    std::os::unix::fs::symlink(&other.path, &link).unwrap();
+    let said = place.run("run --resume latest");
+    assert!(said.error(3).contains("the backing file of its disk was"), "{}", said.stderr);
+}
