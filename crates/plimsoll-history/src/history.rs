@@ -140,7 +140,10 @@ impl History {
         let fail = self.failure();
         let bytes = stored::encode(record)?;
         let transaction = self.write()?;
-        insert(&transaction, record, &bytes).and_then(|()| transaction.commit()).map_err(fail)
+        insert(&transaction, record, &bytes)
+            .and_then(|()| unfinished::forget(&transaction, record.id))
+            .and_then(|()| transaction.commit())
+            .map_err(fail)
     }
 
     /// Whether there is a record of a run.
@@ -317,7 +320,6 @@ fn insert(transaction: &Transaction<'_>, record: &Record, bytes: &[u8]) -> rusql
     )?;
     transaction.execute("DELETE FROM cells WHERE run = ?1", [&id])?;
     transaction.execute("DELETE FROM tags WHERE run = ?1", [&id])?;
-    unfinished::forget(transaction, &id)?;
     for (position, cell) in record.cells.iter().map(CellSummary::of).enumerate() {
         transaction.execute(
             "INSERT INTO cells (run, position, target, workload, read_iops, write_iops, bytes_per_second,

@@ -2,7 +2,8 @@
 //!
 //! A run writes each of its events to a [`journal`]; when it ends, its record goes into the [`history`] and the journal
 //! is removed. A journal whose process is gone becomes a record of its own: nothing measured is lost, and no record is
-//! ever read in part. This crate takes no time, reads no environment and prints nothing. Read [`history::History`] and
+//! ever read in part. Of a run that did not end as planned, what it takes to go on ([`unfinished`]) lies beside its
+//! record. This crate takes no time, reads no environment and prints nothing. Read [`history::History`] and
 //! [`journal::Journal`] first.
 
 #![forbid(unsafe_code)]

@@ -16,7 +16,7 @@ impl History {
         let transaction = self.write()?;
         insert(&transaction, record, &bytes)
             .and_then(|()| {
-                let sql = "INSERT INTO unfinished (run, events) VALUES (?1, ?2)";
+                let sql = "INSERT OR REPLACE INTO unfinished (run, events) VALUES (?1, ?2)";
                 transaction.execute(sql, params![stored_id(record.id), events])
             })
             .and_then(|_| transaction.commit())
@@ -50,6 +50,6 @@ impl History {
 }
 
 /// Forgets what was kept of a run.
-pub(super) fn forget(transaction: &Transaction<'_>, id: &str) -> rusqlite::Result<()> {
-    transaction.execute("DELETE FROM unfinished WHERE run = ?1", [id]).map(drop)
+pub(super) fn forget(transaction: &Transaction<'_>, id: Uuid) -> rusqlite::Result<()> {
+    transaction.execute("DELETE FROM unfinished WHERE run = ?1", [stored_id(id)]).map(drop)
 }
