@@ -3,7 +3,7 @@
 use std::{path::PathBuf, str::FromStr};
 
 use clap::{
-    Args,
+    Args, Command, Id,
     builder::{PossibleValue, PossibleValuesParser, TypedValueParser},
 };
 use plimsoll_measure::effort::Rules;
@@ -56,21 +56,13 @@ const SAFETY: &str = "Target and safety";
 /// The heading of flags about what is shown and kept.
 pub(super) const OUTPUT: &str = "Output and history";
 
-/// What a run that goes on has decided before: the arguments of a workload, and these.
-const PLANNED: [&str; 12] = [
-    "WorkloadArguments",
-    "targets",
-    "preset",
-    "plan",
-    "effort",
-    "precision",
-    "max_time",
-    "bookend",
-    "passes",
-    "discard_first",
-    "name",
-    "tags",
-];
+/// The arguments that say what to do: a run that goes on has decided that before.
+fn planned() -> impl Iterator<Item = Id> {
+    let workload = WorkloadArguments::augment_args(Command::new(""));
+    let workload: Vec<Id> = workload.get_arguments().map(|argument| argument.get_id().clone()).collect();
+    let others = ["targets", "preset", "plan", "effort", "precision", "max_time", "bookend", "passes", "discard_first"];
+    workload.into_iter().chain(others.map(Id::from)).chain(["name", "tags"].map(Id::from))
+}
 
 /// Arguments of `plimsoll run`. Headings appear in the order in which their first flags stand here.
 #[derive(Args, Debug)]
@@ -124,7 +116,7 @@ pub struct RunArguments {
     ///
     /// Only the slots that are missing are done, as they were planned, in the same places. A device that is written to
     /// has to be named by --destroy again.
-    #[arg(long, value_name = "RUN", conflicts_with_all = PLANNED, help_heading = TIMING)]
+    #[arg(long, value_name = "RUN", conflicts_with_all = planned(), help_heading = TIMING, hide_short_help = true)]
     pub resume: Option<String>,
     /// Leave the files of the run in place, marked; `plimsoll doctor --clean` removes them
     #[arg(long, help_heading = SAFETY)]
