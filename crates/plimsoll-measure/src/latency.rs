@@ -1,6 +1,7 @@
 //! Latency distributions: fixed bounds, exact merges, clamped values counted.
 
 mod buckets;
+mod compact;
 pub mod exposure;
 pub mod percentile_interval;
 
@@ -8,7 +9,9 @@ use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use self::buckets::Buckets;
+use self::buckets::{Buckets, Resolution};
+
+pub use self::compact::CompactHistogram;
 
 /// The longest latency with a bucket of its own: one hour. Longer ones fall in the last bucket and are counted.
 pub const HIGHEST_NS: u64 = 3_600_000_000_000;
@@ -20,12 +23,31 @@ pub const SUPPORT: u64 = 10;
 #[derive(Clone, PartialEq)]
 pub struct LatencyHistogram {
     buckets: Buckets,
+    totals: Totals,
+}
+
+/// What is known of all observations beside their buckets.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Totals {
     count: u64,
     clamped: u64,
     sum_ns: u128,
     sum_of_squares: f64,
     min_ns: u64,
     max_ns: u64,
+}
+
+impl Totals {
+    const NONE: Self = Self { count: 0, clamped: 0, sum_ns: 0, sum_of_squares: 0.0, min_ns: u64::MAX, max_ns: 0 };
+
+    fn merge(&mut self, other: &Self) {
+        self.count = self.count.saturating_add(other.count);
+        self.clamped += other.clamped;
+        self.sum_ns += other.sum_ns;
+        self.sum_of_squares += other.sum_of_squares;
+        self.min_ns = self.min_ns.min(other.min_ns);
+        self.max_ns = self.max_ns.max(other.max_ns);
+    }
 }
 
 /// A percentile, or why there is none.
@@ -47,7 +69,7 @@ impl fmt::Debug for LatencyHistogram {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("LatencyHistogram")
             .field("count", &self.count())
-            .field("clamped", &self.clamped)
+            .field("clamped", &self.clamped())
             .field("min_ns", &self.min_ns())
             .field("mean_ns", &self.mean_ns())
             .field("max_ns", &self.max_ns())
@@ -58,77 +80,74 @@ impl fmt::Debug for LatencyHistogram {
 impl LatencyHistogram {
     /// An empty distribution with three significant digits, for a cell or a slot.
     pub fn fine() -> Self {
-        Self::with_digits(3)
+        Self::with(Resolution::new(3))
     }
 
     /// An empty distribution with two significant digits, for one second.
     pub fn coarse() -> Self {
-        Self::with_digits(2)
+        Self::with(Resolution::new(2))
     }
 
-    fn with_digits(digits: u8) -> Self {
-        let buckets = Buckets::new(digits, HIGHEST_NS);
-        Self { buckets, count: 0, clamped: 0, sum_ns: 0, sum_of_squares: 0.0, min_ns: u64::MAX, max_ns: 0 }
+    fn with(resolution: Resolution) -> Self {
+        Self { buckets: Buckets::new(resolution, HIGHEST_NS), totals: Totals::NONE }
     }
 
     /// Counts `count` operations of the same latency.
     #[inline]
     pub fn record_many(&mut self, latency_ns: u64, count: u64) {
+        let totals = &mut self.totals;
         if latency_ns > HIGHEST_NS {
-            self.clamped += count;
+            totals.clamped += count;
         }
         self.buckets.add(latency_ns.clamp(1, HIGHEST_NS), count);
-        self.count += count;
-        self.sum_ns += u128::from(latency_ns) * u128::from(count);
+        totals.count += count;
+        totals.sum_ns += u128::from(latency_ns) * u128::from(count);
         // Through signed numbers, which the processor converts in one step; nothing here comes near their limit.
         let (latency, times) = (latency_ns as i64 as f64, count as i64 as f64);
-        self.sum_of_squares += latency * latency * times;
-        self.min_ns = self.min_ns.min(latency_ns);
-        self.max_ns = self.max_ns.max(latency_ns);
+        totals.sum_of_squares += latency * latency * times;
+        totals.min_ns = totals.min_ns.min(latency_ns);
+        totals.max_ns = totals.max_ns.max(latency_ns);
     }
 
     /// Adds all of another distribution of the same resolution.
     pub fn merge(&mut self, other: &Self) {
         self.buckets.merge(&other.buckets);
-        self.count = self.count.saturating_add(other.count);
-        self.clamped += other.clamped;
-        self.sum_ns += other.sum_ns;
-        self.sum_of_squares += other.sum_of_squares;
-        self.min_ns = self.min_ns.min(other.min_ns);
-        self.max_ns = self.max_ns.max(other.max_ns);
+        self.totals.merge(&other.totals);
+    }
+
+    /// Adds all of a distribution of the same resolution that was put away.
+    pub fn merge_compact(&mut self, other: &CompactHistogram) {
+        assert_eq!(self.buckets.resolution(), other.resolution, "both have the same resolution");
+        other.occupied().for_each(|(index, count)| self.buckets.add_at(index, count));
+        self.totals.merge(&other.totals);
     }
 
     /// Forgets everything, keeping the memory.
     pub fn clear(&mut self) {
-        if self.count > 0 {
+        if self.count() > 0 {
             self.buckets.clear();
         }
-        self.count = 0;
-        self.clamped = 0;
-        self.sum_ns = 0;
-        self.sum_of_squares = 0.0;
-        self.min_ns = u64::MAX;
-        self.max_ns = 0;
+        self.totals = Totals::NONE;
     }
 
     /// Observations.
     pub const fn count(&self) -> u64 {
-        self.count
+        self.totals.count
     }
 
     /// Observations above [`HIGHEST_NS`].
     pub const fn clamped(&self) -> u64 {
-        self.clamped
+        self.totals.clamped
     }
 
     /// The shortest latency; `None` when empty.
     pub fn min_ns(&self) -> Option<u64> {
-        (self.count() > 0).then_some(self.min_ns)
+        (self.count() > 0).then_some(self.totals.min_ns)
     }
 
     /// The longest latency; `None` when empty.
     pub fn max_ns(&self) -> Option<u64> {
-        (self.count() > 0).then_some(self.max_ns)
+        (self.count() > 0).then_some(self.totals.max_ns)
     }
 
     /// The middle latency and the observations of each bucket that has any, from short to long.
@@ -144,21 +163,21 @@ impl LatencyHistogram {
 
     /// The mean, from the exact sum; `None` when empty.
     pub fn mean_ns(&self) -> Option<f64> {
-        (self.count() > 0).then(|| self.sum_ns as f64 / self.count() as f64)
+        (self.count() > 0).then(|| self.totals.sum_ns as f64 / self.count() as f64)
     }
 
     /// The standard deviation of the observations (n-1); `None` below two.
     pub fn stddev_ns(&self) -> Option<f64> {
         let count = self.count() as f64;
         let mean = self.mean_ns()?;
-        (count > 1.0).then(|| ((self.sum_of_squares - count * mean * mean).max(0.0) / (count - 1.0)).sqrt())
+        (count > 1.0).then(|| ((self.totals.sum_of_squares - count * mean * mean).max(0.0) / (count - 1.0)).sqrt())
     }
 
     /// The latency below which the share `quantile` of observations lies, whatever the support; `None` when empty.
     pub fn quantile_ns(&self, quantile: f64) -> Option<u64> {
-        let rank = (quantile.min(1.0) * self.count as f64).ceil() as u64;
-        let inside = self.buckets.value_at_rank(rank.min(self.count).max(1))?;
-        Some(inside.clamp(self.min_ns, self.max_ns))
+        let rank = (quantile.min(1.0) * self.count() as f64).ceil() as u64;
+        let inside = self.buckets.value_at_rank(rank.min(self.count()).max(1))?;
+        Some(inside.clamp(self.totals.min_ns, self.totals.max_ns))
     }
 
     /// A percentile that may be published: at least [`SUPPORT`] observations lie beyond it.
@@ -198,14 +217,13 @@ struct HistogramData {
 impl Serialize for LatencyHistogram {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let (values_ns, counts) = self.buckets.occupied().unzip();
-        let empty = self.count() == 0;
         HistogramData {
-            significant_digits: self.buckets.significant_digits(),
-            clamped: self.clamped,
-            sum_ns: self.sum_ns.to_string(),
-            sum_of_squares: self.sum_of_squares,
-            min_ns: if empty { 0 } else { self.min_ns },
-            max_ns: self.max_ns,
+            significant_digits: self.buckets.resolution().significant_digits(),
+            clamped: self.totals.clamped,
+            sum_ns: self.totals.sum_ns.to_string(),
+            sum_of_squares: self.totals.sum_of_squares,
+            min_ns: self.min_ns().unwrap_or(0),
+            max_ns: self.totals.max_ns,
             values_ns,
             counts,
         }
@@ -222,18 +240,19 @@ impl<'de> Deserialize<'de> for LatencyHistogram {
         if data.min_ns > data.max_ns {
             return Err(de::Error::custom("a histogram whose shortest latency exceeds its longest"));
         }
-        let mut histogram = Self::with_digits(data.significant_digits);
+        let mut histogram = Self::with(Resolution::new(data.significant_digits));
+        let totals = &mut histogram.totals;
         for (value, count) in data.values_ns.iter().zip(&data.counts) {
             histogram.buckets.add((*value).clamp(1, HIGHEST_NS), *count);
-            histogram.count = histogram.count.saturating_add(*count);
+            totals.count = totals.count.saturating_add(*count);
         }
-        if histogram.count() > 0 {
-            histogram.min_ns = data.min_ns;
-            histogram.max_ns = data.max_ns;
+        if totals.count > 0 {
+            totals.min_ns = data.min_ns;
+            totals.max_ns = data.max_ns;
         }
-        histogram.clamped = data.clamped;
-        histogram.sum_ns = data.sum_ns.parse().map_err(de::Error::custom)?;
-        histogram.sum_of_squares = data.sum_of_squares;
+        totals.clamped = data.clamped;
+        totals.sum_ns = data.sum_ns.parse().map_err(de::Error::custom)?;
+        totals.sum_of_squares = data.sum_of_squares;
         Ok(histogram)
     }
 }
@@ -315,7 +334,8 @@ mod tests {
             merged.merge(&of(&right));
             let all = of(&[left, right].concat());
             prop_assert_eq!(&merged.buckets, &all.buckets);
-            prop_assert_eq!((merged.sum_ns, merged.min_ns, merged.max_ns), (all.sum_ns, all.min_ns, all.max_ns));
+            let exact = |one: &LatencyHistogram| (one.totals.sum_ns, one.min_ns(), one.max_ns());
+            prop_assert_eq!(exact(&merged), exact(&all));
         }
 
         #[test]
@@ -324,7 +344,7 @@ mod tests {
             let text = serde_json::to_string(&histogram).unwrap();
             let back: LatencyHistogram = serde_json::from_str(&text).unwrap();
             prop_assert_eq!(&back.buckets, &histogram.buckets);
-            let exact = |one: &LatencyHistogram| (one.sum_ns, one.min_ns, one.max_ns);
+            let exact = |one: &LatencyHistogram| (one.totals.sum_ns, one.min_ns(), one.max_ns());
             prop_assert_eq!(exact(&back), exact(&histogram));
         }
     }

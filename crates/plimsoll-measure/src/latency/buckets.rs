@@ -4,59 +4,80 @@
 //! doubling from there is divided into as many counters as the resolution has steps. It is written out here because
 //! recording is part of the hot loop and has to be inlined into it, which the library's does not allow.
 
-/// Counters for values up to a highest one, at a fixed resolution.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Buckets {
-    /// Values below two to this power have counters of their own.
+/// Which bucket a value falls in, at a fixed resolution.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Resolution {
+    /// Values below two to this power have buckets of their own.
     exact_bits: u32,
-    counts: Box<[u64]>,
 }
 
-impl Buckets {
-    /// Room for values up to `highest` with two or three significant digits.
-    pub(super) fn new(significant_digits: u8, highest: u64) -> Self {
+impl Resolution {
+    /// That of two or three significant digits.
+    pub(super) const fn new(significant_digits: u8) -> Self {
         // The next power of two above 2 * 10^digits tells apart values that differ in the last digit.
-        let exact_bits = (2 * 10_u64.pow(u32::from(significant_digits))).next_power_of_two().ilog2();
-        let mut buckets = Self { exact_bits, counts: Box::default() };
-        buckets.counts = vec![0; buckets.index(highest) + 1].into();
-        buckets
+        Self { exact_bits: (2 * 10_u64.pow(significant_digits as u32)).next_power_of_two().ilog2() }
     }
 
     /// Significant digits that the buckets tell apart.
-    pub(super) const fn significant_digits(&self) -> u8 {
+    pub(super) const fn significant_digits(self) -> u8 {
         ((1_u64 << self.exact_bits) / 2).ilog10() as u8
     }
 
+    /// The bucket of a value.
     #[inline]
-    const fn index(&self, value: u64) -> usize {
+    pub(super) const fn index(self, value: u64) -> usize {
         let shift = self.shift(value);
         ((shift as usize) << (self.exact_bits - 1)) + (value >> shift) as usize
     }
 
     /// How many low bits of a value its bucket does not tell apart.
     #[inline]
-    const fn shift(&self, value: u64) -> u32 {
+    const fn shift(self, value: u64) -> u32 {
         (value | ((1 << self.exact_bits) - 1)).ilog2() + 1 - self.exact_bits
     }
 
     /// The lowest and the highest value of a bucket.
-    fn bounds(&self, index: usize) -> (u64, u64) {
+    pub(super) fn bounds(self, index: usize) -> (u64, u64) {
         let half = 1_usize << (self.exact_bits - 1);
         let shift = (index / half).saturating_sub(1);
         let lowest = ((index - shift * half) as u64) << shift;
         (lowest, lowest + (1 << shift) - 1)
     }
+}
+
+/// Counters for values up to a highest one, at a fixed resolution.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Buckets {
+    resolution: Resolution,
+    counts: Box<[u64]>,
+}
+
+impl Buckets {
+    /// Room for values up to `highest`.
+    pub(super) fn new(resolution: Resolution, highest: u64) -> Self {
+        Self { resolution, counts: vec![0; resolution.index(highest) + 1].into() }
+    }
+
+    pub(super) const fn resolution(&self) -> Resolution {
+        self.resolution
+    }
 
     /// Counts `count` times a value that is not above the highest.
     #[inline]
     pub(super) fn add(&mut self, value: u64, count: u64) {
-        let bucket = &mut self.counts[self.index(value)];
+        self.add_at(self.resolution.index(value), count);
+    }
+
+    /// Counts `count` times whatever falls in a bucket.
+    #[inline]
+    pub(super) fn add_at(&mut self, index: usize, count: u64) {
+        let bucket = &mut self.counts[index];
         *bucket = bucket.saturating_add(count);
     }
 
     /// Adds all counts of buckets of the same bounds.
     pub(super) fn merge(&mut self, other: &Self) {
-        assert_eq!(self.exact_bits, other.exact_bits, "both have the same resolution");
+        assert_eq!(self.resolution, other.resolution, "both have the same resolution");
         self.counts.iter_mut().zip(&other.counts).for_each(|(sum, count)| *sum = sum.saturating_add(*count));
     }
 
@@ -71,13 +92,17 @@ impl Buckets {
 
     /// The lowest and highest value and the count of each bucket that is not empty, in order.
     pub(super) fn occupied_bounds(&self) -> impl Iterator<Item = ((u64, u64), u64)> {
-        let occupied = self.counts.iter().enumerate().filter(|(_, count)| **count > 0);
-        occupied.map(|(index, count)| (self.bounds(index), *count))
+        self.occupied_indices().map(|(index, count)| (self.resolution.bounds(index), count))
+    }
+
+    /// The index and the count of each bucket that is not empty, in order.
+    pub(super) fn occupied_indices(&self) -> impl Iterator<Item = (usize, u64)> {
+        self.counts.iter().copied().enumerate().filter(|(_, count)| *count > 0)
     }
 
     /// The observations in buckets above the one of a value that is not above the highest.
     pub(super) fn count_above(&self, value: u64) -> u64 {
-        self.counts[self.index(value) + 1..].iter().fold(0, |sum: u64, count| sum.saturating_add(*count))
+        self.counts[self.resolution.index(value) + 1..].iter().fold(0, |sum: u64, count| sum.saturating_add(*count))
     }
 
     /// The highest value of the bucket that holds the `rank`-th observation, from 1; `None` when there are fewer.
@@ -87,7 +112,7 @@ impl Buckets {
             seen = seen.saturating_add(*count);
             seen >= rank
         })?;
-        Some(self.bounds(index).1)
+        Some(self.resolution.bounds(index).1)
     }
 }
 
@@ -108,13 +133,14 @@ mod tests {
     #[test]
     fn the_buckets_cover_every_value_once() {
         for digits in [2, 3] {
-            let buckets = Buckets::new(digits, HIGHEST);
-            assert_eq!(buckets.significant_digits(), digits);
+            let resolution = Resolution::new(digits);
+            let buckets = Buckets::new(resolution, HIGHEST);
+            assert_eq!(resolution.significant_digits(), digits);
             let mut next = 0;
             for index in 0..buckets.counts.len() {
-                let (lowest, highest) = buckets.bounds(index);
+                let (lowest, highest) = resolution.bounds(index);
                 assert_eq!(lowest, next);
-                assert_eq!((buckets.index(lowest), buckets.index(highest)), (index, index));
+                assert_eq!((resolution.index(lowest), resolution.index(highest)), (index, index));
                 next = highest + 1;
             }
             assert!(next > HIGHEST);
@@ -128,7 +154,7 @@ mod tests {
             quantile in 0.0001..1.0_f64,
             digits in 2..=3_u8,
         ) {
-            let mut buckets = Buckets::new(digits, HIGHEST);
+            let mut buckets = Buckets::new(Resolution::new(digits), HIGHEST);
             let mut library = Histogram::<u64>::new_with_bounds(1, HIGHEST, digits).unwrap();
             for value in &values {
                 buckets.add(*value, 2);

@@ -2,16 +2,20 @@
 
 use super::LatencyHistogram;
 
-/// The share of time in which a request that arrives at a busy slot waits longer than `limit_ns`.
+/// The probability that a request which arrives at any moment at a busy place in the queue waits longer than
+/// `limit_ns`; 0 when nothing was measured.
 ///
 /// A closed loop sends nothing while it stalls, so that few operations see a stall that lasts long. Weighing each by
-/// the time that it lasts beyond the limit repairs this: the sum of max(0, latency - limit) over the time of all
-/// operations in flight together.
-pub fn exposed_share(histogram: &LatencyHistogram, limit_ns: u64, in_flight: u32, elapsed_ns: u64) -> f64 {
-    let time_ns = f64::from(in_flight.max(1)) * elapsed_ns as f64;
+/// the time that it lasts beyond the limit repairs this: the sum of max(0, latency - limit) over the time that all
+/// operations took together, which in a closed loop is the places in the queue times the measured time.
+pub fn exposed_share(histograms: &[&LatencyHistogram], limit_ns: u64) -> f64 {
     let limit = limit_ns as f64;
-    let beyond: f64 = histogram.buckets().map(|(latency, count)| (latency - limit).max(0.0) * count as f64).sum();
-    if time_ns > 0.0 { (beyond / time_ns).min(1.0) } else { 0.0 }
+    let beyond = |histogram: &&LatencyHistogram| -> f64 {
+        histogram.buckets().map(|(latency, count)| (latency - limit).max(0.0) * count as f64).sum()
+    };
+    let time_ns: u128 = histograms.iter().map(|histogram| histogram.totals.sum_ns).sum();
+    let beyond_ns: f64 = histograms.iter().map(beyond).sum();
+    if time_ns > 0 { (beyond_ns / time_ns as f64).min(1.0) } else { 0.0 }
 }
 
 #[cfg(test)]
@@ -25,10 +29,21 @@ mod tests {
         let mut histogram = LatencyHistogram::fine();
         histogram.record_many(1_000_000, 59_000);
         histogram.record_many(1_000_000_000, 1);
-        let share = exposed_share(&histogram, 10_000_000, 1, 60_000_000_000);
+        let share = exposed_share(&[&histogram], 10_000_000);
         assert!((share - 0.99 / 60.0).abs() < 1e-4, "{share}");
         // Of the operations, one in 59,001 took so long.
         assert!(share > 900.0 / 59_001.0);
+        // Sixteen places in the queue that stall together expose as much as one.
+        let mut deep = LatencyHistogram::fine();
+        deep.record_many(1_000_000, 16 * 59_000);
+        deep.record_many(1_000_000_000, 16);
+        assert!((exposed_share(&[&deep], 10_000_000) - share).abs() < 1e-9);
+        assert!((exposed_share(&[&deep, &histogram], 10_000_000) - share).abs() < 1e-9);
+    }
+
+    #[test]
+    fn nothing_measured_exposes_nothing() {
+        assert!(exposed_share(&[&LatencyHistogram::fine()], 1) < f64::MIN_POSITIVE);
     }
 
     proptest! {
@@ -39,10 +54,9 @@ mod tests {
         ) {
             let mut histogram = LatencyHistogram::fine();
             latencies.iter().for_each(|latency| histogram.record_many(*latency, 1));
-            let elapsed_ns = latencies.iter().sum();
-            let share = exposed_share(&histogram, limit, 1, elapsed_ns);
+            let share = exposed_share(&[&histogram], limit);
             prop_assert!((0.0..=1.0).contains(&share));
-            prop_assert!(exposed_share(&histogram, limit * 2, 1, elapsed_ns) <= share);
+            prop_assert!(exposed_share(&[&histogram], limit * 2) <= share);
         }
     }
 }

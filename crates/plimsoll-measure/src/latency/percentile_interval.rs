@@ -3,7 +3,7 @@
 //! Operations are not independent: a stall hits all that are in flight. So the error comes from how the share of slow
 //! operations differs between slots, and from nothing finer.
 
-use super::LatencyHistogram;
+use super::{CompactHistogram, LatencyHistogram};
 use crate::{
     series::{half_width::multi_scale, moments::variance},
     student::quantile_975,
@@ -15,8 +15,6 @@ const SPACED_MIN: usize = 3;
 const CONTIGUOUS_MIN: usize = 24;
 /// Batches that the coarsest scale of seconds in one piece has at least.
 const BATCHES_MIN: usize = 12;
-/// Exceedances below which a percentile is not worth printing.
-pub const EXCEEDANCES_MIN: u64 = 10;
 
 /// How clusters follow each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,6 +23,15 @@ pub enum Clustering {
     Spaced,
     /// Directly: neighbours resemble each other.
     Contiguous,
+}
+
+/// There are not enough clusters to tell how they differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TooFewClusters {
+    /// Clusters there would have to be.
+    pub needed: usize,
+    /// Clusters there are.
+    pub have: usize,
 }
 
 /// A percentile with its 95 % interval.
@@ -44,83 +51,97 @@ pub struct PercentileInterval {
     pub design_effect: f64,
     /// Operations.
     pub count: u64,
+    /// Half of the interval of the share of operations that the percentile divides off.
+    pub half_width: f64,
 }
 
 impl PercentileInterval {
-    /// Whether the percentile is worth printing at all; otherwise the longest latency and the exceedances are.
-    pub const fn is_supported(&self) -> bool {
-        self.exceedances >= EXCEEDANCES_MIN
-    }
-
-    /// How long the measured time would have to be for an upper limit, when it was this long.
-    pub fn needed_seconds(&self, measured_seconds: f64) -> f64 {
-        let independent = 0.025_f64.ln() / self.quantile.ln();
-        measured_seconds * self.design_effect.max(1.0) * independent / self.count as f64
+    /// How long the measured time would have to be for an upper limit, when it was this long; `None` when there is one.
+    ///
+    /// The interval of the share narrows with the root of the time. There is an upper limit once an operation lies
+    /// beyond it, so the factor sought is the square of `x` in `exceeding * x^2 - half_width * x = 1 / count`.
+    pub fn needed_seconds(&self, measured_seconds: f64) -> Option<f64> {
+        let exceeding = 1.0 - self.quantile;
+        let root = self.half_width.mul_add(self.half_width, 4.0 * exceeding / self.count as f64).sqrt();
+        let factor = (self.half_width + root) / (2.0 * exceeding);
+        self.high_ns.is_none().then_some(measured_seconds * factor * factor)
     }
 }
 
-/// Distributions of the clusters of a run, and their sum.
+/// The distribution of a run, and those of its clusters.
 #[derive(Clone, Debug)]
 pub struct Clusters<'a> {
-    parts: &'a [&'a LatencyHistogram],
+    all: &'a LatencyHistogram,
+    parts: &'a [&'a CompactHistogram],
     clustering: Clustering,
-    all: LatencyHistogram,
 }
 
 impl<'a> Clusters<'a> {
-    /// Clusters of the same resolution, in the order of time; `None` when there are too few, or nothing was counted.
-    pub fn new(parts: &'a [&'a LatencyHistogram], clustering: Clustering) -> Option<Self> {
+    /// A distribution and what it is the sum of, in the order of time. The parts may be coarser, and need not hold each
+    /// and every operation.
+    pub fn new(
+        all: &'a LatencyHistogram,
+        parts: &'a [&'a CompactHistogram],
+        clustering: Clustering,
+    ) -> Result<Self, TooFewClusters> {
         let needed = match clustering {
             Clustering::Spaced => SPACED_MIN,
             Clustering::Contiguous => CONTIGUOUS_MIN,
         };
-        let (first, rest) = parts.split_first().filter(|_| parts.len() >= needed)?;
-        let mut all = (*first).clone();
-        rest.iter().for_each(|part| all.merge(part));
-        (all.count() > 0).then_some(Self { parts, clustering, all })
+        if parts.len() < needed {
+            return Err(TooFewClusters { needed, have: parts.len() });
+        }
+        Ok(Self { all, parts, clustering })
     }
 
-    /// A percentile and its interval.
+    /// A percentile and its interval; `None` when nothing was counted.
     pub fn percentile(&self, quantile: f64) -> Option<PercentileInterval> {
         let count = self.all.count() as f64;
         let point_ns = self.all.quantile_ns(quantile)?;
         let exceeding = 1.0 - quantile;
         // Many operations may share the bucket of the percentile. Both sides of it are looked at.
-        let above = self.half_width(&|part| part.count_above(point_ns));
-        let from = self.half_width(&|part| part.count_above(point_ns.saturating_sub(bucket_width(point_ns))));
+        let above = self.half_width(point_ns)?;
+        let from = self.half_width(self.bounds(point_ns).0.saturating_sub(1))?;
         let independent = (exceeding.max(1.0 / count) * quantile / count).sqrt() * 1.96;
         let half_width = above.max(from).max(independent);
         let at = |share: f64| self.all.quantile_ns(share.clamp(0.0, 1.0));
         let has_upper_limit = (exceeding - half_width) * count >= 1.0;
+        let (min_ns, max_ns) = (self.all.min_ns()?, self.all.max_ns()?);
         Some(PercentileInterval {
             quantile,
-            low_ns: at(quantile - half_width)?,
+            // What parts do not tell apart, the interval does not claim to.
+            low_ns: self.bounds(at(quantile - half_width)?).0.max(min_ns),
             point_ns,
-            high_ns: if has_upper_limit { at(quantile + half_width) } else { None },
+            high_ns: match at(quantile + half_width) {
+                Some(high_ns) if has_upper_limit => Some(self.bounds(high_ns).1.min(max_ns)),
+                _ => None,
+            },
             exceedances: self.all.count_above(point_ns),
             design_effect: (half_width / independent).powi(2),
             count: self.all.count(),
+            half_width,
         })
     }
 
-    /// Half of the interval of the share of operations that `exceeding` counts.
-    fn half_width(&self, exceeding: &dyn Fn(&LatencyHistogram) -> u64) -> f64 {
-        let total = self.all.count() as f64;
-        let share = exceeding(&self.all) as f64 / total;
-        let residual = |part: &&LatencyHistogram| exceeding(part) as f64 - share * part.count() as f64;
-        let residuals: Vec<f64> = self.parts.iter().map(residual).collect();
+    /// The lowest and the highest latency that the parts do not tell from this one.
+    fn bounds(&self, latency_ns: u64) -> (u64, u64) {
+        self.parts.first().map_or((latency_ns, latency_ns), |part| part.bounds(latency_ns))
+    }
+
+    /// Half of the interval of the share of operations that take longer than this; `None` when the parts have none.
+    fn half_width(&self, latency_ns: u64) -> Option<f64> {
+        let exceeding: Vec<f64> = self.parts.iter().map(|part| part.count_above(latency_ns) as f64).collect();
+        let total: f64 = self.parts.iter().map(|part| part.count() as f64).sum();
+        let share = exceeding.iter().sum::<f64>() / total;
+        let residual = |(part, exceeding): (&&CompactHistogram, &f64)| exceeding - share * part.count() as f64;
+        let residuals: Vec<f64> = self.parts.iter().zip(&exceeding).map(residual).collect();
         let clusters = residuals.len() as f64;
         let of_mean = match self.clustering {
             Clustering::Spaced => quantile_975(clusters - 1.0) * (variance(&residuals) / clusters).sqrt(),
             Clustering::Contiguous => multi_scale(&residuals, BATCHES_MIN),
         };
-        of_mean * clusters / total
+        (total > 0.0).then_some(of_mean * clusters / total)
     }
-}
-
-/// A little more than the width of a bucket of the finer resolution.
-const fn bucket_width(latency_ns: u64) -> u64 {
-    latency_ns / 1000 + 1
 }
 
 #[cfg(test)]
@@ -150,9 +171,16 @@ mod tests {
         (0..count).map(|_| slot(random)).collect()
     }
 
+    fn clustered(slots: &[LatencyHistogram], clustering: Clustering, quantile: f64) -> Option<PercentileInterval> {
+        let mut all = LatencyHistogram::fine();
+        slots.iter().for_each(|slot| all.merge(slot));
+        let parts: Vec<CompactHistogram> = slots.iter().map(CompactHistogram::from).collect();
+        let parts: Vec<&CompactHistogram> = parts.iter().collect();
+        Clusters::new(&all, &parts, clustering).ok()?.percentile(quantile)
+    }
+
     fn interval(slots: &[LatencyHistogram], quantile: f64) -> PercentileInterval {
-        let parts: Vec<&LatencyHistogram> = slots.iter().collect();
-        Clusters::new(&parts, Clustering::Spaced).unwrap().percentile(quantile).unwrap()
+        clustered(slots, Clustering::Spaced, quantile).unwrap()
     }
 
     #[test]
@@ -177,8 +205,7 @@ mod tests {
     fn one_stall_makes_no_upper_limit_of_a_far_percentile() {
         let found = interval(&slots(&mut Random::new(2), 12), 0.9999);
         assert_eq!(found.high_ns, None);
-        assert!(!found.is_supported());
-        assert!(found.needed_seconds(60.0) > 60.0);
+        assert!(found.needed_seconds(60.0).unwrap() > 60.0);
     }
 
     #[test]
@@ -192,10 +219,51 @@ mod tests {
     #[test]
     fn few_clusters_have_no_interval() {
         let slots = slots(&mut Random::new(3), 23);
-        let parts: Vec<&LatencyHistogram> = slots.iter().collect();
-        assert!(Clusters::new(&parts[..2], Clustering::Spaced).is_none());
-        assert!(Clusters::new(&parts, Clustering::Contiguous).is_none());
-        assert!(Clusters::new(&[], Clustering::Spaced).is_none());
+        assert_eq!(clustered(&slots[..2], Clustering::Spaced, 0.5), None);
+        assert_eq!(clustered(&slots, Clustering::Contiguous, 0.5), None);
+        let refused = Clusters::new(&slots[0], &[], Clustering::Contiguous).unwrap_err();
+        assert_eq!(refused, TooFewClusters { needed: 24, have: 0 });
+    }
+
+    /// Seconds keep two digits, and miss what was in flight at the end; a run keeps three, and misses nothing.
+    #[test]
+    fn seconds_that_know_less_than_the_run_widen_its_interval() {
+        let mut random = Random::new(4);
+        let mut all = LatencyHistogram::fine();
+        let seconds: Vec<CompactHistogram> = (0..60)
+            .map(|_| {
+                let mut second = LatencyHistogram::coarse();
+                for _ in 0..500 {
+                    let latency_ns = (1e6 * (0.3 * normal(&mut random)).exp()) as u64;
+                    all.record_many(latency_ns, 1);
+                    second.record_many(latency_ns, 1);
+                }
+                CompactHistogram::from(&second)
+            })
+            .collect();
+        let seconds: Vec<&CompactHistogram> = seconds.iter().collect();
+        let interval = |all: &LatencyHistogram| {
+            Clusters::new(all, &seconds, Clustering::Contiguous).unwrap().percentile(0.5).unwrap()
+        };
+        let whole = interval(&all);
+        assert!(whole.low_ns < 1_000_000 && whole.high_ns.is_some_and(|high_ns| high_ns > 1_000_000), "{whole:?}");
+        all.record_many(1_000_000_000, 1);
+        assert_eq!(interval(&all).exceedances, whole.exceedances + 1);
+    }
+
+    #[test]
+    fn a_stall_in_one_slot_of_many_widens_the_interval() {
+        let mut slots: Vec<LatencyHistogram> = (0..12).map(|_| LatencyHistogram::fine()).collect();
+        for slot in &mut slots {
+            (0..5000).for_each(|step| slot.record_many(1_000_000 + 100 * step, 1));
+        }
+        let calm = interval(&slots, 0.999);
+        slots[7].record_many(400_000_000, 64);
+        let stalled = interval(&slots, 0.999);
+        assert!(calm.high_ns.is_some() && calm.needed_seconds(60.0).is_none());
+        assert_eq!(stalled.high_ns, None);
+        assert!(stalled.low_ns < stalled.point_ns);
+        assert!(stalled.design_effect > 10.0 * calm.design_effect);
     }
 
     proptest! {
@@ -207,6 +275,19 @@ mod tests {
             prop_assert!(found.low_ns <= found.point_ns);
             prop_assert!(found.high_ns.is_none_or(|high_ns| found.point_ns <= high_ns));
             prop_assert!(found.design_effect >= 1.0 - 1e-9);
+            let needed = found.needed_seconds(60.0);
+            prop_assert_eq!(needed.is_some(), found.high_ns.is_none());
+            prop_assert!(needed.is_none_or(|needed| needed > 60.0));
+        }
+
+        #[test]
+        fn more_of_the_same_narrows_the_interval(seed: u64, count in 3..12_usize) {
+            let few = slots(&mut Random::new(seed), count);
+            let many = [few.clone(), few.clone(), few.clone(), few.clone()].concat();
+            let (few, many) = (interval(&few, 0.9), interval(&many, 0.9));
+            prop_assert_eq!(few.point_ns, many.point_ns);
+            prop_assert!(few.low_ns <= many.low_ns);
+            prop_assert!(many.high_ns.is_some_and(|high_ns| few.high_ns.is_none_or(|wide_ns| high_ns <= wide_ns)));
         }
     }
 }
