@@ -44,6 +44,7 @@ use self::{
 use crate::{detect::token_bucket::Stretch, effort::Rules, stability::Stability, verdict::Verdict};
 
 pub use self::{
+    cell::ROUNDS_JUDGED_MIN,
     plan::{CellPlan, FixedVisits, SessionPlan},
     progress::Progress,
 };

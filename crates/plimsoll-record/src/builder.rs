@@ -1,20 +1,25 @@
 //! Folds the events of a run into its record: the same way while it happens and after a crash.
 
+mod kept_slots;
+#[cfg(test)]
+mod tests;
+
 use plimsoll_measure::{
     latency::{LatencyHistogram, Percentile},
     verdict::Verdict,
 };
 use plimsoll_workload::{plan::CellPlan, settings::EngineChoice};
 
+use self::kept_slots::{KeptSlots, grow};
 use crate::{
     cache::{CacheActivity, ForeignActivity},
     client::ClientActivity,
     event::{RunEvent, RunStarted, SlotDirection, SlotPurpose, SlotResult},
-    judgement::{Judgement, RateEstimate},
+    judgement::{self, Judgement, RateEstimate},
     record::{Cell, Kind, Layout, Outcome, Record, SCHEMA, Window},
     results::{
-        CpuCost, DeviceActivity, DirectionResult, ErrorCount, Interval, LatencySummary, OpenLoopResult, SlotRate,
-        SlotSummary, VerificationResult,
+        CpuCost, DeviceActivity, DirectionResult, ErrorCount, LatencySummary, OpenLoopResult, SlotRate, SlotSummary,
+        VerificationResult,
     },
 };
 
@@ -30,20 +35,19 @@ pub struct RecordBuilder {
 struct CellSums {
     elapsed_ns: u64,
     cpu_operations: u64,
-    read: Option<SlotDirection>,
-    write: Option<SlotDirection>,
-    sync: Option<SlotDirection>,
     service: Option<LatencyHistogram>,
     window: Option<Window>,
-    /// What each slot did, because it is known only at the end which of them count.
-    slots: Vec<[Option<SlotDirection>; 3]>,
+    slots: KeptSlots,
+    judged: bool,
 }
 
 impl RecordBuilder {
     /// A record of a run that has just begun. Until told otherwise its outcome is [`Outcome::Lost`].
     pub fn new(started: RunStarted) -> Self {
         let RunStarted { id, started, tool, name, tags, asked, plan, environment } = started;
-        let sums = plan.cells.iter().map(|_| CellSums::default()).collect();
+        let in_one_piece = |cell| KeptSlots::new(judgement::is_in_one_piece(&plan, cell));
+        let sums =
+            (0..plan.cells.len()).map(|cell| CellSums { slots: in_one_piece(cell), ..CellSums::default() }).collect();
         let record = Record {
             schema: SCHEMA.to_owned(),
             id,
@@ -104,10 +108,11 @@ impl RecordBuilder {
             RunEvent::Warning { text } => self.record.warnings.push(text.clone()),
             RunEvent::CellFinished { cell, judgement } => {
                 // Nothing can be said of a cell without numbers.
-                if let (Some(cell), Some(sums)) = (self.record.cells.get_mut(*cell), self.sums.get(*cell))
+                if let (Some(cell), Some(sums)) = (self.record.cells.get_mut(*cell), self.sums.get_mut(*cell))
                     && cell.rounds_done > 0
                 {
-                    judge(cell, sums, judgement);
+                    sums.judged = true;
+                    judge(cell, &sums.slots, judgement);
                 }
             }
             RunEvent::Finished { elapsed_ns, outcome } => {
@@ -126,13 +131,13 @@ impl RecordBuilder {
         cell.rounds_done += 1;
         let counted = slot.purpose == SlotPurpose::Measured;
         cell.slots.push(summary(slot, counted));
-        sums.slots.push([slot.read.clone(), slot.write.clone(), slot.sync.clone()]);
+        sums.slots.add(slot);
         sums.cpu_operations += slot.cpu_operations;
         if counted {
             sums.elapsed_ns += slot.elapsed_ns;
-            add_direction(&mut sums.read, slot.read.as_ref());
-            add_direction(&mut sums.write, slot.write.as_ref());
-            add_direction(&mut sums.sync, slot.sync.as_ref());
+            grow(&mut cell.read, slot.read.as_ref(), sums.elapsed_ns);
+            grow(&mut cell.write, slot.write.as_ref(), sums.elapsed_ns);
+            grow(&mut cell.sync, slot.sync.as_ref(), sums.elapsed_ns);
             if let Some(service) = &slot.service {
                 sums.service.get_or_insert_with(LatencyHistogram::fine).merge(service);
             }
@@ -140,10 +145,6 @@ impl RecordBuilder {
             sums.window = Some(Window { from_ns, to_ns });
             cell.verdict = cell.verdict.or(Some(Verdict::Short));
             cell.verdict_reason = None;
-            let result = |sum: &Option<SlotDirection>| sum.as_ref().map(|sum| whole(sum, sums.elapsed_ns));
-            cell.read = result(&sums.read);
-            cell.write = result(&sums.write);
-            cell.sync = result(&sums.sync);
             cell.window = sums.window;
         }
         add_cpu(&mut cell.cpu, &slot.cpu, sums.cpu_operations);
@@ -180,8 +181,11 @@ impl RecordBuilder {
         &self.record
     }
 
-    /// The record.
-    pub fn finish(self) -> Record {
+    /// The record. What was never judged is described by all that counted.
+    pub fn finish(mut self) -> Record {
+        for (cell, sums) in self.record.cells.iter_mut().zip(&self.sums).filter(|(_, sums)| !sums.judged) {
+            sums.slots.describe_latencies(cell);
+        }
         self.record
     }
 }
@@ -208,6 +212,7 @@ fn empty_cell(plan: CellPlan) -> Cell {
         client: None,
         cache: None,
         worker_operations: Vec::new(),
+        exposed: Vec::new(),
         open_loop: None,
         verification: None,
         errors: 0,
@@ -223,10 +228,6 @@ fn empty_cell(plan: CellPlan) -> Cell {
         limit: None,
         findings: Vec::new(),
     }
-}
-
-fn whole(sum: &SlotDirection, elapsed_ns: u64) -> DirectionResult {
-    DirectionResult::new(sum.operations, sum.bytes, elapsed_ns, sum.histogram.clone())
 }
 
 fn summary(slot: &SlotResult, counted: bool) -> SlotSummary {
@@ -251,64 +252,19 @@ fn summary(slot: &SlotResult, counted: bool) -> SlotSummary {
 }
 
 /// Makes a cell's numbers those of the stretch that was judged.
-///
-/// Rates are those of its seconds. Latencies are those of the slots that it touches, because a slot keeps no
-/// distribution of each second.
-fn judge(cell: &mut Cell, sums: &CellSums, judgement: &Judgement) {
+fn judge(cell: &mut Cell, slots: &KeptSlots, judgement: &Judgement) {
     let Judgement { verdict, window, estimate, stability, burst, moved, period_ns } = judgement.clone();
     cell.verdict = Some(verdict);
     (cell.estimate, cell.stability, cell.burst, cell.moved) = (estimate, stability, burst, moved);
     cell.period_ns = period_ns;
-    let Some(window) = window else { return };
-    cell.window = Some(window);
-    let mut elapsed_ns = 0;
-    let mut totals: [Option<SlotDirection>; 3] = [None, None, None];
-    for (slot, directions) in cell.slots.iter_mut().zip(&sums.slots) {
-        let to_ns = slot.from_ns + slot.elapsed_ns;
-        slot.counted = slot.purpose == SlotPurpose::Measured && slot.from_ns < window.to_ns && window.from_ns < to_ns;
-        if !slot.counted {
-            continue;
-        }
-        if window.from_ns <= slot.from_ns {
-            elapsed_ns += slot.elapsed_ns;
-            totals.iter_mut().zip(directions).for_each(|(sum, slot)| add_direction(sum, slot.as_ref()));
-        } else {
-            let seconds = cell.series.iter().filter(|second| {
-                second.measured && second.round == slot.round && second.t_ns + second.length_ns / 2 > window.from_ns
-            });
-            let part = Part::of(seconds);
-            elapsed_ns += part.elapsed_ns;
-            let shares = [part.read, part.write, (part.sync, 0)];
-            for ((sum, slot), (operations, bytes)) in totals.iter_mut().zip(directions).zip(shares) {
-                let slot = slot.clone().map(|slot| SlotDirection { operations, bytes, ..slot });
-                add_direction(sum, slot.as_ref());
-            }
+    if let Some(window) = window {
+        cell.window = Some(window);
+        slots.restrict(cell, window);
+        for result in [&mut cell.read, &mut cell.write] {
+            *result = result.take().map(|result| with_interval(result, estimate));
         }
     }
-    let result = |sum: &Option<SlotDirection>| sum.as_ref().map(|sum| with_interval(whole(sum, elapsed_ns), estimate));
-    cell.read = result(&totals[0]);
-    cell.write = result(&totals[1]);
-    cell.sync = totals[2].as_ref().map(|sum| whole(sum, elapsed_ns));
-}
-
-/// What some seconds of a slot did: operations and bytes.
-#[derive(Default)]
-struct Part {
-    elapsed_ns: u64,
-    read: (u64, u64),
-    write: (u64, u64),
-    sync: u64,
-}
-
-impl Part {
-    fn of<'a>(seconds: impl Iterator<Item = &'a Interval>) -> Self {
-        seconds.fold(Self::default(), |sum, second| Self {
-            elapsed_ns: sum.elapsed_ns + second.length_ns,
-            read: (sum.read.0 + second.read_operations, sum.read.1 + second.read_bytes),
-            write: (sum.write.0 + second.write_operations, sum.write.1 + second.write_bytes),
-            sync: sum.sync + second.sync_operations,
-        })
-    }
+    slots.describe_latencies(cell);
 }
 
 /// The interval of the whole rate is that of each direction, because the plan fixes their shares.
@@ -329,18 +285,6 @@ fn add<T: Clone>(sum: &mut Option<T>, slot: &T, add: impl Fn(&mut T, &T)) {
     match sum {
         Some(sum) => add(sum, slot),
         None => *sum = Some(slot.clone()),
-    }
-}
-
-fn add_direction(sum: &mut Option<SlotDirection>, slot: Option<&SlotDirection>) {
-    match (sum, slot) {
-        (_, None) => {}
-        (sum @ None, Some(slot)) => *sum = Some(slot.clone()),
-        (Some(sum), Some(slot)) => {
-            sum.operations += slot.operations;
-            sum.bytes += slot.bytes;
-            sum.histogram.merge(&slot.histogram);
-        }
     }
 }
 

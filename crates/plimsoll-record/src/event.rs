@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use plimsoll_measure::latency::LatencyHistogram;
+use plimsoll_measure::latency::{CompactHistogram, LatencyHistogram};
 use plimsoll_workload::{plan::Plan, settings::EngineChoice};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -212,6 +212,10 @@ pub struct SlotResult {
     /// Reads and writes that each worker completed in the measured time.
     #[serde(default)]
     pub worker_operations: Vec<u64>,
+    /// Latencies of the reads and writes that completed in each measured second, kept where the seconds and not the
+    /// slots tell how sure percentiles are.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub seconds: Vec<CompactHistogram>,
     /// How an open loop kept its times.
     pub open_loop: Option<OpenLoopResult>,
     /// Latencies from the moment of issue, of an open loop.

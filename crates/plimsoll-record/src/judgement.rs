@@ -3,7 +3,10 @@
 use plimsoll_measure::{
     allowance::{Allowance, Unit},
     effort::{self, Rules},
-    session::answer::{self, Answer},
+    session::{
+        ROUNDS_JUDGED_MIN,
+        answer::{self, Answer},
+    },
     stability::{self, Grade},
     verdict::Verdict,
 };
@@ -124,6 +127,16 @@ pub fn allowances(limit: &Limit) -> Vec<Allowance> {
 pub fn rules(plan: &Plan) -> Option<Rules> {
     let left_to_rules = plan.cells.iter().any(|cell| cell.stopping == StoppingRule::Sure);
     left_to_rules.then(|| Rules::new(effort(plan.effort), plan.precision, plan.cells.len()))
+}
+
+/// Whether the seconds of a cell and not its slots tell how sure its percentiles are: slots that follow each other
+/// resemble each other, and few slots say little.
+pub fn is_in_one_piece(plan: &Plan, cell: usize) -> bool {
+    plan.cells.len() == 1
+        || match plan.cells[cell].stopping {
+            StoppingRule::Fixed { slots, discarded } => slots.saturating_sub(discarded) < ROUNDS_JUDGED_MIN,
+            StoppingRule::Sure => false,
+        }
 }
 
 impl Judgement {

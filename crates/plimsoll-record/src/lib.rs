@@ -11,6 +11,7 @@ pub mod client;
 pub mod environment;
 pub mod event;
 pub mod judgement;
+pub mod latencies;
 pub mod record;
 pub mod results;
 pub mod upgrade;

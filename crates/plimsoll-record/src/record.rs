@@ -18,6 +18,7 @@ use crate::{
     client::ClientActivity,
     environment::Environment,
     judgement::{Burst, Moved, RateEstimate, Stability},
+    latencies::Exposed,
     results::{
         self, CpuCost, DeviceActivity, DirectionResult, ErrorCount, Finding, Interval, OpenLoopResult, SlotSummary,
         VerificationResult,
@@ -181,6 +182,10 @@ pub struct Cell {
     /// Reads and writes that each worker completed in the measured time.
     #[serde(default)]
     pub worker_operations: Vec<u64>,
+    /// What a closed loop's percentiles hide: how long requests would wait that arrive at any moment. Absent in an open
+    /// loop, whose percentiles hide nothing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub exposed: Vec<Exposed>,
     /// How an open loop kept its times.
     pub open_loop: Option<OpenLoopResult>,
     /// What verification found.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use plimsoll_measure::latency::{LatencyHistogram, Percentile};
 use serde::{Deserialize, Serialize};
 
-use crate::event::SlotPurpose;
+use crate::{event::SlotPurpose, latencies::LatencyInterval};
 
 /// What one direction (reads, writes or syncs) of a cell did in its measured time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -32,9 +32,19 @@ pub struct DirectionResult {
     /// completed. Their number may differ from `operations` by those in flight at the edges of slots; what an open loop
     /// never issued counts with the time it had waited.
     pub latency_ns: LatencySummary,
+    /// How far the percentiles may be off, of those that are not null.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub latency_intervals: Vec<LatencyInterval>,
+    /// Why there are no such intervals.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency_interval_reason: Option<String>,
     /// The same latencies, whole.
     pub histogram: LatencyHistogram,
 }
+
+/// The percentiles of a summary: their names, and the shares of operations that take at most so long.
+pub const PERCENTILES: [(&str, f64); 6] =
+    [("p50", 0.5), ("p90", 0.9), ("p95", 0.95), ("p99", 0.99), ("p99_9", 0.999), ("p99_99", 0.9999)];
 
 /// A latency distribution in a few numbers, all in nanoseconds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -69,23 +79,24 @@ impl LatencySummary {
     /// The summary of a distribution; percentiles that it cannot support are null with a reason.
     pub fn of(histogram: &LatencyHistogram) -> Self {
         let mut unsupported = BTreeMap::new();
-        let mut at = |name: &str, quantile: f64| match histogram.percentile(quantile) {
-            Percentile::Supported(latency_ns) => Some(latency_ns),
-            Percentile::Unsupported { needed, have } => {
-                unsupported.insert(name.to_owned(), format!("needs {needed} operations, had {have}"));
-                None
-            }
-        };
+        let [p50, p90, p95, p99, p99_9, p99_99] =
+            PERCENTILES.map(|(name, quantile)| match histogram.percentile(quantile) {
+                Percentile::Supported(latency_ns) => Some(latency_ns),
+                Percentile::Unsupported { needed, have } => {
+                    unsupported.insert(name.to_owned(), format!("needs {needed} operations, had {have}"));
+                    None
+                }
+            });
         Self {
             min: histogram.min_ns(),
             mean: histogram.mean_ns(),
             stddev: histogram.stddev_ns(),
-            p50: at("p50", 0.5),
-            p90: at("p90", 0.9),
-            p95: at("p95", 0.95),
-            p99: at("p99", 0.99),
-            p99_9: at("p99_9", 0.999),
-            p99_99: at("p99_99", 0.9999),
+            p50,
+            p90,
+            p95,
+            p99,
+            p99_9,
+            p99_99,
             max: histogram.max_ns(),
             unsupported,
         }
@@ -107,8 +118,15 @@ impl DirectionResult {
             interval_reason: Some("the run was too short to tell how sure its rate is".to_owned()),
             bytes_per_second: rate(bytes),
             latency_ns: LatencySummary::of(&histogram),
+            latency_intervals: Vec::new(),
+            latency_interval_reason: None,
             histogram,
         }
+    }
+
+    /// How far a percentile may be off, by its name in `latency_ns`; `None` when that is not known.
+    pub fn latency_interval(&self, percentile: &str) -> Option<&LatencyInterval> {
+        self.latency_intervals.iter().find(|interval| interval.percentile == percentile)
     }
 }
 

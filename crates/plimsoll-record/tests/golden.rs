@@ -5,7 +5,10 @@
 
 use std::{collections::BTreeMap, fs, path::Path};
 
-use plimsoll_measure::{latency::LatencyHistogram, verdict::Verdict};
+use plimsoll_measure::{
+    latency::{CompactHistogram, LatencyHistogram},
+    verdict::Verdict,
+};
 use plimsoll_record::{
     builder::RecordBuilder,
     cache::{CacheActivity, CacheResidency, ForeignActivity},
@@ -125,6 +128,14 @@ fn direction(operations: u64, latency_ns: u64) -> SlotDirection {
     SlotDirection { operations, bytes: operations * 4096, histogram }
 }
 
+/// So many reads in a second.
+fn second(operations: u64) -> CompactHistogram {
+    let mut histogram = LatencyHistogram::coarse();
+    histogram.record_many(800_000, operations - operations / 100);
+    histogram.record_many(8_000_000, operations / 100);
+    CompactHistogram::from(histogram)
+}
+
 fn interval(t_ns: u64, round: u32, reads: u64, writes: u64) -> Interval {
     Interval {
         t_ns,
@@ -181,6 +192,8 @@ fn slot(cell: usize, round: u32, from_ns: u64, reads: u64, writes: u64) -> SlotR
             residency_reason: None,
         }),
         worker_operations: vec![reads + writes],
+        // A dozen instead of one, because percentiles have intervals from two dozen on.
+        seconds: vec![second(reads / 12); if reads > 0 { 12 } else { 0 }],
         ..SlotResult::default()
     }
 }
@@ -339,6 +352,15 @@ fn the_golden_record_says_what_its_events_said() {
     assert_eq!(read.histogram.count(), 10_200);
     assert_eq!(read.latency_ns.p99_99, None);
     assert_eq!(read.latency_ns.unsupported["p99_99"], "needs 100000 operations, had 10200");
+    let ends = |name: &str| read.latency_interval(name).map(|interval| (interval.low_ns, interval.high_ns)).unwrap();
+    // The bucket of 800 us has two digits in seconds: from 798,720 to 802,815 ns.
+    assert_eq!(ends("p50"), (800_000, Some(802_815)));
+    assert_eq!((ends("p99_9").1, read.latency_interval("p99").unwrap().exceedances), (None, 102));
+    assert!(read.latency_interval("p99_9").unwrap().needed_seconds.unwrap() > 2.0);
+    assert!(read.latency_interval("p99_99").is_none());
+    // The 102 slow reads take 7 ms more than a millisecond each, of 10,200 times 872 us.
+    let exposed = reads.exposed[0];
+    assert!(exposed.limit_ns == 1_000_000 && (exposed.share - 102.0 * 7.0 / 8_894.4).abs() < 1e-4);
     assert_eq!((reads.write.is_none(), reads.sync.is_none()), (true, true));
     assert_eq!((reads.stopping.slots(), reads.rounds_done, reads.engine), (Some(2), 2, EngineChoice::IoUring));
     assert_eq!(reads.workload, "randread 4KiB QD4");
@@ -388,7 +410,14 @@ fn a_record_of_the_first_weeks_is_read() {
         for added in ["slots", "estimate", "stability", "burst", "moved", "period_ns"] {
             assert!(cell.shift_remove(added).is_some(), "{added}");
         }
-        for added in ["foreign", "client", "cache", "worker_operations"] {
+        for name in ["read", "write", "sync"] {
+            if let Some(direction) = cell[name].as_object_mut() {
+                let count = direction.len();
+                direction.retain(|key, _| !key.starts_with("latency_interval"));
+                assert_eq!(direction.len(), count - 1, "either the intervals or a reason");
+            }
+        }
+        for added in ["foreign", "client", "cache", "worker_operations", "exposed"] {
             assert!(cell.shift_remove(added).is_some(), "{added}");
         }
         assert!(cell["device"].as_object_mut().unwrap().shift_remove("queue_ns").is_some());

@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// Fixed visits fewer than this are judged second by second, as if they were one piece.
-const ROUNDS_JUDGED_MIN: u32 = 5;
+pub const ROUNDS_JUDGED_MIN: u32 = 5;
 /// How far beyond the last second a precision may seem to be and yet be worth going on for: intervals of slow noise are
 /// too wide by such a factor as often as not.
 const REACH: f64 = 1.5;

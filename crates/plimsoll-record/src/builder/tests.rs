@@ -1,0 +1,172 @@
+use plimsoll_measure::latency::CompactHistogram;
+use plimsoll_workload::{
+    certainty::{Certainty, StoppingRule},
+    plan::Plan,
+    settings::{Effort, ReadWrite},
+    target_facts::{TargetFacts, TargetKind},
+    units::{Rate, Span},
+    workload::Workload,
+};
+
+use super::*;
+use crate::{
+    environment::Environment,
+    record::{Asked, Tool},
+};
+
+const SECOND_NS: u64 = 1_000_000_000;
+
+fn workload(rw: ReadWrite) -> Workload {
+    Workload {
+        rw: Some(rw),
+        size: Some("64MiB".parse().unwrap()),
+        duration: Some(Span::from_seconds(12)),
+        ..Workload::default()
+    }
+}
+
+/// A run of these workloads, each in so many slots.
+fn builder(workloads: &[Workload], slots: u32) -> RecordBuilder {
+    let target = TargetFacts {
+        name: "/mnt/data".to_owned(),
+        kind: TargetKind::Directory,
+        size_bytes: None,
+        free_bytes: Some(100 << 30),
+        direct_alignment_bytes: Some(512),
+    };
+    let certainty = Certainty::of(Effort::Quick);
+    let mut plan = Plan::resolve(&[target], workloads, &certainty, 42).unwrap();
+    plan.cells.iter_mut().for_each(|cell| cell.stopping = StoppingRule::Fixed { slots, discarded: 0 });
+    RecordBuilder::new(RunStarted {
+        id: "0199c0de-7a3e-7000-8000-0000000000a1".parse().unwrap(),
+        started: "2025-10-08T09:30:00Z".parse().unwrap(),
+        tool: Tool { version: String::new(), commit: None, profile: String::new() },
+        name: None,
+        tags: std::collections::BTreeMap::new(),
+        asked: Asked { targets: Vec::new(), workloads: Vec::new(), certainty },
+        plan,
+        environment: Environment::default(),
+    })
+}
+
+/// Operations around a millisecond, and as many that took 400 ms as a stall met.
+fn latencies(stalled: u64) -> LatencyHistogram {
+    let mut histogram = LatencyHistogram::fine();
+    (0..4000).for_each(|step| histogram.record_many(800_000 + 100 * step, 1));
+    if stalled > 0 {
+        histogram.record_many(400_000_000, stalled);
+    }
+    histogram
+}
+
+fn slot(round: u32, histogram: LatencyHistogram) -> SlotResult {
+    let operations = histogram.count();
+    SlotResult {
+        round,
+        from_ns: u64::from(round) * 10 * SECOND_NS,
+        elapsed_ns: 4 * SECOND_NS,
+        read: Some(SlotDirection { operations, bytes: operations * 4096, histogram }),
+        ..SlotResult::default()
+    }
+}
+
+fn judged(builder: &mut RecordBuilder, window: Option<Window>) {
+    let judgement = Judgement {
+        verdict: Verdict::Short,
+        window,
+        estimate: None,
+        stability: None,
+        burst: None,
+        moved: None,
+        period_ns: None,
+    };
+    builder.apply(&RunEvent::CellFinished { cell: 0, judgement: Box::new(judgement) });
+}
+
+/// The first of two cells in twelve slots, of which the eighth met a stall.
+fn in_turns(stalled: u64, window: Option<Window>) -> Cell {
+    let mut builder = builder(&[workload(ReadWrite::RandRead), workload(ReadWrite::RandWrite)], 12);
+    for round in 0..12 {
+        let histogram = latencies(if round == 7 { stalled } else { 0 });
+        builder.apply(&RunEvent::SlotFinished(Box::new(slot(round, histogram))));
+    }
+    if window.is_some() {
+        judged(&mut builder, window);
+    }
+    builder.finish().cells.remove(0)
+}
+
+#[test]
+fn a_stalled_slot_widens_the_interval_and_exposes_time() {
+    let (calm, stalled) = (in_turns(0, None), in_turns(64, None));
+    let interval = |cell: &Cell, name: &str| cell.read.as_ref().unwrap().latency_interval(name).cloned().unwrap();
+    let calm_far = interval(&calm, "p99_9");
+    assert!(calm_far.high_ns.is_some_and(|high_ns| high_ns < 1_300_000), "{calm_far:?}");
+    assert_eq!(calm_far.needed_seconds, None);
+    let stalled_far = interval(&stalled, "p99_9");
+    assert_eq!((stalled_far.high_ns, stalled_far.exceedances), (None, 0));
+    // 64 of 48,064 operations stalled, all at once: a handful of such stalls would have to be seen.
+    let needed_seconds = stalled_far.needed_seconds.unwrap();
+    assert!((100.0..2000.0).contains(&needed_seconds), "{needed_seconds}");
+    assert!(stalled_far.design_effect > 10.0, "{stalled_far:?}");
+    assert!(stalled_far.low_ns < 1_300_000);
+    assert!(interval(&stalled, "p50").high_ns.is_some());
+
+    let share = |cell: &Cell, limit_ns: u64| cell.exposed.iter().find(|of| of.limit_ns == limit_ns).unwrap().share;
+    // 64 times 300 ms beyond the limit, over 64 times 400 ms and 48,000 times a millisecond.
+    assert!((share(&stalled, 100_000_000) - 64.0 * 0.3 / (64.0 * 0.4 + 48.0)).abs() < 1e-3);
+    assert!(share(&calm, 100_000_000) < f64::MIN_POSITIVE && share(&stalled, SECOND_NS) < f64::MIN_POSITIVE);
+}
+
+#[test]
+fn only_slots_that_count_tell_how_sure_percentiles_are() {
+    let from_ns = 80 * SECOND_NS;
+    let after_the_stall = in_turns(64, Some(Window { from_ns, to_ns: 114 * SECOND_NS }));
+    let read = after_the_stall.read.as_ref().unwrap();
+    assert_eq!((read.operations, read.histogram.count(), read.elapsed_ns), (16_000, 16_000, 16 * SECOND_NS));
+    assert!(read.latency_interval("p99").unwrap().high_ns.is_some());
+    let two = in_turns(0, Some(Window { from_ns: 100 * SECOND_NS, to_ns: 114 * SECOND_NS })).read.unwrap();
+    assert_eq!(
+        (two.latency_intervals.len(), two.latency_interval_reason.as_deref()),
+        (0, Some("needs 3 slots, had 2"))
+    );
+}
+
+#[test]
+fn a_percentile_without_support_has_no_interval() {
+    let cell = in_turns(0, None);
+    let read = cell.read.unwrap();
+    let known: Vec<&str> = read.latency_intervals.iter().map(|interval| interval.percentile.as_str()).collect();
+    assert_eq!(known, ["p50", "p90", "p95", "p99", "p99_9"]);
+    assert!(read.latency_ns.p99_99.is_none() && read.latency_ns.unsupported.contains_key("p99_99"));
+}
+
+/// A cell alone in one slot, with or without the latencies of its thirty seconds.
+fn alone(rw: ReadWrite, has_seconds: bool) -> DirectionResult {
+    let mut builder = builder(&[workload(rw)], 1);
+    let histogram = latencies(0);
+    let mut second = LatencyHistogram::coarse();
+    (0..40).for_each(|step| second.record_many(800_000 + 10_000 * step, 100));
+    let seconds = vec![CompactHistogram::from(second); if has_seconds { 30 } else { 0 }];
+    builder.apply(&RunEvent::SlotFinished(Box::new(SlotResult { seconds, ..slot(0, histogram) })));
+    judged(&mut builder, None);
+    builder.finish().cells.remove(0).read.unwrap()
+}
+
+#[test]
+fn one_piece_is_as_sure_as_its_seconds_say() {
+    let read = alone(ReadWrite::RandRead, true);
+    let median = read.latency_interval("p50").unwrap();
+    assert!(median.low_ns <= 1_000_000 && median.high_ns.is_some_and(|high_ns| high_ns >= 1_000_000), "{median:?}");
+    let reason = |rw, has_seconds| alone(rw, has_seconds).latency_interval_reason.unwrap();
+    assert_eq!(reason(ReadWrite::RandRead, false), "needs 24 measured seconds, had 0");
+    assert!(reason(ReadWrite::RandRw, true).contains("reads and writes apart"));
+}
+
+#[test]
+fn an_open_loop_exposes_nothing_because_it_hides_nothing() {
+    let rate = Some("1000".parse::<Rate>().unwrap());
+    let mut builder = builder(&[Workload { rate, ..workload(ReadWrite::RandRead) }], 6);
+    builder.apply(&RunEvent::SlotFinished(Box::new(slot(0, latencies(64)))));
+    assert_eq!(builder.finish().cells[0].exposed, []);
+}

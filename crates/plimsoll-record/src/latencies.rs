@@ -1,0 +1,80 @@
+//! How sure percentiles are, and what a closed loop's percentiles hide.
+
+use plimsoll_measure::latency::{
+    CompactHistogram, LatencyHistogram, Percentile,
+    exposure::exposed_share,
+    percentile_interval::{Clustering, Clusters, TooFewClusters},
+};
+use serde::{Deserialize, Serialize};
+
+use crate::results::PERCENTILES;
+
+/// The latencies that [`Exposed`] is told for.
+const LIMITS_NS: [u64; 4] = [1_000_000, 10_000_000, 100_000_000, 1_000_000_000];
+
+/// How far a percentile may be off.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct LatencyInterval {
+    /// Which one, by its name in `latency_ns`.
+    pub percentile: String,
+    /// Lower end of its 95 % interval.
+    pub low_ns: u64,
+    /// Upper end; null when the run is too short to establish one. The percentile is at least what it is then, and may
+    /// be longer.
+    pub high_ns: Option<u64>,
+    /// Operations in buckets above the percentile's.
+    pub exceedances: u64,
+    /// How many operations say as much as one that is independent of all others.
+    pub design_effect: f64,
+    /// About how long the measured time would have to be for an upper end, when there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub needed_seconds: Option<f64>,
+}
+
+/// What a request meets that arrives at any moment, where a closed loop would not have sent one.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Exposed {
+    /// A latency.
+    pub limit_ns: u64,
+    /// The probability to wait longer than that at a place in the queue that is taken.
+    pub share: f64,
+}
+
+/// The intervals of the percentiles that a distribution supports, by how its parts differ; or why there are none.
+pub(crate) fn intervals(
+    all: &LatencyHistogram,
+    parts: &[&CompactHistogram],
+    clustering: Clustering,
+    elapsed_ns: u64,
+) -> Result<Vec<LatencyInterval>, String> {
+    let clusters = Clusters::new(all, parts, clustering).map_err(|TooFewClusters { needed, have }| {
+        let what = match clustering {
+            Clustering::Spaced => "slots",
+            Clustering::Contiguous => "measured seconds",
+        };
+        format!("needs {needed} {what}, had {have}")
+    })?;
+    let interval = |(name, quantile): (&str, f64)| {
+        let found = clusters.percentile(quantile)?;
+        matches!(all.percentile(quantile), Percentile::Supported(_)).then(|| LatencyInterval {
+            percentile: name.to_owned(),
+            low_ns: found.low_ns,
+            high_ns: found.high_ns,
+            exceedances: found.exceedances,
+            design_effect: found.design_effect,
+            needed_seconds: found.needed_seconds(elapsed_ns as f64 / 1e9),
+        })
+    };
+    let intervals: Vec<LatencyInterval> = PERCENTILES.into_iter().filter_map(interval).collect();
+    if intervals.is_empty() { Err("too few operations for any percentile".to_owned()) } else { Ok(intervals) }
+}
+
+/// What requests meet that arrive at any moment, for each of some latencies; nothing when nothing was measured.
+pub(crate) fn exposed(histograms: &[&LatencyHistogram]) -> Vec<Exposed> {
+    if histograms.iter().all(|histogram| histogram.count() == 0) {
+        return Vec::new();
+    }
+    LIMITS_NS.map(|limit_ns| Exposed { limit_ns, share: exposed_share(histograms, limit_ns) }).into()
+}
