@@ -2,6 +2,8 @@
 //!
 //! Pure functions of the record's cell, so that a run, a pod and a record read back say the same.
 
+mod latency;
+
 use plimsoll_measure::{
     detect::{
         cache::{self, CacheNumbers, CacheSign},
@@ -62,6 +64,7 @@ pub fn of_cell(cell: &Cell, environment: &Environment, hidden: Option<HiddenBurs
     findings.extend(uneven(cell));
     findings.extend(dips(cell));
     findings.extend(stalled(cell));
+    findings.extend(latency::exposed(cell));
     findings.extend(modes(cell));
     findings.extend(unfair(cell));
     findings.extend(foreign(cell));

@@ -173,6 +173,7 @@ mod tests {
                 from_ns: 0,
                 elapsed_ns,
                 stalled_seconds: 0,
+                seconds: Vec::new(),
                 verification: None,
                 client: None,
                 worker_operations: Vec::new(),

@@ -90,6 +90,7 @@ fn measure(plan: &BlockPlan, engine: EngineKind, stop: &AtomicBool) -> Result<Op
             seed: plan.seed,
             generations: &[],
             laid_out: true,
+            keeps_seconds: false,
             run_started_ns: MonotonicClock.now_ns(),
             stop,
         },

@@ -77,6 +77,13 @@ pub const fn purpose(purpose: session::Purpose) -> SlotPurpose {
     }
 }
 
+/// Whether the latencies of a cell's seconds are worth keeping: where they tell how sure its percentiles are, and are not
+/// those of reads and writes in one.
+pub fn keeps_seconds(plan: &Plan, cell: usize) -> bool {
+    let blocks = &plan.cells[cell].blocks;
+    judgement::is_in_one_piece(plan, cell) && !(blocks.reads() && blocks.writes())
+}
+
 /// A visit as the rules see it: what completed, second by second.
 pub fn visit<'a>(from_ns: u64, intervals: impl Iterator<Item = &'a Interval>) -> Visit {
     let mut visit = Visit { from_ns, ..Visit::default() };

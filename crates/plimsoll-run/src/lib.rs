@@ -13,6 +13,7 @@ pub mod findings;
 pub mod gate;
 pub mod headroom;
 pub mod judging;
+mod kept_seconds;
 pub mod layout;
 pub mod machine;
 pub mod objects;

@@ -373,6 +373,7 @@ impl Doing<'_> {
             seed: random::slot_seed(plan.seed, slot.cell as u32, slot.round),
             generations: &self.generations[slot.cell],
             laid_out: self.sites.is_laid_out(slot.cell),
+            keeps_seconds: judging::keeps_seconds(self.plan, slot.cell),
             run_started_ns: began_ns,
             stop: self.stop,
         };
@@ -418,7 +419,7 @@ impl Doing<'_> {
 
     /// What the slot itself and the kernel's counters say.
     fn result(&self, slot: Slot, outcome: SlotOutcome, cost: SlotCost) -> SlotResult {
-        let SlotOutcome { tally, from_ns, elapsed_ns, verification, client, worker_operations, .. } = outcome;
+        let SlotOutcome { tally, from_ns, elapsed_ns, seconds, verification, client, worker_operations, .. } = outcome;
         let open = tally.open_loop.intended > 0;
         SlotResult {
             cell: slot.cell,
@@ -432,6 +433,7 @@ impl Doing<'_> {
             device: cost.device,
             client,
             worker_operations,
+            seconds,
             service: open.then_some(tally.service),
             open_loop: open.then_some(tally.open_loop),
             read: tally.read.into_result(),

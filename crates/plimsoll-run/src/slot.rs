@@ -21,6 +21,7 @@ use plimsoll_io::{
     },
     probe::{EngineKind, EngineUnavailable},
 };
+use plimsoll_measure::latency::{CompactHistogram, Percentile};
 use plimsoll_record::{
     client::ClientActivity,
     results::{Interval, VerificationResult},
@@ -41,6 +42,7 @@ use crate::{
     checker::Checker,
     client::{self, WorkerUse},
     gate::{Gate, Pass},
+    kept_seconds::KeptSeconds,
     tally::{INTERVAL_NS, IntervalTally, SlotTally},
     timing::{Cut, Timing},
     worker::{Assignment, Stops, Wires, Worker},
@@ -106,6 +108,8 @@ pub struct SlotSetup<'a> {
     pub generations: &'a [GenerationMap],
     /// Whether blocks that no slot has written carry a header too.
     pub laid_out: bool,
+    /// Whether the latencies of each measured second are wanted.
+    pub keeps_seconds: bool,
     /// The start of the run on the monotonic clock: intervals count from there.
     pub run_started_ns: u64,
     /// Set by whoever wants the slot to end now.
@@ -122,6 +126,8 @@ pub struct SlotOutcome {
     pub elapsed_ns: u64,
     /// Whole seconds of the measured time in which nothing completed although operations were in flight.
     pub stalled_seconds: u64,
+    /// Latencies of the reads and writes that completed in each measured second, when they are wanted.
+    pub seconds: Vec<CompactHistogram>,
     /// What verification found.
     pub verification: Option<VerificationResult>,
     /// What the machine did in the measured time; `None` when the slot ended before it.
@@ -239,11 +245,11 @@ pub fn visit(setup: &SlotSetup<'_>, on_interval: &mut dyn FnMut(Interval)) -> Re
         }
         drop(full);
         let timing = gate.open(|| begin(setup));
-        let mut stalled_seconds = 0;
+        let mut gathered = (0, Vec::new());
         if let Some(timing) = timing {
             let mut gathering = Gathering::new(workers as usize, setup, timing);
             gathering.run(&seconds, &returns, on_interval);
-            stalled_seconds = gathering.stalled_seconds;
+            gathered = (gathering.stalled_seconds, gathering.kept.map(KeptSeconds::into_stretches).unwrap_or_default());
         }
         over.store(true, Ordering::Relaxed);
         // All are waited for before any error is told: a panic that nobody joined would end the program.
@@ -256,7 +262,8 @@ pub fn visit(setup: &SlotSetup<'_>, on_interval: &mut dyn FnMut(Interval)) -> Re
             (Some(error), _) => Err(error),
             (None, Some(timing)) => {
                 let reports: Vec<_> = reports.into_iter().flatten().collect();
-                Ok(SlotOutcome { stalled_seconds, ..add_up(timing, reports, client) })
+                let (stalled_seconds, seconds) = gathered;
+                Ok(SlotOutcome { stalled_seconds, seconds, ..add_up(timing, reports, client) })
             }
             (None, None) => unreachable!("only a thread that failed or never was shuts the gate"),
         }
@@ -299,6 +306,7 @@ fn add_up(timing: Timing, reports: Vec<WorkerReport>, mut client: Option<ClientA
         from_ns: timing.from_ns,
         elapsed_ns: end_ns - timing.from_ns,
         stalled_seconds: 0,
+        seconds: Vec::new(),
         verification,
         client,
         worker_operations,
@@ -409,6 +417,7 @@ struct Gathering {
     /// The interval after the newest of these: what was handed on before does not matter to it.
     upcoming: Cut,
     stalled_seconds: u64,
+    kept: Option<KeptSeconds>,
 }
 
 impl Gathering {
@@ -422,6 +431,7 @@ impl Gathering {
             oldest: 0,
             upcoming: timing.first_cut(),
             stalled_seconds: 0,
+            kept: setup.keeps_seconds.then(KeptSeconds::default),
         }
     }
 
@@ -465,12 +475,14 @@ impl Gathering {
             cut.until_ns = until_ns;
             let is_whole = cut.until_ns - cut.from_ns >= INTERVAL_NS;
             self.stalled_seconds += u64::from(cut.measured && is_whole && tally.is_stalled());
+            if let Some(kept) = self.kept.as_mut().filter(|_| cut.measured) {
+                kept.add(&tally.latency);
+            }
             on_interval(self.interval(cut, &tally));
         }
     }
 
     fn interval(&self, cut: Cut, tally: &IntervalTally) -> Interval {
-        use plimsoll_measure::latency::Percentile;
         let percentile = |quantile| match tally.latency.percentile(quantile) {
             Percentile::Supported(latency_ns) => Some(latency_ns),
             Percentile::Unsupported { .. } => None,

@@ -1,5 +1,12 @@
 //! Plans for tests of this crate, on a target that nobody touches.
 
+use std::collections::BTreeMap;
+
+use plimsoll_record::{
+    environment::Environment,
+    event::RunStarted,
+    record::{Asked, Tool},
+};
 use plimsoll_workload::{
     certainty::Certainty,
     plan::{BlockPlan, Plan},
@@ -10,6 +17,24 @@ use plimsoll_workload::{
 
 /// The plan of a workload as a plan file would say it.
 pub(crate) fn plan(toml: &str) -> BlockPlan {
+    plan_of_run(toml).cells.remove(0).blocks
+}
+
+/// A run of that workload alone, about to begin.
+pub(crate) fn started(toml: &str) -> RunStarted {
+    RunStarted {
+        id: uuid::Uuid::nil(),
+        started: jiff::Timestamp::UNIX_EPOCH,
+        tool: Tool { version: String::new(), commit: None, profile: String::new() },
+        name: None,
+        tags: BTreeMap::new(),
+        asked: Asked { targets: Vec::new(), workloads: Vec::new(), certainty: Certainty::of(Effort::Quick) },
+        plan: plan_of_run(toml),
+        environment: Environment::default(),
+    }
+}
+
+fn plan_of_run(toml: &str) -> Plan {
     let workload: Workload = toml::from_str(toml).unwrap();
     let target = TargetFacts {
         name: "memory".into(),
@@ -18,5 +43,5 @@ pub(crate) fn plan(toml: &str) -> BlockPlan {
         free_bytes: None,
         direct_alignment_bytes: Some(512),
     };
-    Plan::resolve(&[target], &[workload], &Certainty::of(Effort::Quick), 42).unwrap().cells.remove(0).blocks
+    Plan::resolve(&[target], &[workload], &Certainty::of(Effort::Quick), 42).unwrap()
 }

@@ -11,7 +11,7 @@ use plimsoll_io::{
     clock::VirtualClock,
     engine::memory::{ErrorScript, Fault, MemoryEngine, MemoryScript, MemoryStore, Stall},
 };
-use plimsoll_measure::latency::LatencyHistogram;
+use plimsoll_measure::latency::{LatencyHistogram, exposure::exposed_share};
 use plimsoll_record::results::VerificationResult;
 use plimsoll_run::{
     checker::Checker,
@@ -133,6 +133,22 @@ fn a_stall_shows_in_an_open_loop_and_hides_in_a_closed_one() {
 }
 
 /// A storage that stands still from so many seconds on, for five seconds.
+#[test]
+fn a_closed_loop_exposes_as_much_as_an_open_one_meets() {
+    let stall = Stall { from_ns: 5 * SECOND, length_ns: SECOND };
+    let script = MemoryScript { latency_ns: 100_000, stalls: vec![stall], ..MemoryScript::default() };
+    let limit_ns = 100 * MILLISECOND;
+    let share = |histogram: &LatencyHistogram| histogram.count_above(limit_ns) as f64 / histogram.count() as f64;
+    let closed = run(&plan("rw = 'randread'\nduration = '10s'\nramp = '0s'"), script.clone());
+    let exposed = exposed_share(&[&closed.tally.read.histogram], limit_ns);
+    assert!(share(&closed.tally.read.histogram) < 1e-4);
+    // A request that comes in the first nine tenths of the second waits for longer than a tenth of one.
+    assert!((exposed - 0.09).abs() < 1e-3, "{exposed}");
+    // Depth enough to hold all that comes meanwhile: what it meets is the storage.
+    let open = run(&plan("rw = 'randread'\nrate = 1000\nqueue_depth = 2000\nduration = '10s'\nramp = '0s'"), script);
+    assert!((share(&open.tally.read.histogram) - exposed).abs() < 0.005, "{}", share(&open.tally.read.histogram));
+}
+
 fn hanging(from_s: u64) -> MemoryScript {
     let stall = Stall { from_ns: from_s * SECOND, length_ns: 5 * SECOND };
     MemoryScript { latency_ns: MILLISECOND, stalls: vec![stall], ..MemoryScript::default() }

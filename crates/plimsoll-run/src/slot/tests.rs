@@ -26,6 +26,7 @@ fn visit_memory(plan: &BlockPlan, stop: &AtomicBool, on_interval: &mut dyn FnMut
         seed: 1,
         generations: &[],
         laid_out: false,
+        keeps_seconds: false,
         run_started_ns: 0,
         stop,
     };
@@ -82,6 +83,7 @@ impl Gathered {
             oldest: 0,
             upcoming: timing.first_cut(),
             stalled_seconds: 0,
+            kept: Some(KeptSeconds::default()),
         };
         Self { gathering, timing, intervals: Vec::new() }
     }
