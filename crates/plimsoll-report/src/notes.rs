@@ -9,7 +9,7 @@ use plimsoll_workload::plan::Pacing;
 use crate::{
     facts,
     numbers::{self, count},
-    rows,
+    rows::{self, Metric},
     style::Tone,
 };
 
@@ -196,6 +196,7 @@ fn legend(notes: &mut Notes, record: &Record) {
         let sentence = format!("{} = the run ended before the first slot of this workload was done", rows::NOT_RUN);
         notes.add(Severity::Info, None, sentence);
     }
+    at_least(notes, record);
     let unsupported = |result: &DirectionResult| {
         let latency = &result.latency_ns;
         result.operations > 0 && (latency.p50.is_none() || latency.p99.is_none() || latency.p99_9.is_none())
@@ -205,4 +206,23 @@ fn legend(notes: &mut Notes, record: &Record) {
         let sentence = format!("{} = too few operations for this percentile", numbers::ABSENT);
         notes.add(Severity::Info, None, sentence);
     }
+}
+
+/// What the sign before a percentile says, and what it takes to be rid of it.
+fn at_least(notes: &mut Notes, record: &Record) {
+    let directions = record.cells.iter().flat_map(|cell| [&cell.read, &cell.write, &cell.sync]).flatten();
+    let needed = directions.flat_map(|result| Metric::PERCENTILES.map(|metric| metric.interval(result))).flatten();
+    let needed: Vec<f64> = needed.filter_map(|interval| interval.needed_seconds).collect();
+    if needed.is_empty() {
+        return;
+    }
+    let time = |seconds: f64| numbers::duration((seconds * 1e9) as u64);
+    let (least, most) = (needed.iter().copied().fold(f64::MAX, f64::min), needed.iter().copied().fold(0.0, f64::max));
+    let (least, most) = (time(least), time(most));
+    let span = if least == most { least } else { format!("{least} to {most}") };
+    let sentence = format!(
+        "{} = may be longer than was measured; to tell takes about {span} of measured time",
+        numbers::AT_LEAST
+    );
+    notes.add(Severity::Info, None, sentence);
 }

@@ -10,6 +10,9 @@ use jiff::Timestamp;
 /// What stands for a number that was not measured.
 pub const ABSENT: &str = "-";
 
+/// What stands before a percentile that may be longer than it was measured.
+pub const AT_LEAST: &str = "≥";
+
 /// The unit of [`throughput`], for the head of its column.
 pub const THROUGHPUT_UNIT: &str = "MB/s";
 

@@ -1,11 +1,11 @@
 //! The measured rows of a record, as finished strings: one row for each direction of a cell.
 
 use plimsoll_measure::verdict::Verdict;
-use plimsoll_record::{record::Cell, results::DirectionResult};
+use plimsoll_record::{latencies::LatencyInterval, record::Cell, results::DirectionResult};
 
 use crate::{
     grid::{Column, Grid, Side},
-    numbers::{self, ABSENT},
+    numbers::{self, ABSENT, AT_LEAST},
     style::Tone,
 };
 
@@ -103,11 +103,18 @@ impl Metric {
         }
     }
 
+    /// The percentiles of the tables.
+    pub(crate) const PERCENTILES: [Self; 3] = [Self::P50, Self::P99, Self::P99_9];
+
     /// The number as text.
     pub(crate) fn of(self, result: Option<&DirectionResult>) -> String {
         let Some(result) = result else { return ABSENT.to_owned() };
         let latency = &result.latency_ns;
         let whole = |ns: Option<u64>| numbers::or_absent(ns, |ns| numbers::latency(ns as f64));
+        let percentile = |ns: Option<u64>| {
+            let open_ended = ns.and(self.interval(result)).is_some_and(|interval| interval.high_ns.is_none());
+            if open_ended { format!("{AT_LEAST} {}", whole(ns)) } else { whole(ns) }
+        };
         match self {
             Self::Iops => numbers::iops(result.iops),
             Self::Precision => numbers::or_absent(precision(result), numbers::percent),
@@ -115,17 +122,39 @@ impl Metric {
             Self::Throughput if result.bytes == 0 && result.operations > 0 => ABSENT.to_owned(),
             Self::Throughput => numbers::throughput(result.bytes_per_second),
             Self::Mean => numbers::or_absent(latency.mean, numbers::latency),
-            Self::P50 => whole(latency.p50),
-            Self::P99 => whole(latency.p99),
-            Self::P99_9 => whole(latency.p99_9),
+            Self::P50 => percentile(latency.p50),
+            Self::P99 => percentile(latency.p99),
+            Self::P99_9 => percentile(latency.p99_9),
             Self::Max => whole(latency.max),
         }
+    }
+
+    /// How far a percentile may be off, when that is known.
+    pub(crate) fn interval(self, result: &DirectionResult) -> Option<&LatencyInterval> {
+        match self {
+            Self::P50 => result.latency_interval("p50"),
+            Self::P99 => result.latency_interval("p99"),
+            Self::P99_9 => result.latency_interval("p99_9"),
+            _ => None,
+        }
+    }
+
+    /// A column of the interval of a percentile.
+    fn interval_column(self, rank: u8, rows: &[Row<'_>]) -> Column {
+        let text = |row: &Row<'_>| numbers::or_absent(row.result.and_then(|result| self.interval(result)), interval);
+        Column::new(format!("{} [95 %]", self.head()), Side::Right, rank, rows.iter().map(text).collect())
     }
 
     /// A column of this number; those of a higher rank are left out first.
     pub(crate) fn column(self, head: impl Into<String>, rank: u8, rows: &[Row<'_>]) -> Column {
         Column::new(head, Side::Right, rank, rows.iter().map(|row| self.of(row.result)).collect())
     }
+}
+
+/// The ends of an interval: `[590 us, 640 us]`, `[590 us, ?]`.
+fn interval(interval: &LatencyInterval) -> String {
+    let end = |ns: u64| numbers::latency_in_text(ns as f64);
+    format!("[{}, {}]", end(interval.low_ns), interval.high_ns.map_or_else(|| "?".to_owned(), end))
 }
 
 /// Half of the interval of the IOPS, as a share of them.
@@ -148,6 +177,14 @@ pub(crate) fn grid(rows: &[Row<'_>]) -> Grid {
         Metric::P99_9.column("p99.9", 6, rows),
         Metric::Max.column("max", 5, rows),
     ];
+    let intervals = [(Metric::P50, 9), (Metric::P99, 7), (Metric::P99_9, 8)];
+    let is_known = |metric: &Metric| {
+        let interval = |row: &Row<'_>| row.result.is_some_and(|result| metric.interval(result).is_some());
+        rows.iter().any(interval)
+    };
+    for (metric, rank) in intervals.into_iter().filter(|(metric, _)| is_known(metric)) {
+        columns.push(metric.interval_column(rank, rows));
+    }
     if rows.iter().any(|row| row.result.and_then(precision).is_some()) {
         columns.insert(3, Metric::Precision.column(Metric::Precision.head(), 0, rows));
     }

@@ -481,3 +481,46 @@ fn nothing_in_a_record_reaches_the_terminal_as_a_command() {
         }
     }
 }
+
+/// A run in which all operations of one slot in flight met a stall at once.
+fn stalled() -> Record {
+    let mut story = Story::new(&["/mnt/data"], &workloads("iops"));
+    story.measure(1, 16_004, 15_980_000);
+    for round in 0..6 {
+        let mut slot = story.slot(0, round, 16_012, 15_900_000);
+        if round == 4 {
+            slot.read.as_mut().unwrap().histogram.record_many(600_000_000, 256);
+        }
+        story.tell(&RunEvent::SlotFinished(Box::new(slot)));
+    }
+    story.end(16_000_000_000, Outcome::Complete)
+}
+
+#[test]
+fn a_percentile_that_may_be_longer_says_so_and_what_it_takes() {
+    let table = |width: usize| {
+        let text = record(&stalled(), width, PLAIN);
+        fits(&text, width);
+        text.split_once("\n\n").unwrap().1.to_owned()
+    };
+    insta::assert_snapshot!(table(100), @r"
+    workload    op      IOPS  MB/s     mean      p50      p99     p99.9     max  verdict
+    ────────────────────────────────────────────────────────────────────────────────────
+    iops-read   read   16.0k  65.6  17.5 ms  15.9 ms  15.9 ms  ≥ 600 ms  600 ms  short
+    iops-write  write  16.0k  65.5  16.3 ms  16.0 ms  16.0 ms    160 ms  160 ms  short
+
+    note: short = measured too briefly to claim that the rate lasts
+    note: ≥ = may be longer than was measured; to tell takes about 3m 53s of measured time
+    ");
+    insta::assert_snapshot!(table(140), @r"
+    workload    op      IOPS  MB/s     mean      p50      p99     p99.9     max          p99 [95 %]      p99.9 [95 %]  verdict
+    ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+    iops-read   read   16.0k  65.6  17.5 ms  15.9 ms  15.9 ms  ≥ 600 ms  600 ms  [15.9 ms, 15.9 ms]      [15.9 ms, ?]  short
+    iops-write  write  16.0k  65.5  16.3 ms  16.0 ms  16.0 ms    160 ms  160 ms  [16.0 ms, 16.0 ms]  [160 ms, 160 ms]  short
+
+    note: short = measured too briefly to claim that the rate lasts
+    note: ≥ = may be longer than was measured; to tell takes about 3m 53s of measured time
+    ");
+    let text = markdown(&stalled());
+    assert!(text.contains("p99.9 [95 %]") && text.contains("?\\]"), "{text}");
+}
