@@ -220,9 +220,7 @@ fn at_least(notes: &mut Notes, record: &Record) {
     let (least, most) = (needed.iter().copied().fold(f64::MAX, f64::min), needed.iter().copied().fold(0.0, f64::max));
     let (least, most) = (time(least), time(most));
     let span = if least == most { least } else { format!("{least} to {most}") };
-    let sentence = format!(
-        "{} = may be longer than was measured; to tell takes about {span} of measured time",
-        numbers::AT_LEAST
-    );
+    let sentence =
+        format!("{} = may be longer than was measured; to tell takes about {span} of measured time", numbers::AT_LEAST);
     notes.add(Severity::Info, None, sentence);
 }
