@@ -70,15 +70,8 @@ impl Allowance {
     }
 }
 
-/// The refill rate that a second burst tells: after so many seconds of rest the rate held for so many seconds.
-pub fn refill_rate(burst_rate: f64, idle_seconds: f64, burst_seconds: f64) -> f64 {
-    burst_seconds * burst_rate / (idle_seconds + burst_seconds)
-}
-
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
     use super::*;
 
     const SMALL_DISK: Allowance =
@@ -102,17 +95,5 @@ mod tests {
         let allowance = Allowance { unit: Unit::Bytes, ..SMALL_DISK };
         assert!((allowance.price(4096.0) - 4096.0).abs() < f64::EPSILON);
         assert!((SMALL_DISK.price(4096.0) - 1.0).abs() < f64::EPSILON);
-    }
-
-    proptest! {
-        #[test]
-        fn a_second_burst_tells_the_refill(
-            refill in 50.0..1000.0_f64,
-            burst in 2000.0..9000.0_f64,
-            idle in 10.0..100.0_f64,
-        ) {
-            let burst_seconds = refill * idle / (burst - refill);
-            prop_assert!((refill_rate(burst, idle, burst_seconds) - refill).abs() < 1e-6 * refill);
-        }
     }
 }

@@ -227,11 +227,6 @@ impl Session {
         }
     }
 
-    /// The mean rates of a cell's judged visits, in order: what comparisons are made of.
-    pub fn round_rates(&self, cell: usize) -> Vec<f64> {
-        self.cells[cell].visits.iter().map(|visit| visit.total().rate()).collect()
-    }
-
     /// The rates of a cell's judged seconds, for detectors. A cell alone is one stretch, up to where it was judged.
     pub fn stretches(&self, cell: usize) -> Vec<Stretch<'_>> {
         self.cells[cell].stretches(&self.pauses)

@@ -77,8 +77,8 @@ pub const fn purpose(purpose: session::Purpose) -> SlotPurpose {
     }
 }
 
-/// Whether the latencies of a cell's seconds are worth keeping: where they tell how sure its percentiles are, and are not
-/// those of reads and writes in one.
+/// Whether the latencies of a cell's seconds are worth keeping: where they tell how sure its percentiles are, and are
+/// not those of reads and writes in one.
 pub fn keeps_seconds(plan: &Plan, cell: usize) -> bool {
     let blocks = &plan.cells[cell].blocks;
     judgement::is_in_one_piece(plan, cell) && !(blocks.reads() && blocks.writes())

@@ -19,11 +19,6 @@ pub fn holm(p_values: &[f64], level: f64) -> Vec<bool> {
     mark(&order[..accepted.count()], p_values.len())
 }
 
-/// The confidence of each of so many intervals when all shall hold together with this one (Bonferroni).
-pub fn joint_confidence(confidence: f64, count: usize) -> f64 {
-    1.0 - (1.0 - confidence) / count.max(1) as f64
-}
-
 fn ascending(p_values: &[f64]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..p_values.len()).collect();
     order.sort_by(|left, right| p_values[*left].total_cmp(&p_values[*right]));
@@ -63,12 +58,6 @@ mod tests {
             any[1] += usize::from(benjamini_hochberg(&p_values, 0.05).contains(&true));
         }
         assert!(any.iter().all(|count| (25..=75).contains(count)), "{any:?}");
-    }
-
-    #[test]
-    fn intervals_for_many_are_wider() {
-        assert!((joint_confidence(0.95, 10) - 0.995).abs() < 1e-12);
-        assert!((joint_confidence(0.95, 0) - 0.95).abs() < 1e-12);
     }
 
     proptest! {

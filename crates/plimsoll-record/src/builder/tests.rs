@@ -1,3 +1,5 @@
+//! How sure the percentiles of a record are, told by the slots and seconds of its run.
+
 use plimsoll_measure::latency::CompactHistogram;
 use plimsoll_workload::{
     certainty::{Certainty, StoppingRule},

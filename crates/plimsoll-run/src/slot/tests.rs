@@ -129,4 +129,7 @@ fn a_second_is_stalled_when_no_worker_had_anything_and_one_waited() {
         gathered.hand_in(1, index, reads[1]);
     }
     assert_eq!(gathered.gathering.stalled_seconds, 1);
+    // The ramp is no part of what is kept; the stall is.
+    let kept = gathered.gathering.kept.unwrap().into_stretches();
+    assert_eq!(kept.iter().map(CompactHistogram::count).collect::<Vec<_>>(), [1, 0, 3]);
 }
