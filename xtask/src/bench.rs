@@ -1,14 +1,18 @@
-//! `cargo xtask bench`: plimsoll against its peers and against its own bars, in one session on one machine.
+//! `cargo xtask bench`: plimsoll against its peers, its own bars and what is known to be true, in one session on one
+//! machine.
 //!
 //! Subjects take turns, so that a change of the machine meets all of them; medians are compared. No figure is kept:
 //! an old figure of another machine is not something to compare with.
 
 mod accuracy;
 mod capped_device;
+mod control_group;
 mod engines;
+mod loop_device;
 mod measured_child;
 mod start;
 mod subject;
+mod trust;
 mod zram;
 
 use std::sync::{Arc, atomic::AtomicBool};
@@ -25,6 +29,8 @@ pub(crate) enum Benchmark {
     Accuracy(accuracy::Arguments),
     /// Time to start, resident memory and size of the binary.
     Start,
+    /// Whether what plimsoll says of storage is true: caps that hold, change or differ, caches, quotas. Needs root.
+    Trust(trust::Arguments),
 }
 
 pub(crate) fn run(benchmark: &Benchmark) -> anyhow::Result<()> {
@@ -38,6 +44,7 @@ pub(crate) fn run(benchmark: &Benchmark) -> anyhow::Result<()> {
         Benchmark::Engines(arguments) => engines::run(arguments, &interrupted),
         Benchmark::Accuracy(arguments) => accuracy::run(arguments, &interrupted),
         Benchmark::Start => start::run(),
+        Benchmark::Trust(arguments) => trust::run(arguments, &interrupted),
     }
 }
 

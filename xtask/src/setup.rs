@@ -18,6 +18,7 @@ const PACKAGES: &[Package] = &[
     Package { name: "fdisk", program: "sfdisk", purpose: "write guard: a partition table" },
     Package { name: "fio", program: "fio", purpose: "benchmarks: the tool to compare with" },
     Package { name: "g++", program: "c++", purpose: "fuzz-smoke: libFuzzer is C++" },
+    Package { name: "libxml2-utils", program: "xmllint", purpose: "benchmarks: JUnit by its schema" },
     Package { name: "lvm2", program: "pvcreate", purpose: "write guard: an LVM signature" },
     Package { name: "mdadm", program: "mdadm", purpose: "write guard: an md signature" },
     Package { name: "util-linux", program: "losetup", purpose: "loop devices, mkswap, blkid" },

@@ -6,8 +6,9 @@ use anyhow::{Context as _, bail};
 
 use super::{
     Bar,
-    capped_device::{Cap, CappedDevice, HugePages},
+    capped_device::{Cap, CappedDevices, HugePages},
     judge,
+    loop_device::Backing,
     measured_child::measure,
     median,
     subject::{Claim, Job, Subject},
@@ -30,9 +31,9 @@ pub(crate) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments, interrupted: &AtomicBool) -> anyhow::Result<()> {
-    let capped = CappedDevice::create(&crate::repository().join("target"), FILE_BYTES)?;
+    let capped = CappedDevices::create(1, &crate::repository().join("target"), FILE_BYTES, Backing::Direct)?;
     let job = |pattern, block_size_bytes| Job {
-        device: &capped.device,
+        device: &capped.first().path,
         pattern,
         block_size_bytes,
         queue_depth: 32,
@@ -40,7 +41,7 @@ pub(super) fn run(arguments: &Arguments, interrupted: &AtomicBool) -> anyhow::Re
         huge_pages: block_size_bytes > 4096,
     };
 
-    capped.cap(Cap::Operations(IOPS_CAP))?;
+    capped.cap_all(Cap::operations(IOPS_CAP))?;
     let (ours, theirs) = alternate(&capped, job("randread", 4096), arguments.rounds, interrupted)?;
     println!("4 KiB random reads at depth 32, capped at {IOPS_CAP} IOPS, median of {} turns each", ours.len());
     show("plimsoll", &ours);
@@ -50,7 +51,7 @@ pub(super) fn run(arguments: &Arguments, interrupted: &AtomicBool) -> anyhow::Re
     met &= judge("mean latency off that of fio", off(latency(&ours), latency(&theirs)), " %", Bar::AtMost(3.0));
 
     let _pages = HugePages::reserve(HUGE_PAGES)?;
-    capped.cap(Cap::Bytes(BYTES_CAP))?;
+    capped.cap_all(Cap::bytes(BYTES_CAP))?;
     let (ours, theirs) = alternate(&capped, job("read", 1 << 20), arguments.rounds, interrupted)?;
     println!("1 MiB sequential reads at depth 32, capped at {BYTES_CAP} bytes/s, median of {} turns each", ours.len());
     show("plimsoll", &ours);
@@ -63,7 +64,7 @@ pub(super) fn run(arguments: &Arguments, interrupted: &AtomicBool) -> anyhow::Re
 
 /// Both programs in turns, each inside of the cap; who goes first alternates too.
 fn alternate(
-    capped: &CappedDevice,
+    capped: &CappedDevices,
     job: Job<'_>,
     rounds: u32,
     interrupted: &AtomicBool,
@@ -75,7 +76,7 @@ fn alternate(
             turns.reverse();
         }
         for (subject, claims) in turns {
-            let measured = measure(&mut capped.inside(&subject.command(job)), Some(&capped.name()))
+            let measured = measure(&mut capped.inside(&subject.command(job)), Some(&capped.first().name()))
                 .with_context(|| format!("{} on a capped device", subject.name()))?;
             claims.push(subject.claim(&measured.stdout)?);
             if interrupted.load(Ordering::Relaxed) {

@@ -1,136 +1,88 @@
-//! A loop device with a rate cap, for whoever is put into its control group; all of it is removed on drop.
+//! Loop devices with rate caps, for whoever is put into their control group; all of it is removed on drop.
 
-use std::{
-    fs::{self, File},
-    io::{BufWriter, Write as _},
-    path::{Path, PathBuf},
-    process::{self, Command},
+use std::{fs, path::Path, process::Command};
+
+use anyhow::Context as _;
+
+use super::{
+    control_group::{ControlGroup, Controller, Version},
+    loop_device::{Backing, LoopDevice},
 };
 
-use anyhow::{Context as _, bail};
-
-use crate::child;
-
-/// As long as any request of a benchmark.
-const REQUEST_KB_MAX: u64 = 4096;
-
-/// What a cap counts.
-#[derive(Clone, Copy)]
-pub(super) enum Cap {
-    /// Reads per second.
-    Operations(u64),
-    /// Bytes read per second.
-    Bytes(u64),
+/// What a device may do in a second, reads and writes each for themselves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Cap {
+    /// Operations.
+    pub(super) operations: Option<u64>,
+    /// Bytes.
+    pub(super) bytes: Option<u64>,
 }
 
-/// Which version of control groups has the controller for block I/O.
-#[derive(Clone, Copy)]
-enum Version {
-    One,
-    Two,
+impl Cap {
+    pub(super) const fn operations(operations: u64) -> Self {
+        Self { operations: Some(operations), bytes: None }
+    }
+
+    pub(super) const fn bytes(bytes: u64) -> Self {
+        Self { operations: None, bytes: Some(bytes) }
+    }
 }
 
-/// The device, its backing file and its control group. Fields that are empty have not been made yet.
-pub(super) struct CappedDevice {
-    file: PathBuf,
-    pub(super) device: PathBuf,
-    group: PathBuf,
-    version: Version,
-    number: String,
+/// The devices and the group that they are capped for.
+pub(super) struct CappedDevices {
+    pub(super) devices: Vec<LoopDevice>,
+    group: ControlGroup,
 }
 
-impl CappedDevice {
-    /// A device over a file of `size_bytes` in `directory`, written from end to end.
-    pub(super) fn create(directory: &Path, size_bytes: u64) -> anyhow::Result<Self> {
-        if !rustix::process::geteuid().is_root() {
-            bail!("a loop device and a control group need root");
-        }
-        let (version, groups) = controller().context("find a control group with a block I/O controller")?;
-        // From here on a failure drops the value, which removes what has been made.
-        let mut capped = Self {
-            file: directory.join(format!("capped-{}.bin", process::id())),
-            device: PathBuf::new(),
-            group: PathBuf::new(),
-            version,
-            number: String::new(),
-        };
-        fill(&capped.file, size_bytes).with_context(|| format!("write {}", capped.file.display()))?;
-        let mut losetup = child::command("losetup");
-        losetup.args(["--direct-io=on", "--find", "--show"]).arg(&capped.file);
-        capped.device = child::output(&mut losetup)?.trim().into();
-        let name = capped.device.file_name().context("losetup names no device")?.to_owned();
-        let facts = Path::new("/sys/class/block").join(name);
-        let dev = facts.join("dev");
-        capped.number = fs::read_to_string(&dev).with_context(|| format!("read {}", dev.display()))?.trim().into();
-        allow_long_requests(&facts.join("queue"))?;
-        let group = groups.join(format!("plimsoll-bench-{}", process::id()));
-        fs::create_dir(&group).with_context(|| format!("create {}", group.display()))?;
-        capped.group = group;
-        Ok(capped)
+impl CappedDevices {
+    /// So many devices of `size_bytes` in `directory`, not capped yet.
+    pub(super) fn create(count: usize, directory: &Path, size_bytes: u64, backing: Backing) -> anyhow::Result<Self> {
+        let group = ControlGroup::create(Controller::Block)?;
+        let devices = (0..count).map(|_| LoopDevice::create(directory, size_bytes, backing));
+        Ok(Self { devices: devices.collect::<Result<_, _>>()?, group })
     }
 
-    /// The name of the device, as in `loop3`.
-    pub(super) fn name(&self) -> String {
-        self.device.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    /// The first device.
+    pub(super) fn first(&self) -> &LoopDevice {
+        &self.devices[0]
     }
 
-    /// Replaces the cap.
-    pub(super) fn cap(&self, cap: Cap) -> anyhow::Result<()> {
-        let number = &self.number;
-        let settings = match (self.version, cap) {
-            (Version::One, Cap::Operations(rate)) => vec![
-                ("blkio.throttle.read_bps_device", format!("{number} 0")),
-                ("blkio.throttle.read_iops_device", format!("{number} {rate}")),
-            ],
-            (Version::One, Cap::Bytes(rate)) => vec![
-                ("blkio.throttle.read_iops_device", format!("{number} 0")),
-                ("blkio.throttle.read_bps_device", format!("{number} {rate}")),
-            ],
-            (Version::Two, Cap::Operations(rate)) => vec![("io.max", format!("{number} rbps=max riops={rate}"))],
-            (Version::Two, Cap::Bytes(rate)) => vec![("io.max", format!("{number} rbps={rate} riops=max"))],
-        };
-        for (file, value) in settings {
-            let file = self.group.join(file);
-            fs::write(&file, &value).with_context(|| format!("write \"{value}\" to {}", file.display()))?;
-        }
-        Ok(())
+    /// Replaces the cap of a device, also while it is in use.
+    pub(super) fn cap(&self, device: &LoopDevice, cap: Cap) -> anyhow::Result<()> {
+        settings(self.group.version, &device.number, cap)
+            .iter()
+            .try_for_each(|(setting, value)| self.group.set(setting, value))
     }
 
-    /// The command inside of the control group: a shell enters it and becomes the command.
+    /// Replaces the caps of all.
+    pub(super) fn cap_all(&self, cap: Cap) -> anyhow::Result<()> {
+        self.devices.iter().try_for_each(|device| self.cap(device, cap))
+    }
+
+    /// The command inside of the control group.
     pub(super) fn inside(&self, command: &Command) -> Command {
-        let mut shell = child::command("sh");
-        shell.args(["-c", "echo $$ > \"$0\" && exec \"$@\""]).arg(self.group.join("cgroup.procs"));
-        shell.arg(command.get_program()).args(command.get_args());
-        shell
+        self.group.inside(command)
     }
 }
 
-impl Drop for CappedDevice {
-    fn drop(&mut self) {
-        let mut failed = Vec::new();
-        if !self.device.as_os_str().is_empty() {
-            failed.extend(child::run(child::command("losetup").arg("--detach").arg(&self.device)).err());
+/// What to write where. A rate of zero is none in version 1.
+fn settings(version: Version, number: &str, cap: Cap) -> Vec<(String, String)> {
+    let Cap { operations, bytes } = cap;
+    match version {
+        Version::One => {
+            let rates = [("bps", bytes), ("iops", operations)];
+            let setting = |direction: &str, (unit, rate): (&str, Option<u64>)| {
+                (format!("blkio.throttle.{direction}_{unit}_device"), format!("{number} {}", rate.unwrap_or(0)))
+            };
+            ["read", "write"].iter().flat_map(|direction| rates.map(|rate| setting(direction, rate))).collect()
         }
-        if !self.group.as_os_str().is_empty() {
-            failed.extend(fs::remove_dir(&self.group).err().map(Into::into));
-        }
-        if self.file.exists() {
-            failed.extend(fs::remove_file(&self.file).err().map(Into::into));
-        }
-        for error in failed {
-            eprintln!("remove a capped device: {error:#}");
+        Version::Two => {
+            let word = |rate: Option<u64>| rate.map_or_else(|| "max".to_owned(), |rate| rate.to_string());
+            let (bytes, operations) = (word(bytes), word(operations));
+            let value = format!("{number} rbps={bytes} wbps={bytes} riops={operations} wiops={operations}");
+            vec![("io.max".to_owned(), value)]
         }
     }
-}
-
-/// Lets a request be as long as the device can take, see [`HugePages`].
-fn allow_long_requests(queue: &Path) -> anyhow::Result<()> {
-    let longest = queue.join("max_hw_sectors_kb");
-    let longest = fs::read_to_string(&longest).with_context(|| format!("read {}", longest.display()))?;
-    let longest_kb: u64 = longest.trim().parse().context("parse max_hw_sectors_kb")?;
-    let allowed = queue.join("max_sectors_kb");
-    fs::write(&allowed, longest_kb.min(REQUEST_KB_MAX).to_string())
-        .with_context(|| format!("write {}", allowed.display()))
 }
 
 /// Huge pages for the buffers of programs that ask for them; the number there was before is restored on drop.
@@ -162,27 +114,20 @@ impl Drop for HugePages {
     }
 }
 
-/// Where groups with a controller for block I/O are made. Where both versions are mounted, version 1 has it.
-fn controller() -> Option<(Version, PathBuf)> {
-    let one = Path::new("/sys/fs/cgroup/blkio");
-    if one.join("cgroup.procs").exists() {
-        return Some((Version::One, one.into()));
-    }
-    let two = Path::new("/sys/fs/cgroup");
-    let controllers = fs::read_to_string(two.join("cgroup.subtree_control")).ok()?;
-    controllers.split_whitespace().any(|name| name == "io").then(|| (Version::Two, two.into()))
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// Writes bytes that neither compress nor repeat.
-fn fill(path: &Path, size_bytes: u64) -> anyhow::Result<()> {
-    let mut file = BufWriter::with_capacity(1 << 20, File::create_new(path)?);
-    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
-    for _ in 0..size_bytes / 8 {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        file.write_all(&state.to_le_bytes())?;
+    #[test]
+    fn a_cap_holds_for_both_directions_and_lifts_what_was_capped_before() {
+        let both = Cap { operations: Some(5000), bytes: Some(200) };
+        let two = settings(Version::Two, "7:3", both);
+        assert_eq!(two, [("io.max".into(), "7:3 rbps=200 wbps=200 riops=5000 wiops=5000".into())]);
+        let one = settings(Version::One, "7:3", Cap::operations(5000));
+        let value = |setting: &str| one.iter().find(|(name, _)| name == setting).map(|(_, value)| value.as_str());
+        assert_eq!(one.len(), 4);
+        assert_eq!(value("blkio.throttle.write_iops_device"), Some("7:3 5000"));
+        assert_eq!(value("blkio.throttle.read_bps_device"), Some("7:3 0"));
+        assert_eq!(settings(Version::Two, "7:3", Cap::bytes(1))[0].1, "7:3 rbps=1 wbps=1 riops=max wiops=max");
     }
-    file.into_inner().map_err(std::io::IntoInnerError::into_error)?.sync_all()?;
-    Ok(())
 }

@@ -7,13 +7,13 @@
 use std::{
     fs,
     path::{Path, PathBuf},
-    process::{Command, Stdio},
+    process::{Child, Command, Stdio},
     thread,
     time::{Duration, Instant},
 };
 
 use anyhow::{Context as _, bail};
-use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 
 use crate::child;
 
@@ -36,21 +36,52 @@ pub(super) struct Measured {
     pub(super) resident_bytes_max: u64,
 }
 
+/// A look at a child that runs.
+pub(super) struct Look {
+    /// Since its start.
+    pub(super) elapsed: Duration,
+    /// Operations that the device completed since then.
+    pub(super) device_operations: u64,
+}
+
+/// A child that ends with this value: it is asked to, and waited for. One that has been waited for is left alone.
+struct Ending(Child);
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        if matches!(self.0.try_wait(), Ok(None)) {
+            let _ = kill_process(Pid::from_child(&self.0), Signal::INT);
+            let _ = self.0.wait();
+        }
+    }
+}
+
 /// Runs the command to its end. `device` names the block device to count on, as in `zram0`.
 pub(super) fn measure(command: &mut Command, device: Option<&str>) -> anyhow::Result<Measured> {
+    watch(command, device, |_| Ok(()))
+}
+
+/// The same, with something to do at each look. An error of that ends the child, and is the outcome.
+pub(super) fn watch(
+    command: &mut Command,
+    device: Option<&str>,
+    mut at_look: impl FnMut(Look) -> anyhow::Result<()>,
+) -> anyhow::Result<Measured> {
     let line = child::line(command);
     let counter = device.map(|device| PathBuf::from(format!("/sys/class/block/{device}/stat")));
     let count = || counter.as_deref().map_or(Ok(0), completed_operations);
     let before = count()?;
-    let mut process = command
+    let process = command
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
         .with_context(|| format!("start \"{line}\""))?;
+    let mut process = Ending(process);
+    let Ending(process) = &mut process;
     let stdout = drain(process.stdout.take().expect("standard output is piped"));
     let stderr = drain(process.stderr.take().expect("standard error is piped"));
-    let pid = Pid::from_child(&process);
+    let pid = Pid::from_child(process);
 
     let started = Instant::now();
     let mut looks = Vec::new();
@@ -59,7 +90,9 @@ pub(super) fn measure(command: &mut Command, device: Option<&str>) -> anyhow::Re
         .context("look for the end of a child")?
         .is_none()
     {
-        looks.push((started.elapsed(), count()?));
+        let (elapsed, operations) = (started.elapsed(), count()?);
+        looks.push((elapsed, operations));
+        at_look(Look { elapsed, device_operations: operations - before })?;
         resident_bytes_max = resident_bytes_max.max(resident_bytes_peak(process.id()));
         thread::sleep(LOOK_EVERY);
     }
@@ -152,6 +185,16 @@ mod tests {
         assert_eq!(measured.stdout.trim(), "200000");
         assert!(measured.user_ns + measured.system_ns >= 1e7, "{} ns", measured.user_ns);
         assert!(measured.resident_bytes_max > 100_000);
+    }
+
+    #[test]
+    fn a_child_ends_when_a_look_fails() {
+        let started = Instant::now();
+        let outcome = watch(child::command("sleep").arg("600"), None, |look| {
+            if look.elapsed > LOOK_EVERY { bail!("enough") } else { Ok(()) }
+        });
+        assert!(outcome.is_err_and(|error| error.to_string() == "enough"));
+        assert!(started.elapsed() < Duration::from_secs(60));
     }
 
     #[test]

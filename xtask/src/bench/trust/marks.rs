@@ -1,0 +1,183 @@
+//! The marks that answers about a corpus have to reach.
+
+use super::{Trial, corpus::Judged};
+
+/// Storage that does what anybody would call steady.
+const WELL_BEHAVED: &[&str] = &["flat", "ar", "warmup"];
+/// The same, and storage that is uneven in a way that stays.
+const STATIONARY: &[&str] = &["flat", "ar", "warmup", "dips", "stalls", "onoff", "cachefill"];
+/// Storage of which no single second is far from the others, cliffs apart.
+const EVEN: &[&str] = &["flat", "ar", "warmup", "bucket", "drift"];
+/// Every trace.
+const ALL: &[&str] = &[];
+
+/// A number about answers.
+#[derive(Clone, Copy)]
+enum Number {
+    /// Share that is called steady with a rate more than 5 % off.
+    FalseStops,
+    /// Share that is called steady.
+    Claims,
+    /// Share of the claims whose rate is at most so many percent off.
+    ClaimsWithin(f64),
+    /// Share whose interval holds the truth.
+    Coverage,
+    /// Share with a word that is wrong whatever the rate.
+    WrongWords,
+    /// Share that is said to be wide or erratic.
+    Wide,
+    /// Median seconds of load.
+    Load,
+}
+
+use Number::{Claims, ClaimsWithin, Coverage, FalseStops, Load, Wide, WrongWords};
+
+/// At most, or at least.
+#[derive(Clone, Copy)]
+enum Bound {
+    Most(f64),
+    Least(f64),
+}
+
+use Bound::{Least, Most};
+
+/// The families it is about, the number, and what it has to be.
+type Mark = (&'static [&'static str], Number, Bound);
+
+/// Of a cell in turns with eleven others.
+const MATRIX: &[Mark] = &[
+    (&["flat"], FalseStops, Most(1.0)),
+    (&["ar"], FalseStops, Most(1.0)),
+    (&["warmup"], FalseStops, Most(1.0)),
+    (&["cachefill"], FalseStops, Most(1.0)),
+    (&["dips"], FalseStops, Most(6.0)),
+    (&["stalls"], FalseStops, Most(4.0)),
+    (&["onoff"], FalseStops, Most(6.0)),
+    (&["wild"], FalseStops, Most(0.0)),
+    (&["drift"], FalseStops, Most(30.0)),
+    (&["bucket"], FalseStops, Most(27.0)),
+    (WELL_BEHAVED, FalseStops, Most(0.0)),
+    (WELL_BEHAVED, Coverage, Least(91.0)),
+    (&["onoff"], Coverage, Least(88.0)),
+    (&["wild"], Coverage, Least(86.0)),
+    (&["flat"], Load, Most(85.0)),
+    (WELL_BEHAVED, Load, Most(90.0)),
+    (WELL_BEHAVED, Claims, Least(94.0)),
+    (WELL_BEHAVED, ClaimsWithin(2.0), Least(98.0)),
+    (STATIONARY, Load, Most(150.0)),
+    (STATIONARY, ClaimsWithin(5.0), Least(98.5)),
+    (STATIONARY, FalseStops, Most(1.5)),
+    (ALL, Claims, Least(55.0)),
+    (ALL, WrongWords, Most(0.0)),
+    (&["wild"], Claims, Most(0.0)),
+    (&["wild"], Wide, Least(98.0)),
+    (EVEN, Wide, Most(0.0)),
+];
+
+/// Of a cell alone.
+const SINGLE: &[Mark] = &[
+    (&["flat"], FalseStops, Most(1.0)),
+    (&["ar"], FalseStops, Most(1.0)),
+    (&["warmup"], FalseStops, Most(1.0)),
+    (&["cachefill"], FalseStops, Most(3.0)),
+    (&["dips"], FalseStops, Most(3.0)),
+    (&["stalls"], FalseStops, Most(4.0)),
+    (&["wild"], FalseStops, Most(0.0)),
+    (&["flat"], Load, Most(150.0)),
+    (ALL, Claims, Least(55.0)),
+];
+
+/// Of storage whose bucket a catalog knows.
+const LIMITS: &[Mark] = &[(&["bucket"], FalseStops, Most(0.0))];
+/// With a visit half an hour later.
+const BOOKEND: &[Mark] = &[(&["bucket"], FalseStops, Most(15.0))];
+
+/// Judges what was said in one way of measuring. A mark about families that are not there is left out.
+pub(super) fn judge(trial: &Trial<'_>, way: &str, traces: &[Judged<'_>]) {
+    let marks = match way {
+        "single" => SINGLE,
+        "matrix" => MATRIX,
+        "matrix-bookend" => BOOKEND,
+        _ => LIMITS,
+    };
+    for (families, number, bound) in marks {
+        let is_meant = |family: &str| families.is_empty() || families.contains(&family);
+        let meant: Vec<&Judged<'_>> = traces.iter().filter(|trace| is_meant(&trace.truth.family)).collect();
+        if meant.is_empty() {
+            continue;
+        }
+        let value = number.of(&meant);
+        let (required, is_met) = match bound {
+            Most(bound) => (format!("at most {bound}{}", number.unit()), value <= *bound),
+            Least(bound) => (format!("at least {bound}{}", number.unit()), value >= *bound),
+        };
+        let about = if families.is_empty() { "all".to_owned() } else { families.join("+") };
+        let measured = format!("{value:.1}{} of {}", number.unit(), meant.len());
+        trial.judge(&format!("{way}, {about}, {}", number.words()), &measured, &required, is_met);
+    }
+}
+
+impl Number {
+    fn words(self) -> String {
+        match self {
+            FalseStops => "wrongly steady".to_owned(),
+            Claims => "steady".to_owned(),
+            ClaimsWithin(percent) => format!("claims within {percent} %"),
+            Coverage => "intervals that hold".to_owned(),
+            WrongWords => "wrong words".to_owned(),
+            Wide => "wide or erratic".to_owned(),
+            Load => "median load".to_owned(),
+        }
+    }
+
+    fn unit(self) -> &'static str {
+        if matches!(self, Load) { " s" } else { " %" }
+    }
+
+    fn of(self, traces: &[&Judged<'_>]) -> f64 {
+        let claims: Vec<&Judged<'_>> = traces.iter().copied().filter(|trace| trace.is_claim()).collect();
+        match self {
+            FalseStops => share(traces, |trace| trace.is_claim() && !trace.is_within(5.0)),
+            Claims => share(traces, Judged::is_claim),
+            ClaimsWithin(percent) => share(&claims, |trace| trace.is_within(percent)),
+            Coverage => share(traces, Judged::holds),
+            WrongWords => share(traces, Judged::is_wrong_word),
+            Wide => share(traces, Judged::is_wide),
+            Load => {
+                let mut loads: Vec<f64> = traces.iter().map(|trace| trace.answer.cost_s).collect();
+                loads.sort_by(f64::total_cmp);
+                loads[loads.len() / 2]
+            }
+        }
+    }
+}
+
+/// The share of traces of which something is true, in percent.
+fn share<'a>(traces: &[&Judged<'a>], is_such: impl Fn(&Judged<'a>) -> bool) -> f64 {
+    traces.iter().filter(|trace| is_such(trace)).count() as f64 / traces.len().max(1) as f64 * 100.0
+}
+
+impl Judged<'_> {
+    fn is_claim(&self) -> bool {
+        self.answer.verdict == "steady"
+    }
+
+    fn is_within(&self, percent: f64) -> bool {
+        self.answer.est.is_some_and(|rate| super::off_percent(rate, self.truth.rate) <= percent)
+    }
+
+    fn holds(&self) -> bool {
+        let interval = self.answer.lo.zip(self.answer.hi);
+        interval.is_some_and(|(low, high)| low <= self.truth.rate && self.truth.rate <= high)
+    }
+
+    /// The corpus has another form of one of the words.
+    fn is_wrong_word(&self) -> bool {
+        let word = if self.answer.verdict == "drifting" { "drift" } else { &self.answer.verdict };
+        !self.truth.verdict_allowed.iter().any(|allowed| allowed == word)
+    }
+
+    fn is_wide(&self) -> bool {
+        self.answer.grade.as_deref() == Some("F") || self.answer.flags.iter().any(|flag| flag == "wide")
+    }
+}
