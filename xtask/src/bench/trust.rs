@@ -84,12 +84,12 @@ impl Trial<'_> {
     fn judge(&self, what: &str, measured: &str, required: &str, is_met: bool) {
         let verdict = if is_met { "pass" } else { "MISS" };
         self.misses.set(self.misses.get() + u32::from(!is_met));
-        println!("{:<44} | {measured:<42} | {required:<30} | {verdict}", format!("{}: {what}", self.check));
+        println!("{:<50} | {measured:<42} | {required:<30} | {verdict}", format!("{}: {what}", self.check));
     }
 
     /// A line about something that is no promise by itself.
     fn note(&self, what: &str, measured: &str) {
-        println!("{:<44} | {measured:<42} | {:<30} |", format!("{}: {what}", self.check), "-");
+        println!("{:<50} | {measured:<42} | {:<30} |", format!("{}: {what}", self.check), "-");
     }
 
     /// A line about a check that cannot be done here.
@@ -100,7 +100,7 @@ impl Trial<'_> {
 
 pub(super) fn run(arguments: &Arguments, interrupted: &AtomicBool) -> anyhow::Result<()> {
     let misses = Cell::new(0);
-    println!("{:<44} | {:<42} | {:<30} | outcome", "check", "measured", "required");
+    println!("{:<50} | {:<42} | {:<30} | outcome", "check", "measured", "required");
     let is_asked =
         |check: &&Check| arguments.checks.is_empty() || arguments.checks.iter().any(|name| name == check.name);
     for check in CHECKS.iter().filter(is_asked) {

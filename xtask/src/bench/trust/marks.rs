@@ -2,7 +2,7 @@
 
 use super::{Trial, corpus::Judged};
 
-/// Storage that does what anybody would call steady.
+/// Storage that anybody would call steady.
 const WELL_BEHAVED: &[&str] = &["flat", "ar", "warmup"];
 /// The same, and storage that is uneven in a way that stays.
 const STATIONARY: &[&str] = &["flat", "ar", "warmup", "dips", "stalls", "onoff", "cachefill"];
@@ -10,6 +10,9 @@ const STATIONARY: &[&str] = &["flat", "ar", "warmup", "dips", "stalls", "onoff",
 const EVEN: &[&str] = &["flat", "ar", "warmup", "bucket", "drift"];
 /// Every trace.
 const ALL: &[&str] = &[];
+
+/// What groups are called.
+const GROUPS: [(&str, &[&str]); 3] = [("well-behaved", WELL_BEHAVED), ("stationary", STATIONARY), ("even", EVEN)];
 
 /// A number about answers.
 #[derive(Clone, Copy)]
@@ -111,7 +114,11 @@ pub(super) fn judge(trial: &Trial<'_>, way: &str, traces: &[Judged<'_>]) {
             Most(bound) => (format!("at most {bound}{}", number.unit()), value <= *bound),
             Least(bound) => (format!("at least {bound}{}", number.unit()), value >= *bound),
         };
-        let about = if families.is_empty() { "all".to_owned() } else { families.join("+") };
+        let about = match *families {
+            [] => "all",
+            [family] => family,
+            several => GROUPS.iter().find(|(_, group)| *group == several).map_or("several", |(name, _)| name),
+        };
         let measured = format!("{value:.1}{} of {}", number.unit(), meant.len());
         trial.judge(&format!("{way}, {about}, {}", number.words()), &measured, &required, is_met);
     }
