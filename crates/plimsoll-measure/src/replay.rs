@@ -183,5 +183,22 @@ mod tests {
             prop_assert_eq!((one.blocks, one.ratio.differs()), (other.blocks, other.ratio.differs()));
             prop_assert!((one.ratio.ratio / (level / 1000.0) - 1.0).abs() < 0.05);
         }
+
+        #[test]
+        fn the_unit_of_a_pair_changes_nothing(seed: u64, level in 500.0..2000.0_f64) {
+            let first = test_noise::rates(1000.0, 0.03, 0.7, 3600, seed);
+            let second = test_noise::rates(level, 0.03, 0.7, 3600, seed ^ 1);
+            let sevenfold = |trace: &[f64]| trace.iter().map(|rate| 7.0 * rate).collect::<Vec<f64>>();
+            let one = replay_pair(&first, &second, 3).unwrap();
+            let seven = replay_pair(&sevenfold(&first), &sevenfold(&second), 3).unwrap();
+            prop_assert_eq!((one.blocks, one.load_ns), (seven.blocks, seven.load_ns));
+            for (one, seven) in [
+                (one.ratio.ratio, seven.ratio.ratio),
+                (one.ratio.low, seven.ratio.low),
+                (one.ratio.high, seven.ratio.high),
+            ] {
+                prop_assert!((one / seven - 1.0).abs() < 1e-12);
+            }
+        }
     }
 }

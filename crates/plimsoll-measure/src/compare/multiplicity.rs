@@ -67,5 +67,14 @@ mod tests {
             prop_assert!(strict.iter().zip(&lenient).all(|(strict, lenient)| !strict || *lenient));
             prop_assert!(lenient.iter().zip(&p_values).all(|(accepted, p)| !accepted || *p <= 0.05));
         }
+
+        #[test]
+        fn the_order_of_comparisons_changes_nothing(p_values in proptest::collection::vec(0.0..0.2_f64, 0..50)) {
+            let reversed: Vec<f64> = p_values.iter().rev().copied().collect();
+            for rule in [holm, benjamini_hochberg] {
+                let other: Vec<bool> = rule(&reversed, 0.05).into_iter().rev().collect();
+                prop_assert_eq!(rule(&p_values, 0.05), other);
+            }
+        }
     }
 }

@@ -289,5 +289,17 @@ mod tests {
             prop_assert!(few.low_ns <= many.low_ns);
             prop_assert!(many.high_ns.is_some_and(|high_ns| few.high_ns.is_none_or(|wide_ns| high_ns <= wide_ns)));
         }
+
+        #[test]
+        fn the_order_of_slots_changes_nothing(seed: u64, quantile in 0.01..0.9999_f64, count in 3..20_usize) {
+            let mut slots = slots(&mut Random::new(seed), count);
+            let limits = |slots: &[LatencyHistogram]| {
+                let found = interval(slots, quantile);
+                (found.point_ns, found.low_ns, found.high_ns)
+            };
+            let found = limits(&slots);
+            slots.reverse();
+            prop_assert_eq!(found, limits(&slots));
+        }
     }
 }

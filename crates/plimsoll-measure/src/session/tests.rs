@@ -1,5 +1,7 @@
 //! The machine as those see it who drive it.
 
+mod metamorphic;
+
 use proptest::prelude::*;
 
 use super::{visit::Sample, *};

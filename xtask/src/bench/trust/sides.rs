@@ -62,9 +62,9 @@ fn compare(trial: &Trial<'_>, name: &str, runs: &[&Path]) -> anyhow::Result<Answ
     Answer::of(&said)
 }
 
-/// Forty loops with the same cap, eight at a time: once eight in turns in one run, once eight runs at once. Each loop is
-/// compared with the next of its eight, and the last with the first: forty comparisons, of which two may seem different
-/// by chance.
+/// Forty loops with the same cap, eight at a time: once eight in turns in one run, once eight runs at once. Each loop
+/// is compared with the next of its eight, and the last with the first: forty comparisons, of which two may seem
+/// different by chance.
 pub(super) fn same(trial: &Trial<'_>) -> anyhow::Result<()> {
     let (mut in_turns, mut at_once) = (Vec::new(), Vec::new());
     for batch in 0..BATCHES {
