@@ -149,10 +149,10 @@ fn four_processes_save_at_once_while_another_lists_and_recovers() {
 fn prefixes(number: u32) -> Vec<Record> {
     let (started, events) = test_records::events(number);
     let mut builder = RecordBuilder::new(started);
-    let mut records = vec![builder.record().clone()];
+    let mut records = vec![builder.clone().finish()];
     for event in &events {
         builder.apply(event);
-        records.push(builder.record().clone());
+        records.push(builder.clone().finish());
     }
     records
 }

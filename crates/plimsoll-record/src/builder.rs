@@ -176,7 +176,7 @@ impl RecordBuilder {
         }
     }
 
-    /// The record so far.
+    /// The record so far; cells without a judgement do not say how sure their percentiles are before it is finished.
     pub const fn record(&self) -> &Record {
         &self.record
     }
