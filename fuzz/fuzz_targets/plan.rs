@@ -32,6 +32,7 @@ fuzz_target!(|text: &str| {
             bookend: file.bookend,
             passes: file.passes,
             discard_first: file.discard_first,
+            limit: file.limit,
             ..Certainty::of(file.effort.unwrap_or(Effort::Quick))
         };
         let Ok(plan) = Plan::resolve(&[target], &workloads, &certainty, 1) else { continue };

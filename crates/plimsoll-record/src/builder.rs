@@ -16,6 +16,7 @@ use crate::{
     client::ClientActivity,
     event::{RunEvent, RunStarted, SlotDirection, SlotPurpose, SlotResult},
     judgement::{self, Judgement, RateEstimate},
+    limit::CellLimit,
     record::{Cell, Kind, Layout, Outcome, Record, SCHEMA, Window},
     results::{
         CpuCost, DeviceActivity, DirectionResult, ErrorCount, LatencySummary, OpenLoopResult, SlotRate, SlotSummary,
@@ -48,6 +49,7 @@ impl RecordBuilder {
         let in_one_piece = |cell| KeptSlots::new(judgement::is_in_one_piece(&plan, cell));
         let sums =
             (0..plan.cells.len()).map(|cell| CellSums { slots: in_one_piece(cell), ..CellSums::default() }).collect();
+        let limit = plan.limit.as_ref().map(CellLimit::given);
         let record = Record {
             schema: SCHEMA.to_owned(),
             id,
@@ -62,7 +64,7 @@ impl RecordBuilder {
             seed: plan.seed,
             environment,
             layouts: Vec::new(),
-            cells: plan.cells.into_iter().map(empty_cell).collect(),
+            cells: plan.cells.into_iter().map(|cell| Cell { limit: limit.clone(), ..empty_cell(cell) }).collect(),
             warnings: Vec::new(),
         };
         Self { record, sums }
@@ -113,6 +115,8 @@ impl RecordBuilder {
                 {
                     sums.judged = true;
                     judge(cell, &sums.slots, judgement);
+                    let hit = cell.limit_hit();
+                    cell.limit.iter_mut().for_each(|limit| limit.hit = hit);
                 }
             }
             RunEvent::Finished { elapsed_ns, outcome } => {

@@ -12,6 +12,7 @@ pub mod environment;
 pub mod event;
 pub mod judgement;
 pub mod latencies;
+pub mod limit;
 pub mod record;
 pub mod results;
 pub mod upgrade;

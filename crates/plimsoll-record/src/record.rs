@@ -19,6 +19,7 @@ use crate::{
     environment::Environment,
     judgement::{Burst, Moved, RateEstimate, Stability},
     latencies::Exposed,
+    limit::CellLimit,
     results::{
         self, CpuCost, DeviceActivity, DirectionResult, ErrorCount, Finding, Interval, OpenLoopResult, SlotSummary,
         VerificationResult,
@@ -216,8 +217,8 @@ pub struct Cell {
     /// Time from dip to dip, when they are regular.
     #[serde(default)]
     pub period_ns: Option<u64>,
-    /// What a catalog says is possible, and whether that was hit.
-    pub limit: Option<Limit>,
+    /// What is said to be possible, and whether that was hit.
+    pub limit: Option<CellLimit>,
     /// Sentences about the numbers.
     pub findings: Vec<Finding>,
 }
@@ -256,20 +257,6 @@ pub struct Window {
     pub from_ns: u64,
     /// To here.
     pub to_ns: u64,
-}
-
-/// What a catalog says is possible.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Limit {
-    /// Operations per second.
-    pub iops: Option<f64>,
-    /// Bytes per second.
-    pub bytes_per_second: Option<f64>,
-    /// Where that is said.
-    pub source: String,
-    /// Which limit was hit: disk, vm, burst, cache, client, none or unknown.
-    pub hit: String,
 }
 
 impl Record {

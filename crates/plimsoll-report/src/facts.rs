@@ -62,6 +62,7 @@ pub(crate) fn of(record: &Record) -> Vec<Fact> {
         })
         .collect();
     facts.push(fact("load", load(&record.cells)));
+    facts.extend(record.asked.certainty.limit.map(|limit| fact("limit", limit.to_string())));
     facts.extend(layout(record).map(|text| fact("layout", text)));
     facts.push(fact("engine", engines(record)));
     facts.extend(Some(machine(record)).filter(|text| !text.is_empty()).map(|text| fact("machine", text)));

@@ -197,6 +197,10 @@ fn legend(notes: &mut Notes, record: &Record) {
         notes.add(Severity::Info, None, sentence);
     }
     at_least(notes, record);
+    if record.cells.iter().any(|cell| cell.sustained_bound().is_some()) {
+        let sentence = format!("{} = the rate as a share of what lasts, bursts left aside", rows::OF_LIMIT);
+        notes.add(Severity::Info, None, sentence);
+    }
     let unsupported = |result: &DirectionResult| {
         let latency = &result.latency_ns;
         result.operations > 0 && (latency.p50.is_none() || latency.p99.is_none() || latency.p99_9.is_none())

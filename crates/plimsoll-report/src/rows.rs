@@ -1,7 +1,7 @@
 //! The measured rows of a record, as finished strings: one row for each direction of a cell.
 
 use plimsoll_measure::verdict::Verdict;
-use plimsoll_record::{latencies::LatencyInterval, record::Cell, results::DirectionResult};
+use plimsoll_record::{latencies::LatencyInterval, limit::Bound, record::Cell, results::DirectionResult};
 
 use crate::{
     grid::{Column, Grid, Side},
@@ -12,6 +12,9 @@ use crate::{
 /// What stands in place of a verdict when a cell has none.
 pub(crate) const NOT_RUN: &str = "not run";
 
+/// The head of the column of shares of the limit.
+pub(crate) const OF_LIMIT: &str = "of limit";
+
 /// One direction of a cell.
 #[derive(Clone, Debug)]
 pub(crate) struct Row<'a> {
@@ -20,6 +23,8 @@ pub(crate) struct Row<'a> {
     pub(crate) operation: &'static str,
     pub(crate) result: Option<&'a DirectionResult>,
     pub(crate) errors: u64,
+    /// The rate of the whole cell as a share of what lasts, in its first row.
+    pub(crate) of_limit: Option<f64>,
     /// Empty in all but the first row of a cell.
     pub(crate) verdict: &'static str,
 }
@@ -43,6 +48,7 @@ pub(crate) fn of(cell: &Cell) -> Vec<Row<'_>> {
         operation,
         result,
         errors: cell.error_kinds.iter().filter(|kind| kind.operation == operation).map(|kind| kind.count).sum(),
+        of_limit: if index == 0 { cell.sustained_bound().map(Bound::share) } else { None },
         verdict: match index {
             0 => cell.verdict.map_or(NOT_RUN, Verdict::as_str),
             _ => "",
@@ -187,6 +193,11 @@ pub(crate) fn grid(rows: &[Row<'_>]) -> Grid {
     }
     if rows.iter().any(|row| row.result.and_then(precision).is_some()) {
         columns.insert(3, Metric::Precision.column(Metric::Precision.head(), 0, rows));
+    }
+    if rows.iter().any(|row| row.of_limit.is_some()) {
+        let place = columns.iter().position(|column| column.head == "mean").unwrap_or(columns.len());
+        let values = text(|row| row.of_limit.map_or_else(String::new, numbers::percent));
+        columns.insert(place, Column::new(OF_LIMIT, Side::Right, 1, values));
     }
     if rows.iter().any(|row| row.errors > 0) {
         columns.push(Column::new("errors", Side::Right, 0, text(|row| numbers::count(row.errors))));

@@ -58,11 +58,16 @@ pub(crate) struct Story {
 
 impl Story {
     pub(crate) fn new(targets: &[&str], workloads: &[Workload]) -> Self {
-        let plan = plan(targets, workloads);
+        Self::with(targets, workloads, Certainty::of(Effort::Quick))
+    }
+
+    /// A run of which something is known beforehand.
+    pub(crate) fn with(targets: &[&str], workloads: &[Workload], certainty: Certainty) -> Self {
+        let plan = Plan { limit: certainty.limit, ..plan(targets, workloads) };
         let asked = Asked {
             targets: targets.iter().map(|target| (*target).to_owned()).collect(),
             workloads: workloads.to_vec(),
-            certainty: Certainty::of(Effort::Quick),
+            certainty,
         };
         let started = RunStarted {
             id: "0199c0de-7a3e-7000-8000-0000000000a1".parse::<Uuid>().unwrap(),

@@ -157,11 +157,12 @@ fn mean_latency(cell: &Cell) -> Option<f64> {
 
 fn cache_numbers(cell: &Cell) -> CacheNumbers {
     let storage = cell.cache.as_ref().and_then(|cache| Some((cache.storage_read_bytes?, cache.requested_read_bytes)));
+    let bound = cell.highest_bound();
     CacheNumbers {
         requested_bytes: storage.map(|(_, requested)| requested as f64),
         device_bytes: storage.map(|(storage, _)| storage as f64),
-        rate: rate(cell).unwrap_or(0.0),
-        limit: cell.limit.as_ref().and_then(|limit| limit.iops),
+        rate: bound.map_or(0.0, |bound| bound.rate),
+        limit: bound.map(|bound| bound.limit),
         ..CacheNumbers::default()
     }
 }
@@ -191,7 +192,7 @@ fn cached(cell: &Cell) -> Vec<Finding> {
         CacheSign::AboveLimit(ratio) => finding(
             "read-above-device-limit",
             Severity::Warning,
-            format!("the rate is {ratio:.2} times what the storage can do: something else answered"),
+            format!("the rate is {ratio:.2} times the limit: something else answered, or the limit is another one"),
             &[("ratio", json!(ratio))],
         ),
         CacheSign::BelowFloor(ratio) => finding(

@@ -39,6 +39,7 @@ pub fn session_plan(plan: &Plan) -> SessionPlan {
             discard_first,
         }
     });
+    let allowances = plan.limit.as_ref().map(judgement::allowances).unwrap_or_default();
     SessionPlan {
         cells: cells.collect(),
         effort: judgement::effort(plan.effort),
@@ -46,7 +47,8 @@ pub fn session_plan(plan: &Plan) -> SessionPlan {
         seed: derive_seed(plan.seed, Purpose::Schedule, 0),
         time_max_ns: plan.max_time_ns,
         bookend_ns: plan.bookend_ns,
-        allowances: Vec::new(),
+        // What one target spends is not taken from another.
+        allowances: vec![allowances; targets.iter().max().map_or(0, |last| last + 1)],
     }
 }
 
@@ -102,11 +104,39 @@ pub fn visit<'a>(from_ns: u64, intervals: impl Iterator<Item = &'a Interval>) ->
 
 #[cfg(test)]
 mod tests {
+    use plimsoll_workload::{
+        certainty::Certainty,
+        target_facts::{TargetFacts, TargetKind},
+        workload::Workload,
+    };
+
     use super::*;
 
     #[test]
     fn names_that_come_again_keep_their_number() {
         assert_eq!(places(["a", "b", "a", "c", "b"].into_iter()), [0, 1, 0, 2, 1]);
+    }
+
+    #[test]
+    fn each_target_has_a_bucket_of_its_own() {
+        let target = |name: &str| TargetFacts {
+            name: name.to_owned(),
+            kind: TargetKind::Device,
+            size_bytes: Some(1 << 30),
+            free_bytes: None,
+            direct_alignment_bytes: Some(512),
+        };
+        let workloads = ["a", "b"].map(|name| Workload { name: Some(name.to_owned()), ..Workload::default() });
+        let certainty = Certainty {
+            limit: "iops=300,burst-iops=3000,bucket=5.4M,bandwidth=1GB".parse().ok(),
+            ..Certainty::of(Effort::Standard)
+        };
+        let plan = Plan::resolve(&[target("one"), target("two")], &workloads, &certainty, 42).unwrap();
+        let plan = session_plan(&plan);
+        let buckets: Vec<Vec<f64>> =
+            plan.allowances.iter().map(|of| of.iter().map(|allowance| allowance.bucket).collect()).collect();
+        assert_eq!(buckets, [[5.4e6], [5.4e6]]);
+        assert!(plan.cells.iter().all(|cell| cell.target < 2));
     }
 
     #[test]

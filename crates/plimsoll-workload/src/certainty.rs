@@ -5,6 +5,7 @@ use std::{fmt, str::FromStr};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::{
+    limit::Limit,
     plan::PlanError,
     settings::Effort,
     units::{Span, ValueError, serde_as_text},
@@ -65,6 +66,9 @@ pub struct Certainty {
     /// Keep so many passes out of the numbers, at the start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub discard_first: Option<u32>,
+    /// What each target is said to deliver: it tells a burst, or a cache, from a rate that lasts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<Limit>,
 }
 
 /// When a cell has been measured enough.
@@ -86,7 +90,7 @@ pub enum StoppingRule {
 impl Certainty {
     /// What an effort means by itself.
     pub const fn of(effort: Effort) -> Self {
-        Self { effort, precision: None, max_time: None, bookend: false, passes: None, discard_first: None }
+        Self { effort, precision: None, max_time: None, bookend: false, passes: None, discard_first: None, limit: None }
     }
 
     /// Refuses wishes that contradict each other.

@@ -158,7 +158,7 @@ impl Amount {
 impl fmt::Display for Limit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let operations: fn(f64) -> String = |amount| amount.to_string();
-        let bytes: fn(f64) -> String = |amount| ByteCount(amount as u64).to_string();
+        let bytes: fn(f64) -> String = |amount| bytes(amount as u64);
         let mut parts = Vec::new();
         for (limit, names, written) in [(self.operations, OPERATIONS, operations), (self.bytes, BYTES, bytes)] {
             let Some(RateLimit { sustained, burst, bucket }) = limit else { continue };
@@ -168,6 +168,16 @@ impl fmt::Display for Limit {
         }
         f.write_str(&parts.join(","))
     }
+}
+
+/// An exact size in the units in which it is shorter: storage is sold in decimal ones.
+fn bytes(amount: u64) -> String {
+    const UNITS: [(&str, u64); 4] =
+        [("TB", 1_000_000_000_000), ("GB", 1_000_000_000), ("MB", 1_000_000), ("kB", 1_000)];
+    let binary = ByteCount(amount).to_string();
+    let decimal = UNITS.iter().find(|(_, unit)| amount.is_multiple_of(*unit));
+    let decimal = decimal.map(|(name, unit)| format!("{}{name}", amount / unit));
+    decimal.filter(|decimal| decimal.len() < binary.len()).unwrap_or(binary)
 }
 
 serde_as_text! { Limit, "what a storage delivers, as \"iops=3000\" or \"iops=300,burst-iops=3000,bucket=5.4M\""; }
@@ -217,6 +227,13 @@ mod tests {
         ] {
             let error = text.parse::<Limit>().unwrap_err().to_string();
             assert!(error.contains(words), "{text:?}: {error}");
+        }
+    }
+
+    #[test]
+    fn sizes_are_written_as_they_are_sold() {
+        for text in ["bandwidth=400MB", "bandwidth=100GB,bucket=1GiB", "bandwidth=1234567B", "bandwidth=64KiB"] {
+            assert_eq!(limit(text).to_string(), text);
         }
     }
 

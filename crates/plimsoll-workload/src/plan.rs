@@ -7,6 +7,7 @@ use crate::{
     block_sizes::BlockSizes,
     certainty::StoppingRule,
     distribution::Distribution,
+    limit::Limit,
     payload::Payload,
     pinning::Pinning,
     settings::{Arrival, Effort, EngineChoice, FileSharing, ReadWrite, SyncMode},
@@ -29,6 +30,9 @@ pub struct Plan {
     pub max_time_ns: Option<u64>,
     /// When each target is visited once more, since the start of the run.
     pub bookend_ns: Option<u64>,
+    /// What each target is said to deliver.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<Limit>,
     /// The cells, in the order they are shown.
     pub cells: Vec<CellPlan>,
 }

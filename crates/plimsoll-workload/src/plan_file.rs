@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{certainty::Precision, settings::Effort, units::Span, workload::Workload};
+use crate::{certainty::Precision, limit::Limit, settings::Effort, units::Span, workload::Workload};
 
 /// A plan as written: what `--plan` reads.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -36,6 +36,9 @@ pub struct PlanFile {
     /// Keep so many passes out of the numbers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub discard_first: Option<u32>,
+    /// What each target is said to deliver.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit: Option<Limit>,
     /// Where all randomness comes from.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
@@ -77,6 +80,7 @@ mod tests {
             r#"
             targets = ["/mnt/a", "/mnt/b"]
             effort = "quick"
+            limit = "iops=300,burst-iops=3k,bucket=5.4M"
             [defaults]
             duration = "10s"
             size = "50%"
@@ -94,6 +98,7 @@ mod tests {
         )
         .unwrap();
         assert_eq!(plan.workloads.len(), 2);
+        assert_eq!(plan.limit, "iops=300,burst-iops=3000,bucket=5400000".parse().ok());
         assert_eq!(plan.workloads[0].expand().len(), 2);
         assert_eq!(plan.workloads[1].clone().or(&plan.defaults).duration, Some("10s".parse().unwrap()));
     }

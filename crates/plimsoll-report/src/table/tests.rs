@@ -6,7 +6,8 @@ use plimsoll_record::{
     results::{ErrorCount, Finding, OpenLoopResult, Severity, VerificationResult},
 };
 use plimsoll_workload::{
-    settings::{Arrival, EngineChoice, ReadWrite},
+    certainty::Certainty,
+    settings::{Arrival, Effort, EngineChoice, ReadWrite},
     workload::Workload,
 };
 
@@ -315,6 +316,41 @@ fn an_interrupted_run_says_so_first_and_what_was_not_run() {
     note: not run = the run ended before the first slot of this workload was done
     note: - = too few operations for this percentile
     "#);
+}
+
+#[test]
+fn rates_are_set_against_the_limit_that_was_given() {
+    let limit = "iops=16k,bandwidth=400MB".parse().ok();
+    let certainty = Certainty { limit, ..Certainty::of(Effort::Quick) };
+    let mut story = Story::with(&["/mnt/data"], &workloads("canonical"), certainty);
+    for (cell, (iops, latency_ns)) in canonical_figures().into_iter().enumerate() {
+        story.measure(cell, iops, latency_ns);
+    }
+    let shown = story.end(54_000_000_000, Outcome::Complete);
+    let text = record(&shown, 100, PLAIN);
+    fits(&text, 100);
+    let text: Vec<&str> =
+        text.lines().filter(|line| !line.starts_with("machine") && !line.starts_with("run")).collect();
+    insta::assert_snapshot!(text.join("\n"), @r"
+    target   /mnt/data: directory on ext4, nvme1n1p1 (Amazon Elastic Block Store, 100 GiB), 80 GiB free
+    load     working set 1 GiB, direct I/O, each workload measured 7.20 s in 6 slots
+    limit    iops=16000,bandwidth=400MB
+    engine   io_uring
+
+    workload          op      IOPS   MB/s  of limit     mean      p50      p99      max  verdict
+    ────────────────────────────────────────────────────────────────────────────────────────────
+    latency-read      read   1,650   6.76      10 %   608 us   600 us   600 us  6.00 ms  short
+    latency-write     write  1,340   5.49     8.4 %   752 us   740 us   740 us  7.40 ms  short
+    iops-read         read   16.0k   65.6     100 %  16.2 ms  15.9 ms  15.9 ms   159 ms  short
+    iops-write        write  16.0k   65.5     100 %  16.3 ms  16.0 ms  16.0 ms   160 ms  short
+    throughput-read   read     996  1,044     261 %   260 ms   256 ms   256 ms  2.56 s   short
+    throughput-write  write    121    127      32 %  2.10 s   2.10 s         -  2.10 s   short
+
+    note: short = measured too briefly to claim that the rate lasts
+    note: of limit = the rate as a share of what lasts, bursts left aside
+    note: - = too few operations for this percentile
+    ");
+    assert!(record(&shown, 60, PLAIN).contains("of limit"), "it is what the table is for");
 }
 
 #[test]

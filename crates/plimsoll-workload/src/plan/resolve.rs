@@ -70,6 +70,7 @@ impl Plan {
             precision: certainty.precision.map(Precision::get),
             max_time_ns: certainty.max_time.map(|time| time.ns),
             bookend_ns: certainty.bookend.then_some(BOOKEND.ns),
+            limit: certainty.limit,
             cells,
         })
     }

@@ -12,6 +12,7 @@ use plimsoll_workload::{
     block_sizes::BlockSizes,
     certainty::Precision,
     distribution::Distribution,
+    limit::Limit,
     payload::Payload,
     pinning::Pinning,
     settings::{Arrival, Effort, EngineChoice, FileSharing, RateScope, ReadWrite, SyncMode},
@@ -108,6 +109,12 @@ pub struct RunArguments {
     /// Keep the first K of --passes in the record but out of the numbers
     #[arg(long, value_name = "K", help_heading = TIMING, hide_short_help = true)]
     pub discard_first: Option<u32>,
+    /// What each target is said to deliver: iops=300,burst-iops=3000,bucket=5.4M, or bandwidth=, burst-bandwidth=
+    ///
+    /// A rate above what lasts is then called a burst, and one above what is possible at all cached; the table shows
+    /// rates as shares of the limit. bucket= is what a burst has above the lasting rate, in operations or bytes.
+    #[arg(long, value_name = "LIMIT", help_heading = TIMING)]
+    pub limit: Option<Limit>,
 
     /// Permit writing to this device, which must be blank; its content is lost; may be repeated
     #[arg(long, value_name = "DEVICE", help_heading = SAFETY)]

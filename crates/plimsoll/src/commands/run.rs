@@ -150,7 +150,7 @@ fn asked(arguments: &RunArguments) -> anyhow::Result<AskedRun> {
     let plan = arguments.plan.as_deref().map(plan_file).transpose()?.unwrap_or_default();
     let PlanFile { name, targets, effort, precision, max_time, bookend, passes, discard_first, seed, presets, .. } =
         plan;
-    let PlanFile { tags, destroy, keep_files, expect_mount, defaults, workloads, .. } = plan;
+    let PlanFile { limit, tags, destroy, keep_files, expect_mount, defaults, workloads, .. } = plan;
     let mut all_targets = paths("target", &arguments.targets)?;
     all_targets.extend(targets);
     if all_targets.is_empty() {
@@ -202,6 +202,7 @@ fn asked(arguments: &RunArguments) -> anyhow::Result<AskedRun> {
             bookend: arguments.bookend || bookend,
             passes: arguments.passes.or(passes),
             discard_first: arguments.discard_first.or(discard_first),
+            limit: arguments.limit.or(limit),
         },
         seed: match seed {
             Some(seed) => seed,

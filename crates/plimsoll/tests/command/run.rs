@@ -161,6 +161,24 @@ fn a_plan_file_says_what_flags_say() {
 }
 
 #[test]
+fn rates_stand_beside_the_limit_that_was_given() {
+    let place = Place::new();
+    let run = "run DATA --engine memory --rw randread --rate 5k --size 8M --duration 1s --ramp 0s";
+    let record = place.record(&format!("{run} --limit iops=500,burst-iops=6k,bucket=1M,bandwidth=40MB"));
+    assert_eq!(record["asked"]["limit"], "iops=500,burst-iops=6000,bucket=1000000,bandwidth=40MB");
+    let limit = &cell(&record, 0)["limit"];
+    assert_eq!((limit["iops"].as_f64(), limit["burst_iops"].as_f64()), (Some(500.0), Some(6000.0)));
+    assert_eq!((&limit["source"], &limit["hit"]), (&"given".into(), &"unknown".into()));
+    fs::write(place.path("plan.toml"), "limit = 'iops=10000'\n[[workload]]\nrw = 'randread'\n").unwrap();
+    let run = run.replace("--rw randread", "--plan ROOT/plan.toml");
+    for (flag, share) in [("", "50 %"), ("--limit iops=20k", "25 %")] {
+        let said = place.run(&format!("{run} {flag}"));
+        assert!(said.stdout.contains("of limit") && said.stdout.contains(share), "{}", said.stdout);
+    }
+    assert!(place.run(&format!("{run} --limit fast")).error(2).contains("write it as iops=3000"));
+}
+
+#[test]
 fn a_preset_shows_as_a_plan_that_runs() {
     let place = Place::new();
     let said = place.run("presets dbench");

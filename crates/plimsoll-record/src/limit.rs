@@ -1,0 +1,213 @@
+//! What the storage of a cell is said to deliver, beside what it did.
+
+use plimsoll_measure::verdict::Verdict;
+use plimsoll_workload::limit::Limit;
+use serde::{Deserialize, Serialize};
+
+use crate::record::Cell;
+
+/// The source of a limit that somebody typed.
+pub const GIVEN: &str = "given";
+
+/// A steady rate hits a limit from this share of it on.
+const HIT_FROM: f64 = 0.97;
+/// And up to this one: what exceeds it shows that the limit is another.
+const HIT_TO: f64 = 1.05;
+
+/// What is said to be possible.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct CellLimit {
+    /// Operations per second that last.
+    pub iops: Option<f64>,
+    /// Operations per second while a burst allowance lasts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub burst_iops: Option<f64>,
+    /// Operations above the lasting rate that the allowance holds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bucket_operations: Option<f64>,
+    /// Bytes per second that last.
+    pub bytes_per_second: Option<f64>,
+    /// Bytes per second while a burst allowance lasts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub burst_bytes_per_second: Option<f64>,
+    /// Bytes above the lasting rate that the allowance holds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bucket_bytes: Option<f64>,
+    /// Where that is said: `given` by whoever asked for the run, or the name of a catalog.
+    pub source: String,
+    /// Which limit decided the rate.
+    pub hit: Hit,
+}
+
+/// What decided a rate.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Hit {
+    /// The lasting limit of the storage.
+    Disk,
+    /// The limit of the virtual machine.
+    Vm,
+    /// A burst allowance.
+    Burst,
+    /// A cache answered, so no limit of the storage did.
+    Cache,
+    /// The machine that measured.
+    Client,
+    /// A level rate below all limits that are known: what the workload itself takes.
+    None,
+    /// There is no claim about the rate, or it exceeds the limit.
+    #[default]
+    Unknown,
+}
+
+/// A rate and a limit of it, in one unit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bound {
+    /// What was measured.
+    pub rate: f64,
+    /// What is said to be possible.
+    pub limit: f64,
+}
+
+impl Bound {
+    /// The rate as a share of the limit.
+    pub fn share(self) -> f64 {
+        self.rate / self.limit
+    }
+}
+
+impl CellLimit {
+    /// A limit that was given with the plan.
+    pub(crate) fn given(limit: &Limit) -> Self {
+        let (operations, bytes) = (limit.operations, limit.bytes);
+        Self {
+            iops: operations.map(|limit| limit.sustained),
+            burst_iops: operations.and_then(|limit| limit.burst),
+            bucket_operations: operations.and_then(|limit| limit.bucket),
+            bytes_per_second: bytes.map(|limit| limit.sustained),
+            burst_bytes_per_second: bytes.and_then(|limit| limit.burst),
+            bucket_bytes: bytes.and_then(|limit| limit.bucket),
+            source: GIVEN.to_owned(),
+            hit: Hit::Unknown,
+        }
+    }
+
+    /// The lasting limit that a rate is closest to, or furthest above.
+    fn sustained(&self, of: Rates) -> Option<Bound> {
+        closest(of, self.iops, self.bytes_per_second)
+    }
+
+    /// The same of what not even a burst exceeds. Where a burst has a bucket and no rate, nobody knows how fast it is.
+    fn highest(&self, of: Rates) -> Option<Bound> {
+        let highest = |sustained, burst: Option<f64>, bucket: Option<f64>| match bucket {
+            Some(_) => burst,
+            None => sustained,
+        };
+        closest(
+            of,
+            highest(self.iops, self.burst_iops, self.bucket_operations),
+            highest(self.bytes_per_second, self.burst_bytes_per_second, self.bucket_bytes),
+        )
+    }
+}
+
+/// The rates of a cell, reads and writes together.
+#[derive(Clone, Copy, Debug)]
+struct Rates {
+    iops: f64,
+    bytes_per_second: f64,
+}
+
+fn closest(of: Rates, iops: Option<f64>, bytes_per_second: Option<f64>) -> Option<Bound> {
+    let operations = iops.map(|limit| Bound { rate: of.iops, limit });
+    let bytes = bytes_per_second.map(|limit| Bound { rate: of.bytes_per_second, limit });
+    operations.into_iter().chain(bytes).max_by(|one, other| one.share().total_cmp(&other.share()))
+}
+
+impl Cell {
+    /// The lasting limit that the rate is closest to, or furthest above.
+    pub fn sustained_bound(&self) -> Option<Bound> {
+        self.limit.as_ref()?.sustained(self.rates()?)
+    }
+
+    /// The same of what not even a burst exceeds.
+    pub fn highest_bound(&self) -> Option<Bound> {
+        self.limit.as_ref()?.highest(self.rates()?)
+    }
+
+    fn rates(&self) -> Option<Rates> {
+        let directions = || [&self.read, &self.write].into_iter().flatten();
+        directions().next()?;
+        Some(Rates {
+            iops: directions().map(|direction| direction.iops).sum(),
+            bytes_per_second: directions().map(|direction| direction.bytes_per_second).sum(),
+        })
+    }
+
+    /// Which limit decided the rate, now that it has its verdict.
+    pub(crate) fn limit_hit(&self) -> Hit {
+        hit(self.verdict, self.sustained_bound().map(Bound::share))
+    }
+}
+
+/// What decided a rate that is this share of what lasts.
+fn hit(verdict: Option<Verdict>, share: Option<f64>) -> Hit {
+    match (verdict, share) {
+        (Some(Verdict::Cached), _) => Hit::Cache,
+        (Some(Verdict::ClientLimited), _) => Hit::Client,
+        (Some(Verdict::Burst), _) => Hit::Burst,
+        (Some(Verdict::Steady), Some(share)) if share < HIT_FROM => Hit::None,
+        (Some(Verdict::Steady), Some(share)) if share <= HIT_TO => Hit::Disk,
+        _ => Hit::Unknown,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn given(text: &str) -> CellLimit {
+        CellLimit::given(&text.parse().unwrap_or_else(|error| panic!("{error}")))
+    }
+
+    #[test]
+    fn the_limit_that_a_rate_is_closest_to_counts() {
+        let limit = given("iops=5000,bandwidth=100MB");
+        let small = Rates { iops: 4_900.0, bytes_per_second: 20e6 };
+        assert_eq!(limit.sustained(small), Some(Bound { rate: 4_900.0, limit: 5_000.0 }));
+        let large = Rates { iops: 99.0, bytes_per_second: 99e6 };
+        assert_eq!(limit.sustained(large), Some(Bound { rate: 99e6, limit: 100e6 }));
+    }
+
+    #[test]
+    fn a_burst_is_the_most_that_is_possible_and_an_unknown_one_is_no_limit() {
+        let of = Rates { iops: 3_000.0, bytes_per_second: 12e6 };
+        let burst = given("iops=300,burst-iops=3000,bucket=5.4M");
+        assert_eq!(burst.highest(of), Some(Bound { rate: 3_000.0, limit: 3_000.0 }));
+        assert_eq!(burst.sustained(of).map(Bound::share), Some(10.0));
+        assert_eq!(given("iops=300").highest(of).map(Bound::share), Some(10.0));
+        assert_eq!(given("iops=300,bucket=5.4M").highest(of), None);
+        assert_eq!(given("iops=300,bucket=5.4M,bandwidth=24MB").highest(of).map(Bound::share), Some(0.5));
+    }
+
+    #[test]
+    fn only_a_steady_rate_at_the_limit_hits_it() {
+        for (verdict, share, expected) in [
+            (Verdict::Steady, 0.995, Hit::Disk),
+            (Verdict::Steady, 1.04, Hit::Disk),
+            (Verdict::Steady, 0.6, Hit::None),
+            (Verdict::Steady, 1.2, Hit::Unknown),
+            (Verdict::Short, 0.995, Hit::Unknown),
+            (Verdict::Unstable, 0.995, Hit::Unknown),
+            (Verdict::Drifting, 0.995, Hit::Unknown),
+            (Verdict::Burst, 10.0, Hit::Burst),
+            (Verdict::Cached, 30.0, Hit::Cache),
+            (Verdict::ClientLimited, 0.995, Hit::Client),
+        ] {
+            assert_eq!(hit(Some(verdict), Some(share)), expected, "{verdict:?} at {share}");
+        }
+        assert_eq!(hit(None, Some(1.0)), Hit::Unknown);
+    }
+}
