@@ -131,6 +131,9 @@ pub struct Asked {
     pub targets: Vec<String>,
     /// The workloads, presets resolved to theirs.
     pub workloads: Vec<Workload>,
+    /// The command that was to load the machine meanwhile.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub background: Option<String>,
     /// How sure the answers were to be.
     #[serde(flatten)]
     pub certainty: Certainty,

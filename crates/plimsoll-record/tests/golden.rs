@@ -113,6 +113,7 @@ fn started() -> RunStarted {
         asked: Asked {
             targets: vec!["/mnt/data".to_owned()],
             workloads: workloads(),
+            background: None,
             certainty: Certainty::of(Effort::Quick),
         },
         plan,

@@ -1,6 +1,7 @@
 //! What was measured, where and with what: the lines above a table.
 
 use plimsoll_record::{
+    client::ClientActivity,
     environment::{ContainerKind, DeviceEnvironment, TargetEnvironment, TargetKind},
     record::{Cell, Outcome, Record},
 };
@@ -66,6 +67,10 @@ pub(crate) fn of(record: &Record) -> Vec<Fact> {
     facts.extend(layout(record).map(|text| fact("layout", text)));
     facts.push(fact("engine", engines(record)));
     facts.extend(Some(machine(record)).filter(|text| !text.is_empty()).map(|text| fact("machine", text)));
+    if let Some(command) = &record.asked.background {
+        facts.push(fact("beside", command.clone()));
+        facts.push(fact("pressure", pressure(&record.cells)));
+    }
     facts.push(fact("run", run(record)));
     let tags: Vec<String> = record.tags.iter().map(|(key, value)| format!("{key}={value}")).collect();
     let name: Vec<&str> = record.name.as_deref().into_iter().chain(tags.iter().map(String::as_str)).collect();
@@ -263,9 +268,36 @@ fn pauses(record: &Record) -> String {
     format!(" (paused for {}{times}, resumed {})", numbers::duration(record.paused_ns()), numbers::moment(last.at))
 }
 
+/// How much tasks waited in the measured time, from the cell with the least to that with the most.
+fn pressure(cells: &[Cell]) -> String {
+    let clients = || cells.iter().filter_map(|cell| cell.client.as_ref());
+    let waited = |what: &str, share: fn(&ClientActivity) -> Option<f64>| {
+        let least = clients().filter_map(share).min_by(f64::total_cmp)?;
+        let most = clients().filter_map(share).max_by(f64::total_cmp)?;
+        let [least, most] = [least, most].map(numbers::percent);
+        let shares = if least == most { most } else { format!("{} to {most}", least.trim_end_matches(" %")) };
+        Some(format!("for {what} {shares}"))
+    };
+    let parts = [
+        waited("a processor", ClientActivity::pressure_cpu_share),
+        waited("I/O", ClientActivity::pressure_io_share),
+        waited("memory", ClientActivity::pressure_memory_share),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    if parts.is_empty() {
+        return match clients().next() {
+            Some(_) => "unknown: this kernel keeps no pressure stall information",
+            None => "unknown: nothing was measured",
+        }
+        .to_owned();
+    }
+    format!("tasks of the machine waited {} of the measured time", parts.join(", "))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::test_records;
 
     #[test]
     fn only_a_disk_of_a_real_machine_is_said_to_spin() {
@@ -277,5 +309,27 @@ mod tests {
     #[test]
     fn targets_have_letters_and_then_numbers() {
         assert_eq!([letter(0), letter(25), letter(26)], ["A", "Z", "#27"]);
+    }
+
+    #[test]
+    fn a_load_beside_the_run_shows_in_how_long_tasks_waited() {
+        let mut record = test_records::canonical();
+        let told = |record: &Record| {
+            let facts = of(record).into_iter().filter(|fact| ["beside", "pressure"].contains(&fact.label.as_str()));
+            facts.map(|fact| fact.text).collect::<Vec<_>>()
+        };
+        assert_eq!(told(&record), Vec::<String>::new());
+        record.asked.background = Some("stress".to_owned());
+        assert_eq!(told(&record), ["stress", "unknown: nothing was measured"]);
+        for (cell, waited_ns) in record.cells.iter_mut().zip([300, 500, 400, 310, 320, 330]) {
+            cell.client = Some(ClientActivity { span_ns: 1000, ..ClientActivity::default() });
+            assert!(pressure(std::slice::from_ref(cell)).contains("this kernel keeps no pressure stall information"));
+            let client = cell.client.as_mut().unwrap();
+            (client.pressure_cpu_ns, client.pressure_io_ns, client.pressure_memory_ns) =
+                (Some(waited_ns), Some(990), Some(0));
+        }
+        let text = "tasks of the machine waited for a processor 30 to 50 %, for I/O 99 %, for memory 0 % of the \
+                    measured time";
+        assert_eq!(told(&record)[1], text);
     }
 }

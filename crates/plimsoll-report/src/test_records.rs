@@ -67,6 +67,7 @@ impl Story {
         let asked = Asked {
             targets: targets.iter().map(|target| (*target).to_owned()).collect(),
             workloads: workloads.to_vec(),
+            background: None,
             certainty,
         };
         let started = RunStarted {

@@ -23,7 +23,7 @@ use plimsoll_measure::{
 };
 use plimsoll_record::{
     environment::Environment,
-    record::Cell,
+    record::{Cell, Record},
     results::{DirectionResult, Finding, Interval, Severity},
 };
 use plimsoll_workload::{plan::Pacing, settings::EngineChoice};
@@ -51,14 +51,14 @@ pub fn overruling(cell: &Cell, environment: &Environment) -> Option<Overruling> 
     client::is_client_limited(&client_limits(cell, environment)).then_some(Overruling::ClientLimited)
 }
 
-/// The sentences about a cell that has its verdict.
-pub fn of_cell(cell: &Cell, environment: &Environment, hidden: Option<HiddenBurst>) -> Vec<Finding> {
+/// The sentences about a cell of a record, which has its verdict.
+pub fn of_cell(cell: &Cell, record: &Record, hidden: Option<HiddenBurst>) -> Vec<Finding> {
     if cell.rounds_done == 0 || cell.engine == EngineChoice::Memory {
         return Vec::new();
     }
     let mut findings = Vec::new();
     findings.extend(cached(cell));
-    findings.extend(client_limits(cell, environment).iter().map(client_sentence));
+    findings.extend(client_limits(cell, &record.environment).iter().map(client_sentence));
     findings.extend(burst(cell));
     findings.extend(moved(cell));
     findings.extend(uneven(cell));
@@ -67,7 +67,7 @@ pub fn of_cell(cell: &Cell, environment: &Environment, hidden: Option<HiddenBurs
     findings.extend(latency::exposed(cell));
     findings.extend(modes(cell));
     findings.extend(unfair(cell));
-    findings.extend(foreign(cell));
+    findings.extend(foreign(cell, record.asked.background.is_some()));
     findings.extend(hidden_burst(cell, hidden));
     findings
 }
@@ -457,15 +457,20 @@ fn unfair(cell: &Cell) -> Option<Finding> {
     Some(finding("unfair-workers", Severity::Info, text, &evidence))
 }
 
-fn foreign(cell: &Cell) -> Option<Finding> {
+/// What the disk did for others. Of a load that was asked for it is no surprise.
+fn foreign(cell: &Cell, is_asked_for: bool) -> Option<Finding> {
     let (foreign, device) = (cell.foreign.as_ref()?, cell.device.as_ref()?);
     let others = foreign.read_bytes.unwrap_or(0) + foreign.write_bytes.unwrap_or(0);
     let all = device.read_bytes + device.write_bytes;
     let share = others as f64 / all.max(1) as f64;
     (share > FOREIGN_MIN).then(|| {
-        let text = format!("{} of what {} transferred was for somebody else", percent(share), device.name);
+        let (whom, severity) = match is_asked_for {
+            true => ("the background command, or somebody else", Severity::Info),
+            false => ("somebody else", Severity::Warning),
+        };
+        let text = format!("{} of what {} transferred was for {whom}", percent(share), device.name);
         let evidence = [("share", json!(share)), ("foreign_bytes", json!(others)), ("device_bytes", json!(all))];
-        finding("foreign-io", Severity::Warning, text, &evidence)
+        finding("foreign-io", severity, text, &evidence)
     })
 }
 

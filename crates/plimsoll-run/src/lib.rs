@@ -5,6 +5,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod background;
 pub mod checker;
 pub mod client;
 pub mod counters;

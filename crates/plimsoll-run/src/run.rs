@@ -28,12 +28,14 @@ use plimsoll_workload::{
     plan::{BlockPlan, Plan},
     random,
     settings::EngineChoice,
+    units::Span,
     verification::GenerationMap,
 };
 use thiserror::Error;
 use uuid::Uuid;
 
 use crate::{
+    background::{Background, BackgroundError},
     counters::{Counters, SlotCost},
     evidence, findings,
     headroom::Headroom,
@@ -100,6 +102,9 @@ pub enum RunError {
     /// No engine can be used.
     #[error(transparent)]
     Engine(#[from] EngineUnavailable),
+    /// The machine cannot be loaded as asked.
+    #[error(transparent)]
+    Background(#[from] BackgroundError),
     /// The engine or the layout failed.
     #[error("the run failed")]
     Io(#[source] io::Error),
@@ -126,6 +131,7 @@ pub fn run(request: RunRequest, stop: &AtomicBool, on_event: &mut dyn FnMut(&Run
     // What can refuse does so before anything is created or announced.
     let engines = select_engines(&plan, resuming.as_ref())?;
     let guards = Sites::guard(&plan, &destroy)?;
+    let command = asked.background.clone();
     let start = RunStarted { id, started, tool, name, tags, asked, plan: plan.clone(), environment };
     let mut story = Story { builder: RecordBuilder::new(start.clone()), on_event };
     story.tell(&RunEvent::Started(Box::new(start)));
@@ -146,6 +152,7 @@ pub fn run(request: RunRequest, stop: &AtomicBool, on_event: &mut dyn FnMut(&Run
         Sites::open(&plan, guards, id, keep_files, state_directory.as_deref(), stop, &mut emit).and_then(|sites| {
             let mut doing = Doing {
                 plan: &plan,
+                background: command.as_deref().map(Background::start).transpose()?,
                 engines: &engines,
                 sites: &sites,
                 generations: generations(&plan),
@@ -155,6 +162,7 @@ pub fn run(request: RunRequest, stop: &AtomicBool, on_event: &mut dyn FnMut(&Run
                 clock,
             };
             let failed = doing.all(&mut session, &mut emit)?;
+            drop(doing);
             sites.close(&mut emit);
             Ok(failed)
         });
@@ -220,7 +228,7 @@ impl Story<'_> {
             self.tell(&RunEvent::CellFinished { cell, judgement: Box::new(Judgement::of(&session.answer(cell))) });
             let record = self.builder.record();
             let hidden = session.hidden_burst(cell);
-            for finding in evidence::of_cell(&record.cells[cell], &record.environment, hidden) {
+            for finding in evidence::of_cell(&record.cells[cell], record, hidden) {
                 self.tell(&RunEvent::Found { cell, finding });
             }
         }
@@ -272,6 +280,8 @@ const fn choice(engine: &SelectedEngine) -> EngineChoice {
 /// The cells of a plan, being visited.
 struct Doing<'a> {
     plan: &'a Plan,
+    /// What loads the machine meanwhile; absent also when it has ended and that is told.
+    background: Option<Background>,
     engines: &'a [SelectedEngine],
     sites: &'a Sites,
     /// For each cell that verifies, what its jobs know of their blocks.
@@ -318,6 +328,7 @@ impl Doing<'_> {
                 Step::Visit(slot) => {
                     let keeps_parts = session.keeps_parts(slot.cell);
                     let Some((visit, may_go_on)) = self.visit(slot, keeps_parts, emit)? else { break };
+                    self.tell_early_end(emit);
                     session.observe(&slot, visit);
                     if !may_go_on {
                         session.abandon(slot.cell);
@@ -333,6 +344,19 @@ impl Doing<'_> {
             }
         }
         Ok(self.so_far.failed)
+    }
+
+    /// Says once that the command in the background has ended before the run.
+    fn tell_early_end(&mut self, emit: &mut dyn FnMut(RunEvent)) {
+        let Some(ended) = self.background.as_mut().and_then(Background::ended) else { return };
+        let at_ns = self.clock.since_start_ns(ended.at_ns);
+        let text = format!(
+            "the background command ended {} into the run ({}): what was measured later was measured without it",
+            Span { ns: at_ns / 100_000_000 * 100_000_000 },
+            ended.how
+        );
+        self.background = None;
+        emit(RunEvent::Warning { text });
     }
 
     /// Visits a cell once. Returns what the rules are to know of it and whether it may be visited again; `None` when

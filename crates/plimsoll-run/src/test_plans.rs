@@ -28,7 +28,12 @@ pub(crate) fn started(toml: &str) -> RunStarted {
         tool: Tool { version: String::new(), commit: None, profile: String::new() },
         name: None,
         tags: BTreeMap::new(),
-        asked: Asked { targets: Vec::new(), workloads: Vec::new(), certainty: Certainty::of(Effort::Quick) },
+        asked: Asked {
+            targets: Vec::new(),
+            workloads: Vec::new(),
+            background: None,
+            certainty: Certainty::of(Effort::Quick),
+        },
         plan: plan_of_run(toml),
         environment: Environment::default(),
     }

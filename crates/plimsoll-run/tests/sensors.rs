@@ -52,7 +52,12 @@ fn measure_while(place: &Path, toml: &str, on_event: &mut dyn FnMut(&RunEvent)) 
         tool: Tool { version: String::new(), commit: None, profile: String::new() },
         name: None,
         tags: BTreeMap::new(),
-        asked: Asked { targets: Vec::new(), workloads: Vec::new(), certainty: Certainty::of(Effort::Quick) },
+        asked: Asked {
+            targets: Vec::new(),
+            workloads: Vec::new(),
+            background: None,
+            certainty: Certainty::of(Effort::Quick),
+        },
         plan: Plan::resolve(&[facts], &[workload], &certainty, 42).unwrap(),
         environment: Environment::default(),
         destroy: Vec::new(),

@@ -39,6 +39,9 @@ pub struct PlanFile {
     /// What each target is said to deliver.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<Limit>,
+    /// A command for the shell that loads the machine while it is measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub background: Option<String>,
     /// Where all randomness comes from.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,

@@ -45,7 +45,7 @@ fn builder(workloads: &[Workload], slots: u32) -> RecordBuilder {
         tool: Tool { version: String::new(), commit: None, profile: String::new() },
         name: None,
         tags: std::collections::BTreeMap::new(),
-        asked: Asked { targets: Vec::new(), workloads: Vec::new(), certainty },
+        asked: Asked { targets: Vec::new(), workloads: Vec::new(), background: None, certainty },
         plan,
         environment: Environment::default(),
     })

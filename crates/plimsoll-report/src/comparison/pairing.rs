@@ -59,6 +59,7 @@ pub(super) fn pair(subjects: [&Subject<'_>; 2], letters: [&str; 2], wishes: &Wis
         only_in_side: Vec::new(),
     };
     let mut aspects = Vec::new();
+    let of_records = plans::difference_of_records(subjects[0].record, subjects[1].record);
     let theirs = subjects[1].groups();
     for (target, ours) in subjects[0].groups() {
         let others = theirs.iter().find(|(name, _)| *name == target).map(|(_, cells)| cells.as_slice());
@@ -66,6 +67,7 @@ pub(super) fn pair(subjects: [&Subject<'_>; 2], letters: [&str; 2], wishes: &Wis
         for cells in matches.pairs {
             let (accepted, refused): (Vec<_>, Vec<_>) = plans::differences(cells[0], cells[1])
                 .into_iter()
+                .chain(of_records.clone())
                 .partition(|(aspect, _)| wishes.despite.contains(aspect));
             aspects.extend(refused.iter().map(|(aspect, _)| *aspect));
             for (_, difference) in accepted {

@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use plimsoll_record::record::Cell;
+use plimsoll_record::record::{Cell, Record};
 use plimsoll_workload::{
     plan::{BlockPlan, Pacing},
     settings::FileSharing,
@@ -50,11 +50,13 @@ pub enum Aspect {
     Engine,
     /// Polling, and waiting for several completions at once.
     Polling,
+    /// The command that loaded the machine meanwhile.
+    Background,
 }
 
 impl Aspect {
     /// All of them.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 18] = [
         Self::Pattern,
         Self::BlockSize,
         Self::QueueDepth,
@@ -72,6 +74,7 @@ impl Aspect {
         Self::Verification,
         Self::Engine,
         Self::Polling,
+        Self::Background,
     ];
 
     /// The word on the command line.
@@ -94,6 +97,7 @@ impl Aspect {
             Self::Verification => "verification",
             Self::Engine => "engine",
             Self::Polling => "polling",
+            Self::Background => "background",
         }
     }
 
@@ -125,6 +129,14 @@ pub(super) fn differences(first: &Cell, second: &Cell) -> Vec<(Aspect, Differenc
         _ => one != other,
     });
     differing.map(|((aspect, one), (_, other))| (aspect, Difference::new(aspect.name(), one, other))).collect()
+}
+
+/// What differs for all cells of two records.
+pub(super) fn difference_of_records(first: &Record, second: &Record) -> Option<(Aspect, Difference)> {
+    let (ours, theirs) = (&first.asked.background, &second.asked.background);
+    let text = |command: &Option<String>| command.clone().unwrap_or_else(|| "none".to_owned());
+    let difference = || Difference::new(Aspect::Background.name(), text(ours), text(theirs));
+    (ours != theirs).then(|| (Aspect::Background, difference()))
 }
 
 fn are_close(one: u64, other: u64) -> bool {

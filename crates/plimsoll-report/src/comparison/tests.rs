@@ -113,6 +113,22 @@ fn runs_at_different_times_are_compared_by_how_their_visits_scatter() {
 }
 
 #[test]
+fn a_machine_that_was_loaded_on_purpose_is_not_compared_with_an_idle_one_unawares() {
+    let (first, mut second) = (alone("/mnt/a", 1.0, 0.02, 1), alone("/mnt/a", 1.2, 0.02, 2));
+    second.asked.background = Some("stress --cpu 2".to_owned());
+    let error = Comparison::of(&[&first, &second], &Wishes::default()).unwrap_err().to_string();
+    assert!(error.contains("background (A none, B stress --cpu 2)"), "{error}");
+    assert!(error.contains("--despite background compares"), "{error}");
+    let wishes = Wishes { despite: vec!["background".parse().unwrap()], ..Wishes::default() };
+    let comparison = Comparison::of(&[&first, &second], &wishes).unwrap();
+    assert!(iops(&comparison, 0).different);
+    assert_eq!(comparison.pairs[0].confounded.len(), 1);
+    let mut both = first;
+    both.asked.background.clone_from(&second.asked.background);
+    assert!(compare(&[&both, &second]).pairs[0].confounded.is_empty());
+}
+
+#[test]
 fn swapping_the_sides_inverts_every_ratio() {
     for seed in 0..20 {
         let (first, second) = (alone("/mnt/a", 1.0, 0.05, seed), alone("/mnt/b", 1.3, 0.05, seed + 100));

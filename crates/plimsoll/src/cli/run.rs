@@ -62,7 +62,8 @@ fn planned() -> impl Iterator<Item = Id> {
     let workload = WorkloadArguments::augment_args(Command::new(""));
     let workload: Vec<Id> = workload.get_arguments().map(|argument| argument.get_id().clone()).collect();
     let others = ["targets", "preset", "plan", "effort", "precision", "max_time", "bookend", "passes", "discard_first"];
-    workload.into_iter().chain(others.map(Id::from)).chain(["name", "tags"].map(Id::from))
+    let beside = ["limit", "background", "name", "tags"];
+    workload.into_iter().chain(others.map(Id::from)).chain(beside.map(Id::from))
 }
 
 /// Arguments of `plimsoll run`. Headings appear in the order in which their first flags stand here.
@@ -115,6 +116,13 @@ pub struct RunArguments {
     /// rates as shares of the limit. bucket= is what a burst has above the lasting rate, in operations or bytes.
     #[arg(long, value_name = "LIMIT", help_heading = TIMING)]
     pub limit: Option<Limit>,
+
+    /// Load the machine with this shell command while it is measured; it is ended with the run
+    ///
+    /// Its output is discarded, and so is its input. The run shows how much tasks had to wait for processors, I/O and
+    /// memory meanwhile. Runs with different commands, or without, are not compared unless that is wished.
+    #[arg(long, value_name = "COMMAND", help_heading = TIMING, hide_short_help = true)]
+    pub background: Option<String>,
 
     /// Permit writing to this device, which must be blank; its content is lost; may be repeated
     #[arg(long, value_name = "DEVICE", help_heading = SAFETY)]

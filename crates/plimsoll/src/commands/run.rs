@@ -112,7 +112,12 @@ fn request(arguments: &RunArguments, state: &State, printer: Printer) -> anyhow:
         name: asked.name,
         tags: asked.tags.into_iter().collect(),
         environment: machine::gather(&targets, &pod()),
-        asked: Asked { targets: asked.targets, workloads: asked.workloads, certainty: asked.certainty },
+        asked: Asked {
+            targets: asked.targets,
+            workloads: asked.workloads,
+            background: asked.background,
+            certainty: asked.certainty,
+        },
         plan,
         destroy: asked.destroy.iter().map(Into::into).collect(),
         keep_files: asked.keep_files,
@@ -142,6 +147,7 @@ struct AskedRun {
     destroy: Vec<String>,
     keep_files: bool,
     expect_mount: bool,
+    background: Option<String>,
     /// Whether the size is one that the user wrote, for every workload.
     says_size: bool,
 }
@@ -150,7 +156,7 @@ fn asked(arguments: &RunArguments) -> anyhow::Result<AskedRun> {
     let plan = arguments.plan.as_deref().map(plan_file).transpose()?.unwrap_or_default();
     let PlanFile { name, targets, effort, precision, max_time, bookend, passes, discard_first, seed, presets, .. } =
         plan;
-    let PlanFile { limit, tags, destroy, keep_files, expect_mount, defaults, workloads, .. } = plan;
+    let PlanFile { limit, background, tags, destroy, keep_files, expect_mount, defaults, workloads, .. } = plan;
     let mut all_targets = paths("target", &arguments.targets)?;
     all_targets.extend(targets);
     if all_targets.is_empty() {
@@ -213,6 +219,7 @@ fn asked(arguments: &RunArguments) -> anyhow::Result<AskedRun> {
         destroy: all_destroy,
         keep_files: arguments.keep_files || keep_files,
         expect_mount: arguments.expect_mount || expect_mount,
+        background: arguments.background.clone().or(background),
         says_size,
     })
 }
