@@ -17,7 +17,7 @@ use crate::{
     event::{RunEvent, RunStarted, SlotDirection, SlotPurpose, SlotResult},
     judgement::{self, Judgement, RateEstimate},
     limit::CellLimit,
-    record::{Cell, Kind, Layout, Outcome, Record, SCHEMA, Window},
+    record::{Cell, Kind, Layout, NOT_RUN, Outcome, Record, SCHEMA, Window},
     results::{
         CpuCost, DeviceActivity, DirectionResult, ErrorCount, LatencySummary, OpenLoopResult, SlotRate, SlotSummary,
         VerificationResult,
@@ -122,6 +122,10 @@ impl RecordBuilder {
             RunEvent::Finished { elapsed_ns, outcome } => {
                 self.record.elapsed_ns = *elapsed_ns;
                 self.record.outcome = *outcome;
+                let reason = not_run(*outcome, self.record.asked.certainty.max_time.is_some());
+                for cell in self.record.cells.iter_mut().filter(|cell| cell.rounds_done == 0) {
+                    cell.verdict_reason = Some(reason.clone());
+                }
             }
         }
     }
@@ -222,7 +226,7 @@ fn empty_cell(plan: CellPlan) -> Cell {
         errors: 0,
         error_kinds: Vec::new(),
         verdict: None,
-        verdict_reason: Some("not run: the run ended before the first slot of this cell was done".to_owned()),
+        verdict_reason: Some(not_run(Outcome::Lost, false)),
         window: None,
         estimate: None,
         stability: None,
@@ -232,6 +236,17 @@ fn empty_cell(plan: CellPlan) -> Cell {
         limit: None,
         findings: Vec::new(),
     }
+}
+
+/// Why a cell was never visited.
+fn not_run(outcome: Outcome, has_max_time: bool) -> String {
+    let why = match outcome {
+        Outcome::Complete if has_max_time => "the time given with --max-time was over before its first slot",
+        Outcome::Interrupted => "the run was interrupted before its first slot was done",
+        Outcome::Failed => "the run failed before its first slot was done",
+        Outcome::Complete | Outcome::Lost => "the run ended before its first slot was done",
+    };
+    format!("{NOT_RUN}: {why}")
 }
 
 fn summary(slot: &SlotResult, counted: bool) -> SlotSummary {

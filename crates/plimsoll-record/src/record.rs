@@ -26,6 +26,9 @@ use crate::{
     },
 };
 
+/// What the reason for no verdict begins with when a cell was never visited.
+pub const NOT_RUN: &str = "not run";
+
 /// The schema that this version writes.
 pub const SCHEMA: &str = "plimsoll/1";
 
@@ -227,6 +230,12 @@ pub struct Cell {
 }
 
 impl Cell {
+    /// Why it was never visited; `None` if it was.
+    pub fn why_not_run(&self) -> Option<&str> {
+        let reason = self.verdict_reason.as_deref().filter(|_| self.verdict.is_none())?;
+        Some(reason.strip_prefix(NOT_RUN).unwrap_or(reason).trim_start_matches([':', ' ']))
+    }
+
     /// Mean number of operations in flight: see [`results::in_flight_mean`]. `None` for an open loop, whose latencies
     /// begin before an operation is in flight.
     pub fn in_flight_mean(&self) -> Option<f64> {

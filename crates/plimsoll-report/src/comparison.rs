@@ -179,8 +179,14 @@ pub struct CellPair {
     pub workload: String,
     /// The verdict of the reference; absent when it was not run.
     pub reference_verdict: Option<Verdict>,
+    /// Why the reference was not run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reference_not_run: Option<String>,
     /// The verdict of the other side.
     pub verdict: Option<Verdict>,
+    /// Why the other side was not run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_run: Option<String>,
     /// Operations of the reference that failed.
     pub reference_errors: u64,
     /// Operations of the other side that failed.

@@ -1,7 +1,7 @@
 //! The sentences below the tables: what failed, what is doubtful, what is good to know.
 
 use plimsoll_record::{
-    record::{Cell, Record},
+    record::{Cell, NOT_RUN, Record},
     results::{DirectionResult, Finding, OpenLoopResult, Severity, VerificationResult},
 };
 use plimsoll_workload::plan::Pacing;
@@ -192,9 +192,8 @@ fn legend(notes: &mut Notes, record: &Record) {
     for verdict in verdicts {
         notes.add(Severity::Info, None, format!("{} = {}", verdict.as_str(), rows::meaning(verdict)));
     }
-    if record.cells.iter().any(|cell| cell.verdict.is_none()) {
-        let sentence = format!("{} = the run ended before the first slot of this workload was done", rows::NOT_RUN);
-        notes.add(Severity::Info, None, sentence);
+    for reason in record.cells.iter().filter_map(Cell::why_not_run) {
+        notes.add(Severity::Info, None, format!("{NOT_RUN} = {reason}"));
     }
     at_least(notes, record);
     if record.cells.iter().any(|cell| cell.sustained_bound().is_some()) {

@@ -1,16 +1,18 @@
 //! The measured rows of a record, as finished strings: one row for each direction of a cell.
 
 use plimsoll_measure::verdict::Verdict;
-use plimsoll_record::{latencies::LatencyInterval, limit::Bound, record::Cell, results::DirectionResult};
+use plimsoll_record::{
+    latencies::LatencyInterval,
+    limit::Bound,
+    record::{Cell, NOT_RUN},
+    results::DirectionResult,
+};
 
 use crate::{
     grid::{Column, Grid, Side},
     numbers::{self, ABSENT, AT_LEAST},
     style::Tone,
 };
-
-/// What stands in place of a verdict when a cell has none.
-pub(crate) const NOT_RUN: &str = "not run";
 
 /// The head of the column of shares of the limit.
 pub(crate) const OF_LIMIT: &str = "of limit";

@@ -129,6 +129,26 @@ fn a_machine_that_was_loaded_on_purpose_is_not_compared_with_an_idle_one_unaware
 }
 
 #[test]
+fn what_one_side_did_not_run_is_told_with_its_reason_and_not_compared() {
+    let whole = alone("/mnt/a", 1.0, 0.02, 1);
+    let mut story = Story::new(&["/mnt/a"], &workloads("canonical")[..2]);
+    story.measure(0, 5_000, 600_000);
+    let mut part = story.end(20_000_000_000, Ending::Interrupted);
+    part.id = Uuid::from_u128(7);
+    let comparison = compare(&[&whole, &part]);
+    let cell = &comparison.pairs[0].cells[1];
+    assert_eq!(cell.sentence, "B not run: the run was interrupted before its first slot was done");
+    assert!(cell.metrics.iter().all(|metric| metric.compared.is_none() && metric.value.is_none()));
+    let json = serde_json::to_value(cell).unwrap();
+    assert_eq!((&json["verdict"], json.get("reference_not_run")), (&serde_json::Value::Null, None));
+    assert_eq!(json["not_run"], "the run was interrupted before its first slot was done");
+    for text in [text::text(&comparison, 100, PLAIN), text::markdown(&comparison)] {
+        assert!(text.contains("B not run: the run was interrupted"), "{text}");
+    }
+    assert!(!comparison.pairs[0].cells[0].sentence.contains("not run"));
+}
+
+#[test]
 fn swapping_the_sides_inverts_every_ratio() {
     for seed in 0..20 {
         let (first, second) = (alone("/mnt/a", 1.0, 0.05, seed), alone("/mnt/b", 1.3, 0.05, seed + 100));

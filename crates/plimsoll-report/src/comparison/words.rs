@@ -5,6 +5,8 @@ use plimsoll_measure::{
     verdict::Verdict,
 };
 
+use plimsoll_record::record::NOT_RUN;
+
 use super::{CellPair, Compared, MetricPair};
 use crate::numbers;
 
@@ -21,6 +23,9 @@ pub(super) fn sentence(cell: &CellPair, letters: [&str; 2], margin: f64, headlin
         let differences: Vec<String> = cell.differs_in.iter().map(|difference| difference.text(letters)).collect();
         return format!("not compared: {} differ{}", list(&differences), if differences.len() == 1 { "s" } else { "" });
     }
+    if let Some(sentence) = not_run([&cell.reference_not_run, &cell.not_run], letters) {
+        return sentence;
+    }
     match cell.headline() {
         Some(MetricPair { metric, compared: Some(compared), .. }) => {
             let subject = if metric.is_latency() {
@@ -33,6 +38,21 @@ pub(super) fn sentence(cell: &CellPair, letters: [&str; 2], margin: f64, headlin
         }
         Some(MetricPair { reason: Some(reason), .. }) => format!("{prefix}no claim: {reason}"),
         _ => format!("{prefix}no claim: not measured on both sides"),
+    }
+}
+
+/// Which sides were not run, and why.
+fn not_run(reasons: [&Option<String>; 2], letters: [&str; 2]) -> Option<String> {
+    match reasons {
+        [None, None] => None,
+        [Some(ours), Some(theirs)] if ours == theirs => Some(format!("{NOT_RUN} on both sides: {ours}")),
+        _ => {
+            let told = letters.into_iter().zip(reasons).filter_map(|(letter, reason)| {
+                let reason = reason.as_ref()?;
+                Some(format!("{letter} {NOT_RUN}: {reason}"))
+            });
+            Some(told.collect::<Vec<_>>().join("; "))
+        }
     }
 }
 
@@ -182,7 +202,7 @@ fn verdicts(verdicts: [Option<Verdict>; 2], letters: [&str; 2]) -> String {
     let words = verdicts.map(|verdict| match verdict {
         Some(Verdict::Steady) => "",
         Some(verdict) => verdict.as_str(),
-        None => "not run",
+        None => NOT_RUN,
     });
     if words[0] == words[1] {
         return words[0].to_owned();

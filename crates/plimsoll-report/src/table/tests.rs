@@ -313,9 +313,32 @@ fn an_interrupted_run_says_so_first_and_what_was_not_run() {
     warning: latency-write: slots done: 2 of 6
     warning: the processor's governor is powersave
     note: short = measured too briefly to claim that the rate lasts
-    note: not run = the run ended before the first slot of this workload was done
+    note: not run = the run was interrupted before its first slot was done
     note: - = too few operations for this percentile
     "#);
+}
+
+#[test]
+fn cells_that_were_not_run_say_why_in_text_and_markdown() {
+    for (outcome, max_time, why) in [
+        (Outcome::Interrupted, None, "the run was interrupted before its first slot was done"),
+        (Outcome::Complete, Some("5s"), "the time given with --max-time was over before its first slot"),
+        (Outcome::Failed, None, "the run failed before its first slot was done"),
+    ] {
+        let max_time = max_time.and_then(|text| text.parse().ok());
+        let certainty = Certainty { max_time, ..Certainty::of(Effort::Quick) };
+        let mut story = Story::with(&["/mnt/a", "/mnt/b"], &workloads("canonical")[..2], certainty);
+        story.measure(0, 1_650, 600_000);
+        let shown = story.end(21_400_000_000, outcome);
+        let (text, in_markdown) = (record(&shown, 100, PLAIN), markdown(&shown));
+        let rows = |text: &str, end: &str| text.lines().filter(|line| line.ends_with(end)).count();
+        assert_eq!((rows(&text, "  not run"), rows(&in_markdown, " not run |")), (3, 3), "{text}\n{in_markdown}");
+        for text in [text, in_markdown] {
+            assert!(text.contains(&format!("note: not run = {why}")), "{text}");
+            assert!(text.contains(&format!("B not run: {why}")), "{text}");
+            assert!(text.contains(&format!("not run on both sides: {why}")), "{text}");
+        }
+    }
 }
 
 #[test]
@@ -434,7 +457,7 @@ fn colour_repeats_what_the_words_say() {
     ^[33mwarning:^[0m latency-write: slots done: 2 of 6
     ^[33mwarning:^[0m the processor's governor is powersave
     ^[1mnote:^[0m short = measured too briefly to claim that the rate lasts
-    ^[1mnote:^[0m not run = the run ended before the first slot of this workload was done
+    ^[1mnote:^[0m not run = the run was interrupted before its first slot was done
     ^[1mnote:^[0m - = too few operations for this percentile
     "#);
 }

@@ -90,12 +90,12 @@ fn a_cell_that_an_interruption_left_out_is_not_run_everywhere() {
     let said = Said::of(child.wait_with_output().unwrap());
     let lines = |end: &str| said.stdout.lines().filter(|line| line.trim_end().ends_with(end)).count();
     assert_eq!((lines("  short"), lines("  not run")), (1, 1), "{}", said.stdout);
-    assert!(said.stdout.contains("not run = "), "{}", said.stdout);
+    assert!(said.stdout.contains("not run = the run was interrupted before"), "{}", said.stdout);
     let record = place.run("show --json").json();
     let cells = record["cells"].as_array().unwrap();
     let left_out = cells.iter().find(|cell| cell["rounds_done"] == 0).unwrap();
     assert_eq!(left_out["verdict"], Value::Null);
-    assert!(left_out["verdict_reason"].as_str().unwrap().starts_with("not run"), "{left_out}");
+    assert!(left_out["verdict_reason"].as_str().unwrap().starts_with("not run: the run was"), "{left_out}");
     let done = cells.iter().find(|cell| cell["rounds_done"] == 1).unwrap();
     assert_eq!((&done["verdict"], &done["verdict_reason"]), (&json!("short"), &Value::Null));
     let listed = place.run("history --json").json();

@@ -179,6 +179,26 @@ fn rates_stand_beside_the_limit_that_was_given() {
 }
 
 #[test]
+fn a_cell_for_which_there_was_no_time_says_so_beside_its_name_and_when_compared() {
+    let place = Place::new();
+    let run = "run DATA --rw randread --block-size 4k,8k --size 4M --duration 400ms --ramp 0s";
+    let whole = place.record(run);
+    let said = place.run(&format!("{run} --max-time 600ms"));
+    let why = "the time given with --max-time was over before its first slot";
+    assert!(said.stdout.contains(&format!("not run = {why}")), "{}", said.stdout);
+    let part = place.run("show --json").json();
+    assert_eq!(part["outcome"], "complete");
+    let left_out: Vec<_> = part["cells"].as_array().unwrap().iter().filter(|cell| cell["rounds_done"] == 0).collect();
+    assert_eq!(left_out.len(), 1, "{part}");
+    assert_eq!(
+        (&left_out[0]["verdict"], &left_out[0]["verdict_reason"]),
+        (&Value::Null, &format!("not run: {why}").into())
+    );
+    let compared = place.run(&format!("compare {} {}", whole["id"], part["id"]).replace('"', ""));
+    assert!(compared.stdout.contains(&format!("B not run: {why}")), "{}{}", compared.stdout, compared.stderr);
+}
+
+#[test]
 fn a_preset_shows_as_a_plan_that_runs() {
     let place = Place::new();
     let said = place.run("presets dbench");
