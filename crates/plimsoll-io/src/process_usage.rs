@@ -64,6 +64,17 @@ pub fn thread_cpu_ns() -> u64 {
     time.tv_sec.unsigned_abs() * 1_000_000_000 + time.tv_nsec.unsigned_abs()
 }
 
+/// Time that the calling thread has been ready to run without a processor so far: others had it, or a quota held the
+/// thread back. `None` where the kernel does not count it. Reads a small file: not for the inside of a loop.
+pub fn thread_run_delay_ns() -> Option<u64> {
+    run_delay_ns(&fs::read_to_string("/proc/thread-self/schedstat").ok()?)
+}
+
+/// Reads the text of /proc/thread-self/schedstat: time that the thread ran, time that it was ready to, turns it had.
+fn run_delay_ns(text: &str) -> Option<u64> {
+    text.split_whitespace().nth(1)?.parse().ok()
+}
+
 /// Bytes that this process had the kernel move between memory and storage: all of its threads, ended ones and those
 /// that the kernel runs on its behalf (`io_uring`) included.
 ///
@@ -142,6 +153,16 @@ mod tests {
         });
         assert!(worked_ns.join().unwrap() >= 20_000_000);
         assert!(thread_cpu_ns() - before_ns < 20_000_000, "waiting for another thread is not work");
+    }
+
+    #[test]
+    fn a_thread_that_sleeps_is_not_ready_to_run() {
+        assert_eq!(run_delay_ns("184959 6740 2\n"), Some(6740));
+        assert_eq!(run_delay_ns("184959\n"), None);
+        let Some(before_ns) = thread_run_delay_ns() else { return };
+        let start_ns = MonotonicClock.now_ns();
+        std::thread::spawn(thread_cpu_ns).join().unwrap();
+        assert!(thread_run_delay_ns().unwrap() - before_ns <= MonotonicClock.now_ns() - start_ns);
     }
 
     #[test]

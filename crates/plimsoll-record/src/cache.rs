@@ -6,7 +6,7 @@ use crate::client::both;
 
 /// What was asked of the target and what reached the storage, over whole slots: ramps are included, because then both
 /// sides count exactly the same operations.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct CacheActivity {
@@ -26,6 +26,28 @@ pub struct CacheActivity {
     /// Why that is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub residency_reason: Option<String>,
+    /// Whether what was read a moment ago is read faster than the rest: tried before the first slot of random reads
+    /// around the page cache, where the rules decide how long is measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub repeats: Option<RepeatedReads>,
+}
+
+/// Short pieces of load in pairs, one with offsets of its own and one that reads those of an earlier piece again. They
+/// are outside of all slots.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default)]
+pub struct RepeatedReads {
+    /// Pairs.
+    pub pairs: u32,
+    /// Operations per second at offsets that had not been read, the median of all pieces.
+    pub fresh_iops: f64,
+    /// Operations per second at offsets that had just been read, the median of all pieces.
+    pub repeat_iops: f64,
+    /// The rate of repeated over that of fresh reads, the lowest of all pairs.
+    pub ratio_lowest: f64,
+    /// All this load.
+    pub elapsed_ns: u64,
 }
 
 /// What the page cache held of the region that operations choose from.
@@ -55,6 +77,7 @@ impl CacheActivity {
         self.storage_write_bytes = both(self.storage_write_bytes, slot.storage_write_bytes);
         self.storage_reason = self.storage_reason.take().or_else(|| slot.storage_reason.clone());
         self.residency_reason = self.residency_reason.take().or_else(|| slot.residency_reason.clone());
+        self.repeats = self.repeats.take().or_else(|| slot.repeats.clone());
         self.residency = self.residency.take().zip(slot.residency.clone()).map(|(first, last)| CacheResidency {
             method: last.method,
             total_bytes: last.total_bytes,

@@ -19,6 +19,11 @@ pub struct ClientActivity {
     pub busiest_worker_ns: Option<u64>,
     /// The largest share of a processor that any worker had in any slot.
     pub busiest_worker_share_max: Option<f64>,
+    /// Time in which workers were ready to run and had no processor, the mean of a slot's workers: other threads had it,
+    /// or a quota held them back. The kernel does not count here what the hypervisor takes.
+    pub worker_run_delay_ns: Option<u64>,
+    /// The largest share of the time that any worker waited so in any slot.
+    pub worker_run_delay_share_max: Option<f64>,
     /// Processor time of plimsoll, threads that the kernel runs on its behalf included.
     pub process_ns: u64,
     /// Time in which processors of the machine were not idle: whatever they did, for whomever, or stolen.
@@ -73,7 +78,15 @@ impl ClientActivity {
         macro_rules! add_known {
             ($($field:ident),*) => { $(self.$field = both(self.$field, slot.$field);)* };
         }
-        add_known!(busiest_worker_ns, machine_busy_ns, machine_total_ns, steal_ns, throttled_ns, throttled_periods);
+        add_known!(
+            busiest_worker_ns,
+            worker_run_delay_ns,
+            machine_busy_ns,
+            machine_total_ns,
+            steal_ns,
+            throttled_ns,
+            throttled_periods
+        );
         add_known!(pressure_cpu_ns, pressure_io_ns, pressure_memory_ns, swapped_in_bytes, swapped_out_bytes);
         add_known!(memory_high_events, memory_limit_events, memory_oom_events, device_queue_ns);
         self.span_ns += slot.span_ns;
@@ -81,8 +94,9 @@ impl ClientActivity {
         self.major_faults += slot.major_faults;
         self.voluntary_switches += slot.voluntary_switches;
         self.involuntary_switches += slot.involuntary_switches;
-        let shares = self.busiest_worker_share_max.into_iter().chain(slot.busiest_worker_share_max);
-        self.busiest_worker_share_max = shares.max_by(f64::total_cmp);
+        let larger = |sum: Option<f64>, slot: Option<f64>| sum.into_iter().chain(slot).max_by(f64::total_cmp);
+        self.busiest_worker_share_max = larger(self.busiest_worker_share_max, slot.busiest_worker_share_max);
+        self.worker_run_delay_share_max = larger(self.worker_run_delay_share_max, slot.worker_run_delay_share_max);
         self.null_operations_per_second = slot.null_operations_per_second.or(self.null_operations_per_second);
         match (&mut self.hiccups, &slot.hiccups) {
             (Some(sum), Some(hiccups)) => sum.merge(hiccups),
@@ -94,6 +108,11 @@ impl ClientActivity {
     /// Share of a processor that the busiest worker had, over all slots.
     pub fn busiest_worker_share(&self) -> Option<f64> {
         self.of_span(self.busiest_worker_ns)
+    }
+
+    /// Share of the time in which workers waited for a processor, over all slots.
+    pub fn worker_run_delay_share(&self) -> Option<f64> {
+        self.of_span(self.worker_run_delay_ns)
     }
 
     /// Share of the whole machine that plimsoll had.
@@ -109,6 +128,13 @@ impl ClientActivity {
     /// Share of the machine's time that the hypervisor gave to others.
     pub fn steal_share(&self) -> Option<f64> {
         share(self.steal_ns?, self.machine_total_ns?)
+    }
+
+    /// Share of the time that the hypervisor took from the busiest worker, supposed that it took as much of that worker's
+    /// time as of all that the machine's processors worked.
+    pub fn worker_steal_share(&self) -> Option<f64> {
+        let (steal_ns, busy_ns) = (self.steal_ns?, self.machine_busy_ns?);
+        Some(share(steal_ns, busy_ns).unwrap_or(0.0) * self.busiest_worker_share()?)
     }
 
     /// Time held back by the quota, as a share of the measured time; can exceed one (see `throttled_ns`).
@@ -161,6 +187,8 @@ mod tests {
             span_ns: 1_000,
             busiest_worker_ns: Some(600),
             busiest_worker_share_max: Some(0.6),
+            worker_run_delay_ns: Some(100),
+            worker_run_delay_share_max: Some(0.2),
             process_ns: 700,
             machine_busy_ns: Some(1_500),
             machine_total_ns: Some(2_000),
@@ -179,6 +207,9 @@ mod tests {
         let close = |share: Option<f64>, expected: f64| assert!((share.unwrap() - expected).abs() < 1e-12);
         close(sum.busiest_worker_share(), 0.7);
         close(sum.busiest_worker_share_max, 0.8);
+        close(sum.worker_run_delay_share(), 0.1);
+        close(sum.worker_run_delay_share_max, 0.2);
+        close(sum.worker_steal_share(), 40.0 / 3000.0 * 0.7);
         close(sum.process_share(), 0.35);
         close(sum.machine_share(), 0.75);
         close(sum.steal_share(), 0.01);

@@ -13,6 +13,7 @@ pub mod event;
 pub mod judgement;
 pub mod latencies;
 pub mod limit;
+pub mod numbers;
 pub mod record;
 pub mod results;
 pub mod upgrade;

@@ -11,7 +11,7 @@ use plimsoll_measure::{
 };
 use plimsoll_record::{
     builder::RecordBuilder,
-    cache::{CacheActivity, CacheResidency, ForeignActivity},
+    cache::{CacheActivity, CacheResidency, ForeignActivity, RepeatedReads},
     client::ClientActivity,
     environment::{DeviceEnvironment, Environment, MachineEnvironment, MountEnvironment, TargetEnvironment},
     event::{RunEvent, RunStarted, SlotDirection, SlotPurpose, SlotResult},
@@ -191,6 +191,13 @@ fn slot(cell: usize, round: u32, from_ns: u64, reads: u64, writes: u64) -> SlotR
                 ..CacheResidency::default()
             }),
             residency_reason: None,
+            repeats: (round == 0 && reads > 0).then(|| RepeatedReads {
+                pairs: 8,
+                fresh_iops: 4_900.0,
+                repeat_iops: 60_000.0,
+                ratio_lowest: 11.0,
+                elapsed_ns: 1_500_000_000,
+            }),
         }),
         worker_operations: vec![reads + writes],
         // A dozen instead of one, because percentiles have intervals from two dozen on.
@@ -208,6 +215,8 @@ fn client() -> ClientActivity {
         span_ns: SECOND_NS,
         busiest_worker_ns: Some(300_000_000),
         busiest_worker_share_max: Some(0.3),
+        worker_run_delay_ns: Some(10_000_000),
+        worker_run_delay_share_max: Some(0.01),
         process_ns: 400_000_000,
         machine_busy_ns: Some(2 * SECOND_NS),
         machine_total_ns: Some(8 * SECOND_NS),
@@ -373,11 +382,13 @@ fn the_golden_record_says_what_its_events_said() {
     let client = reads.client.as_ref().unwrap();
     assert_eq!((client.span_ns, client.hiccups.as_ref().unwrap().count()), (2 * SECOND_NS, 400));
     assert!((client.busiest_worker_share().unwrap() - 0.3).abs() < 1e-9);
+    assert!((client.worker_run_delay_share().unwrap() - 0.01).abs() < 1e-9);
     assert!((client.machine_share().unwrap() - 0.25).abs() < 1e-9);
     assert!((client.device_in_flight_mean().unwrap() - 3.9).abs() < 1e-9);
     assert_eq!((client.swapped_in_bytes, client.null_operations_per_second), (None, Some(20e6)));
     let cache = reads.cache.as_ref().unwrap();
     assert_eq!((cache.read_hit_share(), cache.storage_write_bytes), (Some(0.0), None));
+    assert_eq!(cache.repeats.as_ref().unwrap().pairs, 8);
     assert_eq!(reads.foreign.as_ref().unwrap().write_bytes, Some(1024));
     assert_eq!(reads.worker_operations, [10_200]);
     assert_eq!(reads.window, Some(Window { from_ns: SECOND_NS, to_ns: 5 * SECOND_NS }));

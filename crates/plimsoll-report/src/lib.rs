@@ -11,7 +11,6 @@ mod facts;
 mod grid;
 mod markdown;
 mod notes;
-pub mod numbers;
 pub mod plan;
 pub mod printable;
 pub mod replay;
@@ -23,3 +22,6 @@ pub mod table;
 #[cfg(test)]
 mod test_records;
 mod wrapping;
+
+/// The room of numbers is beside the record, because sentences in records have numbers too.
+pub use plimsoll_record::numbers;

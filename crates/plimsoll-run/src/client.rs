@@ -22,6 +22,8 @@ const PATIENCE_NS: u64 = 20_000_000;
 pub struct WorkerUse {
     /// Processor time.
     pub cpu_ns: u64,
+    /// Time in which it was ready to run and had no processor; `None` where the kernel does not tell.
+    pub run_delay_ns: Option<u64>,
     /// The time in which it was used.
     pub span_ns: u64,
 }
@@ -29,6 +31,10 @@ pub struct WorkerUse {
 impl WorkerUse {
     fn share(self) -> f64 {
         self.cpu_ns as f64 / self.span_ns.max(1) as f64
+    }
+
+    fn run_delay_share(self) -> Option<f64> {
+        Some(self.run_delay_ns? as f64 / self.span_ns.max(1) as f64)
     }
 }
 
@@ -73,6 +79,11 @@ pub(crate) fn add_workers(client: &mut ClientActivity, workers: &[WorkerUse]) {
     let busiest = workers.iter().map(|worker| worker.share()).max_by(f64::total_cmp);
     client.busiest_worker_share_max = busiest;
     client.busiest_worker_ns = busiest.map(|share| (share * client.span_ns as f64) as u64);
+    let delays: Option<Vec<f64>> = workers.iter().map(|worker| worker.run_delay_share()).collect();
+    let delays = delays.filter(|delays| !delays.is_empty());
+    client.worker_run_delay_share_max = delays.as_deref().and_then(|of| of.iter().copied().max_by(f64::total_cmp));
+    let mean = delays.map(|delays| delays.iter().sum::<f64>() / delays.len() as f64);
+    client.worker_run_delay_ns = mean.map(|share| (share * client.span_ns as f64) as u64);
 }
 
 #[cfg(test)]
@@ -106,10 +117,14 @@ mod tests {
     #[test]
     fn the_busiest_worker_is_the_one_with_the_largest_share() {
         let mut client = ClientActivity { span_ns: 1000, ..ClientActivity::default() };
-        let workers = [WorkerUse { cpu_ns: 90, span_ns: 100 }, WorkerUse { cpu_ns: 600, span_ns: 1000 }];
-        add_workers(&mut client, &workers);
+        let worker = |cpu_ns, run_delay_ns, span_ns| WorkerUse { cpu_ns, run_delay_ns, span_ns };
+        add_workers(&mut client, &[worker(90, Some(2), 100), worker(600, Some(100), 1000)]);
         assert_eq!((client.busiest_worker_ns, client.busiest_worker_share_max), (Some(900), Some(0.9)));
+        assert_eq!((client.worker_run_delay_ns, client.worker_run_delay_share_max), (Some(60), Some(0.1)));
+        add_workers(&mut client, &[worker(90, Some(2), 100), worker(600, None, 1000)]);
+        assert_eq!((client.worker_run_delay_ns, client.worker_run_delay_share_max), (None, None));
         add_workers(&mut client, &[]);
         assert_eq!((client.busiest_worker_ns, client.busiest_worker_share_max), (None, None));
+        assert_eq!((client.worker_run_delay_ns, client.worker_run_delay_share_max), (None, None));
     }
 }

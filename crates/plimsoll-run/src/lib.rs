@@ -18,6 +18,7 @@ mod kept_seconds;
 pub mod layout;
 pub mod machine;
 pub mod objects;
+mod repeats;
 pub mod resuming;
 pub mod run;
 pub mod same_place;

@@ -18,6 +18,7 @@ use plimsoll_io::{
 use plimsoll_measure::session::{Session, Slot, Step, visit::Visit};
 use plimsoll_record::{
     builder::RecordBuilder,
+    cache::CacheActivity,
     environment::Environment,
     event::{RunEvent, RunStarted, SlotResult},
     judgement::Judgement,
@@ -42,6 +43,7 @@ use crate::{
     judging,
     layout::LayoutError,
     objects::ObjectError,
+    repeats,
     resuming::{Resuming, RunClock, SoFar},
     site::Sites,
     slot::{self, SlotError, SlotOutcome, SlotSetup},
@@ -376,15 +378,6 @@ impl Doing<'_> {
         let touches_storage = engine != EngineKind::Memory;
         let is_first = slot.round == 0 && touches_storage;
         let null_rate = is_first.then(|| self.headroom.null_operations_per_second(plan, engine, self.stop)).flatten();
-        let (clock, began_ns) = (self.clock, MonotonicClock.now_ns());
-        emit(RunEvent::SlotStarted {
-            cell: slot.cell,
-            round: slot.round,
-            t_ns: clock.since_start_ns(began_ns),
-            ramp_ns: slot.ramp_ns,
-            measured_ns: slot.measured_ns,
-            purpose: judging::purpose(slot.purpose),
-        });
         let setup = SlotSetup {
             plan,
             engine,
@@ -398,9 +391,24 @@ impl Doing<'_> {
             generations: &self.generations[slot.cell],
             laid_out: self.sites.is_laid_out(slot.cell),
             keeps_seconds: judging::keeps_seconds(self.plan, slot.cell),
-            run_started_ns: began_ns,
+            run_started_ns: MonotonicClock.now_ns(),
             stop: self.stop,
         };
+        let repeats = if is_first && repeats::applies(&self.plan.cells[slot.cell], self.plan.effort) {
+            repeats::probe(&setup)?
+        } else {
+            None
+        };
+        let (clock, began_ns) = (self.clock, MonotonicClock.now_ns());
+        let setup = SlotSetup { run_started_ns: began_ns, ..setup };
+        emit(RunEvent::SlotStarted {
+            cell: slot.cell,
+            round: slot.round,
+            t_ns: clock.since_start_ns(began_ns),
+            ramp_ns: slot.ramp_ns,
+            measured_ns: slot.measured_ns,
+            purpose: judging::purpose(slot.purpose),
+        });
         let held_before = touches_storage.then(|| storage::held(plan, &files));
         let before = Counters::take(self.sites.device(slot.cell));
         let mut intervals = Vec::new();
@@ -429,7 +437,7 @@ impl Doing<'_> {
             tally: &outcome.tally,
             cost: &cost,
         };
-        let cache = held_before.map(|before| accounts.cache(before, held_after));
+        let cache = held_before.map(|before| CacheActivity { repeats, ..accounts.cache(before, held_after) });
         let foreign = touches_storage.then(|| accounts.foreign());
         let result = SlotResult { cache, foreign, ..self.result(slot, outcome, cost) };
         let visit = judging::visit(result.from_ns, intervals.iter());

@@ -42,6 +42,8 @@ pub enum Purpose {
     Content,
     /// The order in which cells take turns.
     Schedule,
+    /// Reads that are done twice, to see whether something remembers them.
+    Repeat,
 }
 
 /// A seed for a purpose, drawn from a wider one.

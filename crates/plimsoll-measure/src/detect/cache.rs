@@ -8,6 +8,11 @@ const HIT_RATIO_MAX: f64 = 0.005;
 const ABOVE_LIMIT: f64 = 1.05;
 /// The least by which repeated reads are faster than fresh ones when a cache holds them.
 const REPEAT_FASTER: f64 = 1.05;
+/// Pairs of repeated and fresh reads in which each repeat has to be faster. Between equals, whatever the noise, that
+/// happens once in 256 times.
+pub const REPEAT_PAIRS: usize = 8;
+/// The rate of a cell over that of fresh reads from which a cache that is there takes part in it.
+const TAKES_PART: f64 = 1.10;
 
 /// What is known; absent what is not.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -24,8 +29,29 @@ pub struct CacheNumbers {
     pub p50_ns: Option<f64>,
     /// What an operation takes at the least: a round trip of the network, a medium's access.
     pub floor_ns: Option<f64>,
-    /// The lower end of the interval of the ratio of repeated to fresh reads.
-    pub repeat_ratio_low: Option<f64>,
+    /// What reading again showed.
+    pub repeats: Option<Repeats>,
+}
+
+/// Reads of what had just been read, beside fresh ones.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Repeats {
+    /// The rate of repeated over that of fresh reads, the lowest of [`REPEAT_PAIRS`] pairs.
+    pub ratio_lowest: f64,
+    /// The rate of the cell over that of fresh reads.
+    pub rate_over_fresh: f64,
+}
+
+impl Repeats {
+    /// Whether something remembers what was read, however little of the cell's own reads it answered.
+    pub fn are_faster(&self) -> bool {
+        self.ratio_lowest > REPEAT_FASTER
+    }
+
+    /// How many times as fast as fresh reads the cell is, when that is due to such a memory.
+    fn take_part(&self) -> Option<f64> {
+        (self.are_faster() && self.rate_over_fresh > TAKES_PART).then_some(self.rate_over_fresh)
+    }
 }
 
 /// A sign, strongest first.
@@ -39,7 +65,7 @@ pub enum CacheSign {
     AboveLimit(f64),
     /// The median latency is this share of what the medium takes at the least.
     BelowFloor(f64),
-    /// Repeated reads are at least so many times as fast as fresh ones.
+    /// Repeated reads are faster than fresh ones, and the rate is so many times that of fresh ones.
     RepeatFaster(f64),
 }
 
@@ -53,7 +79,7 @@ pub fn signs(numbers: &CacheNumbers) -> Vec<CacheSign> {
         hit_ratio.filter(|ratio| *ratio > HIT_RATIO_MAX).map(CacheSign::PageCache),
         above.filter(|ratio| *ratio > ABOVE_LIMIT).map(CacheSign::AboveLimit),
         below.filter(|ratio| *ratio < 1.0).map(CacheSign::BelowFloor),
-        numbers.repeat_ratio_low.filter(|low| *low > REPEAT_FASTER).map(CacheSign::RepeatFaster),
+        numbers.repeats.as_ref().and_then(Repeats::take_part).map(CacheSign::RepeatFaster),
     ];
     signs.into_iter().flatten().collect()
 }
@@ -76,7 +102,7 @@ mod tests {
             limit: Some(5000.0),
             p50_ns: Some(200_000.0),
             floor_ns: Some(50_000.0),
-            repeat_ratio_low: Some(0.98),
+            repeats: Some(Repeats { ratio_lowest: 0.98, rate_over_fresh: 2.0 }),
         };
         assert_eq!(signs(&quiet), []);
         assert_eq!(signs(&CacheNumbers::default()), []);
@@ -84,7 +110,7 @@ mod tests {
             CacheNumbers { device_bytes: Some(0.0), ..quiet },
             CacheNumbers { rate: 6000.0, ..quiet },
             CacheNumbers { p50_ns: Some(1500.0), ..quiet },
-            CacheNumbers { repeat_ratio_low: Some(7.9), ..quiet },
+            CacheNumbers { repeats: Some(Repeats { ratio_lowest: 7.9, rate_over_fresh: 2.0 }), ..quiet },
         ];
         assert_eq!(
             cases.map(|case| signs(&case)),
@@ -92,9 +118,16 @@ mod tests {
                 vec![CacheSign::PageCache(1.0)],
                 vec![CacheSign::AboveLimit(1.2)],
                 vec![CacheSign::BelowFloor(0.03)],
-                vec![CacheSign::RepeatFaster(7.9)],
+                vec![CacheSign::RepeatFaster(2.0)],
             ]
         );
+    }
+
+    #[test]
+    fn a_cache_that_answered_next_to_nothing_does_not_make_a_cell_cached() {
+        let repeats = Repeats { ratio_lowest: 7.9, rate_over_fresh: 1.02 };
+        assert!(repeats.are_faster());
+        assert_eq!(signs(&CacheNumbers { repeats: Some(repeats), ..CacheNumbers::default() }), []);
     }
 
     #[test]

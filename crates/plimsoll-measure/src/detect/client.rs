@@ -1,6 +1,19 @@
 //! Whether the machine that measures was the limit. A red check makes the verdict `client-limited`.
+//!
+//! Red are only checks of what happened to our own threads. What the machine did for others may have harmed the numbers
+//! or not: a worker that waits for its storage anyway does not care who else has the processors. Whoever does harm
+//! shows in the workers' own run delay.
 
 use serde::{Deserialize, Serialize};
+
+/// Share of the time that workers wait for a processor from which the rate may be the machine's: as for a queue that is
+/// not kept filled.
+const RUN_DELAY_RED: f64 = 0.10;
+/// Seconds that are this even were not set by how long workers waited for a processor, which is never even while others
+/// compete for it: a storage with a cap makes up for what it lost, and delivers its cap in each second.
+const EVEN_SPREAD_MAX: f64 = 1.05;
+/// No value turns such a check red.
+const NEVER: f64 = f64::INFINITY;
 
 /// What is known of the machine while it measured; absent what is not. Shares are of 1.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -15,25 +28,27 @@ pub struct ClientNumbers {
     pub latency_p99_9_ns: Option<f64>,
     /// The busiest of our threads, as a share of a processor.
     pub busiest_thread: Option<f64>,
+    /// Time in which our workers were ready to run and had no processor, whoever had it.
+    pub run_delay: Option<f64>,
+    /// The spread of the rates of single seconds.
+    pub spread: Option<f64>,
     /// All processors of the machine.
     pub machine_cpu: Option<f64>,
-    /// Time that the hypervisor took.
+    /// Time that the hypervisor took from our busiest thread.
     pub steal: Option<f64>,
-    /// Time that the control group's quota held threads back, as a share of wall time.
+    /// Time that the control group's quota held our workers back.
     pub throttled: Option<f64>,
-    /// Time that some task waited for a processor.
-    pub cpu_pressure: Option<f64>,
-    /// Time that some task waited for memory.
+    /// Time that some task of the machine waited for memory.
     pub memory_pressure: Option<f64>,
-    /// Pages swapped and memory events of the control group.
+    /// Memory events of the control group.
     pub memory_events: Option<f64>,
+    /// Bytes that the machine swapped.
+    pub swapped: Option<f64>,
     /// The kernel's clock source.
     pub clock_source: Option<String>,
     /// What reading the clock costs.
     pub clock_read_ns: Option<f64>,
-    /// The 99th percentile by which a thread that sleeps a millisecond oversleeps.
-    pub oversleep_p99_ns: Option<f64>,
-    /// The 99.9th.
+    /// The 99.9th percentile by which an idle thread oversleeps.
     pub oversleep_p99_9_ns: Option<f64>,
     /// The longest.
     pub oversleep_max_ns: Option<f64>,
@@ -77,18 +92,20 @@ pub enum Check {
     Lateness,
     /// One of our threads is busy.
     BusiestThread,
+    /// Our workers wait for a processor.
+    RunDelay,
     /// The machine is busy.
     MachineCpu,
     /// The hypervisor takes time.
     Steal,
     /// The control group's quota is used up.
     Throttled,
-    /// Tasks wait for processors.
-    CpuPressure,
     /// Tasks wait for memory.
     MemoryPressure,
-    /// Memory is swapped or refused.
+    /// The control group's memory is slowed or refused.
     MemoryEvents,
+    /// Memory is swapped, in bytes.
+    Swapping,
     /// The clock source is slow or coarse.
     ClockSource,
     /// Reading the clock takes long, in nanoseconds.
@@ -129,15 +146,18 @@ pub struct ClientLimit {
 pub fn client_limits(numbers: &ClientNumbers) -> Vec<ClientLimit> {
     let ratio = |left: Option<f64>, right: Option<f64>| Some(left? / right.filter(|right| *right > 0.0)?);
     let lateness = ratio(numbers.lateness_p99_ns, numbers.latency_p50_ns);
+    let is_even = numbers.spread.is_some_and(|spread| spread <= EVEN_SPREAD_MAX);
+    let run_delay_red = if is_even { NEVER } else { RUN_DELAY_RED };
     let above = [
         (Check::Lateness, lateness, 0.10, 1.0),
         (Check::BusiestThread, numbers.busiest_thread, 0.70, 0.85),
-        (Check::MachineCpu, numbers.machine_cpu, 0.70, 0.85),
+        (Check::RunDelay, numbers.run_delay, 0.05, run_delay_red),
+        (Check::MachineCpu, numbers.machine_cpu, 0.85, NEVER),
         (Check::Steal, numbers.steal, 0.005, 0.02),
         (Check::Throttled, numbers.throttled, 0.0, 0.01),
-        (Check::CpuPressure, numbers.cpu_pressure, 0.01, 0.05),
-        (Check::MemoryPressure, numbers.memory_pressure, 0.01, 0.05),
+        (Check::MemoryPressure, numbers.memory_pressure, 0.01, NEVER),
         (Check::MemoryEvents, numbers.memory_events, 0.0, 0.0),
+        (Check::Swapping, numbers.swapped, 0.0, NEVER),
         (Check::Network, numbers.network, 0.70, 0.90),
         (Check::NetworkAllowance, numbers.network_allowance_exceeded, 0.0, 0.0),
         (Check::Retransmits, numbers.retransmits, 0.001, 0.01),
@@ -191,11 +211,7 @@ fn clock_read(numbers: &ClientNumbers) -> Option<ClientLimit> {
 }
 
 fn oversleep(numbers: &ClientNumbers) -> Vec<ClientLimit> {
-    let red = numbers.oversleep_p99_ns.and_then(|p99| exceeded(Check::Oversleep, p99, 5e6, 5e6));
-    let yellow = || {
-        let limit = ClientLimit { check: Check::Oversleep, severity: Severity::Yellow, value: 0.0, limit: 2e6 };
-        numbers.oversleep_p99_9_ns.filter(|value| *value > 2e6).map(|value| ClientLimit { value, ..limit })
-    };
+    let late = numbers.oversleep_p99_9_ns.and_then(|p99_9| exceeded(Check::Oversleep, p99_9, 2e6, NEVER));
     // A stall of the client as long as the storage's tail explains that tail, but not the rate.
     let tail = numbers.oversleep_max_ns.zip(numbers.latency_p99_9_ns).and_then(|(max, p99_9)| {
         (max > p99_9).then_some(ClientLimit {
@@ -205,7 +221,7 @@ fn oversleep(numbers: &ClientNumbers) -> Vec<ClientLimit> {
             limit: p99_9,
         })
     });
-    red.or_else(yellow).into_iter().chain(tail).collect()
+    late.into_iter().chain(tail).collect()
 }
 
 fn thermal(numbers: &ClientNumbers) -> Option<ClientLimit> {
@@ -238,13 +254,14 @@ mod tests {
         let numbers = ClientNumbers {
             occupancy: Some(0.99),
             busiest_thread: Some(0.4),
+            run_delay: Some(0.005),
             machine_cpu: Some(0.3),
             steal: Some(0.0),
             throttled: Some(0.0),
             clock_source: Some("tsc".to_owned()),
             clock_read_ns: Some(37.0),
             latency_p50_ns: Some(200_000.0),
-            oversleep_p99_ns: Some(130_000.0),
+            oversleep_p99_9_ns: Some(130_000.0),
             null_target_share: Some(0.1),
             ..ClientNumbers::default()
         };
@@ -258,10 +275,9 @@ mod tests {
             *match check {
                 Check::Occupancy => &mut numbers.occupancy,
                 Check::BusiestThread => &mut numbers.busiest_thread,
-                Check::MachineCpu => &mut numbers.machine_cpu,
+                Check::RunDelay => &mut numbers.run_delay,
                 Check::Steal => &mut numbers.steal,
                 Check::Throttled => &mut numbers.throttled,
-                Check::CpuPressure => &mut numbers.cpu_pressure,
                 Check::Network => &mut numbers.network,
                 Check::Retransmits => &mut numbers.retransmits,
                 _ => &mut numbers.null_target_share,
@@ -271,10 +287,9 @@ mod tests {
         let cases = [
             (Check::Occupancy, 0.93, 0.85),
             (Check::BusiestThread, 0.75, 0.9),
-            (Check::MachineCpu, 0.75, 0.9),
+            (Check::RunDelay, 0.08, 0.2),
             (Check::Steal, 0.01, 0.03),
             (Check::Throttled, 0.001, 0.9),
-            (Check::CpuPressure, 0.02, 0.06),
             (Check::Network, 0.8, 0.95),
             (Check::Retransmits, 0.002, 0.02),
             (Check::NullTarget, 0.4, 0.6),
@@ -285,6 +300,31 @@ mod tests {
             assert!(is_client_limited(&client_limits(&with(check, red))));
             assert!(!is_client_limited(&client_limits(&with(check, yellow))));
         }
+    }
+
+    #[test]
+    fn what_the_machine_does_for_others_is_a_note_until_our_workers_are_held_up() {
+        let busy = ClientNumbers {
+            machine_cpu: Some(1.0),
+            memory_pressure: Some(0.5),
+            swapped: Some(4096.0),
+            oversleep_p99_9_ns: Some(15e6),
+            run_delay: Some(0.09),
+            ..ClientNumbers::default()
+        };
+        assert!(!is_client_limited(&client_limits(&busy)));
+        assert_eq!(found(&busy).len(), 5);
+        assert!(is_client_limited(&client_limits(&ClientNumbers { run_delay: Some(0.3), ..busy })));
+    }
+
+    #[test]
+    fn workers_that_wait_do_no_harm_while_every_second_brings_the_same() {
+        let with = |spread| ClientNumbers { run_delay: Some(0.4), spread: Some(spread), ..ClientNumbers::default() };
+        assert_eq!(found(&with(1.001)), [(Check::RunDelay, Severity::Yellow)]);
+        assert_eq!(found(&with(1.47)), [(Check::RunDelay, Severity::Red)]);
+        // A quota is even as well, and tells itself.
+        let quota = ClientNumbers { throttled: Some(0.6), ..with(1.001) };
+        assert!(is_client_limited(&client_limits(&quota)));
     }
 
     #[test]
@@ -300,7 +340,6 @@ mod tests {
     #[test]
     fn stalls_of_the_client_explain_a_tail() {
         let numbers = ClientNumbers {
-            oversleep_p99_ns: Some(130_000.0),
             oversleep_p99_9_ns: Some(1_500_000.0),
             oversleep_max_ns: Some(12_000_000.0),
             latency_p99_9_ns: Some(9_000_000.0),

@@ -1,12 +1,12 @@
 //! What percentiles hide.
 
 use plimsoll_record::{
+    numbers::{count, percent},
     record::Cell,
     results::{Finding, Severity},
 };
 use serde_json::json;
 
-use super::{percent, whole};
 use crate::findings::finding;
 
 /// Share of requests from which a sentence is due.
@@ -34,8 +34,8 @@ pub(super) fn exposed(cell: &Cell) -> Option<Finding> {
          {} of {} operations did",
         percent(exposed.share),
         limit(exposed.limit_ns),
-        whole(slow as f64),
-        whole(all as f64)
+        count(slow),
+        count(all)
     );
     let evidence = [
         ("limit_ns", json!(exposed.limit_ns)),

@@ -114,7 +114,7 @@ pub struct RunArguments {
     ///
     /// A rate above what lasts is then called a burst, and one above what is possible at all cached; the table shows
     /// rates as shares of the limit. bucket= is what a burst has above the lasting rate, in operations or bytes.
-    #[arg(long, value_name = "LIMIT", help_heading = TIMING)]
+    #[arg(long, value_name = "LIMIT", help_heading = TIMING, hide_short_help = true)]
     pub limit: Option<Limit>,
 
     /// Load the machine with this shell command while it is measured; it is ended with the run

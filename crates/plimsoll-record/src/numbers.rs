@@ -1,4 +1,4 @@
-//! The only place where numbers become text for people.
+//! The only place where numbers become text for people: in tables, and in the sentences of a record.
 //!
 //! Three significant figures, because no measurement of storage deserves more; rates below ten thousand are written as
 //! whole numbers because that is how limits are sold. The unit always stands beside the number or in the head of its

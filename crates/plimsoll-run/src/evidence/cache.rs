@@ -1,0 +1,116 @@
+//! What a cache answered.
+
+use plimsoll_measure::detect::cache::{self, CacheNumbers, CacheSign, Repeats};
+use plimsoll_record::{
+    event::SlotPurpose,
+    numbers::{iops, percent},
+    record::Cell,
+    results::{Finding, Severity},
+};
+use serde_json::json;
+
+use crate::findings::finding;
+
+pub(super) fn cache_numbers(cell: &Cell) -> CacheNumbers {
+    let storage = cell.cache.as_ref().and_then(|cache| Some((cache.storage_read_bytes?, cache.requested_read_bytes)));
+    let bound = cell.highest_bound();
+    CacheNumbers {
+        requested_bytes: storage.map(|(_, requested)| requested as f64),
+        device_bytes: storage.map(|(storage, _)| storage as f64),
+        rate: bound.map_or(0.0, |bound| bound.rate),
+        limit: bound.map(|bound| bound.limit),
+        repeats: repeats(cell),
+        ..CacheNumbers::default()
+    }
+}
+
+pub(super) fn cached(cell: &Cell) -> Vec<Finding> {
+    let sentence = |sign: CacheSign| {
+        Some(match sign {
+            CacheSign::PageCache(share) if cell.plan.buffered => {
+                let residency = cell.cache.as_ref().and_then(|cache| cache.residency.as_ref());
+                let held = residency.map(|held| (held.after_bytes.unwrap_or(held.before_bytes), held.total_bytes));
+                let resident = held.filter(|(_, total)| *total > 0).map_or_else(String::new, |(held, total)| {
+                    format!("; the cache held {} of the working set", percent(held as f64 / total as f64))
+                });
+                let evidence = [
+                    ("hit_share", json!(share)),
+                    ("resident_bytes", json!(held.map(|(held, _)| held))),
+                    ("working_set_bytes", json!(held.map(|(_, total)| total))),
+                ];
+                let text = format!("the page cache answered {} of what was read{resident}", percent(share));
+                finding("cached-reads", Severity::Warning, text, &evidence)
+            }
+            CacheSign::PageCache(share) => finding(
+                "reads-without-storage",
+                Severity::Warning,
+                format!("{} of what was read needed no storage: holes, or blocks never written", percent(share)),
+                &[("share", json!(share))],
+            ),
+            CacheSign::AboveLimit(ratio) => finding(
+                "read-above-device-limit",
+                Severity::Warning,
+                format!("the rate is {ratio:.2} times the limit: something else answered, or the limit is another one"),
+                &[("ratio", json!(ratio))],
+            ),
+            CacheSign::BelowFloor(ratio) => finding(
+                "latency-below-floor",
+                Severity::Warning,
+                format!(
+                    "the median latency is {ratio:.2} of what the medium takes at the least: something else answered"
+                ),
+                &[("ratio", json!(ratio))],
+            ),
+            CacheSign::RepeatFaster(ratio) => return repeats_faster(cell, Some(ratio)),
+        })
+    };
+    let unknown = cell.plan.reads() && cache_numbers(cell).device_bytes.is_none();
+    let page_cache = (cell.plan.buffered && (unknown || cell.plan.writes())).then(|| {
+        finding(
+            "page-cache",
+            Severity::Warning,
+            "buffered I/O: the page cache took part in this, so the numbers are not the storage's alone",
+            &[],
+        )
+    });
+    let signs = cache::signs(&cache_numbers(cell));
+    let takes_part = signs.iter().any(|sign| matches!(sign, CacheSign::RepeatFaster(_)));
+    let behind = if takes_part { None } else { repeats_faster(cell, None) };
+    signs.into_iter().filter_map(sentence).chain(behind).chain(page_cache).collect()
+}
+
+fn repeats(cell: &Cell) -> Option<Repeats> {
+    let repeats = cell.cache.as_ref()?.repeats.as_ref().filter(|repeats| repeats.fresh_iops > 0.0)?;
+    // All slots, whatever the verdict's window, because the verdict is made with this.
+    let judged = || cell.slots.iter().filter(|slot| slot.purpose == SlotPurpose::Measured);
+    let operations: u64 = judged().filter_map(|slot| slot.read.as_ref()).map(|read| read.operations).sum();
+    let rate = operations as f64 * 1e9 / judged().map(|slot| slot.elapsed_ns).sum::<u64>().max(1) as f64;
+    Some(Repeats { ratio_lowest: repeats.ratio_lowest, rate_over_fresh: rate / repeats.fresh_iops })
+}
+
+/// What reading again showed, when it was faster. It is a warning when the cell's own rate has gained from that.
+fn repeats_faster(cell: &Cell, ratio: Option<f64>) -> Option<Finding> {
+    repeats(cell).filter(Repeats::are_faster)?;
+    let found = cell.cache.as_ref()?.repeats.as_ref()?;
+    let rates = format!(
+        "something beyond this machine's page cache remembers reads: {} IOPS the second time, {} the first time",
+        iops(found.repeat_iops),
+        iops(found.fresh_iops)
+    );
+    let (code, severity, text) = match ratio {
+        Some(ratio) => (
+            "repeated-reads-faster",
+            Severity::Warning,
+            format!("{rates}. The rate includes it: it is {ratio:.2} times that of first reads"),
+        ),
+        None => ("cache-behind", Severity::Info, format!("{rates}. The rate is that of first reads")),
+    };
+    let evidence = [
+        ("ratio", json!(ratio)),
+        ("fresh_iops", json!(found.fresh_iops)),
+        ("repeat_iops", json!(found.repeat_iops)),
+        ("pair_ratio_lowest", json!(found.ratio_lowest)),
+        ("pairs", json!(found.pairs)),
+    ];
+    Some(finding(code, severity, text, &evidence))
+}

@@ -1,0 +1,61 @@
+//! What operations had in common, and who did them: kinds of latency, shares of workers, other users of the disk.
+
+use plimsoll_measure::detect::{fairness::unfairness, modes::two_modes};
+use plimsoll_record::{
+    numbers::{latency_in_text, percent},
+    record::Cell,
+    results::{Finding, Severity},
+};
+use serde_json::{Value, json};
+
+use super::main_direction;
+use crate::findings::finding;
+
+/// Share of foreign bytes in the disk's activity from which a sentence is due.
+const FOREIGN_MIN: f64 = 0.02;
+
+pub(super) fn modes(cell: &Cell) -> Option<Finding> {
+    let direction = main_direction(cell)?;
+    let modes = two_modes(&direction.histogram)?;
+    let text = format!(
+        "two kinds of operations: {} take about {}, the others about {}",
+        percent(modes.fast_share),
+        latency_in_text(modes.fast_ns),
+        latency_in_text(modes.slow_ns)
+    );
+    let evidence =
+        [("fast_share", json!(modes.fast_share)), ("fast_ns", json!(modes.fast_ns)), ("slow_ns", json!(modes.slow_ns))];
+    Some(finding("two-modes", Severity::Info, text, &evidence))
+}
+
+pub(super) fn unfair(cell: &Cell) -> Option<Finding> {
+    let found = unfairness(&cell.worker_operations)?;
+    let text = format!(
+        "unequal workers: the slowest did {} of an average share, the fastest {}",
+        percent(found.slowest_share),
+        percent(found.fastest_share)
+    );
+    let evidence: [(&str, Value); 3] = [
+        ("slowest_share", json!(found.slowest_share)),
+        ("fastest_share", json!(found.fastest_share)),
+        ("jain_index", json!(found.jain_index)),
+    ];
+    Some(finding("unfair-workers", Severity::Info, text, &evidence))
+}
+
+/// What the disk did for others. Of a load that was asked for it is no surprise.
+pub(super) fn foreign(cell: &Cell, is_asked_for: bool) -> Option<Finding> {
+    let (foreign, device) = (cell.foreign.as_ref()?, cell.device.as_ref()?);
+    let others = foreign.read_bytes.unwrap_or(0) + foreign.write_bytes.unwrap_or(0);
+    let all = device.read_bytes + device.write_bytes;
+    let share = others as f64 / all.max(1) as f64;
+    (share > FOREIGN_MIN).then(|| {
+        let (whom, severity) = match is_asked_for {
+            true => ("the background command, or somebody else", Severity::Info),
+            false => ("somebody else", Severity::Warning),
+        };
+        let text = format!("{} of what {} transferred was for {whom}", percent(share), device.name);
+        let evidence = [("share", json!(share)), ("foreign_bytes", json!(others)), ("device_bytes", json!(all))];
+        finding("foreign-io", severity, text, &evidence)
+    })
+}

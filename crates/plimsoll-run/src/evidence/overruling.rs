@@ -1,0 +1,22 @@
+//! Whether numbers are about the storage at all.
+
+use plimsoll_measure::{
+    detect::{cache, client},
+    session::Overruling,
+};
+use plimsoll_record::{environment::Environment, record::Cell};
+use plimsoll_workload::settings::EngineChoice;
+
+use super::{cache::cache_numbers, client::client_limits};
+
+/// Whether a cell's numbers are about something else than the storage. A cache is named before the machine: what a
+/// cache answers is limited by the machine, of course.
+pub fn overruling(cell: &Cell, environment: &Environment) -> Option<Overruling> {
+    if cell.engine == EngineChoice::Memory {
+        return None;
+    }
+    if !cache::signs(&cache_numbers(cell)).is_empty() {
+        return Some(Overruling::Cached);
+    }
+    client::is_client_limited(&client_limits(cell, environment)).then_some(Overruling::ClientLimited)
+}

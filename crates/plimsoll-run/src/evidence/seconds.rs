@@ -1,0 +1,116 @@
+//! What single seconds did: their range, dips that come back, stalls.
+
+use plimsoll_measure::{
+    detect::{dips::periodic_dips, stalls::stalls, token_bucket::Stretch},
+    stability::Grade,
+    verdict::Verdict,
+};
+use plimsoll_record::{
+    numbers::{iops, percent},
+    record::Cell,
+    results::{Finding, Interval, Severity},
+};
+use plimsoll_workload::plan::Pacing;
+use serde_json::json;
+
+use crate::findings::finding;
+
+/// Shorter ends of slots are no seconds.
+pub(super) const HALF_SECOND_NS: u64 = 500_000_000;
+
+pub(super) fn uneven(cell: &Cell) -> Option<Finding> {
+    let stability = cell.stability?;
+    let evidence = [
+        ("iops_min", json!(stability.iops_min)),
+        ("iops_median", json!(stability.iops_median)),
+        ("iops_max", json!(stability.iops_max)),
+        ("spread", json!(stability.spread)),
+    ];
+    let range = format!("{} to {} IOPS", iops(stability.iops_min), iops(stability.iops_max));
+    if stability.wide || stability.grade == Some(Grade::F) {
+        let median = iops(stability.iops_median);
+        let text = format!("{range} in single seconds, median {median}: no single number describes this");
+        return Some(finding("wide-range", Severity::Warning, text, &evidence));
+    }
+    if cell.verdict == Some(Verdict::Drifting) {
+        return Some(finding("drift", Severity::Warning, format!("the rate was still moving: {range}"), &evidence));
+    }
+    (stability.grade == Some(Grade::D)).then(|| {
+        finding(
+            "uneven",
+            Severity::Warning,
+            format!("{range} in single seconds: the mean is not what one gets"),
+            &evidence,
+        )
+    })
+}
+
+/// The rates of measured seconds of the judged window, a stretch for each slot.
+fn stretches(cell: &Cell) -> Vec<(u64, Vec<f64>)> {
+    let in_window = |second: &&Interval| {
+        second.measured
+            && second.length_ns >= HALF_SECOND_NS
+            && cell.window.is_none_or(|window| second.t_ns + second.length_ns / 2 > window.from_ns)
+    };
+    let counted = |second: &&Interval| cell.slots.iter().any(|slot| slot.counted && slot.round == second.round);
+    let mut stretches: Vec<(u32, u64, Vec<f64>)> = Vec::new();
+    for second in cell.series.iter().filter(in_window).filter(counted) {
+        let rate = second_rate(second);
+        match stretches.last_mut() {
+            Some((round, _, rates)) if *round == second.round => rates.push(rate),
+            _ => stretches.push((second.round, second.t_ns, vec![rate])),
+        }
+    }
+    stretches.into_iter().map(|(_, from_ns, rates)| (from_ns, rates)).collect()
+}
+
+pub(super) fn dips(cell: &Cell) -> Option<Finding> {
+    cell.period_ns?;
+    let rates: Vec<f64> = stretches(cell).into_iter().flat_map(|(_, rates)| rates).collect();
+    let dips = periodic_dips(&rates)?;
+    let text = format!(
+        "dips every {} s, down to {} from {} IOPS",
+        dips.period_seconds,
+        iops(dips.lowest_rate),
+        iops(dips.usual_rate)
+    );
+    let evidence = [
+        ("period_s", json!(dips.period_seconds)),
+        ("iops_usual", json!(dips.usual_rate)),
+        ("iops_lowest", json!(dips.lowest_rate)),
+        ("time_share", json!(dips.share)),
+    ];
+    Some(finding("periodic-dips", Severity::Warning, text, &evidence))
+}
+
+/// Seconds far below the usual. The sentence takes the place of the workers' own about seconds without any completion:
+/// it speaks of more.
+pub(super) fn stalled(cell: &Cell) -> Option<Finding> {
+    // Where operations are due now and then only, an empty second is none in which the storage stood still.
+    if cell.plan.pacing != Pacing::Closed || cell.plan.think_time_ns > 0 {
+        return None;
+    }
+    let stretches = stretches(cell);
+    let borrowed: Vec<Stretch<'_>> =
+        stretches.iter().map(|(from_ns, rates)| Stretch { from_ns: *from_ns, rates }).collect();
+    let stalls = stalls(&borrowed, 1.0)?;
+    if stalls.count == 0 {
+        return None;
+    }
+    let times = if stalls.count == 1 { "a stall".to_owned() } else { format!("{} stalls", stalls.count) };
+    let text = format!(
+        "{times} of up to {:.0} s, {} of the time: less than a tenth of the usual completed",
+        stalls.longest_seconds,
+        percent(stalls.share)
+    );
+    let evidence = [
+        ("stalls", json!(stalls.count)),
+        ("longest_s", json!(stalls.longest_seconds)),
+        ("time_share", json!(stalls.share)),
+    ];
+    Some(finding("stalled", Severity::Warning, text, &evidence))
+}
+
+pub(super) fn second_rate(second: &Interval) -> f64 {
+    (second.read_operations + second.write_operations) as f64 * 1e9 / second.length_ns as f64
+}
