@@ -19,8 +19,8 @@ pub struct ClientActivity {
     pub busiest_worker_ns: Option<u64>,
     /// The largest share of a processor that any worker had in any slot.
     pub busiest_worker_share_max: Option<f64>,
-    /// Time in which workers were ready to run and had no processor, the mean of a slot's workers: other threads had it,
-    /// or a quota held them back. The kernel does not count here what the hypervisor takes.
+    /// Time in which workers were ready to run and had no processor, the mean of a slot's workers: other threads had
+    /// it, or a quota held them back. The kernel does not count here what the hypervisor takes.
     pub worker_run_delay_ns: Option<u64>,
     /// The largest share of the time that any worker waited so in any slot.
     pub worker_run_delay_share_max: Option<f64>,
@@ -130,8 +130,8 @@ impl ClientActivity {
         share(self.steal_ns?, self.machine_total_ns?)
     }
 
-    /// Share of the time that the hypervisor took from the busiest worker, supposed that it took as much of that worker's
-    /// time as of all that the machine's processors worked.
+    /// Share of the time that the hypervisor took from the busiest worker, supposed that it took as much of that
+    /// worker's time as of all that the machine's processors worked.
     pub fn worker_steal_share(&self) -> Option<f64> {
         let (steal_ns, busy_ns) = (self.steal_ns?, self.machine_busy_ns?);
         Some(share(steal_ns, busy_ns).unwrap_or(0.0) * self.busiest_worker_share()?)

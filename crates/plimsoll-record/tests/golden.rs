@@ -191,7 +191,7 @@ fn slot(cell: usize, round: u32, from_ns: u64, reads: u64, writes: u64) -> SlotR
                 ..CacheResidency::default()
             }),
             residency_reason: None,
-            repeats: (round == 0 && reads > 0).then(|| RepeatedReads {
+            repeats: (round == 0 && reads > 0).then_some(RepeatedReads {
                 pairs: 8,
                 fresh_iops: 4_900.0,
                 repeat_iops: 60_000.0,

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use plimsoll_io::{
     block_device::BackingDevice,
     clock::{Clock, MonotonicClock, Precision, make_timers_precise, sleep_until_ns},
+    process_usage::{thread_cpu_ns, thread_run_delay_ns},
 };
 use plimsoll_measure::latency::LatencyHistogram;
 use plimsoll_record::{client::ClientActivity, results::LatencySummary};
@@ -16,6 +17,31 @@ use crate::{counters::Counters, timing::Timing};
 const SLEEP_NS: u64 = 5_000_000;
 /// How soon the watch notices that there will be nothing to watch.
 const PATIENCE_NS: u64 = 20_000_000;
+
+/// What the calling worker had used at a moment.
+#[derive(Clone, Copy, Debug)]
+pub struct WorkerUsage {
+    moment_ns: u64,
+    cpu_ns: u64,
+    run_delay_ns: Option<u64>,
+}
+
+impl WorkerUsage {
+    /// Until now, which is that moment. Takes some ten microseconds.
+    pub fn at(moment_ns: u64) -> Self {
+        Self { moment_ns, cpu_ns: thread_cpu_ns(), run_delay_ns: thread_run_delay_ns() }
+    }
+
+    /// What was used since an earlier moment.
+    pub fn since(self, earlier: Self) -> WorkerUse {
+        let delay = self.run_delay_ns.zip(earlier.run_delay_ns);
+        WorkerUse {
+            cpu_ns: self.cpu_ns - earlier.cpu_ns,
+            run_delay_ns: delay.map(|(later, earlier)| later.saturating_sub(earlier)),
+            span_ns: self.moment_ns - earlier.moment_ns,
+        }
+    }
+}
 
 /// What a worker used of its processor in its measured time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,8 +5,8 @@
 //! turns, so that a storage that becomes faster or slower meanwhile favours neither. All pieces are of as many
 //! operations as the first one did in its time: a storage with a burst allowance is faster in shorter pieces.
 //!
-//! What the pieces read is remembered from then on, so they read a small part of the region only. Nothing is found where
-//! the cache knew the region before the run, or where both rates end at the same cap.
+//! What the pieces read is remembered from then on, so they read a small part of the region only. Nothing is found
+//! where the cache knew the region before the run, or where both rates end at the same cap.
 
 use plimsoll_measure::detect::cache::REPEAT_PAIRS;
 use plimsoll_record::cache::RepeatedReads;

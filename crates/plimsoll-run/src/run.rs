@@ -394,11 +394,9 @@ impl Doing<'_> {
             run_started_ns: MonotonicClock.now_ns(),
             stop: self.stop,
         };
-        let repeats = if is_first && repeats::applies(&self.plan.cells[slot.cell], self.plan.effort) {
-            repeats::probe(&setup)?
-        } else {
-            None
-        };
+        let tries_repeats = is_first && repeats::applies(&self.plan.cells[slot.cell], self.plan.effort);
+        // What fails here fails in the slot as well, which tells it.
+        let repeats = tries_repeats.then(|| repeats::probe(&setup).ok().flatten()).flatten();
         let (clock, began_ns) = (self.clock, MonotonicClock.now_ns());
         let setup = SlotSetup { run_started_ns: began_ns, ..setup };
         emit(RunEvent::SlotStarted {

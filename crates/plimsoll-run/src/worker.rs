@@ -15,7 +15,6 @@ use std::{
 use plimsoll_io::{
     clock::Clock,
     engine::{Completion, Engine, Tag},
-    process_usage::{thread_cpu_ns, thread_run_delay_ns},
 };
 use plimsoll_workload::{
     content::ContentSource,
@@ -27,7 +26,7 @@ use plimsoll_workload::{
 
 use crate::{
     checker::Checker,
-    client::WorkerUse,
+    client::{WorkerUsage, WorkerUse},
     tally::{IntervalTally, SlotTally, TICK_NS},
     timing::{Cut, Timing},
 };
@@ -136,34 +135,11 @@ pub struct Worker<'a, E, C> {
     interval: Box<IntervalTally>,
     cut: Cut,
     /// When the measured time began for this worker, and what it had used by then.
-    measured_from: Option<Usage>,
+    measured_from: Option<WorkerUsage>,
     /// Operations that had ended when the second began.
     settled_before: u64,
     /// Whether operations were in flight when the second began. Closed loops begin their first one with some.
     waited_before: bool,
-}
-
-/// What a worker had used at a moment.
-#[derive(Clone, Copy)]
-struct Usage {
-    moment_ns: u64,
-    cpu_ns: u64,
-    run_delay_ns: Option<u64>,
-}
-
-impl Usage {
-    fn at(moment_ns: u64) -> Self {
-        Self { moment_ns, cpu_ns: thread_cpu_ns(), run_delay_ns: thread_run_delay_ns() }
-    }
-
-    fn since(self, earlier: Self) -> WorkerUse {
-        let delay = self.run_delay_ns.zip(earlier.run_delay_ns);
-        WorkerUse {
-            cpu_ns: self.cpu_ns - earlier.cpu_ns,
-            run_delay_ns: delay.map(|(later, earlier)| later.saturating_sub(earlier)),
-            span_ns: self.moment_ns - earlier.moment_ns,
-        }
-    }
 }
 
 /// Why a worker issues nothing more.
@@ -284,7 +260,7 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
 
     /// Waits for what is still in flight, makes the end durable if asked, and hands in the last second.
     fn wind_up(mut self, end: End, mut now: u64) -> io::Result<Outcome<'a, E>> {
-        let processor = self.measured_from.map(|from| Usage::at(self.clock.now_ns()).since(from));
+        let processor = self.measured_from.map(|from| WorkerUsage::at(self.clock.now_ns()).since(from));
         let until_ns = self.timing.until_ns;
         let is_stopped = |worker: &Self| worker.wires.stops.is_set();
         let stopped_ns = now;
@@ -570,7 +546,7 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
     /// Reads what the worker has used once, in the first second that is measured.
     fn note_measured_from(&mut self, now: u64) {
         if self.cut.measured && self.measured_from.is_none() {
-            self.measured_from = Some(Usage::at(now));
+            self.measured_from = Some(WorkerUsage::at(now));
         }
     }
 

@@ -220,7 +220,8 @@ fn what_the_process_in_the_group_does() {
     let place = tempfile::tempdir().unwrap();
     let cell = measure(place.path(), "rw = 'randread'\nengine = 'memory'\nduration = '1s'\nramp = '0s'");
     let client = cell.client.unwrap();
-    println!("{} {}", client.throttled_share().unwrap(), client.throttled_periods.unwrap());
+    let delay = client.worker_run_delay_share().unwrap();
+    println!("{} {} {delay}", client.throttled_share().unwrap(), client.throttled_periods.unwrap());
 }
 
 #[test]
@@ -234,12 +235,14 @@ fn a_quota_of_a_tenth_of_a_processor_shows() {
         .unwrap();
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let number = |line: &str| {
-        let (share, periods) = line.trim().split_once(' ')?;
-        Some((share.parse::<f64>().ok()?, periods.parse::<u64>().ok()?))
+        let mut numbers = line.split_whitespace().map(|number| number.parse::<f64>().ok());
+        Some((numbers.next()??, numbers.next()??, numbers.next()??))
     };
-    let Some((share, periods)) = text.lines().find_map(number) else {
+    let Some((share, periods, delay)) = text.lines().find_map(number) else {
         panic!("{text}{}", String::from_utf8_lossy(&output.stderr))
     };
     // Held back nine tenths of the time, and never less than half even where ticks are coarse.
-    assert!(share > 0.5 && periods >= 3, "{share} of the time in {periods} periods");
+    assert!(share > 0.5 && periods >= 3.0, "{share} of the time in {periods} periods");
+    // The worker wanted to run all the time.
+    assert!(delay > 0.5, "{delay} of the time");
 }
