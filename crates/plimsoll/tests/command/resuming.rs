@@ -74,7 +74,8 @@ fn assert_whole(record: &Value) {
         let mut now_ns = 0;
         for (round, slot) in list(&cell["slots"]).iter().enumerate() {
             assert_eq!(slot["purpose"], if round == 0 { "discarded" } else { "measured" });
-            assert_eq!(slot["counted"], round > 0);
+            // Later ones count as well, unless the verdict's window begins after them.
+            assert!(round > 0 || slot["counted"] == false, "{slot}");
             assert!(number(slot, "elapsed_ns") >= 500_000_000, "a slot that was cut off is done again");
             assert!(number(slot, "from_ns") >= now_ns, "{slot}");
             now_ns = number(slot, "from_ns") + number(slot, "elapsed_ns");
