@@ -107,12 +107,8 @@ fn read_and_write(name: &str, block_bytes: u32, queue_depth: u32) -> Vec<Workloa
 /// The depths are what disks of 200,000 IOPS and of a gigabyte a second need, and no more: beyond the 128 requests that
 /// many Linux devices hold, kernels were seen to charge operations to a throttle twice.
 fn canonical() -> Vec<Workload> {
-    [
-        read_and_write("latency", 4 * KIB, 1),
-        read_and_write("iops", 4 * KIB, 128),
-        read_and_write("throughput", MIB, 32),
-    ]
-    .concat()
+    [read_and_write("latency", 4 * KIB, 1), read_and_write("iops", 4 * KIB, 128), read_and_write("throughput", MIB, 32)]
+        .concat()
 }
 
 /// More than the caches of most storage hold.
