@@ -269,6 +269,8 @@ impl Session {
             Some(_) => Verdict::Unstable,
             _ if state.claimed => Verdict::Steady,
             _ if trends && !erratic => Verdict::Drifting,
+            // Nothing speaks against the rate but that time was up before it was sure.
+            _ if !state.closed && look.is_some_and(|look| look.even) => Verdict::Short,
             _ => Verdict::Unstable,
         }
     }

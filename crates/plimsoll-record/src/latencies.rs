@@ -67,8 +67,24 @@ pub(crate) fn intervals(
             needed_seconds: found.needed_seconds(elapsed_ns as f64 / 1e9),
         })
     };
-    let intervals: Vec<LatencyInterval> = PERCENTILES.into_iter().filter_map(interval).collect();
+    let mut intervals: Vec<LatencyInterval> = PERCENTILES.into_iter().filter_map(interval).collect();
+    in_order(&mut intervals);
     if intervals.is_empty() { Err("too few operations for any percentile".to_owned()) } else { Ok(intervals) }
+}
+
+/// What is known of a percentile is known of its neighbours: a higher one is not below the lower end of this one, and
+/// this one not above the upper end of a higher one.
+fn in_order(intervals: &mut [LatencyInterval]) {
+    let mut high_ns: Option<u64> = None;
+    for interval in intervals.iter_mut().rev() {
+        high_ns = [high_ns, interval.high_ns].into_iter().flatten().min();
+        interval.high_ns = high_ns;
+    }
+    let mut low_ns = 0;
+    for interval in intervals {
+        low_ns = interval.low_ns.max(low_ns);
+        interval.low_ns = low_ns;
+    }
 }
 
 /// What requests meet that arrive at any moment, for each of some latencies; nothing when nothing was measured.

@@ -3,6 +3,7 @@
 use plimsoll_record::{
     client::ClientActivity,
     environment::{ContainerKind, DeviceEnvironment, TargetEnvironment, TargetKind},
+    event::SlotPurpose,
     record::{Cell, Outcome, Record},
 };
 use plimsoll_workload::settings::EngineChoice;
@@ -148,12 +149,17 @@ fn load(cells: &[Cell]) -> String {
         [&cell.read, &cell.write, &cell.sync].into_iter().flatten().map(|result| result.elapsed_ns).max()
     });
     if let Some(time) = span(measured, numbers::duration) {
-        let slots =
-            span(cells.iter().map(|cell| u64::from(cell.rounds_done)).filter(|rounds| *rounds > 0), numbers::count);
-        let slots = slots.unwrap_or_default();
-        let unit = if slots == "1" { "slot" } else { "slots" };
+        let slots = |discarded: bool| {
+            let is_one = |purpose: SlotPurpose| (purpose == SlotPurpose::Discarded) == discarded;
+            let of = |cell: &Cell| cell.slots.iter().filter(|slot| is_one(slot.purpose)).count() as u64;
+            let counts = cells.iter().map(of);
+            span(counts.filter(|slots| *slots > 0), numbers::count)
+        };
+        let measured = slots(false).unwrap_or_default();
+        let unit = if measured == "1" { "slot" } else { "slots" };
         let each = if cells.len() == 1 { "" } else { "each workload " };
-        parts.push(format!("{each}measured {time} in {slots} {unit}"));
+        let discarded = slots(true).map_or_else(String::new, |count| format!(" ({count} more discarded)"));
+        parts.push(format!("{each}measured {time} in {measured} {unit}{discarded}"));
     }
     parts.join(", ")
 }

@@ -28,7 +28,7 @@ pub fn plan(plan: &Plan) -> String {
     let Plan { seed, effort, precision, max_time_ns, bookend_ns, limit, cells } = plan;
     let mut out = format!("plan: {}, effort {effort}, seed {seed}\n", counted(cells.len() as u64, "cell"));
     if let Some(precision) = precision {
-        let _ = writeln!(out, "precision: {} %", numbers::percent(*precision));
+        let _ = writeln!(out, "precision: {}", numbers::percent(*precision));
     }
     if let Some(time_ns) = max_time_ns {
         let _ = writeln!(out, "no new slot after {}", Span { ns: *time_ns });
@@ -249,12 +249,14 @@ fn times_by_rules(plan: &Plan, rules: &Rules) -> String {
             }
     };
     let sum = |longest: bool| plan.cells.iter().map(|cell| time(cell, longest)).sum::<u64>();
-    let (shortest_ns, longest_ns) = (sum(false), sum(true));
+    let max_ns = plan.max_time_ns.unwrap_or(u64::MAX);
+    let [shortest_ns, longest_ns] =
+        [sum(false), sum(true)].map(|time_ns| time_ns.max(plan.bookend_ns.unwrap_or(0)).min(max_ns));
     if shortest_ns == longest_ns {
         return numbers::duration(shortest_ns);
     }
-    let longest_ns = plan.max_time_ns.map_or(longest_ns, |max_ns| max_ns.min(longest_ns));
-    format!("{} if they are steady, {} at most", numbers::duration(shortest_ns), numbers::duration(longest_ns))
+    let they = if alone { "it is" } else { "they are" };
+    format!("{} if {they} steady, {} at most", numbers::duration(shortest_ns), numbers::duration(longest_ns))
 }
 
 fn slots_of(cell: &CellPlan) -> u64 {

@@ -84,6 +84,14 @@ pub enum RunError {
     /// The write guard refused a device or file.
     #[error(transparent)]
     Refused(#[from] Refusal),
+    /// The time that may be used is over before a first slot could be.
+    #[error("--max-time {} is too short for a single slot, which takes at least {}: allow more", Span { ns: *allowed_ns }, Span { ns: *needed_ns })]
+    NoTime {
+        /// What may be used.
+        allowed_ns: u64,
+        /// What one slot takes.
+        needed_ns: u64,
+    },
     /// Verification would have to check what nobody knows.
     #[error("\"{target}\" {problem}")]
     Unverifiable {
@@ -133,6 +141,7 @@ pub fn run(request: RunRequest, stop: &AtomicBool, on_event: &mut dyn FnMut(&Run
     // What can refuse does so before anything is created or announced.
     let engines = select_engines(&plan, resuming.as_ref())?;
     let guards = Sites::guard(&plan, &destroy)?;
+    check_time(&plan)?;
     let command = asked.background.clone();
     let start = RunStarted { id, started, tool, name, tags, asked, plan: plan.clone(), environment };
     let mut story = Story { builder: RecordBuilder::new(start.clone()), on_event };
@@ -240,6 +249,13 @@ impl Story<'_> {
     }
 }
 
+/// A first slot fits in the time that may be used.
+fn check_time(plan: &Plan) -> Result<(), RunError> {
+    let session = Session::new(judging::session_plan(plan));
+    let (Some(allowed_ns), needed_ns) = (plan.max_time_ns, session.shortest_visit_ns()) else { return Ok(()) };
+    if allowed_ns < needed_ns { Err(RunError::NoTime { allowed_ns, needed_ns }) } else { Ok(()) }
+}
+
 fn error_chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
@@ -304,23 +320,24 @@ fn generations(plan: &Plan) -> Vec<Vec<GenerationMap>> {
 }
 
 /// How far a cell and the run are.
-fn progress(session: &Session, plan: &Plan, cell: usize) -> RunEvent {
+fn progress(session: &Session, plan: &Plan, cell: usize, now_ns: u64) -> RunEvent {
     let of = session.progress(cell);
+    let (run_remaining_ns, run_remaining_max_ns) = session.remaining_ns(now_ns);
     let judged = plan.cells[cell].stopping == StoppingRule::Sure && session.rules().claims;
     RunEvent::CellProgress {
         cell,
         precision: of.precision,
         precision_wanted: judged.then_some(of.precision_wanted),
         is_done: session.is_closed(cell),
-        run_remaining_ns: session.remaining_ns(),
-        run_remaining_max_ns: (0..plan.cells.len()).map(|cell| session.progress(cell).remaining_max_ns).sum(),
+        run_remaining_ns,
+        run_remaining_max_ns,
     }
 }
 
 impl Doing<'_> {
     /// Visits cells until the rules have had enough. Returns whether any cell had to be given up.
     fn all(&mut self, session: &mut Session, emit: &mut dyn FnMut(RunEvent)) -> Result<bool, RunError> {
-        (0..self.plan.cells.len()).for_each(|cell| emit(progress(session, self.plan, cell)));
+        (0..self.plan.cells.len()).for_each(|cell| emit(progress(session, self.plan, cell, self.clock.now_ns())));
         while !self.stop.load(Ordering::Relaxed) {
             match session.next_step(self.clock.now_ns()) {
                 Step::Done => break,
@@ -336,7 +353,7 @@ impl Doing<'_> {
                         session.abandon(slot.cell);
                         self.so_far.failed = true;
                     }
-                    emit(progress(session, self.plan, slot.cell));
+                    emit(progress(session, self.plan, slot.cell, self.clock.now_ns()));
                 }
             }
         }

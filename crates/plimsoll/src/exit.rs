@@ -62,7 +62,7 @@ impl Exit {
                     RunError::Refused(_) | RunError::Target(_) | RunError::Objects(_) | RunError::Layout(_) => {
                         Self::Target
                     }
-                    RunError::Unverifiable { .. } | RunError::Background(_) => Self::Usage,
+                    RunError::Unverifiable { .. } | RunError::NoTime { .. } | RunError::Background(_) => Self::Usage,
                     RunError::Engine(_) => Self::Kernel,
                     RunError::Io(_) => Self::Io,
                     RunError::Bug(_) => Self::Bug,

@@ -2,30 +2,49 @@
 
 use std::{
     fs, io,
-    sync::{Arc, atomic::AtomicBool},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread,
 };
 
+use plimsoll_io::clock::{Clock, MonotonicClock};
 use rustix::process::Signal;
 use signal_hook::{
     consts::{SIGHUP, SIGINT, SIGTERM},
     flag,
+    iterator::Signals,
+    low_level,
 };
 
 use crate::exit::Exit;
+
+/// Signals that follow each other this closely are one wish: `timeout`, and shells, tell a process and then its group.
+const ONE_WISH_NS: u64 = 500_000_000;
 
 /// A flag that the signals that mean "stop" set.
 pub fn on_signals() -> io::Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
     let ignored = ignored_signals();
-    for signal in [SIGINT, SIGTERM, SIGHUP] {
-        // Whoever started us with `nohup`, or in the background of a script, wants these ignored.
-        if ignored >> (signal - 1) & 1 == 1 {
-            continue;
+    // Whoever started us with `nohup`, or in the background of a script, wants these ignored.
+    let wanted = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| ignored >> (signal - 1) & 1 == 0);
+    let mut signals = Signals::new(wanted)?;
+    let told = Arc::clone(&stop);
+    thread::Builder::new().name("signals".to_owned()).spawn(move || {
+        let mut first_ns = None;
+        for _ in &mut signals {
+            let now_ns = MonotonicClock.now_ns();
+            match first_ns {
+                None => {
+                    first_ns = Some(now_ns);
+                    told.store(true, Ordering::Relaxed);
+                }
+                Some(at_ns) if now_ns - at_ns >= ONE_WISH_NS => low_level::exit(Exit::Interrupted as i32),
+                Some(_) => {}
+            }
         }
-        // In this order: the first signal sets the flag, the second finds it set.
-        flag::register_conditional_shutdown(signal, Exit::Interrupted as i32, Arc::clone(&stop))?;
-        flag::register(signal, Arc::clone(&stop))?;
-    }
+    })?;
     Ok(stop)
 }
 

@@ -35,7 +35,7 @@ pub(super) struct Look {
     pub(super) period_seconds: Option<usize>,
     pub(super) trend: Option<Trend>,
     /// Whether the mean says what one will get.
-    even: bool,
+    pub(super) even: bool,
     pub(super) passes: bool,
     /// The first visit, or the first second of a cell in one piece, that counts.
     from: usize,

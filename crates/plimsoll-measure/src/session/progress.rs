@@ -43,9 +43,16 @@ impl Session {
         }
     }
 
-    /// Load that all cells together are still expected to need.
-    pub fn remaining_ns(&self) -> u64 {
-        (0..self.cells.len()).map(|cell| self.progress(cell).remaining_ns).sum()
+    /// How long the session is still expected to take, and how long it may take: the load of all cells, a last visit
+    /// that has its own time, and never more than the time that is left.
+    pub fn remaining_ns(&self, now_ns: u64) -> (u64, u64) {
+        let cells = (0..self.cells.len()).map(|cell| self.progress(cell));
+        let (expected_ns, longest_ns) = cells.fold((0, 0), |(expected_ns, longest_ns), of| {
+            (expected_ns + of.remaining_ns, longest_ns + of.remaining_max_ns)
+        });
+        let bookend_ns = self.plan.bookend_ns.map_or(0, |at_ns| at_ns.saturating_sub(now_ns));
+        let left_ns = self.plan.time_max_ns.map_or(u64::MAX, |end_ns| end_ns.saturating_sub(now_ns));
+        (expected_ns.max(bookend_ns).min(left_ns), longest_ns.max(bookend_ns).min(left_ns))
     }
 
     fn remaining_alone(&self, state: &Cell, factor: f64) -> (u64, u64) {

@@ -314,12 +314,12 @@ fn visits_that_suffer_from_the_write_before_get_a_longer_ramp() {
 #[test]
 fn an_honest_guess_of_the_time_left() {
     let mut session = Session::new(plan(cells(8)));
-    let before_ns = session.remaining_ns();
+    let (before_ns, _) = session.remaining_ns(0);
     assert_eq!(before_ns, 8 * 12 * 7 * SECOND);
     let slots = drive(&mut session, &[&level(5000.0)]);
     let load_ns: u64 = slots.iter().map(|(_, slot)| slot.ramp_ns + slot.measured_ns.unwrap()).sum();
     assert!(before_ns.abs_diff(load_ns) < 60 * SECOND);
-    assert_eq!(session.remaining_ns(), 0);
+    assert_eq!(session.remaining_ns(0), (0, 0));
     assert!(session.progress(0).precision.unwrap() < 0.02);
 }
 
@@ -393,4 +393,41 @@ fn a_cell_alone_that_is_nearly_there_gets_more_time_and_one_that_jumps_about_doe
     assert!(loads.iter().all(|(_, load)| *load <= 1800), "{loads:?}");
     let wild: Vec<f64> = (0..7200).map(|t| if t / 7 % 2 == 0 { 100.0 } else { 100_000.0 }).collect();
     assert_eq!(load_s(&wild), (Verdict::Unstable, 900));
+}
+
+#[test]
+fn the_time_left_is_no_longer_than_what_may_be_used_and_no_shorter_than_to_the_bookend() {
+    let limited = SessionPlan { time_max_ns: Some(20 * SECOND), ..plan(cells(1)) };
+    assert_eq!(Session::new(limited).remaining_ns(6 * SECOND), (14 * SECOND, 14 * SECOND));
+    let bookend = SessionPlan { bookend_ns: Some(1800 * SECOND), ..plan(cells(2)) };
+    assert_eq!(Session::new(bookend).remaining_ns(300 * SECOND).0, 1500 * SECOND);
+}
+
+#[test]
+fn a_level_cell_that_time_ran_out_on_is_short_and_a_wild_one_unstable() {
+    let verdict = |cell_count: usize, seconds: u64, trace: &[f64]| {
+        let limited = SessionPlan { time_max_ns: Some(seconds * SECOND), ..plan(cells(cell_count)) };
+        let mut session = Session::new(limited);
+        drive(&mut session, &[trace]);
+        session.answer(0).verdict
+    };
+    let wild: Vec<f64> = (0..7200).map(|t| if t / 7 % 2 == 0 { 100.0 } else { 100_000.0 }).collect();
+    // After the first look and before the second one, which would have made it steady.
+    assert_eq!(verdict(1, 132, &level(5000.0)), Verdict::Short);
+    assert_eq!(verdict(6, 640, &level(5000.0)), Verdict::Short);
+    assert_eq!(verdict(1, 132, &wild), Verdict::Unstable);
+    assert_eq!(verdict(6, 700, &wild), Verdict::Unstable);
+}
+
+#[test]
+fn the_shortest_visit_is_what_fits() {
+    for count in [1, 3] {
+        let needed_ns = Session::new(plan(cells(count))).shortest_visit_ns();
+        let fits = |time_max_ns| {
+            let mut session = Session::new(SessionPlan { time_max_ns: Some(time_max_ns), ..plan(cells(count)) });
+            !drive(&mut session, &[&level(100.0)]).is_empty()
+        };
+        assert!(!fits(needed_ns - 1));
+        assert!(count > 1 || fits(needed_ns));
+    }
 }

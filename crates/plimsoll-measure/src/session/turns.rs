@@ -76,6 +76,16 @@ impl Session {
         })
     }
 
+    /// What the shortest of the first visits takes, ramp included.
+    pub fn shortest_visit_ns(&self) -> u64 {
+        let visit_ns = |index: usize| {
+            let slot = self.slot(index);
+            let measured_ns = slot.measured_ns.unwrap_or_default();
+            slot.ramp_ns + if self.cells[index].alone { measured_ns.min(LAST_VISIT_MIN_NS) } else { measured_ns }
+        };
+        (0..self.cells.len()).map(visit_ns).min().unwrap_or_default()
+    }
+
     /// Holds a slot to the time that is left. What is too short to be worth a visit ends the session.
     pub(super) fn fit(&self, slot: Slot, now_ns: u64) -> Step {
         let Some(end_ns) = self.plan.time_max_ns else { return Step::Visit(slot) };

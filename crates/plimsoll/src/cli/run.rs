@@ -4,7 +4,7 @@ use std::{path::PathBuf, str::FromStr};
 
 use clap::{
     Args, Command, Id,
-    builder::{PossibleValue, PossibleValuesParser, TypedValueParser},
+    builder::{NonEmptyStringValueParser, PossibleValue, PossibleValuesParser, TypedValueParser},
 };
 use plimsoll_measure::effort::Rules;
 use plimsoll_record::judgement;
@@ -121,7 +121,7 @@ pub struct RunArguments {
     ///
     /// Its output is discarded, and so is its input. The run shows how much tasks had to wait for processors, I/O and
     /// memory meanwhile. Runs with different commands, or without, are not compared unless that is wished.
-    #[arg(long, value_name = "COMMAND", help_heading = TIMING, hide_short_help = true)]
+    #[arg(long, value_name = "COMMAND", value_parser = NonEmptyStringValueParser::new(), help_heading = TIMING, hide_short_help = true)]
     pub background: Option<String>,
 
     /// Permit writing to this device, which must be blank; its content is lost; may be repeated
