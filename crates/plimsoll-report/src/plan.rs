@@ -28,7 +28,7 @@ pub fn plan(plan: &Plan) -> String {
     let Plan { seed, effort, precision, max_time_ns, bookend_ns, limit, cells } = plan;
     let mut out = format!("plan: {}, effort {effort}, seed {seed}\n", counted(cells.len() as u64, "cell"));
     if let Some(precision) = precision {
-        let _ = writeln!(out, "precision: {} %", numbers::percent(*precision));
+        let _ = writeln!(out, "precision: {}", numbers::percent(*precision));
     }
     if let Some(time_ns) = max_time_ns {
         let _ = writeln!(out, "no new slot after {}", Span { ns: *time_ns });
@@ -330,7 +330,10 @@ mod tests {
             operations: Some(1_000_000),
             ..Workload::default()
         };
-        let text = plan(&test_records::plan(&["/mnt/data"], &[Workload::default(), paced]));
+        let exact = test_records::plan(&["/mnt/data"], &[Workload::default(), paced]);
+        let told = plan(&Plan { precision: Some(0.005), ..exact.clone() });
+        assert!(told.contains("\nprecision: 0.5 %\n"), "{told}");
+        let text = plan(&exact);
         insta::assert_snapshot!(text, @r#"
     plan: 2 cells, effort quick, seed 42
 
