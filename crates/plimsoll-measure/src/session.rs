@@ -92,7 +92,7 @@ pub enum Step {
 }
 
 /// Why numbers do not speak of the storage, however even they are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Overruling {
     /// A cache answered.
     Cached,
@@ -197,7 +197,7 @@ impl Session {
 
     /// Says that a cell's numbers do not speak of the storage.
     pub fn overrule(&mut self, cell: usize, overruling: Overruling) {
-        self.overruled[cell] = self.overruled[cell].max(Some(overruling));
+        self.overruled[cell] = Some(overruling);
     }
 
     /// Whether a cell needs no more visits.
@@ -239,10 +239,7 @@ impl Session {
             Some(Overruling::Cached) => return Verdict::Cached,
             None => {}
         }
-        if self.predicted[cell].is_some() {
-            return Verdict::Burst;
-        }
-        // A cliff that was seen is there, however short the session.
+        // A burst that is predicted or was seen to end is there, however short the session.
         if burst {
             return Verdict::Burst;
         }
