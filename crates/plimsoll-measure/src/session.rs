@@ -114,6 +114,14 @@ struct Latest {
     cell: usize,
     /// Whether the slot before it wrote to the same target; unknown of the first one.
     after_write: Option<bool>,
+    /// When it ended; 0 before that.
+    ended_ns: u64,
+}
+
+impl Latest {
+    const fn handed_out(cell: usize, after_write: Option<bool>) -> Self {
+        Self { cell, after_write, ended_ns: 0 }
+    }
 }
 
 /// A session: its plan and all that was measured so far.
@@ -165,6 +173,7 @@ impl Session {
     pub fn next_step(&mut self, now_ns: u64) -> Step {
         let step = match self.next_turn(now_ns) {
             Some(turn) if turn.not_before_ns > now_ns => self.wait(turn.not_before_ns),
+            Some(turn) if self.settled_ns(turn.cell) > now_ns => self.wait(self.settled_ns(turn.cell)),
             Some(turn) => {
                 self.pass.pop_front();
                 self.fit(self.slot(turn.cell), now_ns)
@@ -172,7 +181,7 @@ impl Session {
             None => self.next_bookend(now_ns),
         };
         if let Step::Visit(Slot { cell, .. }) = step {
-            self.latest = Some(Latest { cell, after_write: self.latest.map(|_| self.follows_write(cell)) });
+            self.latest = Some(Latest::handed_out(cell, self.latest.map(|_| self.follows_write(cell))));
         }
         step
     }
@@ -183,6 +192,9 @@ impl Session {
     }
 
     fn take_in(&mut self, cell: usize, purpose: Purpose, visit: Visit) {
+        if let Some(latest) = &mut self.latest {
+            latest.ended_ns = visit.to_ns();
+        }
         if purpose == Purpose::Bookend {
             self.compare_bookend(cell, &visit);
         } else {

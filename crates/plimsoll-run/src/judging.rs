@@ -12,7 +12,7 @@ use plimsoll_workload::{
     settings::Effort,
 };
 
-/// Load that readers wait for after a write to the same storage, on top of the ramp.
+/// Rest that reads wait for after a write to the same storage.
 const SETTLE_NS: u64 = 2_000_000_000;
 
 /// What the rules are to know of a plan.

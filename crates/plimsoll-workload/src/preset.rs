@@ -103,13 +103,12 @@ fn read_and_write(name: &str, block_bytes: u32, queue_depth: u32) -> Vec<Workloa
 }
 
 /// The three questions that storage documentation tells people to ask, without a size.
+///
+/// The depths are what disks of 200,000 IOPS and of a gigabyte a second need, and no more: beyond the 128 requests that
+/// many Linux devices hold, kernels were seen to charge operations to a throttle twice.
 fn canonical() -> Vec<Workload> {
-    [
-        read_and_write("latency", 4 * KIB, 1),
-        read_and_write("iops", 4 * KIB, 256),
-        read_and_write("throughput", MIB, 256),
-    ]
-    .concat()
+    [read_and_write("latency", 4 * KIB, 1), read_and_write("iops", 4 * KIB, 128), read_and_write("throughput", MIB, 32)]
+        .concat()
 }
 
 /// More than the caches of most storage hold.
@@ -282,10 +281,10 @@ mod tests {
         let due = [
             ("latency-read", 100, 4096, 1),
             ("latency-write", 0, 4096, 1),
-            ("iops-read", 100, 4096, 256),
-            ("iops-write", 0, 4096, 256),
-            ("throughput-read", 100, 1 << 20, 256),
-            ("throughput-write", 0, 1 << 20, 256),
+            ("iops-read", 100, 4096, 128),
+            ("iops-write", 0, 4096, 128),
+            ("throughput-read", 100, 1 << 20, 32),
+            ("throughput-write", 0, 1 << 20, 32),
         ];
         assert_eq!(shapes, due.map(|(name, reads, block, depth)| (name.to_owned(), reads, block, depth, 1)));
         let parts: Vec<_> = ["latency", "iops", "throughput"].iter().flat_map(|name| plans(name)).collect();

@@ -19,6 +19,8 @@ const NEARBY: usize = 15;
 /// Visits wholly before the fall, where a cell was not measured in one piece: two equal levels and then another one
 /// are no exponential warm-up.
 const VISITS_BEFORE_MIN: usize = 2;
+/// Share of the fall from which a second is of neither level.
+const MIXED: f64 = 0.1;
 /// How close those visits have to be to the burst rate.
 const VISIT_DIFFERENCE_MAX: f64 = 0.05;
 
@@ -38,9 +40,10 @@ pub struct TokenBucket {
     pub burst_rate: f64,
     /// Operations a second after.
     pub sustained_rate: f64,
-    /// The end of the last second at the burst rate, in nanoseconds since load began.
+    /// The end of the last second wholly at the burst rate, in nanoseconds since load began.
     pub cliff_after_ns: u64,
-    /// The start of the first second below, in nanoseconds since load began. Between the two nothing was measured.
+    /// The start of the first second wholly below, in nanoseconds since load began. Between the two nothing was
+    /// measured, or a second that has some of both.
     pub cliff_before_ns: u64,
     /// Operations above the sustained rate until then: the size of the bucket. Known only without gaps.
     pub tokens: Option<f64>,
@@ -64,7 +67,12 @@ pub fn token_bucket(stretches: &[Stretch<'_>]) -> Option<TokenBucket> {
         && is_plateau(&rates[cliff + 1..], middle, sustained)
         && was_level(stretches, segment, cliff, burst);
     is_bucket.then(|| {
-        let (cliff_after_ns, cliff_before_ns) = times(stretches, cliff);
+        let margin = MIXED * (burst - sustained);
+        // The second that the cliff is in belongs to either side, by what most of it was.
+        let first_mixed = if rates[cliff - 1] < burst - margin { cliff - 1 } else { cliff };
+        let first_below = if rates[cliff] > sustained + margin { cliff + 1 } else { cliff };
+        let cliff_after_ns = times(stretches, first_mixed).0;
+        let cliff_before_ns = times(stretches, first_below).1;
         let above = || rates[..cliff].iter().map(|rate| rate - sustained).sum();
         let tokens = (stretches.len() == 1).then(above);
         TokenBucket { burst_rate: burst, sustained_rate: sustained, cliff_after_ns, cliff_before_ns, tokens }
@@ -156,6 +164,15 @@ mod tests {
             assert_eq!(found.cliff_before_ns, (2 + length as u64) * SECOND);
             let tokens = 3380.0 * length as f64;
             assert!((found.tokens.unwrap() - tokens).abs() < 0.02 * tokens);
+        }
+    }
+
+    #[test]
+    fn a_cliff_within_a_second_lies_between_its_start_and_its_end() {
+        for share in [0.15, 0.45, 0.75] {
+            let mixed = vec![3500.0 * share + 120.0 * (1.0 - share)];
+            let found = once(&[level(3500.0, 8), mixed, level(120.0, 120)].concat()).unwrap();
+            assert_eq!((found.cliff_after_ns, found.cliff_before_ns), (10 * SECOND, 11 * SECOND), "{share}");
         }
     }
 

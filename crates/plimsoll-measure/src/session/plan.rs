@@ -34,7 +34,7 @@ pub struct CellPlan {
     pub bytes_per_operation: f64,
     /// Load before the measured part, if not the effort's.
     pub ramp_ns: Option<u64>,
-    /// Additional load before the measured part when the visit before wrote to the same target and this one does not.
+    /// Rest before a visit when the one before wrote to the same target and this one does not.
     pub settle_ns: u64,
     /// Visits that were asked for; the rule does not decide then.
     pub fixed: Option<FixedVisits>,

@@ -24,7 +24,7 @@ impl Session {
             self.next_turn(at_ns);
             self.pass.retain(|turn| turn.cell != cell);
         }
-        self.latest = Some(Latest { cell, after_write: self.latest.map(|_| self.follows_write(cell)) });
+        self.latest = Some(Latest::handed_out(cell, self.latest.map(|_| self.follows_write(cell))));
         self.take_in(cell, purpose, visit);
     }
 

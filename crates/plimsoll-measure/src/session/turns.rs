@@ -43,9 +43,6 @@ impl Session {
         if cell.carry_over.is_some() {
             ramp_ns *= 2;
         }
-        if !cell.plan.writes && self.follows_write(index) {
-            ramp_ns += cell.plan.settle_ns;
-        }
         let ramp_ns = if continues { 0 } else { ramp_ns };
         let measured_ns = match cell.plan.fixed {
             Some(fixed) => fixed.measured_ns,
@@ -62,6 +59,13 @@ impl Session {
             _ => Purpose::Measure,
         };
         Slot { cell: index, round, ramp_ns, measured_ns, purpose }
+    }
+
+    /// When a cell may be visited, as far as writes to its target are concerned.
+    pub(super) fn settled_ns(&self, index: usize) -> u64 {
+        let plan = &self.cells[index].plan;
+        let waits = !plan.writes && self.follows_write(index);
+        self.latest.filter(|_| waits).map_or(0, |latest| latest.ended_ns + plan.settle_ns)
     }
 
     pub(super) fn follows_write(&self, cell: usize) -> bool {

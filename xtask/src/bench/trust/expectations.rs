@@ -35,7 +35,8 @@ const CASES: &[([&str; 2], &str, i32)] = &[
 ];
 
 pub(super) fn run(trial: &Trial<'_>) -> anyhow::Result<()> {
-    let capped = CappedDevices::create(1, &crate::repository().join("target"), DEVICE_BYTES, Backing::Cached)?;
+    let mut capped = CappedDevices::create(1, &crate::repository().join("target"), DEVICE_BYTES, Backing::Cached)?;
+    capped.devices[0].deepen_queue()?;
     for (name, operations) in RUNS {
         capped.cap_all(Cap::operations(operations))?;
         let run = Plimsoll::run_command([capped.first().path.as_path()], VISITS);

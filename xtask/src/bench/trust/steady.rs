@@ -15,8 +15,8 @@ const OPERATIONS: u64 = 5_000;
 /// At 4 KiB the operations bind, at 1 MiB the bytes do.
 const BYTES: u64 = 200_000_000;
 const DEVICE_BYTES: u64 = 256 << 20;
-/// Of 2 MiB: 256 buffers of 1 MiB, and some.
-const HUGE_PAGES: u64 = 144;
+/// Of 2 MiB: 32 buffers of 1 MiB, and some.
+const HUGE_PAGES: u64 = 24;
 const OFF_PERCENT_MAX: f64 = 0.5;
 
 /// The canonical set, as it runs when nothing is asked for.
