@@ -3,11 +3,10 @@
 use plimsoll_record::{
     client::ClientActivity,
     environment::{ContainerKind, DeviceEnvironment, TargetEnvironment, TargetKind},
+    numbers,
     record::{Cell, Outcome, Record},
 };
 use plimsoll_workload::settings::EngineChoice;
-
-use crate::numbers;
 
 /// A labelled line.
 pub(crate) struct Fact {

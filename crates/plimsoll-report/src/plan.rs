@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use plimsoll_measure::effort::Rules;
-use plimsoll_record::judgement;
+use plimsoll_record::{judgement, numbers};
 use plimsoll_workload::{
     certainty::StoppingRule,
     distribution::Distribution,
@@ -14,7 +14,7 @@ use plimsoll_workload::{
 
 use crate::{
     grid::{Column, Grid, Side},
-    numbers, printable, wrapping,
+    printable, wrapping,
 };
 
 /// Labels take this many columns.

@@ -5,10 +5,10 @@ use plimsoll_measure::{
     session::answer::{Answer, Window},
     stability::{Grade, Stability},
 };
+use plimsoll_record::numbers::{self, ABSENT};
 
 use crate::{
     grid::{Column, Grid, Side},
-    numbers::{self, ABSENT},
     rows::Metric,
     wrapping,
 };
