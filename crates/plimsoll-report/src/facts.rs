@@ -257,7 +257,7 @@ fn run(record: &Record) -> String {
     parts.join(", ")
 }
 
-/// How long a run that was resumed had been interrupted: ` (paused for 2 h, resumed on 2026-11-21 10:10 UTC)`.
+/// How long a run that was resumed had been interrupted: ` (paused for 2h 00m, resumed 2026-11-21 10:10 UTC)`.
 fn pauses(record: &Record) -> String {
     let Some(last) = record.resumed.last() else { return String::new() };
     let times = match record.resumed.len() {
