@@ -118,12 +118,6 @@ struct Latest {
     ended_ns: u64,
 }
 
-impl Latest {
-    const fn handed_out(cell: usize, after_write: Option<bool>) -> Self {
-        Self { cell, after_write, ended_ns: 0 }
-    }
-}
-
 /// A session: its plan and all that was measured so far.
 #[derive(Clone, Debug)]
 pub struct Session {
@@ -181,9 +175,15 @@ impl Session {
             None => self.next_bookend(now_ns),
         };
         if let Step::Visit(Slot { cell, .. }) = step {
-            self.latest = Some(Latest::handed_out(cell, self.latest.map(|_| self.follows_write(cell))));
+            self.note_latest(cell);
         }
         step
+    }
+
+    /// Notes that a cell's slot was handed out, and what came before it.
+    fn note_latest(&mut self, cell: usize) {
+        let after_write = self.latest.map(|_| self.follows_write(cell));
+        self.latest = Some(Latest { cell, after_write, ended_ns: 0 });
     }
 
     /// Takes in what a visit measured.

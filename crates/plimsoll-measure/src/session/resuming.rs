@@ -4,7 +4,7 @@
 //! afterwards is what was known then: which cells are closed and why, who is still to be visited in the pass that had
 //! begun, and which targets have had their last look. Only the clock has gone on.
 
-use super::{Latest, Purpose, Session, visit::Visit};
+use super::{Purpose, Session, visit::Visit};
 
 /// A stretch in which nobody measured, because the session was interrupted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,7 +24,7 @@ impl Session {
             self.next_turn(at_ns);
             self.pass.retain(|turn| turn.cell != cell);
         }
-        self.latest = Some(Latest::handed_out(cell, self.latest.map(|_| self.follows_write(cell))));
+        self.note_latest(cell);
         self.take_in(cell, purpose, visit);
     }
 
