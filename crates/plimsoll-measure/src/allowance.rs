@@ -2,8 +2,6 @@
 //!
 //! A bucket holds tokens and is refilled at the sustained rate. While it holds any, the volume follows its load.
 
-use serde::{Deserialize, Serialize};
-
 /// A rate this much above the sustained one cannot be the sustained one. Above the error of a catalog entry.
 const ABOVE: f64 = 1.155;
 /// Seconds count as spending when they exceed the sustained rate by this factor.
@@ -12,9 +10,7 @@ const SPENDING: f64 = 1.10;
 const GONE: f64 = 1.1;
 
 /// What a token pays for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Unit {
     /// One operation.
     #[default]
@@ -24,11 +20,9 @@ pub enum Unit {
 }
 
 /// A burst allowance of a target.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Allowance {
     /// What a token pays for.
-    #[serde(default)]
     pub unit: Unit,
     /// Tokens a second that are there for ever.
     pub sustained: f64,
@@ -61,12 +55,6 @@ impl Allowance {
     pub fn seconds_left(&self, tokens_per_second: f64, spent: f64) -> Option<f64> {
         let drain = tokens_per_second - self.sustained;
         (drain > 0.0).then(|| (self.bucket - spent).max(0.0) / drain)
-    }
-
-    /// Seconds of load that empty a full bucket for certain, at the highest rate the target reaches.
-    pub fn seconds_to_exhaust(&self, tokens_per_second: f64) -> Option<f64> {
-        let drain = tokens_per_second - self.sustained;
-        (drain > 0.0).then(|| 1.25 * self.bucket / drain + 30.0)
     }
 }
 

@@ -1,7 +1,5 @@
 //! How much trouble to take: what the words quick, standard and thorough mean in seconds, rounds and percent.
 
-use serde::{Deserialize, Serialize};
-
 use crate::stopping::Demand;
 
 /// A second in nanoseconds.
@@ -14,8 +12,7 @@ const VISIT_SECONDS: f64 = 7.0;
 const EXTENSION_MAX: f64 = 16.0;
 
 /// How much trouble to take.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Effort {
     /// A first look within a minute. It claims nothing.
     Quick,

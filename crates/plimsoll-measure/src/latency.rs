@@ -42,8 +42,9 @@ impl Totals {
 
     fn merge(&mut self, other: &Self) {
         self.count = self.count.saturating_add(other.count);
-        self.clamped += other.clamped;
-        self.sum_ns += other.sum_ns;
+        // A record from elsewhere may say anything.
+        self.clamped = self.clamped.saturating_add(other.clamped);
+        self.sum_ns = self.sum_ns.saturating_add(other.sum_ns);
         self.sum_of_squares += other.sum_of_squares;
         self.min_ns = self.min_ns.min(other.min_ns);
         self.max_ns = self.max_ns.max(other.max_ns);

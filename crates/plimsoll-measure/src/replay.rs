@@ -87,6 +87,8 @@ pub struct PairAnswer {
     pub ratio: Ratio,
     /// Blocks of four visits.
     pub blocks: usize,
+    /// Blocks that the wanted precision takes: more than there are when they would be too many, or the traces end.
+    pub blocks_wanted: usize,
     /// Load that all visits took, ramps included.
     pub load_ns: u64,
 }
@@ -119,7 +121,8 @@ fn replay_in_order(first: &[f64], second: &[f64], seed: u64) -> Option<PairAnswe
         now_ns = to_ns;
     }
     let ratio = comparison.ratio(0.95)?;
-    Some(PairAnswer { ratio, blocks: comparison.logs().len(), load_ns: now_ns })
+    let (blocks, blocks_wanted) = (comparison.logs().len(), comparison.blocks_wanted());
+    Some(PairAnswer { ratio, blocks, blocks_wanted, load_ns: now_ns })
 }
 
 /// What a visit to a trace measures when it begins now; one that ends by itself does so at once.
@@ -169,6 +172,8 @@ mod tests {
         assert_eq!(answer.verdict.as_str(), "short");
         assert_eq!(replay(&[], &ReplayPlan::default()).estimate, None);
         assert_eq!(replay_pair(&[5.0; 30], &[5.0; 30], 1), None);
+        let brief = replay_pair(&[5.0; 60], &[5.0; 60], 1).unwrap();
+        assert_eq!((brief.blocks, brief.blocks_wanted), (3, 12));
     }
 
     proptest! {

@@ -92,7 +92,7 @@ pub enum Step {
 }
 
 /// Why numbers do not speak of the storage, however even they are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Overruling {
     /// A cache answered.
     Cached,
@@ -116,12 +116,6 @@ struct Latest {
     after_write: Option<bool>,
     /// When it ended; 0 before that.
     ended_ns: u64,
-}
-
-impl Latest {
-    const fn handed_out(cell: usize, after_write: Option<bool>) -> Self {
-        Self { cell, after_write, ended_ns: 0 }
-    }
 }
 
 /// A session: its plan and all that was measured so far.
@@ -181,9 +175,15 @@ impl Session {
             None => self.next_bookend(now_ns),
         };
         if let Step::Visit(Slot { cell, .. }) = step {
-            self.latest = Some(Latest::handed_out(cell, self.latest.map(|_| self.follows_write(cell))));
+            self.note_latest(cell);
         }
         step
+    }
+
+    /// Notes that a cell's slot was handed out, and what came before it.
+    fn note_latest(&mut self, cell: usize) {
+        let after_write = self.latest.map(|_| self.follows_write(cell));
+        self.latest = Some(Latest { cell, after_write, ended_ns: 0 });
     }
 
     /// Takes in what a visit measured.
@@ -209,7 +209,7 @@ impl Session {
 
     /// Says that a cell's numbers do not speak of the storage.
     pub fn overrule(&mut self, cell: usize, overruling: Overruling) {
-        self.overruled[cell] = self.overruled[cell].max(Some(overruling));
+        self.overruled[cell] = Some(overruling);
     }
 
     /// Whether a cell needs no more visits.
@@ -251,10 +251,7 @@ impl Session {
             Some(Overruling::Cached) => return Verdict::Cached,
             None => {}
         }
-        if self.predicted[cell].is_some() {
-            return Verdict::Burst;
-        }
-        // A cliff that was seen is there, however short the session.
+        // A burst that is predicted or was seen to end is there, however short the session.
         if burst {
             return Verdict::Burst;
         }

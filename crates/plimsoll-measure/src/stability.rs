@@ -73,8 +73,6 @@ pub struct Stability {
     pub low_share: f64,
     /// The share of seconds below a tenth of the median.
     pub stalled_share: f64,
-    /// The share of seconds in which nothing completed.
-    pub zero_share: f64,
 }
 
 /// The 95 % quantile of rates over their 5 % quantile; 1 of nothing.
@@ -110,7 +108,6 @@ impl Stability {
             highest,
             low_share,
             stalled_share: below(0.1 * median),
-            zero_share: share(sorted.partition_point(|rate| *rate <= 0.0)),
         })
     }
 

@@ -28,11 +28,6 @@ pub fn two_sided_p(t: f64, degrees: f64) -> f64 {
     if t.is_nan() { 1.0 } else { (2.0 * distribution(degrees).cdf(-t.abs())).min(1.0) }
 }
 
-/// The probability of a normal deviate at least this far from zero, in either direction.
-pub fn normal_two_sided_p(z: f64) -> f64 {
-    if z.is_nan() { 1.0 } else { (2.0 * Normal::standard().cdf(-z.abs())).min(1.0) }
-}
-
 /// The value below which a normal deviate lies with this probability.
 pub fn normal_quantile(probability: f64) -> f64 {
     Normal::standard().inverse_cdf(probability)

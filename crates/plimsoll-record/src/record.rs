@@ -274,7 +274,7 @@ pub struct Window {
 impl Record {
     /// The time in which the run was interrupted.
     pub fn paused_ns(&self) -> u64 {
-        self.resumed.iter().map(|resumption| resumption.paused_ns).sum()
+        self.resumed.iter().fold(0, |sum: u64, resumption| sum.saturating_add(resumption.paused_ns))
     }
 
     /// Whether any operation failed or any block was wrong.

@@ -4,11 +4,10 @@ use plimsoll_record::{
     client::ClientActivity,
     environment::{ContainerKind, DeviceEnvironment, TargetEnvironment, TargetKind},
     event::SlotPurpose,
+    numbers,
     record::{Cell, Outcome, Record},
 };
 use plimsoll_workload::settings::EngineChoice;
-
-use crate::numbers;
 
 /// A labelled line.
 pub(crate) struct Fact {
@@ -264,7 +263,7 @@ fn run(record: &Record) -> String {
     parts.join(", ")
 }
 
-/// How long a run that was resumed had been interrupted: ` (paused for 2 h, resumed on 2026-11-21 10:10 UTC)`.
+/// How long a run that was resumed had been interrupted: ` (paused for 2h 00m, resumed 2026-11-21 10:10 UTC)`.
 fn pauses(record: &Record) -> String {
     let Some(last) = record.resumed.last() else { return String::new() };
     let times = match record.resumed.len() {

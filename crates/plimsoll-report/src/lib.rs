@@ -1,8 +1,8 @@
 //! Records as text for people. Pure: it is handed records and plans and returns strings; it prints nothing, looks
 //! nothing up, and reads neither a clock nor a terminal.
 //!
-//! Read [`table::record`] first, then [`comparison`]; [`numbers`] is the only place where a number becomes text, and
-//! [`printable`] the one that names and paths pass on their way into lines and tables.
+//! Read [`table::record`] first, then [`comparison`]. Numbers become text in [`plimsoll_record::numbers`] alone, and
+//! [`printable`] is what names and paths pass on their way into lines and tables.
 
 #![forbid(unsafe_code)]
 
@@ -22,6 +22,3 @@ pub mod table;
 #[cfg(test)]
 mod test_records;
 mod wrapping;
-
-/// The room of numbers is beside the record, because sentences in records have numbers too.
-pub use plimsoll_record::numbers;

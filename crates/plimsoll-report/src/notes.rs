@@ -1,6 +1,7 @@
 //! The sentences below the tables: what failed, what is doubtful, what is good to know.
 
 use plimsoll_record::{
+    numbers::{self, count},
     record::{Cell, NOT_RUN, Record},
     results::{DirectionResult, Finding, OpenLoopResult, Severity, VerificationResult},
 };
@@ -8,7 +9,6 @@ use plimsoll_workload::plan::Pacing;
 
 use crate::{
     facts,
-    numbers::{self, count},
     rows::{self, Metric},
     style::Tone,
 };

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use plimsoll_measure::effort::Rules;
-use plimsoll_record::judgement;
+use plimsoll_record::{judgement, numbers};
 use plimsoll_workload::{
     certainty::StoppingRule,
     distribution::Distribution,
@@ -14,7 +14,7 @@ use plimsoll_workload::{
 
 use crate::{
     grid::{Column, Grid, Side},
-    numbers, printable, wrapping,
+    printable, wrapping,
 };
 
 /// Labels take this many columns.
@@ -332,7 +332,10 @@ mod tests {
             operations: Some(1_000_000),
             ..Workload::default()
         };
-        let text = plan(&test_records::plan(&["/mnt/data"], &[Workload::default(), paced]));
+        let exact = test_records::plan(&["/mnt/data"], &[Workload::default(), paced]);
+        let told = plan(&Plan { precision: Some(0.005), ..exact.clone() });
+        assert!(told.contains("\nprecision: 0.5 %\n"), "{told}");
+        let text = plan(&exact);
         insta::assert_snapshot!(text, @r#"
     plan: 2 cells, effort quick, seed 42
 

@@ -5,10 +5,10 @@ use plimsoll_measure::{
     session::answer::{Answer, Window},
     stability::{Grade, Stability},
 };
+use plimsoll_record::numbers::{self, ABSENT};
 
 use crate::{
     grid::{Column, Grid, Side},
-    numbers::{self, ABSENT},
     rows::Metric,
     wrapping,
 };
@@ -68,7 +68,7 @@ pub fn traces<'a>(rows: &[TraceRow<'a>], width: usize) -> String {
 pub fn pair(names: [&str; 2], answer: Option<&PairAnswer>, width: usize) -> String {
     let [first, second] = names;
     let line = |label: &str, text: &str| wrapping::labelled(&format!("{label:<9}"), text, width);
-    let Some(PairAnswer { ratio, blocks, load_ns }) = answer else {
+    let Some(PairAnswer { ratio, blocks, blocks_wanted, load_ns }) = answer else {
         return line("verdict", "the traces are too short to compare, or nothing completes");
     };
     let detectable = numbers::percent(ratio.detectable);
@@ -81,9 +81,15 @@ pub fn pair(names: [&str; 2], answer: Option<&PairAnswer>, width: usize) -> Stri
         "{second} has {:.3} times the rate of {first}; 95 % interval {:.3} to {:.3}",
         ratio.ratio, ratio.low, ratio.high
     );
+    let wanted = if blocks_wanted > blocks {
+        let wanted = numbers::count(*blocks_wanted as u64);
+        format!("; {wanted} blocks would make the interval as narrow as it should be")
+    } else {
+        String::new()
+    };
     line("ratio", &sentence)
         + &line("verdict", &verdict)
-        + &line("load", &format!("{} in {blocks} blocks of four visits", numbers::clock(*load_ns)))
+        + &line("load", &format!("{} in {blocks} blocks of four visits{wanted}", numbers::clock(*load_ns)))
 }
 
 #[cfg(test)]
@@ -124,5 +130,8 @@ mod tests {
         let same = replay_pair(&level(1000.0), &level(1000.0), 0);
         assert!(pair(["a.csv", "b.csv"], same.as_ref(), 100).contains("no difference found"));
         assert!(pair(["a.csv", "b.csv"], None, 100).contains("too short"));
+        let brief = replay_pair(&level(1000.0)[..60], &level(1100.0)[..60], 0);
+        let text = pair(["a.csv", "b.csv"], brief.as_ref(), 100);
+        assert!(text.contains("1m 00s in 3 blocks of four visits; 12 blocks would make"), "{text}");
     }
 }

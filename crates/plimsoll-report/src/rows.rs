@@ -4,13 +4,13 @@ use plimsoll_measure::verdict::Verdict;
 use plimsoll_record::{
     latencies::LatencyInterval,
     limit::Bound,
+    numbers::{self, ABSENT, AT_LEAST},
     record::{Cell, NOT_RUN},
     results::DirectionResult,
 };
 
 use crate::{
     grid::{Column, Grid, Side},
-    numbers::{self, ABSENT, AT_LEAST},
     style::Tone,
 };
 

@@ -1,11 +1,9 @@
 //! The runs of a history as a table, one a row.
 
 use jiff::civil::DateTime;
+use plimsoll_record::numbers;
 
-use crate::{
-    grid::{Column, Grid, Side},
-    numbers,
-};
+use crate::grid::{Column, Grid, Side};
 
 /// A run in the list of runs.
 #[derive(Clone, Debug, PartialEq)]

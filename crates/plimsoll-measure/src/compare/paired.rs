@@ -12,9 +12,9 @@ use crate::{
 };
 
 /// Blocks that the scatter is learned from.
-pub const FIRST_BLOCKS: usize = 12;
+const FIRST_BLOCKS: usize = 12;
 /// Blocks at most.
-pub const BLOCKS_MAX: usize = 60;
+const BLOCKS_MAX: usize = 60;
 /// Load at the start of a visit that is not measured. Short visits find more in the same time than long ones.
 pub const RAMP_NS: u64 = 1_000_000_000;
 /// The measured part of a visit.
@@ -49,19 +49,19 @@ pub fn ratio(logs: &[f64], confidence: f64) -> Option<Ratio> {
     (logs.len() >= 2).then(|| Ratio::of_logs(mean(logs), error, count - 1.0, confidence))
 }
 
-/// The blocks that the first ones call for; the first twelve are looked at, whatever comes after.
-pub fn blocks_needed(logs: &[f64]) -> usize {
-    let first = &logs[..logs.len().min(FIRST_BLOCKS)];
+/// The blocks that the precision takes, by the scatter of the first ones: whatever comes after does not matter.
+fn blocks_wanted(logs: &[f64]) -> usize {
+    let Some(first) = logs.get(..FIRST_BLOCKS) else { return FIRST_BLOCKS };
     let precision = PRECISION.max(PRECISION_OF_DIFFERENCE * mean(first).abs());
-    let beyond = quantile(0.975, (first.len() - 1).max(1) as f64);
-    let needed = (beyond * variance(first).sqrt() / precision).powi(2).ceil();
-    (needed as usize).clamp(FIRST_BLOCKS, BLOCKS_MAX)
+    let beyond = quantile(0.975, (FIRST_BLOCKS - 1) as f64);
+    let wanted = (beyond * variance(first).sqrt() / precision).powi(2).ceil();
+    (wanted as usize).max(FIRST_BLOCKS)
 }
 
 /// The ratio from all blocks of a two-stage comparison: its error is that of the first blocks, which decided how many
 /// there are, or of all when they scatter more: a neighbour that comes later has no place in the theory. `None` before
 /// the first blocks are there.
-pub fn two_stage_ratio(logs: &[f64], confidence: f64) -> Option<Ratio> {
+fn two_stage_ratio(logs: &[f64], confidence: f64) -> Option<Ratio> {
     let first = logs.get(..FIRST_BLOCKS)?;
     let error = (variance(first).max(variance(logs)) / logs.len() as f64).sqrt();
     Some(Ratio::of_logs(mean(logs), error, (FIRST_BLOCKS - 1) as f64, confidence))
@@ -89,7 +89,7 @@ impl PairedComparison {
 
     /// Whose turn it is; `None` when all blocks are done.
     pub fn next_side(&self) -> Option<Side> {
-        let is_done = self.blocks >= FIRST_BLOCKS && self.blocks >= self.blocks_needed();
+        let is_done = self.blocks >= self.blocks_wanted().min(BLOCKS_MAX);
         let at = self.first.len() + self.second.len();
         let outer = if Random::at(self.seed, &[self.blocks as u64]).below(2) == 0 { Side::First } else { Side::Second };
         (!is_done).then_some(if at == 0 || at == 3 { outer } else { outer.other() })
@@ -109,14 +109,9 @@ impl PairedComparison {
         }
     }
 
-    /// Blocks that it takes in all, as far as is known by now.
-    pub fn blocks_needed(&self) -> usize {
-        if self.logs.len() < FIRST_BLOCKS { FIRST_BLOCKS } else { blocks_needed(&self.logs) }
-    }
-
-    /// Whether the number of blocks was cut before the precision that was wanted.
-    pub fn is_cut_short(&self) -> bool {
-        self.blocks_needed() == BLOCKS_MAX
+    /// Blocks that the precision takes, as far as is known by now; there may be more than are ever measured.
+    pub fn blocks_wanted(&self) -> usize {
+        blocks_wanted(&self.logs)
     }
 
     /// The logarithms of the ratios of blocks.
@@ -181,6 +176,16 @@ mod tests {
     }
 
     #[test]
+    fn what_scatters_too_much_ends_at_the_most_blocks_and_says_how_many_it_takes() {
+        let wild = |seed| test_noise::rates(100.0, 0.3, 0.1, 240, seed);
+        let (comparison, sides) = compare(&wild(1), &wild(2), 7);
+        assert_eq!(sides.len(), 4 * BLOCKS_MAX);
+        assert!(comparison.blocks_wanted() > BLOCKS_MAX, "{}", comparison.blocks_wanted());
+        let (calm, sides) = compare(&noise(100.0, 1), &noise(100.0, 2), 7);
+        assert_eq!(sides.len(), 4 * calm.blocks_wanted());
+    }
+
+    #[test]
     fn equals_differ_as_rarely_as_promised_and_ten_percent_are_always_found() {
         let runs = 400;
         let found = |ratio: f64, seeds: u64| {
@@ -216,7 +221,7 @@ mod tests {
 
         #[test]
         fn later_blocks_do_not_change_how_many_there_are(logs in proptest::collection::vec(-0.2..0.2_f64, 12..60)) {
-            prop_assert_eq!(blocks_needed(&logs), blocks_needed(&logs[..FIRST_BLOCKS]));
+            prop_assert_eq!(blocks_wanted(&logs), blocks_wanted(&logs[..FIRST_BLOCKS]));
         }
     }
 }

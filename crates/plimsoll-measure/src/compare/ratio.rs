@@ -55,35 +55,11 @@ impl Ratio {
     }
 }
 
-/// How large a difference, as a share, so many runs of each side find four times in five, when runs of one side scatter
-/// by this share. Infinite below two runs.
-pub fn detectable_with_runs(scatter: f64, runs: u32) -> f64 {
-    if runs < 2 {
-        return f64::INFINITY;
-    }
-    let degrees = f64::from(2 * (runs - 1));
-    let error = scatter * (2.0 / f64::from(runs)).sqrt();
-    (student::quantile(0.975, degrees) + student::quantile(POWER, degrees)) * error
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
     use super::*;
-
-    #[test]
-    fn few_runs_find_large_differences_only() {
-        // Percent, for a scatter of 1 %, 3 %, 5 % and 10 %.
-        for (runs, percents) in [(2, [5.4, 16.0, 27.0, 54.0]), (3, [3.0, 9.1, 15.0, 30.0]), (20, [0.9, 2.7, 4.5, 9.0])]
-        {
-            for (scatter, percent) in [0.01, 0.03, 0.05, 0.10].into_iter().zip(percents) {
-                let found = 100.0 * detectable_with_runs(scatter, runs);
-                assert!((found - percent).abs() <= 0.03 * percent, "{runs} runs, {scatter}: {found}, not {percent}");
-            }
-        }
-        assert!(detectable_with_runs(0.01, 1).is_infinite());
-    }
 
     #[test]
     fn no_scatter_is_certainty() {

@@ -4,10 +4,7 @@
 //! or not: a worker that waits for its storage anyway does not care who else has the processors. Whoever does harm
 //! shows in the workers' own run delay.
 
-use serde::{Deserialize, Serialize};
-
-/// Share of the time that workers wait for a processor from which the rate may be the machine's: as for a queue that is
-/// not kept filled.
+/// Share of the time that workers wait for a processor from which the rate may be the machine's.
 const RUN_DELAY_RED: f64 = 0.10;
 /// Seconds that are this even were not set by how long workers waited for a processor, which is never even while others
 /// compete for it: a storage with a cap makes up for what it lost, and delivers its cap in each second.
@@ -18,10 +15,6 @@ const NEVER: f64 = f64::INFINITY;
 /// What is known of the machine while it measured; absent what is not. Shares are of 1.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ClientNumbers {
-    /// Rate times mean latency over depth, of a closed loop.
-    pub occupancy: Option<f64>,
-    /// The 99th percentile of how late operations of an open loop were sent.
-    pub lateness_p99_ns: Option<f64>,
     /// The median latency of operations.
     pub latency_p50_ns: Option<f64>,
     /// The 99.9th percentile of operations.
@@ -52,28 +45,12 @@ pub struct ClientNumbers {
     pub oversleep_p99_9_ns: Option<f64>,
     /// The longest.
     pub oversleep_max_ns: Option<f64>,
-    /// Traffic as a share of the line rate.
-    pub network: Option<f64>,
-    /// How often the network's allowance was exceeded.
-    pub network_allowance_exceeded: Option<f64>,
-    /// Segments sent again.
-    pub retransmits: Option<f64>,
-    /// How often the processor was slowed for its heat.
-    pub thermal_throttles: Option<f64>,
-    /// Whether the processor saves power.
-    pub saves_power: bool,
     /// The rate as a share of what the same load reaches against nothing.
     pub null_target_share: Option<f64>,
-    /// The lower end of the interval of the relative rise with half as many threads more.
-    pub more_threads_rise_low: Option<f64>,
-    /// The relative rise.
-    pub more_threads_rise: Option<f64>,
 }
 
 /// How bad it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Severity {
     /// Worth a note: comparisons within a session survive it, absolute numbers may not.
     Yellow,
@@ -82,14 +59,8 @@ pub enum Severity {
 }
 
 /// What was looked at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Check {
-    /// Little's law: the queue is not kept filled.
-    Occupancy,
-    /// Operations of an open loop are sent late; value in median latencies.
-    Lateness,
     /// One of our threads is busy.
     BusiestThread,
     /// Our workers wait for a processor.
@@ -114,23 +85,12 @@ pub enum Check {
     Oversleep,
     /// The longest oversleep exceeds the storage's own tail, in nanoseconds.
     OversleepTail,
-    /// The network is near its line rate.
-    Network,
-    /// The network's allowance was exceeded.
-    NetworkAllowance,
-    /// Segments were sent again.
-    Retransmits,
-    /// The processor was slowed.
-    Thermal,
     /// The same load against nothing is hardly faster.
     NullTarget,
-    /// More threads are faster.
-    MoreThreads,
 }
 
 /// A check that failed, with the limit that it failed.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ClientLimit {
     /// What was looked at.
     pub check: Check,
@@ -138,18 +98,15 @@ pub struct ClientLimit {
     pub severity: Severity,
     /// What was found.
     pub value: f64,
-    /// What it should not exceed; of the occupancy, not fall below.
+    /// What it should not exceed.
     pub limit: f64,
 }
 
 /// Goes through all checks whose numbers are there.
 pub fn client_limits(numbers: &ClientNumbers) -> Vec<ClientLimit> {
-    let ratio = |left: Option<f64>, right: Option<f64>| Some(left? / right.filter(|right| *right > 0.0)?);
-    let lateness = ratio(numbers.lateness_p99_ns, numbers.latency_p50_ns);
     let is_even = numbers.spread.is_some_and(|spread| spread <= EVEN_SPREAD_MAX);
     let run_delay_red = if is_even { NEVER } else { RUN_DELAY_RED };
     let above = [
-        (Check::Lateness, lateness, 0.10, 1.0),
         (Check::BusiestThread, numbers.busiest_thread, 0.70, 0.85),
         (Check::RunDelay, numbers.run_delay, 0.05, run_delay_red),
         (Check::MachineCpu, numbers.machine_cpu, 0.85, NEVER),
@@ -158,19 +115,13 @@ pub fn client_limits(numbers: &ClientNumbers) -> Vec<ClientLimit> {
         (Check::MemoryPressure, numbers.memory_pressure, 0.01, NEVER),
         (Check::MemoryEvents, numbers.memory_events, 0.0, 0.0),
         (Check::Swapping, numbers.swapped, 0.0, NEVER),
-        (Check::Network, numbers.network, 0.70, 0.90),
-        (Check::NetworkAllowance, numbers.network_allowance_exceeded, 0.0, 0.0),
-        (Check::Retransmits, numbers.retransmits, 0.001, 0.01),
         (Check::NullTarget, numbers.null_target_share, 1.0 / 3.0, 0.5),
     ];
     let mut limits: Vec<ClientLimit> =
         above.into_iter().filter_map(|(check, value, yellow, red)| exceeded(check, value?, yellow, red)).collect();
-    limits.extend(numbers.occupancy.and_then(occupancy));
     limits.extend(numbers.clock_source.as_deref().and_then(clock_source));
     limits.extend(clock_read(numbers));
     limits.extend(oversleep(numbers));
-    limits.extend(thermal(numbers));
-    limits.extend(more_threads(numbers));
     limits
 }
 
@@ -184,15 +135,6 @@ fn exceeded(check: Check, value: f64, yellow: f64, red: f64) -> Option<ClientLim
         Some(ClientLimit { check, severity: Severity::Red, value, limit: red })
     } else {
         (value > yellow).then_some(ClientLimit { check, severity: Severity::Yellow, value, limit: yellow })
-    }
-}
-
-fn occupancy(value: f64) -> Option<ClientLimit> {
-    let limit = |severity, limit| Some(ClientLimit { check: Check::Occupancy, severity, value, limit });
-    match value {
-        value if value < 0.90 => limit(Severity::Red, 0.90),
-        value if value < 0.95 => limit(Severity::Yellow, 0.95),
-        _ => None,
     }
 }
 
@@ -224,18 +166,6 @@ fn oversleep(numbers: &ClientNumbers) -> Vec<ClientLimit> {
     late.into_iter().chain(tail).collect()
 }
 
-fn thermal(numbers: &ClientNumbers) -> Option<ClientLimit> {
-    let throttles = numbers.thermal_throttles.unwrap_or_default();
-    let saving = ClientLimit { check: Check::Thermal, severity: Severity::Yellow, value: 0.0, limit: 0.0 };
-    exceeded(Check::Thermal, throttles, 0.0, 0.0).or_else(|| numbers.saves_power.then_some(saving))
-}
-
-fn more_threads(numbers: &ClientNumbers) -> Option<ClientLimit> {
-    let (rise, low) = (numbers.more_threads_rise?, numbers.more_threads_rise_low?);
-    let limit = ClientLimit { check: Check::MoreThreads, severity: Severity::Red, value: rise, limit: 0.05 };
-    (rise > 0.05 && low > 0.0).then_some(limit)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -252,7 +182,6 @@ mod tests {
     #[test]
     fn an_idle_machine_with_a_good_clock_passes() {
         let numbers = ClientNumbers {
-            occupancy: Some(0.99),
             busiest_thread: Some(0.4),
             run_delay: Some(0.005),
             machine_cpu: Some(0.3),
@@ -273,25 +202,19 @@ mod tests {
         let with = |check: Check, value: f64| {
             let mut numbers = ClientNumbers::default();
             *match check {
-                Check::Occupancy => &mut numbers.occupancy,
                 Check::BusiestThread => &mut numbers.busiest_thread,
                 Check::RunDelay => &mut numbers.run_delay,
                 Check::Steal => &mut numbers.steal,
                 Check::Throttled => &mut numbers.throttled,
-                Check::Network => &mut numbers.network,
-                Check::Retransmits => &mut numbers.retransmits,
                 _ => &mut numbers.null_target_share,
             } = Some(value);
             numbers
         };
         let cases = [
-            (Check::Occupancy, 0.93, 0.85),
             (Check::BusiestThread, 0.75, 0.9),
             (Check::RunDelay, 0.08, 0.2),
             (Check::Steal, 0.01, 0.03),
             (Check::Throttled, 0.001, 0.9),
-            (Check::Network, 0.8, 0.95),
-            (Check::Retransmits, 0.002, 0.02),
             (Check::NullTarget, 0.4, 0.6),
         ];
         for (check, yellow, red) in cases {
@@ -346,16 +269,5 @@ mod tests {
             ..ClientNumbers::default()
         };
         assert_eq!(found(&numbers), [(Check::OversleepTail, Severity::Yellow)]);
-    }
-
-    #[test]
-    fn more_threads_have_to_be_faster_for_certain() {
-        let with = |rise, low| ClientNumbers {
-            more_threads_rise: Some(rise),
-            more_threads_rise_low: Some(low),
-            ..Default::default()
-        };
-        assert_eq!(found(&with(0.2, 0.1)), [(Check::MoreThreads, Severity::Red)]);
-        assert_eq!(found(&with(0.2, -0.1)), []);
     }
 }

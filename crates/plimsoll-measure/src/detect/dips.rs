@@ -1,7 +1,5 @@
 //! Dips that come back like clockwork: flushes, checkpoints, refresh cycles.
 
-use serde::{Deserialize, Serialize};
-
 use crate::series::{
     moments::{mean, median},
     period::period,
@@ -11,8 +9,7 @@ use crate::series::{
 const DEPTH_MIN: f64 = 0.05;
 
 /// Regular dips.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PeriodicDips {
     /// Seconds from dip to dip.
     pub period_seconds: usize,

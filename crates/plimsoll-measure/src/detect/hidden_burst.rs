@@ -1,7 +1,5 @@
 //! What cannot be excluded without a catalog: a burst allowance larger than the session used.
 
-use serde::{Deserialize, Serialize};
-
 /// The rate that the sustained one is supposed to be, as a share of the measured one.
 const SUPPOSED: f64 = 0.5;
 
@@ -17,8 +15,7 @@ pub struct Load {
 }
 
 /// The allowance that would have had to be there, had the measured rate been a burst.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HiddenBurst {
     /// Time from the first load on the target to the last.
     pub span_ns: u64,

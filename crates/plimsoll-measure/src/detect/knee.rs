@@ -1,13 +1,10 @@
 //! How deep the queue has to be, and where more depth only makes operations wait.
 
-use serde::{Deserialize, Serialize};
-
 /// The knee is the lowest depth whose rate is this close to the highest.
 const CLOSE: f64 = 0.05;
 
 /// One depth of a sweep.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DepthPoint {
     /// Operations in flight, all jobs together.
     pub depth: u32,
@@ -16,8 +13,7 @@ pub struct DepthPoint {
 }
 
 /// The knee of a sweep.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Knee {
     /// The lowest depth within 5 % of the highest rate.
     pub depth: u32,

@@ -1,7 +1,5 @@
 //! Two kinds of operations in one latency distribution: those that a cache answered, and those that it did not.
 
-use serde::{Deserialize, Serialize};
-
 use crate::latency::LatencyHistogram;
 
 /// Bins over a factor of ten: wide enough that chance makes no valleys, narrow enough to tell modes apart.
@@ -16,11 +14,8 @@ const DISTANCE_MIN: f64 = 2.0;
 const RATIO_MIN: f64 = 4.0;
 
 /// Two modes.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TwoModes {
-    /// The latency that separates them.
-    pub threshold_ns: f64,
     /// The share of operations below: of reads, about the hit ratio of a cache.
     pub fast_share: f64,
     /// The typical latency below; the geometric mean.
@@ -57,9 +52,9 @@ fn class(bins: &[f64], first: usize) -> Class {
 pub fn two_modes(histogram: &LatencyHistogram) -> Option<TwoModes> {
     let bins = bins(histogram);
     let total: f64 = bins.iter().sum();
-    let (split, fast, slow) = (1..bins.len())
-        .map(|split| (split, class(&bins[..split], 0), class(&bins[split..], split)))
-        .filter(|(_, fast, slow)| fast.weight > 0.0 && slow.weight > 0.0)
+    let (fast, slow) = (1..bins.len())
+        .map(|split| (class(&bins[..split], 0), class(&bins[split..], split)))
+        .filter(|(fast, slow)| fast.weight > 0.0 && slow.weight > 0.0)
         .max_by(|left, right| between(left).total_cmp(&between(right)))?;
     let distance = 2.0_f64.sqrt() * (slow.mean - fast.mean) / (fast.variance + slow.variance).sqrt().max(1e-9);
     let fast_ns = latency_of(fast.mean);
@@ -68,17 +63,11 @@ pub fn two_modes(histogram: &LatencyHistogram) -> Option<TwoModes> {
         && valley(&bins, &fast, &slow) <= VALLEY_MAX * fast.peak.min(slow.peak)
         && distance > DISTANCE_MIN
         && slow_ns > RATIO_MIN * fast_ns;
-    found.then(|| TwoModes {
-        threshold_ns: latency_of(split as f64 - 0.5),
-        fast_share: fast.weight / total,
-        fast_ns,
-        slow_ns,
-        distance,
-    })
+    found.then(|| TwoModes { fast_share: fast.weight / total, fast_ns, slow_ns, distance })
 }
 
 /// The variance between the classes, which Otsu's rule maximises.
-fn between((_, fast, slow): &(usize, Class, Class)) -> f64 {
+fn between((fast, slow): &(Class, Class)) -> f64 {
     fast.weight * slow.weight * (slow.mean - fast.mean).powi(2)
 }
 

@@ -1,7 +1,5 @@
 //! How much of a latency is waiting in a queue: Little's law.
 
-use serde::{Deserialize, Serialize};
-
 /// The share of the latency that is waiting before the latency is called bound by the queue.
 const WAITING_MIN: f64 = 0.5;
 
@@ -12,8 +10,7 @@ pub fn occupancy(rate: f64, mean_latency_ns: f64, depth: u32) -> f64 {
 }
 
 /// A latency that says how deep the queue is, not how fast the storage is.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct QueueBound {
     /// The mean latency that was measured.
     pub latency_ns: f64,

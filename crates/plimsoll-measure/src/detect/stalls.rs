@@ -1,6 +1,4 @@
-//! Times in which next to nothing completed, and how rare they are when none was seen.
-
-use serde::{Deserialize, Serialize};
+//! Times in which next to nothing completed.
 
 use super::token_bucket::Stretch;
 use crate::series::moments::median;
@@ -9,8 +7,7 @@ use crate::series::moments::median;
 const STALLED: f64 = 0.1;
 
 /// Stalls of a cell.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Stalls {
     /// How many, adjacent seconds counted once.
     pub count: usize,
@@ -18,10 +15,6 @@ pub struct Stalls {
     pub longest_seconds: f64,
     /// The share of seconds that were stalled.
     pub share: f64,
-    /// Seconds that were watched.
-    pub watched_seconds: f64,
-    /// With 95 % confidence, stalls are rarer than one in so many seconds; known when none was seen.
-    pub rarer_than_seconds: Option<f64>,
 }
 
 /// Looks for stalls in stretches of values that are `value_seconds` long each. `None` of nothing.
@@ -38,14 +31,10 @@ pub fn stalls(stretches: &[Stretch<'_>], value_seconds: f64) -> Option<Stalls> {
         .filter(|run| is_stall(&run[0]))
         .map(<[f64]>::len)
         .collect();
-    let watched_seconds = all.len() as f64 * value_seconds;
     Some(Stalls {
         count: runs.len(),
         longest_seconds: runs.iter().max().map_or(0.0, |longest| *longest as f64 * value_seconds),
         share: runs.iter().sum::<usize>() as f64 / all.len() as f64,
-        watched_seconds,
-        // The rule of three: what happened in none of n trials happens in at most three of n.
-        rarer_than_seconds: runs.is_empty().then_some(watched_seconds / 3.0),
     })
 }
 
@@ -62,7 +51,7 @@ mod tests {
     #[test]
     fn adjacent_stalled_seconds_are_one_stall() {
         let found = of(&[9.0, 0.0, 0.1, 9.0, 9.0, 0.5, 9.0, 9.0, 9.0, 9.0]);
-        assert_eq!((found.count, found.rarer_than_seconds), (2, None));
+        assert_eq!(found.count, 2);
         assert!((found.longest_seconds - 2.0).abs() < 1e-9 && (found.share - 0.3).abs() < 1e-9);
     }
 
@@ -71,11 +60,6 @@ mod tests {
         let (early, late) = ([9.0, 9.0, 0.0], [0.0, 9.0, 9.0]);
         let stretches = [Stretch { from_ns: 0, rates: &early }, Stretch { from_ns: 99, rates: &late }];
         assert_eq!(stalls(&stretches, 1.0).unwrap().count, 2);
-    }
-
-    #[test]
-    fn no_stall_in_five_minutes_is_less_than_one_in_a_hundred_seconds() {
-        assert_eq!(of(&[9.0; 300]).rarer_than_seconds, Some(100.0));
     }
 
     #[test]
@@ -89,8 +73,8 @@ mod tests {
             rates in proptest::collection::vec(prop::sample::select(vec![0.0, 9.0]), 1..99),
         ) {
             let found = of(&rates);
-            prop_assert!(found.longest_seconds <= found.share * found.watched_seconds + 1e-9);
-            prop_assert_eq!(found.count == 0, found.rarer_than_seconds.is_some());
+            prop_assert!(found.longest_seconds <= found.share * rates.len() as f64 + 1e-9);
+            prop_assert_eq!(found.count == 0, rates.iter().all(|rate| *rate > 0.0));
         }
     }
 }

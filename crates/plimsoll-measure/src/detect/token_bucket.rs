@@ -3,8 +3,6 @@
 //! The fall of a token bucket is abrupt, the plateau after it is flat, and the burst does not come back. A neighbour
 //! that arrived and has not left yet looks the same; only rest and a second burst tell them apart.
 
-use serde::{Deserialize, Serialize};
-
 use crate::series::{
     change_points::{ShiftRule, change_points},
     moments::{mean, median, sorted},
@@ -36,8 +34,7 @@ pub struct Stretch<'a> {
 }
 
 /// A burst and its end.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TokenBucket {
     /// Operations a second before.
     pub burst_rate: f64,

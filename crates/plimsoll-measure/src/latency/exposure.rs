@@ -13,9 +13,9 @@ pub fn exposed_share(histograms: &[&LatencyHistogram], limit_ns: u64) -> f64 {
     let beyond = |histogram: &&LatencyHistogram| -> f64 {
         histogram.buckets().map(|(latency, count)| (latency - limit).max(0.0) * count as f64).sum()
     };
-    let time_ns: u128 = histograms.iter().map(|histogram| histogram.totals.sum_ns).sum();
+    let time_ns: f64 = histograms.iter().map(|histogram| histogram.totals.sum_ns as f64).sum();
     let beyond_ns: f64 = histograms.iter().map(beyond).sum();
-    if time_ns > 0 { (beyond_ns / time_ns as f64).min(1.0) } else { 0.0 }
+    if time_ns > 0.0 { (beyond_ns / time_ns).min(1.0) } else { 0.0 }
 }
 
 #[cfg(test)]

@@ -1,12 +1,9 @@
 //! What may be said of a cell, and why.
 
-use serde::{Deserialize, Serialize};
-
 use crate::{series::slope::Trend, stability::Stability, verdict::Verdict};
 
 /// A stretch of the session.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
     /// Its start, in nanoseconds since the session began.
     pub from_ns: u64,
@@ -15,8 +12,7 @@ pub struct Window {
 }
 
 /// A rate and how far it may be off.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
     /// Operations a second.
     pub rate: f64,
@@ -47,8 +43,7 @@ impl Estimate {
 }
 
 /// A burst allowance at work, in operations a second.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Burst {
     /// The rate while it lasts.
     pub burst_rate: f64,
@@ -65,8 +60,7 @@ pub struct Burst {
 }
 
 /// A later visit found another rate than the one that was claimed.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Moved {
     /// The rate of the claim, of the cell that was visited again.
     pub was: f64,

@@ -45,7 +45,7 @@ pub(super) struct Look {
 pub(super) struct Cell {
     pub(super) plan: CellPlan,
     pub(super) rules: Rules,
-    /// Whether the cell is measured in one piece.
+    /// Whether the cell is judged second by second, and not by its visits.
     pub(super) alone: bool,
     /// Visits that are judged.
     pub(super) visits: Vec<Visit>,

@@ -4,7 +4,7 @@
 //! afterwards is what was known then: which cells are closed and why, who is still to be visited in the pass that had
 //! begun, and which targets have had their last look. Only the clock has gone on.
 
-use super::{Latest, Purpose, Session, visit::Visit};
+use super::{Purpose, Session, visit::Visit};
 
 /// A stretch in which nobody measured, because the session was interrupted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,7 +24,7 @@ impl Session {
             self.next_turn(at_ns);
             self.pass.retain(|turn| turn.cell != cell);
         }
-        self.latest = Some(Latest::handed_out(cell, self.latest.map(|_| self.follows_write(cell))));
+        self.note_latest(cell);
         self.take_in(cell, purpose, visit);
     }
 
@@ -222,9 +222,13 @@ mod tests {
             prop_assert!(session.is_closed(0));
             prop_assert!(rest.first().is_none_or(|done| done.slot.ramp_ns > 0), "load has to build up again");
             let stretches = session.stretches(0);
-            prop_assert!(stretches.len() == 1 + usize::from(!rest.is_empty()), "{stretches:?}");
-            if let Some(done) = rest.first() {
-                prop_assert_eq!(stretches[1].from_ns, done.visit.from_ns);
+            // When less than a ramp was missing, the second after it comes too late for the last look.
+            let measured_ns: u64 = rest.iter().map(|done| done.visit.total().elapsed_ns).sum();
+            let counts = 1..=1 + usize::from(!rest.is_empty());
+            prop_assert!(counts.contains(&stretches.len()), "{stretches:?}");
+            prop_assert!(measured_ns < 2 * SECOND || stretches.len() == 2, "{stretches:?}");
+            if let (Some(done), Some(stretch)) = (rest.first(), stretches.get(1)) {
+                prop_assert_eq!(stretch.from_ns, done.visit.from_ns);
             }
         }
     }

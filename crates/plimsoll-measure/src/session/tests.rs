@@ -251,7 +251,6 @@ fn what_answered_instead_of_the_storage_has_the_last_word() {
     session.overrule(0, Overruling::Cached);
     assert_eq!(session.answer(0).verdict, Verdict::Cached);
     session.overrule(0, Overruling::ClientLimited);
-    session.overrule(0, Overruling::Cached);
     assert_eq!(session.answer(0).verdict, Verdict::ClientLimited);
 }
 

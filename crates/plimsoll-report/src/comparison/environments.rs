@@ -4,11 +4,12 @@
 
 use plimsoll_record::{
     environment::{CgroupIoLimit, ContainerEnvironment, Environment, TargetEnvironment},
+    numbers,
     record::Record,
 };
 
 use super::{Difference, side::Subject};
-use crate::{facts, numbers};
+use crate::facts;
 
 /// All that differs and is known of both sides.
 pub(super) fn differences(first: &Subject<'_>, second: &Subject<'_>) -> Vec<Difference> {

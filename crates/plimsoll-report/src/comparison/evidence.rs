@@ -111,7 +111,8 @@ fn counted(cell: &Cell) -> impl Iterator<Item = &SlotSummary> {
 fn is_in_one_piece(cell: &Cell) -> bool {
     let follows = |pair: [&SlotSummary; 2]| {
         let [before, after] = pair;
-        after.ramp_ns == 0 && after.from_ns <= before.from_ns + before.elapsed_ns + GAP_NS
+        let until_ns = before.from_ns.saturating_add(before.elapsed_ns).saturating_add(GAP_NS);
+        after.ramp_ns == 0 && after.from_ns <= until_ns
     };
     let visits: Vec<&SlotSummary> = counted(cell).collect();
     visits.len() < VISITS_MIN || visits.windows(2).any(|pair| follows([pair[0], pair[1]]))
@@ -132,9 +133,9 @@ fn visits(cell: &Cell, operation: Operation, metric: Metric) -> Result<Vec<(u32,
 /// each pass is a value: the ratio is the same, and what the order does to a pass only widens the interval.
 fn in_turns(first: &[(u32, f64)], second: &[(u32, f64)]) -> Option<Evidence> {
     let at = |visits: &[(u32, f64)], round: u32| visits.iter().find(|visit| visit.0 == round).map(|visit| visit.1);
-    let last = first.iter().chain(second).map(|(round, _)| *round).max()?;
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
-    for round in (0..=last).step_by(PASSES_PER_BLOCK) {
+    let begins_block = |round: &u32| round.is_multiple_of(PASSES_PER_BLOCK as u32);
+    for round in first.iter().map(|(round, _)| *round).filter(begins_block) {
         let block = |visits: &[(u32, f64)]| Some([at(visits, round)?, at(visits, round + 1)?]);
         if let (Some(one), Some(other)) = (block(first), block(second)) {
             ours.extend(one);
@@ -179,7 +180,7 @@ fn of_seconds(cell: &Cell, operation: Operation, percentile: fn(&Interval) -> Op
     }
     let window = cell.window?;
     let is_within = |second: &&Interval| {
-        let middle_ns = second.t_ns + second.length_ns / 2;
+        let middle_ns = second.t_ns.saturating_add(second.length_ns / 2);
         second.measured && window.from_ns <= middle_ns && middle_ns <= window.to_ns
     };
     let log = |second: &Interval| percentile(second).filter(|ns| *ns > 0).map(|ns| (ns as f64).ln());

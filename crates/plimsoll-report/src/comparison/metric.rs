@@ -3,12 +3,11 @@
 use std::str::FromStr;
 
 use plimsoll_record::{
+    numbers,
     record::Cell,
     results::{DirectionResult, LatencySummary, SlotRate, SlotSummary},
 };
 use serde::Serialize;
-
-use crate::numbers;
 
 /// What kind of operation a number is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

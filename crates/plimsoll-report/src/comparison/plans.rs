@@ -2,7 +2,10 @@
 
 use std::str::FromStr;
 
-use plimsoll_record::record::{Cell, Record};
+use plimsoll_record::{
+    numbers,
+    record::{Cell, Record},
+};
 use plimsoll_workload::{
     plan::{BlockPlan, Pacing},
     settings::FileSharing,
@@ -10,7 +13,6 @@ use plimsoll_workload::{
 use serde::Serialize;
 
 use super::Difference;
-use crate::numbers;
 
 /// Something about a cell's plan without which its numbers mean something else.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

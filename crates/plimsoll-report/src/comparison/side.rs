@@ -3,13 +3,14 @@
 use jiff::Timestamp;
 use plimsoll_record::{
     environment::TargetEnvironment,
+    numbers,
     record::{Cell, Record},
 };
 use serde::Serialize;
 use uuid::Uuid;
 
 use super::ComparisonError;
-use crate::{facts, numbers};
+use crate::facts;
 
 /// One of the systems that are compared.
 #[derive(Clone, Debug, PartialEq, Serialize)]

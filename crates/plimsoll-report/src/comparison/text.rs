@@ -1,5 +1,7 @@
 //! A comparison as text for a terminal, and in Markdown.
 
+use plimsoll_record::numbers;
+
 use super::{
     Comparison, Pair,
     expectation::{Outcome, Standing},
@@ -8,7 +10,7 @@ use super::{
 };
 use crate::{
     grid::{Column, Grid, Side as Alignment, escaped},
-    numbers, printable,
+    printable,
     style::{Style, Tone},
     table::{LABEL_WIDTH, WIDTH_MIN, labelled},
     wrapping,

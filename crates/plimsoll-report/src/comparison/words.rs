@@ -4,11 +4,9 @@ use plimsoll_measure::{
     compare::{conclusion::Conclusion, ratio::Ratio},
     verdict::Verdict,
 };
-
-use plimsoll_record::record::NOT_RUN;
+use plimsoll_record::{numbers, record::NOT_RUN};
 
 use super::{CellPair, Compared, MetricPair};
-use crate::numbers;
 
 /// From this ratio on, a factor says more than a percentage.
 const FACTOR_MIN: f64 = 1.5;

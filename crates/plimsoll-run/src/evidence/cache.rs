@@ -20,7 +20,6 @@ pub(super) fn cache_numbers(cell: &Cell) -> CacheNumbers {
         rate: bound.map_or(0.0, |bound| bound.rate),
         limit: bound.map(|bound| bound.limit),
         repeats: repeats(cell),
-        ..CacheNumbers::default()
     }
 }
 
@@ -51,14 +50,6 @@ pub(super) fn cached(cell: &Cell) -> Vec<Finding> {
                 "read-above-device-limit",
                 Severity::Warning,
                 format!("the rate is {ratio:.2} times the limit: something else answered, or the limit is another one"),
-                &[("ratio", json!(ratio))],
-            ),
-            CacheSign::BelowFloor(ratio) => finding(
-                "latency-below-floor",
-                Severity::Warning,
-                format!(
-                    "the median latency is {ratio:.2} of what the medium takes at the least: something else answered"
-                ),
                 &[("ratio", json!(ratio))],
             ),
             CacheSign::RepeatFaster(ratio) => return repeats_faster(cell, Some(ratio)),

@@ -59,7 +59,6 @@ fn client_numbers(cell: &Cell, environment: &Environment) -> ClientNumbers {
         null_target_share: rate(cell)
             .zip(client.null_operations_per_second.filter(|null| *null > 0.0))
             .map(|(rate, null)| rate / null),
-        ..ClientNumbers::default()
     }
 }
 
@@ -94,13 +93,6 @@ pub(super) fn client_sentence(limit: &ClientLimit) -> Finding {
             ),
         ),
         Check::NullTarget => ("client-headroom", format!("plimsoll without storage is hardly faster: {share} of that")),
-        Check::Occupancy
-        | Check::Lateness
-        | Check::Network
-        | Check::NetworkAllowance
-        | Check::Retransmits
-        | Check::Thermal
-        | Check::MoreThreads => ("client-limit", format!("{check:?} is {value:.3}, the limit {limit:.3}")),
     };
     let severity = match severity {
         client::Severity::Red => Severity::Warning,

@@ -16,6 +16,7 @@ use crate::findings::finding;
 
 /// Depths that make a sweep in which to look for a knee.
 const SWEEP_MIN: usize = 3;
+
 /// Sentences about cells that differ in depth alone: where more depth stops helping, and what the wait is.
 pub fn of_sweeps(cells: &[Cell]) -> Vec<(usize, Finding)> {
     let mut findings = Vec::new();

@@ -163,6 +163,8 @@ fn pair_line(answer: Option<&PairAnswer>) -> Value {
         "hi": ratio.map(|ratio| ratio.high),
         "different": ratio.is_some_and(Ratio::differs),
         "detectable": ratio.map(|ratio| ratio.detectable),
+        "blocks": answer.map(|answer| answer.blocks),
+        "blocks_wanted": answer.map(|answer| answer.blocks_wanted),
         "cost_s": answer.map(|answer| answer.load_ns as f64 / 1e9),
     })
 }

@@ -86,8 +86,12 @@ pub(super) fn slots(resuming: &Resuming) -> Vec<RunEvent> {
 }
 
 /// The command that goes on with a run that has just been interrupted.
-pub(super) fn command(record: &Record, state: &State) -> String {
+pub(super) fn command(record: &Record, keeps_files: bool, state: &State) -> String {
     let mut command = format!("plimsoll run --resume {}", record.id);
+    if keeps_files {
+        // The record does not say it, and without it the files would go when the run is done.
+        command += " --keep-files";
+    }
     let mut flag = |name: &str, path: &str| command += &format!(" {name} {}", quoted(path));
     for target in record.environment.targets.iter().filter(|target| target.kind == TargetKind::Device) {
         if record.cells.iter().any(|cell| cell.target == target.name && cell.plan.writes()) {

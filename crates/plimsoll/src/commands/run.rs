@@ -54,6 +54,7 @@ pub fn run(arguments: &RunArguments, state: &State, printer: Printer) -> anyhow:
     let mut saving = Saving::new(state, journal, printer);
     let mut progress = progress::choose(printer.is_quiet(), &request.plan);
     let before = request.resuming.as_ref().map_or_else(Vec::new, resume::slots);
+    let keeps_files = request.keep_files;
     let record = run_plan(request, &stop, &mut |event| {
         saving.event(event);
         progress.event(event);
@@ -74,7 +75,7 @@ pub fn run(arguments: &RunArguments, state: &State, printer: Printer) -> anyhow:
             }
         });
         if saved == Saved::Resumable {
-            printer.note(format!("`{}` goes on with it", resume::command(&record, state)));
+            printer.note(format!("`{}` goes on with it", resume::command(&record, keeps_files, state)));
         }
     }
     let answer = if arguments.json {

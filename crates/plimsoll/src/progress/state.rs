@@ -2,9 +2,10 @@
 
 use plimsoll_record::{
     event::{RunEvent, SlotResult},
+    numbers,
     results::Interval,
 };
-use plimsoll_report::{numbers, printable};
+use plimsoll_report::printable;
 use plimsoll_workload::plan::{CellPlan, Plan};
 
 /// A run as far as its events have told.

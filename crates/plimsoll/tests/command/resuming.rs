@@ -206,6 +206,16 @@ fn files_that_a_run_made_are_made_again_and_removed_again() {
 }
 
 #[test]
+fn the_command_that_goes_on_keeps_the_files_that_were_to_be_kept() {
+    let place = Place::new();
+    fs::write(place.path("plan.toml"), "keep_files = true\n[[workload]]\nrw = 'randread'\n").unwrap();
+    let child = start(&place, "run DATA --plan ROOT/plan.toml --size 2M --passes 4 --duration 500ms --ramp 200ms");
+    wait_for_slots(&place, 1);
+    let said = end(child, Signal::TERM);
+    assert!(said.stderr.contains(" --keep-files` goes on with it"), "{}", said.stderr);
+}
+
+#[test]
 fn time_that_may_be_used_at_most_is_time_that_is_used() {
     let place = place_with_file();
     let child = start(&place, &format!("{RUN} --max-time 12s"));
