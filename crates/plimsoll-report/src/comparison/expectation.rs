@@ -59,9 +59,9 @@ impl fmt::Display for Expectation {
 pub struct Outcome {
     /// The expectation, as typed.
     pub expectation: String,
-    /// The worst of all cells; not judged when none could be.
+    /// The worst of all cells. It only holds as a whole when every cell was judged.
     pub result: Standing,
-    /// Every number that it is about.
+    /// Every number that it is about, also where it could not be judged.
     pub cells: Vec<Judged>,
 }
 
@@ -72,8 +72,9 @@ pub struct Judged {
     pub side: String,
     /// The target, when sides have several, and the workload.
     pub cell: String,
-    /// Which operations.
-    pub operation: Operation,
+    /// Which operations; absent where the cell as a whole could not be judged.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub operation: Option<Operation>,
     /// What became of it.
     pub result: Standing,
     /// What the comparison says, or why it says nothing.
@@ -81,11 +82,13 @@ pub struct Judged {
 }
 
 /// Whether an expectation holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Standing {
     /// It cannot be told.
     NotJudged,
+    /// It holds in some cells and cannot be told in others. Only an expectation as a whole can be so.
+    PartlyHeld,
     /// It holds.
     Held,
     /// It is not broken for certain, but may be.
@@ -99,6 +102,7 @@ impl Standing {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::NotJudged => "not judged",
+            Self::PartlyHeld => "partly held",
             Self::Held => "held",
             Self::Unsure => "not sure",
             Self::Breached => "breached",
@@ -111,18 +115,53 @@ impl Outcome {
     pub(super) fn with(&self, result: Standing) -> impl Iterator<Item = &Judged> {
         self.cells.iter().filter(move |judged| judged.result == result)
     }
+
+    fn new(expectation: &Expectation, cells: Vec<Judged>) -> Self {
+        let mut outcome = Self { expectation: expectation.text.clone(), result: Standing::NotJudged, cells };
+        let has = |result| outcome.with(result).next().is_some();
+        // What was not judged must never pass for what holds.
+        outcome.result = if has(Standing::Breached) {
+            Standing::Breached
+        } else if has(Standing::Unsure) {
+            Standing::Unsure
+        } else {
+            match (has(Standing::Held), has(Standing::NotJudged)) {
+                (true, false) => Standing::Held,
+                (true, true) => Standing::PartlyHeld,
+                (false, _) => Standing::NotJudged,
+            }
+        };
+        outcome
+    }
+}
+
+impl Judged {
+    /// A cell of which nothing could be judged, and why.
+    fn not_judged(pair: &Pair, cell: String, text: String) -> Self {
+        Self { side: pair.side.clone(), cell, operation: None, result: Standing::NotJudged, text }
+    }
+
+    /// The cell, and which operations of it.
+    pub(super) fn place(&self) -> String {
+        self.operation.map_or_else(|| self.cell.clone(), |operation| format!("{} {}", self.cell, operation.plural()))
+    }
 }
 
 impl Expectation {
     /// What became of it.
     pub(super) fn judge(&self, pairs: &[Pair]) -> Outcome {
-        let cells = pairs.iter().flat_map(|pair| pair.cells.iter().map(move |cell| (pair, cell)));
-        let numbers = cells.flat_map(|(pair, cell)| {
-            cell.metrics.iter().filter(|metric| metric.metric == self.metric).map(move |metric| (pair, cell, metric))
-        });
-        let cells: Vec<Judged> = numbers.map(|(pair, cell, metric)| self.judge_number(pair, cell, metric)).collect();
-        let result = cells.iter().map(|judged| judged.result).max().unwrap_or(Standing::NotJudged);
-        Outcome { expectation: self.text.clone(), result, cells }
+        let mut judged = Vec::new();
+        for pair in pairs {
+            for cell in &pair.cells {
+                let numbers = cell.metrics.iter().filter(|metric| metric.metric == self.metric);
+                judged.extend(numbers.map(|metric| self.judge_number(pair, cell, metric)));
+                if cell.metrics.is_empty() {
+                    judged.push(Judged::not_judged(pair, cell.label(), cell.sentence.clone()));
+                }
+            }
+            judged.extend(pair.one_sided().map(|(cell, text)| Judged::not_judged(pair, cell.to_owned(), text)));
+        }
+        Outcome::new(self, judged)
     }
 
     fn judge_number(&self, pair: &Pair, cell: &CellPair, metric: &MetricPair) -> Judged {
@@ -135,7 +174,7 @@ impl Expectation {
             }
             None => (Standing::NotJudged, metric.reason.clone().unwrap_or_default()),
         };
-        Judged { side: pair.side.clone(), cell: cell.label(), operation: metric.operation, result, text }
+        Judged { side: pair.side.clone(), cell: cell.label(), operation: Some(metric.operation), result, text }
     }
 
     fn of_ratio(&self, ratio: &Ratio) -> Standing {
