@@ -37,8 +37,14 @@ impl FromStr for Expectation {
         let place = text.find(['<', '>']).ok_or_else(how)?;
         let (metric, change) = (text[..place].trim(), text[place + 1..].trim());
         let metric = metric.parse()?;
-        let number = change.strip_suffix('%').filter(|_| change.starts_with(['+', '-'])).ok_or_else(how)?;
+        let number = change.strip_suffix('%').ok_or_else(how)?;
         let percent: f64 = number.trim().parse().map_err(|_| how())?;
+        if !change.starts_with(['+', '-']) {
+            let metric = &text[..=place];
+            return Err(format!(
+                "\"{text}\" lacks the sign of the change: write {metric}+{change} or {metric}-{change}"
+            ));
+        }
         if !percent.is_finite() || percent <= -100.0 {
             return Err(format!("\"{text}\" never holds or never fails: nothing changes by -100 % or more"));
         }
@@ -203,6 +209,19 @@ mod tests {
         assert_eq!(parse("p99.9>+0%").unwrap().0, Metric::P99_9);
         for text in ["", "p99", "p99>10%", "p99>+10", "p98>+10%", "p99=+10%", "iops<-100%", "iops<-NaN%", ">+1%"] {
             assert!(parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_with_an_expectation_is_named() {
+        for (text, words) in [
+            ("iops<5%", "\"iops<5%\" lacks the sign of the change: write iops<+5% or iops<-5%"),
+            ("IOPS<-5%", "\"IOPS\" is written in lower case: iops"),
+            ("speed<-5%", "\"speed\" cannot be compared: choose one of iops,"),
+            ("p99>+10", "is not an expectation"),
+        ] {
+            let error = text.parse::<Expectation>().unwrap_err();
+            assert!(error.contains(words), "{error}");
         }
     }
 
