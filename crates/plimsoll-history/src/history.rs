@@ -164,7 +164,8 @@ impl History {
         stored::decode(id, &bytes.ok_or_else(|| HistoryError::NotFound(id.to_string()))?)
     }
 
-    /// The run that a person means by a whole or shortened id, by `latest`, or by the name of a baseline.
+    /// The run that a person means by `latest`, by the name of a baseline, by a whole or shortened id, or by its own name:
+    /// the latest that has it.
     pub fn find(&self, text: &str) -> Result<Uuid, HistoryError> {
         if text == reference::LATEST {
             return self.latest()?.ok_or(HistoryError::Empty);
@@ -172,17 +173,19 @@ impl History {
         if let Some(run) = self.baseline(text)? {
             return Ok(run);
         }
-        let not_found = || HistoryError::NotFound(text.to_owned());
-        let digits = reference::id_digits(text).ok_or_else(not_found)?;
-        if !reference::is_long_enough(&digits) {
-            return Err(HistoryError::TooShort(text.to_owned()));
+        let digits = reference::id_digits(text);
+        if let Some(digits) = digits.as_deref().filter(|digits| reference::is_long_enough(digits)) {
+            let candidates = self.beginning_with(digits)?;
+            match candidates.as_slice() {
+                [] => {}
+                [one] => return Ok(*one),
+                _ => return Err(HistoryError::Ambiguous { text: text.to_owned(), candidates }),
+            }
         }
-        let mut candidates = self.beginning_with(&digits)?;
-        match candidates.len() {
-            0 => Err(not_found()),
-            1 => Ok(candidates.remove(0)),
-            _ => Err(HistoryError::Ambiguous { text: text.to_owned(), candidates }),
-        }
+        self.latest_named(text)?.ok_or_else(|| match digits {
+            Some(digits) if !reference::is_long_enough(&digits) => HistoryError::TooShort(text.to_owned()),
+            _ => HistoryError::NotFound(text.to_owned()),
+        })
     }
 
     /// Removes runs, all or none. A run that is not there, or that is a baseline, is an error.

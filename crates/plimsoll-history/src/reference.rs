@@ -1,4 +1,4 @@
-//! How people name a run: a piece of its id, `latest`, or a baseline.
+//! How people name a run: a piece of its id, `latest`, a baseline, or its name.
 
 use uuid::Uuid;
 

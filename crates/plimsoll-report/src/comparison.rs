@@ -96,9 +96,9 @@ pub enum ComparisonError {
         theirs: String,
     },
     /// Plans differ in every cell.
-    #[error("nothing can be compared: {differences} differ; --despite {words} compares all the same")]
+    #[error("nothing can be compared: {differences}; --despite {words} compares all the same")]
     NotComparable {
-        /// What differs.
+        /// What differs, in a clause.
         differences: String,
         /// The words for that on the command line.
         words: String,
@@ -167,6 +167,14 @@ impl Pair {
     /// The letters of the reference and the other side.
     fn letters(&self) -> [&str; 2] {
         [&self.reference, &self.side]
+    }
+
+    /// The workloads that only one side has, and the words for that.
+    fn one_sided(&self) -> impl Iterator<Item = (&str, String)> {
+        let lists = [(&self.reference, &self.only_in_reference), (&self.side, &self.only_in_side)];
+        lists.into_iter().flat_map(|(letter, cells)| {
+            cells.iter().map(move |cell| (cell.as_str(), format!("only {letter} measured it")))
+        })
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use rusqlite::{Connection, Row, ToSql, types::Type};
+use rusqlite::{Connection, OptionalExtension, Row, ToSql, types::Type};
 use uuid::Uuid;
 
 use super::{History, HistoryError, nanoseconds};
@@ -45,6 +45,12 @@ impl History {
     pub fn latest(&self) -> Result<Option<Uuid>, HistoryError> {
         let filter = Filter { limit: Some(1), ..Filter::default() };
         Ok(self.list(&filter)?.first().map(|run| run.id))
+    }
+
+    /// The run with exactly this name that began last.
+    pub(super) fn latest_named(&self, name: &str) -> Result<Option<Uuid>, HistoryError> {
+        let sql = "SELECT id FROM runs WHERE name = ?1 ORDER BY started_ns DESC, id DESC LIMIT 1";
+        self.connection.query_row(sql, [name], |row| id(row, 0)).optional().map_err(self.failure())
     }
 
     /// The ids that begin with these digits.

@@ -85,6 +85,28 @@ fn a_run_is_found_by_a_piece_of_its_id_by_latest_and_by_its_baseline() {
 }
 
 #[test]
+fn a_name_means_the_latest_run_that_has_it_after_baselines_and_ids() {
+    let (_directory, mut history) = with_runs(4);
+    let name = |history: &mut History, index: u32, name: &str| {
+        let mut record = test_records::record(index);
+        record.name = Some(name.to_owned());
+        history.save(&record).unwrap();
+    };
+    let id = test_records::id;
+    for (index, text) in [(0, "q1"), (2, "q1"), (1, "ab"), (3, "0199c0de")] {
+        name(&mut history, index, text);
+    }
+    assert_eq!(history.find("q1").unwrap(), id(2));
+    assert_eq!(history.find("ab").unwrap(), id(1), "too short for an id, but a name");
+    for text in ["q", "Q1", "q1 ", "q%"] {
+        assert!(matches!(history.find(text), Err(HistoryError::NotFound(_))), "{text}");
+    }
+    assert!(matches!(history.find("0199c0de"), Err(HistoryError::Ambiguous { .. })), "ids come before names");
+    history.set_baseline("q1", id(3)).unwrap();
+    assert_eq!(history.find("q1").unwrap(), id(3));
+}
+
+#[test]
 fn a_name_that_fits_no_run_or_several_is_an_error_that_helps() {
     let (_directory, history) = with_runs(3);
     let error = history.find("0199c0de").unwrap_err();

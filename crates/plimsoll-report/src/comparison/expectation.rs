@@ -37,8 +37,14 @@ impl FromStr for Expectation {
         let place = text.find(['<', '>']).ok_or_else(how)?;
         let (metric, change) = (text[..place].trim(), text[place + 1..].trim());
         let metric = metric.parse()?;
-        let number = change.strip_suffix('%').filter(|_| change.starts_with(['+', '-'])).ok_or_else(how)?;
+        let number = change.strip_suffix('%').ok_or_else(how)?;
         let percent: f64 = number.trim().parse().map_err(|_| how())?;
+        if !change.starts_with(['+', '-']) {
+            let metric = &text[..=place];
+            return Err(format!(
+                "\"{text}\" lacks the sign of the change: write {metric}+{change} or {metric}-{change}"
+            ));
+        }
         if !percent.is_finite() || percent <= -100.0 {
             return Err(format!("\"{text}\" never holds or never fails: nothing changes by -100 % or more"));
         }
@@ -59,9 +65,9 @@ impl fmt::Display for Expectation {
 pub struct Outcome {
     /// The expectation, as typed.
     pub expectation: String,
-    /// The worst of all cells; not judged when none could be.
+    /// The worst of all cells. It only holds as a whole when every cell was judged.
     pub result: Standing,
-    /// Every number that it is about.
+    /// Every number that it is about, also where it could not be judged.
     pub cells: Vec<Judged>,
 }
 
@@ -72,8 +78,9 @@ pub struct Judged {
     pub side: String,
     /// The target, when sides have several, and the workload.
     pub cell: String,
-    /// Which operations.
-    pub operation: Operation,
+    /// Which operations; absent where the cell as a whole could not be judged.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub operation: Option<Operation>,
     /// What became of it.
     pub result: Standing,
     /// What the comparison says, or why it says nothing.
@@ -81,11 +88,13 @@ pub struct Judged {
 }
 
 /// Whether an expectation holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Standing {
     /// It cannot be told.
     NotJudged,
+    /// It holds in some cells and cannot be told in others. Only an expectation as a whole can be so.
+    PartlyHeld,
     /// It holds.
     Held,
     /// It is not broken for certain, but may be.
@@ -99,6 +108,7 @@ impl Standing {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::NotJudged => "not judged",
+            Self::PartlyHeld => "partly held",
             Self::Held => "held",
             Self::Unsure => "not sure",
             Self::Breached => "breached",
@@ -111,18 +121,53 @@ impl Outcome {
     pub(super) fn with(&self, result: Standing) -> impl Iterator<Item = &Judged> {
         self.cells.iter().filter(move |judged| judged.result == result)
     }
+
+    fn new(expectation: &Expectation, cells: Vec<Judged>) -> Self {
+        let mut outcome = Self { expectation: expectation.text.clone(), result: Standing::NotJudged, cells };
+        let has = |result| outcome.with(result).next().is_some();
+        // What was not judged must never pass for what holds.
+        outcome.result = if has(Standing::Breached) {
+            Standing::Breached
+        } else if has(Standing::Unsure) {
+            Standing::Unsure
+        } else {
+            match (has(Standing::Held), has(Standing::NotJudged)) {
+                (true, false) => Standing::Held,
+                (true, true) => Standing::PartlyHeld,
+                (false, _) => Standing::NotJudged,
+            }
+        };
+        outcome
+    }
+}
+
+impl Judged {
+    /// A cell of which nothing could be judged, and why.
+    fn not_judged(pair: &Pair, cell: String, text: String) -> Self {
+        Self { side: pair.side.clone(), cell, operation: None, result: Standing::NotJudged, text }
+    }
+
+    /// The cell, and which operations of it.
+    pub(super) fn place(&self) -> String {
+        self.operation.map_or_else(|| self.cell.clone(), |operation| format!("{} {}", self.cell, operation.plural()))
+    }
 }
 
 impl Expectation {
     /// What became of it.
     pub(super) fn judge(&self, pairs: &[Pair]) -> Outcome {
-        let cells = pairs.iter().flat_map(|pair| pair.cells.iter().map(move |cell| (pair, cell)));
-        let numbers = cells.flat_map(|(pair, cell)| {
-            cell.metrics.iter().filter(|metric| metric.metric == self.metric).map(move |metric| (pair, cell, metric))
-        });
-        let cells: Vec<Judged> = numbers.map(|(pair, cell, metric)| self.judge_number(pair, cell, metric)).collect();
-        let result = cells.iter().map(|judged| judged.result).max().unwrap_or(Standing::NotJudged);
-        Outcome { expectation: self.text.clone(), result, cells }
+        let mut judged = Vec::new();
+        for pair in pairs {
+            for cell in &pair.cells {
+                let numbers = cell.metrics.iter().filter(|metric| metric.metric == self.metric);
+                judged.extend(numbers.map(|metric| self.judge_number(pair, cell, metric)));
+                if cell.metrics.is_empty() {
+                    judged.push(Judged::not_judged(pair, cell.label(), cell.sentence.clone()));
+                }
+            }
+            judged.extend(pair.one_sided().map(|(cell, text)| Judged::not_judged(pair, cell.to_owned(), text)));
+        }
+        Outcome::new(self, judged)
     }
 
     fn judge_number(&self, pair: &Pair, cell: &CellPair, metric: &MetricPair) -> Judged {
@@ -135,7 +180,7 @@ impl Expectation {
             }
             None => (Standing::NotJudged, metric.reason.clone().unwrap_or_default()),
         };
-        Judged { side: pair.side.clone(), cell: cell.label(), operation: metric.operation, result, text }
+        Judged { side: pair.side.clone(), cell: cell.label(), operation: Some(metric.operation), result, text }
     }
 
     fn of_ratio(&self, ratio: &Ratio) -> Standing {
@@ -164,6 +209,19 @@ mod tests {
         assert_eq!(parse("p99.9>+0%").unwrap().0, Metric::P99_9);
         for text in ["", "p99", "p99>10%", "p99>+10", "p98>+10%", "p99=+10%", "iops<-100%", "iops<-NaN%", ">+1%"] {
             assert!(parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_with_an_expectation_is_named() {
+        for (text, words) in [
+            ("iops<5%", "\"iops<5%\" lacks the sign of the change: write iops<+5% or iops<-5%"),
+            ("IOPS<-5%", "\"IOPS\" is written in lower case: iops"),
+            ("speed<-5%", "\"speed\" cannot be compared: choose one of iops,"),
+            ("p99>+10", "is not an expectation"),
+        ] {
+            let error = text.parse::<Expectation>().unwrap_err();
+            assert!(error.contains(words), "{error}");
         }
     }
 

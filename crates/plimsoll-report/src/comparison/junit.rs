@@ -55,14 +55,23 @@ fn tests(comparison: &Comparison, pair: &Pair) -> Vec<Test> {
                 text: cell.sentence.clone(),
             }
         };
-        return pair.cells.iter().map(test).collect();
+        let one_sided = pair.one_sided().map(|(cell, text)| Test {
+            class: class(cell),
+            name: format!("{} against {}", pair.side, pair.reference),
+            result: Standing::NotJudged,
+            text,
+        });
+        return pair.cells.iter().map(test).chain(one_sided).collect();
     }
     let judged = comparison.expectations.iter().flat_map(|outcome| {
         outcome.cells.iter().filter(|judged| judged.side == pair.side).map(move |judged| (outcome, judged))
     });
     let tests = judged.map(|(outcome, judged)| Test {
         class: class(&judged.cell),
-        name: format!("{} {}", judged.operation.plural(), outcome.expectation),
+        name: match judged.operation {
+            Some(operation) => format!("{} {}", operation.plural(), outcome.expectation),
+            None => outcome.expectation.clone(),
+        },
         result: judged.result,
         text: judged.text.clone(),
     });
@@ -117,7 +126,7 @@ fn write_test(writer: &mut Writer<Vec<u8>>, test: &Test) -> io::Result<()> {
     let attributes = [("name", name.as_str()), ("classname", class.as_str()), ("time", "0")];
     let element = writer.create_element("testcase").with_attributes(attributes);
     match test.result {
-        Standing::Held | Standing::Unsure => element.write_empty()?,
+        Standing::Held | Standing::PartlyHeld | Standing::Unsure => element.write_empty()?,
         Standing::Breached => element.write_inner_content(|writer| {
             let attributes = [("message", text.as_str()), ("type", "expectation")];
             writer.create_element("failure").with_attributes(attributes).write_text_content(BytesText::new(&text))?;

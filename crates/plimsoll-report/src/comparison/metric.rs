@@ -148,9 +148,16 @@ impl FromStr for Metric {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let found = Self::ALL.into_iter().find(|metric| metric.word() == text);
-        // Clouds sell bandwidth.
-        found.or_else(|| (text == "bandwidth").then_some(Self::Throughput)).ok_or_else(|| {
+        let find = |text: &str| {
+            let found = Self::ALL.into_iter().find(|metric| metric.word() == text);
+            // Clouds sell bandwidth.
+            found.or_else(|| (text == "bandwidth").then_some(Self::Throughput))
+        };
+        find(text).ok_or_else(|| {
+            let lower = text.to_ascii_lowercase();
+            if find(&lower).is_some() {
+                return format!("\"{text}\" is written in lower case: {lower}");
+            }
             let words = Self::ALL.map(Self::word).join(", ");
             format!("\"{text}\" cannot be compared: choose one of {words}")
         })

@@ -43,7 +43,7 @@ pub(super) fn refuse_in_vain(pairs: &[(Pair, Vec<Aspect>)]) -> Result<(), Compar
             }
         });
     }
-    Err(ComparisonError::NotComparable { differences: words::list(&texts), words: words.join(",") })
+    Err(ComparisonError::NotComparable { differences: words::differ(&texts), words: words.join(",") })
 }
 
 /// A side and the reference, and in what aspects plans differ that must not.

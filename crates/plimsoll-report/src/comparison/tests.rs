@@ -18,6 +18,7 @@ use crate::{
     test_records::{Story, workloads},
 };
 
+mod not_judged;
 mod shown;
 
 const PLAIN: Style = Style { colour: false };
@@ -308,7 +309,7 @@ fn a_comparison_of_nothing_is_refused_with_what_to_do() {
     assert!(refused(&[&first, &second], &wishes).contains("A (/mnt/a), B (/mnt/a)"));
     second.cells.iter_mut().for_each(|cell| cell.plan.queue_depth += 1);
     let text = refused(&[&first, &second], &Wishes::default());
-    assert!(text.contains("queue depth (A 1, B 2)") && text.contains("--despite queue-depth"), "{text}");
+    assert!(text.contains("queue depth (A 1, B 2) differs; --despite queue-depth"), "{text}");
     second.cells.iter_mut().for_each(|cell| cell.workload += " else");
     assert!(refused(&[&first, &second], &Wishes::default()).starts_with("no workload in common: A has latency-read"));
 }

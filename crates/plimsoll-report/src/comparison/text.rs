@@ -4,7 +4,7 @@ use plimsoll_record::numbers;
 
 use super::{
     Comparison, Pair,
-    expectation::{Outcome, Standing},
+    expectation::{Judged, Outcome, Standing},
     metric::Operation,
     words,
 };
@@ -290,13 +290,12 @@ fn push_outcome(out: &mut String, comparison: &Comparison, outcome: &Outcome, wi
 const fn heading(outcome: &Outcome) -> (&'static str, Tone) {
     match outcome.result {
         Standing::Breached => ("FAILED", Tone::Bad),
-        Standing::Unsure => ("not sure", Tone::Doubtful),
-        Standing::Held => ("held", Tone::Good),
-        Standing::NotJudged => ("not judged", Tone::Doubtful),
+        Standing::Held => (Standing::Held.as_str(), Tone::Good),
+        doubtful => (doubtful.as_str(), Tone::Doubtful),
     }
 }
 
-/// What became of an expectation: how often it held, and then where it was broken or may be.
+/// What became of an expectation: how often it held, then where it was broken or may be, and where it was not judged.
 fn judgement(comparison: &Comparison, outcome: &Outcome) -> Vec<String> {
     let all = outcome.cells.len();
     let mut counts = Vec::new();
@@ -306,8 +305,21 @@ fn judgement(comparison: &Comparison, outcome: &Outcome) -> Vec<String> {
             counts.push(format!("{} in {count} of {all}", result.as_str()));
         }
     }
-    if let Some(judged) = outcome.with(Standing::NotJudged).next() {
-        counts.push(judged.text.clone());
+    let place = |judged: &Judged| {
+        let side = if comparison.pairs.len() > 1 { format!("{} ", judged.side) } else { String::new() };
+        format!("{side}{}", judged.place())
+    };
+    let mut not_judged: Vec<(&str, Vec<String>)> = Vec::new();
+    for judged in outcome.with(Standing::NotJudged) {
+        match not_judged.iter_mut().find(|(reason, _)| *reason == judged.text) {
+            Some((_, places)) => places.push(place(judged)),
+            None => not_judged.push((&judged.text, vec![place(judged)])),
+        }
+    }
+    // One reason for all needs no list of them.
+    if let ([(reason, _)], Standing::NotJudged) = (not_judged.as_slice(), outcome.result) {
+        counts.push((*reason).to_owned());
+        not_judged.clear();
     }
     if outcome.cells.is_empty() {
         counts.push("no such number was measured".to_owned());
@@ -317,10 +329,9 @@ fn judgement(comparison: &Comparison, outcome: &Outcome) -> Vec<String> {
         lines[0] += &format!(": {}", counts.join(", "));
     }
     for result in [Standing::Breached, Standing::Unsure] {
-        for judged in outcome.with(result) {
-            let side = if comparison.pairs.len() > 1 { format!("{} ", judged.side) } else { String::new() };
-            lines.push(format!("{side}{} {}: {}", judged.cell, judged.operation.plural(), judged.text));
-        }
+        lines.extend(outcome.with(result).map(|judged| format!("{}: {}", place(judged), judged.text)));
     }
+    let reasons = not_judged.into_iter();
+    lines.extend(reasons.map(|(reason, places)| format!("not judged, {reason}: {}", places.join(", "))));
     lines
 }

@@ -19,7 +19,7 @@ pub(super) fn sentence(cell: &CellPair, letters: [&str; 2], margin: f64, headlin
     let prefix = if doubts.is_empty() { doubts } else { format!("{doubts}: ") };
     if !cell.differs_in.is_empty() {
         let differences: Vec<String> = cell.differs_in.iter().map(|difference| difference.text(letters)).collect();
-        return format!("not compared: {} differ{}", list(&differences), if differences.len() == 1 { "s" } else { "" });
+        return format!("not compared: {}", differ(&differences));
     }
     if let Some(sentence) = not_run([&cell.reference_not_run, &cell.not_run], letters) {
         return sentence;
@@ -207,6 +207,11 @@ fn verdicts(verdicts: [Option<Verdict>; 2], letters: [&str; 2]) -> String {
     }
     let with_letters = letters.into_iter().zip(words).filter(|(_, word)| !word.is_empty());
     with_letters.map(|(letter, word)| format!("{letter} {word}")).collect::<Vec<_>>().join(", ")
+}
+
+/// The clause that says that things differ.
+pub(super) fn differ(texts: &[String]) -> String {
+    format!("{} {}", list(texts), if texts.len() == 1 { "differs" } else { "differ" })
 }
 
 /// Several things in a sentence.

@@ -17,7 +17,8 @@ use plimsoll_workload::certainty::Precision;
                   expectation of --fail-if is broken for certain."
 )]
 pub struct CompareArguments {
-    /// The runs: files with a record, beginnings of ids, `latest`, or baselines; the first is the reference
+    /// The runs: files with a record, beginnings of ids, names, `latest`, or baselines; the first is the
+    /// reference
     #[arg(value_name = "RUN")]
     pub runs: Vec<String>,
     /// Compare with this baseline; without RUN the latest run
@@ -32,8 +33,8 @@ pub struct CompareArguments {
     #[arg(long, value_name = "CHANGE", value_delimiter = ',')]
     pub fail_if: Vec<Expectation>,
     /// Differences below this share do not matter [default: 2%]
-    #[arg(long, value_name = "PERCENT")]
-    pub margin: Option<Precision>,
+    #[arg(long, value_name = "PERCENT", value_parser = margin)]
+    pub margin: Option<f64>,
     /// Compare although plans differ in this; it is listed with what else differs
     #[arg(long, value_name = "WHAT", value_delimiter = ',', value_parser = aspects())]
     pub despite: Vec<Aspect>,
@@ -46,6 +47,12 @@ pub struct CompareArguments {
     /// Print Markdown
     #[arg(long)]
     pub markdown: bool,
+}
+
+/// A margin has the bounds of a precision, and its own name in the error.
+fn margin(text: &str) -> Result<f64, String> {
+    let margin = text.parse::<Precision>().map(Precision::get);
+    margin.map_err(|_| format!("\"{text}\" is not a margin: write a percentage from 0.1% to 50%, as in 2%"))
 }
 
 /// A parser for aspects, so that help and completion list the words.

@@ -11,7 +11,7 @@ use plimsoll_history::export::Format;
 /// Arguments of `plimsoll export`.
 #[derive(Args, Debug)]
 pub struct ExportArguments {
-    /// The runs: beginnings of their ids, `latest`, or baselines; without any, all runs of the history
+    /// The runs: beginnings of their ids, names, `latest`, or baselines; without any, all runs of the history
     #[arg(value_name = "RUN")]
     pub runs: Vec<String>,
     /// The form: whole records (json, ndjson) or a row for each cell (csv)

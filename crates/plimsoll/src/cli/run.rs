@@ -127,7 +127,7 @@ pub struct RunArguments {
     /// Permit writing to this device, which must be blank; its content is lost; may be repeated
     #[arg(long, value_name = "DEVICE", help_heading = SAFETY)]
     pub destroy: Vec<PathBuf>,
-    /// Go on with a run that was interrupted: the beginning of its id, or `latest`
+    /// Go on with a run that was interrupted: the beginning of its id, its name, or `latest`
     ///
     /// Only the slots that are missing are done, as they were planned, in the same places. A device that is written to
     /// has to be named by --destroy again.

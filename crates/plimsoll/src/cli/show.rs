@@ -5,7 +5,7 @@ use clap::Args;
 /// Arguments of `plimsoll show`.
 #[derive(Args, Debug)]
 pub struct ShowArguments {
-    /// The run: the beginning of its id, `latest`, or a baseline
+    /// The run: the beginning of its id, its name, `latest`, or a baseline
     #[arg(value_name = "RUN", default_value = "latest")]
     pub run: String,
     /// Print the whole record as JSON

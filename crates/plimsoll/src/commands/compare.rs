@@ -6,7 +6,6 @@ use anyhow::Context;
 use plimsoll_history::{history::HistoryError, location::HistoryLocation};
 use plimsoll_record::{record::Record, upgrade};
 use plimsoll_report::comparison::{Comparison, Wishes, junit, text};
-use plimsoll_workload::certainty::Precision;
 
 use super::history;
 use crate::{cli::compare::CompareArguments, exit::Exit, printer::Printer};
@@ -21,7 +20,7 @@ pub fn run(
     let defaults = Wishes::default();
     let wishes = Wishes {
         reference: arguments.reference.clone(),
-        margin: arguments.margin.map_or(defaults.margin, Precision::get),
+        margin: arguments.margin.unwrap_or(defaults.margin),
         despite: arguments.despite.clone(),
         expectations: arguments.fail_if.clone(),
     };

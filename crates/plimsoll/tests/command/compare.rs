@@ -134,6 +134,21 @@ fn runs_of_the_history_and_baselines_are_compared_like_files() {
 }
 
 #[test]
+fn runs_are_compared_by_the_names_that_they_were_given() {
+    let place = Place::new();
+    let ids = ["q1", "q2"].map(|name| {
+        let run = "run DATA --engine memory --rw randread --size 4M --passes 6 --duration 60ms";
+        place.record(&format!("{run} --name {name}"))["id"].as_str().unwrap().to_owned()
+    });
+    let said = place.run("compare q1 q2 --json").json();
+    let sides: Vec<&str> = said["sides"].as_array().unwrap().iter().map(|side| side["run"].as_str().unwrap()).collect();
+    assert_eq!(sides, ids);
+    assert_eq!(place.run("show q1 --json").json()["id"], ids[0].as_str());
+    assert!(place.run("run --resume q1").error(2).contains(&ids[0]), "the run was found, and is complete");
+    assert!(place.run("show q3").error(2).contains("q3"));
+}
+
+#[test]
 fn a_run_of_several_targets_ends_with_the_sentences_that_compare_says() {
     let place = Place::new();
     for name in ["one", "other"] {
@@ -175,8 +190,16 @@ fn what_cannot_be_compared_is_refused_with_what_differs() {
     assert!(place.run("compare a.json missing.json").error(2).contains("missing.json"));
     fs::write(place.path("broken.json"), "{\"jobs\": []}").unwrap();
     assert!(place.run("compare a.json broken.json").error(2).contains("not a plimsoll record"));
-    for wrong in ["--fail-if iops<5%", "--fail-if speed<-5%", "--despite weather", "--reference Z"] {
+    for (wrong, words) in [
+        ("--fail-if iops<5%", "lacks the sign of the change: write iops<+5% or iops<-5%"),
+        ("--fail-if IOPS<-5%", "\"IOPS\" is written in lower case: iops"),
+        ("--fail-if speed<-5%", "\"speed\" cannot be compared"),
+        ("--margin 0%", "\"0%\" is not a margin"),
+        ("--despite weather", "weather"),
+        ("--reference Z", "\"Z\" is not one of the sides"),
+    ] {
         let said = place.run(&format!("compare a.json same.json {wrong}"));
-        assert_eq!(said.code, Some(2), "{wrong}: {}", said.stdout);
+        let error = said.error(2);
+        assert!(error.contains(words), "{wrong}: {error}");
     }
 }
