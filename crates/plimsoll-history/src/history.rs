@@ -164,8 +164,8 @@ impl History {
         stored::decode(id, &bytes.ok_or_else(|| HistoryError::NotFound(id.to_string()))?)
     }
 
-    /// The run that a person means by `latest`, by the name of a baseline, by a whole or shortened id, or by its own name:
-    /// the latest that has it.
+    /// The run that a person means by `latest`, by the name of a baseline, by a whole or shortened id, or by its own
+    /// name: the latest that has it.
     pub fn find(&self, text: &str) -> Result<Uuid, HistoryError> {
         if text == reference::LATEST {
             return self.latest()?.ok_or(HistoryError::Empty);
