@@ -167,6 +167,16 @@ impl History {
     /// The run that a person means by `latest`, by the name of a baseline, by a whole or shortened id, or by its own
     /// name: the latest that has it.
     pub fn find(&self, text: &str) -> Result<Uuid, HistoryError> {
+        match self.find_unmistakable(text) {
+            Err(error @ (HistoryError::NotFound(_) | HistoryError::TooShort(_))) => {
+                self.latest_named(text)?.ok_or(error)
+            }
+            found => found,
+        }
+    }
+
+    /// The same without names, which several runs may have: for what cannot be undone.
+    pub fn find_unmistakable(&self, text: &str) -> Result<Uuid, HistoryError> {
         if text == reference::LATEST {
             return self.latest()?.ok_or(HistoryError::Empty);
         }
@@ -182,7 +192,7 @@ impl History {
                 _ => return Err(HistoryError::Ambiguous { text: text.to_owned(), candidates }),
             }
         }
-        self.latest_named(text)?.ok_or_else(|| match digits {
+        Err(match digits {
             Some(digits) if !reference::is_long_enough(&digits) => HistoryError::TooShort(text.to_owned()),
             _ => HistoryError::NotFound(text.to_owned()),
         })

@@ -15,7 +15,8 @@ pub fn run(arguments: &RemoveArguments, location: &HistoryLocation, out: &mut dy
     let removed = if let Some(moment) = arguments.older_than {
         history.remove_before(moment.timestamp(history::now()?, &TimeZone::system())?)?
     } else {
-        let mut runs = arguments.runs.iter().map(|run| history.find(run)).collect::<Result<Vec<_>, _>>()?;
+        let mut runs =
+            arguments.runs.iter().map(|run| history.find_unmistakable(run)).collect::<Result<Vec<_>, _>>()?;
         runs.sort();
         runs.dedup();
         history.remove(&runs)?;
