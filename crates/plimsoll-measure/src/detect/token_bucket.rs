@@ -57,12 +57,12 @@ pub fn token_bucket(stretches: &[Stretch<'_>]) -> Option<TokenBucket> {
         return None;
     }
     let sustained = median(&rates[shift..]);
-    let burst = median(&rates[segment..shift]);
-    let middle = f64::midpoint(burst, sustained);
+    // The fall of a short burst lies before the shift, which has some seconds to each side.
+    let middle = f64::midpoint(median(&rates[segment..shift]), sustained);
     let nearby = shift.saturating_sub(REFINE)..(shift + REFINE).min(rates.len());
-    let cliff = nearby.into_iter().find(|second| rates[*second] < middle)?;
-    let is_bucket = cliff > segment
-        && share(&rates[segment..cliff], |rate| rate < middle) <= 0.02
+    let cliff = nearby.into_iter().find(|second| rates[*second] < middle).filter(|cliff| *cliff > segment)?;
+    let burst = median(&rates[segment..cliff]);
+    let is_bucket = share(&rates[segment..cliff], |rate| rate < middle) <= 0.02
         && is_abrupt(&rates, cliff, burst, sustained)
         && is_plateau(&rates[cliff + 1..], middle, sustained)
         && was_level(stretches, segment, cliff, burst);
@@ -169,10 +169,17 @@ mod tests {
 
     #[test]
     fn a_cliff_within_a_second_lies_between_its_start_and_its_end() {
-        for share in [0.15, 0.45, 0.75] {
+        for (length, share) in [4, 5, 8].into_iter().flat_map(|length| [0.15, 0.45, 0.75].map(|share| (length, share)))
+        {
             let mixed = vec![3500.0 * share + 120.0 * (1.0 - share)];
-            let found = once(&[level(3500.0, 8), mixed, level(120.0, 120)].concat()).unwrap();
-            assert_eq!((found.cliff_after_ns, found.cliff_before_ns), (10 * SECOND, 11 * SECOND), "{share}");
+            let found = once(&[level(3500.0, length), mixed, level(120.0, 120)].concat()).unwrap();
+            let after_ns = (2 + length as u64) * SECOND;
+            assert_eq!(
+                (found.cliff_after_ns, found.cliff_before_ns),
+                (after_ns, after_ns + SECOND),
+                "{length} {share}"
+            );
+            assert!((found.burst_rate - 3500.0).abs() < 35.0, "{length} {share}: {found:?}");
         }
     }
 

@@ -98,7 +98,9 @@ pub struct RunArguments {
     /// How far a steady rate may be from the truth, instead of the effort's own [2% or 1%]
     #[arg(long, value_name = "PERCENT", help_heading = TIMING)]
     pub precision: Option<Precision>,
-    /// Begin no slot that would end after this time; cells without enough are called short
+    /// Begin no slot that would end after this time
+    ///
+    /// Cells that have not measured enough by then are called short.
     #[arg(long, value_name = "TIME", help_heading = TIMING)]
     pub max_time: Option<Span>,
     /// Visit every target once more, half an hour after the start, and withdraw claims that no longer hold
