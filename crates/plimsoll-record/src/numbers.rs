@@ -136,9 +136,12 @@ pub fn clock(ns: u64) -> String {
     }
 }
 
-/// A share as a percentage: `2 %`, `0.53 %`, `97 %`.
+/// A share as a percentage: `2 %`, `0.53 %`, `97 %`, and `<0.01 %` of what is too little to show but not nothing.
 pub fn percent(share: f64) -> String {
     let percent = share * 100.0;
+    if percent > 0.0 && percent < 0.005 {
+        return "<0.01 %".to_owned();
+    }
     let digits = if percent.abs() >= 9.95 {
         0
     } else if percent.abs() >= 0.995 {
@@ -264,6 +267,21 @@ mod tests {
             assert_eq!(duration(ns), text, "{ns}");
         }
         assert_eq!(clock(5_250_000_000), "5 s");
+    }
+
+    #[test]
+    fn shares_are_percentages_and_a_little_is_not_nothing() {
+        for (share, text) in [
+            (0.0, "0 %"),
+            (0.000_01, "<0.01 %"),
+            (0.000_05, "0.01 %"),
+            (0.0053, "0.53 %"),
+            (0.02, "2 %"),
+            (0.0996, "10 %"),
+            (-0.12, "-12 %"),
+        ] {
+            assert_eq!(percent(share), text, "{share}");
+        }
     }
 
     #[test]

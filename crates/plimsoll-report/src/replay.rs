@@ -1,11 +1,13 @@
 //! Traces that the rules have judged, one a row; and a pair of them.
 
 use plimsoll_measure::{
+    compare::ratio::Ratio,
     replay::PairAnswer,
-    session::answer::{Answer, Window},
+    session::answer::{Answer, Estimate, Window},
     stability::{Grade, Stability},
 };
 use plimsoll_record::numbers::{self, ABSENT};
+use serde_json::{Value, json};
 
 use crate::{
     grid::{Column, Grid, Side},
@@ -90,6 +92,42 @@ pub fn pair(names: [&str; 2], answer: Option<&PairAnswer>, width: usize) -> Stri
     line("ratio", &sentence)
         + &line("verdict", &verdict)
         + &line("load", &format!("{} in {blocks} blocks of four visits{wanted}", numbers::clock(*load_ns)))
+}
+
+/// Traces as lines of JSON.
+pub fn trace_lines(rows: &[TraceRow<'_>]) -> String {
+    rows.iter().map(|row| format!("{}\n", trace_line(row))).collect()
+}
+
+fn trace_line(row: &TraceRow<'_>) -> Value {
+    let TraceRow { id, answer } = row;
+    let estimate = answer.estimate.as_ref();
+    json!({
+        "id": id,
+        "verdict": answer.verdict,
+        "est": estimate.map(|estimate| estimate.rate),
+        "lo": estimate.and_then(Estimate::low),
+        "hi": estimate.and_then(Estimate::high),
+        "cost_s": answer.load_ns as f64 / 1e9,
+        "grade": answer.stability.and_then(|stability| stability.grade),
+        "flags": answer.flags(),
+    })
+}
+
+/// A pair as a line of JSON.
+pub fn pair_line(answer: Option<&PairAnswer>) -> String {
+    let ratio = answer.map(|answer| &answer.ratio);
+    let value = json!({
+        "ratio": ratio.map(|ratio| ratio.ratio),
+        "lo": ratio.map(|ratio| ratio.low),
+        "hi": ratio.map(|ratio| ratio.high),
+        "different": ratio.is_some_and(Ratio::differs),
+        "detectable": ratio.map(|ratio| ratio.detectable),
+        "blocks": answer.map(|answer| answer.blocks),
+        "blocks_wanted": answer.map(|answer| answer.blocks_wanted),
+        "cost_s": answer.map(|answer| answer.load_ns as f64 / 1e9),
+    });
+    format!("{value}\n")
 }
 
 #[cfg(test)]

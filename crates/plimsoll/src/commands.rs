@@ -47,7 +47,11 @@ pub fn dispatch(cli: Cli, printer: Printer) -> anyhow::Result<Exit> {
         Command::Remove(arguments) => text(|out| remove::run(&arguments, &state.history, out))?,
         Command::Baseline(arguments) => text(|out| baseline::run(&arguments, &state.history, out))?,
         Command::Presets(arguments) => presets::presets(&arguments, printer)?,
-        Command::Replay(arguments) => replay::replay(&arguments, printer)?,
+        Command::Replay(arguments) => {
+            let (answer, ending) = replay::replay(&arguments, printer)?;
+            exit = ending;
+            answer
+        }
         Command::Doctor(arguments) => {
             let answer = doctor::doctor(&arguments, &state, printer)?;
             if arguments.clean {

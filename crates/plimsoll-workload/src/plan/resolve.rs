@@ -58,6 +58,11 @@ impl Plan {
                 cells.push(CellPlan::resolve(target, workload, certainty, count, seed)?);
             }
         }
+        if certainty.precision.is_some() && cells.iter().all(|cell| cell.stopping != StoppingRule::Sure) {
+            return Err(PlanError::Certainty(
+                "--precision and a duration or amount contradict each other: either the rate or the clock ends a cell",
+            ));
+        }
         // The same labels on every target: that is how cells are compared.
         let labels = cells.iter().take(workloads.len()).map(|cell| cell.workload.clone()).collect();
         let labels = labels::told_apart(labels, &workloads);

@@ -10,9 +10,7 @@ use std::{
 use anyhow::{Context, anyhow, bail};
 use plimsoll_measure::{
     allowance::Allowance,
-    compare::ratio::Ratio,
-    replay::{self, PairAnswer, ReplayPlan, trace::Trace},
-    session::answer::{Answer, Estimate},
+    replay::{self, ReplayPlan, trace::Trace},
 };
 use plimsoll_record::judgement;
 use plimsoll_report::replay::{self as table, TraceRow};
@@ -20,10 +18,10 @@ use plimsoll_workload::{
     certainty::{BOOKEND, Certainty, Precision},
     limit::{Limit, RateLimit},
 };
-use serde_json::{Value, json};
 
 use crate::{
     cli::replay::{Mode, ReplayArguments},
+    exit::Exit,
     printer::Printer,
 };
 
@@ -31,25 +29,35 @@ use crate::{
 const FILE_BYTES_MAX: u64 = 256 << 20;
 
 /// Judges traces, or compares two.
-pub fn replay(arguments: &ReplayArguments, printer: Printer) -> anyhow::Result<String> {
+pub fn replay(arguments: &ReplayArguments, printer: Printer) -> anyhow::Result<(String, Exit)> {
     if let [first, second] = arguments.compare.as_slice() {
-        return compare(first, second, arguments, printer);
+        return Ok((compare(first, second, arguments, printer)?, Exit::Success));
     }
     let plan = plan(arguments)?;
     let limits = arguments.limits.as_deref().map(limits).transpose()?.unwrap_or_default();
     let paths = paths(arguments)?;
+    let ids: Vec<String> = paths.iter().map(|path| id(path)).collect();
+    if let Some(unknown) = limits.keys().find(|id| !ids.contains(id)) {
+        printer
+            .warning(format!("no trace is called {unknown}, which has a limit: an id is a file's name without .csv"));
+    }
     let mut answers = Vec::new();
-    for path in &paths {
-        let id = id(path);
+    let mut exit = Exit::Success;
+    for (path, id) in paths.iter().zip(ids) {
         let mut plan = plan.clone();
         plan.allowances.extend(limits.get(&id));
-        answers.push((id, replay::replay(&read(path)?.rates, &plan)));
-    }
-    if arguments.json {
-        return Ok(answers.iter().map(|(id, answer)| format!("{}\n", line(id, answer))).collect());
+        match read(path) {
+            Ok(trace) => answers.push((id, replay::replay(&trace.rates, &plan))),
+            // The other traces of a directory have answers all the same.
+            Err(error) => {
+                printer.error(&error);
+                exit = Exit::Usage;
+            }
+        }
     }
     let rows: Vec<_> = answers.iter().map(|(id, answer)| TraceRow { id, answer }).collect();
-    Ok(table::traces(&rows, printer.width()))
+    let text = if arguments.json { table::trace_lines(&rows) } else { table::traces(&rows, printer.width()) };
+    Ok((text, exit))
 }
 
 /// How every trace is measured.
@@ -132,39 +140,11 @@ fn read(path: &Path) -> anyhow::Result<Trace> {
     text.parse().map_err(|error| anyhow!("{}, {error}", path.display()))
 }
 
-fn line(id: &str, answer: &Answer) -> Value {
-    let estimate = answer.estimate.as_ref();
-    json!({
-        "id": id,
-        "verdict": answer.verdict,
-        "est": estimate.map(|estimate| estimate.rate),
-        "lo": estimate.and_then(Estimate::low),
-        "hi": estimate.and_then(Estimate::high),
-        "cost_s": answer.load_ns as f64 / 1e9,
-        "grade": answer.stability.and_then(|stability| stability.grade),
-        "flags": answer.flags(),
-    })
-}
-
 fn compare(first: &Path, second: &Path, arguments: &ReplayArguments, printer: Printer) -> anyhow::Result<String> {
     let answer = replay::replay_pair(&read(first)?.rates, &read(second)?.rates, arguments.seed);
     if arguments.json {
-        return Ok(format!("{}\n", pair_line(answer.as_ref())));
+        return Ok(table::pair_line(answer.as_ref()));
     }
     let names = [first, second].map(|path| path.display().to_string());
     Ok(table::pair(names.each_ref().map(String::as_str), answer.as_ref(), printer.width()))
-}
-
-fn pair_line(answer: Option<&PairAnswer>) -> Value {
-    let ratio = answer.map(|answer| &answer.ratio);
-    json!({
-        "ratio": ratio.map(|ratio| ratio.ratio),
-        "lo": ratio.map(|ratio| ratio.low),
-        "hi": ratio.map(|ratio| ratio.high),
-        "different": ratio.is_some_and(Ratio::differs),
-        "detectable": ratio.map(|ratio| ratio.detectable),
-        "blocks": answer.map(|answer| answer.blocks),
-        "blocks_wanted": answer.map(|answer| answer.blocks_wanted),
-        "cost_s": answer.map(|answer| answer.load_ns as f64 / 1e9),
-    })
 }

@@ -94,7 +94,8 @@ fn a_limit_turns_a_claim_into_a_burst_with_its_sustained_rate() {
     for mode in ["single", "matrix"] {
         let all = format!("--traces DATA --mode {mode}");
         assert_eq!(answers(&place, &all)[0]["verdict"], "steady");
-        assert_eq!(answers(&place, &format!("{all} --limits ROOT/others.json"))[0]["verdict"], "steady");
+        let others = place.run(&format!("replay {all} --limits ROOT/others.json --json"));
+        assert_eq!(others.json()["verdict"], "steady", "{}", others.stderr);
         let named = answers(&place, &format!("{all} --limits ROOT/limits.json"));
         assert_eq!((&named[0]["verdict"], &named[0]["est"]), (&json!("burst"), &json!(300.0)), "{mode}");
         assert!(named[0]["flags"].as_array().unwrap().contains(&json!("burst-predicted")));
@@ -168,7 +169,6 @@ fn what_cannot_be_replayed_is_named_with_file_and_line() {
         ("--traces ROOT/absent", "absent"),
         ("--traces ROOT/good.csv", "Not a directory"),
         ("--traces ROOT/empty", "empty has no *.csv"),
-        ("--traces DATA", "zap.csv, line 4: second 2 stands where 1 should"),
         ("--trace ROOT/bytes.csv", "bytes.csv, line 3: this is no text in UTF-8"),
         ("--trace ROOT/text.csv", "text.csv, line 1: \"second;operations\" is not the header"),
         ("--compare ROOT/good.csv ROOT/absent.csv", "absent.csv"),
@@ -194,6 +194,19 @@ fn what_cannot_be_replayed_is_named_with_file_and_line() {
         assert_eq!((said.code, said.stdout.as_str()), (Some(2), ""), "{arguments}");
         assert!(said.stderr.contains(words), "{arguments}: {}", said.stderr);
     }
+}
+
+#[test]
+fn a_trace_that_cannot_be_read_does_not_cost_the_answers_of_others() {
+    let place = Place::new();
+    write(&place, "data/good.csv", &level(1000.0, 1));
+    fs::write(place.path("data/zap.csv"), "t_s,ops\r\n0,5\r\n\r\n2,6\r\n").unwrap();
+    fs::write(place.path("limits.json"), "{\"godo\": {\"sustained\": 300, \"burst\": 3000, \"bucket\": 9}}").unwrap();
+    let said = place.run("replay --traces DATA --limits ROOT/limits.json --json");
+    assert_eq!(said.code, Some(2));
+    assert_eq!(said.json()["id"], "good", "{}", said.stdout);
+    assert!(said.stderr.contains("zap.csv, line 4: second 2 stands where 1 should"), "{}", said.stderr);
+    assert!(said.stderr.contains("no trace is called godo"), "{}", said.stderr);
 }
 
 #[test]

@@ -96,6 +96,7 @@ fn contradictions_are_bad_usage() {
         ("--rw randread --block-size 4k,8k,4096", "4KiB"),
         ("--rw randread --jobs 2,2", "twice"),
         ("--preset iops,latency,iops", "twice"),
+        ("--rw randread --duration 10s --precision 2%", "--precision"),
     ] {
         let said = place.run(&format!("run DATA {flags}"));
         assert_eq!(said.code, Some(2), "{flags}: {}", said.stderr);
