@@ -187,7 +187,7 @@ mod tests {
     fn intervals_hold_the_truth_as_often_as_they_promise() {
         let mut random = Random::new(1);
         let many = slots(&mut random, 3000);
-        let quantiles = [0.5, 0.9, 0.99];
+        let quantiles = [0.5, 0.9, 0.99, 0.999, 0.9999];
         let truths = quantiles.map(|quantile| interval(&many, quantile).point_ns);
         for (quantile, truth) in quantiles.into_iter().zip(truths) {
             let covers = |found: &PercentileInterval| {
@@ -195,7 +195,7 @@ mod tests {
             };
             let runs: Vec<PercentileInterval> = (0..150).map(|_| interval(&slots(&mut random, 12), quantile)).collect();
             let covered = runs.iter().filter(|found| covers(found)).count();
-            assert!(covered >= 132, "p{}: {covered} of 150", 100.0 * quantile);
+            assert!(covered >= 135, "p{}: {covered} of 150", 100.0 * quantile);
             let finite = runs.iter().filter(|found| found.high_ns.is_some()).count();
             assert!(quantile > 0.95 || finite >= 135, "p{}: {finite} of 150", 100.0 * quantile);
         }
