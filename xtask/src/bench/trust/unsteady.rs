@@ -74,11 +74,11 @@ fn cliff_off_seconds(moment_ns: i128, (after_ns, before_ns): (u64, u64)) -> f64 
 /// Caps that take turns, every few seconds.
 const LEVELS: [u64; 2] = [100, 100_000];
 const DWELLS: [u64; 3] = [2, 3, 5];
-/// Both are long enough for a claim, so that none is a decision: of a cell alone one may be made after 138 s, of one of
-/// two cells after 43 visits.
+/// Both are long enough for a claim, so that none is a decision: of a cell alone one may be made after 138 s, of one
+/// whose visits were asked for after 120 s of them.
 const ARRANGEMENTS: [(&str, &str, usize); 2] = [
     ("alone", "--rw randread --queue-depth 32 --max-time 150s", 1),
-    ("in turns", "--rw randread --queue-depth 16,32 --passes 44 --duration 1s --ramp 500ms", 2),
+    ("in turns", "--rw randread --queue-depth 16,32 --passes 31 --duration 4s --ramp 500ms", 2),
 ];
 
 /// A cap that is now one level, now the other.
