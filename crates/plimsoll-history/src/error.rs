@@ -136,6 +136,16 @@ pub enum HistoryError {
         /// All ids that begin so.
         candidates: Vec<Uuid>,
     },
+    /// A name where only an id will do.
+    #[error(
+        "\"{text}\" is a name, which several runs may have: type the id of the run, as {latest} for the latest one"
+    )]
+    IsName {
+        /// What was typed.
+        text: String,
+        /// The latest run of this name.
+        latest: Uuid,
+    },
     /// A baseline must not be called so.
     #[error(
         "\"{0}\" cannot name a baseline: use letters, digits, '.', '_' and '-', beginning with a letter, and neither \
@@ -232,6 +242,7 @@ impl HistoryError {
                 | Self::Empty
                 | Self::TooShort(_)
                 | Self::Ambiguous { .. }
+                | Self::IsName { .. }
                 | Self::BaselineName(_)
                 | Self::NoBaseline(_)
                 | Self::IsBaseline { .. }

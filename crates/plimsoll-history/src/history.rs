@@ -167,7 +167,7 @@ impl History {
     /// The run that a person means by `latest`, by the name of a baseline, by a whole or shortened id, or by its own
     /// name: the latest that has it.
     pub fn find(&self, text: &str) -> Result<Uuid, HistoryError> {
-        match self.find_unmistakable(text) {
+        match self.find_unnamed(text) {
             Err(error @ (HistoryError::NotFound(_) | HistoryError::TooShort(_))) => {
                 self.latest_named(text)?.ok_or(error)
             }
@@ -177,6 +177,16 @@ impl History {
 
     /// The same without names, which several runs may have: for what cannot be undone.
     pub fn find_unmistakable(&self, text: &str) -> Result<Uuid, HistoryError> {
+        match self.find_unnamed(text) {
+            Err(error @ (HistoryError::NotFound(_) | HistoryError::TooShort(_))) => match self.latest_named(text)? {
+                Some(latest) => Err(HistoryError::IsName { text: text.to_owned(), latest }),
+                None => Err(error),
+            },
+            found => found,
+        }
+    }
+
+    fn find_unnamed(&self, text: &str) -> Result<Uuid, HistoryError> {
         if text == reference::LATEST {
             return self.latest()?.ok_or(HistoryError::Empty);
         }

@@ -10,6 +10,9 @@ pub const GRADE_VALUES_MIN: usize = 60;
 /// The spread above which a window may be summarised but is never called steady.
 pub const STEADY_SPREAD_MAX: f64 = 2.0;
 
+/// The spread above which the range of a window says more than its mean.
+pub const ERRATIC_SPREAD_MIN: f64 = 5.0;
+
 /// The spread of a window whose 5 % quantile is zero: larger than any other.
 const UNBOUNDED_SPREAD: f64 = 1e9;
 
@@ -113,7 +116,7 @@ impl Stability {
 
     /// Whether the range is the headline, because the mean would mislead.
     pub fn is_erratic(&self) -> bool {
-        self.wide || self.spread > 5.0
+        self.wide || self.spread > ERRATIC_SPREAD_MIN
     }
 }
 
@@ -122,7 +125,7 @@ fn grade(spread: f64, low_share: f64) -> Grade {
         spread if spread <= 1.10 => Grade::A,
         spread if spread <= 1.25 => Grade::B,
         spread if spread <= 2.0 => Grade::C,
-        spread if spread <= 5.0 => Grade::D,
+        spread if spread <= ERRATIC_SPREAD_MIN => Grade::D,
         _ => Grade::F,
     };
     let best = match low_share {

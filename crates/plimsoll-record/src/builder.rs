@@ -111,7 +111,7 @@ impl RecordBuilder {
             RunEvent::CellFinished { cell, judgement } => {
                 // Nothing can be said of a cell without numbers.
                 if let (Some(cell), Some(sums)) = (self.record.cells.get_mut(*cell), self.sums.get_mut(*cell))
-                    && cell.rounds_done > 0
+                    && cell.verdict.is_some()
                 {
                     sums.judged = true;
                     judge(cell, &sums.slots, judgement);
@@ -123,8 +123,10 @@ impl RecordBuilder {
                 self.record.elapsed_ns = *elapsed_ns;
                 self.record.outcome = *outcome;
                 let reason = not_run(*outcome, self.record.asked.certainty.max_time.is_some());
-                for cell in self.record.cells.iter_mut().filter(|cell| cell.rounds_done == 0) {
-                    cell.verdict_reason = Some(reason.clone());
+                for cell in self.record.cells.iter_mut().filter(|cell| cell.verdict.is_none()) {
+                    let is_visited = cell.rounds_done > 0;
+                    cell.verdict_reason =
+                        Some(if is_visited { format!("{NOT_RUN}: {NOTHING_COUNTS}") } else { reason.clone() });
                 }
             }
         }
@@ -140,37 +142,8 @@ impl RecordBuilder {
         let counted = slot.purpose == SlotPurpose::Measured;
         cell.slots.push(summary(slot, counted));
         sums.slots.add(slot);
-        sums.cpu_operations += slot.cpu_operations;
         if counted {
-            sums.elapsed_ns += slot.elapsed_ns;
-            grow(&mut cell.read, slot.read.as_ref(), sums.elapsed_ns);
-            grow(&mut cell.write, slot.write.as_ref(), sums.elapsed_ns);
-            grow(&mut cell.sync, slot.sync.as_ref(), sums.elapsed_ns);
-            if let Some(service) = &slot.service {
-                sums.service.get_or_insert_with(LatencyHistogram::fine).merge(service);
-            }
-            let from_ns = sums.window.map_or(slot.from_ns, |window| window.from_ns);
-            sums.window = Some(Window { from_ns, to_ns });
-            cell.verdict = cell.verdict.or(Some(Verdict::Short));
-            cell.verdict_reason = None;
-            cell.window = sums.window;
-        }
-        add_cpu(&mut cell.cpu, &slot.cpu, sums.cpu_operations);
-        if let Some(device) = &slot.device {
-            cell.device.get_or_insert_with(DeviceActivity::default).add(device);
-        }
-        if let Some(foreign) = &slot.foreign {
-            add(&mut cell.foreign, foreign, ForeignActivity::add);
-        }
-        if let Some(client) = &slot.client {
-            add(&mut cell.client, client, ClientActivity::add);
-        }
-        if let Some(cache) = &slot.cache {
-            add(&mut cell.cache, cache, CacheActivity::add);
-        }
-        cell.worker_operations.resize(cell.worker_operations.len().max(slot.worker_operations.len()), 0);
-        for (sum, operations) in cell.worker_operations.iter_mut().zip(&slot.worker_operations) {
-            *sum += operations;
+            count(cell, sums, slot);
         }
         if let Some(open_loop) = &slot.open_loop {
             add_open_loop(cell.open_loop.get_or_insert_default(), open_loop, sums.service.as_ref());
@@ -195,6 +168,41 @@ impl RecordBuilder {
             sums.slots.describe_latencies(cell);
         }
         self.record
+    }
+}
+
+/// Adds a slot to a cell's numbers, and to what the machine and the storage did meanwhile.
+fn count(cell: &mut Cell, sums: &mut CellSums, slot: &SlotResult) {
+    let to_ns = slot.from_ns + slot.elapsed_ns;
+    sums.cpu_operations += slot.cpu_operations;
+    sums.elapsed_ns += slot.elapsed_ns;
+    grow(&mut cell.read, slot.read.as_ref(), sums.elapsed_ns);
+    grow(&mut cell.write, slot.write.as_ref(), sums.elapsed_ns);
+    grow(&mut cell.sync, slot.sync.as_ref(), sums.elapsed_ns);
+    if let Some(service) = &slot.service {
+        sums.service.get_or_insert_with(LatencyHistogram::fine).merge(service);
+    }
+    let from_ns = sums.window.map_or(slot.from_ns, |window| window.from_ns);
+    sums.window = Some(Window { from_ns, to_ns });
+    cell.verdict = cell.verdict.or(Some(Verdict::Short));
+    cell.verdict_reason = None;
+    cell.window = sums.window;
+    add_cpu(&mut cell.cpu, &slot.cpu, sums.cpu_operations);
+    if let Some(device) = &slot.device {
+        cell.device.get_or_insert_with(DeviceActivity::default).add(device);
+    }
+    if let Some(foreign) = &slot.foreign {
+        add(&mut cell.foreign, foreign, ForeignActivity::add);
+    }
+    if let Some(client) = &slot.client {
+        add(&mut cell.client, client, ClientActivity::add);
+    }
+    if let Some(cache) = &slot.cache {
+        add(&mut cell.cache, cache, CacheActivity::add);
+    }
+    cell.worker_operations.resize(cell.worker_operations.len().max(slot.worker_operations.len()), 0);
+    for (sum, operations) in cell.worker_operations.iter_mut().zip(&slot.worker_operations) {
+        *sum += operations;
     }
 }
 
@@ -237,6 +245,9 @@ fn empty_cell(plan: CellPlan) -> Cell {
         findings: Vec::new(),
     }
 }
+
+/// Why a cell that was visited has no numbers.
+const NOTHING_COUNTS: &str = "only slots that are kept out of the numbers were done";
 
 /// Why a cell was never visited.
 fn not_run(outcome: Outcome, has_max_time: bool) -> String {

@@ -158,6 +158,13 @@ impl Judgement {
     }
 }
 
+impl Stability {
+    /// Whether the range is the headline, because the mean would mislead.
+    pub fn is_erratic(&self) -> bool {
+        self.wide || self.spread > stability::ERRATIC_SPREAD_MIN
+    }
+}
+
 impl RateEstimate {
     /// The interval's ends as shares of the rate.
     pub fn relative(&self) -> Option<(f64, f64)> {

@@ -126,6 +126,12 @@ pub fn duration(ns: u64) -> String {
     clock(ns)
 }
 
+/// `one` when both ends look the same, else `one to other`.
+pub fn range<T>(low: T, high: T, format: impl Fn(T) -> String) -> String {
+    let (low, high) = (format(low), format(high));
+    if low == high { low } else { format!("{low} to {high}") }
+}
+
 /// A length of time in whole seconds, for text that changes every second: `0 s`, `42 s`, `2m 05s`, `1h 02m`.
 pub fn clock(ns: u64) -> String {
     let seconds = ns / 1_000_000_000 + u64::from(ns % 1_000_000_000 >= 500_000_000);

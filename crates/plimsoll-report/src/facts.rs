@@ -6,6 +6,7 @@ use plimsoll_record::{
     event::SlotPurpose,
     numbers,
     record::{Cell, Outcome, Record},
+    results::SlotSummary,
 };
 use plimsoll_workload::settings::EngineChoice;
 
@@ -39,6 +40,9 @@ pub(crate) fn outcome(record: &Record) -> Option<(&'static str, String)> {
     let after = numbers::duration(record.elapsed_ns);
     match record.outcome {
         Outcome::Complete => None,
+        Outcome::Interrupted if record.cells.iter().all(|cell| cell.verdict.is_none()) => {
+            Some(("INTERRUPTED", format!("after {after}: nothing had been measured by then.")))
+        }
         Outcome::Interrupted => {
             Some(("INTERRUPTED", format!("after {after}: the numbers are those measured until then.")))
         }
@@ -130,9 +134,7 @@ fn describe_device(device: &DeviceEnvironment, is_virtual: bool) -> String {
 
 /// `one` when all are the same, else the span from the least to the greatest.
 fn span(values: impl Iterator<Item = u64> + Clone, format: fn(u64) -> String) -> Option<String> {
-    let (least, greatest) = (values.clone().min()?, values.max()?);
-    let (least, greatest) = (format(least), format(greatest));
-    Some(if least == greatest { least } else { format!("{least} to {greatest}") })
+    Some(numbers::range(values.clone().min()?, values.max()?, format))
 }
 
 fn load(cells: &[Cell]) -> String {
@@ -148,17 +150,18 @@ fn load(cells: &[Cell]) -> String {
         [&cell.read, &cell.write, &cell.sync].into_iter().flatten().map(|result| result.elapsed_ns).max()
     });
     if let Some(time) = span(measured, numbers::duration) {
-        let slots = |discarded: bool| {
-            let is_one = |purpose: SlotPurpose| (purpose == SlotPurpose::Discarded) == discarded;
-            let of = |cell: &Cell| cell.slots.iter().filter(|slot| is_one(slot.purpose)).count() as u64;
-            let counts = cells.iter().map(of);
+        let slots = |is_one: fn(&SlotSummary) -> bool| {
+            let counts = cells.iter().map(|cell| cell.slots.iter().filter(|slot| is_one(slot)).count() as u64);
             span(counts.filter(|slots| *slots > 0), numbers::count)
         };
-        let measured = slots(false).unwrap_or_default();
+        let measured = slots(|slot| slot.counted).unwrap_or_default();
         let unit = if measured == "1" { "slot" } else { "slots" };
         let each = if cells.len() == 1 { "" } else { "each workload " };
-        let discarded = slots(true).map_or_else(String::new, |count| format!(" ({count} more discarded)"));
-        parts.push(format!("{each}measured {time} in {measured} {unit}{discarded}"));
+        let discarded = slots(|slot| slot.purpose == SlotPurpose::Discarded).map(|count| format!("{count} discarded"));
+        let left_out = slots(|slot| !slot.counted && slot.purpose != SlotPurpose::Discarded);
+        let others: Vec<_> = discarded.into_iter().chain(left_out.map(|count| format!("{count} left out"))).collect();
+        let others = if others.is_empty() { String::new() } else { format!(" (besides {})", others.join(", ")) };
+        parts.push(format!("{each}measured {time} in {measured} {unit}{others}"));
     }
     parts.join(", ")
 }

@@ -221,8 +221,7 @@ fn at_least(notes: &mut Notes, record: &Record) {
     }
     let time = |seconds: f64| numbers::duration((seconds * 1e9) as u64);
     let (least, most) = (needed.iter().copied().fold(f64::MAX, f64::min), needed.iter().copied().fold(0.0, f64::max));
-    let (least, most) = (time(least), time(most));
-    let span = if least == most { least } else { format!("{least} to {most}") };
+    let span = numbers::range(least, most, time);
     let sentence =
         format!("{} = may be longer than was measured; to tell takes about {span} of measured time", numbers::AT_LEAST);
     notes.add(Severity::Info, None, sentence);

@@ -28,7 +28,7 @@ impl TraceRow<'_> {
     /// The rate; of a trace that no single number describes, its range.
     fn rate(&self) -> String {
         match self.answer.stability.filter(Stability::is_erratic) {
-            Some(stability) => format!("{} to {}", numbers::iops(stability.lowest), numbers::iops(stability.highest)),
+            Some(stability) => numbers::range(stability.lowest, stability.highest, numbers::iops),
             None => numbers::or_absent(self.answer.estimate.map(|estimate| estimate.rate), numbers::iops),
         }
     }

@@ -1,11 +1,12 @@
 //! The measured rows of a record, as finished strings: one row for each direction of a cell.
 
-use plimsoll_measure::verdict::Verdict;
+use plimsoll_measure::{stability::Grade, verdict::Verdict};
 use plimsoll_record::{
+    judgement::Stability,
     latencies::LatencyInterval,
     limit::Bound,
     numbers::{self, ABSENT, AT_LEAST},
-    record::{Cell, NOT_RUN},
+    record::{Cell, NOT_RUN, Window},
     results::DirectionResult,
 };
 
@@ -24,9 +25,15 @@ pub(crate) struct Row<'a> {
     pub(crate) workload: &'a str,
     pub(crate) operation: &'static str,
     pub(crate) result: Option<&'a DirectionResult>,
+    /// Where the mean would mislead: the slowest and the fastest second as multiples of it.
+    pub(crate) range: Option<[f64; 2]>,
     pub(crate) errors: u64,
     /// The rate of the whole cell as a share of what lasts, in its first row.
     pub(crate) of_limit: Option<f64>,
+    /// The stretch of the run that the verdict speaks of, in the first row of a cell.
+    pub(crate) window: Option<Window>,
+    /// How even its seconds are, in the first row of a cell.
+    pub(crate) grade: Option<Grade>,
     /// Empty in all but the first row of a cell.
     pub(crate) verdict: &'static str,
 }
@@ -43,14 +50,26 @@ pub(crate) fn directions(cell: &Cell) -> Vec<(&'static str, Option<&DirectionRes
     directions
 }
 
+/// The slowest and the fastest second of a cell as multiples of its mean, where that would mislead.
+pub(crate) fn range(cell: &Cell) -> Option<[f64; 2]> {
+    let stability = cell.stability.filter(Stability::is_erratic)?;
+    let mean = cell.estimate.map(|estimate| estimate.iops).filter(|mean| *mean > 0.0)?;
+    Some([stability.iops_min / mean, stability.iops_max / mean])
+}
+
 /// The rows of a cell.
 pub(crate) fn of(cell: &Cell) -> Vec<Row<'_>> {
+    let range = range(cell);
+    let grade = cell.stability.and_then(|stability| stability.grade);
     let row = |(index, (operation, result))| Row {
         workload: if index == 0 { &cell.workload } else { "" },
         operation,
         result,
+        range,
         errors: cell.error_kinds.iter().filter(|kind| kind.operation == operation).map(|kind| kind.count).sum(),
         of_limit: if index == 0 { cell.sustained_bound().map(Bound::share) } else { None },
+        window: cell.window.filter(|_| index == 0),
+        grade: grade.filter(|_| index == 0),
         verdict: match index {
             0 => cell.verdict.map_or(NOT_RUN, Verdict::as_str),
             _ => "",
@@ -73,7 +92,7 @@ pub(crate) fn tone(verdict: &str) -> Option<Tone> {
 /// What a verdict means, for readers who meet it for the first time.
 pub(crate) const fn meaning(verdict: Verdict) -> &'static str {
     match verdict {
-        Verdict::Steady => "the rate was level and is known to the asked precision",
+        Verdict::Steady => "the rate was level in its window and is known to the asked precision",
         Verdict::Burst => "a burst allowance was being used up",
         Verdict::Drifting => "the rate was still moving",
         Verdict::Unstable => "the rate fluctuated too much for a single number",
@@ -114,9 +133,13 @@ impl Metric {
     /// The percentiles of the tables.
     pub(crate) const PERCENTILES: [Self; 3] = [Self::P50, Self::P99, Self::P99_9];
 
-    /// The number as text.
-    pub(crate) fn of(self, result: Option<&DirectionResult>) -> String {
+    /// The number as text; of a rate whose mean would mislead, its range.
+    pub(crate) fn of(self, result: Option<&DirectionResult>, range: Option<[f64; 2]>) -> String {
         let Some(result) = result else { return ABSENT.to_owned() };
+        let rate = |rate: f64, format: fn(f64) -> String| {
+            let [low, high] = range.unwrap_or([1.0; 2]);
+            numbers::range(low * rate, high * rate, format)
+        };
         let latency = &result.latency_ns;
         let whole = |ns: Option<u64>| numbers::or_absent(ns, |ns| numbers::latency(ns as f64));
         let percentile = |ns: Option<u64>| {
@@ -124,11 +147,12 @@ impl Metric {
             if open_ended { format!("{AT_LEAST} {}", whole(ns)) } else { whole(ns) }
         };
         match self {
-            Self::Iops => numbers::iops(result.iops),
+            Self::Iops => rate(result.iops, numbers::iops),
+            Self::Precision if range.is_some() => ABSENT.to_owned(),
             Self::Precision => numbers::or_absent(precision(result), numbers::percent),
             // Syncs carry no data, so they have no throughput.
             Self::Throughput if result.bytes == 0 && result.operations > 0 => ABSENT.to_owned(),
-            Self::Throughput => numbers::throughput(result.bytes_per_second),
+            Self::Throughput => rate(result.bytes_per_second, numbers::throughput),
             Self::Mean => numbers::or_absent(latency.mean, numbers::latency),
             Self::P50 => percentile(latency.p50),
             Self::P99 => percentile(latency.p99),
@@ -155,7 +179,7 @@ impl Metric {
 
     /// A column of this number; those of a higher rank are left out first.
     pub(crate) fn column(self, head: impl Into<String>, rank: u8, rows: &[Row<'_>]) -> Column {
-        Column::new(head, Side::Right, rank, rows.iter().map(|row| self.of(row.result)).collect())
+        Column::new(head, Side::Right, rank, rows.iter().map(|row| self.of(row.result, row.range)).collect())
     }
 }
 
@@ -203,6 +227,15 @@ pub(crate) fn grid(rows: &[Row<'_>]) -> Grid {
     }
     if rows.iter().any(|row| row.errors > 0) {
         columns.push(Column::new("errors", Side::Right, 0, text(|row| numbers::count(row.errors))));
+    }
+    if rows.iter().any(|row| row.grade.is_some()) {
+        let grade = |row: &Row<'_>| row.grade.map_or("", Grade::as_str).to_owned();
+        columns.push(Column::new("grade", Side::Left, 4, text(grade)));
+    }
+    if rows.iter().any(|row| row.window.is_some() && row.verdict != Verdict::Short.as_str()) {
+        let clock = |window: Window| numbers::range(window.from_ns, window.to_ns, numbers::clock);
+        let window = rows.iter().map(|row| row.window.map_or_else(String::new, clock)).collect();
+        columns.push(Column::new("window", Side::Left, 0, window));
     }
     columns.push(Column::new("verdict", Side::Left, 0, text(|row| row.verdict.to_owned())));
     Grid::new(columns)

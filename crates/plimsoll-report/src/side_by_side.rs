@@ -71,7 +71,7 @@ fn grid(lines: &[Line<'_>], targets: std::ops::Range<usize>, metrics: &[(Metric,
             let value = |line: &Line<'_>| {
                 let directions = line.cells[target].map(rows::directions).unwrap_or_default();
                 let result = directions.into_iter().find(|(operation, _)| *operation == line.operation);
-                metric.of(result.and_then(|(_, result)| result))
+                metric.of(result.and_then(|(_, result)| result), line.cells[target].and_then(rows::range))
             };
             let head = format!("{} {}", metric.head(), facts::letter(target));
             columns.push(Column::new(head, Side::Right, *rank, lines.iter().map(value).collect()));

@@ -31,7 +31,7 @@ pub use self::{overruling::overruling, sweep::of_sweeps};
 
 /// The sentences about a cell of a record, which has its verdict.
 pub fn of_cell(cell: &Cell, record: &Record, hidden: Option<HiddenBurst>) -> Vec<Finding> {
-    if cell.rounds_done == 0 || cell.engine == EngineChoice::Memory {
+    if cell.verdict.is_none() || cell.engine == EngineChoice::Memory {
         return Vec::new();
     }
     let mut findings = Vec::new();

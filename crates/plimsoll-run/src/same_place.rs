@@ -47,6 +47,10 @@ fn target(
     now: &TargetEnvironment,
     is_foreign: impl Fn(&str) -> bool,
 ) -> Result<Option<String>, String> {
+    // What is not there is a file yet to be made.
+    if before.kind != TargetKind::File && now.kind == TargetKind::File && now.free_bytes.is_some() {
+        return Err(format!("it was a {} and is gone; bring it back, or run anew", word(before.kind)));
+    }
     if before.kind != now.kind {
         return Err(format!("it was a {} and is a {} now", word(before.kind), word(now.kind)));
     }
@@ -243,6 +247,8 @@ mod tests {
         // An earlier part of the run made it and kept it.
         assert_eq!(target(&file(Some(1)), &file(None), |_| false), Ok(None));
         assert!(problem(&file(None), &directory("/", "/dev/vda1")).contains("was a file and is a directory"));
+        assert!(problem(&directory("/", "/dev/vda1"), &file(None)).contains("was a directory and is a file now"));
+        assert!(problem(&directory("/", "/dev/vda1"), &file(Some(1))).contains("was a directory and is gone"));
     }
 
     #[test]

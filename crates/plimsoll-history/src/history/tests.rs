@@ -102,6 +102,8 @@ fn a_name_means_the_latest_run_that_has_it_after_baselines_and_ids() {
         assert!(matches!(history.find(text), Err(HistoryError::NotFound(_))), "{text}");
     }
     assert!(matches!(history.find("0199c0de"), Err(HistoryError::Ambiguous { .. })), "ids come before names");
+    let refused = history.find_unmistakable("q1").unwrap_err();
+    assert!(refused.is_usage() && refused.to_string().contains(&id(2).to_string()), "{refused}");
     history.set_baseline("q1", id(3)).unwrap();
     assert_eq!(history.find("q1").unwrap(), id(3));
 }

@@ -4,7 +4,7 @@ use super::{ratio::Ratio, signed_rank::Shift};
 use crate::{
     series::{
         half_width::{BATCHES_MIN, multi_scale},
-        moments::{mean, median_of_sorted, variance},
+        moments::{mean, median_of_sorted},
     },
     stopping::rounds,
     student::{normal_quantile, quantile_975},
@@ -28,13 +28,6 @@ pub struct LogMean {
 const MANY_DEGREES: f64 = 1000.0;
 
 impl LogMean {
-    /// Of values that have nothing to do with each other, as whole runs. `None` below two.
-    pub fn of_independent(logs: &[f64]) -> Option<Self> {
-        let count = logs.len() as f64;
-        let error = (variance(logs) / count).sqrt();
-        (logs.len() >= 2).then(|| Self { mean: mean(logs), error, degrees: count - 1.0 })
-    }
-
     /// Of visits in the order of time, spread over a session: what a visit has in common with the next one widens the
     /// error. `None` below three.
     pub fn of_visits(logs: &[f64]) -> Option<Self> {
@@ -125,11 +118,17 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::test_noise;
+    use crate::{series::moments::variance, test_noise};
+
+    /// Of values that have nothing to do with each other, as whole runs.
+    fn independent(logs: &[f64]) -> Option<LogMean> {
+        let count = logs.len() as f64;
+        Some(LogMean { mean: mean(logs), error: (variance(logs) / count).sqrt(), degrees: count - 1.0 })
+    }
 
     /// Two sides of which each value is a run of its own.
     fn of_runs(first: &[f64], second: &[f64]) -> Ratio {
-        let [first, second] = [first, second].map(|logs| LogMean::of_independent(logs).unwrap());
+        let [first, second] = [first, second].map(|logs| independent(logs).unwrap());
         LogMean::ratio(&first, &second, 0.95)
     }
 
@@ -170,9 +169,9 @@ mod tests {
             let side = |seed| of(&logs(count, rho, seed)).unwrap();
             (0..400).filter(|run| LogMean::ratio(&side(2 * run), &side(2 * run + 1), 0.95).differs()).count()
         };
-        let independent = differ(LogMean::of_independent, 20, 0.5);
+        let as_independent = differ(independent, 20, 0.5);
         let visits = differ(LogMean::of_visits, 20, 0.5);
-        assert!(independent > 60 && visits < 40, "{independent} {visits}");
+        assert!(as_independent > 60 && visits < 40, "{as_independent} {visits}");
         let seconds = differ(LogMean::of_seconds, 240, 0.7);
         assert!(seconds < 28, "{seconds}");
         assert_eq!(LogMean::of_seconds(&[0.0; 11]), None);

@@ -3,12 +3,6 @@
 /// The share of the latency that is waiting before the latency is called bound by the queue.
 const WAITING_MIN: f64 = 0.5;
 
-/// The share of the queue that is really kept busy: rate times mean latency over depth. Little's law says 1 for a
-/// closed loop; less means that whoever measures does not keep the queue filled.
-pub fn occupancy(rate: f64, mean_latency_ns: f64, depth: u32) -> f64 {
-    rate * mean_latency_ns / 1e9 / f64::from(depth.max(1))
-}
-
 /// A latency that says how deep the queue is, not how fast the storage is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct QueueBound {
@@ -44,15 +38,9 @@ mod tests {
     fn a_deep_queue_before_a_capped_disk_waits_most_of_the_time() {
         // 5,210 operations a second at depth 256 take 49 ms each, whatever the disk could do.
         let latency_ns = 256.0 / 5210.0 * 1e9;
-        assert!((occupancy(5210.0, latency_ns, 256) - 1.0).abs() < 1e-9);
         let bound = queue_bound(5210.0, latency_ns, 800_000.0).unwrap();
         assert!(bound.waiting_share > 0.98 && (bound.depth_needed - 4.168).abs() < 0.001);
         assert_eq!(queue_bound(1000.0, 1_000_000.0, 900_000.0), None);
         assert_eq!(queue_bound(0.0, 0.0, 0.0), None);
-    }
-
-    #[test]
-    fn a_queue_that_is_not_kept_filled_shows() {
-        assert!(occupancy(1000.0, 1_000_000.0, 2) < 0.9);
     }
 }

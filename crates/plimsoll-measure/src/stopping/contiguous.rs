@@ -36,8 +36,6 @@ pub struct Look {
     pub half_width: f64,
     /// Seconds from dip to dip, if they are regular.
     pub period: Option<usize>,
-    /// Shifts of the level that were found.
-    pub shifts: usize,
     /// The line through the seconds kept.
     pub trend: Option<Trend>,
     /// Whether the mean says what one will get.
@@ -70,16 +68,7 @@ pub fn look(rates: &[f64], demand: &Demand) -> Look {
     let known = interval.mean > 0.0 && interval.half_width <= demand.precision * interval.mean;
     let even = is_even(kept, interval.period.is_some());
     let passes = cut.is_some() && outlived && known && !trend.is_some_and(|trend| trend.matters) && even;
-    Look {
-        from,
-        mean: interval.mean,
-        half_width: interval.half_width,
-        period: interval.period,
-        shifts: boundaries.len() - 2,
-        trend,
-        even,
-        passes,
-    }
+    Look { from, mean: interval.mean, half_width: interval.half_width, period: interval.period, trend, even, passes }
 }
 
 /// Whether a mean says what one will get. Regular dips may be deeper than chance ones, because whole cycles of them

@@ -28,6 +28,8 @@ const SHIFTS_MAX: usize = 3;
 const CORRELATION_ROUNDS_MIN: usize = 8;
 /// Rounds that a claim rests on at least.
 const CLAIM_ROUNDS_MIN: usize = 5;
+/// Rounds that an interval rests on at least.
+const INTERVAL_ROUNDS_MIN: usize = 3;
 
 /// What one look at a cell's rounds finds.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -100,7 +102,7 @@ pub fn settled_from(rounds: &[f64]) -> usize {
 /// Half of the 95 % interval of the mean of rounds: Student's t, widened by what is left of their correlation.
 /// Infinite below three rounds.
 pub fn half_width(rounds: &[f64]) -> f64 {
-    if rounds.len() < 3 {
+    if rounds.len() < INTERVAL_ROUNDS_MIN {
         return f64::INFINITY;
     }
     let count = rounds.len() as f64;
@@ -114,7 +116,8 @@ pub fn half_width(rounds: &[f64]) -> f64 {
 
 /// Judges a cell by the mean rates of its rounds and by the rates of the seconds within each.
 pub fn look<S: AsRef<[f64]>>(rounds: &[f64], seconds: &[S], rounds_min: usize, demand: &Demand) -> Look {
-    let from = settled_from(rounds);
+    // One or two rounds after a late shift say less than all since the start.
+    let from = Some(settled_from(rounds)).filter(|from| rounds.len() - from >= INTERVAL_ROUNDS_MIN).unwrap_or(0);
     let kept = &rounds[from..];
     let center = mean(kept);
     let half_width = half_width(kept);
@@ -156,6 +159,15 @@ mod tests {
         let look = judge(&[level(3500.0, 4), level(120.0, 8)].concat());
         assert_eq!(look.from, 4);
         assert!(look.passes);
+    }
+
+    #[test]
+    fn one_or_two_rounds_after_a_late_shift_are_no_answer() {
+        for late in 1..4 {
+            let look = judge(&[level(1000.0, 12), level(300.0, late)].concat());
+            assert_eq!(look.from, if late < 3 { 0 } else { 12 }, "{late}");
+            assert!(look.half_width.is_finite() && !look.passes, "{look:?}");
+        }
     }
 
     #[test]

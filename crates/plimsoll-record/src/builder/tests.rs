@@ -135,6 +135,39 @@ fn only_slots_that_count_tell_how_sure_percentiles_are() {
 }
 
 #[test]
+fn what_the_machine_did_in_a_discarded_slot_is_kept_out_of_the_numbers() {
+    let slot = |round, purpose| {
+        let (held_back_ns, operations) = if purpose == SlotPurpose::Discarded { (SECOND_NS, 7) } else { (3, 5) };
+        Box::new(SlotResult {
+            purpose,
+            client: Some(ClientActivity { throttled_ns: Some(held_back_ns), ..ClientActivity::default() }),
+            cpu_operations: operations,
+            worker_operations: vec![operations],
+            ..slot(round, latencies(0))
+        })
+    };
+    let mut builder = builder(&[workload(ReadWrite::RandRead)], 3);
+    builder.apply(&RunEvent::SlotFinished(slot(0, SlotPurpose::Discarded)));
+    for round in 1..3 {
+        builder.apply(&RunEvent::SlotFinished(slot(round, SlotPurpose::Measured)));
+    }
+    let cell = builder.finish().cells.remove(0);
+    assert_eq!((cell.client.unwrap().throttled_ns, cell.worker_operations, cell.slots.len()), (Some(6), vec![10], 3));
+}
+
+#[test]
+fn a_cell_of_discarded_slots_alone_has_no_verdict() {
+    let mut builder = builder(&[workload(ReadWrite::RandRead)], 3);
+    let discarded = SlotResult { purpose: SlotPurpose::Discarded, ..slot(0, latencies(0)) };
+    builder.apply(&RunEvent::SlotFinished(Box::new(discarded)));
+    judged(&mut builder, None);
+    builder.apply(&RunEvent::Finished { elapsed_ns: SECOND_NS, outcome: Outcome::Interrupted });
+    let cell = builder.finish().cells.remove(0);
+    assert_eq!((cell.verdict, cell.read.is_none(), cell.rounds_done), (None, true, 1));
+    assert!(cell.verdict_reason.unwrap().contains("kept out of the numbers"));
+}
+
+#[test]
 fn a_percentile_without_support_has_no_interval() {
     let cell = in_turns(0, None);
     let read = cell.read.unwrap();

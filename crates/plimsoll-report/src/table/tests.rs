@@ -11,6 +11,8 @@ use plimsoll_workload::{
     workload::Workload,
 };
 
+mod judged;
+
 use super::*;
 use crate::test_records::{Story, canonical, canonical_figures, histogram, workloads};
 
@@ -431,6 +433,13 @@ fn an_open_loop_tells_what_was_late_and_never_issued() {
     note: paced: the page cache answered
     note: short = measured too briefly to claim that the rate lasts
     "#);
+}
+
+#[test]
+fn an_interrupted_run_without_numbers_does_not_speak_of_them() {
+    let text =
+        record(&Story::new(&["/mnt/data"], &workloads("iops")).end(10_000_000, Outcome::Interrupted), 100, PLAIN);
+    assert!(text.starts_with("INTERRUPTED after 10.0 ms: nothing had been measured by then."), "{text}");
 }
 
 #[test]

@@ -29,8 +29,9 @@ pub fn of_sweeps(cells: &[Cell]) -> Vec<(usize, Finding)> {
         if group.len() < SWEEP_MIN {
             continue;
         }
-        let points: Vec<DepthPoint> = group.iter().filter_map(|other| depth_point(&cells[*other])).collect();
-        let Some(knee) = knee(&points) else { continue };
+        // A depth that was not measured may be the knee.
+        let points: Option<Vec<DepthPoint>> = group.iter().map(|other| depth_point(&cells[*other])).collect();
+        let Some(knee) = points.and_then(|points| knee(&points)) else { continue };
         let at = group.iter().copied().find(|other| depth(&cells[*other]) == knee.depth).unwrap_or(index);
         let text = if knee.open_ended {
             format!("the rate still grows at depth {}, the deepest of the sweep: {} IOPS", knee.depth, iops(knee.rate))
@@ -83,4 +84,40 @@ const fn depth(cell: &Cell) -> u32 {
 
 fn depth_point(cell: &Cell) -> Option<DepthPoint> {
     Some(DepthPoint { depth: depth(cell), rate: rate(cell)? })
+}
+
+#[cfg(test)]
+mod tests {
+    use plimsoll_measure::latency::LatencyHistogram;
+    use plimsoll_record::{
+        builder::RecordBuilder,
+        event::{RunEvent, SlotDirection, SlotResult},
+    };
+
+    use super::*;
+    use crate::test_plans::started;
+
+    /// What is said of depths 1, 2, 4 and 8 at these rates.
+    fn knees(rates: &[u64]) -> Vec<(usize, String)> {
+        let mut builder = RecordBuilder::new(started("rw = 'randread'\nqueue_depth = [1, 2, 4, 8]"));
+        for (cell, rate) in rates.iter().enumerate() {
+            let mut histogram = LatencyHistogram::fine();
+            histogram.record_many(1_000_000, *rate);
+            let read = Some(SlotDirection { operations: *rate, bytes: 0, histogram });
+            let slot = SlotResult { cell, elapsed_ns: 1_000_000_000, read, ..SlotResult::default() };
+            builder.apply(&RunEvent::SlotFinished(Box::new(slot)));
+        }
+        let found = of_sweeps(&builder.finish().cells).into_iter();
+        found.filter(|(_, finding)| finding.code == "depth-knee").map(|(cell, finding)| (cell, finding.text)).collect()
+    }
+
+    #[test]
+    fn the_lowest_depth_near_the_maximum_is_told_once_all_depths_were_measured() {
+        let [(cell, text)] = &knees(&[1000, 1900, 1980, 2000])[..] else { panic!("one knee") };
+        assert!(*cell == 1 && text.starts_with("depth 2 is enough: 1,900 IOPS"), "{text}");
+        let [(cell, text)] = &knees(&[1000, 2000, 4000, 8000])[..] else { panic!("one knee") };
+        assert!(*cell == 3 && text.contains("still grows at depth 8"), "{text}");
+        // The deepest was not run.
+        assert_eq!(knees(&[1000, 2000, 4000]), []);
+    }
 }

@@ -58,10 +58,18 @@ impl Plan {
                 cells.push(CellPlan::resolve(target, workload, certainty, count, seed)?);
             }
         }
-        if certainty.precision.is_some() && cells.iter().all(|cell| cell.stopping != StoppingRule::Sure) {
-            return Err(PlanError::Certainty(
-                "--precision and a duration or amount contradict each other: either the rate or the clock ends a cell",
-            ));
+        if cells.iter().all(|cell| cell.stopping != StoppingRule::Sure) {
+            if certainty.precision.is_some() {
+                return Err(PlanError::Certainty(
+                    "--precision and a duration or amount contradict each other: either the rate or the clock ends a \
+                     cell",
+                ));
+            }
+            if certainty.bookend {
+                return Err(PlanError::Certainty(
+                    "--bookend doubts what was claimed, and with a duration or amount nothing is claimed: choose one",
+                ));
+            }
         }
         // The same labels on every target: that is how cells are compared.
         let labels = cells.iter().take(workloads.len()).map(|cell| cell.workload.clone()).collect();

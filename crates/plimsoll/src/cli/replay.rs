@@ -31,7 +31,7 @@ pub struct ReplayArguments {
     /// Whether the trace is measured alone, or takes turns with other cells
     #[arg(long, value_enum, default_value_t = Mode::Matrix)]
     pub mode: Mode,
-    /// Cells of a matrix; the trace is the first one, and the others only take up time
+    /// Cells of a matrix; the trace is the first one, and the others only take up time (unused with --mode single)
     #[arg(long, value_name = "N", default_value_t = 12, value_parser = value_parser!(u16).range(1..=1000))]
     pub cells: u16,
     /// Decides orders and lengths of slots; the same for every trace
