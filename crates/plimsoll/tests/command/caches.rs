@@ -95,9 +95,9 @@ impl Drop for Stack {
     }
 }
 
-/// The only cell of random reads on top of a stack, where a plain device lets 400 operations pass each second.
+/// The only cell of random reads on top of a stack, where a plain device lets 1,000 operations pass each second.
 fn read_from_stack(place: &Place, top_direct: &str) -> Option<Value> {
-    let stack = Stack::new(&place.path(&format!("image-{top_direct}")), 400, top_direct)?;
+    let stack = Stack::new(&place.path(&format!("image-{top_direct}")), 1000, top_direct)?;
     let arguments = format!("run {} --rw randread --queue-depth 4 --max-time 14s --json", stack.top.display());
     let said = stack.run(&place.command(&arguments));
     assert_eq!(said.code, Some(0), "{}", said.stderr);
