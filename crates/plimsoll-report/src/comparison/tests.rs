@@ -315,6 +315,19 @@ fn a_comparison_of_nothing_is_refused_with_what_to_do() {
 }
 
 #[test]
+fn a_letter_names_its_side_whatever_targets_are_called() {
+    let (first, second) = (alone("B", 1.0, 0.02, 1), alone("b", 1.0, 0.02, 2));
+    let reference = |text: &str| {
+        let wishes = Wishes { reference: Some(text.to_owned()), ..Wishes::default() };
+        Comparison::of(&[&first, &second], &wishes).map(|comparison| comparison.reference)
+    };
+    assert_eq!(["A", "B", "b"].map(reference), ["A", "B", "B"].map(|letter| Ok(letter.to_owned())));
+    let first = alone("b", 1.0, 0.02, 1);
+    let error = Comparison::of(&[&first, &second], &Wishes { reference: Some("b".to_owned()), ..Wishes::default() });
+    assert!(error.unwrap_err().to_string().contains("name one by its letter"));
+}
+
+#[test]
 fn workloads_are_matched_by_name_then_by_what_they_do_and_the_rest_is_named() {
     let first = alone("/mnt/a", 1.0, 0.02, 1);
     let mut second = alone("/mnt/a", 1.0, 0.02, 2);
@@ -411,6 +424,23 @@ fn cells_in_one_piece_are_compared_by_their_intervals() {
     let throughput = comparison.pairs[0].cells[0].metrics[1].compared.unwrap();
     assert!((throughput.ratio.low / found.ratio.low - 1.0).abs() < 1e-9);
     assert!(comparison.pairs[0].cells[1].sentence.contains("no claim: measured too briefly"));
+}
+
+#[test]
+fn too_few_visits_are_not_called_one_piece() {
+    let reason = |visits: usize, apart_ns: u64| {
+        let (first, mut second) = (alone("/mnt/a", 1.0, 0.02, 1), alone("/mnt/a", 1.2, 0.02, 2));
+        for (at, slot) in second.cells[0].slots.iter_mut().enumerate() {
+            slot.from_ns = at as u64 * (slot.elapsed_ns + apart_ns);
+        }
+        second.cells[0].slots.truncate(visits);
+        let comparison = compare(&[&first, &second]);
+        comparison.pairs[0].cells[0].metrics.iter().find(|pair| pair.metric == Metric::P50).unwrap().reason.clone()
+    };
+    assert_eq!(reason(2, 10_000_000_000).as_deref(), Some("fewer than three visits, without an interval"));
+    assert_eq!(reason(2, 0).as_deref(), Some("measured in one piece, without an interval"));
+    assert_eq!(reason(1, 0).as_deref(), Some("measured in one piece, without an interval"));
+    assert_eq!(reason(3, 10_000_000_000), None);
 }
 
 #[test]
