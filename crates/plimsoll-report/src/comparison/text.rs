@@ -245,6 +245,10 @@ fn notes(comparison: &Comparison, with_detectable: bool) -> Vec<String> {
     if comparison.pairs.iter().any(|pair| !pair.in_one_run) {
         notes.push("what changed from one run to the other counts as a difference; targets of one run are measured side by side".to_owned());
     }
+    if metrics().any(|metric| metric.metric.is_latency() && metric.compared.is_some()) {
+        notes
+            .push("a latency is that of all operations together; its ratio is a geometric mean over visits".to_owned());
+    }
     if is_used("equal") {
         notes.push(format!("equal = surely less than {margin} apart"));
     }
