@@ -26,7 +26,7 @@ mod side;
 #[cfg(test)]
 mod tests;
 pub mod text;
-mod words;
+pub(crate) mod words;
 
 use self::side::Subject;
 pub use self::{
@@ -277,6 +277,14 @@ pub struct Compared {
     pub different: bool,
     /// What ranks alone say, where there are values enough.
     pub ranks: Option<RankRatio>,
+}
+
+impl Compared {
+    /// What a ratio permits to say when nothing else is compared.
+    pub(crate) fn alone(ratio: Ratio, method: Method, values: [usize; 2], margin: f64) -> Self {
+        let conclusion = Conclusion::of(&ratio, margin);
+        Self { ratio, method, values, conclusion, different: conclusion.is_difference(), ranks: None }
+    }
 }
 
 /// The ratio by Hodges and Lehmann with its exact interval, which one value far off does not move.

@@ -1,6 +1,5 @@
 //! The cells of two sides with each other, number by number.
 
-use plimsoll_measure::compare::conclusion::Conclusion;
 use plimsoll_record::record::Cell;
 use plimsoll_workload::plan::Pacing;
 
@@ -146,6 +145,5 @@ fn compared(evidence: &Evidence, margin: f64) -> Compared {
     let Evidence { ratio, method, values, ranks } = *evidence;
     let ranks =
         ranks.map(|shift| RankRatio { ratio: shift.estimate.exp(), low: shift.low.exp(), high: shift.high.exp() });
-    // Whether a difference is beyond chance is known when all are there.
-    Compared { ratio, method, values, conclusion: Conclusion::of(&ratio, margin), different: false, ranks }
+    Compared { ranks, ..Compared::alone(ratio, method, values, margin) }
 }

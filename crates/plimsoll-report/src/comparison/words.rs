@@ -55,7 +55,13 @@ fn not_run(reasons: [&Option<String>; 2], letters: [&str; 2]) -> Option<String> 
 }
 
 /// What a ratio permits to say.
-fn claim(compared: &Compared, subject: &str, comparative: [&str; 2], margin: f64, headlines: usize) -> String {
+pub(crate) fn claim(
+    compared: &Compared,
+    subject: &str,
+    comparative: [&str; 2],
+    margin: f64,
+    headlines: usize,
+) -> String {
     let ratio = &compared.ratio;
     let comparative = comparative[usize::from(ratio.ratio < 1.0)];
     let difference = || format!("{} {comparative}", magnitude(ratio));
