@@ -285,6 +285,11 @@ impl Compared {
         let conclusion = Conclusion::of(&ratio, margin);
         Self { ratio, method, values, conclusion, different: conclusion.is_difference(), ranks: None }
     }
+
+    /// Whether the interval alone says that there is a difference, and all comparisons together that it may be chance.
+    const fn may_be_chance(&self) -> bool {
+        self.conclusion.is_difference() && !self.different
+    }
 }
 
 /// The ratio by Hodges and Lehmann with its exact interval, which one value far off does not move.
@@ -330,8 +335,7 @@ impl Comparison {
         };
         comparison.control_chance();
         comparison.say();
-        let outcomes = wishes.expectations.iter().map(|expectation| expectation.judge(&comparison.pairs));
-        comparison.expectations = outcomes.collect();
+        comparison.expectations = expectation::judge(&wishes.expectations, &comparison.pairs);
         Ok(comparison)
     }
 

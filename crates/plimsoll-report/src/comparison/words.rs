@@ -68,7 +68,7 @@ pub(crate) fn claim(
     let text = match compared.conclusion {
         Conclusion::Equal => format!("equal within {}", numbers::percent(margin)),
         Conclusion::NoDifference => format!("no difference found; {}", detectable(ratio.detectable)),
-        _ if !compared.different => {
+        _ if compared.may_be_chance() => {
             format!("no difference found; {} may be chance among {headlines} comparisons", difference())
         }
         Conclusion::SlightlyHigher | Conclusion::SlightlyLower => {
@@ -174,7 +174,7 @@ pub(super) const fn word(compared: &Compared) -> &'static str {
     match compared.conclusion {
         Conclusion::Equal => "equal",
         Conclusion::NoDifference => "no difference",
-        _ if !compared.different => BY_CHANCE,
+        _ if compared.may_be_chance() => BY_CHANCE,
         Conclusion::Higher => "higher",
         Conclusion::SlightlyHigher => "a bit higher",
         Conclusion::SlightlyLower => "a bit lower",
@@ -234,7 +234,7 @@ mod tests {
     use super::*;
 
     fn ratio(ratio: f64, low: f64, high: f64) -> Ratio {
-        Ratio { ratio, low, high, p_value: 0.01, detectable: 0.029 }
+        Ratio { ratio, low, high, p_value: 0.01, detectable: 0.029, error: 0.01, degrees: 11.0 }
     }
 
     #[test]
