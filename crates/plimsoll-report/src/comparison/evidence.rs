@@ -107,6 +107,18 @@ fn counted(cell: &Cell) -> impl Iterator<Item = &SlotSummary> {
     cell.slots.iter().filter(|slot| slot.counted)
 }
 
+/// Operations that have to be missing before their absence is no accident.
+const MISSING_MIN: f64 = 10.0;
+
+/// Whether none of these operations completed in any visit to the second cell, though at the rate of the first it would
+/// have been ten or more.
+pub(super) fn has_stopped(cells: [&Cell; 2], operation: Operation) -> bool {
+    let [Some(first), Some(_)] = cells.map(|cell| operation.result_of(cell)) else { return false };
+    let seconds = counted(cells[1]).map(|slot| slot.elapsed_ns as f64 / 1e9).sum::<f64>();
+    let is_idle = |slot: &SlotSummary| Metric::Iops.of_visit(slot, operation).is_some_and(|rate| rate <= 0.0);
+    first.iops * seconds >= MISSING_MIN && counted(cells[1]).all(is_idle)
+}
+
 /// Why the visits of a cell say no more than one long visit would.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Piece {

@@ -94,7 +94,7 @@ pub struct Judged {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Standing {
-    /// It cannot be told.
+    /// It cannot be told. That breaks nothing.
     NotJudged,
     /// It holds in some cells and cannot be told in others. Only an expectation as a whole can be so.
     PartlyHeld,
@@ -102,7 +102,8 @@ pub enum Standing {
     Held,
     /// It is not broken for certain, but may be.
     Unsure,
-    /// It is broken: the whole interval lies beyond, and not by chance among all that is judged.
+    /// It is broken: the whole interval lies beyond, and not by chance among all that is judged; or nothing is left of a
+    /// rate.
     Breached,
 }
 
@@ -195,10 +196,14 @@ impl Expectation {
     fn judge_number(&self, pair: &Pair, cell: &CellPair, metric: &MetricPair) -> Judged {
         let mut judged = Judged::not_judged(pair, cell.label(), metric.reason.clone().unwrap_or_default());
         judged.operation = Some(metric.operation);
+        let doubts = words::doubts(cell, pair.letters());
+        let with_doubts = |text: &str| if doubts.is_empty() { text.to_owned() } else { format!("{text}, {doubts}") };
+        if metric.has_stopped && matches!(self.beyond, Beyond::Below(_)) {
+            judged.text = with_doubts(&judged.text);
+            judged.result = Standing::Breached;
+        }
         if let Some(compared) = &metric.compared {
-            let doubts = words::doubts(cell, pair.letters());
-            let change = words::change(&compared.ratio);
-            judged.text = if doubts.is_empty() { change } else { format!("{change}, {doubts}") };
+            judged.text = with_doubts(&words::change(&compared.ratio));
             judged.result = self.beyond.standing(&compared.ratio);
             judged.p_value = Some(self.beyond.p_value(&compared.ratio));
             if judged.result == Standing::Breached && self.beyond.is_chance(compared) {

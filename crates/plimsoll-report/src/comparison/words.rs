@@ -34,6 +34,7 @@ pub(super) fn sentence(cell: &CellPair, letters: [&str; 2], margin: f64, headlin
             let comparative = if metric.is_latency() { ["longer", "shorter"] } else { ["faster", "slower"] };
             prefix + &claim(compared, &subject, comparative, margin, headlines)
         }
+        Some(MetricPair { has_stopped: true, .. }) => format!("{prefix}{} completed nothing", letters[1]),
         Some(MetricPair { reason: Some(reason), .. }) => format!("{prefix}no claim: {reason}"),
         _ => format!("{prefix}no claim: not measured on both sides"),
     }
@@ -188,6 +189,9 @@ pub(super) const BY_CHANCE: &str = "by chance?";
 pub(super) const NOT_COMPARED: &str = "not compared";
 /// The word for numbers that do not support a comparison.
 pub(super) const NO_CLAIM: &str = "no claim";
+
+/// The word for a rate of which nothing is left.
+pub(super) const STOPPED: &str = "stopped";
 
 /// What makes the numbers of a cell doubtful: verdicts that are no claims, and operations that failed.
 pub(super) fn doubts(cell: &CellPair, letters: [&str; 2]) -> String {

@@ -1,5 +1,7 @@
 //! Which expectations are broken for certain.
 
+use plimsoll_record::results::LatencySummary;
+
 use super::*;
 
 #[test]
@@ -58,4 +60,68 @@ fn equals_that_were_to_be_faster_are_a_breach() {
     // That the sides do not differ is what breaks it.
     let comparison = Comparison::of(&[&many_equals(3)], &expecting(&["iops<+20%"])).unwrap();
     assert_eq!(places(&comparison, Standing::Breached).len(), 40, "{:?}", comparison.expectations);
+}
+
+/// Two runs, of which some visits to the reads of the second completed nothing.
+fn stopping(visits: usize) -> [Record; 2] {
+    let (first, mut second) = (alone("/mnt/a", 1.0, 0.02, 1), alone("/mnt/a", 1.0, 0.02, 2));
+    let cell = &mut second.cells[0];
+    for slot in cell.slots.iter_mut().take(visits) {
+        let read = slot.read.as_mut().unwrap();
+        (read.operations, read.bytes, read.latency_ns) = (0, 0, LatencySummary::default());
+    }
+    if visits == cell.slots.len() {
+        let read = cell.read.as_mut().unwrap();
+        (read.operations, read.bytes, read.iops, read.bytes_per_second) = (0, 0, 0.0, 0.0);
+        read.latency_ns = LatencySummary::default();
+    }
+    [first, second]
+}
+
+#[test]
+fn a_rate_of_which_nothing_is_left_has_fallen_for_certain() {
+    let [first, second] = stopping(12);
+    let wishes = expecting(&["iops<-5%", "bandwidth<-5%", "iops>+5%", "p99>+10%"]);
+    let comparison = Comparison::of(&[&first, &second], &wishes).unwrap();
+    let reads: Vec<Standing> = comparison.expectations.iter().map(|outcome| outcome.cells[0].result).collect();
+    assert_eq!(reads, [Standing::Breached, Standing::Breached, Standing::NotJudged, Standing::NotJudged]);
+    assert!(comparison.is_breached() && comparison.warning().is_none());
+    let shown = text::text(&comparison, 100, PLAIN);
+    let words: Vec<String> = shown.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
+    for line in [
+        "latency-read B completed nothing",
+        "IOPS 4,968 0 - - stopped",
+        "latency-read reads: nothing completed in any visit",
+    ] {
+        assert!(words.iter().any(|shown| shown == line), "{line}:\n{shown}");
+    }
+    assert!(junit::junit(&comparison).contains(r#"<failure message="nothing completed in any visit""#));
+    // The other way round there is no ratio either, and nothing fell.
+    let comparison = Comparison::of(&[&second, &first], &wishes).unwrap();
+    assert!(!comparison.is_breached(), "{:?}", comparison.expectations);
+}
+
+#[test]
+fn what_could_not_be_judged_is_warned_of() {
+    let [first, second] = stopping(3);
+    let comparison = Comparison::of(&[&first, &second], &expecting(&["iops<-5%", "p99.9>+10%"])).unwrap();
+    assert_eq!(comparison.expectations[0].result, Standing::PartlyHeld);
+    assert_eq!(
+        comparison.warning().as_deref(),
+        Some("not judged everywhere: iops<-5%, p99.9>+10%; that nothing failed does not mean that it holds")
+    );
+    let second = alone("/mnt/a", 1.0, 0.02, 2);
+    let comparison = Comparison::of(&[&first, &second], &expecting(&["iops<-5%"])).unwrap();
+    assert_eq!(comparison.warning(), None);
+}
+
+#[test]
+fn a_visit_too_short_for_ten_operations_proves_nothing() {
+    let [mut first, mut second] = stopping(12);
+    for record in [&mut first, &mut second] {
+        record.cells[0].slots.truncate(1);
+    }
+    first.cells[0].read.as_mut().unwrap().iops = 3.0;
+    let comparison = Comparison::of(&[&first, &second], &expecting(&["iops<-5%"])).unwrap();
+    assert_eq!(comparison.expectations[0].cells[0].result, Standing::NotJudged);
 }
