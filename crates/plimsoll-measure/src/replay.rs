@@ -98,8 +98,8 @@ pub struct PairAnswer {
 pub enum NotCompared {
     /// They end before two blocks are measured.
     TooShort,
-    /// Fewer than two blocks in which both complete anything, and whether the first and the second ever complete nothing
-    /// in one.
+    /// In fewer than two blocks both complete something. Tells for each whether there are blocks in which it completes
+    /// nothing.
     NothingCompletes([bool; 2]),
 }
 

@@ -102,8 +102,8 @@ pub enum Standing {
     Held,
     /// It is not broken for certain, but may be.
     Unsure,
-    /// It is broken: the whole interval lies beyond, and not by chance among all that is judged; or nothing is left of a
-    /// rate.
+    /// It is broken: the whole interval lies beyond, and not by chance among all that is judged; or nothing is left of
+    /// a rate.
     Breached,
 }
 
