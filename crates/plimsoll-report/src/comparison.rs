@@ -361,7 +361,7 @@ impl Comparison {
         let is_worth_it = !expectations.is_empty() && !self.is_breached();
         is_worth_it.then(|| {
             format!(
-                "not judged everywhere: {}; that nothing failed does not mean that it holds",
+                "not judged everywhere: {}; that nothing failed does not mean that all holds",
                 expectations.join(", ")
             )
         })

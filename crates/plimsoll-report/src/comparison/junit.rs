@@ -1,8 +1,8 @@
 //! A comparison as JUnit XML, which continuous integration shows beside tests.
 //!
 //! Each side with the reference is a suite; each expectation about a number is a test. Without expectations each cell
-//! is one, which cannot fail. What could not be judged, or not for certain, is skipped. Attributes and elements are those
-//! that both the schema of Ant's reports and that of Jenkins know, in the order that the stricter of them demands.
+//! is one, which cannot fail. What could not be judged, or not for certain, is skipped. Attributes and elements are
+//! those that both the schema of Ant's reports and that of Jenkins know, in the order that the stricter one demands.
 
 use std::io;
 

@@ -108,7 +108,7 @@ fn what_could_not_be_judged_is_warned_of() {
     assert_eq!(comparison.expectations[0].result, Standing::PartlyHeld);
     assert_eq!(
         comparison.warning().as_deref(),
-        Some("not judged everywhere: iops<-5%, p99.9>+10%; that nothing failed does not mean that it holds")
+        Some("not judged everywhere: iops<-5%, p99.9>+10%; that nothing failed does not mean that all holds")
     );
     let second = alone("/mnt/a", 1.0, 0.02, 2);
     let comparison = Comparison::of(&[&first, &second], &expecting(&["iops<-5%"])).unwrap();
