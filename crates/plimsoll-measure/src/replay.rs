@@ -93,22 +93,35 @@ pub struct PairAnswer {
     pub load_ns: u64,
 }
 
-/// Compares two traces that share a machine and its time. `None` when they are too short for two blocks, or nothing
-/// completes.
+/// Why two traces are not compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NotCompared {
+    /// They end before two blocks are measured.
+    TooShort,
+    /// In fewer than two blocks both complete something. Tells for each whether there are blocks in which it completes
+    /// nothing.
+    NothingCompletes([bool; 2]),
+}
+
+/// Compares two traces that share a machine and its time.
 ///
 /// Which of them begins follows from the seed and the traces, not from which is named first: naming them the other way
 /// round inverts the ratio exactly.
-pub fn replay_pair(first: &[f64], second: &[f64], seed: u64) -> Option<PairAnswer> {
+pub fn replay_pair(first: &[f64], second: &[f64], seed: u64) -> Result<PairAnswer, NotCompared> {
     if first.partial_cmp(second).is_some_and(Ordering::is_gt) {
-        let swapped = replay_in_order(second, first, seed)?;
-        return Some(PairAnswer { ratio: swapped.ratio.inverted(), ..swapped });
+        return match replay_in_order(second, first, seed) {
+            Ok(swapped) => Ok(PairAnswer { ratio: swapped.ratio.inverted(), ..swapped }),
+            Err(NotCompared::NothingCompletes([first, second])) => Err(NotCompared::NothingCompletes([second, first])),
+            Err(error) => Err(error),
+        };
     }
     replay_in_order(first, second, seed)
 }
 
-fn replay_in_order(first: &[f64], second: &[f64], seed: u64) -> Option<PairAnswer> {
+fn replay_in_order(first: &[f64], second: &[f64], seed: u64) -> Result<PairAnswer, NotCompared> {
     let end_ns = first.len().min(second.len()) as u64 * SECOND_NS;
     let mut comparison = PairedComparison::new(seed);
+    let mut rates: [Vec<f64>; 2] = Default::default();
     let mut now_ns = 0;
     while let Some(side) = comparison.next_side() {
         let from_ns = now_ns + paired::RAMP_NS;
@@ -116,13 +129,22 @@ fn replay_in_order(first: &[f64], second: &[f64], seed: u64) -> Option<PairAnswe
         if to_ns > end_ns {
             break;
         }
-        let trace = if side == Side::First { first } else { second };
-        comparison.observe(side, sample(trace, from_ns, to_ns).rate());
+        let (trace, rates) = if side == Side::First { (first, &mut rates[0]) } else { (second, &mut rates[1]) };
+        let rate = sample(trace, from_ns, to_ns).rate();
+        rates.push(rate);
+        comparison.observe(side, rate);
         now_ns = to_ns;
     }
-    let ratio = comparison.ratio(0.95)?;
+    let Some(ratio) = comparison.ratio(0.95) else {
+        let blocks = rates.each_ref().map(|rates| rates.chunks_exact(paired::VISITS));
+        if blocks.iter().any(|blocks| blocks.len() < 2) {
+            return Err(NotCompared::TooShort);
+        }
+        let is_idle = |block: &[f64]| block.iter().sum::<f64>() <= 0.0;
+        return Err(NotCompared::NothingCompletes(blocks.map(|mut blocks| blocks.any(is_idle))));
+    };
     let (blocks, blocks_wanted) = (comparison.logs().len(), comparison.blocks_wanted());
-    Some(PairAnswer { ratio, blocks, blocks_wanted, load_ns: now_ns })
+    Ok(PairAnswer { ratio, blocks, blocks_wanted, load_ns: now_ns })
 }
 
 /// What a visit to a trace measures when it begins now; one that ends by itself does so at once.
@@ -171,9 +193,18 @@ mod tests {
         let answer = replay(&[5.0; 30], &ReplayPlan { cells: 12, ..ReplayPlan::default() });
         assert_eq!(answer.verdict.as_str(), "short");
         assert_eq!(replay(&[], &ReplayPlan::default()).estimate, None);
-        assert_eq!(replay_pair(&[5.0; 30], &[5.0; 30], 1), None);
+        assert_eq!(replay_pair(&[5.0; 30], &[5.0; 30], 1), Err(NotCompared::TooShort));
         let brief = replay_pair(&[5.0; 60], &[5.0; 60], 1).unwrap();
         assert_eq!((brief.blocks, brief.blocks_wanted), (3, 12));
+    }
+
+    #[test]
+    fn a_trace_that_completes_nothing_is_named_as_the_cause() {
+        let (level, idle) = (vec![5.0; 3600], vec![0.0; 3600]);
+        assert_eq!(replay_pair(&level, &idle, 1), Err(NotCompared::NothingCompletes([false, true])));
+        assert_eq!(replay_pair(&idle, &level, 1), Err(NotCompared::NothingCompletes([true, false])));
+        assert_eq!(replay_pair(&idle, &idle, 1), Err(NotCompared::NothingCompletes([true, true])));
+        assert_eq!(replay_pair(&level[..30], &idle, 1), Err(NotCompared::TooShort));
     }
 
     proptest! {

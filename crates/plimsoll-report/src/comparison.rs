@@ -26,9 +26,8 @@ mod side;
 #[cfg(test)]
 mod tests;
 pub mod text;
-mod words;
+pub(crate) mod words;
 
-use self::side::Subject;
 pub use self::{
     evidence::Method,
     expectation::{Expectation, Outcome},
@@ -36,6 +35,7 @@ pub use self::{
     plans::Aspect,
     side::Side,
 };
+use self::{expectation::Standing, side::Subject};
 
 /// The schema of a comparison as JSON.
 pub const SCHEMA: &str = "plimsoll-comparison/1";
@@ -256,6 +256,8 @@ pub struct MetricPair {
     pub value: Option<f64>,
     /// What the comparison says.
     pub compared: Option<Compared>,
+    /// Whether it is a rate of which nothing is left: as sure a decline as any, but without a ratio.
+    pub has_stopped: bool,
     /// Why there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
@@ -277,6 +279,19 @@ pub struct Compared {
     pub different: bool,
     /// What ranks alone say, where there are values enough.
     pub ranks: Option<RankRatio>,
+}
+
+impl Compared {
+    /// What a ratio permits to say when nothing else is compared.
+    pub(crate) fn alone(ratio: Ratio, method: Method, values: [usize; 2], margin: f64) -> Self {
+        let conclusion = Conclusion::of(&ratio, margin);
+        Self { ratio, method, values, conclusion, different: conclusion.is_difference(), ranks: None }
+    }
+
+    /// Whether the interval alone says that there is a difference, and all comparisons together that it may be chance.
+    const fn may_be_chance(&self) -> bool {
+        self.conclusion.is_difference() && !self.different
+    }
 }
 
 /// The ratio by Hodges and Lehmann with its exact interval, which one value far off does not move.
@@ -322,8 +337,7 @@ impl Comparison {
         };
         comparison.control_chance();
         comparison.say();
-        let outcomes = wishes.expectations.iter().map(|expectation| expectation.judge(&comparison.pairs));
-        comparison.expectations = outcomes.collect();
+        comparison.expectations = expectation::judge(&wishes.expectations, &comparison.pairs);
         Ok(comparison)
     }
 
@@ -334,7 +348,23 @@ impl Comparison {
 
     /// Whether an expectation was broken for certain.
     pub fn is_breached(&self) -> bool {
-        self.expectations.iter().any(|outcome| outcome.result == expectation::Standing::Breached)
+        self.expectations.iter().any(|outcome| outcome.result == Standing::Breached)
+    }
+
+    /// What a reader of the exit code has to know, when nothing is broken but not everything was judged.
+    pub fn warning(&self) -> Option<String> {
+        let is_partly_judged = |outcome: &&Outcome| {
+            matches!(outcome.result, Standing::NotJudged) || outcome.with(Standing::NotJudged).next().is_some()
+        };
+        let expectations: Vec<&str> =
+            self.expectations.iter().filter(is_partly_judged).map(|outcome| outcome.expectation.as_str()).collect();
+        let is_worth_it = !expectations.is_empty() && !self.is_breached();
+        is_worth_it.then(|| {
+            format!(
+                "not judged everywhere: {}; that nothing failed does not mean that all holds",
+                expectations.join(", ")
+            )
+        })
     }
 
     /// Claims those differences only that are beyond chance: headlines by the stricter rule, all others by that of the

@@ -1,8 +1,8 @@
 //! Traces that the rules have judged, one a row; and a pair of them.
 
 use plimsoll_measure::{
-    compare::ratio::Ratio,
-    replay::PairAnswer,
+    compare::{conclusion::MARGIN, ratio::Ratio},
+    replay::{NotCompared, PairAnswer},
     session::answer::{Answer, Estimate, Window},
     stability::{Grade, Stability},
 };
@@ -10,6 +10,7 @@ use plimsoll_record::numbers::{self, ABSENT};
 use serde_json::{Value, json};
 
 use crate::{
+    comparison::{Compared, Method, words},
     grid::{Column, Grid, Side},
     rows::Metric,
     wrapping,
@@ -66,23 +67,20 @@ pub fn traces<'a>(rows: &[TraceRow<'a>], width: usize) -> String {
     Grid::new(columns).fit(width).text()
 }
 
-/// How many times as fast the second of two traces is, in sentences.
-pub fn pair(names: [&str; 2], answer: Option<&PairAnswer>, width: usize) -> String {
+/// How many times as fast the second of two traces is, in the words of a comparison of runs.
+pub fn pair(names: [&str; 2], answer: Result<&PairAnswer, &NotCompared>, width: usize) -> String {
     let [first, second] = names;
     let line = |label: &str, text: &str| wrapping::labelled(&format!("{label:<9}"), text, width);
-    let Some(PairAnswer { ratio, blocks, blocks_wanted, load_ns }) = answer else {
-        return line("verdict", "the traces are too short to compare, or nothing completes");
-    };
-    let detectable = numbers::percent(ratio.detectable);
-    let verdict = if ratio.differs() {
-        "different".to_owned()
-    } else {
-        format!("no difference found; one of {detectable} is found four times in five")
+    let PairAnswer { ratio, blocks, blocks_wanted, load_ns } = match answer {
+        Ok(answer) => answer,
+        Err(reason) => return line("verdict", &format!("not compared: {}", why_not_compared(names, *reason))),
     };
     let sentence = format!(
         "{second} has {:.3} times the rate of {first}; 95 % interval {:.3} to {:.3}",
         ratio.ratio, ratio.low, ratio.high
     );
+    let compared = Compared::alone(*ratio, Method::PairedBlocks, [*blocks; 2], MARGIN);
+    let verdict = words::claim(&compared, &format!("{second} is"), ["faster", "slower"], MARGIN, 1);
     let wanted = if blocks_wanted > blocks {
         let wanted = numbers::count(*blocks_wanted as u64);
         format!("; {wanted} blocks would make the interval as narrow as it should be")
@@ -92,6 +90,17 @@ pub fn pair(names: [&str; 2], answer: Option<&PairAnswer>, width: usize) -> Stri
     line("ratio", &sentence)
         + &line("verdict", &verdict)
         + &line("load", &format!("{} in {blocks} blocks of four visits{wanted}", numbers::clock(*load_ns)))
+}
+
+/// Why two traces are not compared.
+fn why_not_compared(names: [&str; 2], reason: NotCompared) -> String {
+    match reason {
+        NotCompared::TooShort => "the traces are too short for two blocks of four visits".to_owned(),
+        NotCompared::NothingCompletes(idle) => {
+            let idle: Vec<&str> = names.into_iter().zip(idle).filter(|(_, idle)| *idle).map(|(name, _)| name).collect();
+            format!("in all blocks, or all but one, nothing completes in {}", idle.join(" or in "))
+        }
+    }
 }
 
 /// Traces as lines of JSON.
@@ -114,18 +123,21 @@ fn trace_line(row: &TraceRow<'_>) -> Value {
     })
 }
 
-/// A pair as a line of JSON.
-pub fn pair_line(answer: Option<&PairAnswer>) -> String {
+/// A pair as a line of JSON. Whether it is different is what the interval says, whatever matters.
+pub fn pair_line(names: [&str; 2], answer: Result<&PairAnswer, &NotCompared>) -> String {
+    let reason = answer.err().map(|reason| why_not_compared(names, *reason));
+    let answer = answer.ok();
     let ratio = answer.map(|answer| &answer.ratio);
     let value = json!({
         "ratio": ratio.map(|ratio| ratio.ratio),
         "lo": ratio.map(|ratio| ratio.low),
         "hi": ratio.map(|ratio| ratio.high),
-        "different": ratio.is_some_and(Ratio::differs),
+        "different": ratio.map(Ratio::differs),
         "detectable": ratio.map(|ratio| ratio.detectable),
         "blocks": answer.map(|answer| answer.blocks),
         "blocks_wanted": answer.map(|answer| answer.blocks_wanted),
         "cost_s": answer.map(|answer| answer.load_ns as f64 / 1e9),
+        "reason": reason,
     });
     format!("{value}\n")
 }
@@ -162,12 +174,25 @@ mod tests {
         let answer = replay_pair(&level(1000.0), &level(1100.0), 0);
         insta::assert_snapshot!(pair(["a.csv", "b.csv"], answer.as_ref(), 100), @r"
         ratio    b.csv has 1.100 times the rate of a.csv; 95 % interval 1.097 to 1.102
-        verdict  different
+        verdict  b.csv is 10.0 % [9.7, 10.2] faster
         load     4m 00s in 12 blocks of four visits
         ");
-        let same = replay_pair(&level(1000.0), &level(1000.0), 0);
-        assert!(pair(["a.csv", "b.csv"], same.as_ref(), 100).contains("no difference found"));
-        assert!(pair(["a.csv", "b.csv"], None, 100).contains("too short"));
+        let told = |second: &[f64]| {
+            let answer = replay_pair(&level(1000.0), second, 0);
+            (pair(["a.csv", "b.csv"], answer.as_ref(), 100), pair_line(["a.csv", "b.csv"], answer.as_ref()))
+        };
+        let (same, _) = told(&level(1000.0));
+        assert!(same.contains("verdict  equal within 2 %"), "{same}");
+        let (text, line) = told(&level(995.0));
+        assert!(text.contains("equal within 2 %") && line.contains(r#""different":true"#), "{text}{line}");
+        for (second, reason) in [
+            (vec![0.0; 3600], "in all blocks, or all but one, nothing completes in b.csv"),
+            (level(1000.0)[..30].to_vec(), "the traces are too short for two blocks of four visits"),
+        ] {
+            let (text, line) = told(&second);
+            assert_eq!(text, format!("verdict  not compared: {reason}\n"));
+            assert!(line.contains(r#""different":null"#) && line.contains(reason), "{line}");
+        }
         let brief = replay_pair(&level(1000.0)[..60], &level(1100.0)[..60], 0);
         let text = pair(["a.csv", "b.csv"], brief.as_ref(), 100);
         assert!(text.contains("1m 00s in 3 blocks of four visits; 12 blocks would make"), "{text}");

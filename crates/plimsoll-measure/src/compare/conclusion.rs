@@ -63,9 +63,13 @@ mod tests {
 
     use super::*;
 
+    fn interval(low: f64, high: f64) -> Ratio {
+        let ratio = (low * high).sqrt();
+        Ratio { ratio, low, high, p_value: 0.5, detectable: 0.03, error: 0.01, degrees: 11.0 }
+    }
+
     fn of(low: f64, high: f64) -> Conclusion {
-        let ratio = Ratio { ratio: (low * high).sqrt(), low, high, p_value: 0.5, detectable: 0.03 };
-        Conclusion::of(&ratio, MARGIN)
+        Conclusion::of(&interval(low, high), MARGIN)
     }
 
     #[test]
@@ -82,7 +86,7 @@ mod tests {
     proptest! {
         #[test]
         fn swapped_sides_have_the_swapped_words(low in 0.5..2.0_f64, width in 1.0..1.5_f64) {
-            let ratio = Ratio { ratio: low, low, high: low * width, p_value: 0.5, detectable: 0.03 };
+            let ratio = interval(low, low * width);
             prop_assert_eq!(Conclusion::of(&ratio.inverted(), MARGIN), Conclusion::of(&ratio, MARGIN).inverted());
         }
     }

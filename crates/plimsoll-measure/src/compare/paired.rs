@@ -79,7 +79,7 @@ pub struct PairedComparison {
 }
 
 /// Visits of a side in a block.
-const VISITS: usize = 2;
+pub(crate) const VISITS: usize = 2;
 
 impl PairedComparison {
     /// A comparison that has measured nothing; the seed decides who begins each block.

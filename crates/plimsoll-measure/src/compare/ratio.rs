@@ -21,6 +21,10 @@ pub struct Ratio {
     pub p_value: f64,
     /// The smallest difference, as a share, that is found four times in five.
     pub detectable: f64,
+    /// The standard error of the ratio's logarithm.
+    pub error: f64,
+    /// Degrees of freedom that the error is known with.
+    pub degrees: f64,
 }
 
 impl Ratio {
@@ -29,19 +33,20 @@ impl Ratio {
         let beyond = student::quantile(f64::midpoint(1.0, confidence), degrees);
         let half_width = beyond * error;
         let detectable = (beyond + student::quantile(POWER, degrees)) * error;
-        let p_value = match error > 0.0 {
-            true => student::two_sided_p(mean / error, degrees),
-            // Without any scatter every difference is one.
-            false if mean.abs() > 0.0 => 0.0,
-            false => 1.0,
-        };
         Self {
             ratio: mean.exp(),
             low: (mean - half_width).exp(),
             high: (mean + half_width).exp(),
-            p_value,
+            p_value: p_value(mean, error, degrees),
             detectable: detectable.exp_m1(),
+            error,
+            degrees,
         }
+    }
+
+    /// The probability of a ratio as far from this one when this one is the truth.
+    pub fn p_value_against(&self, truth: f64) -> f64 {
+        p_value((self.ratio / truth).ln(), self.error, self.degrees)
     }
 
     /// Whether the interval leaves out equality.
@@ -52,6 +57,16 @@ impl Ratio {
     /// The same comparison with the sides swapped.
     pub fn inverted(&self) -> Self {
         Self { ratio: 1.0 / self.ratio, low: 1.0 / self.high, high: 1.0 / self.low, ..*self }
+    }
+}
+
+/// The probability of a mean at least this far from zero when zero is the truth.
+fn p_value(mean: f64, error: f64, degrees: f64) -> f64 {
+    match error > 0.0 {
+        true => student::two_sided_p(mean / error, degrees),
+        // Without any scatter every difference is one.
+        false if mean.abs() > 0.0 => 0.0,
+        false => 1.0,
     }
 }
 
@@ -79,6 +94,9 @@ mod tests {
             prop_assert!(ratio.low < ratio.ratio && ratio.ratio < ratio.high);
             prop_assert!((ratio.p_value - 0.05).abs() < 1e-6 || ratio.differs() == (ratio.p_value < 0.05));
             prop_assert!((ratio.inverted().inverted().low - ratio.low).abs() < 1e-12);
+            // What the ends of the interval are: the truths that the data barely permit.
+            prop_assert!([ratio.low, ratio.high].iter().all(|end| (ratio.p_value_against(*end) - 0.05).abs() < 1e-6));
+            prop_assert!((ratio.p_value_against(1.0) - ratio.p_value).abs() < 1e-9);
         }
     }
 }

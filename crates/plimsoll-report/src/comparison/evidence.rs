@@ -64,8 +64,8 @@ pub(super) fn of(
     operation: Operation,
     metric: Metric,
 ) -> Result<Evidence, &'static str> {
-    let pieces = cells.map(is_in_one_piece);
-    if in_one_run && pieces == [false; 2] {
+    let pieces = cells.map(piece);
+    if in_one_run && pieces == [None; 2] {
         let [first, second] = [visits(cells[0], operation, metric)?, visits(cells[1], operation, metric)?];
         if let Some(evidence) = in_turns(&first, &second) {
             return Ok(evidence);
@@ -73,7 +73,7 @@ pub(super) fn of(
     }
     let [first, second] = [Side::of(cells[0], operation, metric)?, Side::of(cells[1], operation, metric)?];
     let method = match pieces {
-        [false, false] => Method::UnpairedVisits,
+        [None, None] => Method::UnpairedVisits,
         _ => Method::UnpairedIntervals,
     };
     Ok(Evidence {
@@ -93,8 +93,8 @@ struct Side {
 
 impl Side {
     fn of(cell: &Cell, operation: Operation, metric: Metric) -> Result<Self, &'static str> {
-        if is_in_one_piece(cell) {
-            return Ok(Self { mean: in_one_piece(cell, operation, metric)?, logs: Vec::new() });
+        if let Some(piece) = piece(cell) {
+            return Ok(Self { mean: as_a_whole(cell, piece, operation, metric)?, logs: Vec::new() });
         }
         let logs: Vec<f64> = visits(cell, operation, metric)?.iter().map(|(_, value)| value.ln()).collect();
         let mean = LogMean::of_visits(&logs).ok_or("too few visits")?;
@@ -107,15 +107,47 @@ fn counted(cell: &Cell) -> impl Iterator<Item = &SlotSummary> {
     cell.slots.iter().filter(|slot| slot.counted)
 }
 
-/// Whether the visits of a cell say no more than one long visit would.
-fn is_in_one_piece(cell: &Cell) -> bool {
+/// Operations that have to be missing before their absence is no accident.
+const MISSING_MIN: f64 = 10.0;
+
+/// Whether none of these operations completed in any visit to the second cell, though at the rate of the first it would
+/// have been ten or more.
+pub(super) fn has_stopped(cells: [&Cell; 2], operation: Operation) -> bool {
+    let [Some(first), Some(_)] = cells.map(|cell| operation.result_of(cell)) else { return false };
+    let seconds = counted(cells[1]).map(|slot| slot.elapsed_ns as f64 / 1e9).sum::<f64>();
+    let is_idle = |slot: &SlotSummary| Metric::Iops.of_visit(slot, operation).is_some_and(|rate| rate <= 0.0);
+    first.iops * seconds >= MISSING_MIN && counted(cells[1]).all(is_idle)
+}
+
+/// Why the visits of a cell say no more than one long visit would.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Piece {
+    /// Nothing else was measured between them, or there is but one.
+    One,
+    /// They are too few to see how they scatter.
+    FewVisits,
+}
+
+impl Piece {
+    /// Why a number of the cell has no interval.
+    const fn without_interval(self) -> &'static str {
+        match self {
+            Self::One => "measured in one piece, without an interval",
+            Self::FewVisits => "fewer than three visits, without an interval",
+        }
+    }
+}
+
+/// Why the visits of a cell are no values; `None` when they are.
+fn piece(cell: &Cell) -> Option<Piece> {
     let follows = |pair: [&SlotSummary; 2]| {
         let [before, after] = pair;
         let until_ns = before.from_ns.saturating_add(before.elapsed_ns).saturating_add(GAP_NS);
         after.ramp_ns == 0 && after.from_ns <= until_ns
     };
     let visits: Vec<&SlotSummary> = counted(cell).collect();
-    visits.len() < VISITS_MIN || visits.windows(2).any(|pair| follows([pair[0], pair[1]]))
+    let is_one = visits.len() == 1 || visits.windows(2).any(|pair| follows([pair[0], pair[1]]));
+    if is_one { Some(Piece::One) } else { (visits.len() < VISITS_MIN).then_some(Piece::FewVisits) }
 }
 
 /// A number of each visit, with its round.
@@ -152,9 +184,9 @@ fn in_turns(first: &[(u32, f64)], second: &[(u32, f64)]) -> Option<Evidence> {
     Some(Evidence { ratio, method, values: [logs.len(); 2], ranks: signed_rank::shift(&logs, CONFIDENCE) })
 }
 
-/// A number of a cell that was measured in one piece.
-fn in_one_piece(cell: &Cell, operation: Operation, metric: Metric) -> Result<LogMean, &'static str> {
-    const NO_INTERVAL: &str = "measured in one piece, without an interval";
+/// A number of a cell whose visits are no values.
+fn as_a_whole(cell: &Cell, piece: Piece, operation: Operation, metric: Metric) -> Result<LogMean, &'static str> {
+    let no_interval = piece.without_interval();
     match metric {
         Metric::Iops | Metric::Throughput => {
             let result = operation.result_of(cell).ok_or("not measured")?;
@@ -163,11 +195,11 @@ fn in_one_piece(cell: &Cell, operation: Operation, metric: Metric) -> Result<Log
             let value = metric.of_result(result).ok_or("not measured")?;
             // The size of operations is a matter of the plan, so bytes are as sure as operations.
             let scale = value / result.iops;
-            LogMean::of_interval(value, low * scale, high * scale).ok_or(NO_INTERVAL)
+            LogMean::of_interval(value, low * scale, high * scale).ok_or(no_interval)
         }
-        Metric::P50 => of_seconds(cell, operation, |second| second.p50_ns).ok_or(NO_INTERVAL),
-        Metric::P99 => of_seconds(cell, operation, |second| second.p99_ns).ok_or(NO_INTERVAL),
-        Metric::P99_9 => Err(NO_INTERVAL),
+        Metric::P50 => of_seconds(cell, operation, |second| second.p50_ns).ok_or(no_interval),
+        Metric::P99 => of_seconds(cell, operation, |second| second.p99_ns).ok_or(no_interval),
+        Metric::P99_9 => Err(no_interval),
     }
 }
 

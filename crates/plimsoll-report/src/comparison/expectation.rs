@@ -1,12 +1,12 @@
 //! What must not have changed: `p99>+10%` fails when the 99th percentile is more than 10 % above the reference, and
-//! surely so: when the whole interval of the ratio lies beyond.
+//! surely so: when the whole interval of the ratio lies beyond, also after as many numbers as are judged.
 
 use std::{fmt, str::FromStr};
 
-use plimsoll_measure::compare::ratio::Ratio;
+use plimsoll_measure::compare::{multiplicity, ratio::Ratio};
 use serde::Serialize;
 
-use super::{CellPair, Metric, MetricPair, Operation, Pair, words};
+use super::{CellPair, Compared, LEVEL, Metric, MetricPair, Operation, Pair, words};
 
 /// A change that is not accepted.
 #[derive(Clone, Debug, PartialEq)]
@@ -85,13 +85,16 @@ pub struct Judged {
     pub result: Standing,
     /// What the comparison says, or why it says nothing.
     pub text: String,
+    /// The probability of as much beyond when the truth is not; absent where nothing was compared.
+    #[serde(skip)]
+    p_value: Option<f64>,
 }
 
 /// Whether an expectation holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Standing {
-    /// It cannot be told.
+    /// It cannot be told. That breaks nothing.
     NotJudged,
     /// It holds in some cells and cannot be told in others. Only an expectation as a whole can be so.
     PartlyHeld,
@@ -99,7 +102,8 @@ pub enum Standing {
     Held,
     /// It is not broken for certain, but may be.
     Unsure,
-    /// It is broken: the whole interval lies beyond.
+    /// It is broken: the whole interval lies beyond, and not by chance among all that is judged; or nothing is left of
+    /// a rate.
     Breached,
 }
 
@@ -122,7 +126,7 @@ impl Outcome {
         self.cells.iter().filter(move |judged| judged.result == result)
     }
 
-    fn new(expectation: &Expectation, cells: Vec<Judged>) -> Self {
+    fn of(expectation: &Expectation, cells: Vec<Judged>) -> Self {
         let mut outcome = Self { expectation: expectation.text.clone(), result: Standing::NotJudged, cells };
         let has = |result| outcome.with(result).next().is_some();
         // What was not judged must never pass for what holds.
@@ -144,7 +148,7 @@ impl Outcome {
 impl Judged {
     /// A cell of which nothing could be judged, and why.
     fn not_judged(pair: &Pair, cell: String, text: String) -> Self {
-        Self { side: pair.side.clone(), cell, operation: None, result: Standing::NotJudged, text }
+        Self { side: pair.side.clone(), cell, operation: None, result: Standing::NotJudged, text, p_value: None }
     }
 
     /// The cell, and which operations of it.
@@ -153,9 +157,28 @@ impl Judged {
     }
 }
 
+/// What became of expectations. Of many equals some lie beyond by chance, so breaches are subject to the rule of
+/// headlines, over all numbers that all expectations are about: the probability of any false one is 5 %.
+pub(super) fn judge(expectations: &[Expectation], pairs: &[Pair]) -> Vec<Outcome> {
+    let mut judged: Vec<Vec<Judged>> = expectations.iter().map(|expectation| expectation.judge(pairs)).collect();
+    let p_values: Vec<f64> = judged.iter().flatten().filter_map(|judged| judged.p_value).collect();
+    let is_sure = multiplicity::holm(&p_values, LEVEL);
+    let compared = judged.iter_mut().flatten().filter(|judged| judged.p_value.is_some());
+    for (judged, is_sure) in compared.zip(is_sure) {
+        if judged.result == Standing::Breached && !is_sure {
+            judged.result = Standing::Unsure;
+            judged.text += MAY_BE_CHANCE;
+        }
+    }
+    expectations.iter().zip(judged).map(|(expectation, cells)| Outcome::of(expectation, cells)).collect()
+}
+
+/// What is said of a change that would be a breach if nothing else had been compared.
+const MAY_BE_CHANCE: &str = "; may be chance among so many comparisons";
+
 impl Expectation {
-    /// What became of it.
-    pub(super) fn judge(&self, pairs: &[Pair]) -> Outcome {
+    /// Every number that it is about.
+    fn judge(&self, pairs: &[Pair]) -> Vec<Judged> {
         let mut judged = Vec::new();
         for pair in pairs {
             for cell in &pair.cells {
@@ -167,32 +190,61 @@ impl Expectation {
             }
             judged.extend(pair.one_sided().map(|(cell, text)| Judged::not_judged(pair, cell.to_owned(), text)));
         }
-        Outcome::new(self, judged)
+        judged
     }
 
     fn judge_number(&self, pair: &Pair, cell: &CellPair, metric: &MetricPair) -> Judged {
-        let (result, text) = match &metric.compared {
-            Some(compared) => {
-                let doubts = words::doubts(cell, pair.letters());
-                let change = words::change(&compared.ratio);
-                let text = if doubts.is_empty() { change } else { format!("{change}, {doubts}") };
-                (self.of_ratio(&compared.ratio), text)
+        let mut judged = Judged::not_judged(pair, cell.label(), metric.reason.clone().unwrap_or_default());
+        judged.operation = Some(metric.operation);
+        let doubts = words::doubts(cell, pair.letters());
+        let with_doubts = |text: &str| if doubts.is_empty() { text.to_owned() } else { format!("{text}, {doubts}") };
+        if metric.has_stopped && matches!(self.beyond, Beyond::Below(_)) {
+            judged.text = with_doubts(&judged.text);
+            judged.result = Standing::Breached;
+        }
+        if let Some(compared) = &metric.compared {
+            judged.text = with_doubts(&words::change(&compared.ratio));
+            judged.result = self.beyond.standing(&compared.ratio);
+            judged.p_value = Some(self.beyond.p_value(&compared.ratio));
+            if judged.result == Standing::Breached && self.beyond.is_chance(compared) {
+                judged.result = Standing::Unsure;
+                judged.text += MAY_BE_CHANCE;
             }
-            None => (Standing::NotJudged, metric.reason.clone().unwrap_or_default()),
-        };
-        Judged { side: pair.side.clone(), cell: cell.label(), operation: Some(metric.operation), result, text }
+        }
+        judged
     }
+}
 
-    fn of_ratio(&self, ratio: &Ratio) -> Standing {
-        let (is_breached, is_held) = match self.beyond {
-            Beyond::Above(limit) => (ratio.low > limit, ratio.high <= limit),
-            Beyond::Below(limit) => (ratio.high < limit, ratio.low >= limit),
+impl Beyond {
+    /// What a ratio says when nothing else is compared.
+    fn standing(self, ratio: &Ratio) -> Standing {
+        let (is_breached, is_held) = match self {
+            Self::Above(limit) => (ratio.low > limit, ratio.high <= limit),
+            Self::Below(limit) => (ratio.high < limit, ratio.low >= limit),
         };
         match (is_breached, is_held) {
             (true, _) => Standing::Breached,
             (false, true) => Standing::Held,
             (false, false) => Standing::Unsure,
         }
+    }
+
+    /// The probability of as much beyond when the truth is just not. It is below 5 % when the whole interval is beyond.
+    fn p_value(self, ratio: &Ratio) -> f64 {
+        match self {
+            Self::Above(limit) if ratio.ratio > limit => ratio.p_value_against(limit),
+            Self::Below(limit) if ratio.ratio < limit => ratio.p_value_against(limit),
+            Self::Above(_) | Self::Below(_) => 1.0,
+        }
+    }
+
+    /// Whether to be beyond is to be different, and the comparison says that this may be chance.
+    fn is_chance(self, compared: &Compared) -> bool {
+        let is_difference = match self {
+            Self::Above(limit) => limit >= 1.0,
+            Self::Below(limit) => limit <= 1.0,
+        };
+        is_difference && compared.may_be_chance()
     }
 }
 
@@ -228,8 +280,11 @@ mod tests {
     #[test]
     fn only_an_interval_that_lies_beyond_as_a_whole_breaks_an_expectation() {
         let held = |text: &str, low: f64, high: f64| {
-            let ratio = Ratio { ratio: (low * high).sqrt(), low, high, p_value: 0.0, detectable: 0.0 };
-            text.parse::<Expectation>().unwrap().of_ratio(&ratio)
+            let (error, degrees) = ((high / low).ln() / 2.0 / 2.201, 11.0);
+            let ratio = Ratio::of_logs((low * high).ln() / 2.0, error, degrees, 0.95);
+            let beyond = text.parse::<Expectation>().unwrap().beyond;
+            assert_eq!(beyond.standing(&ratio) == Standing::Breached, beyond.p_value(&ratio) < 0.05);
+            beyond.standing(&ratio)
         };
         assert_eq!(held("p99>+10%", 1.11, 1.3), Standing::Breached);
         assert_eq!(held("p99>+10%", 1.05, 1.3), Standing::Unsure);

@@ -1,8 +1,8 @@
 //! A comparison as JUnit XML, which continuous integration shows beside tests.
 //!
 //! Each side with the reference is a suite; each expectation about a number is a test. Without expectations each cell
-//! is one, which cannot fail. What could not be judged is skipped. Attributes and elements are those that both the
-//! schema of Ant's reports and that of Jenkins know, in the order that the stricter of them demands.
+//! is one, which cannot fail. What could not be judged, or not for certain, is skipped. Attributes and elements are
+//! those that both the schema of Ant's reports and that of Jenkins know, in the order that the stricter one demands.
 
 use std::io;
 
@@ -19,6 +19,17 @@ struct Test {
     name: String,
     result: Standing,
     text: String,
+}
+
+impl Test {
+    /// Why it neither passes nor fails; `None` when it does.
+    fn why_skipped(&self) -> Option<String> {
+        match self.result {
+            Standing::NotJudged => Some(self.text.clone()),
+            Standing::Unsure => Some(format!("{}: {}", self.result.as_str(), self.text)),
+            Standing::Held | Standing::PartlyHeld | Standing::Breached => None,
+        }
+    }
 }
 
 /// The report.
@@ -91,7 +102,7 @@ fn write_suite(writer: &mut Writer<Vec<u8>>, index: usize, pair: &Pair, side: &S
         ("tests", tests.len().to_string()),
         ("failures", count(Standing::Breached)),
         ("errors", "0".to_owned()),
-        ("skipped", count(Standing::NotJudged)),
+        ("skipped", tests.iter().filter(|test| test.why_skipped().is_some()).count().to_string()),
         ("time", seconds),
     ];
     let attributes = attributes.iter().map(|(name, value)| (*name, value.as_str()));
@@ -125,18 +136,21 @@ fn write_test(writer: &mut Writer<Vec<u8>>, test: &Test) -> io::Result<()> {
     let (name, class, text) = (legal(&test.name), legal(&test.class), legal(&test.text));
     let attributes = [("name", name.as_str()), ("classname", class.as_str()), ("time", "0")];
     let element = writer.create_element("testcase").with_attributes(attributes);
-    match test.result {
-        Standing::Held | Standing::PartlyHeld | Standing::Unsure => element.write_empty()?,
-        Standing::Breached => element.write_inner_content(|writer| {
+    if let Some(reason) = test.why_skipped() {
+        element.write_inner_content(|writer| {
+            let message = legal(&reason);
+            writer.create_element("skipped").with_attributes([("message", message.as_str())]).write_empty()?;
+            Ok(())
+        })?;
+    } else if test.result == Standing::Breached {
+        element.write_inner_content(|writer| {
             let attributes = [("message", text.as_str()), ("type", "expectation")];
             writer.create_element("failure").with_attributes(attributes).write_text_content(BytesText::new(&text))?;
             Ok(())
-        })?,
-        Standing::NotJudged => element.write_inner_content(|writer| {
-            writer.create_element("skipped").with_attributes([("message", text.as_str())]).write_empty()?;
-            Ok(())
-        })?,
-    };
+        })?;
+    } else {
+        element.write_empty()?;
+    }
     Ok(())
 }
 

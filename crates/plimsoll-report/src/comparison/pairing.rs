@@ -1,6 +1,5 @@
 //! The cells of two sides with each other, number by number.
 
-use plimsoll_measure::compare::conclusion::Conclusion;
 use plimsoll_record::record::Cell;
 use plimsoll_workload::plan::Pacing;
 
@@ -99,20 +98,23 @@ fn cell_pair(
         if results.iter().all(Option::is_none) {
             continue;
         }
+        let stops = evidence::has_stopped(cells, operation);
         for metric in Metric::ALL {
             if metric == Metric::Throughput && operation == Operation::Sync {
                 continue;
             }
             let [reference, value] = results.map(|result| result.and_then(|result| metric.of_result(result)));
+            let has_stopped = stops && differs_in.is_empty() && !metric.is_latency();
             let evidence = match (reference, value) {
                 _ if !differs_in.is_empty() => Err("the plans differ"),
+                _ if has_stopped => Err("nothing completed in any visit"),
                 (Some(_), Some(_)) => evidence::of(cells, in_one_run, operation, metric),
                 _ if metric.is_latency() && results.iter().all(Option::is_some) => Err("too few operations"),
                 _ => Err("not measured on both sides"),
             };
             let reason = evidence.err().map(str::to_owned);
             let compared = evidence.ok().map(|evidence| compared(&evidence, margin));
-            metrics.push(MetricPair { operation, metric, reference, value, compared, reason });
+            metrics.push(MetricPair { operation, metric, reference, value, compared, has_stopped, reason });
         }
     }
     let names = cells.map(|cell| cell.workload.as_str());
@@ -139,13 +141,14 @@ fn headline(cells: [&Cell; 2], metrics: &[MetricPair]) -> Option<usize> {
     let is_open = cells.iter().any(|cell| matches!(cell.plan.pacing, Pacing::Open { .. }));
     let wanted: &[Metric] = if is_open { &[Metric::P99, Metric::P50] } else { &[Metric::Iops] };
     let find = |wanted: &Metric| metrics.iter().position(|pair| pair.metric == *wanted && pair.compared.is_some());
-    wanted.iter().find_map(find).or_else(|| metrics.iter().position(|pair| Some(&pair.metric) == wanted.first()))
+    let stopped = || metrics.iter().position(|pair| pair.has_stopped);
+    let first = || metrics.iter().position(|pair| Some(&pair.metric) == wanted.first());
+    wanted.iter().find_map(find).or_else(stopped).or_else(first)
 }
 
 fn compared(evidence: &Evidence, margin: f64) -> Compared {
     let Evidence { ratio, method, values, ranks } = *evidence;
     let ranks =
         ranks.map(|shift| RankRatio { ratio: shift.estimate.exp(), low: shift.low.exp(), high: shift.high.exp() });
-    // Whether a difference is beyond chance is known when all are there.
-    Compared { ratio, method, values, conclusion: Conclusion::of(&ratio, margin), different: false, ranks }
+    Compared { ranks, ..Compared::alone(ratio, method, values, margin) }
 }

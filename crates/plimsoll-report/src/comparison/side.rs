@@ -133,6 +133,10 @@ impl<'a> Subject<'a> {
 /// The place of the side that a text means; the first without one.
 pub(super) fn find(sides: &[Side], text: Option<&str>) -> Result<usize, ComparisonError> {
     let Some(text) = text else { return Ok(0) };
+    // The letter is there to name a side whatever else is called so.
+    if let Some(index) = sides.iter().position(|side| side.letter == text) {
+        return Ok(index);
+    }
     let found: Vec<usize> = (0..sides.len()).filter(|index| sides[*index].is_called(text)).collect();
     match found.as_slice() {
         [one] => Ok(*one),

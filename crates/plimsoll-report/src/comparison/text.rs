@@ -170,6 +170,7 @@ fn sections(pair: &Pair) -> Vec<Section> {
                 let compared = metric.compared.as_ref();
                 let word = match compared {
                     Some(compared) => words::word(compared),
+                    None if metric.has_stopped => words::STOPPED,
                     None if cell.differs_in.is_empty() => words::NO_CLAIM,
                     None => words::NOT_COMPARED,
                 };
@@ -222,7 +223,7 @@ fn push_numbers(out: &mut String, pair: &Pair, width: usize, style: Style) {
 fn coloured(line: &str, style: Style) -> String {
     let word = line.rsplit_once("  ").map_or("", |(_, word)| word);
     let tone = match word {
-        "higher" | "lower" | "a bit higher" | "a bit lower" => Tone::Doubtful,
+        "higher" | "lower" | "a bit higher" | "a bit lower" | words::STOPPED => Tone::Doubtful,
         "equal" | "no difference" => Tone::Good,
         words::BY_CHANCE => Tone::Plain,
         words::NOT_COMPARED => return style.paint(line, Tone::Faint),
@@ -245,6 +246,10 @@ fn notes(comparison: &Comparison, with_detectable: bool) -> Vec<String> {
     if comparison.pairs.iter().any(|pair| !pair.in_one_run) {
         notes.push("what changed from one run to the other counts as a difference; targets of one run are measured side by side".to_owned());
     }
+    if metrics().any(|metric| metric.metric.is_latency() && metric.compared.is_some()) {
+        notes
+            .push("a latency is that of all operations together; its ratio is a geometric mean over visits".to_owned());
+    }
     if is_used("equal") {
         notes.push(format!("equal = surely less than {margin} apart"));
     }
@@ -261,7 +266,7 @@ fn notes(comparison: &Comparison, with_detectable: bool) -> Vec<String> {
     let mut reasons: Vec<(&str, usize)> = Vec::new();
     let unclaimed = cells().filter(|cell| cell.differs_in.is_empty()).flat_map(|cell| &cell.metrics);
     for reason in unclaimed
-        .filter(|metric| metric.reference.or(metric.value).is_some())
+        .filter(|metric| metric.reference.or(metric.value).is_some() && !metric.has_stopped)
         .filter_map(|metric| metric.reason.as_deref())
     {
         match reasons.iter_mut().find(|(known, _)| *known == reason) {

@@ -34,6 +34,7 @@ pub(super) fn sentence(cell: &CellPair, letters: [&str; 2], margin: f64, headlin
             let comparative = if metric.is_latency() { ["longer", "shorter"] } else { ["faster", "slower"] };
             prefix + &claim(compared, &subject, comparative, margin, headlines)
         }
+        Some(MetricPair { has_stopped: true, .. }) => format!("{prefix}{} completed nothing", letters[1]),
         Some(MetricPair { reason: Some(reason), .. }) => format!("{prefix}no claim: {reason}"),
         _ => format!("{prefix}no claim: not measured on both sides"),
     }
@@ -55,14 +56,20 @@ fn not_run(reasons: [&Option<String>; 2], letters: [&str; 2]) -> Option<String> 
 }
 
 /// What a ratio permits to say.
-fn claim(compared: &Compared, subject: &str, comparative: [&str; 2], margin: f64, headlines: usize) -> String {
+pub(crate) fn claim(
+    compared: &Compared,
+    subject: &str,
+    comparative: [&str; 2],
+    margin: f64,
+    headlines: usize,
+) -> String {
     let ratio = &compared.ratio;
     let comparative = comparative[usize::from(ratio.ratio < 1.0)];
     let difference = || format!("{} {comparative}", magnitude(ratio));
     let text = match compared.conclusion {
         Conclusion::Equal => format!("equal within {}", numbers::percent(margin)),
         Conclusion::NoDifference => format!("no difference found; {}", detectable(ratio.detectable)),
-        _ if !compared.different => {
+        _ if compared.may_be_chance() => {
             format!("no difference found; {} may be chance among {headlines} comparisons", difference())
         }
         Conclusion::SlightlyHigher | Conclusion::SlightlyLower => {
@@ -168,7 +175,7 @@ pub(super) const fn word(compared: &Compared) -> &'static str {
     match compared.conclusion {
         Conclusion::Equal => "equal",
         Conclusion::NoDifference => "no difference",
-        _ if !compared.different => BY_CHANCE,
+        _ if compared.may_be_chance() => BY_CHANCE,
         Conclusion::Higher => "higher",
         Conclusion::SlightlyHigher => "a bit higher",
         Conclusion::SlightlyLower => "a bit lower",
@@ -182,6 +189,9 @@ pub(super) const BY_CHANCE: &str = "by chance?";
 pub(super) const NOT_COMPARED: &str = "not compared";
 /// The word for numbers that do not support a comparison.
 pub(super) const NO_CLAIM: &str = "no claim";
+
+/// The word for a rate of which nothing is left.
+pub(super) const STOPPED: &str = "stopped";
 
 /// What makes the numbers of a cell doubtful: verdicts that are no claims, and operations that failed.
 pub(super) fn doubts(cell: &CellPair, letters: [&str; 2]) -> String {
@@ -228,7 +238,7 @@ mod tests {
     use super::*;
 
     fn ratio(ratio: f64, low: f64, high: f64) -> Ratio {
-        Ratio { ratio, low, high, p_value: 0.01, detectable: 0.029 }
+        Ratio { ratio, low, high, p_value: 0.01, detectable: 0.029, error: 0.01, degrees: 11.0 }
     }
 
     #[test]

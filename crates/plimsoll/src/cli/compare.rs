@@ -14,7 +14,7 @@ use plimsoll_workload::certainty::Precision;
 #[command(
     after_help = "One run with several targets is compared with itself: its targets are the sides. Ratios say how much the \
                   other sides have of what the first one has; each interval holds with 95 %. Exit code 1 means that an \
-                  expectation of --fail-if is broken for certain."
+                  expectation of --fail-if is broken for certain; what could not be judged breaks nothing, and is warned of."
 )]
 pub struct CompareArguments {
     /// The runs: files with a record, beginnings of ids, names, `latest`, or baselines; the first is the
@@ -29,7 +29,9 @@ pub struct CompareArguments {
     pub reference: Option<String>,
     /// End with exit code 1 when a number has surely changed by more: p99>+10%,iops<-5%
     ///
-    /// The numbers are iops, throughput, p50, p99 and p99.9. Surely means that the whole interval lies beyond.
+    /// The numbers are iops, throughput, p50, p99 and p99.9. Surely means that the whole interval lies
+    /// beyond, and not by chance among all numbers that are judged, or that nothing completes any more. What cannot
+    /// be judged, as a cell that was not run, is a warning.
     #[arg(long, value_name = "CHANGE", value_delimiter = ',')]
     pub fail_if: Vec<Expectation>,
     /// Differences below this share do not matter [default: 2%]

@@ -28,6 +28,9 @@ pub fn run(
     if let Some(path) = &arguments.junit {
         fs::write(path, junit::junit(&comparison)).with_context(|| format!("write {}", path.display()))?;
     }
+    if let Some(warning) = comparison.warning() {
+        printer.warning(warning);
+    }
     let answer = if arguments.json {
         serde_json::to_string_pretty(&comparison)? + "\n"
     } else if arguments.markdown {

@@ -142,9 +142,10 @@ fn read(path: &Path) -> anyhow::Result<Trace> {
 
 fn compare(first: &Path, second: &Path, arguments: &ReplayArguments, printer: Printer) -> anyhow::Result<String> {
     let answer = replay::replay_pair(&read(first)?.rates, &read(second)?.rates, arguments.seed);
-    if arguments.json {
-        return Ok(table::pair_line(answer.as_ref()));
-    }
     let names = [first, second].map(|path| path.display().to_string());
-    Ok(table::pair(names.each_ref().map(String::as_str), answer.as_ref(), printer.width()))
+    let names = names.each_ref().map(String::as_str);
+    Ok(match arguments.json {
+        true => table::pair_line(names, answer.as_ref()),
+        false => table::pair(names, answer.as_ref(), printer.width()),
+    })
 }

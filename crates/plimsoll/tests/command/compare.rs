@@ -69,6 +69,23 @@ fn an_expectation_that_is_surely_broken_ends_with_code_1_and_others_with_0() {
 }
 
 #[test]
+fn a_rate_that_fell_to_nothing_ends_with_code_1_and_what_cannot_be_judged_with_a_warning() {
+    let place = place();
+    let mut stopped = record(5, 0.0);
+    for slot in stopped["cells"][0]["slots"].as_array_mut().unwrap() {
+        slot["read"]["latency_ns"] = json!({});
+    }
+    write(&place, "stopped", &stopped);
+    let said = place.run("compare a.json stopped.json --fail-if iops<-5% --junit junit.xml");
+    assert_eq!((said.code, said.stderr.as_str()), (Some(1), ""), "{}", said.stdout);
+    assert!(said.stdout.contains("B completed nothing"), "{}", said.stdout);
+    assert!(fs::read_to_string(place.path("junit.xml")).unwrap().contains("<failure "));
+    let said = place.run("compare a.json same.json --fail-if p99.9>+10% --json");
+    assert_eq!(said.code, Some(0));
+    assert!(said.stderr.starts_with("warning: not judged everywhere: p99.9>+10%;"), "{}", said.stderr);
+}
+
+#[test]
 fn json_and_markdown_say_the_same_as_the_text() {
     let place = place();
     let json = place.run("compare a.json slow.json same.json --json --fail-if iops<-5%");

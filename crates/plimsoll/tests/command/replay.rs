@@ -149,7 +149,16 @@ fn two_traces_are_compared_and_the_other_way_round_inverts_the_ratio() {
     let same = answer(&place, "--compare ROOT/a.csv ROOT/a.csv");
     assert!(same["different"] == false && (number(&same, "ratio") - 1.0).abs() < 0.01, "{same}");
     let text = place.run("replay --compare a.csv b.csv").stdout;
-    assert!(text.contains("b.csv has 1.1") && text.contains("different"), "{text}");
+    assert!(
+        text.contains("b.csv has 1.1") && text.contains("verdict  b.csv is ") && text.contains(" faster"),
+        "{text}"
+    );
+    write(&place, "zero.csv", &[0.0; 7200]);
+    let none = answer(&place, "--compare ROOT/a.csv ROOT/zero.csv");
+    assert!(["ratio", "lo", "hi", "different"].iter().all(|key| none[key].is_null()), "{none}");
+    let reason = none["reason"].as_str().unwrap();
+    assert!(reason.contains("nothing completes in ") && reason.ends_with("zero.csv"), "{none}");
+    assert!(place.run("replay --compare a.csv zero.csv").stdout.contains("not compared: in all blocks"));
 }
 
 #[test]
