@@ -50,7 +50,8 @@ struct Ending(Child);
 impl Drop for Ending {
     fn drop(&mut self) {
         if matches!(self.0.try_wait(), Ok(None)) {
-            let _ = kill_process(Pid::from_child(&self.0), Signal::INT);
+            // Not the signal of Ctrl-C, which whoever was started in the background of a script does not hear.
+            let _ = kill_process(Pid::from_child(&self.0), Signal::TERM);
             let _ = self.0.wait();
         }
     }
