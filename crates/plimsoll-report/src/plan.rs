@@ -46,8 +46,12 @@ pub fn plan(plan: &Plan) -> String {
 }
 
 fn push_cell(out: &mut String, index: usize, cell: &CellPlan) {
-    let CellPlan { target, workload, stopping, blocks } = cell;
+    let CellPlan { target, workload, stopping, phase, blocks } = cell;
     let _ = writeln!(out, "\ncell {}: {} on {}", index + 1, printable::line(workload), printable::line(target));
+    if let Some(phase) = phase {
+        let text = format!("{phase}, at the same time as the other cells of it");
+        *out += &wrapping::labelled(&format!("  {:<LABEL_WIDTH$}", "phase"), &text, WIDTH);
+    }
     for (label, text) in parameters(stopping, blocks) {
         *out += &wrapping::labelled(&format!("  {label:<LABEL_WIDTH$}"), &text, WIDTH);
     }
