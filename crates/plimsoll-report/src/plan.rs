@@ -207,9 +207,26 @@ pub fn times(plan: &Plan, writes_test_files: bool) -> String {
     format!("{cells}, {time}{files}")
 }
 
-/// The time of cells whose end is known.
+/// The time of cells whose end is known. Of those that run at the same time, the longest one takes it.
 fn times_by_plan(plan: &Plan) -> String {
-    let sum = |time: fn(&CellPlan) -> u64| plan.cells.iter().map(time).sum::<u64>();
+    let takes_ns = |cell: &CellPlan| {
+        let slot_ns = cell.blocks.slot_ns.unwrap_or(0) + cell.blocks.ramp_ns;
+        slots_of(cell) * slot_ns + cell.blocks.start_delay_ns
+    };
+    let is_overtaken = |cell: &CellPlan, index: usize| {
+        let others =
+            plan.cells.iter().enumerate().filter(|(_, other)| cell.phase.is_some() && other.phase == cell.phase);
+        let rank = |cell: &CellPlan, index: usize| (takes_ns(cell), index);
+        others.clone().any(|(other, of)| rank(of, other) > rank(cell, index))
+    };
+    let deciding: Vec<&CellPlan> = plan
+        .cells
+        .iter()
+        .enumerate()
+        .filter(|(index, cell)| !is_overtaken(cell, *index))
+        .map(|(_, cell)| cell)
+        .collect();
+    let sum = |time: fn(&CellPlan) -> u64| deciding.iter().map(|cell| time(cell)).sum::<u64>();
     let measured_ns = sum(|cell| slots_of(cell) * cell.blocks.slot_ns.unwrap_or(0));
     let ramps_ns = sum(|cell| slots_of(cell) * cell.blocks.ramp_ns);
     let delays_ns = sum(|cell| cell.blocks.start_delay_ns);
