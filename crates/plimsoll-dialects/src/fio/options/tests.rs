@@ -1,0 +1,1 @@
+//! Promises about the table of options.
