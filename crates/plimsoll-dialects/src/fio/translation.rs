@@ -45,6 +45,7 @@ fn translate(line: CommandLine, surroundings: &mut Surroundings<'_>) -> Result<J
         problems: line.problems,
         global: Shared::default(),
         clones: 0,
+        has_global_options: false,
         group: None,
     };
     if translator.jobs.switches.question.is_some() && translator.problems.is_empty() {
@@ -53,6 +54,7 @@ fn translate(line: CommandLine, surroundings: &mut Surroundings<'_>) -> Result<J
     for group in line.groups {
         translator.group_of_command_line(group);
     }
+    translator.has_global_options = !translator.global.given.is_empty();
     for (index, (file, place)) in line.files.iter().enumerate() {
         translator.job_file(index, file, place, surroundings);
     }
@@ -80,6 +82,8 @@ struct Translator {
     problems: Vec<Problem>,
     global: Shared,
     clones: u32,
+    /// Whether the command line has options for all jobs.
+    has_global_options: bool,
     /// The group of the last job.
     group: Option<u32>,
 }
@@ -117,12 +121,14 @@ impl Translator {
     }
 
     fn job_file(&mut self, index: usize, file: &str, place: &Place, surroundings: &mut Surroundings<'_>) {
+        if index == 1 && self.has_global_options {
+            let text = "options of the command line hold for the first job file only, as in fio";
+            self.note(place.clone(), text.into());
+        }
         if index > 0 {
             // As in fio, each file after the first begins with nothing.
             self.global = Shared::default();
-        }
-        if index == 1 && self.jobs.switches.shows_command {
-            self.group = None;
+            self.jobs.global_options.clear();
         }
         let sections = match job_file::read(file, surroundings.read_file) {
             Ok(sections) => sections,
@@ -132,10 +138,6 @@ impl Translator {
                 return;
             }
         };
-        if index == 1 && self.has_options_of_command_line() {
-            let text = "options of the command line hold for the first job file only, as in fio";
-            self.note(place.clone(), text.into());
-        }
         let values = Values {
             environment: surroundings.environment,
             page_size_bytes: surroundings.page_size_bytes,
@@ -154,11 +156,14 @@ impl Translator {
             if section.is_global {
                 let before = self.global.given.len();
                 self.apply_globally(asked);
-                words.extend(self.global.given[before.min(self.global.given.len())..].iter().map(shown));
+                if !is_first_job {
+                    words.push("--name=global".into());
+                }
+                words.extend(self.global.given[before..].iter().map(shown));
                 continue;
             }
             words.push(quoted(&format!("--name={}", section.name)));
-            let follows_file = index > 0 && std::mem::take(&mut is_first_job);
+            let follows_file = std::mem::take(&mut is_first_job) && index > 0;
             let jobs = self.jobs.jobs.len();
             self.job(section, asked, Some(index), follows_file);
             words.extend(self.jobs.jobs.get(jobs).into_iter().flat_map(|job| &job.given).map(shown));
@@ -166,10 +171,6 @@ impl Translator {
         if self.jobs.switches.shows_command {
             self.jobs.command_lines.push(words.join(" "));
         }
-    }
-
-    fn has_options_of_command_line(&self) -> bool {
-        self.jobs.global_options.iter().any(|option| &*option.place.file == COMMAND_LINE)
     }
 
     fn is_wanted(&self, name: &str) -> bool {
@@ -209,7 +210,7 @@ impl Translator {
         self.jobs.global_options.clone_from(&self.global.given);
     }
 
-    /// Applies options: what k means first, those of an engine last, all others in order.
+    /// Applies options: those of a file in fio's order, which is what k means first, and those of an engine last.
     fn apply(&mut self, asked: Vec<Asked>, settings: &mut Settings, given: &mut Vec<GivenOption>) {
         let is_command_line = asked.first().is_some_and(|asked| &*asked.place.file == COMMAND_LINE);
         let mut known: Vec<(u8, &'static Entry, Asked)> = Vec::with_capacity(asked.len());
@@ -219,9 +220,11 @@ impl Translator {
                 continue;
             };
             let rank = match entry.name {
-                "kb_base" | "unit_base" => 0,
-                _ if entry.engines.is_empty() || is_command_line => 1,
-                _ => 2,
+                _ if is_command_line => 0,
+                "kb_base" | "unit_base" | "lockfile" | "cpus_allowed_policy" => 1,
+                "filename" | "filename_format" => 3,
+                _ if entry.engines.is_empty() => 2,
+                _ => 4,
             };
             known.push((rank, entry, asked));
         }

@@ -81,7 +81,10 @@ impl Reading {
         let suffix = number.suffix.to_ascii_lowercase();
         match suffix.as_str() {
             "%" => {
-                return number.whole(1, text).map(Amount::Percent).map_err(|wrong| wrong.instead("write whole percent"));
+                return number
+                    .whole(1, text)
+                    .map(Amount::Percent)
+                    .map_err(|wrong| wrong.instead("write whole percent"));
             }
             "z" => return number.whole(1, text).map(Amount::Zones),
             _ => {}
