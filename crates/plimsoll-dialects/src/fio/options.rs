@@ -169,6 +169,11 @@ impl Entry {
         self.engines.is_empty() || self.engines.contains(&engine.name())
     }
 
+    /// Whether it takes a value, in a job without other options.
+    pub fn accepts(&self, value: &str) -> bool {
+        self.put(Some(value), &mut Settings::default()).is_ok()
+    }
+
     /// Reads a value and puts it into the settings; what surprises is remarked on.
     pub(super) fn put(&self, value: Option<&str>, settings: &mut Settings) -> Result<Vec<String>, Wrong> {
         if let Support::Refused(reason) = self.support {
