@@ -204,7 +204,7 @@ fn job_file(draws: &mut Draws) -> String {
         if section == 0 && has_global {
             text.push_str("[global]\n");
         } else {
-            writeln!(text, "[job{section}]").unwrap();
+            writeln!(text, "[job{section}]").expect("writing to a string succeeds");
         }
         let mut names = BTreeSet::new();
         for _ in 0..draws.below(8) {
@@ -212,11 +212,11 @@ fn job_file(draws: &mut Draws) -> String {
             if names.insert(name) {
                 let comment = ["", "\n; a comment", " # another", "\r", "\n\n"][draws.below(5)];
                 let value = *draws.of::<&str>(values);
-                writeln!(text, "{}{comment}", option_line(name, value)).unwrap();
+                writeln!(text, "{}{comment}", option_line(name, value)).expect("writing to a string succeeds");
             }
         }
         if draws.below(12) == 0 {
-            writeln!(text, "{}", draws.of(REFUSED)).unwrap();
+            writeln!(text, "{}", draws.of(REFUSED)).expect("writing to a string succeeds");
         }
     }
     text
@@ -317,11 +317,11 @@ fn what_fio_misreads_is_refused_with_something_to_write() {
 }
 
 fn each_alone(lines: &[&str], is_taken_by_fio: bool) {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempfile::tempdir().expect("a folder can be made");
     let path = folder.path().join("job.fio");
     for line in lines {
-        fs::write(&path, format!("[job]\n{line}\n")).unwrap();
-        let name = Path::to_str(&path).unwrap();
+        fs::write(&path, format!("[job]\n{line}\n")).expect("a file can be written");
+        let name = Path::to_str(&path).expect("its name is text");
         let Some((_, is_taken)) = fio(&["--parse-only", name]) else {
             return skipped("fio");
         };

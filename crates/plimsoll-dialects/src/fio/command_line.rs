@@ -83,6 +83,9 @@ pub(super) fn parse(arguments: &[String]) -> CommandLine {
     let mut engine = "psync".to_owned();
     let mut words = arguments.iter().enumerate().peekable();
     while let Some((index, word)) = words.next() {
+        if line.problems.len() >= job_file::PROBLEMS_MAX {
+            break;
+        }
         let place = place(index);
         if word == "--" {
             line.files

@@ -10,6 +10,8 @@ pub const BYTES_MAX: usize = 1 << 20;
 pub const LINE_BYTES_MAX: usize = 8191;
 /// Sections of a file.
 pub const SECTIONS_MAX: usize = 4096;
+/// Options of a section, or of all global ones together.
+pub const OPTIONS_MAX: usize = 10_000;
 /// Bytes of a section's name.
 pub const NAME_BYTES_MAX: usize = 255;
 /// Problems that are told; who has more of them does not read on.
@@ -113,6 +115,10 @@ impl Reader<'_, '_> {
             return true;
         }
         match self.sections.last_mut() {
+            Some(section) if section.options.len() == OPTIONS_MAX => {
+                self.problem(place, Wrong::new(format!("the section has more than {OPTIONS_MAX} options")));
+                return false;
+            }
             Some(section) => section.options.push(OptionLine { place, text: text.to_owned() }),
             None if self.is_before_first => {
                 self.is_before_first = false;

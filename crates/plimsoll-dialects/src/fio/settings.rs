@@ -5,6 +5,8 @@
 
 mod words;
 
+use std::sync::Arc;
+
 use plimsoll_workload::units::{ByteCount, Span};
 
 pub use self::words::*;
@@ -61,9 +63,9 @@ pub struct EngineOptions {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Files {
     /// `directory`: clones of the job take them in turn.
-    pub directories: Vec<String>,
+    pub directories: Arc<[String]>,
     /// `filename`; none means that names are made with the format.
-    pub names: Vec<String>,
+    pub names: Arc<[String]>,
     /// `filename_format`.
     pub format: String,
     /// `nrfiles`.
@@ -115,8 +117,8 @@ pub struct Files {
 impl Default for Files {
     fn default() -> Self {
         Self {
-            directories: Vec::new(),
-            names: Vec::new(),
+            directories: Arc::default(),
+            names: Arc::default(),
             format: "$jobname.$jobnum.$filenum".into(),
             count: 1,
             open: None,

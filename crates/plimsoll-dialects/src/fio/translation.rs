@@ -5,7 +5,7 @@ use super::{
     checks::{self, Finding, Weight},
     command_line::{self, CommandLine, Group},
     job::{GivenOption, Job, Jobs},
-    job_file::{self, OptionLine, PROBLEMS_MAX, ReadFile, Section},
+    job_file::{self, OPTIONS_MAX, OptionLine, PROBLEMS_MAX, ReadFile, Section},
     options::{self, CLONES_MAX, Entry, Support},
     problem::{COMMAND_LINE, Note, Place, Problem, Problems, Wrong},
     settings::Settings,
@@ -128,7 +128,6 @@ impl Translator {
         if index > 0 {
             // As in fio, each file after the first begins with nothing.
             self.global = Shared::default();
-            self.jobs.global_options.clear();
         }
         let sections = match job_file::read(file, surroundings.read_file) {
             Ok(sections) => sections,
@@ -204,10 +203,13 @@ impl Translator {
     }
 
     fn apply_globally(&mut self, asked: Vec<Asked>) {
+        if let Some(last) = asked.last().filter(|_| self.global.given.len() + asked.len() > OPTIONS_MAX) {
+            let wrong = Wrong::new(format!("there are more than {OPTIONS_MAX} global options"));
+            return self.problem(last.place.clone(), wrong);
+        }
         let mut global = std::mem::take(&mut self.global);
         self.apply(asked, &mut global.settings, &mut global.given);
         self.global = global;
-        self.jobs.global_options.clone_from(&self.global.given);
     }
 
     /// Applies options: those of a file in fio's order, which is what k means first, and those of an engine last.
@@ -215,6 +217,10 @@ impl Translator {
         let is_command_line = asked.first().is_some_and(|asked| &*asked.place.file == COMMAND_LINE);
         let mut known: Vec<(u8, &'static Entry, Asked)> = Vec::with_capacity(asked.len());
         for asked in asked {
+            // Finding what an unknown word is near to takes time, and nobody reads so many problems.
+            if self.problems.len() >= PROBLEMS_MAX {
+                return;
+            }
             let Some(entry) = options::find(&asked.name) else {
                 self.problem(asked.place, options::unknown(&asked.name));
                 continue;
@@ -400,6 +406,7 @@ impl Translator {
             };
             self.problem(place, wrong);
         }
+        self.jobs.global_options = self.global.given;
         if self.problems.is_empty() { Ok(self.jobs) } else { Err(Problems(self.problems)) }
     }
 }

@@ -1,5 +1,7 @@
 //! Options about files: which, how large, and how they come to be.
 
+use std::sync::Arc;
+
 use plimsoll_workload::units::Extent;
 
 use super::{
@@ -228,12 +230,13 @@ pub(super) const ENTRIES: &[Entry] = &[
     .default("none"),
 ];
 
-fn names(value: &Value) -> Result<Vec<String>, Wrong> {
+/// Shared by all jobs that have them from a global section.
+fn names(value: &Value) -> Result<Arc<[String]>, Wrong> {
     let names = lists::names(&value.text());
     if names.is_empty() {
         return Err(Wrong::new("no name is given").instead("write names between colons"));
     }
-    Ok(names)
+    Ok(names.into())
 }
 
 /// fio takes 0 for "not given".

@@ -279,3 +279,22 @@ fn a_waited_for_job_is_found() {
     let jobs = file("[a]\n[b]\nwait_for=a\n").unwrap();
     assert_eq!(jobs.jobs[1].waits_for, Some(0));
 }
+
+#[test]
+fn input_without_end_is_refused_soon() {
+    let many = |line: &str, times| format!("[x]\n{}", line.repeat(times));
+    for text in [
+        many("qqqqqqqqqqqq=1\n", 60_000),
+        many("[y]\n", 10_000),
+        many("bs=4k\n", 20_000),
+        many("[globalx]\nbs=4k\n[y]\n", 20_000),
+        many("x", 2 << 20),
+        many("[\n", 100_000),
+    ] {
+        let found = problems(file(&text));
+        assert!((1..=PROBLEMS_MAX).contains(&found.len()), "{}", found.len());
+    }
+    let words: Vec<String> = (0..9_000).map(|word| format!("--qqqq{word}")).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    assert!(problems(line(&words)).len() <= PROBLEMS_MAX);
+}
