@@ -44,8 +44,8 @@ pub struct OptionLine {
     pub text: String,
 }
 
-/// Reads a job file with what it includes.
-pub fn read(name: &str, read_file: &mut ReadFile<'_>) -> Result<Vec<Section>, Vec<Problem>> {
+/// Reads a job file with what it includes: its sections, as far as they can be told apart, and what is wrong with them.
+pub fn read(name: &str, read_file: &mut ReadFile<'_>) -> (Vec<Section>, Vec<Problem>) {
     let mut reader = Reader { read_file, sections: Vec::new(), problems: Vec::new(), bytes: 0, is_before_first: true };
     let place = Place { file: name.into(), line: 1, column: 1 };
     match (reader.read_file)(name) {
@@ -53,7 +53,7 @@ pub fn read(name: &str, read_file: &mut ReadFile<'_>) -> Result<Vec<Section>, Ve
         Ok(None) => reader.problem(place, Wrong::new("there is no such job file")),
         Err(error) => reader.problem(place, Wrong::new(format!("the job file cannot be read: {error}"))),
     }
-    if reader.problems.is_empty() { Ok(reader.sections) } else { Err(reader.problems) }
+    (reader.sections, reader.problems)
 }
 
 /// A section whose name begins so is global, as in fio.
@@ -136,14 +136,15 @@ impl Reader<'_, '_> {
             self.problem(place, wrong.instead("include files of options only"));
             return true;
         }
-        let Some(name) = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) else {
-            self.problem(place, Wrong::new(format!("\"{text}\" does not end with ]")).instead("write [name]"));
-            return true;
-        };
+        let name = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+        if name.is_none() {
+            self.problem(place.clone(), Wrong::new(format!("\"{text}\" does not end with ]")).instead("write [name]"));
+        }
+        // What follows belongs to this section, however it is called.
+        let name = name.unwrap_or(text);
         if name.is_empty() || name.len() > NAME_BYTES_MAX {
             let what = format!("the name of a section has {} bytes", name.len());
-            self.problem(place, Wrong::new(what).instead(format!("write 1 to {NAME_BYTES_MAX}")));
-            return true;
+            self.problem(place.clone(), Wrong::new(what).instead(format!("write 1 to {NAME_BYTES_MAX}")));
         }
         if self.sections.len() == SECTIONS_MAX {
             self.problem(place, Wrong::new(format!("the job file has more than {SECTIONS_MAX} sections")));
@@ -202,8 +203,8 @@ mod tests {
             let file = files.iter().find(|(file, _)| *file == name);
             Ok(file.map(|(_, content)| content.as_bytes().to_vec()))
         };
-        let problems = |problems: Vec<Problem>| problems.iter().map(ToString::to_string).collect();
-        read(files[0].0, &mut read_file).map_err(problems)
+        let (sections, problems) = read(files[0].0, &mut read_file);
+        if problems.is_empty() { Ok(sections) } else { Err(problems.iter().map(ToString::to_string).collect()) }
     }
 
     fn texts(section: &Section) -> Vec<(usize, usize, &str)> {
@@ -253,18 +254,18 @@ mod tests {
     #[test]
     fn files_that_include_themselves_many_times_end() {
         let mut read_file = |_: &str| Ok(Some(b"[x]\ninclude a\ninclude a\ninclude a\n".to_vec()));
-        assert!(read("a", &mut read_file).is_err());
+        assert!(!read("a", &mut read_file).1.is_empty());
         let mut read_file = |name: &str| {
             Ok(Some(if name == "a" { b"[x]\ninclude b".to_vec() } else { "include b\n".repeat(1000).into_bytes() }))
         };
-        assert!(read("a", &mut read_file).is_err());
+        assert!(!read("a", &mut read_file).1.is_empty());
     }
 
     #[test]
     fn what_is_no_text_is_a_problem_unless_it_is_a_comment() {
         let mut read_file = |_: &str| Ok(Some(b"[x]\n# \xff\nbs=4k ; \xff\n".to_vec()));
-        assert!(read("a", &mut read_file).is_ok());
+        assert!(read("a", &mut read_file).1.is_empty());
         let mut read_file = |_: &str| Ok(Some(b"[x]\nfilename=\xff\n".to_vec()));
-        assert!(read("a", &mut read_file).is_err());
+        assert!(!read("a", &mut read_file).1.is_empty());
     }
 }

@@ -92,6 +92,10 @@ pub(super) fn directional<T: Copy>(
 ) -> Result<Directional<Option<T>>, Wrong> {
     let separator = separator(text);
     if let Some(found @ (':' | '-')) = separator {
+        if text.trim_end().ends_with(found) {
+            let wrong = Wrong::new(format!("\"{text}\" ends with \"{found}\""));
+            return Err(wrong.instead("write the second value, or a comma to leave it as it is"));
+        }
         reading.remarks.push(format!(
             "\"{text}\" with \"{found}\" is one value for reads and one for writes, as with a comma; a range is another option"
         ));
@@ -341,7 +345,7 @@ mod tests {
         ] {
             assert_eq!(three(text), Some(values), "{text}");
         }
-        for text in ["", ",", ",,", "1,2,3,4", "1,x"] {
+        for text in ["", ",", ",,", "1,2,3,4", "1,x", "4k-", "4k:"] {
             assert_eq!(three(text), None, "{text}");
         }
     }

@@ -61,11 +61,13 @@ fn translate(line: CommandLine, surroundings: &mut Surroundings<'_>) -> Result<J
     translator.finish()
 }
 
-/// What holds for later jobs.
-#[derive(Clone, Default)]
+/// What options have said so far, for later jobs or for one.
+#[derive(Default)]
 struct Shared {
     settings: Settings,
     given: Vec<GivenOption>,
+    /// The engine is not possible, so nothing is said about its options.
+    has_refused_engine: bool,
 }
 
 /// An option that is about to be applied.
@@ -129,14 +131,9 @@ impl Translator {
             // As in fio, each file after the first begins with nothing.
             self.global = Shared::default();
         }
-        let sections = match job_file::read(file, surroundings.read_file) {
-            Ok(sections) => sections,
-            Err(problems) => {
-                let room = PROBLEMS_MAX.saturating_sub(self.problems.len());
-                self.problems.extend(problems.into_iter().take(room));
-                return;
-            }
-        };
+        let (sections, problems) = job_file::read(file, surroundings.read_file);
+        let room = PROBLEMS_MAX.saturating_sub(self.problems.len());
+        self.problems.extend(problems.into_iter().take(room));
         let values = Values {
             environment: surroundings.environment,
             page_size_bytes: surroundings.page_size_bytes,
@@ -208,45 +205,39 @@ impl Translator {
             return self.problem(last.place.clone(), wrong);
         }
         let mut global = std::mem::take(&mut self.global);
-        self.apply(asked, &mut global.settings, &mut global.given);
+        self.apply(asked, &mut global);
         self.global = global;
     }
 
     /// Applies options: those of a file in fio's order, which is what k means first, and those of an engine last.
-    fn apply(&mut self, asked: Vec<Asked>, settings: &mut Settings, given: &mut Vec<GivenOption>) {
+    fn apply(&mut self, asked: Vec<Asked>, to: &mut Shared) {
         let is_command_line = asked.first().is_some_and(|asked| &*asked.place.file == COMMAND_LINE);
-        let mut known: Vec<(u8, &'static Entry, Asked)> = Vec::with_capacity(asked.len());
-        for asked in asked {
+        let rank = |asked: &Asked, entry: Option<&Entry>| match (asked.name.as_str(), entry) {
+            _ if is_command_line => 0,
+            ("kb_base" | "unit_base" | "lockfile" | "cpus_allowed_policy", _) => 1,
+            ("filename" | "filename_format", _) => 3,
+            (_, Some(entry)) if !entry.engines.is_empty() => 4,
+            _ => 2,
+        };
+        let mut ranked: Vec<_> = asked.into_iter().map(|asked| (options::find(&asked.name), asked)).collect();
+        ranked.sort_by_key(|(entry, asked)| rank(asked, *entry));
+        for (entry, asked) in ranked {
             // Finding what an unknown word is near to takes time, and nobody reads so many problems.
             if self.problems.len() >= PROBLEMS_MAX {
                 return;
             }
-            let Some(entry) = options::find(&asked.name) else {
-                self.problem(asked.place, options::unknown(&asked.name));
-                continue;
-            };
-            let rank = match entry.name {
-                _ if is_command_line => 0,
-                "kb_base" | "unit_base" | "lockfile" | "cpus_allowed_policy" => 1,
-                "filename" | "filename_format" => 3,
-                _ if entry.engines.is_empty() => 2,
-                _ => 4,
-            };
-            known.push((rank, entry, asked));
-        }
-        known.sort_by_key(|(rank, _, _)| *rank);
-        for (_, entry, asked) in known {
-            self.apply_one(entry, asked, settings, given);
+            match entry {
+                Some(entry) => self.apply_one(entry, asked, to),
+                None => self.problem(asked.place, options::unknown(&asked.name)),
+            }
         }
     }
 
-    fn apply_one(
-        &mut self,
-        entry: &'static Entry,
-        asked: Asked,
-        settings: &mut Settings,
-        given: &mut Vec<GivenOption>,
-    ) {
+    fn apply_one(&mut self, entry: &'static Entry, asked: Asked, to: &mut Shared) {
+        let settings = &mut to.settings;
+        if to.has_refused_engine && !entry.engines.is_empty() {
+            return;
+        }
         if !entry.belongs_to(settings.engine) && !matches!(entry.support, Support::Refused(_)) {
             let what = format!(
                 "{} belongs to the engine {}, and this one is {}",
@@ -258,6 +249,7 @@ impl Translator {
         }
         match entry.put(asked.value.as_deref(), settings) {
             Ok(remarks) => {
+                to.has_refused_engine &= entry.name != "ioengine";
                 for remark in remarks {
                     self.note(asked.value_place.clone(), remark);
                 }
@@ -272,33 +264,27 @@ impl Translator {
                 }
             }
             Err(wrong) => {
+                to.has_refused_engine |= entry.name == "ioengine";
                 let is_refused = matches!(entry.support, Support::Refused(_));
                 let place = if is_refused || asked.value.is_none() { &asked.place } else { &asked.value_place };
                 let what = if is_refused { wrong.what } else { format!("{}: {}", entry.name, wrong.what) };
                 self.problem(place.clone(), Wrong { what, instead: wrong.instead });
             }
         }
-        given.push(GivenOption { name: entry.name, value: asked.value, place: asked.place });
+        to.given.push(GivenOption { name: entry.name, value: asked.value, place: asked.place });
     }
 
     fn job(&mut self, section: Section, asked: Vec<Asked>, file_index: Option<usize>, follows_file: bool) {
-        let mut settings = self.global.settings.clone();
-        settings.name = None;
-        settings.course.waits_for_all |= follows_file;
-        let mut given = Vec::new();
-        self.apply(asked, &mut settings, &mut given);
-        self.override_options(&mut settings, &section.place);
-        let name = settings.name.clone().unwrap_or_else(|| section.name.clone());
-        let mut job = Job {
-            name,
-            section: section.name,
-            place: section.place,
-            given,
-            settings,
-            group: 0,
-            waits_for: None,
-            file_index,
-        };
+        let has_refused_engine = self.global.has_refused_engine;
+        let mut own = Shared { settings: self.global.settings.clone(), given: Vec::new(), has_refused_engine };
+        own.settings.name = None;
+        own.settings.course.waits_for_all |= follows_file;
+        self.apply(asked, &mut own);
+        self.override_options(&mut own, &section.place);
+        let Shared { settings, given, .. } = own;
+        let (section, place) = (section.name, section.place);
+        let name = settings.name.clone().unwrap_or_else(|| section.clone());
+        let mut job = Job { name, section, place, given, settings, group: 0, waits_for: None, file_index };
         if !self.jobs.switches.shows_command {
             self.check(&mut job);
         }
@@ -307,12 +293,14 @@ impl Translator {
     }
 
     /// Options of `--override` go before those of the job, and are not echoed as its own.
-    fn override_options(&mut self, settings: &mut Settings, place: &Place) {
+    fn override_options(&mut self, own: &mut Shared, place: &Place) {
+        let given = own.given.len();
         let overrides = self.jobs.switches.overrides.clone();
         for (name, value) in overrides {
             let asked = Asked { place: place.clone(), value_place: place.clone(), name, value: Some(value) };
-            self.apply(vec![asked], settings, &mut Vec::new());
+            self.apply(vec![asked], own);
         }
+        own.given.truncate(given);
     }
 
     fn check(&mut self, job: &mut Job) {

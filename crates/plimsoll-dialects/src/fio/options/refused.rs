@@ -96,6 +96,13 @@ pub(super) const ENTRIES: &[Entry] = &[
     Entry::refused(Category::Course, "uid", ANY, USERS),
     Entry::refused(Category::Course, "gid", ANY, USERS),
     no(Category::Course, "profile", "built-in profiles are not supported; write the job that is meant"),
+    Entry::ignored(
+        Category::Course,
+        "threads",
+        ANY,
+        "An option of a built-in profile",
+        "it has no effect in fio either; numjobs is the number of clones",
+    ),
     Entry::ignored(Category::Course, "comm", ANY, "The name of the process", "threads are named by plimsoll"),
     Entry::ignored(
         Category::Course,
