@@ -213,13 +213,25 @@ fn block_split_of_one(text: &str, reading: &mut Reading) -> Result<Vec<BlockShar
     let mut sizes = Vec::with_capacity(entries.len());
     let mut shares = Vec::with_capacity(entries.len());
     for (size, share) in entries {
+        if size.contains('-') {
+            return Err(Wrong::new(format!("\"{size}\" is a range, of which fio takes the first size only"))
+                .instead("write one size before each slash"));
+        }
         sizes.push(at_least_one_byte(reading.bytes(size)?)?);
         // fio takes 0 for "not given".
         shares.push(share.map(|share| percent(share, reading)).transpose()?.filter(|share| *share > 0));
     }
-    let (percents, given) = fill_missing(&shares);
+    let (mut percents, given) = fill_missing(&shares);
     let all_given = shares.iter().all(Option::is_some);
-    if given > 100 || given == 100 && !all_given || given < 100 && all_given {
+    if all_given && given < 100 {
+        let largest = (0..percents.len()).max_by_key(|index| percents[*index]).unwrap_or_default();
+        percents[largest] += 100 - given as u8;
+        reading.remarks.push(format!(
+            "the percentages of \"{}\" add up to {given}; {} has the rest, as in fio",
+            text.trim(),
+            sizes[largest]
+        ));
+    } else if given > 100 || given == 100 && !all_given {
         let what = format!("the percentages of \"{}\" add up to {given}", text.trim());
         return Err(Wrong::new(what).instead("write percentages that add up to 100, or leave some blank for the rest"));
     }
@@ -367,7 +379,8 @@ mod tests {
         assert_eq!(read("4k/10:64k/50:32k/40"), Some(vec![(4096, 10), (65_536, 50), (32_768, 40)]));
         assert_eq!(read("4k/10:64k/:32k"), Some(vec![(4096, 10), (65_536, 45), (32_768, 45)]));
         assert_eq!(read("4k"), Some(vec![(4096, 100)]));
-        for text in ["4k/60:8k/60", "4k/10:8k/10", "4k/x", "0/100", "", "4k/100:8k/", &"4k/1:".repeat(100)] {
+        assert_eq!(read("4k/10:8k/10"), Some(vec![(4096, 10), (8192, 90)]));
+        for text in ["4k/60:8k/60", "4k-8k/100", "4k/x", "0/100", "", "4k/100:8k/", &"4k/1:".repeat(100)] {
             assert_eq!(read(text), None, "{text}");
         }
         let split = block_split("4k/50:8k/50,64k/100", &mut Reading::default()).unwrap();

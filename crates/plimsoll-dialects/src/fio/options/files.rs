@@ -64,7 +64,7 @@ pub(super) const ENTRIES: &[Entry] = &[
     Entry::exact(
         Files,
         "file_service_type",
-        Kind::Special("roundrobin[:N], random[:N], sequential, zipf[:theta], pareto[:h] or normal[:deviation]"),
+        Kind::Special("roundrobin[:N], random[:N], sequential, zipf[:theta[:center]], pareto[:h[:center]] or normal[:deviation[:center]]"),
         "Which file is next",
         |s, v, reading| {
             s.files.service = service(&v.text(), reading)?;
@@ -250,37 +250,20 @@ fn given(value: &Value) -> Option<Extent> {
 
 fn service(text: &str, reading: &mut Reading) -> Result<FileService, Wrong> {
     let (name, rest) = text.split_once(':').map_or((text, None), |(name, rest)| (name, Some(rest)));
-    let words = ["roundrobin", "random", "sequential", "zipf", "pareto", "normal", "gauss"];
-    let name = word(name, &words)?;
-    let mut parameter = |default: f64| rest.map_or(Ok(default), |rest| reading.decimal(rest));
-    match name {
-        "zipf" => {
-            let theta = parameter(1.1)?;
-            super::pattern::not_one(theta)?;
-            Ok(FileService::Zipf(theta))
-        }
-        "pareto" => {
-            let h = parameter(0.2)?;
-            super::pattern::between_zero_and_one(h)?;
-            Ok(FileService::Pareto(h))
-        }
-        "normal" | "gauss" => {
-            let deviation = parameter(0.0)?;
-            super::pattern::below_a_hundred(deviation)?;
-            Ok(FileService::Normal(deviation))
-        }
+    match word(name, &["roundrobin", "random", "sequential", "zipf", "pareto", "normal", "gauss"])? {
         "sequential" => Ok(FileService::Sequential),
-        _ => {
+        kind @ ("roundrobin" | "random") => {
             let operations = rest.map_or(Ok(1), |rest| reading.number(rest))?;
             let operations = u32::try_from(operations).ok().filter(|operations| *operations > 0);
             let wrong =
                 || Wrong::new(format!("\"{text}\" is out of range")).instead("write at least 1 after the colon");
             let operations = operations.ok_or_else(wrong)?;
-            Ok(if name == "random" {
-                FileService::Random { operations }
-            } else {
-                FileService::RoundRobin { operations }
+            Ok(match kind {
+                "random" => FileService::Random { operations },
+                _ => FileService::RoundRobin { operations },
             })
         }
+        "gauss" => super::pattern::distribution(&text.replacen("gauss", "normal", 1), reading).map(FileService::Drawn),
+        _ => super::pattern::distribution(text, reading).map(FileService::Drawn),
     }
 }

@@ -110,7 +110,7 @@ impl Kind {
                 }
                 Value::Text(Some(text.to_owned()))
             }
-            Self::Flag | Self::Boolean => Value::Truth(truth(text, self)?),
+            Self::Flag | Self::Boolean => Value::Truth(truth(text, self, reading)?),
             Self::Integer { min, max } => Value::Integer(bounded(reading.integer(text)?, min, max)?),
             Self::Integers { min, max } => Value::Integers(lists::directional(text, reading, |part, reading| {
                 reading.integer(part).and_then(|number| bounded(number, min, max))
@@ -176,11 +176,18 @@ const fn unit_name(unit: TimeUnit) -> &'static str {
     }
 }
 
-fn truth(text: &str, kind: Kind) -> Result<bool, Wrong> {
-    match text.trim() {
+fn truth(text: &str, kind: Kind, reading: &mut Reading) -> Result<bool, Wrong> {
+    let text = text.trim();
+    let is_number = !text.is_empty() && text.len() < 10 && text.chars().all(|c| c.is_ascii_digit());
+    match text {
         "0" => Ok(false),
         "1" => Ok(true),
-        other => Err(Wrong::new(format!("\"{other}\" is not 0 or 1")).instead(format!("write {}", kind.form()))),
+        // fio takes any number for a flag, but not for a boolean.
+        _ if kind == Kind::Flag && is_number => {
+            reading.remarks.push(format!("{text} is no more than 1 here, as in fio: it switches something on"));
+            Ok(text.trim_start_matches('0') != "")
+        }
+        _ => Err(Wrong::new(format!("\"{text}\" is not 0 or 1")).instead(format!("write {}", kind.form()))),
     }
 }
 

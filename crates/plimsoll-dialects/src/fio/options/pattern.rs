@@ -221,7 +221,7 @@ fn direction(settings: &mut Settings, text: &str, reading: &mut Reading) -> Resu
     Ok(())
 }
 
-fn distribution(text: &str, reading: &mut Reading) -> Result<Distribution, Wrong> {
+pub(super) fn distribution(text: &str, reading: &mut Reading) -> Result<Distribution, Wrong> {
     let (name, rest) = text.split_once(':').map_or((text, None), |(name, rest)| (name, Some(rest)));
     if name == "sequence" {
         return Err(Wrong::new("random_distribution=sequence is not supported").instead("write zoned or random"));
@@ -264,21 +264,21 @@ fn distribution(text: &str, reading: &mut Reading) -> Result<Distribution, Wrong
     }
 }
 
-pub(super) fn not_one(theta: f64) -> Result<(), Wrong> {
+fn not_one(theta: f64) -> Result<(), Wrong> {
     if theta > 0.0 && (theta - 1.0).abs() > f64::EPSILON {
         return Ok(());
     }
     Err(Wrong::new(format!("zipf with the exponent {theta}")).instead("write a number above 0 that is not 1"))
 }
 
-pub(super) fn between_zero_and_one(h: f64) -> Result<(), Wrong> {
+fn between_zero_and_one(h: f64) -> Result<(), Wrong> {
     if h > 0.0 && h < 1.0 {
         return Ok(());
     }
     Err(Wrong::new(format!("pareto with the power {h}")).instead("write a number between 0 and 1"))
 }
 
-pub(super) fn below_a_hundred(deviation: f64) -> Result<(), Wrong> {
+fn below_a_hundred(deviation: f64) -> Result<(), Wrong> {
     if (0.0..100.0).contains(&deviation) {
         return Ok(());
     }

@@ -144,7 +144,7 @@ pub enum Generator {
 }
 
 /// Which file is next.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum FileService {
     /// In turn, after so many operations.
     RoundRobin {
@@ -158,12 +158,8 @@ pub enum FileService {
     },
     /// One after the other, each until it is done.
     Sequential,
-    /// At random by Zipf's law.
-    Zipf(f64),
-    /// At random by Pareto's law.
-    Pareto(f64),
-    /// At random, normal.
-    Normal(f64),
+    /// At random, but not all alike.
+    Drawn(Distribution),
 }
 
 /// How the space of a file is reserved.
