@@ -5,7 +5,11 @@ use libfuzzer_sys::fuzz_target;
 use plimsoll_dialects::fio::{Surroundings, translate_command_line};
 
 fuzz_target!(|text: &[u8]| {
-    let mut read_file = |name: &str| Ok((name.len() < 8).then(|| text.to_vec()));
+    let mut reads = 0;
+    let mut read_file = |name: &str| {
+        reads += 1;
+        Ok((name.len() < 8 && reads < 20).then(|| text.to_vec()))
+    };
     let environment = |name: &str| (name.len() % 2 == 0).then(|| name.repeat(3));
     let mut surroundings = Surroundings {
         environment: &environment,

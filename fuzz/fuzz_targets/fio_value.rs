@@ -18,7 +18,9 @@ fuzz_target!(|text: &str| {
         }
         let _ = reading.decimal(text);
     }
-    for entry in options::all() {
-        let _ = entry.accepts(text);
+    // A sixteenth of the options at a time, by the first letter, so that an input takes microseconds.
+    let part = usize::from(text.bytes().next().unwrap_or_default()) % 16;
+    for entry in options::all().skip(part).step_by(16) {
+        let _ = entry.accepts(text) | entry.accepts(text.get(1..).unwrap_or_default());
     }
 });

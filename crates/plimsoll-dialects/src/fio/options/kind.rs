@@ -185,7 +185,7 @@ fn truth(text: &str, kind: Kind, reading: &mut Reading) -> Result<bool, Wrong> {
         // fio takes any number for a flag, but not for a boolean.
         _ if kind == Kind::Flag && is_number => {
             reading.remarks.push(format!("{text} is no more than 1 here, as in fio: it switches something on"));
-            Ok(text.trim_start_matches('0') != "")
+            Ok(text.contains(|c| c != '0'))
         }
         _ => Err(Wrong::new(format!("\"{text}\" is not 0 or 1")).instead(format!("write {}", kind.form()))),
     }
