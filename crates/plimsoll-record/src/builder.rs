@@ -207,13 +207,14 @@ fn count(cell: &mut Cell, sums: &mut CellSums, slot: &SlotResult) {
 }
 
 fn empty_cell(plan: CellPlan) -> Cell {
-    let CellPlan { target, workload, stopping, blocks } = plan;
+    let CellPlan { target, workload, stopping, phase, blocks } = plan;
     Cell {
         target,
         workload,
         kind: Kind::Blocks,
         plan: blocks,
         stopping,
+        phase,
         rounds_done: 0,
         engine: EngineChoice::Auto,
         engine_reason: String::new(),

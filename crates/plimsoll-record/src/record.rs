@@ -156,6 +156,9 @@ pub struct Cell {
     pub plan: BlockPlan,
     /// When the cell has been measured enough.
     pub stopping: StoppingRule,
+    /// Which phase it belongs to: the cells of one ran at the same time. Absent where cells took turns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub phase: Option<u32>,
     /// Slots done.
     pub rounds_done: u32,
     /// The engine used; `auto` while none was chosen.

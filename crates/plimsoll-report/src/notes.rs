@@ -60,6 +60,7 @@ pub(crate) fn of(record: &Record) -> Vec<Note> {
     let mut notes = Notes::default();
     for (index, cell) in record.cells.iter().enumerate() {
         slots(&mut notes, index, cell);
+        company(&mut notes, index, record);
         errors(&mut notes, index, cell);
         cell.verification.iter().for_each(|result| verification(&mut notes, index, result));
         cell.open_loop.iter().for_each(|result| open_loop(&mut notes, index, cell, result));
@@ -97,6 +98,14 @@ fn slots(notes: &mut Notes, index: usize, cell: &Cell) {
     {
         let sentence = format!("slots done: {} of {slots}", cell.rounds_done);
         notes.add(Severity::Warning, Some(index), sentence);
+    }
+}
+
+/// What is shown of a cell is what it got beside others.
+fn company(notes: &mut Notes, index: usize, record: &Record) {
+    let phase = record.cells[index].phase;
+    if phase.is_some() && record.cells.iter().filter(|cell| cell.phase == phase).count() > 1 {
+        notes.add(Severity::Info, Some(index), "ran at the same time".to_owned());
     }
 }
 

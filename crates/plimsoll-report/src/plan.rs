@@ -46,8 +46,12 @@ pub fn plan(plan: &Plan) -> String {
 }
 
 fn push_cell(out: &mut String, index: usize, cell: &CellPlan) {
-    let CellPlan { target, workload, stopping, blocks } = cell;
+    let CellPlan { target, workload, stopping, phase, blocks } = cell;
     let _ = writeln!(out, "\ncell {}: {} on {}", index + 1, printable::line(workload), printable::line(target));
+    if let Some(phase) = phase {
+        let text = format!("{phase}, at the same time as the other cells of it");
+        *out += &wrapping::labelled(&format!("  {:<LABEL_WIDTH$}", "phase"), &text, WIDTH);
+    }
     for (label, text) in parameters(stopping, blocks) {
         *out += &wrapping::labelled(&format!("  {label:<LABEL_WIDTH$}"), &text, WIDTH);
     }
@@ -203,9 +207,26 @@ pub fn times(plan: &Plan, writes_test_files: bool) -> String {
     format!("{cells}, {time}{files}")
 }
 
-/// The time of cells whose end is known.
+/// The time of cells whose end is known. Of those that run at the same time, the longest one takes it.
 fn times_by_plan(plan: &Plan) -> String {
-    let sum = |time: fn(&CellPlan) -> u64| plan.cells.iter().map(time).sum::<u64>();
+    let takes_ns = |cell: &CellPlan| {
+        let slot_ns = cell.blocks.slot_ns.unwrap_or(0) + cell.blocks.ramp_ns;
+        slots_of(cell) * slot_ns + cell.blocks.start_delay_ns
+    };
+    let is_overtaken = |cell: &CellPlan, index: usize| {
+        let others =
+            plan.cells.iter().enumerate().filter(|(_, other)| cell.phase.is_some() && other.phase == cell.phase);
+        let rank = |cell: &CellPlan, index: usize| (takes_ns(cell), index);
+        others.clone().any(|(other, of)| rank(of, other) > rank(cell, index))
+    };
+    let deciding: Vec<&CellPlan> = plan
+        .cells
+        .iter()
+        .enumerate()
+        .filter(|(index, cell)| !is_overtaken(cell, *index))
+        .map(|(_, cell)| cell)
+        .collect();
+    let sum = |time: fn(&CellPlan) -> u64| deciding.iter().map(|cell| time(cell)).sum::<u64>();
     let measured_ns = sum(|cell| slots_of(cell) * cell.blocks.slot_ns.unwrap_or(0));
     let ramps_ns = sum(|cell| slots_of(cell) * cell.blocks.ramp_ns);
     let delays_ns = sum(|cell| cell.blocks.start_delay_ns);

@@ -177,6 +177,7 @@ mod tests {
                 verification: None,
                 client: None,
                 worker_operations: Vec::new(),
+                worker_cpu_ns: 0,
                 notes,
             };
             of_slot(&outcome, plan).remove(0).text

@@ -37,13 +37,16 @@ impl<T: Copy> Gate<T> {
     }
 
     /// Waits until everybody has arrived, then lets all go with the signal that is made at that moment. `None` when
-    /// the gate was shut.
-    pub fn open(&self, signal: impl FnOnce() -> T) -> Option<T> {
-        let mut state = self.wait_while(|state| state.missing > 0);
-        if state.shut {
+    /// the gate was shut, and without a signal it is.
+    pub fn open(&self, signal: impl FnOnce() -> Option<T>) -> Option<T> {
+        if self.wait_while(|state| state.missing > 0).shut {
             return None;
         }
-        state.signal = Some(signal());
+        // Making it may take a while.
+        let signal = signal();
+        let mut state = self.state();
+        state.signal = signal;
+        state.shut = state.signal.is_none();
         self.changed.notify_all();
         state.signal
     }
@@ -90,7 +93,7 @@ mod tests {
         let gate = Gate::new(4);
         thread::scope(|scope| {
             let workers: Vec<_> = (0..4).map(|_| gate.pass()).map(|pass| scope.spawn(|| pass.arrive())).collect();
-            assert_eq!(gate.open(|| 7), Some(7));
+            assert_eq!(gate.open(|| Some(7)), Some(7));
             for worker in workers {
                 assert_eq!(worker.join().unwrap(), Some(7));
             }
@@ -103,10 +106,21 @@ mod tests {
         thread::scope(|scope| {
             let workers: Vec<_> = (0..2).map(|_| gate.pass()).map(|pass| scope.spawn(|| pass.arrive())).collect();
             drop(gate.pass());
-            assert_eq!(gate.open(|| 7), None);
+            assert_eq!(gate.open(|| Some(7)), None);
             for worker in workers {
                 assert_eq!(worker.join().unwrap(), None);
             }
+        });
+    }
+
+    #[test]
+    fn without_a_signal_nobody_goes_and_nobody_waits() {
+        let gate: Gate<u64> = Gate::new(1);
+        thread::scope(|scope| {
+            let pass = gate.pass();
+            let worker = scope.spawn(|| pass.arrive());
+            assert_eq!(gate.open(|| None), None);
+            assert_eq!(worker.join().unwrap(), None);
         });
     }
 
@@ -120,7 +134,7 @@ mod tests {
                 let _bad = bad;
                 panic!("on the way to the gate");
             });
-            assert_eq!(gate.open(|| 7), None);
+            assert_eq!(gate.open(|| Some(7)), None);
             assert_eq!(good.join().unwrap(), None);
             assert!(bad.join().is_err());
         });

@@ -85,6 +85,7 @@ fn measure(plan: &BlockPlan, engine: EngineKind, stop: &AtomicBool) -> Result<Op
             files: &[nothing.as_fd()],
             device: None,
             round: 0,
+            delay_ns: 0,
             ramp_ns: RAMP_NS,
             measured_ns: Some(MEASURED_NS),
             seed: plan.seed,

@@ -37,6 +37,7 @@ pub fn session_plan(plan: &Plan) -> SessionPlan {
             settle_ns: if settles { SETTLE_NS } else { 0 },
             fixed,
             discard_first,
+            phase: cell.phase,
         }
     });
     let allowances = plan.limit.as_ref().map(judgement::allowances).unwrap_or_default();

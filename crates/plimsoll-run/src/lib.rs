@@ -9,6 +9,7 @@ pub mod background;
 pub mod checker;
 pub mod client;
 pub mod counters;
+mod doing;
 pub mod evidence;
 pub mod findings;
 pub mod gate;
@@ -27,6 +28,7 @@ pub mod slot;
 pub mod storage;
 pub mod tally;
 pub mod timing;
+mod together;
 pub mod worker;
 
 #[cfg(test)]

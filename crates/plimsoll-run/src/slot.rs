@@ -98,6 +98,8 @@ pub struct SlotSetup<'a> {
     pub device: Option<BackingDevice>,
     /// Which visit this is.
     pub round: u32,
+    /// Pause before the first operation.
+    pub delay_ns: u64,
     /// Load before the measured time.
     pub ramp_ns: u64,
     /// Measured time; `None` when an amount ends it.
@@ -134,6 +136,8 @@ pub struct SlotOutcome {
     pub client: Option<ClientActivity>,
     /// Reads and writes that each worker completed in the measured time.
     pub worker_operations: Vec<u64>,
+    /// Processor time of all workers in the measured time.
+    pub worker_cpu_ns: u64,
     /// What engines could not have as asked.
     pub notes: Vec<String>,
 }
@@ -198,8 +202,18 @@ struct WorkerReport {
     notes: Vec<String>,
 }
 
-/// Visits a cell. `on_interval` is called once for each second of load.
+/// Visits a cell that nothing else runs beside. `on_interval` is called once for each second of load.
 pub fn visit(setup: &SlotSetup<'_>, on_interval: &mut dyn FnMut(Interval)) -> Result<SlotOutcome, SlotError> {
+    let outcome = visit_from(setup, || Some(soon()), on_interval)?;
+    Ok(outcome.expect("it has a start"))
+}
+
+/// Visits a cell from the moment that `start` gives when every worker is ready; `None` without such a moment.
+pub fn visit_from(
+    setup: &SlotSetup<'_>,
+    start: impl FnOnce() -> Option<u64>,
+    on_interval: &mut dyn FnMut(Interval),
+) -> Result<Option<SlotOutcome>, SlotError> {
     let crew = Crew::new(setup.plan, setup.engine);
     let workers = crew.workers();
     if workers > limits::THREADS_MAX {
@@ -244,7 +258,7 @@ pub fn visit(setup: &SlotSetup<'_>, on_interval: &mut dyn FnMut(Interval)) -> Re
             }
         }
         drop(full);
-        let timing = gate.open(|| begin(setup));
+        let timing = gate.open(|| Some(timing(setup, start()?)));
         let mut gathered = (0, Vec::new());
         if let Some(timing) = timing {
             let mut gathering = Gathering::new(workers as usize, setup, timing);
@@ -263,16 +277,22 @@ pub fn visit(setup: &SlotSetup<'_>, on_interval: &mut dyn FnMut(Interval)) -> Re
             (None, Some(timing)) => {
                 let reports: Vec<_> = reports.into_iter().flatten().collect();
                 let (stalled_seconds, seconds) = gathered;
-                Ok(SlotOutcome { stalled_seconds, seconds, ..add_up(timing, reports, client) })
+                Ok(Some(SlotOutcome { stalled_seconds, seconds, ..add_up(timing, reports, client) }))
             }
-            (None, None) => unreachable!("only a thread that failed or never was shuts the gate"),
+            // A thread that failed has told why.
+            (None, None) => Ok(None),
         }
     })
 }
 
-/// The moments of a slot that begins now, with every worker and its engine ready.
-fn begin(setup: &SlotSetup<'_>) -> Timing {
-    let start_ns = MonotonicClock.now_ns() + HEAD_START_NS;
+/// The moment at which slots begin whose workers and engines are ready now.
+pub fn soon() -> u64 {
+    MonotonicClock.now_ns() + HEAD_START_NS
+}
+
+/// The moments of a slot.
+fn timing(setup: &SlotSetup<'_>, start_ns: u64) -> Timing {
+    let start_ns = start_ns + setup.delay_ns;
     let from_ns = start_ns + setup.ramp_ns;
     Timing { start_ns, from_ns, until_ns: setup.measured_ns.map(|measured| from_ns + measured) }
 }
@@ -284,6 +304,7 @@ fn add_up(timing: Timing, reports: Vec<WorkerReport>, mut client: Option<ClientA
     }
     let done = |report: &WorkerReport| report.tally.read.operations + report.tally.write.operations;
     let worker_operations = reports.iter().map(done).collect();
+    let worker_cpu_ns = processors.iter().map(|worker| worker.cpu_ns).sum();
     let mut tally = SlotTally::new();
     let mut verification: Option<VerificationResult> = None;
     let mut notes: Vec<String> = Vec::new();
@@ -310,6 +331,7 @@ fn add_up(timing: Timing, reports: Vec<WorkerReport>, mut client: Option<ClientA
         verification,
         client,
         worker_operations,
+        worker_cpu_ns,
         notes,
     }
 }

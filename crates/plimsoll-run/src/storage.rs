@@ -14,6 +14,9 @@ use crate::{counters::SlotCost, tally::SlotTally};
 /// Operations up to this length reach a disk in one piece, unless it says that it takes less at once.
 const WHOLE_BYTES_MAX: u32 = 64 * 1024;
 
+/// Why nothing is said of one cell.
+const OTHERS: &str = "other cells ran at the same time, and the kernel counts for all of them together";
+
 /// What the page cache holds of the files of a cell at a moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Held {
@@ -52,6 +55,8 @@ pub struct SlotAccounts<'a> {
     pub tally: &'a SlotTally,
     /// What the kernel counts.
     pub cost: &'a SlotCost,
+    /// Whether no other cell ran at the same time.
+    pub is_alone: bool,
 }
 
 impl SlotAccounts<'_> {
@@ -91,6 +96,9 @@ impl SlotAccounts<'_> {
         }
         if self.plan.verify {
             return Err("verification reads what was written back, which the kernel counts as well");
+        }
+        if !self.is_alone {
+            return Err(OTHERS);
         }
         let io = self.cost.io.ok_or("the kernel does not count the bytes of processes (/proc/self/io)")?;
         Ok((io.read_bytes, io.write_bytes))
@@ -133,6 +141,9 @@ impl SlotAccounts<'_> {
         }
         if self.plan.verify {
             return Err("verification reads what was written back, which the disk counts as well");
+        }
+        if !self.is_alone {
+            return Err(OTHERS);
         }
         if !self.tally.errors.is_empty() {
             return Err("operations failed, and the disk may or may not have counted them");

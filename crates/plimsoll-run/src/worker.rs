@@ -204,8 +204,12 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
 
     /// Does the slot. An `Err` is the engine's: the kernel no longer takes or hands out operations.
     pub fn run(mut self) -> io::Result<Outcome<'a, E>> {
-        self.engine.wait(1, Some(self.timing.start_ns), &mut self.completions)?;
         let mut now = self.clock.now_ns();
+        while now < self.timing.start_ns && !self.wires.stops.is_set() {
+            let until_ns = self.timing.start_ns.min(now + PATIENCE_NS);
+            self.engine.wait(1, Some(until_ns), &mut self.completions)?;
+            now = self.clock.now_ns();
+        }
         self.note_measured_from(now);
         let end = loop {
             if self.timing.is_over(now) {

@@ -47,6 +47,9 @@ pub struct CellPlan {
     pub workload: String,
     /// When the cell has been measured enough.
     pub stopping: StoppingRule,
+    /// Cells of one phase are visited at the same time, and phases one after another. Cells without one take turns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub phase: Option<u32>,
     /// The parameters of its operations.
     pub blocks: BlockPlan,
 }

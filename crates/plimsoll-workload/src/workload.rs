@@ -154,6 +154,9 @@ workload! {
     pin: Pinning,
     /// Count I/O errors and go on instead of ending the cell. Default: false.
     keep_going: bool,
+    /// Workloads of the same phase run at the same time, for as long as each of them says, and phases one after
+    /// another. Default: none; cells take turns.
+    phase: u32,
 }
 
 impl Workload {

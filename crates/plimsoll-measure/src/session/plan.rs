@@ -40,6 +40,8 @@ pub struct CellPlan {
     pub fixed: Option<FixedVisits>,
     /// Visits at the start that are kept but not judged.
     pub discard_first: u32,
+    /// Cells of one phase are visited at the same time, and phases one after another. Cells without one take turns.
+    pub phase: Option<u32>,
 }
 
 /// Visits that were asked for.

@@ -1,5 +1,7 @@
 //! How far a session is, and an honest guess of how long it still takes.
 
+use std::collections::BTreeMap;
+
 use super::{Session, cell::Cell};
 
 /// The measured time of a visit when it is not decided yet.
@@ -43,13 +45,23 @@ impl Session {
         }
     }
 
-    /// How long the session is still expected to take, and how long it may take: the load of all cells, a last visit
-    /// that has its own time, and never more than the time that is left.
+    /// How long the session is still expected to take, and how long it may take: the load of all cells, of which those
+    /// of a phase run at once, a last visit that has its own time, and never more than the time that is left.
     pub fn remaining_ns(&self, now_ns: u64) -> (u64, u64) {
-        let cells = (0..self.cells.len()).map(|cell| self.progress(cell));
-        let (expected_ns, longest_ns) = cells.fold((0, 0), |(expected_ns, longest_ns), of| {
-            (expected_ns + of.remaining_ns, longest_ns + of.remaining_max_ns)
-        });
+        let mut phases: BTreeMap<Option<u32>, (u64, u64)> = BTreeMap::new();
+        for (cell, state) in self.cells.iter().enumerate() {
+            let of = self.progress(cell);
+            let (expected_ns, longest_ns) = phases.entry(state.plan.phase).or_default();
+            if state.plan.phase.is_some() {
+                *expected_ns = of.remaining_ns.max(*expected_ns);
+                *longest_ns = of.remaining_max_ns.max(*longest_ns);
+            } else {
+                *expected_ns += of.remaining_ns;
+                *longest_ns += of.remaining_max_ns;
+            }
+        }
+        let expected_ns: u64 = phases.values().map(|(expected_ns, _)| expected_ns).sum();
+        let longest_ns: u64 = phases.values().map(|(_, longest_ns)| longest_ns).sum();
         let bookend_ns = self.plan.bookend_ns.map_or(0, |at_ns| at_ns.saturating_sub(now_ns));
         let left_ns = self.plan.time_max_ns.map_or(u64::MAX, |end_ns| end_ns.saturating_sub(now_ns));
         (expected_ns.max(bookend_ns).min(left_ns), longest_ns.max(bookend_ns).min(left_ns))

@@ -107,6 +107,37 @@ fn fixed_visits_are_done_exactly_and_the_first_can_be_discarded() {
 }
 
 #[test]
+fn cells_of_a_phase_are_visited_together_and_phases_in_their_order() {
+    let cell = |phase: u32, seconds: u64| CellPlan {
+        workload: phase as usize,
+        ramp_ns: Some(0),
+        fixed: Some(FixedVisits { rounds: 2, measured_ns: Some(seconds * SECOND) }),
+        phase: Some(phase),
+        ..CellPlan::default()
+    };
+    let cells = vec![cell(2, 5), cell(1, 10), cell(1, 30), cell(3, 7)];
+    let mut session = Session::new(SessionPlan { time_max_ns: Some(70 * SECOND), ..plan(cells) });
+    assert_eq!(session.remaining_ns(0), (70 * SECOND, 70 * SECOND), "84 s of load and 70 s of time");
+    let (mut now_ns, mut together) = (0, Vec::new());
+    while let Step::Visit(slot) = session.next_step(now_ns) {
+        let mut slots = vec![slot];
+        slots.extend(session.company(&slot));
+        slots.sort_by_key(|slot| slot.cell);
+        let from_ns = now_ns;
+        for slot in &slots {
+            let seconds =
+                vec![Sample { count: 100.0, elapsed_ns: SECOND }; (slot.measured_ns.unwrap() / SECOND) as usize];
+            now_ns = now_ns.max(from_ns + slot.measured_ns.unwrap());
+            session.observe(slot, Visit { from_ns, ramp: Sample::default(), seconds });
+        }
+        together.push(slots.iter().map(|slot| slot.cell).collect::<Vec<_>>());
+    }
+    // There is no time for the last one.
+    assert_eq!(together, [vec![1, 2], vec![1, 2], vec![0], vec![0]]);
+    assert_eq!((session.answer(2).rounds, session.answer(3).rounds), (2, 0));
+}
+
+#[test]
 fn too_few_fixed_visits_are_short() {
     let fixed = FixedVisits { rounds: 1, measured_ns: Some(60 * SECOND) };
     let mut session = Session::new(plan(vec![CellPlan { fixed: Some(fixed), ..CellPlan::default() }]));

@@ -12,6 +12,8 @@ impl Session {
         self.pass.retain(|turn| !cells[turn.cell].closed);
         if self.pass.is_empty() {
             let open = (0..cells.len()).filter(|cell| !cells[*cell].closed);
+            let phase = open.clone().map(|cell| cells[cell].plan.phase).min()?;
+            let open = open.filter(|cell| cells[*cell].plan.phase == phase);
             let pass = open.clone().map(|cell| cells[cell].rounds_done()).min()?;
             let behind: Vec<usize> = open.filter(|cell| cells[*cell].rounds_done() == pass).collect();
             let order = order::of_pass(&self.plan.cells, &behind, self.plan.seed, pass);
@@ -24,6 +26,15 @@ impl Session {
             self.pass = turns.map(|(cell, delay_ns)| Turn { cell, not_before_ns: from_ns + delay_ns }).collect();
         }
         self.pass.front().copied()
+    }
+
+    /// The slots to be done at the same time as the one that was handed out last: those of its phase.
+    pub fn company(&mut self, slot: &Slot) -> Vec<Slot> {
+        if self.cells[slot.cell].plan.phase.is_none() || slot.purpose == Purpose::Bookend {
+            return Vec::new();
+        }
+        let turns = std::mem::take(&mut self.pass);
+        turns.iter().map(|turn| self.slot(turn.cell)).collect()
     }
 
     /// Rests until then, unless time is up before.
@@ -86,12 +97,17 @@ impl Session {
         (0..self.cells.len()).map(visit_ns).min().unwrap_or_default()
     }
 
-    /// Holds a slot to the time that is left. What is too short to be worth a visit ends the session.
+    /// Holds a slot to the time that is left. What is too short to be worth a visit ends the session, and so does a
+    /// phase of which not all cells have the time.
     pub(super) fn fit(&self, slot: Slot, now_ns: u64) -> Step {
         let Some(end_ns) = self.plan.time_max_ns else { return Step::Visit(slot) };
         let left_ns = end_ns.saturating_sub(now_ns);
-        let measured_ns = slot.measured_ns.unwrap_or_default();
-        if slot.ramp_ns + measured_ns <= left_ns {
+        let takes_ns = |slot: Slot| slot.ramp_ns + slot.measured_ns.unwrap_or_default();
+        let phase = self.cells[slot.cell].plan.phase;
+        if phase.is_some() && self.pass.iter().any(|turn| takes_ns(self.slot(turn.cell)) > left_ns) {
+            return Step::Done;
+        }
+        if takes_ns(slot) <= left_ns {
             return Step::Visit(slot);
         }
         let shorter_ns = left_ns.saturating_sub(slot.ramp_ns) / 1_000_000_000 * 1_000_000_000;

@@ -21,6 +21,7 @@ fn visit_memory(plan: &BlockPlan, stop: &AtomicBool, on_interval: &mut dyn FnMut
         device: None,
         files: &[file.as_fd()],
         round: 0,
+        delay_ns: 0,
         ramp_ns: plan.ramp_ns,
         measured_ns: plan.slot_ns,
         seed: 1,

@@ -48,7 +48,7 @@ fn cost(read_bytes: u64) -> SlotCost {
 
 fn foreign(plan: &BlockPlan, tally: &SlotTally, cost: &SlotCost) -> ForeignActivity {
     let target = Path::new("/");
-    SlotAccounts { plan, target, device: Some(device_of(target)), tally, cost }.foreign()
+    SlotAccounts { plan, target, device: Some(device_of(target)), tally, cost, is_alone: true }.foreign()
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn operations_are_told_apart_where_each_of_ours_reaches_the_disk_whole() {
     let Some(device) = block_device::device_of(Path::new("/")) else { return };
     let told = |cost: &SlotCost| {
         let target = Path::new("/");
-        SlotAccounts { plan: &short, target, device: Some(device), tally: &tally(), cost }.foreign()
+        SlotAccounts { plan: &short, target, device: Some(device), tally: &tally(), cost, is_alone: true }.foreign()
     };
     if block_device::facts(device.disk).and_then(|facts| facts.request_bytes_max) >= Some(4096)
         && stands_directly_on(Path::new("/"), device.device)
@@ -98,7 +98,9 @@ fn what_cannot_be_told_apart_has_a_reason() {
         disk: DeviceNumber { major: 0, minor: u32::MAX },
     };
     let target = Path::new("/");
-    let accounts = |device| SlotAccounts { plan: &direct, target, device, tally: &tally(), cost: &enough }.foreign();
+    let accounts = |device| {
+        SlotAccounts { plan: &direct, target, device, tally: &tally(), cost: &enough, is_alone: true }.foreign()
+    };
     assert!(accounts(Some(elsewhere)).reason.unwrap().contains("spread"));
     assert!(accounts(None).reason.unwrap().contains("no block device"));
 }
@@ -107,7 +109,8 @@ fn what_cannot_be_told_apart_has_a_reason() {
 fn the_hit_share_counts_whole_slots_on_both_sides() {
     let (buffered, tally, cost) = (plan("rw = 'randread'\nbuffered = true"), tally(), cost(275 * 4096));
     let target = Path::new("/");
-    let accounts = |device| SlotAccounts { plan: &buffered, target, device, tally: &tally, cost: &cost };
+    let accounts =
+        |device| SlotAccounts { plan: &buffered, target, device, tally: &tally, cost: &cost, is_alone: true };
     let held = Held { method: "cachestat", total_bytes: 9000, resident_bytes: 10, dirty_bytes: Some(3) };
     let after = Held { resident_bytes: 20, ..held };
     let cache = accounts(Some(device_of(target))).cache(Ok(held), Some(Ok(after)));

@@ -71,6 +71,12 @@ impl Plan {
                 ));
             }
         }
+        if cells.iter().any(|cell| cell.phase.is_some()) && cells.iter().any(|cell| cell.phase.is_none()) {
+            return Err(PlanError::Certainty(
+                "some workloads have a phase and others none: give all of them one, or measure the others in a run of \
+                 their own",
+            ));
+        }
         // The same labels on every target: that is how cells are compared.
         let labels = cells.iter().take(workloads.len()).map(|cell| cell.workload.clone()).collect();
         let labels = labels::told_apart(labels, &workloads);
@@ -99,7 +105,7 @@ impl CellPlan {
     ) -> Result<Self, PlanError> {
         let (stopping, blocks) = Draft { target, workload, certainty }.resolve(cells, seed)?;
         let name = workload.name.clone().unwrap_or_else(|| blocks.describe());
-        Ok(Self { target: target.name.clone(), workload: name, stopping, blocks })
+        Ok(Self { target: target.name.clone(), workload: name, stopping, phase: workload.phase, blocks })
     }
 }
 
@@ -443,6 +449,12 @@ impl Draft<'_> {
         if workload.duration == Some(Span { ns: 0 }) {
             return Err(self.contradiction("--duration 0 measures nothing"));
         }
+        if workload.phase.is_some() && !workload.has_own_end() {
+            return Err(self.contradiction(
+                "--phase runs workloads at the same time, which is no rate of one alone: say with --duration, or with \
+                 an amount, when it ends",
+            ));
+        }
         let passes = self.certainty.passes;
         let fixed = |slots, ramp: Span, slot_ns| Time {
             stopping: StoppingRule::Fixed { slots, discarded: self.certainty.discard_first.unwrap_or(0) },
@@ -465,7 +477,7 @@ impl Draft<'_> {
         if let Some(passes) = passes {
             return Ok(fixed(passes, short_ramp(duration.ns), Some(duration.ns)));
         }
-        let slots = if cells > 1 { duration.ns.div_ceil(INTERLEAVED_SLOT.ns) } else { 1 };
+        let slots = if cells > 1 && workload.phase.is_none() { duration.ns.div_ceil(INTERLEAVED_SLOT.ns) } else { 1 };
         let slot_ns = duration.ns / slots;
         let slots = u32::try_from(slots).map_err(|_| self.contradiction("--duration is too long"))?;
         Ok(fixed(slots, short_ramp(slot_ns), Some(slot_ns)))

@@ -252,6 +252,9 @@ pub struct WorkloadArguments {
     /// Stop after so many passes over the region
     #[arg(long, allow_hyphen_values = true, value_parser = whole_number::<u64>, value_name = "N", help_heading = TIMING, hide_short_help = true)]
     pub loops: Option<u64>,
+    /// Run all cells at the same time; in a plan, the workloads of the same phase [default: cells take turns]
+    #[arg(long, allow_hyphen_values = true, value_parser = whole_number::<u32>, value_name = "N", help_heading = TIMING, hide_short_help = true)]
+    pub phase: Option<u32>,
     /// How I/O reaches the kernel [default: auto]
     #[arg(long, value_parser = words!(EngineChoice), help_heading = ENGINE)]
     pub engine: Option<EngineChoice>,
@@ -313,6 +316,7 @@ impl WorkloadArguments {
             sqpoll,
             pin,
             keep_going,
+            phase,
         } = self;
         Workload {
             name: None,
@@ -352,6 +356,7 @@ impl WorkloadArguments {
             sqpoll: sqpoll.then_some(true),
             pin: pin.clone(),
             keep_going: keep_going.then_some(true),
+            phase: *phase,
         }
     }
 }

@@ -1,5 +1,7 @@
 //! What is known of a running run: a fold of its events, and the words for it. Pure: the time is handed in.
 
+use std::collections::BTreeMap;
+
 use plimsoll_record::{
     event::{RunEvent, SlotResult},
     numbers,
@@ -15,7 +17,7 @@ pub(crate) struct ProgressState {
     cells: Vec<CellProgress>,
     targets: usize,
     targets_laid_out: usize,
-    phase: Phase,
+    activity: Activity,
     /// What the rules expect, when they decide about any cell, and since when.
     expected: Option<Expected>,
 }
@@ -34,6 +36,8 @@ struct Expected {
 struct CellProgress {
     target: String,
     workload: String,
+    /// The phase of the plan that it belongs to, with the cells that run at the same time.
+    phase: Option<u32>,
     /// Slots of the plan; `None` when the rules decide.
     rounds: Option<u32>,
     rounds_left: u32,
@@ -51,10 +55,21 @@ struct CellProgress {
 
 /// What the run is doing.
 #[derive(Clone, Debug)]
-enum Phase {
+enum Activity {
     Preparing,
-    Layout { target: String, written_bytes: u64, total_bytes: u64, from_ns: u64, from_bytes: u64 },
-    Slot { cell: usize, round: u32, from_ns: u64 },
+    Layout {
+        target: String,
+        written_bytes: u64,
+        total_bytes: u64,
+        from_ns: u64,
+        from_bytes: u64,
+    },
+    /// Slots that began together, most often one.
+    Slots {
+        cells: Vec<usize>,
+        round: u32,
+        from_ns: u64,
+    },
     Between,
     Finished,
 }
@@ -101,6 +116,7 @@ impl CellProgress {
         Self {
             target: plan.target.clone(),
             workload: plan.workload.clone(),
+            phase: plan.phase,
             rounds: plan.stopping.slots(),
             rounds_left: plan.stopping.slots().unwrap_or(0),
             precision: None,
@@ -128,6 +144,15 @@ impl CellProgress {
 }
 
 impl Rates {
+    /// The rates of cells that run at the same time.
+    fn with(self, other: Self) -> Self {
+        Self {
+            iops: self.iops + other.iops,
+            bytes_per_second: self.bytes_per_second + other.bytes_per_second,
+            p99_ns: self.p99_ns.max(other.p99_ns),
+        }
+    }
+
     fn of(interval: &Interval) -> Option<Self> {
         let per_second = |amount: u64| amount as f64 * 1e9 / interval.length_ns as f64;
         (interval.length_ns > 0).then(|| Self {
@@ -149,7 +174,7 @@ impl ProgressState {
             cells: plan.cells.iter().map(CellProgress::of).collect(),
             targets: targets.len(),
             targets_laid_out: 0,
-            phase: Phase::Preparing,
+            activity: Activity::Preparing,
             expected: None,
         }
     }
@@ -162,12 +187,15 @@ impl ProgressState {
             }
             RunEvent::LayoutFinished { .. } => {
                 self.targets_laid_out += 1;
-                self.phase = Phase::Preparing;
+                self.activity = Activity::Preparing;
             }
             RunEvent::SlotStarted { cell, round, .. } => {
                 if let Some(progress) = self.cells.get_mut(*cell) {
                     progress.rounds_left = progress.rounds.unwrap_or(0).saturating_sub(*round + 1);
-                    self.phase = Phase::Slot { cell: *cell, round: *round, from_ns: now_ns };
+                    match &mut self.activity {
+                        Activity::Slots { cells, .. } => cells.push(*cell),
+                        _ => self.activity = Activity::Slots { cells: vec![*cell], round: *round, from_ns: now_ns },
+                    }
                 }
             }
             RunEvent::Interval { cell, interval } => {
@@ -194,8 +222,8 @@ impl ProgressState {
                     at_ns: now_ns,
                 });
             }
-            RunEvent::Resumed(_) => self.phase = Phase::Preparing,
-            RunEvent::Finished { .. } => self.phase = Phase::Finished,
+            RunEvent::Resumed(_) => self.activity = Activity::Preparing,
+            RunEvent::Finished { .. } => self.activity = Activity::Finished,
             RunEvent::Started(_)
             | RunEvent::EngineSelected { .. }
             | RunEvent::Found { .. }
@@ -206,15 +234,15 @@ impl ProgressState {
 
     fn lay_out(&mut self, target: &str, written_bytes: u64, total_bytes: u64, now_ns: u64) {
         // The rate counts from what was first heard of this target.
-        let (from_ns, from_bytes) = match &self.phase {
-            Phase::Layout { target: known, from_ns, from_bytes, .. } if known == target => (*from_ns, *from_bytes),
+        let (from_ns, from_bytes) = match &self.activity {
+            Activity::Layout { target: known, from_ns, from_bytes, .. } if known == target => (*from_ns, *from_bytes),
             _ => (now_ns, written_bytes),
         };
-        self.phase = Phase::Layout { target: target.to_owned(), written_bytes, total_bytes, from_ns, from_bytes };
+        self.activity = Activity::Layout { target: target.to_owned(), written_bytes, total_bytes, from_ns, from_bytes };
     }
 
     fn end_slot(&mut self, slot: &SlotResult) {
-        self.phase = Phase::Between;
+        self.activity = Activity::Between;
         if let Some(progress) = self.cells.get_mut(slot.cell)
             && !progress.keep_going
             && !slot.errors.is_empty()
@@ -227,11 +255,13 @@ impl ProgressState {
     /// What there is to show now.
     pub(crate) fn shown(&self, now_ns: u64) -> Shown {
         Shown {
-            phase: printable::line(&self.phase_in_words(now_ns)).into_owned(),
+            phase: printable::line(&self.activity_in_words(now_ns)).into_owned(),
             elapsed_ns: now_ns.saturating_sub(self.started_ns),
             remaining: self.remaining(now_ns),
-            rates: match self.phase {
-                Phase::Slot { cell, .. } => self.cells[cell].latest,
+            rates: match &self.activity {
+                Activity::Slots { cells, .. } => {
+                    cells.iter().filter_map(|cell| self.cells[*cell].latest).reduce(Rates::with)
+                }
                 _ => None,
             },
         }
@@ -240,19 +270,19 @@ impl ProgressState {
     /// The time that is left: what the plan says of the slots to come and of the one that runs, and what the rate so
     /// far says of the files being written.
     fn remaining(&self, now_ns: u64) -> Remaining {
-        if let (Some(Expected { left_ns, left_max_ns, at_ns }), Phase::Slot { .. } | Phase::Between) =
-            (self.expected, &self.phase)
+        if let (Some(Expected { left_ns, left_max_ns, at_ns }), Activity::Slots { .. } | Activity::Between) =
+            (self.expected, &self.activity)
         {
             let since = |ns: u64| ns.saturating_sub(now_ns.saturating_sub(at_ns));
             let at_most_ns = (left_max_ns > left_ns).then(|| since(left_max_ns));
             return Remaining { ns: since(left_ns), at_least: false, at_most_ns };
         }
-        let mut ns = self.cells.iter().map(CellProgress::left_ns).sum::<u64>();
+        let mut ns = self.slots_left_ns();
         let mut at_least =
             self.cells.iter().any(|cell| cell.rounds.is_none() || cell.rounds_left > 0 && cell.slot_ns.is_none());
-        match &self.phase {
-            Phase::Preparing => at_least |= self.targets_laid_out < self.targets,
-            Phase::Layout { written_bytes, total_bytes, from_ns, from_bytes, .. } => {
+        match &self.activity {
+            Activity::Preparing => at_least |= self.targets_laid_out < self.targets,
+            Activity::Layout { written_bytes, total_bytes, from_ns, from_bytes, .. } => {
                 let done = written_bytes.saturating_sub(*from_bytes);
                 let took_ns = now_ns.saturating_sub(*from_ns);
                 let to_do = total_bytes.saturating_sub(*written_bytes);
@@ -261,33 +291,46 @@ impl ProgressState {
                 }
                 at_least |= done == 0 || self.targets_laid_out + 1 < self.targets;
             }
-            Phase::Slot { cell, from_ns, .. } => {
-                let cell = &self.cells[*cell];
-                ns += cell.slot_length_ns().saturating_sub(now_ns.saturating_sub(*from_ns));
-                at_least |= cell.slot_ns.is_none();
+            Activity::Slots { cells, from_ns, .. } => {
+                let cells = || cells.iter().map(|cell| &self.cells[*cell]);
+                let longest_ns = cells().map(CellProgress::slot_length_ns).max().unwrap_or_default();
+                ns += longest_ns.saturating_sub(now_ns.saturating_sub(*from_ns));
+                at_least |= cells().any(|cell| cell.slot_ns.is_none());
             }
-            Phase::Between => {}
-            Phase::Finished => return Remaining { ns: 0, at_least: false, at_most_ns: None },
+            Activity::Between => {}
+            Activity::Finished => return Remaining { ns: 0, at_least: false, at_most_ns: None },
         }
         Remaining { ns, at_least, at_most_ns: None }
     }
 
-    fn phase_in_words(&self, now_ns: u64) -> String {
-        match &self.phase {
-            Phase::Preparing => "preparing".to_owned(),
-            Phase::Layout { target, written_bytes, total_bytes, .. } => format!(
+    /// The time of the slots that have not begun. Those of one phase begin together.
+    fn slots_left_ns(&self) -> u64 {
+        let mut phases: BTreeMap<Option<u32>, u64> = BTreeMap::new();
+        for cell in &self.cells {
+            let left_ns = phases.entry(cell.phase).or_default();
+            *left_ns = if cell.phase.is_some() { cell.left_ns().max(*left_ns) } else { *left_ns + cell.left_ns() };
+        }
+        phases.values().sum()
+    }
+
+    fn activity_in_words(&self, now_ns: u64) -> String {
+        match &self.activity {
+            Activity::Preparing => "preparing".to_owned(),
+            Activity::Layout { target, written_bytes, total_bytes, .. } => format!(
                 "writing test files in {target}, {} of {}",
                 numbers::bytes(*written_bytes),
                 numbers::bytes(*total_bytes)
             ),
-            Phase::Slot { cell: index, round, from_ns } => {
+            Activity::Slots { cells, round, from_ns } => {
+                let (index, others) = cells.split_first().expect("a slot has a cell");
                 let cell = &self.cells[*index];
                 let is_ramp = now_ns.saturating_sub(*from_ns) < cell.ramp_ns;
                 let doing = if is_ramp { "ramp of" } else { "measuring" };
                 let place = if self.targets > 1 { format!(" on {}", cell.target) } else { String::new() };
+                let others = if others.is_empty() { String::new() } else { format!(" and {} more", others.len()) };
                 let rounds = cell.rounds.map_or_else(String::new, |rounds| format!(" of {rounds}"));
                 format!(
-                    "{doing} {}{place}, cell {} of {}, round {}{rounds}{}",
+                    "{doing} {}{place}{others}, cell {} of {}, round {}{rounds}{}",
                     cell.workload,
                     index + 1,
                     self.cells.len(),
@@ -295,8 +338,8 @@ impl ProgressState {
                     self.certainty_in_words(cell)
                 )
             }
-            Phase::Between => "between slots".to_owned(),
-            Phase::Finished => "finishing".to_owned(),
+            Activity::Between => "between slots".to_owned(),
+            Activity::Finished => "finishing".to_owned(),
         }
     }
 }

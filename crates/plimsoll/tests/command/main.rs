@@ -8,6 +8,7 @@ mod compare;
 mod devices;
 mod history;
 mod interruption;
+mod phases;
 mod replay;
 mod resuming;
 mod run;

@@ -97,6 +97,7 @@ fn contradictions_are_bad_usage() {
         ("--rw randread --jobs 2,2", "twice"),
         ("--preset iops,latency,iops", "twice"),
         ("--rw randread --duration 10s --precision 2%", "--precision"),
+        ("--rw randread --phase 1", "--duration"),
     ] {
         let said = place.run(&format!("run DATA {flags}"));
         assert_eq!(said.code, Some(2), "{flags}: {}", said.stderr);

@@ -1,0 +1,26 @@
+//! fio's job files and command lines: text in, typed jobs with notes out, or all problems at once.
+//!
+//! The grammar is fio's, its oddities included, with one exception: what fio accepts and then silently misreads
+//! (`size=1.5g` is one byte to it) is refused, with the spelling that says what was meant.
+
+mod checks;
+pub mod command_line;
+mod expression;
+pub mod job;
+pub mod job_file;
+pub mod lists;
+pub mod options;
+pub mod problem;
+pub mod reference;
+pub mod settings;
+mod substitution;
+mod suggestion;
+pub mod switches;
+mod translation;
+pub mod value;
+
+pub use self::{
+    job::{GivenOption, Job, Jobs},
+    problem::{Note, Place, Problem, Problems},
+    translation::{Surroundings, translate_command_line, translate_job_files},
+};

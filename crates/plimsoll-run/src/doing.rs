@@ -1,0 +1,321 @@
+//! Visiting the cells of a plan, one after another or several at the same time, until the rules have had enough.
+
+use std::{
+    os::fd::BorrowedFd,
+    path::Path,
+    sync::atomic::{AtomicBool, Ordering},
+};
+
+use plimsoll_io::{
+    clock::{Clock, MonotonicClock, Precision, sleep_until_ns},
+    probe::{EngineKind, SelectedEngine},
+};
+use plimsoll_measure::session::{Session, Slot, Step, visit::Visit};
+use plimsoll_record::{
+    cache::{CacheActivity, RepeatedReads},
+    event::{RunEvent, SlotResult},
+    results::Interval,
+};
+use plimsoll_workload::{
+    certainty::StoppingRule,
+    plan::{BlockPlan, Plan},
+    random,
+    units::Span,
+    verification::GenerationMap,
+};
+
+use crate::{
+    background::Background,
+    counters::{Counters, SlotCost},
+    findings,
+    headroom::Headroom,
+    judging, repeats,
+    resuming::{RunClock, SoFar},
+    run::RunError,
+    site::Sites,
+    slot::{SlotOutcome, SlotSetup},
+    storage::{self, Held, SlotAccounts},
+    together,
+};
+
+/// The cells of a plan, being visited.
+pub(crate) struct Doing<'a> {
+    pub(crate) plan: &'a Plan,
+    /// What loads the machine meanwhile; absent also when it has ended and that is told.
+    pub(crate) background: Option<Background>,
+    pub(crate) engines: &'a [SelectedEngine],
+    pub(crate) sites: &'a Sites,
+    /// For each cell that verifies, what its jobs know of their blocks.
+    pub(crate) generations: Vec<Vec<GenerationMap>>,
+    pub(crate) so_far: SoFar,
+    pub(crate) headroom: Headroom,
+    pub(crate) stop: &'a AtomicBool,
+    pub(crate) clock: RunClock,
+}
+
+/// What is found out about a cell before a slot.
+struct Preparation {
+    null_rate: Option<f64>,
+    repeats: Option<RepeatedReads>,
+    held: Option<Result<Held, String>>,
+}
+
+/// What there is of a slot when it is over.
+struct Measured {
+    preparation: Preparation,
+    outcome: SlotOutcome,
+    cost: SlotCost,
+    intervals: Vec<Interval>,
+    /// Whether no other slot was done at the same time.
+    is_alone: bool,
+}
+
+/// A slot that was done: what the rules are to know of it, and whether the cell may be visited again.
+struct Done {
+    slot: Slot,
+    visit: Visit,
+    may_go_on: bool,
+}
+
+/// Maps for the jobs of every cell that verifies.
+pub(crate) fn generations(plan: &Plan) -> Vec<Vec<GenerationMap>> {
+    let of = |plan: &BlockPlan| -> Vec<GenerationMap> {
+        let jobs = if plan.verify { 0..plan.jobs } else { 0..0 };
+        jobs.map(|job| GenerationMap::new(plan.job_region(job), plan.block_size_bytes_max)).collect()
+    };
+    plan.cells.iter().map(|cell| of(&cell.blocks)).collect()
+}
+
+/// How far a cell and the run are.
+fn progress(session: &Session, plan: &Plan, cell: usize, now_ns: u64) -> RunEvent {
+    let of = session.progress(cell);
+    let (run_remaining_ns, run_remaining_max_ns) = session.remaining_ns(now_ns);
+    let judged = plan.cells[cell].stopping == StoppingRule::Sure && session.rules().claims;
+    RunEvent::CellProgress {
+        cell,
+        precision: of.precision,
+        precision_wanted: judged.then_some(of.precision_wanted),
+        is_done: session.is_closed(cell),
+        run_remaining_ns,
+        run_remaining_max_ns,
+    }
+}
+
+impl Doing<'_> {
+    /// Visits cells until the rules have had enough. Returns whether any cell had to be given up.
+    pub(crate) fn all(&mut self, session: &mut Session, emit: &mut dyn FnMut(RunEvent)) -> Result<bool, RunError> {
+        (0..self.plan.cells.len()).for_each(|cell| emit(progress(session, self.plan, cell, self.clock.now_ns())));
+        while !self.stop.load(Ordering::Relaxed) {
+            match session.next_step(self.clock.now_ns()) {
+                Step::Done => break,
+                Step::WaitUntil(until_ns) => {
+                    self.rest(self.clock.monotonic_ns(until_ns));
+                }
+                Step::Visit(slot) => {
+                    let slots = [vec![slot], session.company(&slot)].concat();
+                    if !self.rest(MonotonicClock.now_ns() + self.shortest_delay_ns(&slots)) {
+                        break;
+                    }
+                    let done = self.visit(&slots, session, emit)?;
+                    self.tell_early_end(emit);
+                    for Done { slot, visit, may_go_on } in done {
+                        session.observe(&slot, visit);
+                        if !may_go_on {
+                            session.abandon(slot.cell);
+                            self.so_far.failed = true;
+                        }
+                        emit(progress(session, self.plan, slot.cell, self.clock.now_ns()));
+                    }
+                }
+            }
+        }
+        for (cell, plan) in self.plan.cells.iter().enumerate() {
+            for finding in findings::of_plan(plan, self.sites.kind(cell)) {
+                emit(RunEvent::Found { cell, finding });
+            }
+        }
+        Ok(self.so_far.failed)
+    }
+
+    /// Says once that the command in the background has ended before the run.
+    fn tell_early_end(&mut self, emit: &mut dyn FnMut(RunEvent)) {
+        let Some(ended) = self.background.as_mut().and_then(Background::ended) else { return };
+        let at_ns = self.clock.since_start_ns(ended.at_ns);
+        let text = format!(
+            "the background command ended {} into the run ({}): what was measured later was measured without it",
+            Span { ns: at_ns / 100_000_000 * 100_000_000 },
+            ended.how
+        );
+        self.background = None;
+        emit(RunEvent::Warning { text });
+    }
+
+    /// The pause that a slot asks for before its first operation.
+    fn delay_ns(&self, slot: &Slot) -> u64 {
+        if slot.round == 0 { self.plan.cells[slot.cell].blocks.start_delay_ns } else { 0 }
+    }
+
+    fn shortest_delay_ns(&self, slots: &[Slot]) -> u64 {
+        slots.iter().map(|slot| self.delay_ns(slot)).min().unwrap_or_default()
+    }
+
+    /// Does slots at the same time; most often it is one.
+    fn visit(
+        &mut self,
+        slots: &[Slot],
+        session: &Session,
+        emit: &mut dyn FnMut(RunEvent),
+    ) -> Result<Vec<Done>, RunError> {
+        let is_alone = slots.len() == 1;
+        let preparations: Vec<Preparation> = slots.iter().map(|slot| self.prepare(slot, is_alone)).collect();
+        let (clock, began_ns) = (self.clock, MonotonicClock.now_ns());
+        let files: Vec<_> = slots.iter().map(|slot| self.sites.files(slot.cell)).collect();
+        let waited_ns = self.shortest_delay_ns(slots);
+        let mut setups = Vec::with_capacity(slots.len());
+        for (slot, files) in slots.iter().zip(&files) {
+            let delay_ns = self.delay_ns(slot) - waited_ns;
+            setups.push(SlotSetup { delay_ns, run_started_ns: began_ns, ..self.setup(slot, files) });
+            emit(RunEvent::SlotStarted {
+                cell: slot.cell,
+                round: slot.round,
+                t_ns: clock.since_start_ns(began_ns),
+                ramp_ns: slot.ramp_ns,
+                measured_ns: slot.measured_ns,
+                purpose: judging::purpose(slot.purpose),
+            });
+        }
+        let counters = |slot: &Slot| Counters::take(self.sites.device(slot.cell));
+        let before: Vec<Counters> = slots.iter().map(counters).collect();
+        let mut intervals = vec![Vec::new(); slots.len()];
+        let outcomes = together::visit(&setups, &mut |index, mut interval| {
+            interval.t_ns = clock.since_start_ns(began_ns + interval.t_ns);
+            intervals[index].push(interval.clone());
+            emit(RunEvent::Interval { cell: slots[index].cell, interval });
+        })?;
+        let costs = slots.iter().zip(&before).map(|(slot, before)| counters(slot).since(before)).collect();
+        let costs = together::share_out(costs, &outcomes);
+        let measured = preparations.into_iter().zip(outcomes).zip(costs.into_iter().zip(intervals));
+        let mut done = Vec::with_capacity(slots.len());
+        for (slot, ((preparation, outcome), (cost, intervals))) in slots.iter().zip(measured) {
+            let measured = Measured { preparation, outcome, cost, intervals, is_alone };
+            done.push(self.conclude(*slot, measured, session.keeps_parts(slot.cell), emit));
+        }
+        Ok(done)
+    }
+
+    fn setup<'a>(&'a self, slot: &Slot, files: &'a [BorrowedFd<'a>]) -> SlotSetup<'a> {
+        let plan = &self.plan.cells[slot.cell].blocks;
+        SlotSetup {
+            plan,
+            engine: self.engines[slot.cell].kind,
+            in_memory: false,
+            files,
+            device: self.sites.device(slot.cell),
+            round: slot.round,
+            delay_ns: 0,
+            ramp_ns: slot.ramp_ns,
+            measured_ns: slot.measured_ns,
+            seed: random::slot_seed(plan.seed, slot.cell as u32, slot.round),
+            generations: &self.generations[slot.cell],
+            laid_out: self.sites.is_laid_out(slot.cell),
+            keeps_seconds: judging::keeps_seconds(self.plan, slot.cell),
+            run_started_ns: MonotonicClock.now_ns(),
+            stop: self.stop,
+        }
+    }
+
+    /// Finds out what is to be known of a cell before a slot.
+    fn prepare(&mut self, slot: &Slot, is_alone: bool) -> Preparation {
+        let plan = &self.plan.cells[slot.cell].blocks;
+        let engine = self.engines[slot.cell].kind;
+        let touches_storage = engine != EngineKind::Memory;
+        let is_first = slot.round == 0 && touches_storage;
+        let null_rate = is_first.then(|| self.headroom.null_operations_per_second(plan, engine, self.stop)).flatten();
+        let tries_repeats = is_first && is_alone && repeats::applies(&self.plan.cells[slot.cell], self.plan.effort);
+        let files = self.sites.files(slot.cell);
+        // What fails here fails in the slot as well, which tells it.
+        let repeats = tries_repeats.then(|| repeats::probe(&self.setup(slot, &files)).ok().flatten()).flatten();
+        let held = touches_storage.then(|| storage::held(plan, &files));
+        Preparation { null_rate, repeats, held }
+    }
+
+    /// Tells what a slot measured.
+    fn conclude(&mut self, slot: Slot, measured: Measured, keeps_parts: bool, emit: &mut dyn FnMut(RunEvent)) -> Done {
+        let Measured { preparation, mut outcome, cost, intervals, is_alone } = measured;
+        let plan = &self.plan.cells[slot.cell].blocks;
+        let touches_storage = self.engines[slot.cell].kind != EngineKind::Memory;
+        let held_after = plan.buffered.then(|| storage::held(plan, &self.sites.files(slot.cell)));
+        if let Some(client) = &mut outcome.client {
+            client.null_operations_per_second = preparation.null_rate;
+        }
+        let may_go_on = plan.keep_going || outcome.tally.errors.is_empty();
+        self.so_far.add_open_loop(slot.cell, &outcome.tally.open_loop);
+        self.so_far.stalled_seconds[slot.cell] += outcome.stalled_seconds;
+        let so_far = findings::of_open_loop(&self.so_far.open_loops[slot.cell]).into_iter();
+        let so_far = so_far.chain(findings::of_stalls(self.so_far.stalled_seconds[slot.cell]));
+        for finding in findings::of_slot(&outcome, plan).into_iter().chain(so_far) {
+            emit(RunEvent::Found { cell: slot.cell, finding });
+        }
+        let accounts = SlotAccounts {
+            plan,
+            target: Path::new(&self.plan.cells[slot.cell].target),
+            device: self.sites.device(slot.cell),
+            tally: &outcome.tally,
+            cost: &cost,
+            is_alone,
+        };
+        let repeats = preparation.repeats;
+        let cache = preparation.held.map(|before| CacheActivity { repeats, ..accounts.cache(before, held_after) });
+        let foreign = touches_storage.then(|| accounts.foreign());
+        let result = SlotResult { cache, foreign, ..self.result(slot, outcome, cost) };
+        let visit = judging::visit(result.from_ns, intervals.iter());
+        let is_whole = !plan.verify && slot.measured_ns.is_some_and(|measured_ns| result.elapsed_ns >= measured_ns);
+        let is_part = keeps_parts && !visit.seconds.is_empty();
+        let is_cut = self.stop.load(Ordering::Relaxed) && !is_whole && !is_part;
+        let result = SlotResult { is_cut, ..result };
+        emit(RunEvent::SlotFinished(Box::new(result)));
+        Done { slot, visit, may_go_on }
+    }
+
+    /// What the slot itself and the kernel's counters say.
+    fn result(&self, slot: Slot, outcome: SlotOutcome, cost: SlotCost) -> SlotResult {
+        let SlotOutcome { tally, from_ns, elapsed_ns, seconds, verification, client, worker_operations, .. } = outcome;
+        let open = tally.open_loop.intended > 0;
+        SlotResult {
+            cell: slot.cell,
+            round: slot.round,
+            purpose: judging::purpose(slot.purpose),
+            ramp_ns: slot.ramp_ns,
+            from_ns: self.clock.since_start_ns(from_ns),
+            elapsed_ns,
+            cpu_operations: tally.completed(),
+            cpu: cost.cpu,
+            device: cost.device,
+            client,
+            worker_operations,
+            seconds,
+            service: open.then_some(tally.service),
+            open_loop: open.then_some(tally.open_loop),
+            read: tally.read.into_result(),
+            write: tally.write.into_result(),
+            sync: tally.sync.into_result(),
+            verification,
+            errors: tally.errors,
+            ..SlotResult::default()
+        }
+    }
+
+    /// Waits until that moment; `false` when the run is to stop.
+    fn rest(&self, end_ns: u64) -> bool {
+        loop {
+            if self.stop.load(Ordering::Relaxed) {
+                return false;
+            }
+            let now = MonotonicClock.now_ns();
+            if now >= end_ns {
+                return true;
+            }
+            sleep_until_ns(end_ns.min(now + 50_000_000), Precision::Sleep);
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! Phases: workloads that run at the same time, each for as long as it says.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::support::Place;
+
+/// A phase of three, of which one begins later and one ends by its amount, and a phase after it.
+const PLAN: &str = r#"
+targets = ["data"]
+[defaults]
+size = "16MiB"
+ramp = "0s"
+[[workloads]]
+name = "readers"
+rw = "randread"
+queue_depth = 4
+duration = "1500ms"
+phase = 1
+[[workloads]]
+name = "late"
+rw = "randread"
+duration = "500ms"
+start_delay = "700ms"
+phase = 1
+[[workloads]]
+name = "log"
+rw = "write"
+io_size = "1MiB"
+fsync = 16
+phase = 1
+[[workloads]]
+name = "after"
+rw = "randread"
+duration = "300ms"
+phase = 2
+"#;
+
+/// When a cell's only slot began and ended, in milliseconds.
+fn span(record: &Value, cell: usize) -> (f64, f64) {
+    let slots = record["cells"][cell]["slots"].as_array().unwrap();
+    assert_eq!(slots.len(), 1, "{slots:?}");
+    let [from, length] = ["from_ns", "elapsed_ns"].map(|name| slots[0][name].as_f64().unwrap() / 1e6);
+    (from, from + length)
+}
+
+#[test]
+fn cells_of_a_phase_run_at_the_same_time_and_phases_one_after_another() {
+    let place = Place::new();
+    fs::write(place.path("plan.toml"), PLAN).unwrap();
+    let record = place.record("run --plan ROOT/plan.toml");
+    let [readers, late, log, after] = [0, 1, 2, 3].map(|cell| span(&record, cell));
+    assert!((readers.1 - readers.0 - 1500.0).abs() < 1.0 && (late.1 - late.0 - 500.0).abs() < 1.0, "{record}");
+    assert!((log.0 - readers.0).abs() < 1.0, "they begin together: {} and {}", readers.0, log.0);
+    assert!((late.0 - readers.0 - 700.0).abs() < 1.0, "the delay counts from there: {} and {}", readers.0, late.0);
+    assert!(log.1 < readers.1 && after.0 >= readers.1, "{record}");
+    let log = &record["cells"][2];
+    // No write follows the last sixteen.
+    assert_eq!((&log["write"]["bytes"], &log["sync"]["operations"]), (&Value::from(1 << 20), &Value::from(15)));
+    assert_eq!((&log["phase"], &record["cells"][3]["phase"]), (&Value::from(1), &Value::from(2)));
+    // The process as a whole is not the cell.
+    assert!(log["cache"]["storage_reason"].as_str().unwrap().contains("at the same time"), "{}", log["cache"]);
+    let user = |cell: usize| record["cells"][cell]["cpu"]["user_ns"].as_u64().unwrap();
+    assert!(user(0) > user(1), "{} and {}", user(0), user(1));
+    assert_eq!(place.leftovers(), Vec::<String>::new());
+}
+
+#[test]
+fn a_phase_is_told_before_and_after() {
+    let place = Place::new();
+    fs::write(place.path("plan.toml"), PLAN).unwrap();
+    let said = place.run("run --plan ROOT/plan.toml -v");
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    assert!(said.stderr.contains("phase         1, at the same time as the other cells of it"), "{}", said.stderr);
+    assert!(said.stderr.contains("at least 1.80 s of measuring"), "{}", said.stderr);
+    assert!(said.stdout.contains("readers, late, log: ran at the same time"), "{}", said.stdout);
+}
+
+#[test]
+fn several_targets_can_be_loaded_at_the_same_time() {
+    let place = Place::new();
+    fs::create_dir(place.path("other")).unwrap();
+    let flags = "--rw randread --size 16M --duration 400ms --ramp 0s --phase 1";
+    let record = place.record(&format!("run DATA ROOT/other {flags}"));
+    let [one, other] = [0, 1].map(|cell| span(&record, cell));
+    assert!((one.0 - other.0).abs() < 1.0 && (one.1 - other.1).abs() < 1.0, "{one:?} {other:?}");
+}
+
+#[test]
+fn a_plan_in_which_only_some_workloads_have_a_phase_is_refused() {
+    let place = Place::new();
+    let (head, _) = PLAN.rsplit_once("phase = 2").unwrap();
+    fs::write(place.path("plan.toml"), head).unwrap();
+    let said = place.run("run --plan ROOT/plan.toml");
+    assert!(said.error(2).contains("give all of them one"), "{}", said.stderr);
+}

@@ -1,0 +1,34 @@
+//! fio's job files, which may include themselves, and the command line that shows each.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use plimsoll_dialects::fio::{Surroundings, translate_command_line};
+
+fuzz_target!(|text: &[u8]| {
+    let mut reads = 0;
+    let mut read_file = |name: &str| {
+        reads += 1;
+        Ok((name.len() < 8 && reads < 20).then(|| text.to_vec()))
+    };
+    let environment = |name: &str| (name.len() % 2 == 0).then(|| name.repeat(3));
+    let mut surroundings = Surroundings {
+        environment: &environment,
+        page_size_bytes: 4096,
+        memory_mib: 1024,
+        processors: 8,
+        read_file: &mut read_file,
+    };
+    for switch in ["--parse-only", "--showcmd"] {
+        match translate_command_line(&[switch.into(), "a".into()], &mut surroundings) {
+            Ok(jobs) => {
+                for job in &jobs.jobs {
+                    assert!(job.settings.course.clones >= 1 && job.settings.submission.depth >= 1);
+                    for range in job.settings.pattern.block_bounds().each() {
+                        assert!(range.low.0 >= 1 && range.low <= range.high);
+                    }
+                }
+            }
+            Err(problems) => assert!(!problems.0.is_empty() && !problems.to_string().is_empty()),
+        }
+    }
+});
