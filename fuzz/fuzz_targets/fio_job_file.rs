@@ -2,7 +2,23 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use plimsoll_dialects::fio::{Surroundings, translate_command_line};
+use plimsoll_dialects::fio::{
+    Job, Surroundings,
+    lowering::{Found, FoundKind, lower},
+    translate_command_line,
+};
+
+/// A machine where what lies at a path depends on its length.
+fn look(path: &str) -> Option<Found> {
+    let kind = match path.len() % 5 {
+        0 => FoundKind::Directory,
+        1 => FoundKind::File,
+        2 => FoundKind::Device,
+        3 => FoundKind::Other,
+        _ => return None,
+    };
+    Some(Found { kind, size_bytes: (path.len() as u64) << 20 })
+}
 
 fuzz_target!(|text: &[u8]| {
     let mut reads = 0;
@@ -25,6 +41,16 @@ fuzz_target!(|text: &[u8]| {
                     assert!(job.settings.course.clones >= 1 && job.settings.submission.depth >= 1);
                     for range in job.settings.pattern.block_bounds().each() {
                         assert!(range.low.0 >= 1 && range.low <= range.high);
+                    }
+                }
+                let files = |job: &Job| u64::from(job.settings.files.count) * u64::from(job.settings.course.clones);
+                if jobs.jobs.iter().map(files).sum::<u64>() < 1000 {
+                    match lower(&jobs, &look) {
+                        Ok(lowered) => {
+                            assert_eq!(lowered.cells.len(), lowered.plan.workloads.len());
+                            assert!(toml::to_string(&lowered.plan).is_ok());
+                        }
+                        Err(problems) => assert!(!problems.0.is_empty()),
                     }
                 }
             }

@@ -8,8 +8,11 @@ mod accuracy;
 mod capped_device;
 mod control_group;
 mod engines;
+mod fio;
+mod fio_corpus;
 mod loop_device;
 mod measured_child;
+mod mounted;
 mod start;
 mod subject;
 mod trust;
@@ -27,6 +30,10 @@ pub(crate) enum Benchmark {
     Engines(engines::Arguments),
     /// Whether plimsoll and fio agree with each other and with the cap of a capped device. Needs root.
     Accuracy(accuracy::Arguments),
+    /// Whether jobs of fio do on capped devices what fio does there. Needs root.
+    Fio(fio::Arguments),
+    /// Whether job files that others wrote are read and run, and mean to fio what they mean to plimsoll.
+    FioCorpus(fio_corpus::Arguments),
     /// Time to start, resident memory and size of the binary.
     Start,
     /// Whether what plimsoll says of storage is true: caps that hold, change or differ, caches, quotas. Needs root.
@@ -34,7 +41,13 @@ pub(crate) enum Benchmark {
 }
 
 pub(crate) fn run(benchmark: &Benchmark) -> anyhow::Result<()> {
-    child::run(&mut child::cargo(&["build", "--release"]))?;
+    // What is read and run does not depend on how fast it is.
+    let build: &[&str] = if matches!(benchmark, Benchmark::FioCorpus(_)) {
+        &["build", "--package", "plimsoll"]
+    } else {
+        &["build", "--release"]
+    };
+    child::run(&mut child::cargo(build))?;
     // Guards that undo what a benchmark set up run on return, not on a signal: so a signal becomes a return.
     let interrupted = Arc::new(AtomicBool::new(false));
     for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
@@ -43,6 +56,8 @@ pub(crate) fn run(benchmark: &Benchmark) -> anyhow::Result<()> {
     match benchmark {
         Benchmark::Engines(arguments) => engines::run(arguments, &interrupted),
         Benchmark::Accuracy(arguments) => accuracy::run(arguments, &interrupted),
+        Benchmark::Fio(arguments) => fio::run(arguments, &interrupted),
+        Benchmark::FioCorpus(arguments) => fio_corpus::run(arguments, &interrupted),
         Benchmark::Start => start::run(),
         Benchmark::Trust(arguments) => trust::run(arguments, &interrupted),
     }

@@ -1,4 +1,5 @@
-//! `cargo xtask setup`: the Debian packages that tests need. Without them the tests that need them say so and skip.
+//! `cargo xtask setup`: the Debian packages that tests need, and a program that has none. Without them the tests that
+//! need them say so and skip.
 
 use std::path::Path;
 
@@ -17,32 +18,57 @@ const PACKAGES: &[Package] = &[
     Package { name: "e2fsprogs", program: "mkfs.ext4", purpose: "write guard: ext4, and file systems to measure" },
     Package { name: "fdisk", program: "sfdisk", purpose: "write guard: a partition table" },
     Package { name: "fio", program: "fio", purpose: "benchmarks: the tool to compare with" },
+    Package { name: "golang-go", program: "go", purpose: "fio's JSON: decoded as kubestr does it" },
     Package { name: "g++", program: "c++", purpose: "fuzz-smoke: libFuzzer is C++" },
     Package { name: "libxml2-utils", program: "xmllint", purpose: "benchmarks: JUnit by its schema" },
     Package { name: "lvm2", program: "pvcreate", purpose: "write guard: an LVM signature" },
     Package { name: "mdadm", program: "mdadm", purpose: "write guard: an md signature" },
+    Package { name: "python3-venv", program: "python3", purpose: "fio's JSON: a place for fio-plot" },
     Package { name: "util-linux", program: "losetup", purpose: "loop devices, mkswap, blkid" },
     Package { name: "xfsprogs", program: "mkfs.xfs", purpose: "write guard: an XFS signature" },
 ];
+
+/// A program of the Python Package Index that draws charts from fio's JSON.
+const FIO_PLOT: &str = "fio-plot==1.1.21";
+
+/// Where it goes.
+const READERS: &str = "target/readers";
 
 /// Installs what is missing when that is possible; otherwise says what is missing. Neither is an error: tests decide.
 pub(crate) fn run() -> anyhow::Result<()> {
     let missing = missing(PACKAGES);
     if missing.is_empty() {
         println!("setup: all {} packages are there", PACKAGES.len());
-        return Ok(());
-    }
-    if rustix::process::geteuid().is_root() && child::find("apt-get").is_some() {
+    } else if rustix::process::geteuid().is_root() && child::find("apt-get").is_some() {
         install(&missing)?;
     }
     for package in self::missing(PACKAGES) {
         println!("setup: missing {} ({})", package.name, package.purpose);
     }
+    if !crate::repository().join(READERS).join("bin/fio-plot").exists()
+        && let Err(error) = install_fio_plot()
+    {
+        println!("setup: missing {FIO_PLOT} (fio's JSON: charts): {error:#}");
+    }
+    Ok(())
+}
+
+/// Into an environment of its own in the folder of the build.
+fn install_fio_plot() -> anyhow::Result<()> {
+    child::output(child::command("python3").args(["-m", "venv", READERS]))?;
+    let pip = format!("{READERS}/bin/pip");
+    child::output(child::command(&pip).args(["install", "--quiet", "--disable-pip-version-check", FIO_PLOT]))?;
     Ok(())
 }
 
 fn missing(packages: &'static [Package]) -> Vec<&'static Package> {
-    packages.iter().filter(|package| child::find(package.program).is_none()).collect()
+    packages.iter().filter(|package| !is_there(package)).collect()
+}
+
+fn is_there(package: &Package) -> bool {
+    // Debian has Python without what makes environments, which is no program.
+    let makes_environments = || child::output(child::command("python3").args(["-c", "import ensurepip, venv"])).is_ok();
+    child::find(package.program).is_some() && (package.name != "python3-venv" || makes_environments())
 }
 
 fn install(packages: &[&Package]) -> anyhow::Result<()> {

@@ -4,7 +4,10 @@
 //! plan, and in [`Engine::submit`] and [`Engine::wait`] makes no allocation, takes no lock and enters the kernel for
 //! the I/O only.
 
-use std::{io, os::fd::BorrowedFd};
+use std::{
+    io,
+    os::fd::{BorrowedFd, OwnedFd},
+};
 
 use plimsoll_workload::operation::{Operation, OperationKind};
 use rustix::fs::{fdatasync, fsync};
@@ -17,6 +20,7 @@ use crate::{
 pub mod io_uring;
 pub mod linux_aio;
 pub mod memory;
+pub mod names;
 pub mod psync;
 
 /// Names one operation in flight: its buffer, and what the kernel hands back with its result.
@@ -32,7 +36,7 @@ pub struct Completion {
     pub result: i32,
 }
 
-/// A way to do I/O on one file or device.
+/// A way to do I/O on files or devices.
 ///
 /// Most engines must be used on the thread that built them, which is why none of those on a kernel ring is `Send`.
 pub trait Engine {
@@ -70,8 +74,8 @@ pub trait Engine {
 /// What the engines on a file need to know.
 #[derive(Clone, Copy, Debug)]
 pub struct EngineSetup<'a> {
-    /// What to operate on; the engine keeps a duplicate.
-    pub file: BorrowedFd<'a>,
+    /// What to operate on, at least one file or device; the engine keeps duplicates.
+    pub files: &'a [BorrowedFd<'a>],
     /// Most operations in flight: tags are 0 to this, exclusive.
     pub queue_depth: u32,
     /// Longest operation.
@@ -82,6 +86,13 @@ pub struct EngineSetup<'a> {
     pub sqpoll: bool,
     /// Whether buffers and file are registered with the ring (`io_uring` only).
     pub registered: bool,
+}
+
+impl EngineSetup<'_> {
+    /// Duplicates of the files.
+    fn own_files(&self) -> io::Result<Box<[OwnedFd]>> {
+        self.files.iter().map(BorrowedFd::try_clone_to_owned).collect()
+    }
 }
 
 /// How often a dropped engine cancels and waits for what is in flight before it gives the buffers up instead.
@@ -117,8 +128,13 @@ impl TagsInFlight {
 
     #[inline]
     fn buffer<'a>(&self, tag: Tag, buffers: &'a mut BufferPool) -> &'a mut [u8] {
-        assert!(!self.in_flight[usize::from(tag.0)], "the tag is in flight");
+        self.assert_free(tag);
         buffers.slice(tag)
+    }
+
+    #[inline]
+    fn assert_free(&self, tag: Tag) {
+        assert!(!self.in_flight[usize::from(tag.0)], "the tag is in flight");
     }
 }
 

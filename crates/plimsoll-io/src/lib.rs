@@ -11,6 +11,7 @@ pub mod engine;
 mod io_uring_abi;
 mod linux_aio_abi;
 pub mod mounts;
+pub mod open_files;
 pub mod page_cache;
 pub mod probe;
 pub mod process_usage;

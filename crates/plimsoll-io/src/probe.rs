@@ -6,7 +6,7 @@
 use std::{fmt, fs, io, os::fd::AsRawFd};
 
 use ::io_uring::{Builder, IoUring, opcode::Nop};
-use plimsoll_workload::settings::EngineChoice;
+use plimsoll_workload::settings::{EngineChoice, NameOperation};
 use rustix::process::{Resource, getrlimit};
 use thiserror::Error;
 
@@ -23,6 +23,12 @@ pub enum EngineKind {
     Psync,
     /// No storage at all.
     Memory,
+    /// Creates files.
+    FileCreate,
+    /// Asks for the attributes of files.
+    FileStat,
+    /// Removes files.
+    FileDelete,
 }
 
 impl EngineKind {
@@ -33,7 +39,24 @@ impl EngineKind {
             Self::Libaio => "libaio",
             Self::Psync => "psync",
             Self::Memory => "memory",
+            Self::FileCreate => "filecreate",
+            Self::FileStat => "filestat",
+            Self::FileDelete => "filedelete",
         }
+    }
+
+    /// The engine that does this with files.
+    pub const fn of_names(operation: NameOperation) -> Self {
+        match operation {
+            NameOperation::Create => Self::FileCreate,
+            NameOperation::Stat => Self::FileStat,
+            NameOperation::Delete => Self::FileDelete,
+        }
+    }
+
+    /// Whether an operation blocks the thread that issues it, so that each in flight takes one.
+    pub const fn blocks(self) -> bool {
+        matches!(self, Self::Psync | Self::FileCreate | Self::FileStat | Self::FileDelete)
     }
 }
 
@@ -75,6 +98,9 @@ pub fn select(choice: EngineChoice) -> Result<SelectedEngine, EngineUnavailable>
         EngineChoice::Libaio => EngineKind::Libaio,
         EngineChoice::Psync => EngineKind::Psync,
         EngineChoice::Memory => EngineKind::Memory,
+        EngineChoice::FileCreate => EngineKind::FileCreate,
+        EngineChoice::FileStat => EngineKind::FileStat,
+        EngineChoice::FileDelete => EngineKind::FileDelete,
     };
     try_out(asked)?;
     Ok(SelectedEngine { kind: asked, reason: format!("{asked} was asked for"), tried: Vec::new() })
@@ -106,7 +132,11 @@ fn try_out(kind: EngineKind) -> Result<(), EngineUnavailable> {
     let tried = match kind {
         EngineKind::IoUring => try_out_io_uring(),
         EngineKind::Libaio => AioContext::new(1).map(drop).map_err(|error| ("io_setup", error)),
-        EngineKind::Psync | EngineKind::Memory => Ok(()),
+        EngineKind::Psync
+        | EngineKind::Memory
+        | EngineKind::FileCreate
+        | EngineKind::FileStat
+        | EngineKind::FileDelete => Ok(()),
     };
     tried.map_err(|(call, error)| EngineUnavailable { kind, reason: explain(kind, call, &error) })
 }

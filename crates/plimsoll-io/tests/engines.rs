@@ -60,7 +60,7 @@ impl Variant {
 
     fn build_with(self, file: impl AsFd, queue_depth: u32, buffer_bytes: u32) -> Option<Box<dyn Engine>> {
         let setup = EngineSetup {
-            file: file.as_fd(),
+            files: &[file.as_fd()],
             queue_depth,
             buffer_bytes,
             iopoll: false,
@@ -78,7 +78,7 @@ impl Variant {
 
 fn operation(kind: OperationKind, block: u64) -> Operation {
     let length = if kind.is_sync() { 0 } else { BLOCK };
-    Operation { kind, length, offset: block * u64::from(BLOCK) }
+    Operation { kind, file: 0, length, offset: block * u64::from(BLOCK) }
 }
 
 fn wait(engine: &mut dyn Engine, at_least: usize, deadline_ns: Option<u64>) -> Vec<Completion> {
@@ -239,7 +239,7 @@ fn short_results_and_errors_come_back_as_they_are_and_spare_the_others() {
         let Ok(direct) = &direct else { continue };
         let Some(mut engine) = variant.build(direct) else { continue };
         for (tag, offset) in [(0, 0), (1, 1), (2, 4096)] {
-            let operation = Operation { kind: OperationKind::Read, length: BLOCK, offset };
+            let operation = Operation { kind: OperationKind::Read, file: 0, length: BLOCK, offset };
             engine.submit(Tag(tag), operation).unwrap();
         }
         let completions = wait(engine.as_mut(), 3, None);
@@ -303,7 +303,7 @@ fn a_polling_ring_still_syncs_and_says_when_the_device_cannot_be_polled() {
     let file = new_file();
     let target = open(file.path());
     let setup = EngineSetup {
-        file: target.as_fd(),
+        files: &[target.as_fd()],
         queue_depth: DEPTH,
         buffer_bytes: BLOCK,
         iopoll: true,
@@ -351,7 +351,7 @@ fn the_buffer_of_an_operation_in_flight_is_out_of_reach() {
         assert!(catch_unwind(AssertUnwindSafe(|| engine.buffer(Tag(0)).len())).is_err(), "{variant:?}");
         let again = catch_unwind(AssertUnwindSafe(|| engine.submit(Tag(0), operation(OperationKind::Read, 0))));
         assert!(again.is_err(), "{variant:?}");
-        let long = Operation { kind: OperationKind::Read, length: BLOCK + 1, offset: 0 };
+        let long = Operation { kind: OperationKind::Read, file: 0, length: BLOCK + 1, offset: 0 };
         assert!(catch_unwind(AssertUnwindSafe(|| engine.submit(Tag(1), long))).is_err(), "{variant:?}");
     }
 }

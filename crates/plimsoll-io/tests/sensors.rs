@@ -5,7 +5,7 @@
 use std::{
     fs::{File, OpenOptions},
     os::{
-        fd::{AsFd, AsRawFd},
+        fd::{AsFd, AsRawFd, BorrowedFd},
         unix::fs::{FileExt, OpenOptionsExt},
     },
     path::Path,
@@ -167,25 +167,25 @@ fn open(path: &Path, flags: i32) -> File {
     OpenOptions::new().read(true).write(true).custom_flags(flags).open(path).unwrap()
 }
 
-fn setup(file: &File, sqpoll: bool, registered: bool) -> EngineSetup<'_> {
-    EngineSetup { file: file.as_fd(), queue_depth: 8, buffer_bytes: PAGE as u32, iopoll: false, sqpoll, registered }
+fn setup<'a>(files: &'a [BorrowedFd<'a>], sqpoll: bool, registered: bool) -> EngineSetup<'a> {
+    EngineSetup { files, queue_depth: 8, buffer_bytes: PAGE as u32, iopoll: false, sqpoll, registered }
 }
 
 fn psync(file: &File) -> PsyncEngine {
-    PsyncEngine::new(&setup(file, false, false)).unwrap()
+    PsyncEngine::new(&setup(&[file.as_fd()], false, false)).unwrap()
 }
 
 /// Every engine that this machine has, by name.
 fn engines(file: &File) -> Vec<(&'static str, Box<dyn Engine>)> {
     let mut engines: Vec<(&'static str, Box<dyn Engine>)> = vec![("psync", Box::new(psync(file)))];
-    match LinuxAioEngine::new(&setup(file, false, false)) {
+    match LinuxAioEngine::new(&setup(&[file.as_fd()], false, false)) {
         Ok(engine) => engines.push(("libaio", Box::new(engine))),
         Err(unavailable) => skipped(&unavailable.to_string()),
     }
     for (name, sqpoll, registered) in
         [("io_uring", false, true), ("io_uring unregistered", false, false), ("io_uring sqpoll", true, true)]
     {
-        match IoUringEngine::new(&setup(file, sqpoll, registered)) {
+        match IoUringEngine::new(&setup(&[file.as_fd()], sqpoll, registered)) {
             Ok(engine) => engines.push((name, Box::new(engine))),
             Err(unavailable) => skipped(&unavailable.to_string()),
         }
@@ -194,7 +194,7 @@ fn engines(file: &File) -> Vec<(&'static str, Box<dyn Engine>)> {
 }
 
 fn run(engine: &mut dyn Engine, kind: OperationKind, page: u64) {
-    engine.submit(Tag(0), Operation { kind, length: PAGE as u32, offset: page * PAGE }).unwrap();
+    engine.submit(Tag(0), Operation { kind, file: 0, length: PAGE as u32, offset: page * PAGE }).unwrap();
     let mut completions = Vec::new();
     engine.wait(1, None, &mut completions).unwrap();
     assert_eq!(completions[0].result, PAGE as i32);

@@ -110,6 +110,11 @@ impl LatencyHistogram {
         totals.max_ns = totals.max_ns.max(latency_ns);
     }
 
+    /// Whether both tell the same latencies apart, so that they can be merged.
+    pub fn has_resolution_of(&self, other: &Self) -> bool {
+        self.buckets.resolution() == other.buckets.resolution()
+    }
+
     /// Adds all of another distribution of the same resolution.
     pub fn merge(&mut self, other: &Self) {
         self.buckets.merge(&other.buckets);

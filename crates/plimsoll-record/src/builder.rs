@@ -355,6 +355,8 @@ const EXAMPLES_MAX: usize = 20;
 
 fn add_verification(sum: &mut VerificationResult, slot: &VerificationResult) {
     sum.blocks_checked += slot.blocks_checked;
+    sum.blocks_read_back += slot.blocks_read_back;
+    sum.read_back_ns += slot.read_back_ns;
     sum.mismatches += slot.mismatches;
     let room = EXAMPLES_MAX.saturating_sub(sum.examples.len());
     sum.examples.extend(slot.examples.iter().take(room).cloned());

@@ -280,13 +280,13 @@ impl DeviceActivity {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ErrorCount {
-    /// read, write or sync.
+    /// read, write, sync, create, stat or delete.
     pub operation: String,
     /// The error as the kernel calls it: `EIO (Input/output error)`, or `short transfer`.
     pub error: String,
     /// How often.
     pub count: u64,
-    /// Offset of the first one.
+    /// Offset of the first one; of files that are created, statted or deleted the number of the first one.
     pub first_offset: u64,
 }
 
@@ -322,6 +322,12 @@ pub struct VerificationResult {
     pub mismatches: u64,
     /// The first of them, one sentence each.
     pub examples: Vec<String>,
+    /// Those of the checked blocks that were read after the load, which is no part of what was measured.
+    #[serde(default)]
+    pub blocks_read_back: u64,
+    /// How long that took.
+    #[serde(default)]
+    pub read_back_ns: u64,
 }
 
 /// How bad a finding is.

@@ -138,10 +138,14 @@ fn span(values: impl Iterator<Item = u64> + Clone, format: fn(u64) -> String) ->
 }
 
 fn load(cells: &[Cell]) -> String {
-    let sizes = cells.iter().map(|cell| cell.plan.size_bytes.saturating_mul(u64::from(cell.plan.file_count())));
+    let is_of_names = |cell: &Cell| cell.plan.name_operation().is_some();
+    let sizes = cells.iter().filter(|cell| !is_of_names(cell)).map(|cell| cell.plan.working_set_bytes());
+    let files = cells.iter().filter(|cell| is_of_names(cell)).map(|cell| u64::from(cell.plan.files_in_all()));
     let mut parts: Vec<String> =
         span(sizes, numbers::bytes).map(|size| format!("working set {size}")).into_iter().collect();
+    parts.extend(span(files, numbers::count).map(|files| format!("{files} files created, statted or deleted")));
     parts.push(match cells.iter().filter(|cell| cell.plan.buffered).count() {
+        _ if cells.iter().all(is_of_names) => "nothing read or written".to_owned(),
         0 => "direct I/O".to_owned(),
         count if count == cells.len() => "buffered I/O (page cache in play)".to_owned(),
         count => format!("direct I/O, {count} of {} workloads buffered", cells.len()),

@@ -71,7 +71,13 @@ fn parameters(stopping: &StoppingRule, blocks: &BlockPlan) -> Vec<(&'static str,
         queue_depth,
         offset_bytes,
         size_bytes,
+        offset_increment_bytes,
         files,
+        file_count,
+        file_order,
+        file_names,
+        file_size_bytes,
+        layout,
         gap_bytes,
         distribution,
         buffered,
@@ -96,17 +102,31 @@ fn parameters(stopping: &StoppingRule, blocks: &BlockPlan) -> Vec<(&'static str,
         sqpoll,
         pin,
         keep_going,
+        ends_phase,
     } = blocks;
     let yes_no = |value: &bool| if *value { "yes" } else { "no" }.to_owned();
     let every = |count: &u64| {
         if *count == 0 { "never".to_owned() } else { format!("every {} writes of a job", numbers::count(*count)) }
     };
-    let shared = match files {
-        FileSharing::Shared => "one file or device for all jobs",
-        FileSharing::PerJob => "a file for each job",
+    let shared = match (files, file_count) {
+        (FileSharing::Shared, 1) => "one file or device for all jobs".to_owned(),
+        (FileSharing::PerJob, 1) => "a file for each job".to_owned(),
+        (FileSharing::Shared, count) => format!("{count} files for all jobs, {file_order}"),
+        (FileSharing::PerJob, count) => format!("{count} files for each job, {file_order}"),
     };
+    let shared = match offset_increment_bytes {
+        Some(apart) => format!("{shared}, from job to job {} on", exact(*apart)),
+        None => shared,
+    };
+    let names = if file_names.is_empty() { String::new() } else { format!(", called {}", file_names.0.join(", ")) };
+    let access = match blocks.name_operation() {
+        Some(operation) if *random_percent > 0 => format!("{operation} files, in random order"),
+        Some(operation) => format!("{operation} files, one after the other"),
+        None => format!("{rw}, {read_percent}% reads, {random_percent}% at random offsets"),
+    };
+    let length = file_size_bytes.map_or_else(String::new, |bytes| format!(", of {} each", exact(bytes)));
     vec![
-        ("access", format!("{rw}, {read_percent}% reads, {random_percent}% at random offsets")),
+        ("access", access),
         (
             "blocks",
             format!(
@@ -117,6 +137,7 @@ fn parameters(stopping: &StoppingRule, blocks: &BlockPlan) -> Vec<(&'static str,
         ("alignment", exact(u64::from(*alignment_bytes))),
         ("concurrency", format!("{}, queue depth {queue_depth} each", counted(u64::from(*jobs), "job"))),
         ("region", format!("{} from offset {}, {shared}", exact(*size_bytes), exact(*offset_bytes))),
+        ("new files", format!("{layout}{names}{length}")),
         ("gap", format!("{} between sequential operations", exact(*gap_bytes))),
         ("distribution", distribution_in_words(distribution, *random_percent)),
         ("cache", if *buffered { "buffered: through the page cache" } else { "direct I/O" }.to_owned()),
@@ -148,6 +169,7 @@ fn parameters(stopping: &StoppingRule, blocks: &BlockPlan) -> Vec<(&'static str,
         ),
         ("processors", pin.to_string()),
         ("keep going", yes_no(keep_going)),
+        ("ends phase", yes_no(ends_phase)),
     ]
 }
 
@@ -366,6 +388,7 @@ mod tests {
       alignment     512B
       concurrency   1 job, queue depth 1 each
       region        1GiB from offset 0B, one file or device for all jobs
+      new files     written
       gap           0B between sequential operations
       distribution  none: no random offsets
       cache         direct I/O
@@ -382,6 +405,7 @@ mod tests {
       engine        auto, waits for 1 operation, iopoll no, sqpoll no
       processors    none
       keep going    no
+      ends phase    no
 
     cell 2: randrw 70% read 4KiB/60:64KiB/40 QD1 x2 on /mnt/data
       access        randrw, 70% reads, 100% at random offsets
@@ -389,6 +413,7 @@ mod tests {
       alignment     512B
       concurrency   2 jobs, queue depth 1 each
       region        1GiB from offset 0B, one file or device for all jobs
+      new files     written
       gap           0B between sequential operations
       distribution  zipf:1.1
       cache         direct I/O
@@ -405,6 +430,7 @@ mod tests {
       engine        auto, waits for 1 operation, iopoll no, sqpoll no
       processors    none
       keep going    no
+      ends phase    no
     "#);
     }
 

@@ -9,6 +9,7 @@ use plimsoll_record::{
     record::{Cell, NOT_RUN, Window},
     results::DirectionResult,
 };
+use plimsoll_workload::settings::NameOperation;
 
 use crate::{
     grid::{Column, Grid, Side},
@@ -40,7 +41,9 @@ pub(crate) struct Row<'a> {
 
 /// The directions of a cell: those that it measured, and those that it should have.
 pub(crate) fn directions(cell: &Cell) -> Vec<(&'static str, Option<&DirectionResult>)> {
-    let planned = [("read", &cell.read, cell.plan.reads()), ("write", &cell.write, cell.plan.writes())];
+    let of_names = cell.plan.name_operation().map(NameOperation::as_str);
+    let [read, write] = ["read", "write"].map(|word| of_names.unwrap_or(word));
+    let planned = [(read, &cell.read, cell.plan.reads()), (write, &cell.write, cell.plan.writes())];
     let mut directions: Vec<_> = planned
         .into_iter()
         .filter(|(_, result, planned)| *planned || result.is_some())

@@ -5,12 +5,13 @@ use std::io;
 use plimsoll_io::engine::{Engine, Tag};
 use plimsoll_record::results::VerificationResult;
 use plimsoll_workload::{
+    file_space::FileSpace,
     operation::{Operation, OperationKind},
     plan::BlockPlan,
     verification::{self, Expected, GenerationMap, Mismatch},
 };
 
-use crate::worker::Stops;
+use crate::stops::Stops;
 
 /// Wrong blocks that a job names one by one.
 const EXAMPLES_MAX: usize = 20;
@@ -18,6 +19,8 @@ const EXAMPLES_MAX: usize = 20;
 /// What a job knows of its blocks.
 pub struct Checker<'a> {
     generations: &'a GenerationMap,
+    /// Which file a block falls into.
+    space: FileSpace,
     seed: u64,
     block_bytes: u32,
     /// Operations in a pass over the job's region.
@@ -34,6 +37,7 @@ impl<'a> Checker<'a> {
         let block_bytes = plan.block_size_bytes_max;
         Self {
             generations,
+            space: plan.file_space(job),
             seed: plan.seed,
             block_bytes,
             pass_operations: plan.job_region(job).length / u64::from(block_bytes),
@@ -102,9 +106,9 @@ impl<'a> Checker<'a> {
                 let Some(expected) = blocks.find(|expected| self.is_known(*expected)) else { break };
                 let tag = free.pop().expect("checked above");
                 reading[usize::from(tag.0)] = Some(expected);
-                let operation =
-                    Operation { kind: OperationKind::Read, length: self.block_bytes, offset: expected.offset };
-                engine.submit(tag, operation)?;
+                let (kind, length) = (OperationKind::Read, self.block_bytes);
+                let operation = Operation { kind, file: 0, length, offset: expected.offset };
+                engine.submit(tag, self.space.place(operation))?;
             }
             if free.len() == tags as usize {
                 return Ok(self.result);
@@ -112,6 +116,7 @@ impl<'a> Checker<'a> {
             engine.wait(1, None, &mut completions)?;
             for completion in completions.drain(..) {
                 let expected = reading[usize::from(completion.tag.0)].take().expect("it was read");
+                self.result.blocks_read_back += 1;
                 if completion.result == self.block_bytes as i32 {
                     let buffer = &engine.buffer(completion.tag)[..self.block_bytes as usize];
                     self.compare(buffer, expected);

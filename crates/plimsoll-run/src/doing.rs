@@ -167,14 +167,19 @@ impl Doing<'_> {
         emit: &mut dyn FnMut(RunEvent),
     ) -> Result<Vec<Done>, RunError> {
         let is_alone = slots.len() == 1;
+        for names in slots.iter().filter_map(|slot| self.sites.names(slot.cell)) {
+            names.make_ready(self.stop, emit)?;
+        }
         let preparations: Vec<Preparation> = slots.iter().map(|slot| self.prepare(slot, is_alone)).collect();
         let (clock, began_ns) = (self.clock, MonotonicClock.now_ns());
         let files: Vec<_> = slots.iter().map(|slot| self.sites.files(slot.cell)).collect();
         let waited_ns = self.shortest_delay_ns(slots);
+        let over = AtomicBool::new(false);
         let mut setups = Vec::with_capacity(slots.len());
         for (slot, files) in slots.iter().zip(&files) {
             let delay_ns = self.delay_ns(slot) - waited_ns;
-            setups.push(SlotSetup { delay_ns, run_started_ns: began_ns, ..self.setup(slot, files) });
+            let over = Some(&over);
+            setups.push(SlotSetup { delay_ns, run_started_ns: began_ns, over, ..self.setup(slot, files) });
             emit(RunEvent::SlotStarted {
                 cell: slot.cell,
                 round: slot.round,
@@ -210,6 +215,7 @@ impl Doing<'_> {
             engine: self.engines[slot.cell].kind,
             in_memory: false,
             files,
+            names: self.sites.names(slot.cell),
             device: self.sites.device(slot.cell),
             round: slot.round,
             delay_ns: 0,
@@ -221,6 +227,7 @@ impl Doing<'_> {
             keeps_seconds: judging::keeps_seconds(self.plan, slot.cell),
             run_started_ns: MonotonicClock.now_ns(),
             stop: self.stop,
+            over: None,
         }
     }
 
@@ -228,7 +235,7 @@ impl Doing<'_> {
     fn prepare(&mut self, slot: &Slot, is_alone: bool) -> Preparation {
         let plan = &self.plan.cells[slot.cell].blocks;
         let engine = self.engines[slot.cell].kind;
-        let touches_storage = engine != EngineKind::Memory;
+        let touches_storage = engine != EngineKind::Memory && plan.name_operation().is_none();
         let is_first = slot.round == 0 && touches_storage;
         let null_rate = is_first.then(|| self.headroom.null_operations_per_second(plan, engine, self.stop)).flatten();
         let tries_repeats = is_first && is_alone && repeats::applies(&self.plan.cells[slot.cell], self.plan.effort);
@@ -243,10 +250,15 @@ impl Doing<'_> {
     fn conclude(&mut self, slot: Slot, measured: Measured, keeps_parts: bool, emit: &mut dyn FnMut(RunEvent)) -> Done {
         let Measured { preparation, mut outcome, cost, intervals, is_alone } = measured;
         let plan = &self.plan.cells[slot.cell].blocks;
-        let touches_storage = self.engines[slot.cell].kind != EngineKind::Memory;
-        let held_after = plan.buffered.then(|| storage::held(plan, &self.sites.files(slot.cell)));
+        let is_of_names = plan.name_operation().is_some();
+        let touches_storage = self.engines[slot.cell].kind != EngineKind::Memory && !is_of_names;
+        let asks_again = plan.buffered && preparation.held.is_some();
+        let held_after = asks_again.then(|| storage::held(plan, &self.sites.files(slot.cell)));
         if let Some(client) = &mut outcome.client {
             client.null_operations_per_second = preparation.null_rate;
+        }
+        if let Some(operation) = plan.name_operation() {
+            outcome.tally.errors.iter_mut().for_each(|error| error.operation = operation.to_string());
         }
         let may_go_on = plan.keep_going || outcome.tally.errors.is_empty();
         self.so_far.add_open_loop(slot.cell, &outcome.tally.open_loop);

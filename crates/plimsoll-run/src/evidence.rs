@@ -35,7 +35,9 @@ pub fn of_cell(cell: &Cell, record: &Record, hidden: Option<HiddenBurst>) -> Vec
         return Vec::new();
     }
     let mut findings = Vec::new();
-    findings.extend(cached(cell));
+    if cell.plan.name_operation().is_none() {
+        findings.extend(cached(cell));
+    }
     findings.extend(client_limits(cell, &record.environment).iter().map(client_sentence));
     findings.extend(burst(cell));
     findings.extend(moved(cell));

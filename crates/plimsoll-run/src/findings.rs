@@ -5,7 +5,7 @@ use std::path::Path;
 use plimsoll_record::results::{Finding, OpenLoopResult, Severity};
 use plimsoll_workload::{
     plan::{BlockPlan, CellPlan, Pacing},
-    settings::EngineChoice,
+    settings::{EngineChoice, NameOperation},
     target_facts::TargetKind,
 };
 use serde_json::{Map, Value, json};
@@ -28,6 +28,19 @@ pub fn of_plan(cell: &CellPlan, kind: TargetKind) -> Vec<Finding> {
             "the memory engine touches no storage: this is what plimsoll itself can do, and says nothing about the target",
             &[],
         ));
+        return findings;
+    }
+    if let Some(operation) = plan.name_operation() {
+        let text = match operation {
+            NameOperation::Stat => {
+                "the kernel remembers the files that it has seen, so it may answer without asking the storage"
+            }
+            NameOperation::Create | NameOperation::Delete => {
+                "a file system changes names in memory first and writes them later: this is how fast it takes them, and \
+                 most of them are not yet on the storage"
+            }
+        };
+        findings.push(finding("names-in-memory", Severity::Info, text, &[]));
         return findings;
     }
     if kind == TargetKind::Device && plan.reads() && !plan.writes() {

@@ -62,7 +62,10 @@ impl Headroom {
 /// The same operations on as many threads in a closed loop, against the memory engine.
 fn measure(plan: &BlockPlan, engine: EngineKind, stop: &AtomicBool) -> Result<Option<f64>, SlotError> {
     let plan = BlockPlan {
-        files: FileSharing::Shared,
+        // Parts of a region that is shared would be too small for some.
+        files: FileSharing::PerJob,
+        file_count: 1,
+        offset_increment_bytes: None,
         sync: SyncMode::None,
         fsync_every: 0,
         fdatasync_every: 0,
@@ -83,6 +86,7 @@ fn measure(plan: &BlockPlan, engine: EngineKind, stop: &AtomicBool) -> Result<Op
             engine,
             in_memory: true,
             files: &[nothing.as_fd()],
+            names: None,
             device: None,
             round: 0,
             delay_ns: 0,
@@ -94,6 +98,7 @@ fn measure(plan: &BlockPlan, engine: EngineKind, stop: &AtomicBool) -> Result<Op
             keeps_seconds: false,
             run_started_ns: MonotonicClock.now_ns(),
             stop,
+            over: None,
         },
         &mut |_| {},
     )?;
@@ -117,5 +122,11 @@ mod tests {
         // One thread for each operation in flight is another thing.
         headroom.null_operations_per_second(&slow, EngineKind::Psync, &stop).unwrap();
         assert_eq!(headroom.0.len(), 2);
+    }
+    #[test]
+    fn more_jobs_than_the_region_has_blocks_are_measured_too() {
+        let (mut headroom, stop) = (Headroom::default(), AtomicBool::new(false));
+        let narrow = "rw = 'randread'\nsize = '16k'\njobs = 8\ndistribution = 'exact-once'\noffset_increment = 0\nduration = '9s'";
+        assert!(headroom.null_operations_per_second(&plan(narrow), EngineKind::Psync, &stop).is_some());
     }
 }

@@ -158,6 +158,16 @@ pub fn lay_out(
     lay_out_in_pieces(files, ALIGNMENT_BYTES as u32, content, progress, stop)
 }
 
+/// Reserves room for all of `files` and gives them their length, without writing any of it.
+///
+/// # Errors
+/// When there is no space, the system refuses, or it was asked to stop.
+pub fn allocate(files: &[LayoutFile], stop: &AtomicBool) -> Result<(), LayoutError> {
+    let open = files.iter().map(OpenFile::new).collect::<Result<Vec<_>, _>>()?;
+    check_free(&open)?;
+    open.iter().try_for_each(|file| file.allocate(stop))
+}
+
 /// Writes all of `files` and makes them durable. Ends soon after `stop` is set or `progress` breaks. Content is asked
 /// for in multiples of `piece_bytes`, so that blocks with a header and a checksum are never cut.
 ///

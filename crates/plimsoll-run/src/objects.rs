@@ -1,13 +1,15 @@
 //! The test objects that plimsoll makes in a target, and how they vanish.
 //!
 //! In a directory `D` a run makes `D/plimsoll-<run>/` with a marker file in it; for a file `F` that does not exist it
-//! makes a marker `F.plimsoll` beside it, then `F`. The marker is there before any data, and locked as long as the
+//! makes a marker `F.plimsoll` beside it, then `F`; for many files with names of their own in a directory, one marker
+//! for all of them (`name_set`). The marker is there before any data, and locked as long as the
 //! process lives. A list in the state directory names each object before it is made. So whatever moment a run is
 //! killed at, the next command finds what is left ([`leftovers::sweep`]), and so does the next run in the same place
 //! ([`leftovers::sweep_directory`]); what is not marked as ours is never written or removed.
 
 pub mod leftovers;
 mod marker;
+mod name_set;
 mod registry;
 mod removal;
 
@@ -17,6 +19,7 @@ use std::{
     io,
     os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 use plimsoll_io::clock::{self, Clock, MonotonicClock, Precision};
@@ -26,18 +29,22 @@ use rustix::{
     io::Errno,
 };
 
-pub use self::marker::Owner;
 use self::{
     leftovers::{LeftReason, Sweep, open},
     marker::{
         FILE_PREFIX, FileIdentity, MARKER_NAME, MarkerFile, Opened, Unfinished, directory_name, is_file_name,
         run_of_directory_name, sidecar_name, unfinished_name,
     },
+    name_set::OwnedNames,
     registry::{ObjectKind, Registry},
     removal::{
         Authority, Outcome, empty_and_remove_directory, entries, is_file_of, open_directory, remove_file,
         remove_file_of_marker, unlink,
     },
+};
+pub use self::{
+    marker::Owner,
+    name_set::{WantedNames, Warrant},
 };
 
 /// How often making an object is tried again when sweeps of other processes take its unfinished beginnings away.
@@ -76,6 +83,12 @@ pub enum ObjectError {
         /// What is in the way.
         marker: PathBuf,
     },
+    /// A file is in the place of one that is to be made.
+    #[error("{path:?} is there and plimsoll did not make it: remove it, or name another file or directory")]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+    },
     /// The path has no last part.
     #[error("{path:?} names no file: write the path of a file in an existing directory")]
     NoFileName {
@@ -92,6 +105,7 @@ pub struct TestObjects {
     warnings: Vec<String>,
     directories: Vec<OwnedDirectory>,
     files: Vec<OwnedFile>,
+    names: Vec<OwnedNames>,
 }
 
 #[derive(Debug)]
@@ -107,7 +121,8 @@ struct OwnedDirectory {
 struct OwnedFile {
     path: PathBuf,
     name: OsString,
-    parent: OwnedFd,
+    /// Files of one directory have this in common, because there may be thousands.
+    parent: Arc<OwnedFd>,
     marker: MarkerFile,
 }
 
@@ -150,7 +165,7 @@ impl TestObjects {
                 None
             }
         });
-        Self { owner, registry, warnings, directories: Vec::new(), files: Vec::new() }
+        Self { owner, registry, warnings, directories: Vec::new(), files: Vec::new(), names: Vec::new() }
     }
 
     /// What did not go as it should, without keeping the run from going on.
@@ -222,9 +237,14 @@ impl TestObjects {
         let name = path.file_name().ok_or_else(|| ObjectError::NoFileName { path: path.to_owned() })?.to_owned();
         let parent_path = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let parent_path = parent_path.canonicalize().map_err(failed)?;
-        let parent = open(&parent_path).map_err(failed)?;
+        let known = self.files.last().filter(|made| made.path.parent() == Some(&parent_path));
+        let parent = match known {
+            Some(made) => Arc::clone(&made.parent),
+            None => Arc::new(open(&parent_path).map_err(failed)?),
+        };
         let path = parent_path.join(&name);
-        if let Some(made) = self.files.iter().find(|made| made.path == path) {
+        // As text, which is compared far faster than the parts of a path.
+        if let Some(made) = self.files.iter().find(|made| made.path.as_os_str() == path.as_os_str()) {
             let kept = made.marker.marker().kept;
             return Ok(TestFile { path, provenance: if kept { Provenance::Kept } else { Provenance::Created } });
         }
@@ -281,13 +301,11 @@ impl TestObjects {
     pub fn keep(&mut self) -> Result<Vec<PathBuf>, ObjectError> {
         let directories = self.directories.iter_mut().map(|made| (&made.path, &mut made.marker));
         let files = self.files.iter_mut().map(|made| (&made.path, &mut made.marker));
-        directories
-            .chain(files)
-            .map(|(path, marker)| match marker.change(|marker| marker.kept = true) {
-                Ok(()) => Ok(path.clone()),
-                Err(source) => Err(ObjectError::Create { path: path.clone(), source }),
-            })
-            .collect()
+        let marked = directories.chain(files).map(|(path, marker)| match marker.change(|marker| marker.kept = true) {
+            Ok(()) => Ok(path.clone()),
+            Err(source) => Err(ObjectError::Create { path: path.clone(), source }),
+        });
+        marked.chain(self.names.iter_mut().filter_map(|names| names.keep().transpose())).collect()
     }
 
     /// Removes all objects that are not to be kept, and tells what became of them. Dropping does the same silently.
@@ -305,6 +323,9 @@ impl TestObjects {
         for made in self.files.drain(..).filter(|made| !made.marker.marker().kept) {
             let outcome = remove_file_of_marker(made.parent.as_fd(), &made.name, &made.marker);
             sweep.note(made.path, outcome.unwrap_or_else(|error| Outcome::Left(LeftReason::Failed(error))));
+        }
+        for (path, outcome) in self.names.drain(..).filter_map(OwnedNames::remove) {
+            sweep.note(path, outcome);
         }
         // What could not be removed is tried again by the next command, by the list.
         let failed = sweep.left.iter().any(|left| matches!(left.reason, LeftReason::Failed(_)));

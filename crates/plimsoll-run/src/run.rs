@@ -89,6 +89,27 @@ pub enum RunError {
         /// What is wrong and what to do.
         problem: &'static str,
     },
+    /// A file that plimsoll did not make is too short to be read as asked, and only its owner may lengthen it.
+    #[error("{} has {bytes} bytes, and {needed_bytes} are to be read: lower the size, or remove it so that it is made", path.display())]
+    TooShort {
+        /// The file.
+        path: PathBuf,
+        /// How long it is.
+        bytes: u64,
+        /// How long it would have to be.
+        needed_bytes: u64,
+    },
+    /// More files than this process may have open.
+    #[error(
+        "the files of this run need {needed} open at once and this process may have {limit}: lower --file-count or \
+         --jobs, or raise the limit (ulimit -Hn)"
+    )]
+    OpenFiles {
+        /// How many have to be.
+        needed: u64,
+        /// How many may be.
+        limit: u64,
+    },
     /// A target cannot be used.
     #[error(transparent)]
     Target(#[from] TargetError),
@@ -186,6 +207,19 @@ pub fn run(request: RunRequest, stop: &AtomicBool, on_event: &mut dyn FnMut(&Run
     }
 }
 
+/// Makes the files of a plan, and measures nothing.
+///
+/// # Errors
+/// When they cannot be made.
+pub fn prepare_files(request: RunRequest, stop: &AtomicBool) -> Result<(), RunError> {
+    let RunRequest { id, plan, destroy, keep_files, state_directory, .. } = request;
+    let guards = Sites::guard(&plan, &destroy)?;
+    let sites = Sites::open(&plan, guards, id, keep_files, state_directory.as_deref(), stop, &mut |_| {})?;
+    (0..plan.cells.len()).try_for_each(|cell| sites.make_existing(cell, stop))?;
+    sites.close(&mut |_| {});
+    Ok(())
+}
+
 /// Slots that are done.
 fn rounds(record: &Record) -> u32 {
     record.cells.iter().map(|cell| cell.rounds_done).sum()
@@ -281,5 +315,8 @@ const fn choice(engine: &SelectedEngine) -> EngineChoice {
         EngineKind::Libaio => EngineChoice::Libaio,
         EngineKind::Psync => EngineChoice::Psync,
         EngineKind::Memory => EngineChoice::Memory,
+        EngineKind::FileCreate => EngineChoice::FileCreate,
+        EngineKind::FileStat => EngineChoice::FileStat,
+        EngineKind::FileDelete => EngineChoice::FileDelete,
     }
 }

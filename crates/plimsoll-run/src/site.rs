@@ -15,9 +15,10 @@ use plimsoll_io::{
 };
 use plimsoll_record::event::RunEvent;
 use plimsoll_workload::{
+    file_space::FileSpace,
     plan::{BlockPlan, CellPlan, Plan},
     random::{Purpose, derive_seed},
-    settings::{EngineChoice, FileSharing},
+    settings::{EngineChoice, FileSharing, Layout},
     target_facts::TargetKind,
     verification,
 };
@@ -27,7 +28,9 @@ use uuid::Uuid;
 use crate::{
     findings,
     layout::{self, LayoutFile},
-    objects::{self, Owner, Provenance, TestDirectory, TestObjects, leftovers},
+    names::{NamePlaces, NamedFiles},
+    objects::{self, Owner, Provenance, TestObjects, leftovers},
+    open_files,
     run::RunError,
 };
 
@@ -37,7 +40,11 @@ pub struct Sites {
     sites: Vec<Site>,
     /// For each cell: its target, and its files there.
     cells: Vec<CellFiles>,
+    /// Where the files are that are created, statted or deleted.
+    names: NamePlaces,
     keep_files: bool,
+    /// Files that the plan names: whoever named them knows that they stay.
+    named: Vec<PathBuf>,
     /// Held so that nobody else can claim a device while the run writes to it.
     guards: Guards,
 }
@@ -54,6 +61,10 @@ struct Site {
 struct CellFiles {
     site: usize,
     files: Vec<OwnedFd>,
+    /// Files that are not open, because operations are about their names.
+    names: Option<NamedFiles>,
+    /// Whether this run wrote what they contain, for this cell alone.
+    is_laid_out: bool,
 }
 
 /// Devices that may be written, claimed.
@@ -61,22 +72,57 @@ pub struct Guards(BTreeMap<String, GuardedDevice>);
 
 /// Files of one target that must be there before the first slot.
 #[derive(Default)]
-struct Wanted {
-    /// Sizes by file number: number 0 is the shared file, the others belong to jobs or to one verified cell.
-    bytes: BTreeMap<u32, u64>,
-    /// What verified files contain: seed and block size.
-    verified: BTreeMap<u32, (u64, u32)>,
+struct Wanted(BTreeMap<FileKey, WantedFile>);
+
+/// Which file of a target.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum FileKey {
+    /// One in plimsoll's own directory: by the cell that it belongs to, when it verifies; by the job that it belongs
+    /// to, unless all share it; and by its number among those.
+    Own { cell: Option<usize>, job: Option<u32>, number: u32 },
+    /// One that has a name.
+    Named(String),
 }
 
-/// What a cell uses of its target's files.
-fn file_numbers(plan: &BlockPlan, cell: usize) -> Vec<u32> {
-    match plan.files {
-        // A verified cell has files of its own, because it must know every byte of them.
-        FileSharing::Shared if plan.verify => vec![1_000_000 + cell as u32],
-        FileSharing::PerJob if plan.verify => (0..plan.jobs).map(|job| 2_000_000 + cell as u32 * 1024 + job).collect(),
-        FileSharing::Shared => vec![0],
-        FileSharing::PerJob => (1..=plan.jobs).collect(),
+/// What a file must be.
+struct WantedFile {
+    bytes: u64,
+    layout: Layout,
+    is_written_to: bool,
+    /// What a verified file contains.
+    stamps: Option<Stamps>,
+}
+
+/// The blocks of a verified file.
+#[derive(Clone, Copy)]
+struct Stamps {
+    seed: u64,
+    block_bytes: u32,
+    space: FileSpace,
+    /// The number of the file in that space.
+    file: u16,
+}
+
+/// What a cell uses of its target's files, job by job.
+fn file_keys(plan: &BlockPlan, cell: usize) -> Vec<FileKey> {
+    if !plan.file_names.is_empty() {
+        return plan.file_names.iter().map(FileKey::Named).collect();
     }
+    // A verified cell has files of its own, because it must know every byte of them.
+    let cell = plan.verify.then_some(cell);
+    let of = |job: Option<u32>| (0..plan.file_count).map(move |number| FileKey::Own { cell, job, number });
+    match plan.files {
+        FileSharing::Shared => of(None).collect(),
+        FileSharing::PerJob => (0..plan.jobs).flat_map(|job| of(Some(job))).collect(),
+    }
+}
+
+/// Whether no other cell uses the files of a cell that verifies. Only such a cell asks.
+fn has_files_alone(plan: &Plan, index: usize) -> bool {
+    let cell = &plan.cells[index];
+    let keys = file_keys(&cell.blocks, index);
+    let others = plan.cells.iter().enumerate().filter(|(other, of)| *other != index && of.target == cell.target);
+    !cell.blocks.verify || others.flat_map(|(other, of)| file_keys(&of.blocks, other)).all(|key| !keys.contains(&key))
 }
 
 impl Sites {
@@ -107,8 +153,17 @@ impl Sites {
         stop: &AtomicBool,
         emit: &mut dyn FnMut(RunEvent),
     ) -> Result<Self, RunError> {
+        open_files::check(plan)?;
         let objects = TestObjects::new(Owner::this_process(run), state_directory);
-        let mut opened = Self { objects, sites: Vec::new(), cells: Vec::new(), keep_files, guards };
+        let mut opened = Self {
+            objects,
+            sites: Vec::new(),
+            cells: Vec::new(),
+            names: NamePlaces::default(),
+            keep_files,
+            named: Vec::new(),
+            guards,
+        };
         for text in opened.objects.warnings().to_vec() {
             emit(RunEvent::Warning { text });
         }
@@ -123,8 +178,13 @@ impl Sites {
                 }
             };
             let (_, site, place) = &known[at];
-            let files = place.open(&cell.blocks, index, opened.guards.0.get(&cell.target))?;
-            opened.cells.push(CellFiles { site: *site, files });
+            let names = opened.names.open(&cell.target, &cell.blocks, plan.seed)?;
+            let files = match names {
+                Some(_) => Vec::new(),
+                None => place.open(&cell.blocks, index, opened.guards.0.get(&cell.target))?,
+            };
+            let is_laid_out = opened.sites[*site].is_laid_out && has_files_alone(plan, index);
+            opened.cells.push(CellFiles { site: *site, files, names, is_laid_out });
         }
         Ok(opened)
     }
@@ -138,7 +198,7 @@ impl Sites {
         emit: &mut dyn FnMut(RunEvent),
     ) -> Result<Place, RunError> {
         let path = Path::new(target);
-        let wanted = Wanted::of(plan, target);
+        let mut wanted = Wanted::of(plan, target);
         let place = if is_device(target) {
             let device = block_device::device_of(path);
             self.sites.push(Site { kind: TargetKind::Device, device, is_laid_out: false });
@@ -149,7 +209,22 @@ impl Sites {
             if let Err(error) = leftovers::sweep_directory(path) {
                 emit(RunEvent::Warning { text: format!("look for left-over files in {target}: {error}") });
             }
-            Place::Directory(self.objects.create_directory(path)?)
+            self.names.prepare(&mut self.objects, plan, target)?;
+            let has_own = wanted.0.keys().any(|key| matches!(key, FileKey::Own { .. }));
+            let own = if has_own { Some(self.objects.create_directory(path)?) } else { None };
+            let mut files = BTreeMap::new();
+            for (index, (key, wanted)) in wanted.0.iter_mut().enumerate() {
+                let file = match (key, &own) {
+                    (FileKey::Named(name), _) => self.named_file(&path.join(name), wanted)?,
+                    (FileKey::Own { .. }, Some(own)) => {
+                        own.create_file(index as u32).map_err(RunError::Io)?;
+                        own.file_path(index as u32)
+                    }
+                    (FileKey::Own { .. }, None) => unreachable!("there is a directory where files of its own are"),
+                };
+                files.insert(key.clone(), file);
+            }
+            Place::Files(files)
         } else {
             let file = self.objects.create_file(path)?;
             let device = block_device::device_of(&file.path);
@@ -175,6 +250,26 @@ impl Sites {
         Ok(place)
     }
 
+    /// Makes a file that has a name, or takes it as it is.
+    fn named_file(&mut self, path: &Path, wanted: &mut WantedFile) -> Result<PathBuf, RunError> {
+        let file = self.objects.create_file(path)?;
+        self.named.push(file.path.clone());
+        let bytes = std::fs::metadata(&file.path).map_or(0, |facts| facts.len());
+        let is_enough = bytes >= wanted.bytes || !wanted.is_read();
+        match file.provenance {
+            Provenance::Foreign if wanted.is_written_to => write_guard::foreign_file(path, |_| false)?,
+            Provenance::Foreign if !is_enough => {
+                let path = file.path;
+                return Err(RunError::TooShort { path, bytes, needed_bytes: wanted.bytes });
+            }
+            // What is there is taken as it is, unless every byte has to be known.
+            Provenance::Foreign => wanted.layout = Layout::Empty,
+            Provenance::Kept if is_enough && wanted.stamps.is_none() => wanted.layout = Layout::Empty,
+            Provenance::Kept | Provenance::Created => {}
+        }
+        Ok(file.path)
+    }
+
     fn lay_out(
         &self,
         place: &Place,
@@ -184,20 +279,17 @@ impl Sites {
         stop: &AtomicBool,
         emit: &mut dyn FnMut(RunEvent),
     ) -> Result<(), RunError> {
-        if wanted.bytes.is_empty() {
+        let file = |(key, wanted): (&FileKey, &WantedFile)| LayoutFile { path: place.path(key), bytes: wanted.bytes };
+        let are = |layout: Layout| wanted.0.iter().filter(move |(_, file)| file.layout == layout);
+        layout::allocate(&are(Layout::Allocated).map(file).collect::<Vec<_>>(), stop).map_err(RunError::Layout)?;
+        let files: Vec<LayoutFile> = are(Layout::Written).map(file).collect();
+        if files.is_empty() {
             return Ok(());
         }
-        let mut files = Vec::new();
-        for (number, bytes) in &wanted.bytes {
-            if let Place::Directory(directory) = place {
-                directory.create_file(*number).map_err(RunError::Io)?;
-            }
-            files.push(LayoutFile { path: place.path(*number), bytes: *bytes });
-        }
         let random = layout::random_content(derive_seed(seed, Purpose::Content, 0));
-        let numbers: Vec<u32> = wanted.bytes.keys().copied().collect();
-        let content = |file: usize, offset: u64, buffer: &mut [u8]| match wanted.verified.get(&numbers[file]) {
-            Some((seed, block)) => stamp_all(buffer, *seed, offset, *block),
+        let stamps: Vec<Option<Stamps>> = are(Layout::Written).map(|(_, file)| file.stamps).collect();
+        let content = |file: usize, offset: u64, buffer: &mut [u8]| match &stamps[file] {
+            Some(stamps) => stamps.stamp_all(buffer, offset),
             None => random(file, offset, buffer),
         };
         let mut progress = |written_bytes: u64, total_bytes: u64| {
@@ -209,7 +301,7 @@ impl Sites {
             }
         };
         // Pieces hold whole blocks of the verified files.
-        let piece = wanted.verified.values().map(|(_, block)| *block).max().unwrap_or(0).max(4096);
+        let piece = stamps.iter().flatten().map(|stamps| stamps.block_bytes).max().unwrap_or(0).max(4096);
         match layout::lay_out_in_pieces(&files, piece, &content, &mut progress, stop) {
             Ok(report) => {
                 emit(RunEvent::LayoutFinished {
@@ -230,7 +322,7 @@ impl Sites {
 
     /// Whether blocks of a cell that no slot has written carry a verification header.
     pub fn is_laid_out(&self, cell: usize) -> bool {
-        self.sites[self.cells[cell].site].is_laid_out
+        self.cells[cell].is_laid_out
     }
 
     /// The disk below a cell's target, when there is one.
@@ -238,9 +330,20 @@ impl Sites {
         self.sites[self.cells[cell].site].device
     }
 
-    /// The files of a cell: one for each job, or one for all.
+    /// The files of a cell: those of one job after the other, or those that all share.
     pub fn files(&self, cell: usize) -> Vec<BorrowedFd<'_>> {
         self.cells[cell].files.iter().map(AsFd::as_fd).collect()
+    }
+
+    /// The files of a cell whose operations are about their names.
+    pub fn names(&self, cell: usize) -> Option<&NamedFiles> {
+        self.cells[cell].names.as_ref()
+    }
+
+    /// Makes the files of a cell that its operations expect to be there, though they are not open.
+    pub fn make_existing(&self, cell: usize, stop: &AtomicBool) -> Result<(), RunError> {
+        let names = self.names(cell).filter(|names| !names.are_to_be_created());
+        names.map_or(Ok(()), |names| names.make_ready(stop, &mut |_| {}))
     }
 
     /// Removes what the run made, or marks it as kept.
@@ -248,7 +351,7 @@ impl Sites {
         if self.keep_files {
             match self.objects.keep() {
                 Ok(paths) => {
-                    for path in paths {
+                    for path in paths.iter().filter(|path| !self.named.contains(path)) {
                         let text = format!("kept {0}: `plimsoll doctor --clean {0}` removes it", path.display());
                         emit(RunEvent::Warning { text });
                     }
@@ -265,16 +368,16 @@ impl Sites {
 
 /// Where the files of a target are.
 enum Place {
-    /// In a directory of our own.
-    Directory(TestDirectory),
+    /// In the directory that is the target, or in one of our own there.
+    Files(BTreeMap<FileKey, PathBuf>),
     /// The target is the file or device.
     One(PathBuf),
 }
 
 impl Place {
-    fn path(&self, number: u32) -> PathBuf {
+    fn path(&self, key: &FileKey) -> PathBuf {
         match self {
-            Self::Directory(directory) => directory.file_path(number),
+            Self::Files(files) => files[key].clone(),
             Self::One(path) => path.clone(),
         }
     }
@@ -282,7 +385,7 @@ impl Place {
     fn open(&self, plan: &BlockPlan, cell: usize, guard: Option<&GuardedDevice>) -> Result<Vec<OwnedFd>, RunError> {
         let purpose =
             OpenFor { read: true, write: plan.writes(), create_new: false, direct: !plan.buffered, sync: plan.sync };
-        let open = |number: u32| {
+        let open = |key: &FileKey| {
             let opened = match guard {
                 // The memory engine touches nothing, but every engine has a file.
                 _ if plan.engine == EngineChoice::Memory => {
@@ -290,11 +393,11 @@ impl Place {
                     return nothing.map_err(|errno| RunError::Io(errno.into()));
                 }
                 Some(guard) if plan.writes() => guard.open(purpose),
-                _ => target::open(&self.path(number), purpose),
+                _ => target::open(&self.path(key), purpose),
             };
             opened.map_err(RunError::Target)
         };
-        file_numbers(plan, cell).into_iter().map(open).collect()
+        file_keys(plan, cell).iter().map(open).collect()
     }
 }
 
@@ -302,14 +405,30 @@ impl Wanted {
     fn of(plan: &Plan, target: &str) -> Self {
         let mut wanted = Self::default();
         for (index, cell) in plan.cells.iter().enumerate() {
-            if cell.target != target || cell.blocks.engine == EngineChoice::Memory {
+            let blocks = &cell.blocks;
+            let has_no_files = blocks.engine == EngineChoice::Memory || blocks.name_operation().is_some();
+            if cell.target != target || has_no_files {
                 continue;
             }
-            for number in file_numbers(&cell.blocks, index) {
-                let bytes = wanted.bytes.entry(number).or_insert(0);
-                *bytes = (*bytes).max(cell.blocks.file_bytes());
-                if cell.blocks.verify {
-                    wanted.verified.insert(number, (cell.blocks.seed, cell.blocks.block_size_bytes_max));
+            for (position, key) in file_keys(blocks, index).into_iter().enumerate() {
+                let job = position as u32 / blocks.file_count;
+                let stamps = Stamps {
+                    seed: blocks.seed,
+                    block_bytes: blocks.block_size_bytes_max,
+                    space: blocks.file_space(job),
+                    file: (position as u32 % blocks.file_count) as u16,
+                };
+                let file = wanted.0.entry(key).or_insert(WantedFile {
+                    bytes: 0,
+                    layout: blocks.layout,
+                    is_written_to: false,
+                    stamps: None,
+                });
+                file.bytes = file.bytes.max(blocks.file_bytes());
+                file.is_written_to |= blocks.writes();
+                file.stamps = file.stamps.or(blocks.verify.then_some(stamps));
+                if blocks.layout == Layout::Written {
+                    file.layout = Layout::Written;
                 }
             }
         }
@@ -317,11 +436,23 @@ impl Wanted {
     }
 }
 
-/// Fills a stretch of a verified file with blocks of generation 0.
-fn stamp_all(buffer: &mut [u8], seed: u64, offset: u64, block: u32) {
-    for (index, chunk) in buffer.chunks_mut(block as usize).enumerate() {
-        if chunk.len() == block as usize {
-            verification::stamp(chunk, seed, offset + index as u64 * u64::from(block), 0);
+impl WantedFile {
+    /// Whether anything is to be found in it.
+    fn is_read(&self) -> bool {
+        self.layout == Layout::Written
+    }
+}
+
+impl Stamps {
+    /// Fills a stretch of the file with blocks of generation 0.
+    fn stamp_all(&self, buffer: &mut [u8], offset: u64) {
+        for (index, chunk) in buffer.chunks_mut(self.block_bytes as usize).enumerate() {
+            let at = offset + index as u64 * u64::from(self.block_bytes);
+            if let Some(place) = self.space.position(self.file, at)
+                && chunk.len() == self.block_bytes as usize
+            {
+                verification::stamp(chunk, self.seed, place, 0);
+            }
         }
     }
 }

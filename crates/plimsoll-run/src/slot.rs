@@ -43,9 +43,11 @@ use crate::{
     client::{self, WorkerUse},
     gate::{Gate, Pass},
     kept_seconds::KeptSeconds,
+    names::NamedFiles,
+    stops::Stops,
     tally::{INTERVAL_NS, IntervalTally, SlotTally},
     timing::{Cut, Timing},
-    worker::{Assignment, Stops, Wires, Worker},
+    worker::{Assignment, Wires, Worker},
 };
 
 /// Time between the last worker being ready and the first operation.
@@ -92,8 +94,10 @@ pub struct SlotSetup<'a> {
     pub engine: EngineKind,
     /// Whether the memory engine takes its place, on as many threads.
     pub in_memory: bool,
-    /// The file of each job; one for all when they share it.
+    /// The files of one job after the other; of one for all when they share.
     pub files: &'a [BorrowedFd<'a>],
+    /// The files instead, where operations are about their names.
+    pub names: Option<&'a NamedFiles>,
     /// The disk below the target.
     pub device: Option<BackingDevice>,
     /// Which visit this is.
@@ -116,6 +120,8 @@ pub struct SlotSetup<'a> {
     pub run_started_ns: u64,
     /// Set by whoever wants the slot to end now.
     pub stop: &'a AtomicBool,
+    /// Set when a slot of the same phase has ended that ends the others.
+    pub over: Option<&'a AtomicBool>,
 }
 
 /// What a visit measured.
@@ -150,10 +156,10 @@ struct Crew {
 }
 
 impl Crew {
-    /// Engines that queue need a thread for each job; psync needs one for each operation in flight.
+    /// Engines that queue need a thread for each job; those that block need one for each operation in flight.
     fn new(plan: &BlockPlan, engine: EngineKind) -> Self {
         let (plan, queue_depth) = (plan.clone(), plan.queue_depth);
-        if engine != EngineKind::Psync {
+        if !engine.blocks() {
             return Self { plan, lanes: 1, tags: queue_depth };
         }
         if plan.verify {
@@ -179,13 +185,14 @@ impl Crew {
             plan,
             tags: self.tags,
             stream: OperationStream::lane(plan, job, lane, self.lanes, setup.seed),
+            space: plan.file_space(job),
             pacer: Pacer::new(&plan.pacing, job_seed(setup.seed, job), lane, self.lanes),
             content: ContentSource::new(&plan.payload, derive_seed(setup.seed, Purpose::Content, u64::from(worker))),
             checker: setup.generations.get(job as usize).map(|map| Checker::new(plan, job, map, setup.laid_out)),
             operations_max: plan.operations.map(|total| self.share(total, job, lane)),
             bytes_max: plan.amount_bytes.map(|total| {
-                // Whole blocks: each worker would round its share of bytes up to one.
-                let block = u64::from(plan.block_size_bytes_max);
+                // Whole blocks: each worker's share ends with one.
+                let block = u64::from(plan.block_size_bytes_min());
                 self.share(total.div_ceil(block), job, lane) * block
             }),
             timing,
@@ -223,8 +230,8 @@ pub fn visit_from(
     // The watch comes with the workers.
     let gate = Gate::new(workers + 1);
     let halt = AtomicBool::new(false);
-    let over = AtomicBool::new(false);
-    let stops = Stops { asked: setup.stop, halt: &halt };
+    let (over, never) = (AtomicBool::new(false), AtomicBool::new(false));
+    let stops = Stops { asked: setup.stop, halt: &halt, over: setup.over.unwrap_or(&never) };
     let (full, seconds) = sync_channel(workers as usize * SECONDS_BEHIND);
     thread::scope(|scope| {
         let mut threads = Vec::with_capacity(workers as usize);
@@ -315,6 +322,8 @@ fn add_up(timing: Timing, reports: Vec<WorkerReport>, mut client: Option<ClientA
         if let Some(found) = report.verification {
             let sum = verification.get_or_insert_default();
             sum.blocks_checked += found.blocks_checked;
+            sum.blocks_read_back += found.blocks_read_back;
+            sum.read_back_ns = sum.read_back_ns.max(found.read_back_ns);
             sum.mismatches += found.mismatches;
             sum.examples.extend(found.examples);
         }
@@ -367,20 +376,27 @@ fn work(
     if matches!(crew.plan.pacing, Pacing::Open { .. }) || crew.plan.think_time_ns > 0 {
         make_timers_precise();
     }
-    let file = setup.files[(worker as usize * setup.files.len()) / crew.workers() as usize];
+    let station = Station { worker, crew, setup, pass, stops, wires };
+    if let Some(names) = setup.names.filter(|_| !setup.in_memory) {
+        return station.serve(names.engine(worker / crew.lanes, crew.tags));
+    }
+    let mut files = setup.files.chunks_exact(crew.plan.file_count as usize);
+    let share = worker as usize * files.len() / crew.workers() as usize;
     let engine_setup = EngineSetup {
-        file,
+        files: files.nth(share).expect("every job has files"),
         queue_depth: crew.tags,
         buffer_bytes: crew.plan.block_size_bytes_max,
         iopoll: crew.plan.iopoll,
         sqpoll: crew.plan.sqpoll,
         registered: true,
     };
-    let station = Station { worker, crew, setup, pass, stops, wires };
     match if setup.in_memory { EngineKind::Memory } else { setup.engine } {
         EngineKind::IoUring => station.serve(IoUringEngine::new(&engine_setup)),
         EngineKind::Libaio => station.serve(LinuxAioEngine::new(&engine_setup)),
         EngineKind::Psync => station.serve(PsyncEngine::new(&engine_setup)),
+        EngineKind::FileCreate | EngineKind::FileStat | EngineKind::FileDelete => {
+            unreachable!("operations on names have names")
+        }
         EngineKind::Memory => station.serve(MemoryEngine::instant(crew.tags, crew.plan.block_size_bytes_max)),
     }
 }
@@ -412,7 +428,9 @@ impl Station<'_> {
             .map_err(failed)?;
         let verification = match outcome.checker {
             Some(checker) if crew.plan.writes() => {
-                Some(checker.read_back(&mut outcome.engine, crew.tags, stops).map_err(failed)?)
+                let from_ns = MonotonicClock.now_ns();
+                let result = checker.read_back(&mut outcome.engine, crew.tags, stops).map_err(failed)?;
+                Some(VerificationResult { read_back_ns: MonotonicClock.now_ns() - from_ns, ..result })
             }
             checker => checker.map(Checker::into_result),
         };

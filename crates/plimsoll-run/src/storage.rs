@@ -7,7 +7,7 @@ use plimsoll_io::{
     page_cache,
 };
 use plimsoll_record::cache::{CacheActivity, CacheResidency, ForeignActivity};
-use plimsoll_workload::plan::BlockPlan;
+use plimsoll_workload::plan::{BlockPlan, Region};
 
 use crate::{counters::SlotCost, tally::SlotTally};
 
@@ -31,9 +31,9 @@ pub struct Held {
 /// known. Costs some 100 ns for each cached page, so it is not asked while anything is measured.
 pub fn held(plan: &BlockPlan, files: &[BorrowedFd<'_>]) -> Result<Held, String> {
     let mut sum = Held { method: "", total_bytes: 0, resident_bytes: 0, dirty_bytes: Some(0) };
+    let Region { offset, length } = plan.file_region();
     for file in files {
-        let found =
-            page_cache::residency(*file, plan.offset_bytes, plan.size_bytes).map_err(|error| error.to_string())?;
+        let found = page_cache::residency(*file, offset, length).map_err(|error| error.to_string())?;
         sum.method = found.method.as_str();
         sum.total_bytes += found.total_bytes;
         sum.resident_bytes += found.resident_bytes;

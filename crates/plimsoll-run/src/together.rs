@@ -1,8 +1,9 @@
-//! Slots that are done at the same time: they begin together, and each ends when its own time or amount is over.
+//! Slots that are done at the same time: they begin together, and each ends when its own time or amount is over,
+//! or that of one that ends its phase.
 
 use std::{
     io,
-    sync::mpsc,
+    sync::{atomic::Ordering, mpsc},
     thread::{self, ScopedJoinHandle},
 };
 
@@ -33,7 +34,11 @@ pub(crate) fn visit(
             let visit = move || {
                 // Nobody listens any more only when the process is about to end.
                 let mut tell = |interval| drop(sender.send((index, interval)));
-                slot::visit_from(setup, || pass.arrive(), &mut tell)
+                let outcome = slot::visit_from(setup, || pass.arrive(), &mut tell);
+                if let Some(over) = setup.over.filter(|_| setup.plan.ends_phase) {
+                    over.store(true, Ordering::Relaxed);
+                }
+                outcome
             };
             thread::Builder::new().name(format!("slot-{index}")).spawn_scoped(scope, visit)
         };

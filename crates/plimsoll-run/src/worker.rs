@@ -7,7 +7,7 @@
 use std::{
     io,
     sync::{
-        atomic::{AtomicBool, Ordering},
+        atomic::Ordering,
         mpsc::{Receiver, SyncSender},
     },
 };
@@ -18,6 +18,7 @@ use plimsoll_io::{
 };
 use plimsoll_workload::{
     content::ContentSource,
+    file_space::FileSpace,
     operation::{Operation, OperationKind},
     operation_stream::OperationStream,
     pacer::Pacer,
@@ -27,6 +28,7 @@ use plimsoll_workload::{
 use crate::{
     checker::Checker,
     client::{WorkerUsage, WorkerUse},
+    stops::Stops,
     tally::{IntervalTally, SlotTally, TICK_NS},
     timing::{Cut, Timing},
 };
@@ -48,6 +50,8 @@ pub struct Assignment<'a> {
     pub tags: u32,
     /// The operations, in order.
     pub stream: OperationStream,
+    /// Which file each falls into.
+    pub space: FileSpace,
     /// Their intended times, in an open loop.
     pub pacer: Option<Pacer>,
     /// What writes contain.
@@ -60,24 +64,6 @@ pub struct Assignment<'a> {
     pub bytes_max: Option<u64>,
     /// The moments of the slot.
     pub timing: Timing,
-}
-
-/// The two reasons for a slot to end before its time. They are told apart, so that a failing cell does not look like an
-/// interrupted run.
-#[derive(Clone, Copy)]
-pub struct Stops<'a> {
-    /// Set from outside, when the run is interrupted.
-    pub asked: &'a AtomicBool,
-    /// Set by a worker that meets an error.
-    pub halt: &'a AtomicBool,
-}
-
-impl Stops<'_> {
-    /// Whether either is set.
-    #[inline]
-    pub fn is_set(self) -> bool {
-        self.asked.load(Ordering::Relaxed) || self.halt.load(Ordering::Relaxed)
-    }
 }
 
 /// How a worker talks to the thread that started it.
@@ -114,6 +100,10 @@ pub struct Worker<'a, E, C> {
     timing: Timing,
     wires: Wires<'a>,
     stream: OperationStream,
+    /// Which file an operation falls into.
+    space: FileSpace,
+    /// Whether operations transfer anything.
+    has_data: bool,
     pacer: Option<Pacer>,
     content: ContentSource,
     checker: Option<Checker<'a>>,
@@ -129,6 +119,8 @@ pub struct Worker<'a, E, C> {
     /// The next operation of an open loop and its intended time.
     next: Option<(Operation, u64)>,
     writes_since_sync: u64,
+    /// The file of the last write, which a sync that is due is for.
+    file_written: u16,
     completed_since_pause: u32,
     writes: u64,
     tally: SlotTally,
@@ -167,9 +159,10 @@ struct Alike {
 impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
     /// A worker on an engine that has as many tags as the assignment.
     pub fn new(engine: E, clock: C, assignment: Assignment<'a>, wires: Wires<'a>) -> Self {
-        let Assignment { plan, tags, stream, pacer, content, checker, operations_max, bytes_max, timing } = assignment;
+        let Assignment { plan, tags, stream, space, pacer, content, checker, operations_max, bytes_max, timing } =
+            assignment;
         let depth = tags as usize;
-        let nothing = Operation { kind: OperationKind::Read, length: 0, offset: 0 };
+        let nothing = Operation { kind: OperationKind::Read, file: 0, length: 0, offset: 0 };
         let interval = wires.empty.try_recv().unwrap_or_else(|_| Box::new(IntervalTally::new()));
         Self {
             engine,
@@ -177,6 +170,8 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
             plan,
             wires,
             stream,
+            space,
+            has_data: plan.name_operation().is_none(),
             content,
             checker,
             free: (0..tags).rev().map(|tag| Tag(tag as u16)).collect(),
@@ -192,6 +187,7 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
             pacer,
             next: None,
             writes_since_sync: 0,
+            file_written: 0,
             completed_since_pause: 0,
             writes: 0,
             tally: SlotTally::new(),
@@ -217,6 +213,9 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
             }
             if self.wires.stops.is_set() {
                 break End::Stopped;
+            }
+            if self.wires.stops.over.load(Ordering::Relaxed) {
+                break End::Amount;
             }
             if self.is_due_to_think() && self.in_flight == 0 {
                 now = self.pause(now)?;
@@ -278,8 +277,10 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
         }
         now = self.drain(now)?;
         if syncs && !is_stopped(&self) {
-            self.issue_sync(OperationKind::Sync, now)?;
-            now = self.drain(now)?;
+            for file in 0..self.plan.file_count {
+                self.issue_sync(OperationKind::Sync, file as u16, now)?;
+                now = self.drain(now)?;
+            }
         }
         let ended_ns = match (end, until_ns) {
             (End::Window, Some(until_ns)) => {
@@ -299,7 +300,7 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
     fn refill(&mut self, mut now: u64) -> io::Result<u64> {
         while !self.free.is_empty() && !self.is_exhausted() && !self.must_drain() && !self.is_due_to_think() {
             if let Some(kind) = self.sync_due() {
-                self.issue_sync(kind, now)?;
+                self.issue_sync(kind, self.file_written, now)?;
                 continue;
             }
             let operation = self.stream.next_operation();
@@ -316,7 +317,7 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
                 break;
             }
             if let Some(kind) = self.sync_due() {
-                self.issue_sync(kind, now)?;
+                self.issue_sync(kind, self.file_written, now)?;
                 continue;
             }
             self.next = None;
@@ -345,10 +346,12 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
 
     /// Fills, stamps and submits an operation. Returns the time, read again when filling took a while.
     #[inline]
-    fn issue(&mut self, operation: Operation, mut now: u64, intended_ns: Option<u64>) -> io::Result<u64> {
+    fn issue(&mut self, mut operation: Operation, mut now: u64, intended_ns: Option<u64>) -> io::Result<u64> {
+        // Where sizes vary, the last operation has what is left of the amount.
+        operation.length = u64::from(operation.length).min(self.bytes_left) as u32;
         let tag = self.free.pop().expect("the caller saw a free tag");
         let index = usize::from(tag.0);
-        if operation.kind == OperationKind::Write {
+        if operation.kind == OperationKind::Write && self.has_data {
             let buffer = &mut self.engine.buffer(tag)[..operation.length as usize];
             match &mut self.checker {
                 Some(checker) => checker.stamp(buffer, operation.offset),
@@ -356,11 +359,13 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
             }
             self.writes += 1;
             self.writes_since_sync += 1;
+            self.file_written = self.space.place(operation).file;
             now = self.clock.now_ns();
         }
         if let Some(checker) = &mut self.checker {
             checker.count_issue();
         }
+        let placed = self.space.place(operation);
         self.operations[index] = operation;
         self.started_ns[index] = intended_ns.unwrap_or(now);
         self.issued_ns[index] = now;
@@ -368,7 +373,7 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
         let counts = u64::from(now >= self.timing.from_ns);
         self.operations_left -= counts;
         self.bytes_left = self.bytes_left.saturating_sub(u64::from(operation.length) * counts);
-        self.engine.submit(tag, operation)?;
+        self.engine.submit(tag, placed)?;
         self.in_flight += 1;
         if operation.kind == OperationKind::Write && operation.length >= SUBMIT_AT_ONCE_BYTES {
             self.engine.wait(0, None, &mut self.completions)?;
@@ -376,9 +381,9 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
         Ok(now)
     }
 
-    fn issue_sync(&mut self, kind: OperationKind, now: u64) -> io::Result<()> {
+    fn issue_sync(&mut self, kind: OperationKind, file: u16, now: u64) -> io::Result<()> {
         let tag = self.free.pop().expect("the caller saw a free tag");
-        let operation = Operation { kind, length: 0, offset: 0 };
+        let operation = Operation { kind, file, length: 0, offset: 0 };
         self.operations[usize::from(tag.0)] = operation;
         self.started_ns[usize::from(tag.0)] = now;
         self.issued_ns[usize::from(tag.0)] = now;
@@ -500,7 +505,7 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
     #[inline]
     fn count(&mut self, alike: Alike, now: u64, tick: usize, in_window: bool) {
         let Alike { kind, length, latency_ns, timed, count } = alike;
-        let bytes = u64::from(length) * count;
+        let bytes = if self.has_data { u64::from(length) * count } else { 0 };
         self.completed_since_pause = self.completed_since_pause.saturating_add(count as u32);
         if !self.timing.is_over(now) {
             self.interval.add(kind, bytes, latency_ns, count, tick);

@@ -15,9 +15,10 @@ use plimsoll_measure::latency::{LatencyHistogram, exposure::exposed_share};
 use plimsoll_record::results::VerificationResult;
 use plimsoll_run::{
     checker::Checker,
+    stops::Stops,
     tally::{IntervalTally, SlotTally},
     timing::{Cut, Timing},
-    worker::{Assignment, Stops, Wires, Worker},
+    worker::{Assignment, Wires, Worker},
 };
 use plimsoll_workload::{
     content::ContentSource,
@@ -68,6 +69,7 @@ fn run(plan: &BlockPlan, script: MemoryScript) -> Done {
         plan,
         tags: plan.queue_depth,
         stream: OperationStream::new(plan, 0, 1),
+        space: plan.file_space(0),
         pacer: Pacer::new(&plan.pacing, 1, 0, 1),
         content: ContentSource::new(&plan.payload, 1),
         checker: plan.verify.then(|| Checker::new(plan, 0, &generations, false)),
@@ -75,14 +77,18 @@ fn run(plan: &BlockPlan, script: MemoryScript) -> Done {
         bytes_max: plan.amount_bytes,
         timing,
     };
-    let (stop, halt) = (AtomicBool::new(false), AtomicBool::new(false));
+    let (stop, halt, over) = (AtomicBool::new(false), AtomicBool::new(false), AtomicBool::new(false));
     let (full, seconds): (_, Receiver<Second>) = sync_channel(10_000);
     let (_returned, empty) = channel();
-    let wires = Wires { stops: Stops { asked: &stop, halt: &halt }, full, empty, index: 0 };
+    let wires = Wires { stops: Stops { asked: &stop, halt: &halt, over: &over }, full, empty, index: 0 };
     let mut outcome = Worker::new(engine, clock, assignment, wires).run().unwrap();
     let verification = outcome.checker.map(|checker| {
         checker
-            .read_back(&mut outcome.engine, plan.queue_depth, Stops { asked: &stop, halt: &AtomicBool::new(false) })
+            .read_back(
+                &mut outcome.engine,
+                plan.queue_depth,
+                Stops { asked: &stop, halt: &AtomicBool::new(false), over: &over },
+            )
             .unwrap()
     });
     Done { tally: outcome.tally, ended_ns: outcome.ended_ns, seconds: seconds.try_iter().collect(), verification }

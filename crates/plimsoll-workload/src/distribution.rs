@@ -58,7 +58,11 @@ fn zones(text: &str) -> Result<Vec<Zone>, ValueError> {
                 ValueError::new(format!("\"{zone}\" is not a zone: write access%/size%, as in zoned:60/10:30/20:10/70"))
             })?;
             Ok(Zone {
-                access_percent: number(access, 0.0..=100.0, "a percentage of operations above 0")?,
+                // Where no operations go is a zone too.
+                access_percent: match access.trim() {
+                    "0" | "0%" => 0.0,
+                    access => number(access, 0.0..=100.0, "a percentage of operations")?,
+                },
                 size_percent: number(size, 0.0..=100.0, "a percentage of the region above 0")?,
             })
         })

@@ -11,6 +11,8 @@ pub mod certainty;
 mod chi_square;
 pub mod content;
 pub mod distribution;
+pub mod file_names;
+pub mod file_space;
 pub mod limit;
 pub mod limits;
 pub mod operation;

@@ -26,6 +26,8 @@ impl OperationKind {
 pub struct Operation {
     /// What to do.
     pub kind: OperationKind,
+    /// In which of the files that a worker has open.
+    pub file: u16,
     /// Bytes to transfer; zero for syncs.
     pub length: u32,
     /// Where, in bytes.

@@ -166,7 +166,7 @@ impl OperationStream {
             }
             Order::Chained(_) => return self.next_chained(),
         };
-        Operation { kind, length, offset: self.region.offset + place }
+        Operation { kind, file: 0, length, offset: self.region.offset + place }
     }
 
     /// Leaves out the next `count` operations. That takes no time unless places depend on earlier operations.
@@ -296,7 +296,7 @@ impl Order {
             cursor,
             coverage: covers.then(covering),
             wraps: 0,
-            next: (Operation { kind: OperationKind::Read, length: 0, offset: cursor }, 0),
+            next: (Operation { kind: OperationKind::Read, file: 0, length: 0, offset: cursor }, 0),
         }))
     }
 }
@@ -348,7 +348,7 @@ impl Chain {
         self.cursor = offset + u64::from(length) + self.gap;
         // With random jumps a return to the start is not the end of a pass.
         let pass = if self.random_percent == 0 { self.wraps } else { 0 };
-        self.next = (Operation { kind, length, offset }, pass);
+        self.next = (Operation { kind, file: 0, length, offset }, pass);
     }
 }
 

@@ -7,13 +7,16 @@ use crate::{
     block_sizes::BlockSizes,
     certainty::StoppingRule,
     distribution::Distribution,
+    file_names::FileNames,
+    file_space::{FileOrder, FileSpace},
     limit::Limit,
     payload::Payload,
     pinning::Pinning,
-    settings::{Arrival, Effort, EngineChoice, FileSharing, ReadWrite, SyncMode},
+    settings::{Arrival, Effort, EngineChoice, FileSharing, Layout, NameOperation, ReadWrite, SyncMode},
 };
 
 mod labels;
+mod names;
 mod resolve;
 
 /// Everything a run will do.
@@ -78,10 +81,29 @@ pub struct BlockPlan {
     pub queue_depth: u32,
     /// Start of the region in the file or device.
     pub offset_bytes: u64,
-    /// Length of the region; with `files = per-job`, of each.
+    /// Length of the region over all files of a job; with `files = per-job`, of each job.
     pub size_bytes: u64,
-    /// Whether jobs share a file.
+    /// Distance between the regions of jobs that share files. Without one, jobs that would repeat each other have parts
+    /// of the region of their own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub offset_increment_bytes: Option<u64>,
+    /// Whether jobs share their files.
     pub files: FileSharing,
+    /// Files of each job, or of all where they share: the region is spread over them evenly.
+    #[serde(default = "one")]
+    pub file_count: u32,
+    /// In which order operations use the files.
+    #[serde(default)]
+    pub file_order: FileOrder,
+    /// Names of the files in the target; empty when plimsoll chooses them, and a directory for them.
+    #[serde(default, skip_serializing_if = "FileNames::is_empty")]
+    pub file_names: FileNames,
+    /// Bytes of each file, where it is longer than what operations touch of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file_size_bytes: Option<u64>,
+    /// What is in new files before the first slot.
+    #[serde(default = "written")]
+    pub layout: Layout,
     /// Distance between sequential operations beyond their length; zero when they touch.
     pub gap_bytes: u64,
     /// Which blocks random operations choose.
@@ -130,6 +152,9 @@ pub struct BlockPlan {
     pub pin: Pinning,
     /// Count errors and go on.
     pub keep_going: bool,
+    /// Whether the end of this cell is that of all cells of its phase.
+    #[serde(default)]
+    pub ends_phase: bool,
 }
 
 /// When a job issues its operations.
@@ -194,17 +219,75 @@ impl BlockPlan {
         self.read_percent > 0
     }
 
-    /// Bytes each file must have.
-    pub const fn file_bytes(&self) -> u64 {
-        self.offset_bytes + self.size_bytes
+    /// Bytes of the shortest operations.
+    pub fn block_size_bytes_min(&self) -> u32 {
+        let used = [(self.reads(), &self.read_block_sizes), (self.writes(), &self.write_block_sizes)];
+        used.iter().filter(|(is_used, _)| *is_used).map(|(_, sizes)| sizes.min()).min().unwrap_or(1)
     }
 
-    /// How many files the jobs use.
-    pub const fn file_count(&self) -> u32 {
+    /// What operations do with files as a whole, where they transfer nothing. Their offsets are numbers of files then,
+    /// from 0 on, and their length is 1.
+    pub const fn name_operation(&self) -> Option<NameOperation> {
+        self.engine.name_operation()
+    }
+
+    /// Bytes each file must have.
+    pub fn file_bytes(&self) -> u64 {
+        self.region_end().max(self.file_size_bytes.unwrap_or(0))
+    }
+
+    /// Behind the last byte of a file that operations touch.
+    fn region_end(&self) -> u64 {
+        self.job_offset(self.jobs - 1) + self.size_bytes / u64::from(self.file_count)
+    }
+
+    /// The stretch of each file that operations of any job touch.
+    pub fn file_region(&self) -> Region {
+        Region { offset: self.offset_bytes, length: self.region_end() - self.offset_bytes }
+    }
+
+    /// How many files all jobs together use.
+    pub const fn files_in_all(&self) -> u32 {
+        self.file_count * self.jobs_apart()
+    }
+
+    /// Bytes that all jobs together choose from.
+    pub fn working_set_bytes(&self) -> u64 {
+        match self.files {
+            FileSharing::PerJob => self.size_bytes.saturating_mul(u64::from(self.jobs)),
+            FileSharing::Shared => {
+                let apart = self.offset_increment_bytes.unwrap_or(0).min(self.size_bytes);
+                self.size_bytes.saturating_add(apart.saturating_mul(u64::from(self.jobs - 1)))
+            }
+        }
+    }
+
+    /// Jobs that have files of their own.
+    const fn jobs_apart(&self) -> u32 {
         match self.files {
             FileSharing::Shared => 1,
             FileSharing::PerJob => self.jobs,
         }
+    }
+
+    /// Where the region of a job begins in each of its files.
+    fn job_offset(&self, job: u32) -> u64 {
+        let apart = if self.files == FileSharing::Shared { self.offset_increment_bytes.unwrap_or(0) } else { 0 };
+        self.offset_bytes.saturating_add(apart.saturating_mul(u64::from(job)))
+    }
+
+    /// The files of a job as one space of offsets.
+    pub fn file_space(&self, job: u32) -> FileSpace {
+        let one_size = self.read_block_sizes.is_one() && self.read_block_sizes == self.write_block_sizes;
+        let stripe = match self.file_order {
+            // Blocks of several sizes could lie across two files.
+            FileOrder::Turns(operations) if one_size => Some((operations, self.block_size_bytes_max)),
+            FileOrder::Turns(_) | FileOrder::Sequential => None,
+        };
+        if self.name_operation().is_some() {
+            return FileSpace::new(0, 1, u64::from(self.file_count), None);
+        }
+        FileSpace::new(self.job_offset(job), self.file_count, self.size_bytes / u64::from(self.file_count), stripe)
     }
 
     /// Whether jobs on a shared file keep to parts of their own: sequential jobs would otherwise repeat each other,
@@ -212,18 +295,20 @@ impl BlockPlan {
     pub fn is_partitioned(&self) -> bool {
         self.files == FileSharing::Shared
             && self.jobs > 1
+            && self.offset_increment_bytes.is_none()
             && (self.random_percent == 0 || self.distribution == Distribution::ExactOnce)
     }
 
-    /// The stretch of its file that a job touches.
+    /// The stretch that a job touches: of its file, or of the space that several files make.
     pub fn job_region(&self, job: u32) -> Region {
-        let region = Region { offset: self.offset_bytes, length: self.size_bytes };
+        let length = if self.name_operation().is_some() { u64::from(self.file_count) } else { self.size_bytes };
+        let region = Region { offset: self.job_offset(job), length };
         if !self.is_partitioned() {
             return region;
         }
         // Whole blocks; the first jobs get one more where they do not divide evenly.
         let block = u64::from(self.block_size_bytes_max);
-        let blocks = self.size_bytes / block;
+        let blocks = length / block;
         let before = blocks / u64::from(self.jobs) * u64::from(job) + u64::from(job).min(blocks % u64::from(self.jobs));
         Region { offset: self.offset_bytes + before * block, length: share(blocks, job, self.jobs) * block }
     }
@@ -231,6 +316,9 @@ impl BlockPlan {
     /// A name for a workload that has none: `randread 4KiB QD32`. Where several cells of a run would have the same one,
     /// a plan adds what differs.
     pub fn describe(&self) -> String {
+        if self.name_operation().is_some() {
+            return names::describe(self);
+        }
         let mut name = self.rw.as_str().to_owned();
         if self.rw.is_mixed() {
             name += &format!(" {}% read", self.read_percent);
@@ -242,6 +330,16 @@ impl BlockPlan {
         }
         name
     }
+}
+
+/// How many files plans knew before they could have several.
+const fn one() -> u32 {
+    1
+}
+
+/// How plans laid files out before they could choose.
+const fn written() -> Layout {
+    Layout::Written
 }
 
 /// The share of `total` that part `index` of `parts` gets: all parts differ by at most one and add up to `total`.

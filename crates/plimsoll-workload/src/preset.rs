@@ -299,7 +299,7 @@ mod tests {
         assert_eq!(reads, [100, 0, 50]);
         for (_, plan) in plans("mssql-16k") {
             assert_eq!((plan.block_size_bytes_max, plan.queue_depth, plan.jobs), (16_384, 16, 8));
-            assert_eq!((plan.file_count(), plan.file_bytes(), plan.buffered), (1, 838_860_800, false));
+            assert_eq!((plan.files_in_all(), plan.file_bytes(), plan.buffered), (1, 838_860_800, false));
         }
     }
 
@@ -316,7 +316,7 @@ mod tests {
     fn menus_for_kubernetes_volumes_are_complete() {
         let (dbench, kbench) = (plans("dbench"), plans("kbench"));
         assert_eq!((dbench.len(), kbench.len()), (9, 12));
-        assert!(dbench.iter().all(|(_, plan)| plan.size_bytes == 2 * GIB && plan.file_count() == 1));
+        assert!(dbench.iter().all(|(_, plan)| plan.size_bytes == 2 * GIB && plan.files_in_all() == 1));
         assert!(kbench.iter().all(|(_, plan)| plan.size_bytes == 30 * GIB && plan.jobs == 1));
         assert_eq!(dbench[8].1.read_percent, 75);
         let sequential = kbench.iter().filter(|(_, plan)| plan.random_percent == 0).count();

@@ -113,21 +113,22 @@ impl Sampler {
     }
 }
 
-/// The zones laid end to end. Zones end within blocks where percentages say so: such a block gets its part of both.
+/// The zones laid end to end, without those that no operation goes to. Zones end within blocks where percentages say
+/// so: such a block gets its part of both.
 fn pieces(zones: &[Zone], blocks: u64) -> Box<[Piece]> {
     let (mut share, mut size) = (0.0, 0.0);
     zones
         .iter()
-        .map(|zone| {
+        .filter_map(|zone| {
             let (share_begin, size_begin) = (share, size);
             share += zone.access_percent / 100.0;
             size += zone.size_percent / 100.0;
-            Piece {
+            (zone.access_percent > 0.0).then(|| Piece {
                 share_end: share,
                 share_begin,
                 begin: size_begin * blocks as f64,
                 slope: (size - size_begin) * blocks as f64 / (share - share_begin),
-            }
+            })
         })
         .collect()
 }

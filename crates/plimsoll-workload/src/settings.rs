@@ -99,6 +99,18 @@ words! {
 }
 
 words! {
+    /// What is in the files that a run makes, before its first slot.
+    Layout("a layout") {
+        /// All of their bytes, written: reads find data, and writes find blocks that storage has given out.
+        Written = "written",
+        /// Room for them, where the file system can promise it: the first write of a block may take longer.
+        Allocated = "allocated",
+        /// Nothing: they grow, or have holes.
+        Empty = "empty",
+    }
+}
+
+words! {
     /// How writes are made durable as they are issued.
     SyncMode("a sync mode") {
         /// Not at all: the device may keep them in its cache.
@@ -143,6 +155,62 @@ words! {
         Psync = "psync",
         /// No storage at all: operations complete at once. For testing plimsoll itself.
         Memory = "memory",
+        /// Each operation creates a file, by `open` and `close`.
+        FileCreate = "filecreate",
+        /// Each operation asks for the attributes of a file, by `stat`.
+        FileStat = "filestat",
+        /// Each operation removes a file, by `unlink`.
+        FileDelete = "filedelete",
+    }
+}
+
+/// What an operation does with a file as a whole, where it transfers nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum NameOperation {
+    /// Makes it.
+    Create,
+    /// Asks for its attributes.
+    Stat,
+    /// Removes it.
+    Delete,
+}
+
+impl NameOperation {
+    /// What it is called where reads are called reads.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Create => "create",
+            Self::Stat => "stat",
+            Self::Delete => "delete",
+        }
+    }
+
+    /// Whether each file can be operated on only once.
+    pub const fn happens_once(self) -> bool {
+        matches!(self, Self::Create | Self::Delete)
+    }
+}
+
+impl fmt::Display for NameOperation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+impl EngineChoice {
+    /// What operations do with files, where they are about those and not about what is in them.
+    pub const fn name_operation(self) -> Option<NameOperation> {
+        match self {
+            Self::FileCreate => Some(NameOperation::Create),
+            Self::FileStat => Some(NameOperation::Stat),
+            Self::FileDelete => Some(NameOperation::Delete),
+            _ => None,
+        }
+    }
+
+    /// Whether an operation blocks the thread that issues it.
+    pub const fn blocks(self) -> bool {
+        matches!(self, Self::Psync) || self.name_operation().is_some()
     }
 }
 

@@ -93,7 +93,7 @@ pub struct Mismatch {
 
 /// Makes a buffer a verified block. The buffer holds more than a header.
 pub fn stamp(buffer: &mut [u8], seed: u64, offset: u64, generation: u32) {
-    let length = u32::try_from(buffer.len()).expect("a block has at most 64 MiB");
+    let length = u32::try_from(buffer.len()).expect("a block has at most 1 GiB");
     let (head, content) = split(buffer);
     content_source(seed).fill(content, offset, u64::from(generation));
     Header { length, seed, offset, generation, content_crc: crc32c::crc32c(content) }.write(head);

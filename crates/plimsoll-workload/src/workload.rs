@@ -7,9 +7,11 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::{
     block_sizes::BlockSizes,
     distribution::Distribution,
+    file_names::FileNames,
+    file_space::FileOrder,
     payload::Payload,
     pinning::Pinning,
-    settings::{Arrival, EngineChoice, FileSharing, RateScope, ReadWrite, SyncMode},
+    settings::{Arrival, EngineChoice, FileSharing, Layout, RateScope, ReadWrite, SyncMode},
     sweep::Sweep,
     units::{ByteCount, Extent, Percent, Rate, Span, ValueError, serde_as_text},
 };
@@ -81,6 +83,8 @@ macro_rules! workload {
 workload! {
     /// What to call the cells of this workload.
     name: String,
+    /// The target that it is for, when it is not for all of them.
+    target: String,
     /// Access pattern: read, write, randread, randwrite, rw or randrw. Default: read.
     rw: ReadWrite,
     /// Share of reads of a mixed pattern. A list sweeps.
@@ -104,8 +108,24 @@ workload! {
     io_size: ByteCount,
     /// Distance from one sequential operation to the next. Default: the block size.
     stride: ByteCount,
+    /// Distance between the regions of jobs that share a file; 0 gives all the same region. Default: jobs have parts of
+    /// the region of their own where they would otherwise repeat each other.
+    offset_increment: ByteCount,
     /// Whether jobs share a file or have one each. Default: shared.
     files: FileSharing,
+    /// Files of each job, or of all where they share, over which the region is spread. Default: 1; 1000 with an engine
+    /// that creates, stats or deletes files.
+    file_count: u32,
+    /// In which order operations use several files: turns, turns:N or sequential. Default: turns.
+    file_order: FileOrder,
+    /// Names of the files in the target, of one job after the other. Such files are made in the directory itself.
+    /// `data.{0/199}` stands for data.0 to data.199. Default: names of plimsoll's own, in a directory of its own.
+    file_names: FileNames,
+    /// Bytes of each file, where it is to be longer than what operations touch of it.
+    file_size: ByteCount,
+    /// What is in new files before the first slot: written, allocated or empty. Default: written. Files that are
+    /// created are always empty, and so are those that are only statted or deleted when there is no `size`.
+    layout: Layout,
     /// Which blocks random operations choose. Default: uniform.
     distribution: Distribution,
     /// Go through the page cache instead of around it. Default: false.
@@ -154,6 +174,8 @@ workload! {
     pin: Pinning,
     /// Count I/O errors and go on instead of ending the cell. Default: false.
     keep_going: bool,
+    /// End all cells of the phase when this one ends. Default: false.
+    ends_phase: bool,
     /// Workloads of the same phase run at the same time, for as long as each of them says, and phases one after
     /// another. Default: none; cells take turns.
     phase: u32,

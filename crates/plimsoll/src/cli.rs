@@ -1,6 +1,6 @@
 //! The command line: one struct a command, and the options they share.
 
-use std::path::PathBuf;
+use std::{ffi::OsString, path::PathBuf};
 
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
@@ -47,6 +47,13 @@ pub enum Command {
     Run(Box<run::RunArguments>),
     /// Set runs, or the targets of one, side by side: how much faster, and how sure that is
     Compare(compare::CompareArguments),
+    /// Run fio's job files and command lines, and print what fio prints
+    #[command(disable_help_flag = true)]
+    Fio {
+        /// Arguments as fio takes them
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENT")]
+        arguments: Vec<OsString>,
+    },
     /// List the runs of the history
     History(history::HistoryArguments),
     /// Show a run of the history

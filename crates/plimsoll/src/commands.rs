@@ -15,6 +15,7 @@ mod baseline;
 mod compare;
 mod doctor;
 mod export;
+pub mod fio;
 mod history;
 mod presets;
 mod remove;
@@ -36,6 +37,7 @@ pub fn dispatch(cli: Cli, printer: Printer) -> anyhow::Result<Exit> {
             warn(tidied, printer);
             return run::run(&arguments, &state, printer);
         }
+        Command::Fio { arguments } => return Ok(fio::main(&arguments)),
         Command::Compare(arguments) => {
             let (answer, ending) = compare::run(&arguments, &state.history, printer)?;
             exit = ending;

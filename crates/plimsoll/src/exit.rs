@@ -29,8 +29,8 @@ pub struct LeftoverError {
 pub enum Exit {
     /// Everything was done.
     Success = 0,
-    /// An expectation failed.
-    Expectation = 1,
+    /// An expectation failed; with fio's command line: anything.
+    Failure = 1,
     /// Bad usage, or a workload that contradicts itself.
     Usage = 2,
     /// The target is unusable, or the write guard refused it.
@@ -62,7 +62,11 @@ impl Exit {
                     RunError::Refused(_) | RunError::Target(_) | RunError::Objects(_) | RunError::Layout(_) => {
                         Self::Target
                     }
-                    RunError::Unverifiable { .. } | RunError::NoTime { .. } | RunError::Background(_) => Self::Usage,
+                    RunError::OpenFiles { .. }
+                    | RunError::Unverifiable { .. }
+                    | RunError::TooShort { .. }
+                    | RunError::NoTime { .. }
+                    | RunError::Background(_) => Self::Usage,
                     RunError::Engine(_) => Self::Kernel,
                     RunError::Io(_) => Self::Io,
                     RunError::Bug(_) => Self::Bug,

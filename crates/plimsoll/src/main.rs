@@ -2,9 +2,10 @@
 
 #![expect(unreachable_pub, reason = "a program has no outside: pub means that other modules use it")]
 
-use std::process::ExitCode;
+use std::{env, ffi::OsString, process::ExitCode};
 
 use clap::Parser;
+use plimsoll_io::open_files;
 
 use crate::{cli::Cli, exit::Exit, printer::Printer};
 
@@ -19,6 +20,12 @@ mod state;
 mod stop;
 
 fn main() -> ExitCode {
+    // Jobs may have thousands of files, and the usual limit is there for programs that keep them in bit sets.
+    open_files::allow_most();
+    let arguments: Vec<OsString> = env::args_os().collect();
+    if let Some(arguments) = commands::fio::arguments(&arguments) {
+        return commands::fio::main(arguments).into();
+    }
     let cli = Cli::parse();
     let printer = Printer::new(cli.shared.quiet);
     if let Err(error) = stop::outlive_file_size_limit() {

@@ -13,12 +13,19 @@ use crate::environment_variables::{self, COLUMNS, NO_COLOR};
 #[derive(Clone, Copy, Debug)]
 pub struct Printer {
     quiet: bool,
+    /// Whether warnings are kept back as well.
+    only_errors: bool,
 }
 
 impl Printer {
     /// A printer; a quiet one shows answers and errors only.
     pub const fn new(quiet: bool) -> Self {
-        Self { quiet }
+        Self { quiet, only_errors: false }
+    }
+
+    /// A printer for whoever takes every word on standard error for a failure.
+    pub const fn for_programs() -> Self {
+        Self { quiet: true, only_errors: true }
     }
 
     /// Prints the answer. A reader that has gone away, as in `| head`, is no error.
@@ -39,7 +46,9 @@ impl Printer {
 
     /// Says that something is not as it should be.
     pub fn warning(self, text: impl fmt::Display) {
-        Self::say("warning: ", &text);
+        if !self.only_errors {
+            Self::say("warning: ", &text);
+        }
     }
 
     /// Says why the program ends, with all causes in one sentence.

@@ -16,6 +16,8 @@ mod submission;
 
 use std::{collections::HashMap, sync::LazyLock};
 
+use plimsoll_workload::units::Extent;
+
 pub(super) use self::course::CLONES_MAX;
 pub use self::kind::{Kind, Value};
 use super::{
@@ -113,15 +115,19 @@ pub struct Entry {
     pub help: &'static str,
     /// The engines that it belongs to; none means all.
     pub engines: &'static [&'static str],
-    /// Values of a refused option that ask for nothing, and are taken.
+    /// Values that ask for nothing else than what happens: a refused option is taken with them, and of another one
+    /// nothing is said.
     pub harmless: &'static [&'static str],
     apply: Apply,
+    /// Whether what a job asks for is not what happens, of an option that is not exact. Without it, it never is.
+    differs: Option<fn(&Settings) -> bool>,
 }
 
 impl Entry {
     const fn exact(category: Category, name: &'static str, kind: Kind, help: &'static str, apply: Apply) -> Self {
         let (aliases, engines, harmless): (_, _, &[&str]) = (&[], &[], &[]);
-        Self { name, aliases, category, kind, default: None, support: Support::Exact, help, engines, harmless, apply }
+        let (default, support, differs) = (None, Support::Exact, None);
+        Self { name, aliases, category, kind, default, support, help, engines, harmless, apply, differs }
     }
 
     const fn ignored(
@@ -164,6 +170,16 @@ impl Entry {
         Self { harmless, ..self }
     }
 
+    /// For an option that is not exact with some jobs only: those of which this is true.
+    const fn when(self, differs: fn(&Settings) -> bool) -> Self {
+        Self { differs: Some(differs), ..self }
+    }
+
+    /// For an option that is not exact in ways that lowering tells of where it meets them.
+    const fn told_by_lowering(self) -> Self {
+        self.when(|_| false)
+    }
+
     /// Whether a job with this engine may have it.
     pub fn belongs_to(&self, engine: Engine) -> bool {
         self.engines.is_empty() || self.engines.contains(&engine.name())
@@ -172,6 +188,36 @@ impl Entry {
     /// Whether it takes a value, in a job without other options.
     pub fn accepts(&self, value: &str) -> bool {
         self.put(Some(value), &mut Settings::default()).is_ok()
+    }
+
+    /// What to tell whoever gave a job with these settings this value: that it is not what happens.
+    pub(super) fn note(&self, value: Option<&str>, settings: &Settings) -> Option<String> {
+        let is_harmless = value.is_some_and(|value| self.harmless.contains(&value.trim()));
+        if is_harmless || self.differs.is_some_and(|differs| !differs(settings)) {
+            return None;
+        }
+        match self.support {
+            Support::Approximate(reason) => Some(format!("{} is approximate: {reason}", self.name)),
+            Support::Ignored(reason) => Some(format!("{} is ignored: {reason}", self.name)),
+            Support::Exact | Support::Refused(_) => None,
+        }
+    }
+
+    /// Whether a value is above a bound of its kind. A share is not: it shrinks with what it is a share of.
+    pub(super) fn is_above(&self, value: Option<&str>, bound: &str, settings: &Settings) -> bool {
+        let read = |text| {
+            let mut reading = Reading { kilobyte_base: settings.report.kilobyte_base, ..Reading::default() };
+            self.kind.read(text, &mut reading).ok()
+        };
+        read(value).zip(read(Some(bound))).is_some_and(|(value, bound)| match (value, bound) {
+            (Value::Integer(value), Value::Integer(bound)) => value > bound,
+            (Value::Size(value), Value::Size(bound))
+            | (Value::Extent(Extent::Bytes(value)), Value::Extent(Extent::Bytes(bound))) => value > bound,
+            (Value::SizeRange(value), Value::SizeRange(bound)) => value.high > bound.high,
+            (Value::Time(value), Value::Time(bound)) => value > bound,
+            (Value::TimeRange(value), Value::TimeRange(bound)) => value.high > bound.high,
+            _ => false,
+        })
     }
 
     /// Reads a value and puts it into the settings; what surprises is remarked on.
@@ -220,10 +266,10 @@ pub(super) fn nearest(name: &str) -> Option<&'static str> {
     suggestion::nearest(name, all().map(|entry| entry.name))
 }
 
-/// Why an unknown option is refused.
-pub(super) fn unknown(name: &str) -> Wrong {
+/// Why an unknown option is refused, with a known one that is meant perhaps.
+pub(super) fn unknown(name: &str, suggests: bool) -> Wrong {
     let wrong = Wrong::new(format!("there is no option \"{name}\""));
-    match nearest(name) {
+    match suggests.then(|| nearest(name)).flatten() {
         Some(nearest) => wrong.instead(format!("did you mean {nearest}?")),
         None => wrong,
     }

@@ -13,6 +13,7 @@ const HEAD: &str = "\
 plimsoll reads fio's job files and command lines as they are, does them with its own engines, and says what it did not
 take literally. An option is honoured exactly, approximately, or ignored with a note; or it is refused, because a result
 without it would be about something else. All problems of a job file are told at once, with the line and what to write.
+Notes are about jobs: there is one where a job gets something else than it asks for, and none where it does not matter.
 
 Refused as well is what fio accepts and misreads:
 
@@ -26,7 +27,23 @@ Refused as well is what fio accepts and misreads:
 Taken, with a note: `size=1GiB`, which is 10^9 bytes to fio unless `kb_base=1000`; `bs = 8k`, whose unit fio ignores
 because of the blank.
 
-Of plimsoll's own are `--to-plan`, `--override`, `--destroy`, `--keep-files`, `--history` and `--no-history`.
+Files are called, sized, laid out and kept as by fio. Beside each that plimsoll makes is a mark, `NAME.plimsoll`,
+without which nothing is written to a file that is there already: what fio or anybody else made is read, and has to be
+removed before a job writes there. A device that a job writes to has to be blank, and named by `--destroy DEVICE`. A
+rate is an open loop: an operation is timed from when it was due, so that a second in which the storage stands still
+is in the percentiles; fio times only what it sends, and sends nothing meanwhile. The exit code is 0, 1 when anything
+went wrong, or 130 after an interruption. Where nobody watches, standard error has errors only, because programs take
+what is there for a failure. Each run is in the history, as other runs are.
+
+Reports have fio's names, order and types in each of its formats. Where they differ, it is meant. JSON is whole also
+when a job failed or was never run. Percentiles do not end at 17 seconds. Samples are of seconds, and one in which
+nothing was done is among them, so that `iops_min` can be 0. Submission is not timed by itself: `slat` is zero, and
+`clat` and `lat` are the same. Objects named `plimsoll` in JSON, and lines that begin with that word in the normal
+report, have the verdict about each job, what was found, and which record holds everything. Logs have an entry for each
+second, or for `log_avg_msec` if that is longer.
+
+Of plimsoll's own are `--to-plan`, `--override`, `--within`, `--destroy`, `--keep-files`, `--history` and
+`--no-history`.
 ";
 
 /// The page, in Markdown.

@@ -8,8 +8,11 @@ pub(super) fn nearest<'a>(word: &str, names: impl Iterator<Item = &'a str>) -> O
     if word.is_empty() || word.len() > LENGTH_MAX {
         return None;
     }
-    let nearest = names.map(|name| (distance(word, name), name)).min_by_key(|(distance, _)| *distance)?;
-    (nearest.0 <= word.len().div_ceil(2).min(nearest.1.len())).then_some(nearest.1)
+    let most = word.len().div_ceil(2);
+    // The letters that one has more are as many differences, which need no counting.
+    let alike = names.filter(|name| name.len().abs_diff(word.len()) <= most);
+    let nearest = alike.map(|name| (distance(word, name), name)).min_by_key(|(distance, _)| *distance)?;
+    (nearest.0 <= most.min(nearest.1.len())).then_some(nearest.1)
 }
 
 /// The least number of letters to insert, drop or replace that makes one word the other.

@@ -39,14 +39,14 @@ pub struct Switches {
     pub status_interval: Option<Span>,
     /// `--idle-prof`.
     pub idle_profile: Option<IdleProfile>,
-    /// `--aux-path`: where files of plimsoll's own go.
-    pub aux_path: Option<String>,
     /// A question that is answered instead of running.
     pub question: Option<Question>,
     /// `--to-plan`: write the plan file that says the same.
     pub to_plan: bool,
     /// `--override`: options that go before those of every job.
-    pub overrides: Vec<(String, String)>,
+    pub overrides: Vec<Override>,
+    /// `--within`: the directory that the paths of all jobs are kept below.
+    pub within: Option<String>,
     /// `--destroy`: blank devices that may be written.
     pub destroys: Vec<String>,
     /// `--keep-files`.
@@ -74,16 +74,27 @@ impl Default for Switches {
             eta_newline: None,
             status_interval: None,
             idle_profile: None,
-            aux_path: None,
             question: None,
             to_plan: false,
             overrides: Vec::new(),
+            within: None,
             destroys: Vec::new(),
             keeps_files: false,
             history: None,
             is_without_history: false,
         }
     }
+}
+
+/// An option that goes before that of a job.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Override {
+    /// The name of the option.
+    pub name: String,
+    /// Its value.
+    pub value: String,
+    /// Whether only a value above it gives way: `numjobs<=4`.
+    pub is_most: bool,
 }
 
 /// Which reports are written; several may be.
@@ -263,18 +274,30 @@ pub static SWITCHES: &[Switch] = &[
         };
         Ok(())
     }),
-    Switch::exact("eta-interval", 'O', Argument::Required, "How often progress is shown", |s, v| {
-        s.eta_interval = at_least(v, 250)?;
-        Ok(())
-    }),
+    Switch::exact(
+        "eta-interval",
+        'O',
+        Argument::Required,
+        "How often progress is shown, at most once a second",
+        |s, v| {
+            s.eta_interval = at_least(v, 250)?;
+            Ok(())
+        },
+    ),
     Switch::exact("eta-newline", 'E', Argument::Required, "How often progress begins a new line", |s, v| {
         s.eta_newline = Some(at_least(v, 1)?);
         Ok(())
     }),
-    Switch::exact("status-interval", 'L', Argument::Required, "How often a report is written meanwhile", |s, v| {
-        s.status_interval = Some(at_least(v, 1)?);
-        Ok(())
-    }),
+    Switch::exact(
+        "status-interval",
+        'L',
+        Argument::Required,
+        "How often a report is written meanwhile, at most once a second",
+        |s, v| {
+            s.status_interval = Some(at_least(v, 1)?);
+            Ok(())
+        },
+    ),
     Switch::exact("idle-prof", 'I', Argument::Required, "Report idle processors: system or percpu", |s, v| {
         s.idle_profile = Some(match v {
             "system" => IdleProfile::System,
@@ -285,10 +308,6 @@ pub static SWITCHES: &[Switch] = &[
             }
             _ => return Err(Wrong::new(format!("\"{v}\" is not system or percpu")).instead("write one of them")),
         });
-        Ok(())
-    }),
-    Switch::exact("aux-path", 'K', Argument::Required, "Where plimsoll's own files go", |s, v| {
-        s.aux_path = Some(v.into());
         Ok(())
     }),
     Switch::exact("version", 'v', Argument::None, "Show the version", |s, _| {
@@ -311,8 +330,12 @@ pub static SWITCHES: &[Switch] = &[
         s.to_plan = true;
         Ok(())
     }),
-    Switch::ours("override", Argument::Required, "Options for every job, as size=64m,runtime=2", |s, v| {
+    Switch::ours("override", Argument::Required, "Options for every job, as size=64m,runtime=2,numjobs<=4", |s, v| {
         s.overrides.extend(overrides(v)?);
+        Ok(())
+    }),
+    Switch::ours("within", Argument::Required, "Keep the paths of all jobs below this directory", |s, v| {
+        s.within = Some(v.into());
         Ok(())
     }),
     Switch::ours("destroy", Argument::Required, "Permit writing to this blank device; can be repeated", |s, v| {
@@ -332,6 +355,7 @@ pub static SWITCHES: &[Switch] = &[
         Ok(())
     }),
     Switch::ignored("alloc-size", 'a', Argument::Required, "memory is taken as needed"),
+    Switch::ignored("aux-path", 'K', Argument::Required, "no files of state are written"),
     Switch::ignored("max-jobs", 'j', Argument::Required, "fio ignores it too"),
     Switch::ignored("debug", 'd', Argument::Required, "there is no such output"),
     Switch::refused("client", 'C', Argument::Required, ONE_MACHINE),
@@ -385,13 +409,17 @@ fn at_least(text: &str, milliseconds: u64) -> Result<Span, Wrong> {
     Ok(span)
 }
 
-/// `size=64m,bs=4k,8k,runtime=2`: what has no `=` belongs to the value before it.
-fn overrides(text: &str) -> Result<Vec<(String, String)>, Wrong> {
-    let mut overrides: Vec<(String, String)> = Vec::new();
+/// `size=64m,bs=4k,8k,runtime=2,numjobs<=4`: what has no `=` belongs to the value before it.
+fn overrides(text: &str) -> Result<Vec<Override>, Wrong> {
+    let mut overrides: Vec<Override> = Vec::new();
     for part in text.split(',') {
         match (part.split_once('='), overrides.last_mut()) {
-            (Some((name, value)), _) => overrides.push((name.trim().to_owned(), value.to_owned())),
-            (None, Some((_, value))) => {
+            (Some((name, value)), _) => {
+                let most = name.trim().strip_suffix('<');
+                let name = most.unwrap_or(name).trim().to_owned();
+                overrides.push(Override { name, value: value.to_owned(), is_most: most.is_some() });
+            }
+            (None, Some(Override { value, .. })) => {
                 value.push(',');
                 value.push_str(part);
             }
@@ -410,9 +438,12 @@ mod tests {
 
     #[test]
     fn overrides_keep_the_commas_of_values() {
-        let found = overrides("size=64m,bs=4k,8k,runtime=2").unwrap();
-        let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
-        assert_eq!(found, [pair("size", "64m"), pair("bs", "4k,8k"), pair("runtime", "2")]);
+        let found = overrides("size=64m,bs=4k,8k,runtime=2,numjobs <= 4").unwrap();
+        let found: Vec<_> = found.iter().map(|o| (o.name.as_str(), o.value.as_str(), o.is_most)).collect();
+        assert_eq!(
+            found,
+            [("size", "64m", false), ("bs", "4k,8k", false), ("runtime", "2", false), ("numjobs", " 4", true)]
+        );
         assert!(overrides("64m").is_err());
     }
 

@@ -10,8 +10,12 @@ use super::{
     problem::{COMMAND_LINE, Note, Place, Problem, Problems, Wrong},
     settings::Settings,
     substitution::{Values, substitute},
-    switches::Switches,
+    switches::{Override, Switches},
+    within,
 };
+
+/// For how many problems the nearest known word is looked for, which takes time.
+const SUGGESTIONS_MAX: usize = 8;
 
 /// What a translation has to know of the machine; nothing is looked up.
 pub struct Surroundings<'a> {
@@ -222,13 +226,15 @@ impl Translator {
         let mut ranked: Vec<_> = asked.into_iter().map(|asked| (options::find(&asked.name), asked)).collect();
         ranked.sort_by_key(|(entry, asked)| rank(asked, *entry));
         for (entry, asked) in ranked {
-            // Finding what an unknown word is near to takes time, and nobody reads so many problems.
             if self.problems.len() >= PROBLEMS_MAX {
                 return;
             }
             match entry {
                 Some(entry) => self.apply_one(entry, asked, to),
-                None => self.problem(asked.place, options::unknown(&asked.name)),
+                None => {
+                    let is_among_first = self.problems.len() < SUGGESTIONS_MAX;
+                    self.problem(asked.place, options::unknown(&asked.name, is_among_first));
+                }
             }
         }
     }
@@ -253,15 +259,6 @@ impl Translator {
                 for remark in remarks {
                     self.note(asked.value_place.clone(), remark);
                 }
-                match entry.support {
-                    Support::Approximate(reason) => {
-                        self.note(asked.place.clone(), format!("{} is approximate: {reason}", entry.name));
-                    }
-                    Support::Ignored(reason) => {
-                        self.note(asked.place.clone(), format!("{} is ignored: {reason}", entry.name));
-                    }
-                    Support::Exact | Support::Refused(_) => {}
-                }
             }
             Err(wrong) => {
                 to.has_refused_engine |= entry.name == "ioengine";
@@ -281,9 +278,12 @@ impl Translator {
         own.settings.course.waits_for_all |= follows_file;
         self.apply(asked, &mut own);
         self.override_options(&mut own, &section.place);
-        let Shared { settings, given, .. } = own;
-        let (section, place) = (section.name, section.place);
+        let Shared { mut settings, given, .. } = own;
+        let (mut section, place) = (section.name, section.place);
         let name = settings.name.clone().unwrap_or_else(|| section.clone());
+        if let Some(root) = &self.jobs.switches.within {
+            within::keep(&mut settings, &mut section, &name, root);
+        }
         let mut job = Job { name, section, place, given, settings, group: 0, waits_for: None, file_index };
         if !self.jobs.switches.shows_command {
             self.check(&mut job);
@@ -296,11 +296,24 @@ impl Translator {
     fn override_options(&mut self, own: &mut Shared, place: &Place) {
         let given = own.given.len();
         let overrides = self.jobs.switches.overrides.clone();
-        for (name, value) in overrides {
+        for Override { name, value, is_most } in overrides {
+            if let (true, Some(entry)) = (is_most, options::find(&name)) {
+                let all = own.given[..given].iter().rev().chain(self.global.given.iter().rev());
+                let last = all.into_iter().find(|option| option.name == entry.name);
+                if !last.is_some_and(|last| entry.is_above(last.value.as_deref(), &value, &own.settings)) {
+                    continue;
+                }
+            }
             let asked = Asked { place: place.clone(), value_place: place.clone(), name, value: Some(value) };
             self.apply(vec![asked], own);
         }
-        own.given.truncate(given);
+        // Whoever asks for what is not honoured is told so here, too.
+        for option in own.given.split_off(given) {
+            let note = options::find(option.name).and_then(|entry| entry.note(option.value.as_deref(), &own.settings));
+            if let Some(text) = note {
+                self.note(option.place, text);
+            }
+        }
     }
 
     fn check(&mut self, job: &mut Job) {
@@ -310,6 +323,7 @@ impl Translator {
         let mut settings = std::mem::take(&mut job.settings);
         let findings = checks::check(&mut settings, |name| find(name, &self.global, job).is_some());
         job.settings = settings;
+        self.tell_what_differs(job);
         for finding in findings {
             let place = find(finding.option, &self.global, job).unwrap_or_else(|| job.place.clone());
             self.finding(place, &finding, &job.name);
@@ -331,6 +345,22 @@ impl Translator {
             let wrong = Wrong::new(format!("there are {} jobs with their clones", self.clones));
             self.problem(clones, wrong.instead(format!("ask for at most {CLONES_MAX}")));
             self.clones = 0;
+        }
+    }
+
+    /// Notes the options of a job that are not honoured as they were given. Each is told of once, where it stands.
+    fn tell_what_differs(&mut self, job: &Job) {
+        let given = self.global.given.iter().chain(&job.given);
+        let notes: Vec<Note> = given
+            .filter_map(|option| {
+                let text = options::find(option.name)?.note(option.value.as_deref(), &job.settings)?;
+                Some(Note { place: option.place.clone(), text })
+            })
+            .collect();
+        for note in notes {
+            if !self.jobs.notes.contains(&note) {
+                self.jobs.notes.push(note);
+            }
         }
     }
 

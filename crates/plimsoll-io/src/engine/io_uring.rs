@@ -1,7 +1,7 @@
 //! The `io_uring` engine: operations and results pass through memory shared with the kernel, and one system call both
 //! hands over everything queued and waits.
 //!
-//! Buffers and file are registered, so that the kernel neither pins pages nor counts references for each operation,
+//! Buffers and files are registered, so that the kernel neither pins pages nor counts references for each operation,
 //! and so is the ring itself. What a kernel or a limit does not grant is left out and noted.
 
 use std::{
@@ -48,20 +48,20 @@ const SQPOLL_IDLE_MS: u32 = 1000;
 /// way, because the first request on an empty list always wakes.
 const LOST_WAKE_UP_NS: u64 = 2_000_000;
 
-/// Operations on one file through an `io_uring`.
+/// Operations on files through an `io_uring`.
 ///
 /// To be built on the thread that uses it: the ring takes operations from no other.
 pub struct IoUringEngine {
     // Fields drop in this order: the ring is gone before the buffers it may use.
     ring: IoUring,
     buffers: BufferPool,
-    file: OwnedFd,
+    files: Box<[OwnedFd]>,
     tags: TagsInFlight,
     /// Operations in the submission queue that the kernel has not taken.
     queued: u32,
     /// Results of what was performed without the ring.
     performed: Vec<Completion>,
-    registered_file: bool,
+    registered_files: bool,
     /// How many tags share one registered buffer; `None` when buffers are not registered.
     tags_per_registered_buffer: Option<u16>,
     /// Index of the ring among the registered rings of this thread.
@@ -93,18 +93,18 @@ impl IoUringEngine {
             build_ring(setup, &mut notes).map_err(|error| unavailable("io_uring_setup", &error))?;
         let buffers = BufferPool::new(setup.queue_depth, setup.buffer_bytes)
             .map_err(|error| unavailable("mmap of the buffers", &error))?;
-        let file = setup.file.try_clone_to_owned().map_err(|error| unavailable("dup of the target", &error))?;
+        let files = setup.own_files().map_err(|error| unavailable("dup of the target", &error))?;
         let absolute_deadlines = io_uring_abi::has_absolute_deadlines(ring.as_raw_fd());
         let waits_have_deadlines = ring.params().is_feature_ext_arg() && !setup.iopoll;
         let registered_ring = io_uring_abi::register_ring(ring.as_raw_fd()).ok();
         let mut engine = Self {
             ring,
             buffers,
-            file,
+            files,
             tags: TagsInFlight::new(setup.queue_depth),
             queued: 0,
             performed: Vec::with_capacity(setup.queue_depth as usize),
-            registered_file: false,
+            registered_files: false,
             tags_per_registered_buffer: None,
             registered_ring,
             waits_have_deadlines,
@@ -122,8 +122,9 @@ impl IoUringEngine {
     }
 
     fn register(&mut self) {
-        match self.ring.submitter().register_files(&[self.file.as_raw_fd()]) {
-            Ok(()) => self.registered_file = true,
+        let files: Vec<RawFd> = self.files.iter().map(AsRawFd::as_raw_fd).collect();
+        match self.ring.submitter().register_files(&files) {
+            Ok(()) => self.registered_files = true,
             Err(error) => self.notes.push(format!("the target is not registered with the ring: {error}")),
         }
         let tags_per_buffer = (REGISTERED_BUFFER_BYTES_MAX / self.buffers.stride_bytes()).min(self.buffers.tags());
@@ -150,16 +151,14 @@ impl IoUringEngine {
         let length = checked_length(operation, &self.buffers);
         let pointer = self.buffers.pointer(tag);
         let offset = operation.offset;
-        let registered = Fixed(0);
-        let unregistered = Fd(self.file.as_raw_fd());
         /// Builds the entry for the registered or the plain file.
         macro_rules! on_file {
             (|$file:ident| $build:expr) => {
-                if self.registered_file {
-                    let $file = registered;
+                if self.registered_files {
+                    let $file = Fixed(u32::from(operation.file));
                     $build
                 } else {
-                    let $file = unregistered;
+                    let $file = Fd(self.files[usize::from(operation.file)].as_raw_fd());
                     $build
                 }
             };
@@ -255,7 +254,10 @@ impl Engine for IoUringEngine {
         self.tags.start(tag);
         if self.iopoll && operation.kind.is_sync() {
             // Rings that poll take nothing that cannot be polled for.
-            self.performed.push(Completion { tag, result: sync_here(self.file.as_fd(), operation.kind) });
+            self.performed.push(Completion {
+                tag,
+                result: sync_here(self.files[usize::from(operation.file)].as_fd(), operation.kind),
+            });
             return Ok(());
         }
         // SAFETY: the buffer is that of the tag, which is in flight from here on, and long enough for the operation.

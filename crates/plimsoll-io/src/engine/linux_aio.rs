@@ -7,7 +7,7 @@
 use std::{
     cell::Cell,
     io, mem,
-    os::fd::{AsFd, AsRawFd, OwnedFd},
+    os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd},
 };
 
 use plimsoll_workload::operation::{Operation, OperationKind};
@@ -24,14 +24,14 @@ use crate::{
     probe::{EngineKind, EngineUnavailable, explain},
 };
 
-/// Operations on one file through an AIO context.
+/// Operations on files through an AIO context.
 pub struct LinuxAioEngine {
     // Fields drop in this order: the context is gone before the operations and buffers it may use.
     context: Option<AioContext>,
     /// Cells, because the queue points to them while others are filled.
     iocbs: Box<[Cell<Iocb>]>,
     buffers: BufferPool,
-    file: OwnedFd,
+    files: Box<[OwnedFd]>,
     tags: TagsInFlight,
     /// Operations that the kernel has not taken, oldest first.
     queue: Vec<*mut Iocb>,
@@ -55,10 +55,10 @@ impl LinuxAioEngine {
         let context = AioContext::new(setup.queue_depth).map_err(|error| unavailable("io_setup", &error))?;
         let buffers = BufferPool::new(setup.queue_depth, setup.buffer_bytes)
             .map_err(|error| unavailable("mmap of the buffers", &error))?;
-        let file = setup.file.try_clone_to_owned().map_err(|error| unavailable("dup of the target", &error))?;
+        let files = setup.own_files().map_err(|error| unavailable("dup of the target", &error))?;
         let iocb = |tag: usize| {
             let buffer = buffers.pointer(Tag(tag as u16)).expose_provenance() as u64;
-            Cell::new(Iocb { data: tag as u64, fd: file.as_raw_fd() as u32, buffer, ..Iocb::default() })
+            Cell::new(Iocb { data: tag as u64, buffer, ..Iocb::default() })
         };
         let iocbs = (0..depth).map(iocb).collect();
         let notes = if setup.iopoll { vec!["native AIO cannot poll for completions".to_owned()] } else { Vec::new() };
@@ -66,7 +66,7 @@ impl LinuxAioEngine {
             context: Some(context),
             iocbs,
             buffers,
-            file,
+            files,
             tags: TagsInFlight::new(setup.queue_depth),
             queue: Vec::with_capacity(depth),
             events: vec![IoEvent::default(); depth].into_boxed_slice(),
@@ -94,7 +94,7 @@ impl LinuxAioEngine {
                         let errno = errno.unwrap_or(Errno::IO);
                         // SAFETY: the pointer is to an element of `iocbs`, which nobody changes while it is queued.
                         let iocb = unsafe { self.queue[taken].read() };
-                        self.performed.push(refused(&iocb, errno, &self.file));
+                        self.performed.push(refused(&iocb, errno));
                         taken += 1;
                     }
                 },
@@ -144,10 +144,12 @@ fn ended(event: IoEvent, tags: &mut TagsInFlight) -> Completion {
 }
 
 /// What becomes of an operation that `io_submit` refused: file systems without asynchronous sync are synced here.
-fn refused(iocb: &Iocb, errno: Errno, file: &OwnedFd) -> Completion {
+fn refused(iocb: &Iocb, errno: Errno) -> Completion {
+    // SAFETY: the descriptor is one of the engine's, which are open as long as it is.
+    let file = unsafe { BorrowedFd::borrow_raw(iocb.fd as RawFd) };
     let result = match iocb.command {
-        COMMAND_FSYNC if errno == Errno::INVAL => sync_here(file.as_fd(), OperationKind::Sync),
-        COMMAND_FDSYNC if errno == Errno::INVAL => sync_here(file.as_fd(), OperationKind::DataSync),
+        COMMAND_FSYNC if errno == Errno::INVAL => sync_here(file, OperationKind::Sync),
+        COMMAND_FDSYNC if errno == Errno::INVAL => sync_here(file, OperationKind::DataSync),
         _ => -errno.raw_os_error(),
     };
     Completion { tag: Tag(iocb.data as u16), result }
@@ -165,6 +167,7 @@ impl Engine for LinuxAioEngine {
         self.tags.start(tag);
         let cell = &self.iocbs[usize::from(tag.0)];
         let mut iocb = cell.get();
+        iocb.fd = self.files[usize::from(operation.file)].as_raw_fd() as u32;
         (iocb.command, iocb.length, iocb.offset) = match operation.kind {
             OperationKind::Read => (COMMAND_READ, u64::from(length), operation.offset as i64),
             OperationKind::Write => (COMMAND_WRITE, u64::from(length), operation.offset as i64),

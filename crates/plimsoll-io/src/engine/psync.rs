@@ -21,17 +21,17 @@ use crate::{
     probe::{EngineKind, EngineUnavailable, explain},
 };
 
-/// Operations on one file by blocking calls.
+/// Operations on files by blocking calls.
 ///
 /// To be built on the thread that uses it, which gets a table of open files of its own.
 pub struct PsyncEngine {
-    file: OwnedFd,
+    files: Box<[OwnedFd]>,
     buffers: BufferPool,
     tags: TagsInFlight,
     /// Results that [`Engine::wait`] has not handed out.
     performed: Vec<Completion>,
     iopoll: bool,
-    /// Neither `Send` nor `Sync`: its file is open on its thread only.
+    /// Neither `Send` nor `Sync`: its files are open on its thread only.
     thread: PhantomData<*const ()>,
 }
 
@@ -47,7 +47,7 @@ impl PsyncEngine {
         };
         own_open_files();
         Ok(Self {
-            file: setup.file.try_clone_to_owned().map_err(|error| unavailable("dup of the target", &error))?,
+            files: setup.own_files().map_err(|error| unavailable("dup of the target", &error))?,
             buffers: BufferPool::new(setup.queue_depth, setup.buffer_bytes)
                 .map_err(|error| unavailable("mmap of the buffers", &error))?,
             tags: TagsInFlight::new(setup.queue_depth),
@@ -61,18 +61,19 @@ impl PsyncEngine {
     fn perform(&mut self, tag: Tag, operation: Operation) -> i32 {
         let length = checked_length(operation, &self.buffers) as usize;
         let (kind, offset) = (operation.kind, operation.offset);
+        let file = &self.files[usize::from(operation.file)];
         if kind.is_sync() {
-            return sync_here(self.file.as_fd(), kind);
+            return sync_here(file.as_fd(), kind);
         }
         let bytes = &mut self.buffers.slice(tag)[..length];
         loop {
             let result = match (kind, self.iopoll) {
-                (OperationKind::Read, false) => pread(&self.file, &mut *bytes, offset),
-                (_, false) => pwrite(&self.file, bytes, offset),
+                (OperationKind::Read, false) => pread(file, &mut *bytes, offset),
+                (_, false) => pwrite(file, bytes, offset),
                 (OperationKind::Read, true) => {
-                    preadv2(&self.file, &mut [IoSliceMut::new(bytes)], offset, ReadWriteFlags::HIPRI)
+                    preadv2(file, &mut [IoSliceMut::new(bytes)], offset, ReadWriteFlags::HIPRI)
                 }
-                (_, true) => pwritev2(&self.file, &[IoSlice::new(bytes)], offset, ReadWriteFlags::HIPRI),
+                (_, true) => pwritev2(file, &[IoSlice::new(bytes)], offset, ReadWriteFlags::HIPRI),
             };
             return match result {
                 Ok(transferred) => transferred as i32,
@@ -115,7 +116,7 @@ impl Engine for PsyncEngine {
 ///
 /// In a shared table the kernel counts a reference around every call, because another thread might close the file
 /// meanwhile; that is some 15 ns of each operation. Where it is forbidden the calls just stay that much dearer.
-fn own_open_files() {
+pub(super) fn own_open_files() {
     // SAFETY: descriptors that exist now stay valid here, and the engine, which is not `Send`, keeps the only ones
     // that are opened afterwards.
     let _ = unsafe { unshare_unsafe(UnshareFlags::FILES) };

@@ -30,8 +30,10 @@ pub enum Aspect {
     WorkingSet,
     /// Where these begin.
     Offset,
-    /// Whether jobs share files.
+    /// Whether jobs share files, and how many they have.
     FileSharing,
+    /// What is in files before they are written to.
+    Layout,
     /// The distance between sequential operations.
     Stride,
     /// Which blocks are chosen how often.
@@ -52,13 +54,15 @@ pub enum Aspect {
     Engine,
     /// Polling, and waiting for several completions at once.
     Polling,
+    /// Whether other cells ran at the same time.
+    Company,
     /// The command that loaded the machine meanwhile.
     Background,
 }
 
 impl Aspect {
     /// All of them.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 20] = [
         Self::Pattern,
         Self::BlockSize,
         Self::QueueDepth,
@@ -66,6 +70,7 @@ impl Aspect {
         Self::WorkingSet,
         Self::Offset,
         Self::FileSharing,
+        Self::Layout,
         Self::Stride,
         Self::Distribution,
         Self::CacheMode,
@@ -76,6 +81,7 @@ impl Aspect {
         Self::Verification,
         Self::Engine,
         Self::Polling,
+        Self::Company,
         Self::Background,
     ];
 
@@ -89,6 +95,7 @@ impl Aspect {
             Self::WorkingSet => "working-set",
             Self::Offset => "offset",
             Self::FileSharing => "file-sharing",
+            Self::Layout => "layout",
             Self::Stride => "stride",
             Self::Distribution => "distribution",
             Self::CacheMode => "cache-mode",
@@ -99,6 +106,7 @@ impl Aspect {
             Self::Verification => "verification",
             Self::Engine => "engine",
             Self::Polling => "polling",
+            Self::Company => "company",
             Self::Background => "background",
         }
     }
@@ -147,11 +155,11 @@ fn are_close(one: u64, other: u64) -> bool {
 }
 
 fn working_set(plan: &BlockPlan) -> u64 {
-    plan.size_bytes.saturating_mul(u64::from(plan.file_count()))
+    plan.working_set_bytes()
 }
 
 /// What matters of a cell's plan, as text.
-fn aspects(cell: &Cell) -> [(Aspect, String); 17] {
+fn aspects(cell: &Cell) -> [(Aspect, String); 19] {
     // Every field is named, so that a new parameter does not compile until somebody decides whether it matters.
     let BlockPlan {
         rw,
@@ -165,7 +173,13 @@ fn aspects(cell: &Cell) -> [(Aspect, String); 17] {
         queue_depth,
         offset_bytes,
         size_bytes: _,
+        offset_increment_bytes,
         files,
+        file_count,
+        file_order,
+        file_names: _,
+        file_size_bytes: _,
+        layout,
         gap_bytes,
         distribution,
         buffered,
@@ -190,6 +204,7 @@ fn aspects(cell: &Cell) -> [(Aspect, String); 17] {
         sqpoll,
         pin: _,
         keep_going: _,
+        ends_phase: _,
     } = &cell.plan;
     let is_set = |is_set: bool, text: String| if is_set { text } else { "none".to_owned() };
     let reads = cell.plan.reads().then(|| read_block_sizes.to_string());
@@ -214,18 +229,26 @@ fn aspects(cell: &Cell) -> [(Aspect, String); 17] {
         (*sqpoll, "sqpoll".to_owned()),
         (*batch > 1, format!("batches of {batch}")),
     ]);
+    let pattern = match cell.plan.name_operation() {
+        Some(operation) => format!("{operation} {rw}"),
+        None => format!("{rw} {read_percent} % read {random_percent} % random"),
+    };
     let sharing = match files {
         FileSharing::PerJob if *jobs > 1 => "per job",
         _ => "shared",
     };
+    let apart = offset_increment_bytes.filter(|_| *jobs > 1).map(|apart| format!("{} apart", numbers::bytes(apart)));
+    let several = (*file_count > 1).then(|| format!("{file_count} files, {file_order}"));
+    let sharing = [Some(sharing.to_owned()), apart, several].into_iter().flatten().collect::<Vec<_>>().join(", ");
     [
-        (Aspect::Pattern, format!("{rw} {read_percent} % read {random_percent} % random")),
+        (Aspect::Pattern, pattern),
         (Aspect::BlockSize, block_size),
         (Aspect::QueueDepth, queue_depth.to_string()),
         (Aspect::Jobs, jobs.to_string()),
         (Aspect::WorkingSet, numbers::bytes(working_set(&cell.plan))),
         (Aspect::Offset, numbers::bytes(*offset_bytes)),
-        (Aspect::FileSharing, sharing.to_owned()),
+        (Aspect::FileSharing, sharing),
+        (Aspect::Layout, is_set(cell.plan.writes(), layout.to_string())),
         (Aspect::Stride, numbers::bytes(*gap_bytes)),
         (Aspect::Distribution, is_set(*random_percent > 0, distribution.to_string())),
         (Aspect::CacheMode, if *buffered { "buffered" } else { "direct" }.to_owned()),
@@ -236,6 +259,7 @@ fn aspects(cell: &Cell) -> [(Aspect, String); 17] {
         (Aspect::Verification, if *verify { "on" } else { "off" }.to_owned()),
         (Aspect::Engine, cell.engine.to_string()),
         (Aspect::Polling, polling),
+        (Aspect::Company, if cell.phase.is_some() { "at the same time as others" } else { "in turns" }.to_owned()),
     ]
 }
 

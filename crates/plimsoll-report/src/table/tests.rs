@@ -73,6 +73,7 @@ fn failing() -> Record {
         blocks_checked: 262_144,
         mismatches: 9,
         examples: (1..=7).map(|block| format!("offset {}: a lost write", block * 4096)).collect(),
+        ..VerificationResult::default()
     });
     story.tell(&RunEvent::SlotFinished(Box::new(slot)));
     story.end(3_200_000_000, Outcome::Failed)

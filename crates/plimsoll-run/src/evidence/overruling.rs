@@ -12,7 +12,8 @@ use super::{cache::cache_numbers, client::client_limits};
 /// Whether a cell's numbers are about something else than the storage. A cache is named before the machine: what a
 /// cache answers is limited by the machine, of course.
 pub fn overruling(cell: &Cell, environment: &Environment) -> Option<Overruling> {
-    if cell.engine == EngineChoice::Memory {
+    // What creates, stats and deletes files is the kernel, in memory and on our processors: that is what is measured.
+    if cell.engine == EngineChoice::Memory || cell.plan.name_operation().is_some() {
         return None;
     }
     if !cache::signs(&cache_numbers(cell)).is_empty() {

@@ -17,6 +17,7 @@ use uuid::Uuid;
 
 use super::{
     marker::{Owner, Unfinished, file_of_sidecar, part_of_unfinished_name, run_of_directory_name},
+    name_set::{is_marker_name, remove_names},
     registry::{AbandonedList, Entry, ObjectKind, abandoned_lists},
     removal::{Authority, Outcome, entries, remove_directory, remove_file, remove_unfinished},
 };
@@ -98,6 +99,7 @@ fn sweep_entry(entry: &Entry, list: &AbandonedList, here: &Owner, sweep: &mut Sw
     let authority = Authority::LeftoversOf(list.run);
     let outcomes = match entry.kind {
         ObjectKind::Directory => vec![remove_directory(parent.as_fd(), name, authority, here)],
+        ObjectKind::Names => vec![remove_names(parent.as_fd(), name, authority, here)],
         ObjectKind::File => vec![
             remove_file(parent.as_fd(), name, authority, here),
             remove_unfinished(parent.as_fd(), name, list.run, Unfinished::Marker),
@@ -178,6 +180,8 @@ fn remove_named(
 ) {
     if run_of_directory_name(name).is_some() {
         sweep.note(parent_path.join(name), remove_directory(parent, name, authority, here));
+    } else if is_marker_name(name) {
+        sweep.note(parent_path.join(name), remove_names(parent, name, authority, here));
     } else if let Some((file, run, part)) = part_of_unfinished_name(name) {
         sweep.note(parent_path.join(name), remove_unfinished(parent, file, run, part));
     } else if let Some(file) = file_of_sidecar(name) {

@@ -21,6 +21,8 @@ use rustix::{
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use super::name_set::NameSet;
+
 /// The marker's name inside of a test directory.
 pub(crate) const MARKER_NAME: &str = ".plimsoll";
 /// What a test directory's name starts with; the run's id follows.
@@ -35,8 +37,10 @@ const SCHEMA: &str = "plimsoll-object/1";
 /// How every marker begins, whatever changes in it.
 const BEGINNING: &[u8] = b"{\n  \"schema\": \"plimsoll-object/1\"";
 
-/// Markers are far smaller; whatever is larger is not one.
-const MARKER_BYTES_MAX: usize = 4096;
+/// Markers are smaller; whatever is larger is not one. Most take far less than the first of these, but those of many
+/// files name them all.
+const MARKER_BYTES: usize = 4096;
+const MARKER_BYTES_MAX: usize = 16 << 20;
 
 /// The run that owns test objects.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -83,6 +87,9 @@ pub(crate) struct Marker {
     pub(crate) locked: bool,
     /// Which file the marker is for, when it lies beside one. Files in a test directory are known by their names.
     pub(crate) file: Option<FileIdentity>,
+    /// Which files the marker is for, when they are many that have names of their own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) names: Option<NameSet>,
 }
 
 /// What tells a file from another that took its name.
@@ -121,6 +128,7 @@ impl Marker {
             kept: false,
             locked: true,
             file: None,
+            names: None,
         }
     }
 
@@ -239,12 +247,15 @@ impl MarkerFile {
 }
 
 fn read(file: &File) -> io::Result<Vec<u8>> {
-    let mut text = vec![0; MARKER_BYTES_MAX];
+    let mut text = vec![0; MARKER_BYTES];
     let mut length = 0;
     loop {
         match file.read_at(&mut text[length..], length as u64)? {
             0 => break,
             bytes => length += bytes,
+        }
+        if length == text.len() && text.starts_with(BEGINNING) && length < MARKER_BYTES_MAX {
+            text.resize(length * 2, 0);
         }
     }
     text.truncate(length);

@@ -46,6 +46,8 @@ pub(crate) enum ObjectKind {
     Directory,
     /// A file with a marker beside it.
     File,
+    /// The marker of many files.
+    Names,
 }
 
 /// One object of a run.

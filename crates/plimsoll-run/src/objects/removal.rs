@@ -79,7 +79,7 @@ pub(crate) enum Outcome {
 }
 
 impl Outcome {
-    fn or_failed(result: io::Result<Self>) -> Self {
+    pub(crate) fn or_failed(result: io::Result<Self>) -> Self {
         result.unwrap_or_else(|error| Self::Left(LeftReason::Failed(error)))
     }
 }
@@ -229,13 +229,13 @@ pub(crate) fn remove_unfinished(parent: BorrowedFd<'_>, file: &OsStr, run: Uuid,
     Outcome::or_failed(remove())
 }
 
-fn in_use(marker: Option<Marker>) -> LeftReason {
+pub(crate) fn in_use(marker: Option<Marker>) -> LeftReason {
     let (pid, host) = marker.map_or((0, String::new()), |marker| (marker.pid, marker.host));
     LeftReason::InUse { pid, host }
 }
 
 /// Why an object whose lock we hold, or which has none, must stay all the same.
-fn objection(marker: &Marker, authority: Authority, here: &Owner) -> Option<LeftReason> {
+pub(crate) fn objection(marker: &Marker, authority: Authority, here: &Owner) -> Option<LeftReason> {
     let explicit = authority == Authority::Explicit;
     if marker.kept && !explicit {
         return Some(LeftReason::Kept);
@@ -285,7 +285,7 @@ fn size(directory: BorrowedFd<'_>, name: &OsStr) -> io::Result<Option<u64>> {
 }
 
 /// Unlinks a regular file and tells its size, zero when it is gone already; `None` when it is something else.
-fn remove_regular(directory: BorrowedFd<'_>, name: &OsStr) -> io::Result<Option<u64>> {
+pub(crate) fn remove_regular(directory: BorrowedFd<'_>, name: &OsStr) -> io::Result<Option<u64>> {
     let facts = match statat(directory, name, AtFlags::SYMLINK_NOFOLLOW) {
         Err(Errno::NOENT) => return Ok(Some(0)),
         facts => facts?,

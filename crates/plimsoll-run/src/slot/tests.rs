@@ -20,6 +20,7 @@ fn visit_memory(plan: &BlockPlan, stop: &AtomicBool, on_interval: &mut dyn FnMut
         in_memory: false,
         device: None,
         files: &[file.as_fd()],
+        names: None,
         round: 0,
         delay_ns: 0,
         ramp_ns: plan.ramp_ns,
@@ -30,6 +31,7 @@ fn visit_memory(plan: &BlockPlan, stop: &AtomicBool, on_interval: &mut dyn FnMut
         keeps_seconds: false,
         run_started_ns: 0,
         stop,
+        over: None,
     };
     visit(&setup, on_interval).unwrap()
 }

@@ -145,7 +145,7 @@ proptest! {
 fn visits(plan: &BlockPlan, lanes: u32) -> HashMap<(u32, u64), u32> {
     let mut visits = HashMap::new();
     for job in 0..plan.jobs {
-        let file = if plan.file_count() == 1 { 0 } else { job };
+        let file = if plan.files_in_all() == 1 { 0 } else { job };
         for lane in 0..lanes {
             let mut stream = OperationStream::lane(plan, job, lane, lanes, 99);
             while stream.pass() == 0 {

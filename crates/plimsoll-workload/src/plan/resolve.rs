@@ -1,13 +1,13 @@
 //! From a workload as asked to a plan: every decision and every refusal.
 
-use super::{BlockPlan, CellPlan, Pacing, Plan, PlanError, labels};
+use super::{BlockPlan, CellPlan, Pacing, Plan, PlanError, labels, names};
 use crate::{
     block_sizes::BlockSizes,
     certainty::{BOOKEND, Certainty, Precision, StoppingRule},
     distribution::Distribution,
     limits,
     payload::{Fill, Payload},
-    settings::{Arrival, Effort, EngineChoice, FileSharing, RateScope, ReadWrite, SyncMode},
+    settings::{Arrival, Effort, EngineChoice, FileSharing, Layout, RateScope, ReadWrite, SyncMode},
     sweep::Sweep,
     target_facts::{TargetFacts, TargetKind},
     units::{ByteCount, Extent, Percent, Rate, Span, in_one_unit},
@@ -34,6 +34,23 @@ const fn usual_ramp(effort: Effort) -> Span {
 /// Slots are at most this long when several cells take turns.
 const INTERLEAVED_SLOT: Span = Span::from_seconds(5);
 
+/// What decides how large files are.
+#[derive(Clone, Copy)]
+struct Spread {
+    jobs: u32,
+    files: FileSharing,
+    file_count: u32,
+    alignment_bytes: u32,
+    block_size_bytes_max: u32,
+}
+
+impl Spread {
+    /// How often there are as many bytes as the size says.
+    fn copies(self) -> u64 {
+        if self.files == FileSharing::PerJob { u64::from(self.jobs) } else { 1 }
+    }
+}
+
 /// How a cell spends its time.
 struct Time {
     stopping: StoppingRule,
@@ -51,12 +68,10 @@ impl Plan {
     ) -> Result<Self, PlanError> {
         certainty.check()?;
         let workloads: Vec<Workload> = workloads.iter().flat_map(Workload::expand).collect();
-        let count = targets.len() * workloads.len();
-        let mut cells = Vec::with_capacity(count);
-        for target in targets {
-            for workload in &workloads {
-                cells.push(CellPlan::resolve(target, workload, certainty, count, seed)?);
-            }
+        let places = places(targets, &workloads)?;
+        let mut cells = Vec::with_capacity(places.len());
+        for (target, workload) in &places {
+            cells.push(CellPlan::resolve(target, &workloads[*workload], certainty, places.len(), seed)?);
         }
         if cells.iter().all(|cell| cell.stopping != StoppingRule::Sure) {
             if certainty.precision.is_some() {
@@ -78,10 +93,11 @@ impl Plan {
             ));
         }
         // The same labels on every target: that is how cells are compared.
-        let labels = cells.iter().take(workloads.len()).map(|cell| cell.workload.clone()).collect();
+        let first = |index: usize| places.iter().position(|(_, workload)| *workload == index);
+        let labels = (0..workloads.len()).filter_map(first).map(|cell| cells[cell].workload.clone()).collect();
         let labels = labels::told_apart(labels, &workloads);
-        for (cell, label) in cells.iter_mut().zip(labels.iter().cycle()) {
-            cell.workload.clone_from(label);
+        for (cell, (_, workload)) in cells.iter_mut().zip(&places) {
+            cell.workload.clone_from(&labels[*workload]);
         }
         Ok(Self {
             seed,
@@ -95,6 +111,23 @@ impl Plan {
     }
 }
 
+/// Which workloads are for which targets, in the order of the cells: those that name a target are for it alone.
+fn places<'a>(targets: &'a [TargetFacts], workloads: &[Workload]) -> Result<Vec<(&'a TargetFacts, usize)>, PlanError> {
+    for workload in workloads {
+        if let Some(name) = &workload.target
+            && !targets.iter().any(|target| target.name == *name)
+        {
+            return Err(PlanError::Target { target: name.clone(), problem: "it is no target of this run".to_owned() });
+        }
+    }
+    let is_for = |workload: &Workload, name: &str| workload.target.as_ref().is_none_or(|own| own == name);
+    let of = |target: &'a TargetFacts| {
+        let workloads = workloads.iter().enumerate().filter(|(_, workload)| is_for(workload, &target.name));
+        workloads.map(|(index, _)| (target, index)).collect::<Vec<_>>()
+    };
+    Ok(targets.iter().flat_map(of).collect())
+}
+
 impl CellPlan {
     fn resolve(
         target: &TargetFacts,
@@ -103,6 +136,7 @@ impl CellPlan {
         cells: usize,
         seed: u64,
     ) -> Result<Self, PlanError> {
+        let workload = &names::decided(workload)?;
         let (stopping, blocks) = Draft { target, workload, certainty }.resolve(cells, seed)?;
         let name = workload.name.clone().unwrap_or_else(|| blocks.describe());
         Ok(Self { target: target.name.clone(), workload: name, stopping, phase: workload.phase, blocks })
@@ -124,6 +158,10 @@ impl Draft<'_> {
             .clone()
             .unwrap_or_else(|| self.workload.rw.map_or_else(|| "unnamed".to_owned(), |rw| rw.as_str().to_owned()));
         PlanError::Contradiction { workload, problem: problem.into() }
+    }
+
+    fn is_of_names(&self) -> bool {
+        self.workload.engine.is_some_and(|engine| engine.name_operation().is_some())
     }
 
     fn unusable(&self, problem: impl Into<String>) -> PlanError {
@@ -159,12 +197,12 @@ impl Draft<'_> {
                 self.contradiction("jobs x queue depth x block size needs more than 4 GiB of buffers: lower one")
             );
         }
-        if workload.engine == Some(EngineChoice::Psync)
+        if let Some(engine) = workload.engine.filter(|engine| engine.blocks())
             && workload.verify != Some(true)
             && u64::from(jobs) * u64::from(queue_depth) > u64::from(limits::THREADS_MAX)
         {
             return Err(self.contradiction(format!(
-                "--engine psync needs a thread for each operation in flight, and --jobs {jobs} x --queue-depth \
+                "--engine {engine} needs a thread for each operation in flight, and --jobs {jobs} x --queue-depth \
                  {queue_depth} is more than {}: lower --queue-depth or --jobs, or choose another engine",
                 limits::THREADS_MAX
             )));
@@ -173,7 +211,13 @@ impl Draft<'_> {
             TargetKind::Directory => workload.files.unwrap_or(FileSharing::Shared),
             TargetKind::File | TargetKind::Device => FileSharing::Shared,
         };
-        let (offset_bytes, size_bytes) = self.region(jobs, files, alignment_bytes, block_size_bytes_max)?;
+        let file_count = self.file_count(jobs, files)?;
+        let spread = Spread { jobs, files, file_count, alignment_bytes, block_size_bytes_max };
+        let (offset_bytes, size_bytes) = if self.is_of_names() {
+            (0, names::content_bytes(self.target, workload, spread.copies())?)
+        } else {
+            self.region(spread)?
+        };
         let random_percent = workload.random_percent.map_or(if rw.is_random() { 100 } else { 0 }, Percent::get);
         let verify = workload.verify.unwrap_or(false);
         let distribution = self.distribution(random_percent, verify)?;
@@ -213,7 +257,13 @@ impl Draft<'_> {
             queue_depth,
             offset_bytes,
             size_bytes,
+            offset_increment_bytes: workload.offset_increment.map(|increment| increment.0),
             files,
+            file_count,
+            file_order: workload.file_order.unwrap_or_default(),
+            file_names: workload.file_names.clone().unwrap_or_default(),
+            file_size_bytes: workload.file_size.map(|size| size.0),
+            layout: self.layout(read_percent, verify)?,
             gap_bytes,
             distribution,
             buffered,
@@ -238,6 +288,7 @@ impl Draft<'_> {
             sqpoll: workload.sqpoll.unwrap_or(false),
             pin: workload.pin.clone().unwrap_or_default(),
             keep_going: workload.keep_going.unwrap_or(false),
+            ends_phase: workload.ends_phase.unwrap_or(false),
             read_block_sizes,
             write_block_sizes,
         };
@@ -288,8 +339,41 @@ impl Draft<'_> {
         Ok(read.max().max(write.max()))
     }
 
+    /// How many files each job has, or all where they share.
+    fn file_count(&self, jobs: u32, files: FileSharing) -> Result<u32, PlanError> {
+        let workload = self.workload;
+        let count = workload.file_count.unwrap_or(1);
+        let apart = if files == FileSharing::PerJob { jobs } else { 1 };
+        let max = if self.is_of_names() { limits::NAMED_FILES_MAX / apart } else { limits::FILES_MAX };
+        if count == 0 || count > max {
+            return Err(self.contradiction(format!("--file-count {count} is out of range: choose 1 to {max}")));
+        }
+        let is_alone =
+            count == 1 && workload.file_names.is_none() && workload.file_size.is_none() && !self.is_of_names();
+        if !is_alone && self.target.kind != TargetKind::Directory {
+            return Err(self.unusable("--file-count, file_names and file_size need a directory to make files in"));
+        }
+        let Some(names) = &workload.file_names else { return Ok(count) };
+        let (had, wanted) = (names.count(), u64::from(count) * u64::from(apart));
+        if had != wanted {
+            return Err(self.contradiction(format!("file_names has {had} names and there are {wanted} files")));
+        }
+        names.problem().map_or(Ok(count), |problem| Err(self.contradiction(problem)))
+    }
+
+    fn layout(&self, read_percent: u8, verify: bool) -> Result<Layout, PlanError> {
+        let needs_content = (read_percent > 0 || verify) && !self.is_of_names();
+        match self.workload.layout {
+            Some(layout) if layout != Layout::Written && needs_content => Err(self.contradiction(format!(
+                "--layout {layout} leaves nothing to read or to verify: leave it out, or only write"
+            ))),
+            layout => Ok(layout.unwrap_or(Layout::Written)),
+        }
+    }
+
     /// Offset and length of the region, within the device or file, or within the free space.
-    fn region(&self, jobs: u32, files: FileSharing, alignment: u32, block: u32) -> Result<(u64, u64), PlanError> {
+    fn region(&self, spread: Spread) -> Result<(u64, u64), PlanError> {
+        let Spread { jobs, files, file_count, alignment_bytes: alignment, block_size_bytes_max: block } = spread;
         let whole = self.target.size_bytes;
         let default = default_size(self.certainty.effort).0;
         let basis = whole.unwrap_or(default);
@@ -301,7 +385,7 @@ impl Draft<'_> {
                 ByteCount(offset)
             )));
         }
-        let copies = if files == FileSharing::PerJob { u64::from(jobs) } else { 1 };
+        let copies = spread.copies();
         let size = match (self.workload.size, whole) {
             (Some(size), _) => size.of(basis),
             (None, Some(whole)) => whole.saturating_sub(offset),
@@ -311,9 +395,24 @@ impl Draft<'_> {
                 default.min(room / (1 << 20) * (1 << 20))
             }
         };
-        let size = size / align * align;
-        let end =
-            offset.checked_add(size).ok_or_else(|| self.contradiction("offset and size together exceed 16 EiB"))?;
+        let size = match u64::from(file_count) {
+            1 => size / align * align,
+            // Each file has whole blocks.
+            count => size / count / u64::from(block) * u64::from(block) * count,
+        };
+        let apart = match (files, self.workload.offset_increment) {
+            (FileSharing::Shared, Some(increment)) => increment.0.saturating_mul(u64::from(jobs - 1)),
+            _ => 0,
+        };
+        if !apart.is_multiple_of(align) {
+            return Err(self.unusable(format!(
+                "--offset-increment is not a multiple of {alignment} bytes, which direct I/O needs here"
+            )));
+        }
+        let end = offset
+            .checked_add(apart)
+            .and_then(|from| from.checked_add(size))
+            .ok_or_else(|| self.contradiction("offset and size together exceed 16 EiB"))?;
         if let Some(whole) = whole
             && end > whole
         {
@@ -333,11 +432,15 @@ impl Draft<'_> {
                 }
             });
         }
+        let each = (end - size + size / u64::from(file_count)).max(self.workload.file_size.map_or(0, |size| size.0));
+        let needed = each.saturating_mul(u64::from(file_count)).saturating_mul(copies);
+        // The memory engine needs no files.
         if whole.is_none()
+            && self.workload.engine != Some(EngineChoice::Memory)
             && let Some(free) = self.target.free_bytes
-            && end.saturating_mul(copies) > free
+            && needed > free
         {
-            let [free, needed] = in_one_unit([free, end.saturating_mul(copies)]);
+            let [free, needed] = in_one_unit([free, needed]);
             return Err(self.unusable(format!("{free} is free but the files need {needed}: lower --size")));
         }
         Ok((offset, size))

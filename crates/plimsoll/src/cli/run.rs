@@ -12,10 +12,11 @@ use plimsoll_workload::{
     block_sizes::BlockSizes,
     certainty::Precision,
     distribution::Distribution,
+    file_space::FileOrder,
     limit::Limit,
     payload::Payload,
     pinning::Pinning,
-    settings::{Arrival, Effort, EngineChoice, FileSharing, RateScope, ReadWrite, SyncMode},
+    settings::{Arrival, Effort, EngineChoice, FileSharing, Layout, RateScope, ReadWrite, SyncMode},
     sweep::Sweep,
     units::{ByteCount, Extent, Percent, Rate, Span},
     workload::{ThinkTime, Workload},
@@ -77,7 +78,7 @@ pub struct RunArguments {
     #[arg(value_name = "TARGET")]
     pub targets: Vec<PathBuf>,
 
-    /// Workloads with a name: see `plimsoll presets`; several are separated by commas
+    /// Workloads by name, with commas between them: see `plimsoll presets`
     #[arg(long, value_name = "NAME", value_delimiter = ',', help_heading = WORKLOAD)]
     pub preset: Vec<String>,
     /// Read targets and workloads from this file (TOML); flags override it
@@ -188,12 +189,26 @@ pub struct WorkloadArguments {
     /// Where the region begins, in bytes or percent [default: 0]
     #[arg(long, allow_hyphen_values = true, value_name = "SIZE", hide_short_help = true)]
     pub offset: Option<Extent>,
+    /// Distance between the regions of jobs that share a file, 0 for the same region [default: parts of it, where jobs
+    /// would repeat each other]
+    #[arg(long, allow_hyphen_values = true, value_name = "SIZE", hide_short_help = true)]
+    pub offset_increment: Option<ByteCount>,
     /// Distance from one sequential operation to the next
     #[arg(long, allow_hyphen_values = true, value_name = "SIZE", hide_short_help = true)]
     pub stride: Option<ByteCount>,
     /// Whether jobs share a file [default: shared]
     #[arg(long, value_parser = words!(FileSharing), hide_short_help = true)]
     pub files: Option<FileSharing>,
+    /// Files of each job, or of all where they share, over which the region is spread [default: 1; to be created,
+    /// statted or deleted: 1000]
+    #[arg(long, allow_hyphen_values = true, value_parser = whole_number::<u32>, value_name = "N", hide_short_help = true)]
+    pub file_count: Option<u32>,
+    /// In which order several files are used: turns, turns:N for N operations in each, sequential [default: turns]
+    #[arg(long, value_name = "ORDER", hide_short_help = true)]
+    pub file_order: Option<FileOrder>,
+    /// What is in new files before the first slot [default: written]
+    #[arg(long, value_parser = words!(Layout), hide_short_help = true)]
+    pub layout: Option<Layout>,
     /// Which blocks random operations choose: uniform, exact-once, zipf:THETA, pareto:H, normal:PERCENT,
     /// hot-cold:ACCESS/SIZE, zoned:ACCESS/SIZE:... [default: uniform]
     #[arg(long, hide_short_help = true)]
@@ -256,6 +271,10 @@ pub struct WorkloadArguments {
     #[arg(long, allow_hyphen_values = true, value_parser = whole_number::<u32>, value_name = "N", help_heading = TIMING, hide_short_help = true)]
     pub phase: Option<u32>,
     /// How I/O reaches the kernel [default: auto]
+    ///
+    /// Each operation of filecreate, filestat and filedelete is about the next of --file-count files, which are made or
+    /// removed before each slot as needed. Files are created and deleted once in a slot (--passes repeats that), and
+    /// statted for as long as any other cell runs. With --size they have that many bytes together, else none.
     #[arg(long, value_parser = words!(EngineChoice), help_heading = ENGINE)]
     pub engine: Option<EngineChoice>,
     /// Wait for so many completions at once [default: whatever is ready]
@@ -291,7 +310,11 @@ impl WorkloadArguments {
             offset,
             io_size,
             stride,
+            offset_increment,
             files,
+            file_count,
+            file_order,
+            layout,
             distribution,
             duration,
             ramp,
@@ -320,6 +343,7 @@ impl WorkloadArguments {
         } = self;
         Workload {
             name: None,
+            target: None,
             rw: *rw,
             read_percent: read_percent.clone(),
             random_percent: *random_percent,
@@ -331,7 +355,13 @@ impl WorkloadArguments {
             offset: *offset,
             io_size: *io_size,
             stride: *stride,
+            offset_increment: *offset_increment,
             files: *files,
+            file_count: *file_count,
+            file_order: *file_order,
+            file_names: None,
+            file_size: None,
+            layout: *layout,
             distribution: distribution.clone(),
             buffered: buffered.then_some(true),
             sync: *sync,
@@ -356,6 +386,7 @@ impl WorkloadArguments {
             sqpoll: sqpoll.then_some(true),
             pin: pin.clone(),
             keep_going: keep_going.then_some(true),
+            ends_phase: None,
             phase: *phase,
         }
     }

@@ -38,7 +38,7 @@ pub fn run(
     } else {
         text::text(&comparison, printer.width(), printer.style())
     };
-    let exit = if comparison.is_breached() { Exit::Expectation } else { Exit::Success };
+    let exit = if comparison.is_breached() { Exit::Failure } else { Exit::Success };
     Ok((answer, exit))
 }
 

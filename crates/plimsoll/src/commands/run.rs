@@ -35,7 +35,7 @@ use crate::{
     environment_variables as environment,
     exit::{Exit, OutputLost},
     printer::Printer,
-    progress,
+    progress::{self, Progress},
     saving::{Saved, Saving},
     state::State,
     stop,
@@ -50,23 +50,8 @@ pub fn run(arguments: &RunArguments, state: &State, printer: Printer) -> anyhow:
             (request, announcement, None)
         }
     };
-    let stop = stop::on_signals().context("listen for signals")?;
-    let mut saving = Saving::new(state, journal, printer);
-    let mut progress = progress::choose(printer.is_quiet(), &request.plan);
-    let before = request.resuming.as_ref().map_or_else(Vec::new, resume::slots);
     let keeps_files = request.keep_files;
-    let record = run_plan(request, &stop, &mut |event| {
-        saving.event(event);
-        progress.event(event);
-        if matches!(event, RunEvent::Started(_)) {
-            // Nothing is announced that is refused.
-            printer.note(&announcement);
-            before.iter().for_each(|event| progress.event(event));
-        }
-    });
-    progress.finish();
-    let record = record.inspect_err(|_| saving.discard())?;
-    let saved = saving.save(&record);
+    let (record, saved) = measure(request, Saving::new(state, journal, printer), &announcement, printer)?;
     if record.outcome == Outcome::Interrupted {
         printer.note(match saved {
             Saved::Nowhere => "interrupted; the partial record is saved nowhere".to_owned(),
@@ -87,6 +72,42 @@ pub fn run(arguments: &RunArguments, state: &State, printer: Printer) -> anyhow:
     };
     printer.answer(answer).map_err(OutputLost)?;
     Ok(exit(&record))
+}
+
+/// Measures, shows how far that is, and saves what came of it.
+pub(super) fn measure(
+    request: RunRequest,
+    saving: Saving,
+    announcement: &str,
+    printer: Printer,
+) -> anyhow::Result<(Record, Saved)> {
+    let mut progress = progress::choose(printer.is_quiet(), &request.plan);
+    measure_and_show(request, saving, announcement, printer, progress.as_mut())
+}
+
+/// The same, shown by whoever called.
+pub(super) fn measure_and_show(
+    request: RunRequest,
+    mut saving: Saving,
+    announcement: &str,
+    printer: Printer,
+    progress: &mut dyn Progress,
+) -> anyhow::Result<(Record, Saved)> {
+    let stop = stop::on_signals().context("listen for signals")?;
+    let before = request.resuming.as_ref().map_or_else(Vec::new, resume::slots);
+    let record = run_plan(request, &stop, &mut |event| {
+        saving.event(event);
+        progress.event(event);
+        if matches!(event, RunEvent::Started(_)) {
+            // Nothing is announced that is refused.
+            printer.note(announcement);
+            before.iter().for_each(|event| progress.event(event));
+        }
+    });
+    progress.finish();
+    let record = record.inspect_err(|_| saving.discard())?;
+    let saved = saving.save(&record);
+    Ok((record, saved))
 }
 
 /// A run as it is asked for, and what is said when it begins.
@@ -184,7 +205,9 @@ fn asked(arguments: &RunArguments) -> anyhow::Result<AskedRun> {
         bail!("--rw and --read-percent would make every workload of a preset or plan the same: leave them out");
     }
     if asked_workloads.is_empty() {
-        if flags.rw.is_some() || defaults.rw.is_some() {
+        let engine = flags.engine.or(defaults.engine);
+        let is_of_names = engine.is_some_and(|engine| engine.name_operation().is_some());
+        if flags.rw.is_some() || defaults.rw.is_some() || is_of_names {
             asked_workloads.push(defaults);
         } else {
             asked_workloads.extend(
@@ -289,7 +312,7 @@ fn plan_file(path: &Path) -> anyhow::Result<PlanFile> {
 }
 
 /// A seed that fits a signed 64-bit integer, which is what TOML and many JSON readers can hold exactly enough.
-fn random_seed() -> anyhow::Result<u64> {
+pub(super) fn random_seed() -> anyhow::Result<u64> {
     let mut bytes = [0_u8; 8];
     rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty()).context("draw a seed")?;
     Ok(u64::from_le_bytes(bytes) >> 12)

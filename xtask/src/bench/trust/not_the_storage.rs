@@ -1,10 +1,6 @@
 //! Rates that are not the storage's: a cache answers, or the machine that measures is what limits.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-    process,
-};
+use std::fs;
 
 use anyhow::Context as _;
 
@@ -17,6 +13,7 @@ use crate::{
         capped_device::{Cap, CappedDevices},
         control_group::{ControlGroup, Controller, Version},
         loop_device::{Backing, LoopDevice},
+        mounted::Mounted,
     },
     child,
 };
@@ -24,33 +21,6 @@ use crate::{
 const DEVICE_BYTES: u64 = 256 << 20;
 const FILE_BYTES: usize = 64 << 20;
 const OPERATIONS: u64 = 500;
-
-/// A file system on a device; unmounted on drop.
-struct Mounted {
-    place: PathBuf,
-    is_mounted: bool,
-}
-
-impl Mounted {
-    fn on(device: &Path, directory: &Path) -> anyhow::Result<Self> {
-        child::output(child::command("mkfs.ext4").args(["-q", "-F"]).arg(device))?;
-        let place = directory.join(format!("mounted-{}", process::id()));
-        fs::create_dir(&place).with_context(|| format!("create {}", place.display()))?;
-        let mut mounted = Self { place, is_mounted: false };
-        child::output(child::command("mount").arg(device).arg(&mounted.place))?;
-        mounted.is_mounted = true;
-        Ok(mounted)
-    }
-}
-
-impl Drop for Mounted {
-    fn drop(&mut self) {
-        let unmounted = if self.is_mounted { child::run(child::command("umount").arg(&self.place)) } else { Ok(()) };
-        if let Err(error) = unmounted.and_then(|()| Ok(fs::remove_dir(&self.place)?)) {
-            eprintln!("remove {}: {error:#}", self.place.display());
-        }
-    }
-}
 
 /// A file that the page cache holds, through that cache and around it, on a device with a cap far below memory.
 pub(super) fn cached(trial: &Trial<'_>) -> anyhow::Result<()> {

@@ -3,7 +3,7 @@
 use super::{Category::Content, Entry, kind::Kind};
 use crate::fio::{
     problem::Wrong,
-    settings::{Checksum, VerifyPattern},
+    settings::{Checksum, Settings, VerifyPattern},
 };
 
 const PERCENT: Kind = Kind::Integer { min: 0, max: 100 };
@@ -18,37 +18,50 @@ pub(super) const ENTRIES: &[Entry] = &[
     Entry::exact(Content, "zero_buffers", Kind::Flag, "Write zeros", |s, v, _| {
         s.content.is_zero = v.truth();
         Ok(())
-    }),
+    })
+    .approximate("verified blocks have content of their own")
+    .when(|s| s.content.is_zero && is_verified(s)),
     Entry::exact(Content, "refill_buffers", Kind::Flag, "Each write has new content", |s, v, _| {
         s.content.is_refilled = Some(v.truth());
         Ok(())
-    }),
+    })
+    .approximate("each write has new content in any case")
+    .when(|s| s.content.is_refilled == Some(false) && has_random_content(s)),
     Entry::exact(Content, "scramble_buffers", Kind::Boolean, "Change each write a little", |s, v, _| {
         s.content.is_scrambled = v.truth();
         Ok(())
     })
     .default("1")
-    .ignored_for("each write has new content, unless a pattern or zeros are asked for"),
+    .ignored_for("each write has new content, unless a pattern or zeros are asked for")
+    .when(|s| !s.content.is_scrambled && has_random_content(s)),
     Entry::exact(Content, "buffer_pattern", PATTERN, "What is written again and again", |s, v, _| {
         let pattern = pattern(&v.text(), false)?;
         s.content.pattern = Some(pattern.bytes);
         s.content.is_scrambled = false;
         s.content.is_zero = false;
         Ok(())
-    }),
+    })
+    .approximate("verified blocks have content of their own; nothing is mixed into a pattern")
+    .when(is_verified),
     Entry::exact(Content, "buffer_compress_percentage", PERCENT, "How far content can be compressed", |s, v, _| {
         s.content.compress_percent = Some(v.percent());
         Ok(())
-    }),
+    })
+    .approximate("it is the end of each 4 KiB that is zeros")
+    .when(|s| s.content.compress_percent.is_some()),
     Entry::exact(Content, "buffer_compress_chunk", Kind::Size, "The length in which that is so", |s, v, _| {
         s.content.compress_chunk = v.size();
         Ok(())
     })
-    .default("512"),
+    .default("512")
+    .ignored_for("it is 4 KiB")
+    .when(|s| s.content.compress_percent.is_some() && s.content.compress_chunk.0 != 4096),
     Entry::exact(Content, "dedupe_percentage", PERCENT, "How much of the content repeats", |s, v, _| {
         s.content.duplicate_percent = Some(v.percent());
         Ok(())
-    }),
+    })
+    .approximate("what repeats is one of sixteen contents")
+    .when(|s| s.content.duplicate_percent.is_some()),
     Entry::exact(
         Content,
         "verify",
@@ -81,22 +94,29 @@ pub(super) const ENTRIES: &[Entry] = &[
         },
     )
     .default("0")
-    .approximate("blocks carry plimsoll's own header and checksum, which fio does not read"),
+    .approximate("blocks carry plimsoll's own header and checksum, and all of the region is read back")
+    .when(|s| s.content.verify.is_some()),
     Entry::exact(Content, "do_verify", Kind::Boolean, "Read and check after the writes", |s, v, _| {
         s.content.has_verify_phase = v.truth();
         Ok(())
     })
-    .default("1"),
+    .default("1")
+    .approximate("with 0, blocks have no header")
+    .told_by_lowering(),
     Entry::exact(Content, "verify_fatal", Kind::Boolean, "The first bad block ends the job", |s, v, _| {
         s.content.verify_error_ends = v.truth();
         Ok(())
     })
-    .default("0"),
+    .default("0")
+    .ignored_for("bad blocks are counted, and the job goes on")
+    .when(|s| s.content.verify_error_ends && s.content.verify.is_some()),
     Entry::exact(Content, "verify_dump", Kind::Boolean, "Keep bad blocks in files", |s, v, _| {
         s.content.dumps_bad_blocks = v.truth();
         Ok(())
     })
-    .default("0"),
+    .default("0")
+    .ignored_for("bad blocks are counted, and not kept")
+    .when(|s| s.content.dumps_bad_blocks && s.content.verify.is_some()),
     Entry::exact(Content, "verify_interval", Kind::Size, "The distance of headers", |s, v, _| {
         let interval = v.size();
         if interval.0 < VERIFY_INTERVAL_MIN {
@@ -105,6 +125,11 @@ pub(super) const ENTRIES: &[Entry] = &[
         }
         s.content.verify_interval = Some(interval);
         Ok(())
+    })
+    .ignored_for("each block has one header")
+    .when(|s| {
+        let block = s.pattern.block_bounds().write;
+        is_verified(s) && s.content.verify_interval.is_some_and(|interval| interval != block.low)
     }),
     Entry::exact(
         Content,
@@ -116,15 +141,20 @@ pub(super) const ENTRIES: &[Entry] = &[
             s.content.verify = s.content.verify.or(Some(Checksum::Pattern));
             Ok(())
         },
-    ),
+    )
+    .ignored_for("blocks have content of their own, which their checksum is about"),
     Entry::exact(Content, "verify_backlog", Kind::Size, "Check after so many blocks were written", |s, v, _| {
         s.content.verify_backlog = Some(v.size().0).filter(|blocks| *blocks > 0);
         Ok(())
-    }),
+    })
+    .ignored_for("blocks are checked when all are written")
+    .when(|s| s.content.verify_backlog.is_some() && is_verified(s)),
     Entry::exact(Content, "verify_backlog_batch", COUNT, "How many blocks to check then", |s, v, _| {
         s.content.verify_backlog_batch = v.small_unless_zero().map(u64::from);
         Ok(())
-    }),
+    })
+    .ignored_for("blocks are checked when all are written")
+    .when(|s| s.content.verify_backlog_batch.is_some() && is_verified(s)),
     Entry::exact(
         Content,
         "verify_state_save",
@@ -136,9 +166,11 @@ pub(super) const ENTRIES: &[Entry] = &[
         },
     )
     .default("1")
-    .ignored_for("what a run wrote follows from its seed"),
+    .ignored_for("what a run wrote follows from its seed")
+    .unless(&["0"]),
     Entry::ignored(Content, "verify_async", COUNT, "Threads that check", "the worker that reads a block checks it")
-        .default("0"),
+        .default("0")
+        .unless(&["0"]),
     Entry::ignored(
         Content,
         "verifysort",
@@ -154,6 +186,16 @@ pub(super) const ENTRIES: &[Entry] = &[
         "fio ignores it too",
     ),
 ];
+
+/// Whether blocks are written that are checked.
+fn is_verified(settings: &Settings) -> bool {
+    let content = &settings.content;
+    content.verify.is_some() && content.has_verify_phase && settings.pattern.direction.writes
+}
+
+fn has_random_content(settings: &Settings) -> bool {
+    settings.content.pattern.is_none() && !settings.content.is_zero
+}
 
 fn checksum(name: &str) -> Option<Checksum> {
     Some(match name {

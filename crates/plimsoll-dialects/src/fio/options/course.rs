@@ -6,7 +6,7 @@ use super::{
     kind::{Kind, word},
 };
 use crate::fio::{
-    lists,
+    error_numbers, lists,
     problem::Wrong,
     settings::{ContinueOn, Ends, IgnoredErrors, ProcessorPolicy, SteadyQuantity, SteadyState},
     value::{Reading, TimeUnit, TimeUnit::Seconds},
@@ -51,7 +51,9 @@ pub(super) const ENTRIES: &[Entry] = &[
             Ok(())
         },
     )
-    .default("1"),
+    .default("1")
+    .approximate("blocks are verified once, after the last loop")
+    .when(|s| s.course.loops > 1 && s.content.verify.is_some() && s.pattern.direction.writes),
     Entry::exact(Course, "runtime", Kind::Time(Seconds), "For how long at most", |s, v, _| {
         s.course.runtime = v.time_unless_zero();
         Ok(())
@@ -61,16 +63,22 @@ pub(super) const ENTRIES: &[Entry] = &[
     Entry::exact(Course, "time_based", Kind::Flag, "Repeat until the runtime is over", |s, v, _| {
         s.course.is_time_based = v.truth();
         Ok(())
-    }),
+    })
+    .approximate("a sequence begins anywhere in the region")
+    .when(|s| s.course.is_time_based && !s.pattern.direction.is_random),
     Entry::exact(Course, "ramp_time", Kind::Time(Seconds), "Load before anything is measured", |s, v, _| {
         s.course.ramp = v.time_unless_zero();
         Ok(())
-    }),
+    })
+    .approximate("what the ramp does comes on top of a size")
+    .when(|s| s.course.ramp.is_some() && !s.course.is_time_based),
     Entry::exact(Course, "startdelay", Kind::TimeRange(Seconds), "Wait before the job starts", |s, v, _| {
         s.course.start_delay = Some(v.time_range()).filter(|range| range.high.ns > 0);
         Ok(())
     })
-    .default("0"),
+    .default("0")
+    .approximate("of a range, it is the shorter end")
+    .told_by_lowering(),
     Entry::exact(Course, "stonewall", Kind::Flag, "Wait for all jobs before this one", |s, v, _| {
         s.course.waits_for_all = v.truth();
         Ok(())
@@ -83,11 +91,15 @@ pub(super) const ENTRIES: &[Entry] = &[
     Entry::exact(Course, "wait_for", Kind::Text, "Wait for the job of this name", |s, v, _| {
         s.course.waits_for = Some(v.text());
         Ok(())
-    }),
+    })
+    .approximate("everything that runs beside that job is waited for")
+    .told_by_lowering(),
     Entry::exact(Course, "exitall", Kind::Flag, "The end of this job ends others", |s, v, _| {
         s.course.ends_all = v.truth();
         Ok(())
-    }),
+    })
+    .approximate("everything that runs beside this job ends, whatever its group")
+    .told_by_lowering(),
     Entry::exact(
         Course,
         "exit_what",
@@ -102,11 +114,15 @@ pub(super) const ENTRIES: &[Entry] = &[
             Ok(())
         },
     )
-    .default("group"),
+    .default("group")
+    .approximate("everything that runs beside this job ends, and what comes later is run")
+    .told_by_lowering(),
     Entry::exact(Course, "exitall_on_error", Kind::Flag, "An error of this job ends others", |s, v, _| {
         s.course.error_ends_all = v.truth();
         Ok(())
-    }),
+    })
+    .ignored_for("an error ends its own job")
+    .when(|s| s.course.error_ends_all),
     Entry::exact(
         Course,
         "continue_on_error",
@@ -123,7 +139,12 @@ pub(super) const ENTRIES: &[Entry] = &[
             Ok(())
         },
     )
-    .default("none"),
+    .default("none")
+    .approximate("errors of all kinds count; in a mix, those of both directions; bad blocks never end a job")
+    .when(|s| {
+        let (direction, continues) = (s.pattern.direction, s.course.continues_on);
+        direction.reads && direction.writes && continues.read != continues.write
+    }),
     Entry::exact(
         Course,
         "ignore_error",
@@ -133,7 +154,9 @@ pub(super) const ENTRIES: &[Entry] = &[
             s.course.ignored_errors = ignored_errors(&v.text())?;
             Ok(())
         },
-    ),
+    )
+    .approximate("all errors of a direction that has a list are gone on after, and counted")
+    .when(|s| s.course.ignored_errors != IgnoredErrors::default()),
     Entry::exact(
         Course,
         "steadystate",
@@ -151,13 +174,17 @@ pub(super) const ENTRIES: &[Entry] = &[
         Ok(())
     })
     .aliases(&["ss_dur"])
-    .default("0"),
+    .default("0")
+    .approximate("the span of fio's figures in the report; plimsoll's rules decide")
+    .told_by_lowering(),
     Entry::exact(Course, "steadystate_ramp_time", Kind::Time(Seconds), "When to begin to watch", |s, v, _| {
         s.course.steady_state_ramp = v.time();
         Ok(())
     })
     .aliases(&["ss_ramp"])
-    .default("0"),
+    .default("0")
+    .ignored_for("plimsoll's rules find out from when on a job is steady")
+    .unless(&["0"]),
     Entry::exact(Course, "steadystate_check_interval", Kind::Time(Seconds), "How often to look", |s, v, _| {
         let interval = v.time();
         if interval.ns < 1_000_000_000 {
@@ -167,7 +194,9 @@ pub(super) const ENTRIES: &[Entry] = &[
         Ok(())
     })
     .aliases(&["ss_interval"])
-    .default("1"),
+    .default("1")
+    .ignored_for("each second is looked at")
+    .unless(&["1", "1s"]),
     Entry::exact(
         Course,
         "cpus_allowed",
@@ -177,12 +206,16 @@ pub(super) const ENTRIES: &[Entry] = &[
             s.course.processors = lists::processors(&v.text())?;
             Ok(())
         },
-    ),
+    )
+    .approximate("each thread is bound to one of them, in turn")
+    .when(|s| s.course.processors.len() > 1 && s.course.processor_policy == ProcessorPolicy::Shared),
     Entry::exact(Course, "cpumask", Kind::Size, "Where threads may run, as the bits of a number", |s, v, _| {
         let mask = v.size().0;
         s.course.processors = (0..u64::BITS).filter(|bit| mask >> bit & 1 == 1).collect();
         Ok(())
-    }),
+    })
+    .approximate("each thread is bound to one of them, in turn")
+    .when(|s| s.course.processors.len() > 1 && s.course.processor_policy == ProcessorPolicy::Shared),
     Entry::exact(
         Course,
         "cpus_allowed_policy",
@@ -194,19 +227,23 @@ pub(super) const ENTRIES: &[Entry] = &[
             Ok(())
         },
     )
-    .default("shared"),
+    .default("shared")
+    .approximate("with shared, too, each thread is bound to one processor, in turn")
+    .when(|s| s.course.processors.len() > 1 && s.course.processor_policy == ProcessorPolicy::Shared),
     Entry::exact(Course, "thread", Kind::Flag, "Clones are threads instead of processes", |s, v, _| {
         s.course.is_thread = v.truth();
         Ok(())
     })
-    .ignored_for("clones are always threads"),
+    .approximate("clones are always threads")
+    .when(|s| !s.course.is_thread),
     Entry::ignored(
         Course,
         "clocksource",
         Kind::Choice(&["gettimeofday", "clock_gettime", "cpu"]),
         "Where time comes from",
         "time is always that of the monotonic clock",
-    ),
+    )
+    .unless(&["clock_gettime"]),
     Entry::ignored(Course, "error_dump", Kind::Boolean, "Tell of each error", "errors are always in the report")
         .default("0"),
     Entry::ignored(
@@ -216,7 +253,8 @@ pub(super) const ENTRIES: &[Entry] = &[
         "The priority of threads",
         "run plimsoll under nice(1) instead",
     )
-    .default("0"),
+    .default("0")
+    .unless(&["0"]),
     Entry::ignored(
         Course,
         "prio",
@@ -284,53 +322,6 @@ fn steady_state(text: &str, reading: &mut Reading) -> Result<SteadyState, Wrong>
     Ok(SteadyState { quantity, is_slope, limit, is_percent })
 }
 
-/// The errors of I/O by name; others are given as numbers.
-const ERRORS: &[(&str, i32)] = &[
-    ("EPERM", 1),
-    ("ENOENT", 2),
-    ("EINTR", 4),
-    ("EIO", 5),
-    ("ENXIO", 6),
-    ("EBADF", 9),
-    ("EAGAIN", 11),
-    ("EWOULDBLOCK", 11),
-    ("ENOMEM", 12),
-    ("EACCES", 13),
-    ("EFAULT", 14),
-    ("EBUSY", 16),
-    ("EEXIST", 17),
-    ("ENODEV", 19),
-    ("EINVAL", 22),
-    ("ENFILE", 23),
-    ("EMFILE", 24),
-    ("EFBIG", 27),
-    ("ENOSPC", 28),
-    ("EROFS", 30),
-    ("ERANGE", 34),
-    ("EDEADLK", 35),
-    ("ENOLCK", 37),
-    ("ENODATA", 61),
-    ("ETIME", 62),
-    ("EREMOTE", 66),
-    ("ENOLINK", 67),
-    ("EPROTO", 71),
-    ("EBADMSG", 74),
-    ("EOVERFLOW", 75),
-    ("EILSEQ", 84),
-    ("EOPNOTSUPP", 95),
-    ("ENOBUFS", 105),
-    ("ETIMEDOUT", 110),
-    ("ECONNREFUSED", 111),
-    ("EHOSTDOWN", 112),
-    ("EHOSTUNREACH", 113),
-    ("ESTALE", 116),
-    ("EREMOTEIO", 121),
-    ("EDQUOT", 122),
-    ("ENOMEDIUM", 123),
-    ("EMEDIUMTYPE", 124),
-    ("ECANCELED", 125),
-];
-
 fn ignored_errors(text: &str) -> Result<IgnoredErrors, Wrong> {
     const ERRORS_MAX: usize = 256;
     let lists: Vec<_> = text.splitn(4, ',').collect();
@@ -347,8 +338,8 @@ fn ignored_errors(text: &str) -> Result<IgnoredErrors, Wrong> {
 
 fn error(name: &str) -> Result<i32, Wrong> {
     const NUMBER_MAX: u32 = 4095;
-    if let Some((_, number)) = ERRORS.iter().find(|(known, _)| *known == name) {
-        return Ok(*number);
+    if let Some(number) = error_numbers::of(name) {
+        return Ok(number);
     }
     let hexadecimal = name.strip_prefix("0x").or_else(|| name.strip_prefix("0X"));
     let number = match hexadecimal {

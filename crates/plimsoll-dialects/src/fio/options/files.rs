@@ -12,7 +12,7 @@ use super::{
 use crate::fio::{
     lists,
     problem::Wrong,
-    settings::{FileService, Preallocation},
+    settings::{FileService, Preallocation, Settings},
     value::Reading,
 };
 
@@ -60,7 +60,9 @@ pub(super) const ENTRIES: &[Entry] = &[
             s.files.open = v.small_unless_zero();
             Ok(())
         },
-    ),
+    )
+    .approximate("all files are open all the time")
+    .when(|s| s.files.open.is_some()),
     Entry::exact(
         Files,
         "file_service_type",
@@ -71,7 +73,9 @@ pub(super) const ENTRIES: &[Entry] = &[
             Ok(())
         },
     )
-    .default("roundrobin"),
+    .default("roundrobin")
+    .approximate("random operations go to any file; others take turns, or do each file before the next")
+    .when(file_order_differs),
     Entry::exact(
         Files,
         "size",
@@ -94,13 +98,17 @@ pub(super) const ENTRIES: &[Entry] = &[
         }
         s.files.file_size = Some(range);
         Ok(())
-    }),
+    })
+    .approximate("of a range, it is the least size for all files")
+    .when(|s| s.files.file_size.is_some_and(|range| range.low != range.high)),
     Entry::exact(Files, "offset", Kind::Extent, "Where the region begins", |s, v, _| {
         s.files.offset = v.extent();
         Ok(())
     })
     .aliases(&["fileoffset"])
-    .default("0"),
+    .default("0")
+    .approximate("of a new file, a share is of what it will be; fio takes it for nothing")
+    .told_by_lowering(),
     Entry::exact(
         Files,
         "offset_increment",
@@ -111,7 +119,12 @@ pub(super) const ENTRIES: &[Entry] = &[
             Ok(())
         },
     )
-    .default("0"),
+    .default("0")
+    .approximate("a share is that of offset, too; with group_reporting, each distance is rounded up to a block")
+    .when(|s| {
+        let is_percent = matches!(s.files.offset_increment, Extent::Percent(percent) if percent.get() > 0);
+        is_percent && s.report.is_by_group && s.course.clones > 1
+    }),
     Entry::exact(Files, "offset_align", Kind::Size, "What offsets in percent are rounded down to", |s, v, _| {
         s.files.offset_alignment = Some(v.size()).filter(|size| size.0 > 0);
         Ok(())
@@ -122,7 +135,9 @@ pub(super) const ENTRIES: &[Entry] = &[
         Ok(())
     })
     .aliases(&["fill_fs"])
-    .default("0"),
+    .default("0")
+    .approximate("98 % of what is free is filled, so that the file system has room for itself")
+    .when(|s| s.files.fills_device),
     Entry::exact(Files, "file_append", Kind::Boolean, "Begin at the end of the file", |s, v, _| {
         s.files.appends = v.truth();
         Ok(())
@@ -144,7 +159,11 @@ pub(super) const ENTRIES: &[Entry] = &[
             Ok(())
         },
     )
-    .default("native"),
+    .default("native")
+    .approximate("with keep a file has its length at once; with truncate it has that of what was written")
+    .when(|s| {
+        !s.files.is_laid_out && matches!(s.files.preallocation, Preallocation::Keep | Preallocation::Truncate)
+    }),
     Entry::exact(
         Files,
         "overwrite",
@@ -160,7 +179,9 @@ pub(super) const ENTRIES: &[Entry] = &[
         s.files.is_created_on_open = v.truth();
         Ok(())
     })
-    .default("0"),
+    .default("0")
+    .approximate("files that are read are written before")
+    .when(|s| s.files.is_created_on_open && s.pattern.direction.reads),
     Entry::exact(Files, "create_only", Kind::Boolean, "Create the files, and do nothing else", |s, v, _| {
         s.files.is_creation_only = v.truth();
         Ok(())
@@ -171,13 +192,15 @@ pub(super) const ENTRIES: &[Entry] = &[
         Ok(())
     })
     .default("1")
-    .ignored_for("files are always laid out one job after the other, before any job runs"),
+    .ignored_for("files are always laid out one job after the other, before any job runs")
+    .unless(&["1"]),
     Entry::exact(Files, "create_fsync", Kind::Boolean, "Sync a file after it was written for the job", |s, v, _| {
         s.files.is_creation_synced = v.truth();
         Ok(())
     })
     .default("1")
-    .ignored_for("files are always synced after they are laid out"),
+    .ignored_for("files are always synced after they are laid out")
+    .unless(&["1"]),
     Entry::exact(Files, "allow_file_create", Kind::Boolean, "Whether files may be created", |s, v, _| {
         s.files.may_create = v.truth();
         Ok(())
@@ -187,23 +210,30 @@ pub(super) const ENTRIES: &[Entry] = &[
         s.files.is_read_before = v.truth();
         Ok(())
     })
-    .default("0"),
+    .default("0")
+    .ignored_for("the cache is left as it is")
+    .when(|s| s.files.is_read_before),
     Entry::exact(Files, "invalidate", Kind::Boolean, "Drop the cache of a file when it is opened", |s, v, _| {
         s.files.drops_cache = v.truth();
         Ok(())
     })
-    .default("1"),
+    .default("1")
+    .approximate("dropped once: of a new file when it has been made, always, and of others before the first job")
+    .when(|s| !s.submission.is_direct),
     Entry::exact(Files, "unlink", Kind::Boolean, "Remove the files after the job", |s, v, _| {
         s.files.is_removed_after = v.truth();
         Ok(())
     })
     .default("0")
-    .approximate("files that plimsoll created are removed in any case, unless --keep-files is given"),
+    .approximate("files that plimsoll made are removed after all jobs, if all jobs ask for it")
+    .told_by_lowering(),
     Entry::exact(Files, "unlink_each_loop", Kind::Boolean, "Remove the files after each loop", |s, v, _| {
         s.files.is_removed_each_loop = v.truth();
         Ok(())
     })
-    .default("0"),
+    .default("0")
+    .ignored_for("files stay from loop to loop")
+    .when(|s| s.files.is_removed_each_loop && s.course.loops > 1),
     Entry::ignored(
         Files,
         "allow_mounted_write",
@@ -211,7 +241,8 @@ pub(super) const ENTRIES: &[Entry] = &[
         "Whether mounted devices may be written",
         "devices in use are never written; --destroy DEVICE permits a blank one",
     )
-    .default("0"),
+    .default("0")
+    .unless(&["0"]),
     Entry::ignored(
         Files,
         "unique_filename",
@@ -219,7 +250,8 @@ pub(super) const ENTRIES: &[Entry] = &[
         "Put the address of the client before names",
         "there are no clients",
     )
-    .default("1"),
+    .default("1")
+    .unless(&["0", "1"]),
     Entry::ignored(
         Files,
         "lockfile",
@@ -227,8 +259,21 @@ pub(super) const ENTRIES: &[Entry] = &[
         "Lock files around operations",
         "operations on a file are not locked against each other",
     )
-    .default("none"),
+    .default("none")
+    .unless(&["none"]),
 ];
+
+/// Whether files are not used in the order that is asked for.
+fn file_order_differs(settings: &Settings) -> bool {
+    let draws_places = settings.pattern.direction.is_random;
+    let differs = match settings.files.service {
+        FileService::RoundRobin { .. } | FileService::Sequential => draws_places,
+        // A place that is drawn is in any file.
+        FileService::Random { operations: 1 } => !draws_places,
+        FileService::Random { .. } | FileService::Drawn(_) => true,
+    };
+    differs && settings.files.count > 1 && !settings.engine.is_of_names()
+}
 
 /// Shared by all jobs that have them from a global section.
 fn names(value: &Value) -> Result<Arc<[String]>, Wrong> {

@@ -29,7 +29,13 @@ pub(super) const ENTRIES: &[Entry] = &[
         |s, v, reading| direction(s, &v.text(), reading),
     )
     .aliases(&["readwrite"])
-    .default("read"),
+    .default("read")
+    .approximate(
+        "of randread:N and its like, a new place is drawn for so many of a hundred operations; with write:N and its \
+         like, several files are one sequence",
+    )
+    // Lowering tells of the first.
+    .when(|s| matches!(s.pattern.step, Step::Skip(_)) && s.files.count > 1),
     Entry::exact(
         Pattern,
         "rw_sequencer",
@@ -40,7 +46,9 @@ pub(super) const ENTRIES: &[Entry] = &[
             Ok(())
         },
     )
-    .default("sequential"),
+    .default("sequential")
+    .approximate("identical is refused where it has an effect")
+    .told_by_lowering(),
     Entry::exact(Pattern, "rwmixread", PERCENT, "How many of a hundred mixed operations read", |s, v, _| {
         s.pattern.read_percent = v.percent();
         Ok(())
@@ -71,7 +79,9 @@ pub(super) const ENTRIES: &[Entry] = &[
             Ok(())
         },
     )
-    .aliases(&["blocksize_range"]),
+    .aliases(&["blocksize_range"])
+    .approximate("in a sequence, a size that has no room at the end of the region goes to its start")
+    .when(|s| !s.pattern.direction.is_random),
     Entry::exact(
         Pattern,
         "bssplit",
@@ -81,12 +91,20 @@ pub(super) const ENTRIES: &[Entry] = &[
             lists::block_split(&v.text(), reading)?.put_over(&mut s.pattern.block_split);
             Ok(())
         },
-    ),
+    )
+    .approximate("in a sequence, a size that has no room at the end of the region goes to its start")
+    .when(|s| !s.pattern.direction.is_random),
     Entry::exact(Pattern, "ba", Kind::Sizes, "What random offsets are multiples of", |s, v, _| {
         map(blocks(v)?, Some).put_over(&mut s.pattern.alignment);
         Ok(())
     })
-    .aliases(&["blockalign"]),
+    .aliases(&["blockalign"])
+    .approximate("places are multiples of the smallest block")
+    .when(|s| {
+        let bounds = s.pattern.block_bounds();
+        let own = [(s.pattern.alignment.read, bounds.read.low), (s.pattern.alignment.write, bounds.write.low)];
+        s.pattern.direction.is_random && own.into_iter().any(|(own, low)| own.is_some_and(|own| own != low))
+    }),
     Entry::exact(
         Pattern,
         "bs_is_seq_rand",
@@ -97,7 +115,9 @@ pub(super) const ENTRIES: &[Entry] = &[
             Ok(())
         },
     )
-    .default("0"),
+    .default("0")
+    .approximate("with percentage_random, all operations have the size of random ones")
+    .when(|s| s.pattern.is_size_by_order && has_sequences(s)),
     Entry::exact(
         Pattern,
         "bs_unaligned",
@@ -108,7 +128,9 @@ pub(super) const ENTRIES: &[Entry] = &[
             Ok(())
         },
     )
-    .aliases(&["blocksize_unaligned"]),
+    .aliases(&["blocksize_unaligned"])
+    .ignored_for("sizes of a range are multiples of the least")
+    .when(|s| s.pattern.is_unaligned && s.pattern.block_range.each().into_iter().any(Option::is_some)),
     Entry::exact(
         Pattern,
         "percentage_random",
@@ -119,7 +141,12 @@ pub(super) const ENTRIES: &[Entry] = &[
             Ok(())
         },
     )
-    .default("100,100,100"),
+    .default("100,100,100")
+    .approximate("in a mix, the share of reads is that of writes too")
+    .when(|s| {
+        let percent = &s.pattern.random_percent;
+        is_mix(s) && s.pattern.direction.is_random && percent.read != percent.write
+    }),
     Entry::exact(
         Pattern,
         "random_distribution",
@@ -133,7 +160,12 @@ pub(super) const ENTRIES: &[Entry] = &[
             Ok(())
         },
     )
-    .default("random"),
+    .default("random")
+    .approximate(
+        "the center is not heeded; in a mix, the zones of reads are those of writes too; verified blocks are each \
+         written once",
+    )
+    .when(distribution_differs),
     Entry::exact(
         Pattern,
         "random_generator",
@@ -149,7 +181,8 @@ pub(super) const ENTRIES: &[Entry] = &[
         },
     )
     .default("tausworthe")
-    .ignored_for("plimsoll's own generators visit each block once, at any size, without a map"),
+    .ignored_for("plimsoll's own generators visit each block once, at any size, without a map")
+    .when(|s| s.pattern.generator != Generator::Tausworthe),
     Entry::exact(Pattern, "norandommap", Kind::Flag, "A block may be used again before all others were", |s, v, _| {
         s.pattern.may_repeat_blocks = v.truth();
         Ok(())
@@ -161,14 +194,20 @@ pub(super) const ENTRIES: &[Entry] = &[
         "Go on without a map of blocks when there is no memory for it",
         "plimsoll needs no map",
     )
-    .default("0"),
+    .default("0")
+    .unless(&["0", "1"]),
     Entry::exact(Pattern, "randrepeat", Kind::Boolean, "Each run uses the same places", |s, v, _| {
         s.pattern.is_repeatable = v.truth();
         Ok(())
     })
-    .aliases(&["allrandrepeat"])
     .default("1")
-    .approximate("runs repeat each other, but not fio: the generators differ"),
+    .approximate("runs repeat each other, but not fio: the generators differ")
+    .when(|s| s.pattern.is_repeatable),
+    Entry::exact(Pattern, "allrandrepeat", Kind::Boolean, "Each run draws everything alike", |s, v, _| {
+        s.pattern.is_repeatable |= v.truth();
+        Ok(())
+    })
+    .default("0"),
     Entry::exact(Pattern, "randseed", Kind::Size, "What random numbers follow from", |s, v, _| {
         s.pattern.seed = Some(v.size().0);
         Ok(())
@@ -181,6 +220,30 @@ pub(super) const ENTRIES: &[Entry] = &[
     })
     .default("0"),
 ];
+
+fn is_mix(settings: &Settings) -> bool {
+    settings.pattern.direction.reads && settings.pattern.direction.writes
+}
+
+/// Whether a random job also goes on where the last operation ended.
+fn has_sequences(settings: &Settings) -> bool {
+    let percent = &settings.pattern.random_percent;
+    settings.pattern.direction.is_random && percent.read.min(percent.write) < 100
+}
+
+fn distribution_differs(settings: &Settings) -> bool {
+    if !settings.pattern.direction.is_random || settings.pattern.distribution == Distribution::Uniform {
+        return false;
+    }
+    let is_verified = settings.content.verify.is_some() && settings.pattern.direction.writes;
+    is_verified
+        || match &settings.pattern.distribution {
+            Distribution::Zipf { center, .. } | Distribution::Pareto { center, .. } => center.is_some(),
+            Distribution::Zoned(zones) => is_mix(settings) && zones.read != zones.write,
+            // Lowering tells of the center of a normal distribution.
+            Distribution::Uniform | Distribution::Normal { .. } => false,
+        }
+}
 
 fn map<A: Copy, B>(values: Directional<Option<A>>, to: impl Fn(A) -> B) -> Directional<Option<B>> {
     Directional { read: values.read.map(&to), write: values.write.map(&to), trim: values.trim.map(&to) }

@@ -46,7 +46,8 @@ pub(super) const ENTRIES: &[Entry] = &[
         Ok(())
     })
     .default("0")
-    .ignored_for("submission is timed by the batch"),
+    .ignored_for("submission is timed by the batch")
+    .unless(&["0"]),
     Entry::exact(
         Report,
         "percentile_list",
@@ -106,30 +107,35 @@ pub(super) const ENTRIES: &[Entry] = &[
         Ok(())
     })
     .default("0")
-    .approximate(ALWAYS_TAKEN),
+    .approximate(ALWAYS_TAKEN)
+    .unless(&["0"]),
     Entry::exact(Report, "disable_lat", Kind::Boolean, "No latencies", |s, v, _| {
         s.report.is_without_total_latency = v.truth();
         Ok(())
     })
     .default("0")
-    .approximate(ALWAYS_TAKEN),
+    .approximate(ALWAYS_TAKEN)
+    .unless(&["0"]),
     Entry::exact(Report, "disable_clat", Kind::Boolean, "No latencies of completion", |s, v, _| {
         s.report.is_without_completion_latency = v.truth();
         Ok(())
     })
     .default("0")
-    .approximate(ALWAYS_TAKEN),
+    .approximate(ALWAYS_TAKEN)
+    .unless(&["0"]),
     Entry::exact(Report, "disable_slat", Kind::Boolean, "No latencies of submission", |s, v, _| {
         s.report.is_without_submission_latency = v.truth();
         Ok(())
     })
     .default("0")
-    .approximate(ALWAYS_TAKEN),
+    .approximate(ALWAYS_TAKEN)
+    .unless(&["0"]),
     Entry::exact(Report, "disable_bw_measurement", Kind::Boolean, "No bandwidth over time", |s, v, _| {
         s.report.is_without_bandwidth = v.truth();
         Ok(())
     })
     .aliases(&["disable_bw"])
     .default("0")
-    .approximate("bandwidth is always measured; the report leaves it out"),
+    .ignored_for("bandwidth over time is always told, as by fio")
+    .unless(&["0"]),
 ];

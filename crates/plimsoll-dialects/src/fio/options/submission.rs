@@ -24,16 +24,14 @@ pub(super) const ENTRIES: &[Entry] = &[
             "libaio, io_uring, psync, sync, vsync, pvsync, pvsync2, mmap, posixaio, null, filecreate, filestat or filedelete",
         ),
         "How I/O reaches the kernel",
-        |s, v, reading| {
-            let engine = engine(&v.text())?;
-            if engine == Engine::Posixaio {
-                reading.remarks.push("posixaio is done with psync, in as many threads as the queue is deep".into());
-            }
-            s.engine = engine;
+        |s, v, _| {
+            s.engine = engine(&v.text())?;
             Ok(())
         },
     )
-    .default("psync"),
+    .default("psync")
+    .approximate("posixaio and mmap are done by psync, in as many threads as the queue is deep")
+    .told_by_lowering(),
     Entry::exact(Submission, "iodepth", DEPTH, "Operations in flight, with an engine that queues", |s, v, _| {
         s.submission.depth = v.small();
         Ok(())
@@ -44,7 +42,9 @@ pub(super) const ENTRIES: &[Entry] = &[
         Ok(())
     })
     .aliases(&["iodepth_batch_submit"])
-    .default("1"),
+    .default("1")
+    .approximate("as many are submitted at once as are waited for at once")
+    .when(|s| s.submission.batch > 1 && s.submission.batch != s.submission.complete_min),
     Entry::exact(
         Submission,
         "iodepth_batch_complete_min",
@@ -56,7 +56,9 @@ pub(super) const ENTRIES: &[Entry] = &[
         },
     )
     .aliases(&["iodepth_batch_complete"])
-    .default("1"),
+    .default("1")
+    .approximate("at least one is waited for")
+    .when(|s| s.submission.complete_min == 0),
     Entry::exact(
         Submission,
         "iodepth_batch_complete_max",
@@ -66,7 +68,9 @@ pub(super) const ENTRIES: &[Entry] = &[
             s.submission.complete_max = v.small_unless_zero();
             Ok(())
         },
-    ),
+    )
+    .approximate("all that are complete are taken at once")
+    .when(|s| s.submission.complete_max.is_some()),
     Entry::exact(
         Submission,
         "iodepth_low",
@@ -121,7 +125,9 @@ pub(super) const ENTRIES: &[Entry] = &[
         s.submission.is_synced_on_close = v.truth();
         Ok(())
     })
-    .default("0"),
+    .default("0")
+    .approximate("files are synced once, at the end of the job")
+    .when(|s| s.submission.is_synced_on_close && (s.course.loops > 1 || s.files.open.is_some())),
     Entry::exact(
         Submission,
         "serialize_overlap",
@@ -133,7 +139,8 @@ pub(super) const ENTRIES: &[Entry] = &[
         },
     )
     .default("0")
-    .ignored_for("operations in flight may overlap"),
+    .ignored_for("operations in flight may overlap")
+    .when(|s| s.submission.serializes_overlap && s.submission.depth > 1),
     Entry::ignored(
         Submission,
         "io_submit_mode",
@@ -141,7 +148,8 @@ pub(super) const ENTRIES: &[Entry] = &[
         "Which thread submits",
         "each worker submits for itself; with a rate, latency counts from the intended start anyway",
     )
-    .default("inline"),
+    .default("inline")
+    .unless(&["inline"]),
     Entry::ignored(
         Submission,
         "fadvise_hint",
@@ -149,7 +157,8 @@ pub(super) const ENTRIES: &[Entry] = &[
         "What the kernel is told about the order",
         "the kernel is told nothing",
     )
-    .default("1"),
+    .default("1")
+    .unless(&["0"]),
     Entry::ignored(
         Submission,
         "mem",
@@ -158,7 +167,8 @@ pub(super) const ENTRIES: &[Entry] = &[
         "buffers are always anonymous memory",
     )
     .aliases(&["iomem"])
-    .default("malloc"),
+    .default("malloc")
+    .unless(&["malloc"]),
     Entry::ignored(
         Submission,
         "iomem_align",
@@ -167,7 +177,8 @@ pub(super) const ENTRIES: &[Entry] = &[
         "buffers are aligned as the storage needs it",
     )
     .aliases(&["mem_align"])
-    .default("0"),
+    .default("0")
+    .unless(&["0"]),
 ];
 
 /// The engines that are honoured.

@@ -99,7 +99,26 @@ fn refused_options_say_why_unless_they_ask_for_nothing() {
 
 #[test]
 fn unknown_options_come_with_the_nearest_known_one() {
-    assert_eq!(unknown("direcotry").instead.as_deref(), Some("did you mean directory?"));
-    assert_eq!(unknown("starttdelay").instead.as_deref(), Some("did you mean startdelay?"));
-    assert_eq!(unknown("x".repeat(1000).as_str()).instead, None);
+    assert_eq!(unknown("direcotry", true).instead.as_deref(), Some("did you mean directory?"));
+    assert_eq!(unknown("starttdelay", true).instead.as_deref(), Some("did you mean startdelay?"));
+    assert_eq!(unknown("x".repeat(1000).as_str(), true).instead, None);
+}
+
+#[test]
+fn an_option_is_noted_in_jobs_that_it_is_not_honoured_in() {
+    let noted = |name: &str, value: &str| {
+        let (entry, mut settings) = (find(name).unwrap(), Settings::default());
+        settings.submission.depth = 8;
+        entry.put(Some(value), &mut settings).unwrap();
+        entry.note(Some(value), &settings)
+    };
+    for (name, value) in [("filesize", "4k-8k"), ("fallocate", "truncate"), ("invalidate", "0"), ("thread", "0")] {
+        assert!(noted(name, value).is_some_and(|note| note.starts_with(name)), "{name}={value}");
+    }
+    // What happens is what was asked for.
+    for (name, value) in
+        [("filesize", "4k"), ("verify", "0"), ("create_fsync", "1"), ("thread", "1"), ("lockfile", "none")]
+    {
+        assert_eq!(noted(name, value), None, "{name}={value}");
+    }
 }

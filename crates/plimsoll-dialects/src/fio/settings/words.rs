@@ -35,6 +35,23 @@ pub enum Engine {
 }
 
 impl Engine {
+    /// All of them.
+    pub const ALL: [Self; 13] = [
+        Self::Libaio,
+        Self::IoUring,
+        Self::Psync,
+        Self::Sync,
+        Self::Vsync,
+        Self::Pvsync,
+        Self::Pvsync2,
+        Self::Mmap,
+        Self::Posixaio,
+        Self::Null,
+        Self::FileCreate,
+        Self::FileStat,
+        Self::FileDelete,
+    ];
+
     /// Whether more than one operation can be in flight.
     pub const fn is_queued(self) -> bool {
         matches!(self, Self::Libaio | Self::IoUring | Self::Posixaio)

@@ -200,6 +200,28 @@ fn overrides_go_before_everything_and_are_not_echoed() {
 }
 
 #[test]
+fn an_override_with_at_most_lowers_what_is_above_it_and_leaves_the_rest() {
+    let arguments = ["--override", "numjobs<=4,filesize<=1m,startdelay<=1,runtime<=2", "a.fio"];
+    let text = "[global]\nnumjobs=9\n[a]\nstartdelay=3-5\nfilesize=2m\n[b]\nnumjobs=2\nfilesize=4k\n";
+    let jobs = translated(&arguments, &[("a.fio", text)]).unwrap().jobs;
+    let clones = jobs.iter().map(|job| job.settings.course.clones).collect::<Vec<_>>();
+    assert_eq!(clones, [4, 2]);
+    let sizes = jobs.iter().map(|job| job.settings.files.file_size.unwrap().high.0).collect::<Vec<_>>();
+    assert_eq!(sizes, [1 << 20, 4096]);
+    assert_eq!(jobs[0].settings.course.start_delay.unwrap().high, Span::from_seconds(1));
+    assert_eq!(jobs[0].settings.course.runtime, None);
+}
+
+#[test]
+fn within_a_directory_no_job_names_anything_outside() {
+    let arguments = ["--within", "/tmp/try", "a.fio"];
+    let text = "[a]\nfilename=/dev/sda:/dev/sdb\nsize=1m\n[b]\ndirectory=/mnt/x\nsize=1m\n";
+    let jobs = translated(&arguments, &[("a.fio", text)]).unwrap().jobs;
+    assert_eq!(*jobs[0].settings.files.names, ["/tmp/try/dev/sda", "/tmp/try/dev/sdb"]);
+    assert_eq!(*jobs[1].settings.files.directories, ["/tmp/try/mnt/x"]);
+}
+
+#[test]
 fn options_that_contradict_each_other_are_told_with_their_place() {
     for (text, part) in [
         ("rate=1m\nrate_iops=5\n", "a.fio:3:1: rate_iops and rate are given at once"),
@@ -220,11 +242,11 @@ fn options_that_contradict_each_other_are_told_with_their_place() {
 #[test]
 fn what_is_not_taken_literally_is_noted_once() {
     let text =
-        "[global]\nthread\nsize=1GiB\ngtod_reduce=1\n[x]\ntime_based\niodepth=8\n[y]\nioengine=libaio\niodepth=4\n";
+        "[global]\nnice=5\nsize=1GiB\ngtod_reduce=1\n[x]\ntime_based\niodepth=8\n[y]\nioengine=libaio\niodepth=4\n";
     let jobs = file(text).unwrap();
     let notes = notes(&jobs);
     for part in [
-        "a.fio:2:1: thread is ignored",
+        "a.fio:2:1: nice is ignored",
         "a.fio:3:6: GiB in \"1GiB\" is 1000^3 = 1000000000 bytes",
         "a.fio:4:1: gtod_reduce is approximate",
         "a.fio:6:1: time_based has no effect without runtime (job \"x\")",

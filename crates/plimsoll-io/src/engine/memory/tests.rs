@@ -12,7 +12,7 @@ const BLOCK: u32 = 4096;
 
 fn operation(kind: OperationKind, block: u64) -> Operation {
     let length = if kind.is_sync() { 0 } else { BLOCK };
-    Operation { kind, length, offset: block * u64::from(BLOCK) }
+    Operation { kind, file: 0, length, offset: block * u64::from(BLOCK) }
 }
 
 fn engine(script: MemoryScript) -> (MemoryEngine, VirtualClock) {

@@ -1,0 +1,313 @@
+//! From jobs to a plan: what fio calls a job becomes workloads on targets, and what a plan cannot say becomes a note or
+//! a problem.
+//!
+//! Jobs that run at the same time are a phase. A job whose clones are reported together is one workload with as many
+//! jobs; otherwise each clone is a workload of its own.
+
+mod amount;
+mod files;
+mod heeded;
+mod load;
+pub(super) mod names;
+mod others;
+
+use plimsoll_workload::{plan_file::PlanFile, units::Span, workload::Workload};
+
+use self::{amount::Amount, files::FileSet};
+use super::{
+    job::{Job, Jobs},
+    problem::{Note, Problem, Problems, Wrong},
+    settings::{Checksum, Engine},
+};
+
+/// What lies at a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// Which kind of thing.
+    pub kind: FoundKind,
+    /// Its bytes; of a directory those that are free.
+    pub size_bytes: u64,
+}
+
+/// The kinds of things that paths lead to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FoundKind {
+    /// A directory.
+    Directory,
+    /// A regular file.
+    File,
+    /// A block device.
+    Device,
+    /// Anything else.
+    Other,
+}
+
+/// Looks at a path; `None` when nothing is there.
+pub type Look<'a> = dyn Fn(&str) -> Option<Found> + 'a;
+
+/// Which job and clone a cell of the plan is from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CellOf {
+    /// The job, as an index.
+    pub job: usize,
+    /// The first clone that it stands for.
+    pub clone: u32,
+}
+
+/// The shortest runtime within which a steady state is looked for.
+const STEADY_RUNTIME_MIN: Span = Span { ns: 60_000_000_000 };
+
+/// Files of all clones of a job.
+const NAMES_MAX: u64 = 4_000_000;
+
+/// Jobs as a plan.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Lowered {
+    /// What `plimsoll run --plan` would take.
+    pub plan: PlanFile,
+    /// Where each cell of the plan is from, in the order of the cells.
+    pub cells: Vec<CellOf>,
+    /// What is not quite as fio does it.
+    pub notes: Vec<Note>,
+    /// Directories in the names of files, which are made where they are missing, as fio makes them.
+    pub directories: Vec<String>,
+    /// What makes the files of jobs with `create_only`, before anything is measured; they have no cells in the plan.
+    pub creation: Option<PlanFile>,
+    /// Whether files stay, as fio leaves them.
+    pub keeps_files: bool,
+    /// Files and devices that are there and that go through the page cache, which is to be without them at first.
+    pub cold: Vec<String>,
+}
+
+/// Makes a plan of jobs.
+///
+/// # Errors
+/// With everything in them that no plan can say.
+pub fn lower(jobs: &Jobs, look: &Look<'_>) -> Result<Lowered, Problems> {
+    let mut lowering = Lowering::default();
+    for (index, job) in jobs.jobs.iter().enumerate() {
+        lowering.begin(index, job);
+        let makes_directories = jobs.switches.within.is_some();
+        if let Err(wrong) = lowering.job(index, job, look, makes_directories) {
+            lowering.problems.push(wrong.at(job.place.clone()));
+        }
+    }
+    lowering.check_search(jobs);
+    if !lowering.problems.is_empty() {
+        return Err(Problems(lowering.problems));
+    }
+    lowering.turn_processors(jobs);
+    lowering.tell_of_others(jobs);
+    lowering.tell_of_shares(jobs, look);
+    let cold = lowering.cold(jobs, look);
+    Ok(Lowered { cold, ..lowering.finish(jobs) })
+}
+
+/// A plan in the making.
+#[derive(Default)]
+struct Lowering {
+    targets: Vec<String>,
+    directories: Vec<String>,
+    workloads: Vec<(Workload, CellOf)>,
+    creation: PlanFile,
+    notes: Vec<Note>,
+    problems: Vec<Problem>,
+    phase: u32,
+    /// The phase that each job is in.
+    phases: Vec<u32>,
+    max_time: Option<Span>,
+}
+
+impl Lowering {
+    /// Decides in which phase a job is.
+    fn begin(&mut self, index: usize, job: &Job) {
+        let waits_for_all = job.settings.course.waits_for_all && index > 0;
+        let waits_for_one = job.waits_for.is_some_and(|other| self.phases.get(other) == Some(&self.phase));
+        if waits_for_all || waits_for_one {
+            self.phase += 1;
+        }
+        if waits_for_one && !waits_for_all {
+            self.note(job, "wait_for waits for everything that runs beside that job");
+        }
+        self.phases.push(self.phase);
+    }
+
+    /// A search for a depth has the storage to itself.
+    fn check_search(&mut self, jobs: &Jobs) {
+        let searching = jobs.jobs.iter().find(|job| job.settings.rate.latency_target.is_some());
+        if let Some(job) = searching.filter(|_| self.workloads.len() > 1) {
+            let wrong = Wrong::new("latency_target searches the depth of one job, and there are several")
+                .instead("run that section alone, as with --section, and give clones group_reporting");
+            self.problems.push(wrong.at(job.place.clone()));
+        }
+    }
+
+    fn note(&mut self, job: &Job, text: impl Into<String>) {
+        let note = Note { place: job.place.clone(), text: text.into() };
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
+    }
+
+    fn job(&mut self, index: usize, job: &Job, look: &Look<'_>, makes_directories: bool) -> Result<(), Wrong> {
+        let clones = job.settings.course.clones;
+        if u64::from(job.settings.files.count) * u64::from(clones) > NAMES_MAX {
+            return Err(Wrong::new(format!(
+                "{clones} clones with {} files each are too many",
+                job.settings.files.count
+            ))
+            .instead("write smaller nrfiles= or numjobs="));
+        }
+        self.check_verification(job)?;
+        let sets = (0..clones).map(|clone| FileSet::all_of(job, clone, look)).collect::<Result<Vec<_>, _>>()?;
+        let targets = |sets: &[FileSet]| sets.iter().map(|set| set.target.clone()).collect::<Vec<_>>();
+        let has_same_targets = sets.iter().all(|one| targets(one) == targets(&sets[0]));
+        let is_together = job.settings.report.is_by_group && has_same_targets;
+        let parts: Vec<&[Vec<FileSet>]> = if is_together { vec![&sets] } else { sets.chunks(1).collect() };
+        for (clone, part) in parts.into_iter().enumerate() {
+            let clone = clone as u32;
+            for number in 0..part[0].len() {
+                let sets: Vec<FileSet> = part.iter().map(|sets| sets[number].clone()).collect();
+                let workload = self.workload(index, job, clone, &sets)?;
+                self.put(job, workload, CellOf { job: index, clone }, look, makes_directories);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whoever only reads cannot know what an earlier run wrote.
+    fn check_verification(&self, job: &Job) -> Result<(), Wrong> {
+        let verifies = job.settings.content.verify.is_some_and(|checksum| checksum != Checksum::Null);
+        let is_written = self.workloads.iter().any(|(workload, _)| workload.verify == Some(true));
+        if !verifies || job.settings.pattern.direction.writes || is_written || job.settings.engine == Engine::Null {
+            return Ok(());
+        }
+        Err(Wrong::new("verify with reads alone checks what an earlier run wrote, which is not there yet")
+            .instead("write and verify in one job, as rw=write with verify, or leave verify out"))
+    }
+
+    fn put(&mut self, job: &Job, workload: Workload, of: CellOf, look: &Look<'_>, makes_directories: bool) {
+        let target = workload.target.clone().expect("every workload was given its target");
+        let is_made = makes_directories || files::is_in_names(job, &target);
+        if is_made && look(&target).is_none() && !self.directories.contains(&target) {
+            self.directories.push(target.clone());
+        }
+        let is_created = job.settings.files.is_creation_only;
+        let targets = if is_created { &mut self.creation.targets } else { &mut self.targets };
+        if !targets.contains(&target) {
+            targets.push(target);
+        }
+        if is_created {
+            self.creation.workloads.push(Workload { phase: None, ..workload });
+        } else {
+            self.workloads.push((workload, of));
+        }
+    }
+
+    /// The workload of some clones of a job, on one target.
+    fn workload(&mut self, index: usize, job: &Job, clone: u32, sets: &[FileSet]) -> Result<Workload, Wrong> {
+        let mut notes = |text| {
+            let note = Note { place: job.place.clone(), text };
+            if !self.notes.contains(&note) {
+                self.notes.push(note);
+            }
+        };
+        let is_of_names = job.settings.engine.is_of_names();
+        let amount = (!is_of_names).then(|| Amount::of(job, &sets[0])).transpose()?;
+        let region_bytes = amount.as_ref().map_or(0, |amount| amount.region_bytes);
+        let mut workload = load::workload(index, job, region_bytes, &mut notes)?;
+        // Clones that went to the same places at the same time would find what another has just read.
+        workload.seed = workload.seed.map(|seed| seed + (u64::from(clone) << 16));
+        workload.name = Some(match job.settings.course.clones {
+            clones if clones as usize == sets.len() => job.name.clone(),
+            _ => format!("{}.{clone}", job.name),
+        });
+        workload.target = Some(sets[0].target.clone());
+        match amount {
+            Some(amount) => {
+                files::put(job, clone, sets, &amount, &mut workload);
+                amount.put(job, &sets[0], sets.len() as u64, &mut workload);
+            }
+            None => names::put(job, sets, &mut notes, &mut workload)?,
+        }
+        if sets[0].all > sets[0].count() {
+            self.note(job, "the files of the job are on several targets, which share its depth and rate");
+            load::share(&sets[0], &mut workload);
+        }
+        if job.settings.course.steady_state_duration.is_some() {
+            self.steady_state(job, &mut workload);
+        } else {
+            workload.phase = Some(self.phase);
+        }
+        Ok(workload)
+    }
+
+    /// Lets plimsoll's rules decide what fio's would.
+    fn steady_state(&mut self, job: &Job, workload: &mut Workload) {
+        let course = &job.settings.course;
+        // Plimsoll's rules want more of a runtime than fio's.
+        let is_long = course.runtime.is_some_and(|runtime| runtime.ns >= STEADY_RUNTIME_MIN.ns);
+        let ends_otherwise = !course.is_time_based || !is_long;
+        if ends_otherwise || course.clones > 1 || !self.workloads.is_empty() {
+            self.note(
+                job,
+                "steadystate does not end a job that has a size to do, that runs beside others or for less than a minute: \
+                 the verdict says how steady it was",
+            );
+            workload.phase = Some(self.phase);
+            return;
+        }
+        self.note(job, "steadystate is decided by plimsoll's own rules, within the runtime: see docs/measuring.md");
+        self.max_time = workload.duration.take();
+        workload.io_size = None;
+    }
+
+    fn finish(mut self, jobs: &Jobs) -> Lowered {
+        let is_phased = |(workload, _): &(Workload, CellOf)| workload.phase.is_some();
+        // Either all cells are in phases or none: a first job that was left to the rules is not alone.
+        if self.workloads.iter().any(is_phased)
+            && let Some((workload, _)) = self.workloads.iter_mut().find(|(workload, _)| workload.phase.is_none())
+        {
+            workload.phase = Some(0);
+            workload.duration = self.max_time.take();
+        }
+        // Jobs that only create may have left gaps.
+        let mut phases: Vec<u32> = self.workloads.iter().filter_map(|(workload, _)| workload.phase).collect();
+        phases.sort_unstable();
+        phases.dedup();
+        for (workload, _) in &mut self.workloads {
+            workload.phase =
+                workload.phase.and_then(|phase| phases.binary_search(&phase).ok()).map(|index| index as u32);
+        }
+        // Cells come target by target.
+        let mut order: Vec<(usize, CellOf)> = Vec::new();
+        for (index, target) in self.targets.iter().enumerate() {
+            let of = self.workloads.iter().filter(|(workload, _)| workload.target.as_ref() == Some(target));
+            order.extend(of.map(|(_, cell)| (index, *cell)));
+        }
+        let all = |is: fn(&Job) -> bool| !jobs.jobs.is_empty() && jobs.jobs.iter().all(is);
+        Lowered {
+            cells: order.into_iter().map(|(_, cell)| cell).collect(),
+            plan: PlanFile {
+                targets: self.targets,
+                max_time: self.max_time,
+                destroy: jobs.switches.destroys.clone(),
+                keep_files: true,
+                workloads: self.workloads.into_iter().map(|(workload, _)| workload).collect(),
+                ..PlanFile::default()
+            },
+            directories: self.directories,
+            notes: self.notes,
+            creation: (!self.creation.workloads.is_empty()).then(|| PlanFile {
+                destroy: jobs.switches.destroys.clone(),
+                keep_files: true,
+                ..self.creation
+            }),
+            keeps_files: !all(|job| job.settings.files.is_removed_after),
+            cold: Vec::new(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

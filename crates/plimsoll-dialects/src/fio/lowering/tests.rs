@@ -1,0 +1,291 @@
+//! What jobs become, seen in the plan that `--to-plan` would write.
+
+use plimsoll_workload::units::Rate;
+
+use super::*;
+use crate::fio::{Surroundings, translate_command_line};
+
+fn jobs(file: &str) -> Jobs {
+    let mut read_file = |_: &str| Ok(Some(file.as_bytes().to_vec()));
+    let mut surroundings = Surroundings {
+        environment: &|_| None,
+        page_size_bytes: 4096,
+        memory_mib: 1024,
+        processors: 2,
+        read_file: &mut read_file,
+    };
+    translate_command_line(&["job.fio".to_owned()], &mut surroundings).unwrap()
+}
+
+/// A machine with one disk and one file.
+fn look(path: &str) -> Option<Found> {
+    let found = |kind, size_bytes| Some(Found { kind, size_bytes });
+    match path {
+        "/dev/sdb" => found(FoundKind::Device, 10 << 30),
+        "/data/old" => found(FoundKind::File, 1 << 20),
+        "/data" | "/more" => found(FoundKind::Directory, 0),
+        "/dev/null" => found(FoundKind::Other, 0),
+        _ => None,
+    }
+}
+
+/// The same with another disk.
+fn look_at_two(path: &str) -> Option<Found> {
+    look(if path == "/dev/sdc" { "/dev/sdb" } else { path })
+}
+
+pub(super) fn lowered(file: &str) -> Lowered {
+    lower(&jobs(file), &look).unwrap_or_else(|problems| panic!("{problems}"))
+}
+
+pub(super) fn refused(file: &str) -> String {
+    lower(&jobs(file), &look).unwrap_err().to_string()
+}
+
+#[test]
+fn a_job_of_a_cloud_disk_test_becomes_a_named_file_of_its_size() {
+    let lowered =
+        lowered("[reader1]\nsize=30g\ndirect=1\niodepth=256\nioengine=libaio\nbs=4k\nrw=randread\ndirectory=/data\n");
+    insta::assert_snapshot!(toml::to_string(&lowered.plan).unwrap(), @r#"
+    targets = ["/data"]
+    keep_files = true
+
+    [[workload]]
+    name = "reader1"
+    target = "/data"
+    rw = "randread"
+    block_size = "4KiB"
+    queue_depth = 256
+    size = "30GiB"
+    offset = "0B"
+    io_size = "30GiB"
+    file_count = 1
+    file_names = ["reader1.0.0"]
+    layout = "written"
+    distribution = "exact-once"
+    buffered = false
+    ramp = "0s"
+    payload = "random"
+    seed = 137
+    engine = "libaio"
+    keep_going = false
+    phase = 0
+    "#);
+    assert_eq!(lowered.cells, [CellOf { job: 0, clone: 0 }]);
+    assert!(lowered.keeps_files && lowered.creation.is_none());
+}
+
+#[test]
+fn jobs_run_at_once_until_a_stonewall() {
+    let lowered = lowered(
+        "[global]\nsize=1m\ndirectory=/data\ntime_based\nruntime=5\n[a]\n[b]\nrw=write\n[c]\nstonewall\n[d]\nwait_for=c\n",
+    );
+    let phases: Vec<_> = lowered.plan.workloads.iter().map(|workload| workload.phase).collect();
+    assert_eq!(phases, [Some(0), Some(0), Some(1), Some(2)]);
+}
+
+#[test]
+fn clones_are_one_workload_when_they_are_reported_together() {
+    let job = "size=1m\ndirectory=/data\nnumjobs=3\noffset_increment=4k\nfilename=x\n";
+    let together = lowered(&format!("[a]\n{job}group_reporting\n")).plan;
+    let [workload] = &together.workloads[..] else { panic!("{together:?}") };
+    assert_eq!(workload.offset_increment.map(|apart| apart.0), Some(4096));
+    // Each does what it would do alone.
+    assert_eq!(workload.io_size.map(|size| size.0), Some(3 << 20));
+    let apart = lowered(&format!("[a]\n{job}")).plan;
+    let offsets: Vec<_> = apart.workloads.iter().map(|workload| workload.offset.unwrap().to_string()).collect();
+    assert_eq!(offsets, ["0B", "4KiB", "8KiB"]);
+    let names: Vec<_> = apart.workloads.iter().map(|workload| workload.name.clone().unwrap()).collect();
+    assert_eq!(names, ["a.0", "a.1", "a.2"]);
+}
+
+#[test]
+fn clones_have_files_of_their_own_unless_these_are_named() {
+    let plan = lowered("[a]\nsize=1m\ndirectory=/data\nnumjobs=2\nnrfiles=2\ngroup_reporting\n").plan;
+    let workload = &plan.workloads[0];
+    assert_eq!(workload.file_names.as_ref().unwrap().0, ["a.0.0", "a.0.1", "a.1.0", "a.1.1"]);
+    assert_eq!((workload.file_count, workload.files.unwrap().as_str()), (Some(2), "per-job"));
+    let plan = lowered("[a]\nsize=1m\ndirectory=/data:/more\nnumjobs=2\n").plan;
+    assert_eq!(plan.targets, ["/data", "/more"]);
+}
+
+#[test]
+fn a_section_named_after_a_device_means_the_device() {
+    let plan = lowered("[/dev/sdb]\nrw=randread\nruntime=10\ntime_based\n").plan;
+    assert_eq!((plan.targets[0].as_str(), plan.workloads[0].file_names.is_none()), ("/dev/sdb", true));
+    assert!(refused("[x]\nfilename=/dev/sdb:/dev/sdc\nsize=1m\n").contains("there is no device /dev/sdc"));
+    assert!(refused("[x]\nfilename=/dev/null\nsize=1m\n").contains("neither a file nor a block device"));
+}
+
+#[test]
+fn a_size_comes_from_what_is_there() {
+    let plan = lowered("[a]\nfilename=/data/old\nsize=50%\n").plan;
+    assert_eq!(plan.workloads[0].size.unwrap().to_string(), "512KiB");
+    let plan = lowered("[a]\nfilename=/data/old\n").plan;
+    assert_eq!(plan.workloads[0].io_size.unwrap().0, 1 << 20);
+    assert!(refused("[a]\nfilename=/data/new\n").contains("write size="));
+}
+
+#[test]
+fn a_job_that_only_writes_finds_files_that_nothing_was_written_to() {
+    let layout = |options: &str| {
+        let plan = lowered(&format!("[a]\nsize=1m\ndirectory=/data\n{options}\n")).plan;
+        plan.workloads[0].layout.unwrap().as_str()
+    };
+    assert_eq!(layout("rw=randwrite"), "allocated");
+    assert_eq!(layout("rw=write\nfallocate=none"), "empty");
+    assert_eq!(layout("rw=write\noverwrite=1"), "written");
+    assert_eq!(layout("rw=randrw"), "written");
+}
+
+#[test]
+fn a_rate_is_an_open_loop_of_each_job() {
+    let plan = lowered("[a]\nsize=1m\ndirectory=/data\nrw=randrw\nrate_iops=300,100\nrate_process=poisson\n").plan;
+    let workload = &plan.workloads[0];
+    assert_eq!(
+        (workload.rate.unwrap().to_string(), workload.arrival.unwrap().as_str()),
+        ("400/s".to_owned(), "poisson")
+    );
+    assert_eq!(workload.read_percent.as_ref().unwrap().to_string(), "75%");
+}
+
+#[test]
+fn what_no_plan_can_say_is_refused_with_what_to_write() {
+    for option in ["rw=randread:8\nrw_sequencer=identical", "rw=read:-4k"] {
+        let text = refused(&format!("[a]\nsize=1m\ndirectory=/data\n{option}\n"));
+        assert!(text.contains("not there yet; "), "{text}");
+    }
+}
+
+#[test]
+fn a_job_that_a_size_ends_is_not_prolonged_until_it_is_steady() {
+    let lowered = lowered("[a]\nfilename=/dev/sdb\nrw=randread\nsize=1m\nsteadystate=iops:5%\nss_dur=30\n");
+    assert_eq!(lowered.plan.workloads[0].io_size.unwrap().0, 1 << 20);
+    assert!(lowered.notes.iter().any(|note| note.text.contains("has a size to do")), "{:?}", lowered.notes);
+}
+
+#[test]
+fn a_steady_state_is_decided_by_the_rules() {
+    let lowered = lowered(
+        "[a]\nfilename=/dev/sdb\nrw=randread\ntime_based\nruntime=300\nsteadystate=iops:5%\nsteadystate_duration=30\n",
+    );
+    assert_eq!(lowered.plan.max_time.unwrap().to_string(), "5m");
+    assert!(!lowered.plan.workloads[0].has_own_end());
+    assert!(lowered.notes.iter().any(|note| note.text.contains("measuring.md")), "{:?}", lowered.notes);
+}
+
+#[test]
+fn a_job_on_several_devices_has_a_cell_on_each_and_shares_its_depth() {
+    let job = "[a]\nfilename=/dev/sdb:/dev/sdc\nioengine=libaio\niodepth=32\nrw=randread\nrate_iops=100\n";
+    let of = |file: &str| lower(&jobs(file), &look_at_two).unwrap_or_else(|problems| panic!("{problems}"));
+    let devices = of(job);
+    assert_eq!(devices.plan.targets, ["/dev/sdb", "/dev/sdc"]);
+    for workload in &devices.plan.workloads {
+        assert_eq!(workload.queue_depth.as_ref().unwrap().values(), [16]);
+        assert_eq!(workload.rate, Some(Rate::Operations(50.0)));
+        assert_eq!(workload.io_size.unwrap().0, 10 << 30, "without a size, all of each");
+    }
+    assert_eq!(devices.cells, [CellOf { job: 0, clone: 0 }; 2]);
+    assert!(devices.notes.iter().any(|note| note.text.contains("several targets")), "{:?}", devices.notes);
+    let sized = of(&format!("{job}size=8g\nnumjobs=2\ngroup_reporting\n"));
+    let sizes: Vec<_> = sized.plan.workloads.iter().map(|workload| workload.io_size.unwrap().0).collect();
+    assert_eq!(sizes, [8 << 30; 2], "two clones, half of the size on each device");
+}
+
+#[test]
+fn names_in_several_directories_are_a_cell_in_each() {
+    let lowered = lowered("[a]\nfilename=/data/x:/more/y:/data/z\nsize=3m\n");
+    let names: Vec<_> = lowered.plan.workloads.iter().map(|workload| workload.file_names.clone().unwrap().0).collect();
+    assert_eq!(names, [vec!["x", "z"], vec!["y"]]);
+    let sizes: Vec<_> = lowered.plan.workloads.iter().map(|workload| workload.io_size.unwrap().0).collect();
+    assert_eq!(sizes, [2 << 20, 1 << 20]);
+}
+
+#[test]
+fn a_device_that_is_not_there_is_not_made() {
+    assert!(refused("[a]\nfilename=/dev/sdz\nsize=1m\n").contains("there is no device /dev/sdz"));
+}
+
+#[test]
+fn directories_in_names_are_made_and_others_have_to_be_there() {
+    let made = |file: &str| lowered(file).directories;
+    assert_eq!(made("[a]\ndirectory=/data\nfilename_format=$jobname/$filenum\nsize=1m\n"), ["/data/a"]);
+    assert_eq!(made("[a]\nfilename=x/y\nsize=1m\n"), ["x"]);
+    assert!(made("[a]\ndirectory=/none\nsize=1m\n").is_empty());
+    assert!(made("[a]\nfilename=/none/x\nsize=1m\n").is_empty());
+}
+
+#[test]
+fn jobs_that_only_create_have_no_cell_and_their_files_are_made_before() {
+    let lowered = lowered("[global]\nsize=1m\ndirectory=/data\n[a]\ncreate_only=1\n[b]\nstonewall\nrw=randread\n");
+    assert_eq!(lowered.cells, [CellOf { job: 1, clone: 0 }]);
+    assert_eq!(lowered.plan.workloads.iter().map(|workload| workload.phase).collect::<Vec<_>>(), [Some(0)]);
+    let creation = lowered.creation.unwrap();
+    assert_eq!((creation.workloads.len(), creation.targets), (1, vec!["/data".to_owned()]));
+    assert_eq!(creation.workloads[0].file_names.as_ref().unwrap().0, ["a.0.0"]);
+}
+
+#[test]
+fn clones_do_not_go_to_the_same_places() {
+    let plan = lowered("[a]\nfilename=/dev/sdb\nrw=randread\nnumjobs=2\n[b]\nfilename=/dev/sdb\n").plan;
+    let mut seeds: Vec<_> = plan.workloads.iter().map(|workload| workload.seed.unwrap()).collect();
+    seeds.sort_unstable();
+    seeds.dedup();
+    assert_eq!(seeds.len(), 3);
+}
+
+#[test]
+fn rates_in_bytes_make_the_mix_by_how_long_operations_are() {
+    let job = "[a]\nsize=16m\ndirectory=/data\nrw=randrw\nbs=4k,60k\n";
+    let plan = lowered(&format!("{job}rate=4m,4m\n")).plan;
+    // Fifteen reads are as long as one write.
+    assert_eq!(plan.workloads[0].read_percent.as_ref().unwrap().to_string(), "94%");
+    assert!(refused(&format!("{job}rate_iops=,50\n")).contains("one direction of a mix"));
+}
+
+#[test]
+fn reads_are_not_said_to_verify_what_nobody_of_this_run_wrote() {
+    let job = "[a]\nsize=1m\nfilename=/data/x\nverify=crc32c\nrw=";
+    assert!(refused(&format!("{job}read\n")).contains("an earlier run"));
+    let both = lowered(&format!("{job}write\n[b]\nstonewall\nsize=1m\nfilename=/data/x\nverify=crc32c\nrw=read\n"));
+    assert!(both.plan.workloads[0].verify == Some(true) && both.plan.workloads[1].verify.is_none());
+}
+
+#[test]
+fn a_disk_is_filled_only_where_no_size_is_given() {
+    let size = |options: &str| {
+        let plan = lowered(&format!("[a]\nrw=write\ndirectory=/data\nfill_device=1\n{options}")).plan;
+        plan.workloads[0].size.unwrap().to_string()
+    };
+    assert_eq!(size("size=1m\n"), "1MiB");
+    // Nothing is free in that directory but what is said to be.
+    let look = |path: &str| look(path).map(|found| Found { size_bytes: 100 << 20, ..found });
+    let plan = lower(&jobs("[a]\nrw=write\ndirectory=/data\nfill_device=1\n"), &look).unwrap().plan;
+    assert_eq!(plan.workloads[0].size.unwrap().to_string(), "98MiB");
+}
+
+#[test]
+fn files_of_several_sizes_need_one() {
+    let look = |path: &str| match path {
+        "/data/new" => look("/data/old").map(|found| Found { size_bytes: 1 << 19, ..found }),
+        _ => look(path),
+    };
+    let job = "[a]\nfilename=/data/old:/data/new\n";
+    assert!(lower(&jobs(job), &look).unwrap_err().to_string().contains("several"));
+    assert!(lower(&jobs(&format!("{job}size=512k\n")), &look).is_ok());
+    let rest = lower(&jobs("[a]\nfilename=/data/old\nsize=50%\noffset=75%\n"), &look).unwrap().plan;
+    assert_eq!(rest.workloads[0].size.unwrap().to_string(), "256KiB");
+}
+
+#[test]
+fn between_pauses_no_more_is_in_flight_than_is_counted() {
+    let job = "[a]\nsize=1m\ndirectory=/data\nioengine=libaio\niodepth=16\nthinktime=2ms\n";
+    let depth = |options: &str| {
+        let plan = lowered(&format!("{job}{options}")).plan;
+        plan.workloads[0].queue_depth.as_ref().unwrap().to_string()
+    };
+    assert_eq!(
+        (depth(""), depth("thinktime_blocks=4\n"), depth("thinktime_blocks=64\n")),
+        ("1".into(), "4".into(), "16".into())
+    );
+}

@@ -1,0 +1,416 @@
+//! `plimsoll fio`: fio's job files and command lines, done as plimsoll does them and told as fio tells.
+//!
+//! Programs read what fio prints, and some take any byte on standard error for a failure. So nothing is said there but
+//! errors, unless a person watches.
+
+mod latency_target;
+mod output;
+mod unstarted;
+mod watching;
+
+use std::{
+    ffi::OsString,
+    fs,
+    io::{self, IsTerminal, Read},
+    ops::ControlFlow,
+    path::Path,
+};
+
+use anyhow::Context;
+use jiff::{Timestamp, tz::TimeZone};
+use plimsoll_dialects::fio::{
+    self, Jobs, Problems, Surroundings,
+    lowering::{self, Found, FoundKind, Lowered},
+    report::{self, Reported, Rest},
+    settings::LogName,
+    switches::{Question, Switches},
+};
+use plimsoll_history::location::HistoryLocation;
+use plimsoll_io::{cpu, target};
+use plimsoll_record::record::{Asked, Outcome, Record};
+use plimsoll_run::{
+    machine,
+    run::{RunRequest, prepare_files},
+};
+use plimsoll_workload::{certainty::Certainty, plan::Plan, plan_file::PlanFile, settings::Effort, workload::Workload};
+use uuid::Uuid;
+
+use self::{
+    latency_target::{DepthSearch, LatencyTarget},
+    output::Output,
+    watching::Watching,
+};
+use super::run::{check_pinning, measure, measure_and_show, pod, random_seed, tool};
+use crate::{
+    cli::SharedArguments,
+    environment_variables as environment,
+    exit::{Exit, OutputLost},
+    printer::Printer,
+    progress::Progress,
+    saving::Saving,
+    state::State,
+    stop,
+};
+
+/// The version that is told where fio's is asked for: of a fio whose output ours is like, so that what reads versions
+/// can, and ours.
+const VERSION: &str = concat!("fio-3.40-plimsoll-", env!("CARGO_PKG_VERSION"));
+
+/// The arguments for fio, when the program was called by its name, or by `plimsoll fio`.
+pub fn arguments(all: &[OsString]) -> Option<&[OsString]> {
+    let (program, rest) = all.split_first()?;
+    if Path::new(program).file_name().is_some_and(|name| name == "fio") {
+        return Some(rest);
+    }
+    rest.split_first().filter(|(command, _)| *command == "fio").map(|(_, rest)| rest)
+}
+
+/// Does what fio's command line says. The exit code is fio's, 0 or 1, and 130 after an interruption.
+pub fn main(arguments: &[OsString]) -> Exit {
+    let printer = if io::stderr().is_terminal() { Printer::new(false) } else { Printer::for_programs() };
+    if let Err(error) = stop::outlive_file_size_limit() {
+        printer.warning(format!("a limit on the size of files would end plimsoll at once: {error}"));
+    }
+    run(arguments, printer).unwrap_or_else(|error| {
+        printer.error(&error);
+        Exit::Failure
+    })
+}
+
+fn run(arguments: &[OsString], printer: Printer) -> anyhow::Result<Exit> {
+    let words = arguments.iter().map(|word| {
+        word.to_str().map(str::to_owned).with_context(|| format!("{word:?} is not valid UTF-8: write it another way"))
+    });
+    let words = words.collect::<anyhow::Result<Vec<String>>>()?;
+    let jobs = match translate(&words)? {
+        Ok(jobs) => jobs,
+        Err(problems) => {
+            tell(&problems, printer);
+            return Ok(Exit::Failure);
+        }
+    };
+    let switches = &jobs.switches;
+    if let Some(question) = &switches.question {
+        printer.answer(answer(question)).map_err(OutputLost)?;
+        return Ok(Exit::Success);
+    }
+    if switches.shows_command {
+        let lines = jobs.command_lines.iter().map(|line| format!("{line}\n")).collect::<String>();
+        printer.answer(lines).map_err(OutputLost)?;
+        return Ok(Exit::Success);
+    }
+    if switches.is_parse_only {
+        return Ok(Exit::Success);
+    }
+    let lowered = match lowering::lower(&jobs, &look) {
+        Ok(lowered) => lowered,
+        Err(problems) => {
+            refuse(&jobs, &problems, printer)?;
+            return Ok(Exit::Failure);
+        }
+    };
+    if switches.to_plan {
+        printer.answer(plan_file(&jobs, &lowered)?).map_err(OutputLost)?;
+        return Ok(Exit::Success);
+    }
+    let notes = notes(&jobs, &lowered);
+    // What is not read by programs is for people, who are told at once what will not be as they may think.
+    if switches.formats.normal && !switches.formats.json && !switches.formats.terse {
+        notes.iter().for_each(|note| printer.note(format!("note: {note}")));
+    }
+    tell_and_do(Telling { jobs: &jobs, lowered: &lowered, notes: &notes }, printer)
+}
+
+/// Does the jobs and reports them: whatever happens, in the formats that were asked for.
+fn tell_and_do(telling: Telling<'_>, printer: Printer) -> anyhow::Result<Exit> {
+    let mut output = telling.begin(printer)?;
+    let mut watching = Watching::new(telling, &mut output, printer);
+    let done = execute(telling.jobs, telling.lowered, printer, &mut watching);
+    let (idle_percents, lost) = (watching.idle_percents, watching.lost);
+    let exit = match done {
+        Ok(Some(record)) => {
+            let reported = telling.reported(&record, None, &idle_percents);
+            output.put(&reported.text())?;
+            // A log that cannot be written takes nothing from the report.
+            let logged = telling.logs(&record, printer).inspect_err(|error| printer.error(error)).is_ok();
+            match record.outcome {
+                Outcome::Complete if !logged => Exit::Failure,
+                Outcome::Complete if !reported.has_failed() => Exit::Success,
+                Outcome::Interrupted => Exit::Interrupted,
+                _ => Exit::Failure,
+            }
+        }
+        Ok(None) => {
+            let record = unstarted::record(Outcome::Complete, &[]);
+            output.put(&telling.reported(&record, None, &[]).text())?;
+            Exit::Success
+        }
+        Err(error) => {
+            printer.error(&error);
+            let record = unstarted::record(Outcome::Failed, &[format!("{error:#}")]);
+            let reported = telling.reported(&record, None, &[]);
+            output.put(&Reported { failure: Some(unstarted::failure(&error)), ..reported }.text())?;
+            Exit::Failure
+        }
+    };
+    output.finish()?;
+    lost.map_or(Ok(exit), Err)
+}
+
+/// Reports of jobs that no plan can say.
+fn refuse(jobs: &Jobs, problems: &Problems, printer: Printer) -> anyhow::Result<()> {
+    tell(problems, printer);
+    if jobs.switches.to_plan {
+        return Ok(());
+    }
+    let lowered = Lowered::default();
+    let telling = Telling { jobs, lowered: &lowered, notes: &[] };
+    let mut output = telling.begin(printer)?;
+    let problems: Vec<String> = problems.0.iter().map(ToString::to_string).collect();
+    let record = unstarted::record(Outcome::Failed, &problems);
+    let reported = telling.reported(&record, None, &[]);
+    output.put(&Reported { failure: Some(unstarted::invalid()), ..reported }.text())?;
+    output.finish()
+}
+
+/// Reads what was asked, with all that it may refer to.
+fn translate(words: &[String]) -> anyhow::Result<Result<Jobs, Problems>> {
+    let facts = rustix::system::sysinfo();
+    let environment = |name: &str| environment::get(name).and_then(|value| value.into_string().ok());
+    let mut read_file = |name: &str| read_job_file(name);
+    let mut surroundings = Surroundings {
+        environment: &environment,
+        page_size_bytes: rustix::param::page_size() as u64,
+        memory_mib: (facts.totalram as u64 * u64::from(facts.mem_unit)) >> 20,
+        processors: cpu::allowed().context("ask which processors may be used")?.len() as u64,
+        read_file: &mut read_file,
+    };
+    Ok(fio::translate_command_line(words, &mut surroundings))
+}
+
+/// The content of a job file; `None` when there is no such file.
+fn read_job_file(name: &str) -> Result<Option<Vec<u8>>, String> {
+    if name == "-" {
+        let mut text = Vec::new();
+        return io::stdin().lock().read_to_end(&mut text).map(|_| Some(text)).map_err(|error| error.to_string());
+    }
+    match fs::read(name) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+fn tell(problems: &Problems, printer: Printer) {
+    for problem in &problems.0 {
+        printer.error(&anyhow::anyhow!("{problem}"));
+    }
+}
+
+fn answer(question: &Question) -> String {
+    match question {
+        Question::Version => format!("{VERSION}\n"),
+        Question::Help => fio::help::switches(),
+        Question::Option(name) => fio::help::option(name.as_deref()),
+        Question::Engine(name) => fio::help::engine(name.as_deref()),
+    }
+}
+
+/// What lies at a path.
+fn look(path: &str) -> Option<Found> {
+    let metadata = fs::metadata(path).ok()?;
+    let kind = metadata.file_type();
+    if kind.is_dir() {
+        let free = rustix::fs::statvfs(path).map_or(0, |facts| facts.f_bavail.saturating_mul(facts.f_frsize));
+        return Some(Found { kind: FoundKind::Directory, size_bytes: free });
+    }
+    if kind.is_file() {
+        return Some(Found { kind: FoundKind::File, size_bytes: metadata.len() });
+    }
+    let facts = target::facts(Path::new(path)).ok();
+    match facts.and_then(|facts| facts.size_bytes) {
+        Some(size_bytes) => Some(Found { kind: FoundKind::Device, size_bytes }),
+        None => Some(Found { kind: FoundKind::Other, size_bytes: 0 }),
+    }
+}
+
+/// What is not quite as fio does it, each once.
+fn notes(jobs: &Jobs, lowered: &Lowered) -> Vec<String> {
+    let mut notes: Vec<String> = Vec::new();
+    for note in jobs.notes.iter().chain(&lowered.notes).map(ToString::to_string) {
+        if !notes.contains(&note) {
+            notes.push(note);
+        }
+    }
+    notes
+}
+
+/// The native plan that says the same, with what it says differently as comments.
+fn plan_file(jobs: &Jobs, lowered: &Lowered) -> anyhow::Result<String> {
+    let comments: String = notes(jobs, lowered).iter().map(|note| format!("# {note}\n")).collect();
+    Ok(comments + &toml::to_string(&lowered.plan).context("write the plan")?)
+}
+
+/// Finds out before the run that a log cannot be written after it.
+fn check_logs(jobs: &Jobs) -> anyhow::Result<()> {
+    for job in &jobs.jobs {
+        let report = &job.settings.report;
+        let logs = [&report.bandwidth_log, &report.latency_log, &report.operations_log, &report.histogram_log];
+        for log in logs.into_iter().flatten() {
+            let prefix = if let LogName::Given(prefix) = log { prefix } else { &job.name };
+            let Some(folder) = Path::new(prefix).parent().filter(|folder| *folder != Path::new("")) else { continue };
+            if jobs.switches.within.is_some() {
+                fs::create_dir_all(folder)
+                    .with_context(|| format!("make the directory {} of a log", folder.display()))?;
+            }
+            if !folder.is_dir() {
+                let folder = folder.display();
+                anyhow::bail!("{}: the log {prefix} is to be in {folder}, which is no directory: make it", job.place);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Takes what is cached of files out of the page cache, as far as the kernel does it.
+fn drop_cache(paths: &[String]) {
+    for path in paths {
+        if let Ok(file) = fs::File::open(path) {
+            let _ = rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed);
+        }
+    }
+}
+
+/// Does the plan; `None` when nothing was to be measured.
+fn execute(
+    jobs: &Jobs,
+    lowered: &Lowered,
+    printer: Printer,
+    progress: &mut dyn Progress,
+) -> anyhow::Result<Option<Record>> {
+    let Switches { history, is_without_history, .. } = &jobs.switches;
+    let shared =
+        SharedArguments { history: history.as_ref().map(Into::into), no_history: *is_without_history, quiet: true };
+    let mut state = State::of(&shared);
+    state.prepare(printer);
+    // What earlier runs left behind is nobody's business who reads fio's output.
+    let _ = state.tidy_up(Printer::new(true));
+    drop_cache(&lowered.cold);
+    for directory in &lowered.directories {
+        fs::create_dir_all(directory).with_context(|| format!("make the directory {directory}, which a file is in"))?;
+    }
+    check_logs(jobs)?;
+    if let Some(creation) = &lowered.creation {
+        let stop = stop::on_signals().context("listen for signals")?;
+        prepare_files(request(creation, lowered, &state)?, &stop)?;
+    }
+    if lowered.plan.workloads.is_empty() {
+        return Ok(None);
+    }
+    let target = jobs.jobs.first().and_then(|job| LatencyTarget::of(&job.settings.rate));
+    let plan = match target {
+        Some(target) => match at_latency(target, lowered, &state, printer)? {
+            ControlFlow::Continue(plan) => plan,
+            ControlFlow::Break(interrupted) => return Ok(Some(interrupted)),
+        },
+        None => lowered.plan.clone(),
+    };
+    let saving = Saving::new(&state, None, printer);
+    let (record, _) = measure_and_show(request(&plan, lowered, &state)?, saving, "", printer, progress)?;
+    Ok(Some(record))
+}
+
+/// What is to be run for one of the plans.
+fn request(plan_file: &PlanFile, lowered: &Lowered, state: &State) -> anyhow::Result<RunRequest> {
+    let targets = plan_file.targets.iter().map(|path| target::facts(path.as_ref())).collect::<Result<Vec<_>, _>>()?;
+    let certainty = Certainty { max_time: plan_file.max_time, ..Certainty::of(Effort::Standard) };
+    let workloads: Vec<Workload> = plan_file.workloads.clone();
+    check_pinning(&workloads).context("cpus_allowed names what is not there")?;
+    let plan = Plan::resolve(&targets, &workloads, &certainty, random_seed()?)?;
+    Ok(RunRequest {
+        id: Uuid::now_v7(),
+        started: Timestamp::now(),
+        tool: tool(),
+        name: None,
+        tags: [("dialect".to_owned(), "fio".to_owned())].into(),
+        environment: machine::gather(&targets, &pod()),
+        plan,
+        asked: Asked { targets: plan_file.targets.clone(), workloads, background: None, certainty },
+        destroy: plan_file.destroy.iter().map(Into::into).collect(),
+        keep_files: lowered.keeps_files,
+        state_directory: state.directory.clone(),
+        resuming: None,
+    })
+}
+
+/// The plan at the depth whose latency stays below the target, or the record of a trial that was interrupted. Trials
+/// are not in the history.
+fn at_latency(
+    target: LatencyTarget,
+    lowered: &Lowered,
+    state: &State,
+    printer: Printer,
+) -> anyhow::Result<ControlFlow<Record, PlanFile>> {
+    let plan = &lowered.plan;
+    let depths = plan.workloads.iter().filter_map(|workload| workload.queue_depth.as_ref()?.values().first().copied());
+    let mut search = DepthSearch::new(depths.max().unwrap_or(1));
+    let nowhere = State { history: HistoryLocation::None, directory: state.directory.clone() };
+    while let Some(depth) = search.next() {
+        let mut request = request(&target.trial(plan, depth), lowered, state)?;
+        request.keep_files = true;
+        let (trial, _) = measure(request, Saving::new(&nowhere, None, printer), "", Printer::new(true))?;
+        if trial.outcome == Outcome::Interrupted {
+            return Ok(ControlFlow::Break(trial));
+        }
+        search.note(depth, target.is_met(&trial));
+    }
+    printer.note(target.words(search.found()));
+    Ok(ControlFlow::Continue(target.found(plan, search.found().unwrap_or(1))))
+}
+
+/// What reports are about.
+#[derive(Clone, Copy)]
+struct Telling<'a> {
+    jobs: &'a Jobs,
+    lowered: &'a Lowered,
+    notes: &'a [String],
+}
+
+impl<'a> Telling<'a> {
+    /// Opens what reports go to, and writes what goes before them.
+    fn begin(self, printer: Printer) -> anyhow::Result<Output> {
+        let mut output = Output::open(&self.jobs.switches, printer)?;
+        if self.jobs.switches.formats.normal {
+            output.put(&report::header(self.jobs, VERSION))?;
+        }
+        Ok(output)
+    }
+
+    /// A record as fio's reports tell it.
+    fn reported(self, record: &'a Record, rest: Option<Rest>, idle_percents: &'a [f64]) -> Reported<'a> {
+        let Self { jobs, lowered, notes } = self;
+        let ended = record.started + jiff::SignedDuration::from_nanos(record.elapsed_ns as i64);
+        Reported {
+            jobs,
+            record,
+            cells: &lowered.cells,
+            notes,
+            ended: ended.to_zoned(TimeZone::system()),
+            version: VERSION,
+            process: std::process::id(),
+            failure: None,
+            rest,
+            idle_percents,
+        }
+    }
+
+    /// Writes the logs that jobs ask for.
+    fn logs(self, record: &'a Record, printer: Printer) -> anyhow::Result<()> {
+        let logs = self.reported(record, None, &[]).logs();
+        logs.notes.iter().for_each(|note| printer.note(format!("note: {note}")));
+        for log in &logs.files {
+            fs::write(&log.name, &log.text).with_context(|| format!("write the log {}", log.name))?;
+        }
+        Ok(())
+    }
+}

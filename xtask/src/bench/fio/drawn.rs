@@ -1,0 +1,46 @@
+//! Job files drawn at random, each the same whenever its number is given, which time ends.
+
+/// Draws job files.
+pub(super) struct Generator(u64);
+
+impl Generator {
+    pub(super) fn new(seed: u64) -> Self {
+        Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+    }
+
+    fn draw(&mut self, below: u64) -> u64 {
+        // The generator of Marsaglia with 64 bits; its high bits are the better ones.
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 33) % below
+    }
+
+    fn one_of<'a>(&mut self, choices: &[&'a str]) -> &'a str {
+        choices[self.draw(choices.len() as u64) as usize]
+    }
+
+    /// A job file with one or two sections that run at the same time, without the page cache.
+    pub(super) fn job(&mut self) -> String {
+        let mut job = String::from("[global]\ndirectory=DIRECTORY\ndirect=1\ntime_based\nruntime=3\nramp_time=1\n");
+        for index in 0..1 + self.draw(2) {
+            let rw = self.one_of(&["read", "write", "randread", "randwrite", "rw", "randrw"]);
+            job += &format!("[job{index}]\nrw={rw}\nsize={}m\n", 4 + self.draw(12));
+            job += self.one_of(&["bs=4k\n", "bs=8k\n", "bs=16k\n", "bssplit=4k/60:16k/40\n", "bsrange=4k-16k\n"]);
+            let engine = self.one_of(&["psync", "libaio", "io_uring", "sync", "pvsync2"]);
+            job += &format!("ioengine={engine}\n");
+            if matches!(engine, "libaio" | "io_uring") {
+                job += &format!("iodepth={}\n", 1 + self.draw(32));
+            }
+            if rw.ends_with("rw") {
+                job += &format!("rwmixread={}\n", 10 * (1 + self.draw(9)));
+            }
+            if rw.starts_with("rand") {
+                job += self.one_of(&["", "norandommap\n", "random_distribution=zipf:1.1\n", "percentage_random=50\n"]);
+            }
+            job += self.one_of(&["", "", "numjobs=2\n", "numjobs=3\ngroup_reporting\n", "nrfiles=4\n"]);
+            job += self.one_of(&["", "", "rate_iops=300\n", "thinktime=2ms\n"]);
+        }
+        job
+    }
+}

@@ -1,0 +1,42 @@
+//! A file system on a device, unmounted on drop.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process,
+    sync::atomic::{AtomicU32, Ordering},
+};
+
+use anyhow::Context as _;
+
+use crate::child;
+
+/// The file system, at its place.
+pub(super) struct Mounted {
+    pub(super) place: PathBuf,
+    is_mounted: bool,
+}
+
+impl Mounted {
+    /// A new ext4 on the device, mounted in a directory of its own in `directory`.
+    pub(super) fn on(device: &Path, directory: &Path) -> anyhow::Result<Self> {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        child::output(child::command("mkfs.ext4").args(["-q", "-F"]).arg(device))?;
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let place = directory.join(format!("mounted-{}-{number}", process::id()));
+        fs::create_dir(&place).with_context(|| format!("create {}", place.display()))?;
+        let mut mounted = Self { place, is_mounted: false };
+        child::output(child::command("mount").arg(device).arg(&mounted.place))?;
+        mounted.is_mounted = true;
+        Ok(mounted)
+    }
+}
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        let unmounted = if self.is_mounted { child::run(child::command("umount").arg(&self.place)) } else { Ok(()) };
+        if let Err(error) = unmounted.and_then(|()| Ok(fs::remove_dir(&self.place)?)) {
+            eprintln!("remove {}: {error:#}", self.place.display());
+        }
+    }
+}
