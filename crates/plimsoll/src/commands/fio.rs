@@ -13,6 +13,7 @@ use std::{
     fs,
     io::{self, IsTerminal, Read},
     ops::ControlFlow,
+    os::unix::fs::MetadataExt as _,
     path::Path,
 };
 
@@ -32,7 +33,9 @@ use plimsoll_run::{
     machine,
     run::{RunRequest, prepare_files},
 };
-use plimsoll_workload::{certainty::Certainty, plan::Plan, plan_file::PlanFile, settings::Effort, workload::Workload};
+use plimsoll_workload::{
+    certainty::Certainty, file_names::FileNames, plan::Plan, plan_file::PlanFile, settings::Effort, workload::Workload,
+};
 use uuid::Uuid;
 
 use self::{
@@ -320,9 +323,25 @@ fn execute(
     Ok(Some(record))
 }
 
+/// Bytes of the files of a plan that are in a directory already.
+fn held_bytes(plan: &PlanFile, directory: &str) -> u64 {
+    let workloads = plan.workloads.iter().filter(|workload| workload.target.as_deref() == Some(directory));
+    let mut names: Vec<String> =
+        workloads.filter_map(|workload| workload.file_names.as_ref()).flat_map(FileNames::iter).collect();
+    names.sort_unstable();
+    names.dedup();
+    let held = |name: &String| fs::metadata(Path::new(directory).join(name)).map_or(0, |facts| facts.blocks() * 512);
+    names.iter().map(held).sum()
+}
+
 /// What is to be run for one of the plans.
 fn request(plan_file: &PlanFile, lowered: &Lowered, state: &State) -> anyhow::Result<RunRequest> {
-    let targets = plan_file.targets.iter().map(|path| target::facts(path.as_ref())).collect::<Result<Vec<_>, _>>()?;
+    let mut targets =
+        plan_file.targets.iter().map(|path| target::facts(path.as_ref())).collect::<Result<Vec<_>, _>>()?;
+    for (target, path) in targets.iter_mut().zip(&plan_file.targets) {
+        // Files that are there need no more room.
+        target.free_bytes = target.free_bytes.map(|free| free.saturating_add(held_bytes(plan_file, path)));
+    }
     let certainty = Certainty { max_time: plan_file.max_time, ..Certainty::of(Effort::Standard) };
     let workloads: Vec<Workload> = plan_file.workloads.clone();
     check_pinning(&workloads).context("cpus_allowed names what is not there")?;

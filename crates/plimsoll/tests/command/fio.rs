@@ -323,3 +323,17 @@ fn a_second_without_storage_is_not_one_slow_operation_among_thousands() {
     let theirs = latency_ms_with_a_stall(&place, &mounted.point, Command::new("fio"));
     assert!(theirs < 100.0, "fio shows it now ({theirs}): tell so in docs/fio.md");
 }
+
+#[test]
+fn a_job_whose_files_are_there_needs_no_room_for_them() {
+    if !is_root() {
+        return;
+    }
+    let place = Place::new();
+    let mounted = Mounted::ext4(&place, 64 << 20);
+    let directory = format!("--directory={}", mounted.point.display());
+    for rw in ["--rw=write", "--rw=randread"] {
+        let said = fio(&place, &["--name=a", "--size=40m", "--bs=1m", rw, &directory]);
+        assert_eq!((said.code, said.stderr.as_str()), (Some(0), ""), "{}", said.stdout);
+    }
+}
