@@ -192,6 +192,8 @@ fn comparison(arguments: &Arguments, interrupted: &AtomicBool) -> anyhow::Result
                 capped.cap(device, Cap { operations: Some(operations), bytes: Some(bytes) })?;
                 rates.push(Rates::of(&report(&mut capped.inside(&line(arguments.seconds, false)))?)?);
                 is_met &= shares_one_file(&file, is_ours)?;
+                // The disk has room for one.
+                fs::remove_file(&file).with_context(|| format!("remove {}", file.display()))?;
                 go_on(interrupted)?;
             }
             let directions = usize::from(rw == "randrw") + 1;
