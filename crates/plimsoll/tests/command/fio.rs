@@ -15,7 +15,7 @@ use std::{
 use serde_json::Value;
 
 use self::generator::Generator;
-use crate::support::{Mounted, Place, Said, is_root, skip};
+use crate::support::{Frozen, Mounted, Place, Said, is_root, skip};
 
 /// Runs the program as fio is run.
 pub(crate) fn fio(place: &Place, arguments: &[&str]) -> Said {
@@ -274,22 +274,6 @@ fn a_run_by_job_file_is_in_the_history() {
     assert_eq!(fio(&place, &["--name=a", "--size=1m", "--directory=data"]).code, Some(0));
     let shown = place.run("show latest --json").json();
     assert_eq!((&shown["cells"][0]["workload"], &shown["tags"]["dialect"]), (&Value::from("a"), &Value::from("fio")));
-}
-
-/// A file system that takes no writes, until this is dropped.
-struct Frozen<'a>(&'a Path);
-
-impl<'a> Frozen<'a> {
-    fn new(point: &'a Path) -> Self {
-        assert!(Command::new("fsfreeze").arg("--freeze").arg(point).status().unwrap().success());
-        Self(point)
-    }
-}
-
-impl Drop for Frozen<'_> {
-    fn drop(&mut self) {
-        let _ = Command::new("fsfreeze").arg("--unfreeze").arg(self.0).status();
-    }
 }
 
 /// The 95th percentile of the latencies of writes, when the storage stands still for one of four seconds.

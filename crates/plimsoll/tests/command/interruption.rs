@@ -11,7 +11,7 @@ use std::{
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-use crate::support::{Mounted, Place, Said, is_root};
+use crate::support::{Frozen, Mounted, Place, Said, is_root};
 
 fn signal(child: &Child, signal: Signal) {
     kill_process(Pid::from_child(child), signal).unwrap();
@@ -228,22 +228,6 @@ fn a_limit_on_the_size_of_files_is_an_error_like_others() {
         let said = Said::of(limited.output().unwrap());
         assert!(said.error(3).contains("too large"), "{}", said.stderr);
         assert_eq!(place.leftovers(), Vec::<String>::new());
-    }
-}
-
-/// A frozen file system, thawed when dropped.
-struct Frozen<'a>(&'a Path);
-
-impl<'a> Frozen<'a> {
-    fn new(point: &'a Path) -> Self {
-        assert!(Command::new("fsfreeze").arg("--freeze").arg(point).status().unwrap().success());
-        Self(point)
-    }
-}
-
-impl Drop for Frozen<'_> {
-    fn drop(&mut self) {
-        let _ = Command::new("fsfreeze").arg("--unfreeze").arg(self.0).status();
     }
 }
 

@@ -173,3 +173,19 @@ impl Drop for Mounted {
         let _ = Command::new("umount").arg(&self.point).status();
     }
 }
+
+/// A frozen file system, thawed when dropped.
+pub(crate) struct Frozen<'a>(&'a Path);
+
+impl<'a> Frozen<'a> {
+    pub(crate) fn new(point: &'a Path) -> Self {
+        assert!(Command::new("fsfreeze").arg("--freeze").arg(point).status().unwrap().success());
+        Self(point)
+    }
+}
+
+impl Drop for Frozen<'_> {
+    fn drop(&mut self) {
+        let _ = Command::new("fsfreeze").arg("--unfreeze").arg(self.0).status();
+    }
+}

@@ -137,7 +137,7 @@ pub(super) const ENTRIES: &[Entry] = &[
     .aliases(&["fill_fs"])
     .default("0")
     .approximate("98 % of what is free is filled, so that the file system has room for itself")
-    .when(|s| s.files.fills_device),
+    .when(|s| s.files.fills_device && s.files.size.is_none()),
     Entry::exact(Files, "file_append", Kind::Boolean, "Begin at the end of the file", |s, v, _| {
         s.files.appends = v.truth();
         Ok(())

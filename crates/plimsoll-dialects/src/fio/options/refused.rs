@@ -148,7 +148,7 @@ pub(super) const ENTRIES: &[Entry] = &[
     no(Category::Content, "trim_backlog_batch", TRIM),
     Entry::ignored(Category::Content, "trim_verify_zero", Kind::Boolean, "Trimmed blocks have to be zero", TRIM)
         .default("1"),
-    no(Category::Content, "verify_only", "only what the same run wrote is checked; rw=read with verify reads it again"),
+    no(Category::Content, "verify_only", "only what the same run wrote is checked; write and verify in one job"),
     no(Category::Content, "verify_offset", "headers stand at the start of a block"),
     no(Category::Content, "verify_pattern_interval", "a pattern is whole in each block"),
     no(Category::Content, "verify_policy", "all blocks that were written are checked").unless(&["completed"]),
