@@ -34,27 +34,26 @@ fuzz_target!(|text: &[u8]| {
         processors: 8,
         read_file: &mut read_file,
     };
-    for switch in ["--parse-only", "--showcmd"] {
-        match translate_command_line(&[switch.into(), "a".into()], &mut surroundings) {
-            Ok(jobs) => {
-                for job in &jobs.jobs {
-                    assert!(job.settings.course.clones >= 1 && job.settings.submission.depth >= 1);
-                    for range in job.settings.pattern.block_bounds().each() {
-                        assert!(range.low.0 >= 1 && range.low <= range.high);
-                    }
-                }
-                let files = |job: &Job| u64::from(job.settings.files.count) * u64::from(job.settings.course.clones);
-                if jobs.jobs.iter().map(files).sum::<u64>() < 1000 {
-                    match lower(&jobs, &look) {
-                        Ok(lowered) => {
-                            assert_eq!(lowered.cells.len(), lowered.plan.workloads.len());
-                            assert!(toml::to_string(&lowered.plan).is_ok());
-                        }
-                        Err(problems) => assert!(!problems.0.is_empty()),
-                    }
+    let words = ["--parse-only", "--showcmd", "a"].map(str::to_owned);
+    match translate_command_line(&words, &mut surroundings) {
+        Ok(jobs) => {
+            for job in &jobs.jobs {
+                assert!(job.settings.course.clones >= 1 && job.settings.submission.depth >= 1);
+                for range in job.settings.pattern.block_bounds().each() {
+                    assert!(range.low.0 >= 1 && range.low <= range.high);
                 }
             }
-            Err(problems) => assert!(!problems.0.is_empty() && !problems.to_string().is_empty()),
+            let files = |job: &Job| u64::from(job.settings.files.count) * u64::from(job.settings.course.clones);
+            if jobs.jobs.iter().map(files).sum::<u64>() < 1000 {
+                match lower(&jobs, &look) {
+                    Ok(lowered) => {
+                        assert_eq!(lowered.cells.len(), lowered.plan.workloads.len());
+                        assert!(toml::to_string(&lowered.plan).is_ok());
+                    }
+                    Err(problems) => assert!(!problems.0.is_empty()),
+                }
+            }
         }
+        Err(problems) => assert!(!problems.0.is_empty() && !problems.to_string().is_empty()),
     }
 });
