@@ -64,6 +64,15 @@ impl BlockSizes {
         }
     }
 
+    /// The most bytes that all sizes are multiples of.
+    pub fn granule(&self) -> u32 {
+        match self {
+            Self::One(bytes) => *bytes,
+            Self::Range { min, .. } => *min,
+            Self::Split(parts) => parts.iter().fold(0, |granule, part| common_divisor(granule, part.bytes)),
+        }
+    }
+
     /// Whether every operation has the same size.
     pub const fn is_one(&self) -> bool {
         matches!(self, Self::One(_))
@@ -77,6 +86,14 @@ impl BlockSizes {
             Self::Split(parts) => parts.iter().all(|part| part.bytes.is_multiple_of(bytes)),
         }
     }
+}
+
+/// The greatest one (Euclid); of 0 and a number that number.
+pub(crate) const fn common_divisor(mut one: u32, mut other: u32) -> u32 {
+    while other > 0 {
+        (one, other) = (other, one % other);
+    }
+    one
 }
 
 fn size(text: &str) -> Result<u32, ValueError> {

@@ -5,16 +5,20 @@
 //!
 //! Random offsets are multiples of the direction's smallest block size, counted from the start of the region. A
 //! larger block of a range or split starts at any such multiple at which it fits; where the distribution is not
-//! uniform, one that would cross the end is moved back to the last place where it fits. Exact-once visits the region
-//! in units of the largest block, each once a pass whatever the length of the operation there.
+//! uniform, one that would cross the end is moved back to the last place where it fits. Exact-once touches every
+//! byte once a pass: blocks of several sizes begin at multiples of what all sizes are multiples of, and one in several
+//! is cut to what is left between others.
 //!
 //! Sequential operations begin at the start of the region when an amount ends the cell or blocks are verified,
 //! because then the whole region counts. When time alone ends the slot they begin at a seeded place, another one each
 //! slot: short slots would otherwise read the same blocks again, and measure the caches that hold them. Jobs and
 //! lanes of a slot keep to the job's region: nothing ever crosses its end.
 
+mod pieces;
+
+use self::pieces::Pieces;
 use crate::{
-    block_sizes::BlockSizes,
+    block_sizes::{BlockSizes, common_divisor},
     distribution::Distribution,
     operation::{Operation, OperationKind},
     plan::{BlockPlan, Region},
@@ -53,7 +57,7 @@ enum Order {
     Sequential(Positions),
     /// Every operation is drawn by itself.
     Drawn,
-    /// Every operation visits the next unit of a pass.
+    /// One size, every operation visits the next unit of a pass.
     Covering { coverage: Coverage, unit: u64 },
     /// Where an operation lies depends on those before it, so that lanes and skips have to step.
     Chained(Box<Chain>),
@@ -77,8 +81,8 @@ struct Chain {
     gap: u64,
     /// Where a sequential operation goes next.
     cursor: u64,
-    /// Present when random operations visit every unit once.
-    coverage: Option<(Coverage, u64)>,
+    /// Present when random operations touch every byte once.
+    pieces: Option<Pieces>,
     wraps: u64,
     /// The operation that the stream hands out next, and the pass it belongs to.
     next: (Operation, u64),
@@ -222,9 +226,7 @@ impl OperationStream {
         let Order::Chained(chain) = &mut self.order else { return };
         let mut draws = Draws::new(self.seed, chain.number);
         chain.number += 1;
-        let kind = self.mix.draw(&mut draws);
-        let shape = &self.shapes[kind as usize & 1];
-        chain.step(kind, shape, self.region, &mut draws);
+        chain.step(self.mix, &self.shapes, self.region, &mut draws);
     }
 }
 
@@ -257,6 +259,20 @@ fn block_max(plan: &BlockPlan) -> u64 {
     u64::from(reads.max(writes))
 }
 
+/// What all sizes of the directions that occur are multiples of.
+fn granule(plan: &BlockPlan) -> u64 {
+    let reads = if plan.reads() { plan.read_block_sizes.granule() } else { 0 };
+    let writes = if plan.writes() { plan.write_block_sizes.granule() } else { 0 };
+    u64::from(common_divisor(reads, writes))
+}
+
+/// Bytes that are cut into pieces by themselves: several blocks, so that few are cut short. Of several files each has
+/// whole blocks, so that one is sure to lie in one file.
+fn stretch(plan: &BlockPlan) -> u64 {
+    let blocks = if plan.file_count > 1 { 1 } else { 4 };
+    blocks * block_max(plan)
+}
+
 /// Whether all operations that occur have one size.
 fn is_one_size(plan: &BlockPlan) -> bool {
     let mixed = plan.reads() && plan.writes();
@@ -268,17 +284,13 @@ fn is_one_size(plan: &BlockPlan) -> bool {
 impl Order {
     fn new(plan: &BlockPlan, region: Region, seed: u64) -> Self {
         let unit = block_max(plan);
-        let covering = || {
-            let order = if plan.verify { PassOrder::Same } else { PassOrder::New };
-            (Coverage::new(region.length / unit, seed, order), unit)
-        };
+        let order = if plan.verify { PassOrder::Same } else { PassOrder::New };
         let covers = plan.random_percent > 0 && plan.distribution == Distribution::ExactOnce;
-        if plan.random_percent >= 100 {
-            if !covers {
-                return Self::Drawn;
-            }
-            let (coverage, unit) = covering();
-            return Self::Covering { coverage, unit };
+        if plan.random_percent >= 100 && !covers {
+            return Self::Drawn;
+        }
+        if plan.random_percent >= 100 && is_one_size(plan) {
+            return Self::Covering { coverage: Coverage::new(region.length / unit, seed, order), unit };
         }
         let mut positions = Positions::new(region, unit, plan.gap_bytes);
         let timed = plan.operations.is_none() && plan.amount_bytes.is_none();
@@ -294,7 +306,7 @@ impl Order {
             random_percent: plan.random_percent,
             gap: plan.gap_bytes,
             cursor,
-            coverage: covers.then(covering),
+            pieces: covers.then(|| Pieces::new(region.length, stretch(plan), granule(plan), seed, order)),
             wraps: 0,
             next: (Operation { kind: OperationKind::Read, file: 0, length: 0, offset: cursor }, 0),
         }))
@@ -324,31 +336,37 @@ impl Positions {
 }
 
 impl Chain {
-    fn step(&mut self, kind: OperationKind, shape: &Shape, region: Region, draws: &mut Draws) {
-        let (offset, length) = if draws.percent(self.random_percent) {
-            match &mut self.coverage {
-                Some((coverage, unit)) => {
-                    let offset = region.offset + coverage.block() * *unit;
-                    coverage.advance(1);
-                    (offset, shape.draw_length(draws))
-                }
-                None => {
-                    let (length, place) = shape.draw(draws);
-                    (region.offset + place, length)
-                }
-            }
-        } else {
-            let length = shape.draw_length(draws);
-            if self.cursor + u64::from(length) > region.offset + region.length {
-                self.cursor = region.offset;
+    fn step(&mut self, mix: DirectionMix, shapes: &[Shape; 2], region: Region, draws: &mut Draws) {
+        let kind = mix.draw(draws);
+        let shape = &shapes[kind as usize & 1];
+        let mut visited = 0;
+        let mut operation = Operation { kind, file: 0, length: 0, offset: self.cursor };
+        if !draws.percent(self.random_percent) {
+            operation.length = shape.draw_length(draws);
+            if self.cursor + u64::from(operation.length) > region.offset + region.length {
+                operation.offset = region.offset;
                 self.wraps += 1;
             }
-            (self.cursor, length)
+        } else if let Some(pieces) = &mut self.pieces {
+            let piece = pieces.next(|draws| {
+                let kind = mix.draw(draws);
+                (kind, shapes[kind as usize & 1].draw_length(draws))
+            });
+            operation =
+                Operation { kind: piece.kind, file: 0, length: piece.length, offset: region.offset + piece.place };
+            visited = piece.pass;
+        } else {
+            let (length, place) = shape.draw(draws);
+            (operation.length, operation.offset) = (length, region.offset + place);
+        }
+        self.cursor = operation.offset + u64::from(operation.length) + self.gap;
+        let pass = match self.random_percent {
+            0 => self.wraps,
+            // With some random jumps a return to the start is not the end of a pass.
+            1..100 => 0,
+            _ => visited,
         };
-        self.cursor = offset + u64::from(length) + self.gap;
-        // With random jumps a return to the start is not the end of a pass.
-        let pass = if self.random_percent == 0 { self.wraps } else { 0 };
-        self.next = (Operation { kind, file: 0, length, offset }, pass);
+        self.next = (operation, pass);
     }
 }
 

@@ -44,6 +44,8 @@ pub enum Purpose {
     Schedule,
     /// Reads that are done twice, to see whether something remembers them.
     Repeat,
+    /// How a pass cuts a region into pieces of several sizes.
+    Pieces,
 }
 
 /// A seed for a purpose, drawn from a wider one.

@@ -91,10 +91,11 @@ proptest! {
                     OperationKind::Read => &plan.read_block_sizes,
                     _ => &plan.write_block_sizes,
                 };
-                prop_assert!(sizes_contain(sizes, operation.length), "{operation:?}");
+                let is_cut = plan.random_percent > 0 && plan.distribution == Distribution::ExactOnce;
+                let is_shorter = is_cut && (1..sizes.max()).contains(&operation.length);
+                prop_assert!(is_shorter || sizes_contain(sizes, operation.length), "{operation:?}");
                 prop_assert!(operation.offset.is_multiple_of(512), "{operation:?}");
-                let is_once = plan.distribution == Distribution::ExactOnce;
-                let unit = if is_once { block_max(&plan) } else { u64::from(sizes.min()) };
+                let unit = if is_cut { granule(&plan) } else { u64::from(sizes.min()) };
                 if plan.random_percent == 100 {
                     prop_assert!((operation.offset - region.offset).is_multiple_of(unit), "{operation:?}");
                 }
@@ -174,6 +175,53 @@ fn exact_once_visits_every_block_once_a_pass_over_all_jobs_together() {
             assert!(visits.values().all(|times| *times == 1));
         }
     }
+}
+
+#[test]
+fn exact_once_touches_every_byte_once_a_pass_where_sizes_differ() {
+    for (sizes, files) in [
+        ("block_size = '4k/60:16k/40'", ""),
+        ("block_size = '4k-64k'", "jobs = 3"),
+        ("block_size = '4k'\nwrite_block_size = '64k'", "files = 'per-job'\njobs = 2"),
+        ("block_size = '2k/1:5k/1:9k/3'", "offset = '3k'"),
+        ("block_size = '4k/60:16k/40'", "file_count = 4"),
+        ("block_size = '4k-64k'", "file_count = 4\nfile_order = 'turns:3'"),
+    ] {
+        let toml = format!("rw = 'randrw'\nsize = '6M'\ndistribution = 'exact-once'\n{sizes}\n{files}");
+        let plan = plan(&toml);
+        for lanes in [1, 3] {
+            let mut touched = HashMap::<(u32, u16, u64), u32>::new();
+            for job in 0..plan.jobs {
+                let own = if plan.files_in_all() > plan.file_count { job } else { 0 };
+                let space = plan.file_space(job);
+                for lane in 0..lanes {
+                    let mut stream = OperationStream::lane(&plan, job, lane, lanes, 99);
+                    while stream.pass() == 0 {
+                        let operation = space.place(stream.next_operation());
+                        for at in 0..u64::from(operation.length) / 1024 {
+                            let block = operation.offset / 1024 + at;
+                            *touched.entry((own, operation.file, block)).or_default() += 1;
+                        }
+                    }
+                }
+            }
+            assert!(touched.values().all(|times| *times == 1), "{toml}");
+            let untouched = (plan.working_set_bytes() / 1024).checked_sub(touched.len() as u64).unwrap();
+            // What is left of a job's region is less than what all sizes are multiples of.
+            assert!(untouched * 1024 < granule(&plan) * u64::from(plan.jobs), "{toml}: {untouched}");
+        }
+    }
+}
+
+#[test]
+fn exact_once_has_almost_the_sizes_that_were_asked_for_at_places_apart() {
+    let plan = plan("rw = 'randread'\nsize = '256M'\ndistribution = 'exact-once'\nblock_size = '4k/60:16k/40'");
+    let operations = take(&mut OperationStream::new(&plan, 0, 5), 10_000);
+    let share = |length: u32| operations.iter().filter(|operation| operation.length == length).count();
+    assert!((5800..6400).contains(&share(4096)), "{}", share(4096));
+    assert!((3200..3800).contains(&share(16384)), "{}", share(16384));
+    let follows = |pair: &[Operation]| pair[1].offset == pair[0].offset + u64::from(pair[0].length);
+    assert!(operations.windows(2).filter(|pair| follows(pair)).count() < 10);
 }
 
 #[test]

@@ -61,8 +61,7 @@ impl Generator {
             *job += &format!("rwmixread={}\n", 10 * (1 + self.draw(9)));
         }
         if rw.starts_with("rand") {
-            // With a map fio draws small sizes more often, the fuller it is.
-            *job += self.one_of(&["norandommap\n", "", ""][..if is_drawn { 1 } else { 3 }]);
+            *job += self.one_of(&["norandommap\n", "", ""]);
         }
         if rw.starts_with("rand") && !is_drawn && self.happens(15) {
             // Where files have a part of a block at the end, fio ends when it draws that one.
