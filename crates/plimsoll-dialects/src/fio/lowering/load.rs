@@ -268,11 +268,12 @@ fn rate(settings: &Settings, notes: &mut Notes<'_>, workload: &mut Workload) -> 
             (one, other) => Ok(one.or(other)),
         }
     };
-    let rate = match sum(operations, [1.0, 1.0])? {
-        Some(rate) => Some(Rate::Operations(rate as f64)),
-        None => {
-            sum(bytes, [mean_bytes(&settings.pattern, true), mean_bytes(&settings.pattern, false)])?.map(Rate::Bytes)
-        }
+    let means = [mean_bytes(&settings.pattern, true), mean_bytes(&settings.pattern, false)];
+    // There is one of them.
+    let rate = match (sum(bytes, means)?, smallest_blocks(operations, settings)) {
+        (Some(rate), _) => Some(Rate::Bytes(rate)),
+        (None, Some(smallest)) => sum(&smallest, means)?.map(Rate::Bytes),
+        (None, None) => sum(operations, [1.0, 1.0])?.map(|rate| Rate::Operations(rate as f64)),
     };
     if let Some(rate) = rate {
         workload.rate = Some(rate);
@@ -302,6 +303,20 @@ fn rate(settings: &Settings, notes: &mut Notes<'_>, workload: &mut Workload) -> 
         }
     }
     Ok(())
+}
+
+/// Rates in operations as the bytes that they are in fio where sizes of blocks differ: each operation counts as the
+/// smallest one. Poisson arrivals are drawn for operations.
+fn smallest_blocks(operations: &Directional<Option<u64>>, settings: &Settings) -> Option<Directional<Option<u64>>> {
+    let (direction, bounds) = (settings.pattern.direction, settings.pattern.block_bounds());
+    let differs = direction.reads && bounds.read.low != bounds.read.high
+        || direction.writes && bounds.write.low != bounds.write.high;
+    let bytes = |rate: Option<u64>, range: Range<ByteCount>| Some(rate?.saturating_mul(range.low.0));
+    (differs && settings.rate.arrivals == Arrivals::Linear).then(|| Directional {
+        read: bytes(operations.read, bounds.read),
+        write: bytes(operations.write, bounds.write),
+        trim: bytes(operations.trim, bounds.trim),
+    })
 }
 
 /// The mean length of the operations of one direction.

@@ -235,6 +235,18 @@ fn clones_do_not_go_to_the_same_places() {
 }
 
 #[test]
+fn rates_of_operations_count_the_smallest_blocks_where_they_differ() {
+    let rate = |options: &str| {
+        let job = "[a]\nsize=1m\ndirectory=/data\nrw=randwrite\nrate_iops=100\n";
+        lowered(&format!("{job}{options}")).plan.workloads[0].rate.unwrap()
+    };
+    assert_eq!(rate("bsrange=4k-16k\n"), Rate::Bytes(409_600));
+    assert_eq!(rate("bssplit=4k/50:64k/50\n"), Rate::Bytes(409_600));
+    assert_eq!(rate("bsrange=4k-16k\nrate_process=poisson\n"), Rate::Operations(100.0));
+    assert_eq!(rate("bs=64k,4k\n"), Rate::Operations(100.0));
+}
+
+#[test]
 fn rates_in_bytes_make_the_mix_by_how_long_operations_are() {
     let job = "[a]\nsize=16m\ndirectory=/data\nrw=randrw\nbs=4k,60k\n";
     let plan = lowered(&format!("{job}rate=4m,4m\n")).plan;
