@@ -13,6 +13,7 @@ use crate::{
     payload::Payload,
     pinning::Pinning,
     settings::{Arrival, Effort, EngineChoice, FileSharing, Layout, NameOperation, ReadWrite, SyncMode},
+    units::in_one_unit,
 };
 
 mod labels;
@@ -198,7 +199,7 @@ pub enum PlanError {
     /// Wishes about certainty that contradict each other: bad usage.
     #[error("{0}")]
     Certainty(&'static str),
-    /// The target is too small, too full or cannot do what is asked.
+    /// The target is too small or cannot do what is asked.
     #[error("target {target}: {problem}")]
     Target {
         /// The target's path.
@@ -206,6 +207,21 @@ pub enum PlanError {
         /// What is wrong and what to do.
         problem: String,
     },
+    /// The target has no room for the files.
+    #[error("target {target}: {}", no_room([*free_bytes, *needed_bytes]))]
+    NoRoom {
+        /// The target's path.
+        target: String,
+        /// What is free.
+        free_bytes: u64,
+        /// What the files need.
+        needed_bytes: u64,
+    },
+}
+
+fn no_room(sizes: [u64; 2]) -> String {
+    let [free, needed] = in_one_unit(sizes);
+    format!("{free} is free but the files need {needed}: lower --size")
 }
 
 impl BlockPlan {

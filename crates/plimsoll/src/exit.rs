@@ -43,6 +43,8 @@ pub enum Exit {
     History = 7,
     /// A bug in plimsoll.
     Bug = 70,
+    /// Interrupted, as fio tells it.
+    InterruptedFio = 128,
     /// Interrupted; what was measured is saved.
     Interrupted = 130,
 }
@@ -75,7 +77,7 @@ impl Exit {
             if let Some(error) = cause.downcast_ref::<PlanError>() {
                 return match error {
                     PlanError::Contradiction { .. } | PlanError::Certainty(_) => Self::Usage,
-                    PlanError::Target { .. } => Self::Target,
+                    PlanError::Target { .. } | PlanError::NoRoom { .. } => Self::Target,
                 };
             }
             if cause.is::<TargetError>()

@@ -32,7 +32,7 @@ without which nothing is written to a file that is there already: what fio or an
 removed before a job writes there. A device that a job writes to has to be blank, and named by `--destroy DEVICE`. A
 rate is an open loop: an operation is timed from when it was due, so that a second in which the storage stands still
 is in the percentiles; fio times only what it sends, and sends nothing meanwhile. The exit code is 0, 1 when anything
-went wrong, or 130 after an interruption. Where nobody watches, standard error has errors only, because programs take
+went wrong, or 128 after an interruption. Where nobody watches, standard error has errors only, because programs take
 what is there for a failure. Each run is in the history, as other runs are.
 
 Reports have fio's names, order and types in each of its formats. Where they differ, it is meant. JSON is whole also

@@ -202,7 +202,7 @@ proptest! {
             prop_assert_eq!(fields, terse_fields(&report, version), "version {}: {}", version, text);
         }
         let normal = run.reported().normal();
-        prop_assert!(normal.contains("\nplimsoll: record "));
+        prop_assert!(normal.contains("\nplimsoll: "));
         for file in run.reported().logs().files {
             let is_line = |line: &str| line.split(", ").all(|field| field.parse::<i64>().is_ok() || field.len() > 18);
             prop_assert!(file.text.lines().all(is_line), "{}: {}", file.name, file.text);

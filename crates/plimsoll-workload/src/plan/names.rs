@@ -10,7 +10,7 @@ use crate::{
     settings::{EngineChoice, FileSharing, Layout, NameOperation, ReadWrite},
     sweep::Sweep,
     target_facts::TargetFacts,
-    units::{Rate, in_one_unit},
+    units::Rate,
     workload::Workload,
 };
 
@@ -127,14 +127,12 @@ fn operations(operation: NameOperation, workload: &Workload, in_all: u64) -> Res
 /// Bytes in the files of a job, or of all where they share.
 pub(super) fn content_bytes(target: &TargetFacts, workload: &Workload, copies: u64) -> Result<u64, PlanError> {
     let Some(size) = workload.size else { return Ok(0) };
-    let unusable = |problem: String| PlanError::Target { target: target.name.clone(), problem };
     let count = u64::from(workload.file_count.unwrap_or(1)).max(1);
     let free = target.free_bytes.unwrap_or(u64::MAX);
     let size = size.of(free) / count * count;
     let needed = size.saturating_mul(copies);
     if needed > free {
-        let [free, needed] = in_one_unit([free, needed]);
-        return Err(unusable(format!("{free} is free but the files need {needed}: lower --size")));
+        return Err(PlanError::NoRoom { target: target.name.clone(), free_bytes: free, needed_bytes: needed });
     }
     Ok(size)
 }

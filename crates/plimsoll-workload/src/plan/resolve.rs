@@ -440,8 +440,7 @@ impl Draft<'_> {
             && let Some(free) = self.target.free_bytes
             && needed > free
         {
-            let [free, needed] = in_one_unit([free, needed]);
-            return Err(self.unusable(format!("{free} is free but the files need {needed}: lower --size")));
+            return Err(PlanError::NoRoom { target: self.target.name.clone(), free_bytes: free, needed_bytes: needed });
         }
         Ok((offset, size))
     }

@@ -68,7 +68,7 @@ pub fn arguments(all: &[OsString]) -> Option<&[OsString]> {
     rest.split_first().filter(|(command, _)| *command == "fio").map(|(_, rest)| rest)
 }
 
-/// Does what fio's command line says. The exit code is fio's, 0 or 1, and 130 after an interruption.
+/// Does what fio's command line says. The exit code is fio's: 0 or 1, and 128 after an interruption.
 pub fn main(arguments: &[OsString]) -> Exit {
     let printer = if io::stderr().is_terminal() { Printer::new(false) } else { Printer::for_programs() };
     if let Err(error) = stop::outlive_file_size_limit() {
@@ -139,7 +139,7 @@ fn tell_and_do(telling: Telling<'_>, printer: Printer) -> anyhow::Result<Exit> {
             match record.outcome {
                 Outcome::Complete if !logged => Exit::Failure,
                 Outcome::Complete if !reported.has_failed() => Exit::Success,
-                Outcome::Interrupted => Exit::Interrupted,
+                Outcome::Interrupted => Exit::InterruptedFio,
                 _ => Exit::Failure,
             }
         }
@@ -149,10 +149,12 @@ fn tell_and_do(telling: Telling<'_>, printer: Printer) -> anyhow::Result<Exit> {
             Exit::Success
         }
         Err(error) => {
+            let failure = unstarted::failure(&error);
+            let error = unstarted::in_options_of_fio(error);
             printer.error(&error);
             let record = unstarted::record(Outcome::Failed, &[format!("{error:#}")]);
             let reported = telling.reported(&record, None, &[]);
-            output.put(&Reported { failure: Some(unstarted::failure(&error)), ..reported }.text())?;
+            output.put(&Reported { failure: Some(failure), ..reported }.text())?;
             Exit::Failure
         }
     };

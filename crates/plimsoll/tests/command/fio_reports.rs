@@ -193,7 +193,7 @@ fn a_run_that_is_interrupted_is_a_report_too() {
     std::io::Read::read_exact(&mut child.stdout.take().unwrap(), &mut first).unwrap();
     let pid = rustix::process::Pid::from_child(&child);
     rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
-    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert_eq!(child.wait().unwrap().code(), Some(128));
     let report: Value = serde_json::from_str(&fs::read_to_string(place.path("report.json")).unwrap()).unwrap();
     assert_eq!(report["plimsoll"]["outcome"], "interrupted");
     assert!(report["jobs"][0]["read"]["total_ios"].as_u64().unwrap() > 0);

@@ -89,10 +89,17 @@ pub(super) fn report(reported: &Reported<'_>, entries: &[Entry<'_>]) -> String {
         // What is to be said of the run is said at its end.
         return text;
     }
-    text += &format!("\nplimsoll: record {}, {}\n", reported.record.id, outcome(reported));
+    text += &format!("\nplimsoll: {}{}\n", kept_as(reported), outcome(reported));
     text.extend(reported.record.warnings.iter().map(|warning| format!("plimsoll: warning: {warning}\n")));
     text.extend(reported.notes().iter().map(|note| format!("plimsoll: note: {note}\n")));
     text
+}
+
+/// Where to find the run again.
+fn kept_as(reported: &Reported<'_>) -> String {
+    let was_begun = reported.failure.is_none() && !reported.record.cells.is_empty();
+    let is_kept = was_begun && !reported.jobs.switches.is_without_history;
+    if is_kept { format!("record {}, ", reported.record.id) } else { String::new() }
 }
 
 fn outcome(reported: &Reported<'_>) -> String {
@@ -242,12 +249,14 @@ fn direction_lines(name: &str, direction: &Direction<'_>, job: &Job, group: &Gro
     let (report, notation) = (&job.settings.report, Notation::of(&job.settings.report));
     let rate = direction.bytes_per_second();
     let mut text = format!(
-        "  {name}: IOPS={}, BW={} ({})({}/{}msec)\n",
+        "  {name}: IOPS={}, BW={} ({})({}/{}msec){}\n",
         notation.operations(direction.operations_per_second()),
         notation.rate(rate),
         notation.other_rate(rate),
         notation.bytes(direction.bytes),
-        direction.runtime_ms()
+        direction.runtime_ms(),
+        // Drives with zones are not reset here, and scripts look for the words all the same.
+        if name == "write" { "; 0 zone resets" } else { "" }
     );
     if let Some(histogram) = direction.latencies.as_deref() {
         let (has_completion, has_total) = (!report.is_without_completion_latency, !report.is_without_total_latency);

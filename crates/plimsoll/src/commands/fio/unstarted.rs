@@ -71,8 +71,7 @@ fn number(cause: &(dyn std::error::Error + 'static)) -> Option<Errno> {
     match (cause.downcast_ref(), cause.downcast_ref()) {
         (Some(error), _) => of_target(error),
         (_, Some(PlanError::Target { target, .. })) if !Path::new(target).exists() => Some(Errno::NOENT),
-        // It has not the room for them.
-        (_, Some(PlanError::Target { .. })) => Some(Errno::NOSPC),
+        (_, Some(PlanError::NoRoom { .. })) => Some(Errno::NOSPC),
         _ => cause.is::<Refusal>().then_some(Errno::PERM),
     }
 }
@@ -94,6 +93,36 @@ const fn of_target(error: &TargetError) -> Option<Errno> {
     })
 }
 
+/// What plans call by flags, and fio by options. None begins like one that comes after it.
+const FLAGS: &[(&str, &str)] = &[
+    ("--block-size", "bs"),
+    ("--buffered", "direct=0"),
+    ("--duration", "runtime"),
+    ("--engine", "ioengine"),
+    ("--file-count", "nrfiles"),
+    ("--io-size", "io_size"),
+    ("--iopoll", "hipri"),
+    ("--jobs", "numjobs"),
+    ("--max-time", "runtime"),
+    ("--offset-increment", "offset_increment"),
+    ("--offset", "offset"),
+    ("--queue-depth", "iodepth"),
+    ("--read-percent", "rwmixread"),
+    ("--rw", "rw"),
+    ("--size", "size"),
+    ("--sqpoll", "sqthread_poll"),
+    ("--verify", "verify"),
+];
+
+/// An error of a plan in the words of who wrote a job, not a plan.
+pub(super) fn in_options_of_fio(error: anyhow::Error) -> anyhow::Error {
+    if !error.is::<PlanError>() && !error.is::<RunError>() {
+        return error;
+    }
+    let text = FLAGS.iter().fold(format!("{error:#}"), |text, (flag, option)| text.replace(flag, option));
+    anyhow::anyhow!("{text}")
+}
+
 /// That jobs ask for what no plan can say.
 pub(super) fn invalid() -> NotBegun {
     failure(&anyhow::anyhow!("invalid"))
@@ -110,6 +139,12 @@ mod tests {
         assert_eq!(failure(&anyhow::anyhow!("no")).error_number, 22);
         assert_eq!(failure(&TargetError::Missing("/mnt".into()).into()).error_number, 2);
         assert_eq!(failure(&RunError::Target(TargetError::ReadOnly("/mnt".into())).into()).error_number, 30);
+        let no_room = || PlanError::NoRoom { target: "/mnt".into(), free_bytes: 1 << 20, needed_bytes: 1 << 30 };
+        assert_eq!(failure(&no_room().into()).error_number, 28);
+        assert_eq!(
+            in_options_of_fio(no_room().into()).to_string(),
+            "target /mnt: 1 MiB is free but the files need 1024 MiB: lower size"
+        );
         assert_eq!(invalid().reason, "Invalid argument (os error 22)");
     }
 }

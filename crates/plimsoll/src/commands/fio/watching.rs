@@ -104,8 +104,9 @@ impl<'a> Watching<'a> {
 
     fn tell(&mut self) {
         let now_ns = self.watch.time_ns();
-        if let Some(line) = self.line.as_mut().filter(|line| line.every.due_ns <= now_ns) {
-            line.every.is_due(now_ns);
+        if let Some(line) = &mut self.line
+            && line.every.is_due(now_ns)
+        {
             line.draw(&self.watch.line(), now_ns);
         }
         if self.status.as_mut().is_some_and(|status| status.is_due(now_ns))
