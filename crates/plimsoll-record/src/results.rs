@@ -260,6 +260,18 @@ pub struct DeviceActivity {
     /// Time that all requests together spent in the disk.
     #[serde(default)]
     pub queue_ns: u64,
+    /// Reads that became part of another request.
+    #[serde(default)]
+    pub read_merges: u64,
+    /// Writes that became part of another request.
+    #[serde(default)]
+    pub write_merges: u64,
+    /// Time that all reads together spent in the disk.
+    #[serde(default)]
+    pub read_queue_ns: u64,
+    /// Time that all writes together spent in the disk.
+    #[serde(default)]
+    pub write_queue_ns: u64,
 }
 
 impl DeviceActivity {
@@ -273,6 +285,10 @@ impl DeviceActivity {
         self.flush_operations += other.flush_operations;
         self.busy_ns += other.busy_ns;
         self.queue_ns += other.queue_ns;
+        self.read_merges += other.read_merges;
+        self.write_merges += other.write_merges;
+        self.read_queue_ns += other.read_queue_ns;
+        self.write_queue_ns += other.write_queue_ns;
     }
 }
 

@@ -175,6 +175,10 @@ fn slot(cell: usize, round: u32, from_ns: u64, reads: u64, writes: u64) -> SlotR
             flush_operations: writes / 100,
             busy_ns: 990_000_000,
             queue_ns: 3_900_000_000,
+            read_merges: reads / 50,
+            write_merges: writes / 50,
+            read_queue_ns: 900_000_000,
+            write_queue_ns: 3_000_000_000,
         }),
         foreign: Some(ForeignActivity { read_bytes: Some(0), write_bytes: Some(512), ..ForeignActivity::default() }),
         client: Some(client()),
@@ -432,7 +436,9 @@ fn a_record_of_the_first_weeks_is_read() {
         for added in ["foreign", "client", "cache", "worker_operations", "exposed"] {
             assert!(cell.shift_remove(added).is_some(), "{added}");
         }
-        assert!(cell["device"].as_object_mut().unwrap().shift_remove("queue_ns").is_some());
+        for added in ["queue_ns", "read_merges", "write_merges", "read_queue_ns", "write_queue_ns"] {
+            assert!(cell["device"].as_object_mut().unwrap().shift_remove(added).is_some(), "{added}");
+        }
     }
     let record = upgrade::read(&value.to_string()).unwrap();
     assert!(record.cells.iter().all(|cell| cell.client.is_none() && cell.worker_operations.is_empty()));

@@ -213,6 +213,10 @@ fn activity(device: BackingDevice, done: DiskCounters) -> DeviceActivity {
         flush_operations: done.flush_operations,
         busy_ns: done.busy_time_ms * 1_000_000,
         queue_ns: done.queue_time_ms * 1_000_000,
+        read_merges: done.read_merges,
+        write_merges: done.write_merges,
+        read_queue_ns: done.read_time_ms * 1_000_000,
+        write_queue_ns: done.write_time_ms * 1_000_000,
     }
 }
 
@@ -295,7 +299,13 @@ mod tests {
         later.process.user_ns = 9;
         later.throttled = vec![throttled(140, 9), throttled(1000, 9), throttled(120, 4)];
         later.pressure = Pressure { cpu_ns: Some(25), io_ns: Some(5), memory_ns: Some(29) };
-        let disk = DiskCounters { read_operations: 8, busy_time_ms: 9, queue_time_ms: 30, ..DiskCounters::default() };
+        let disk = DiskCounters {
+            read_operations: 8,
+            write_merges: 4,
+            busy_time_ms: 9,
+            queue_time_ms: 30,
+            ..DiskCounters::default()
+        };
         later.device = Some((DISK, disk));
         let cost = later.since(&earlier);
         assert_eq!((cost.cpu.user_ns, cost.cpu.throttled_ns, cost.client.throttled_periods), (9, Some(70), Some(3)));
@@ -303,6 +313,7 @@ mod tests {
         assert_eq!(cost.cpu.pressure_memory_ns, None, "it went back");
         let device = cost.device.unwrap();
         assert_eq!((device.read_operations, device.busy_ns, device.queue_ns), (3, 2_000_000, 30_000_000));
+        assert_eq!((device.read_merges, device.write_merges), (0, 4));
         assert_eq!(cost.client.device_queue_ns, Some(30_000_000));
         let other = BackingDevice { disk: DeviceNumber { major: 8, minor: 32 }, ..DISK };
         later.device = later.device.map(|(_, counters)| (other, counters));

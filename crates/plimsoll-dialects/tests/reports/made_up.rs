@@ -178,6 +178,10 @@ fn cell(pattern: &Cell, job: &Job, threads: u32) -> Cell {
         flush_operations: 0,
         busy_ns: elapsed_ns / 2,
         queue_ns: elapsed_ns * 4,
+        read_merges: reads / 100,
+        write_merges: writes / 50,
+        read_queue_ns: elapsed_ns * 3,
+        write_queue_ns: elapsed_ns,
     });
     cell
 }

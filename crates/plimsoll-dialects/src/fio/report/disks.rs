@@ -22,11 +22,9 @@ pub(super) struct Disk {
     pub(super) write_ios: u64,
     pub(super) read_sectors: u64,
     pub(super) write_sectors: u64,
-    /// The record does not have merges.
     pub(super) read_merges: u64,
     pub(super) write_merges: u64,
-    /// Milliseconds that requests spent in the disk, which the record has for reads and writes together: here they
-    /// are shared out by operations.
+    /// Milliseconds that all reads together spent in the disk.
     pub(super) read_ticks: u64,
     pub(super) write_ticks: u64,
     pub(super) in_queue: u64,
@@ -79,6 +77,10 @@ impl Seen {
             (&mut sum.write_bytes, device.write_bytes),
             (&mut sum.busy_ns, device.busy_ns),
             (&mut sum.queue_ns, device.queue_ns),
+            (&mut sum.read_merges, device.read_merges),
+            (&mut sum.write_merges, device.write_merges),
+            (&mut sum.read_queue_ns, device.read_queue_ns),
+            (&mut sum.write_queue_ns, device.write_queue_ns),
             (&mut self.span_ns, span_ns),
         ] {
             *sum = both(*sum, more);
@@ -86,24 +88,19 @@ impl Seen {
     }
 
     fn told(&self, name: &str) -> Disk {
-        let DeviceActivity { read_operations, read_bytes, write_operations, write_bytes, busy_ns, queue_ns, .. } =
-            self.activity;
-        let in_queue = milliseconds(queue_ns);
-        let operations = read_operations as f64 + write_operations as f64;
-        let reads = if operations > 0.0 { read_operations as f64 / operations } else { 0.0 };
-        let read_ticks = ((in_queue as f64 * reads).round() as u64).min(in_queue);
-        let util = if self.span_ns > 0 { busy_ns as f64 / self.span_ns as f64 * 100.0 } else { 0.0 };
+        let sum = &self.activity;
+        let util = if self.span_ns > 0 { sum.busy_ns as f64 / self.span_ns as f64 * 100.0 } else { 0.0 };
         Disk {
             name: name.to_owned(),
-            read_ios: read_operations,
-            write_ios: write_operations,
-            read_sectors: read_bytes / SECTOR_BYTES,
-            write_sectors: write_bytes / SECTOR_BYTES,
-            read_merges: 0,
-            write_merges: 0,
-            read_ticks,
-            write_ticks: in_queue - read_ticks,
-            in_queue,
+            read_ios: sum.read_operations,
+            write_ios: sum.write_operations,
+            read_sectors: sum.read_bytes / SECTOR_BYTES,
+            write_sectors: sum.write_bytes / SECTOR_BYTES,
+            read_merges: sum.read_merges,
+            write_merges: sum.write_merges,
+            read_ticks: milliseconds(sum.read_queue_ns),
+            write_ticks: milliseconds(sum.write_queue_ns),
+            in_queue: milliseconds(sum.queue_ns),
             util: util.min(100.0),
         }
     }

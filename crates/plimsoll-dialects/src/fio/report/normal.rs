@@ -440,12 +440,14 @@ fn group_lines(group: &Group<'_>) -> String {
 
 fn disk_line(disk: &Disk) -> String {
     format!(
-        "  {}: ios={}/{}, sectors={}/{}, merge=0/0, ticks={}/{}, in_queue={}, util={:3.2}%\n",
+        "  {}: ios={}/{}, sectors={}/{}, merge={}/{}, ticks={}/{}, in_queue={}, util={:3.2}%\n",
         disk.name,
         disk.read_ios,
         disk.write_ios,
         disk.read_sectors,
         disk.write_sectors,
+        disk.read_merges,
+        disk.write_merges,
         disk.read_ticks,
         disk.write_ticks,
         disk.in_queue,
