@@ -158,7 +158,7 @@ struct Crew {
 impl Crew {
     /// Engines that queue need a thread for each job; those that block need one for each operation in flight.
     fn new(plan: &BlockPlan, engine: EngineKind) -> Self {
-        let (plan, queue_depth) = (plan.clone(), plan.queue_depth);
+        let (mut plan, queue_depth) = (plan.clone(), plan.queue_depth);
         if !engine.blocks() {
             return Self { plan, lanes: 1, tags: queue_depth };
         }
@@ -166,6 +166,7 @@ impl Crew {
             // Threads that share blocks could not know what another one is writing at the moment.
             return Self { plan, lanes: 1, tags: 1 };
         }
+        plan.think_time_operations = (plan.think_time_operations / queue_depth).max(1);
         Self { plan, lanes: queue_depth, tags: 1 }
     }
 

@@ -121,7 +121,7 @@ pub struct Worker<'a, E, C> {
     writes_since_sync: u64,
     /// The file of the last write, which a sync that is due is for.
     file_written: u16,
-    completed_since_pause: u32,
+    issued_since_pause: u32,
     writes: u64,
     tally: SlotTally,
     interval: Box<IntervalTally>,
@@ -188,7 +188,7 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
             next: None,
             writes_since_sync: 0,
             file_written: 0,
-            completed_since_pause: 0,
+            issued_since_pause: 0,
             writes: 0,
             tally: SlotTally::new(),
             interval,
@@ -375,6 +375,7 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
         self.bytes_left = self.bytes_left.saturating_sub(u64::from(operation.length) * counts);
         self.engine.submit(tag, placed)?;
         self.in_flight += 1;
+        self.issued_since_pause = self.issued_since_pause.saturating_add(1);
         if operation.kind == OperationKind::Write && operation.length >= SUBMIT_AT_ONCE_BYTES {
             self.engine.wait(0, None, &mut self.completions)?;
         }
@@ -414,7 +415,7 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
 
     #[inline]
     fn is_due_to_think(&self) -> bool {
-        self.plan.think_time_ns > 0 && self.completed_since_pause >= self.plan.think_time_operations
+        self.plan.think_time_ns > 0 && self.issued_since_pause >= self.plan.think_time_operations
     }
 
     /// Thinks.
@@ -426,7 +427,7 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
             self.engine.wait(1, Some(end.min(now + PATIENCE_NS)), &mut self.completions)?;
             now = self.reap();
         }
-        self.completed_since_pause = 0;
+        self.issued_since_pause = 0;
         Ok(now)
     }
 
@@ -506,7 +507,6 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
     fn count(&mut self, alike: Alike, now: u64, tick: usize, in_window: bool) {
         let Alike { kind, length, latency_ns, timed, count } = alike;
         let bytes = if self.has_data { u64::from(length) * count } else { 0 };
-        self.completed_since_pause = self.completed_since_pause.saturating_add(count as u32);
         if !self.timing.is_over(now) {
             self.interval.add(kind, bytes, latency_ns, count, tick);
         }

@@ -294,6 +294,12 @@ fn thinking_lowers_the_rate_as_defined() {
     let done = run(&plan, MemoryScript { latency_ns: MILLISECOND, ..MemoryScript::default() });
     // Four operations, then nine milliseconds: four in every ten milliseconds.
     assert!(done.tally.read.operations.abs_diff(4000) <= 4, "{}", done.tally.read.operations);
+    for (depth, expected) in [(3, 3636), (32, 4000)] {
+        // A queue of three takes two milliseconds for four operations; a deeper one takes in no more than four.
+        let plan = BlockPlan { queue_depth: depth, ..plan.clone() };
+        let done = run(&plan, MemoryScript { latency_ns: MILLISECOND, ..MemoryScript::default() });
+        assert!(done.tally.read.operations.abs_diff(expected) <= 4, "{depth}: {}", done.tally.read.operations);
+    }
 }
 
 #[test]

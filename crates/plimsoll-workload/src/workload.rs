@@ -21,7 +21,7 @@ use crate::{
 pub struct ThinkTime {
     /// How long to pause.
     pub pause: Span,
-    /// After how many completed operations.
+    /// After how many operations; all of them have completed when the pause begins.
     pub operations: u32,
 }
 

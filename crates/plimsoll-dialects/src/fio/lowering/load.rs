@@ -21,6 +21,7 @@ use crate::fio::{
     problem::Wrong,
     settings::{
         Arrivals, Checksum, Content, Distribution, Engine, Pattern, RateLimits, Sequencer, Settings, Step, Sync,
+        ThinkTimeCounts,
     },
 };
 
@@ -296,10 +297,11 @@ fn rate(settings: &Settings, notes: &mut Notes<'_>, workload: &mut Workload) -> 
         if settings.rate.think_time_after.is_some() {
             notes("thinktime_iotime has no effect: a pause comes after so many operations".to_owned());
         }
-        // Between two pauses fio sends no more than it counts.
-        if settings.submission.depth > operations {
-            workload.queue_depth = Some(Sweep::one(operations));
-            workload.batch = workload.batch.map(|batch| batch.min(operations));
+        if settings.rate.think_time_counts == ThinkTimeCounts::Completed && settings.submission.depth > operations {
+            notes(format!(
+                "there are {operations} operations between two pauses, as fio documents thinktime_blocks; fio itself \
+                 fills its queue, and does not count all of what it sends"
+            ));
         }
     }
     Ok(())

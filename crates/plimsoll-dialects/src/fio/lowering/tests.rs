@@ -290,14 +290,12 @@ fn files_of_several_sizes_need_one() {
 }
 
 #[test]
-fn between_pauses_no_more_is_in_flight_than_is_counted() {
+fn fewer_operations_between_pauses_than_fio_sends_are_noted() {
     let job = "[a]\nsize=1m\ndirectory=/data\nioengine=libaio\niodepth=16\nthinktime=2ms\n";
-    let depth = |options: &str| {
-        let plan = lowered(&format!("{job}{options}")).plan;
-        plan.workloads[0].queue_depth.as_ref().unwrap().to_string()
-    };
-    assert_eq!(
-        (depth(""), depth("thinktime_blocks=4\n"), depth("thinktime_blocks=64\n")),
-        ("1".into(), "4".into(), "16".into())
+    let is_noted =
+        |options: &str| lowered(&format!("{job}{options}")).notes.iter().any(|note| note.text.contains("queue"));
+    assert!(is_noted("") && is_noted("thinktime_blocks=15\n"));
+    assert!(
+        !is_noted("thinktime_blocks=16\n") && !is_noted("thinktime_blocks_type=issue\n") && !is_noted("iodepth=1\n")
     );
 }

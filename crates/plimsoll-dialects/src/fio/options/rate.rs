@@ -101,10 +101,10 @@ pub(super) const ENTRIES: &[Entry] = &[
         },
     )
     .default("complete")
-    .approximate("those that completed are counted")
+    .approximate("those that are issued are counted, and all of them complete before a pause")
     .when(|s| {
-        let counts_issued = s.rate.think_time_counts == ThinkTimeCounts::Issued;
-        counts_issued && s.rate.think_time > Span::default() && s.submission.depth > 1
+        let counts_completed = s.rate.think_time_counts == ThinkTimeCounts::Completed;
+        counts_completed && s.rate.think_time > Span::default() && s.submission.depth > 1
     }),
     Entry::exact(Rate, "thinktime_iotime", Kind::Time(Seconds), "Time between pauses", |s, v, _| {
         s.rate.think_time_after = v.time_unless_zero();
