@@ -23,10 +23,12 @@ pub enum Distribution {
         /// Above 0 and below 0.5 or so; 0.2 is the 80/20 rule.
         h: f64,
     },
-    /// A bell around the middle of the region.
+    /// A bell around the middle of the region, or, where scattered, as often each but anywhere.
     Normal {
         /// Standard deviation as a percentage of the region.
         deviation_percent: f64,
+        /// Whether the blocks of the bell lie anywhere in the region.
+        is_scattered: bool,
     },
     /// Consecutive zones of the region, each with its share of operations.
     Zoned(Vec<Zone>),
@@ -91,13 +93,15 @@ impl FromStr for Distribution {
             ("pareto", h) => Ok(Self::Pareto {
                 h: if h.is_empty() { 0.2 } else { number(h, 0.0..=0.999, "a pareto share between 0 and 1")? },
             }),
-            ("normal", deviation) => Ok(Self::Normal {
-                deviation_percent: if deviation.is_empty() {
+            ("normal", rest) => {
+                let deviation = rest.strip_suffix("scattered").map_or(rest, |rest| rest.trim_end_matches(':'));
+                let deviation_percent = if deviation.is_empty() {
                     10.0
                 } else {
                     number(deviation, 0.0..=100.0, "a standard deviation from 0 to 100 percent of the region")?
-                },
-            }),
+                };
+                Ok(Self::Normal { deviation_percent, is_scattered: rest.ends_with("scattered") })
+            }
             ("hot-cold", share) => {
                 let share = if share.is_empty() { "90/10" } else { share };
                 let (access, size) = share.split_once('/').ok_or_else(|| {
@@ -113,7 +117,7 @@ impl FromStr for Distribution {
             ("zoned", list) => zones(list).map(Self::Zoned),
             _ => Err(ValueError::new(format!(
                 "\"{text}\" is not a distribution: choose uniform, exact-once, zipf[:THETA], pareto[:H], \
-                 normal[:DEVIATION%], hot-cold[:ACCESS/SIZE] or zoned:ACCESS/SIZE:..."
+                 normal[:DEVIATION%][:scattered], hot-cold[:ACCESS/SIZE] or zoned:ACCESS/SIZE:..."
             ))),
         }
     }
@@ -126,7 +130,9 @@ impl fmt::Display for Distribution {
             Self::ExactOnce => f.write_str("exact-once"),
             Self::Zipf { theta } => write!(f, "zipf:{theta}"),
             Self::Pareto { h } => write!(f, "pareto:{h}"),
-            Self::Normal { deviation_percent } => write!(f, "normal:{deviation_percent}%"),
+            Self::Normal { deviation_percent, is_scattered } => {
+                write!(f, "normal:{deviation_percent}%{}", if *is_scattered { ":scattered" } else { "" })
+            }
             Self::Zoned(zones) => {
                 f.write_str("zoned")?;
                 zones.iter().try_for_each(|zone| write!(f, ":{}/{}", zone.access_percent, zone.size_percent))
@@ -136,7 +142,7 @@ impl fmt::Display for Distribution {
 }
 
 serde_as_text! {
-    Distribution, "uniform, exact-once, zipf[:THETA], pareto[:H], normal[:DEVIATION%], hot-cold[:ACCESS/SIZE] or zoned:ACCESS/SIZE:...";
+    Distribution, "uniform, exact-once, zipf[:THETA], pareto[:H], normal[:DEVIATION%][:scattered], hot-cold[:ACCESS/SIZE] or zoned:ACCESS/SIZE:...";
 }
 
 #[cfg(test)]
@@ -145,9 +151,12 @@ mod tests {
 
     #[test]
     fn every_form_prints_as_it_parses() {
-        for text in ["uniform", "exact-once", "zipf:1.2", "pareto:0.2", "normal:10%", "zoned:60/10:30/20:10/70"] {
-            assert_eq!(text.parse::<Distribution>().unwrap().to_string(), text);
+        let bells = ["normal:10%", "normal:5%:scattered"];
+        for text in ["uniform", "exact-once", "zipf:1.2", "pareto:0.2", "zoned:60/10:30/20:10/70"].iter().chain(&bells)
+        {
+            assert_eq!(text.parse::<Distribution>().unwrap().to_string(), **text);
         }
+        assert_eq!("normal:scattered".parse::<Distribution>().unwrap().to_string(), "normal:10%:scattered");
         assert_eq!("hot-cold:90/10".parse::<Distribution>().unwrap().to_string(), "zoned:90/10:10/90");
     }
 

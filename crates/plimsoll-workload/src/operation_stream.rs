@@ -348,13 +348,13 @@ impl Chain {
                 self.wraps += 1;
             }
         } else if let Some(pieces) = &mut self.pieces {
-            let piece = pieces.next(|draws| {
+            let (piece, pass) = pieces.next(draws, |draws| {
                 let kind = mix.draw(draws);
                 (kind, shapes[kind as usize & 1].draw_length(draws))
             });
-            operation =
-                Operation { kind: piece.kind, file: 0, length: piece.length, offset: region.offset + piece.place };
-            visited = piece.pass;
+            (operation.kind, operation.length) = (piece.kind, piece.length);
+            operation.offset = region.offset + piece.place;
+            visited = pass;
         } else {
             let (length, place) = shape.draw(draws);
             (operation.length, operation.offset) = (length, region.offset + place);

@@ -22,7 +22,7 @@ enum Shape {
     Uniform,
     Zipf { ranks: Zipf, scatter: Permutation },
     Pareto { exponent: f64, scatter: Permutation },
-    Normal { centre: f64, deviation: f64 },
+    Normal { centre: f64, deviation: f64, scatter: Option<Permutation> },
     Zoned(Box<[Piece]>),
 }
 
@@ -50,9 +50,11 @@ impl Sampler {
             Distribution::Zipf { theta } => Shape::Zipf { ranks: Zipf::new(blocks, *theta), scatter: scatter() },
             // F(x) = x^(ln(1-h)/ln(h)), so F(h) = 1-h; its inverse has the inverse exponent.
             Distribution::Pareto { h } => Shape::Pareto { exponent: h.ln() / (-h).ln_1p(), scatter: scatter() },
-            Distribution::Normal { deviation_percent } => {
-                Shape::Normal { centre: blocks as f64 / 2.0, deviation: blocks as f64 * deviation_percent / 100.0 }
-            }
+            Distribution::Normal { deviation_percent, is_scattered } => Shape::Normal {
+                centre: blocks as f64 / 2.0,
+                deviation: blocks as f64 * deviation_percent / 100.0,
+                scatter: is_scattered.then(scatter),
+            },
             Distribution::Zoned(zones) => Shape::Zoned(pieces(zones, blocks)),
         };
         Some(Self { blocks, shape })
@@ -88,11 +90,11 @@ impl Sampler {
                 let rank = self.blocks as f64 * draws.unit().powf(*exponent);
                 scatter.apply((rank as u64).min(last))
             }
-            Shape::Normal { centre, deviation } => loop {
+            Shape::Normal { centre, deviation, scatter } => loop {
                 // Truncation by drawing again; with a deviation of the whole region, 38 % of draws fall inside.
                 let block = centre + deviation * draws.normal();
                 if block >= 0.0 && block < self.blocks as f64 {
-                    return block as u64;
+                    return scatter.as_ref().map_or(block as u64, |scatter| scatter.apply(block as u64));
                 }
             },
             Shape::Zoned(pieces) => {
@@ -104,11 +106,13 @@ impl Sampler {
         }
     }
 
-    /// How many blocks are wanted more than this one, where the distribution ranks blocks.
+    /// How many blocks are wanted more than this one, where the distribution ranks blocks. Where it scatters a bell, it
+    /// is the block of that bell.
     pub fn rank_of(&self, block: u64) -> Option<u64> {
         match &self.shape {
             Shape::Zipf { scatter, .. } | Shape::Pareto { scatter, .. } => Some(scatter.invert(block)),
-            Shape::Uniform | Shape::Normal { .. } | Shape::Zoned(_) => None,
+            Shape::Normal { scatter, .. } => Some(scatter.as_ref()?.invert(block)),
+            Shape::Uniform | Shape::Zoned(_) => None,
         }
     }
 }
@@ -355,6 +359,8 @@ mod tests {
                 (0..blocks).map(|block| (bell.cdf((block + 1) as f64) - bell.cdf(block as f64)) / inside).collect();
             let counts = counts(&sampler(&format!("normal:{percent}"), blocks), blocks, |block| block);
             assert_fits(&counts, &shares, &format!("normal:{percent}"));
+            let scattered = sampler(&format!("normal:{percent}:scattered"), blocks);
+            assert_fits(&by_rank(&scattered), &shares, &format!("normal:{percent}:scattered"));
         }
     }
 

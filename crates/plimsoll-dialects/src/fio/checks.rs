@@ -125,7 +125,8 @@ fn submission(settings: &mut Settings, findings: &mut Findings, is_given: &impl 
     let engine = settings.engine;
     let submission = &mut settings.submission;
     if submission.depth > 1 && !engine.is_queued() && engine != Engine::Null {
-        let text = format!("iodepth={} is 1 with the engine {}, as in fio", submission.depth, engine.name());
+        let fio = if engine == Engine::Vsync { "neighbours are not merged into one call" } else { "as in fio" };
+        let text = format!("iodepth={} is 1 with the engine {}: {fio}", submission.depth, engine.name());
         findings.note("iodepth", text);
         submission.depth = 1;
     }

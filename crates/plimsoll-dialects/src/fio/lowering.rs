@@ -57,7 +57,12 @@ pub struct CellOf {
 /// The shortest runtime within which a steady state is looked for.
 const STEADY_RUNTIME_MIN: Span = Span { ns: 60_000_000_000 };
 
-/// Files of all clones of a job.
+const STEADY_STATE_BY_OWN_RULES: &str =
+    "steadystate is decided by plimsoll's own rules, within the runtime: see docs/measuring.md";
+const STEADY_STATE_ENDS_NOTHING: &str = "steadystate does not end a job that has a size to do, that is not the only one \
+     or that runs for less than a minute: the verdict says how steady it was";
+
+/// Files of all jobs.
 const NAMES_MAX: u64 = 4_000_000;
 
 /// Jobs as a plan.
@@ -112,24 +117,26 @@ struct Lowering {
     creation: PlanFile,
     notes: Vec<Note>,
     problems: Vec<Problem>,
-    phase: u32,
+    /// The phase after the last job that waited for all before it.
+    wall: u32,
     /// The phase that each job is in.
     phases: Vec<u32>,
+    /// Files of all jobs so far.
+    names: u64,
     max_time: Option<Span>,
 }
 
 impl Lowering {
     /// Decides in which phase a job is.
     fn begin(&mut self, index: usize, job: &Job) {
-        let waits_for_all = job.settings.course.waits_for_all && index > 0;
-        let waits_for_one = job.waits_for.is_some_and(|other| self.phases.get(other) == Some(&self.phase));
-        if waits_for_all || waits_for_one {
-            self.phase += 1;
+        if job.settings.course.waits_for_all && index > 0 {
+            self.wall = self.phases.iter().max().map_or(0, |last| last + 1);
         }
-        if waits_for_one && !waits_for_all {
+        let after_other = job.waits_for.and_then(|other| self.phases.get(other)).map_or(0, |phase| phase + 1);
+        if after_other > self.wall {
             self.note(job, "wait_for waits for everything that runs beside that job");
         }
-        self.phases.push(self.phase);
+        self.phases.push(after_other.max(self.wall));
     }
 
     /// A search for a depth has the storage to itself.
@@ -151,12 +158,12 @@ impl Lowering {
 
     fn job(&mut self, index: usize, job: &Job, look: &Look<'_>, makes_directories: bool) -> Result<(), Wrong> {
         let clones = job.settings.course.clones;
-        if u64::from(job.settings.files.count) * u64::from(clones) > NAMES_MAX {
-            return Err(Wrong::new(format!(
-                "{clones} clones with {} files each are too many",
-                job.settings.files.count
-            ))
-            .instead("write smaller nrfiles= or numjobs="));
+        self.names = self.names.saturating_add(u64::from(job.settings.files.count) * u64::from(clones));
+        if self.names > NAMES_MAX {
+            let count = job.settings.files.count;
+            let wrong =
+                Wrong::new(format!("with {clones} clones of {count} files there are more than {NAMES_MAX} in all"));
+            return Err(wrong.instead("write smaller nrfiles= or numjobs="));
         }
         self.check_verification(job)?;
         let sets = (0..clones).map(|clone| FileSet::all_of(job, clone, look)).collect::<Result<Vec<_>, _>>()?;
@@ -217,7 +224,7 @@ impl Lowering {
         let region_bytes = amount.as_ref().map_or(0, |amount| amount.region_bytes);
         let mut workload = load::workload(index, job, region_bytes, &mut notes)?;
         // Clones that went to the same places at the same time would find what another has just read.
-        workload.seed = workload.seed.map(|seed| seed + (u64::from(clone) << 16));
+        workload.seed = workload.seed.map(|seed| seed.wrapping_add(u64::from(clone) << 16));
         workload.name = Some(match job.settings.course.clones {
             clones if clones as usize == sets.len() => job.name.clone(),
             _ => format!("{}.{clone}", job.name),
@@ -235,29 +242,24 @@ impl Lowering {
             load::share(&sets[0], &mut workload);
         }
         if job.settings.course.steady_state_duration.is_some() {
-            self.steady_state(job, &mut workload);
+            self.steady_state(index, job, &mut workload);
         } else {
-            workload.phase = Some(self.phase);
+            workload.phase = self.phases.get(index).copied();
         }
         Ok(workload)
     }
 
     /// Lets plimsoll's rules decide what fio's would.
-    fn steady_state(&mut self, job: &Job, workload: &mut Workload) {
+    fn steady_state(&mut self, index: usize, job: &Job, workload: &mut Workload) {
         let course = &job.settings.course;
         // Plimsoll's rules want more of a runtime than fio's.
         let is_long = course.runtime.is_some_and(|runtime| runtime.ns >= STEADY_RUNTIME_MIN.ns);
         let ends_otherwise = !course.is_time_based || !is_long;
         if ends_otherwise || course.clones > 1 || !self.workloads.is_empty() {
-            self.note(
-                job,
-                "steadystate does not end a job that has a size to do, that runs beside others or for less than a minute: \
-                 the verdict says how steady it was",
-            );
-            workload.phase = Some(self.phase);
+            self.note(job, STEADY_STATE_ENDS_NOTHING);
+            workload.phase = self.phases.get(index).copied();
             return;
         }
-        self.note(job, "steadystate is decided by plimsoll's own rules, within the runtime: see docs/measuring.md");
         self.max_time = workload.duration.take();
         workload.io_size = None;
     }
@@ -270,6 +272,11 @@ impl Lowering {
         {
             workload.phase = Some(0);
             workload.duration = self.max_time.take();
+        }
+        let steady = |(_, of): &&(Workload, CellOf)| jobs.jobs[of.job].settings.course.steady_state_duration.is_some();
+        if let Some(job) = self.workloads.iter().find(steady).map(|(_, of)| &jobs.jobs[of.job]) {
+            let is_decided = self.max_time.is_some();
+            self.note(job, if is_decided { STEADY_STATE_BY_OWN_RULES } else { STEADY_STATE_ENDS_NOTHING });
         }
         // Jobs that only create may have left gaps.
         let mut phases: Vec<u32> = self.workloads.iter().filter_map(|(workload, _)| workload.phase).collect();
@@ -303,7 +310,7 @@ impl Lowering {
                 keep_files: true,
                 ..self.creation
             }),
-            keeps_files: !all(|job| job.settings.files.is_removed_after),
+            keeps_files: jobs.switches.keeps_files || !all(|job| job.settings.files.is_removed_after),
             cold: Vec::new(),
         }
     }

@@ -8,7 +8,7 @@ use thiserror::Error;
 pub const COMMAND_LINE: &str = "command line";
 
 /// A place in the input.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Place {
     /// The job file as it was named, or `command line`.
     pub file: Arc<str>,
@@ -70,7 +70,7 @@ impl fmt::Display for Problems {
 }
 
 /// Something that was taken, but not as literally as it stands.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Note {
     /// Where.
     pub place: Place,

@@ -1,6 +1,8 @@
 //! From texts to jobs: sections take over what is global, options are applied in order, and what they mean for each
 //! other is checked.
 
+use std::collections::HashSet;
+
 use super::{
     checks::{self, Finding, Weight},
     command_line::{self, CommandLine, Group},
@@ -51,6 +53,7 @@ fn translate(line: CommandLine, surroundings: &mut Surroundings<'_>) -> Result<J
         clones: 0,
         has_global_options: false,
         group: None,
+        told: HashSet::new(),
     };
     if translator.jobs.switches.question.is_some() && translator.problems.is_empty() {
         return Ok(translator.jobs);
@@ -92,6 +95,8 @@ struct Translator {
     has_global_options: bool,
     /// The group of the last job.
     group: Option<u32>,
+    /// What was told of options that are not honoured as they were given.
+    told: HashSet<Note>,
 }
 
 impl Translator {
@@ -350,15 +355,12 @@ impl Translator {
 
     /// Notes the options of a job that are not honoured as they were given. Each is told of once, where it stands.
     fn tell_what_differs(&mut self, job: &Job) {
-        let given = self.global.given.iter().chain(&job.given);
-        let notes: Vec<Note> = given
-            .filter_map(|option| {
-                let text = options::find(option.name)?.note(option.value.as_deref(), &job.settings)?;
-                Some(Note { place: option.place.clone(), text })
-            })
-            .collect();
-        for note in notes {
-            if !self.jobs.notes.contains(&note) {
+        for option in self.global.given.iter().chain(&job.given) {
+            let entry = options::find(option.name);
+            let note = entry.and_then(|entry| entry.note(option.value.as_deref(), &job.settings));
+            let note = note.map(|text| Note { place: option.place.clone(), text });
+            if let Some(note) = note.filter(|note| !self.told.contains(note)) {
+                self.told.insert(note.clone());
                 self.jobs.notes.push(note);
             }
         }

@@ -1,9 +1,9 @@
 //! A region in pieces of several sizes, each visited once a pass in random order.
 //!
 //! The region is cut into stretches, and each stretch into pieces whose sizes are drawn until it is full; the last one
-//! is as long as what is left. So the pieces of a stretch are known without those of any other, and nothing has to be
-//! remembered: a pass goes through all places where a piece might begin, in random order, and leaves out those where
-//! none does.
+//! is as long as what is left. A pass goes through the stretches in random order, keeps the pieces of some of them at
+//! hand, and draws from these. So it needs the same memory and time for an operation whatever the size of the region;
+//! a region of up to [`AT_HAND`] pieces is shuffled as a whole.
 
 use crate::{
     operation::OperationKind,
@@ -11,52 +11,66 @@ use crate::{
     sampler::{Coverage, PassOrder},
 };
 
+/// How many pieces are drawn from: those of thousands of stretches, which lie anywhere in the region.
+const AT_HAND: usize = 1 << 14;
+
 /// The passes over a region.
 #[derive(Clone, Debug)]
 pub(super) struct Pieces {
     seed: u64,
-    /// Bytes that all sizes are multiples of; places and lengths below are counted in them.
-    granule: u64,
-    stretch: u64,
-    region: u64,
-    places: Coverage,
+    region_bytes: u64,
+    stretch_bytes: u64,
+    stretches: Coverage,
+    /// The number, from 0, of the pass that the pieces at hand are of.
+    pass: u64,
+    at_hand: Vec<Piece>,
 }
 
 /// An operation that visits a piece.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Piece {
     pub(super) kind: OperationKind,
+    pub(super) length: u32,
     /// Bytes from the start of the region.
     pub(super) place: u64,
-    pub(super) length: u32,
-    /// The number of the pass, from 0.
-    pub(super) pass: u64,
 }
 
 impl Pieces {
-    /// Passes over so many bytes, in stretches of so many; both hold at least one granule.
-    pub(super) fn new(region_bytes: u64, stretch_bytes: u64, granule: u64, seed: u64, order: PassOrder) -> Self {
-        let region = region_bytes / granule;
-        Self { seed, granule, stretch: stretch_bytes / granule, region, places: Coverage::new(region, seed, order) }
+    /// Passes over a region, of which what is left beyond multiples of `granule_bytes` is not touched. Stretches are as
+    /// long as the largest size at least, and all sizes are multiples of the granule.
+    pub(super) fn new(region_bytes: u64, stretch_bytes: u64, granule_bytes: u64, seed: u64, order: PassOrder) -> Self {
+        let region_bytes = region_bytes / granule_bytes * granule_bytes;
+        let stretches = Coverage::new(region_bytes.div_ceil(stretch_bytes), seed, order);
+        Self { seed, region_bytes, stretch_bytes, stretches, pass: 0, at_hand: Vec::new() }
     }
 
-    /// The next piece, of the kinds and sizes that `draw` draws.
-    pub(super) fn next(&mut self, draw: impl Fn(&mut Draws) -> (OperationKind, u32)) -> Piece {
-        loop {
-            let (place, pass) = (self.places.block(), self.places.pass());
-            self.places.advance(1);
-            let begin = place / self.stretch * self.stretch;
-            let end = (begin + self.stretch).min(self.region);
-            let mut draws = Draws::new(derive_seed(self.seed, Purpose::Pieces, pass), begin);
-            let mut at = begin;
-            while at <= place {
-                let (kind, length) = draw(&mut draws);
-                let length = (u64::from(length) / self.granule).min(end - at);
-                if at == place {
-                    return Piece { kind, place: at * self.granule, length: (length * self.granule) as u32, pass };
-                }
-                at += length;
-            }
+    /// The next piece, of the kinds and sizes that `draw` draws, and the number of its pass.
+    pub(super) fn next(
+        &mut self,
+        draws: &mut Draws,
+        draw: impl Fn(&mut Draws) -> (OperationKind, u32),
+    ) -> (Piece, u64) {
+        if self.at_hand.is_empty() {
+            self.pass = self.stretches.pass();
+        }
+        while self.at_hand.len() < AT_HAND && self.stretches.pass() == self.pass {
+            self.cut(self.stretches.block() * self.stretch_bytes, &draw);
+            self.stretches.advance(1);
+        }
+        let index = draws.below(self.at_hand.len() as u64) as usize;
+        (self.at_hand.swap_remove(index), self.pass)
+    }
+
+    /// Cuts the stretch that begins at a place.
+    fn cut(&mut self, begin: u64, draw: impl Fn(&mut Draws) -> (OperationKind, u32)) {
+        let mut draws = Draws::new(derive_seed(self.seed, Purpose::Pieces, self.pass), begin);
+        let end = (begin + self.stretch_bytes).min(self.region_bytes);
+        let mut place = begin;
+        while place < end {
+            let (kind, length) = draw(&mut draws);
+            let length = u64::from(length).min(end - place);
+            self.at_hand.push(Piece { kind, place, length: length as u32 });
+            place += length;
         }
     }
 }

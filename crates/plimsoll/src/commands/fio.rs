@@ -9,6 +9,7 @@ mod unstarted;
 mod watching;
 
 use std::{
+    collections::HashSet,
     ffi::OsString,
     fs,
     io::{self, IsTerminal, Read},
@@ -20,7 +21,7 @@ use std::{
 use anyhow::Context;
 use jiff::{Timestamp, tz::TimeZone};
 use plimsoll_dialects::fio::{
-    self, Jobs, Problems, Surroundings,
+    self, Jobs, Problems, Surroundings, job_file,
     lowering::{self, Found, FoundKind, Lowered},
     report::{self, Reported, Rest},
     settings::LogName,
@@ -195,12 +196,18 @@ fn translate(words: &[String]) -> anyhow::Result<Result<Jobs, Problems>> {
 
 /// The content of a job file; `None` when there is no such file.
 fn read_job_file(name: &str) -> Result<Option<Vec<u8>>, String> {
-    if name == "-" {
+    // One byte more is enough to be refused: what never ends is not read to its end.
+    let read = |file: &mut dyn Read| {
         let mut text = Vec::new();
-        return io::stdin().lock().read_to_end(&mut text).map(|_| Some(text)).map_err(|error| error.to_string());
-    }
-    match fs::read(name) {
-        Ok(text) => Ok(Some(text)),
+        file.take(job_file::BYTES_MAX as u64 + 1).read_to_end(&mut text).map(|_| Some(text))
+    };
+    let text = if name == "-" {
+        read(&mut io::stdin().lock())
+    } else {
+        fs::File::open(name).and_then(|mut file| read(&mut file))
+    };
+    match text {
+        Ok(text) => Ok(text),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error.to_string()),
     }
@@ -241,13 +248,9 @@ fn look(path: &str) -> Option<Found> {
 
 /// What is not quite as fio does it, each once.
 fn notes(jobs: &Jobs, lowered: &Lowered) -> Vec<String> {
-    let mut notes: Vec<String> = Vec::new();
-    for note in jobs.notes.iter().chain(&lowered.notes).map(ToString::to_string) {
-        if !notes.contains(&note) {
-            notes.push(note);
-        }
-    }
-    notes
+    let mut told = HashSet::new();
+    let all = jobs.notes.iter().chain(&lowered.notes).map(ToString::to_string);
+    all.filter(|note| told.insert(note.clone())).collect()
 }
 
 /// The native plan that says the same, with what it says differently as comments.
@@ -312,7 +315,9 @@ fn execute(
     if lowered.plan.workloads.is_empty() {
         return Ok(None);
     }
-    let target = jobs.jobs.first().and_then(|job| LatencyTarget::of(&job.settings.rate));
+    // Whoever has a target has the only cell.
+    let job = lowered.cells.first().and_then(|of| jobs.jobs.get(of.job));
+    let target = job.and_then(|job| LatencyTarget::of(&job.settings.rate));
     let plan = match target {
         Some(target) => match at_latency(target, lowered, &state, printer)? {
             ControlFlow::Continue(plan) => plan,

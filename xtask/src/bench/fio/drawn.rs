@@ -1,5 +1,8 @@
 //! Job files drawn at random, each the same whenever its number is given, which time ends.
 
+/// Pauses after what was issued: fio counts what completed only roughly.
+const PAUSES: &str = "iodepth=2\nthinktime=50ms\nthinktime_blocks=4\nthinktime_blocks_type=issue\n";
+
 /// Draws job files.
 pub(super) struct Generator(u64);
 
@@ -24,8 +27,7 @@ impl Generator {
     ///
     /// It has one section, and neither direction of a mix is as frequent as the other: where two queues meet two caps,
     /// who gets how much depends on who is back first. And what fio documents and does otherwise is left out:
-    /// - Pauses of a queue that is deeper than `thinktime_blocks`. It should be cut to that, but fio fills all of it
-    ///   and counts what it drains before a pause for the next one.
+    /// - Pauses after operations that completed. Before a pause fio does not count what it drains.
     /// - Rates of a mix. While fio waits for the direction that is not due it empties the queue of the other one, and
     ///   stays below both rates on a device that takes its time.
     pub(super) fn job(&mut self) -> String {
@@ -48,7 +50,7 @@ impl Generator {
         }
         job += self.one_of(&["", "", "numjobs=2\n", "numjobs=3\ngroup_reporting\n", "nrfiles=4\n"]);
         // Almost all of the time is pauses: how soon an idle processor wakes up for the rest varies.
-        let limits = ["", "", "iodepth=2\nthinktime=50ms\nthinktime_blocks=4\n", "rate_iops=300\n"];
+        let limits = ["", "", PAUSES, "rate_iops=300\n"];
         job += self.one_of(if rw.ends_with("rw") { &limits[..3] } else { &limits });
         job
     }

@@ -48,7 +48,7 @@ impl Amount {
         };
         let whole_bytes = there.unwrap_or(0).max(each.unwrap_or(0));
         let offset_bytes = if files.appends && !set.names.is_empty() {
-            there.unwrap_or(0).next_multiple_of(block)
+            there.unwrap_or(0).checked_next_multiple_of(block).unwrap_or(u64::MAX)
         } else {
             offset(job, 0, whole_bytes)
         };
@@ -71,7 +71,9 @@ impl Amount {
             Wrong::new("there is no room for a block behind the offset")
                 .instead("write a smaller offset or a larger size")
         })?;
-        let region_bytes = if count == 1 { region } else { region / block * block * count };
+        let too_large = || Wrong::new("sizes and offsets exceed 16 EiB together").instead("write smaller ones");
+        let whole_blocks = (region / block * block).checked_mul(count).ok_or_else(too_large)?;
+        let region_bytes = if count == 1 { region } else { whole_blocks };
         let asked = match files.size {
             Some(Extent::Bytes(size)) => set.share(size.0),
             Some(share) if files.file_size.is_some() => share.of(region_bytes),
@@ -82,9 +84,10 @@ impl Amount {
             Some(Extent::Bytes(size)) => set.share(size.0),
             Some(share) => share.of(region_bytes),
         };
-        let pass_bytes = if has_end(job) { region / block * block * count } else { u64::MAX };
+        let pass_bytes = if has_end(job) { whole_blocks } else { u64::MAX };
         let file_bytes = each.filter(|_| files.file_size.is_some() || count > 1);
-        let file_bytes = file_bytes.map(|each| if files.file_size.is_some() { each } else { offset_bytes + each });
+        let before = if files.file_size.is_some() { 0 } else { offset_bytes };
+        let file_bytes = file_bytes.map(|each| before.checked_add(each).ok_or_else(too_large)).transpose()?;
         Ok(Self { file_bytes, whole_bytes, offset_bytes, region_bytes, pass_bytes, asked_bytes })
     }
 

@@ -218,13 +218,7 @@ fn layout(job: &Job) -> Layout {
     // A mapping needs a file with all its pages.
     let is_mapped = job.settings.engine == Engine::Mmap;
     match files.preallocation {
-        _ if is_mapped
-            || files.is_laid_out
-            || job.settings.pattern.direction.reads
-            || job.settings.content.verify.is_some() =>
-        {
-            Layout::Written
-        }
+        _ if is_mapped || files.is_laid_out || job.settings.pattern.direction.reads => Layout::Written,
         _ if files.is_created_on_open => Layout::Empty,
         Preallocation::None | Preallocation::Truncate => Layout::Empty,
         Preallocation::Native | Preallocation::Posix | Preallocation::Keep => Layout::Allocated,

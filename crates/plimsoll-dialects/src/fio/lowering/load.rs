@@ -50,7 +50,7 @@ pub(super) fn workload(index: usize, job: &Job, region_bytes: u64, notes: &mut N
         workload.pin = Some(Pinning::Processors(settings.course.processors.clone()));
     }
     if settings.pattern.is_repeatable {
-        workload.seed = Some(settings.pattern.seed.unwrap_or(SEED) + index as u64);
+        workload.seed = Some(settings.pattern.seed.unwrap_or(SEED).wrapping_add(index as u64));
     }
     if let Some(delay) = settings.course.start_delay {
         if delay.low != delay.high {
@@ -152,7 +152,7 @@ fn pattern(pattern: &Pattern, region_bytes: u64, notes: &mut Notes<'_>, workload
         _ => {}
     }
     if direction.is_random && workload.random_percent.is_none_or(|percent| percent.get() > 0) {
-        workload.distribution = Some(distribution(pattern, region_bytes, notes)?);
+        workload.distribution = Some(distribution(pattern, region_bytes)?);
     }
     Ok(())
 }
@@ -173,23 +173,18 @@ fn sizes(size: ByteCount, range: Option<Range<ByteCount>>, split: &[BlockShare])
     }
 }
 
-fn distribution(
-    pattern: &Pattern,
-    region_bytes: u64,
-    notes: &mut Notes<'_>,
-) -> Result<distribution::Distribution, Wrong> {
+fn distribution(pattern: &Pattern, region_bytes: u64) -> Result<distribution::Distribution, Wrong> {
     use distribution::Distribution as Drawn;
     Ok(match &pattern.distribution {
         Distribution::Uniform if pattern.may_repeat_blocks => Drawn::Uniform,
         Distribution::Uniform => Drawn::ExactOnce,
         Distribution::Zipf { theta, .. } => Drawn::Zipf { theta: *theta },
         Distribution::Pareto { h, .. } => Drawn::Pareto { h: *h },
-        Distribution::Normal { deviation, center } => {
-            if center.is_some_and(|center| (center - 0.5).abs() > f64::EPSILON) {
-                notes("the mean of the normal distribution is the middle of the region".to_owned());
-            }
-            Drawn::Normal { deviation_percent: *deviation }
-        }
+        Distribution::Normal { deviation, .. } => Drawn::Normal {
+            // To the mean of twelve uniform draws fio adds one more, which is as wide as the deviation that is given.
+            deviation_percent: ((100.0 / 12.0_f64).powi(2) + deviation.powi(2) / 12.0).sqrt(),
+            is_scattered: true,
+        },
         Distribution::Zoned(given) => {
             let given = if pattern.direction.reads { &given.read } else { &given.write };
             Drawn::Zoned(zones(given, region_bytes)?)

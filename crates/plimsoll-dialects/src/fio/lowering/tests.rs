@@ -82,6 +82,32 @@ fn jobs_run_at_once_until_a_stonewall() {
     );
     let phases: Vec<_> = lowered.plan.workloads.iter().map(|workload| workload.phase).collect();
     assert_eq!(phases, [Some(0), Some(0), Some(1), Some(2)]);
+    // Who waits for one job lets those run at once that wait for none.
+    let lowered = self::lowered("[global]\nsize=1m\ndirectory=/data\n[a]\n[b]\nwait_for=a\n[c]\n[d]\nstonewall\n");
+    let phases: Vec<_> = lowered.plan.workloads.iter().map(|workload| workload.phase).collect();
+    assert_eq!(phases, [Some(0), Some(1), Some(0), Some(2)]);
+}
+
+#[test]
+fn sums_beyond_what_numbers_hold_are_refused_or_wrap_where_that_is_harmless() {
+    for job in ["nrfiles=2\noffset=18446744073709551615\nsize=1m", "filesize=8000p\nnrfiles=4096"] {
+        let told = refused(&format!("[a]\ndirectory=/data\n{job}\n"));
+        assert!(told.contains("16 EiB") || told.contains("no room"), "{told}");
+    }
+    let seeds = lowered("[global]\nsize=1m\ndirectory=/data\nrandseed=0xffffffffffffffff\n[a]\n[b]\n").plan.workloads;
+    assert_eq!((seeds[0].seed, seeds[1].seed), (Some(u64::MAX), Some(0)));
+    let many = "[a]\ndirectory=/data\nsize=1g\nnrfiles=1m\n".repeat(5);
+    assert!(refused(&many).contains("more than 4000000 in all"), "{}", refused(&many));
+}
+
+#[test]
+fn a_steady_state_that_ends_nothing_says_so_whatever_comes_after_it() {
+    let job = "[a]\nfilename=/dev/sdb\nrw=randread\ntime_based\nruntime=100\nss_dur=10\nsteadystate=iops:2%\n";
+    let notes = |job: &str| lowered(job).notes.iter().map(ToString::to_string).collect::<String>();
+    assert!(notes(job).contains("by plimsoll's own rules"), "{}", notes(job));
+    let before_another = format!("{job}[b]\nstonewall\nfilename=/dev/sdb\nruntime=5\ntime_based\n");
+    assert!(notes(&before_another).contains("does not end"), "{}", notes(&before_another));
+    assert!(!notes(&before_another).contains("own rules"));
 }
 
 #[test]

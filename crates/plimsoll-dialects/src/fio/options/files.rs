@@ -125,7 +125,7 @@ pub(super) const ENTRIES: &[Entry] = &[
         let is_percent = matches!(s.files.offset_increment, Extent::Percent(percent) if percent.get() > 0);
         is_percent && s.report.is_by_group && s.course.clones > 1
     }),
-    Entry::exact(Files, "offset_align", Kind::Size, "What offsets in percent are rounded down to", |s, v, _| {
+    Entry::exact(Files, "offset_align", Kind::Size, "What offsets in percent are rounded up to", |s, v, _| {
         s.files.offset_alignment = Some(v.size()).filter(|size| size.0 > 0);
         Ok(())
     })

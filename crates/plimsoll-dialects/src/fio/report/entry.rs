@@ -332,6 +332,14 @@ impl<'a> Entry<'a> {
     /// Limits of the job, which are judged when it is over.
     fn add_limits(&mut self, cell: &Cell, job: &Job) {
         let rate = &job.settings.rate;
+        if let Some(target) = rate.latency_target.filter(|_| cell.plan.queue_depth == 1) {
+            let results = || [&cell.read, &cell.write].into_iter().flatten();
+            let all: u64 = results().map(|result| result.histogram.count()).sum();
+            let late: u64 = results().map(|result| result.histogram.count_above(target.ns)).sum();
+            if ((all - late) as f64) * 100.0 < rate.latency_percentile * all as f64 {
+                self.failure.add(error_numbers::ETIMEDOUT, "latency_target: not met at depth 1 either", 0);
+            }
+        }
         let directions = [
             (&cell.read, rate.latency_max.read, rate.bytes_min.read, rate.operations_min.read),
             (&cell.write, rate.latency_max.write, rate.bytes_min.write, rate.operations_min.write),
