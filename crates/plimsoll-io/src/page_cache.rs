@@ -9,8 +9,9 @@ use std::{
     ptr,
 };
 
+use plimsoll_workload::settings::AccessHint;
 use rustix::{
-    fs::{Access, AtFlags, CWD, FileType, accessat, fstat},
+    fs::{Access, Advice, AtFlags, CWD, FileType, accessat, fadvise, fstat},
     io::Errno,
     mm::{MapFlags, ProtFlags, mmap, munmap},
     param::page_size,
@@ -25,6 +26,20 @@ const SYS_CACHESTAT: libc::c_long = 451;
 const MINCORE_BYTES_MAX: u64 = 16 << 30;
 /// Of that, how much at once: one byte of answer for each page.
 const MINCORE_PIECE_BYTES: u64 = 256 << 20;
+
+/// Tells the kernel in which order a file will be read.
+pub fn expect(file: BorrowedFd<'_>, hint: AccessHint) {
+    let advice = match hint {
+        AccessHint::Random => Advice::Random,
+        AccessHint::Sequential => Advice::Sequential,
+    };
+    let _ = fadvise(file, 0, None, advice);
+}
+
+/// Takes out of the page cache what is not dirty of a file. What the kernel does not let go stays.
+pub fn drop_cached(file: BorrowedFd<'_>) {
+    let _ = fadvise(file, 0, None, Advice::DontNeed);
+}
 
 /// Who told what is in the page cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use plimsoll_workload::{
     certainty::StoppingRule,
     distribution::Distribution,
     plan::{BlockPlan, CellPlan, Pacing, Plan},
-    settings::FileSharing,
+    settings::{AccessHint, FileSharing},
     units::Span,
 };
 
@@ -98,6 +98,9 @@ fn parameters(stopping: &StoppingRule, blocks: &BlockPlan) -> Vec<(&'static str,
         seed,
         engine,
         batch,
+        submit,
+        drops_cache,
+        access_hint,
         iopoll,
         sqpoll,
         pin,
@@ -140,7 +143,7 @@ fn parameters(stopping: &StoppingRule, blocks: &BlockPlan) -> Vec<(&'static str,
         ("new files", format!("{layout}{names}{length}")),
         ("gap", format!("{} between sequential operations", exact(*gap_bytes))),
         ("distribution", distribution_in_words(distribution, *random_percent)),
-        ("cache", if *buffered { "buffered: through the page cache" } else { "direct I/O" }.to_owned()),
+        ("cache", cache(*buffered, *drops_cache, *access_hint)),
         ("sync", format!("each write {sync}, fsync {}, fdatasync {}", every(fsync_every), every(fdatasync_every))),
         ("end fsync", yes_no(end_fsync)),
         (
@@ -161,8 +164,9 @@ fn parameters(stopping: &StoppingRule, blocks: &BlockPlan) -> Vec<(&'static str,
         (
             "engine",
             format!(
-                "{engine}, waits for {}, iopoll {}, sqpoll {}",
+                "{engine}, waits for {}, submits {}, iopoll {}, sqpoll {}",
                 counted(u64::from(*batch), "operation"),
+                submit.map_or_else(|| "all at once".to_owned(), |most| format!("at most {most} at once")),
                 yes_no(iopoll),
                 yes_no(sqpoll)
             ),
@@ -171,6 +175,15 @@ fn parameters(stopping: &StoppingRule, blocks: &BlockPlan) -> Vec<(&'static str,
         ("keep going", yes_no(keep_going)),
         ("ends phase", yes_no(ends_phase)),
     ]
+}
+
+fn cache(buffered: bool, drops_cache: bool, hint: Option<AccessHint>) -> String {
+    if !buffered {
+        return "direct I/O".to_owned();
+    }
+    let without = if drops_cache { ", which is without the files before each pass" } else { "" };
+    let hint = hint.map_or_else(String::new, |hint| format!(", told to expect {hint} access"));
+    format!("buffered: through the page cache{without}{hint}")
 }
 
 /// A size without rounding: a plan is exact.
@@ -402,7 +415,7 @@ mod tests {
       payload       random
       verify        no
       seed          42
-      engine        auto, waits for 1 operation, iopoll no, sqpoll no
+      engine        auto, waits for 1 operation, submits all at once, iopoll no, sqpoll no
       processors    none
       keep going    no
       ends phase    no
@@ -427,7 +440,7 @@ mod tests {
       payload       random
       verify        no
       seed          42
-      engine        auto, waits for 1 operation, iopoll no, sqpoll no
+      engine        auto, waits for 1 operation, submits all at once, iopoll no, sqpoll no
       processors    none
       keep going    no
       ends phase    no

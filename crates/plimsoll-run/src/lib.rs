@@ -8,6 +8,7 @@
 pub mod background;
 pub mod checker;
 pub mod client;
+pub mod cold_files;
 pub mod counters;
 mod doing;
 pub mod evidence;

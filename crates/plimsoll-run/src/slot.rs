@@ -19,6 +19,7 @@ use plimsoll_io::{
         Engine, EngineSetup, io_uring::IoUringEngine, linux_aio::LinuxAioEngine, memory::MemoryEngine,
         psync::PsyncEngine,
     },
+    page_cache,
     probe::{EngineKind, EngineUnavailable},
 };
 use plimsoll_measure::latency::{CompactHistogram, Percentile};
@@ -41,6 +42,7 @@ use thiserror::Error;
 use crate::{
     checker::Checker,
     client::{self, WorkerUse},
+    cold_files::ColdFiles,
     gate::{Gate, Pass},
     kept_seconds::KeptSeconds,
     names::NamedFiles,
@@ -179,7 +181,13 @@ impl Crew {
         share(share(total, job, self.plan.jobs), lane, self.lanes)
     }
 
-    fn assignment<'a>(&'a self, worker: u32, setup: &'a SlotSetup<'_>, timing: Timing) -> Assignment<'a> {
+    fn assignment<'a>(
+        &'a self,
+        worker: u32,
+        setup: &'a SlotSetup<'_>,
+        files: &'a [BorrowedFd<'a>],
+        timing: Timing,
+    ) -> Assignment<'a> {
         let plan = &self.plan;
         let (job, lane) = (worker / self.lanes, worker % self.lanes);
         Assignment {
@@ -196,6 +204,7 @@ impl Crew {
                 let block = u64::from(plan.block_size_bytes_min());
                 self.share(total.div_ceil(block), job, lane) * block
             }),
+            cold: ColdFiles::of(plan, files, self.lanes),
             timing,
         }
     }
@@ -379,12 +388,16 @@ fn work(
     }
     let station = Station { worker, crew, setup, pass, stops, wires };
     if let Some(names) = setup.names.filter(|_| !setup.in_memory) {
-        return station.serve(names.engine(worker / crew.lanes, crew.tags));
+        return station.serve(names.engine(worker / crew.lanes, crew.tags), &[]);
     }
     let mut files = setup.files.chunks_exact(crew.plan.file_count as usize);
     let share = worker as usize * files.len() / crew.workers() as usize;
+    let files = files.nth(share).expect("every job has files");
+    if let Some(hint) = crew.plan.access_hint {
+        files.iter().for_each(|file| page_cache::expect(*file, hint));
+    }
     let engine_setup = EngineSetup {
-        files: files.nth(share).expect("every job has files"),
+        files,
         queue_depth: crew.tags,
         buffer_bytes: crew.plan.block_size_bytes_max,
         iopoll: crew.plan.iopoll,
@@ -392,13 +405,13 @@ fn work(
         registered: true,
     };
     match if setup.in_memory { EngineKind::Memory } else { setup.engine } {
-        EngineKind::IoUring => station.serve(IoUringEngine::new(&engine_setup)),
-        EngineKind::Libaio => station.serve(LinuxAioEngine::new(&engine_setup)),
-        EngineKind::Psync => station.serve(PsyncEngine::new(&engine_setup)),
+        EngineKind::IoUring => station.serve(IoUringEngine::new(&engine_setup), files),
+        EngineKind::Libaio => station.serve(LinuxAioEngine::new(&engine_setup), files),
+        EngineKind::Psync => station.serve(PsyncEngine::new(&engine_setup), files),
         EngineKind::FileCreate | EngineKind::FileStat | EngineKind::FileDelete => {
             unreachable!("operations on names have names")
         }
-        EngineKind::Memory => station.serve(MemoryEngine::instant(crew.tags, crew.plan.block_size_bytes_max)),
+        EngineKind::Memory => station.serve(MemoryEngine::instant(crew.tags, crew.plan.block_size_bytes_max), &[]),
     }
 }
 
@@ -413,7 +426,11 @@ struct Station<'a> {
 }
 
 impl Station<'_> {
-    fn serve<E: Engine>(self, engine: Result<E, EngineUnavailable>) -> Result<Option<WorkerReport>, SlotError> {
+    fn serve<E: Engine>(
+        self,
+        engine: Result<E, EngineUnavailable>,
+        files: &[BorrowedFd<'_>],
+    ) -> Result<Option<WorkerReport>, SlotError> {
         let Self { worker, crew, setup, pass, stops, wires } = self;
         let engine = engine?;
         let Some(timing) = pass.arrive() else { return Ok(None) };
@@ -423,7 +440,7 @@ impl Station<'_> {
         }
         let wires = Wires { stops, full: wires.full, empty: wires.empty, index: worker as usize };
         let failed = |source| SlotError::Io { engine: setup.engine.as_str(), source };
-        let mut outcome = Worker::new(engine, MonotonicClock, crew.assignment(worker, setup, timing), wires)
+        let mut outcome = Worker::new(engine, MonotonicClock, crew.assignment(worker, setup, files, timing), wires)
             .run()
             .inspect_err(|_| stops.halt.store(true, Ordering::Relaxed))
             .map_err(failed)?;

@@ -4,13 +4,9 @@
 //! engine can run it on a virtual clock. Inside the loop nothing is allocated (errors aside), no lock is taken and
 //! the clock is read once for each batch that is reaped.
 
-use std::{
-    io,
-    sync::{
-        atomic::Ordering,
-        mpsc::{Receiver, SyncSender},
-    },
-};
+mod assignment;
+
+use std::{io, sync::atomic::Ordering};
 
 use plimsoll_io::{
     clock::Clock,
@@ -25,10 +21,11 @@ use plimsoll_workload::{
     plan::BlockPlan,
 };
 
+pub use self::assignment::{Assignment, Outcome, Wires};
 use crate::{
     checker::Checker,
-    client::{WorkerUsage, WorkerUse},
-    stops::Stops,
+    client::WorkerUsage,
+    cold_files::ColdFiles,
     tally::{IntervalTally, SlotTally, TICK_NS},
     timing::{Cut, Timing},
 };
@@ -41,56 +38,6 @@ const SPIN_NS: u64 = 60_000;
 const LATE_NS: u64 = 1_000_000;
 /// Writes of at least this many bytes go to the kernel one by one, because filling the next buffer takes a while.
 const SUBMIT_AT_ONCE_BYTES: u32 = 32 * 1024;
-
-/// What one worker is to do in a slot.
-pub struct Assignment<'a> {
-    /// The cell's parameters.
-    pub plan: &'a BlockPlan,
-    /// Operations kept in flight.
-    pub tags: u32,
-    /// The operations, in order.
-    pub stream: OperationStream,
-    /// Which file each falls into.
-    pub space: FileSpace,
-    /// Their intended times, in an open loop.
-    pub pacer: Option<Pacer>,
-    /// What writes contain.
-    pub content: ContentSource,
-    /// Stamps and checks blocks, when the plan verifies.
-    pub checker: Option<Checker<'a>>,
-    /// Stop after so many operations, not counting those issued in the ramp.
-    pub operations_max: Option<u64>,
-    /// Stop after so many bytes, not counting those of the ramp.
-    pub bytes_max: Option<u64>,
-    /// The moments of the slot.
-    pub timing: Timing,
-}
-
-/// How a worker talks to the thread that started it.
-pub struct Wires<'a> {
-    /// Whether the slot must end now.
-    pub stops: Stops<'a>,
-    /// Finished seconds go here.
-    pub full: SyncSender<(usize, Cut, Box<IntervalTally>)>,
-    /// And come back from here, empty. Some are there from the start.
-    pub empty: Receiver<Box<IntervalTally>>,
-    /// Which worker this is.
-    pub index: usize,
-}
-
-/// What a worker has to say at the end of its slot.
-pub struct Outcome<'a, E> {
-    /// What it counted.
-    pub tally: SlotTally,
-    /// What it used of its processor in the measured time; `None` when it never came to that.
-    pub processor: Option<WorkerUse>,
-    /// When its measured time ended: with the window, with the last operation of its amount, or when it was stopped.
-    pub ended_ns: u64,
-    /// The engine, with nothing in flight.
-    pub engine: E,
-    /// The checker, for reading everything back.
-    pub checker: Option<Checker<'a>>,
-}
 
 /// A worker in its slot.
 pub struct Worker<'a, E, C> {
@@ -107,9 +54,13 @@ pub struct Worker<'a, E, C> {
     pacer: Option<Pacer>,
     content: ContentSource,
     checker: Option<Checker<'a>>,
+    cold: Option<ColdFiles<'a>>,
     /// Tags that are not in flight; the one used last is used next, because its buffer is still in the cache.
     free: Vec<Tag>,
     in_flight: usize,
+    /// Most operations that the kernel gets at once, and how many it has not got yet.
+    submit: u32,
+    unsubmitted: u32,
     operations: Box<[Operation]>,
     started_ns: Box<[u64]>,
     issued_ns: Box<[u64]>,
@@ -159,8 +110,8 @@ struct Alike {
 impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
     /// A worker on an engine that has as many tags as the assignment.
     pub fn new(engine: E, clock: C, assignment: Assignment<'a>, wires: Wires<'a>) -> Self {
-        let Assignment { plan, tags, stream, space, pacer, content, checker, operations_max, bytes_max, timing } =
-            assignment;
+        let Assignment { plan, tags, stream, space, pacer, content, checker, .. } = assignment;
+        let Assignment { operations_max, bytes_max, cold, timing, .. } = assignment;
         let depth = tags as usize;
         let nothing = Operation { kind: OperationKind::Read, file: 0, length: 0, offset: 0 };
         let interval = wires.empty.try_recv().unwrap_or_else(|_| Box::new(IntervalTally::new()));
@@ -174,6 +125,9 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
             has_data: plan.name_operation().is_none(),
             content,
             checker,
+            cold,
+            submit: plan.submit.unwrap_or(u32::MAX),
+            unsubmitted: 0,
             free: (0..tags).rev().map(|tag| Tag(tag as u16)).collect(),
             in_flight: 0,
             operations: vec![nothing; depth].into(),
@@ -237,6 +191,7 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
         // What came back while a large write was handed over is enough to go on with.
         let at_least = if self.completions.is_empty() { at_least } else { 0 };
         self.engine.wait(at_least, Some(deadline_ns), &mut self.completions)?;
+        self.unsubmitted = 0;
         let later = self.reap();
         if later == now && at_least == 0 && self.next.is_some() {
             // A clock that stands still is a scripted one, which only the engine can move.
@@ -365,6 +320,9 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
         if let Some(checker) = &mut self.checker {
             checker.count_issue();
         }
+        if let Some(cold) = &mut self.cold {
+            cold.count(operation.length);
+        }
         let placed = self.space.place(operation);
         self.operations[index] = operation;
         self.started_ns[index] = intended_ns.unwrap_or(now);
@@ -376,8 +334,11 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
         self.engine.submit(tag, placed)?;
         self.in_flight += 1;
         self.issued_since_pause = self.issued_since_pause.saturating_add(1);
-        if operation.kind == OperationKind::Write && operation.length >= SUBMIT_AT_ONCE_BYTES {
+        self.unsubmitted += 1;
+        let is_large = operation.kind == OperationKind::Write && operation.length >= SUBMIT_AT_ONCE_BYTES;
+        if is_large || self.unsubmitted >= self.submit {
             self.engine.wait(0, None, &mut self.completions)?;
+            self.unsubmitted = 0;
         }
         Ok(now)
     }

@@ -75,6 +75,7 @@ fn run(plan: &BlockPlan, script: MemoryScript) -> Done {
         checker: plan.verify.then(|| Checker::new(plan, 0, &generations, false)),
         operations_max: plan.operations,
         bytes_max: plan.amount_bytes,
+        cold: None,
         timing,
     };
     let (stop, halt, over) = (AtomicBool::new(false), AtomicBool::new(false), AtomicBool::new(false));

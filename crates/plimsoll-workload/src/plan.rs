@@ -12,7 +12,7 @@ use crate::{
     limit::Limit,
     payload::Payload,
     pinning::Pinning,
-    settings::{Arrival, Effort, EngineChoice, FileSharing, Layout, NameOperation, ReadWrite, SyncMode},
+    settings::{AccessHint, Arrival, Effort, EngineChoice, FileSharing, Layout, NameOperation, ReadWrite, SyncMode},
     units::in_one_unit,
 };
 
@@ -145,6 +145,15 @@ pub struct BlockPlan {
     pub engine: EngineChoice,
     /// Operations to wait for at once; 1 means whatever is ready.
     pub batch: u32,
+    /// Most operations handed to the kernel by one call; `None` is all that are issued at a moment.
+    #[serde(default)]
+    pub submit: Option<u32>,
+    /// Whether files are taken out of the page cache before each pass.
+    #[serde(default)]
+    pub drops_cache: bool,
+    /// The order of reads that the kernel is told to expect.
+    #[serde(default)]
+    pub access_hint: Option<AccessHint>,
     /// Poll for completions.
     pub iopoll: bool,
     /// Let a kernel thread submit.

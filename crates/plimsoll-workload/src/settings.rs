@@ -143,6 +143,16 @@ words! {
 }
 
 words! {
+    /// The order of reads that the kernel is told to expect (`posix_fadvise`).
+    AccessHint("an access hint") {
+        /// Any: it does not read ahead.
+        Random = "random",
+        /// One after the other: it reads further ahead.
+        Sequential = "sequential",
+    }
+}
+
+words! {
     /// How I/O should reach the kernel.
     EngineChoice("an engine") {
         /// The first that works of `io_uring`, `libaio`, `psync`.

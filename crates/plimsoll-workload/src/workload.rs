@@ -11,7 +11,7 @@ use crate::{
     file_space::FileOrder,
     payload::Payload,
     pinning::Pinning,
-    settings::{Arrival, EngineChoice, FileSharing, Layout, RateScope, ReadWrite, SyncMode},
+    settings::{AccessHint, Arrival, EngineChoice, FileSharing, Layout, RateScope, ReadWrite, SyncMode},
     sweep::Sweep,
     units::{ByteCount, Extent, Percent, Rate, Span, ValueError, serde_as_text},
 };
@@ -166,6 +166,13 @@ workload! {
     engine: EngineChoice,
     /// Operations to hand to the kernel and to wait for at once. Default: whatever is ready.
     batch: u32,
+    /// Most operations to hand to the kernel by one call. Default: all that are to be issued at that moment.
+    submit: u32,
+    /// Take the files out of the page cache before each slot and each pass over the region, as far as they are not
+    /// dirty. Default: false.
+    drop_cache: bool,
+    /// The order of reads that the kernel is told to expect: random or sequential. Default: nothing is told.
+    access_hint: AccessHint,
     /// Poll for completions instead of waiting for interrupts (`io_uring` only). Default: false.
     iopoll: bool,
     /// Let a kernel thread submit (`io_uring` only). Default: false.

@@ -80,8 +80,6 @@ pub struct Lowered {
     pub creation: Option<PlanFile>,
     /// Whether files stay, as fio leaves them.
     pub keeps_files: bool,
-    /// Files and devices that are there and that go through the page cache, which is to be without them at first.
-    pub cold: Vec<String>,
 }
 
 /// Makes a plan of jobs.
@@ -104,8 +102,7 @@ pub fn lower(jobs: &Jobs, look: &Look<'_>) -> Result<Lowered, Problems> {
     lowering.turn_processors(jobs);
     lowering.tell_of_others(jobs);
     lowering.tell_of_shares(jobs, look);
-    let cold = lowering.cold(jobs, look);
-    Ok(Lowered { cold, ..lowering.finish(jobs) })
+    Ok(lowering.finish(jobs))
 }
 
 /// A plan in the making.
@@ -311,7 +308,6 @@ impl Lowering {
                 ..self.creation
             }),
             keeps_files: jobs.switches.keeps_files || !all(|job| job.settings.files.is_removed_after),
-            cold: Vec::new(),
         }
     }
 }

@@ -46,6 +46,8 @@ pub struct Reported<'a> {
     pub version: &'a str,
     /// The number of the process that measured.
     pub process: u32,
+    /// Whether the record is in the history.
+    pub is_kept: bool,
     /// Why nothing was done at all, when that is so.
     pub failure: Option<NotBegun>,
     /// What is left of a run that goes on; none of one that is over.
@@ -97,10 +99,10 @@ impl Reported<'_> {
         text
     }
 
-    /// Whether a job failed, also because it was slower than it was allowed to be. Errors that a job was to go on after
-    /// are no failure.
-    pub fn has_failed(&self) -> bool {
-        entry::have_failed(self)
+    /// What jobs failed of, also of being slower than they were allowed to be; empty when none did. Errors that a job
+    /// was to go on after are no failure.
+    pub fn failures(&self) -> Vec<String> {
+        entry::failures(self)
     }
 
     /// The report as JSON; with the buckets of each distribution it is fio's `json+`.

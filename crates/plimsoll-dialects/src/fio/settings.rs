@@ -250,6 +250,8 @@ pub struct Submission {
     pub is_synced_at_end: bool,
     /// `fsync_on_close`.
     pub is_synced_on_close: bool,
+    /// `fadvise_hint`.
+    pub hint: Hint,
     /// `serialize_overlap`.
     pub serializes_overlap: bool,
 }
@@ -260,6 +262,7 @@ impl Default for Submission {
             depth: 1,
             batch: 1,
             complete_min: 1,
+            hint: Hint::OfPattern,
             complete_max: None,
             low: None,
             is_direct: false,

@@ -92,6 +92,7 @@ impl Run {
             ended: self.ended.clone(),
             version: "plimsoll-0.1.0",
             process: 4711,
+            is_kept: true,
             failure: None,
             rest: None,
             idle_percents: &self.idle_percents,

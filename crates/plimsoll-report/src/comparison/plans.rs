@@ -200,6 +200,9 @@ fn aspects(cell: &Cell) -> [(Aspect, String); 19] {
         seed: _,
         engine: _,
         batch,
+        submit,
+        drops_cache: _,
+        access_hint: _,
         iopoll,
         sqpoll,
         pin: _,
@@ -228,6 +231,7 @@ fn aspects(cell: &Cell) -> [(Aspect, String); 19] {
         (*iopoll, "iopoll".to_owned()),
         (*sqpoll, "sqpoll".to_owned()),
         (*batch > 1, format!("batches of {batch}")),
+        (submit.is_some(), format!("submits {}", submit.unwrap_or_default())),
     ]);
     let pattern = match cell.plan.name_operation() {
         Some(operation) => format!("{operation} {rw}"),

@@ -1,16 +1,18 @@
 //! From a workload as asked to a plan: every decision and every refusal.
 
-use super::{BlockPlan, CellPlan, Pacing, Plan, PlanError, labels, names};
+mod pacing;
+
+use super::{BlockPlan, CellPlan, Plan, PlanError, labels, names};
 use crate::{
     block_sizes::BlockSizes,
     certainty::{BOOKEND, Certainty, Precision, StoppingRule},
     distribution::Distribution,
     limits,
     payload::{Fill, Payload},
-    settings::{Arrival, Effort, EngineChoice, FileSharing, Layout, RateScope, ReadWrite, SyncMode},
+    settings::{Effort, EngineChoice, FileSharing, Layout, ReadWrite, SyncMode},
     sweep::Sweep,
     target_facts::{TargetFacts, TargetKind},
-    units::{ByteCount, Extent, Percent, Rate, Span, in_one_unit},
+    units::{ByteCount, Extent, Percent, Span, in_one_unit},
     workload::Workload,
 };
 
@@ -284,6 +286,9 @@ impl Draft<'_> {
             seed: workload.seed.unwrap_or(seed),
             engine: workload.engine.unwrap_or(EngineChoice::Auto),
             batch: workload.batch.unwrap_or(1).clamp(1, queue_depth),
+            submit: workload.submit,
+            drops_cache: buffered && workload.drop_cache.unwrap_or(false),
+            access_hint: workload.access_hint.filter(|_| buffered),
             iopoll: workload.iopoll.unwrap_or(false),
             sqpoll: workload.sqpoll.unwrap_or(false),
             pin: workload.pin.clone().unwrap_or_default(),
@@ -502,33 +507,6 @@ impl Draft<'_> {
         Err(self.contradiction(format!("--verify needs {problem}, so that each block's content is known")))
     }
 
-    fn pacing(&self, jobs: u32) -> Result<Pacing, PlanError> {
-        let workload = self.workload;
-        let Some(rate) = workload.rate else {
-            return match (workload.arrival, workload.rate_per) {
-                (Some(arrival), _) => Err(self.contradiction(format!("--arrival {arrival} needs --rate"))),
-                (None, Some(scope)) => Err(self.contradiction(format!("--rate-per {scope} needs --rate"))),
-                (None, None) => Ok(Pacing::Closed),
-            };
-        };
-        if workload.think_time.is_some() {
-            return Err(self.contradiction("--think-time and --rate contradict each other: choose one"));
-        }
-        let share = match workload.rate_per.unwrap_or(RateScope::Total) {
-            RateScope::Total => f64::from(jobs),
-            RateScope::Job => 1.0,
-        };
-        let (operations, bytes) = match rate {
-            Rate::Operations(rate) => (Some(rate / share), None),
-            Rate::Bytes(rate) => (None, Some(rate as f64 / share)),
-        };
-        Ok(Pacing::Open {
-            arrival: workload.arrival.unwrap_or(Arrival::Fixed),
-            operations_per_second_per_job: operations,
-            bytes_per_second_per_job: bytes,
-        })
-    }
-
     /// Bytes after which the cell ends: `io_size`, or `loops` passes over the regions of all jobs.
     fn amount(&self, size: u64, jobs: u32, files: FileSharing) -> Option<u64> {
         let copies = if files == FileSharing::PerJob { u64::from(jobs) } else { 1 };
@@ -545,8 +523,13 @@ impl Draft<'_> {
         if workload.operations == Some(0) || workload.loops == Some(0) || workload.io_size == Some(ByteCount(0)) {
             return Err(self.contradiction("an amount of zero operations, bytes or loops does nothing"));
         }
-        if workload.batch == Some(0) || workload.fsync == Some(0) || workload.fdatasync == Some(0) {
-            return Err(self.contradiction("--batch, --fsync and --fdatasync count from 1: leave them out for none"));
+        if [workload.batch, workload.submit].contains(&Some(0))
+            || workload.fsync == Some(0)
+            || workload.fdatasync == Some(0)
+        {
+            return Err(
+                self.contradiction("--batch, submit, --fsync and --fdatasync count from 1: leave them out for none")
+            );
         }
         if workload.duration == Some(Span { ns: 0 }) {
             return Err(self.contradiction("--duration 0 measures nothing"));

@@ -51,7 +51,7 @@ use crate::{
     exit::{Exit, OutputLost},
     printer::Printer,
     progress::Progress,
-    saving::Saving,
+    saving::{Saved, Saving},
     state::State,
     stop,
 };
@@ -132,14 +132,19 @@ fn tell_and_do(telling: Telling<'_>, printer: Printer) -> anyhow::Result<Exit> {
     let done = execute(telling.jobs, telling.lowered, printer, &mut watching);
     let (idle_percents, lost) = (watching.idle_percents, watching.lost);
     let exit = match done {
-        Ok(Some(record)) => {
-            let reported = telling.reported(&record, None, &idle_percents);
+        Ok(Some((mut record, is_kept))) => {
+            if !is_kept && !telling.jobs.switches.is_without_history {
+                record.warnings.push("this record is not in the history, which cannot be written".to_owned());
+            }
+            let reported = Reported { is_kept, ..telling.reported(&record, None, &idle_percents) };
             output.put(&reported.text())?;
+            let failures = reported.failures();
+            failures.iter().for_each(|failure| printer.error(&anyhow::anyhow!("{failure}")));
             // A log that cannot be written takes nothing from the report.
             let logged = telling.logs(&record, printer).inspect_err(|error| printer.error(error)).is_ok();
             match record.outcome {
                 Outcome::Complete if !logged => Exit::Failure,
-                Outcome::Complete if !reported.has_failed() => Exit::Success,
+                Outcome::Complete if failures.is_empty() => Exit::Success,
                 Outcome::Interrupted => Exit::InterruptedFio,
                 _ => Exit::Failure,
             }
@@ -280,22 +285,13 @@ fn check_logs(jobs: &Jobs) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Takes what is cached of files out of the page cache, as far as the kernel does it.
-fn drop_cache(paths: &[String]) {
-    for path in paths {
-        if let Ok(file) = fs::File::open(path) {
-            let _ = rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed);
-        }
-    }
-}
-
-/// Does the plan; `None` when nothing was to be measured.
+/// Does the plan, and tells whether it is in the history; `None` when nothing was to be measured.
 fn execute(
     jobs: &Jobs,
     lowered: &Lowered,
     printer: Printer,
     progress: &mut dyn Progress,
-) -> anyhow::Result<Option<Record>> {
+) -> anyhow::Result<Option<(Record, bool)>> {
     let Switches { history, is_without_history, .. } = &jobs.switches;
     let shared =
         SharedArguments { history: history.as_ref().map(Into::into), no_history: *is_without_history, quiet: true };
@@ -303,7 +299,6 @@ fn execute(
     state.prepare(printer);
     // What earlier runs left behind is nobody's business who reads fio's output.
     let _ = state.tidy_up(Printer::new(true));
-    drop_cache(&lowered.cold);
     for directory in &lowered.directories {
         fs::create_dir_all(directory).with_context(|| format!("make the directory {directory}, which a file is in"))?;
     }
@@ -321,13 +316,13 @@ fn execute(
     let plan = match target {
         Some(target) => match at_latency(target, lowered, &state, printer)? {
             ControlFlow::Continue(plan) => plan,
-            ControlFlow::Break(interrupted) => return Ok(Some(interrupted)),
+            ControlFlow::Break(interrupted) => return Ok(Some((interrupted, false))),
         },
         None => lowered.plan.clone(),
     };
     let saving = Saving::new(&state, None, printer);
-    let (record, _) = measure_and_show(request(&plan, lowered, &state)?, saving, "", printer, progress)?;
-    Ok(Some(record))
+    let (record, saved) = measure_and_show(request(&plan, lowered, &state)?, saving, "", printer, progress)?;
+    Ok(Some((record, saved != Saved::Nowhere)))
 }
 
 /// Bytes of the files of a plan that are in a directory already.
@@ -424,6 +419,7 @@ impl<'a> Telling<'a> {
             ended: ended.to_zoned(TimeZone::system()),
             version: VERSION,
             process: std::process::id(),
+            is_kept: false,
             failure: None,
             rest,
             idle_percents,

@@ -145,7 +145,10 @@ fn reports_meanwhile_are_whole_documents_that_add_up() {
     assert_eq!(fio(&place, &[&file, &SECONDS[..]].concat()).stdout, "");
     let text = fs::read_to_string(place.path("status.txt")).unwrap();
     assert_eq!(text.matches("Starting 1 process").count(), 1);
-    assert!(text.matches("Run status group 0").count() >= 2 && text.matches("plimsoll: record").count() == 1, "{text}");
+    assert!(
+        text.matches("Run status group 0").count() >= 2 && text.matches("plimsoll: complete").count() == 1,
+        "{text}"
+    );
 }
 
 #[test]

@@ -46,6 +46,9 @@ impl Amount {
             (None, Some(share @ Extent::Percent(_))) => there.map(|size| share.of(size)),
             (None, None) => None,
         };
+        // There is an end to what can be filled.
+        let room = set.free_bytes.map(|free| free.max(there.unwrap_or(0)));
+        let each = each.map(|each| room.map_or(each, |room| each.min(room)));
         let whole_bytes = there.unwrap_or(0).max(each.unwrap_or(0));
         let offset_bytes = if files.appends && !set.names.is_empty() {
             there.unwrap_or(0).checked_next_multiple_of(block).unwrap_or(u64::MAX)
@@ -84,6 +87,7 @@ impl Amount {
             Some(Extent::Bytes(size)) => set.share(size.0),
             Some(share) => share.of(region_bytes),
         };
+        let asked_bytes = if room.is_some() { asked_bytes.min(region_bytes) } else { asked_bytes };
         let pass_bytes = if has_end(job) { whole_blocks } else { u64::MAX };
         let file_bytes = each.filter(|_| files.file_size.is_some() || count > 1);
         let before = if files.file_size.is_some() { 0 } else { offset_bytes };

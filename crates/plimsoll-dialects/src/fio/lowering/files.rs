@@ -14,7 +14,7 @@ use super::{Found, FoundKind, Look, amount::Amount};
 use crate::fio::{
     job::Job,
     problem::Wrong,
-    settings::{Engine, FileService, Preallocation},
+    settings::{Checksum, Engine, FileService, Preallocation},
 };
 
 /// How much of what is free is filled, where all of it is to be: file systems need some of it for themselves.
@@ -138,7 +138,7 @@ pub(super) fn is_in_names(job: &Job, target: &str) -> bool {
         rest.is_some_and(|rest| rest.len() > 1 && rest.starts_with('/'))
     };
     match &*job.settings.files.directories {
-        [] => !target.starts_with('/'),
+        [] => true,
         directories => directories.iter().any(is_below),
     }
 }
@@ -217,8 +217,11 @@ fn layout(job: &Job) -> Layout {
     let files = &job.settings.files;
     // A mapping needs a file with all its pages.
     let is_mapped = job.settings.engine == Engine::Mmap;
+    // What is checked is known from the first pass on.
+    let content = &job.settings.content;
+    let is_checked = content.verify.is_some_and(|checksum| checksum != Checksum::Null) && content.has_verify_phase;
     match files.preallocation {
-        _ if is_mapped || files.is_laid_out || job.settings.pattern.direction.reads => Layout::Written,
+        _ if is_mapped || is_checked || files.is_laid_out || job.settings.pattern.direction.reads => Layout::Written,
         _ if files.is_created_on_open => Layout::Empty,
         Preallocation::None | Preallocation::Truncate => Layout::Empty,
         Preallocation::Native | Preallocation::Posix | Preallocation::Keep => Layout::Allocated,

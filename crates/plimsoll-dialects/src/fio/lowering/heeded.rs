@@ -55,7 +55,7 @@ const _: fn(Files) = |files| {
         is_creation_synced: _,   // Likewise.
         may_create: _,           // A problem where files are missing.
         is_read_before: _,       // Of nothing: a note.
-        drops_cache: _,          // Of what is done before the plan: a note.
+        drops_cache: _,          // Of the plan.
         is_removed_after: _,     // Of what is done after the plan: a note of lowering.
         is_removed_each_loop: _, // Of nothing: a note.
     } = files;
@@ -85,9 +85,9 @@ const _: fn(Pattern) = |pattern| {
 
 const _: fn(Submission) = |submission| {
     let Submission {
-        depth: _,        // Of the plan.
-        batch: _,        // Of nothing: a note.
-        complete_min: _, // Of the plan.
+        depth: _, // Of the plan.
+        batch: _,
+        complete_min: _,
         complete_max: _, // Of nothing: a note.
         low: _,          // Of the plan, with the one before.
         is_direct: _,
@@ -96,6 +96,7 @@ const _: fn(Submission) = |submission| {
         fdatasync_every: _,
         is_synced_at_end: _,
         is_synced_on_close: _, // At the end: a note where files are closed more often.
+        hint: _,
         serializes_overlap: _, // Of nothing: a note.
     } = submission;
 };
@@ -216,6 +217,8 @@ mod tests {
     /// Options that are honoured, each with a job in which the plan is another one with it.
     const OF_THE_PLAN: &[(&str, &str)] = &[
         ("filename=old", ""),
+        ("iodepth_batch=4", "ioengine=libaio\niodepth=8"),
+        ("fadvise_hint=0", ""),
         ("directory=/more", ""),
         ("filename_format=$filenum", ""),
         ("nrfiles=2", ""),

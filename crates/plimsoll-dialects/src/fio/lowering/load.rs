@@ -8,7 +8,7 @@ use plimsoll_workload::{
     distribution::{self, Zone},
     payload::{Fill, Payload},
     pinning::Pinning,
-    settings::{Arrival, EngineChoice, RateScope, ReadWrite, SyncMode},
+    settings::{AccessHint, Arrival, EngineChoice, RateScope, ReadWrite, SyncMode},
     sweep::Sweep,
     units::{ByteCount, Percent, Rate, Span},
     workload::{ThinkTime, Workload},
@@ -20,7 +20,7 @@ use crate::fio::{
     lists::{self, BlockShare, Directional, Range, ZoneSize},
     problem::Wrong,
     settings::{
-        Arrivals, Checksum, Content, Distribution, Engine, Pattern, RateLimits, Sequencer, Settings, Step, Sync,
+        Arrivals, Checksum, Content, Distribution, Engine, Hint, Pattern, RateLimits, Sequencer, Settings, Step, Sync,
         ThinkTimeCounts,
     },
 };
@@ -235,6 +235,17 @@ fn submission(settings: &Settings, notes: &mut Notes<'_>, workload: &mut Workloa
     let drained = submission.low.map_or(0, |low| submission.depth.saturating_sub(low));
     let batch = submission.complete_min.max(drained).max(1);
     workload.batch = (batch > 1).then_some(batch.min(submission.depth));
+    // One by one unless the job says otherwise, as the kernel merges what it gets at once.
+    let queues = matches!(settings.engine, Engine::Libaio | Engine::IoUring);
+    workload.submit = (queues && submission.batch > 0).then_some(submission.batch);
+    workload.drop_cache = (settings.files.drops_cache && !submission.is_direct).then_some(true);
+    let of_pattern = if settings.pattern.direction.is_random { AccessHint::Random } else { AccessHint::Sequential };
+    workload.access_hint = match submission.hint {
+        _ if submission.is_direct => None,
+        Hint::None => None,
+        Hint::OfPattern => Some(of_pattern),
+        Hint::Given(hint) => Some(hint),
+    };
     let is_polled = settings.engine_options.polled;
     if is_polled && settings.engine != Engine::IoUring {
         notes(format!("hipri has no effect with {}: completions are polled with io_uring", settings.engine.name()));
@@ -362,7 +373,11 @@ fn verification(settings: &Settings, notes: &mut Notes<'_>, workload: &mut Workl
         notes("do_verify=0: nothing is read back, and blocks have no header".to_owned());
         return Ok(());
     }
-    notes("blocks have a header of plimsoll's own, with place, generation and a checksum of the content".to_owned());
+    notes(
+        "blocks have a header of plimsoll's own, with place, generation and a checksum of the content; files are written \
+         before the job"
+            .to_owned(),
+    );
     workload.verify = Some(true);
     workload.payload = None;
     workload.distribution = None;

@@ -22,23 +22,6 @@ impl Lowering {
         }
     }
 
-    /// What is there, goes through the page cache, and is to be without it when the job begins.
-    pub(super) fn cold(&self, jobs: &Jobs, look: &Look<'_>) -> Vec<String> {
-        let is_cold = |job: &Job| job.settings.files.drops_cache && !job.settings.submission.is_direct;
-        let mut cold = Vec::new();
-        for (workload, _) in self.workloads.iter().filter(|(_, of)| is_cold(&jobs.jobs[of.job])) {
-            let target = workload.target.clone().unwrap_or_default();
-            match &workload.file_names {
-                Some(names) => cold.extend(names.0.iter().map(|name| format!("{target}/{name}"))),
-                None => cold.push(target),
-            }
-        }
-        cold.sort_unstable();
-        cold.dedup();
-        cold.retain(|path| is_there(path, look));
-        cold
-    }
-
     /// Notes that a share of a file that is not there yet is not nothing.
     pub(super) fn tell_of_shares(&mut self, jobs: &Jobs, look: &Look<'_>) {
         let is_share = |extent: Extent| matches!(extent, Extent::Percent(percent) if percent.get() > 0);

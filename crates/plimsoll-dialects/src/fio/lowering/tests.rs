@@ -1,6 +1,6 @@
 //! What jobs become, seen in the plan that `--to-plan` would write.
 
-use plimsoll_workload::units::Rate;
+use plimsoll_workload::{settings::Layout, units::Rate};
 
 use super::*;
 use crate::fio::{Surroundings, translate_command_line};
@@ -68,6 +68,7 @@ fn a_job_of_a_cloud_disk_test_becomes_a_named_file_of_its_size() {
     payload = "random"
     seed = 137
     engine = "libaio"
+    submit = 1
     keep_going = false
     phase = 0
     "#);
@@ -237,8 +238,8 @@ fn directories_in_names_are_made_and_others_have_to_be_there() {
     let made = |file: &str| lowered(file).directories;
     assert_eq!(made("[a]\ndirectory=/data\nfilename_format=$jobname/$filenum\nsize=1m\n"), ["/data/a"]);
     assert_eq!(made("[a]\nfilename=x/y\nsize=1m\n"), ["x"]);
+    assert_eq!(made("[a]\nfilename=/none/x/y\nsize=1m\n"), ["/none/x"]);
     assert!(made("[a]\ndirectory=/none\nsize=1m\n").is_empty());
-    assert!(made("[a]\nfilename=/none/x\nsize=1m\n").is_empty());
 }
 
 #[test]
@@ -290,16 +291,16 @@ fn reads_are_not_said_to_verify_what_nobody_of_this_run_wrote() {
 }
 
 #[test]
-fn a_disk_is_filled_only_where_no_size_is_given() {
-    let size = |options: &str| {
-        let plan = lowered(&format!("[a]\nrw=write\ndirectory=/data\nfill_device=1\n{options}")).plan;
-        plan.workloads[0].size.unwrap().to_string()
-    };
-    assert_eq!(size("size=1m\n"), "1MiB");
-    // Nothing is free in that directory but what is said to be.
+fn a_disk_is_filled_as_far_as_the_size_says_and_no_further_than_it_can_be() {
     let look = |path: &str| look(path).map(|found| Found { size_bytes: 100 << 20, ..found });
-    let plan = lower(&jobs("[a]\nrw=write\ndirectory=/data\nfill_device=1\n"), &look).unwrap().plan;
-    assert_eq!(plan.workloads[0].size.unwrap().to_string(), "98MiB");
+    for (options, size) in [("", "98MiB"), ("size=1m\n", "1MiB"), ("size=1g\n", "98MiB")] {
+        let job = format!("[a]\nrw=write\ndirectory=/data\nfill_device=1\n{options}");
+        let workload = lower(&jobs(&job), &look).unwrap().plan.workloads.remove(0);
+        assert_eq!(
+            (workload.size.unwrap().to_string(), workload.io_size.unwrap().to_string()),
+            (size.into(), size.into())
+        );
+    }
 }
 
 #[test]
@@ -324,4 +325,14 @@ fn fewer_operations_between_pauses_than_fio_sends_are_noted() {
     assert!(
         !is_noted("thinktime_blocks=16\n") && !is_noted("thinktime_blocks_type=issue\n") && !is_noted("iodepth=1\n")
     );
+}
+
+#[test]
+fn what_is_not_read_back_is_not_written_before() {
+    let layout = |options: &str| {
+        lowered(&format!("[a]\ndirectory=/data\nsize=1m\nrw=write\n{options}")).plan.workloads[0].layout
+    };
+    assert_eq!((layout(""), layout("verify=md5\ndo_verify=0\n")), (Some(Layout::Allocated), Some(Layout::Allocated)));
+    assert_eq!(layout("verify=null\n"), Some(Layout::Allocated));
+    assert_eq!(layout("verify=md5\n"), Some(Layout::Written));
 }

@@ -218,8 +218,8 @@ pub(super) const ENTRIES: &[Entry] = &[
         Ok(())
     })
     .default("1")
-    .approximate("dropped once: of a new file when it has been made, always, and of others before the first job")
-    .when(|s| !s.submission.is_direct),
+    .approximate("what is cached of a new file is dropped in any case")
+    .when(|s| !s.submission.is_direct && !s.files.drops_cache),
     Entry::exact(Files, "unlink", Kind::Boolean, "Remove the files after the job", |s, v, _| {
         s.files.is_removed_after = v.truth();
         Ok(())

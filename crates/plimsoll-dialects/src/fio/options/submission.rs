@@ -1,5 +1,7 @@
 //! Options about how operations reach the storage: engines, depth, direct and synchronous I/O.
 
+use plimsoll_workload::settings::AccessHint;
+
 use super::{
     Category::Submission,
     Entry,
@@ -7,7 +9,7 @@ use super::{
 };
 use crate::fio::{
     problem::Wrong,
-    settings::{Engine, Sync},
+    settings::{Engine, Hint, Sync},
 };
 
 const DEPTH_MAX: i64 = 1 << 16;
@@ -42,9 +44,7 @@ pub(super) const ENTRIES: &[Entry] = &[
         Ok(())
     })
     .aliases(&["iodepth_batch_submit"])
-    .default("1")
-    .approximate("as many are submitted at once as are waited for at once")
-    .when(|s| s.submission.batch > 1 && s.submission.batch != s.submission.complete_min),
+    .default("1"),
     Entry::exact(
         Submission,
         "iodepth_batch_complete_min",
@@ -150,15 +150,22 @@ pub(super) const ENTRIES: &[Entry] = &[
     )
     .default("inline")
     .unless(&["inline"]),
-    Entry::ignored(
+    Entry::exact(
         Submission,
         "fadvise_hint",
         Kind::Choice(&["0", "1", "random", "sequential"]),
-        "What the kernel is told about the order",
-        "the kernel is told nothing",
+        "What the kernel is told about the order: nothing, that of rw, or another",
+        |s, v, _| {
+            s.submission.hint = match v.word() {
+                "0" => Hint::None,
+                "random" => Hint::Given(AccessHint::Random),
+                "sequential" => Hint::Given(AccessHint::Sequential),
+                _ => Hint::OfPattern,
+            };
+            Ok(())
+        },
     )
-    .default("1")
-    .unless(&["0"]),
+    .default("1"),
     Entry::ignored(
         Submission,
         "mem",

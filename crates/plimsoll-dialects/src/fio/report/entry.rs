@@ -230,16 +230,23 @@ pub(super) fn entries<'a>(reported: &Reported<'a>) -> Vec<Entry<'a>> {
     entries
 }
 
-/// Whether any job failed, those included that are not reported.
-pub(super) fn have_failed(reported: &Reported<'_>) -> bool {
+/// What jobs failed of, those included that are not reported, each once.
+pub(super) fn failures(reported: &Reported<'_>) -> Vec<String> {
     let cells = reported.record.cells.iter().zip(reported.cells);
-    let mut jobs = cells.filter_map(|(cell, of)| Some((cell, reported.jobs.jobs.get(of.job)?)));
-    let is_failure = |cell: &Cell, job: &Job| {
+    let jobs = cells.filter_map(|(cell, of)| Some((cell, reported.jobs.jobs.get(of.job)?)));
+    let of_cells = jobs.map(|(cell, job)| {
         let mut entry = Entry::new(job);
         entry.add_failures(cell, job);
-        entry.failure.is_fatal
-    };
-    jobs.any(|(cell, job)| is_failure(cell, job)) || entries(reported).iter().any(|entry| entry.failure.is_fatal)
+        entry
+    });
+    let mut told: Vec<String> = Vec::new();
+    for entry in of_cells.chain(entries(reported)).filter(|entry| entry.failure.is_fatal) {
+        let text = format!("{}: {}", entry.job.name, entry.failure.text);
+        if !told.contains(&text) {
+            told.push(text);
+        }
+    }
+    told
 }
 
 /// The cells of a job by their clones; one that is none when nothing was planned for it.
@@ -310,7 +317,7 @@ impl<'a> Entry<'a> {
         let operations = [&cell.read, &cell.write].into_iter().flatten();
         let operations = operations.map(|result| result.operations as f64).sum::<f64>();
         self.depth = self.depth.or(Some(cell.plan.queue_depth));
-        self.depths[depth_class(cell.plan.queue_depth)] += operations;
+        self.depths[depth_class(in_flight(cell, operations))] += operations;
         self.batches[batch_class(cell.plan.batch)] += operations;
     }
 
@@ -436,6 +443,24 @@ impl<'a> Entry<'a> {
 pub(super) fn begin_ns(cell: &Cell) -> u64 {
     let slots = cell.slots.iter().map(|slot| slot.from_ns.saturating_sub(slot.ramp_ns));
     slots.chain(cell.series.iter().map(|interval| interval.t_ns)).min().unwrap_or(0)
+}
+
+/// How many operations of a job there usually were in flight: as many as there can be, unless they came at a rate.
+/// Then it is how long they took of the time between them (Little's law).
+fn in_flight(cell: &Cell, operations: f64) -> u32 {
+    let plan = &cell.plan;
+    if plan.think_time_ns > 0 {
+        return plan.queue_depth.min(plan.think_time_operations);
+    }
+    let service_ns = cell.open_loop.as_ref().and_then(|open_loop| open_loop.service_p50_ns);
+    let elapsed_ns = [&cell.read, &cell.write].into_iter().flatten().map(|result| result.elapsed_ns).max();
+    match service_ns.zip(elapsed_ns.filter(|elapsed_ns| *elapsed_ns > 0)) {
+        Some((service_ns, elapsed_ns)) => {
+            let each = operations / f64::from(plan.jobs.max(1));
+            ((each * service_ns as f64 / elapsed_ns as f64).ceil() as u32).clamp(1, plan.queue_depth)
+        }
+        None => plan.queue_depth,
+    }
 }
 
 const fn depth_class(depth: u32) -> usize {

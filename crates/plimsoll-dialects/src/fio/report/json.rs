@@ -43,7 +43,7 @@ pub(super) fn report(reported: &Reported<'_>, entries: &[Entry<'_>], has_buckets
         disk_util: (!disks.is_empty()).then_some(disks),
         cpu_idleness: idleness(reported),
         plimsoll: Run {
-            record: reported.record.id.to_string(),
+            record: reported.is_kept.then(|| reported.record.id.to_string()),
             version: &reported.record.tool.version,
             outcome: reported.rest.is_none().then_some(reported.record.outcome),
             notes: reported.notes(),
@@ -77,7 +77,7 @@ struct Document<'a> {
 /// What plimsoll says of the run.
 #[derive(Serialize)]
 struct Run<'a> {
-    record: String,
+    record: Option<String>,
     version: &'a str,
     /// Null while the run goes on.
     outcome: Option<Outcome>,

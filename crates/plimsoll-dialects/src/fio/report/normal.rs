@@ -97,9 +97,7 @@ pub(super) fn report(reported: &Reported<'_>, entries: &[Entry<'_>]) -> String {
 
 /// Where to find the run again.
 fn kept_as(reported: &Reported<'_>) -> String {
-    let was_begun = reported.failure.is_none() && !reported.record.cells.is_empty();
-    let is_kept = was_begun && !reported.jobs.switches.is_without_history;
-    if is_kept { format!("record {}, ", reported.record.id) } else { String::new() }
+    if reported.is_kept { format!("record {}, ", reported.record.id) } else { String::new() }
 }
 
 fn outcome(reported: &Reported<'_>) -> String {

@@ -1,5 +1,7 @@
 //! The choices that settings have.
 
+use plimsoll_workload::settings::AccessHint;
+
 use super::Zones;
 
 /// How I/O reaches the kernel, as fio names it.
@@ -366,4 +368,15 @@ pub enum StatCall {
     Lstat,
     /// `statx`.
     Statx,
+}
+
+/// What the kernel is told about the order of reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hint {
+    /// Nothing.
+    None,
+    /// That of `rw`.
+    OfPattern,
+    /// That, whatever `rw` is.
+    Given(AccessHint),
 }

@@ -173,7 +173,7 @@ pub(super) const ROWS: &[Row] = &[
     row("softrandommap", writes!("rw=randwrite\nsoftrandommap=1"), &[Blocks, Counts]),
     // How it reaches the storage.
     row("iodepth_low", writes!("ioengine=libaio\ndirect=1\niodepth=8\niodepth_low=2"), &[Blocks, Counts]),
-    noted(row("iodepth_batch", writes!("ioengine=libaio\ndirect=1\niodepth=8\niodepth_batch=4"), &[Blocks, Counts])),
+    row("iodepth_batch", writes!("ioengine=libaio\ndirect=1\niodepth=8\niodepth_batch=4"), &[Blocks, Counts]),
     row(
         "iodepth_batch",
         writes!("ioengine=libaio\ndirect=1\niodepth=8\niodepth_batch=4\niodepth_batch_complete_min=4"),
