@@ -2,14 +2,20 @@
 
 #![expect(clippy::unwrap_used, reason = "a test ends at the first thing that is not as it must be")]
 
-use std::sync::{
-    atomic::AtomicBool,
-    mpsc::{Receiver, channel, sync_channel},
+use std::{
+    io,
+    sync::{
+        atomic::AtomicBool,
+        mpsc::{Receiver, channel, sync_channel},
+    },
 };
 
 use plimsoll_io::{
     clock::VirtualClock,
-    engine::memory::{ErrorScript, Fault, MemoryEngine, MemoryScript, MemoryStore, Stall},
+    engine::{
+        Completion, Engine, Tag,
+        memory::{ErrorScript, Fault, MemoryEngine, MemoryScript, MemoryStore, Stall},
+    },
 };
 use plimsoll_measure::latency::{LatencyHistogram, exposure::exposed_share};
 use plimsoll_record::results::VerificationResult;
@@ -22,6 +28,7 @@ use plimsoll_run::{
 };
 use plimsoll_workload::{
     content::ContentSource,
+    operation::Operation,
     operation_stream::OperationStream,
     pacer::Pacer,
     plan::{BlockPlan, Plan},
@@ -57,11 +64,46 @@ struct Done {
     ended_ns: u64,
     seconds: Vec<Second>,
     verification: Option<VerificationResult>,
+    most_at_once: u32,
+}
+
+/// An engine that notes how many operations it was given until they went on to the kernel.
+struct Counting {
+    engine: MemoryEngine,
+    queued: u32,
+    most: u32,
+}
+
+impl Engine for Counting {
+    fn buffer(&mut self, tag: Tag) -> &mut [u8] {
+        self.engine.buffer(tag)
+    }
+
+    fn submit(&mut self, tag: Tag, operation: Operation) -> io::Result<()> {
+        self.queued += 1;
+        self.most = self.most.max(self.queued);
+        self.engine.submit(tag, operation)
+    }
+
+    fn wait(&mut self, at_least: usize, deadline_ns: Option<u64>, completions: &mut Vec<Completion>) -> io::Result<()> {
+        self.queued = 0;
+        self.engine.wait(at_least, deadline_ns, completions)
+    }
+}
+
+#[test]
+fn no_more_operations_are_handed_over_at_once_than_was_asked_for() {
+    let most = |submit: &str| {
+        let plan = plan(&format!("rw = 'read'\nqueue_depth = 8\noperations = 100\n{submit}"));
+        run(&plan, MemoryScript { latency_ns: MILLISECOND, ..MemoryScript::default() }).most_at_once
+    };
+    assert_eq!((most(""), most("submit = 1"), most("submit = 3")), (8, 1, 3));
 }
 
 fn run(plan: &BlockPlan, script: MemoryScript) -> Done {
     let clock = VirtualClock::at(0);
     let engine = MemoryEngine::scripted(plan.queue_depth, plan.block_size_bytes_max, clock.clone(), script).unwrap();
+    let engine = Counting { engine, queued: 0, most: 0 };
     let from_ns = MILLISECOND + plan.ramp_ns;
     let timing = Timing { start_ns: MILLISECOND, from_ns, until_ns: plan.slot_ns.map(|slot| from_ns + slot) };
     let generations = GenerationMap::new(plan.job_region(0), plan.block_size_bytes_max);
@@ -92,7 +134,14 @@ fn run(plan: &BlockPlan, script: MemoryScript) -> Done {
             )
             .unwrap()
     });
-    Done { tally: outcome.tally, ended_ns: outcome.ended_ns, seconds: seconds.try_iter().collect(), verification }
+    let most_at_once = outcome.engine.most;
+    Done {
+        most_at_once,
+        tally: outcome.tally,
+        ended_ns: outcome.ended_ns,
+        seconds: seconds.try_iter().collect(),
+        verification,
+    }
 }
 
 fn quantile(histogram: &LatencyHistogram, quantile: f64) -> u64 {

@@ -42,6 +42,25 @@ fn buffered_reads_of_a_cached_file_are_called_cached_and_show_what_the_cache_hel
     assert!(text.contains("the cache held 100 % of the working set"), "{text}");
 }
 
+#[test]
+fn each_pass_of_a_job_of_fio_is_read_from_the_storage_unless_it_says_otherwise() {
+    let place = Place::new();
+    let job = "fio --output-format=json --name=a --directory=data --rw=randread --bs=64k --size=4m --loops=3";
+    // The file is there and cached before the job that counts.
+    for options in ["", " --invalidate=0", ""] {
+        let said = place.run(&format!("{job}{options}"));
+        assert_eq!((said.code, said.stderr.as_str()), (Some(0), ""));
+        let cache = &place.run("show latest --json").json()["cells"][0]["cache"];
+        let Some(read) = cache["storage_read_bytes"].as_u64() else {
+            skip("a build directory on a disk");
+            return;
+        };
+        assert_eq!(cache["requested_read_bytes"], 12 << 20);
+        let expected = if options.is_empty() { 12 << 20 } else { 0 };
+        assert!(read.abs_diff(expected) <= 4 << 20, "{options}: {read} bytes");
+    }
+}
+
 /// A device with a rate cap for whoever is in its control group, and a device on top of it; removed when dropped.
 struct Stack {
     top: PathBuf,

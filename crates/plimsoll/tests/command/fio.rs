@@ -89,12 +89,15 @@ impl Both {
             let sum = |job: &Value, what: &str| -> u64 {
                 ["read", "write"].iter().map(|direction| job[direction][what].as_u64().unwrap()).sum()
             };
+            // Of several jobs that are reported together, any may have sizes that are drawn.
+            let is_together = job.contains("group_reporting");
+            let text = if is_together { job } else { section(job, ours["jobname"].as_str().unwrap()) };
             // Of several sizes fio cuts more to what its map has left than plimsoll does.
-            let is_cut = job.contains("rw=rand") && chance_of_sizes(job, "io_bytes", 0) > 0.0;
+            let is_cut = text.contains("rw=rand") && chance_of_sizes(text, "io_bytes", 0) > 0.0;
             for what in if is_cut { &["io_bytes"][..] } else { &["total_ios", "io_bytes"] } {
                 let (ours, theirs) = (sum(ours, what), sum(theirs, what));
                 assert!(
-                    ours.abs_diff(theirs) as f64 <= chance_of_sizes(job, what, ours),
+                    ours.abs_diff(theirs) as f64 <= chance_of_sizes(text, what, ours),
                     "{what} {ours}, {theirs}\n{job}"
                 );
             }
@@ -133,7 +136,14 @@ fn chance_of_sizes(job: &str, what: &str, sum: u64) -> f64 {
     match what {
         _ if !["bsrange", "bssplit", "bs=4k,"].iter().any(|word| job.contains(word)) => 0.0,
         // The last block of each clone may be a large one or a small one.
-        "io_bytes" => f64::from(12 * 65_536),
+        "io_bytes" if job.contains("group_reporting") => f64::from(12 * 65_536),
+        "io_bytes" => {
+            let largest = if job.contains("bssplit") { 65_536 } else { 32_768 };
+            let clones = job.lines().find_map(|line| line.strip_prefix("numjobs="));
+            // Of so many operations the sum is chance.
+            let blocks = if job.contains("number_ios") { 8 } else { 1 };
+            f64::from(largest * blocks * clones.map_or(1, |clones| clones.parse::<i32>().unwrap()))
+        }
         // The deviation of one size is 1.3 times its mean, and here are two sums.
         _ => 4.0 * 1.3 * (2.0 * sum as f64).sqrt(),
     }

@@ -78,6 +78,7 @@ fn a_disk_that_fills_up_amid_a_run_is_the_error_of_the_job_that_met_it() {
     };
     assert_eq!((said.code, done(0)), (Some(1), (0, 1 << 20)), "{report}");
     assert!(done(1).0 == 28 && (1..1 << 20).contains(&done(1).1), "{report}");
+    assert!(said.stderr.starts_with("error: b: ") && said.stderr.lines().count() == 1, "{}", said.stderr);
 }
 
 /// A small file system in memory over the place's directory, gone when dropped.
@@ -104,6 +105,9 @@ fn a_place_without_room_for_a_history_is_no_word_on_standard_error() {
     let said = Said::of(command.env("XDG_STATE_HOME", "/proc/none").env("HOME", "/proc/none").output().unwrap());
     assert_eq!((said.code, said.stderr.as_str()), (Some(0), ""));
     assert_eq!(said.json()["jobs"][0]["error"], 0);
+    // Nobody is sent to look for a record that is not there.
+    assert!(said.json()["plimsoll"]["record"].is_null());
+    assert!(said.json()["plimsoll"]["warnings"].to_string().contains("not in the history"), "{}", said.stdout);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Job files drawn at random, each the same whenever its number is given, which time ends.
 
-/// Pauses after what was issued: fio counts what completed only roughly.
-const PAUSES: &str = "iodepth=2\nthinktime=50ms\nthinktime_blocks=4\nthinktime_blocks_type=issue\n";
+/// Almost all of the time is pauses: how soon an idle processor wakes up for the rest varies.
+const PAUSES: &str = "ioengine=psync\niodepth=1\nthinktime=50ms\nthinktime_blocks=4\n";
 
 /// Draws job files.
 pub(super) struct Generator(u64);
@@ -27,7 +27,7 @@ impl Generator {
     ///
     /// It has one section, and neither direction of a mix is as frequent as the other: where two queues meet two caps,
     /// who gets how much depends on who is back first. And what fio documents and does otherwise is left out:
-    /// - Pauses after operations that completed. Before a pause fio does not count what it drains.
+    /// - Pauses of a queue. Fio does not count all that it sends between two of them.
     /// - Rates of a mix. While fio waits for the direction that is not due it empties the queue of the other one, and
     ///   stays below both rates on a device that takes its time.
     pub(super) fn job(&mut self) -> String {
@@ -49,7 +49,6 @@ impl Generator {
             job += self.one_of(&["", "norandommap\n", "random_distribution=zipf:1.1\n", "percentage_random=50\n"]);
         }
         job += self.one_of(&["", "", "numjobs=2\n", "numjobs=3\ngroup_reporting\n", "nrfiles=4\n"]);
-        // Almost all of the time is pauses: how soon an idle processor wakes up for the rest varies.
         let limits = ["", "", PAUSES, "rate_iops=300\n"];
         job += self.one_of(if rw.ends_with("rw") { &limits[..3] } else { &limits });
         job
