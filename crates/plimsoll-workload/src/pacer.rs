@@ -64,6 +64,15 @@ impl Pacer {
         Some(Self { lane, lanes, unit, ns_per_unit: NS_PER_SECOND / per_second, arrivals })
     }
 
+    /// The same arrivals from the very start on: those of a job that is alone need not keep out of others' way.
+    #[must_use]
+    pub const fn from_the_start(mut self) -> Self {
+        if let Arrivals::Fixed { phase, .. } = &mut self.arrivals {
+            *phase = 0.0;
+        }
+        self
+    }
+
     /// When the next operation, of this many bytes, should start. Never earlier than the one before.
     #[inline]
     pub fn next_intended_ns(&mut self, operation_bytes: u32) -> u64 {
@@ -139,6 +148,15 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_job_that_is_alone_begins_at_once() {
+        let pacing = operations(Arrival::Fixed, 2.0);
+        let mut alone = Pacer::new(&pacing, 77, 0, 1).unwrap().from_the_start();
+        assert_eq!([(); 3].map(|()| alone.next_intended_ns(4096)), [0, 500_000_000, 1_000_000_000]);
+        let mut among_others = Pacer::new(&pacing, 77, 0, 1).unwrap();
+        assert!((1..500_000_000).contains(&among_others.next_intended_ns(4096)));
     }
 
     #[test]

@@ -38,9 +38,10 @@ what is there for a failure. Each run is in the history, as other runs are.
 Reports have fio's names, order and types in each of its formats. Where they differ, it is meant. JSON is whole also
 when a job failed or was never run. Percentiles do not end at 17 seconds. Samples are of seconds, and one in which
 nothing was done is among them, so that `iops_min` can be 0. Submission is not timed by itself: `slat` is zero, and
-`clat` and `lat` are the same. Minor page faults are not counted: `minf` is 0. Objects named `plimsoll` in JSON, and
-lines that begin with that word in the normal report, have the verdict about each job, what was found, and which record
-holds everything. Logs have an entry for each second, or for `log_avg_msec` if that is longer.
+`clat` and `lat` are the same. Minor page faults are not counted: `minf` is 0. Of depths there is one class, that of
+what can be in flight, or at a rate of what usually was. Objects named `plimsoll` in JSON, and lines that begin with
+that word in the normal report, have the verdict about each job, what was found, and which record holds everything.
+Logs have an entry for each second, or for `log_avg_msec` if that is longer.
 
 Of plimsoll's own are `--to-plan`, `--override`, `--within`, `--destroy`, `--keep-files`, `--history` and
 `--no-history`.

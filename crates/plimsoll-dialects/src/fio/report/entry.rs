@@ -155,11 +155,17 @@ pub(super) struct Processor {
 
 impl Processor {
     pub(super) fn user_percent(&self) -> f64 {
-        if self.thread_ns > 0.0 { self.user_ns / self.thread_ns * 100.0 } else { 0.0 }
+        self.percent(self.user_ns)
     }
 
     pub(super) fn system_percent(&self) -> f64 {
-        if self.thread_ns > 0.0 { self.system_ns / self.thread_ns * 100.0 } else { 0.0 }
+        self.percent(self.system_ns)
+    }
+
+    /// In a job of a millisecond what starts and ends its threads may take longer than they are there.
+    fn percent(&self, part_ns: f64) -> f64 {
+        let whole_ns = self.thread_ns.max(self.user_ns + self.system_ns);
+        if whole_ns > 0.0 { part_ns / whole_ns * 100.0 } else { 0.0 }
     }
 
     pub(super) const fn switches(&self) -> u64 {

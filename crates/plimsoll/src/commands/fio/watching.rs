@@ -135,11 +135,14 @@ impl<'a> Watching<'a> {
 
 impl Progress for Watching<'_> {
     fn event(&mut self, event: &RunEvent) {
-        self.watch.event(event);
+        let is_told = self.line.is_some() || self.status.is_some();
+        if is_told {
+            self.watch.event(event);
+        }
         if self.telling.jobs.switches.idle_profile.is_some() {
             self.look_at_processors(event);
         }
-        if matches!(event, RunEvent::Interval { .. }) {
+        if is_told && matches!(event, RunEvent::Interval { .. }) {
             self.tell();
         }
     }
