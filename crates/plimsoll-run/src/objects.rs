@@ -458,7 +458,8 @@ fn make_file(parent: BorrowedFd<'_>, name: &OsStr, owner: &Owner) -> io::Result<
 fn make_marked_file(parent: BorrowedFd<'_>, name: &OsStr, owner: &Owner, marker: &mut MarkerFile) -> io::Result<bool> {
     let data_name = unfinished_name(name, owner.run, Unfinished::Data);
     let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    openat(parent, &data_name, flags, Mode::RUSR | Mode::WUSR)?;
+    // Its name was asked for, so whoever may come here may read it, as with fio.
+    openat(parent, &data_name, flags, Mode::RUSR | Mode::WUSR | Mode::RGRP | Mode::ROTH)?;
     let Some(identity) = FileIdentity::of(parent, &data_name)? else {
         return Ok(false);
     };

@@ -3,7 +3,7 @@
 
 use super::{Category, Entry, kind::Kind};
 
-const ZONED: &str = "zoned block devices are not supported";
+const ZONED: &str = "strided zones and zoned block devices are not supported";
 const REPLAY: &str = "recorded patterns are neither written nor replayed";
 const TRIM: &str = "trims are not supported";
 const PLACEMENT: &str = "data placement is not supported";
