@@ -5,6 +5,8 @@ use std::{
     path::{Path, PathBuf},
     process,
     sync::atomic::{AtomicU32, Ordering},
+    thread,
+    time::Duration,
 };
 
 use anyhow::Context as _;
@@ -30,11 +32,23 @@ impl Mounted {
         mounted.is_mounted = true;
         Ok(mounted)
     }
+
+    fn unmount(&self) -> anyhow::Result<()> {
+        child::run(child::command("umount").arg(&self.place))
+    }
 }
 
 impl Drop for Mounted {
     fn drop(&mut self) {
-        let unmounted = if self.is_mounted { child::run(child::command("umount").arg(&self.place)) } else { Ok(()) };
+        let mut unmounted = if self.is_mounted { self.unmount() } else { Ok(()) };
+        // What a program that died has left open is closed soon.
+        for _ in 0..20 {
+            if unmounted.is_ok() {
+                break;
+            }
+            thread::sleep(Duration::from_millis(500));
+            unmounted = self.unmount();
+        }
         if let Err(error) = unmounted.and_then(|()| Ok(fs::remove_dir(&self.place)?)) {
             eprintln!("remove {}: {error:#}", self.place.display());
         }

@@ -70,7 +70,7 @@ fn all_problems_are_told_at_once_with_line_column_and_what_to_write() {
         "a.fio:5:1: there is no option \"direcotry\"; did you mean directory?",
         "a.fio:6:4: rw: \"randrea\" is not one of the possible words; did you mean randread? Possible are read, write, \
          randread, randwrite, rw, readwrite, randrw",
-        "a.fio:7:1: zonemode is not possible: zoned block devices are not supported; remove it",
+        "a.fio:7:1: zonemode is not possible: strided zones and zoned block devices are not supported; remove it",
         "a.fio:8:1: hipri belongs to the engine io_uring or pvsync2, and this one is psync; set ioengine before it, or \
          remove it",
     ];

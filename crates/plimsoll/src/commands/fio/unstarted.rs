@@ -143,7 +143,7 @@ mod tests {
         assert_eq!(failure(&no_room().into()).error_number, 28);
         assert_eq!(
             in_options_of_fio(no_room().into()).to_string(),
-            "target /mnt: 1 MiB is free but the files need 1024 MiB: lower size"
+            "target /mnt: 1MiB is free but the files need 1024MiB: lower size"
         );
         assert_eq!(invalid().reason, "Invalid argument (os error 22)");
     }
