@@ -196,7 +196,7 @@ impl Crew {
             stream: OperationStream::lane(plan, job, lane, self.lanes, setup.seed),
             space: plan.file_space(job),
             pacer: Pacer::new(&plan.pacing, job_seed(setup.seed, job), lane, self.lanes)
-                .map(|pacer| if plan.jobs == 1 { pacer.from_the_start() } else { pacer }),
+                .map(|pacer| if plan.jobs == 1 { pacer.beginning_at_once() } else { pacer }),
             content: ContentSource::new(&plan.payload, derive_seed(setup.seed, Purpose::Content, u64::from(worker))),
             checker: setup.generations.get(job as usize).map(|map| Checker::new(plan, job, map, setup.laid_out)),
             operations_max: plan.operations.map(|total| self.share(total, job, lane)),

@@ -66,7 +66,7 @@ impl Pacer {
 
     /// The same arrivals from the very start on: those of a job that is alone need not keep out of others' way.
     #[must_use]
-    pub const fn from_the_start(mut self) -> Self {
+    pub const fn beginning_at_once(mut self) -> Self {
         if let Arrivals::Fixed { phase, .. } = &mut self.arrivals {
             *phase = 0.0;
         }
@@ -153,7 +153,7 @@ mod tests {
     #[test]
     fn a_job_that_is_alone_begins_at_once() {
         let pacing = operations(Arrival::Fixed, 2.0);
-        let mut alone = Pacer::new(&pacing, 77, 0, 1).unwrap().from_the_start();
+        let mut alone = Pacer::new(&pacing, 77, 0, 1).unwrap().beginning_at_once();
         assert_eq!([(); 3].map(|()| alone.next_intended_ns(4096)), [0, 500_000_000, 1_000_000_000]);
         let mut among_others = Pacer::new(&pacing, 77, 0, 1).unwrap();
         assert!((1..500_000_000).contains(&among_others.next_intended_ns(4096)));
