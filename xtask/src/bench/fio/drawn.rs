@@ -1,7 +1,8 @@
 //! Job files drawn at random, each the same whenever its number is given, which time ends.
 
-/// Almost all of the time is pauses: how soon an idle processor wakes up for the rest varies.
-const PAUSES: &str = "ioengine=psync\niodepth=1\nthinktime=50ms\nthinktime_blocks=4\n";
+/// Almost all of the time is pauses: how soon an idle processor wakes up for the rest varies. There is no ramp, because
+/// fio counts operations of it when a job pauses.
+const PAUSES: &str = "ioengine=psync\niodepth=1\nramp_time=0\nthinktime=50ms\nthinktime_blocks=4\n";
 
 /// Draws job files.
 pub(super) struct Generator(u64);
