@@ -16,7 +16,7 @@ pub struct ColdFiles<'a> {
 impl<'a> ColdFiles<'a> {
     /// The files of a job that so many workers share; `None` where the plan lets the page cache keep them.
     pub(crate) fn of(plan: &BlockPlan, files: &'a [BorrowedFd<'a>], workers: u32) -> Option<Self> {
-        let pass_bytes = (plan.size_bytes / u64::from(workers)).max(1);
+        let pass_bytes = (plan.job_region(0).length / u64::from(workers)).max(1);
         (plan.drops_cache && !files.is_empty()).then_some(Self { files, pass_bytes, left_bytes: 0 })
     }
 

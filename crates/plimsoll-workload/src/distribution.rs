@@ -94,13 +94,17 @@ impl FromStr for Distribution {
                 h: if h.is_empty() { 0.2 } else { number(h, 0.0..=0.999, "a pareto share between 0 and 1")? },
             }),
             ("normal", rest) => {
-                let deviation = rest.strip_suffix("scattered").map_or(rest, |rest| rest.trim_end_matches(':'));
+                let (deviation, is_scattered) = match rest.strip_suffix(":scattered") {
+                    Some(deviation) => (deviation, true),
+                    None if rest == "scattered" => ("", true),
+                    None => (rest, false),
+                };
                 let deviation_percent = if deviation.is_empty() {
                     10.0
                 } else {
                     number(deviation, 0.0..=100.0, "a standard deviation from 0 to 100 percent of the region")?
                 };
-                Ok(Self::Normal { deviation_percent, is_scattered: rest.ends_with("scattered") })
+                Ok(Self::Normal { deviation_percent, is_scattered })
             }
             ("hot-cold", share) => {
                 let share = if share.is_empty() { "90/10" } else { share };
@@ -162,9 +166,18 @@ mod tests {
 
     #[test]
     fn distributions_that_mean_nothing_are_refused() {
-        for text in
-            ["", "zip", "zipf:0", "zipf:-1", "zipf:x", "pareto:1", "zoned:50/50", "zoned:60/50:60/50", "uniform:3"]
-        {
+        for text in [
+            "",
+            "zip",
+            "zipf:0",
+            "zipf:-1",
+            "zipf:x",
+            "pareto:1",
+            "zoned:50/50",
+            "zoned:60/50:60/50",
+            "uniform:3",
+            "normal:9scattered",
+        ] {
             assert!(text.parse::<Distribution>().is_err(), "{text}");
         }
     }

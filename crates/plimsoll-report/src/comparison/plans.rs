@@ -201,8 +201,8 @@ fn aspects(cell: &Cell) -> [(Aspect, String); 19] {
         engine: _,
         batch,
         submit,
-        drops_cache: _,
-        access_hint: _,
+        drops_cache,
+        access_hint,
         iopoll,
         sqpoll,
         pin: _,
@@ -233,6 +233,13 @@ fn aspects(cell: &Cell) -> [(Aspect, String); 19] {
         (*batch > 1, format!("batches of {batch}")),
         (submit.is_some(), format!("submits {}", submit.unwrap_or_default())),
     ]);
+    let mut cache_mode = if *buffered { "buffered" } else { "direct" }.to_owned();
+    if *drops_cache {
+        cache_mode += ", cold";
+    }
+    if let Some(hint) = access_hint {
+        cache_mode += &format!(", {hint} expected");
+    }
     let pattern = match cell.plan.name_operation() {
         Some(operation) => format!("{operation} {rw}"),
         None => format!("{rw} {read_percent} % read {random_percent} % random"),
@@ -255,7 +262,7 @@ fn aspects(cell: &Cell) -> [(Aspect, String); 19] {
         (Aspect::Layout, is_set(cell.plan.writes(), layout.to_string())),
         (Aspect::Stride, numbers::bytes(*gap_bytes)),
         (Aspect::Distribution, is_set(*random_percent > 0, distribution.to_string())),
-        (Aspect::CacheMode, if *buffered { "buffered" } else { "direct" }.to_owned()),
+        (Aspect::CacheMode, cache_mode),
         (Aspect::Durability, is_set(cell.plan.writes(), durability)),
         (Aspect::ThinkTime, is_set(*think_time_ns > 0, think_time)),
         (Aspect::Rate, rate(pacing, *jobs)),

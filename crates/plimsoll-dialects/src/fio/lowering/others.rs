@@ -1,5 +1,5 @@
-//! What the jobs of a plan mean for each other: processors that they share, what is cached of their files, and whom
-//! their end ends.
+//! What the jobs of a plan mean for each other: processors that they share, shares of files that are not there yet, and
+//! whom their end ends.
 
 use std::collections::BTreeSet;
 
