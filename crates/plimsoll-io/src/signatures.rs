@@ -1,12 +1,12 @@
 //! Recognizes what is on a device by known marks at known places: file systems, RAID and volume members, swap,
-//! encryption, partition tables.
+//! encryption, partition tables, archives on what is used like a tape.
 //!
 //! It is meant to refuse, not to identify: a mark counts even where the rest of its structure is damaged, as long as
 //! random content would hardly ever look the same. Names are for messages.
 
 use std::{fs::File, io, os::unix::fs::FileExt};
 
-use table::{MAGICS, Magic, Place};
+use table::{MAGICS, Magic, Place, TAR_ARCHIVE};
 
 mod table;
 
@@ -58,6 +58,13 @@ pub struct Signature {
     pub kind: SignatureKind,
     /// Where the mark is, in bytes from the start.
     pub offset: u64,
+}
+
+impl Signature {
+    /// Whether `wipefs` knows it too, and erases it.
+    pub fn is_known_to_wipefs(&self) -> bool {
+        self.name != TAR_ARCHIVE
+    }
 }
 
 /// How much of a structure is looked at to judge whether it is plausible.

@@ -203,6 +203,40 @@ pub fn facts(path: &Path) -> Result<TargetFacts, TargetError> {
     }
 }
 
+/// What a plan must know about a directory in which it only reads files of these names. Nothing is written to find out,
+/// and no room is told, because none is needed; `None` when a file is missing.
+///
+/// # Errors
+/// When a file may not be read, or the path is no directory with storage.
+pub fn facts_of_files(
+    directory: &Path,
+    names: &mut dyn Iterator<Item = String>,
+) -> Result<Option<TargetFacts>, TargetError> {
+    refuse_made_up(directory)?;
+    // Known as soon as there is a file.
+    let mut direct_alignment_bytes = None;
+    for name in names {
+        let path = directory.join(name);
+        if !path.is_file() {
+            return Ok(None);
+        }
+        require(&path, Access::READ_OK, "read")?;
+        let alignment = alignment::of_file(&path)?;
+        direct_alignment_bytes = Some(match direct_alignment_bytes {
+            // All of them have to be read in the same way.
+            Some(before) => alignment.min(before).and(alignment.max(before)),
+            None => alignment,
+        });
+    }
+    Ok(direct_alignment_bytes.map(|direct_alignment_bytes| TargetFacts {
+        name: directory.to_string_lossy().into_owned(),
+        kind: TargetKind::Directory,
+        size_bytes: None,
+        free_bytes: None,
+        direct_alignment_bytes,
+    }))
+}
+
 /// File systems without storage, as `statfs` numbers them.
 const MADE_UP: [(i64, &str); 9] = [
     (0x9fa0, "procfs"),

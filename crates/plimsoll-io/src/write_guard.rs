@@ -1,7 +1,7 @@
 //! Decides whether a device may be written to, and keeps it for this process when it may.
 //!
-//! The guard itself never writes. It refuses whatever it cannot prove to be blank, free and meant: only a device that
-//! the user named with `--destroy`, that nothing uses, that bears no known mark and that is large enough passes.
+//! The guard itself never writes. Only a device that the user named with `--destroy`, that nothing uses, that bears no
+//! known mark and that is large enough passes. Data without a mark that it knows, it cannot tell from nothing.
 //! Everything is asked twice: before the device is opened for writing, and again when nothing else can take it.
 
 use std::{

@@ -221,13 +221,16 @@ fn counts_bytes() -> bool {
     true
 }
 
-fn expect_exact_counts(path: &Path) {
+/// A file has times, which its file system may write a block of now and then.
+fn expect_exact_counts(path: &Path, metadata_bytes: u64) {
     let file = open(path, libc::O_DIRECT);
     for index in 0..engines(&file).len() {
-        let (name, moved) = moved_by(&file, index, OperationKind::Read);
-        assert_eq!((moved.read_bytes, moved.write_bytes), (BYTES, 0), "reads by {name}");
-        let (name, moved) = moved_by(&file, index, OperationKind::Write);
-        assert_eq!((moved.read_bytes, moved.write_bytes), (0, BYTES), "writes by {name}");
+        for (kind, read_bytes, write_bytes) in [(OperationKind::Read, BYTES, 0), (OperationKind::Write, 0, BYTES)] {
+            let (name, moved) = moved_by(&file, index, kind);
+            let written = write_bytes..=write_bytes + metadata_bytes;
+            let is_exact = moved.read_bytes == read_bytes && written.contains(&moved.write_bytes);
+            assert!(is_exact, "{kind:?} by {name} of {}: {moved:?}", path.display());
+        }
     }
 }
 
@@ -235,9 +238,9 @@ fn expect_exact_counts(path: &Path) {
 fn every_engine_is_counted_to_the_byte_around_the_page_cache() {
     let _alone = alone();
     let Some(file) = file_on_disk().filter(|_| counts_bytes()) else { return };
-    expect_exact_counts(file.path());
+    expect_exact_counts(file.path(), PAGE);
     if has_loop_devices(&[]) {
-        expect_exact_counts(&LoopDevice::new(BYTES).path);
+        expect_exact_counts(&LoopDevice::new(BYTES).path, 0);
     }
 }
 
@@ -253,7 +256,7 @@ fn what_the_page_cache_answers_is_not_counted() {
         let (_, warm) = moved_by(file, index, OperationKind::Read);
         assert_eq!((cold.read_bytes, warm.read_bytes), (BYTES, 0), "{name}");
         let (_, dirtied) = moved_by(file, index, OperationKind::Write);
-        assert_eq!(dirtied.write_bytes, BYTES, "{name}");
+        assert!((BYTES..=BYTES + PAGE).contains(&dirtied.write_bytes), "{name}: {dirtied:?}");
         file.sync_all().unwrap();
     }
 }

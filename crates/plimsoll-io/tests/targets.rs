@@ -13,7 +13,7 @@ use devices::{LoopDevice, Mount, attempt, has, has_loop_devices, run, unprivileg
 use plimsoll_io::{
     block_device::{DeviceNumber, Transport, device_of, facts as device_facts, stat},
     mounts::{expect_mount, mount_of},
-    target::{OpenFor, TargetError, facts, open, space},
+    target::{OpenFor, TargetError, facts, facts_of_files, open, space},
 };
 use plimsoll_workload::{settings::SyncMode, target_facts::TargetKind};
 use rustix::fs::{CWD, FileType, Mode, OFlags, fcntl_getfl, mknodat};
@@ -124,6 +124,28 @@ fn a_file_system_mounted_read_only_is_told_as_such() {
     assert!(complaint(&mount.path).contains("remount it writable"));
     assert!(matches!(facts(&mount.path.join("new")), Err(TargetError::ReadOnly(_))));
     assert!(matches!(open(&mount.path.join("new"), CREATE), Err(TargetError::ReadOnly(_))));
+}
+
+#[test]
+fn files_that_are_there_are_told_of_where_nothing_can_be_made() {
+    if !has(&[]) {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    for name in ["one", "two", "secret"] {
+        fs::write(folder.path().join(name), vec![7; 10_000]).unwrap();
+    }
+    fs::set_permissions(folder.path().join("secret"), fs::Permissions::from_mode(0o600)).unwrap();
+    let of = |names: &[&str]| facts_of_files(folder.path(), &mut names.iter().map(ToString::to_string));
+    unprivileged(|| {
+        assert!(matches!(facts(folder.path()), Err(TargetError::NoPermission { .. })));
+        let found = of(&["one", "two"]).unwrap().unwrap();
+        assert_eq!((found.kind, found.size_bytes, found.free_bytes), (TargetKind::Directory, None, None));
+        assert_eq!(found.direct_alignment_bytes, facts(&folder.path().join("one")).unwrap().direct_alignment_bytes);
+        assert_eq!(of(&["one", "three"]).unwrap(), None);
+        assert!(matches!(of(&["one", "secret"]), Err(TargetError::NoPermission { wish: "read", .. })));
+    });
 }
 
 #[test]

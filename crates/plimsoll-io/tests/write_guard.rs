@@ -395,6 +395,25 @@ fn members_of_a_linux_raid_are_refused_for_every_version() {
 }
 
 #[test]
+fn a_device_that_was_used_like_a_tape_is_refused_until_its_archive_is_erased() {
+    if !has_loop_devices(&["tar", "sh"]) {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("photo"), vec![7; 10_000]).unwrap();
+    for format in ["ustar", "pax", "gnu"] {
+        let device = LoopDevice::new(MIB);
+        let (form, path) = (format!("--format={format}"), device.path.to_str().unwrap());
+        run("tar", &["-C", folder.path().to_str().unwrap(), &form, "-cf", path, "photo"]);
+        let message = refused(&device, &device.path).1.to_string();
+        assert!(message.contains("holds tar archive (its mark is at byte 257)"), "{message}");
+        let line = message.split('`').nth(1).unwrap();
+        run("sh", &["-c", line]);
+        permitted(&device.path);
+    }
+}
+
+#[test]
 fn a_device_that_is_too_small_or_read_only_is_refused() {
     if !has_loop_devices(&[]) {
         return;

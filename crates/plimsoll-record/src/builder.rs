@@ -357,6 +357,7 @@ fn add_verification(sum: &mut VerificationResult, slot: &VerificationResult) {
     sum.blocks_checked += slot.blocks_checked;
     sum.blocks_read_back += slot.blocks_read_back;
     sum.read_back_ns += slot.read_back_ns;
+    slot.read_back_histogram.iter().for_each(|latencies| sum.add_read_back(latencies));
     sum.mismatches += slot.mismatches;
     let room = EXAMPLES_MAX.saturating_sub(sum.examples.len());
     sum.examples.extend(slot.examples.iter().take(room).cloned());

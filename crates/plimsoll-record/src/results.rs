@@ -205,6 +205,12 @@ pub struct Interval {
     pub p99_ns: Option<u64>,
     /// Longest latency.
     pub max_ns: Option<u64>,
+    /// Mean latency of the reads alone; null without any, and in older records.
+    #[serde(default)]
+    pub read_mean_ns: Option<u64>,
+    /// Mean latency of the writes alone.
+    #[serde(default)]
+    pub write_mean_ns: Option<u64>,
     /// Reads and writes completed in each tenth of this second.
     pub tick_operations: Vec<u64>,
 }
@@ -329,7 +335,7 @@ pub struct OpenLoopResult {
 }
 
 /// What verification found.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct VerificationResult {
     /// Blocks read back and checked.
@@ -344,6 +350,19 @@ pub struct VerificationResult {
     /// How long that took.
     #[serde(default)]
     pub read_back_ns: u64,
+    /// The latencies of these reads, those that failed excepted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_back_histogram: Option<LatencyHistogram>,
+}
+
+impl VerificationResult {
+    /// Adds latencies of blocks that were read back.
+    pub fn add_read_back(&mut self, latencies: &LatencyHistogram) {
+        match &mut self.read_back_histogram {
+            Some(sum) => sum.merge(latencies),
+            none => *none = Some(latencies.clone()),
+        }
+    }
 }
 
 /// How bad a finding is.

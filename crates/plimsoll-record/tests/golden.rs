@@ -151,6 +151,8 @@ fn interval(t_ns: u64, round: u32, reads: u64, writes: u64) -> Interval {
         p50_ns: Some(if reads > 0 { 800_000 } else { 1_600_000 }),
         p99_ns: Some(if reads > 0 { 8_000_000 } else { 16_000_000 }),
         max_ns: Some(if reads > 0 { 8_000_000 } else { 16_000_000 }),
+        read_mean_ns: (reads > 0).then_some(872_000),
+        write_mean_ns: (writes > 0).then_some(1_744_000),
         tick_operations: vec![(reads + writes) / 10; 10],
     }
 }
@@ -431,6 +433,11 @@ fn a_record_of_the_first_weeks_is_read() {
                 let count = direction.len();
                 direction.retain(|key, _| !key.starts_with("latency_interval"));
                 assert_eq!(direction.len(), count - 1, "either the intervals or a reason");
+            }
+        }
+        for second in cell["series"].as_array_mut().unwrap() {
+            for added in ["read_mean_ns", "write_mean_ns"] {
+                assert!(second.as_object_mut().unwrap().shift_remove(added).is_some(), "{added}");
             }
         }
         for added in ["foreign", "client", "cache", "worker_operations", "exposed"] {

@@ -2,7 +2,11 @@
 
 use std::io;
 
-use plimsoll_io::engine::{Engine, Tag};
+use plimsoll_io::{
+    clock::Clock,
+    engine::{Engine, Tag},
+};
+use plimsoll_measure::latency::LatencyHistogram;
 use plimsoll_record::results::VerificationResult;
 use plimsoll_workload::{
     file_space::FileSpace,
@@ -90,9 +94,10 @@ impl<'a> Checker<'a> {
     }
 
     /// Reads back every block that is known, with nothing else in flight, and tells what was found in all.
-    pub fn read_back<E: Engine>(
+    pub fn read_back<E: Engine, C: Clock>(
         mut self,
         engine: &mut E,
+        clock: &C,
         tags: u32,
         stops: Stops<'_>,
     ) -> io::Result<VerificationResult> {
@@ -100,24 +105,34 @@ impl<'a> Checker<'a> {
         let mut blocks = generations.blocks(self.seed);
         let mut free: Vec<Tag> = (0..tags).map(|tag| Tag(tag as u16)).collect();
         let mut reading: Vec<Option<Expected>> = vec![None; tags as usize];
+        let mut started_ns = vec![0; tags as usize];
         let mut completions = Vec::with_capacity(tags as usize);
+        let mut latencies = LatencyHistogram::fine();
+        let from_ns = clock.now_ns();
         loop {
+            // Read again, because checking a block takes a while.
+            let now_ns = clock.now_ns();
             while !free.is_empty() && !stops.is_set() {
                 let Some(expected) = blocks.find(|expected| self.is_known(*expected)) else { break };
                 let tag = free.pop().expect("checked above");
                 reading[usize::from(tag.0)] = Some(expected);
+                started_ns[usize::from(tag.0)] = now_ns;
                 let (kind, length) = (OperationKind::Read, self.block_bytes);
                 let operation = Operation { kind, file: 0, length, offset: expected.offset };
                 engine.submit(tag, self.space.place(operation))?;
             }
             if free.len() == tags as usize {
+                self.result.read_back_ns = now_ns - from_ns;
+                self.result.add_read_back(&latencies);
                 return Ok(self.result);
             }
             engine.wait(1, None, &mut completions)?;
+            let now_ns = clock.now_ns();
             for completion in completions.drain(..) {
                 let expected = reading[usize::from(completion.tag.0)].take().expect("it was read");
                 self.result.blocks_read_back += 1;
                 if completion.result == self.block_bytes as i32 {
+                    latencies.record_many(now_ns - started_ns[usize::from(completion.tag.0)], 1);
                     let buffer = &engine.buffer(completion.tag)[..self.block_bytes as usize];
                     self.compare(buffer, expected);
                 } else {

@@ -32,6 +32,7 @@ pub mod slot;
 pub mod stops;
 pub mod storage;
 pub mod tally;
+pub mod target_facts;
 pub mod timing;
 mod together;
 pub mod worker;

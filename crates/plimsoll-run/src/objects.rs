@@ -5,7 +5,8 @@
 //! for all of them (`name_set`). The marker is there before any data, and locked as long as the
 //! process lives. A list in the state directory names each object before it is made. So whatever moment a run is
 //! killed at, the next command finds what is left ([`leftovers::sweep`]), and so does the next run in the same place
-//! ([`leftovers::sweep_directory`]); what is not marked as ours is never written or removed.
+//! ([`leftovers::sweep_directory`]); what is not marked as ours is never written or removed. Files of earlier runs that
+//! are only read are shared with others who read them ([`TestObjects::share_file`]), and nothing is made for it.
 
 pub mod leftovers;
 mod marker;
@@ -25,7 +26,7 @@ use std::{
 use plimsoll_io::clock::{self, Clock, MonotonicClock, Precision};
 use rustix::{
     fd::{AsFd, BorrowedFd, OwnedFd},
-    fs::{AtFlags, Mode, OFlags, RenameFlags, linkat, mkdirat, openat, renameat_with},
+    fs::{AtFlags, Mode, OFlags, RenameFlags, StatVfsMountFlags, fstatvfs, linkat, mkdirat, openat, renameat_with},
     io::Errno,
 };
 
@@ -43,7 +44,7 @@ use self::{
     },
 };
 pub use self::{
-    marker::Owner,
+    marker::{Owner, User},
     name_set::{WantedNames, Warrant},
 };
 
@@ -66,14 +67,12 @@ pub enum ObjectError {
         source: io::Error,
     },
     /// Another run works with the same file.
-    #[error("{path:?} is in use by another plimsoll, process {pid} on {host}: wait for it, or name another file")]
+    #[error("{path:?} is in use by {user}: wait for it, or name another file")]
     InUse {
         /// The file.
         path: PathBuf,
-        /// The process, in its own namespace.
-        pid: u32,
-        /// Its machine.
-        host: String,
+        /// Who that is, as far as its marker tells.
+        user: User,
     },
     /// Something lies where the marker of the file has to be.
     #[error("{path:?} cannot be made: {marker:?} is in its place and not ours; remove it or name another file")]
@@ -124,6 +123,15 @@ struct OwnedFile {
     /// Files of one directory have this in common, because there may be thousands.
     parent: Arc<OwnedFd>,
     marker: MarkerFile,
+    /// Whether others may have it too, because it is only read. It stays, whatever its marker says.
+    is_shared: bool,
+}
+
+/// Where a file is, or is to be.
+struct Spot {
+    path: PathBuf,
+    name: OsString,
+    parent: Arc<OwnedFd>,
 }
 
 /// A directory of our own inside of a directory target.
@@ -149,7 +157,7 @@ pub enum Provenance {
     Created,
     /// An earlier run made it and kept it: it may be written, and is kept again.
     Kept,
-    /// It was there before: it may be read, nothing else.
+    /// It was there before, or cannot be told from what was: it may be read, nothing else.
     Foreign,
 }
 
@@ -234,19 +242,14 @@ impl TestObjects {
     /// When the system refuses, or another run uses the file.
     pub fn create_file(&mut self, path: &Path) -> Result<TestFile, ObjectError> {
         let failed = |source| ObjectError::Create { path: path.to_owned(), source };
-        let name = path.file_name().ok_or_else(|| ObjectError::NoFileName { path: path.to_owned() })?.to_owned();
-        let parent_path = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let parent_path = parent_path.canonicalize().map_err(failed)?;
-        let known = self.files.last().filter(|made| made.path.parent() == Some(&parent_path));
-        let parent = match known {
-            Some(made) => Arc::clone(&made.parent),
-            None => Arc::new(open(&parent_path).map_err(failed)?),
-        };
-        let path = parent_path.join(&name);
-        // As text, which is compared far faster than the parts of a path.
-        if let Some(made) = self.files.iter().find(|made| made.path.as_os_str() == path.as_os_str()) {
-            let kept = made.marker.marker().kept;
-            return Ok(TestFile { path, provenance: if kept { Provenance::Kept } else { Provenance::Created } });
+        let Spot { path, name, parent } = self.locate(path)?;
+        if let Some(index) = self.index_of(&path) {
+            if !self.files[index].is_shared {
+                let kept = self.files[index].marker.marker().kept;
+                return Ok(TestFile { path, provenance: if kept { Provenance::Kept } else { Provenance::Created } });
+            }
+            // It is wanted alone now.
+            self.files.remove(index);
         }
         for attempt in 0..ATTEMPTS {
             let exists = path.symlink_metadata().is_ok();
@@ -256,22 +259,18 @@ impl TestObjects {
                 }
                 Opened::Missing => {}
                 Opened::Foreign | Opened::Unfinished(_) => {
-                    let marker = parent_path.join(sidecar_name(&name));
+                    let marker = path.with_file_name(sidecar_name(&name));
                     return Err(ObjectError::MarkerInTheWay { path, marker });
                 }
                 Opened::Owned(_) if attempt < LOOKS => {
-                    // A sweep of another process may be looking at it, which takes a moment.
-                    clock::sleep_until_ns(MonotonicClock.now_ns() + BETWEEN_LOOKS_NS, Precision::Sleep);
+                    pause();
                     continue;
                 }
-                Opened::Owned(marker) => {
-                    let (pid, host) = marker.map_or((0, String::new()), |marker| (marker.pid, marker.host));
-                    return Err(ObjectError::InUse { path, pid, host });
-                }
+                Opened::Owned(marker) => return Err(ObjectError::InUse { path, user: User::of(marker) }),
                 Opened::Abandoned(marker)
                     if marker.marker().kept && is_file_of(parent.as_fd(), &name, &marker).map_err(failed)? =>
                 {
-                    self.files.push(OwnedFile { path: path.clone(), name, parent, marker });
+                    self.files.push(OwnedFile { path: path.clone(), name, parent, marker, is_shared: false });
                     return Ok(TestFile { path, provenance: Provenance::Kept });
                 }
                 Opened::Abandoned(marker) | Opened::Unlockable(marker) => {
@@ -287,11 +286,81 @@ impl TestObjects {
             }
             self.list(ObjectKind::File, &path);
             if let Some(marker) = make_file(parent.as_fd(), &name, &self.owner).map_err(failed)? {
-                self.files.push(OwnedFile { path: path.clone(), name, parent, marker });
+                self.files.push(OwnedFile { path: path.clone(), name, parent, marker, is_shared: false });
                 return Ok(TestFile { path, provenance: Provenance::Created });
             }
         }
         Err(failed(Errno::EXIST.into()))
+    }
+
+    /// Takes a file that is there and has at least so many bytes as it is, to be read beside others who only read it.
+    /// Nothing is written, so that the file system may be read-only. `None` where that is not enough, and the file is
+    /// one for [`Self::create_file`].
+    ///
+    /// # Errors
+    /// When somebody writes, fills or removes the file.
+    pub fn share_file(&mut self, path: &Path, bytes: u64) -> Result<Option<TestFile>, ObjectError> {
+        let Spot { path, name, parent } = self.locate(path)?;
+        if let Some(made) = self.index_of(&path).map(|index| &self.files[index]) {
+            let provenance = if made.marker.marker().kept { Provenance::Kept } else { Provenance::Foreign };
+            return Ok(made.is_shared.then_some(TestFile { path, provenance }));
+        }
+        let is_read_only = fstatvfs(&parent).is_ok_and(|facts| facts.f_flag.contains(StatVfsMountFlags::RDONLY));
+        // Which file it is, when it is long enough.
+        let found = || {
+            let facts = path.metadata().ok().filter(|facts| facts.is_file() && facts.len() >= bytes);
+            // The number of a file that is gone may be that of the next one.
+            facts.map(|facts| (facts.dev(), facts.ino(), facts.ctime(), facts.ctime_nsec()))
+        };
+        for attempt in 0.. {
+            let Some(before) = found() else { return Ok(None) };
+            match MarkerFile::share(parent.as_fd(), &sidecar_name(&name)) {
+                Ok(Opened::Missing | Opened::Foreign | Opened::Unfinished(_)) => {
+                    // Before a marker goes its file does, and before a file comes its marker does.
+                    let is_same = found() == Some(before);
+                    return Ok(is_same.then_some(TestFile { path, provenance: Provenance::Foreign }));
+                }
+                Ok(Opened::Owned(_)) if attempt < LOOKS => pause(),
+                Ok(Opened::Owned(marker)) => return Err(ObjectError::InUse { path, user: User::of(marker) }),
+                Ok(Opened::Abandoned(marker) | Opened::Unlockable(marker)) => {
+                    let is_kept = marker.marker().kept && is_file_of(parent.as_fd(), &name, &marker).unwrap_or(false);
+                    let provenance = match (is_kept, is_read_only) {
+                        (true, _) => Provenance::Kept,
+                        // What a dead run left cannot be removed there.
+                        (false, true) => Provenance::Foreign,
+                        (false, false) => return Ok(None),
+                    };
+                    // It may have been filled anew until it was locked.
+                    if found().is_none() {
+                        return Ok(None);
+                    }
+                    self.files.push(OwnedFile { path: path.clone(), name, parent, marker, is_shared: true });
+                    return Ok(Some(TestFile { path, provenance }));
+                }
+                // Whose it is cannot be told, and does not matter where nothing can be written.
+                Err(_) => return Ok(is_read_only.then_some(TestFile { path, provenance: Provenance::Foreign })),
+            }
+        }
+        unreachable!("the last attempt decides")
+    }
+
+    fn locate(&self, path: &Path) -> Result<Spot, ObjectError> {
+        let failed = |source| ObjectError::Create { path: path.to_owned(), source };
+        let name = path.file_name().ok_or_else(|| ObjectError::NoFileName { path: path.to_owned() })?.to_owned();
+        let parent_path = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let parent_path = parent_path.canonicalize().map_err(failed)?;
+        let known = self.files.last().filter(|made| made.path.parent() == Some(&parent_path));
+        let parent = match known {
+            Some(made) => Arc::clone(&made.parent),
+            None => Arc::new(open(&parent_path).map_err(failed)?),
+        };
+        Ok(Spot { path: parent_path.join(&name), name, parent })
+    }
+
+    /// Which of the files of this run has this path.
+    fn index_of(&self, path: &Path) -> Option<usize> {
+        // As text, which is compared far faster than the parts of a path.
+        self.files.iter().position(|made| made.path.as_os_str() == path.as_os_str())
     }
 
     /// Marks all objects as kept: they stay when the run ends, until `plimsoll doctor --clean` removes them.
@@ -300,7 +369,8 @@ impl TestObjects {
     /// When a marker cannot be written; its object is removed as if it were not to be kept.
     pub fn keep(&mut self) -> Result<Vec<PathBuf>, ObjectError> {
         let directories = self.directories.iter_mut().map(|made| (&made.path, &mut made.marker));
-        let files = self.files.iter_mut().map(|made| (&made.path, &mut made.marker));
+        let files = self.files.iter_mut().filter(|made| !made.is_shared);
+        let files = files.map(|made| (&made.path, &mut made.marker));
         let marked = directories.chain(files).map(|(path, marker)| match marker.change(|marker| marker.kept = true) {
             Ok(()) => Ok(path.clone()),
             Err(source) => Err(ObjectError::Create { path: path.clone(), source }),
@@ -320,7 +390,7 @@ impl TestObjects {
             let outcome = empty_and_remove_directory(made.parent.as_fd(), &made.name, made.directory.as_fd(), run);
             sweep.note(made.path, outcome.unwrap_or_else(|error| Outcome::Left(LeftReason::Failed(error))));
         }
-        for made in self.files.drain(..).filter(|made| !made.marker.marker().kept) {
+        for made in self.files.drain(..).filter(|made| !made.is_shared && !made.marker.marker().kept) {
             let outcome = remove_file_of_marker(made.parent.as_fd(), &made.name, &made.marker);
             sweep.note(made.path, outcome.unwrap_or_else(|error| Outcome::Left(LeftReason::Failed(error))));
         }
@@ -356,8 +426,13 @@ impl Drop for TestObjects {
 pub fn is_foreign_file(path: &Path) -> bool {
     let (Some(name), true) = (path.file_name(), path.is_file()) else { return false };
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let marker = open(parent).and_then(|parent| MarkerFile::open(parent.as_fd(), &sidecar_name(name)));
+    let marker = open(parent).and_then(|parent| MarkerFile::share(parent.as_fd(), &sidecar_name(name)));
     matches!(marker, Ok(Opened::Missing | Opened::Foreign | Opened::Unfinished(_)))
+}
+
+/// A sweep of another process may be looking at a marker, which takes a moment.
+fn pause() {
+    clock::sleep_until_ns(MonotonicClock.now_ns() + BETWEEN_LOOKS_NS, Precision::Sleep);
 }
 
 fn unlisted(path: &Path, error: &io::Error) -> String {

@@ -57,7 +57,7 @@ pub struct RunRequest {
     pub plan: Plan,
     /// Where it happens.
     pub environment: Environment,
-    /// Devices that may be overwritten, when they are blank.
+    /// Devices that may be overwritten, when they bear no known signature.
     pub destroy: Vec<PathBuf>,
     /// Whether test files stay.
     pub keep_files: bool,
@@ -115,7 +115,7 @@ pub enum RunError {
     Target(#[from] TargetError),
     /// Test files cannot be made.
     #[error(transparent)]
-    Objects(#[from] ObjectError),
+    Objects(ObjectError),
     /// Test files cannot be filled.
     #[error(transparent)]
     Layout(LayoutError),
@@ -131,6 +131,17 @@ pub enum RunError {
     /// A worker panicked.
     #[error("a worker panicked: this is a bug in plimsoll, please report it")]
     Bug(#[source] SlotError),
+}
+
+impl From<ObjectError> for RunError {
+    fn from(error: ObjectError) -> Self {
+        match error {
+            ObjectError::Create { path, source } if source.kind() == io::ErrorKind::ReadOnlyFilesystem => {
+                Self::Target(TargetError::ReadOnly(path))
+            }
+            error => Self::Objects(error),
+        }
+    }
 }
 
 impl From<SlotError> for RunError {

@@ -29,7 +29,7 @@ use crate::{
     findings,
     layout::{self, LayoutFile},
     names::{NamePlaces, NamedFiles},
-    objects::{self, Owner, Provenance, TestObjects, leftovers},
+    objects::{self, Owner, Provenance, TestFile, TestObjects, leftovers},
     open_files,
     run::RunError,
 };
@@ -226,7 +226,7 @@ impl Sites {
             }
             Place::Files(files)
         } else {
-            let file = self.objects.create_file(path)?;
+            let file = self.file(path, &wanted)?;
             let device = block_device::device_of(&file.path);
             let is_laid_out = file.provenance != Provenance::Foreign;
             self.sites.push(Site { kind: TargetKind::File, device, is_laid_out });
@@ -250,8 +250,27 @@ impl Sites {
         Ok(place)
     }
 
+    /// Makes the file that is a target, or takes it. Where nothing can be written it is taken as it is.
+    fn file(&mut self, path: &Path, wanted: &Wanted) -> Result<TestFile, RunError> {
+        match self.objects.create_file(path).map_err(RunError::from) {
+            Err(RunError::Target(error)) if wanted.0.values().all(WantedFile::is_only_read) => {
+                let bytes = wanted.0.values().map(|wanted| wanted.bytes).max().unwrap_or(0);
+                let file = self.objects.share_file(path, bytes)?.ok_or(error)?;
+                Ok(TestFile { provenance: Provenance::Foreign, ..file })
+            }
+            file => file,
+        }
+    }
+
     /// Makes a file that has a name, or takes it as it is.
     fn named_file(&mut self, path: &Path, wanted: &mut WantedFile) -> Result<PathBuf, RunError> {
+        if wanted.is_only_read()
+            && let Some(file) = self.objects.share_file(path, wanted.bytes)?
+        {
+            wanted.layout = Layout::Empty;
+            self.named.push(file.path.clone());
+            return Ok(file.path);
+        }
         let file = self.objects.create_file(path)?;
         self.named.push(file.path.clone());
         let bytes = std::fs::metadata(&file.path).map_or(0, |facts| facts.len());
@@ -440,6 +459,11 @@ impl WantedFile {
     /// Whether anything is to be found in it.
     fn is_read(&self) -> bool {
         self.layout == Layout::Written
+    }
+
+    /// Whether it is taken as it is by those who read it, and nobody writes it or has to know what is in it.
+    const fn is_only_read(&self) -> bool {
+        !self.is_written_to && self.stamps.is_none()
     }
 }
 

@@ -335,6 +335,7 @@ fn add_up(timing: Timing, reports: Vec<WorkerReport>, mut client: Option<ClientA
             sum.blocks_checked += found.blocks_checked;
             sum.blocks_read_back += found.blocks_read_back;
             sum.read_back_ns = sum.read_back_ns.max(found.read_back_ns);
+            found.read_back_histogram.iter().for_each(|latencies| sum.add_read_back(latencies));
             sum.mismatches += found.mismatches;
             sum.examples.extend(found.examples);
         }
@@ -447,9 +448,8 @@ impl Station<'_> {
             .map_err(failed)?;
         let verification = match outcome.checker {
             Some(checker) if crew.plan.writes() => {
-                let from_ns = MonotonicClock.now_ns();
-                let result = checker.read_back(&mut outcome.engine, crew.tags, stops).map_err(failed)?;
-                Some(VerificationResult { read_back_ns: MonotonicClock.now_ns() - from_ns, ..result })
+                let result = checker.read_back(&mut outcome.engine, &MonotonicClock, crew.tags, stops);
+                Some(result.map_err(failed)?)
             }
             checker => checker.map(Checker::into_result),
         };
@@ -559,6 +559,8 @@ impl Gathering {
             p50_ns: percentile(0.5),
             p99_ns: percentile(0.99),
             max_ns: tally.latency.max_ns(),
+            read_mean_ns: tally.read_latency_sum_ns.checked_div(tally.read_operations),
+            write_mean_ns: tally.write_latency_sum_ns.checked_div(tally.write_operations),
             tick_operations: tally.ticks.to_vec(),
         }
     }

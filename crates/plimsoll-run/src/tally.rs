@@ -184,6 +184,10 @@ pub struct IntervalTally {
     pub ticks: [u64; TICKS],
     /// Latencies of reads and writes.
     pub latency: LatencyHistogram,
+    /// Those of the reads added up.
+    pub read_latency_sum_ns: u64,
+    /// Those of the writes.
+    pub write_latency_sum_ns: u64,
     /// Whether operations were in flight all through the second and none ended.
     pub stalled: bool,
 }
@@ -205,6 +209,8 @@ impl IntervalTally {
             sync_operations: 0,
             ticks: [0; TICKS],
             latency: LatencyHistogram::coarse(),
+            read_latency_sum_ns: 0,
+            write_latency_sum_ns: 0,
             stalled: false,
         }
     }
@@ -216,10 +222,12 @@ impl IntervalTally {
             OperationKind::Read => {
                 self.read_operations += count;
                 self.read_bytes += bytes;
+                self.read_latency_sum_ns += latency_ns * count;
             }
             OperationKind::Write => {
                 self.write_operations += count;
                 self.write_bytes += bytes;
+                self.write_latency_sum_ns += latency_ns * count;
             }
             OperationKind::Sync | OperationKind::DataSync => {
                 self.sync_operations += count;
@@ -241,6 +249,8 @@ impl IntervalTally {
             *sum += ticks;
         }
         self.latency.merge(&other.latency);
+        self.read_latency_sum_ns += other.read_latency_sum_ns;
+        self.write_latency_sum_ns += other.write_latency_sum_ns;
         self.stalled |= other.stalled;
     }
 
@@ -252,6 +262,8 @@ impl IntervalTally {
     /// Forgets everything, keeping the memory.
     pub fn clear(&mut self) {
         self.latency.clear();
+        self.read_latency_sum_ns = 0;
+        self.write_latency_sum_ns = 0;
         self.read_operations = 0;
         self.read_bytes = 0;
         self.write_operations = 0;

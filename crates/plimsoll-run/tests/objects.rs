@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a failing helper fails its test")]
 
+mod sharing;
 mod support;
 
 use std::{
@@ -274,11 +275,13 @@ fn objects_of_a_live_process_stay_until_it_is_dead() {
     assert!(sweep_directory(&scene.target()).unwrap().removed.is_empty());
     let cleaned = clean(&scene.target()).unwrap();
     assert!(cleaned.removed.is_empty());
-    let in_use = cleaned.left.iter().filter(|left| matches!(left.reason, LeftReason::InUse { .. }));
+    let in_use = cleaned.left.iter().filter(|left| matches!(left.reason, LeftReason::InUse(_)));
     assert_eq!(in_use.count(), 2);
     let error = TestObjects::new(owner(1), None).create_file(&scene.target().join("made.img")).unwrap_err();
     assert!(matches!(error, ObjectError::InUse { .. }), "{error}");
     assert!(error.to_string().contains(&other.child.id().to_string()), "{error}");
+    let error = TestObjects::new(owner(1), None).share_file(&scene.target().join("made.img"), 1).unwrap_err();
+    assert!(matches!(error, ObjectError::InUse { .. }), "it may be filled and removed at any time: {error}");
     assert_eq!(scene.tree(), before);
     drop(other);
     assert_eq!(sweep(&scene.state()).unwrap().removed.len(), 2);

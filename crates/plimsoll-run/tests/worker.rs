@@ -124,11 +124,12 @@ fn run(plan: &BlockPlan, script: MemoryScript) -> Done {
     let (full, seconds): (_, Receiver<Second>) = sync_channel(10_000);
     let (_returned, empty) = channel();
     let wires = Wires { stops: Stops { asked: &stop, halt: &halt, over: &over }, full, empty, index: 0 };
-    let mut outcome = Worker::new(engine, clock, assignment, wires).run().unwrap();
+    let mut outcome = Worker::new(engine, clock.clone(), assignment, wires).run().unwrap();
     let verification = outcome.checker.map(|checker| {
         checker
             .read_back(
                 &mut outcome.engine,
+                &clock,
                 plan.queue_depth,
                 Stops { asked: &stop, halt: &AtomicBool::new(false), over: &over },
             )
@@ -171,6 +172,8 @@ fn seconds_add_up_to_the_slot_and_ramps_are_told_apart() {
     assert_eq!(measured, done.tally.read.operations);
     for (_, _, tally) in &done.seconds {
         assert_eq!(tally.ticks.iter().sum::<u64>(), tally.read_operations);
+        let latency_ns = tally.read_latency_sum_ns.checked_div(tally.read_operations);
+        assert_eq!((latency_ns, tally.write_latency_sum_ns), (Some(MILLISECOND), 0));
     }
 }
 
@@ -387,6 +390,10 @@ fn verified(faults: Vec<Fault>) -> VerificationResult {
 fn intact_data_verifies() {
     let result = verified(Vec::new());
     assert_eq!((result.blocks_checked, result.mismatches), (1024, 0), "{:?}", result.examples);
+    // Sixteen at a time take 10 us.
+    let latencies = result.read_back_histogram.unwrap();
+    assert_eq!((latencies.count(), latencies.min_ns(), latencies.max_ns()), (1024, Some(10_000), Some(10_000)));
+    assert_eq!(result.read_back_ns, 1024 / 16 * 10_000);
 }
 
 #[test]

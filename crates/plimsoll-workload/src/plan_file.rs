@@ -51,7 +51,7 @@ pub struct PlanFile {
     /// Pairs to find the run by.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub tags: BTreeMap<String, String>,
-    /// Blank devices that may be overwritten.
+    /// Devices that may be overwritten, unless they have a file system, partition table or other known signature.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub destroy: Vec<String>,
     /// Leave the files of the run in place.

@@ -1,4 +1,5 @@
-//! Signals. Ctrl-C: the first asks the run to end and save what it has, the second ends the process at once.
+//! Signals. Ctrl-C: the first asks the run to end and save what it has, the second ends the process at once. One asks
+//! for a report meanwhile.
 
 use std::{
     fs, io,
@@ -12,7 +13,7 @@ use std::{
 use plimsoll_io::clock::{Clock, MonotonicClock};
 use rustix::process::Signal;
 use signal_hook::{
-    consts::{SIGHUP, SIGINT, SIGTERM},
+    consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1},
     flag,
     iterator::Signals,
     low_level,
@@ -26,9 +27,8 @@ const ONE_WISH_NS: u64 = 500_000_000;
 /// A flag that the signals that mean "stop" set.
 pub fn on_signals() -> io::Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
-    let ignored = ignored_signals();
     // Whoever started us with `nohup`, or in the background of a script, wants these ignored.
-    let wanted = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| ignored >> (signal - 1) & 1 == 0);
+    let wanted = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| !was_ignored(*signal));
     let mut signals = Signals::new(wanted)?;
     let told = Arc::clone(&stop);
     thread::Builder::new().name("signals".to_owned()).spawn(move || {
@@ -48,15 +48,34 @@ pub fn on_signals() -> io::Result<Arc<AtomicBool>> {
     Ok(stop)
 }
 
+/// Lets Ctrl-C's signal end a run although a shell started it in the background of a script, with that signal ignored.
+/// To be called before [`on_signals`].
+pub fn heed_interrupts_in_background() -> io::Result<()> {
+    if !was_ignored(SIGINT) {
+        return Ok(());
+    }
+    // A signal with a handler is no longer ignored; this one does nothing.
+    flag::register(SIGINT, Arc::new(AtomicBool::new(false))).map(drop)
+}
+
+/// A flag that the signal sets by which people ask for a report meanwhile.
+pub fn on_report_request() -> io::Result<Arc<AtomicBool>> {
+    let asked = Arc::new(AtomicBool::new(false));
+    flag::register(SIGUSR1, Arc::clone(&asked))?;
+    Ok(asked)
+}
+
 /// Makes a file that grows beyond the limit of this process (`ulimit -f`) an error like others, which is told and after
 /// which things are put in order, instead of the end of the process.
 pub fn outlive_file_size_limit() -> io::Result<()> {
     flag::register(Signal::XFSZ.as_raw(), Arc::new(AtomicBool::new(false))).map(drop)
 }
 
-/// The signals that were ignored when the program was started, as bits: number 1 is the lowest.
-fn ignored_signals() -> u64 {
+/// Whether a signal has been ignored since the program was started.
+fn was_ignored(signal: i32) -> bool {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
+    // As bits: number 1 is the lowest.
+    let ignored = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
+    ignored >> (signal - 1) & 1 == 1
 }

@@ -61,6 +61,10 @@ impl Findings {
 
 fn files(settings: &mut Settings, findings: &mut Findings, is_given: &impl Fn(&str) -> bool) {
     let files = &mut settings.files;
+    if files.are_names_added {
+        let names = files.names.join(":");
+        findings.note("filename", format!("filename is added to the names before it, as in fio: {names}"));
+    }
     if !files.names.is_empty() {
         let names = u32::try_from(files.names.len()).unwrap_or(u32::MAX);
         if is_given("nrfiles") && files.count != names {

@@ -11,7 +11,11 @@ mod load;
 pub(super) mod names;
 mod others;
 
-use plimsoll_workload::{plan_file::PlanFile, units::Span, workload::Workload};
+use plimsoll_workload::{
+    plan_file::PlanFile,
+    units::{ByteCount, Extent, Span},
+    workload::Workload,
+};
 
 use self::{amount::Amount, files::FileSet};
 use super::{
@@ -61,6 +65,9 @@ const STEADY_STATE_BY_OWN_RULES: &str =
     "steadystate is decided by plimsoll's own rules, within the runtime: see docs/measuring.md";
 const STEADY_STATE_ENDS_NOTHING: &str = "steadystate does not end a job that has a size to do, that is not the only one \
      or that runs for less than a minute: the verdict says how steady it was";
+
+const SEVERAL_TARGETS: &str = "the files of the job are on several targets, which share its depth and rate; each goes \
+     on as fast as it can, where fio takes turns";
 
 /// Files of all jobs.
 const NAMES_MAX: u64 = 4_000_000;
@@ -166,7 +173,7 @@ impl Lowering {
         let sets = (0..clones).map(|clone| FileSet::all_of(job, clone, look)).collect::<Result<Vec<_>, _>>()?;
         let targets = |sets: &[FileSet]| sets.iter().map(|set| set.target.clone()).collect::<Vec<_>>();
         let has_same_targets = sets.iter().all(|one| targets(one) == targets(&sets[0]));
-        let is_together = job.settings.report.is_by_group && has_same_targets;
+        let is_together = job.settings.report.is_by_group && has_same_targets && has_same_regions(job, &sets)?;
         let parts: Vec<&[Vec<FileSet>]> = if is_together { vec![&sets] } else { sets.chunks(1).collect() };
         for (clone, part) in parts.into_iter().enumerate() {
             let clone = clone as u32;
@@ -217,7 +224,7 @@ impl Lowering {
             }
         };
         let is_of_names = job.settings.engine.is_of_names();
-        let amount = (!is_of_names).then(|| Amount::of(job, &sets[0])).transpose()?;
+        let amount = (!is_of_names).then(|| Amount::of(job, &sets[0], clone)).transpose()?;
         let region_bytes = amount.as_ref().map_or(0, |amount| amount.region_bytes);
         let mut workload = load::workload(index, job, region_bytes, &mut notes)?;
         // Clones that went to the same places at the same time would find what another has just read.
@@ -234,9 +241,16 @@ impl Lowering {
             }
             None => names::put(job, sets, &mut notes, &mut workload)?,
         }
+        if amount.is_some_and(|amount| amount.is_cut) {
+            self.note(job, format!("size: {} ends before that, so the job ends there", sets[0].target));
+        }
+        if sets[0].repeats > 1 {
+            let times = sets[0].repeats;
+            self.note(job, format!("each file is named {times} times, and fio takes it for so many files"));
+        }
         if sets[0].all > sets[0].count() {
-            self.note(job, "the files of the job are on several targets, which share its depth and rate");
-            load::share(&sets[0], &mut workload);
+            self.note(job, SEVERAL_TARGETS);
+            load::share(&sets[0], &mut workload)?;
         }
         if job.settings.course.steady_state_duration.is_some() {
             self.steady_state(index, job, &mut workload);
@@ -310,6 +324,23 @@ impl Lowering {
             keeps_files: jobs.switches.keeps_files || !all(|job| job.settings.files.is_removed_after),
         }
     }
+}
+
+/// Whether the clones of a job have as many bytes each, wherever these begin.
+fn has_same_regions(job: &Job, sets: &[Vec<FileSet>]) -> Result<bool, Wrong> {
+    let is_apart = job.settings.files.offset_increment != Extent::Bytes(ByteCount(0));
+    if job.settings.engine.is_of_names() || !is_apart {
+        return Ok(true);
+    }
+    let last = sets.len() - 1;
+    for (first, last_set) in sets[0].iter().zip(&sets[last]) {
+        // Each next one has no more than the one before.
+        let bytes = |set, clone| Ok(Amount::of(job, set, clone)?.region_bytes);
+        if bytes(first, 0)? != bytes(last_set, last as u32)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 #[cfg(test)]

@@ -29,19 +29,23 @@ because of the blank.
 
 Files are called, sized, laid out and kept as by fio. Beside each that plimsoll makes is a mark, `NAME.plimsoll`,
 without which nothing is written to a file that is there already: what fio or anybody else made is read, and has to be
-removed before a job writes there. A device that a job writes to has to be blank, and named by `--destroy DEVICE`. A
-rate is an open loop: an operation is timed from when it was due, so that a second in which the storage stands still
-is in the percentiles; fio times only what it sends, and sends nothing meanwhile. The exit code is 0, 1 when anything
-went wrong, or 128 after an interruption. Where nobody watches, standard error has errors only, because programs take
-what is there for a failure. Each run is in the history, as other runs are.
+removed before a job writes there. What is there and only read may lie on a read-only file system, and be read by
+several at once; files that a run writes or lays out it has alone until it ends. A device that a job writes to has to be
+named by `--destroy DEVICE`, and to have no file system, partition table or other signature that plimsoll knows; data
+without one it cannot see. A rate is an open loop: an operation is timed from when it was due, so that a second in which
+the storage stands still is in the percentiles; fio times only what it sends, and sends nothing meanwhile. The exit code
+is 0, 1 when anything went wrong, or 128 after an interruption. Where nobody watches, standard error has errors only,
+because programs take what is there for a failure. Each run is in the history, as other runs are.
 
 Reports have fio's names, order and types in each of its formats. Where they differ, it is meant. JSON is whole also
 when a job failed or was never run. Percentiles do not end at 17 seconds. Samples are of seconds, and one in which
-nothing was done is among them, so that `iops_min` can be 0. Submission is not timed by itself: `slat` is zero, and
-`clat` and `lat` are the same. Minor page faults are not counted: `minf` is 0. Of depths there is one class, that of
-what can be in flight, or at a rate of what usually was. Objects named `plimsoll` in JSON, and lines that begin with
-that word in the normal report, have the verdict about each job, what was found, and which record holds everything.
-Logs have an entry for each second, or for `log_avg_msec` if that is longer.
+nothing was done is among them, so that `iops_min` can be 0. Operations are counted when they end within the time, and
+timed when they begin within it, so that `total_ios` and the `N` of latencies differ by what was in flight at either
+end. Submission is not timed by itself: `slat` is zero, and `clat` and `lat` are the same. Minor page faults are not
+counted: `minf` is 0. Of depths there is one class, that of what can be in flight, or at a rate of what usually was.
+Objects named `plimsoll` in JSON, and lines that begin with that word in the normal report, have the verdict about each
+job, what was found, and which record holds everything. Logs have an entry for each second, or for `log_avg_msec` if
+that is longer.
 
 Of plimsoll's own are `--to-plan`, `--override`, `--within`, `--destroy`, `--keep-files`, `--history` and
 `--no-history`.

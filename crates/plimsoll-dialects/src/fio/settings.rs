@@ -66,6 +66,8 @@ pub struct Files {
     pub directories: Arc<[String]>,
     /// `filename`; none means that names are made with the format.
     pub names: Arc<[String]>,
+    /// `filename` was given more than once.
+    pub are_names_added: bool,
     /// `filename_format`.
     pub format: String,
     /// `nrfiles`.
@@ -119,6 +121,7 @@ impl Default for Files {
         Self {
             directories: Arc::default(),
             names: Arc::default(),
+            are_names_added: false,
             format: "$jobname.$jobnum.$filenum".into(),
             count: 1,
             open: None,

@@ -47,7 +47,7 @@ pub struct Switches {
     pub overrides: Vec<Override>,
     /// `--within`: the directory that the paths of all jobs are kept below.
     pub within: Option<String>,
-    /// `--destroy`: blank devices that may be written.
+    /// `--destroy`: devices that may be written, unless they bear a known signature.
     pub destroys: Vec<String>,
     /// `--keep-files`.
     pub keeps_files: bool,
@@ -292,7 +292,7 @@ pub static SWITCHES: &[Switch] = &[
         "status-interval",
         'L',
         Argument::Required,
-        "How often a report is written meanwhile, at most once a second",
+        "How often a report is written meanwhile, at most once a second; the signal SIGUSR1 asks for one",
         |s, v| {
             s.status_interval = Some(at_least(v, 1)?);
             Ok(())
@@ -338,10 +338,15 @@ pub static SWITCHES: &[Switch] = &[
         s.within = Some(v.into());
         Ok(())
     }),
-    Switch::ours("destroy", Argument::Required, "Permit writing to this blank device; can be repeated", |s, v| {
-        s.destroys.push(v.into());
-        Ok(())
-    }),
+    Switch::ours(
+        "destroy",
+        Argument::Required,
+        "Permit writing to this device, if no signature on it (file system, partition table, ...) is known; can be repeated",
+        |s, v| {
+            s.destroys.push(v.into());
+            Ok(())
+        },
+    ),
     Switch::ours("keep-files", Argument::None, "Keep the files that the jobs created", |s, _| {
         s.keeps_files = true;
         Ok(())

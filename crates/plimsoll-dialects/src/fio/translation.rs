@@ -309,6 +309,10 @@ impl Translator {
                     continue;
                 }
             }
+            // Names add up, but for those of an override, which are all that there are.
+            if name == "filename" {
+                own.settings.files.names = [].into();
+            }
             let asked = Asked { place: place.clone(), value_place: place.clone(), name, value: Some(value) };
             self.apply(vec![asked], own);
         }

@@ -82,6 +82,8 @@ fn interval() -> impl Strategy<Value = Interval> {
             read_operations,
             write_bytes,
             p50_ns: Some(read_operations),
+            read_mean_ns: Some(write_bytes),
+            write_mean_ns: Some(t_ns),
             ..Interval::default()
         },
     )
@@ -147,8 +149,13 @@ impl Change {
         let error =
             ErrorCount { operation: "read".to_owned(), error: self.text.clone(), count: self.count, first_offset: 0 };
         cell.error_kinds = vec![error.clone(), error];
-        let wrong = VerificationResult { mismatches: self.count, ..VerificationResult::default() };
-        cell.verification = Some(wrong);
+        cell.verification = Some(VerificationResult {
+            mismatches: self.count,
+            blocks_read_back: self.count,
+            read_back_ns: self.count,
+            read_back_histogram: cell.read.as_ref().map(|result| result.histogram.clone()),
+            ..VerificationResult::default()
+        });
     }
 }
 

@@ -44,7 +44,34 @@ fn an_entry_is_at_the_end_of_its_second_and_has_five_fields() {
         "1000, 4000, 0, 0, 0\n2000, 4000, 0, 0, 0\n3000, 4000, 0, 0, 0\n4000, 3600, 0, 0, 0\n4500, 4000, 0, 0, 0\n";
     assert_eq!(logs[0].1, bandwidth);
     assert_eq!(logs[1].1.lines().nth(3), Some("4000, 900, 0, 0, 0"));
-    assert_eq!(logs[2].1.lines().next(), Some("1000, 800000, 0, 0, 0"));
+    assert_eq!(logs[2].1.lines().next(), Some("1000, 1545000, 0, 0, 0"));
+}
+
+#[test]
+fn an_entry_of_latencies_is_the_mean_of_its_direction_in_its_span() {
+    let mut run = Run::of(&[
+        "--name=a",
+        "--ioengine=null",
+        "--rw=randrw",
+        "--rwmixread=70",
+        "--size=1g",
+        "--write_lat_log=x",
+        "--log_avg_msec=2000",
+    ]);
+    let series = &mut run.record.cells[0].series;
+    (series[0].read_mean_ns, series[0].write_mean_ns) = (Some(1_000_000), Some(9_000_000));
+    (series[1].read_operations, series[1].read_mean_ns) = (1400, Some(4_000_000));
+    // No write ended in the next two seconds, which is no latency of 0.
+    for second in &mut series[2..4] {
+        (second.write_operations, second.write_mean_ns) = (0, None);
+    }
+    (series[1].write_operations, series[1].write_mean_ns) = (900, Some(5_000_000));
+    let logs = run.reported().logs().files;
+    // 700 reads of 1 ms and 1,400 of 4; 300 writes of 9 ms and 900 of 5.
+    let text = "2000, 3000000, 0, 0, 0\n2000, 6000000, 1, 0, 0\n4000, 1545000, 0, 0, 0\n\
+                4500, 1545000, 0, 0, 0\n4500, 1545000, 1, 0, 0\n";
+    let told: Vec<_> = logs.iter().map(|file| (file.name.as_str(), file.text.as_str())).collect();
+    assert_eq!(told, [("x_lat.1.log", text), ("x_slat.1.log", ""), ("x_clat.1.log", text)]);
 }
 
 #[test]

@@ -203,6 +203,9 @@ fn interval(second: u64, from_ns: u64, threads: u32, read_percent: u8) -> Interv
         write_operations: writes,
         write_bytes: writes * BLOCK_BYTES,
         p50_ns: Some(800_000),
+        // The mean of `latencies`.
+        read_mean_ns: (reads > 0).then_some(1_545_000),
+        write_mean_ns: (writes > 0).then_some(1_545_000),
         max_ns: Some(60_000_000),
         ..Interval::default()
     }

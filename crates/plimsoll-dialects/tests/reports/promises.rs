@@ -5,11 +5,11 @@ use plimsoll_measure::latency::LatencyHistogram;
 use plimsoll_record::{
     client::ClientActivity,
     record::{NOT_RUN, Outcome},
-    results::DirectionResult,
+    results::{DirectionResult, VerificationResult},
 };
 use serde_json::Value;
 
-use crate::made_up::{BLOCK_BYTES, Run, SECOND_NS};
+use crate::made_up::{BLOCK_BYTES, Run, SECOND_NS, latencies};
 
 const NULL: &str = "--ioengine=null";
 
@@ -35,6 +35,28 @@ fn rates_are_those_of_the_measured_time_and_samples_those_of_whole_seconds() {
     assert!((read["bw_agg"].as_f64().unwrap() - 3900.0 * 100.0 / (4400.0 * 4.0 / 4.5)).abs() < 0.01);
     assert_eq!(report["jobs"][0]["write"]["total_ios"].as_u64(), Some(0));
     assert_eq!(report["jobs"][0]["trim"]["bw_samples"].as_u64(), Some(0));
+}
+
+#[test]
+fn what_was_read_to_verify_is_read_with_its_latencies() {
+    let mut run = Run::of(&["--name=a", NULL, "--rw=randwrite", "--size=1g"]);
+    let verification = VerificationResult {
+        blocks_checked: 500,
+        blocks_read_back: 500,
+        read_back_ns: SECOND_NS / 4,
+        read_back_histogram: Some(latencies(500)),
+        ..VerificationResult::default()
+    };
+    run.record.cells[0].verification = Some(verification);
+    let report = run.json();
+    let (job, read) = (&report["jobs"][0], &report["jobs"][0]["read"]);
+    assert_eq!((&read["total_ios"], &read["iops"], &read["runtime"]), (&500.into(), &2000.0.into(), &250.into()));
+    let latency = &read["lat_ns"];
+    assert_eq!((&latency["N"], &latency["min"], &latency["max"]), (&500.into(), &800_000.into(), &60_000_000.into()));
+    assert_eq!(read["clat_ns"]["percentile"]["50.000000"].as_u64().unwrap() / 10_000, 80);
+    assert_eq!((&read["iops_samples"], &read["bw_samples"]), (&0.into(), &0.into()), "no second has any of it");
+    // Four and a half seconds of writes before.
+    assert_eq!((&job["write"]["runtime"], &job["job_runtime"]), (&4500.into(), &4750.into()));
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! The known marks, as data. Each row: what people call it, where its structure may start, where in the structure the
 //! mark is, the mark, and what else must look right where the mark alone is too short to trust.
 //!
-//! Copies of a structure are looked for only where `wipefs` erases them too. Otherwise somebody who follows the advice
-//! of the write guard would be refused again, with nothing left to do.
+//! Copies of a structure are looked for only where the advice of the write guard erases them too: otherwise somebody
+//! who follows it would be refused again, with nothing left to do.
 
 use super::{SignatureKind, Structure};
 
@@ -113,6 +113,9 @@ const DDF: &[Place] = &[sectors_back(1), sectors_back(257)];
 /// Both ends of a device with 512-byte sectors, and with 4-KiB ones.
 const INTEL: &[Place] = &[sectors_back(2), Place::End { back: 8 * KIB, unit: 4 * KIB }];
 
+/// As tapes have it, and devices that are used like tapes.
+pub(super) const TAR_ARCHIVE: &str = "tar archive";
+
 pub(super) const MAGICS: &[Magic] = &[
     // Partition tables. The MBR needs more thought and is not in this table.
     partition_table(content("GPT", GPT_PRIMARY, 0, b"EFI PART")),
@@ -191,6 +194,7 @@ pub(super) const MAGICS: &[Magic] = &[
     content("DRBD", DRBD, 60, b"\x83\x74\x02\x6d"),
     content("Oracle ASM", FIRST, 32, b"ORCLDISK"),
     content("QCOW image", FIRST, 0, b"QFI\xfb"),
+    content(TAR_ARCHIVE, FIRST, 257, b"ustar"),
     // RAID.
     if_plausible(content("Linux RAID 1.1", FIRST, 0, b"\xfc\x4e\x2b\xa9"), |s| s.le32(4) == 1),
     if_plausible(content("Linux RAID 1.2", &[start(4 * KIB)], 0, b"\xfc\x4e\x2b\xa9"), |s| s.le32(4) == 1),

@@ -79,8 +79,8 @@ pub enum Refusal {
         partitions: Vec<Partition>,
     },
     /// It bears the mark of a file system or the like.
-    #[error("\"{}\" is not blank: it holds {} (its mark is at byte {}); if nobody needs that, `wipefs --all {}` destroys \
-             it and all content, then try again", path.display(), signature.name, signature.offset, path.display())]
+    #[error("\"{}\" is not blank: it holds {} (its mark is at byte {}); if nobody needs that, `{}` destroys \
+             it and all content, then try again", path.display(), signature.name, signature.offset, erase_line(path, signature))]
     Signed {
         /// The path as given.
         path: PathBuf,
@@ -101,8 +101,8 @@ pub enum Refusal {
         /// How much the plan needs.
         needed_bytes: u64,
     },
-    /// It could not be read where a mark may be, so it may not be blank.
-    #[error("\"{}\" cannot be read, so it cannot be proved blank: check the device (dmesg), or choose another", path.display())]
+    /// It could not be read where a mark may be.
+    #[error("\"{}\" cannot be read, so nobody can tell what is on it: check the device (dmesg), or choose another", path.display())]
     Unreadable {
         /// The path as given.
         path: PathBuf,
@@ -196,6 +196,15 @@ fn division(table: Option<&Signature>, partitions: &[Partition]) -> String {
         (Some(table), true) => table,
         (Some(table), false) => format!("{table} with {}", list.join(", ")),
         (None, _) => format!("it has the partitions {}", list.join(", ")),
+    }
+}
+
+/// What a person would type to erase a mark.
+fn erase_line(path: &Path, signature: &Signature) -> String {
+    if signature.is_known_to_wipefs() {
+        format!("wipefs --all {}", path.display())
+    } else {
+        format!("dd if=/dev/zero of={} bs=4096 count=1", path.display())
     }
 }
 

@@ -110,7 +110,7 @@ fn sweep_entry(entry: &Entry, list: &AbandonedList, here: &Owner, sweep: &mut Sw
     let failed = outcomes.iter().any(|outcome| matches!(outcome, Outcome::Left(LeftReason::Failed(_))));
     for outcome in outcomes {
         // What another run has made there since, or what is kept, is no leftover of this one.
-        if !matches!(outcome, Outcome::Left(LeftReason::InUse { .. } | LeftReason::Kept)) {
+        if !matches!(outcome, Outcome::Left(LeftReason::InUse(_) | LeftReason::Kept)) {
             sweep.note(entry.path.clone(), outcome);
         }
     }
@@ -130,7 +130,7 @@ pub fn sweep_directory(directory: &Path) -> io::Result<Sweep> {
     let mut sweep = Sweep::default();
     scan(directory, Authority::Leftovers, &mut sweep)?;
     // That other runs use the same directory, or keep files in it, is nothing that this one has to be told.
-    sweep.left.retain(|left| !matches!(left.reason, LeftReason::InUse { .. } | LeftReason::Kept));
+    sweep.left.retain(|left| !matches!(left.reason, LeftReason::InUse(_) | LeftReason::Kept));
     Ok(sweep)
 }
 

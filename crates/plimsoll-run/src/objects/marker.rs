@@ -2,10 +2,12 @@
 //!
 //! The owner holds an exclusive lock on the marker file for its whole life, so "the owner is dead" means that the
 //! lock can be taken: that is true across reused process ids and across namespaces, and the kernel lets go of it
-//! after `kill -9` too.
+//! after `kill -9` too. Of a file that was kept, those who only read it share the lock, and who writes or removes it
+//! has it alone.
 
 use std::{
     ffi::{OsStr, OsString},
+    fmt,
     fs::File,
     io,
     os::unix::{ffi::OsStrExt, fs::FileExt},
@@ -143,6 +145,27 @@ impl Marker {
     }
 }
 
+/// Who uses an object, as its marker tells: which process it is only where that one wrote the marker.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct User(Option<(u32, String)>);
+
+impl User {
+    /// Of an object whose marker somebody holds. One that was kept may be used by others than who made it.
+    pub(crate) fn of(marker: Option<Marker>) -> Self {
+        Self(marker.filter(|marker| !marker.kept).map(|marker| (marker.pid, marker.host)))
+    }
+}
+
+impl fmt::Display for User {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("another plimsoll")?;
+        match &self.0 {
+            Some((pid, host)) => write!(f, ", process {pid} on {host}"),
+            None => Ok(()),
+        }
+    }
+}
+
 /// A marker file that this process has open and, where the file system has locks, locked.
 #[derive(Debug)]
 pub(crate) struct MarkerFile {
@@ -161,7 +184,7 @@ pub(crate) enum Opened {
     Foreign,
     /// Its owner lives.
     Owned(Option<Marker>),
-    /// Its owner is gone; we hold the lock now.
+    /// Its owner is gone; we hold the lock now, alone or with others who share it.
     Abandoned(MarkerFile),
     /// There are no locks where it lies, so nobody can tell from it whether its owner lives.
     Unlockable(MarkerFile),
@@ -186,10 +209,25 @@ impl MarkerFile {
         Ok(Some(created))
     }
 
-    /// Opens the marker `name` and sees whether its owner lives.
+    /// Opens the marker `name`, to have its object alone, and sees whether its owner lives.
     pub(crate) fn open(directory: BorrowedFd<'_>, name: &OsStr) -> io::Result<Opened> {
+        Self::open_with(directory, name, OFlags::RDWR, FlockOperation::NonBlockingLockExclusive)
+    }
+
+    /// The same, to read its object while others may read it too. Such a marker must not be changed, and nothing is
+    /// asked of the file system but to read it.
+    pub(crate) fn share(directory: BorrowedFd<'_>, name: &OsStr) -> io::Result<Opened> {
+        Self::open_with(directory, name, OFlags::RDONLY, FlockOperation::NonBlockingLockShared)
+    }
+
+    fn open_with(
+        directory: BorrowedFd<'_>,
+        name: &OsStr,
+        access: OFlags,
+        operation: FlockOperation,
+    ) -> io::Result<Opened> {
         // NONBLOCK: somebody may have put a pipe there.
-        let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
+        let flags = access | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
         let file = match openat(directory, name, flags, Mode::empty()) {
             Err(Errno::NOENT) => return Ok(Opened::Missing),
             Err(Errno::LOOP | Errno::ISDIR | Errno::NXIO | Errno::NODEV) => return Ok(Opened::Foreign),
@@ -203,7 +241,7 @@ impl MarkerFile {
         if !text.is_empty() && !text.starts_with(BEGINNING) {
             return Ok(Opened::Foreign);
         }
-        let lock = lock(&file, Patience::Try)?;
+        let lock = lock_as(&file, operation)?;
         if rustix::fs::fstat(&file)?.st_nlink == 0 {
             return Ok(Opened::Missing);
         }
@@ -284,10 +322,16 @@ pub(crate) enum Lock {
 
 /// Locks a file exclusively until it is closed.
 pub(crate) fn lock(file: &File, patience: Patience) -> io::Result<Lock> {
-    let operation = match patience {
-        Patience::Wait => FlockOperation::LockExclusive,
-        Patience::Try => FlockOperation::NonBlockingLockExclusive,
-    };
+    lock_as(
+        file,
+        match patience {
+            Patience::Wait => FlockOperation::LockExclusive,
+            Patience::Try => FlockOperation::NonBlockingLockExclusive,
+        },
+    )
+}
+
+fn lock_as(file: &File, operation: FlockOperation) -> io::Result<Lock> {
     loop {
         return match flock(file, operation) {
             Ok(()) => Ok(Lock::Taken),

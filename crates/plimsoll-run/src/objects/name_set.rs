@@ -25,7 +25,7 @@ use uuid::Uuid;
 use super::{
     ObjectError, TestObjects,
     leftovers::{LeftReason, open},
-    marker::{MarkerFile, Opened, Owner, sidecar_name},
+    marker::{MarkerFile, Opened, Owner, User, sidecar_name},
     registry::ObjectKind,
     removal::{
         Authority, Outcome, entries, in_use, is_file_of, objection, remove_file_of_marker, remove_regular, unlink,
@@ -247,7 +247,7 @@ fn kept_sets(
                 let names: HashSet<u64> = set.map(|name| hash(name.as_bytes())).collect();
                 let all = wanted.iter().flat_map(|wanted| wanted.names.iter());
                 if let Some(name) = all.into_iter().find(|name| names.contains(&hash(name.as_bytes()))) {
-                    return Err(ObjectError::InUse { path: path.join(name), pid: marker.pid, host: marker.host });
+                    return Err(ObjectError::InUse { path: path.join(name), user: User::of(Some(marker)) });
                 }
             }
             _ => {}

@@ -18,21 +18,16 @@ use rustix::{
 use uuid::Uuid;
 
 use super::marker::{
-    FileIdentity, MARKER_NAME, Marker, MarkerFile, Opened, Owner, Unfinished, is_file_name, run_of_directory_name,
-    sidecar_name, unfinished_name,
+    FileIdentity, MARKER_NAME, Marker, MarkerFile, Opened, Owner, Unfinished, User, is_file_name,
+    run_of_directory_name, sidecar_name, unfinished_name,
 };
 
 /// Why a test object, or something that looks like one, was left where it is.
 #[derive(Debug, thiserror::Error)]
 pub enum LeftReason {
     /// Its owner lives.
-    #[error("in use by process {pid} on {host}")]
-    InUse {
-        /// The process, in its own namespace.
-        pid: u32,
-        /// Its machine.
-        host: String,
-    },
+    #[error("in use by {0}")]
+    InUse(User),
     /// The run was asked to keep its files.
     #[error("kept on purpose (--keep-files): plimsoll doctor --clean removes it")]
     Kept,
@@ -230,8 +225,7 @@ pub(crate) fn remove_unfinished(parent: BorrowedFd<'_>, file: &OsStr, run: Uuid,
 }
 
 pub(crate) fn in_use(marker: Option<Marker>) -> LeftReason {
-    let (pid, host) = marker.map_or((0, String::new()), |marker| (marker.pid, marker.host));
-    LeftReason::InUse { pid, host }
+    LeftReason::InUse(User::of(marker))
 }
 
 /// Why an object whose lock we hold, or which has none, must stay all the same.

@@ -125,6 +125,28 @@ fn seconds_that_workers_lost_leave_the_others_where_they_are() {
 }
 
 #[test]
+fn the_latencies_of_reads_and_writes_of_all_workers_are_told_apart() {
+    let mut gathered = Gathered::new();
+    let cut = gathered.timing.first_cut();
+    for (worker, read_ns, reads, write_ns) in [(0, 1000, 30, 50_000), (1, 3000, 10, 70_000)] {
+        let mut tally = IntervalTally::new();
+        tally.add(OperationKind::Read, 4096, read_ns, reads, 0);
+        tally.add(OperationKind::Write, 4096, write_ns, 1, 0);
+        tally.add(OperationKind::Sync, 0, SECOND, 1, 0);
+        gathered.gathering.take(worker, cut, &tally);
+        // What is handed back is used for another second.
+        tally.clear();
+        assert_eq!((tally.read_latency_sum_ns, tally.write_latency_sum_ns), (0, 0));
+    }
+    let mut intervals = Vec::new();
+    gathered.gathering.hand_on(1, &mut |interval| intervals.push(interval));
+    assert_eq!((intervals[0].read_mean_ns, intervals[0].write_mean_ns), (Some(1500), Some(60_000)));
+    gathered.hand_in(0, 1, 1);
+    gathered.hand_in(1, 1, 1);
+    assert_eq!((gathered.intervals[0].read_mean_ns, gathered.intervals[0].write_mean_ns), (Some(MILLISECOND), None));
+}
+
+#[test]
 fn a_second_is_stalled_when_no_worker_had_anything_and_one_waited() {
     let mut gathered = Gathered::new();
     for (index, reads) in [[1, 1], [0, 1], [0, 0], [3, 0]].into_iter().enumerate() {

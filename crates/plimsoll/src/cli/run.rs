@@ -127,7 +127,10 @@ pub struct RunArguments {
     #[arg(long, value_name = "COMMAND", value_parser = NonEmptyStringValueParser::new(), help_heading = TIMING, hide_short_help = true)]
     pub background: Option<String>,
 
-    /// Permit writing to this device, which must be blank; its content is lost; may be repeated
+    /// Permit writing to this device; its content is lost; may be repeated
+    ///
+    /// A device with a file system, partition table or other signature that plimsoll knows is refused all the same.
+    /// Data without one cannot be seen.
     #[arg(long, value_name = "DEVICE", help_heading = SAFETY)]
     pub destroy: Vec<PathBuf>,
     /// Go on with a run that was interrupted: the beginning of its id, its name, or `latest`

@@ -33,6 +33,7 @@ use plimsoll_record::record::{Asked, Outcome, Record};
 use plimsoll_run::{
     machine,
     run::{RunRequest, prepare_files},
+    target_facts,
 };
 use plimsoll_workload::{
     certainty::Certainty, file_names::FileNames, plan::Plan, plan_file::PlanFile, settings::Effort, workload::Workload,
@@ -74,6 +75,10 @@ pub fn main(arguments: &[OsString]) -> Exit {
     let printer = if io::stderr().is_terminal() { Printer::new(false) } else { Printer::for_programs() };
     if let Err(error) = stop::outlive_file_size_limit() {
         printer.warning(format!("a limit on the size of files would end plimsoll at once: {error}"));
+    }
+    // As fio does; scripts rely on it.
+    if let Err(error) = stop::heed_interrupts_in_background() {
+        printer.warning(format!("Ctrl-C does not end this run: {error}"));
     }
     run(arguments, printer).unwrap_or_else(|error| {
         printer.error(&error);
@@ -128,7 +133,8 @@ fn run(arguments: &[OsString], printer: Printer) -> anyhow::Result<Exit> {
 /// Does the jobs and reports them: whatever happens, in the formats that were asked for.
 fn tell_and_do(telling: Telling<'_>, printer: Printer) -> anyhow::Result<Exit> {
     let mut output = telling.begin(printer)?;
-    let mut watching = Watching::new(telling, &mut output, printer);
+    let asked = stop::on_report_request().context("listen for signals")?;
+    let mut watching = Watching::new(telling, &mut output, asked, printer);
     let done = execute(telling.jobs, telling.lowered, printer, &mut watching);
     let (idle_percents, lost) = (watching.idle_percents, watching.lost);
     let exit = match done {
@@ -328,18 +334,19 @@ fn execute(
 /// Bytes of the files of a plan that are in a directory already.
 fn held_bytes(plan: &PlanFile, directory: &str) -> u64 {
     let workloads = plan.workloads.iter().filter(|workload| workload.target.as_deref() == Some(directory));
+    // Holes need no room as long as nothing is written into them.
+    let counts_holes = workloads.clone().all(target_facts::only_reads_named_files);
     let mut names: Vec<String> =
         workloads.filter_map(|workload| workload.file_names.as_ref()).flat_map(FileNames::iter).collect();
     names.sort_unstable();
     names.dedup();
-    let held = |name: &String| fs::metadata(Path::new(directory).join(name)).map_or(0, |facts| facts.blocks() * 512);
-    names.iter().map(held).sum()
+    let held = |facts: fs::Metadata| (facts.blocks() * 512).max(if counts_holes { facts.len() } else { 0 });
+    names.iter().map(|name| fs::metadata(Path::new(directory).join(name)).map_or(0, held)).sum()
 }
 
 /// What is to be run for one of the plans.
 fn request(plan_file: &PlanFile, lowered: &Lowered, state: &State) -> anyhow::Result<RunRequest> {
-    let mut targets =
-        plan_file.targets.iter().map(|path| target::facts(path.as_ref())).collect::<Result<Vec<_>, _>>()?;
+    let mut targets = target_facts::gather(&plan_file.targets, &plan_file.workloads)?;
     for (target, path) in targets.iter_mut().zip(&plan_file.targets) {
         // Files that are there need no more room.
         target.free_bytes = target.free_bytes.map(|free| free.saturating_add(held_bytes(plan_file, path)));

@@ -2,14 +2,14 @@
 
 use jiff::Timestamp;
 use plimsoll_history::{history::HistoryError, journal::Journal, location::HistoryLocation, unfinished::Beginning};
-use plimsoll_io::{mounts, target};
+use plimsoll_io::mounts;
 use plimsoll_record::{
     environment::TargetKind,
     event::{RunEvent, RunStarted},
     record::Record,
 };
 use plimsoll_report as report;
-use plimsoll_run::{machine, resuming::Resuming, run::RunRequest, same_place};
+use plimsoll_run::{machine, resuming::Resuming, run::RunRequest, same_place, target_facts};
 
 use super::{history, run};
 use crate::{cli::run::RunArguments, printer::Printer, state::State};
@@ -26,7 +26,7 @@ pub(super) fn request(
     let unfinished = history.resumable(id)?;
     let Beginning { started, events } = unfinished.read(id)?;
     let RunStarted { plan, asked, tool, .. } = &started;
-    let targets = asked.targets.iter().map(|path| target::facts(path.as_ref())).collect::<Result<Vec<_>, _>>()?;
+    let targets = target_facts::gather(&asked.targets, &asked.workloads)?;
     if arguments.expect_mount {
         asked.targets.iter().try_for_each(|path| mounts::expect_mount(path.as_ref()))?;
     }

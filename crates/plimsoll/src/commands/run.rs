@@ -7,7 +7,7 @@ use std::{
 
 use anyhow::{Context, bail};
 use jiff::Timestamp;
-use plimsoll_io::{cpu, mounts, target};
+use plimsoll_io::{cpu, mounts};
 use plimsoll_record::{
     event::RunEvent,
     record::{Asked, Outcome, Record, Tool},
@@ -16,6 +16,7 @@ use plimsoll_report as report;
 use plimsoll_run::{
     machine::{self, Pod},
     run::{RunRequest, run as run_plan},
+    target_facts,
 };
 use plimsoll_workload::{
     certainty::Certainty,
@@ -113,7 +114,7 @@ pub(super) fn measure_and_show(
 /// A run as it is asked for, and what is said when it begins.
 fn request(arguments: &RunArguments, state: &State, printer: Printer) -> anyhow::Result<(RunRequest, String)> {
     let asked = asked(arguments)?;
-    let targets = asked.targets.iter().map(|path| target::facts(path.as_ref())).collect::<Result<Vec<_>, _>>()?;
+    let targets = target_facts::gather(&asked.targets, &asked.workloads)?;
     if asked.expect_mount {
         asked.targets.iter().try_for_each(|path| mounts::expect_mount(path.as_ref()))?;
     }

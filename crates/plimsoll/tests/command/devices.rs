@@ -1,4 +1,4 @@
-//! Block devices: read freely, written only when named and blank.
+//! Block devices: read freely, written only when named and without a known signature.
 
 use std::{fs, process::Command};
 
@@ -28,7 +28,7 @@ fn a_device_is_written_only_when_named() {
     let record = place.record(&format!("run {0} --rw randwrite --operations 100 --destroy {0}", device.name()));
     assert_eq!(record["cells"][0]["write"]["operations"], 100);
     assert_ne!(fs::read(&device.backing).unwrap(), before);
-    // What a run left is still blank to the next one.
+    // What a run left bears no signature to the next one.
     place.record(&format!("run {0} --rw randwrite --operations 100 --destroy {0}", device.name()));
 }
 

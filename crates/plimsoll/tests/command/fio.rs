@@ -174,6 +174,24 @@ fn jobs_that_a_size_ends_do_what_fio_does() {
 }
 
 #[test]
+fn gaps_and_names_that_are_given_again_mean_what_they_mean_to_fio() {
+    let place = Place::new();
+    let sections = [
+        "[a]\nrw=read:64k\n",
+        "[a]\nrw=write:8k\nloops=2\n",
+        "[a]\nrw=write:4k\n",
+        "filename=x.0:y.0\n[a]\nrw=write\nfilename=z.0\nbs=16k\nsize=768k\n",
+        "filename=x.0\n[a]\nrw=write\nfilename=x.0\n",
+        "filename=x.0:y.0:z.0\n[a]\nrw=read\nnrfiles=2\n",
+    ];
+    for (number, section) in sections.into_iter().enumerate() {
+        let job = format!("[global]\ndirectory=DIRECTORY\nsize=1m\n{section}");
+        let Some(both) = Both::run(&place, &format!("job{number}"), &job) else { return };
+        both.check(&job);
+    }
+}
+
+#[test]
 fn a_program_called_fio_is_fio() {
     let place = Place::new();
     let fio = place.path("fio");

@@ -4,8 +4,11 @@
 use std::{
     fs,
     process::{Command, Stdio},
+    thread,
+    time::Duration,
 };
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use crate::support::{Place, Said, is_root, names};
@@ -132,6 +135,45 @@ fn files_that_a_job_names_are_kept_without_a_word() {
     assert!(place.data().join("a.0.0").exists());
 }
 
+/// Writes are of a mebibyte and reads of a 256th of it, both to memory, so their latencies differ wherever this runs.
+#[test]
+fn a_log_of_a_mix_has_the_latencies_of_each_direction() {
+    let place = Place::new();
+    let job =
+        ["--name=a", "--directory=data", "--rw=randrw", "--bs=4k,1m", "--size=4m", "--direct=0", "--invalidate=0"];
+    let course = ["--ioengine=psync", "--time_based", "--runtime=2", "--write_lat_log=f", "--log_avg_msec=1000"];
+    let said = fio(&place, &[&job[..], &course, &["--output-format=json"]].concat());
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    let report = said.json();
+    let log = fs::read_to_string(place.path("f_lat.1.log")).unwrap();
+    for (direction, name) in [(0, "read"), (1, "write")] {
+        let rows = log.lines().map(|line| line.split(", ").map(|field| field.parse().unwrap()).collect::<Vec<u64>>());
+        let latencies: Vec<u64> = rows.filter(|row| row[2] == direction).map(|row| row[1]).collect();
+        let mean_ns = report["jobs"][0][name]["lat_ns"]["mean"].as_f64().unwrap();
+        // The means of two seconds lie around that of both.
+        let (least, most) = (*latencies.iter().min().unwrap(), *latencies.iter().max().unwrap());
+        assert!(latencies.len() >= 2, "{log}");
+        assert!(least as f64 <= mean_ns * 1.05 && most as f64 >= mean_ns * 0.95, "{name}: {mean_ns}\n{log}");
+    }
+    let means = ["read", "write"].map(|name| report["jobs"][0][name]["lat_ns"]["mean"].as_f64().unwrap());
+    assert!(means[1] > means[0] * 4.0, "{means:?}");
+}
+
+#[test]
+fn what_is_read_to_verify_is_told_with_its_latencies() {
+    let place = Place::new();
+    let job = ["--name=a", "--directory=data", "--rw=write", "--size=4m", "--bs=4k", "--verify=crc32c"];
+    let said = fio(&place, &[&job[..], &["--direct=0", "--ioengine=psync", "--output-format=json+"]].concat());
+    let report = said.json();
+    let (job, read) = (&report["jobs"][0], &report["jobs"][0]["read"]);
+    assert_eq!((&read["total_ios"], &read["lat_ns"]["N"]), (&1024.into(), &1024.into()), "{read}");
+    let bins = read["clat_ns"]["bins"].as_object().unwrap().values().map(|count| count.as_u64().unwrap());
+    assert!(read["clat_ns"]["min"].as_u64().unwrap() > 0 && bins.sum::<u64>() == 1024, "{read}");
+    let [read_ms, write_ms, all_ms] =
+        [&read["runtime"], &job["write"]["runtime"], &job["job_runtime"]].map(|runtime| runtime.as_u64().unwrap());
+    assert!(all_ms + 1 >= read_ms + write_ms, "{read_ms} {write_ms} {all_ms}");
+}
+
 #[test]
 fn reports_meanwhile_are_whole_documents_that_add_up() {
     let place = Place::new();
@@ -153,6 +195,50 @@ fn reports_meanwhile_are_whole_documents_that_add_up() {
         text.matches("Run status group 0").count() >= 2 && text.matches("plimsoll: complete").count() == 1,
         "{text}"
     );
+}
+
+#[test]
+fn a_report_meanwhile_can_be_asked_for_by_a_signal() {
+    let place = Place::new();
+    let mut command = place.command("fio --no-history --output-format=json");
+    command.args(["--name=a", "--ioengine=null", "--size=1g", "--time_based", "--runtime=4", "--rw=randread"]);
+    let child = command.stdout(Stdio::piped()).spawn().unwrap();
+    thread::sleep(Duration::from_millis(1500));
+    kill_process(Pid::from_child(&child), Signal::USR1).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let reports = serde_json::Deserializer::from_slice(&output.stdout).into_iter::<Value>();
+    let outcomes: Vec<Value> = reports.map(|report| report.unwrap()["plimsoll"]["outcome"].clone()).collect();
+    assert_eq!((output.status.code(), &*outcomes), (Some(0), &[Value::Null, "complete".into()][..]));
+}
+
+#[test]
+fn a_script_ends_what_it_started_in_the_background() {
+    let place = Place::new();
+    let plimsoll = place.command("");
+    let job = "fio --no-history --output-format=json --name=a --ioengine=null --size=1g --time_based --runtime=600";
+    // Shells without job control start what is in the background with Ctrl-C ignored.
+    let script = format!("\"$0\" {job} & sleep 1.5; kill -INT $!; wait $!");
+    let mut command = Command::new("sh");
+    command.args(["-c", &script]).arg(plimsoll.get_program());
+    command.envs(plimsoll.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let said = Said::of(command.output().unwrap());
+    assert_eq!((said.code, &said.json()["plimsoll"]["outcome"]), (Some(128), &"interrupted".into()));
+}
+
+#[test]
+fn a_job_on_several_directories_is_one_job() {
+    let place = Place::new();
+    fs::create_dir(place.path("one")).unwrap();
+    fs::create_dir(place.path("two")).unwrap();
+    let job = ["--name=a", "--filename=one/f:two/f", "--size=1m", "--rw=randread", "--output-format=json"];
+    let load = ["--ioengine=libaio", "--iodepth=4", "--direct=1", "--time_based", "--runtime=1"];
+    let report = fio(&place, &[&job[..], &load[..]].concat()).json();
+    let job = &report["jobs"][0];
+    assert!((900..1500).contains(&job["job_runtime"].as_u64().unwrap()), "{}", job["job_runtime"]);
+    assert_eq!((&job["latency_depth"], &job["iodepth_level"]["4"]), (&4.into(), &100.0.into()));
+    let [iops, mean_ns] = [&job["read"]["iops"], &job["read"]["lat_ns"]["mean"]].map(|value| value.as_f64().unwrap());
+    let in_flight = iops * mean_ns / 1e9;
+    assert!((2.0..6.0).contains(&in_flight), "{in_flight}");
 }
 
 #[test]

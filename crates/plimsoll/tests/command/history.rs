@@ -5,7 +5,6 @@ use std::{
     io::Read,
     os::unix::fs::{PermissionsExt, symlink},
     path::Path,
-    process::Command,
 };
 
 use serde_json::Value;
@@ -125,8 +124,7 @@ fn doctor_says_when_no_run_can_be_kept() {
     let state = mounted.point.join("state");
     let run = place.command(TINY).env("XDG_STATE_HOME", &state).output().unwrap();
     assert!(run.status.success());
-    let remounted = Command::new("mount").args(["-o", "remount,ro"]).arg(&mounted.point).status().unwrap();
-    assert!(remounted.success());
+    mounted.make_read_only();
     let advice = doctor(&state, "--json").json()["advice"].clone();
     let about_history: Vec<_> = advice.as_array().unwrap().iter().filter(|one| one["about"] == "history").collect();
     assert_eq!(about_history.len(), 1, "{advice}");

@@ -14,6 +14,7 @@ mod fio_reports;
 mod history;
 mod interruption;
 mod phases;
+mod reading;
 mod replay;
 mod resuming;
 mod run;

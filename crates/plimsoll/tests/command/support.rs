@@ -166,11 +166,18 @@ impl Mounted {
         assert!(mounted.success());
         Self { point, _device: device }
     }
+
+    /// From now on nothing can be written there.
+    pub(crate) fn make_read_only(&self) {
+        let remounted = Command::new("mount").args(["-o", "remount,ro"]).arg(&self.point).status().unwrap();
+        assert!(remounted.success());
+    }
 }
 
 impl Drop for Mounted {
     fn drop(&mut self) {
-        let _ = Command::new("umount").arg(&self.point).status();
+        // A ring of a process that has ended may hold a file for a moment more.
+        let _ = Command::new("umount").arg("--lazy").arg(&self.point).status();
     }
 }
 

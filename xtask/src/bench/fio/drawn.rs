@@ -4,6 +4,10 @@
 /// fio counts operations of it when a job pauses.
 const PAUSES: &str = "ioengine=psync\niodepth=1\nramp_time=0\nthinktime=50ms\nthinktime_blocks=4\n";
 
+/// As above for mixes, which need thousands of operations: of so many as a thousand the share of reads is off by more
+/// than a point by chance alone.
+const PAUSES_OF_MIX: &str = "ioengine=psync\niodepth=1\nramp_time=0\nruntime=24\nthinktime=40ms\nthinktime_blocks=32\n";
+
 /// Draws job files.
 pub(super) struct Generator(u64);
 
@@ -50,8 +54,11 @@ impl Generator {
             job += self.one_of(&["", "norandommap\n", "random_distribution=zipf:1.1\n", "percentage_random=50\n"]);
         }
         job += self.one_of(&["", "", "numjobs=2\n", "numjobs=3\ngroup_reporting\n", "nrfiles=4\n"]);
-        let limits = ["", "", PAUSES, "rate_iops=300\n"];
-        job += self.one_of(if rw.ends_with("rw") { &limits[..3] } else { &limits });
+        job += self.one_of(if rw.ends_with("rw") {
+            &["", "", PAUSES_OF_MIX]
+        } else {
+            &["", "", PAUSES, "rate_iops=300\n"]
+        });
         if job.contains("rate_iops") && (job.contains("bssplit") || job.contains("bsrange")) {
             // The rate counts bytes then, and with a map fio cuts more sizes to what is left in it.
             job += "norandommap\n";

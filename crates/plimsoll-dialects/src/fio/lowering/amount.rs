@@ -9,7 +9,7 @@ use super::files::FileSet;
 use crate::fio::{
     job::Job,
     problem::Wrong,
-    settings::{Distribution, Engine},
+    settings::{Distribution, Engine, Step},
 };
 
 /// Sizes in bytes.
@@ -27,10 +27,12 @@ pub(super) struct Amount {
     pass_bytes: u64,
     /// What the job says that a clone transfers, unless time alone ends it.
     asked_bytes: u64,
+    /// The job asks for more than the device has behind the offset.
+    pub(super) is_cut: bool,
 }
 
 impl Amount {
-    pub(super) fn of(job: &Job, set: &FileSet) -> Result<Self, Wrong> {
+    pub(super) fn of(job: &Job, set: &FileSet, clone: u32) -> Result<Self, Wrong> {
         let files = &job.settings.files;
         let count = set.count();
         let block = least_block(job);
@@ -42,18 +44,19 @@ impl Amount {
                     .instead("write size=, or a job for each file"));
             }
             (Some(range), _) => Some(range.low.0),
-            (None, Some(Extent::Bytes(size))) => Some(size.0 / set.all.max(1)),
+            (None, Some(Extent::Bytes(size))) => Some(size.0 / (set.all * set.repeats).max(1)),
             (None, Some(share @ Extent::Percent(_))) => there.map(|size| share.of(size)),
             (None, None) => None,
         };
         // There is an end to what can be filled.
         let room = set.free_bytes.map(|free| free.max(there.unwrap_or(0)));
         let each = each.map(|each| room.map_or(each, |room| each.min(room)));
-        let whole_bytes = there.unwrap_or(0).max(each.unwrap_or(0));
+        let device_bytes = there.filter(|_| set.names.is_empty());
+        let whole_bytes = device_bytes.unwrap_or_else(|| there.unwrap_or(0).max(each.unwrap_or(0)));
         let offset_bytes = if files.appends && !set.names.is_empty() {
             there.unwrap_or(0).checked_next_multiple_of(block).unwrap_or(u64::MAX)
         } else {
-            offset(job, 0, whole_bytes)
+            offset(job, clone, whole_bytes)
         };
         let has_storage = job.settings.engine != Engine::Null;
         let region = match (files.file_size, each, there) {
@@ -70,6 +73,10 @@ impl Amount {
             }
             (_, None, None) => Some(1 << 30),
         };
+        // A device ends where it ends.
+        let rest = device_bytes.map(|bytes| bytes.saturating_sub(offset_bytes));
+        let is_cut = region.zip(rest).is_some_and(|(region, rest)| region > rest);
+        let region = region.map(|region| rest.map_or(region, |rest| region.min(rest)));
         let region = region.filter(|region| *region >= block).ok_or_else(|| {
             Wrong::new("there is no room for a block behind the offset")
                 .instead("write a smaller offset or a larger size")
@@ -79,20 +86,27 @@ impl Amount {
         let region_bytes = if count == 1 { region } else { whole_blocks };
         let asked = match files.size {
             Some(Extent::Bytes(size)) => set.share(size.0),
-            Some(share) if files.file_size.is_some() => share.of(region_bytes),
-            _ => region_bytes,
+            Some(share) if files.file_size.is_some() => share.of(region_bytes).saturating_mul(set.repeats),
+            _ => region_bytes.saturating_mul(set.repeats),
         };
         let asked_bytes = match files.io_size {
             None => asked,
             Some(Extent::Bytes(size)) => set.share(size.0),
-            Some(share) => share.of(region_bytes),
+            Some(share) => share.of(region_bytes).saturating_mul(set.repeats),
         };
-        let asked_bytes = if room.is_some() { asked_bytes.min(region_bytes) } else { asked_bytes };
-        let pass_bytes = if has_end(job) { whole_blocks } else { u64::MAX };
+        let ends_with_room = room.is_some() || is_cut && files.io_size.is_none();
+        let asked_bytes =
+            if ends_with_room { asked_bytes.min(region_bytes.saturating_mul(set.repeats)) } else { asked_bytes };
+        let is_whole = count == 1 && offset_bytes == 0 && region == whole_bytes;
+        let pass_bytes = match lap_bytes(job, region).filter(|_| is_whole) {
+            Some(lap_bytes) => lap_bytes.saturating_mul(set.repeats),
+            None if has_end(job) => whole_blocks.saturating_mul(set.repeats),
+            None => u64::MAX,
+        };
         let file_bytes = each.filter(|_| files.file_size.is_some() || count > 1);
         let before = if files.file_size.is_some() { 0 } else { offset_bytes };
         let file_bytes = file_bytes.map(|each| before.checked_add(each).ok_or_else(too_large)).transpose()?;
-        Ok(Self { file_bytes, whole_bytes, offset_bytes, region_bytes, pass_bytes, asked_bytes })
+        Ok(Self { file_bytes, whole_bytes, offset_bytes, region_bytes, pass_bytes, asked_bytes, is_cut })
     }
 
     /// Puts what ends the job into the workload of so many of its clones, on the target of the files.
@@ -150,6 +164,21 @@ fn has_end(job: &Job) -> bool {
         return !pattern.may_repeat_blocks && matches!(pattern.distribution, Distribution::Uniform);
     }
     !(pattern.direction.reads && pattern.direction.writes)
+}
+
+/// What a sequence with gaps transfers until it comes to the end of a whole file, where fio lets it end. One that
+/// misses the end begins again.
+fn lap_bytes(job: &Job, whole_bytes: u64) -> Option<u64> {
+    let pattern = &job.settings.pattern;
+    let (direction, bounds) = (pattern.direction, pattern.block_bounds());
+    let block = least_block(job);
+    let range = if direction.reads { bounds.read } else { bounds.write };
+    let is_one = !(direction.reads && direction.writes) && range.low == range.high;
+    let Step::Skip(gap) = pattern.step else { return None };
+    let stride = block.checked_add(u64::try_from(gap).ok()?)?;
+    let last_bytes = whole_bytes.checked_sub(block)?;
+    let is_met = is_one && !direction.is_random && last_bytes.is_multiple_of(stride);
+    is_met.then(|| (last_bytes / stride + 1).saturating_mul(block))
 }
 
 /// The smallest block that the job transfers.

@@ -1,6 +1,6 @@
 //! Which files a clone of a job uses: names as fio makes them, in one directory, or a device.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 use plimsoll_workload::{
     file_names::FileNames,
@@ -35,6 +35,8 @@ pub(super) struct FileSet {
     pub(super) free_bytes: Option<u64>,
     /// How many files and devices the clone has on all its targets.
     pub(super) all: u64,
+    /// How often each of them is named: fio takes it for so many files.
+    pub(super) repeats: u64,
 }
 
 impl FileSet {
@@ -45,10 +47,14 @@ impl FileSet {
         if !is_named && files.count == 1 && look(&job.section).is_some_and(|found| found.kind == FoundKind::Device) {
             return Self::of_paths(std::slice::from_ref(&job.section), look);
         }
-        let mut sets = Self::of_paths(&Self::paths(job, clone), look)?;
-        if let Some(set) = sets.iter().find(|set| !files.may_create && set.size_bytes.is_none()) {
-            let text = format!("a file is missing in {}, and allow_file_create=0", set.target);
-            return Err(Wrong::new(text).instead("make the files, or leave allow_file_create out"));
+        let paths = Self::paths(job, clone);
+        let mut sets = Self::of_paths(&paths, look)?;
+        if job.settings.engine.is_of_names() && sets.iter().any(|set| set.repeats > 1) {
+            return Err(Wrong::new("files are named twice").instead("name each once"));
+        }
+        if let Some(missing) = paths.iter().find(|path| !files.may_create && look(path).is_none()) {
+            let wrong = Wrong::new(format!("{missing} is missing, and allow_file_create=0"));
+            return Err(wrong.instead("make the file, or leave allow_file_create out"));
         }
         for set in sets.iter_mut().filter(|set| files.fills_device && !set.names.is_empty()) {
             let free = look(&set.target).map_or(0, |found| found.size_bytes) / 100 * FILLED_PERCENT;
@@ -73,20 +79,26 @@ impl FileSet {
 
     fn of_paths(paths: &[String], look: &Look<'_>) -> Result<Vec<Self>, Wrong> {
         let mut sets: Vec<Self> = Vec::new();
-        let mut known = HashSet::new();
+        let mut times = HashMap::new();
         for path in paths {
+            *times.entry(path).or_insert(0_u64) += 1;
+        }
+        let all = times.len() as u64;
+        let repeats = paths.first().map_or(1, |path| times[path]);
+        if let Some(path) = paths.iter().find(|path| times[path] != repeats) {
+            return Err(Wrong::new(format!("{path} is named {} times, and another {repeats} times", times[path]))
+                .instead("name each file as often as the others"));
+        }
+        for path in paths {
+            let Some(_) = times.remove(path) else { continue };
             let found = usable(path, look)?;
-            if !known.insert(path) {
-                return Err(Wrong::new(format!("{path} is named twice")).instead("name each file once"));
-            }
             let is_device = found.is_some_and(|found| found.kind == FoundKind::Device);
             let (directory, name) = path.rsplit_once('/').unwrap_or((".", path));
             let directory = if directory.is_empty() { "/" } else { directory };
             let target = if is_device { path } else { directory };
             let index = sets.iter().position(|set| set.target == target).unwrap_or_else(|| {
                 let (target, names, size_bytes) = (target.to_owned(), Vec::new(), Some(u64::MAX));
-                let all = paths.len() as u64;
-                sets.push(Self { target, names, size_bytes, sizes_differ: false, free_bytes: None, all });
+                sets.push(Self { target, names, size_bytes, sizes_differ: false, free_bytes: None, all, repeats });
                 sets.len() - 1
             });
             let set = &mut sets[index];

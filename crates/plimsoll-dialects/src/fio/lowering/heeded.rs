@@ -35,6 +35,7 @@ const _: fn(Files) = |files| {
     let Files {
         directories: _, // These make the names of files.
         names: _,
+        are_names_added: _, // A note of the checks.
         format: _,
         count: _,
         open: _,    // Of nothing: a note.

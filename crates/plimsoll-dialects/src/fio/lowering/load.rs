@@ -62,15 +62,29 @@ pub(super) fn workload(index: usize, job: &Job, region_bytes: u64, notes: &mut N
 }
 
 /// Leaves the workload its share of a job that has files on other targets too.
-pub(super) fn share(set: &FileSet, workload: &mut Workload) {
+pub(super) fn share(set: &FileSet, workload: &mut Workload) -> Result<(), Wrong> {
     let depth = workload.queue_depth.as_ref().and_then(|depth| depth.values().first().copied()).unwrap_or(1);
-    let depth = set.share(depth.into()).max(1);
+    // Anything but whole operations in flight would be more or less load than was asked for.
+    if !(u64::from(depth) * set.count()).is_multiple_of(set.all) {
+        let text = format!(
+            "the {} files and devices of the job are on several targets, among which {depth} in flight cannot be shared",
+            set.all
+        );
+        let instead = format!("write iodepth={} with libaio or io_uring, or a job for each target", set.all);
+        return Err(Wrong::new(text).instead(instead));
+    }
+    if workload.think_time.is_some() {
+        return Err(Wrong::new("the files of the job are on several targets, which cannot pause together")
+            .instead("leave thinktime out, or write a job for each target"));
+    }
+    let depth = set.share(depth.into());
     workload.queue_depth = u32::try_from(depth).ok().map(Sweep::one);
     workload.batch = workload.batch.map(|batch| batch.min(depth as u32));
     workload.rate = workload.rate.map(|rate| match rate {
         Rate::Operations(rate) => Rate::Operations(rate * set.count() as f64 / set.all as f64),
         Rate::Bytes(rate) => Rate::Bytes(set.share(rate).max(1)),
     });
+    Ok(())
 }
 
 /// Whether the job goes on after errors. A list of errors to ignore stands for all of its direction.

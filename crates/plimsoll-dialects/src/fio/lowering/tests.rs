@@ -220,8 +220,76 @@ fn a_job_on_several_devices_has_a_cell_on_each_and_shares_its_depth() {
 }
 
 #[test]
+fn a_load_that_several_targets_cannot_share_is_refused() {
+    let of = |more: &str| {
+        let job = format!("[a]\nfilename=/dev/sdb:/dev/sdc\nioengine=libaio\n{more}");
+        lower(&jobs(&job), &look_at_two).map_err(|problems| problems.to_string())
+    };
+    assert!(of("iodepth=1\n").unwrap_err().contains("1 in flight cannot be shared; write iodepth=2"));
+    assert!(of("iodepth=5\n").unwrap_err().contains("5 in flight cannot be shared"));
+    assert!(of("iodepth=4\nthinktime=1ms\n").unwrap_err().contains("cannot pause together"));
+    of("iodepth=4\n").unwrap();
+}
+
+#[test]
+fn a_device_is_used_to_its_end_and_no_further() {
+    let regions = |more: &str| {
+        let lowered = lowered(&format!("[a]\nfilename=/dev/sdb\n{more}"));
+        let bytes = |extent: Option<Extent>| match extent {
+            Some(Extent::Bytes(bytes)) => bytes.0 >> 30,
+            _ => panic!("{extent:?}"),
+        };
+        let region = |workload: &Workload| {
+            (bytes(workload.offset), bytes(workload.size), workload.io_size.unwrap_or_default().0 >> 30)
+        };
+        (lowered.plan.workloads.iter().map(region).collect::<Vec<_>>(), lowered.notes)
+    };
+    let apart = "offset_increment=3g\nnumjobs=3\n";
+    assert_eq!(regions(apart).0, [(0, 10, 10), (3, 7, 7), (6, 4, 4)]);
+    assert_eq!(regions(&format!("{apart}group_reporting\n")).0.len(), 3, "regions of several sizes are not one");
+    let (cut, notes) = regions("size=100g\n");
+    assert_eq!(cut, [(0, 10, 10)]);
+    assert!(notes.iter().any(|note| note.text.contains("/dev/sdb ends before that")), "{notes:?}");
+    assert_eq!(regions("offset=8g\nsize=5g\nio_size=20g\n").0, [(8, 2, 20)]);
+    assert!(refused("[a]\nfilename=/dev/sdb\noffset=20g\nsize=1g\n").contains("no room"));
+}
+
+#[test]
+fn a_sequence_with_gaps_ends_where_it_meets_the_end() {
+    let blocks = |more: &str| {
+        let lowered = lowered(&format!("[a]\ndirectory=/data\nsize=1m\n{more}"));
+        lowered.plan.workloads[0].io_size.unwrap().0 / 4096
+    };
+    assert_eq!(blocks("rw=read:64k\n"), 16);
+    assert_eq!(blocks("rw=write:8k\nloops=2\n"), 2 * 86);
+    assert_eq!(blocks("rw=write:4k\n"), 256, "from the end it begins anew");
+    assert_eq!(blocks("rw=rw:8k\n"), 256);
+}
+
+#[test]
+fn files_that_are_named_again_are_more_files() {
+    let names = |file: &str| {
+        let lowered = lowered(file);
+        let workload = &lowered.plan.workloads[0];
+        let (Some(Extent::Bytes(region)), Some(done)) = (workload.size, workload.io_size) else {
+            panic!("{workload:?}")
+        };
+        (workload.file_names.as_ref().unwrap().0.join(":"), region.0 >> 20, done.0 >> 20, lowered.notes)
+    };
+    let (all, region, done, notes) = names("[global]\ndirectory=/data\nfilename=a:b\n[j]\nfilename=c:d\nsize=8m\n");
+    assert_eq!((&*all, region, done), ("a:b:c:d", 8, 8));
+    assert!(notes.is_empty(), "{notes:?}");
+    let (all, region, done, notes) = names("[global]\ndirectory=/data\nfilename=a\n[j]\nfilename=a\nsize=8m\n");
+    assert_eq!((&*all, region, done), ("a", 4, 8));
+    assert!(notes.iter().any(|note| note.text.contains("named 2 times")), "{notes:?}");
+    let (all, region, ..) = names("[global]\ndirectory=/data\nfilename=a:b:c\n[j]\nnrfiles=2\nsize=8m\n");
+    assert_eq!((&*all, region), ("a:b", 8));
+    assert!(refused("[j]\nfilename=/data/a:/data/a:/data/b\nsize=8m\n").contains("as often as the others"));
+}
+
+#[test]
 fn names_in_several_directories_are_a_cell_in_each() {
-    let lowered = lowered("[a]\nfilename=/data/x:/more/y:/data/z\nsize=3m\n");
+    let lowered = lowered("[a]\nfilename=/data/x:/more/y:/data/z\nsize=3m\nioengine=libaio\niodepth=3\n");
     let names: Vec<_> = lowered.plan.workloads.iter().map(|workload| workload.file_names.clone().unwrap().0).collect();
     assert_eq!(names, [vec!["x", "z"], vec!["y"]]);
     let sizes: Vec<_> = lowered.plan.workloads.iter().map(|workload| workload.io_size.unwrap().0).collect();
@@ -231,6 +299,12 @@ fn names_in_several_directories_are_a_cell_in_each() {
 #[test]
 fn a_device_that_is_not_there_is_not_made() {
     assert!(refused("[a]\nfilename=/dev/sdz\nsize=1m\n").contains("there is no device /dev/sdz"));
+}
+
+#[test]
+fn a_file_that_may_not_be_made_is_named() {
+    let refused = refused("[j]\nsize=1m\nrw=read\nallow_file_create=0\ndirectory=/data\nfilename=old:new\n");
+    assert!(refused.contains("/data/new is missing, and allow_file_create=0; make the file"), "{refused}");
 }
 
 #[test]

@@ -21,7 +21,9 @@ const COUNT: Kind = Kind::Integer { min: 1, max: FILES_MAX };
 
 pub(super) const ENTRIES: &[Entry] = &[
     Entry::exact(Files, "filename", Kind::Special("names between colons"), "The files or devices to use", |s, v, _| {
-        s.files.names = names(v)?;
+        // As in fio, names of a job are added to those of its [global] section.
+        s.files.are_names_added |= !s.files.names.is_empty();
+        s.files.names = s.files.names.iter().cloned().chain(names(v)?.iter().cloned()).collect();
         Ok(())
     }),
     Entry::exact(
@@ -47,6 +49,10 @@ pub(super) const ENTRIES: &[Entry] = &[
     .default("$jobname.$jobnum.$filenum"),
     Entry::exact(Files, "nrfiles", COUNT, "How many files a clone of the job has", |s, v, _| {
         s.files.count = v.small();
+        // Names that are there already are the most that there can be, and names that follow are all used.
+        if let Some(first) = s.files.names.get(..s.files.count as usize) {
+            s.files.names = first.into();
+        }
         Ok(())
     })
     .aliases(&["nr_files"])
@@ -239,7 +245,7 @@ pub(super) const ENTRIES: &[Entry] = &[
         "allow_mounted_write",
         Kind::Boolean,
         "Whether mounted devices may be written",
-        "devices in use are never written; --destroy DEVICE permits a blank one",
+        "devices in use are never written; --destroy DEVICE permits one without a known signature",
     )
     .default("0")
     .unless(&["0"]),

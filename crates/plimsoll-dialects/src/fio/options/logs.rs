@@ -17,7 +17,7 @@ pub(super) const ENTRIES: &[Entry] = &[
         s.report.latency_log = Some(v.optional_text().map_or(LogName::OfJob, LogName::Given));
         Ok(())
     })
-    .approximate("an entry is the median of its span's reads and writes together"),
+    .approximate("an entry is the mean of a second, or of what log_avg_msec says; clat has those of lat, slat none"),
     Entry::exact(Logs, "write_iops_log", NAME, "Log operations per second", |s, v, _| {
         s.report.operations_log = Some(v.optional_text().map_or(LogName::OfJob, LogName::Given));
         Ok(())

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use plimsoll_measure::latency::LatencyHistogram;
 use plimsoll_record::{
     record::{Cell, Record},
-    results::DirectionResult,
+    results::{DirectionResult, VerificationResult},
 };
 
 use super::{
@@ -49,10 +49,23 @@ impl<'a> Direction<'a> {
         self.operations = self.operations.saturating_add(operations);
         self.bytes = self.bytes.saturating_add(bytes);
         self.elapsed_ns = self.elapsed_ns.max(result.elapsed_ns);
-        if result.histogram.count() > 0 {
+        self.add_latencies(&result.histogram);
+    }
+
+    /// Adds what was read to verify, which is read, as fio counts it.
+    fn add_read_back(&mut self, verification: &'a VerificationResult, block_bytes: u32) {
+        let blocks = verification.blocks_read_back;
+        self.operations = self.operations.saturating_add(blocks);
+        self.bytes = self.bytes.saturating_add(blocks.saturating_mul(block_bytes.into()));
+        self.elapsed_ns = self.elapsed_ns.saturating_add(verification.read_back_ns);
+        verification.read_back_histogram.iter().for_each(|histogram| self.add_latencies(histogram));
+    }
+
+    fn add_latencies(&mut self, histogram: &'a LatencyHistogram) {
+        if histogram.count() > 0 {
             match &mut self.latencies {
-                Some(sum) => merge(sum.to_mut(), &result.histogram),
-                none => *none = Some(Cow::Borrowed(&result.histogram)),
+                Some(sum) => merge(sum.to_mut(), histogram),
+                none => *none = Some(Cow::Borrowed(histogram)),
             }
         }
     }
@@ -200,12 +213,30 @@ pub(super) struct Entry<'a> {
     pub(super) processor: Processor,
     /// Time of all threads together.
     pub(super) runtime_ms: u64,
-    /// The queue depth of its first cell.
+    /// The longest of the cells of the clone that was added last.
+    clone: Longest,
+    /// The queue depth of its first clone.
     pub(super) depth: Option<u32>,
     /// Operations by how many were in flight: 1, 2, 4, 8, 16, 32, 64 or more.
     pub(super) depths: [f64; 7],
     /// Operations by how many were awaited at once: 0, up to 4, 8, 16, 32, 64, more.
     pub(super) batches: [f64; 7],
+}
+
+/// Where a cell stands among those of its clone.
+#[derive(Clone, Copy, Debug)]
+struct Part {
+    /// How many there are: as many as the files of the clone have targets.
+    targets: u32,
+    is_first: bool,
+}
+
+/// How long cells took that ran side by side.
+#[derive(Clone, Copy, Debug, Default)]
+struct Longest {
+    /// With the ramp.
+    span_ns: f64,
+    elapsed_ns: u64,
 }
 
 /// The entries of a report, in the order of jobs.
@@ -214,9 +245,11 @@ pub(super) fn entries<'a>(reported: &Reported<'a>) -> Vec<Entry<'a>> {
     let mut last_group = None;
     for (index, job) in reported.jobs.jobs.iter().enumerate().filter(|(_, job)| job.settings.report.has_statistics) {
         let mut last_clone = None;
-        for cell in cells_of(reported, index) {
+        let cells = cells_of(reported, index);
+        let clone_of = |cell: Option<usize>| cell.map(|cell| reported.cells[cell].clone);
+        for &cell in &cells {
             // A clone whose files are on several targets has a cell on each.
-            let clone = cell.map(|cell| reported.cells[cell].clone);
+            let clone = clone_of(cell);
             let continues = clone.is_some() && clone == last_clone;
             let joins = continues || job.settings.report.is_by_group && last_group == Some(job.group);
             // Here fio adds it to a job that is reported alone, and prints an empty entry behind that.
@@ -227,7 +260,10 @@ pub(super) fn entries<'a>(reported: &Reported<'a>) -> Vec<Entry<'a>> {
             }
             let entry = entries.last_mut().expect("the first cell does not join an entry");
             match cell {
-                Some(cell) => entry.add(cell, job, reported.record, continues),
+                Some(cell) => {
+                    let targets = cells.iter().filter(|other| clone_of(**other) == clone).count() as u32;
+                    entry.add(cell, job, reported.record, Part { targets, is_first: !continues });
+                }
                 None => entry.add_nothing(job, reported.failure.as_ref()),
             }
         }
@@ -280,6 +316,7 @@ impl<'a> Entry<'a> {
             failure: Failure::default(),
             processor: Processor::default(),
             runtime_ms: 0,
+            clone: Longest::default(),
             depth: None,
             depths: [0.0; 7],
             batches: [0.0; 7],
@@ -295,12 +332,15 @@ impl<'a> Entry<'a> {
         }
     }
 
-    fn add(&mut self, index: usize, job: &Job, record: &'a Record, is_counted: bool) {
+    fn add(&mut self, index: usize, job: &Job, record: &'a Record, part: Part) {
         let cell = &record.cells[index];
         let counted = Counted::of(job, &cell.plan);
         self.counted = self.counted.or(counted);
         self.cells.push(index);
-        self.members += if is_counted { 0 } else { cell.plan.jobs.into() };
+        if part.is_first {
+            self.members += u64::from(cell.plan.jobs);
+            self.clone = Longest::default();
+        }
         self.begin_ns = self.begin_ns.min(begin_ns(cell));
         for (sum, result) in
             [(&mut self.read, &cell.read), (&mut self.write, &cell.write), (&mut self.sync, &cell.sync)]
@@ -309,21 +349,16 @@ impl<'a> Entry<'a> {
                 sum.add(result, counted);
             }
         }
-        // What is read to verify is read, as fio counts it.
         if let Some(verification) = &cell.verification {
-            let blocks = verification.blocks_read_back;
-            self.read.operations = self.read.operations.saturating_add(blocks);
-            let bytes = blocks.saturating_mul(cell.plan.block_size_bytes_max.into());
-            self.read.bytes = self.read.bytes.saturating_add(bytes);
-            self.read.elapsed_ns = self.read.elapsed_ns.saturating_add(verification.read_back_ns);
+            self.read.add_read_back(verification, cell.plan.block_size_bytes_max);
         }
         self.add_failures(cell, job);
         self.add_limits(cell, job);
         self.add_cost(cell, record);
         let operations = [&cell.read, &cell.write].into_iter().flatten();
         let operations = operations.map(|result| result.operations as f64).sum::<f64>();
-        self.depth = self.depth.or(Some(cell.plan.queue_depth));
-        self.depths[depth_class(in_flight(cell, operations))] += operations;
+        self.depth = self.depth.or(Some(cell.plan.queue_depth.saturating_mul(part.targets)));
+        self.depths[depth_class(in_flight(cell, operations).saturating_mul(part.targets))] += operations;
         self.batches[batch_class(cell.plan.batch)] += operations;
     }
 
@@ -383,18 +418,24 @@ impl<'a> Entry<'a> {
         let beside = record.cells.iter().filter(|other| cell.phase.is_some() && other.phase == cell.phase);
         let share = jobs / beside.map(|other| f64::from(other.plan.jobs)).sum::<f64>().max(jobs).max(1.0);
         let slots = cell.slots.iter().filter(|slot| slot.counted);
-        let span_ns = slots.map(|slot| slot.ramp_ns as f64 + slot.elapsed_ns as f64).sum::<f64>();
+        let read_back_ns = cell.verification.as_ref().map_or(0, |verification| verification.read_back_ns);
+        let span_ns = slots.map(|slot| slot.ramp_ns as f64 + slot.elapsed_ns as f64).sum::<f64>() + read_back_ns as f64;
         let cost = &mut self.processor;
         cost.user_ns += cell.cpu.user_ns as f64 * share;
         cost.system_ns += cell.cpu.system_ns as f64 * share;
-        cost.thread_ns += span_ns * jobs;
+        // On all its targets a clone is one thread.
+        cost.thread_ns += (span_ns - self.clone.span_ns).max(0.0) * jobs;
+        self.clone.span_ns = self.clone.span_ns.max(span_ns);
         if let Some(client) = &cell.client {
             cost.switches += (client.voluntary_switches as f64 + client.involuntary_switches as f64) * share;
             cost.faults += client.major_faults as f64 * share;
         }
         let directions = [&cell.read, &cell.write, &cell.sync].into_iter().flatten();
         let elapsed_ns = directions.map(|result| result.elapsed_ns).max().unwrap_or(0);
-        let runtime_ms = milliseconds(elapsed_ns).saturating_mul(cell.plan.jobs.into());
+        let elapsed_ns = elapsed_ns.saturating_add(read_back_ns);
+        let longer_ns = elapsed_ns.saturating_sub(self.clone.elapsed_ns);
+        self.clone.elapsed_ns += longer_ns;
+        let runtime_ms = milliseconds(longer_ns).saturating_mul(cell.plan.jobs.into());
         self.runtime_ms = self.runtime_ms.saturating_add(runtime_ms);
     }
 
@@ -405,7 +446,8 @@ impl<'a> Entry<'a> {
         if cells.is_empty() {
             self.begin_ns = 0;
         }
-        if !self.read.is_empty() {
+        // What is only read to verify has no samples, in fio neither.
+        if !self.read.is_empty() && cells.iter().any(|cell| cell.read.is_some()) {
             self.read.sample(&self.seconds, |second| second.read);
         }
         if !self.write.is_empty() {

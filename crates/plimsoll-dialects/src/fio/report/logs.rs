@@ -51,8 +51,9 @@ impl LogFiles {
     }
 }
 
-/// What a second has in a log for a direction; of one without operations there is no latency.
-type Value = fn(&Second, usize) -> Option<f64>;
+/// What a second adds to the mean of a span for a direction: a sum, and of how many it is. Rates are one for each
+/// second; of one without operations there is no latency.
+type Share = fn(&Second, usize) -> (f64, f64);
 
 /// The logs that jobs ask for.
 pub(super) fn logs(reported: &Reported<'_>) -> LogFiles {
@@ -68,17 +69,17 @@ pub(super) fn logs(reported: &Reported<'_>) -> LogFiles {
 
 fn logs_of_cell(logs: &mut LogFiles, cell: &Cell, job: &Job, number: u32, reported: &Reported<'_>) {
     let report = &job.settings.report;
-    let series: [(&Option<LogName>, &str, bool, Value); 5] = [
-        (&report.bandwidth_log, "bw", false, |second, direction| Some(rates(second)[direction].bytes / 1024.0)),
-        (&report.operations_log, "iops", false, |second, direction| Some(rates(second)[direction].operations)),
-        (&report.latency_log, "lat", report.is_without_total_latency, median),
+    let series: [(&Option<LogName>, &str, bool, Share); 5] = [
+        (&report.bandwidth_log, "bw", false, |second, direction| (rates(second)[direction].bytes / 1024.0, 1.0)),
+        (&report.operations_log, "iops", false, |second, direction| (rates(second)[direction].operations, 1.0)),
+        (&report.latency_log, "lat", report.is_without_total_latency, latencies),
         // Submission is not timed by itself. As in fio the file is there, and empty.
-        (&report.latency_log, "slat", report.is_without_submission_latency, |_, _| None),
-        (&report.latency_log, "clat", report.is_without_completion_latency, median),
+        (&report.latency_log, "slat", report.is_without_submission_latency, |_, _| (0.0, 0.0)),
+        (&report.latency_log, "clat", report.is_without_completion_latency, latencies),
     ];
-    for (name, kind, is_without, value) in series {
+    for (name, kind, is_without, share) in series {
         let Some(name) = name.as_ref().filter(|_| !is_without) else { continue };
-        logs.put(file_name(name, job, kind, number), &series_text(cell, job, reported, value));
+        logs.put(file_name(name, job, kind, number), &series_text(cell, job, reported, share));
         if report.log_interval.is_none_or(|interval| interval.ns < SECOND_NS) {
             logs.note("log entries are about a second each: the record does not hold single operations");
         }
@@ -95,8 +96,9 @@ const fn rates(second: &Second) -> [seconds::Rate; 2] {
     [second.read, second.write]
 }
 
-fn median(second: &Second, _direction: usize) -> Option<f64> {
-    second.p50_ns.map(|ns| ns as f64)
+const fn latencies(second: &Second, direction: usize) -> (f64, f64) {
+    let latencies = [second.read_latencies, second.write_latencies][direction];
+    (latencies.sum_ns, latencies.operations)
 }
 
 fn file_name(name: &LogName, job: &Job, kind: &str, number: u32) -> String {
@@ -112,7 +114,7 @@ fn file_name(name: &LogName, job: &Job, kind: &str, number: u32) -> String {
 }
 
 /// Lines of time, value, direction, and zeros for block size and priority, which a span does not have.
-fn series_text(cell: &Cell, job: &Job, reported: &Reported<'_>, value: Value) -> String {
+fn series_text(cell: &Cell, job: &Job, reported: &Reported<'_>, share: Share) -> String {
     let (mut seconds, zero_ns) = (seconds::of_cells(&[cell]), begin_ns(cell));
     seconds::count(&mut seconds, Counted::of(job, &cell.plan));
     let per_entry = job.settings.report.log_interval.map_or(1, |interval| interval.ns.div_ceil(SECOND_NS).max(1));
@@ -120,12 +122,13 @@ fn series_text(cell: &Cell, job: &Job, reported: &Reported<'_>, value: Value) ->
     let mut text = String::new();
     for span in seconds.chunks(per_entry) {
         for (direction, is_done) in [cell.plan.reads(), cell.plan.writes()].into_iter().enumerate() {
-            let values: Vec<f64> = span.iter().filter_map(|second| value(second, direction)).collect();
-            if is_done && !values.is_empty() {
-                let mean = values.iter().sum::<f64>() / values.len() as f64;
+            let shares = span.iter().map(|second| share(second, direction));
+            let (sum, count) = shares.fold((0.0, 0.0), |total, share| (total.0 + share.0, total.1 + share.1));
+            if is_done && count > 0.0 {
                 let to_ns = span.last().map_or(0, |second| second.to_ns);
                 let time = time_ms(to_ns, zero_ns, job, reported);
-                writeln!(text, "{time}, {}, {direction}, 0, 0", mean.round() as u64).expect("a string takes all");
+                writeln!(text, "{time}, {}, {direction}, 0, 0", (sum / count).round() as u64)
+                    .expect("a string takes all");
             }
         }
     }

@@ -27,6 +27,26 @@ impl Rate {
     }
 }
 
+/// Latencies of one direction.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Latencies {
+    pub(super) operations: f64,
+    pub(super) sum_ns: f64,
+}
+
+impl Latencies {
+    /// Of so many operations; of those whose mean is not known nothing.
+    fn of(operations: u64, mean_ns: Option<u64>) -> Self {
+        let of = |mean_ns| Self { operations: operations as f64, sum_ns: operations as f64 * mean_ns as f64 };
+        mean_ns.map(of).unwrap_or_default()
+    }
+
+    /// Both together.
+    fn plus(self, other: Self) -> Self {
+        Self { operations: self.operations + other.operations, sum_ns: self.sum_ns + other.sum_ns }
+    }
+}
+
 /// A second of load.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Second {
@@ -38,6 +58,8 @@ pub(super) struct Second {
     pub(super) counts: bool,
     pub(super) read: Rate,
     pub(super) write: Rate,
+    pub(super) read_latencies: Latencies,
+    pub(super) write_latencies: Latencies,
     /// Median latency of reads and writes; of several cells the longest median.
     pub(super) p50_ns: Option<u64>,
 }
@@ -89,6 +111,8 @@ fn of_interval(interval: &Interval, cell: &Cell) -> Second {
         counts: is_in_window && !is_discarded,
         read: Rate::of(interval.read_operations, interval.read_bytes, length_ns),
         write: Rate::of(interval.write_operations, interval.write_bytes, length_ns),
+        read_latencies: Latencies::of(interval.read_operations, interval.read_mean_ns),
+        write_latencies: Latencies::of(interval.write_operations, interval.write_mean_ns),
         p50_ns: interval.p50_ns,
     }
 }
@@ -100,6 +124,8 @@ fn add(left: Second, right: Second) -> Second {
         counts: left.counts || right.counts,
         read: left.read.plus(right.read),
         write: left.write.plus(right.write),
+        read_latencies: left.read_latencies.plus(right.read_latencies),
+        write_latencies: left.write_latencies.plus(right.write_latencies),
         p50_ns: left.p50_ns.max(right.p50_ns),
     }
 }

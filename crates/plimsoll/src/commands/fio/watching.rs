@@ -1,7 +1,14 @@
-//! What is told while jobs run: fio's line of progress on standard output, and reports of `--status-interval`. Both
-//! come with the seconds of the run: something that wakes up to draw would take time from what is being measured.
+//! What is told while jobs run: fio's line of progress on standard output, and reports of `--status-interval` and for
+//! who sends SIGUSR1. All come with the seconds of the run: something that wakes up to draw would take time from what
+//! is being measured.
 
-use std::io::{self, IsTerminal};
+use std::{
+    io::{self, IsTerminal},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
 
 use plimsoll_dialects::fio::{
     report::{Rest, Watch},
@@ -21,6 +28,8 @@ pub(super) struct Watching<'a> {
     /// The line of progress; none where there is to be none.
     line: Option<Line>,
     status: Option<Every>,
+    /// Set when a signal asks for a report.
+    asked: Arc<AtomicBool>,
     /// Processor times at the start of the load.
     idle_from: Option<ProcessorTimes>,
     /// How idle each processor was until the last slot ended.
@@ -88,7 +97,7 @@ impl Line {
 }
 
 impl<'a> Watching<'a> {
-    pub(super) fn new(telling: Telling<'a>, output: &'a mut Output, printer: Printer) -> Self {
+    pub(super) fn new(telling: Telling<'a>, output: &'a mut Output, asked: Arc<AtomicBool>, printer: Printer) -> Self {
         let switches = &telling.jobs.switches;
         Self {
             telling,
@@ -96,6 +105,7 @@ impl<'a> Watching<'a> {
             output,
             line: Line::of(switches, printer),
             status: switches.status_interval.map(|span| Every::new(span.ns)),
+            asked,
             idle_from: None,
             idle_percents: Vec::new(),
             lost: None,
@@ -109,7 +119,9 @@ impl<'a> Watching<'a> {
         {
             line.draw(&self.watch.line(), now_ns);
         }
-        if self.status.as_mut().is_some_and(|status| status.is_due(now_ns))
+        let is_due = self.status.as_mut().is_some_and(|status| status.is_due(now_ns));
+        let is_asked = self.asked.swap(false, Ordering::Relaxed);
+        if (is_due || is_asked)
             && let Some(record) = self.watch.record()
         {
             let rest = Some(Rest { left_ns: self.watch.left_ns() });
@@ -135,14 +147,11 @@ impl<'a> Watching<'a> {
 
 impl Progress for Watching<'_> {
     fn event(&mut self, event: &RunEvent) {
-        let is_told = self.line.is_some() || self.status.is_some();
-        if is_told {
-            self.watch.event(event);
-        }
+        self.watch.event(event);
         if self.telling.jobs.switches.idle_profile.is_some() {
             self.look_at_processors(event);
         }
-        if is_told && matches!(event, RunEvent::Interval { .. }) {
+        if matches!(event, RunEvent::Interval { .. }) {
             self.tell();
         }
     }
