@@ -27,11 +27,11 @@ fn sound_storage_verifies_on_every_engine() {
 }
 
 #[test]
-fn a_byte_that_changes_behind_the_device_is_found_and_named() {
+fn bytes_that_change_behind_the_device_are_found_and_named() {
     if !is_root() {
         return;
     }
-    let (place, device) = (Place::new(), LoopDevice::new(4 << 20));
+    let (place, device) = (Place::new(), LoopDevice::new(64 << 20));
     let backing = OpenOptions::new().read(true).write(true).open(&device.backing).unwrap();
     let child = place
         .command(&format!(
@@ -42,16 +42,18 @@ fn a_byte_that_changes_behind_the_device_is_found_and_named() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // The byte is made wrong again after each write of its block, so it is wrong when the device is read back.
+    // Bytes near the end are made wrong again after each write of their block. The device is read back from its
+    // beginning, so there is time to do it after the last write; eight of them are not wrong already by chance.
     let done = AtomicBool::new(false);
     let said = thread::scope(|scope| {
         scope.spawn(|| {
-            let (mut byte, mut wrong) = ([0], None);
+            let (mut bytes, mut wrong) = ([0; 8], None);
             while !done.load(Ordering::Relaxed) {
-                backing.read_exact_at(&mut byte, 1_234_567).unwrap();
-                if wrong != Some(byte[0]) {
-                    wrong = Some(!byte[0]);
-                    backing.write_all_at(&[!byte[0]], 1_234_567).unwrap();
+                backing.read_exact_at(&mut bytes, 61_234_567).unwrap();
+                if wrong != Some(bytes) {
+                    bytes = bytes.map(|byte| !byte);
+                    backing.write_all_at(&bytes, 61_234_567).unwrap();
+                    wrong = Some(bytes);
                 }
                 thread::sleep(Duration::from_micros(300));
             }
@@ -63,7 +65,7 @@ fn a_byte_that_changes_behind_the_device_is_found_and_named() {
     assert_eq!(said.code, Some(5), "{}{}", said.stderr, said.stdout);
     let verification = said.json()["cells"][0]["verification"].clone();
     assert_eq!(verification["mismatches"], 1, "{verification}");
-    assert!(verification["examples"][0].as_str().unwrap().contains("corrupt at offset 1234567"), "{verification}");
+    assert!(verification["examples"][0].as_str().unwrap().contains("corrupt at offset 61234567"), "{verification}");
 }
 
 #[test]
