@@ -14,12 +14,10 @@ pub mod job_file;
 pub mod lists;
 pub mod lowering;
 pub mod options;
-pub mod problem;
 pub mod reference;
 pub mod report;
 pub mod settings;
 mod substitution;
-mod suggestion;
 pub mod switches;
 mod translation;
 pub mod value;
@@ -27,6 +25,5 @@ mod within;
 
 pub use self::{
     job::{GivenOption, Job, Jobs},
-    problem::{Note, Place, Problem, Problems},
     translation::{Surroundings, translate_command_line, translate_job_files},
 };

@@ -7,4 +7,10 @@
 
 #![forbid(unsafe_code)]
 
+pub mod diskspd;
 pub mod fio;
+pub mod found;
+pub mod problem;
+mod suggestion;
+pub mod support;
+mod xml_tree;

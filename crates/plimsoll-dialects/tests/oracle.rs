@@ -3,7 +3,10 @@
 
 use std::{collections::BTreeSet, fmt::Write as _, fs, path::Path, process::Command};
 
-use plimsoll_dialects::fio::{Jobs, Problems, Surroundings, options, translate_command_line};
+use plimsoll_dialects::{
+    fio::{Jobs, Surroundings, options, translate_command_line},
+    problem::Problems,
+};
 
 /// Says what a test could not have, and fails it where everything must be there.
 #[expect(clippy::disallowed_methods, reason = "only tests ask whether they run in continuous integration")]

@@ -19,8 +19,8 @@ use crate::{
     limit::CellLimit,
     record::{Cell, Kind, Layout, NOT_RUN, Outcome, Record, SCHEMA, Window},
     results::{
-        CpuCost, DeviceActivity, DirectionResult, ErrorCount, LatencySummary, OpenLoopResult, SlotRate, SlotSummary,
-        VerificationResult,
+        CpuCost, DeviceActivity, DirectionResult, ErrorCount, JobResult, LatencySummary, OpenLoopResult, SlotRate,
+        SlotSummary, VerificationResult,
     },
 };
 
@@ -204,6 +204,10 @@ fn count(cell: &mut Cell, sums: &mut CellSums, slot: &SlotResult) {
     for (sum, operations) in cell.worker_operations.iter_mut().zip(&slot.worker_operations) {
         *sum += operations;
     }
+    cell.job_results.resize(cell.job_results.len().max(slot.job_results.len()), JobResult::default());
+    for (sum, job) in cell.job_results.iter_mut().zip(&slot.job_results) {
+        sum.add(job);
+    }
 }
 
 fn empty_cell(plan: CellPlan) -> Cell {
@@ -229,6 +233,7 @@ fn empty_cell(plan: CellPlan) -> Cell {
         client: None,
         cache: None,
         worker_operations: Vec::new(),
+        job_results: Vec::new(),
         exposed: Vec::new(),
         open_loop: None,
         verification: None,

@@ -30,6 +30,9 @@ pub struct ClientActivity {
     pub machine_busy_ns: Option<u64>,
     /// Processors online times `span_ns`.
     pub machine_total_ns: Option<u64>,
+    /// Each processor of the machine; none where the kernel does not tell.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub processors: Vec<ProcessorActivity>,
     /// Time that the hypervisor gave to others although a processor of ours had work.
     pub steal_ns: Option<u64>,
     /// Time that the control group's CPU quota held plimsoll back. The kernel adds up what each processor was held
@@ -72,6 +75,18 @@ pub struct ClientActivity {
     pub null_operations_per_second: Option<f64>,
 }
 
+/// What one processor did in `span_ns`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ProcessorActivity {
+    /// Its number.
+    pub number: u32,
+    /// Time in which it was not idle.
+    pub busy_ns: u64,
+    /// What of that programs had, as far as the kernel's clock ticked while they ran.
+    pub user_ns: u64,
+}
+
 impl ClientActivity {
     /// Adds what another slot showed. What is not known of every slot is not known.
     pub fn add(&mut self, slot: &Self) {
@@ -90,6 +105,15 @@ impl ClientActivity {
         add_known!(pressure_cpu_ns, pressure_io_ns, pressure_memory_ns, swapped_in_bytes, swapped_out_bytes);
         add_known!(memory_high_events, memory_limit_events, memory_oom_events, device_queue_ns);
         self.span_ns += slot.span_ns;
+        for processor in &slot.processors {
+            match self.processors.iter_mut().find(|sum| sum.number == processor.number) {
+                Some(sum) => {
+                    sum.busy_ns += processor.busy_ns;
+                    sum.user_ns += processor.user_ns;
+                }
+                None => self.processors.push(*processor),
+            }
+        }
         self.process_ns += slot.process_ns;
         self.major_faults += slot.major_faults;
         self.voluntary_switches += slot.voluntary_switches;

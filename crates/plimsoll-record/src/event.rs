@@ -14,7 +14,9 @@ use crate::{
     environment::Environment,
     judgement::Judgement,
     record::{Asked, Outcome, Resumption, Tool},
-    results::{self, CpuCost, DeviceActivity, ErrorCount, Finding, Interval, OpenLoopResult, VerificationResult},
+    results::{
+        self, CpuCost, DeviceActivity, ErrorCount, Finding, Interval, JobResult, OpenLoopResult, VerificationResult,
+    },
 };
 
 /// Something that happened in a run. `cell` is an index into the plan's cells.
@@ -212,6 +214,9 @@ pub struct SlotResult {
     /// Reads and writes that each worker completed in the measured time.
     #[serde(default)]
     pub worker_operations: Vec<u64>,
+    /// What each job did in the measured time, where there are several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub job_results: Vec<JobResult>,
     /// Latencies of the reads and writes that completed in each measured second, kept where the seconds and not the
     /// slots tell how sure percentiles are.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -21,8 +21,8 @@ use crate::{
     latencies::Exposed,
     limit::CellLimit,
     results::{
-        self, CpuCost, DeviceActivity, DirectionResult, ErrorCount, Finding, Interval, OpenLoopResult, SlotSummary,
-        VerificationResult,
+        self, CpuCost, DeviceActivity, DirectionResult, ErrorCount, Finding, Interval, JobResult, OpenLoopResult,
+        SlotSummary, VerificationResult,
     },
 };
 
@@ -192,6 +192,9 @@ pub struct Cell {
     /// Reads and writes that each worker completed in the measured time.
     #[serde(default)]
     pub worker_operations: Vec<u64>,
+    /// What each job did in the measured time, where there are several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub job_results: Vec<JobResult>,
     /// What a closed loop's percentiles hide: how long requests would wait that arrive at any moment. Absent in an open
     /// loop, whose percentiles hide nothing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

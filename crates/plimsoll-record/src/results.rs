@@ -130,6 +130,71 @@ impl DirectionResult {
     }
 }
 
+/// What one job of several did in the measured time.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct JobResult {
+    /// Reads.
+    pub read: Option<JobDirection>,
+    /// Writes.
+    pub write: Option<JobDirection>,
+}
+
+impl JobResult {
+    /// Adds what the same job did in another slot, or another worker in the same one.
+    pub fn add(&mut self, other: &Self) {
+        for (sum, other) in [(&mut self.read, &other.read), (&mut self.write, &other.write)] {
+            let Some(other) = other else { continue };
+            sum.get_or_insert_default().add(other);
+        }
+    }
+}
+
+/// What one direction of a job did.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct JobDirection {
+    /// Operations that completed in the measured time.
+    pub operations: u64,
+    /// Bytes they transferred.
+    pub bytes: u64,
+    /// Operations that were timed: those that started in the measured time.
+    pub timed: u64,
+    /// Their mean latency.
+    pub latency_mean_ns: f64,
+    /// Standard deviation of their latencies; 0 below two of them.
+    pub latency_stddev_ns: f64,
+}
+
+impl JobDirection {
+    /// So many operations with these latencies.
+    pub fn of(operations: u64, bytes: u64, histogram: &LatencyHistogram) -> Self {
+        Self {
+            operations,
+            bytes,
+            timed: histogram.count(),
+            latency_mean_ns: histogram.mean_ns().unwrap_or(0.0),
+            latency_stddev_ns: histogram.stddev_ns().unwrap_or(0.0),
+        }
+    }
+
+    /// Adds other operations of the same kind.
+    pub fn add(&mut self, other: &Self) {
+        let squares = |of: &Self| of.latency_stddev_ns.powi(2) * (of.timed as f64 - 1.0).max(0.0);
+        let timed = (self.timed + other.timed) as f64;
+        if timed > 0.0 {
+            let apart = other.latency_mean_ns - self.latency_mean_ns;
+            let between = apart.powi(2) * self.timed as f64 * other.timed as f64 / timed;
+            let squares = squares(self) + squares(other) + between;
+            self.latency_mean_ns += apart * other.timed as f64 / timed;
+            self.latency_stddev_ns = if timed > 1.0 { (squares / (timed - 1.0)).sqrt() } else { 0.0 };
+        }
+        self.timed += other.timed;
+        self.operations += other.operations;
+        self.bytes += other.bytes;
+    }
+}
+
 /// Mean number of operations in flight: the time that all of them took together, divided by the measured time (Little's
 /// law). `None` when no time was measured.
 ///

@@ -18,12 +18,12 @@ use plimsoll_io::{
     process_usage::{ProcessIo, ProcessUsage},
 };
 use plimsoll_record::{
-    client::ClientActivity,
+    client::{ClientActivity, ProcessorActivity},
     results::{CpuCost, DeviceActivity},
 };
 use rustix::param::{clock_ticks_per_second, page_size};
 
-use self::parse::{MachineTicks, machine_ticks, named, pressure_some_ns};
+use self::parse::{MachineTicks, ProcessorTicks, machine_ticks, named, pressure_some_ns};
 use crate::machine::cgroup::{Groups, throttled_ns};
 
 /// All counters at one moment.
@@ -151,13 +151,14 @@ impl Counters {
         };
         let memory = |of: fn(&MemoryEvents) -> Option<u64>| difference(of(&self.memory), of(&earlier.memory));
         let span_ns = self.moment_ns.saturating_sub(earlier.moment_ns);
-        let machine_total_ns = self.machine.map(|machine| machine.processors * span_ns);
+        let machine_total_ns = self.machine.as_ref().map(|machine| machine.processors.len() as u64 * span_ns);
         let machine_idle_ns = self.ticks_since(earlier, |ticks| ticks.idle);
         ClientActivity {
             span_ns,
             process_ns: cpu.user_ns + cpu.system_ns,
             machine_busy_ns: machine_total_ns.zip(machine_idle_ns).map(|(total, idle)| total.saturating_sub(idle)),
             machine_total_ns,
+            processors: self.processors_since(earlier, span_ns),
             steal_ns: cpu.steal_ns,
             throttled_ns: cpu.throttled_ns,
             throttled_periods: throttled.map(|throttled| throttled.periods),
@@ -180,7 +181,19 @@ impl Counters {
     /// The kernel lets the idle time of a processor go back a little now and then, which is no growth.
     fn ticks_since(&self, earlier: &Self, of: fn(&MachineTicks) -> u64) -> Option<u64> {
         let (later, earlier) = (self.machine.as_ref().map(of)?, earlier.machine.as_ref().map(of)?);
-        Some(later.saturating_sub(earlier) * (1_000_000_000 / clock_ticks_per_second().max(1)))
+        Some(later.saturating_sub(earlier) * tick_ns())
+    }
+
+    /// Each processor that was there all the time.
+    fn processors_since(&self, earlier: &Self, span_ns: u64) -> Vec<ProcessorActivity> {
+        let (Some(later), Some(earlier)) = (&self.machine, &earlier.machine) else { return Vec::new() };
+        let since = |later: &ProcessorTicks| {
+            let before = earlier.processors.iter().find(|before| before.number == later.number)?;
+            let busy_ns = span_ns.saturating_sub(later.idle.saturating_sub(before.idle) * tick_ns());
+            let user_ns = later.user.saturating_sub(before.user) * tick_ns();
+            Some(ProcessorActivity { number: later.number, busy_ns, user_ns: user_ns.min(busy_ns) })
+        };
+        later.processors.iter().filter_map(since).collect()
     }
 
     /// The group on the way up that was held back longest. Several at once hold the process back no longer than the
@@ -201,6 +214,10 @@ impl Counters {
         let ((device, later), (device_before, before)) = (self.device?, earlier.device?);
         (device == device_before).then(|| later.since(&before))
     }
+}
+
+fn tick_ns() -> u64 {
+    1_000_000_000 / clock_ticks_per_second().max(1)
 }
 
 fn activity(device: BackingDevice, done: DiskCounters) -> DeviceActivity {
@@ -278,13 +295,19 @@ mod tests {
         Some(Throttled { time_ns, periods })
     }
 
+    /// Two processors that were idle for as long.
+    fn machine(idle: u64, steal: u64) -> MachineTicks {
+        let processors = (0..2).map(|number| ProcessorTicks { number, user: 0, idle: idle / 2 }).collect();
+        MachineTicks { processors, idle, steal }
+    }
+
     fn counters() -> Counters {
         Counters {
             moment_ns: 1000,
             process: ProcessUsage::default(),
             io: Some(ProcessIo { read_bytes: 100, ..ProcessIo::default() }),
             throttled: vec![throttled(100, 1), None, throttled(50, 1)],
-            machine: Some(MachineTicks { processors: 2, idle: 90, steal: 3 }),
+            machine: Some(machine(90, 3)),
             pressure: Pressure { cpu_ns: Some(10), io_ns: None, memory_ns: Some(30) },
             swap: Swap { in_pages: Some(4), out_pages: None },
             memory: MemoryEvents { high: Some(1), limit: None, oom: Some(2) },
@@ -326,16 +349,18 @@ mod tests {
         let mut later = counters();
         later.moment_ns = 1_000_001_000;
         later.io = Some(ProcessIo { read_bytes: 8192, ..ProcessIo::default() });
-        later.machine = Some(MachineTicks { processors: 2, idle: 120, steal: 5 });
+        later.machine = Some(machine(120, 5));
         later.swap = Swap { in_pages: Some(6), out_pages: Some(1) };
         later.memory = MemoryEvents { high: Some(4), limit: Some(1), oom: Some(2) };
         let cost = later.since(&earlier);
-        let tick_ns = 1_000_000_000 / clock_ticks_per_second();
+        let tick_ns = tick_ns();
         assert_eq!(cost.cpu.steal_ns, Some(2 * tick_ns));
         let client = cost.client;
         assert_eq!((client.span_ns, client.steal_ns), (1_000_000_000, Some(2 * tick_ns)));
         let (busy_ns, total_ns) = (2_000_000_000 - 30 * tick_ns, 2_000_000_000);
         assert_eq!((client.machine_busy_ns, client.machine_total_ns), (Some(busy_ns), Some(total_ns)));
+        let busy = |number| ProcessorActivity { number, busy_ns: 1_000_000_000 - 15 * tick_ns, user_ns: 0 };
+        assert_eq!(client.processors, [busy(0), busy(1)]);
         assert_eq!((client.swapped_in_bytes, client.swapped_out_bytes), (Some(2 * page_size() as u64), None));
         let memory = (client.memory_high_events, client.memory_limit_events, client.memory_oom_events);
         assert_eq!(memory, (Some(3), None, Some(0)));

@@ -291,7 +291,8 @@ impl Doing<'_> {
 
     /// What the slot itself and the kernel's counters say.
     fn result(&self, slot: Slot, outcome: SlotOutcome, cost: SlotCost) -> SlotResult {
-        let SlotOutcome { tally, from_ns, elapsed_ns, seconds, verification, client, worker_operations, .. } = outcome;
+        let SlotOutcome { tally, from_ns, elapsed_ns, seconds, verification, client, .. } = outcome;
+        let SlotOutcome { worker_operations, job_results, .. } = outcome;
         let open = tally.open_loop.intended > 0;
         SlotResult {
             cell: slot.cell,
@@ -305,6 +306,7 @@ impl Doing<'_> {
             device: cost.device,
             client,
             worker_operations,
+            job_results,
             seconds,
             service: open.then_some(tally.service),
             open_loop: open.then_some(tally.open_loop),

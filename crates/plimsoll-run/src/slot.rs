@@ -25,7 +25,7 @@ use plimsoll_io::{
 use plimsoll_measure::latency::{CompactHistogram, Percentile};
 use plimsoll_record::{
     client::ClientActivity,
-    results::{Interval, VerificationResult},
+    results::{Interval, JobDirection, JobResult, VerificationResult},
 };
 use plimsoll_workload::{
     content::ContentSource,
@@ -47,7 +47,7 @@ use crate::{
     kept_seconds::KeptSeconds,
     names::NamedFiles,
     stops::Stops,
-    tally::{INTERVAL_NS, IntervalTally, SlotTally},
+    tally::{DirectionTally, INTERVAL_NS, IntervalTally, SlotTally},
     timing::{Cut, Timing},
     worker::{Assignment, Wires, Worker},
 };
@@ -144,6 +144,8 @@ pub struct SlotOutcome {
     pub client: Option<ClientActivity>,
     /// Reads and writes that each worker completed in the measured time.
     pub worker_operations: Vec<u64>,
+    /// What each job did in the measured time, where there are several.
+    pub job_results: Vec<JobResult>,
     /// Processor time of all workers in the measured time.
     pub worker_cpu_ns: u64,
     /// What engines could not have as asked.
@@ -295,7 +297,7 @@ pub fn visit_from(
             (None, Some(timing)) => {
                 let reports: Vec<_> = reports.into_iter().flatten().collect();
                 let (stalled_seconds, seconds) = gathered;
-                Ok(Some(SlotOutcome { stalled_seconds, seconds, ..add_up(timing, reports, client) }))
+                Ok(Some(SlotOutcome { stalled_seconds, seconds, ..add_up(timing, crew.lanes, reports, client) }))
             }
             // A thread that failed has told why.
             (None, None) => Ok(None),
@@ -315,13 +317,14 @@ fn timing(setup: &SlotSetup<'_>, start_ns: u64) -> Timing {
     Timing { start_ns, from_ns, until_ns: setup.measured_ns.map(|measured| from_ns + measured) }
 }
 
-fn add_up(timing: Timing, reports: Vec<WorkerReport>, mut client: Option<ClientActivity>) -> SlotOutcome {
+fn add_up(timing: Timing, lanes: u32, reports: Vec<WorkerReport>, mut client: Option<ClientActivity>) -> SlotOutcome {
     let processors: Vec<WorkerUse> = reports.iter().filter_map(|report| report.processor).collect();
     if let Some(client) = &mut client {
         client::add_workers(client, &processors);
     }
     let done = |report: &WorkerReport| report.tally.read.operations + report.tally.write.operations;
     let worker_operations = reports.iter().map(done).collect();
+    let job_results = if reports.len() > lanes as usize { job_results(&reports, lanes) } else { Vec::new() };
     let worker_cpu_ns = processors.iter().map(|worker| worker.cpu_ns).sum();
     let mut tally = SlotTally::new();
     let mut verification: Option<VerificationResult> = None;
@@ -352,9 +355,29 @@ fn add_up(timing: Timing, reports: Vec<WorkerReport>, mut client: Option<ClientA
         verification,
         client,
         worker_operations,
+        job_results,
         worker_cpu_ns,
         notes,
     }
+}
+
+/// What the workers of each job did together.
+fn job_results(reports: &[WorkerReport], lanes: u32) -> Vec<JobResult> {
+    let direction = |tally: &DirectionTally| {
+        let is_there = tally.operations > 0 || tally.histogram.count() > 0;
+        is_there.then(|| JobDirection::of(tally.operations, tally.bytes, &tally.histogram))
+    };
+    let of_worker = |report: &WorkerReport| JobResult {
+        read: direction(&report.tally.read),
+        write: direction(&report.tally.write),
+    };
+    let of_job = |workers: &[WorkerReport]| {
+        workers.iter().map(of_worker).fold(JobResult::default(), |mut sum, worker| {
+            sum.add(&worker);
+            sum
+        })
+    };
+    reports.chunks(lanes.max(1) as usize).map(of_job).collect()
 }
 
 /// A worker's ends of the channels.

@@ -54,6 +54,13 @@ pub enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENT")]
         arguments: Vec<OsString>,
     },
+    /// Run diskspd's command lines and XML profiles, and print what diskspd prints
+    #[command(disable_help_flag = true)]
+    Diskspd {
+        /// Arguments as diskspd takes them
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENT")]
+        arguments: Vec<OsString>,
+    },
     /// List the runs of the history
     History(history::HistoryArguments),
     /// Show a run of the history

@@ -13,6 +13,8 @@ use crate::{
 
 mod baseline;
 mod compare;
+mod dialect;
+pub mod diskspd;
 mod doctor;
 mod export;
 pub mod fio;
@@ -38,6 +40,7 @@ pub fn dispatch(cli: Cli, printer: Printer) -> anyhow::Result<Exit> {
             return run::run(&arguments, &state, printer);
         }
         Command::Fio { arguments } => return Ok(fio::main(&arguments)),
+        Command::Diskspd { arguments } => return Ok(diskspd::main(&arguments)),
         Command::Compare(arguments) => {
             let (answer, ending) = compare::run(&arguments, &state.history, printer)?;
             exit = ending;

@@ -26,6 +26,9 @@ fn main() -> ExitCode {
     if let Some(arguments) = commands::fio::arguments(&arguments) {
         return commands::fio::main(arguments).into();
     }
+    if let Some(arguments) = commands::diskspd::arguments(&arguments) {
+        return commands::diskspd::main(arguments).into();
+    }
     let cli = Cli::parse();
     let printer = Printer::new(cli.shared.quiet);
     if let Err(error) = stop::outlive_file_size_limit() {

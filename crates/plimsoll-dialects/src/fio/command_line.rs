@@ -3,9 +3,12 @@
 use super::{
     job_file,
     options::{self, Entry},
+    switches::{Argument, SWITCHES, Switch, Switches},
+};
+use crate::{
     problem::{COMMAND_LINE, Note, Place, Problem, Wrong},
     suggestion,
-    switches::{Argument, SWITCHES, Switch, Switches},
+    support::Support,
 };
 
 /// Words of a command line.
@@ -134,7 +137,7 @@ impl CommandLine {
     fn switch(&mut self, switch: &Switch, value: Option<&str>, place: Place) {
         if let Err(wrong) = switch.put(value, &mut self.switches) {
             self.problems.push(wrong.at(place));
-        } else if let options::Support::Ignored(reason) = switch.support {
+        } else if let Support::Ignored(reason) = switch.support {
             self.notes.push(Note { place, text: format!("--{} is ignored: {reason}", switch.name) });
         }
     }

@@ -1,6 +1,6 @@
 //! Arithmetic in values: `(4*1024)k`, `(60+30)s`; and, without units, around `$mb_memory` and its like.
 
-use super::problem::Wrong;
+use crate::problem::Wrong;
 
 /// Nested parentheses, so that no input overflows the stack.
 const DEPTH_MAX: usize = 64;

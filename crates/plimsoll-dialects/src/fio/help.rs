@@ -3,11 +3,11 @@
 use std::fmt::Write as _;
 
 use super::{
-    options::{self, Entry, Support},
+    options::{self, Entry},
     settings::Engine,
-    suggestion,
     switches::{Argument, SWITCHES},
 };
+use crate::{suggestion, support::Support};
 
 const USAGE: &str = "\
 Usage: plimsoll fio [SWITCH]... [--name=JOB [--OPTION=VALUE]...]... [JOB FILE]...
@@ -56,7 +56,7 @@ pub fn option(name: Option<&str>) -> String {
 /// What an option does, or why it is not taken.
 fn what(entry: &Entry) -> String {
     match entry.support {
-        Support::Refused(reason) => format!("refused: {reason}"),
+        Support::Refused(_) => entry.support.to_string(),
         _ => entry.help.to_owned(),
     }
 }
@@ -64,8 +64,7 @@ fn what(entry: &Entry) -> String {
 fn explained(entry: &Entry) -> String {
     let support = match entry.support {
         Support::Exact | Support::Refused(_) => String::new(),
-        Support::Approximate(reason) => format!("approximate: {reason}"),
-        Support::Ignored(reason) => format!("ignored: {reason}"),
+        Support::Approximate(_) | Support::Ignored(_) => entry.support.to_string(),
     };
     let lines = [
         (entry.name, what(entry)),

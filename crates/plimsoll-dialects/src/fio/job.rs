@@ -1,10 +1,7 @@
 //! Jobs as they will be done: settings, what was given for the echo in reports, and the group of each.
 
-use super::{
-    problem::{Note, Place},
-    settings::Settings,
-    switches::Switches,
-};
+use super::{settings::Settings, switches::Switches};
+use crate::problem::{Note, Place};
 
 /// An option as it was given, for the echo in reports.
 #[derive(Clone, Debug, PartialEq, Eq)]

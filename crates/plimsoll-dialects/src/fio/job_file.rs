@@ -1,8 +1,7 @@
 //! A job file as sections of options, each with its place; nothing is interpreted but the layout.
 
+use crate::problem::{Place, Problem, Wrong};
 use std::sync::Arc;
-
-use super::problem::{Place, Problem, Wrong};
 
 /// Bytes of a job file and of everything that it includes.
 pub const BYTES_MAX: usize = 1 << 20;

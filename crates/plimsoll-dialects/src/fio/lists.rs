@@ -2,7 +2,8 @@
 
 use plimsoll_workload::units::ByteCount;
 
-use super::{problem::Wrong, value::Reading};
+use super::value::Reading;
+use crate::problem::Wrong;
 
 /// Entries of a `bssplit` in one direction.
 const BLOCK_SPLIT_MAX: usize = 64;

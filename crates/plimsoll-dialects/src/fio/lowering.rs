@@ -20,34 +20,12 @@ use plimsoll_workload::{
 use self::{amount::Amount, files::FileSet};
 use super::{
     job::{Job, Jobs},
-    problem::{Note, Problem, Problems, Wrong},
     settings::{Checksum, Engine},
 };
-
-/// What lies at a path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Found {
-    /// Which kind of thing.
-    pub kind: FoundKind,
-    /// Its bytes; of a directory those that are free.
-    pub size_bytes: u64,
-}
-
-/// The kinds of things that paths lead to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FoundKind {
-    /// A directory.
-    Directory,
-    /// A regular file.
-    File,
-    /// A block device.
-    Device,
-    /// Anything else.
-    Other,
-}
-
-/// Looks at a path; `None` when nothing is there.
-pub type Look<'a> = dyn Fn(&str) -> Option<Found> + 'a;
+use crate::{
+    found::Look,
+    problem::{Note, Problem, Problems, Wrong},
+};
 
 /// Which job and clone a cell of the plan is from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -21,11 +21,10 @@ use plimsoll_workload::units::Extent;
 pub(super) use self::course::CLONES_MAX;
 pub use self::kind::{Kind, Value};
 use super::{
-    problem::Wrong,
     settings::{Engine, Settings},
-    suggestion,
     value::Reading,
 };
+use crate::{problem::Wrong, suggestion, support::Support};
 
 /// What an option is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,19 +77,6 @@ impl Category {
             Self::Engine => "Options of engines",
         }
     }
-}
-
-/// How far an option is honoured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Support {
-    /// As fio does it.
-    Exact,
-    /// Not quite as fio does it, for a reason.
-    Approximate(&'static str),
-    /// Taken and echoed, but without effect, for a reason.
-    Ignored(&'static str),
-    /// Not taken, for a reason.
-    Refused(&'static str),
 }
 
 /// What an option does to the settings of a job.

@@ -3,9 +3,10 @@
 use std::fmt::Write as _;
 
 use super::{
-    options::{self, Category, Entry, Support},
+    options::{self, Category, Entry},
     switches::{Argument, SWITCHES, Switch},
 };
+use crate::support::Support;
 
 const HEAD: &str = "\
 # fio's job files and command lines
@@ -64,7 +65,7 @@ pub fn page() -> String {
         for entry in rows {
             let default = entry.default.map_or_else(String::new, |default| format!("`{default}`"));
             let (help, form) = (entry.help, escaped(&entry.kind.form()));
-            let _ = writeln!(page, "| {}: {help} | {form} | {default} | {} |", names(entry), support(entry.support));
+            let _ = writeln!(page, "| {}: {help} | {form} | {default} | {} |", names(entry), entry.support);
         }
     }
     page.push_str("\n## Refused\n\n| option | why |\n|---|---|\n");
@@ -82,7 +83,7 @@ pub fn page() -> String {
     page.push_str("\n## Switches of the command line\n\n| switch | support |\n|---|---|\n");
     for switch in SWITCHES {
         let colon = if switch.help.is_empty() { "" } else { ": " };
-        let _ = writeln!(page, "| {}{colon}{} | {} |", switch_form(switch), switch.help, support(switch.support));
+        let _ = writeln!(page, "| {}{colon}{} | {} |", switch_form(switch), switch.help, switch.support);
     }
     page
 }
@@ -100,15 +101,6 @@ fn names(entry: &Entry) -> String {
         let _ = write!(names, " ({})", entry.engines.join(", "));
     }
     names
-}
-
-fn support(support: Support) -> String {
-    match support {
-        Support::Exact => "exact".into(),
-        Support::Approximate(reason) => format!("approximate: {reason}"),
-        Support::Ignored(reason) => format!("ignored: {reason}"),
-        Support::Refused(reason) => format!("refused: {reason}"),
-    }
 }
 
 fn switch_form(switch: &Switch) -> String {

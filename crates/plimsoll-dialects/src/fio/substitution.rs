@@ -1,9 +1,7 @@
 //! `${NAME}` from the environment, and `$pagesize`, `$mb_memory` and `$ncpus`, with arithmetic around them.
 
-use super::{
-    expression::{Quantity, evaluate},
-    problem::Wrong,
-};
+use super::expression::{Quantity, evaluate};
+use crate::problem::Wrong;
 
 /// The longest text that an option may have after substitution, so that no environment grows without bounds.
 const TEXT_MAX: usize = 1 << 16;

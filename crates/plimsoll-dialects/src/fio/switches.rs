@@ -2,11 +2,8 @@
 
 use plimsoll_workload::units::Span;
 
-use super::{
-    options::Support,
-    problem::Wrong,
-    value::{Reading, TimeUnit},
-};
+use super::value::{Reading, TimeUnit};
+use crate::{problem::Wrong, support::Support};
 
 /// Everything that the switches said.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -8,12 +8,15 @@ use super::{
     command_line::{self, CommandLine, Group},
     job::{GivenOption, Job, Jobs},
     job_file::{self, OPTIONS_MAX, OptionLine, PROBLEMS_MAX, ReadFile, Section},
-    options::{self, CLONES_MAX, Entry, Support},
-    problem::{COMMAND_LINE, Note, Place, Problem, Problems, Wrong},
+    options::{self, CLONES_MAX, Entry},
     settings::Settings,
     substitution::{Values, substitute},
     switches::{Override, Switches},
     within,
+};
+use crate::{
+    problem::{COMMAND_LINE, Note, Place, Problem, Problems, Wrong},
+    support::Support,
 };
 
 /// For how many problems the nearest known word is looked for, which takes time.

@@ -2,10 +2,8 @@
 
 use plimsoll_workload::units::{ByteCount, Span};
 
-use super::{
-    expression::{Quantity, evaluate},
-    problem::Wrong,
-};
+use super::expression::{Quantity, evaluate};
+use crate::problem::Wrong;
 
 /// What `k` means. At 1024, fio's default, `KiB` means 1000: it swaps the two.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

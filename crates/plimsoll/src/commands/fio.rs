@@ -12,40 +12,38 @@ use std::{
     collections::HashSet,
     ffi::OsString,
     fs,
-    io::{self, IsTerminal, Read},
+    io::{self, IsTerminal},
     ops::ControlFlow,
-    os::unix::fs::MetadataExt as _,
     path::Path,
 };
 
 use anyhow::Context;
-use jiff::{Timestamp, tz::TimeZone};
-use plimsoll_dialects::fio::{
-    self, Jobs, Problems, Surroundings, job_file,
-    lowering::{self, Found, FoundKind, Lowered},
-    report::{self, Reported, Rest},
-    settings::LogName,
-    switches::{Question, Switches},
+use jiff::tz::TimeZone;
+use plimsoll_dialects::{
+    fio::{
+        self, Jobs, Surroundings, job_file,
+        lowering::{self, Lowered},
+        report::{self, Reported, Rest},
+        settings::LogName,
+        switches::{Question, Switches},
+    },
+    problem::Problems,
 };
 use plimsoll_history::location::HistoryLocation;
-use plimsoll_io::{cpu, target};
-use plimsoll_record::record::{Asked, Outcome, Record};
-use plimsoll_run::{
-    machine,
-    run::{RunRequest, prepare_files},
-    target_facts,
-};
-use plimsoll_workload::{
-    certainty::Certainty, file_names::FileNames, plan::Plan, plan_file::PlanFile, settings::Effort, workload::Workload,
-};
-use uuid::Uuid;
+use plimsoll_io::cpu;
+use plimsoll_record::record::{Outcome, Record};
+use plimsoll_run::run::{RunRequest, prepare_files};
+use plimsoll_workload::plan_file::PlanFile;
 
 use self::{
     latency_target::{DepthSearch, LatencyTarget},
     output::Output,
     watching::Watching,
 };
-use super::run::{check_pinning, measure, measure_and_show, pod, random_seed, tool};
+use super::{
+    dialect,
+    run::{measure, measure_and_show},
+};
 use crate::{
     cli::SharedArguments,
     environment_variables as environment,
@@ -63,11 +61,7 @@ const VERSION: &str = concat!("fio-3.40-plimsoll-", env!("CARGO_PKG_VERSION"));
 
 /// The arguments for fio, when the program was called by its name, or by `plimsoll fio`.
 pub fn arguments(all: &[OsString]) -> Option<&[OsString]> {
-    let (program, rest) = all.split_first()?;
-    if Path::new(program).file_name().is_some_and(|name| name == "fio") {
-        return Some(rest);
-    }
-    rest.split_first().filter(|(command, _)| *command == "fio").map(|(_, rest)| rest)
+    dialect::arguments(all, "fio")
 }
 
 /// Does what fio's command line says. The exit code is fio's: 0 or 1, and 128 after an interruption.
@@ -87,14 +81,11 @@ pub fn main(arguments: &[OsString]) -> Exit {
 }
 
 fn run(arguments: &[OsString], printer: Printer) -> anyhow::Result<Exit> {
-    let words = arguments.iter().map(|word| {
-        word.to_str().map(str::to_owned).with_context(|| format!("{word:?} is not valid UTF-8: write it another way"))
-    });
-    let words = words.collect::<anyhow::Result<Vec<String>>>()?;
+    let words = dialect::words(arguments)?;
     let jobs = match translate(&words)? {
         Ok(jobs) => jobs,
         Err(problems) => {
-            tell(&problems, printer);
+            dialect::tell(&problems, printer);
             return Ok(Exit::Failure);
         }
     };
@@ -111,7 +102,7 @@ fn run(arguments: &[OsString], printer: Printer) -> anyhow::Result<Exit> {
     if switches.is_parse_only {
         return Ok(Exit::Success);
     }
-    let lowered = match lowering::lower(&jobs, &look) {
+    let lowered = match lowering::lower(&jobs, &dialect::look) {
         Ok(lowered) => lowered,
         Err(problems) => {
             refuse(&jobs, &problems, printer)?;
@@ -119,7 +110,7 @@ fn run(arguments: &[OsString], printer: Printer) -> anyhow::Result<Exit> {
         }
     };
     if switches.to_plan {
-        printer.answer(plan_file(&jobs, &lowered)?).map_err(OutputLost)?;
+        printer.answer(dialect::plan_text(&lowered.plan, &notes(&jobs, &lowered))?).map_err(OutputLost)?;
         return Ok(Exit::Success);
     }
     let notes = notes(&jobs, &lowered);
@@ -176,7 +167,7 @@ fn tell_and_do(telling: Telling<'_>, printer: Printer) -> anyhow::Result<Exit> {
 
 /// Reports of jobs that no plan can say.
 fn refuse(jobs: &Jobs, problems: &Problems, printer: Printer) -> anyhow::Result<()> {
-    tell(problems, printer);
+    dialect::tell(problems, printer);
     if jobs.switches.to_plan {
         return Ok(());
     }
@@ -194,7 +185,7 @@ fn refuse(jobs: &Jobs, problems: &Problems, printer: Printer) -> anyhow::Result<
 fn translate(words: &[String]) -> anyhow::Result<Result<Jobs, Problems>> {
     let facts = rustix::system::sysinfo();
     let environment = |name: &str| environment::get(name).and_then(|value| value.into_string().ok());
-    let mut read_file = |name: &str| read_job_file(name);
+    let mut read_file = |name: &str| dialect::read_file(name, job_file::BYTES_MAX);
     let mut surroundings = Surroundings {
         environment: &environment,
         page_size_bytes: rustix::param::page_size() as u64,
@@ -203,31 +194,6 @@ fn translate(words: &[String]) -> anyhow::Result<Result<Jobs, Problems>> {
         read_file: &mut read_file,
     };
     Ok(fio::translate_command_line(words, &mut surroundings))
-}
-
-/// The content of a job file; `None` when there is no such file.
-fn read_job_file(name: &str) -> Result<Option<Vec<u8>>, String> {
-    // One byte more is enough to be refused: what never ends is not read to its end.
-    let read = |file: &mut dyn Read| {
-        let mut text = Vec::new();
-        file.take(job_file::BYTES_MAX as u64 + 1).read_to_end(&mut text).map(|_| Some(text))
-    };
-    let text = if name == "-" {
-        read(&mut io::stdin().lock())
-    } else {
-        fs::File::open(name).and_then(|mut file| read(&mut file))
-    };
-    match text {
-        Ok(text) => Ok(text),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error.to_string()),
-    }
-}
-
-fn tell(problems: &Problems, printer: Printer) {
-    for problem in &problems.0 {
-        printer.error(&anyhow::anyhow!("{problem}"));
-    }
 }
 
 fn answer(question: &Question) -> String {
@@ -239,35 +205,11 @@ fn answer(question: &Question) -> String {
     }
 }
 
-/// What lies at a path.
-fn look(path: &str) -> Option<Found> {
-    let metadata = fs::metadata(path).ok()?;
-    let kind = metadata.file_type();
-    if kind.is_dir() {
-        let free = rustix::fs::statvfs(path).map_or(0, |facts| facts.f_bavail.saturating_mul(facts.f_frsize));
-        return Some(Found { kind: FoundKind::Directory, size_bytes: free });
-    }
-    if kind.is_file() {
-        return Some(Found { kind: FoundKind::File, size_bytes: metadata.len() });
-    }
-    let facts = target::facts(Path::new(path)).ok();
-    match facts.and_then(|facts| facts.size_bytes) {
-        Some(size_bytes) => Some(Found { kind: FoundKind::Device, size_bytes }),
-        None => Some(Found { kind: FoundKind::Other, size_bytes: 0 }),
-    }
-}
-
 /// What is not quite as fio does it, each once.
 fn notes(jobs: &Jobs, lowered: &Lowered) -> Vec<String> {
     let mut told = HashSet::new();
     let all = jobs.notes.iter().chain(&lowered.notes).map(ToString::to_string);
     all.filter(|note| told.insert(note.clone())).collect()
-}
-
-/// The native plan that says the same, with what it says differently as comments.
-fn plan_file(jobs: &Jobs, lowered: &Lowered) -> anyhow::Result<String> {
-    let comments: String = notes(jobs, lowered).iter().map(|note| format!("# {note}\n")).collect();
-    Ok(comments + &toml::to_string(&lowered.plan).context("write the plan")?)
 }
 
 /// Finds out before the run that a log cannot be written after it.
@@ -331,44 +273,9 @@ fn execute(
     Ok(Some((record, saved != Saved::Nowhere)))
 }
 
-/// Bytes of the files of a plan that are in a directory already.
-fn held_bytes(plan: &PlanFile, directory: &str) -> u64 {
-    let workloads = plan.workloads.iter().filter(|workload| workload.target.as_deref() == Some(directory));
-    // Holes need no room as long as nothing is written into them.
-    let counts_holes = workloads.clone().all(target_facts::only_reads_named_files);
-    let mut names: Vec<String> =
-        workloads.filter_map(|workload| workload.file_names.as_ref()).flat_map(FileNames::iter).collect();
-    names.sort_unstable();
-    names.dedup();
-    let held = |facts: fs::Metadata| (facts.blocks() * 512).max(if counts_holes { facts.len() } else { 0 });
-    names.iter().map(|name| fs::metadata(Path::new(directory).join(name)).map_or(0, held)).sum()
-}
-
 /// What is to be run for one of the plans.
 fn request(plan_file: &PlanFile, lowered: &Lowered, state: &State) -> anyhow::Result<RunRequest> {
-    let mut targets = target_facts::gather(&plan_file.targets, &plan_file.workloads)?;
-    for (target, path) in targets.iter_mut().zip(&plan_file.targets) {
-        // Files that are there need no more room.
-        target.free_bytes = target.free_bytes.map(|free| free.saturating_add(held_bytes(plan_file, path)));
-    }
-    let certainty = Certainty { max_time: plan_file.max_time, ..Certainty::of(Effort::Standard) };
-    let workloads: Vec<Workload> = plan_file.workloads.clone();
-    check_pinning(&workloads).context("cpus_allowed names what is not there")?;
-    let plan = Plan::resolve(&targets, &workloads, &certainty, random_seed()?)?;
-    Ok(RunRequest {
-        id: Uuid::now_v7(),
-        started: Timestamp::now(),
-        tool: tool(),
-        name: None,
-        tags: [("dialect".to_owned(), "fio".to_owned())].into(),
-        environment: machine::gather(&targets, &pod()),
-        plan,
-        asked: Asked { targets: plan_file.targets.clone(), workloads, background: None, certainty },
-        destroy: plan_file.destroy.iter().map(Into::into).collect(),
-        keep_files: lowered.keeps_files,
-        state_directory: state.directory.clone(),
-        resuming: None,
-    })
+    dialect::request(plan_file, "fio", lowered.keeps_files, state)
 }
 
 /// The plan at the depth whose latency stays below the target, or the record of a trial that was interrupted. Trials

@@ -8,9 +8,9 @@ use plimsoll_workload::{
 use super::files::FileSet;
 use crate::fio::{
     job::Job,
-    problem::Wrong,
     settings::{Distribution, Engine, Step},
 };
+use crate::problem::Wrong;
 
 /// Sizes in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

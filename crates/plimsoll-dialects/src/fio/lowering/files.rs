@@ -10,11 +10,14 @@ use plimsoll_workload::{
     workload::Workload,
 };
 
-use super::{Found, FoundKind, Look, amount::Amount};
+use super::amount::Amount;
 use crate::fio::{
     job::Job,
-    problem::Wrong,
     settings::{Checksum, Engine, FileService, Preallocation},
+};
+use crate::{
+    found::{Found, FoundKind, Look},
+    problem::Wrong,
 };
 
 /// How much of what is free is filled, where all of it is to be: file systems need some of it for themselves.

@@ -207,12 +207,16 @@ const _: fn(Report) = |report| {
 mod tests {
     use std::collections::BTreeSet;
 
-    use crate::fio::{
-        Surroundings,
-        lowering::{Found, FoundKind, Lowered, lower},
-        options::{Support, all},
+    use crate::{
+        fio::{
+            Surroundings,
+            lowering::{Lowered, lower},
+            options::all,
+            translate_command_line,
+        },
+        found::{Found, FoundKind},
         problem::Problems,
-        translate_command_line,
+        support::Support,
     };
 
     /// Options that are honoured, each with a job in which the plan is another one with it.

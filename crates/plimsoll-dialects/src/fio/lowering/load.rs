@@ -18,12 +18,12 @@ use super::files::FileSet;
 use crate::fio::{
     job::Job,
     lists::{self, BlockShare, Directional, Range, ZoneSize},
-    problem::Wrong,
     settings::{
         Arrivals, Checksum, Content, Distribution, Engine, Hint, Pattern, RateLimits, Sequencer, Settings, Step, Sync,
         ThinkTimeCounts,
     },
 };
+use crate::problem::Wrong;
 
 /// The seed that fio's generators begin with, so that each run of a job has the same places.
 const SEED: u64 = 0x89;

@@ -14,9 +14,9 @@ use plimsoll_workload::{
 use super::{amount::least_block, files::FileSet};
 use crate::fio::{
     job::Job,
-    problem::Wrong,
     settings::{Engine, FileService, StatCall},
 };
+use crate::problem::Wrong;
 
 /// Passes over the files where time alone ends a job: more than can be done.
 const ENDLESS: u64 = 1 << 32;

@@ -5,11 +5,12 @@ use std::collections::BTreeSet;
 
 use plimsoll_workload::{pinning::Pinning, units::Extent, workload::Workload};
 
-use super::{CellOf, Found, FoundKind, Look, Lowering};
+use super::{CellOf, Lowering};
 use crate::fio::{
     job::{Job, Jobs},
     settings::Ends,
 };
+use crate::found::{Found, FoundKind, Look};
 
 impl Lowering {
     /// Each cell begins with the first of its processors, so that the clones of all jobs have to take them in turn.

@@ -3,7 +3,10 @@
 use plimsoll_workload::{settings::Layout, units::Rate};
 
 use super::*;
-use crate::fio::{Surroundings, translate_command_line};
+use crate::{
+    fio::{Surroundings, translate_command_line},
+    found::{Found, FoundKind},
+};
 
 fn jobs(file: &str) -> Jobs {
     let mut read_file = |_: &str| Ok(Some(file.as_bytes().to_vec()));

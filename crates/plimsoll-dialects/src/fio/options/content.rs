@@ -1,10 +1,8 @@
 //! Options about what is written, and how it is checked.
 
 use super::{Category::Content, Entry, kind::Kind};
-use crate::fio::{
-    problem::Wrong,
-    settings::{Checksum, Settings, VerifyPattern},
-};
+use crate::fio::settings::{Checksum, Settings, VerifyPattern};
+use crate::problem::Wrong;
 
 const PERCENT: Kind = Kind::Integer { min: 0, max: 100 };
 const COUNT: Kind = Kind::Integer { min: 0, max: u32::MAX as i64 };

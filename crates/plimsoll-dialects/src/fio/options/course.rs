@@ -7,10 +7,10 @@ use super::{
 };
 use crate::fio::{
     error_numbers, lists,
-    problem::Wrong,
     settings::{ContinueOn, Ends, IgnoredErrors, ProcessorPolicy, SteadyQuantity, SteadyState},
     value::{Reading, TimeUnit, TimeUnit::Seconds},
 };
+use crate::problem::Wrong;
 
 /// Clones of a job; fio has the same bound for all jobs.
 pub(in crate::fio) const CLONES_MAX: u32 = 4096;

@@ -11,10 +11,10 @@ use super::{
 };
 use crate::fio::{
     lists,
-    problem::Wrong,
     settings::{FileService, Preallocation, Settings},
     value::Reading,
 };
+use crate::problem::Wrong;
 
 const FILES_MAX: i64 = 1 << 20;
 const COUNT: Kind = Kind::Integer { min: 1, max: FILES_MAX };

@@ -4,10 +4,9 @@ use plimsoll_workload::units::{ByteCount, Extent, Percent, Span};
 
 use crate::fio::{
     lists::{self, Directional, Range},
-    problem::Wrong,
-    suggestion,
     value::{Amount, Reading, TimeUnit},
 };
+use crate::{problem::Wrong, suggestion};
 
 /// How a value is written.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -9,10 +9,10 @@ use super::{
 };
 use crate::fio::{
     lists::{self, Directional},
-    problem::Wrong,
     settings::{Direction, Distribution, Generator, Sequencer, Settings, Step},
     value::Reading,
 };
+use crate::problem::Wrong;
 
 const PERCENT: Kind = Kind::Integer { min: 0, max: 100 };
 const WORDS: &[&str] = &["read", "write", "randread", "randwrite", "rw", "readwrite", "randrw"];

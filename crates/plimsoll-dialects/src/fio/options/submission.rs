@@ -7,10 +7,8 @@ use super::{
     Entry,
     kind::{Kind, word},
 };
-use crate::fio::{
-    problem::Wrong,
-    settings::{Engine, Hint, Sync},
-};
+use crate::fio::settings::{Engine, Hint, Sync};
+use crate::problem::Wrong;
 
 const DEPTH_MAX: i64 = 1 << 16;
 const DEPTH: Kind = Kind::Integer { min: 1, max: DEPTH_MAX };

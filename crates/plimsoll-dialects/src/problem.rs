@@ -1,4 +1,4 @@
-//! What is wrong with a job file or a command line, or was not taken literally: where, what, and what to write.
+//! What is wrong with a file or a command line, or was not taken literally: where, what, and what to write.
 
 use std::{fmt, sync::Arc};
 
@@ -10,7 +10,7 @@ pub const COMMAND_LINE: &str = "command line";
 /// A place in the input.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Place {
-    /// The job file as it was named, or `command line`.
+    /// The file as it was named, or `command line`.
     pub file: Arc<str>,
     /// The line of a file, from 1; the word of a command line, from 1.
     pub line: usize,

@@ -5,7 +5,7 @@
 const LENGTH_MAX: usize = if cfg!(fuzzing) { 0 } else { 64 };
 
 /// The nearest of the names, when no more than half of the letters differ.
-pub(super) fn nearest<'a>(word: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+pub(crate) fn nearest<'a>(word: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     if word.is_empty() || word.len() > LENGTH_MAX {
         return None;
     }

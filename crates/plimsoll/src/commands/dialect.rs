@@ -1,0 +1,139 @@
+//! What the commands of other programs' languages have in common: their arguments, what lies where they point, and what
+//! is to be run for a plan that they became.
+
+use std::{
+    ffi::OsString,
+    fs,
+    io::{self, Read},
+    os::unix::fs::MetadataExt as _,
+    path::Path,
+};
+
+use anyhow::Context;
+use jiff::Timestamp;
+use plimsoll_dialects::{
+    found::{Found, FoundKind},
+    problem::Problems,
+};
+use plimsoll_io::target;
+use plimsoll_record::record::Asked;
+use plimsoll_run::{machine, run::RunRequest, target_facts};
+use plimsoll_workload::{
+    certainty::Certainty, file_names::FileNames, plan::Plan, plan_file::PlanFile, settings::Effort, workload::Workload,
+};
+use uuid::Uuid;
+
+use super::run::{check_pinning, pod, random_seed, tool};
+use crate::{printer::Printer, state::State};
+
+/// The arguments for a program, when plimsoll was called by its name, or as `plimsoll NAME`.
+pub(super) fn arguments<'a>(all: &'a [OsString], name: &str) -> Option<&'a [OsString]> {
+    let (program, rest) = all.split_first()?;
+    if Path::new(program).file_name().is_some_and(|called| called == name) {
+        return Some(rest);
+    }
+    rest.split_first().filter(|(command, _)| *command == name).map(|(_, rest)| rest)
+}
+
+/// The arguments as text.
+pub(super) fn words(arguments: &[OsString]) -> anyhow::Result<Vec<String>> {
+    let words = arguments.iter().map(|word| {
+        word.to_str().map(str::to_owned).with_context(|| format!("{word:?} is not valid UTF-8: write it another way"))
+    });
+    words.collect()
+}
+
+/// The content of a file, or what comes from standard input for `-`, as far as it may be long; `None` when there is no
+/// such file.
+pub(super) fn read_file(name: &str, bytes_max: usize) -> Result<Option<Vec<u8>>, String> {
+    // One byte more is enough to be refused: what never ends is not read to its end.
+    let read = |file: &mut dyn Read| {
+        let mut text = Vec::new();
+        file.take(bytes_max as u64 + 1).read_to_end(&mut text).map(|_| Some(text))
+    };
+    let text = if name == "-" {
+        read(&mut io::stdin().lock())
+    } else {
+        fs::File::open(name).and_then(|mut file| read(&mut file))
+    };
+    match text {
+        Ok(text) => Ok(text),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+pub(super) fn tell(problems: &Problems, printer: Printer) {
+    for problem in &problems.0 {
+        printer.error(&anyhow::anyhow!("{problem}"));
+    }
+}
+
+/// What lies at a path.
+pub(super) fn look(path: &str) -> Option<Found> {
+    let metadata = fs::metadata(path).ok()?;
+    let kind = metadata.file_type();
+    if kind.is_dir() {
+        let free = rustix::fs::statvfs(path).map_or(0, |facts| facts.f_bavail.saturating_mul(facts.f_frsize));
+        return Some(Found { kind: FoundKind::Directory, size_bytes: free });
+    }
+    if kind.is_file() {
+        return Some(Found { kind: FoundKind::File, size_bytes: metadata.len() });
+    }
+    let facts = target::facts(Path::new(path)).ok();
+    match facts.and_then(|facts| facts.size_bytes) {
+        Some(size_bytes) => Some(Found { kind: FoundKind::Device, size_bytes }),
+        None => Some(Found { kind: FoundKind::Other, size_bytes: 0 }),
+    }
+}
+
+/// A native plan, with what it says differently as comments.
+pub(super) fn plan_text(plan: &PlanFile, notes: &[String]) -> anyhow::Result<String> {
+    let comments: String = notes.iter().map(|note| format!("# {note}\n")).collect();
+    Ok(comments + &toml::to_string(plan).context("write the plan")?)
+}
+
+/// What is to be run for a plan.
+pub(super) fn request(
+    plan_file: &PlanFile,
+    dialect: &str,
+    keep_files: bool,
+    state: &State,
+) -> anyhow::Result<RunRequest> {
+    let mut targets = target_facts::gather(&plan_file.targets, &plan_file.workloads)?;
+    for (target, path) in targets.iter_mut().zip(&plan_file.targets) {
+        // Files that are there need no more room.
+        target.free_bytes = target.free_bytes.map(|free| free.saturating_add(held_bytes(plan_file, path)));
+    }
+    let certainty = Certainty { max_time: plan_file.max_time, ..Certainty::of(Effort::Standard) };
+    let workloads: Vec<Workload> = plan_file.workloads.clone();
+    check_pinning(&workloads).context("a processor is named that is not there")?;
+    let plan = Plan::resolve(&targets, &workloads, &certainty, random_seed()?)?;
+    Ok(RunRequest {
+        id: Uuid::now_v7(),
+        started: Timestamp::now(),
+        tool: tool(),
+        name: None,
+        tags: [("dialect".to_owned(), dialect.to_owned())].into(),
+        environment: machine::gather(&targets, &pod()),
+        plan,
+        asked: Asked { targets: plan_file.targets.clone(), workloads, background: None, certainty },
+        destroy: plan_file.destroy.iter().map(Into::into).collect(),
+        keep_files,
+        state_directory: state.directory.clone(),
+        resuming: None,
+    })
+}
+
+/// Bytes of the files of a plan that are in a directory already.
+fn held_bytes(plan: &PlanFile, directory: &str) -> u64 {
+    let workloads = plan.workloads.iter().filter(|workload| workload.target.as_deref() == Some(directory));
+    // Holes need no room as long as nothing is written into them.
+    let counts_holes = workloads.clone().all(target_facts::only_reads_named_files);
+    let mut names: Vec<String> =
+        workloads.filter_map(|workload| workload.file_names.as_ref()).flat_map(FileNames::iter).collect();
+    names.sort_unstable();
+    names.dedup();
+    let held = |facts: fs::Metadata| (facts.blocks() * 512).max(if counts_holes { facts.len() } else { 0 });
+    names.iter().map(|name| fs::metadata(Path::new(directory).join(name)).map_or(0, held)).sum()
+}
