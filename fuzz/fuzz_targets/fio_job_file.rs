@@ -2,10 +2,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use plimsoll_dialects::fio::{
-    Job, Surroundings,
-    lowering::{Found, FoundKind, lower},
-    translate_command_line,
+use plimsoll_dialects::{
+    fio::{Job, Surroundings, lowering::lower, translate_command_line},
+    found::{Found, FoundKind},
 };
 
 /// A machine where what lies at a path depends on its length.

@@ -7,6 +7,7 @@
 mod accuracy;
 mod capped_device;
 mod control_group;
+mod diskspd;
 mod engines;
 mod fio;
 mod fio_corpus;
@@ -18,9 +19,12 @@ mod subject;
 mod trust;
 mod zram;
 
-use std::sync::{Arc, atomic::AtomicBool};
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 
 use crate::child;
 
@@ -30,6 +34,8 @@ pub(crate) enum Benchmark {
     Engines(engines::Arguments),
     /// Whether plimsoll and fio agree with each other and with the cap of a capped device. Needs root.
     Accuracy(accuracy::Arguments),
+    /// Whether diskspd's line of a published comparison tells a capped device's limit each time. Needs root.
+    Diskspd(diskspd::Arguments),
     /// Whether jobs of fio do on capped devices what fio does there. Needs root.
     Fio(fio::Arguments),
     /// Whether job files that others wrote are read and run, and mean to fio what they mean to plimsoll.
@@ -56,11 +62,20 @@ pub(crate) fn run(benchmark: &Benchmark) -> anyhow::Result<()> {
     match benchmark {
         Benchmark::Engines(arguments) => engines::run(arguments, &interrupted),
         Benchmark::Accuracy(arguments) => accuracy::run(arguments, &interrupted),
+        Benchmark::Diskspd(arguments) => diskspd::run(arguments, &interrupted),
         Benchmark::Fio(arguments) => fio::run(arguments, &interrupted),
         Benchmark::FioCorpus(arguments) => fio_corpus::run(arguments, &interrupted),
         Benchmark::Start => start::run(),
         Benchmark::Trust(arguments) => trust::run(arguments, &interrupted),
     }
+}
+
+/// Fails when somebody has asked for an end.
+fn go_on(interrupted: &AtomicBool) -> anyhow::Result<()> {
+    if interrupted.load(Ordering::Relaxed) {
+        bail!("interrupted");
+    }
+    Ok(())
 }
 
 /// The middle value, or the mean of the two middle ones; 0 of nothing.

@@ -24,6 +24,7 @@ struct Document {
 
 fn documents() -> anyhow::Result<Vec<Document>> {
     Ok(vec![
+        Document { path: "docs/diskspd.md", text: plimsoll_dialects::diskspd::reference::page() },
         Document { path: "docs/fio.md", text: plimsoll_dialects::fio::reference::page() },
         Document { path: "docs/schema/plan-1.json", text: schema::<PlanFile>("A plimsoll plan file, in TOML")? },
         Document { path: "docs/schema/record-1.json", text: schema::<Record>("The record of a plimsoll run")? },

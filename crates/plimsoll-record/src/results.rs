@@ -463,6 +463,25 @@ mod tests {
     use super::*;
 
     #[test]
+    fn jobs_add_up_to_what_both_did() {
+        let histogram = |latencies: &[u64]| {
+            let mut histogram = LatencyHistogram::fine();
+            latencies.iter().for_each(|latency| histogram.record_many(*latency, 1));
+            histogram
+        };
+        let (first, second) = ([1_000_000, 2_000_000, 7_000_000], [3_000_000, 9_000_000]);
+        let mut sum = JobDirection::of(3, 300, &histogram(&first));
+        sum.add(&JobDirection::of(2, 200, &histogram(&second)));
+        let both = JobDirection::of(5, 500, &histogram(&[first.as_slice(), second.as_slice()].concat()));
+        assert_eq!((sum.operations, sum.bytes, sum.timed), (5, 500, 5));
+        assert!((sum.latency_mean_ns - both.latency_mean_ns).abs() < 1e-3);
+        assert!((sum.latency_stddev_ns - both.latency_stddev_ns).abs() < 1e-3, "{sum:?} {both:?}");
+        let mut nothing = JobDirection::default();
+        nothing.add(&sum);
+        assert_eq!(nothing, sum);
+    }
+
+    #[test]
     fn a_percentile_without_support_is_null_with_a_reason() {
         let mut histogram = LatencyHistogram::fine();
         histogram.record_many(5_000, 500);

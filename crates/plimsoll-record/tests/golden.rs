@@ -12,12 +12,14 @@ use plimsoll_measure::{
 use plimsoll_record::{
     builder::RecordBuilder,
     cache::{CacheActivity, CacheResidency, ForeignActivity, RepeatedReads},
-    client::ClientActivity,
+    client::{ClientActivity, ProcessorActivity},
     environment::{DeviceEnvironment, Environment, MachineEnvironment, MountEnvironment, TargetEnvironment},
     event::{RunEvent, RunStarted, SlotDirection, SlotPurpose, SlotResult},
     judgement::{Judgement, RateEstimate},
     record::{Asked, Outcome, Record, Tool, Window},
-    results::{CpuCost, DeviceActivity, ErrorCount, Finding, Interval, LatencySummary, Severity},
+    results::{
+        CpuCost, DeviceActivity, ErrorCount, Finding, Interval, JobDirection, JobResult, LatencySummary, Severity,
+    },
     upgrade,
 };
 use plimsoll_workload::{
@@ -206,9 +208,19 @@ fn slot(cell: usize, round: u32, from_ns: u64, reads: u64, writes: u64) -> SlotR
             }),
         }),
         worker_operations: vec![reads + writes],
+        job_results: [reads / 2, reads - reads / 2].map(|reads| job(reads, writes / 2)).into(),
         // A dozen instead of one, because percentiles have intervals from two dozen on.
         seconds: vec![second(reads / 12); if reads > 0 { 12 } else { 0 }],
         ..SlotResult::default()
+    }
+}
+
+/// One of two jobs that share the work.
+fn job(reads: u64, writes: u64) -> JobResult {
+    let of = |direction: SlotDirection| JobDirection::of(direction.operations, direction.bytes, &direction.histogram);
+    JobResult {
+        read: (reads > 0).then(|| of(direction(reads, 800_000))),
+        write: (writes > 0).then(|| of(direction(writes, 1_600_000))),
     }
 }
 
@@ -226,6 +238,7 @@ fn client() -> ClientActivity {
         process_ns: 400_000_000,
         machine_busy_ns: Some(2 * SECOND_NS),
         machine_total_ns: Some(8 * SECOND_NS),
+        processors: vec![ProcessorActivity { number: 3, busy_ns: SECOND_NS, user_ns: SECOND_NS / 4 }],
         steal_ns: Some(1_000_000),
         voluntary_switches: 5000,
         device_queue_ns: Some(3_900_000_000),
@@ -397,6 +410,10 @@ fn the_golden_record_says_what_its_events_said() {
     assert_eq!(cache.repeats.as_ref().unwrap().pairs, 8);
     assert_eq!(reads.foreign.as_ref().unwrap().write_bytes, Some(1024));
     assert_eq!(reads.worker_operations, [10_200]);
+    assert_eq!(client.processors[0].busy_ns, 2 * SECOND_NS);
+    let jobs: Vec<_> = reads.job_results.iter().map(|job| job.read.as_ref().unwrap()).collect();
+    assert_eq!(jobs.iter().map(|job| job.operations).sum::<u64>(), 10_200);
+    assert!(jobs.iter().all(|job| (job.latency_mean_ns - 872_000.0).abs() < 1.0 && job.timed == job.operations));
     assert_eq!(reads.window, Some(Window { from_ns: SECOND_NS, to_ns: 5 * SECOND_NS }));
 
     let (write, sync) = (writes.write.as_ref().unwrap(), writes.sync.as_ref().unwrap());
@@ -440,7 +457,7 @@ fn a_record_of_the_first_weeks_is_read() {
                 assert!(second.as_object_mut().unwrap().shift_remove(added).is_some(), "{added}");
             }
         }
-        for added in ["foreign", "client", "cache", "worker_operations", "exposed"] {
+        for added in ["foreign", "client", "cache", "worker_operations", "job_results", "exposed"] {
             assert!(cell.shift_remove(added).is_some(), "{added}");
         }
         for added in ["queue_ns", "read_merges", "write_merges", "read_queue_ns", "write_queue_ns"] {

@@ -100,7 +100,7 @@ fn latency(claims: &[Claim]) -> f64 {
 }
 
 /// How far a value is off another, in percent of the other.
-fn off(value: f64, reference: f64) -> f64 {
+pub(super) fn off(value: f64, reference: f64) -> f64 {
     (value / reference - 1.0).abs() * 100.0
 }
 

@@ -5,12 +5,7 @@
 
 mod drawn;
 
-use std::{
-    fs,
-    path::Path,
-    process::Command,
-    sync::atomic::{AtomicBool, Ordering},
-};
+use std::{fs, path::Path, process::Command, sync::atomic::AtomicBool};
 
 use anyhow::{Context as _, bail};
 use serde_json::Value;
@@ -19,7 +14,7 @@ use self::drawn::Generator;
 use super::{
     Bar,
     capped_device::{Cap, CappedDevices},
-    judge,
+    go_on, judge,
     loop_device::Backing,
     median,
     mounted::Mounted,
@@ -230,11 +225,4 @@ fn middle(rates: &[Rates], of: fn(Rates) -> f64) -> f64 {
 /// How far our median is off theirs, in percent.
 fn off(ours: &[Rates], theirs: &[Rates], of: fn(Rates) -> f64) -> f64 {
     (middle(ours, of) / middle(theirs, of) - 1.0).abs() * 100.0
-}
-
-fn go_on(interrupted: &AtomicBool) -> anyhow::Result<()> {
-    if interrupted.load(Ordering::Relaxed) {
-        bail!("interrupted");
-    }
-    Ok(())
 }

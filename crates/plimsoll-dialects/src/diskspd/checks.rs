@@ -202,7 +202,7 @@ fn wrong_with(distribution: &Distribution, block_size: u32) -> Option<Wrong> {
                 let wrong = Wrong::new(format!("the ranges cover {size} of a hundred parts of the target"));
                 return Some(wrong.instead("write ranges that add up to 100"));
             }
-            let none_left = ranges.iter().any(|range| range.size == 0);
+            let none_left = operations < 100;
             let wrong = || Wrong::new("the ranges cover the target before all operations have a place");
             none_left.then(|| wrong().instead("write percentages of operations that add up to 100"))
         }

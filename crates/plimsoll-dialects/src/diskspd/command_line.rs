@@ -126,7 +126,7 @@ pub fn translate(arguments: &[String], surroundings: &mut Surroundings<'_>) -> R
         return Ok(Asked { action: Action::Help, ..Asked::default() });
     }
     let mut asked = match line.profile_file.clone() {
-        Some((word, file)) => line.from_file(word, &file, surroundings),
+        Some((word, file)) => line.with_file(word, &file, surroundings),
         None => line.alone(arguments, surroundings),
     };
     if let Ok(asked) = &mut asked {
@@ -359,7 +359,7 @@ impl Line {
     }
 
     /// What a file says, with what the words say about it.
-    fn from_file(&mut self, word: usize, file: &str, surroundings: &mut Surroundings<'_>) -> Result<Asked, Problems> {
+    fn with_file(&mut self, word: usize, file: &str, surroundings: &mut Surroundings<'_>) -> Result<Asked, Problems> {
         for index in std::mem::take(&mut self.not_of_files) {
             let wrong = Wrong::new("an XML profile says this itself");
             self.problem(index, wrong.instead("give -W, -d, -C, -R, -v, -z and targets only besides -X"));

@@ -249,8 +249,11 @@ impl Distribution {
     pub fn of(unit: RangeUnit, mut ranges: Vec<Range>) -> Self {
         let operations: u64 = ranges.iter().map(|range| u64::from(range.io_percent)).sum();
         let size = ranges.iter().fold(0_u64, |sum, range| sum.saturating_add(range.size));
-        if let Some(io_percent @ 1..) = 100_u64.checked_sub(operations) {
-            let size = if unit == RangeUnit::Percent { 100_u64.saturating_sub(size) } else { 0 };
+        let rest = match unit {
+            RangeUnit::Percent => 100_u64.checked_sub(size).filter(|rest| *rest > 0),
+            RangeUnit::Bytes => Some(0),
+        };
+        if let (Some(io_percent @ 1..), Some(size)) = (100_u64.checked_sub(operations), rest) {
             ranges.push(Range { io_percent: io_percent as u32, size });
         }
         Self { unit, ranges }

@@ -30,6 +30,8 @@ pub struct Reported<'a> {
     pub cells: &'a [CellOf],
     /// What is not as diskspd does it.
     pub notes: &'a [String],
+    /// Whether the record is in a history.
+    pub is_kept: bool,
 }
 
 impl Reported<'_> {

@@ -19,7 +19,7 @@ use crate::{
     cli::SharedArguments,
     exit::{Exit, OutputLost},
     printer::Printer,
-    saving::Saving,
+    saving::{Saved, Saving},
     state::State,
     stop,
 };
@@ -100,12 +100,13 @@ fn execute(mut asked: Asked, command_line: &str, fresh_seed: u32, printer: Print
     state.prepare(printer);
     let _ = state.tidy_up(Printer::new(true));
     let request = dialect::request(&lowered.plan, "diskspd", true, &state)?;
-    let (record, _) = measure(request, Saving::new(&state, None, printer), "", printer)?;
+    let (record, saved) = measure(request, Saving::new(&state, None, printer), "", printer)?;
     let answer = if switches.is_json {
         serde_json::to_string_pretty(&record)? + "\n"
     } else {
         let (profile, cells) = (&asked.profile, lowered.cells.as_slice());
-        Reported { profile, command_line, record: &record, cells, notes: &notes }.text()
+        Reported { profile, command_line, record: &record, cells, notes: &notes, is_kept: saved != Saved::Nowhere }
+            .text()
     };
     printer.answer(answer).map_err(OutputLost)?;
     Ok(exit(&record))

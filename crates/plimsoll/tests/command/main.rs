@@ -6,6 +6,7 @@ mod background;
 mod caches;
 mod compare;
 mod devices;
+mod diskspd;
 mod fio;
 mod fio_names;
 mod fio_options;

@@ -1,3 +1,5 @@
+//! What lines of diskspd mean, and what is wrong with others.
+
 use super::{
     super::{
         flags::FLAGS,
@@ -31,7 +33,7 @@ fn target(line: &str) -> Target {
 }
 
 fn problems(line: &str) -> String {
-    parse(line).map(|asked| format!("taken: {asked:?}")).unwrap_or_else(|problems| problems.to_string())
+    parse(line).map_or_else(|problems| problems.to_string(), |asked| format!("taken: {asked:?}"))
 }
 
 #[test]

@@ -1,3 +1,5 @@
+//! What profiles become, seen in their plans.
+
 use plimsoll_workload::{
     certainty::Certainty,
     plan::Plan,
@@ -176,7 +178,7 @@ fn what_cannot_be_done_is_told_where_it_stands() {
         ("-w100 -Z1M,/x /data/old", "-Z<size>,<file> is not possible"),
         ("-Sr /data/old", "-Sr is not possible"),
     ] {
-        let said = lowered(line).map(|_| "taken".to_owned()).unwrap_or_else(|problems| problems.to_string());
+        let said = lowered(line).map_or_else(|problems| problems.to_string(), |_| "taken".to_owned());
         assert!(said.contains(expected), "{line}: {said}");
     }
 }

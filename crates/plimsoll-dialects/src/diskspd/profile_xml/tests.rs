@@ -1,3 +1,5 @@
+//! Profiles that are written and read back.
+
 use proptest::prelude::*;
 
 use super::{

@@ -1,3 +1,5 @@
+//! Reports of a run that never happened.
+
 use std::{fs, path::Path};
 
 use plimsoll_measure::verdict::Verdict;
@@ -93,6 +95,7 @@ fn report(line: &str) -> String {
         record: &record,
         cells: &lowered.cells,
         notes: &notes,
+        is_kept: true,
     }
     .text()
 }
@@ -149,7 +152,9 @@ fn a_run_that_was_interrupted_before_it_began_says_so() {
     let asked = asked("-d2 -Su f.dat");
     let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/records/plimsoll-1.json");
     let record = upgrade::read(&fs::read_to_string(fixture).unwrap()).unwrap();
-    let reported = |profile| Reported { profile, command_line: "", record: &record, cells: &[], notes: &[] }.text();
+    let reported = |profile| {
+        Reported { profile, command_line: "", record: &record, cells: &[], notes: &[], is_kept: false }.text()
+    };
     assert!(reported(&asked.profile).contains("The test was interrupted before the measurements began."));
     let xml = Profile { format: ResultFormat::Xml, ..asked.profile.clone() };
     assert!(reported(&xml).contains("<Error>The test was interrupted"));

@@ -3,8 +3,10 @@
 use std::fmt::{self, Display, Write as _};
 
 use jiff::tz::TimeZone;
-use plimsoll_measure::latency::{LatencyHistogram, Percentile};
-use plimsoll_record::record::Record;
+use plimsoll_measure::{
+    latency::{LatencyHistogram, Percentile},
+    verdict::Verdict,
+};
 
 use super::{
     super::profile::{
@@ -149,7 +151,9 @@ fn target(out: &mut String, span: &TimeSpan, target: &Target) {
     match &target.access {
         Access::Random { percent: 100, .. } => line(&format_args!("using random I/O (alignment: {alignment})")),
         Access::Random { percent, .. } => {
-            line(&format_args!("using mixed random/sequential I/O ({percent}% random) (alignment/stride: {alignment})"))
+            line(&format_args!(
+                "using mixed random/sequential I/O ({percent}% random) (alignment/stride: {alignment})"
+            ));
         }
         Access::Sequential { is_interlocked, .. } => {
             let how = if *is_interlocked { " interlocked" } else { "" };
@@ -375,23 +379,26 @@ fn totals(out: &mut String, spans: &[Span<'_>]) {
 
 /// What diskspd does not say, in lines that begin with who says it.
 fn own_words(out: &mut String, reported: &Reported<'_>, spans: &[Span<'_>]) {
-    let Record { cells, warnings, id, .. } = reported.record;
     let mut lines: Vec<String> = Vec::new();
-    for span in spans.iter().filter(|span| span.asked.measures_latency) {
-        lines.extend(span.latencies(Section::Total).and_then(|latencies| unsupported(&latencies)));
-    }
-    for cell in cells {
-        let verdict = cell.verdict.map(|verdict| verdict.as_str().to_owned());
-        let said = verdict.or_else(|| cell.verdict_reason.clone()).unwrap_or_default();
-        lines.push(format!("{} on {}: {said}", cell.workload, cell.target));
-        lines.extend(cell.findings.iter().map(|finding| finding.text.clone()));
-        for error in &cell.error_kinds {
-            lines.push(format!("{} times a {} failed: {}", error.count, error.operation, error.error));
+    for span in spans {
+        if let Some(latencies) = span.latencies(Section::Total).filter(|_| span.asked.measures_latency) {
+            lines.extend(unsupported(&latencies));
+        }
+        for target in &span.targets {
+            let (cell, path) = (target.cell, &target.asked.path);
+            let verdict = cell.verdict.map(Verdict::as_str).or(cell.verdict_reason.as_deref());
+            lines.push(format!("{path}: {}", verdict.unwrap_or("no verdict")));
+            lines.extend(cell.findings.iter().map(|finding| format!("{path}: {}", finding.text)));
+            for error in &cell.error_kinds {
+                lines.push(format!("{path}: {} times a {} failed: {}", error.count, error.operation, error.error));
+            }
         }
     }
-    lines.extend(warnings.iter().cloned());
+    lines.extend(reported.record.warnings.iter().cloned());
     lines.extend(reported.notes.iter().map(|note| format!("note: {note}")));
-    lines.push(format!("everything is in the record {id}"));
+    if reported.is_kept {
+        lines.push(format!("everything is in the record {}", reported.record.id));
+    }
     lines.dedup();
     out.push('\n');
     for line in lines {

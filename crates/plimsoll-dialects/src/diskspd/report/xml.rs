@@ -2,7 +2,7 @@
 
 use jiff::tz::TimeZone;
 use plimsoll_measure::{latency::LatencyHistogram, verdict::Verdict};
-use plimsoll_record::{record::Cell, results::JobDirection};
+use plimsoll_record::results::JobDirection;
 use quick_xml::escape::escape;
 
 use super::{
@@ -173,13 +173,14 @@ fn iops(out: &mut Writer, asked: &TimeSpan, targets: &[TargetResult<'_>]) {
 
 /// What diskspd does not say.
 fn own_words(out: &mut Writer, span: &Span<'_>, reported: &Reported<'_>) {
-    let cells: Vec<&Cell> = span.targets.iter().map(|target| target.cell).collect();
-    out.within_with("Plimsoll", &format!(" Record=\"{}\"", reported.record.id), |out| {
-        for cell in cells {
+    let record = if reported.is_kept { format!(" Record=\"{}\"", reported.record.id) } else { String::new() };
+    out.within_with("Plimsoll", &record, |out| {
+        for target in &span.targets {
+            let cell = target.cell;
             let verdict = cell.verdict.map_or("", Verdict::as_str);
             out.line(format_args!(
                 "<Verdict Target=\"{}\" Workload=\"{}\">{}</Verdict>",
-                escape(cell.target.as_str()),
+                escape(target.asked.path.as_str()),
                 escape(cell.workload.as_str()),
                 escape(verdict)
             ));
