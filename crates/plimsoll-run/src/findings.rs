@@ -190,6 +190,7 @@ mod tests {
                 verification: None,
                 client: None,
                 worker_operations: Vec::new(),
+                job_results: Vec::new(),
                 worker_cpu_ns: 0,
                 notes,
             };

@@ -321,7 +321,8 @@ impl Line {
     /// What the words alone say.
     fn alone(&mut self, arguments: &[String], surroundings: &Surroundings<'_>) -> Result<Asked, Problems> {
         if self.paths.is_empty() {
-            let wrong = Wrong::new("there is no target").instead("name a file or a block device behind the flags");
+            let wrong = Wrong::new("there is no target")
+                .instead("name a file or a block device behind the flags; -? prints those");
             self.problem(arguments.len().saturating_sub(1), wrong);
         }
         let block = u64::from(self.target.block_size);
