@@ -11,6 +11,7 @@ pub mod diskspd;
 pub mod fio;
 pub mod found;
 pub mod problem;
+pub mod results;
 mod suggestion;
 pub mod support;
 mod xml_tree;

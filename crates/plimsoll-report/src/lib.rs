@@ -8,6 +8,7 @@
 
 pub mod comparison;
 mod facts;
+pub mod found;
 mod grid;
 mod markdown;
 mod notes;

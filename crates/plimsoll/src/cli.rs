@@ -9,6 +9,7 @@ pub mod baseline;
 pub mod compare;
 pub mod export;
 pub mod history;
+pub mod import;
 pub mod remove;
 pub mod replay;
 pub mod run;
@@ -61,6 +62,8 @@ pub enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENT")]
         arguments: Vec<OsString>,
     },
+    /// Read what other programs told of storage, found in any text
+    Import(import::ImportArguments),
     /// List the runs of the history
     History(history::HistoryArguments),
     /// Show a run of the history

@@ -19,6 +19,7 @@ mod doctor;
 mod export;
 pub mod fio;
 mod history;
+mod import;
 mod presets;
 mod remove;
 mod replay;
@@ -43,6 +44,11 @@ pub fn dispatch(cli: Cli, printer: Printer) -> anyhow::Result<Exit> {
         Command::Diskspd { arguments } => return Ok(diskspd::main(&arguments)),
         Command::Compare(arguments) => {
             let (answer, ending) = compare::run(&arguments, &state.history, printer)?;
+            exit = ending;
+            answer
+        }
+        Command::Import(arguments) => {
+            let (answer, ending) = import::import(&arguments, printer)?;
             exit = ending;
             answer
         }

@@ -336,7 +336,7 @@ pub static FLAGS: &[Flag] = &[
         "go around the cache of this machine, and through that of a server",
         |line, _| say::cache(line, Cache::NotLocal, "-Sr"),
     )
-    .but(Refused("Linux can not go around one and through the other"), |asked| asked.target.cache == Cache::NotLocal),
+    .but(Refused("Linux cannot go around one and through the other"), |asked| asked.target.cache == Cache::NotLocal),
     flag("-Su", Nothing, "-Su", "-Su", "go around the page cache (O_DIRECT)", |line, _| {
         say::cache(line, Cache::None, "-Su")
     }),

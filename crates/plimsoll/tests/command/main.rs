@@ -13,6 +13,7 @@ mod fio_options;
 mod fio_readers;
 mod fio_reports;
 mod history;
+mod import;
 mod interruption;
 mod phases;
 mod reading;

@@ -1,0 +1,57 @@
+//! What kubestr prints of fio: a job's name and options, and below them `IOPS=982.05 BW(KiB/s)=3944` of each direction.
+
+use super::{
+    Direction, FoundResult, Measured, Source, Transfers,
+    numbers::{bytes, number},
+    passage::Passage,
+};
+
+/// A job has fewer lines.
+const LINES_MAX: usize = 20;
+
+pub(super) fn find(passage: &Passage<'_>) -> Vec<FoundResult> {
+    let job = |(index, line): (usize, &str)| {
+        let name = line.split_once("JobName: ")?.1.trim();
+        result(passage, index, name)
+    };
+    passage.each().filter_map(job).collect()
+}
+
+fn result(passage: &Passage<'_>, first: usize, name: &str) -> Option<FoundResult> {
+    let options = passage.line(first + 1);
+    let option = |name: &str| {
+        let mut words = options.split_whitespace().filter_map(|word| word.split_once('='));
+        words.find(|(key, _)| *key == name).map(|(_, value)| value)
+    };
+    let block = option("blocksize").and_then(|size| bytes(&size.to_ascii_uppercase()).or(size.parse().ok()));
+    let mut transfers = Transfers {
+        pattern: option("rw").map(str::to_owned),
+        block_size_bytes: block.map(|bytes| bytes as u64).filter(|bytes| *bytes > 0),
+        queue_depth: option("iodepth").and_then(|depth| depth.parse().ok()),
+        ..Transfers::default()
+    };
+    let mut last = None;
+    for index in first + 2..first + LINES_MAX {
+        let line = passage.line(index);
+        if line.contains("JobName: ") || line.contains("Disk stats") {
+            break;
+        }
+        let Some((_, rest)) = line.split_once("IOPS=") else { continue };
+        let (iops, rest) = rest.split_once(" BW(KiB/s)=")?;
+        let kib = number(rest.split_whitespace().next()?)?;
+        let direction = Direction { iops: number(iops), bytes_per_second: Some(kib * 1024.0), ..Direction::default() };
+        let title = passage.line(index - 1);
+        *(if title.contains("write:") { &mut transfers.write } else { &mut transfers.read }) = Some(direction);
+        last = Some(index);
+    }
+    let mut findings = vec!["kubestr's own jobs measure no latency, and read what was never written".to_owned()];
+    for direction in [&transfers.read, &transfers.write].into_iter().flatten() {
+        if let (Some(iops), Some(rate), Some(block)) = (direction.iops, direction.bytes_per_second, block)
+            && (iops * block / rate.max(1.0) - 1.0).abs() > 0.05
+        {
+            findings.push(format!("{iops} operations of {block} bytes are not {:.0} KiB/s", rate / 1024.0));
+        }
+    }
+    let found = FoundResult::new(passage, Source::Kubestr, first..=last?, Measured::Transfers(Box::new(transfers)));
+    Some(found.of(Some(name)).with(findings))
+}

@@ -1,0 +1,114 @@
+//! Numbers, sizes, rates and times as programs and people write them.
+
+/// A number with a decimal point or comma, and perhaps separators of thousands. A single separator before three digits
+/// is a decimal one: programs print no thousands.
+pub(super) fn number(text: &str) -> Option<f64> {
+    if text.is_empty() || text.len() > 40 || !text.starts_with(|first: char| first.is_ascii_digit()) {
+        return None;
+    }
+    if !text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b',')) {
+        return None;
+    }
+    let (points, commas) = (text.matches('.').count(), text.matches(',').count());
+    let plain = match (points, commas) {
+        (0, 0) | (1, 0) => text.to_owned(),
+        (0, 1) => text.replace(',', "."),
+        (_, 0) => text.replace('.', ""),
+        (0, _) => text.replace(',', ""),
+        // The last one is the decimal one.
+        _ if text.rfind('.') > text.rfind(',') => text.replace(',', ""),
+        _ => text.replace('.', "").replace(',', "."),
+    };
+    plain.parse::<f64>().ok().filter(|number| number.is_finite())
+}
+
+/// Where a number at the beginning of a text ends.
+pub(super) fn number_length(text: &str) -> usize {
+    let length = text.bytes().take_while(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b',')).count();
+    // A comma or point behind it belongs to the sentence.
+    text[..length].trim_end_matches(['.', ',']).len()
+}
+
+/// A number and the letters behind it, as in `14.9MiB/s` or `20 ms`, and what follows.
+pub(super) fn with_unit(text: &str) -> Option<(f64, &str, &str)> {
+    let text = text.trim_start();
+    let (digits, rest) = text.split_at(number_length(text));
+    let value = number(digits)?;
+    let rest = rest.trim_start_matches(' ');
+    let length = rest.find(|letter: char| !(letter.is_ascii_alphabetic() || letter == '/')).unwrap_or(rest.len());
+    Some((value, &rest[..length], &rest[length..]))
+}
+
+/// Bytes in a unit of sizes: binary ones have an i; of decimal ones fio writes `kB`. Letters without a B are binary.
+pub(super) fn bytes_in(unit: &str) -> Option<f64> {
+    let exponent = |letter: u8| b"KMGTP".iter().position(|known| *known == letter.to_ascii_uppercase());
+    match unit.as_bytes() {
+        b"B" | b"bytes" => Some(1.0),
+        [letter] | [letter, b'i', b'B'] => Some(1024_f64.powi(exponent(*letter)? as i32 + 1)),
+        [letter, b'B'] => Some(1000_f64.powi(exponent(*letter)? as i32 + 1)),
+        _ => None,
+    }
+}
+
+/// Bytes of a size as `3037GiB`.
+pub(super) fn bytes(text: &str) -> Option<f64> {
+    let (value, unit, rest) = with_unit(text)?;
+    rest.is_empty().then_some(value * bytes_in(unit)?)
+}
+
+/// Bytes per second of a rate as `14.9MiB/s`.
+pub(super) fn bytes_per_second(text: &str) -> Option<f64> {
+    bytes(text.strip_suffix("/s")?)
+}
+
+/// Nanoseconds of a time as a shell prints it: `190m56.505s`, `1h2m3s`.
+pub(super) fn shell_time_ns(text: &str) -> Option<u64> {
+    let mut rest = text;
+    let mut seconds = 0.0;
+    for (letter, factor) in [('h', 3600.0), ('m', 60.0), ('s', 1.0)] {
+        if let Some((digits, behind)) = rest.split_once(letter) {
+            seconds += number(digits)? * factor;
+            rest = behind;
+        }
+    }
+    (rest.is_empty() && !text.is_empty() && seconds < 1e9).then(|| (seconds * 1e9).round() as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn separators_are_told_apart() {
+        let cases = [("3.261", 3.261), ("3,261", 3.261), ("1.234.567", 1_234_567.0), ("1,234,567", 1_234_567.0)];
+        for (text, value) in cases.into_iter().chain([("1,234.5", 1234.5), ("1.234,5", 1234.5), ("20400", 20400.0)]) {
+            assert!((number(text).unwrap() - value).abs() < 1e-9, "{text}");
+        }
+        for text in ["", ".", "-1", "1e5", "x", "1 000"] {
+            assert_eq!(number(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn units_are_binary_or_decimal() {
+        let cases =
+            [("1KiB", 1024.0), ("1kB", 1000.0), ("2MB", 2e6), ("1.5GiB", 1.5 * 1024_f64.powi(3)), ("3K", 3072.0)];
+        for (text, value) in cases {
+            assert!((bytes(text).unwrap() - value).abs() < 1e-6, "{text}");
+        }
+        assert!((bytes_per_second("14.9MiB/s").unwrap() - 14.9 * 1_048_576.0).abs() < 1e-6);
+        for text in ["", "5", "5QB", "5MiB x", "MiB", "5MiB/s"] {
+            assert_eq!(bytes(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn shells_tell_minutes() {
+        assert_eq!(shell_time_ns("190m56.505s"), Some(11_456_505_000_000));
+        assert_eq!(shell_time_ns("1m23,157s"), Some(83_157_000_000));
+        assert_eq!(shell_time_ns("1h0m1s"), Some(3_601_000_000_000));
+        for text in ["", "5", "m5s", "5s m", "x1m2s"] {
+            assert_eq!(shell_time_ns(text), None, "{text}");
+        }
+    }
+}
