@@ -351,8 +351,8 @@ impl Line {
         let profile = Profile { format: self.format.unwrap_or_default(), spans: vec![span], ..self.profile.clone() };
         let mut notes = Vec::new();
         if self.cache.is_none() && !self.target.is_mapped {
-            let text = "without -S, reads and writes go through the page cache, as in diskspd, and its speed is what is \
-                        measured; -Su goes around it, and -Sh waits for writes to be durable as well";
+            let text = "without -Su or -Sh, reads and writes go through the page cache, as in diskspd, and its speed is \
+                        part of what is measured; -Sb says that this is meant";
             notes.push(Note { place: place(arguments.len().saturating_sub(1)), text: text.to_owned() });
         }
         let places = Places::Words(arguments.to_vec());

@@ -17,9 +17,18 @@ use plimsoll_dialects::{
 };
 use plimsoll_io::target;
 use plimsoll_record::record::Asked;
-use plimsoll_run::{machine, run::RunRequest, target_facts};
+use plimsoll_run::{
+    machine,
+    run::{RunError, RunRequest},
+    target_facts,
+};
 use plimsoll_workload::{
-    certainty::Certainty, file_names::FileNames, plan::Plan, plan_file::PlanFile, settings::Effort, workload::Workload,
+    certainty::Certainty,
+    file_names::FileNames,
+    plan::{Plan, PlanError},
+    plan_file::PlanFile,
+    settings::Effort,
+    workload::Workload,
 };
 use uuid::Uuid;
 
@@ -67,6 +76,15 @@ pub(super) fn tell(problems: &Problems, printer: Printer) {
     for problem in &problems.0 {
         printer.error(&anyhow::anyhow!("{problem}"));
     }
+}
+
+/// An error of a plan in the words of who wrote something else: flags of plans and what they are called there.
+pub(super) fn in_other_words(error: anyhow::Error, words: &[(&str, &str)]) -> anyhow::Error {
+    if !error.is::<PlanError>() && !error.is::<RunError>() {
+        return error;
+    }
+    let text = words.iter().fold(format!("{error:#}"), |text, (flag, option)| text.replace(flag, option));
+    anyhow::anyhow!("{text}")
 }
 
 /// What lies at a path.

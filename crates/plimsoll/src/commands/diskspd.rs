@@ -24,6 +24,25 @@ use crate::{
     stop,
 };
 
+/// What plans call by flags, and diskspd by flags of its own. None begins like one that comes after it.
+const FLAGS: &[(&str, &str)] = &[
+    ("--block-size", "-b"),
+    ("--buffered", "-Sb"),
+    ("--distribution", "-rd"),
+    ("--duration", "-d"),
+    ("--jobs", "-t"),
+    ("--offset-increment", "-T"),
+    ("--offset", "-B"),
+    ("--pin", "-a"),
+    ("--queue-depth", "-o"),
+    ("--ramp", "-W"),
+    ("--rate", "-g"),
+    ("--read-percent", "-w"),
+    ("--size", "-c or -f"),
+    ("--stride", "-s"),
+    ("--think-time", "-j"),
+];
+
 /// The arguments for diskspd, when the program was called by its name, or by `plimsoll diskspd`.
 pub fn arguments(all: &[OsString]) -> Option<&[OsString]> {
     dialect::arguments(all, "diskspd")
@@ -36,8 +55,9 @@ pub fn main(arguments: &[OsString]) -> Exit {
         printer.warning(format!("a limit on the size of files would end plimsoll at once: {error}"));
     }
     run(arguments, printer).unwrap_or_else(|error| {
-        printer.error(&error);
-        Exit::of(&error)
+        let exit = Exit::of(&error);
+        printer.error(&dialect::in_other_words(error, FLAGS));
+        exit
     })
 }
 

@@ -123,6 +123,8 @@ fn what_is_wrong_is_told_at_once_and_nothing_is_made() {
     assert!(place.leftovers().is_empty());
     let said = place.run("diskspd -d1 -r DATA/missing");
     assert!(said.error(2).contains("write -c<size> to make it"), "{}", said.stderr);
+    let said = place.run("diskspd -b3000 -c1M -d1 -Su DATA/new");
+    assert!(said.error(3).contains("or add -Sb"), "{}", said.stderr);
     let said = place.run("diskspd -Xnone DATA/new");
     assert!(said.error(2).contains("there is no file none"), "{}", said.stderr);
 }

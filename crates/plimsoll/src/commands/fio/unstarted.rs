@@ -20,7 +20,7 @@ use plimsoll_workload::{
 use rustix::io::Errno;
 use uuid::Uuid;
 
-use crate::commands::run::tool;
+use crate::commands::{dialect, run::tool};
 
 /// A record in which nothing was done.
 pub(super) fn record(outcome: Outcome, warnings: &[String]) -> Record {
@@ -116,11 +116,7 @@ const FLAGS: &[(&str, &str)] = &[
 
 /// An error of a plan in the words of who wrote a job, not a plan.
 pub(super) fn in_options_of_fio(error: anyhow::Error) -> anyhow::Error {
-    if !error.is::<PlanError>() && !error.is::<RunError>() {
-        return error;
-    }
-    let text = FLAGS.iter().fold(format!("{error:#}"), |text, (flag, option)| text.replace(flag, option));
-    anyhow::anyhow!("{text}")
+    dialect::in_other_words(error, FLAGS)
 }
 
 /// That jobs ask for what no plan can say.
