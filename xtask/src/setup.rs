@@ -23,6 +23,7 @@ const PACKAGES: &[Package] = &[
     Package { name: "libxml2-utils", program: "xmllint", purpose: "benchmarks: JUnit by its schema" },
     Package { name: "lvm2", program: "pvcreate", purpose: "write guard: an LVM signature" },
     Package { name: "mdadm", program: "mdadm", purpose: "write guard: an md signature" },
+    Package { name: "parted", program: "parted", purpose: "write guard: partition tables" },
     Package { name: "python3-venv", program: "python3", purpose: "fio's JSON: a place for fio-plot" },
     Package { name: "util-linux", program: "losetup", purpose: "loop devices, mkswap, blkid" },
     Package { name: "xfsprogs", program: "mkfs.xfs", purpose: "write guard: an XFS signature" },
