@@ -302,6 +302,11 @@ impl Line {
             self.profile_file = Some((index, file.to_owned()));
             return Ok(());
         }
+        if word.starts_with("-b") {
+            // It was read before all others.
+            self.not_of_files.push(index);
+            return Ok(());
+        }
         for (flag, value) in flags::find(word)? {
             if !is_of_files(word) {
                 self.not_of_files.push(index);

@@ -244,7 +244,7 @@ pub static FLAGS: &[Flag] = &[
         Digits,
         "-O<count>",
         "-F2 -O8",
-        "operations that each thread of -F keeps in flight for all targets together",
+        "operations that each thread of -F keeps in flight for all targets together, a whole number for each",
         say::depth_in_all,
     )
     .but(Approximate("each target has its share of the operations in flight all the time"), |asked| {
@@ -265,7 +265,7 @@ pub static FLAGS: &[Flag] = &[
         Anything,
         "-r[align]",
         "-r4K",
-        "random access, at multiples of that; a block where it is not given",
+        "random access, at multiples of that; nothing but a block is possible, which it is where it is not given",
         say::random,
     ),
     flag(
@@ -298,8 +298,8 @@ pub static FLAGS: &[Flag] = &[
         Anything,
         "-s[stride]",
         "-s128K",
-        "sequential access, with that from the beginning of one operation to that of the next; a block where it is not \
-         given",
+        "sequential access, with that from the beginning of one operation to that of the next, which is a block or more; \
+         a block where it is not given",
         |line, text| say::sequential(line, text, false),
     ),
     flag(
@@ -412,7 +412,7 @@ pub static FLAGS: &[Flag] = &[
         Digits,
         "-Z<size>[,<file>]",
         "-Z1M",
-        "write parts of a buffer of random bytes, or of a file",
+        "write parts of a buffer of random bytes; a file to fill it from is refused",
         say::buffer,
     )
     .but(Approximate("each write has new random bytes"), |asked| {
@@ -457,6 +457,6 @@ fn no_flag(word: &str) -> Wrong {
 
 /// How flags are written that begin so.
 fn forms(stem: &str) -> String {
-    let forms = FLAGS.iter().filter(|flag| flag.begins.starts_with(stem) && flag.begins.len() >= stem.len().max(2));
+    let forms = FLAGS.iter().filter(|flag| flag.begins.starts_with(stem));
     forms.map(|flag| flag.form).collect::<Vec<_>>().join(", ")
 }

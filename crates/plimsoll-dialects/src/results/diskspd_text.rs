@@ -73,7 +73,7 @@ fn result(passage: &Passage<'_>, group: Vec<Table>) -> FoundResult {
             transfers.elapsed_ns = Some((seconds * 1e9).round() as u64);
         }
         if let (Some(told), Some(seconds)) = (told, table.seconds)
-            && (told / seconds - 1.0).abs() > 0.01
+            && is_other_time(told, seconds, &table.direction)
         {
             findings.push(format!("its operations and IOPS make {seconds:.2} s, and {told} s are told"));
         }
@@ -85,7 +85,7 @@ fn result(passage: &Passage<'_>, group: Vec<Table>) -> FoundResult {
         }) = Some(table.direction);
     }
     if let (Some(total), Some(read), Some(write)) = (&transfers.total, &transfers.read, &transfers.write)
-        && total.operations != read.operations.zip(write.operations).map(|(read, write)| read + write)
+        && total.operations != read.operations.zip(write.operations).map(|(read, write)| read.saturating_add(write))
     {
         findings.push("reads and writes together are not the total".to_owned());
     }
@@ -94,6 +94,12 @@ fn result(passage: &Passage<'_>, group: Vec<Table>) -> FoundResult {
     }
     let measured = Measured::Transfers(Box::new(transfers));
     FoundResult::new(passage, Source::DiskspdText, first..=last, measured).with(findings)
+}
+
+/// Whether the time that operations and their rate make is another one than was told: rates have two decimals.
+fn is_other_time(told: f64, made: f64, direction: &Direction) -> bool {
+    let rounding = 0.005 / direction.iops.unwrap_or(1.0).max(0.005);
+    (told / made - 1.0).abs() > 0.01 + rounding
 }
 
 /// The table whose title is this line.
@@ -121,7 +127,7 @@ fn table(passage: &Passage<'_>, index: usize) -> Option<Table> {
             direction = Direction { threads, ..cells_of(&columns, &cells)? };
             let findings = mismatches(&direction);
             let seconds = direction.operations.zip(direction.iops).map(|(count, iops)| count as f64 / iops);
-            let seconds = seconds.filter(|seconds| seconds.is_finite() && (0.0..1e9).contains(seconds));
+            let seconds = seconds.filter(|seconds| *seconds > 0.0 && *seconds < 1e9);
             return Some(Table { section, first: index, last, direction, seconds, findings });
         }
         let cells: Vec<&str> = row.split('|').map(str::trim).collect();
@@ -133,11 +139,9 @@ fn table(passage: &Passage<'_>, index: usize) -> Option<Table> {
 
 /// A row, by the names of its columns.
 fn cells_of(columns: &[&str], cells: &[&str]) -> Option<Direction> {
-    let cell = |name: &str| {
-        let column = columns.iter().position(|column| *column == name)?;
-        cells.get(column).and_then(|cell| number(cell))
-    };
-    let whole = |name: &str| cell(name).map(|value| value as u64);
+    let text = |name: &str| cells.get(columns.iter().position(|column| *column == name)?).copied();
+    let cell = |name: &str| text(name).and_then(number);
+    let whole = |name: &str| text(name).and_then(|digits| digits.parse::<u64>().ok());
     let nanoseconds = |name: &str| cell(name).map(|milliseconds| milliseconds * 1e6);
     Some(Direction {
         bytes: Some(whole("bytes")?),
