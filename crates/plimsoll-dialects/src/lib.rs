@@ -11,7 +11,7 @@ pub mod diskspd;
 pub mod fio;
 pub mod found;
 pub mod problem;
-pub mod results;
 mod suggestion;
 pub mod support;
+pub mod told;
 mod xml_tree;

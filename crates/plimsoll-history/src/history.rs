@@ -346,7 +346,8 @@ fn insert(transaction: &Transaction<'_>, record: &Record, bytes: &[u8]) -> rusql
     for (position, cell) in record.cells.iter().map(CellSummary::of).enumerate() {
         transaction.execute(
             "INSERT INTO cells (run, position, target, workload, read_iops, write_iops, bytes_per_second,
-             latency_mean_ns, latency_p99_ns, verdict) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+             latency_mean_ns, latency_p99_ns, verdict, all_iops)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
             params![
                 id,
                 position,
@@ -357,7 +358,8 @@ fn insert(transaction: &Transaction<'_>, record: &Record, bytes: &[u8]) -> rusql
                 cell.bytes_per_second,
                 cell.latency_mean_ns,
                 cell.latency_p99_ns.map(at_most_i64),
-                cell.verdict
+                cell.verdict,
+                cell.all_iops
             ],
         )?;
     }

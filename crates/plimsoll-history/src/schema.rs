@@ -69,6 +69,10 @@ pub(crate) const MIGRATIONS: &[&str] = &[
         events BLOB NOT NULL                -- the start of the run and its events, JSON lines as gzip
     ) STRICT;
     ",
+    // Other programs tell some rates of reads and writes together.
+    "
+    ALTER TABLE cells ADD COLUMN all_iops REAL;
+    ",
 ];
 
 /// The version that this plimsoll writes.

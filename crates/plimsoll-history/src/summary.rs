@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use plimsoll_record::{record::Cell, results::DirectionResult};
+use plimsoll_record::{
+    figures::{Figures, Operation},
+    record::{Cell, Kind, TOLD},
+};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use uuid::Uuid;
@@ -31,6 +34,13 @@ pub struct RunSummary {
     pub cells: Vec<CellSummary>,
 }
 
+impl RunSummary {
+    /// Whether another program measured.
+    pub fn is_imported(&self) -> bool {
+        self.cells.iter().any(|cell| cell.verdict.as_deref() == Some(TOLD))
+    }
+}
+
 /// A cell in a list.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CellSummary {
@@ -42,37 +52,46 @@ pub struct CellSummary {
     pub read_iops: Option<f64>,
     /// Writes per second; `None` when it did not write.
     pub write_iops: Option<f64>,
+    /// Operations per second of those that are only known together, as another program told them.
+    pub all_iops: Option<f64>,
     /// Bytes per second, reads and writes together; `None` when nothing was measured.
     pub bytes_per_second: Option<f64>,
     /// Mean latency of the direction that did more operations.
     pub latency_mean_ns: Option<f64>,
     /// 99th percentile of the same direction, where it has the support.
     pub latency_p99_ns: Option<u64>,
-    /// One word about the numbers, as in the record; `None` when there are none.
+    /// One word about the numbers, as in the record, or `told` where another program measured; `None` when there are
+    /// none.
     pub verdict: Option<String>,
 }
 
 impl CellSummary {
     /// The summary of a cell.
     pub fn of(cell: &Cell) -> Self {
-        let directions = [cell.read.as_ref(), cell.write.as_ref()];
-        let measured = || directions.into_iter().flatten();
-        let busier: Option<&DirectionResult> = measured().rev().max_by_key(|direction| direction.operations);
+        let [read, write, all] =
+            [Operation::Read, Operation::Write, Operation::All].map(|operation| cell.figures(operation));
+        // What is told of both together beside each of them says nothing new.
+        let all =
+            all.filter(|_| cell.told.as_ref().is_some_and(|told| !told.is_told_apart()) && cell.kind != Kind::Files);
+        let measured = || [&all, &read, &write].into_iter().flatten();
+        let busier: Option<&Figures<'_>> = measured().rev().max_by_key(|figures| figures.operations);
+        let iops = |figures: &Option<Figures<'_>>| figures.as_ref().and_then(|figures| figures.iops);
         Self {
             target: cell.target.clone(),
             workload: cell.workload.clone(),
-            read_iops: cell.read.as_ref().map(|read| read.iops),
-            write_iops: cell.write.as_ref().map(|write| write.iops),
-            bytes_per_second: measured().map(|direction| direction.bytes_per_second).reduce(|a, b| a + b),
-            latency_mean_ns: busier.and_then(|direction| direction.latency_ns.mean),
-            latency_p99_ns: busier.and_then(|direction| direction.latency_ns.p99),
-            verdict: cell.verdict.map(word),
+            read_iops: iops(&read),
+            write_iops: iops(&write),
+            all_iops: iops(&all),
+            bytes_per_second: measured().filter_map(|figures| figures.bytes_per_second).reduce(|a, b| a + b),
+            latency_mean_ns: busier.and_then(|figures| figures.latency_ns.mean),
+            latency_p99_ns: busier.and_then(|figures| figures.latency_ns.p99),
+            verdict: cell.verdict.map(word).or_else(|| cell.told.as_ref().map(|_| TOLD.to_owned())),
         }
     }
 
-    /// Operations per second, reads and writes together; `None` when nothing was measured.
+    /// Operations per second of all kinds together; `None` when nothing was measured.
     pub fn iops(&self) -> Option<f64> {
-        [self.read_iops, self.write_iops].into_iter().flatten().reduce(|a, b| a + b)
+        [self.read_iops, self.write_iops, self.all_iops].into_iter().flatten().reduce(|a, b| a + b)
     }
 }
 

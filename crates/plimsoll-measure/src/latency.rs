@@ -65,6 +65,12 @@ pub enum Percentile {
     },
 }
 
+/// Operations that there have to be to support a percentile.
+pub fn operations_needed(quantile: f64) -> u64 {
+    // Rounded, so that 1 - 0.99 asks for 1,000 and not 999.
+    (SUPPORT as f64 / (1.0 - quantile)).round() as u64
+}
+
 impl fmt::Debug for LatencyHistogram {
     /// A summary: thousands of buckets help nobody.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -189,8 +195,7 @@ impl LatencyHistogram {
     /// A percentile that may be published: at least [`SUPPORT`] observations lie beyond it.
     pub fn percentile(&self, quantile: f64) -> Percentile {
         let have = self.count();
-        // Rounded, so that 1 - 0.99 asks for 1,000 and not 999.
-        let needed = (SUPPORT as f64 / (1.0 - quantile)).round() as u64;
+        let needed = operations_needed(quantile);
         match self.quantile_ns(quantile) {
             Some(latency_ns) if have >= needed => Percentile::Supported(latency_ns),
             _ => Percentile::Unsupported { needed, have },

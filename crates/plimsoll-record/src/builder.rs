@@ -8,7 +8,7 @@ use plimsoll_measure::{
     latency::{LatencyHistogram, Percentile},
     verdict::Verdict,
 };
-use plimsoll_workload::{plan::CellPlan, settings::EngineChoice};
+use plimsoll_workload::{certainty::StoppingRule, plan::CellPlan, settings::EngineChoice};
 
 use self::kept_slots::{KeptSlots, grow};
 use crate::{
@@ -64,7 +64,8 @@ impl RecordBuilder {
             seed: plan.seed,
             environment,
             layouts: Vec::new(),
-            cells: plan.cells.into_iter().map(|cell| Cell { limit: limit.clone(), ..empty_cell(cell) }).collect(),
+            import: None,
+            cells: plan.cells.into_iter().map(|cell| Cell { limit: limit.clone(), ..planned(cell) }).collect(),
             warnings: Vec::new(),
         };
         Self { record, sums }
@@ -210,15 +211,21 @@ fn count(cell: &mut Cell, sums: &mut CellSums, slot: &SlotResult) {
     }
 }
 
-fn empty_cell(plan: CellPlan) -> Cell {
+fn planned(plan: CellPlan) -> Cell {
     let CellPlan { target, workload, stopping, phase, blocks } = plan;
+    Cell { plan: Some(blocks), phase, ..empty_cell(target, workload, stopping) }
+}
+
+/// A cell without any numbers.
+pub(crate) fn empty_cell(target: String, workload: String, stopping: StoppingRule) -> Cell {
     Cell {
         target,
         workload,
         kind: Kind::Blocks,
-        plan: blocks,
+        plan: None,
+        told: None,
         stopping,
-        phase,
+        phase: None,
         rounds_done: 0,
         engine: EngineChoice::Auto,
         engine_reason: String::new(),

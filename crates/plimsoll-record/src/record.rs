@@ -24,10 +24,14 @@ use crate::{
         self, CpuCost, DeviceActivity, DirectionResult, ErrorCount, Finding, Interval, JobResult, OpenLoopResult,
         SlotSummary, VerificationResult,
     },
+    told::{Import, Told},
 };
 
 /// What the reason for no verdict begins with when a cell was never visited.
 pub const NOT_RUN: &str = "not run";
+
+/// What stands instead of a verdict where another program measured.
+pub const TOLD: &str = "told";
 
 /// The schema that this version writes.
 pub const SCHEMA: &str = "plimsoll/1";
@@ -68,6 +72,9 @@ pub struct Record {
     /// Files that were written before they could be read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub layouts: Vec<Layout>,
+    /// The text of other programs that the record was made from. Absent where plimsoll measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub import: Option<Import>,
     /// One entry for each target and workload.
     pub cells: Vec<Cell>,
     /// What was not as it should be, about the run as a whole.
@@ -152,8 +159,12 @@ pub struct Cell {
     pub workload: String,
     /// Which kind of workload.
     pub kind: Kind,
-    /// The exact parameters.
-    pub plan: BlockPlan,
+    /// The exact parameters; null where another program measured, which never tells all of them: see `told`.
+    pub plan: Option<BlockPlan>,
+    /// What another program told. Absent where plimsoll measured; where it did not, `read`, `write` and all that only
+    /// plimsoll measures is absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub told: Option<Told>,
     /// When the cell has been measured enough.
     pub stopping: StoppingRule,
     /// Which phase it belongs to: the cells of one ran at the same time. Absent where cells took turns.
@@ -238,8 +249,17 @@ pub struct Cell {
 impl Cell {
     /// Why it was never visited; `None` if it was.
     pub fn why_not_run(&self) -> Option<&str> {
-        let reason = self.verdict_reason.as_deref().filter(|_| self.verdict.is_none())?;
+        let reason = self.verdict_reason.as_deref().filter(|_| self.verdict.is_none() && self.told.is_none())?;
         Some(reason.strip_prefix(NOT_RUN).unwrap_or(reason).trim_start_matches([':', ' ']))
+    }
+
+    /// One word about the numbers: the verdict, or why there is none.
+    pub fn word(&self) -> &'static str {
+        match self.verdict {
+            Some(verdict) => verdict.as_str(),
+            None if self.told.is_some() => TOLD,
+            None => NOT_RUN,
+        }
     }
 
     /// Mean number of operations in flight: see [`results::in_flight_mean`]. `None` for an open loop, whose latencies

@@ -422,7 +422,7 @@ fn the_golden_record_says_what_its_events_said() {
     assert_eq!(sync.latency_ns.p90, None);
     assert_eq!((writes.errors, writes.error_kinds[0].first_offset), (3, 8192));
     assert_eq!(writes.findings[0].evidence["errors"], 3);
-    assert_eq!(writes.plan.fdatasync_every, 100);
+    assert_eq!(writes.plan.as_ref().unwrap().fdatasync_every, 100);
 }
 
 #[test]

@@ -153,8 +153,14 @@ pub struct Pair {
     pub side: String,
     /// Whether one run measured both, in turns.
     pub in_one_run: bool,
+    /// Whether another program measured at least one of them.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_told: bool,
     /// What else differs.
     pub confounded: Vec<Difference>,
+    /// What another program did not tell of the plans, so that it may differ.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub untold: Vec<Aspect>,
     /// What both measured.
     pub cells: Vec<CellPair>,
     /// Workloads that only the reference has.
@@ -185,7 +191,10 @@ pub struct CellPair {
     pub target: Option<String>,
     /// The workload's name.
     pub workload: String,
-    /// The verdict of the reference; absent when it was not run.
+    /// One word about each side: its verdict, or why it has none.
+    #[serde(skip)]
+    words: [&'static str; 2],
+    /// The verdict of the reference; absent when it was not run, or another program measured it.
     pub reference_verdict: Option<Verdict>,
     /// Why the reference was not run.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -319,10 +328,19 @@ impl Comparison {
         let sides: Vec<Side> = subjects.iter().enumerate().map(|(index, subject)| subject.side(index)).collect();
         let reference = side::find(&sides, wishes.reference.as_deref())?;
         let others = (0..sides.len()).filter(|index| *index != reference);
+        let pair = |first: usize, second: usize| {
+            let letters = [&sides[first], &sides[second]].map(|side| side.letter.as_str());
+            pairing::pair([&subjects[first], &subjects[second]], letters, wishes)
+        };
         let pairs: Vec<(Pair, Vec<Aspect>)> = others
             .map(|index| {
-                let letters = [&sides[reference], &sides[index]].map(|side| side.letter.as_str());
-                pairing::pair([&subjects[reference], &subjects[index]], letters, wishes)
+                let with_reference = pair(reference, index);
+                // A text may tell of several things: what has nothing in common with the first may have with another.
+                let is_in_vain = with_reference.0.cells.is_empty() && wishes.reference.is_none();
+                let mut earlier = if is_in_vain { 1..index } else { 0..0 };
+                earlier
+                    .find_map(|first| Some(pair(first, index)).filter(|(pair, _)| !pair.cells.is_empty()))
+                    .unwrap_or(with_reference)
             })
             .collect();
         pairing::refuse_in_vain(&pairs)?;

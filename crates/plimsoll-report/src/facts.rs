@@ -7,8 +7,9 @@ use plimsoll_record::{
     numbers,
     record::{Cell, Outcome, Record},
     results::SlotSummary,
+    told::{Import, Source},
 };
-use plimsoll_workload::settings::EngineChoice;
+use plimsoll_workload::{plan::BlockPlan, settings::EngineChoice};
 
 /// A labelled line.
 pub(crate) struct Fact {
@@ -66,7 +67,37 @@ pub(crate) fn of(record: &Record) -> Vec<Fact> {
             Fact { label, text: target(record, name) }
         })
         .collect();
-    facts.push(fact("load", load(&record.cells)));
+    match &record.import {
+        Some(import) => facts.push(fact("source", source(record, import))),
+        None => facts.extend(measured(record)),
+    }
+    facts.push(fact("run", run(record)));
+    let tags: Vec<String> = record.tags.iter().map(|(key, value)| format!("{key}={value}")).collect();
+    let name: Vec<&str> = record.name.as_deref().into_iter().chain(tags.iter().map(String::as_str)).collect();
+    if !name.is_empty() {
+        facts.push(fact("name", name.join(", ")));
+    }
+    facts
+}
+
+/// The text that was read, and what was in it.
+fn source(record: &Record, import: &Import) -> String {
+    let mut counts: Vec<(Source, usize)> = Vec::new();
+    for told in record.cells.iter().filter_map(|cell| cell.told.as_ref()) {
+        match counts.iter_mut().find(|(source, _)| *source == told.source) {
+            Some((_, count)) => *count += told.count(),
+            None => counts.push((told.source, told.count())),
+        }
+    }
+    let counts: Vec<String> = counts.iter().map(|(source, count)| format!("{count} x {source}")).collect();
+    let file = if import.file == "-" { "standard input" } else { &import.file };
+    format!("{file}: {}", counts.join(", "))
+}
+
+/// What plimsoll did, with what and where.
+fn measured(record: &Record) -> Vec<Fact> {
+    let fact = |label: &str, text: String| Fact { label: label.to_owned(), text };
+    let mut facts = vec![fact("load", load(&record.cells))];
     facts.extend(record.asked.certainty.limit.map(|limit| fact("limit", limit.to_string())));
     facts.extend(layout(record).map(|text| fact("layout", text)));
     facts.push(fact("engine", engines(record)));
@@ -74,12 +105,6 @@ pub(crate) fn of(record: &Record) -> Vec<Fact> {
     if let Some(command) = &record.asked.background {
         facts.push(fact("beside", command.clone()));
         facts.push(fact("pressure", pressure(&record.cells)));
-    }
-    facts.push(fact("run", run(record)));
-    let tags: Vec<String> = record.tags.iter().map(|(key, value)| format!("{key}={value}")).collect();
-    let name: Vec<&str> = record.name.as_deref().into_iter().chain(tags.iter().map(String::as_str)).collect();
-    if !name.is_empty() {
-        facts.push(fact("name", name.join(", ")));
     }
     facts
 }
@@ -138,14 +163,16 @@ fn span(values: impl Iterator<Item = u64> + Clone, format: fn(u64) -> String) ->
 }
 
 fn load(cells: &[Cell]) -> String {
-    let is_of_names = |cell: &Cell| cell.plan.name_operation().is_some();
-    let sizes = cells.iter().filter(|cell| !is_of_names(cell)).map(|cell| cell.plan.working_set_bytes());
-    let files = cells.iter().filter(|cell| is_of_names(cell)).map(|cell| u64::from(cell.plan.files_in_all()));
+    let plans = cells.iter().filter_map(|cell| cell.plan.as_ref());
+    let (of_names, of_blocks): (Vec<&BlockPlan>, Vec<&BlockPlan>) =
+        plans.clone().partition(|plan| plan.name_operation().is_some());
+    let sizes = of_blocks.iter().map(|plan| plan.working_set_bytes());
+    let files = of_names.iter().map(|plan| u64::from(plan.files_in_all()));
     let mut parts: Vec<String> =
         span(sizes, numbers::bytes).map(|size| format!("working set {size}")).into_iter().collect();
     parts.extend(span(files, numbers::count).map(|files| format!("{files} files created, statted or deleted")));
-    parts.push(match cells.iter().filter(|cell| cell.plan.buffered).count() {
-        _ if cells.iter().all(is_of_names) => "nothing read or written".to_owned(),
+    parts.push(match plans.filter(|plan| plan.buffered).count() {
+        _ if of_blocks.is_empty() => "nothing read or written".to_owned(),
         0 => "direct I/O".to_owned(),
         count if count == cells.len() => "buffered I/O (page cache in play)".to_owned(),
         count => format!("direct I/O, {count} of {} workloads buffered", cells.len()),
@@ -258,13 +285,20 @@ pub(crate) const fn container_word(kind: ContainerKind) -> Option<&'static str> 
 fn run(record: &Record) -> String {
     let id = record.id.to_string();
     let tool = &record.tool;
-    let mut parts = vec![
-        numbers::id_prefix(&id).to_owned(),
-        numbers::moment(record.started),
-        format!("took {}", numbers::duration(record.elapsed_ns)) + &pauses(record),
-        format!("plimsoll {}", tool.version),
-    ];
-    if tool.profile == "debug" {
+    let mut parts = vec![numbers::id_prefix(&id).to_owned()];
+    match &record.import {
+        Some(import) if import.at == record.started => parts.push(format!("imported {}", numbers::moment(import.at))),
+        Some(import) => {
+            parts.push(numbers::moment(record.started));
+            parts.push(format!("imported {}", numbers::moment(import.at)));
+        }
+        None => parts.extend([
+            numbers::moment(record.started),
+            format!("took {}", numbers::duration(record.elapsed_ns)) + &pauses(record),
+        ]),
+    }
+    parts.push(format!("plimsoll {}", tool.version));
+    if tool.profile == "debug" && record.import.is_none() {
         parts.push("a debug build: its numbers are not to be trusted".to_owned());
     }
     parts.join(", ")

@@ -9,8 +9,10 @@ pub struct FoundRow {
     pub lines: String,
     /// Which kind of result it is.
     pub kind: String,
-    /// What it is of.
-    pub subject: String,
+    /// What was measured.
+    pub target: String,
+    /// With which load.
+    pub workload: String,
     /// What it says, in a line.
     pub figures: String,
 }
@@ -21,10 +23,11 @@ pub fn found(rows: &[FoundRow], width: usize) -> String {
     let columns = vec![
         Column::new("lines", Side::Right, 0, text(|row| &row.lines)),
         Column::new("kind", Side::Left, 2, text(|row| &row.kind)),
-        Column::new("of", Side::Left, 1, text(|row| &row.subject)),
+        Column::new("target", Side::Left, 1, text(|row| &row.target)),
+        Column::new("workload", Side::Left, 0, text(|row| &row.workload)),
         Column::new("says", Side::Left, 0, text(|row| &row.figures)),
     ];
-    Grid::breaking(3, columns).fit(width).text()
+    Grid::breaking(4, columns).fit(width).text()
 }
 
 #[cfg(test)]
@@ -36,7 +39,8 @@ mod tests {
         let row = FoundRow {
             lines: "308".to_owned(),
             kind: "fio status line".to_owned(),
-            subject: "a heading that is quite long".to_owned(),
+            target: "a heading that is quite long".to_owned(),
+            workload: "randread".to_owned(),
             figures: "read 55,287 IOPS, 864 MiB/s".to_owned(),
         };
         let wide = found(std::slice::from_ref(&row), 120);

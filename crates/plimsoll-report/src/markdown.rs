@@ -36,7 +36,9 @@ pub(crate) fn record(record: &Record) -> String {
     for note in notes {
         out += &format!("- {}: {}\n", note.word(), escaped(&note.text(record)));
     }
-    for pair in Comparison::of_targets(record).iter().flat_map(|comparison| &comparison.pairs) {
+    let comparison = Comparison::of_targets(record);
+    let pairs = comparison.iter().flat_map(|comparison| &comparison.pairs);
+    for pair in pairs.filter(|pair| !pair.cells.is_empty()) {
         out.push('\n');
         out += &comparison::text::answers_in_markdown(pair);
     }

@@ -1,8 +1,9 @@
 //! The sentences below the tables: what failed, what is doubtful, what is good to know.
 
 use plimsoll_record::{
+    figures::Figures,
     numbers::{self, count},
-    record::{Cell, NOT_RUN, Record},
+    record::{Cell, Kind, NOT_RUN, Record, TOLD},
     results::{DirectionResult, Finding, OpenLoopResult, Severity, VerificationResult},
 };
 use plimsoll_workload::plan::Pacing;
@@ -169,10 +170,11 @@ fn open_loop(notes: &mut Notes, index: usize, cell: &Cell, result: &OpenLoopResu
 
 /// The rate that an open loop was asked for, over all jobs.
 fn asked_rate(cell: &Cell) -> Option<String> {
-    let Pacing::Open { arrival, operations_per_second_per_job, bytes_per_second_per_job } = cell.plan.pacing else {
+    let plan = cell.plan.as_ref()?;
+    let Pacing::Open { arrival, operations_per_second_per_job, bytes_per_second_per_job } = plan.pacing else {
         return None;
     };
-    let jobs = f64::from(cell.plan.jobs);
+    let jobs = f64::from(plan.jobs);
     let rate = match (operations_per_second_per_job, bytes_per_second_per_job) {
         (Some(operations), _) => format!("{} IOPS", numbers::iops(operations * jobs)),
         (None, Some(bytes)) => format!("{} {}", numbers::throughput(bytes * jobs), numbers::THROUGHPUT_UNIT),
@@ -204,6 +206,7 @@ fn legend(notes: &mut Notes, record: &Record) {
     for reason in record.cells.iter().filter_map(Cell::why_not_run) {
         notes.add(Severity::Info, None, format!("{NOT_RUN} = {reason}"));
     }
+    told(notes, record);
     at_least(notes, record);
     if record.cells.iter().any(|cell| cell.sustained_bound().is_some()) {
         let sentence = format!("{} = the rate as a share of what lasts, bursts left aside", rows::OF_LIMIT);
@@ -220,10 +223,31 @@ fn legend(notes: &mut Notes, record: &Record) {
     }
 }
 
+/// What is missing where another program measured.
+fn told(notes: &mut Notes, record: &Record) {
+    let mut tellers: Vec<&str> = Vec::new();
+    for told in record.cells.iter().filter_map(|cell| cell.told.as_ref()) {
+        if !tellers.contains(&told.source.teller()) {
+            tellers.push(told.source.teller());
+        }
+    }
+    if !tellers.is_empty() {
+        let sentence =
+            format!("{TOLD} = so {} said; nothing here was measured or judged by plimsoll", tellers.join(", "));
+        notes.add(Severity::Info, None, sentence);
+        if record.cells.iter().any(|cell| cell.kind == Kind::Files) {
+            notes.add(Severity::Info, None, "IOPS of files are files per second".to_owned());
+        }
+        let sentence = format!("{} = not told, or by too few operations to be supported", numbers::ABSENT);
+        notes.add(Severity::Info, None, sentence);
+    }
+}
+
 /// What the sign before a percentile says, and what it takes to be rid of it.
 fn at_least(notes: &mut Notes, record: &Record) {
     let directions = record.cells.iter().flat_map(|cell| [&cell.read, &cell.write, &cell.sync]).flatten();
-    let needed = directions.flat_map(|result| Metric::PERCENTILES.map(|metric| metric.interval(result))).flatten();
+    let intervals = |result| Metric::PERCENTILES.map(|metric| metric.interval(&Figures::of(result)));
+    let needed = directions.flat_map(intervals).flatten();
     let needed: Vec<f64> = needed.filter_map(|interval| interval.needed_seconds).collect();
     if needed.is_empty() {
         return;

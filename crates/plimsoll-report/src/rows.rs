@@ -2,20 +2,23 @@
 
 use plimsoll_measure::{stability::Grade, verdict::Verdict};
 use plimsoll_record::{
+    figures::{Figures, Operation},
     judgement::Stability,
     latencies::LatencyInterval,
     limit::Bound,
     numbers::{self, ABSENT, AT_LEAST},
-    record::{Cell, NOT_RUN, Window},
-    results::DirectionResult,
+    record::{Cell, NOT_RUN, TOLD, Window},
+    told::Told,
 };
-use plimsoll_workload::settings::NameOperation;
+use plimsoll_workload::{plan::BlockPlan, settings::NameOperation};
 
 use crate::{
     grid::{Column, Grid, Side},
     style::Tone,
 };
 
+/// From so long on, minutes and hours are easier to read than seconds.
+const LONG_NS: f64 = 600e9;
 /// The head of the column of shares of the limit.
 pub(crate) const OF_LIMIT: &str = "of limit";
 
@@ -25,7 +28,7 @@ pub(crate) struct Row<'a> {
     /// The workload's name in the first row of a cell, empty in the others.
     pub(crate) workload: &'a str,
     pub(crate) operation: &'static str,
-    pub(crate) result: Option<&'a DirectionResult>,
+    pub(crate) figures: Option<Figures<'a>>,
     /// Where the mean would mislead: the slowest and the fastest second as multiples of it.
     pub(crate) range: Option<[f64; 2]>,
     pub(crate) errors: u64,
@@ -40,17 +43,33 @@ pub(crate) struct Row<'a> {
 }
 
 /// The directions of a cell: those that it measured, and those that it should have.
-pub(crate) fn directions(cell: &Cell) -> Vec<(&'static str, Option<&DirectionResult>)> {
-    let of_names = cell.plan.name_operation().map(NameOperation::as_str);
+pub(crate) fn directions(cell: &Cell) -> Vec<(&'static str, Option<Figures<'_>>)> {
+    if let Some(told) = &cell.told {
+        return told_directions(told);
+    }
+    let plan = cell.plan.as_ref();
+    let of_names = plan.and_then(BlockPlan::name_operation).map(NameOperation::as_str);
     let [read, write] = ["read", "write"].map(|word| of_names.unwrap_or(word));
-    let planned = [(read, &cell.read, cell.plan.reads()), (write, &cell.write, cell.plan.writes())];
+    let planned = [
+        (read, &cell.read, plan.is_some_and(BlockPlan::reads)),
+        (write, &cell.write, plan.is_some_and(BlockPlan::writes)),
+    ];
     let mut directions: Vec<_> = planned
         .into_iter()
         .filter(|(_, result, planned)| *planned || result.is_some())
-        .map(|(name, result, _)| (name, result.as_ref()))
+        .map(|(name, result, _)| (name, result.as_ref().map(Figures::of)))
         .collect();
-    directions.extend(cell.sync.as_ref().map(|sync| ("sync", Some(sync))));
+    directions.extend(cell.sync.as_ref().map(|sync| ("sync", Some(Figures::of(sync)))));
     directions
+}
+
+/// The directions that another program told.
+fn told_directions(told: &Told) -> Vec<(&'static str, Option<Figures<'_>>)> {
+    let words = [(Operation::Read, "read"), (Operation::Write, "write"), (Operation::All, told.whole())];
+    let is_shown = |operation: Operation| operation != Operation::All || !told.is_told_apart();
+    let shown = words.into_iter().filter(|(operation, _)| is_shown(*operation));
+    let shown = shown.map(|(operation, word)| (word, told.figures(operation)));
+    shown.filter(|(_, figures)| figures.is_some()).collect()
 }
 
 /// The slowest and the fastest second of a cell as multiples of its mean, where that would mislead.
@@ -64,17 +83,17 @@ pub(crate) fn range(cell: &Cell) -> Option<[f64; 2]> {
 pub(crate) fn of(cell: &Cell) -> Vec<Row<'_>> {
     let range = range(cell);
     let grade = cell.stability.and_then(|stability| stability.grade);
-    let row = |(index, (operation, result))| Row {
+    let row = |(index, (operation, figures))| Row {
         workload: if index == 0 { &cell.workload } else { "" },
         operation,
-        result,
+        figures,
         range,
         errors: cell.error_kinds.iter().filter(|kind| kind.operation == operation).map(|kind| kind.count).sum(),
         of_limit: if index == 0 { cell.sustained_bound().map(Bound::share) } else { None },
         window: cell.window.filter(|_| index == 0),
         grade: grade.filter(|_| index == 0),
         verdict: match index {
-            0 => cell.verdict.map_or(NOT_RUN, Verdict::as_str),
+            0 => cell.word(),
             _ => "",
         },
     };
@@ -86,7 +105,7 @@ pub(crate) fn tone(verdict: &str) -> Option<Tone> {
     match verdict {
         NOT_RUN => Some(Tone::Bad),
         "steady" => Some(Tone::Good),
-        "short" => Some(Tone::Faint),
+        "short" | TOLD => Some(Tone::Faint),
         "burst" | "drifting" | "unstable" | "cached" | "client-limited" => Some(Tone::Doubtful),
         _ => None,
     }
@@ -137,26 +156,28 @@ impl Metric {
     pub(crate) const PERCENTILES: [Self; 3] = [Self::P50, Self::P99, Self::P99_9];
 
     /// The number as text; of a rate whose mean would mislead, its range.
-    pub(crate) fn of(self, result: Option<&DirectionResult>, range: Option<[f64; 2]>) -> String {
-        let Some(result) = result else { return ABSENT.to_owned() };
-        let rate = |rate: f64, format: fn(f64) -> String| {
+    pub(crate) fn of(self, figures: Option<&Figures<'_>>, range: Option<[f64; 2]>) -> String {
+        let Some(figures) = figures else { return ABSENT.to_owned() };
+        let rate = |rate: Option<f64>, format: fn(f64) -> String| {
             let [low, high] = range.unwrap_or([1.0; 2]);
-            numbers::range(low * rate, high * rate, format)
+            numbers::or_absent(rate, |rate| numbers::range(low * rate, high * rate, format))
         };
-        let latency = &result.latency_ns;
-        let whole = |ns: Option<u64>| numbers::or_absent(ns, |ns| numbers::latency(ns as f64));
+        let latency = &figures.latency_ns;
+        // What takes so long is no operation but a command.
+        let time = |ns: f64| if ns >= LONG_NS { numbers::duration(ns as u64) } else { numbers::latency(ns) };
+        let whole = |ns: Option<u64>| numbers::or_absent(ns, |ns| time(ns as f64));
         let percentile = |ns: Option<u64>| {
-            let open_ended = ns.and(self.interval(result)).is_some_and(|interval| interval.high_ns.is_none());
+            let open_ended = ns.and(self.interval(figures)).is_some_and(|interval| interval.high_ns.is_none());
             if open_ended { format!("{AT_LEAST} {}", whole(ns)) } else { whole(ns) }
         };
         match self {
-            Self::Iops => rate(result.iops, numbers::iops),
+            Self::Iops => rate(figures.iops, numbers::iops),
             Self::Precision if range.is_some() => ABSENT.to_owned(),
-            Self::Precision => numbers::or_absent(precision(result), numbers::percent),
+            Self::Precision => numbers::or_absent(precision(figures), numbers::percent),
             // Syncs carry no data, so they have no throughput.
-            Self::Throughput if result.bytes == 0 && result.operations > 0 => ABSENT.to_owned(),
-            Self::Throughput => rate(result.bytes_per_second, numbers::throughput),
-            Self::Mean => numbers::or_absent(latency.mean, numbers::latency),
+            Self::Throughput if figures.bytes == Some(0) && figures.operations > Some(0) => ABSENT.to_owned(),
+            Self::Throughput => rate(figures.bytes_per_second, numbers::throughput),
+            Self::Mean => numbers::or_absent(latency.mean, time),
             Self::P50 => percentile(latency.p50),
             Self::P99 => percentile(latency.p99),
             Self::P99_9 => percentile(latency.p99_9),
@@ -165,7 +186,8 @@ impl Metric {
     }
 
     /// How far a percentile may be off, when that is known.
-    pub(crate) fn interval(self, result: &DirectionResult) -> Option<&LatencyInterval> {
+    pub(crate) fn interval<'a>(self, figures: &Figures<'a>) -> Option<&'a LatencyInterval> {
+        let result = figures.measured?;
         match self {
             Self::P50 => result.latency_interval("p50"),
             Self::P99 => result.latency_interval("p99"),
@@ -176,13 +198,15 @@ impl Metric {
 
     /// A column of the interval of a percentile.
     fn interval_column(self, rank: u8, rows: &[Row<'_>]) -> Column {
-        let text = |row: &Row<'_>| numbers::or_absent(row.result.and_then(|result| self.interval(result)), interval);
+        let text = |row: &Row<'_>| {
+            numbers::or_absent(row.figures.as_ref().and_then(|figures| self.interval(figures)), interval)
+        };
         Column::new(format!("{} [95 %]", self.head()), Side::Right, rank, rows.iter().map(text).collect())
     }
 
     /// A column of this number; those of a higher rank are left out first.
     pub(crate) fn column(self, head: impl Into<String>, rank: u8, rows: &[Row<'_>]) -> Column {
-        Column::new(head, Side::Right, rank, rows.iter().map(|row| self.of(row.result, row.range)).collect())
+        Column::new(head, Side::Right, rank, rows.iter().map(|row| self.of(row.figures.as_ref(), row.range)).collect())
     }
 }
 
@@ -193,9 +217,15 @@ fn interval(interval: &LatencyInterval) -> String {
 }
 
 /// Half of the interval of the IOPS, as a share of them.
-fn precision(result: &DirectionResult) -> Option<f64> {
+fn precision(figures: &Figures<'_>) -> Option<f64> {
+    let result = figures.measured?;
     let (low, high) = (result.iops_low?, result.iops_high?);
     (result.iops > 0.0).then(|| (high - low) / 2.0 / result.iops)
+}
+
+/// Leaves out columns of numbers that another program told of nothing.
+pub(crate) fn without_unknown(columns: &mut Vec<Column>) {
+    columns.retain(|column| column.values.iter().any(|value| value != ABSENT));
 }
 
 /// The table of a target.
@@ -212,15 +242,18 @@ pub(crate) fn grid(rows: &[Row<'_>]) -> Grid {
         Metric::P99_9.column("p99.9", 6, rows),
         Metric::Max.column("max", 5, rows),
     ];
+    if rows.iter().all(|row| row.verdict.is_empty() || row.verdict == TOLD) {
+        without_unknown(&mut columns);
+    }
     let intervals = [(Metric::P50, 9), (Metric::P99, 7), (Metric::P99_9, 8)];
     let is_known = |metric: &Metric| {
-        let interval = |row: &Row<'_>| row.result.is_some_and(|result| metric.interval(result).is_some());
+        let interval = |row: &Row<'_>| row.figures.as_ref().is_some_and(|figures| metric.interval(figures).is_some());
         rows.iter().any(interval)
     };
     for (metric, rank) in intervals.into_iter().filter(|(metric, _)| is_known(metric)) {
         columns.push(metric.interval_column(rank, rows));
     }
-    if rows.iter().any(|row| row.result.and_then(precision).is_some()) {
+    if rows.iter().any(|row| row.figures.as_ref().and_then(precision).is_some()) {
         columns.insert(3, Metric::Precision.column(Metric::Precision.head(), 0, rows));
     }
     if rows.iter().any(|row| row.of_limit.is_some()) {

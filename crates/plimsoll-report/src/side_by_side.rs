@@ -22,7 +22,12 @@ pub(crate) fn grids(record: &Record, limit: usize) -> Vec<Grid> {
     if targets.len() < 2 {
         return Vec::new();
     }
-    let lines = lines(record, &targets);
+    let mut lines = lines(record, &targets);
+    // What a single target has is no comparison.
+    lines.retain(|line| line.cells.iter().flatten().count() > 1);
+    if lines.is_empty() {
+        return Vec::new();
+    }
     let mut grids = Vec::new();
     let mut from = 0;
     while from < targets.len() {
@@ -71,11 +76,15 @@ fn grid(lines: &[Line<'_>], targets: std::ops::Range<usize>, metrics: &[(Metric,
             let value = |line: &Line<'_>| {
                 let directions = line.cells[target].map(rows::directions).unwrap_or_default();
                 let result = directions.into_iter().find(|(operation, _)| *operation == line.operation);
-                metric.of(result.and_then(|(_, result)| result), line.cells[target].and_then(rows::range))
+                let figures = result.and_then(|(_, figures)| figures);
+                metric.of(figures.as_ref(), line.cells[target].and_then(rows::range))
             };
             let head = format!("{} {}", metric.head(), facts::letter(target));
             columns.push(Column::new(head, Side::Right, *rank, lines.iter().map(value).collect()));
         }
+    }
+    if lines.iter().flat_map(|line| &line.cells).flatten().all(|cell| cell.told.is_some()) {
+        rows::without_unknown(&mut columns);
     }
     Grid::new(columns)
 }

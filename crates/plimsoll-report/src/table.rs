@@ -54,7 +54,9 @@ pub fn record(record: &Record, width: usize, style: Style) -> String {
     for note in notes {
         out += &labelled(&format!("{}: ", note.word()), &note.text(record), note.tone(), width, style);
     }
-    for pair in Comparison::of_targets(record).iter().flat_map(|comparison| &comparison.pairs) {
+    let comparison = Comparison::of_targets(record);
+    let pairs = comparison.iter().flat_map(|comparison| &comparison.pairs);
+    for pair in pairs.filter(|pair| !pair.cells.is_empty()) {
         out.push('\n');
         out += &comparison::text::answers(pair, width, style);
     }

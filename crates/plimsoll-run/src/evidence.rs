@@ -31,19 +31,20 @@ pub use self::{overruling::overruling, sweep::of_sweeps};
 
 /// The sentences about a cell of a record, which has its verdict.
 pub fn of_cell(cell: &Cell, record: &Record, hidden: Option<HiddenBurst>) -> Vec<Finding> {
-    if cell.verdict.is_none() || cell.engine == EngineChoice::Memory {
+    let Some(plan) = cell.plan.as_ref().filter(|_| cell.verdict.is_some() && cell.engine != EngineChoice::Memory)
+    else {
         return Vec::new();
-    }
+    };
     let mut findings = Vec::new();
-    if cell.plan.name_operation().is_none() {
-        findings.extend(cached(cell));
+    if plan.name_operation().is_none() {
+        findings.extend(cached(cell, plan));
     }
     findings.extend(client_limits(cell, &record.environment).iter().map(client_sentence));
     findings.extend(burst(cell));
     findings.extend(moved(cell));
     findings.extend(uneven(cell));
     findings.extend(dips(cell));
-    findings.extend(stalled(cell));
+    findings.extend(stalled(cell, plan));
     findings.extend(exposed(cell));
     findings.extend(modes(cell));
     findings.extend(unfair(cell));

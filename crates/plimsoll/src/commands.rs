@@ -48,7 +48,7 @@ pub fn dispatch(cli: Cli, printer: Printer) -> anyhow::Result<Exit> {
             answer
         }
         Command::Import(arguments) => {
-            let (answer, ending) = import::import(&arguments, printer)?;
+            let (answer, ending) = import::import(&arguments, &state.history, printer)?;
             exit = ending;
             answer
         }

@@ -128,7 +128,8 @@ impl Change {
     fn apply(&self, cell: &mut Cell) {
         (cell.read, cell.write, cell.sync) = self.results.clone();
         cell.series.clone_from(&self.series);
-        (cell.plan.jobs, cell.plan.queue_depth, cell.plan.batch, cell.phase) = self.plan;
+        let plan = cell.plan.as_mut().unwrap();
+        (plan.jobs, plan.queue_depth, plan.batch, cell.phase) = self.plan;
         let (user_ns, busy_ns, queue_ns, from_ns) = self.numbers;
         cell.cpu.user_ns = user_ns;
         if let Some(device) = &mut cell.device {

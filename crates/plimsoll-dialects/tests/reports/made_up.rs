@@ -144,8 +144,9 @@ fn cell(pattern: &Cell, job: &Job, threads: u32) -> Cell {
         sync: None,
         ..pattern.clone()
     };
-    (cell.plan.rw, cell.plan.read_percent, cell.plan.jobs) = (rw, read_percent, threads);
-    (cell.plan.queue_depth, cell.plan.batch) = (job.settings.submission.depth, 1);
+    let plan = cell.plan.as_mut().unwrap();
+    (plan.rw, plan.read_percent, plan.jobs) = (rw, read_percent, threads);
+    (plan.queue_depth, plan.batch) = (job.settings.submission.depth, 1);
     cell.slots = vec![SlotSummary {
         round: 0,
         purpose: SlotPurpose::Measured,

@@ -25,7 +25,7 @@ fn jobs(options: &[&str]) -> Run {
 fn started(run: &Run) -> RunEvent {
     let Record { id, started, tool, environment, .. } = run.record.clone();
     let cells = run.record.cells.iter().map(|cell| {
-        let mut blocks = cell.plan.clone();
+        let mut blocks = cell.plan.clone().unwrap();
         (blocks.ramp_ns, blocks.slot_ns, blocks.start_delay_ns) = (SECOND_NS, Some(4 * SECOND_NS), 0);
         (blocks.file_count, blocks.random_percent) = (1, if blocks.reads() { 100 } else { 0 });
         CellPlan {

@@ -3,8 +3,9 @@
 use std::io::{self, Write};
 
 use plimsoll_record::{
-    record::{Cell, Record},
-    results::DirectionResult,
+    figures::{Figures, Operation},
+    record::{Cell, Record, TOLD},
+    told::Told,
 };
 
 use crate::summary::word;
@@ -56,7 +57,7 @@ const DIRECTION_COLUMNS: &[&str] = &[
     "latency_max_ns",
 ];
 
-const DIRECTIONS: &[&str] = &["read", "write", "sync"];
+const DIRECTIONS: &[&str] = &["read", "write", "sync", "all"];
 
 /// Writes the first line.
 pub(super) fn header(out: &mut dyn Write) -> io::Result<()> {
@@ -71,9 +72,9 @@ pub(super) fn header(out: &mut dyn Write) -> io::Result<()> {
 pub(super) fn rows(record: &Record, out: &mut dyn Write) -> io::Result<()> {
     for cell in &record.cells {
         let mut values = cell_values(record, cell);
-        for direction in [&cell.read, &cell.write, &cell.sync] {
-            match direction {
-                Some(direction) => values.extend(direction_values(direction)),
+        for operation in Operation::ALL {
+            match cell.figures(operation) {
+                Some(figures) => values.extend(direction_values(&figures)),
                 None => values.extend(DIRECTION_COLUMNS.iter().map(|_| String::new())),
             }
         }
@@ -84,8 +85,7 @@ pub(super) fn rows(record: &Record, out: &mut dyn Write) -> io::Result<()> {
 
 fn cell_values(record: &Record, cell: &Cell) -> Vec<String> {
     let tags: Vec<_> = record.tags.iter().map(|(key, value)| format!("{key}={value}")).collect();
-    let plan = &cell.plan;
-    let values = vec![
+    let mut values = vec![
         record.id.to_string(),
         record.started.to_string(),
         record.name.clone().unwrap_or_default(),
@@ -94,35 +94,59 @@ fn cell_values(record: &Record, cell: &Cell) -> Vec<String> {
         tags.join(" "),
         cell.target.clone(),
         cell.workload.clone(),
-        cell.verdict.map(word).unwrap_or_default(),
-        cell.engine.to_string(),
-        plan.rw.to_string(),
-        plan.read_percent.to_string(),
-        plan.read_block_sizes.to_string(),
-        plan.write_block_sizes.to_string(),
-        plan.jobs.to_string(),
-        plan.queue_depth.to_string(),
-        plan.size_bytes.to_string(),
-        plan.buffered.to_string(),
+        cell.verdict.map(word).or_else(|| cell.told.as_ref().map(|_| TOLD.to_owned())).unwrap_or_default(),
+        cell.told.as_ref().map_or_else(|| cell.engine.to_string(), |told| told.source.teller().to_owned()),
+    ];
+    values.extend(load(cell));
+    values.extend([
         cell.rounds_done.to_string(),
         cell.errors.to_string(),
         text(cell.cpu.user_ns_per_operation),
         text(cell.cpu.system_ns_per_operation),
-    ];
+    ]);
     debug_assert_eq!(values.len(), CELL_COLUMNS.len());
     values
 }
 
-fn direction_values(direction: &DirectionResult) -> Vec<String> {
-    let latency = &direction.latency_ns;
+/// Pattern, percentage of reads, block sizes, jobs, queue depth, size of the region, and whether it was buffered; of
+/// what another program measured as far as it told.
+fn load(cell: &Cell) -> [String; 8] {
+    let nothing = String::new;
+    match (&cell.plan, cell.told.as_ref().and_then(Told::transfers)) {
+        (Some(plan), _) => [
+            plan.rw.to_string(),
+            plan.read_percent.to_string(),
+            plan.read_block_sizes.to_string(),
+            plan.write_block_sizes.to_string(),
+            plan.jobs.to_string(),
+            plan.queue_depth.to_string(),
+            plan.size_bytes.to_string(),
+            plan.buffered.to_string(),
+        ],
+        (None, Some(transfers)) => [
+            text(transfers.pattern.as_ref()),
+            text(transfers.read_percent),
+            text(transfers.block_size()),
+            text(transfers.block_size()),
+            text(transfers.jobs),
+            text(transfers.queue_depth),
+            nothing(),
+            nothing(),
+        ],
+        (None, None) => [(); 8].map(|()| nothing()),
+    }
+}
+
+fn direction_values(figures: &Figures<'_>) -> Vec<String> {
+    let latency = &figures.latency_ns;
     let values = vec![
-        direction.operations.to_string(),
-        direction.bytes.to_string(),
-        direction.elapsed_ns.to_string(),
-        direction.iops.to_string(),
-        text(direction.iops_low),
-        text(direction.iops_high),
-        direction.bytes_per_second.to_string(),
+        text(figures.operations),
+        text(figures.bytes),
+        text(figures.elapsed_ns),
+        text(figures.iops),
+        text(figures.measured.and_then(|result| result.iops_low)),
+        text(figures.measured.and_then(|result| result.iops_high)),
+        text(figures.bytes_per_second),
         text(latency.min),
         text(latency.mean),
         text(latency.stddev),

@@ -126,8 +126,8 @@ fn summary(row: &Row<'_>) -> rusqlite::Result<RunSummary> {
 
 fn cells(connection: &Connection, run: Uuid) -> rusqlite::Result<Vec<CellSummary>> {
     let mut statement = connection.prepare_cached(
-        "SELECT target, workload, read_iops, write_iops, bytes_per_second, latency_mean_ns, latency_p99_ns, verdict
-         FROM cells WHERE run = ?1 ORDER BY position",
+        "SELECT target, workload, read_iops, write_iops, bytes_per_second, latency_mean_ns, latency_p99_ns, verdict,
+         all_iops FROM cells WHERE run = ?1 ORDER BY position",
     )?;
     let rows = statement.query_map([stored_id(run)], |row| {
         Ok(CellSummary {
@@ -139,6 +139,7 @@ fn cells(connection: &Connection, run: Uuid) -> rusqlite::Result<Vec<CellSummary
             latency_mean_ns: row.get(5)?,
             latency_p99_ns: row.get(6)?,
             verdict: row.get(7)?,
+            all_iops: row.get(8)?,
         })
     })?;
     rows.collect()

@@ -238,14 +238,19 @@ fn a_history_of_every_earlier_version_is_brought_to_this_one_with_all_that_it_ho
     for version in 1..schema::MIGRATIONS.len() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("history.db");
-        let mut connection = Connection::open(&path).unwrap();
+        let record = test_records::record(1);
+        let current = directory.path().join("current.db");
+        History::open(&current).unwrap().save(&record).unwrap();
+        let connection = Connection::open(&path).unwrap();
         schema::MIGRATIONS[..version].iter().for_each(|migration| connection.execute_batch(migration).unwrap());
         connection.pragma_update(None, "application_id", schema::APPLICATION_ID).unwrap();
         connection.pragma_update(None, "user_version", version).unwrap();
-        let transaction = connection.transaction().unwrap();
-        let record = test_records::record(1);
-        insert(&transaction, &record, &stored::encode(&record).unwrap()).unwrap();
-        transaction.commit().unwrap();
+        connection.execute("ATTACH ?1 AS current", [current.to_str().unwrap()]).unwrap();
+        let copy = "INSERT INTO runs SELECT * FROM current.runs;
+                    INSERT INTO cells SELECT run, position, target, workload, read_iops, write_iops, bytes_per_second,
+                    latency_mean_ns, latency_p99_ns, verdict FROM current.cells;
+                    INSERT INTO tags SELECT * FROM current.tags";
+        connection.execute_batch(copy).unwrap();
         drop(connection);
         let expected: Vec<_> = record.cells.iter().map(CellSummary::of).collect();
         let mut history = History::open(&path).unwrap();

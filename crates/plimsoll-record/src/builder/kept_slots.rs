@@ -104,11 +104,12 @@ impl KeptSlots {
 
     /// Says how sure the percentiles of a cell are, by the slots that count, and what they hide.
     pub(super) fn describe_latencies(&self, cell: &mut Cell) {
+        let Some(plan) = &cell.plan else { return };
         let slots = cell.slots.iter().zip(&self.slots);
         let counted: Vec<&KeptSlot> = slots.filter(|(slot, _)| slot.counted).map(|(_, kept)| kept).collect();
         for (index, result) in [&mut cell.read, &mut cell.write, &mut cell.sync].into_iter().enumerate() {
             let Some(result) = result else { continue };
-            let intervals = match self.parts(&counted, index, &cell.plan) {
+            let intervals = match self.parts(&counted, index, plan) {
                 Ok((parts, clustering)) => {
                     latencies::intervals(&result.histogram, &parts, clustering, result.elapsed_ns)
                 }
@@ -119,7 +120,7 @@ impl KeptSlots {
                 Err(reason) => (Vec::new(), Some(reason)),
             };
         }
-        if cell.plan.pacing == Pacing::Closed {
+        if plan.pacing == Pacing::Closed {
             let results = [&cell.read, &cell.write, &cell.sync].into_iter().flatten();
             let histograms: Vec<&LatencyHistogram> = results.map(|result| &result.histogram).collect();
             cell.exposed = latencies::exposed(&histograms);

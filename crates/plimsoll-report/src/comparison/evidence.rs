@@ -12,8 +12,10 @@ use plimsoll_measure::compare::{
     unpaired::{self, LogMean},
 };
 use plimsoll_record::{
+    figures::Figures,
     record::Cell,
     results::{Interval, SlotSummary},
+    told::Told,
 };
 use serde::Serialize;
 
@@ -29,6 +31,8 @@ const BLOCKS_JUDGED_MIN: usize = 5;
 const PASSES_PER_BLOCK: usize = 2;
 /// Visits below which a cell is judged by the interval of its rate.
 const VISITS_MIN: usize = 3;
+/// Why a number that another program told has no interval.
+pub(super) const TOLD_ALONE: &str = "no interval was told";
 /// Visits closer than this to the one before are one piece with it.
 const GAP_NS: u64 = 500_000_000;
 
@@ -64,6 +68,9 @@ pub(super) fn of(
     operation: Operation,
     metric: Metric,
 ) -> Result<Evidence, &'static str> {
+    if cells.iter().any(|cell| cell.told.is_some()) {
+        return of_told(cells, metric);
+    }
     let pieces = cells.map(piece);
     if in_one_run && pieces == [None; 2] {
         let [first, second] = [visits(cells[0], operation, metric)?, visits(cells[1], operation, metric)?];
@@ -81,6 +88,25 @@ pub(super) fn of(
         method,
         values: [first.logs.len().max(1), second.logs.len().max(1)],
         ranks: unpaired::shift(&first.logs, &second.logs, CONFIDENCE),
+    })
+}
+
+/// The ratio of what another program told. It told no intervals, so that there is one only where it told several runs.
+fn of_told(cells: [&Cell; 2], metric: Metric) -> Result<Evidence, &'static str> {
+    if metric != Metric::Elapsed {
+        return Err(TOLD_ALONE);
+    }
+    let logs = cells.map(|cell| {
+        let durations = cell.told.as_ref().map(Told::durations).unwrap_or_default();
+        durations.iter().map(|duration| (duration.elapsed_ns.max(1) as f64).ln()).collect::<Vec<f64>>()
+    });
+    let mean = |side: usize| LogMean::of_visits(&logs[side]).ok_or("fewer than three runs, without an interval");
+    let (first, second) = (mean(0)?, mean(1)?);
+    Ok(Evidence {
+        ratio: LogMean::ratio(&first, &second, CONFIDENCE),
+        method: Method::UnpairedVisits,
+        values: [logs[0].len(), logs[1].len()],
+        ranks: unpaired::shift(&logs[0], &logs[1], CONFIDENCE),
     })
 }
 
@@ -192,14 +218,14 @@ fn as_a_whole(cell: &Cell, piece: Piece, operation: Operation, metric: Metric) -
             let result = operation.result_of(cell).ok_or("not measured")?;
             let interval = result.iops_low.zip(result.iops_high);
             let (low, high) = interval.ok_or("measured too briefly to tell how sure it is")?;
-            let value = metric.of_result(result).ok_or("not measured")?;
+            let value = metric.of_cell(cell, &Figures::of(result)).ok_or("not measured")?;
             // The size of operations is a matter of the plan, so bytes are as sure as operations.
             let scale = value / result.iops;
             LogMean::of_interval(value, low * scale, high * scale).ok_or(no_interval)
         }
         Metric::P50 => of_seconds(cell, operation, |second| second.p50_ns).ok_or(no_interval),
         Metric::P99 => of_seconds(cell, operation, |second| second.p99_ns).ok_or(no_interval),
-        Metric::P99_9 => Err(no_interval),
+        Metric::P99_9 | Metric::Mean | Metric::Elapsed => Err(no_interval),
     }
 }
 

@@ -17,9 +17,9 @@ pub(super) struct Matches<'a> {
 pub(super) fn matches<'a>(first: &[&'a Cell], second: &[&'a Cell]) -> Matches<'a> {
     let mut matches = Matches { pairs: Vec::new(), only_first: first.to_vec(), only_second: second.to_vec() };
     matches.pair_up(|one, other| one.workload == other.workload);
-    matches.pair_up(|one, other| plans::differences(one, other).is_empty());
+    matches.pair_up(plans::are_same);
     if matches.only_first.len() == 1 && matches.only_second.len() == 1 {
-        matches.pair_up(|_, _| true);
+        matches.pair_up(|one, other| one.kind == other.kind);
     }
     let place = |pair: &[&Cell; 2]| first.iter().position(|cell| std::ptr::eq(*cell, pair[0]));
     matches.pairs.sort_by_key(place);

@@ -2,56 +2,14 @@
 
 use std::str::FromStr;
 
+pub use plimsoll_record::figures::Operation;
 use plimsoll_record::{
+    figures::Figures,
     numbers,
     record::Cell,
-    results::{DirectionResult, LatencySummary, SlotRate, SlotSummary},
+    results::{LatencySummary, SlotSummary},
 };
 use serde::Serialize;
-
-/// What kind of operation a number is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Operation {
-    /// Reads.
-    Read,
-    /// Writes.
-    Write,
-    /// `fsync` and `fdatasync`.
-    Sync,
-}
-
-impl Operation {
-    /// All of them, in the order of tables.
-    pub(super) const ALL: [Self; 3] = [Self::Read, Self::Write, Self::Sync];
-
-    /// The word for several.
-    pub const fn plural(self) -> &'static str {
-        match self {
-            Self::Read => "reads",
-            Self::Write => "writes",
-            Self::Sync => "syncs",
-        }
-    }
-
-    /// What a cell did of it.
-    pub(super) const fn result_of(self, cell: &Cell) -> Option<&DirectionResult> {
-        match self {
-            Self::Read => cell.read.as_ref(),
-            Self::Write => cell.write.as_ref(),
-            Self::Sync => cell.sync.as_ref(),
-        }
-    }
-
-    /// What a visit did of it.
-    const fn rate_of(self, slot: &SlotSummary) -> Option<&SlotRate> {
-        match self {
-            Self::Read => slot.read.as_ref(),
-            Self::Write => slot.write.as_ref(),
-            Self::Sync => slot.sync.as_ref(),
-        }
-    }
-}
 
 /// A number that is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -71,11 +29,18 @@ pub enum Metric {
     /// The latency that 99.9 % do not exceed.
     #[serde(rename = "latency_p99_9_ns")]
     P99_9,
+    /// The mean latency, of what another program told without percentiles.
+    #[serde(rename = "latency_mean_ns")]
+    Mean,
+    /// How long a command takes.
+    #[serde(rename = "elapsed_ns")]
+    Elapsed,
 }
 
 impl Metric {
     /// All of them, in the order of tables.
-    pub(super) const ALL: [Self; 5] = [Self::Iops, Self::Throughput, Self::P50, Self::P99, Self::P99_9];
+    pub(super) const ALL: [Self; 7] =
+        [Self::Iops, Self::Throughput, Self::P50, Self::P99, Self::P99_9, Self::Mean, Self::Elapsed];
 
     /// The word on the command line.
     pub const fn word(self) -> &'static str {
@@ -85,6 +50,8 @@ impl Metric {
             Self::P50 => "p50",
             Self::P99 => "p99",
             Self::P99_9 => "p99.9",
+            Self::Mean => "mean",
+            Self::Elapsed => "elapsed",
         }
     }
 
@@ -96,12 +63,14 @@ impl Metric {
             Self::P50 => "p50",
             Self::P99 => "p99",
             Self::P99_9 => "p99.9",
+            Self::Mean => "mean",
+            Self::Elapsed => "time",
         }
     }
 
     /// Whether it is a duration, of which more is worse.
     pub const fn is_latency(self) -> bool {
-        matches!(self, Self::P50 | Self::P99 | Self::P99_9)
+        !matches!(self, Self::Iops | Self::Throughput)
     }
 
     /// The number with its unit, or for a column that says the unit.
@@ -109,16 +78,21 @@ impl Metric {
         numbers::or_absent(value, |value| match self {
             Self::Iops => numbers::iops(value),
             Self::Throughput => numbers::throughput(value),
-            Self::P50 | Self::P99 | Self::P99_9 => numbers::latency(value),
+            Self::Elapsed => numbers::duration(value as u64),
+            Self::P50 | Self::P99 | Self::P99_9 | Self::Mean => numbers::latency(value),
         })
     }
 
-    /// The number of a whole cell.
-    pub(super) fn of_result(self, result: &DirectionResult) -> Option<f64> {
+    /// The number of a whole cell. A mean stands for percentiles only where another program told none, and the time of
+    /// a command is no latency.
+    pub(super) fn of_cell(self, cell: &Cell, figures: &Figures<'_>) -> Option<f64> {
+        let is_command = cell.told.as_ref().is_some_and(|told| !told.durations().is_empty());
         match self {
-            Self::Iops => Some(result.iops),
-            Self::Throughput => (result.bytes > 0).then_some(result.bytes_per_second),
-            _ => self.of_latency(&result.latency_ns),
+            Self::Iops => figures.iops,
+            Self::Throughput => figures.bytes_per_second.filter(|_| figures.bytes != Some(0)),
+            Self::Elapsed => figures.latency_ns.mean.filter(|_| is_command),
+            Self::Mean => figures.latency_ns.mean.filter(|_| figures.measured.is_none() && !is_command),
+            Self::P50 | Self::P99 | Self::P99_9 => self.of_latency(&figures.latency_ns),
         }
     }
 
@@ -138,7 +112,7 @@ impl Metric {
             Self::P50 => latency_ns.p50,
             Self::P99 => latency_ns.p99,
             Self::P99_9 => latency_ns.p99_9,
-            Self::Iops | Self::Throughput => None,
+            Self::Iops | Self::Throughput | Self::Mean | Self::Elapsed => None,
         };
         latency_ns.map(|latency_ns| latency_ns as f64)
     }

@@ -1,6 +1,6 @@
 //! The cells of two sides with each other, number by number.
 
-use plimsoll_record::record::Cell;
+use plimsoll_record::{record::Cell, told::Told};
 use plimsoll_workload::plan::Pacing;
 
 use super::{
@@ -47,13 +47,16 @@ pub(super) fn refuse_in_vain(pairs: &[(Pair, Vec<Aspect>)]) -> Result<(), Compar
 
 /// A side and the reference, and in what aspects plans differ that must not.
 pub(super) fn pair(subjects: [&Subject<'_>; 2], letters: [&str; 2], wishes: &Wishes) -> (Pair, Vec<Aspect>) {
-    let in_one_run = subjects[0].record.id == subjects[1].record.id;
+    let is_own = subjects.iter().all(|subject| subject.record.import.is_none());
+    let in_one_run = is_own && subjects[0].record.id == subjects[1].record.id;
     let mut pair = Pair {
         reference: letters[0].to_owned(),
         side: letters[1].to_owned(),
         in_one_run,
+        is_told: !is_own,
         confounded: environments::differences(subjects[0], subjects[1]),
         cells: Vec::new(),
+        untold: Vec::new(),
         only_in_reference: Vec::new(),
         only_in_side: Vec::new(),
     };
@@ -68,6 +71,11 @@ pub(super) fn pair(subjects: [&Subject<'_>; 2], letters: [&str; 2], wishes: &Wis
                 .into_iter()
                 .chain(of_records.clone())
                 .partition(|(aspect, _)| wishes.despite.contains(aspect));
+            for aspect in plans::untold(cells[0], cells[1]) {
+                if !pair.untold.contains(&aspect) {
+                    pair.untold.push(aspect);
+                }
+            }
             aspects.extend(refused.iter().map(|(aspect, _)| *aspect));
             for (_, difference) in accepted {
                 if !pair.confounded.contains(&difference) {
@@ -94,8 +102,10 @@ fn cell_pair(
 ) -> CellPair {
     let mut metrics = Vec::new();
     for operation in Operation::ALL {
-        let results = cells.map(|cell| operation.result_of(cell));
-        if results.iter().all(Option::is_none) {
+        let results = cells.map(|cell| cell.figures(operation));
+        let is_told_apart = |cell: &Cell| cell.told.as_ref().is_none_or(Told::is_told_apart);
+        let says_nothing_new = operation == Operation::All && cells.into_iter().all(is_told_apart);
+        if says_nothing_new || results.iter().all(Option::is_none) {
             continue;
         }
         let stops = evidence::has_stopped(cells, operation);
@@ -103,7 +113,10 @@ fn cell_pair(
             if metric == Metric::Throughput && operation == Operation::Sync {
                 continue;
             }
-            let [reference, value] = results.map(|result| result.and_then(|result| metric.of_result(result)));
+            let [reference, value] = [0, 1].map(|side: usize| metric.of_cell(cells[side], results[side].as_ref()?));
+            if matches!(metric, Metric::Mean | Metric::Elapsed) && reference.is_none() && value.is_none() {
+                continue;
+            }
             let has_stopped = stops && differs_in.is_empty() && !metric.is_latency();
             let evidence = match (reference, value) {
                 _ if !differs_in.is_empty() => Err("the plans differ"),
@@ -122,6 +135,7 @@ fn cell_pair(
     CellPair {
         target: target.map(str::to_owned),
         workload,
+        words: cells.map(Cell::word),
         reference_verdict: cells[0].verdict,
         reference_not_run: cells[0].why_not_run().map(str::to_owned),
         verdict: cells[1].verdict,
@@ -138,12 +152,19 @@ fn cell_pair(
 /// The number that answers which of both is better. An open loop has the rate that was asked for, so there it is how
 /// long operations took.
 fn headline(cells: [&Cell; 2], metrics: &[MetricPair]) -> Option<usize> {
-    let is_open = cells.iter().any(|cell| matches!(cell.plan.pacing, Pacing::Open { .. }));
-    let wanted: &[Metric] = if is_open { &[Metric::P99, Metric::P50] } else { &[Metric::Iops] };
+    let is_open = cells.iter().any(|cell| cell.plan.as_ref().is_some_and(|plan| plan.pacing != Pacing::Closed));
+    let is_command = metrics.iter().any(|pair| pair.metric == Metric::Elapsed);
+    let wanted: &[Metric] = match (is_open, is_command) {
+        (true, _) => &[Metric::P99, Metric::P50],
+        (_, true) => &[Metric::Elapsed],
+        _ => &[Metric::Iops],
+    };
     let find = |wanted: &Metric| metrics.iter().position(|pair| pair.metric == *wanted && pair.compared.is_some());
     let stopped = || metrics.iter().position(|pair| pair.has_stopped);
+    let both = |pair: &MetricPair| pair.reference.is_some() && pair.value.is_some();
     let first = || metrics.iter().position(|pair| Some(&pair.metric) == wanted.first());
-    wanted.iter().find_map(find).or_else(stopped).or_else(first)
+    let told = || metrics.iter().position(both).filter(|_| cells.iter().any(|cell| cell.told.is_some()));
+    wanted.iter().find_map(find).or_else(stopped).or_else(told).or_else(first)
 }
 
 fn compared(evidence: &Evidence, margin: f64) -> Compared {

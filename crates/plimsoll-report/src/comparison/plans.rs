@@ -1,14 +1,16 @@
 //! In what that matters two cells were measured differently.
 
+mod told;
+
 use std::str::FromStr;
 
 use plimsoll_record::{
     numbers,
-    record::{Cell, Record},
+    record::{Cell, Kind, Record},
 };
 use plimsoll_workload::{
     plan::{BlockPlan, Pacing},
-    settings::FileSharing,
+    settings::{FileSharing, ReadWrite},
 };
 use serde::Serialize;
 
@@ -112,7 +114,7 @@ impl Aspect {
     }
 
     /// The word in a sentence.
-    fn name(self) -> String {
+    pub(super) fn name(self) -> String {
         self.word().replace('-', " ")
     }
 }
@@ -134,11 +136,38 @@ const WORKING_SET_FACTOR: f64 = 1.05;
 /// What differs between the plans of two cells.
 pub(super) fn differences(first: &Cell, second: &Cell) -> Vec<(Aspect, Difference)> {
     let (ours, theirs) = (aspects(first), aspects(second));
-    let differing = ours.into_iter().zip(theirs).filter(|((aspect, one), (_, other))| match aspect {
-        Aspect::WorkingSet => !are_close(working_set(&first.plan), working_set(&second.plan)),
+    let known = ours.into_iter().filter_map(|(aspect, one)| {
+        let (_, other) = theirs.iter().find(|(theirs, _)| *theirs == aspect)?;
+        Some((aspect, one, other.clone()))
+    });
+    let differing = known.filter(|(aspect, one, other)| match (aspect, &first.plan, &second.plan) {
+        (Aspect::WorkingSet, Some(first), Some(second)) => {
+            !are_close(first.working_set_bytes(), second.working_set_bytes())
+        }
         _ => one != other,
     });
-    differing.map(|((aspect, one), (_, other))| (aspect, Difference::new(aspect.name(), one, other))).collect()
+    differing.map(|(aspect, one, other)| (aspect, Difference::new(aspect.name(), one, other))).collect()
+}
+
+/// Whether two cells are known to do the same.
+pub(super) fn are_same(first: &Cell, second: &Cell) -> bool {
+    let is_essential =
+        |aspect: &Aspect| matches!(aspect, Aspect::Pattern | Aspect::BlockSize | Aspect::QueueDepth | Aspect::Jobs);
+    first.kind == second.kind
+        && differences(first, second).is_empty()
+        && !untold(first, second).iter().any(is_essential)
+}
+
+/// What another program did not tell of at least one of two cells, so that nobody knows whether it differs.
+pub(super) fn untold(first: &Cell, second: &Cell) -> Vec<Aspect> {
+    // Nothing of it means anything for a command, or for files as a whole.
+    if first.kind != Kind::Blocks && second.kind != Kind::Blocks {
+        return Vec::new();
+    }
+    let known = [first, second].map(aspects);
+    let is_known = |aspect: Aspect| known.iter().all(|side| side.iter().any(|(known, _)| *known == aspect));
+    let of_cells = Aspect::ALL.into_iter().filter(|aspect| *aspect != Aspect::Background);
+    of_cells.filter(|aspect| !is_known(*aspect)).collect()
 }
 
 /// What differs for all cells of two records.
@@ -154,12 +183,16 @@ fn are_close(one: u64, other: u64) -> bool {
     more <= less * WORKING_SET_FACTOR
 }
 
-fn working_set(plan: &BlockPlan) -> u64 {
-    plan.working_set_bytes()
+/// What matters of a cell's plan, as text; of what another program measured as far as it told.
+fn aspects(cell: &Cell) -> Vec<(Aspect, String)> {
+    match (&cell.plan, &cell.told) {
+        (Some(plan), _) => planned(cell, plan).into(),
+        (None, Some(told)) => told::aspects(told),
+        (None, None) => Vec::new(),
+    }
 }
 
-/// What matters of a cell's plan, as text.
-fn aspects(cell: &Cell) -> [(Aspect, String); 19] {
+fn planned(cell: &Cell, plan: &BlockPlan) -> [(Aspect, String); 19] {
     // Every field is named, so that a new parameter does not compile until somebody decides whether it matters.
     let BlockPlan {
         rw,
@@ -208,10 +241,10 @@ fn aspects(cell: &Cell) -> [(Aspect, String); 19] {
         pin: _,
         keep_going: _,
         ends_phase: _,
-    } = &cell.plan;
+    } = plan;
     let is_set = |is_set: bool, text: String| if is_set { text } else { "none".to_owned() };
-    let reads = cell.plan.reads().then(|| read_block_sizes.to_string());
-    let writes = cell.plan.writes().then(|| write_block_sizes.to_string());
+    let reads = plan.reads().then(|| read_block_sizes.to_string());
+    let writes = plan.writes().then(|| write_block_sizes.to_string());
     let block_size = match (reads, writes) {
         (Some(reads), Some(writes)) if reads != writes => format!("{reads} reads, {writes} writes"),
         (reads, writes) => reads.or(writes).unwrap_or_default(),
@@ -240,9 +273,9 @@ fn aspects(cell: &Cell) -> [(Aspect, String); 19] {
     if let Some(hint) = access_hint {
         cache_mode += &format!(", {hint} expected");
     }
-    let pattern = match cell.plan.name_operation() {
+    let access = match plan.name_operation() {
         Some(operation) => format!("{operation} {rw}"),
-        None => format!("{rw} {read_percent} % read {random_percent} % random"),
+        None => pattern(*rw, *read_percent, *random_percent),
     };
     let sharing = match files {
         FileSharing::PerJob if *jobs > 1 => "per job",
@@ -252,26 +285,30 @@ fn aspects(cell: &Cell) -> [(Aspect, String); 19] {
     let several = (*file_count > 1).then(|| format!("{file_count} files, {file_order}"));
     let sharing = [Some(sharing.to_owned()), apart, several].into_iter().flatten().collect::<Vec<_>>().join(", ");
     [
-        (Aspect::Pattern, pattern),
+        (Aspect::Pattern, access),
         (Aspect::BlockSize, block_size),
         (Aspect::QueueDepth, queue_depth.to_string()),
         (Aspect::Jobs, jobs.to_string()),
-        (Aspect::WorkingSet, numbers::bytes(working_set(&cell.plan))),
+        (Aspect::WorkingSet, numbers::bytes(plan.working_set_bytes())),
         (Aspect::Offset, numbers::bytes(*offset_bytes)),
         (Aspect::FileSharing, sharing),
-        (Aspect::Layout, is_set(cell.plan.writes(), layout.to_string())),
+        (Aspect::Layout, is_set(plan.writes(), layout.to_string())),
         (Aspect::Stride, numbers::bytes(*gap_bytes)),
         (Aspect::Distribution, is_set(*random_percent > 0, distribution.to_string())),
         (Aspect::CacheMode, cache_mode),
-        (Aspect::Durability, is_set(cell.plan.writes(), durability)),
+        (Aspect::Durability, is_set(plan.writes(), durability)),
         (Aspect::ThinkTime, is_set(*think_time_ns > 0, think_time)),
         (Aspect::Rate, rate(pacing, *jobs)),
-        (Aspect::Payload, is_set(cell.plan.writes(), payload.to_string())),
+        (Aspect::Payload, is_set(plan.writes(), payload.to_string())),
         (Aspect::Verification, if *verify { "on" } else { "off" }.to_owned()),
         (Aspect::Engine, cell.engine.to_string()),
         (Aspect::Polling, polling),
         (Aspect::Company, if cell.phase.is_some() { "at the same time as others" } else { "in turns" }.to_owned()),
     ]
+}
+
+fn pattern(rw: ReadWrite, read_percent: u8, random_percent: u8) -> String {
+    format!("{rw} {read_percent} % read {random_percent} % random")
 }
 
 fn rate(pacing: &Pacing, jobs: u32) -> String {

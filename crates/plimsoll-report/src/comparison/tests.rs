@@ -6,7 +6,7 @@ use plimsoll_record::{
     record::{Cell, Outcome as Ending},
 };
 use plimsoll_workload::{
-    plan::Pacing,
+    plan::{BlockPlan, Pacing},
     settings::{Arrival, EngineChoice, ReadWrite},
     workload::Workload,
 };
@@ -28,6 +28,11 @@ mod shown;
 const PLAIN: Style = Style { colour: false };
 
 /// Noise with this standard deviation around 1.
+/// The plan of a cell, to change it.
+fn plan(cell: &mut Cell) -> &mut BlockPlan {
+    cell.plan.as_mut().expect("cells of these tests are plimsoll's own")
+}
+
 fn noise(random: &mut Random, deviation: f64) -> f64 {
     let sum: f64 = (0..12).map(|_| random.unit()).sum();
     1.0 + deviation * (sum - 6.0)
@@ -253,10 +258,10 @@ fn failed_operations_make_a_side_doubtful() {
 fn plans_that_differ_in_what_matters_are_not_compared_and_what_differs_is_named() {
     let first = alone("/mnt/a", 1.0, 0.02, 1);
     let mut second = alone("/mnt/a", 1.1, 0.02, 2);
-    second.cells[1].plan.write_block_sizes = "64k".parse().unwrap();
+    plan(&mut second.cells[1]).write_block_sizes = "64k".parse().unwrap();
     second.cells[1].engine = EngineChoice::Psync;
     // What writes contain and how large they are is nothing to reads.
-    second.cells[0].plan.write_block_sizes = "64k".parse().unwrap();
+    plan(&mut second.cells[0]).write_block_sizes = "64k".parse().unwrap();
     let comparison = compare(&[&first, &second]);
     let cells = &comparison.pairs[0].cells;
     assert!(cells[0].differs_in.is_empty() && cells[0].metrics[0].compared.is_some());
@@ -272,26 +277,26 @@ fn plans_that_differ_in_what_matters_are_not_compared_and_what_differs_is_named(
 fn each_aspect_that_matters_is_seen() {
     type Change = fn(&mut Cell);
     let changes: [(Aspect, Change); 14] = [
-        (Aspect::Pattern, |cell| cell.plan.read_percent = 50),
-        (Aspect::QueueDepth, |cell| cell.plan.queue_depth = 2),
-        (Aspect::Jobs, |cell| cell.plan.jobs = 2),
-        (Aspect::WorkingSet, |cell| cell.plan.size_bytes *= 2),
-        (Aspect::Offset, |cell| cell.plan.offset_bytes = 4096),
-        (Aspect::Stride, |cell| cell.plan.gap_bytes = 4096),
-        (Aspect::Distribution, |cell| cell.plan.distribution = "zipf:1.2".parse().unwrap()),
-        (Aspect::CacheMode, |cell| cell.plan.buffered = true),
-        (Aspect::Durability, |cell| cell.plan.fsync_every = 1),
-        (Aspect::ThinkTime, |cell| cell.plan.think_time_ns = 1000),
+        (Aspect::Pattern, |cell| plan(cell).read_percent = 50),
+        (Aspect::QueueDepth, |cell| plan(cell).queue_depth = 2),
+        (Aspect::Jobs, |cell| plan(cell).jobs = 2),
+        (Aspect::WorkingSet, |cell| plan(cell).size_bytes *= 2),
+        (Aspect::Offset, |cell| plan(cell).offset_bytes = 4096),
+        (Aspect::Stride, |cell| plan(cell).gap_bytes = 4096),
+        (Aspect::Distribution, |cell| plan(cell).distribution = "zipf:1.2".parse().unwrap()),
+        (Aspect::CacheMode, |cell| plan(cell).buffered = true),
+        (Aspect::Durability, |cell| plan(cell).fsync_every = 1),
+        (Aspect::ThinkTime, |cell| plan(cell).think_time_ns = 1000),
         (Aspect::Rate, |cell| {
-            cell.plan.pacing = Pacing::Open {
+            plan(cell).pacing = Pacing::Open {
                 arrival: Arrival::Fixed,
                 operations_per_second_per_job: Some(5.0),
                 bytes_per_second_per_job: None,
             }
         }),
-        (Aspect::Payload, |cell| cell.plan.payload = "zero".parse().unwrap()),
-        (Aspect::Verification, |cell| cell.plan.verify = true),
-        (Aspect::Polling, |cell| cell.plan.iopoll = true),
+        (Aspect::Payload, |cell| plan(cell).payload = "zero".parse().unwrap()),
+        (Aspect::Verification, |cell| plan(cell).verify = true),
+        (Aspect::Polling, |cell| plan(cell).iopoll = true),
     ];
     let record = alone("/mnt/a", 1.0, 0.02, 1);
     let cell = &record.cells[1];
@@ -302,7 +307,8 @@ fn each_aspect_that_matters_is_seen() {
         assert!(found.contains(&aspect), "{aspect:?}: {found:?}");
     }
     let mut changed = cell.clone();
-    (changed.plan.seed, changed.plan.slot_ns, changed.plan.size_bytes) = (7, None, cell.plan.size_bytes / 100 * 101);
+    let plan = plan(&mut changed);
+    (plan.seed, plan.slot_ns, plan.size_bytes) = (7, None, plan.size_bytes / 100 * 101);
     assert_eq!(plans::differences(cell, &changed), [], "neither seeds nor a percent of the size matter");
 }
 
@@ -316,7 +322,7 @@ fn a_comparison_of_nothing_is_refused_with_what_to_do() {
     assert!(refused(&[], &Wishes::default()).contains("name two runs"));
     let wishes = Wishes { reference: Some("Z".to_owned()), ..Wishes::default() };
     assert!(refused(&[&first, &second], &wishes).contains("A (/mnt/a), B (/mnt/a)"));
-    second.cells.iter_mut().for_each(|cell| cell.plan.queue_depth += 1);
+    second.cells.iter_mut().for_each(|cell| plan(cell).queue_depth += 1);
     let text = refused(&[&first, &second], &Wishes::default());
     assert!(text.contains("queue depth (A 1, B 2) differs; --despite queue-depth"), "{text}");
     second.cells.iter_mut().for_each(|cell| cell.workload += " else");

@@ -3,7 +3,7 @@
 use plimsoll_record::numbers;
 
 use super::{
-    Comparison, Pair,
+    Aspect, Comparison, Pair,
     expectation::{Judged, Outcome, Standing},
     metric::Operation,
     words,
@@ -28,8 +28,10 @@ pub fn text(comparison: &Comparison, width: usize, style: Style) -> String {
     for pair in &comparison.pairs {
         out.push('\n');
         out += &answers(pair, width, style);
-        out.push('\n');
-        push_numbers(&mut out, pair, width, style);
+        if !pair.cells.is_empty() {
+            out.push('\n');
+            push_numbers(&mut out, pair, width, style);
+        }
     }
     let notes = notes(comparison, out.contains(SEEN_FROM));
     if !notes.is_empty() {
@@ -114,9 +116,25 @@ pub(crate) fn answers_in_markdown(pair: &Pair) -> String {
 const GAP: usize = 2;
 
 fn title(pair: &Pair) -> String {
-    let how = if pair.in_one_run { "measured in turns in one run" } else { "measured in different runs" };
+    let how = match (pair.is_told, pair.in_one_run) {
+        (true, _) => "as other programs told",
+        (_, true) => "measured in turns in one run",
+        (_, false) => "measured in different runs",
+    };
     format!("{} against {}, {how}", pair.side, pair.reference)
 }
+
+/// What is named one by one when it is not told: most readers know no other.
+const MAIN: [Aspect; 8] = [
+    Aspect::Pattern,
+    Aspect::BlockSize,
+    Aspect::QueueDepth,
+    Aspect::Jobs,
+    Aspect::WorkingSet,
+    Aspect::CacheMode,
+    Aspect::Durability,
+    Aspect::Engine,
+];
 
 /// What a reader has to know before the answers.
 fn circumstances(pair: &Pair) -> Vec<String> {
@@ -128,6 +146,12 @@ fn circumstances(pair: &Pair) -> Vec<String> {
             words::list(&texts),
             if texts.len() == 1 { "s" } else { "" }
         ));
+    }
+    if !pair.untold.is_empty() {
+        let (main, others): (Vec<Aspect>, Vec<Aspect>) = pair.untold.iter().partition(|aspect| MAIN.contains(aspect));
+        let mut names: Vec<String> = main.iter().map(|aspect| aspect.name()).collect();
+        names.extend((!others.is_empty()).then(|| format!("{} more", others.len())));
+        sentences.push(format!("not told, and perhaps different: {}", words::list(&names)));
     }
     for (letter, workloads) in [(&pair.reference, &pair.only_in_reference), (&pair.side, &pair.only_in_side)] {
         if !workloads.is_empty() {
@@ -178,7 +202,10 @@ fn sections(pair: &Pair) -> Vec<Section> {
                     format!("  {}", metric.metric.head()),
                     metric.metric.text(metric.reference),
                     metric.metric.text(metric.value),
-                    numbers::or_absent(compared, |compared| words::change(&compared.ratio)),
+                    compared.map_or_else(
+                        || words::told_ratio(metric).unwrap_or_else(|| numbers::ABSENT.to_owned()),
+                        |compared| words::change(&compared.ratio),
+                    ),
                     numbers::or_absent(compared, |compared| words::seen_from(compared.ratio.detectable)),
                     word.to_owned(),
                 ]
@@ -243,7 +270,7 @@ fn notes(comparison: &Comparison, with_detectable: bool) -> Vec<String> {
     };
     let margin = numbers::percent(comparison.margin);
     let mut notes = Vec::new();
-    if comparison.pairs.iter().any(|pair| !pair.in_one_run) {
+    if comparison.pairs.iter().any(|pair| !pair.in_one_run && !pair.is_told) {
         notes.push("what changed from one run to the other counts as a difference; targets of one run are measured side by side".to_owned());
     }
     if metrics().any(|metric| metric.metric.is_latency() && metric.compared.is_some()) {

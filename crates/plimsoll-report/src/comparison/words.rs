@@ -6,7 +6,7 @@ use plimsoll_measure::{
 };
 use plimsoll_record::{numbers, record::NOT_RUN};
 
-use super::{CellPair, Compared, MetricPair};
+use super::{CellPair, Compared, MetricPair, evidence::TOLD_ALONE};
 
 /// From this ratio on, a factor says more than a percentage.
 const FACTOR_MIN: f64 = 1.5;
@@ -34,10 +34,34 @@ pub(super) fn sentence(cell: &CellPair, letters: [&str; 2], margin: f64, headlin
             let comparative = if metric.is_latency() { ["longer", "shorter"] } else { ["faster", "slower"] };
             prefix + &claim(compared, &subject, comparative, margin, headlines)
         }
+        Some(metric) if is_told_alone(metric) => {
+            let ratio = told_ratio(metric).unwrap_or_default();
+            format!("{prefix}{} has {ratio} the {} of {}; {TOLD_ALONE}", letters[1], metric.metric.head(), letters[0])
+        }
         Some(MetricPair { has_stopped: true, .. }) => format!("{prefix}{} completed nothing", letters[1]),
         Some(MetricPair { reason: Some(reason), .. }) => format!("{prefix}no claim: {reason}"),
         _ => format!("{prefix}no claim: not measured on both sides"),
     }
+}
+
+/// Whether another program told a number of both sides, of which nobody knows how sure it is.
+fn is_told_alone(metric: &MetricPair) -> bool {
+    metric.reason.as_deref() == Some(TOLD_ALONE) && told_ratio(metric).is_some()
+}
+
+/// How many times as much the other side was told to have.
+pub(super) fn told_ratio(metric: &MetricPair) -> Option<String> {
+    let (reference, value) = metric.reference.zip(metric.value)?;
+    let ratio = value / reference;
+    let is_told = metric.reason.as_deref() == Some(TOLD_ALONE) && ratio.is_finite();
+    let digits = match ratio {
+        ratio if ratio >= 99.5 => 0,
+        ratio if ratio >= 9.95 => 1,
+        ratio if ratio >= 0.0995 => 2,
+        ratio if ratio >= 0.00995 => 3,
+        _ => 4,
+    };
+    is_told.then(|| format!("{ratio:.digits$}x"))
 }
 
 /// Which sides were not run, and why.
@@ -195,7 +219,7 @@ pub(super) const STOPPED: &str = "stopped";
 
 /// What makes the numbers of a cell doubtful: verdicts that are no claims, and operations that failed.
 pub(super) fn doubts(cell: &CellPair, letters: [&str; 2]) -> String {
-    let mut words = vec![verdicts([cell.reference_verdict, cell.verdict], letters)];
+    let mut words = vec![verdicts(cell.words, letters)];
     for (letter, errors) in letters.into_iter().zip([cell.reference_errors, cell.errors]) {
         if errors > 0 {
             words.push(format!("{letter} with errors"));
@@ -206,12 +230,8 @@ pub(super) fn doubts(cell: &CellPair, letters: [&str; 2]) -> String {
 }
 
 /// The words of both sides' verdicts where they are no claims: `short`, or `A unstable, B short`.
-fn verdicts(verdicts: [Option<Verdict>; 2], letters: [&str; 2]) -> String {
-    let words = verdicts.map(|verdict| match verdict {
-        Some(Verdict::Steady) => "",
-        Some(verdict) => verdict.as_str(),
-        None => NOT_RUN,
-    });
+fn verdicts(words: [&str; 2], letters: [&str; 2]) -> String {
+    let words = words.map(|word| if word == Verdict::Steady.as_str() { "" } else { word });
     if words[0] == words[1] {
         return words[0].to_owned();
     }
@@ -275,7 +295,8 @@ mod tests {
 
     #[test]
     fn only_verdicts_that_are_no_claims_are_said() {
-        let of = |first, second| verdicts([first, second], ["A", "B"]);
+        let word = |verdict: Option<Verdict>| verdict.map_or(NOT_RUN, Verdict::as_str);
+        let of = |first, second| verdicts([word(first), word(second)], ["A", "B"]);
         assert_eq!(of(Some(Verdict::Steady), Some(Verdict::Steady)), "");
         assert_eq!(of(Some(Verdict::Short), Some(Verdict::Short)), "short");
         assert_eq!(of(Some(Verdict::Unstable), Some(Verdict::Steady)), "A unstable");

@@ -7,6 +7,7 @@ use plimsoll_record::{
     record::Cell,
     results::{Finding, Severity},
 };
+use plimsoll_workload::plan::BlockPlan;
 use serde_json::json;
 
 use crate::findings::finding;
@@ -23,10 +24,10 @@ pub(super) fn cache_numbers(cell: &Cell) -> CacheNumbers {
     }
 }
 
-pub(super) fn cached(cell: &Cell) -> Vec<Finding> {
+pub(super) fn cached(cell: &Cell, plan: &BlockPlan) -> Vec<Finding> {
     let sentence = |sign: CacheSign| {
         Some(match sign {
-            CacheSign::PageCache(share) if cell.plan.buffered => {
+            CacheSign::PageCache(share) if plan.buffered => {
                 let residency = cell.cache.as_ref().and_then(|cache| cache.residency.as_ref());
                 let held = residency.map(|held| (held.after_bytes.unwrap_or(held.before_bytes), held.total_bytes));
                 let resident = held.filter(|(_, total)| *total > 0).map_or_else(String::new, |(held, total)| {
@@ -55,8 +56,8 @@ pub(super) fn cached(cell: &Cell) -> Vec<Finding> {
             CacheSign::RepeatFaster(ratio) => return repeats_faster(cell, Some(ratio)),
         })
     };
-    let unknown = cell.plan.reads() && cache_numbers(cell).device_bytes.is_none();
-    let page_cache = (cell.plan.buffered && (unknown || cell.plan.writes())).then(|| {
+    let unknown = plan.reads() && cache_numbers(cell).device_bytes.is_none();
+    let page_cache = (plan.buffered && (unknown || plan.writes())).then(|| {
         finding(
             "page-cache",
             Severity::Warning,

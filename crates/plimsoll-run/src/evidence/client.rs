@@ -11,7 +11,7 @@ use plimsoll_record::{
     record::Cell,
     results::{Finding, Interval, Severity},
 };
-use plimsoll_workload::plan::Pacing;
+use plimsoll_workload::plan::{BlockPlan, Pacing};
 use serde_json::json;
 
 use super::{
@@ -31,7 +31,8 @@ fn client_numbers(cell: &Cell, environment: &Environment) -> ClientNumbers {
         return ClientNumbers::default();
     };
     // A worker that watches the clock or polls is busy without need.
-    let is_idle_when_waiting = cell.plan.pacing == Pacing::Closed && !cell.plan.iopoll && !cell.plan.sqpoll;
+    let waits = |plan: &BlockPlan| plan.pacing == Pacing::Closed && !plan.iopoll && !plan.sqpoll;
+    let is_idle_when_waiting = cell.plan.as_ref().is_some_and(waits);
     let run_delay = client.worker_run_delay_share();
     let latency = main_direction(cell).map(|direction| &direction.latency_ns);
     let as_float = |value: Option<u64>| value.map(|value| value as f64);

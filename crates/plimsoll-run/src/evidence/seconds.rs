@@ -10,7 +10,7 @@ use plimsoll_record::{
     record::Cell,
     results::{Finding, Interval, Severity},
 };
-use plimsoll_workload::plan::Pacing;
+use plimsoll_workload::plan::{BlockPlan, Pacing};
 use serde_json::json;
 
 use crate::findings::finding;
@@ -85,9 +85,9 @@ pub(super) fn dips(cell: &Cell) -> Option<Finding> {
 
 /// Seconds far below the usual. The sentence takes the place of the workers' own about seconds without any completion:
 /// it speaks of more.
-pub(super) fn stalled(cell: &Cell) -> Option<Finding> {
+pub(super) fn stalled(cell: &Cell, plan: &BlockPlan) -> Option<Finding> {
     // Where operations are due now and then only, an empty second is none in which the storage stood still.
-    if cell.plan.pacing != Pacing::Closed || cell.plan.think_time_ns > 0 {
+    if plan.pacing != Pacing::Closed || plan.think_time_ns > 0 {
         return None;
     }
     let stretches = stretches(cell);

@@ -9,6 +9,7 @@ use plimsoll_record::{
     record::Cell,
     results::{Finding, Severity},
 };
+use plimsoll_workload::plan::BlockPlan;
 use serde_json::json;
 
 use super::{mean_latency, rate};
@@ -73,13 +74,13 @@ fn queue_bound_cells(cells: &[Cell], group: &[usize]) -> Vec<(usize, Finding)> {
 }
 
 fn is_same_but_depth(left: &Cell, right: &Cell) -> bool {
-    let mut plan = right.plan.clone();
-    (plan.queue_depth, plan.seed) = (left.plan.queue_depth, left.plan.seed);
-    left.target == right.target && plan == left.plan
+    let (Some(left_plan), Some(right_plan)) = (&left.plan, &right.plan) else { return false };
+    let (queue_depth, seed) = (left_plan.queue_depth, left_plan.seed);
+    left.target == right.target && *left_plan == BlockPlan { queue_depth, seed, ..right_plan.clone() }
 }
 
-const fn depth(cell: &Cell) -> u32 {
-    cell.plan.queue_depth * cell.plan.jobs
+fn depth(cell: &Cell) -> u32 {
+    cell.plan.as_ref().map_or(0, |plan| plan.queue_depth * plan.jobs)
 }
 
 fn depth_point(cell: &Cell) -> Option<DepthPoint> {

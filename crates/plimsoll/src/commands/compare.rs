@@ -7,7 +7,7 @@ use plimsoll_history::{history::HistoryError, location::HistoryLocation};
 use plimsoll_record::{record::Record, upgrade};
 use plimsoll_report::comparison::{Comparison, Wishes, junit, text};
 
-use super::history;
+use super::{history, import};
 use crate::{cli::compare::CompareArguments, exit::Exit, printer::Printer};
 
 /// Compares runs. The answer, and whether an expectation was broken.
@@ -69,13 +69,28 @@ fn is_file(run: &str) -> bool {
     run.contains('/') || run.ends_with(".json") || Path::new(run).is_file()
 }
 
-/// The records in a file: what `plimsoll run --json`, `plimsoll show --json` or `plimsoll export` wrote.
+/// The records in a file: what `plimsoll run --json`, `plimsoll show --json` or `plimsoll export` wrote, or else what
+/// another program told.
 fn read(path: &Path) -> anyhow::Result<Vec<Record>> {
     let file = || format!("read {}", path.display());
-    let text = fs::read_to_string(path).with_context(file)?;
-    if !text.trim_start().starts_with('[') {
-        return Ok(vec![upgrade::read(&text).with_context(file)?]);
+    let bytes = fs::read(path).with_context(file)?;
+    let text = String::from_utf8_lossy(&bytes);
+    let own = own(&text).with_context(file);
+    if own.is_ok() || text.contains("\"plimsoll/") {
+        return own;
     }
-    let values: Vec<serde_json::Value> = serde_json::from_str(&text).with_context(file)?;
-    values.iter().map(|value| upgrade::read(&value.to_string()).with_context(file)).collect()
+    match import::foreign(path) {
+        Ok(record) => Ok(vec![record]),
+        Err(_) if text.trim_start().starts_with(['{', '[']) => own,
+        Err(error) => Err(error),
+    }
+}
+
+/// Records of plimsoll's own.
+fn own(text: &str) -> anyhow::Result<Vec<Record>> {
+    if !text.trim_start().starts_with('[') {
+        return Ok(vec![upgrade::read(text)?]);
+    }
+    let values: Vec<serde_json::Value> = serde_json::from_str(text)?;
+    values.iter().map(|value| Ok(upgrade::read(&value.to_string())?)).collect()
 }

@@ -64,6 +64,10 @@ pub(super) fn now() -> anyhow::Result<Timestamp> {
     Ok(Timestamp::from_nanosecond(clock::wall_clock_ns().into())?)
 }
 
+fn ending(run: &RunSummary) -> Option<&str> {
+    Some(run.outcome.as_str()).filter(|outcome| *outcome != "complete")
+}
+
 fn table(runs: &[RunSummary], short_ids: &[String], zone: &TimeZone, width: usize) -> String {
     let best = |run: &RunSummary, rate: fn(&CellSummary) -> Option<f64>| {
         run.cells.iter().filter_map(rate).max_by(f64::total_cmp)
@@ -79,7 +83,7 @@ fn table(runs: &[RunSummary], short_ids: &[String], zone: &TimeZone, width: usiz
             cells: run.cells.len(),
             best_iops: best(run, CellSummary::iops),
             best_bytes_per_second: best(run, |cell| cell.bytes_per_second),
-            ending: Some(run.outcome.as_str()).filter(|outcome| *outcome != "complete"),
+            ending: if run.is_imported() { Some("imported") } else { ending(run) },
         })
         .collect();
     plimsoll_report::runs::runs(&rows, width)
@@ -95,6 +99,7 @@ mod tests {
             workload: "randread 4KiB QD32".to_owned(),
             read_iops: Some(iops),
             write_iops: None,
+            all_iops: None,
             bytes_per_second: Some(iops * 4096.0),
             latency_mean_ns: None,
             latency_p99_ns: None,

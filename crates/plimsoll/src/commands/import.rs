@@ -1,51 +1,102 @@
-//! `plimsoll import`: what other programs told, found in any text, with what does not agree in it.
+//! `plimsoll import`: what other programs told, found in any text, as records of the history.
 
 use std::{collections::BTreeMap, fmt::Write as _, path::Path};
 
 use anyhow::{Context as _, bail};
-use plimsoll_dialects::results::{self, Direction, FoundResult, Measured, Source, Transfers};
-use plimsoll_record::numbers;
+use jiff::Timestamp;
+use plimsoll_dialects::told::{self, ColumnMap};
+use plimsoll_history::{history::History, location::HistoryLocation};
+use plimsoll_record::{
+    figures::{Figures, Operation},
+    numbers,
+    record::{Cell, Record},
+    told::{Import, Measured, Reading, Source, Told},
+};
 use plimsoll_report::found::{FoundRow, found};
-use serde_json::json;
+use uuid::Uuid;
 
-use super::dialect;
+use super::{dialect, run};
 use crate::{cli::import::ImportArguments, exit::Exit, printer::Printer};
 
-/// Reads texts, and tells what is in them. A text without results is an error, and the others are told all the same.
-pub fn import(arguments: &ImportArguments, printer: Printer) -> anyhow::Result<(String, Exit)> {
-    let (mut text, mut list, mut exit) = (String::new(), Vec::new(), Exit::Success);
+/// Reads texts, keeps what is in them, and tells it. A text without results is an error, and the others are told all
+/// the same.
+pub fn import(
+    arguments: &ImportArguments,
+    location: &HistoryLocation,
+    printer: Printer,
+) -> anyhow::Result<(String, Exit)> {
+    arguments.name.iter().try_for_each(|name| run::check_one_line("--name", name))?;
+    arguments.target.iter().try_for_each(|target| run::check_one_line("--target", target))?;
+    let columns = arguments.columns();
+    let (mut text, mut records, mut exit) = (String::new(), Vec::new(), Exit::Success);
     for path in &arguments.files {
-        match read(path) {
-            Ok(found) if arguments.json => list.push(json!({ "file": path.display().to_string(), "results": found })),
-            Ok(found) => {
-                let between = if text.is_empty() { "" } else { "\n" };
-                text += &format!("{between}{}", told(path, &found, printer.width()));
-            }
+        match read(path, &reading(arguments), columns.as_ref()) {
+            Ok(record) => records.push(record),
             Err(error) => {
                 printer.error(&error);
                 exit = Exit::Usage;
             }
         }
     }
-    if arguments.json && !list.is_empty() {
-        text = serde_json::to_string_pretty(&list)? + "\n";
+    let mut history = match location {
+        HistoryLocation::File(path) if !records.is_empty() => Some(History::open(path)?),
+        _ => None,
+    };
+    for record in &records {
+        history.as_mut().map_or(Ok(()), |history| history.save(record))?;
+        let between = if text.is_empty() { "" } else { "\n" };
+        text += &format!("{between}{}", answer(record, printer.width()));
+        if history.is_some() {
+            let id = record.id.to_string();
+            let id = numbers::id_prefix(&id);
+            let _ =
+                writeln!(text, "\nkept as run {id}: \"plimsoll show {id}\" shows it, \"plimsoll compare\" takes it");
+        }
+    }
+    if arguments.json {
+        text = match records.as_slice() {
+            [] => String::new(),
+            [one] if arguments.files.len() == 1 => serde_json::to_string_pretty(one)? + "\n",
+            several => serde_json::to_string_pretty(several)? + "\n",
+        };
     }
     Ok((text, exit))
 }
 
-fn read(path: &Path) -> anyhow::Result<Vec<FoundResult>> {
+fn reading(arguments: &ImportArguments) -> Reading {
+    Reading {
+        id: Uuid::now_v7(),
+        tool: run::tool(),
+        name: arguments.name.clone(),
+        tags: arguments.tags.iter().cloned().collect(),
+        target: arguments.target.clone(),
+    }
+}
+
+/// The record of what a file of another program tells, which is not kept.
+pub(super) fn foreign(path: &Path) -> anyhow::Result<Record> {
+    let reading = Reading { id: Uuid::now_v7(), tool: run::tool(), name: None, tags: BTreeMap::new(), target: None };
+    read(path, &reading, None)
+}
+
+fn read(path: &Path, reading: &Reading, columns: Option<&ColumnMap>) -> anyhow::Result<Record> {
     let name = path.to_str().with_context(|| format!("{} is not valid UTF-8", path.display()))?;
-    let bytes = dialect::read_file(name, results::BYTES_MAX)
+    let bytes = dialect::read_file(name, told::BYTES_MAX)
         .map_err(|error| anyhow::anyhow!("read {name}: {error}"))?
         .with_context(|| format!("there is no file {name}"))?;
-    if bytes.len() > results::BYTES_MAX {
-        bail!("{name} is longer than {} MiB: cut out the part with the results", results::BYTES_MAX >> 20);
+    if bytes.len() > told::BYTES_MAX {
+        bail!("{name} is longer than {} MiB: cut out the part with the results", told::BYTES_MAX >> 20);
     }
-    let found = results::find(&decoded(&bytes));
+    let text = decoded(&bytes);
+    let found = match columns {
+        Some(columns) => told::rows(&text, columns).map_err(|problem| anyhow::anyhow!("{name}: {problem}"))?,
+        None => told::find(&text),
+    };
     if found.is_empty() {
         bail!("{name} has no results that are known: see plimsoll import --help for those that are");
     }
-    Ok(found)
+    let import = Import { file: name.to_owned(), at: Timestamp::now(), text };
+    Ok(Record::of_import(reading.clone(), import, found))
 }
 
 /// Text of UTF-8, or of UTF-16 with a mark, which a shell of Windows writes. What is neither is not lost.
@@ -62,18 +113,21 @@ fn decoded(bytes: &[u8]) -> String {
     }
 }
 
-fn told(path: &Path, results: &[FoundResult], width: usize) -> String {
+/// What was found, in the order of the text, and what is to be said about it.
+fn answer(record: &Record, width: usize) -> String {
+    let told = || record.cells.iter().filter_map(|cell| Some((cell, cell.told.as_ref()?)));
     let mut kinds: BTreeMap<Source, usize> = BTreeMap::new();
-    results.iter().for_each(|result| *kinds.entry(result.source).or_default() += 1);
+    told().for_each(|(_, told)| *kinds.entry(told.source).or_default() += told.count());
     let kinds = kinds.iter().map(|(source, count)| format!("{count} x {source}")).collect::<Vec<_>>();
-    let mut text = format!("{}: {}\n\n", path.display(), kinds.join(", "));
-    let rows: Vec<FoundRow> = results.iter().map(row).collect();
+    let file = record.import.as_ref().map_or("", |import| &import.file);
+    let mut text = format!("{file}: {}\n\n", kinds.join(", "));
+    let rows: Vec<FoundRow> = told().map(|(cell, told)| row(cell, told)).collect();
     text += &found(&rows, width);
     // What holds for several results is said once.
     let mut findings: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-    for result in results {
-        for finding in &result.findings {
-            findings.entry(finding).or_default().push(lines(result));
+    for (cell, told) in told() {
+        for finding in &cell.findings {
+            findings.entry(&finding.text).or_default().push(lines(told));
         }
     }
     if !findings.is_empty() {
@@ -86,61 +140,62 @@ fn told(path: &Path, results: &[FoundResult], width: usize) -> String {
     text
 }
 
-fn lines(result: &FoundResult) -> String {
-    let (first, last) = result.lines;
+fn lines(told: &Told) -> String {
+    let (first, last) = told.lines;
     if first == last { first.to_string() } else { format!("{first}-{last}") }
 }
 
-fn row(result: &FoundResult) -> FoundRow {
+fn row(cell: &Cell, told: &Told) -> FoundRow {
     FoundRow {
-        lines: lines(result),
-        kind: result.source.to_string(),
-        subject: result.subject.clone().unwrap_or_default(),
-        figures: figures(&result.measured),
+        lines: lines(told),
+        kind: told.source.to_string(),
+        target: cell.target.clone(),
+        workload: cell.workload.clone(),
+        figures: figures(cell, told),
     }
 }
 
-fn figures(measured: &Measured) -> String {
-    let throughput = |rate: f64| format!("{} {}", numbers::throughput(rate), numbers::THROUGHPUT_UNIT);
-    match measured {
-        Measured::Transfers(transfers) => transferred(transfers),
-        Measured::Duration(durations) => format!(
-            "{}; processors {} in programs, {} in the kernel",
-            numbers::duration(durations.elapsed_ns),
-            numbers::duration(durations.user_ns),
-            numbers::duration(durations.system_ns)
-        ),
-        Measured::Files(files) => format!(
-            "{} x {} files of {}: write {}, read {}",
-            files.iterations,
-            files.count,
-            numbers::bytes(files.size_bytes),
-            throughput(files.write_bytes_per_second),
-            throughput(files.read_bytes_per_second)
-        ),
-        Measured::Figure(figure) => {
-            let high = figure.high.map_or_else(String::new, |high| format!("-{high}"));
-            let expected = figure.expected.map_or_else(String::new, |value| format!(", expected {value}"));
-            format!("{}{high} {}{expected}", figure.low, figure.unit)
-        }
+fn figures(cell: &Cell, told: &Told) -> String {
+    if let Measured::Figure(figure) = &told.measured {
+        let high = figure.high.map_or_else(String::new, |high| format!("-{high}"));
+        return format!("{}{high} {}", figure.low, figure.unit);
+    }
+    if let [first, .., last] = told.durations() {
+        let all = cell.figures(Operation::All).and_then(|figures| figures.latency_ns.mean);
+        let mean = all.map_or_else(String::new, |mean| format!(", {} on average", numbers::duration(mean as u64)));
+        let ends = [first, last].map(|duration| numbers::duration(duration.elapsed_ns));
+        return format!("{} runs, {} first and {} last{mean}", told.durations().len(), ends[0], ends[1]);
+    }
+    let is_shown = |operation: &Operation| *operation != Operation::All || !told.is_told_apart();
+    let parts = Operation::ALL.into_iter().filter(is_shown).filter_map(|operation| {
+        let word = match operation {
+            Operation::Read => "read ",
+            Operation::Write => "write ",
+            Operation::All if matches!(told.measured, Measured::Files(_)) => "both ",
+            Operation::Sync | Operation::All => "",
+        };
+        Some(format!("{word}{}", figures_of(told, &cell.figures(operation)?)))
+    });
+    let text = parts.collect::<Vec<_>>().join("; ");
+    match told.transfers().and_then(|transfers| transfers.elapsed_ns) {
+        Some(ns) => format!("{text}; in {}", numbers::duration(ns)),
+        None => text,
     }
 }
 
-fn transferred(transfers: &Transfers) -> String {
-    let direction = |name: &str, direction: &Option<Direction>| {
-        let direction = direction.as_ref()?;
-        let iops = direction.iops.map(|iops| format!("{} IOPS", numbers::iops(iops)));
-        let rate = direction.bytes_per_second;
-        let rate = rate.map(|rate| format!("{} {}", numbers::throughput(rate), numbers::THROUGHPUT_UNIT));
-        let mean = direction.latency_mean_ns.map(|ns| format!("{} on average", numbers::latency_in_text(ns)));
-        let parts: Vec<String> = [iops, rate, mean].into_iter().flatten().collect();
-        Some(format!("{name} {}", parts.join(", ")).trim().to_owned())
-    };
-    let both = [direction("read", &transfers.read), direction("write", &transfers.write)];
-    let both: Vec<String> = both.into_iter().flatten().collect();
-    let what = if both.is_empty() { direction("", &transfers.total).unwrap_or_default() } else { both.join("; ") };
-    match transfers.elapsed_ns {
-        Some(ns) => format!("{what}; in {}", numbers::duration(ns)),
-        None => what,
+fn figures_of(told: &Told, figures: &Figures<'_>) -> String {
+    if let [one] = told.durations() {
+        return numbers::duration(one.elapsed_ns);
     }
+    let rate =
+        figures.bytes_per_second.map(|rate| format!("{} {}", numbers::throughput(rate), numbers::THROUGHPUT_UNIT));
+    if matches!(told.measured, Measured::Files(_)) {
+        return rate.unwrap_or_default();
+    }
+    let parts = [
+        figures.iops.map(|iops| format!("{} IOPS", numbers::iops(iops))),
+        rate,
+        figures.latency_ns.mean.map(|ns| format!("{} on average", numbers::latency_in_text(ns))),
+    ];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }

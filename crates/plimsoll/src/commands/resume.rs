@@ -6,10 +6,11 @@ use plimsoll_io::mounts;
 use plimsoll_record::{
     environment::TargetKind,
     event::{RunEvent, RunStarted},
-    record::Record,
+    record::{Cell, Record},
 };
 use plimsoll_report as report;
 use plimsoll_run::{machine, resuming::Resuming, run::RunRequest, same_place, target_facts};
+use plimsoll_workload::plan::BlockPlan;
 
 use super::{history, run};
 use crate::{cli::run::RunArguments, printer::Printer, state::State};
@@ -94,7 +95,8 @@ pub(super) fn command(record: &Record, keeps_files: bool, state: &State) -> Stri
     }
     let mut flag = |name: &str, path: &str| command += &format!(" {name} {}", quoted(path));
     for target in record.environment.targets.iter().filter(|target| target.kind == TargetKind::Device) {
-        if record.cells.iter().any(|cell| cell.target == target.name && cell.plan.writes()) {
+        let writes = |cell: &Cell| cell.plan.as_ref().is_some_and(BlockPlan::writes);
+        if record.cells.iter().any(|cell| cell.target == target.name && writes(cell)) {
             flag("--destroy", &target.name);
         }
     }

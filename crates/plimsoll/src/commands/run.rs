@@ -259,7 +259,7 @@ pub(super) fn paths(what: &str, paths: &[PathBuf]) -> anyhow::Result<Vec<String>
 }
 
 /// What is made to be shown in lists must not be able to break out of them.
-fn check_one_line(flag: &str, text: &str) -> anyhow::Result<()> {
+pub(super) fn check_one_line(flag: &str, text: &str) -> anyhow::Result<()> {
     match text.chars().find(|character| character.is_control()) {
         Some(character) => bail!("{flag} {text:?} has the control character {character:?}: leave it out"),
         None => Ok(()),

@@ -3,7 +3,7 @@
 use std::{fs, path::Path};
 
 use plimsoll_measure::verdict::Verdict;
-use plimsoll_record::{results::JobResult, upgrade};
+use plimsoll_record::{results::JobResult, told::Direction, upgrade};
 
 use super::{
     super::{Asked, Surroundings, lowering::lower, translate},
@@ -11,8 +11,7 @@ use super::{
 };
 use crate::{
     found::{Found, FoundKind},
-    results::{self, FoundResult, Measured},
-    xml_tree,
+    told, xml_tree,
 };
 
 const SECOND_NS: u64 = 1_000_000_000;
@@ -151,25 +150,23 @@ fn the_numbers_of_xml_are_those_of_the_text() {
 #[test]
 fn a_report_is_read_back_with_the_same_numbers() {
     let text = report("-c1G -d2 -r -w50 -t3 -o8 -b4K -Sh -L f.dat");
-    let found = results::find(&text);
-    let [FoundResult { measured: Measured::Transfers(load), findings, .. }] = found.as_slice() else {
-        panic!("{found:?}")
-    };
-    assert_eq!(findings, &[""; 0]);
+    let found = told::find(&text);
+    let [result] = found.as_slice() else { panic!("{found:?}") };
+    assert_eq!(result.findings, []);
+    let load = result.told.transfers().unwrap();
     assert_eq!((load.pattern.as_deref(), load.block_size_bytes), (Some("randrw"), Some(4096)));
     assert_eq!((load.jobs, load.queue_depth, load.elapsed_ns), (Some(3), Some(8), Some(2 * SECOND_NS)));
     let [total, read, write] = [&load.total, &load.read, &load.write].map(|direction| direction.as_ref().unwrap());
     let operations = [total, read, write].map(|direction| direction.operations.unwrap());
     assert_eq!(operations, [3002, 1501, 1501]);
     assert_eq!((total.bytes, total.threads.len(), total.percentiles.len()), (Some(3002 * 4096), 3, 15));
-    let xml = results::find(&report("-Rxml -c1G -d2 -r -w50 -t3 -o8 -b4K -Sh -L f.dat"));
-    let [FoundResult { measured: Measured::Transfers(of_xml), findings, .. }] = xml.as_slice() else {
-        panic!("{xml:?}")
-    };
-    assert_eq!(findings, &[""; 0]);
+    let xml = told::find(&report("-Rxml -c1G -d2 -r -w50 -t3 -o8 -b4K -Sh -L f.dat"));
+    let [result] = xml.as_slice() else { panic!("{xml:?}") };
+    assert_eq!(result.findings, []);
+    let of_xml = result.told.transfers().unwrap();
     assert_eq!((&of_xml.pattern, of_xml.jobs, of_xml.elapsed_ns), (&load.pattern, load.jobs, load.elapsed_ns));
     for (one, other) in [(&load.total, &of_xml.total), (&load.read, &of_xml.read), (&load.write, &of_xml.write)] {
-        let numbers = |of: &results::Direction| (of.bytes, of.operations, of.percentiles.first().copied());
+        let numbers = |of: &Direction| (of.bytes, of.operations, of.percentiles.first().copied());
         assert_eq!(numbers(one.as_ref().unwrap()), numbers(other.as_ref().unwrap()));
     }
 }

@@ -7,6 +7,7 @@ use plimsoll_record::{
     record::{Cell, Record},
     results::{DirectionResult, VerificationResult},
 };
+use plimsoll_workload::plan::BlockPlan;
 
 use super::{
     NotBegun, Reported,
@@ -334,11 +335,12 @@ impl<'a> Entry<'a> {
 
     fn add(&mut self, index: usize, job: &Job, record: &'a Record, part: Part) {
         let cell = &record.cells[index];
-        let counted = Counted::of(job, &cell.plan);
+        let Some(plan) = &cell.plan else { return };
+        let counted = Counted::of(job, plan);
         self.counted = self.counted.or(counted);
         self.cells.push(index);
         if part.is_first {
-            self.members += u64::from(cell.plan.jobs);
+            self.members += u64::from(plan.jobs);
             self.clone = Longest::default();
         }
         self.begin_ns = self.begin_ns.min(begin_ns(cell));
@@ -350,23 +352,24 @@ impl<'a> Entry<'a> {
             }
         }
         if let Some(verification) = &cell.verification {
-            self.read.add_read_back(verification, cell.plan.block_size_bytes_max);
+            self.read.add_read_back(verification, plan.block_size_bytes_max);
         }
         self.add_failures(cell, job);
-        self.add_limits(cell, job);
-        self.add_cost(cell, record);
+        self.add_limits(cell, plan, job);
+        self.add_cost(cell, plan, record);
         let operations = [&cell.read, &cell.write].into_iter().flatten();
         let operations = operations.map(|result| result.operations as f64).sum::<f64>();
-        self.depth = self.depth.or(Some(cell.plan.queue_depth.saturating_mul(part.targets)));
-        self.depths[depth_class(in_flight(cell, operations).saturating_mul(part.targets))] += operations;
-        self.batches[batch_class(cell.plan.batch)] += operations;
+        self.depth = self.depth.or(Some(plan.queue_depth.saturating_mul(part.targets)));
+        self.depths[depth_class(in_flight(cell, plan, operations).saturating_mul(part.targets))] += operations;
+        self.batches[batch_class(plan.batch)] += operations;
     }
 
     fn add_failures(&mut self, cell: &Cell, job: &Job) {
         let add = |goes_on: bool| if goes_on { Failure::add_survived } else { Failure::add };
+        let keep_going = cell.plan.as_ref().is_some_and(|plan| plan.keep_going);
         for error in &cell.error_kinds {
             let number = error_number(&error.error);
-            add(cell.plan.keep_going)(&mut self.failure, number, &error.error, error.count);
+            add(keep_going)(&mut self.failure, number, &error.error, error.count);
         }
         if let Some(wrong) = cell.verification.as_ref().filter(|verification| verification.mismatches > 0) {
             let (add, text) = (add(job.settings.course.continues_on.verify), "blocks are not what was written");
@@ -378,9 +381,9 @@ impl<'a> Entry<'a> {
     }
 
     /// Limits of the job, which are judged when it is over.
-    fn add_limits(&mut self, cell: &Cell, job: &Job) {
+    fn add_limits(&mut self, cell: &Cell, plan: &BlockPlan, job: &Job) {
         let rate = &job.settings.rate;
-        if let Some(target) = rate.latency_target.filter(|_| cell.plan.queue_depth == 1) {
+        if let Some(target) = rate.latency_target.filter(|_| plan.queue_depth == 1) {
             let results = || [&cell.read, &cell.write].into_iter().flatten();
             let all: u64 = results().map(|result| result.histogram.count()).sum();
             let late: u64 = results().map(|result| result.histogram.count_above(target.ns)).sum();
@@ -402,7 +405,7 @@ impl<'a> Entry<'a> {
             let seconds = seconds::of_cells(&[cell]);
             let whole = seconds.iter().filter(|second| second.is_whole());
             let mut rates = whole.map(|second| if index == 0 { second.read } else { second.write });
-            let clones = f64::from(cell.plan.jobs);
+            let clones = f64::from(plan.jobs);
             let is_slow = |rate: Rate| {
                 bytes_min.is_some_and(|least| rate.bytes < least as f64 * clones)
                     || operations_min.is_some_and(|least| rate.operations < least as f64 * clones)
@@ -413,10 +416,11 @@ impl<'a> Entry<'a> {
         }
     }
 
-    fn add_cost(&mut self, cell: &Cell, record: &Record) {
-        let jobs = f64::from(cell.plan.jobs);
+    fn add_cost(&mut self, cell: &Cell, plan: &BlockPlan, record: &Record) {
+        let jobs = f64::from(plan.jobs);
         let beside = record.cells.iter().filter(|other| cell.phase.is_some() && other.phase == cell.phase);
-        let share = jobs / beside.map(|other| f64::from(other.plan.jobs)).sum::<f64>().max(jobs).max(1.0);
+        let beside = beside.filter_map(|other| other.plan.as_ref());
+        let share = jobs / beside.map(|other| f64::from(other.jobs)).sum::<f64>().max(jobs).max(1.0);
         let slots = cell.slots.iter().filter(|slot| slot.counted);
         let read_back_ns = cell.verification.as_ref().map_or(0, |verification| verification.read_back_ns);
         let span_ns = slots.map(|slot| slot.ramp_ns as f64 + slot.elapsed_ns as f64).sum::<f64>() + read_back_ns as f64;
@@ -435,7 +439,7 @@ impl<'a> Entry<'a> {
         let elapsed_ns = elapsed_ns.saturating_add(read_back_ns);
         let longer_ns = elapsed_ns.saturating_sub(self.clone.elapsed_ns);
         self.clone.elapsed_ns += longer_ns;
-        let runtime_ms = milliseconds(longer_ns).saturating_mul(cell.plan.jobs.into());
+        let runtime_ms = milliseconds(longer_ns).saturating_mul(plan.jobs.into());
         self.runtime_ms = self.runtime_ms.saturating_add(runtime_ms);
     }
 
@@ -495,8 +499,7 @@ pub(super) fn begin_ns(cell: &Cell) -> u64 {
 
 /// How many operations of a job there usually were in flight: as many as there can be, unless they came at a rate.
 /// Then it is how long they took of the time between them (Little's law).
-fn in_flight(cell: &Cell, operations: f64) -> u32 {
-    let plan = &cell.plan;
+fn in_flight(cell: &Cell, plan: &BlockPlan, operations: f64) -> u32 {
     if plan.think_time_ns > 0 {
         return plan.queue_depth.min(plan.think_time_operations);
     }

@@ -6,6 +6,7 @@
 use std::fmt::Write as _;
 
 use plimsoll_record::record::Cell;
+use plimsoll_workload::plan::BlockPlan;
 
 use super::{
     Reported,
@@ -69,6 +70,7 @@ pub(super) fn logs(reported: &Reported<'_>) -> LogFiles {
 
 fn logs_of_cell(logs: &mut LogFiles, cell: &Cell, job: &Job, number: u32, reported: &Reported<'_>) {
     let report = &job.settings.report;
+    let Some(plan) = &cell.plan else { return };
     let series: [(&Option<LogName>, &str, bool, Share); 5] = [
         (&report.bandwidth_log, "bw", false, |second, direction| (rates(second)[direction].bytes / 1024.0, 1.0)),
         (&report.operations_log, "iops", false, |second, direction| (rates(second)[direction].operations, 1.0)),
@@ -79,11 +81,11 @@ fn logs_of_cell(logs: &mut LogFiles, cell: &Cell, job: &Job, number: u32, report
     ];
     for (name, kind, is_without, share) in series {
         let Some(name) = name.as_ref().filter(|_| !is_without) else { continue };
-        logs.put(file_name(name, job, kind, number), &series_text(cell, job, reported, share));
+        logs.put(file_name(name, job, kind, number), &series_text(cell, plan, job, reported, share));
         if report.log_interval.is_none_or(|interval| interval.ns < SECOND_NS) {
             logs.note("log entries are about a second each: the record does not hold single operations");
         }
-        if cell.plan.jobs > 1 {
+        if plan.jobs > 1 {
             logs.note("with group_reporting, the clones of a job have one log together");
         }
     }
@@ -114,14 +116,14 @@ fn file_name(name: &LogName, job: &Job, kind: &str, number: u32) -> String {
 }
 
 /// Lines of time, value, direction, and zeros for block size and priority, which a span does not have.
-fn series_text(cell: &Cell, job: &Job, reported: &Reported<'_>, share: Share) -> String {
+fn series_text(cell: &Cell, plan: &BlockPlan, job: &Job, reported: &Reported<'_>, share: Share) -> String {
     let (mut seconds, zero_ns) = (seconds::of_cells(&[cell]), begin_ns(cell));
-    seconds::count(&mut seconds, Counted::of(job, &cell.plan));
+    seconds::count(&mut seconds, Counted::of(job, plan));
     let per_entry = job.settings.report.log_interval.map_or(1, |interval| interval.ns.div_ceil(SECOND_NS).max(1));
     let per_entry = usize::try_from(per_entry).unwrap_or(usize::MAX);
     let mut text = String::new();
     for span in seconds.chunks(per_entry) {
-        for (direction, is_done) in [cell.plan.reads(), cell.plan.writes()].into_iter().enumerate() {
+        for (direction, is_done) in [plan.reads(), plan.writes()].into_iter().enumerate() {
             let shares = span.iter().map(|second| share(second, direction));
             let (sum, count) = shares.fold((0.0, 0.0), |total, share| (total.0 + share.0, total.1 + share.1));
             if is_done && count > 0.0 {

@@ -1,9 +1,14 @@
 //! The last line of `dd`: `1073741824 bytes (1.1 GB, 1.0 GiB) copied, 10.2 s, 105 MB/s`.
 
+use plimsoll_record::{
+    results::Finding,
+    told::{Direction, FoundResult, Measured, Source, Transfers, mismatch, note},
+};
+
 use super::{
-    Direction, FoundResult, Measured, Source, Transfers,
     numbers::{bytes_in, with_unit},
     passage::Passage,
+    result,
 };
 
 /// How far the rate that is told may be off from bytes and time, which are told more exactly.
@@ -14,12 +19,12 @@ pub(super) fn find(passage: &Passage<'_>) -> Vec<FoundResult> {
     for (index, line) in passage.each() {
         let Some((transfers, findings)) = summary(line) else { continue };
         let measured = Measured::Transfers(Box::new(transfers));
-        found.push(FoundResult::new(passage, Source::Dd, index..=index, measured).with(findings));
+        found.push(result(passage, Source::Dd, index..=index, measured, findings));
     }
     found
 }
 
-fn summary(line: &str) -> Option<(Transfers, Vec<String>)> {
+fn summary(line: &str) -> Option<(Transfers, Vec<Finding>)> {
     let (before, after) = line.split_once(" copied, ")?;
     let (amount, _) = before.split_once(" byte")?;
     let amount = amount.rsplit(|letter: char| !letter.is_ascii_digit()).next()?;
@@ -29,17 +34,17 @@ fn summary(line: &str) -> Option<(Transfers, Vec<String>)> {
         return None;
     }
     let rate = bytes as f64 / seconds;
-    let mut findings = vec!["dd does not say whether it read or wrote, and whether a cache answered".to_owned()];
+    let mut findings = vec![note("dd does not say whether it read or wrote, and whether a cache answered")];
     if let Some((told, unit, _)) = with_unit(rest.trim_start_matches([',', ' ']))
         && let Some(factor) = unit.strip_suffix("/s").and_then(bytes_in)
     {
         let told = told * factor;
         if (told / rate - 1.0).abs() > ROUNDING {
-            findings.push(format!(
+            findings.push(mismatch(format!(
                 "{bytes} bytes in {seconds} s are {:.1} MB/s, and {:.1} MB/s are told",
                 rate / 1e6,
                 told / 1e6
-            ));
+            )));
         }
     }
     let total = Direction { bytes: Some(bytes), bytes_per_second: Some(rate), ..Direction::default() };

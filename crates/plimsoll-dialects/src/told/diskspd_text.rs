@@ -1,10 +1,16 @@
 //! diskspd's text report, whole or in parts: tables of threads, the table of percentiles, and the parameters above
 //! them.
 
+use jiff::Timestamp;
+use plimsoll_record::{
+    results::Finding,
+    told::{Direction, FoundResult, Measured, Percentile, Source, Transfers, mismatch},
+};
+
 use super::{
-    Direction, FoundResult, Measured, Percentile, Source, Transfers,
-    numbers::{bytes, number},
+    numbers::{bytes, moment, number},
     passage::Passage,
+    result,
 };
 
 /// So far above a table may its parameters stand, and below it the next one.
@@ -27,7 +33,7 @@ struct Table {
     last: usize,
     direction: Direction,
     seconds: Option<f64>,
-    findings: Vec<String>,
+    findings: Vec<Finding>,
 }
 
 pub(super) fn find(passage: &Passage<'_>) -> Vec<FoundResult> {
@@ -50,7 +56,7 @@ pub(super) fn find(passage: &Passage<'_>) -> Vec<FoundResult> {
         while let Some(next) = rest.next_if(|next| belongs(&group, next)) {
             group.push(next);
         }
-        found.push(result(passage, group));
+        found.push(report(passage, group));
     }
     found
 }
@@ -62,9 +68,9 @@ fn belongs(group: &[Table], next: &Table) -> bool {
         && next.section != Section::Total
 }
 
-fn result(passage: &Passage<'_>, group: Vec<Table>) -> FoundResult {
+fn report(passage: &Passage<'_>, group: Vec<Table>) -> FoundResult {
     let (first, mut last) = (group[0].first, group[group.len() - 1].last);
-    let mut transfers = parameters(passage, first);
+    let Parameters { mut transfers, started, path } = parameters(passage, first);
     let mut findings = Vec::new();
     let told = transfers.elapsed_ns.map(|ns| ns as f64 / 1e9);
     for table in group {
@@ -75,7 +81,7 @@ fn result(passage: &Passage<'_>, group: Vec<Table>) -> FoundResult {
         if let (Some(told), Some(seconds)) = (told, table.seconds)
             && is_other_time(told, seconds, &table.direction)
         {
-            findings.push(format!("its operations and IOPS make {seconds:.2} s, and {told} s are told"));
+            findings.push(mismatch(format!("its operations and IOPS make {seconds:.2} s, and {told} s are told")));
         }
         findings.extend(table.findings);
         *(match table.section {
@@ -87,13 +93,16 @@ fn result(passage: &Passage<'_>, group: Vec<Table>) -> FoundResult {
     if let (Some(total), Some(read), Some(write)) = (&transfers.total, &transfers.read, &transfers.write)
         && total.operations != read.operations.zip(write.operations).map(|(read, write)| read.saturating_add(write))
     {
-        findings.push("reads and writes together are not the total".to_owned());
+        findings.push(mismatch("reads and writes together are not the total"));
     }
     if let Some(end) = percentiles(passage, last, &mut transfers) {
         last = end;
     }
     let measured = Measured::Transfers(Box::new(transfers));
-    FoundResult::new(passage, Source::DiskspdText, first..=last, measured).with(findings)
+    let found = result(passage, Source::DiskspdText, first..=last, measured, findings);
+    // A heading says more of a disk than the name of a file does.
+    let target = path.filter(|_| found.heading.is_none()).map(str::to_owned);
+    FoundResult { target, started, ..found }
 }
 
 /// Whether the time that operations and their rate make is another one than was told: rates have two decimals.
@@ -155,22 +164,40 @@ fn cells_of(columns: &[&str], cells: &[&str]) -> Option<Direction> {
 }
 
 /// Where threads do not add up to what is told in total.
-fn mismatches(total: &Direction) -> Vec<String> {
+fn mismatches(total: &Direction) -> Vec<Finding> {
     let sum = |of: fn(&Direction) -> Option<u64>| total.threads.iter().filter_map(of).fold(0_u64, u64::saturating_add);
     let mut findings = Vec::new();
     let (bytes, operations) = (sum(|thread| thread.bytes), sum(|thread| thread.operations));
     if !total.threads.is_empty() && total.bytes != Some(bytes) {
-        findings.push(format!("threads transferred {bytes} bytes, and {} are told in total", total.bytes.unwrap_or(0)));
+        let told = total.bytes.unwrap_or(0);
+        findings.push(mismatch(format!("threads transferred {bytes} bytes, and {told} are told in total")));
     }
     if !total.threads.is_empty() && total.operations != Some(operations) {
         let told = total.operations.unwrap_or(0);
-        findings.push(format!("threads did {operations} operations, and {told} are told in total"));
+        findings.push(mismatch(format!("threads did {operations} operations, and {told} are told in total")));
     }
     findings
 }
 
 /// What stands above a table about what was asked.
-fn parameters(passage: &Passage<'_>, below: usize) -> Transfers {
+struct Parameters<'a> {
+    transfers: Transfers,
+    started: Option<Timestamp>,
+    path: Option<&'a str>,
+}
+
+/// Share of reads in `mix test (read/write ratio: 70/30)`.
+fn reads(kind: &str) -> Option<u8> {
+    match kind {
+        "read test" => Some(100),
+        "write test" => Some(0),
+        _ => kind.split_once("ratio: ")?.1.split('/').next()?.parse().ok().filter(|percent| *percent <= 100),
+    }
+}
+
+/// Looks above a table for what was asked.
+fn parameters<'a>(passage: &Passage<'a>, below: usize) -> Parameters<'a> {
+    let (mut started, mut path) = (None, None);
     let mut transfers = Transfers::default();
     let mut is_random = None;
     for index in (below.saturating_sub(FAR)..below).rev() {
@@ -179,7 +206,11 @@ fn parameters(passage: &Passage<'_>, below: usize) -> Transfers {
             break;
         }
         let value = |name: &str| line.strip_prefix(name).map(str::trim);
-        if let Some(seconds) = value("actual test time:").and_then(|text| number(text.trim_end_matches('s'))) {
+        if let Some(text) = value("start time:") {
+            started = moment(text, "%Y/%m/%d %H:%M:%S");
+        } else if let Some(text) = value("path:") {
+            path = Some(text.trim_matches('\''));
+        } else if let Some(seconds) = value("actual test time:").and_then(|text| number(text.trim_end_matches('s'))) {
             transfers.elapsed_ns = Some((seconds * 1e9) as u64).filter(|ns| *ns > 0);
         } else if let Some(count) = value("thread count:") {
             transfers.jobs = count.parse().ok();
@@ -202,12 +233,13 @@ fn parameters(passage: &Passage<'_>, below: usize) -> Transfers {
                 (_, false) => "rw",
             };
             transfers.pattern = Some(words.to_owned());
+            transfers.read_percent = reads(kind);
         }
         if line.starts_with("Command Line:") {
             break;
         }
     }
-    transfers
+    Parameters { transfers, started, path }
 }
 
 /// Reads the table of percentiles below the tables of threads; its last line.

@@ -1,5 +1,7 @@
 //! Numbers, sizes, rates and times as programs and people write them.
 
+use jiff::{Timestamp, civil::DateTime, tz::TimeZone};
+
 /// A number with a decimal point or comma, and perhaps separators of thousands. A single separator before three digits
 /// is a decimal one: programs print no thousands.
 pub(super) fn number(text: &str) -> Option<f64> {
@@ -56,9 +58,34 @@ pub(super) fn bytes(text: &str) -> Option<f64> {
     rest.is_empty().then_some(value * bytes_in(unit)?)
 }
 
+/// Bytes of a size as fio 2 writes it, of which `KB` are 1024.
+pub(super) fn bytes_of_fio_2(text: &str) -> Option<f64> {
+    let (value, unit, rest) = with_unit(text)?;
+    let unit = unit.strip_suffix('B').filter(|unit| !unit.is_empty()).unwrap_or(unit);
+    rest.trim().is_empty().then_some(value * bytes_in(unit)?)
+}
+
 /// Bytes per second of a rate as `14.9MiB/s`.
 pub(super) fn bytes_per_second(text: &str) -> Option<f64> {
     bytes(text.strip_suffix("/s")?)
+}
+
+/// Nanoseconds in a unit of times.
+pub(super) fn nanoseconds_in(unit: &str) -> Option<f64> {
+    match unit {
+        "ns" | "nsec" => Some(1.0),
+        "us" | "usec" => Some(1e3),
+        "ms" | "msec" => Some(1e6),
+        "s" | "sec" => Some(1e9),
+        _ => None,
+    }
+}
+
+/// A moment at the beginning of a text, written without a zone and taken for UTC.
+pub(super) fn moment(text: &str, format: &str) -> Option<Timestamp> {
+    let (broken_down, _) = jiff::fmt::strtime::BrokenDownTime::parse_prefix(format, text.trim()).ok()?;
+    let time: DateTime = broken_down.to_datetime().ok()?;
+    Some(time.to_zoned(TimeZone::UTC).ok()?.timestamp())
 }
 
 /// Nanoseconds of a time as a shell prints it: `190m56.505s`, `1h2m3s`.

@@ -1,6 +1,8 @@
 //! Rows of a benchmark that writes files and reads them: run name, how many, how large, how often, and three rates.
 
-use super::{Files, FoundResult, Measured, Source, numbers::number, passage::Passage};
+use plimsoll_record::told::{Files, FoundResult, Measured, Source, note};
+
+use super::{numbers::number, passage::Passage, result};
 
 const MIB: f64 = 1_048_576.0;
 
@@ -16,13 +18,12 @@ pub(super) fn find(passage: &Passage<'_>) -> Vec<FoundResult> {
         let separator = [',', ';', '\t'].into_iter().find(|separator| header.contains(*separator)).unwrap_or(' ');
         let has_date = header.contains("Date");
         while let Some((name, files)) = row(passage.line(index), separator, has_date) {
-            let result = FoundResult::new(passage, Source::FileRows, index..=index, Measured::Files(files));
             let findings = vec![
-                "sizes are powers of 1024 and rates MiB/s, whatever their letters say: so this benchmark counts"
-                    .to_owned(),
-                "caches were not emptied, so that reads may be those of memory".to_owned(),
+                note("sizes are powers of 1024 and rates MiB/s, whatever their letters say: so this benchmark counts"),
+                note("caches were not emptied, so that reads may be those of memory"),
             ];
-            found.push(result.of(Some(name)).with(findings));
+            let row = result(passage, Source::FileRows, index..=index, Measured::Files(files), findings);
+            found.push(FoundResult { target: Some(name), ..row });
             index += 1;
         }
     }

@@ -1,6 +1,10 @@
 //! diskspd's XML results: one result for each time span.
 
-use super::{Direction, FoundResult, Measured, Percentile, Source, Transfers, passage::Passage};
+use std::ops::RangeInclusive;
+
+use plimsoll_record::told::{Direction, FoundResult, Measured, Percentile, Source, Transfers, mismatch};
+
+use super::{numbers::moment, passage::Passage, result};
 use crate::xml_tree::{self, Element};
 
 pub(super) fn find(passage: &Passage<'_>) -> Vec<FoundResult> {
@@ -20,7 +24,7 @@ pub(super) fn find(passage: &Passage<'_>) -> Vec<FoundResult> {
         let asked: Vec<&Element> = asked.map(|spans| spans.children.iter().collect()).unwrap_or_default();
         let spans = root.children.iter().filter(|child| child.name == "TimeSpan");
         for (number, span) in spans.enumerate() {
-            found.extend(result(passage, first, last, span, asked.get(number).copied()));
+            found.extend(span_result(passage, first..=last, (&root, span), asked.get(number).copied()));
         }
     }
     found
@@ -34,11 +38,10 @@ fn number<T: std::str::FromStr>(element: &Element, name: &str) -> Option<T> {
     text(element, name)?.parse().ok()
 }
 
-fn result(
+fn span_result(
     passage: &Passage<'_>,
-    first: usize,
-    last: usize,
-    span: &Element,
+    lines: RangeInclusive<usize>,
+    (root, span): (&Element, &Element),
     asked: Option<&Element>,
 ) -> Option<FoundResult> {
     let seconds: f64 = number(span, "TestTimeSeconds").filter(|seconds: &f64| (1e-3..1e9).contains(seconds))?;
@@ -55,7 +58,7 @@ fn result(
             one?.checked_add(other?)
         };
         if number(thread, "IOCount") != sum(["ReadCount", "WriteCount"]) {
-            findings.push("a thread's reads and writes together are not its operations".to_owned());
+            findings.push(mismatch("a thread's reads and writes together are not its operations"));
         }
     }
     findings.dedup();
@@ -73,6 +76,7 @@ fn result(
     let direction = |name: &str| direction(&threads, latency, name, seconds);
     let measured = Measured::Transfers(Box::new(Transfers {
         pattern: target.map(|_| pattern.to_owned()),
+        read_percent: target.map(|_| 100 - writes.min(100)),
         block_size_bytes: target.and_then(|target| number(target, "BlockSize")),
         queue_depth: target.and_then(|target| number(target, "RequestCount")),
         jobs: number(span, "ThreadCount"),
@@ -80,9 +84,13 @@ fn result(
         read: direction("Read"),
         write: direction("Write"),
         total: direction("Total"),
+        ..Transfers::default()
     }));
     let path = threads.first().and_then(|thread| text(thread, "Path"));
-    Some(FoundResult::new(passage, Source::DiskspdXml, first..=last, measured).of(path).with(findings))
+    let run_time = root.child("System").and_then(|system| text(system, "RunTime"));
+    let found = result(passage, Source::DiskspdXml, lines, measured, findings);
+    let started = run_time.and_then(|time| moment(time, "%Y/%m/%d %H:%M:%S"));
+    Some(FoundResult { target: path.map(str::to_owned), started, ..found })
 }
 
 /// A direction, or both for the name of the total.

@@ -9,7 +9,17 @@ pub(super) struct Passage<'a> {
 impl<'a> Passage<'a> {
     pub(super) fn of(text: &'a str) -> Self {
         let lines: Vec<&str> = text.lines().map(|line| line.trim_end_matches('\r')).collect();
-        let headings = lines.iter().enumerate().filter_map(|(index, line)| Some((index, heading(line)?))).collect();
+        let mut headings = Vec::new();
+        // What looks like a heading in a block of code is a comment.
+        let mut fence: Option<&str> = None;
+        for (index, line) in lines.iter().enumerate() {
+            match (fence, fence_of(line)) {
+                (None, Some(mark)) => fence = Some(mark),
+                (Some(open), Some(mark)) if open == mark => fence = None,
+                (None, None) => headings.extend(heading(line).map(|text| (index, text))),
+                _ => {}
+            }
+        }
         Self { lines, headings }
     }
 
@@ -27,6 +37,11 @@ impl<'a> Passage<'a> {
         let above = self.headings.partition_point(|(heading, _)| *heading < index);
         self.headings[..above].last().map(|(_, text)| *text)
     }
+}
+
+/// What begins or ends a block of code.
+fn fence_of(line: &str) -> Option<&'static str> {
+    ["```", "~~~"].into_iter().find(|mark| line.trim_start().starts_with(mark))
 }
 
 /// The text of a heading in Markdown.

@@ -1,9 +1,11 @@
 //! What kubestr prints of fio: a job's name and options, and below them `IOPS=982.05 BW(KiB/s)=3944` of each direction.
 
+use plimsoll_record::told::{Direction, FoundResult, Measured, Source, Transfers, mismatch, note};
+
 use super::{
-    Direction, FoundResult, Measured, Source, Transfers,
     numbers::{bytes, number},
     passage::Passage,
+    result,
 };
 
 /// A job has fewer lines.
@@ -12,12 +14,12 @@ const LINES_MAX: usize = 20;
 pub(super) fn find(passage: &Passage<'_>) -> Vec<FoundResult> {
     let job = |(index, line): (usize, &str)| {
         let name = line.split_once("JobName: ")?.1.trim();
-        result(passage, index, name)
+        job_result(passage, index, name)
     };
     passage.each().filter_map(job).collect()
 }
 
-fn result(passage: &Passage<'_>, first: usize, name: &str) -> Option<FoundResult> {
+fn job_result(passage: &Passage<'_>, first: usize, name: &str) -> Option<FoundResult> {
     let options = passage.line(first + 1);
     let option = |name: &str| {
         let mut words = options.split_whitespace().filter_map(|word| word.split_once('='));
@@ -44,14 +46,16 @@ fn result(passage: &Passage<'_>, first: usize, name: &str) -> Option<FoundResult
         *(if title.contains("write:") { &mut transfers.write } else { &mut transfers.read }) = Some(direction);
         last = Some(index);
     }
-    let mut findings = vec!["kubestr's own jobs measure no latency, and read what was never written".to_owned()];
+    let mut findings = vec![note("kubestr's own jobs measure no latency, and read what was never written")];
     for direction in [&transfers.read, &transfers.write].into_iter().flatten() {
         if let (Some(iops), Some(rate), Some(block)) = (direction.iops, direction.bytes_per_second, block)
             && (iops * block / rate.max(1.0) - 1.0).abs() > 0.05
         {
-            findings.push(format!("{iops} operations of {block} bytes are not {:.0} KiB/s", rate / 1024.0));
+            let text = format!("{iops} operations of {block} bytes are not {:.0} KiB/s", rate / 1024.0);
+            findings.push(mismatch(text));
         }
     }
-    let found = FoundResult::new(passage, Source::Kubestr, first..=last?, Measured::Transfers(Box::new(transfers)));
-    Some(found.of(Some(name)).with(findings))
+    let measured = Measured::Transfers(Box::new(transfers));
+    let found = result(passage, Source::Kubestr, first..=last?, measured, findings);
+    Some(FoundResult { workload: Some(name.to_owned()), ..found })
 }

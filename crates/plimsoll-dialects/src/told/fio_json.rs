@@ -1,8 +1,15 @@
 //! fio's JSON, also where a log surrounds it: one result for each job.
 
+use std::ops::RangeInclusive;
+
+use jiff::Timestamp;
+use plimsoll_record::{
+    results::Finding,
+    told::{Direction, FoundResult, Measured, Percentile, Source, Transfers, mismatch, note},
+};
 use serde_json::Value;
 
-use super::{Direction, FoundResult, Measured, Percentile, Source, Transfers, numbers::bytes, passage::Passage};
+use super::{clones, numbers::bytes, passage::Passage, result};
 
 /// Texts are read from so many beginnings only, as each may be read to its end in vain.
 const BEGINNINGS_MAX: usize = 1000;
@@ -31,7 +38,8 @@ pub(super) fn find(passage: &Passage<'_>) -> Vec<FoundResult> {
         };
         let last = index + rest[..column + values.byte_offset()].matches('\n').count();
         let value = value.as_ref().unwrap_or(&Value::Null);
-        found.extend(jobs.iter().filter_map(|job| result(passage, index, last, value, job)));
+        let jobs = jobs.iter().filter_map(|job| job_result(passage, index..=last, value, job));
+        found.extend(clones::merge(jobs.collect()));
         index = last + 1;
     }
     found
@@ -44,7 +52,7 @@ fn beginning(line: &str) -> Option<usize> {
     (inside.is_empty() || inside.starts_with("\"fio version\"")).then_some(column)
 }
 
-fn result(passage: &Passage<'_>, first: usize, last: usize, report: &Value, job: &Value) -> Option<FoundResult> {
+fn job_result(passage: &Passage<'_>, lines: RangeInclusive<usize>, report: &Value, job: &Value) -> Option<FoundResult> {
     let option = |names: &[&str]| {
         let all = names.iter().flat_map(|name| [&job["job options"][*name], &report["global options"][*name]]);
         all.into_iter().find_map(Value::as_str).map(str::to_owned)
@@ -56,26 +64,41 @@ fn result(passage: &Passage<'_>, first: usize, last: usize, report: &Value, job:
         return None;
     }
     if let Some(error) = job["error"].as_i64().filter(|error| *error != 0) {
-        findings.push(format!("the job ended with error {error}"));
+        findings.push(mismatch(format!("the job ended with error {error}")));
     }
     let elapsed_ms = ["read", "write"].map(|name| job[name]["runtime"].as_u64()).into_iter().flatten().max();
     let [read, write] = directions;
     findings.dedup();
     let measured = Measured::Transfers(Box::new(Transfers {
         pattern: option(&["rw", "readwrite"]),
+        read_percent: option(&["rwmixread"]).and_then(|percent| percent.parse().ok()).filter(|percent| *percent <= 100),
         block_size_bytes: block.map(|bytes| bytes as u64).filter(|bytes| *bytes > 0),
         queue_depth: option(&["iodepth"]).and_then(|depth| depth.parse().ok()),
         jobs: option(&["numjobs"]).and_then(|jobs| jobs.parse().ok()),
         elapsed_ns: elapsed_ms.and_then(|ms| ms.checked_mul(1_000_000)),
         read,
         write,
+        engine: option(&["ioengine"]),
+        errors: job["total_err"].as_u64().filter(|errors| *errors > 0),
         total: None,
     }));
-    let found = FoundResult::new(passage, Source::FioJson, first..=last, measured);
-    Some(found.of(job["jobname"].as_str()).with(findings))
+    let found = result(passage, Source::FioJson, lines, measured, findings);
+    Some(FoundResult {
+        target: option(&["filename", "directory"]),
+        workload: job["jobname"].as_str().map(str::to_owned),
+        // The time of the report is that of its end.
+        started: started(report, elapsed_ms.unwrap_or(0)),
+        ..found
+    })
 }
 
-fn direction(of: &Value, findings: &mut Vec<String>) -> Option<Direction> {
+fn started(report: &Value, elapsed_ms: u64) -> Option<Timestamp> {
+    let seconds = report["timestamp"].as_i64().and_then(|seconds| seconds.checked_mul(1000));
+    let end_ms = report["timestamp_ms"].as_i64().or(seconds)?;
+    Timestamp::from_millisecond(end_ms.checked_sub(i64::try_from(elapsed_ms).ok()?)?).ok()
+}
+
+fn direction(of: &Value, findings: &mut Vec<Finding>) -> Option<Direction> {
     let operations = of["total_ios"].as_u64()?;
     if operations == 0 {
         return None;
@@ -83,7 +106,7 @@ fn direction(of: &Value, findings: &mut Vec<String>) -> Option<Direction> {
     // fio 2 counted KiB, and had no io_kbytes.
     let is_old = of.get("io_kbytes").is_none();
     if is_old {
-        findings.push("io_bytes are KiB, as in fio 2, which has no io_kbytes".to_owned());
+        findings.push(note("io_bytes are KiB, as in fio 2, which has no io_kbytes"));
     }
     let transferred = of["io_bytes"].as_u64()?.checked_mul(if is_old { 1024 } else { 1 })?;
     let rate = of["bw_bytes"].as_f64().or_else(|| of["bw"].as_f64().map(|kib| kib * 1024.0));
@@ -91,7 +114,7 @@ fn direction(of: &Value, findings: &mut Vec<String>) -> Option<Direction> {
     if let (Some(ms), Some(iops)) = (of["runtime"].as_f64().filter(|ms| *ms > 0.0), iops)
         && (operations as f64 * 1000.0 / ms / iops.max(f64::MIN_POSITIVE) - 1.0).abs() > 0.01
     {
-        findings.push(format!("{operations} operations in {ms} ms are not {iops:.1} IOPS"));
+        findings.push(mismatch(format!("{operations} operations in {ms} ms are not {iops:.1} IOPS")));
     }
     // Times are in nanoseconds, in fio 2 in microseconds.
     let latencies = [("clat_ns", 1.0), ("lat_ns", 1.0), ("clat", 1000.0), ("lat", 1000.0)];

@@ -1,9 +1,14 @@
 //! Figures that somebody wrote in comments behind commands: `fio job.ini   # 561 IOPS (expected 500 IOPS)`.
 
+use plimsoll_record::{
+    results::Finding,
+    told::{Figure, FigureValue, FoundResult, Measured, Source, note},
+};
+
 use super::{
-    Figure, FoundResult, Measured, Source,
-    numbers::{number, number_length, with_unit},
+    numbers::{bytes_per_second, nanoseconds_in, number, number_length, with_unit},
     passage::Passage,
+    result,
 };
 
 /// Programs whose results stand behind their commands.
@@ -15,14 +20,12 @@ const UNITS: &[&str] =
 pub(super) fn find(passage: &Passage<'_>) -> Vec<FoundResult> {
     let figure = |(index, line): (usize, &str)| {
         let (figure, findings) = figure(line)?;
-        let subject = figure.command.clone();
-        let result = FoundResult::new(passage, Source::CommentedCommand, index..=index, Measured::Figure(figure));
-        Some(result.of(Some(subject)).with(findings))
+        Some(result(passage, Source::CommentedCommand, index..=index, Measured::Figure(figure), findings))
     };
     passage.each().filter_map(figure).collect()
 }
 
-fn figure(line: &str) -> Option<(Figure, Vec<String>)> {
+fn figure(line: &str) -> Option<(Figure, Vec<Finding>)> {
     let (command, comment) = line.split_once(" #")?;
     let command = command.trim().trim_start_matches(['$', '>']).trim();
     let program = command.split_whitespace().find(|word| *word != "sudo")?;
@@ -48,12 +51,30 @@ fn figure(line: &str) -> Option<(Figure, Vec<String>)> {
     let expected = expected(&remark, unit);
     let mut findings = Vec::new();
     if high.is_some() {
-        findings.push("a range is no measurement that can be compared".to_owned());
+        findings.push(note(format!(
+            "{low}-{} {unit}: a range is no measurement that can be compared",
+            high.unwrap_or(low)
+        )));
     }
     if expected.is_none() && remark.contains(|letter: char| letter.is_ascii_digit()) {
-        findings.push("the remark has numbers of its own, which are not taken for what was expected".to_owned());
+        findings.push(note("the remark has numbers of its own, which are not taken for what was expected"));
     }
-    Some((Figure { command: command.to_owned(), low, high, unit: unit.to_owned(), expected, remark }, findings))
+    if let Some(expected) = expected {
+        findings.push(note(format!("{expected} {unit} were expected")));
+    }
+    let value = if high.is_some() { FigureValue::Range } else { value(low, unit)? };
+    Some((Figure { command: command.to_owned(), low, high, unit: unit.to_owned(), value, expected, remark }, findings))
+}
+
+/// A figure in a unit of its kind.
+fn value(figure: f64, unit: &str) -> Option<FigureValue> {
+    match unit {
+        "IOPS" | "iops" => Some(FigureValue::Iops(figure)),
+        _ if unit.ends_with("/s") => {
+            bytes_per_second(&format!("1{unit}")).map(|of| FigureValue::BytesPerSecond(figure * of))
+        }
+        _ => nanoseconds_in(unit).map(|of| FigureValue::LatencyNs(figure * of)),
+    }
 }
 
 /// What a remark says was expected: `(expected 500 IOPS)`, `(20k provisioned)`, `(300 MiB/s provisioned)`.

@@ -1,0 +1,95 @@
+//! Clones of a job, of which each was told by itself, as one load.
+
+use plimsoll_record::told::{Direction, FoundResult, Measured, Percentile, Transfers};
+
+/// Joins results that stand beside each other and are clones of a job: of one name, with one load.
+pub(super) fn merge(found: Vec<FoundResult>) -> Vec<FoundResult> {
+    let mut merged: Vec<FoundResult> = Vec::new();
+    let mut rest = found.into_iter().peekable();
+    while let Some(first) = rest.next() {
+        let mut clones = vec![first];
+        while let Some(next) = rest.next_if(|next| is_clone(&clones[0], next)) {
+            clones.push(next);
+        }
+        merged.push(one(clones));
+    }
+    merged
+}
+
+fn is_clone(first: &FoundResult, next: &FoundResult) -> bool {
+    let (Some(ours), Some(theirs)) = (first.told.transfers(), next.told.transfers()) else { return false };
+    let load = |transfers: &Transfers| Transfers {
+        read: None,
+        write: None,
+        total: None,
+        elapsed_ns: None,
+        errors: None,
+        ..transfers.clone()
+    };
+    first.workload.is_some() && first.workload == next.workload && load(ours) == load(theirs)
+}
+
+fn one(mut clones: Vec<FoundResult>) -> FoundResult {
+    if clones.len() == 1 {
+        return clones.swap_remove(0);
+    }
+    let each: Vec<&Transfers> = clones.iter().filter_map(|clone| clone.told.transfers()).collect();
+    let directions = |of: fn(&Transfers) -> &Option<Direction>| {
+        sum(each.iter().filter_map(|transfers| of(transfers).clone()).collect())
+    };
+    let errors = each.iter().filter_map(|transfers| transfers.errors).reduce(u64::saturating_add);
+    let transfers = Transfers {
+        jobs: Some(clones.len() as u64),
+        elapsed_ns: each.iter().filter_map(|transfers| transfers.elapsed_ns).max(),
+        errors,
+        read: directions(|transfers| &transfers.read),
+        write: directions(|transfers| &transfers.write),
+        ..each[0].clone()
+    };
+    let last = clones.iter().map(|clone| clone.told.lines.1).max().unwrap_or_default();
+    let started = clones.iter().filter_map(|clone| clone.started).min();
+    let mut findings: Vec<_> = clones.iter().flat_map(|clone| clone.findings.clone()).collect();
+    findings.dedup();
+    let mut first = clones.swap_remove(0);
+    first.told.lines.1 = last;
+    first.told.measured = Measured::Transfers(Box::new(transfers));
+    FoundResult { started, findings, ..first }
+}
+
+/// What several did together. Of latencies that leaves the mean, the shortest and the longest: percentiles of parts
+/// are no percentile of the whole.
+fn sum(each: Vec<Direction>) -> Option<Direction> {
+    if each.is_empty() {
+        return None;
+    }
+    let whole = |of: fn(&Direction) -> Option<u64>| {
+        each.iter().map(of).try_fold(0_u64, |sum, value| Some(sum.saturating_add(value?)))
+    };
+    let rate = |of: fn(&Direction) -> Option<f64>| each.iter().map(of).sum::<Option<f64>>();
+    let weighted = |one: &Direction| Some(one.latency_mean_ns? * one.operations? as f64);
+    let operations = whole(|one| one.operations);
+    let times = each.iter().map(weighted).sum::<Option<f64>>();
+    let at = |percent: f64| {
+        let of =
+            |one: &Direction| Some(one.percentiles.iter().find(|of| (of.percent - percent).abs() < 1e-9)?.latency_ns);
+        each.iter().map(of).collect::<Option<Vec<f64>>>()
+    };
+    let ends = [
+        at(0.0).map(|all| (0.0, all.into_iter().fold(f64::MAX, f64::min))),
+        at(100.0).map(|all| (100.0, all.into_iter().fold(0.0, f64::max))),
+    ];
+    Some(Direction {
+        bytes: whole(|one| one.bytes),
+        operations,
+        bytes_per_second: rate(|one| one.bytes_per_second),
+        iops: rate(|one| one.iops),
+        latency_mean_ns: times.zip(operations).filter(|(_, count)| *count > 0).map(|(ns, count)| ns / count as f64),
+        latency_stddev_ns: None,
+        percentiles: ends
+            .into_iter()
+            .flatten()
+            .map(|(percent, latency_ns)| Percentile { percent, latency_ns })
+            .collect(),
+        threads: each,
+    })
+}

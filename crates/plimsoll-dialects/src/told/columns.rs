@@ -1,0 +1,397 @@
+//! Rows of any table, by what somebody says its columns are.
+
+use std::{fmt, str::FromStr};
+
+use plimsoll_record::told::{Direction, FoundResult, Measured, Percentile, Source, Transfers, mismatch};
+use thiserror::Error;
+
+use super::{
+    numbers::{bytes, bytes_in, nanoseconds_in, number, with_unit},
+    passage::Passage,
+    result,
+};
+
+/// How far rates may be off what bytes and operations make.
+const ROUNDING: f64 = 0.02;
+
+/// What a column is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Field {
+    Target,
+    Workload,
+    Pattern,
+    ReadPercent,
+    BlockSize,
+    QueueDepth,
+    Jobs,
+    Elapsed,
+    Errors,
+    Number(Operations, Number),
+}
+
+/// Which operations a number is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Operations {
+    Read,
+    Write,
+    All,
+}
+
+/// Which number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Number {
+    Operations,
+    Bytes,
+    Iops,
+    Throughput,
+    Latency,
+    /// In millionths of a percent.
+    Percentile(u32),
+}
+
+const FIELDS: [(&str, Field); 9] = [
+    ("target", Field::Target),
+    ("workload", Field::Workload),
+    ("pattern", Field::Pattern),
+    ("read-percent", Field::ReadPercent),
+    ("block-size", Field::BlockSize),
+    ("queue-depth", Field::QueueDepth),
+    ("jobs", Field::Jobs),
+    ("elapsed", Field::Elapsed),
+    ("errors", Field::Errors),
+];
+
+const NUMBERS: [(&str, Number); 12] = [
+    ("operations", Number::Operations),
+    ("bytes", Number::Bytes),
+    ("iops", Number::Iops),
+    ("throughput", Number::Throughput),
+    ("latency", Number::Latency),
+    ("latency-min", Number::Percentile(0)),
+    ("latency-p50", Number::Percentile(50_000_000)),
+    ("latency-p90", Number::Percentile(90_000_000)),
+    ("latency-p95", Number::Percentile(95_000_000)),
+    ("latency-p99", Number::Percentile(99_000_000)),
+    ("latency-p99.9", Number::Percentile(99_900_000)),
+    ("latency-max", Number::Percentile(100_000_000)),
+];
+
+/// What is in which column, as `read-throughput[MiB/s]=Read`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ColumnOf {
+    field: Field,
+    /// What the values are multiplied with, when it was said.
+    unit: Option<f64>,
+    column: String,
+}
+
+impl FromStr for ColumnOf {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (what, column) = text
+            .split_once('=')
+            .filter(|(_, column)| !column.trim().is_empty())
+            .ok_or_else(|| format!("\"{text}\" names no column: write WHAT=COLUMN, as in read-iops=IOPS"))?;
+        let (word, unit_text) = match what.split_once('[') {
+            Some((word, rest)) => (word, rest.strip_suffix(']')),
+            None => (what, None),
+        };
+        let field = field(word).ok_or_else(|| {
+            let numbers = NUMBERS.map(|(name, _)| name).join(", ");
+            let fields = FIELDS.map(|(name, _)| name).join(", ");
+            format!("\"{word}\" is nothing that is read: choose one of {fields}; or, alone or behind read- or write-, {numbers}")
+        })?;
+        let unit = unit_text
+            .map(|unit| {
+                unit_of(field, unit).ok_or_else(|| format!("\"{unit}\" is no unit of {word}: {}", example(field)))
+            })
+            .transpose()?;
+        Ok(Self { field, unit, column: column.trim().to_owned() })
+    }
+}
+
+fn field(word: &str) -> Option<Field> {
+    let of = |word: &str| NUMBERS.iter().find(|(name, _)| *name == word).map(|(_, number)| *number);
+    let named = FIELDS.iter().find(|(name, _)| *name == word).map(|(_, field)| *field);
+    named
+        .or_else(|| of(word.strip_prefix("read-")?).map(|number| Field::Number(Operations::Read, number)))
+        .or_else(|| of(word.strip_prefix("write-")?).map(|number| Field::Number(Operations::Write, number)))
+        .or_else(|| of(word).map(|number| Field::Number(Operations::All, number)))
+}
+
+/// What values of a field are multiplied with in a unit; `None` when it is no unit of the field.
+fn unit_of(field: Field, unit: &str) -> Option<f64> {
+    match field {
+        Field::Number(_, Number::Throughput) => bytes_in(unit.strip_suffix("/s")?),
+        Field::Number(_, Number::Latency | Number::Percentile(_)) | Field::Elapsed => nanoseconds_in(unit),
+        Field::Number(_, Number::Bytes) | Field::BlockSize => bytes_in(unit),
+        Field::Number(_, Number::Iops | Number::Operations) => match unit {
+            "k" => Some(1e3),
+            "M" => Some(1e6),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+const fn example(field: Field) -> &'static str {
+    match field {
+        Field::Number(_, Number::Throughput) => "write one as in [MiB/s] or [MB/s]",
+        Field::Number(_, Number::Latency | Number::Percentile(_)) | Field::Elapsed => "write one as in [ms] or [us]",
+        Field::Number(_, Number::Bytes) | Field::BlockSize => "write one as in [KiB] or [MB]",
+        _ => "leave it out",
+    }
+}
+
+/// Whether a number says nothing without a unit.
+const fn needs_unit(field: Field) -> bool {
+    matches!(field, Field::Number(_, Number::Throughput | Number::Latency | Number::Percentile(_)) | Field::Elapsed)
+}
+
+/// What the columns of a table are.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ColumnMap(Vec<ColumnOf>);
+
+impl ColumnMap {
+    /// Of columns that somebody named.
+    pub const fn new(columns: Vec<ColumnOf>) -> Self {
+        Self(columns)
+    }
+}
+
+/// Why rows cannot be read.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum ColumnProblem {
+    /// No line names all columns.
+    #[error("no line names {}: {}", Names(missing), Names::seen(best))]
+    NoHeader {
+        /// Columns that were asked for and are not in the line that names most.
+        missing: Vec<String>,
+        /// What that line names.
+        best: Vec<String>,
+    },
+    /// A number without a unit.
+    #[error("column \"{column}\" does not say its unit: say it, as in {word}[{unit}]={column}")]
+    NoUnit {
+        /// The column.
+        column: String,
+        /// What it was said to be.
+        word: &'static str,
+        /// A unit.
+        unit: &'static str,
+    },
+    /// What is no number.
+    #[error("line {line}: \"{value}\" in column \"{column}\" is not a number that is understood")]
+    Value {
+        /// The line, from 1.
+        line: usize,
+        /// The column.
+        column: String,
+        /// What stands there.
+        value: String,
+    },
+    /// A row that is cut off.
+    #[error("line {line} has {have} columns, and the line that names them {want}")]
+    Ragged {
+        /// The line, from 1.
+        line: usize,
+        /// Its columns.
+        have: usize,
+        /// Columns that have names.
+        want: usize,
+    },
+    /// Nothing that could be shown.
+    #[error("no column is a number: name one, as in iops=COLUMN")]
+    NoNumber,
+}
+
+/// Names in a sentence.
+struct Names<'a>(&'a [String]);
+
+impl Names<'_> {
+    fn seen(names: &[String]) -> String {
+        if names.is_empty() { "no line has columns".to_owned() } else { format!("the columns are {}", Names(names)) }
+    }
+}
+
+impl fmt::Display for Names<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, name) in self.0.iter().enumerate() {
+            write!(f, "{}\"{name}\"", if index == 0 { "" } else { ", " })?;
+        }
+        Ok(())
+    }
+}
+
+/// A column that was asked for: its place, and what its values are multiplied with.
+struct Place<'a> {
+    of: &'a ColumnOf,
+    index: usize,
+    unit: Option<f64>,
+}
+
+/// The rows of a table, by what its columns are.
+pub fn rows(text: &str, columns: &ColumnMap) -> Result<Vec<FoundResult>, ColumnProblem> {
+    let passage = Passage::of(text);
+    if !columns.0.iter().any(|of| matches!(of.field, Field::Number(..))) {
+        return Err(ColumnProblem::NoNumber);
+    }
+    let (header, separator, names) = header(&passage, columns)?;
+    let place = |of: &'_ ColumnOf| names.iter().position(|name| name.eq_ignore_ascii_case(&of.column));
+    let places = columns.0.iter().filter_map(|of| Some((of, place(of)?)));
+    let places: Vec<Place<'_>> = places
+        .map(|(of, index)| {
+            let unit = of.unit.or_else(|| unit_in_name(of.field, &names[index]));
+            Place { of, index, unit }
+        })
+        .collect();
+    let mut found = Vec::new();
+    for (line, text) in passage.each().skip(header + 1) {
+        if text.trim().is_empty() {
+            break;
+        }
+        let cells = cells(text, separator);
+        if cells.len() != names.len() {
+            return Err(ColumnProblem::Ragged { line: line + 1, have: cells.len(), want: names.len() });
+        }
+        found.push(row(&passage, line, &cells, &places)?);
+    }
+    Ok(found)
+}
+
+/// The line that names all columns, what separates them, and their names.
+fn header(passage: &Passage<'_>, columns: &ColumnMap) -> Result<(usize, u8, Vec<String>), ColumnProblem> {
+    let (mut missing, mut best): (Vec<String>, Vec<String>) =
+        (columns.0.iter().map(|of| of.column.clone()).collect(), Vec::new());
+    for (index, line) in passage.each() {
+        for separator in *b",;\t" {
+            if !line.as_bytes().contains(&separator) {
+                continue;
+            }
+            let names = cells(line, separator);
+            let is_missing = |column: &String| !names.iter().any(|name| name.eq_ignore_ascii_case(column));
+            let not_there: Vec<String> = columns.0.iter().map(|of| of.column.clone()).filter(is_missing).collect();
+            if not_there.is_empty() {
+                return Ok((index, separator, names));
+            }
+            if not_there.len() < missing.len() || best.is_empty() {
+                (missing, best) = (not_there, names);
+            }
+        }
+    }
+    Err(ColumnProblem::NoHeader { missing, best })
+}
+
+/// The cells of a line.
+fn cells(line: &str, separator: u8) -> Vec<String> {
+    let mut reader = csv::ReaderBuilder::new()
+        .has_headers(false)
+        .delimiter(separator)
+        .flexible(true)
+        .trim(csv::Trim::All)
+        .from_reader(line.as_bytes());
+    let record = reader.records().next().and_then(Result::ok).unwrap_or_default();
+    record.iter().map(str::to_owned).collect()
+}
+
+/// The unit that stands in the name of a column: `Read (MiB/s)`, `lat [ms]`, `latency_us`.
+fn unit_in_name(field: Field, name: &str) -> Option<f64> {
+    let parts = name.split(|letter: char| !(letter.is_alphanumeric() || letter == '/'));
+    parts.filter_map(|part| unit_of(field, part)).next_back()
+}
+
+fn row(
+    passage: &Passage<'_>,
+    line: usize,
+    cells: &[String],
+    places: &[Place<'_>],
+) -> Result<FoundResult, ColumnProblem> {
+    let mut transfers = Transfers::default();
+    let (mut target, mut workload, mut findings) = (None, None, Vec::new());
+    for place in places {
+        let cell = &cells[place.index];
+        if cell.is_empty() {
+            continue;
+        }
+        let wrong = || ColumnProblem::Value { line: line + 1, column: place.of.column.clone(), value: cell.clone() };
+        let whole = || value(place, cell)?.ok_or_else(wrong).map(|value| Some(value.round() as u64));
+        match place.of.field {
+            Field::Target => target = Some(cell.clone()),
+            Field::Workload => workload = Some(cell.clone()),
+            Field::Pattern => transfers.pattern = Some(cell.to_ascii_lowercase()),
+            Field::ReadPercent => {
+                let percent = value(place, cell.trim_end_matches(['%', ' ']))?.filter(|percent| *percent <= 100.0);
+                transfers.read_percent = Some(percent.ok_or_else(wrong)? as u8);
+            }
+            Field::BlockSize => {
+                let size = bytes(&cell.to_ascii_uppercase()).filter(|_| place.unit.is_none());
+                transfers.block_size_bytes = size.map_or_else(whole, |size| Ok(Some(size as u64)))?;
+            }
+            Field::QueueDepth => transfers.queue_depth = whole()?,
+            Field::Jobs => transfers.jobs = whole()?,
+            Field::Elapsed => transfers.elapsed_ns = whole()?,
+            Field::Errors => transfers.errors = whole()?.filter(|errors| *errors > 0),
+            Field::Number(operations, kind) => {
+                let value = value(place, cell)?.ok_or_else(wrong)?;
+                let direction = match operations {
+                    Operations::Read => &mut transfers.read,
+                    Operations::Write => &mut transfers.write,
+                    Operations::All => &mut transfers.total,
+                };
+                set(direction.get_or_insert_default(), kind, value);
+            }
+        }
+    }
+    for direction in [&mut transfers.read, &mut transfers.write, &mut transfers.total].into_iter().flatten() {
+        direction.percentiles.sort_by(|one, other| one.percent.total_cmp(&other.percent));
+        let block = transfers.block_size_bytes.map(|bytes| bytes as f64);
+        if let (Some(iops), Some(rate), Some(block)) = (direction.iops, direction.bytes_per_second, block)
+            && (iops * block - rate).abs() > ROUNDING * rate.max(iops * block)
+        {
+            findings.push(mismatch(format!("{iops} operations of {block} bytes are not {rate:.0} bytes per second")));
+        }
+    }
+    let found = result(passage, Source::Csv, line..=line, Measured::Transfers(Box::new(transfers)), findings);
+    Ok(FoundResult { target, workload, ..found })
+}
+
+fn set(direction: &mut Direction, kind: Number, value: f64) {
+    match kind {
+        Number::Operations => direction.operations = Some(value.round() as u64),
+        Number::Bytes => direction.bytes = Some(value.round() as u64),
+        Number::Iops => direction.iops = Some(value),
+        Number::Throughput => direction.bytes_per_second = Some(value),
+        Number::Latency => direction.latency_mean_ns = Some(value),
+        Number::Percentile(millionths) => {
+            let percent = f64::from(millionths) / 1e6;
+            direction.percentiles.push(Percentile { percent, latency_ns: value });
+        }
+    }
+}
+
+/// A value with its own unit, or that of its column; `None` when it is no number.
+fn value(place: &Place<'_>, cell: &str) -> Result<Option<f64>, ColumnProblem> {
+    if let Some((value, unit, "")) = with_unit(cell)
+        && !unit.is_empty()
+    {
+        return Ok(unit_of(place.of.field, unit).map(|factor| value * factor));
+    }
+    match (place.unit, needs_unit(place.of.field)) {
+        (None, true) => Err(no_unit(place)),
+        (unit, _) => Ok(number(cell).map(|value| value * unit.unwrap_or(1.0)).filter(|value| *value < 9e18)),
+    }
+}
+
+fn no_unit(place: &Place<'_>) -> ColumnProblem {
+    let (word, unit) = match place.of.field {
+        Field::Elapsed => ("elapsed", "s"),
+        Field::Number(Operations::Read, Number::Throughput) => ("read-throughput", "MiB/s"),
+        Field::Number(Operations::Write, Number::Throughput) => ("write-throughput", "MiB/s"),
+        Field::Number(_, Number::Throughput) => ("throughput", "MiB/s"),
+        Field::Number(Operations::Read, _) => ("read-latency", "ms"),
+        Field::Number(Operations::Write, _) => ("write-latency", "ms"),
+        _ => ("latency", "ms"),
+    };
+    ColumnProblem::NoUnit { column: place.of.column.clone(), word, unit }
+}

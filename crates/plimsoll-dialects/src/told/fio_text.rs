@@ -1,0 +1,223 @@
+//! fio's normal report: what it says of each job, and the lines of a run status group that end it, which may stand
+//! alone: `READ: bw=864MiB/s (906MB/s), ..., io=3037GiB (3261GB), run=3600001-3600002msec`.
+
+use std::collections::HashMap;
+
+use plimsoll_record::{
+    results::Finding,
+    told::{Direction, FoundResult, Measured, Source, Transfers, mismatch, note},
+};
+
+use super::{
+    clones,
+    numbers::{bytes, bytes_of_fio_2, bytes_per_second},
+    passage::Passage,
+    result,
+};
+
+mod job;
+
+/// What a status line says.
+struct Status {
+    is_read: bool,
+    bytes: f64,
+    bytes_per_second: f64,
+    elapsed_ns: u64,
+    findings: Vec<Finding>,
+}
+
+pub(super) fn find(passage: &Passage<'_>) -> Vec<FoundResult> {
+    let mut found: Vec<FoundResult> = Vec::new();
+    // Jobs whose status group is still to come.
+    let mut jobs: Vec<FoundResult> = Vec::new();
+    let (mut loads, mut index) = (Loads::default(), 0);
+    while index < passage.lines.len() {
+        let first = index;
+        index += 1;
+        loads.read(passage.line(first));
+        if let Some((job, last)) = job::find(passage, first, &loads) {
+            index = last + 1;
+            jobs.push(job);
+            continue;
+        }
+        let Some(one) = status(passage.line(first)) else { continue };
+        // Reads and writes of a group stand together.
+        let other = status(passage.line(index)).filter(|other| one.is_read && !other.is_read);
+        index += usize::from(other.is_some());
+        let load = loads.take_latest();
+        if jobs.is_empty() {
+            found.push(group(passage, first, load, [Some(one), other]));
+        } else {
+            check(&mut jobs, [Some(&one), other.as_ref()]);
+            found.append(&mut clones::merge(std::mem::take(&mut jobs)));
+        }
+    }
+    found.append(&mut clones::merge(jobs));
+    found
+}
+
+/// A status group without the jobs that it sums up.
+fn group(passage: &Passage<'_>, first: usize, mut transfers: Transfers, statuses: [Option<Status>; 2]) -> FoundResult {
+    let mut findings = Vec::new();
+    let last = first + statuses.iter().flatten().count() - 1;
+    for status in statuses.into_iter().flatten() {
+        let operations = transfers.block_size_bytes.map(|block| status.bytes / block as f64);
+        let seconds = status.elapsed_ns as f64 / 1e9;
+        let direction = Direction {
+            bytes: Some(status.bytes.round() as u64),
+            operations: operations.map(|operations| operations.round() as u64),
+            bytes_per_second: Some(status.bytes_per_second),
+            iops: operations.filter(|_| seconds > 0.0).map(|operations| operations / seconds),
+            ..Direction::default()
+        };
+        transfers.elapsed_ns = transfers.elapsed_ns.max(Some(status.elapsed_ns));
+        findings.extend(status.findings);
+        *(if status.is_read { &mut transfers.read } else { &mut transfers.write }) = Some(direction);
+    }
+    findings.dedup();
+    result(passage, Source::FioText, first..=last, Measured::Transfers(Box::new(transfers)), findings)
+}
+
+/// Whether the jobs of a group are what its status lines say.
+fn check(jobs: &mut [FoundResult], statuses: [Option<&Status>; 2]) {
+    for status in statuses.into_iter().flatten() {
+        let of = |job: &FoundResult| {
+            let transfers = job.told.transfers()?;
+            (if status.is_read { &transfers.read } else { &transfers.write }).as_ref()?.bytes
+        };
+        let sum: f64 = jobs.iter().filter_map(of).map(|bytes| bytes as f64).sum();
+        // Sizes have three digits or more.
+        if differs(sum, status.bytes, 0.01) {
+            let text = format!("the jobs' {sum:.0} bytes are not the {:.0} of their group", status.bytes);
+            jobs.iter_mut().for_each(|job| job.findings.push(mismatch(text.clone())));
+        }
+        let different = status.findings.iter().filter(|finding| finding.code == "told-mismatch");
+        let different: Vec<Finding> = different.cloned().collect();
+        jobs.iter_mut().for_each(|job| job.findings.extend(different.clone()));
+    }
+}
+
+/// Where the rate of a group is none of its jobs.
+const DIFFERENT_TIMES: &str = "jobs ran for different times, so the rate holds for a part of them";
+/// What is said of the sizes in reports of fio 2.
+const FIO_2_UNITS: &str = "KB, MB and GB of fio 2 are powers of 1024";
+
+fn status(line: &str) -> Option<Status> {
+    let (is_read, rest) = match (line.split_once("READ: bw="), line.split_once("WRITE: bw=")) {
+        (Some((_, rest)), _) => (true, rest),
+        (_, Some((_, rest))) => (false, rest),
+        _ => return status_of_fio_2(line),
+    };
+    let rate_text = rest.split([' ', ',']).next()?;
+    let amount_text = after(line, "io=")?.split([' ', ',']).next()?;
+    let times = after(line, "run=")?.split("msec").next()?;
+    let (shortest, longest) = times.split_once('-').unwrap_or((times, times));
+    let milliseconds = |text: &str| text.parse::<u64>().ok().filter(|ms| *ms < 1 << 40);
+    let (shortest, longest) = (milliseconds(shortest)?, milliseconds(longest)?);
+    let (rate, amount) = (bytes_per_second(rate_text)?, bytes(amount_text)?);
+    let mut findings = Vec::new();
+    let decimal = after(line, "io=").and_then(|rest| rest.split_once('(')?.1.split(')').next());
+    if let Some(decimal) = decimal.and_then(bytes)
+        && differs(amount, decimal, rounding(amount_text) + 0.01)
+    {
+        findings.push(mismatch(format!("io={amount_text} is not the size in brackets behind it")));
+    }
+    let seconds = longest as f64 / 1000.0;
+    if seconds > 0.0 && differs(amount / seconds, rate, rounding(amount_text) + rounding(rate_text) + 0.01) {
+        findings.push(mismatch(format!("io={amount_text} in {seconds} s is not bw={rate_text}")));
+    }
+    if longest - shortest.min(longest) > longest / 100 {
+        findings.push(mismatch(DIFFERENT_TIMES));
+    }
+    Some(Status { is_read, bytes: amount, bytes_per_second: rate, elapsed_ns: longest * 1_000_000, findings })
+}
+
+/// The same of fio 2: `   READ: io=328445KB, aggrb=2423KB/s, minb=2423KB/s, ..., mint=135550msec, maxt=135550msec`.
+fn status_of_fio_2(line: &str) -> Option<Status> {
+    let (is_read, rest) = match (line.split_once("READ: io="), line.split_once("WRITE: io=")) {
+        (Some((_, rest)), _) => (true, rest),
+        (_, Some((_, rest))) => (false, rest),
+        _ => return None,
+    };
+    let (amount_text, rest) = rest.split_once(',')?;
+    let value = |name: &str| rest.split(',').find_map(|part| part.trim().strip_prefix(name));
+    let rate_text = value("aggrb=")?.strip_suffix("/s")?;
+    let milliseconds =
+        |name: &str| value(name)?.trim_end().strip_suffix("msec")?.parse::<u64>().ok().filter(|ms| *ms < 1 << 40);
+    let (shortest, longest) = (milliseconds("mint=")?, milliseconds("maxt=")?);
+    let (bytes, bytes_per_second) = (bytes_of_fio_2(amount_text)?, bytes_of_fio_2(rate_text)?);
+    let mut findings = vec![note(FIO_2_UNITS)];
+    let seconds = longest as f64 / 1000.0;
+    if seconds > 0.0 && differs(bytes / seconds, bytes_per_second, rounding(amount_text) + rounding(rate_text) + 0.01) {
+        findings.push(mismatch(format!("io={amount_text} in {seconds} s is not aggrb={rate_text}/s")));
+    }
+    if longest - shortest.min(longest) > longest / 100 {
+        findings.push(mismatch(DIFFERENT_TIMES));
+    }
+    Some(Status { is_read, bytes, bytes_per_second, elapsed_ns: longest * 1_000_000, findings })
+}
+
+/// Half of the last digit that is told, as a share.
+fn rounding(text: &str) -> f64 {
+    let digits: String = text.chars().take_while(|letter| letter.is_ascii_digit() || *letter == '.').collect();
+    let decimals = digits.split_once('.').map_or(0, |(_, decimals)| decimals.len() as i32);
+    0.5 * 0.1_f64.powi(decimals) / digits.parse::<f64>().unwrap_or(1.0).max(f64::MIN_POSITIVE)
+}
+
+fn differs(one: f64, other: f64, tolerance: f64) -> bool {
+    (one - other).abs() > tolerance * one.abs().max(other.abs())
+}
+
+fn after<'a>(line: &'a str, name: &str) -> Option<&'a str> {
+    Some(line.split_once(&format!(" {name}"))?.1)
+}
+
+/// What lines say of loads before their results: `NAME: (g=0): rw=randread, bs=(R) 16.0KiB-16.0KiB, ...,
+/// ioengine=libaio, iodepth=16`, `Starting 8 processes`.
+#[derive(Default)]
+struct Loads<'a> {
+    by_name: HashMap<&'a str, Transfers>,
+    latest: Transfers,
+}
+
+impl<'a> Loads<'a> {
+    /// Takes in a line.
+    fn read(&mut self, line: &'a str) {
+        if let Some(jobs) = line.trim_start().strip_prefix("Starting ") {
+            let count = jobs.split(' ').next().and_then(|count| count.parse().ok());
+            let count = count.filter(|_| jobs.contains("process") || jobs.contains("thread"));
+            self.latest.jobs = self.latest.jobs.or(count);
+        }
+        let Some((before, load)) = line.split_once(": (g=").filter(|(_, load)| load.contains(" rw=")) else { return };
+        let name = before.rsplit(['\t', ' ']).next().unwrap_or(before);
+        let transfers = Transfers {
+            pattern: after(load, "rw=").and_then(|rest| rest.split(',').next()).map(str::to_owned),
+            queue_depth: after(load, "iodepth=").and_then(|rest| rest.trim().parse().ok()),
+            block_size_bytes: after(load, "bs=").and_then(block_size),
+            engine: after(load, "ioengine=").and_then(|rest| rest.split(',').next()).map(str::to_owned),
+            ..Transfers::default()
+        };
+        self.latest = transfers.clone();
+        self.by_name.insert(name, transfers);
+    }
+
+    /// Of a job.
+    fn of(&self, name: &str) -> Transfers {
+        self.by_name.get(name).cloned().unwrap_or_default()
+    }
+
+    /// Of what is told next without a name. What is above it is not about what follows.
+    fn take_latest(&mut self) -> Transfers {
+        std::mem::take(&mut self.latest)
+    }
+}
+
+/// The size of blocks, when it is one: `(R) 16.0KiB-16.0KiB, (W) 16.0KiB-16.0KiB, ...`, in fio 2 `16K-16K/16K-16K`.
+fn block_size(text: &str) -> Option<u64> {
+    let sizes = text.split(", ioengine").next()?;
+    let range = sizes.split([',', '/']).next()?.trim_start_matches("(R)").trim();
+    let (low, high) = range.split_once('-')?;
+    let size = |text: &str| bytes(text).or_else(|| text.parse::<f64>().ok());
+    let (low, high) = (size(low)?, size(high)?);
+    ((low - high).abs() < 0.5 && low >= 1.0).then_some(low as u64)
+}

@@ -1,0 +1,250 @@
+//! What fio's normal report says of one job: from `NAME: (groupid=0, jobs=1): err= 0: pid=1: DATE` to `latency   :`.
+
+use plimsoll_record::{
+    results::Finding,
+    told::{Direction, FoundResult, Measured, Percentile, Source, Transfers, mismatch, note},
+};
+
+use super::{
+    super::{
+        numbers::{bytes, bytes_of_fio_2, bytes_per_second, moment, nanoseconds_in, with_unit},
+        passage::{Passage, without_marks},
+        result,
+    },
+    FIO_2_UNITS, Loads, differs,
+};
+
+/// How far numbers may be off that are told with three digits.
+const ROUNDING: f64 = 0.02;
+/// A job's report has fewer lines.
+const LINES_MAX: usize = 200;
+
+/// Reads the report of a job that begins in a line; its last line.
+pub(super) fn find(passage: &Passage<'_>, first: usize, loads: &Loads<'_>) -> Option<(FoundResult, usize)> {
+    let line = passage.line(first);
+    let (name, rest) = line.split_once(": (groupid=")?;
+    let name = name.rsplit(['\t', ' ']).next().unwrap_or(name);
+    let (_, rest) = rest.split_once("jobs=")?;
+    let (jobs, rest) = rest.split_once("): err=")?;
+    let error: i64 = rest.trim_start().split([':', ' ', '(']).next()?.parse().ok()?;
+    let mut transfers = Transfers { jobs: jobs.parse().ok().filter(|jobs| *jobs > 0), ..loads.of(name) };
+    let mut findings = Vec::new();
+    if error != 0 {
+        findings.push(mismatch(format!("the job ended with error {error}")));
+    }
+    let mut current: Option<(bool, Direction)> = None;
+    let (mut last, mut issued, mut is_fio_2) = (first, None, false);
+    let mut index = first + 1;
+    while index < passage.lines.len() && index < first + LINES_MAX {
+        let line = passage.line(index);
+        let text = without_marks(line);
+        if line.contains(": (groupid=") || line.contains("Run status group") {
+            break;
+        }
+        if let Some((is_read, direction, elapsed_ns)) = totals(line) {
+            keep(&mut transfers, current.take());
+            transfers.elapsed_ns = transfers.elapsed_ns.max(Some(elapsed_ns));
+            is_fio_2 |= line.contains(" runt=");
+            current = Some((is_read, direction));
+            last = index;
+        } else if let Some((_, direction)) = &mut current {
+            if line.contains("clat percentiles (") || line.contains(" lat percentiles (") {
+                let from = index;
+                index = percentiles(passage, index, direction);
+                last = last.max(index);
+                if index == from {
+                    index += 1;
+                }
+                continue;
+            }
+            // Latencies of completions where they are, and whole ones where not, as fio's users read them.
+            let is_completion = line.contains("clat (");
+            let is_whole = line.contains(" lat (") && line.contains("avg=");
+            if is_completion || (is_whole && direction.latency_mean_ns.is_none()) {
+                latencies(line, direction);
+                last = index;
+            }
+        }
+        if text.starts_with("cpu ") || (text.starts_with("lat (") && !line.contains("avg=")) {
+            keep(&mut transfers, current.take());
+        }
+        if let Some((_, counts)) = line.split_once("issued ").filter(|(_, counts)| counts.contains("total=")) {
+            issued = counts.split_once("total=").map(|(_, counts)| counts);
+            last = index;
+        }
+        index += 1;
+    }
+    keep(&mut transfers, current.take());
+    if let Some(counts) = issued {
+        // `total=1000,500,0,0`, in fio 2 `total=r=1000/w=500/d=0`.
+        let mut counts =
+            counts.split([',', ' ', '/']).map(|count| count.trim_start_matches(['r', 'w', '=']).parse::<u64>().ok());
+        for direction in [&mut transfers.read, &mut transfers.write] {
+            let count = counts.next().flatten();
+            let Some(direction) = direction else { continue };
+            finish(direction, count, (transfers.block_size_bytes, transfers.elapsed_ns), &mut findings);
+        }
+    }
+    if transfers.read.is_none() && transfers.write.is_none() {
+        return None;
+    }
+    findings.dedup();
+    if is_fio_2 {
+        findings.push(note(FIO_2_UNITS));
+    }
+    // The date is that of the end.
+    let end = rest.split_once("pid=").and_then(|(_, rest)| moment(rest.split_once(": ")?.1, "%a %b %d %H:%M:%S %Y"));
+    let elapsed = i64::try_from(transfers.elapsed_ns.unwrap_or(0)).unwrap_or(i64::MAX);
+    let started = end.and_then(|end| end.checked_sub(jiff::SignedDuration::from_nanos(elapsed)).ok());
+    if started.is_some() {
+        findings.push(note("fio tells its time without a zone: it is taken for UTC"));
+    }
+    let found = result(passage, Source::FioText, first..=last, Measured::Transfers(Box::new(transfers)), findings);
+    Some((FoundResult { workload: Some(name.to_owned()), started, ..found }, last))
+}
+
+fn keep(transfers: &mut Transfers, direction: Option<(bool, Direction)>) {
+    match direction {
+        Some((true, direction)) => transfers.read = Some(direction),
+        Some((false, direction)) => transfers.write = Some(direction),
+        None => {}
+    }
+}
+
+/// What the line says that begins a direction: `  read: IOPS=1234, BW=4936KiB/s (5054kB/s)(48.2MiB/10001msec)`.
+fn totals(line: &str) -> Option<(bool, Direction, u64)> {
+    let Some((before, rest)) = line.split_once(": IOPS=") else { return totals_of_fio_2(line) };
+    let is_read = is_read(before)?;
+    let (iops, rest) = rest.split_once(", BW=")?;
+    let (value, unit, _) = with_unit(iops)?;
+    let factor = match unit {
+        "" => 1.0,
+        "k" => 1e3,
+        "M" => 1e6,
+        _ => return None,
+    };
+    let rate = bytes_per_second(rest.split([' ', '(']).next()?)?;
+    let (amount, time) = rest.rsplit_once('(')?.1.split_once('/')?;
+    let elapsed_ms: u64 = time.split("msec").next()?.parse().ok().filter(|ms| *ms < 1 << 40)?;
+    let direction = Direction {
+        bytes: Some(bytes(amount)? as u64),
+        bytes_per_second: Some(rate),
+        iops: Some(value * factor),
+        ..Direction::default()
+    };
+    Some((is_read, direction, elapsed_ms * 1_000_000))
+}
+
+fn is_read(before: &str) -> Option<bool> {
+    match before.trim_end().rsplit([' ', '\t']).next()? {
+        "read" => Some(true),
+        "write" => Some(false),
+        _ => None,
+    }
+}
+
+/// The same of fio 2: `  read : io=328445KB, bw=2423.6KB/s, iops=783 , runt=135550msec`.
+fn totals_of_fio_2(line: &str) -> Option<(bool, Direction, u64)> {
+    let (before, rest) = line.split_once(": io=")?;
+    let is_read = is_read(before)?;
+    let value = |name: &str| rest.split(',').find_map(|part| part.trim().strip_prefix(name));
+    let elapsed_ms: u64 =
+        value("runt=")?.trim().strip_suffix("msec")?.trim().parse().ok().filter(|ms| *ms < 1 << 40)?;
+    let direction = Direction {
+        bytes: Some(bytes_of_fio_2(rest.split(',').next()?)? as u64),
+        bytes_per_second: Some(bytes_of_fio_2(value("bw=")?.trim().strip_suffix("/s")?)?),
+        iops: value("iops=")?.trim().parse().ok().filter(|iops: &f64| iops.is_finite()),
+        ..Direction::default()
+    };
+    Some((is_read, direction, elapsed_ms * 1_000_000))
+}
+
+/// `    clat (usec): min=50, max=2000, avg=800.12, stdev=100.11`
+fn latencies(line: &str, direction: &mut Direction) -> Option<()> {
+    let (_, rest) = line.split_once("lat (")?;
+    let (unit, rest) = rest.split_once("):")?;
+    let unit_ns = nanoseconds_in(unit)?;
+    let value = |name: &str| {
+        let text = rest.split(',').find_map(|part| part.trim().strip_prefix(name))?.trim();
+        let (value, factor) = match text.as_bytes().last()? {
+            b'k' | b'K' => (&text[..text.len() - 1], 1e3),
+            b'M' => (&text[..text.len() - 1], 1e6),
+            _ => (text, 1.0),
+        };
+        value
+            .parse::<f64>()
+            .ok()
+            .filter(|value| value.is_finite() && *value >= 0.0)
+            .map(|value| value * factor * unit_ns)
+    };
+    direction.latency_mean_ns = value("avg=");
+    direction.latency_stddev_ns = value("stdev=");
+    direction.percentiles.retain(|percentile| percentile.percent > 0.0 && percentile.percent < 100.0);
+    if let Some(latency_ns) = value("min=") {
+        direction.percentiles.insert(0, Percentile { percent: 0.0, latency_ns });
+    }
+    direction.percentiles.extend(value("max=").map(|latency_ns| Percentile { percent: 100.0, latency_ns }));
+    Some(())
+}
+
+/// The lines below `clat percentiles (usec):`, as `|  1.00th=[  400],  5.00th=[  412], ...`; the line behind them.
+fn percentiles(passage: &Passage<'_>, head: usize, direction: &mut Direction) -> usize {
+    let line = passage.line(head);
+    let unit = line.split_once("percentiles (").and_then(|(_, rest)| rest.split(')').next());
+    let Some(unit_ns) = unit.and_then(nanoseconds_in) else { return head };
+    let mut told = Vec::new();
+    let mut index = head + 1;
+    while let Some((_, row)) = passage.line(index).split_once('|').filter(|(_, row)| row.contains("th=[")) {
+        for part in row.split("],") {
+            let Some((percent, value)) = part.split_once("th=[") else { continue };
+            let number = |text: &str| text.trim().trim_end_matches(']').trim().parse::<f64>().ok();
+            if let (Some(percent), Some(value)) = (number(percent), number(value))
+                && percent > 0.0
+                && percent < 100.0
+                && value.is_finite()
+            {
+                told.push(Percentile { percent, latency_ns: value * unit_ns });
+            }
+        }
+        index += 1;
+    }
+    // Completions come first, and are what the mean is of.
+    if !direction.percentiles.iter().any(|percentile| percentile.percent > 0.0 && percentile.percent < 100.0) {
+        direction.percentiles.extend(told);
+        direction.percentiles.sort_by(|one, other| one.percent.total_cmp(&other.percent));
+    }
+    index
+}
+
+/// Operations are counted exactly, while sizes and rates are rounded: those that the count makes, unless they do not
+/// agree.
+fn finish(
+    direction: &mut Direction,
+    count: Option<u64>,
+    (block, elapsed_ns): (Option<u64>, Option<u64>),
+    findings: &mut Vec<Finding>,
+) {
+    direction.operations = count;
+    let Some(count) = count else { return };
+    if let (Some(made), Some(told)) = (block.and_then(|block| block.checked_mul(count)), direction.bytes) {
+        if differs(made as f64, told as f64, ROUNDING) {
+            findings.push(mismatch(format!("{count} operations of one size are {made} bytes, and {told} are told")));
+        } else {
+            direction.bytes = Some(made);
+        }
+    }
+    let Some(seconds) = elapsed_ns.map(|ns| ns as f64 / 1e9).filter(|seconds| *seconds > 0.0) else { return };
+    if let Some(told) = direction.iops {
+        let made = count as f64 / seconds;
+        if differs(made, told, ROUNDING) && (made - told).abs() > 1.0 {
+            findings.push(mismatch(format!("{count} operations in {seconds} s are not {told} IOPS")));
+        } else {
+            direction.iops = Some(made);
+        }
+    }
+    if let (Some(told), Some(bytes)) = (direction.bytes_per_second, direction.bytes)
+        && !differs(bytes as f64 / seconds, told, ROUNDING)
+    {
+        direction.bytes_per_second = Some(bytes as f64 / seconds);
+    }
+}

@@ -1,0 +1,137 @@
+//! fio's normal report, of fio 3 and of fio 2.
+
+use super::*;
+
+const NORMAL: &str = "\
+mix: (g=0): rw=randrw, bs=(R) 8192B-8192B, (W) 8192B-8192B, (T) 8192B-8192B, ioengine=libaio, iodepth=4
+...
+fio-3.33
+Starting 2 processes
+
+mix: (groupid=0, jobs=2): err= 0: pid=12: Sun Nov 22 08:57:42 2026
+  read: IOPS=1000, BW=8000KiB/s (8192kB/s)(15.6MiB/2000msec)
+    slat (nsec): min=615, max=2947.6k, avg=47081.56, stdev=56908.11
+    clat (nsec): min=1078, max=10430k, avg=115713.64, stdev=313479.51
+     lat (usec): min=5, max=10431, avg=162.80, stdev=322.94
+    clat percentiles (usec):
+     |  1.00th=[    6], 50.00th=[   94], 99.00th=[  379], 99.90th=[ 6980],
+     | 99.99th=[10028]
+   bw (  KiB/s): min=280496, max=307344, per=99.92%, avg=290618.67, stdev=6534.23, samples=6
+  write: IOPS=500, BW=4000KiB/s (4096kB/s)(8000KiB/2000msec); 0 zone resets
+     lat (msec): min=5, max=10, avg=6.25, stdev=1.50
+  lat (usec)   : 2=0.01%, 10=27.32%, 20=5.90%, 50=2.50%, 100=16.47%
+  cpu          : usr=1.73%, sys=23.48%, ctx=38226, majf=0, minf=27
+     issued rwts: total=2000,1000,0,0 short=0,0,0,0 dropped=0,0,0,0
+     latency   : target=0, window=0, percentile=100.00%, depth=4
+
+Run status group 0 (all jobs):
+   READ: bw=8000KiB/s (8192kB/s), 8000KiB/s-8000KiB/s (8192kB/s-8192kB/s), io=15.6MiB (16.4MB), run=2000-2000msec
+  WRITE: bw=4000KiB/s (4096kB/s), 4000KiB/s-4000KiB/s (4096kB/s-4096kB/s), io=8000KiB (8192kB), run=2000-2000msec
+";
+
+#[test]
+fn a_job_of_a_report_has_its_latencies_and_exact_counts() {
+    let found = find(NORMAL);
+    let [result] = found.as_slice() else { panic!("{found:?}") };
+    assert_eq!((result.told.lines, result.workload.as_deref()), ((6, 19), Some("mix")));
+    // The date is that of the end, two seconds later.
+    assert_eq!(result.started, Some("2026-11-22T08:57:40Z".parse().unwrap()));
+    assert_eq!(texts(result), ["fio tells its time without a zone: it is taken for UTC"]);
+    let load = transfers(result);
+    assert_eq!((load.pattern.as_deref(), load.block_size_bytes), (Some("randrw"), Some(8192)));
+    assert_eq!((load.queue_depth, load.jobs, load.engine.as_deref()), (Some(4), Some(2), Some("libaio")));
+    let [read, write] = [&load.read, &load.write].map(|direction| direction.as_ref().unwrap());
+    assert_eq!((read.operations, read.bytes), (Some(2000), Some(2000 * 8192)));
+    assert_eq!((write.operations, write.bytes), (Some(1000), Some(8_192_000)));
+    // Of latencies those of completions, where fio tells both.
+    assert!(close(read.latency_mean_ns, 115_713.64) && close(read.latency_stddev_ns, 313_479.51));
+    let percents: Vec<f64> = read.percentiles.iter().map(|percentile| percentile.percent).collect();
+    assert_eq!(percents, [0.0, 1.0, 50.0, 99.0, 99.9, 99.99, 100.0]);
+    assert!(close(Some(read.percentiles[2].latency_ns), 94_000.0));
+    assert!(close(write.latency_mean_ns, 6.25e6) && close(Some(write.percentiles[1].latency_ns), 10e6));
+}
+
+#[test]
+fn clones_are_one_load_and_other_jobs_are_not() {
+    let of = |name: &str, clones: usize| {
+        let (load, rest) = NORMAL.split_once("\nmix: (groupid").unwrap();
+        let (job, _) = rest.split_once("Run status group").unwrap();
+        load.replace("mix:", &format!("{name}:"))
+            + &format!("\n{name}: (groupid{job}").replace("jobs=2", "jobs=1").repeat(clones)
+    };
+    let found = find(&of("mix", 3));
+    let [result] = found.as_slice() else { panic!("{found:?}") };
+    let load = transfers(result);
+    let read = load.read.as_ref().unwrap();
+    assert_eq!((load.jobs, load.elapsed_ns), (Some(3), Some(2_000_000_000)));
+    assert_eq!((read.operations, read.bytes, read.threads.len()), (Some(6000), Some(3 * 2000 * 8192), 3));
+    assert!(close(read.iops, 3000.0) && close(read.latency_mean_ns, 115_713.64));
+    // Percentiles of parts are no percentile of the whole, but ends are.
+    let percents: Vec<f64> = read.percentiles.iter().map(|percentile| percentile.percent).collect();
+    assert_eq!(percents, [0.0, 100.0]);
+    assert_eq!(find(&(of("a", 1) + &of("b", 1))).len(), 2);
+}
+
+#[test]
+fn a_group_that_is_not_the_sum_of_its_jobs_is_named() {
+    let wrong =
+        NORMAL.replace("io=8000KiB (8192kB)", "io=16000KiB (16384kB)").replace("WRITE: bw=4000", "WRITE: bw=8000");
+    let said = texts(&find(&wrong)[0]).join("; ");
+    assert!(said.contains("8192000 bytes are not the 16384000 of their group"), "{said}");
+    let wrong = NORMAL.replace("total=2000,", "total=3000,");
+    let said = texts(&find(&wrong)[0]).join("; ");
+    assert!(said.contains("3000 operations in 2 s are not 1000 IOPS"), "{said}");
+    assert!(said.contains("24576000 bytes"), "{said}");
+    let failed = NORMAL.replace("err= 0", "err= 5 (file:io_u.c:1, func=io_u, error=Input/output error)");
+    assert!(texts(&find(&failed)[0]).contains(&"the job ended with error 5"));
+}
+
+#[test]
+fn reports_of_fio_2_count_in_powers_of_1024() {
+    let text = "\
+old: (g=0): rw=randread, bs=4K-4K/4K-4K/4K-4K, ioengine=libaio, iodepth=64
+fio-2.0.15
+Starting 1 process
+
+old: (groupid=0, jobs=1): err= 0: pid=21423: Thu May  9 16:33:14 2013
+  read : io=8000KB, bw=800KB/s, iops=200 , runt= 10000msec
+    slat (usec): min=3 , max=249858 , avg=53.47, stdev=1982.29
+    clat (msec): min=22 , max=1.8K, avg=300.5, stdev=281.25
+     lat (msec): min=293 , max=1805 , avg=300.95, stdev=282.08
+    clat percentiles (msec):
+     |  1.00th=[   10], 99.00th=[   1200]
+     issued    : total=r=2000/w=0/d=0, short=r=0/w=0/d=0
+
+Run status group 0 (all jobs):
+   READ: io=8000KB, aggrb=800KB/s, minb=800KB/s, maxb=800KB/s, mint=10000msec, maxt=10000msec
+";
+    let found = find(text);
+    let [result] = found.as_slice() else { panic!("{found:?}") };
+    let load = transfers(result);
+    let read = load.read.as_ref().unwrap();
+    assert_eq!((load.block_size_bytes, load.queue_depth), (Some(4096), Some(64)));
+    assert_eq!((read.operations, read.bytes), (Some(2000), Some(8000 * 1024)));
+    assert!(close(read.iops, 200.0) && close(read.latency_mean_ns, 300.5e6));
+    assert!(close(Some(read.percentiles.last().unwrap().latency_ns), 1.8e9));
+    assert!(texts(result).contains(&"KB, MB and GB of fio 2 are powers of 1024"), "{result:?}");
+    // The last line alone, as people quote it.
+    let line = text.lines().last().unwrap();
+    let alone = find(line);
+    assert_eq!(transfers(&alone[0]).read.as_ref().unwrap().bytes, Some(8000 * 1024));
+    let wrong = find(&line.replace("aggrb=800KB/s", "aggrb=900KB/s"));
+    assert!(texts(&wrong[0]).join("; ").contains("is not aggrb=900KB/s"), "{wrong:?}");
+}
+
+#[test]
+fn commands_name_targets_when_they_are_in_the_order_of_results() {
+    let command = |file: &str, rw: &str| format!("fio --name=x --filename={file} --rw={rw} --bs=16k\n");
+    let named = |commands: &str| {
+        let text = commands.to_owned() + FIO + &FIO.replace("rw=randrw", "rw=randread");
+        find(&text).into_iter().map(|result| result.target).collect::<Vec<_>>()
+    };
+    let both = command("/a", "randrw") + &command("/b", "randread");
+    assert_eq!(named(&both), [Some("/a".to_owned()), Some("/b".to_owned())]);
+    for other in [command("/a", "randrw"), both.clone() + &both, command("/a", "randread") + &command("/b", "randrw")] {
+        assert_eq!(named(&other), [None, None], "{other}");
+    }
+}

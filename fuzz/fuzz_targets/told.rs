@@ -1,0 +1,41 @@
+//! Texts in which results of other programs may stand, and the records that are made of them.
+#![no_main]
+
+use std::collections::BTreeMap;
+
+use libfuzzer_sys::fuzz_target;
+use plimsoll_dialects::told::{ColumnMap, find, rows};
+use plimsoll_record::{
+    record::{Record, Tool},
+    told::{FoundResult, Import, Reading},
+};
+
+fuzz_target!(|text: &str| {
+    let lines = text.lines().count();
+    let found = find(text);
+    for result in &found {
+        let (first, last) = result.told.lines;
+        assert!(1 <= first && first <= last && last <= lines);
+    }
+    check(text, found);
+    let columns = ["target=a", "iops=b", "read-throughput[MiB/s]=c", "write-latency-p99=d", "block-size=e", "elapsed=f"];
+    for asked in [&columns[1..], &columns[..2], &columns[1..3]] {
+        let map = ColumnMap::new(asked.iter().map(|column| column.parse().expect("it is a column")).collect());
+        if let Ok(found) = rows(text, &map) {
+            check(text, found);
+        }
+    }
+});
+
+/// A record of it says the same when it is read back.
+fn check(text: &str, found: Vec<FoundResult>) {
+    let tool = Tool { version: "0".to_owned(), commit: None, profile: "release".to_owned() };
+    let id = "0199c0de-7a3e-7000-8000-0000000000a1".parse().expect("it is an id");
+    let reading = Reading { id, tool, name: None, tags: BTreeMap::new(), target: None };
+    let import = Import { file: "-".to_owned(), at: "2025-10-08T09:30:00Z".parse().expect("it is a time"), text: text.to_owned() };
+    let record = Record::of_import(reading, import, found);
+    let json = serde_json::to_string(&record).expect("records become text");
+    let read = plimsoll_record::upgrade::read(&json).expect("records are read back");
+    assert_eq!(read.cells.len(), record.cells.len());
+    assert_eq!(serde_json::to_string(&read).expect("records become text"), json);
+}
