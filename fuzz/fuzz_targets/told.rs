@@ -1,10 +1,13 @@
-//! Texts in which results of other programs may stand, and the records that are made of them.
+//! Texts in which results of other programs may stand, the records that are made of them, and Iometer's configurations.
 #![no_main]
 
 use std::collections::BTreeMap;
 
 use libfuzzer_sys::fuzz_target;
-use plimsoll_dialects::told::{ColumnMap, find, rows};
+use plimsoll_dialects::{
+    iometer,
+    told::{ColumnMap, find, rows},
+};
 use plimsoll_record::{
     record::{Record, Tool},
     told::{FoundResult, Import, Reading},
@@ -18,6 +21,9 @@ fuzz_target!(|text: &str| {
         assert!(1 <= first && first <= last && last <= lines);
     }
     check(text, found);
+    if let Ok(translation) = iometer::translate("-", text) {
+        assert!(!translation.workloads.is_empty());
+    }
     let columns = ["target=a", "iops=b", "read-throughput[MiB/s]=c", "write-latency-p99=d", "block-size=e", "elapsed=f"];
     for asked in [&columns[1..], &columns[..2], &columns[1..3]] {
         let map = ColumnMap::new(asked.iter().map(|column| column.parse().expect("it is a column")).collect());

@@ -10,6 +10,7 @@
 pub mod diskspd;
 pub mod fio;
 pub mod found;
+pub mod iometer;
 pub mod problem;
 mod suggestion;
 pub mod support;

@@ -326,8 +326,8 @@ pub struct PresetRow<'a> {
     pub name: &'a str,
     /// What it is, in a line.
     pub about: &'a str,
-    /// How many workloads it has.
-    pub workloads: usize,
+    /// How many cells it makes on a target.
+    pub cells: usize,
 }
 
 /// The list of presets.
@@ -335,7 +335,7 @@ pub fn presets(rows: &[PresetRow<'_>], width: usize) -> String {
     let text = |value: fn(&PresetRow<'_>) -> String| rows.iter().map(value).collect::<Vec<_>>();
     let columns = vec![
         Column::new("preset", Side::Left, 0, text(|row| row.name.to_owned())),
-        Column::new("cells", Side::Right, 1, text(|row| numbers::count(row.workloads as u64))),
+        Column::new("cells", Side::Right, 1, text(|row| numbers::count(row.cells as u64))),
         Column::new("about", Side::Left, 0, text(|row| row.about.to_owned())),
     ];
     Grid::breaking(2, columns).fit(width).text()
@@ -478,16 +478,8 @@ mod tests {
     #[test]
     fn presets_are_listed_with_what_they_are() {
         let rows = [
-            PresetRow {
-                name: "canonical",
-                about: "latency, IOPS and throughput of random reads and writes",
-                workloads: 6,
-            },
-            PresetRow {
-                name: "kbench",
-                about: "the twelve tests of Longhorn's kbench: 30 GiB, 20 s each",
-                workloads: 12,
-            },
+            PresetRow { name: "canonical", about: "latency, IOPS and throughput of random reads and writes", cells: 6 },
+            PresetRow { name: "kbench", about: "the twelve tests of Longhorn's kbench: 30 GiB, 20 s each", cells: 12 },
         ];
         insta::assert_snapshot!(presets(&rows, 60), @r#"
     preset     cells  about

@@ -16,6 +16,12 @@ impl<T> Sweep<T> {
         Self(vec![value])
     }
 
+    /// These values, which have to differ.
+    pub fn of<const N: usize>(values: [T; N]) -> Self {
+        const { assert!(N > 0, "a sweep has a value") };
+        Self(values.into())
+    }
+
     /// The values.
     pub fn values(&self) -> &[T] {
         &self.0

@@ -78,7 +78,7 @@ pub struct RunArguments {
     #[arg(value_name = "TARGET")]
     pub targets: Vec<PathBuf>,
 
-    /// Workloads by name, with commas between them: see `plimsoll presets`
+    /// Workloads by name, with commas between them: see `plimsoll presets`; or a file of Iometer (.icf)
     #[arg(long, value_name = "NAME", value_delimiter = ',', help_heading = WORKLOAD)]
     pub preset: Vec<String>,
     /// Read targets and workloads from this file (TOML); flags override it

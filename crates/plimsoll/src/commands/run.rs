@@ -30,7 +30,7 @@ use plimsoll_workload::{
 };
 use uuid::Uuid;
 
-use super::resume;
+use super::{presets, resume};
 use crate::{
     cli::run::RunArguments,
     environment_variables as environment,
@@ -113,7 +113,7 @@ pub(super) fn measure_and_show(
 
 /// A run as it is asked for, and what is said when it begins.
 fn request(arguments: &RunArguments, state: &State, printer: Printer) -> anyhow::Result<(RunRequest, String)> {
-    let asked = asked(arguments)?;
+    let asked = asked(arguments, printer)?;
     let targets = target_facts::gather(&asked.targets, &asked.workloads)?;
     if asked.expect_mount {
         asked.targets.iter().try_for_each(|path| mounts::expect_mount(path.as_ref()))?;
@@ -175,7 +175,7 @@ struct AskedRun {
     says_size: bool,
 }
 
-fn asked(arguments: &RunArguments) -> anyhow::Result<AskedRun> {
+fn asked(arguments: &RunArguments, printer: Printer) -> anyhow::Result<AskedRun> {
     let plan = arguments.plan.as_deref().map(plan_file).transpose()?.unwrap_or_default();
     let PlanFile { name, targets, effort, precision, max_time, bookend, passes, discard_first, seed, presets, .. } =
         plan;
@@ -195,8 +195,8 @@ fn asked(arguments: &RunArguments) -> anyhow::Result<AskedRun> {
         if presets[..index].contains(preset) {
             bail!("preset {preset} is given twice: name each once");
         }
-        let preset = preset::find(preset)?;
-        asked_workloads.extend(preset.workloads().into_iter().map(|workload| match arguments.plan {
+        let workloads = presets::workloads(preset, printer)?;
+        asked_workloads.extend(workloads.into_iter().map(|workload| match arguments.plan {
             // In a plan, what workloads have in common is said for presets too.
             Some(_) => defaults.clone().or(&workload),
             None => workload,

@@ -271,3 +271,28 @@ fn a_history_that_cannot_be_written_never_fails_a_run() {
     assert!(said.stderr.contains("warning: "), "{}", said.stderr);
     assert_eq!(place.run("history --history ROOT/broken.db").code, Some(7));
 }
+
+#[test]
+fn iometers_access_specifications_are_presets() {
+    let place = Place::new();
+    let text = "Version 1.1.0 \n'Access specification name,default assignment\n\tDatabase,DISK\n'size,% of size,% reads,% \
+                random,delay,burst,align,reply\n\t8192,100,67,100,0,1,4096,0\nVersion 1.1.0 \n";
+    std::fs::write(place.path("lab.icf"), text).unwrap();
+    let shown = place.run("presets ROOT/lab.icf");
+    assert!(
+        shown.stdout.contains("block_size = \"8KiB\"") && shown.stdout.contains("name = \"Database\""),
+        "{}{}",
+        shown.stdout,
+        shown.stderr
+    );
+    assert!(shown.stderr.contains("align 4096"), "{}", shown.stderr);
+    let run = "run DATA --preset ROOT/lab.icf --size 1M --duration 100ms --passes 1 --engine psync --json";
+    let record = place.run(run).json();
+    assert_eq!(record["cells"][0]["workload"], "Database");
+    assert_eq!(record["cells"][0]["plan"]["read_percent"], 67);
+    let missing = place.run("run DATA --preset ROOT/none.icf");
+    assert_eq!(missing.code, Some(2));
+    assert!(missing.stderr.contains("there is no file"), "{}", missing.stderr);
+    let all = place.run("presets iometer-file-server").stdout;
+    assert!(all.contains("block_size = \"512B/10:1KiB/5:2KiB/5:4KiB/60:8KiB/2:16KiB/4:32KiB/4:64KiB/10\""), "{all}");
+}
