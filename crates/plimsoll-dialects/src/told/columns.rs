@@ -11,6 +11,10 @@ use super::{
     result,
 };
 
+/// What may stand between cells.
+const SEPARATORS: [u8; 4] = *b",;\t|";
+/// Names of columns that are listed when one is not found.
+const NAMES_MAX: usize = 50;
 /// How far rates may be off what bytes and operations make.
 const ROUNDING: f64 = 0.02;
 
@@ -246,12 +250,18 @@ pub fn rows(text: &str, columns: &ColumnMap) -> Result<Vec<FoundResult>, ColumnP
             Place { of, index, unit }
         })
         .collect();
+    let table = &passage.lines[header + 1..];
+    let end = table.iter().position(|line| line.trim().is_empty()).unwrap_or(table.len());
+    let table = table[..end].join("\n");
     let mut found = Vec::new();
-    for (line, text) in passage.each().skip(header + 1) {
-        if text.trim().is_empty() {
-            break;
+    for record in reader(&table, separator).records() {
+        let Ok(record) = record else { break };
+        let line = header + 1 + record.position().map_or(0, |position| position.line() as usize - 1);
+        let cells: Vec<&str> = record.iter().collect();
+        // The line below the names in Markdown.
+        if cells.iter().all(|cell| cell.chars().all(|letter| matches!(letter, '-' | ':'))) {
+            continue;
         }
-        let cells = cells(text, separator);
         if cells.len() != names.len() {
             return Err(ColumnProblem::Ragged { line: line + 1, have: cells.len(), want: names.len() });
         }
@@ -262,16 +272,19 @@ pub fn rows(text: &str, columns: &ColumnMap) -> Result<Vec<FoundResult>, ColumnP
 
 /// The line that names all columns, what separates them, and their names.
 fn header(passage: &Passage<'_>, columns: &ColumnMap) -> Result<(usize, u8, Vec<String>), ColumnProblem> {
-    let (mut missing, mut best): (Vec<String>, Vec<String>) =
-        (columns.0.iter().map(|of| of.column.clone()).collect(), Vec::new());
+    let asked: Vec<String> = columns.0.iter().map(|of| of.column.clone()).collect();
+    let missing_in = |names: &[String]| -> Vec<String> {
+        let is_missing = |column: &&String| !names.iter().any(|name| name.eq_ignore_ascii_case(column));
+        asked.iter().filter(is_missing).cloned().collect()
+    };
+    let (mut missing, mut best) = (asked.clone(), Vec::new());
     for (index, line) in passage.each() {
-        for separator in *b",;\t" {
-            if !line.as_bytes().contains(&separator) {
-                continue;
-            }
-            let names = cells(line, separator);
-            let is_missing = |column: &String| !names.iter().any(|name| name.eq_ignore_ascii_case(column));
-            let not_there: Vec<String> = columns.0.iter().map(|of| of.column.clone()).filter(is_missing).collect();
+        for separator in SEPARATORS.into_iter().filter(|separator| line.as_bytes().contains(separator)) {
+            let names: Vec<String> = line.split(char::from(separator)).map(bare).collect();
+            // Names that have a separator in them are in quotes, and then they are read as such.
+            let is_quoted = line.contains('"') && asked.iter().all(|column| line.contains(column.as_str()));
+            let names = if is_quoted { cells(line, separator) } else { names };
+            let not_there = missing_in(&names);
             if not_there.is_empty() {
                 return Ok((index, separator, names));
             }
@@ -280,18 +293,27 @@ fn header(passage: &Passage<'_>, columns: &ColumnMap) -> Result<(usize, u8, Vec<
             }
         }
     }
+    best.retain(|name| !name.is_empty());
+    best.truncate(NAMES_MAX);
     Err(ColumnProblem::NoHeader { missing, best })
 }
 
-/// The cells of a line.
-fn cells(line: &str, separator: u8) -> Vec<String> {
-    let mut reader = csv::ReaderBuilder::new()
+fn bare(cell: &str) -> String {
+    cell.trim().trim_matches('"').trim().to_owned()
+}
+
+fn reader(text: &str, separator: u8) -> csv::Reader<&[u8]> {
+    csv::ReaderBuilder::new()
         .has_headers(false)
         .delimiter(separator)
         .flexible(true)
         .trim(csv::Trim::All)
-        .from_reader(line.as_bytes());
-    let record = reader.records().next().and_then(Result::ok).unwrap_or_default();
+        .from_reader(text.as_bytes())
+}
+
+/// The cells of a line.
+fn cells(line: &str, separator: u8) -> Vec<String> {
+    let record = reader(line, separator).records().next().and_then(Result::ok).unwrap_or_default();
     record.iter().map(str::to_owned).collect()
 }
 
@@ -301,24 +323,19 @@ fn unit_in_name(field: Field, name: &str) -> Option<f64> {
     parts.filter_map(|part| unit_of(field, part)).next_back()
 }
 
-fn row(
-    passage: &Passage<'_>,
-    line: usize,
-    cells: &[String],
-    places: &[Place<'_>],
-) -> Result<FoundResult, ColumnProblem> {
+fn row(passage: &Passage<'_>, line: usize, cells: &[&str], places: &[Place<'_>]) -> Result<FoundResult, ColumnProblem> {
     let mut transfers = Transfers::default();
     let (mut target, mut workload, mut findings) = (None, None, Vec::new());
     for place in places {
-        let cell = &cells[place.index];
+        let cell = cells[place.index];
         if cell.is_empty() {
             continue;
         }
-        let wrong = || ColumnProblem::Value { line: line + 1, column: place.of.column.clone(), value: cell.clone() };
+        let wrong = || ColumnProblem::Value { line: line + 1, column: place.of.column.clone(), value: cell.to_owned() };
         let whole = || value(place, cell)?.ok_or_else(wrong).map(|value| Some(value.round() as u64));
         match place.of.field {
-            Field::Target => target = Some(cell.clone()),
-            Field::Workload => workload = Some(cell.clone()),
+            Field::Target => target = Some(cell.to_owned()),
+            Field::Workload => workload = Some(cell.to_owned()),
             Field::Pattern => transfers.pattern = Some(cell.to_ascii_lowercase()),
             Field::ReadPercent => {
                 let percent = value(place, cell.trim_end_matches(['%', ' ']))?.filter(|percent| *percent <= 100.0);

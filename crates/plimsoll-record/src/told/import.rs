@@ -202,3 +202,93 @@ impl Files {
         format!("{} files of {}", self.count, ByteCount(self.size_bytes))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        figures::Operation,
+        record::TOLD,
+        told::{Direction, Duration, Percentile, Source},
+        upgrade,
+    };
+
+    fn found(measured: Measured) -> FoundResult {
+        FoundResult {
+            told: Told { source: Source::FioText, lines: (3, 4), measured },
+            target: None,
+            workload: None,
+            heading: None,
+            started: None,
+            findings: Vec::new(),
+        }
+    }
+
+    fn transfers(operations: u64) -> Measured {
+        Measured::Transfers(Box::new(Transfers {
+            pattern: Some("randrw".to_owned()),
+            read_percent: Some(70),
+            block_size_bytes: Some(16384),
+            queue_depth: Some(8),
+            jobs: Some(4),
+            elapsed_ns: Some(5_000_000_000),
+            errors: Some(2),
+            read: Some(Direction {
+                operations: Some(operations),
+                percentiles: vec![Percentile { percent: 99.9, latency_ns: 7.0 }],
+                ..Direction::default()
+            }),
+            ..Transfers::default()
+        }))
+    }
+
+    fn record(target: Option<&str>, found: Vec<FoundResult>) -> Record {
+        let reading = Reading {
+            id: "0199c0de-7a3e-7000-8000-0000000000a1".parse().unwrap(),
+            tool: Tool { version: "0.1.0".to_owned(), commit: None, profile: "release".to_owned() },
+            name: Some("post".to_owned()),
+            tags: BTreeMap::new(),
+            target: target.map(str::to_owned),
+        };
+        let at = "2025-10-08T09:30:00Z".parse().unwrap();
+        Record::of_import(reading, Import { file: "a.md".to_owned(), at, text: "...".to_owned() }, found)
+    }
+
+    #[test]
+    fn what_was_measured_is_named_by_whoever_knows_best() {
+        let heading = FoundResult { heading: Some("A disk".to_owned()), ..found(transfers(1)) };
+        let target = FoundResult { target: Some("/data".to_owned()), ..heading.clone() };
+        let all = vec![found(transfers(1)), heading, target];
+        let targets = |record: Record| record.cells.into_iter().map(|cell| cell.target).collect::<Vec<_>>();
+        assert_eq!(targets(record(None, all.clone())), ["a.md", "A disk", "/data"]);
+        assert_eq!(targets(record(Some("P30"), all)), ["P30"; 3]);
+        let named = FoundResult { workload: Some("mine".to_owned()), ..found(transfers(1)) };
+        let record = record(None, vec![named, found(transfers(1))]);
+        let workloads: Vec<&str> = record.cells.iter().map(|cell| cell.workload.as_str()).collect();
+        assert_eq!(workloads, ["mine", "randrw 70% read 16KiB QD8 x4"]);
+    }
+
+    #[test]
+    fn a_record_of_an_import_claims_nothing_and_reads_back() {
+        let runs = Measured::Durations(vec![Duration { elapsed_ns: 10, ..Duration::default() }; 3]);
+        let record = record(None, vec![found(transfers(500)), found(runs)]);
+        assert_eq!(upgrade::read(&serde_json::to_string(&record).unwrap()).unwrap(), record);
+        assert_eq!((record.elapsed_ns, &record.asked.targets), (5_000_000_030, &vec!["a.md".to_owned()]));
+        assert_eq!(record.warnings, ["when it was measured is not told: the time is that of the import"]);
+        let [blocks, command] = record.cells.as_slice() else { panic!() };
+        assert_eq!((blocks.word(), blocks.verdict, blocks.why_not_run(), blocks.errors), (TOLD, None, None, 2));
+        assert!(blocks.plan.is_none() && blocks.read.is_none() && record.has_io_errors());
+        let codes: Vec<&str> = blocks.findings.iter().map(|finding| finding.code.as_str()).collect();
+        assert_eq!(codes, ["told-unsupported-percentile"]);
+        assert_eq!(blocks.figures(Operation::Read).unwrap().latency_ns.p99_9, None);
+        assert_eq!((command.kind, command.rounds_done), (Kind::Application, 3));
+    }
+
+    #[test]
+    fn a_time_that_is_told_is_that_of_the_record() {
+        let at = |time: &str| FoundResult { started: Some(time.parse().unwrap()), ..found(transfers(1)) };
+        let record = record(None, vec![found(transfers(1)), at("2014-05-27T10:00:00Z"), at("2014-05-26T10:00:00Z")]);
+        assert_eq!(record.started.to_string(), "2014-05-26T10:00:00Z");
+        assert_eq!(record.warnings, [""; 0]);
+    }
+}

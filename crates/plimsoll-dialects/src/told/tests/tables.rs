@@ -93,6 +93,10 @@ fn a_table_is_read_by_what_its_columns_are() {
         let wrong = rows(&text.replace("2560", "5120"), &map).unwrap();
         assert!(texts(&wrong[0])[0].contains("5120 operations of 4096 bytes"), "{wrong:?}");
     }
+    // A table of Markdown is one too.
+    let text = "| a | b |\n|---|--:|\n| x | 5 |\n";
+    let found = rows(text, &columns(&["target=a", "iops=b"])).unwrap();
+    assert_eq!((found.len(), found[0].target.as_deref(), found[0].told.lines), (1, Some("x"), (3, 3)));
     // A value may have its own unit.
     let found = rows("a,b\n1.5 GiB/s,2 s\n", &columns(&["throughput=a", "elapsed[ms]=b"])).unwrap();
     let load = transfers(&found[0]);
