@@ -12,7 +12,7 @@ use plimsoll_record::{
     record::{Cell, Record},
     told::{Import, Measured, Reading, Source, Told},
 };
-use plimsoll_report::found::{FoundRow, found};
+use plimsoll_report::found::{FoundNote, FoundRow, found};
 use uuid::Uuid;
 
 use super::{dialect, run};
@@ -120,9 +120,8 @@ fn answer(record: &Record, width: usize) -> String {
     told().for_each(|(_, told)| *kinds.entry(told.source).or_default() += told.count());
     let kinds = kinds.iter().map(|(source, count)| format!("{count} x {source}")).collect::<Vec<_>>();
     let file = record.import.as_ref().map_or("", |import| &import.file);
-    let mut text = format!("{file}: {}\n\n", kinds.join(", "));
+    let text = format!("{file}: {}\n\n", kinds.join(", "));
     let rows: Vec<FoundRow> = told().map(|(cell, told)| row(cell, told)).collect();
-    text += &found(&rows, width);
     // What holds for several results is said once.
     let mut findings: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for (cell, told) in told() {
@@ -130,14 +129,11 @@ fn answer(record: &Record, width: usize) -> String {
             findings.entry(&finding.text).or_default().push(lines(told));
         }
     }
-    if !findings.is_empty() {
-        text.push('\n');
-    }
-    for (finding, places) in findings {
+    let note = |(sentence, places): (&str, Vec<String>)| {
         let several = if places.len() > 1 { format!(" and {} more", places.len() - 1) } else { String::new() };
-        let _ = writeln!(text, "lines {}{several}: {finding}", places[0]);
-    }
-    text
+        FoundNote { lines: format!("{}{several}", places[0]), sentence: sentence.to_owned() }
+    };
+    text + &found(&rows, &findings.into_iter().map(note).collect::<Vec<_>>(), width)
 }
 
 fn lines(told: &Told) -> String {
