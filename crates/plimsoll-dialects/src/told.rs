@@ -4,6 +4,7 @@
 //! with the lines that it stands in; totals are added up again, and what does not agree is said. The record crate makes
 //! a record of it.
 
+mod checks;
 mod clones;
 mod columns;
 mod commands;
@@ -20,7 +21,7 @@ mod numbers;
 mod passage;
 mod shell_time;
 
-use std::ops::RangeInclusive;
+use std::{collections::HashSet, ops::RangeInclusive};
 
 use plimsoll_record::{
     results::Finding,
@@ -30,10 +31,12 @@ use plimsoll_record::{
 pub use self::columns::{ColumnMap, ColumnOf, ColumnProblem, rows};
 use self::passage::Passage;
 
+/// Where the size that is told of blocks is not that of operations, as with several sizes or sections.
+const OTHER_SIZES: &str = "its operations are not all of the size that is told of blocks";
 /// Bytes of a text that is looked through.
 pub const BYTES_MAX: usize = 64 << 20;
-/// Results of a text.
-const RESULTS_MAX: usize = 100_000;
+/// Results of a text; where there is one more, there may be any number.
+pub const RESULTS_MAX: usize = 10_000;
 
 /// Everything that is told in a text, in its order.
 pub fn find(text: &str) -> Vec<FoundResult> {
@@ -52,9 +55,33 @@ pub fn find(text: &str) -> Vec<FoundResult> {
     ];
     let mut found: Vec<FoundResult> = readers.into_iter().flat_map(|find| find(&passage)).collect();
     found.sort_by_key(|result| (result.told.lines, result.told.source));
-    found.truncate(RESULTS_MAX);
+    drop_what_was_told_before(&mut found);
     commands::name(&passage, &mut found);
+    found.iter_mut().for_each(checks::check);
     found
+}
+
+/// Why there may be no results in a text of a program that is known, and what to do.
+pub fn hint(text: &str) -> Option<&'static str> {
+    if text.contains(";fio-") {
+        return Some("fio's terse reports are not read: use --output-format=json");
+    }
+    let is_table = |line: &str| [',', ';', '\t', '|'].iter().any(|separator| line.matches(*separator).count() > 1);
+    text.lines()
+        .next()
+        .is_some_and(is_table)
+        .then_some("name the columns of a table with --column, as in --column iops=IOPS")
+}
+
+/// With `--output-format=json,normal` fio tells everything twice.
+fn drop_what_was_told_before(found: &mut Vec<FoundResult>) {
+    let identity = |result: &FoundResult, source: Source| {
+        let transfers = result.told.transfers().filter(|_| result.told.source == source)?;
+        let counts = [&transfers.read, &transfers.write].map(|of| of.as_ref().and_then(|of| of.operations));
+        Some((result.workload.clone()?, counts))
+    };
+    let in_json: HashSet<_> = found.iter().filter_map(|result| identity(result, Source::FioJson)).collect();
+    found.retain(|result| identity(result, Source::FioText).is_none_or(|identity| !in_json.contains(&identity)));
 }
 
 /// A result in these lines, from 0.

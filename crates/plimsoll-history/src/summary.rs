@@ -70,9 +70,10 @@ impl CellSummary {
     pub fn of(cell: &Cell) -> Self {
         let [read, write, all] =
             [Operation::Read, Operation::Write, Operation::All].map(|operation| cell.figures(operation));
+        // Files are written and read one after the other, so that no rate of theirs adds to another.
+        let [read, write] = [read, write].map(|figures| figures.filter(|_| cell.kind != Kind::Files));
         // What is told of both together beside each of them says nothing new.
-        let all =
-            all.filter(|_| cell.told.as_ref().is_some_and(|told| !told.is_told_apart()) && cell.kind != Kind::Files);
+        let all = all.filter(|_| cell.told.as_ref().is_some_and(|told| !told.is_told_apart()));
         let measured = || [&all, &read, &write].into_iter().flatten();
         let busier: Option<&Figures<'_>> = measured().rev().max_by_key(|figures| figures.operations);
         let iops = |figures: &Option<Figures<'_>>| figures.as_ref().and_then(|figures| figures.iops);

@@ -99,6 +99,12 @@ pub fn latency_in_text(ns: f64) -> String {
     latency(ns).trim_end().to_owned()
 }
 
+/// How long a command took: `12.5 s`, and from ten minutes on `3h 14m`.
+pub fn elapsed(ns: u64) -> String {
+    const LONG_NS: u64 = 600_000_000_000;
+    if ns < LONG_NS { latency_in_text(ns as f64) } else { duration(ns) }
+}
+
 /// A size: `512 B`, `4 KiB`, `1.5 GiB`, `93.1 GiB`. Sizes that are whole in their unit show it by having no fraction.
 pub fn bytes(value: u64) -> String {
     const UNITS: [(&str, u32); 6] = [("EiB", 60), ("PiB", 50), ("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)];

@@ -141,6 +141,12 @@ pub struct Transfers {
     /// Jobs or threads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub jobs: Option<u64>,
+    /// Bytes that operations choose from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub working_set_bytes: Option<u64>,
+    /// Whether I/O went around the page cache.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub is_direct: Option<bool>,
     /// How I/O reached the kernel, in the program's own word.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub engine: Option<String>,

@@ -36,12 +36,16 @@ pub use self::{
     side::Side,
 };
 use self::{expectation::Standing, side::Subject};
+use crate::facts;
 
 /// The schema of a comparison as JSON.
 pub const SCHEMA: &str = "plimsoll-comparison/1";
 
 /// The share of differences that may be wrong in a matrix, and the probability of any wrong headline.
 const LEVEL: f64 = 0.05;
+
+/// Targets that are compared without being asked for.
+const TARGETS_MAX: usize = 26;
 
 /// How records are to be compared.
 #[derive(Clone, Debug, PartialEq)]
@@ -359,8 +363,12 @@ impl Comparison {
         Ok(comparison)
     }
 
-    /// The targets of a record with the first of them; `None` when there is but one, or nothing to compare.
+    /// The targets of a record with the first of them; `None` when there is but one, too many for anybody to read, or
+    /// nothing to compare.
     pub(crate) fn of_targets(record: &Record) -> Option<Self> {
+        if facts::targets(record).len() > TARGETS_MAX {
+            return None;
+        }
         Self::of(&[record], &Wishes::default()).ok()
     }
 

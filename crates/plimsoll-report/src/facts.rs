@@ -7,9 +7,10 @@ use plimsoll_record::{
     numbers,
     record::{Cell, Outcome, Record},
     results::SlotSummary,
-    told::{Import, Source},
 };
 use plimsoll_workload::{plan::BlockPlan, settings::EngineChoice};
+
+use crate::found;
 
 /// A labelled line.
 pub(crate) struct Fact {
@@ -68,7 +69,7 @@ pub(crate) fn of(record: &Record) -> Vec<Fact> {
         })
         .collect();
     match &record.import {
-        Some(import) => facts.push(fact("source", source(record, import))),
+        Some(_) => facts.push(fact("source", found::source(record))),
         None => facts.extend(measured(record)),
     }
     facts.push(fact("run", run(record)));
@@ -78,20 +79,6 @@ pub(crate) fn of(record: &Record) -> Vec<Fact> {
         facts.push(fact("name", name.join(", ")));
     }
     facts
-}
-
-/// The text that was read, and what was in it.
-fn source(record: &Record, import: &Import) -> String {
-    let mut counts: Vec<(Source, usize)> = Vec::new();
-    for told in record.cells.iter().filter_map(|cell| cell.told.as_ref()) {
-        match counts.iter_mut().find(|(source, _)| *source == told.source) {
-            Some((_, count)) => *count += told.count(),
-            None => counts.push((told.source, told.count())),
-        }
-    }
-    let counts: Vec<String> = counts.iter().map(|(source, count)| format!("{count} x {source}")).collect();
-    let file = if import.file == "-" { "standard input" } else { &import.file };
-    format!("{file}: {}", counts.join(", "))
 }
 
 /// What plimsoll did, with what and where.

@@ -164,7 +164,7 @@ impl Metric {
         };
         let latency = &figures.latency_ns;
         // What takes so long is no operation but a command.
-        let time = |ns: f64| if ns >= LONG_NS { numbers::duration(ns as u64) } else { numbers::latency(ns) };
+        let time = |ns: f64| if ns >= LONG_NS { numbers::elapsed(ns as u64) } else { numbers::latency(ns) };
         let whole = |ns: Option<u64>| numbers::or_absent(ns, |ns| time(ns as f64));
         let percentile = |ns: Option<u64>| {
             let open_ended = ns.and(self.interval(figures)).is_some_and(|interval| interval.high_ns.is_none());

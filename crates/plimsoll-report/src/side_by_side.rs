@@ -8,6 +8,9 @@ use crate::{
     rows::{self, Metric},
 };
 
+/// Targets that are shown side by side: each has a letter.
+const TARGETS_MAX: usize = 26;
+
 /// A workload's direction, with the cell that each target has for it.
 struct Line<'a> {
     workload: &'a str,
@@ -19,7 +22,8 @@ struct Line<'a> {
 /// other, more when there are too many. None when there is but one target.
 pub(crate) fn grids(record: &Record, limit: usize) -> Vec<Grid> {
     let targets = facts::targets(record);
-    if targets.len() < 2 {
+    // Nobody reads a table of more, and to find what fits takes its time.
+    if targets.len() < 2 || targets.len() > TARGETS_MAX {
         return Vec::new();
     }
     let mut lines = lines(record, &targets);

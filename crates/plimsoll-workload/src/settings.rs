@@ -73,6 +73,18 @@ impl ReadWrite {
         matches!(self, Self::RandRead | Self::RandWrite | Self::RandRw)
     }
 
+    /// The pattern of so many reads in a hundred, random or not.
+    pub const fn of(read_percent: u8, is_random: bool) -> Self {
+        match (read_percent, is_random) {
+            (100.., true) => Self::RandRead,
+            (100.., false) => Self::Read,
+            (0, true) => Self::RandWrite,
+            (0, false) => Self::Write,
+            (_, true) => Self::RandRw,
+            (_, false) => Self::Rw,
+        }
+    }
+
     /// The share of reads when the workload does not say.
     pub const fn default_read_percent(self) -> u8 {
         match self {

@@ -2,10 +2,11 @@
 
 use std::{fmt, str::FromStr};
 
-use plimsoll_record::told::{Direction, FoundResult, Measured, Percentile, Source, Transfers, mismatch};
+use plimsoll_record::told::{Direction, FoundResult, Measured, Percentile, Source, Transfers};
 use thiserror::Error;
 
 use super::{
+    RESULTS_MAX, checks,
     numbers::{bytes, bytes_in, nanoseconds_in, number, with_unit},
     passage::Passage,
     result,
@@ -13,10 +14,10 @@ use super::{
 
 /// What may stand between cells.
 const SEPARATORS: [u8; 4] = *b",;\t|";
+/// What people write where there is no number.
+const NOTHING: [&str; 6] = ["", "-", "n/a", "na", "nan", "none"];
 /// Names of columns that are listed when one is not found.
 const NAMES_MAX: usize = 50;
-/// How far rates may be off what bytes and operations make.
-const ROUNDING: f64 = 0.02;
 
 /// What a column is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +32,12 @@ enum Field {
     Elapsed,
     Errors,
     Number(Operations, Number),
+}
+
+impl Field {
+    const fn is_number(self) -> bool {
+        !matches!(self, Self::Target | Self::Workload | Self::Pattern)
+    }
 }
 
 /// Which operations a number is of.
@@ -83,6 +90,8 @@ const NUMBERS: [(&str, Number); 12] = [
 /// What is in which column, as `read-throughput[MiB/s]=Read`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ColumnOf {
+    /// What it was said to be, as written.
+    word: String,
     field: Field,
     /// What the values are multiplied with, when it was said.
     unit: Option<f64>,
@@ -111,7 +120,7 @@ impl FromStr for ColumnOf {
                 unit_of(field, unit).ok_or_else(|| format!("\"{unit}\" is no unit of {word}: {}", example(field)))
             })
             .transpose()?;
-        Ok(Self { field, unit, column: column.trim().to_owned() })
+        Ok(Self { word: word.to_owned(), field, unit, column: column.trim().to_owned() })
     }
 }
 
@@ -129,9 +138,11 @@ fn unit_of(field: Field, unit: &str) -> Option<f64> {
     match field {
         Field::Number(_, Number::Throughput) => bytes_in(unit.strip_suffix("/s")?),
         Field::Number(_, Number::Latency | Number::Percentile(_)) | Field::Elapsed => nanoseconds_in(unit),
+        // Nobody writes blocks of 4,000 bytes.
+        Field::BlockSize if unit.eq_ignore_ascii_case("kb") => Some(1024.0),
         Field::Number(_, Number::Bytes) | Field::BlockSize => bytes_in(unit),
         Field::Number(_, Number::Iops | Number::Operations) => match unit {
-            "k" => Some(1e3),
+            "k" | "K" => Some(1e3),
             "M" => Some(1e6),
             _ => None,
         },
@@ -181,7 +192,7 @@ pub enum ColumnProblem {
         /// The column.
         column: String,
         /// What it was said to be.
-        word: &'static str,
+        word: String,
         /// A unit.
         unit: &'static str,
     },
@@ -205,6 +216,12 @@ pub enum ColumnProblem {
         /// Columns that have names.
         want: usize,
     },
+    /// Two columns for one thing.
+    #[error("{0} is said of two columns: name one")]
+    Twice(String),
+    /// One name of two columns.
+    #[error("several columns are called \"{0}\": rename one")]
+    Ambiguous(String),
     /// Nothing that could be shown.
     #[error("no column is a number: name one, as in iops=COLUMN")]
     NoNumber,
@@ -241,7 +258,19 @@ pub fn rows(text: &str, columns: &ColumnMap) -> Result<Vec<FoundResult>, ColumnP
     if !columns.0.iter().any(|of| matches!(of.field, Field::Number(..))) {
         return Err(ColumnProblem::NoNumber);
     }
+    let twice = columns
+        .0
+        .iter()
+        .enumerate()
+        .find(|(index, of)| columns.0[..*index].iter().any(|other| other.field == of.field));
+    if let Some((_, of)) = twice {
+        return Err(ColumnProblem::Twice(of.word.clone()));
+    }
     let (header, separator, names) = header(&passage, columns)?;
+    let is_named = |of: &&ColumnOf| names.iter().filter(|name| name.eq_ignore_ascii_case(&of.column)).count() > 1;
+    if let Some(of) = columns.0.iter().find(is_named) {
+        return Err(ColumnProblem::Ambiguous(of.column.clone()));
+    }
     let place = |of: &'_ ColumnOf| names.iter().position(|name| name.eq_ignore_ascii_case(&of.column));
     let places = columns.0.iter().filter_map(|of| Some((of, place(of)?)));
     let places: Vec<Place<'_>> = places
@@ -250,12 +279,14 @@ pub fn rows(text: &str, columns: &ColumnMap) -> Result<Vec<FoundResult>, ColumnP
             Place { of, index, unit }
         })
         .collect();
-    let table = &passage.lines[header + 1..];
-    let end = table.iter().position(|line| line.trim().is_empty()).unwrap_or(table.len());
-    let table = table[..end].join("\n");
+    let table = below(&passage, header, separator).join("\n");
+    let decimal = decimal_mark(&table, separator, &places);
     let mut found = Vec::new();
     for record in reader(&table, separator).records() {
         let Ok(record) = record else { break };
+        if found.len() > RESULTS_MAX {
+            break;
+        }
         let line = header + 1 + record.position().map_or(0, |position| position.line() as usize - 1);
         let cells: Vec<&str> = record.iter().collect();
         // The line below the names in Markdown.
@@ -265,9 +296,28 @@ pub fn rows(text: &str, columns: &ColumnMap) -> Result<Vec<FoundResult>, ColumnP
         if cells.len() != names.len() {
             return Err(ColumnProblem::Ragged { line: line + 1, have: cells.len(), want: names.len() });
         }
-        found.push(row(&passage, line, &cells, &places)?);
+        found.push(row(&passage, line, &cells, (&places, decimal))?);
     }
     Ok(found)
+}
+
+/// The lines of a table below its header. Empty ones may stand in it, where what follows has as many cells; text below
+/// it has no separator, and does not begin with a number as a row does that was cut off.
+fn below<'a, 'b>(passage: &'b Passage<'a>, header: usize, separator: u8) -> &'b [&'a str] {
+    let lines = &passage.lines[header + 1..];
+    let count = |line: &str| line.bytes().filter(|byte| *byte == separator).count();
+    let of_header = count(passage.line(header));
+    let is_cut_off = |line: &str| line.trim_start().starts_with(|first: char| first.is_ascii_digit());
+    let mut end = 0;
+    while let Some(more) = lines[end..].iter().position(|line| !line.trim().is_empty()) {
+        let line = lines[end + more];
+        let is_row = if more > 0 { count(line) == of_header } else { count(line) > 0 || is_cut_off(line) };
+        if !is_row && of_header > 0 {
+            break;
+        }
+        end += more + 1;
+    }
+    &lines[..end]
 }
 
 /// The line that names all columns, what separates them, and their names.
@@ -279,6 +329,9 @@ fn header(passage: &Passage<'_>, columns: &ColumnMap) -> Result<(usize, u8, Vec<
     };
     let (mut missing, mut best) = (asked.clone(), Vec::new());
     for (index, line) in passage.each() {
+        if asked.len() == 1 && line.trim().eq_ignore_ascii_case(&asked[0]) {
+            return Ok((index, SEPARATORS[0], vec![line.trim().to_owned()]));
+        }
         for separator in SEPARATORS.into_iter().filter(|separator| line.as_bytes().contains(separator)) {
             let names: Vec<String> = line.split(char::from(separator)).map(bare).collect();
             // Names that have a separator in them are in quotes, and then they are read as such.
@@ -317,28 +370,42 @@ fn cells(line: &str, separator: u8) -> Vec<String> {
     record.iter().map(str::to_owned).collect()
 }
 
-/// The unit that stands in the name of a column: `Read (MiB/s)`, `lat [ms]`, `latency_us`.
+/// The unit that stands in the name of a column, in brackets or at its end: `Read (MiB/s)`, `lat [ms]`, `latency_us`.
+/// Counts have none: a letter may mean anything there.
 fn unit_in_name(field: Field, name: &str) -> Option<f64> {
-    let parts = name.split(|letter: char| !(letter.is_alphanumeric() || letter == '/'));
-    parts.filter_map(|part| unit_of(field, part)).next_back()
+    if matches!(field, Field::Number(_, Number::Iops | Number::Operations)) {
+        return None;
+    }
+    let in_brackets = name.split(['(', '[']).skip(1).filter_map(|rest| rest.split([')', ']']).next());
+    let at_end = name.rsplit(['_', ' ']).next().filter(|_| name.contains(['_', ' ']));
+    in_brackets.chain(at_end).find_map(|unit| unit_of(field, unit.trim()))
 }
 
-fn row(passage: &Passage<'_>, line: usize, cells: &[&str], places: &[Place<'_>]) -> Result<FoundResult, ColumnProblem> {
+fn row(
+    passage: &Passage<'_>,
+    line: usize,
+    cells: &[&str],
+    (places, decimal): (&[Place<'_>], Option<char>),
+) -> Result<FoundResult, ColumnProblem> {
     let mut transfers = Transfers::default();
-    let (mut target, mut workload, mut findings) = (None, None, Vec::new());
+    let (mut target, mut workload) = (None, None);
     for place in places {
         let cell = cells[place.index];
-        if cell.is_empty() {
+        if NOTHING.contains(&cell.to_ascii_lowercase().as_str()) {
             continue;
         }
         let wrong = || ColumnProblem::Value { line: line + 1, column: place.of.column.clone(), value: cell.to_owned() };
-        let whole = || value(place, cell)?.ok_or_else(wrong).map(|value| Some(value.round() as u64));
+        let whole = || value(place, cell, decimal)?.ok_or_else(wrong).map(|value| Some(value.round() as u64));
         match place.of.field {
             Field::Target => target = Some(cell.to_owned()),
             Field::Workload => workload = Some(cell.to_owned()),
             Field::Pattern => transfers.pattern = Some(cell.to_ascii_lowercase()),
             Field::ReadPercent => {
-                let percent = value(place, cell.trim_end_matches(['%', ' ']))?.filter(|percent| *percent <= 100.0);
+                let percent = value(place, cell.trim_end_matches(['%', ' ']), decimal)?;
+                // A share of one is one of a hundred.
+                let is_share = |percent: f64| percent.fract() > 0.0 && percent < 1.0;
+                let percent = percent.map(|percent| if is_share(percent) { 100.0 * percent } else { percent });
+                let percent = percent.map(f64::round).filter(|percent| *percent <= 100.0);
                 transfers.read_percent = Some(percent.ok_or_else(wrong)? as u8);
             }
             Field::BlockSize => {
@@ -350,7 +417,7 @@ fn row(passage: &Passage<'_>, line: usize, cells: &[&str], places: &[Place<'_>])
             Field::Elapsed => transfers.elapsed_ns = whole()?,
             Field::Errors => transfers.errors = whole()?.filter(|errors| *errors > 0),
             Field::Number(operations, kind) => {
-                let value = value(place, cell)?.ok_or_else(wrong)?;
+                let value = value(place, cell, decimal)?.ok_or_else(wrong)?;
                 let direction = match operations {
                     Operations::Read => &mut transfers.read,
                     Operations::Write => &mut transfers.write,
@@ -362,15 +429,11 @@ fn row(passage: &Passage<'_>, line: usize, cells: &[&str], places: &[Place<'_>])
     }
     for direction in [&mut transfers.read, &mut transfers.write, &mut transfers.total].into_iter().flatten() {
         direction.percentiles.sort_by(|one, other| one.percent.total_cmp(&other.percent));
-        let block = transfers.block_size_bytes.map(|bytes| bytes as f64);
-        if let (Some(iops), Some(rate), Some(block)) = (direction.iops, direction.bytes_per_second, block)
-            && (iops * block - rate).abs() > ROUNDING * rate.max(iops * block)
-        {
-            findings.push(mismatch(format!("{iops} operations of {block} bytes are not {rate:.0} bytes per second")));
-        }
     }
-    let found = result(passage, Source::Csv, line..=line, Measured::Transfers(Box::new(transfers)), findings);
-    Ok(FoundResult { target, workload, ..found })
+    let found = result(passage, Source::Csv, line..=line, Measured::Transfers(Box::new(transfers)), Vec::new());
+    let mut found = FoundResult { target, workload, ..found };
+    checks::check(&mut found);
+    Ok(found)
 }
 
 fn set(direction: &mut Direction, kind: Number, value: f64) {
@@ -387,8 +450,41 @@ fn set(direction: &mut Direction, kind: Number, value: f64) {
     }
 }
 
+/// Which sign a table has before decimals: one behind which there are not three digits, in any number of it. What
+/// separates cells by commas has points.
+fn decimal_mark(table: &str, separator: u8, places: &[Place<'_>]) -> Option<char> {
+    if separator == b',' {
+        return Some('.');
+    }
+    for record in reader(table, separator).records().map_while(Result::ok) {
+        for place in places.iter().filter(|place| place.of.field.is_number()) {
+            let cell = record.get(place.index).unwrap_or_default();
+            let is_of_number = |letter: &char| letter.is_ascii_digit() || matches!(letter, ',' | '.');
+            let digits: String = cell.chars().take_while(is_of_number).collect();
+            let Some(index) = digits.rfind([',', '.']) else { continue };
+            let (before, rest) = digits.split_at(index);
+            let other = if rest.starts_with(',') { '.' } else { ',' };
+            if rest.len() != 4 || before.contains(other) {
+                return rest.chars().next();
+            }
+        }
+    }
+    None
+}
+
+/// A number with a point before its decimals, by the sign that the table has there.
+fn plain(cell: &str, decimal: Option<char>) -> String {
+    match decimal {
+        Some('.') => cell.replace(',', ""),
+        Some(',') => cell.replace('.', "").replace(',', "."),
+        _ => cell.to_owned(),
+    }
+}
+
 /// A value with its own unit, or that of its column; `None` when it is no number.
-fn value(place: &Place<'_>, cell: &str) -> Result<Option<f64>, ColumnProblem> {
+fn value(place: &Place<'_>, cell: &str, decimal: Option<char>) -> Result<Option<f64>, ColumnProblem> {
+    let plain = plain(cell, decimal);
+    let cell = plain.as_str();
     if let Some((value, unit, "")) = with_unit(cell)
         && !unit.is_empty()
     {
@@ -396,19 +492,19 @@ fn value(place: &Place<'_>, cell: &str) -> Result<Option<f64>, ColumnProblem> {
     }
     match (place.unit, needs_unit(place.of.field)) {
         (None, true) => Err(no_unit(place)),
-        (unit, _) => Ok(number(cell).map(|value| value * unit.unwrap_or(1.0)).filter(|value| *value < 9e18)),
+        (unit, _) => {
+            let exponential = || cell.parse::<f64>().ok().filter(|value| value.is_finite() && *value >= 0.0);
+            let value = number(cell).or_else(exponential);
+            Ok(value.map(|value| value * unit.unwrap_or(1.0)).filter(|value| *value < 9e18))
+        }
     }
 }
 
 fn no_unit(place: &Place<'_>) -> ColumnProblem {
-    let (word, unit) = match place.of.field {
-        Field::Elapsed => ("elapsed", "s"),
-        Field::Number(Operations::Read, Number::Throughput) => ("read-throughput", "MiB/s"),
-        Field::Number(Operations::Write, Number::Throughput) => ("write-throughput", "MiB/s"),
-        Field::Number(_, Number::Throughput) => ("throughput", "MiB/s"),
-        Field::Number(Operations::Read, _) => ("read-latency", "ms"),
-        Field::Number(Operations::Write, _) => ("write-latency", "ms"),
-        _ => ("latency", "ms"),
+    let unit = match place.of.field {
+        Field::Elapsed => "s",
+        Field::Number(_, Number::Throughput) => "MiB/s",
+        _ => "ms",
     };
-    ColumnProblem::NoUnit { column: place.of.column.clone(), word, unit }
+    ColumnProblem::NoUnit { column: place.of.column.clone(), word: place.of.word.clone(), unit }
 }

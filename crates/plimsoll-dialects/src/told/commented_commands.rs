@@ -6,6 +6,7 @@ use plimsoll_record::{
 };
 
 use super::{
+    RESULTS_MAX,
     numbers::{bytes_per_second, nanoseconds_in, number, number_length, with_unit},
     passage::Passage,
     result,
@@ -22,7 +23,7 @@ pub(super) fn find(passage: &Passage<'_>) -> Vec<FoundResult> {
         let (figure, findings) = figure(line)?;
         Some(result(passage, Source::CommentedCommand, index..=index, Measured::Figure(figure), findings))
     };
-    passage.each().filter_map(figure).collect()
+    passage.each().filter_map(figure).take(RESULTS_MAX + 1).collect()
 }
 
 fn figure(line: &str) -> Option<(Figure, Vec<Finding>)> {
@@ -34,22 +35,36 @@ fn figure(line: &str) -> Option<(Figure, Vec<Finding>)> {
         return None;
     }
     let comment = comment.trim_start_matches('#').trim_start();
-    let (low, rest) = comment.split_at(number_length(comment));
-    let low = number(low)?;
-    let (high, rest) = match rest.strip_prefix('-') {
+    let (low_text, rest) = comment.split_at(number_length(comment));
+    let (high_text, rest) = match rest.strip_prefix('-') {
         Some(range) => {
             let (high, rest) = range.split_at(number_length(range));
-            (Some(number(high)?), rest)
+            (Some(high), rest)
         }
         None => (None, rest),
+    };
+    // `20k IOPS`, `20 k IOPS`.
+    let rest = rest.trim_start();
+    let (is_in_thousands, rest) = match rest.strip_prefix(['k', 'K']).filter(|rest| rest.starts_with(' ')) {
+        Some(rest) => (true, rest),
+        None => (false, rest),
     };
     let unit = rest.split_whitespace().next()?.trim_end_matches([',', ';', '.']);
     if !UNITS.contains(&unit) {
         return None;
     }
+    let low = amount(low_text, unit, is_in_thousands)?;
+    let high = match high_text {
+        Some(text) => Some(amount(text, unit, is_in_thousands)?),
+        None => None,
+    };
+    let mut findings = Vec::new();
+    if has_thousands(low_text, unit) && !is_in_thousands {
+        let text = format!("{low_text} {unit} are taken for {low}, as operations are counted in whole numbers");
+        findings.push(note(text));
+    }
     let remark = rest.trim_start().strip_prefix(unit).unwrap_or_default().trim().to_owned();
     let expected = expected(&remark, unit);
-    let mut findings = Vec::new();
     if high.is_some() {
         findings.push(note(format!(
             "{low}-{} {unit}: a range is no measurement that can be compared",
@@ -77,14 +92,25 @@ fn value(figure: f64, unit: &str) -> Option<FigureValue> {
     }
 }
 
+/// A number of so many, or of so many thousands. People write separators of thousands, and nobody counts thousandths of
+/// an operation.
+fn amount(text: &str, unit: &str, is_in_thousands: bool) -> Option<f64> {
+    let factor = if is_in_thousands || has_thousands(text, unit) { 1000.0 } else { 1.0 };
+    Some(number(text)? * factor)
+}
+
+/// Whether a separator that looks like that of decimals is one of thousands.
+fn has_thousands(text: &str, unit: &str) -> bool {
+    let has_one = text.matches([',', '.']).count() == 1;
+    let has_three = text.rsplit_once([',', '.']).is_some_and(|(_, behind)| behind.len() == 3);
+    has_one && has_three && unit.eq_ignore_ascii_case("IOPS")
+}
+
 /// What a remark says was expected: `(expected 500 IOPS)`, `(20k provisioned)`, `(300 MiB/s provisioned)`.
 fn expected(remark: &str, unit: &str) -> Option<f64> {
     let inside = remark.strip_prefix('(')?.split(')').next()?;
     let text = inside.strip_prefix("expected ").or_else(|| inside.strip_suffix(" provisioned"))?;
-    let (value, letters, _) = with_unit(text)?;
-    match letters {
-        "k" => Some(value * 1000.0),
-        letters if letters == unit || letters.is_empty() => Some(value),
-        _ => None,
-    }
+    let (_, letters, _) = with_unit(text)?;
+    let is_known = letters == unit || letters.is_empty() || letters == "k";
+    if is_known { amount(&text[..number_length(text)], unit, letters == "k") } else { None }
 }

@@ -1,4 +1,5 @@
-//! The last line of `dd`: `1073741824 bytes (1.1 GB, 1.0 GiB) copied, 10.2 s, 105 MB/s`.
+//! The last line of `dd`: `1073741824 bytes (1.1 GB, 1.0 GiB) copied, 10.2 s, 105 MB/s`, in any language, and that of
+//! other systems: `1073741824 bytes transferred in 10.2 secs (105267825 bytes/sec)`.
 
 use plimsoll_record::{
     results::Finding,
@@ -6,48 +7,58 @@ use plimsoll_record::{
 };
 
 use super::{
-    numbers::{bytes_in, with_unit},
-    passage::Passage,
+    RESULTS_MAX,
+    numbers::{bytes_in, rounding, with_unit},
+    passage::{Passage, content},
     result,
 };
 
-/// How far the rate that is told may be off from bytes and time, which are told more exactly.
-const ROUNDING: f64 = 0.02;
-
 pub(super) fn find(passage: &Passage<'_>) -> Vec<FoundResult> {
-    let mut found = Vec::new();
-    for (index, line) in passage.each() {
-        let Some((transfers, findings)) = summary(line) else { continue };
+    let all = passage.each().filter_map(|(index, line)| {
+        let (transfers, findings) = summary(content(line))?;
         let measured = Measured::Transfers(Box::new(transfers));
-        found.push(result(passage, Source::Dd, index..=index, measured, findings));
-    }
-    found
+        Some(result(passage, Source::Dd, index..=index, measured, findings))
+    });
+    all.take(RESULTS_MAX + 1).collect()
 }
 
 fn summary(line: &str) -> Option<(Transfers, Vec<Finding>)> {
-    let (before, after) = line.split_once(" copied, ")?;
-    let (amount, _) = before.split_once(" byte")?;
-    let amount = amount.rsplit(|letter: char| !letter.is_ascii_digit()).next()?;
+    let digits = line.bytes().take_while(u8::is_ascii_digit).count();
+    let (amount, rest) = line.split_at(digits);
     let bytes: u64 = amount.parse().ok()?;
-    let (seconds, unit, rest) = with_unit(after)?;
-    if unit != "s" || seconds <= 0.0 {
-        return None;
-    }
+    let (seconds, told) = match rest.strip_prefix(" bytes transferred in ") {
+        Some(rest) => {
+            let (seconds, rest) = rest.split_once(" secs (")?;
+            (seconds, rest.split_once(" bytes/sec)")?.0)
+        }
+        None => {
+            // A word for bytes, perhaps the same in other units, and a word for what was done.
+            let (before, told) = rest.rsplit_once(", ")?;
+            let (before, seconds) = before.rsplit_once(", ")?;
+            before.strip_prefix(' ').filter(|words| words.starts_with(char::is_alphabetic))?;
+            (seconds, told)
+        }
+    };
+    let seconds = seconds_of(seconds).filter(|seconds| *seconds > 0.0)?;
     let rate = bytes as f64 / seconds;
     let mut findings = vec![note("dd does not say whether it read or wrote, and whether a cache answered")];
-    if let Some((told, unit, _)) = with_unit(rest.trim_start_matches([',', ' ']))
-        && let Some(factor) = unit.strip_suffix("/s").and_then(bytes_in)
-    {
-        let told = told * factor;
-        if (told / rate - 1.0).abs() > ROUNDING {
-            findings.push(mismatch(format!(
-                "{bytes} bytes in {seconds} s are {:.1} MB/s, and {:.1} MB/s are told",
-                rate / 1e6,
-                told / 1e6
-            )));
-        }
+    let (value, unit, _) = with_unit(told)?;
+    let factor = if unit.is_empty() { Some(1.0) } else { unit.strip_suffix("/s").and_then(bytes_in) };
+    let told_rate = value * factor?;
+    if (told_rate - rate).abs() > (rounding(told) + 0.01) * told_rate.max(rate) {
+        let (made, told) = (rate / 1e6, told_rate / 1e6);
+        findings
+            .push(mismatch(format!("{bytes} bytes in {seconds} s are {made:.1} MB/s, and {told:.1} MB/s are told")));
     }
     let total = Direction { bytes: Some(bytes), bytes_per_second: Some(rate), ..Direction::default() };
     let elapsed_ns = Some((seconds * 1e9).round() as u64);
     Some((Transfers { elapsed_ns, total: Some(total), ..Transfers::default() }, findings))
+}
+
+/// `10.2 s`, `10,2 s`, `10.2 seconds`, `7.8e-05 s`, `10.2`.
+fn seconds_of(text: &str) -> Option<f64> {
+    let number = text.split(' ').next()?.replace(',', ".");
+    let unit = text[number.len()..].trim();
+    let seconds: f64 = number.parse().ok().filter(|seconds: &f64| seconds.is_finite())?;
+    (unit.is_empty() || unit.starts_with('s')).then_some(seconds)
 }

@@ -1,20 +1,28 @@
 //! diskspd's text report, whole or in parts: tables of threads, the table of percentiles, and the parameters above
 //! them.
 
+use std::collections::BTreeSet;
+
 use jiff::Timestamp;
 use plimsoll_record::{
     results::Finding,
     told::{Direction, FoundResult, Measured, Percentile, Source, Transfers, mismatch},
 };
+use plimsoll_workload::settings::ReadWrite;
 
 use super::{
+    RESULTS_MAX,
     numbers::{bytes, moment, number},
-    passage::Passage,
+    passage::{Passage, content},
     result,
 };
 
-/// So far above a table may its parameters stand, and below it the next one.
-const FAR: usize = 120;
+/// So far below a table may the next one stand.
+const APART: usize = 12;
+/// So far below tables may that of all percentiles stand.
+const BELOW: usize = 5000;
+/// So many targets are named one by one.
+const PATHS_NAMED: usize = 3;
 /// Threads of a table.
 const THREADS_MAX: usize = 100_000;
 
@@ -37,40 +45,43 @@ struct Table {
 }
 
 pub(super) fn find(passage: &Passage<'_>) -> Vec<FoundResult> {
-    let mut tables: Vec<Table> = Vec::new();
+    let (mut found, mut asked) = (Vec::new(), Asked::default());
     let mut index = 0;
-    while index < passage.lines.len() {
-        match table(passage, index) {
-            Some(table) => {
-                index = table.last + 1;
-                tables.push(table);
-            }
-            None => index += 1,
-        }
-    }
-    // The three tables of a report stand below each other, the one about both first.
-    let mut found = Vec::new();
-    let mut rest = tables.into_iter().peekable();
-    while let Some(first) = rest.next() {
+    while index < passage.lines.len() && found.len() <= RESULTS_MAX {
+        let Some(first) = table(passage, index) else {
+            asked.read(content(passage.line(index)));
+            index += 1;
+            continue;
+        };
+        // The three tables of a report stand below each other, the one about both first.
         let mut group = vec![first];
-        while let Some(next) = rest.next_if(|next| belongs(&group, next)) {
-            group.push(next);
+        let last = |group: &[Table]| group[group.len() - 1].last;
+        let mut next = last(&group) + 1;
+        while next <= last(&group) + APART {
+            match table(passage, next) {
+                Some(table) if belongs(&group, &table) => {
+                    next = table.last + 1;
+                    group.push(table);
+                }
+                Some(_) => break,
+                None => next += 1,
+            }
         }
-        found.push(report(passage, group));
+        let result = report(passage, group, &asked);
+        index = result.told.lines.1;
+        found.push(result);
+        asked.end_of_results();
     }
     found
 }
 
 fn belongs(group: &[Table], next: &Table) -> bool {
-    let last = &group[group.len() - 1];
-    next.first - last.last < FAR / 10
-        && group.iter().all(|table| table.section != next.section)
-        && next.section != Section::Total
+    group.iter().all(|table| table.section != next.section) && next.section != Section::Total
 }
 
-fn report(passage: &Passage<'_>, group: Vec<Table>) -> FoundResult {
+fn report(passage: &Passage<'_>, group: Vec<Table>, asked: &Asked<'_>) -> FoundResult {
     let (first, mut last) = (group[0].first, group[group.len() - 1].last);
-    let Parameters { mut transfers, started, path } = parameters(passage, first);
+    let (mut transfers, paths) = asked.load();
     let mut findings = Vec::new();
     let told = transfers.elapsed_ns.map(|ns| ns as f64 / 1e9);
     for table in group {
@@ -100,9 +111,9 @@ fn report(passage: &Passage<'_>, group: Vec<Table>) -> FoundResult {
     }
     let measured = Measured::Transfers(Box::new(transfers));
     let found = result(passage, Source::DiskspdText, first..=last, measured, findings);
-    // A heading says more of a disk than the name of a file does.
-    let target = path.filter(|_| found.heading.is_none()).map(str::to_owned);
-    FoundResult { target, started, ..found }
+    // A heading says more of a disk than the name of a file, which is the same one on all of them.
+    let target = several(&paths).filter(|_| found.heading.is_none());
+    FoundResult { target, started: asked.started, ..found }
 }
 
 /// Whether the time that operations and their rate make is another one than was told: rates have two decimals.
@@ -155,7 +166,8 @@ fn cells_of(columns: &[&str], cells: &[&str]) -> Option<Direction> {
     Some(Direction {
         bytes: Some(whole("bytes")?),
         operations: Some(whole("I/Os")?),
-        bytes_per_second: cell("MiB/s").map(|rate| rate * 1_048_576.0),
+        // The first versions of diskspd write MB/s, and mean the same.
+        bytes_per_second: cell("MiB/s").or_else(|| cell("MB/s")).map(|rate| rate * 1_048_576.0),
         iops: cell("I/O per s"),
         latency_mean_ns: nanoseconds("AvgLat"),
         latency_stddev_ns: nanoseconds("LatStdDev"),
@@ -179,11 +191,102 @@ fn mismatches(total: &Direction) -> Vec<Finding> {
     findings
 }
 
-/// What stands above a table about what was asked.
-struct Parameters<'a> {
-    transfers: Transfers,
+/// What a report says above its tables of what was asked.
+#[derive(Default)]
+struct Asked<'a> {
     started: Option<Timestamp>,
-    path: Option<&'a str>,
+    /// The targets of each time span.
+    spans: Vec<Vec<Target<'a>>>,
+    /// Of which of them results are told.
+    span: usize,
+    elapsed_ns: Option<u64>,
+    threads: Option<u64>,
+}
+
+/// What is asked of a target.
+#[derive(Default)]
+struct Target<'a> {
+    path: &'a str,
+    block_size_bytes: Option<u64>,
+    queue_depth: Option<u64>,
+    read_percent: Option<u8>,
+    is_random: Option<bool>,
+}
+
+impl<'a> Asked<'a> {
+    /// Takes in a line.
+    fn read(&mut self, line: &'a str) {
+        let value = |name: &str| line.strip_prefix(name).map(str::trim);
+        if line.starts_with("Command Line:") {
+            *self = Self::default();
+        } else if line.starts_with("timespan:") {
+            self.spans.push(Vec::new());
+        } else if let Some(number) = value("Results for timespan").and_then(|rest| rest.split(':').next()) {
+            self.span = number.trim().parse::<usize>().unwrap_or(1).saturating_sub(1);
+        } else if let Some(text) = value("start time:") {
+            self.started = moment(text, "%Y/%m/%d %H:%M:%S");
+        } else if let Some(path) = value("path:") {
+            if self.spans.is_empty() {
+                self.spans.push(Vec::new());
+            }
+            let path = path.trim_matches('\'');
+            self.spans.last_mut().into_iter().for_each(|span| span.push(Target { path, ..Target::default() }));
+        } else if let Some(seconds) = value("actual test time:").and_then(|text| number(text.trim_end_matches('s'))) {
+            self.elapsed_ns = Some((seconds * 1e9) as u64).filter(|ns| *ns > 0);
+        } else if let Some(count) = value("thread count:") {
+            self.threads = count.parse().ok();
+        } else if let Some(target) = self.spans.last_mut().and_then(|span| span.last_mut()) {
+            target.read(line);
+        }
+    }
+
+    /// What all targets of the time span have, and their paths.
+    fn load(&self) -> (Transfers, BTreeSet<&'a str>) {
+        let targets = self.spans.get(self.span).map(Vec::as_slice).unwrap_or_default();
+        let read_percent = agreed(targets, |target| target.read_percent);
+        let is_random = agreed(targets, |target| target.is_random);
+        let transfers = Transfers {
+            pattern: read_percent.zip(is_random).map(|(reads, random)| ReadWrite::of(reads, random).to_string()),
+            read_percent,
+            block_size_bytes: agreed(targets, |target| target.block_size_bytes),
+            queue_depth: agreed(targets, |target| target.queue_depth),
+            jobs: self.threads,
+            elapsed_ns: self.elapsed_ns,
+            ..Transfers::default()
+        };
+        (transfers, targets.iter().map(|target| target.path).collect())
+    }
+
+    /// What was asked is not about what follows, unless there are results of another time span to come.
+    fn end_of_results(&mut self) {
+        if self.span + 1 >= self.spans.len() {
+            *self = Self::default();
+        }
+        (self.elapsed_ns, self.threads) = (None, None);
+    }
+}
+
+impl Target<'_> {
+    fn read(&mut self, line: &str) {
+        if let Some(size) = line.strip_prefix("block size:").map(str::trim) {
+            self.block_size_bytes = size.parse().ok().or_else(|| bytes(size).map(|bytes| bytes as u64));
+        } else if let Some((_, depth)) = line.split_once("outstanding I/O operations") {
+            self.queue_depth = depth.rsplit(' ').next().and_then(|depth| depth.parse().ok());
+        } else if line.starts_with("using random I/O") || line.starts_with("using mixed") {
+            self.is_random = Some(true);
+        } else if line.starts_with("using") && line.contains("sequential I/O") {
+            self.is_random = Some(false);
+        } else if let Some(kind) = line.strip_prefix("performing ") {
+            self.read_percent = reads(kind);
+        }
+    }
+}
+
+/// What all have; nothing where they differ.
+fn agreed<'a, T: PartialEq>(targets: &[Target<'a>], of: fn(&Target<'a>) -> Option<T>) -> Option<T> {
+    let mut values = targets.iter().map(of);
+    let first = values.next()??;
+    values.all(|value| value.as_ref() == Some(&first)).then_some(first)
 }
 
 /// Share of reads in `mix test (read/write ratio: 70/30)`.
@@ -195,56 +298,22 @@ fn reads(kind: &str) -> Option<u8> {
     }
 }
 
-/// Looks above a table for what was asked.
-fn parameters<'a>(passage: &Passage<'a>, below: usize) -> Parameters<'a> {
-    let (mut started, mut path) = (None, None);
-    let mut transfers = Transfers::default();
-    let mut is_random = None;
-    for index in (below.saturating_sub(FAR)..below).rev() {
-        let line = passage.line(index).trim();
-        if line.starts_with("total:") {
-            break;
-        }
-        let value = |name: &str| line.strip_prefix(name).map(str::trim);
-        if let Some(text) = value("start time:") {
-            started = moment(text, "%Y/%m/%d %H:%M:%S");
-        } else if let Some(text) = value("path:") {
-            path = Some(text.trim_matches('\''));
-        } else if let Some(seconds) = value("actual test time:").and_then(|text| number(text.trim_end_matches('s'))) {
-            transfers.elapsed_ns = Some((seconds * 1e9) as u64).filter(|ns| *ns > 0);
-        } else if let Some(count) = value("thread count:") {
-            transfers.jobs = count.parse().ok();
-        } else if let Some(size) = value("block size:") {
-            transfers.block_size_bytes = size.parse().ok().or_else(|| bytes(size).map(|bytes| bytes as u64));
-        } else if let Some((_, depth)) = line.split_once("outstanding I/O operations") {
-            let depth = depth.rsplit(' ').next().and_then(|depth| depth.parse().ok());
-            transfers.queue_depth = transfers.queue_depth.or(depth);
-        } else if line.starts_with("using random I/O") || line.starts_with("using mixed") {
-            is_random = Some(true);
-        } else if line.starts_with("using") && line.contains("sequential I/O") {
-            is_random = Some(false);
-        } else if let Some(kind) = line.strip_prefix("performing ") {
-            let words = match (kind, is_random.unwrap_or(false)) {
-                ("read test", true) => "randread",
-                ("read test", false) => "read",
-                ("write test", true) => "randwrite",
-                ("write test", false) => "write",
-                (_, true) => "randrw",
-                (_, false) => "rw",
-            };
-            transfers.pattern = Some(words.to_owned());
-            transfers.read_percent = reads(kind);
-        }
-        if line.starts_with("Command Line:") {
-            break;
-        }
+/// Targets that were measured together, by their paths.
+pub(super) fn several(paths: &BTreeSet<&str>) -> Option<String> {
+    match paths.len() {
+        0 => None,
+        1..=PATHS_NAMED => Some(paths.iter().copied().collect::<Vec<_>>().join(", ")),
+        several => Some(format!("{several} targets")),
     }
-    Parameters { transfers, started, path }
 }
 
 /// Reads the table of percentiles below the tables of threads; its last line.
 fn percentiles(passage: &Passage<'_>, above: usize, transfers: &mut Transfers) -> Option<usize> {
-    let head = (above + 1..above + 12).find(|index| passage.line(*index).contains("%-ile |"))?;
+    // Each of several targets has a table of its own, and below them there is one about all.
+    let below = (above + 1..above + BELOW).take_while(|index| !passage.line(*index).contains("thread |"));
+    let of_all = below.clone().find(|index| passage.line(*index).contains("otal latency distribution"));
+    let from = of_all.unwrap_or(above + 1);
+    let head = (from..from + APART).find(|index| passage.line(*index).contains("%-ile |"))?;
     let at = passage.line(head).find('%')?.saturating_sub(2);
     let mut last = None;
     for index in head + 1..head + 24 {

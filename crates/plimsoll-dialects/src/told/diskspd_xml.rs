@@ -1,15 +1,16 @@
 //! diskspd's XML results: one result for each time span.
 
-use std::ops::RangeInclusive;
+use std::{collections::BTreeSet, ops::RangeInclusive};
 
 use plimsoll_record::told::{Direction, FoundResult, Measured, Percentile, Source, Transfers, mismatch};
+use plimsoll_workload::settings::ReadWrite;
 
-use super::{numbers::moment, passage::Passage, result};
+use super::{RESULTS_MAX, diskspd_text::several, numbers::moment, passage::Passage, result};
 use crate::xml_tree::{self, Element};
 
 pub(super) fn find(passage: &Passage<'_>) -> Vec<FoundResult> {
     let (mut found, mut index) = (Vec::new(), 0);
-    while index < passage.lines.len() {
+    while index < passage.lines.len() && found.len() <= RESULTS_MAX {
         let first = index;
         index += 1;
         let Some(column) = passage.line(first).find("<Results>") else { continue };
@@ -45,7 +46,8 @@ fn span_result(
     asked: Option<&Element>,
 ) -> Option<FoundResult> {
     let seconds: f64 = number(span, "TestTimeSeconds").filter(|seconds: &f64| (1e-3..1e9).contains(seconds))?;
-    let target = asked.and_then(|asked| asked.child("Targets")).and_then(|targets| targets.child("Target"));
+    let asked = asked.and_then(|asked| asked.child("Targets")).into_iter().flat_map(|targets| &targets.children);
+    let asked: Vec<&Element> = asked.filter(|child| child.name == "Target").collect();
     let targets = span.children.iter().filter(|child| child.name == "Thread").flat_map(|thread| &thread.children);
     let threads: Vec<&Element> = targets.filter(|child| child.name == "Target").collect();
     if threads.is_empty() {
@@ -57,28 +59,23 @@ fn span_result(
             let [one, other] = names.map(|name| number::<u64>(thread, name));
             one?.checked_add(other?)
         };
+        if number(thread, "BytesCount") != sum(["ReadBytes", "WriteBytes"]) {
+            findings.push(mismatch("a thread's bytes read and written together are not its bytes"));
+        }
         if number(thread, "IOCount") != sum(["ReadCount", "WriteCount"]) {
             findings.push(mismatch("a thread's reads and writes together are not its operations"));
         }
     }
     findings.dedup();
     let latency = span.child("Latency");
-    let writes: u8 = target.and_then(|target| number(target, "WriteRatio")).unwrap_or(0);
-    let is_random = target.is_some_and(|target| target.child("Random").is_some());
-    let pattern = match (writes, is_random) {
-        (0, true) => "randread",
-        (0, false) => "read",
-        (100, true) => "randwrite",
-        (100, false) => "write",
-        (_, true) => "randrw",
-        (_, false) => "rw",
-    };
+    let reads = |target: &Element| 100 - number(target, "WriteRatio").unwrap_or(0_u8).min(100);
+    let access = |target: &Element| ReadWrite::of(reads(target), target.child("Random").is_some());
     let direction = |name: &str| direction(&threads, latency, name, seconds);
     let measured = Measured::Transfers(Box::new(Transfers {
-        pattern: target.map(|_| pattern.to_owned()),
-        read_percent: target.map(|_| 100 - writes.min(100)),
-        block_size_bytes: target.and_then(|target| number(target, "BlockSize")),
-        queue_depth: target.and_then(|target| number(target, "RequestCount")),
+        pattern: agreed(&asked, |target| Some(access(target).to_string())),
+        read_percent: agreed(&asked, |target| Some(reads(target))),
+        block_size_bytes: agreed(&asked, |target| number(target, "BlockSize")),
+        queue_depth: agreed(&asked, |target| number(target, "RequestCount")),
         jobs: number(span, "ThreadCount"),
         elapsed_ns: Some((seconds * 1e9).round() as u64),
         read: direction("Read"),
@@ -86,11 +83,18 @@ fn span_result(
         total: direction("Total"),
         ..Transfers::default()
     }));
-    let path = threads.first().and_then(|thread| text(thread, "Path"));
+    let paths: BTreeSet<&str> = threads.iter().filter_map(|thread| text(thread, "Path")).collect();
     let run_time = root.child("System").and_then(|system| text(system, "RunTime"));
     let found = result(passage, Source::DiskspdXml, lines, measured, findings);
     let started = run_time.and_then(|time| moment(time, "%Y/%m/%d %H:%M:%S"));
-    Some(FoundResult { target: path.map(str::to_owned), started, ..found })
+    Some(FoundResult { target: several(&paths), started, ..found })
+}
+
+/// What all targets have; nothing where they differ.
+fn agreed<T: PartialEq>(targets: &[&Element], of: impl Fn(&Element) -> Option<T>) -> Option<T> {
+    let mut values = targets.iter().map(|target| of(target));
+    let first = values.next()??;
+    values.all(|value| value.as_ref() == Some(&first)).then_some(first)
 }
 
 /// A direction, or both for the name of the total.

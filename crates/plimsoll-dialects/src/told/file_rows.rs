@@ -2,14 +2,14 @@
 
 use plimsoll_record::told::{Files, FoundResult, Measured, Source, note};
 
-use super::{numbers::number, passage::Passage, result};
+use super::{RESULTS_MAX, numbers::number, passage::Passage, result};
 
 const MIB: f64 = 1_048_576.0;
 
 pub(super) fn find(passage: &Passage<'_>) -> Vec<FoundResult> {
     let mut found = Vec::new();
     let mut index = 0;
-    while index < passage.lines.len() {
+    while index < passage.lines.len() && found.len() <= RESULTS_MAX {
         let header = passage.line(index);
         index += 1;
         if !is_header(header) {
@@ -17,7 +17,9 @@ pub(super) fn find(passage: &Passage<'_>) -> Vec<FoundResult> {
         }
         let separator = [',', ';', '\t'].into_iter().find(|separator| header.contains(*separator)).unwrap_or(' ');
         let has_date = header.contains("Date");
-        while let Some((name, files)) = row(passage.line(index), separator, has_date) {
+        while let Some((name, files)) = row(passage.line(index), separator, has_date)
+            && found.len() <= RESULTS_MAX
+        {
             let findings = vec![
                 note("sizes are powers of 1024 and rates MiB/s, whatever their letters say: so this benchmark counts"),
                 note("caches were not emptied, so that reads may be those of memory"),

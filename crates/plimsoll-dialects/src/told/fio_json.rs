@@ -9,80 +9,191 @@ use plimsoll_record::{
 };
 use serde_json::Value;
 
-use super::{clones, numbers::bytes, passage::Passage, result};
+use super::{
+    OTHER_SIZES, RESULTS_MAX, clones,
+    numbers::bytes,
+    passage::{Passage, content},
+    result,
+};
 
-/// Texts are read from so many beginnings only, as each may be read to its end in vain.
-const BEGINNINGS_MAX: usize = 1000;
-/// All beginnings together may cost so many times the text.
+/// What tells a report of fio from any other text.
+const SIGN: &str = "\"fio version\"";
+/// How far rates may be off what was counted.
+const ROUNDING: f64 = 0.02;
+/// All that is read in vain may be so many times the text.
 const COST_MAX: usize = 8;
 
 pub(super) fn find(passage: &Passage<'_>) -> Vec<FoundResult> {
-    let text_bytes: usize = passage.lines.iter().map(|line| line.len() + 1).sum();
-    let (mut found, mut index, mut cost) = (Vec::new(), 0, 0);
-    let mut beginnings = 0;
-    while index < passage.lines.len() && beginnings < BEGINNINGS_MAX && cost <= COST_MAX * text_bytes {
-        let Some(column) = beginning(passage.line(index)) else {
-            index += 1;
-            continue;
+    let text = passage.text;
+    let (mut found, mut from, mut cost) = (Vec::new(), 0, 0);
+    let mut counter = LineCounter { text, byte: 0, line: 0 };
+    while found.len() <= RESULTS_MAX && cost <= COST_MAX * text.len() {
+        let Some(sign) = text[from..].find(SIGN).map(|sign| from + sign) else { break };
+        let (start, looked_at) = beginning(text, from, sign);
+        cost += looked_at;
+        from = sign + SIGN.len();
+        let Some(start) = start else { continue };
+        let first = counter.line_of(start);
+        let (report, end) = match read(&text[start..]) {
+            Ok((report, length)) => (report, start + length),
+            Err(looked_at) => {
+                cost += looked_at;
+                let Some((report, lines, looked_at)) = read_marked(passage, first, counter.line_of(sign)) else {
+                    continue;
+                };
+                cost += looked_at;
+                (report, counter.start_of(first + lines).unwrap_or(text.len()))
+            }
         };
-        beginnings += 1;
-        // Lines that end differently are as good as those that end with a line feed.
-        let rest = passage.lines[index..].join("\n");
-        cost += rest.len();
-        let mut values = serde_json::Deserializer::from_str(&rest[column..]).into_iter::<Value>();
-        let value = values.next().and_then(Result::ok);
-        let Some(jobs) = value.as_ref().and_then(|value| value["fio version"].as_str().and(value["jobs"].as_array()))
-        else {
-            index += 1;
-            continue;
-        };
-        let last = index + rest[..column + values.byte_offset()].matches('\n').count();
-        let value = value.as_ref().unwrap_or(&Value::Null);
-        let jobs = jobs.iter().filter_map(|job| job_result(passage, index..=last, value, job));
-        found.extend(clones::merge(jobs.collect()));
-        index = last + 1;
+        let lines = first..=counter.line_of(end.saturating_sub(1));
+        found.extend(results(passage, &lines, &report));
+        from = end.max(from);
     }
     found
 }
 
-/// Where on a line a report may begin.
-fn beginning(line: &str) -> Option<usize> {
-    let column = line.find('{')?;
-    let inside = line[column + 1..].trim();
-    (inside.is_empty() || inside.starts_with("\"fio version\"")).then_some(column)
+/// Reads an object; how long it is, or how much was read in vain.
+fn read(text: &str) -> Result<(Value, usize), usize> {
+    let mut values = serde_json::Deserializer::from_str(text).into_iter::<Value>();
+    match values.next() {
+        Some(Ok(report)) => Ok((report, values.byte_offset())),
+        Some(Err(error)) => Err(text.split_inclusive('\n').take(error.line()).map(str::len).sum()),
+        None => Err(0),
+    }
 }
 
-fn job_result(passage: &Passage<'_>, lines: RangeInclusive<usize>, report: &Value, job: &Value) -> Option<FoundResult> {
+/// Reads an object of which each line was commented out, quoted or logged; how many lines it has, and how much was
+/// read. A line inside tells whether there is anything before the lines.
+fn read_marked(passage: &Passage<'_>, first: usize, inside: usize) -> Option<(Value, usize, usize)> {
+    let line = passage.line(inside);
+    if content(line).len() == line.trim_start().len() {
+        return None;
+    }
+    let text: Vec<&str> = passage.lines[first..].iter().map(|line| content(line)).collect();
+    let text = text.join("\n");
+    let (report, length) = read(&text[text.find('{')?..]).ok()?;
+    Some((report, text[..length].matches('\n').count() + 1, text.len()))
+}
+
+/// Where the object begins that a sign is in, not before another place; and how much was looked at.
+fn beginning(text: &str, from: usize, sign: usize) -> (Option<usize>, usize) {
+    let mut depth = 0;
+    for (index, byte) in text.as_bytes()[from..sign].iter().enumerate().rev() {
+        match byte {
+            b'}' => depth += 1,
+            b'{' if depth == 0 => return (Some(from + index), sign - from - index),
+            b'{' => depth -= 1,
+            _ => {}
+        }
+    }
+    (None, sign - from)
+}
+
+/// Counts lines on the way through a text.
+struct LineCounter<'a> {
+    text: &'a str,
+    byte: usize,
+    line: usize,
+}
+
+impl LineCounter<'_> {
+    /// The line that a byte is in, from 0. It is not before the last one that was asked for, or that is counted again.
+    fn line_of(&mut self, byte: usize) -> usize {
+        let bytes = self.text.as_bytes();
+        let feeds = |range: std::ops::Range<usize>| bytes[range].iter().filter(|byte| **byte == b'\n').count();
+        if byte < self.byte {
+            self.line -= feeds(byte..self.byte);
+        } else {
+            self.line += feeds(self.byte..byte);
+        }
+        self.byte = byte;
+        self.line
+    }
+
+    /// Where a line begins.
+    fn start_of(&mut self, line: usize) -> Option<usize> {
+        if line <= self.line {
+            return Some(self.byte);
+        }
+        let more = line - self.line;
+        let (feed, _) = self.text[self.byte..].match_indices('\n').nth(more - 1)?;
+        Some(self.byte + feed + 1)
+    }
+}
+
+/// The jobs of a report, of which clones are one.
+fn results(passage: &Passage<'_>, lines: &RangeInclusive<usize>, report: &Value) -> Vec<FoundResult> {
+    // A client tells of those of all servers, and of their sum.
+    let of_client = |job: &&Value| job["jobname"] != "All clients";
+    let jobs = report["jobs"].as_array().or_else(|| report["client_stats"].as_array()).into_iter().flatten();
+    let jobs = jobs.filter(of_client);
+    let mut results =
+        jobs.filter_map(|job| Some((&job["groupid"], job_result(passage, lines, report, job)?))).peekable();
+    let mut found = Vec::new();
+    while let Some((group, first)) = results.next() {
+        let mut of_group = vec![first];
+        while let Some((_, next)) = results.next_if(|(other, _)| *other == group) {
+            of_group.push(next);
+        }
+        found.append(&mut clones::merge(of_group));
+    }
+    found
+}
+
+fn job_result(
+    passage: &Passage<'_>,
+    lines: &RangeInclusive<usize>,
+    report: &Value,
+    job: &Value,
+) -> Option<FoundResult> {
     let option = |names: &[&str]| {
         let all = names.iter().flat_map(|name| [&job["job options"][*name], &report["global options"][*name]]);
         all.into_iter().find_map(Value::as_str).map(str::to_owned)
     };
-    let block = option(&["bs", "blocksize"]).and_then(|size| bytes(&size.to_ascii_uppercase()).or(size.parse().ok()));
+    // Several sizes, as in `4k,64k` or `4k-64k`, are none that is understood.
+    let size = |names: &[&str]| option(names).and_then(|size| bytes(&size.to_ascii_uppercase()).or(size.parse().ok()));
+    let mut block = size(&["bs", "blocksize"]).map(|bytes| bytes as u64).filter(|bytes| *bytes > 0);
     let mut findings = Vec::new();
-    let directions = ["read", "write"].map(|name| direction(&job[name], &mut findings));
-    if directions.iter().all(Option::is_none) {
+    let [read, write, total] = ["read", "write", "mixed"].map(|name| direction(&job[name], &mut findings));
+    if read.is_none() && write.is_none() && total.is_none() {
         return None;
+    }
+    let is_of_block = |of: &Direction| {
+        block
+            .zip(of.operations)
+            .and_then(|(block, count)| block.checked_mul(count))
+            .is_none_or(|made| of.bytes == Some(made))
+    };
+    if ![&read, &write, &total].into_iter().flatten().all(is_of_block) {
+        findings.push(note(OTHER_SIZES));
+        block = None;
     }
     if let Some(error) = job["error"].as_i64().filter(|error| *error != 0) {
         findings.push(mismatch(format!("the job ended with error {error}")));
     }
-    let elapsed_ms = ["read", "write"].map(|name| job[name]["runtime"].as_u64()).into_iter().flatten().max();
-    let [read, write] = directions;
+    let runtimes = ["read", "write", "mixed"].map(|name| job[name]["runtime"].as_u64());
+    let elapsed_ms = runtimes.into_iter().flatten().max();
+    // Jobs that have a file of their own each touch so much more.
+    let clones = option(&["numjobs"]).and_then(|jobs| jobs.parse::<u64>().ok());
+    let files = if option(&["filename"]).is_some() { 1 } else { clones.unwrap_or(1) };
+    let working_set = size(&["size", "filesize"]).map(|bytes| bytes as u64).and_then(|bytes| bytes.checked_mul(files));
     findings.dedup();
     let measured = Measured::Transfers(Box::new(Transfers {
         pattern: option(&["rw", "readwrite"]),
         read_percent: option(&["rwmixread"]).and_then(|percent| percent.parse().ok()).filter(|percent| *percent <= 100),
-        block_size_bytes: block.map(|bytes| bytes as u64).filter(|bytes| *bytes > 0),
+        block_size_bytes: block,
         queue_depth: option(&["iodepth"]).and_then(|depth| depth.parse().ok()),
-        jobs: option(&["numjobs"]).and_then(|jobs| jobs.parse().ok()),
+        jobs: clones,
+        working_set_bytes: working_set.filter(|bytes| *bytes > 0),
+        is_direct: option(&["direct"]).map(|direct| direct == "1"),
         elapsed_ns: elapsed_ms.and_then(|ms| ms.checked_mul(1_000_000)),
         read,
         write,
         engine: option(&["ioengine"]),
         errors: job["total_err"].as_u64().filter(|errors| *errors > 0),
-        total: None,
+        total,
     }));
-    let found = result(passage, Source::FioJson, lines, measured, findings);
+    let found = result(passage, Source::FioJson, lines.clone(), measured, findings);
     Some(FoundResult {
         target: option(&["filename", "directory"]),
         workload: job["jobname"].as_str().map(str::to_owned),
@@ -108,27 +219,36 @@ fn direction(of: &Value, findings: &mut Vec<Finding>) -> Option<Direction> {
     if is_old {
         findings.push(note("io_bytes are KiB, as in fio 2, which has no io_kbytes"));
     }
+    let positive = |value: &Value| value.as_f64().filter(|value| *value >= 0.0 && *value < 1e18);
     let transferred = of["io_bytes"].as_u64()?.checked_mul(if is_old { 1024 } else { 1 })?;
-    let rate = of["bw_bytes"].as_f64().or_else(|| of["bw"].as_f64().map(|kib| kib * 1024.0));
-    let iops = of["iops"].as_f64();
-    if let (Some(ms), Some(iops)) = (of["runtime"].as_f64().filter(|ms| *ms > 0.0), iops)
-        && (operations as f64 * 1000.0 / ms / iops.max(f64::MIN_POSITIVE) - 1.0).abs() > 0.01
-    {
-        findings.push(mismatch(format!("{operations} operations in {ms} ms are not {iops:.1} IOPS")));
+    let rate = positive(&of["bw_bytes"]).or_else(|| positive(&of["bw"]).map(|kib| kib * 1024.0));
+    let iops = positive(&of["iops"]);
+    if let Some(ms) = of["runtime"].as_f64().filter(|ms| *ms > 0.0) {
+        let (made, made_bytes) = (operations as f64 * 1000.0 / ms, transferred as f64 * 1000.0 / ms);
+        if let Some(iops) = iops.filter(|iops| (made - iops).abs() > ROUNDING * made) {
+            findings.push(mismatch(format!("{operations} operations in {ms} ms are not {iops:.1} IOPS")));
+        }
+        // Rates of fio 2 are whole KiB.
+        if let Some(rate) = rate.filter(|rate| (made_bytes - rate).abs() > ROUNDING * made_bytes + 1024.0) {
+            findings.push(mismatch(format!("{transferred} bytes in {ms} ms are not {rate:.0} bytes per second")));
+        }
     }
     // Times are in nanoseconds, in fio 2 in microseconds.
     let latencies = [("clat_ns", 1.0), ("lat_ns", 1.0), ("clat", 1000.0), ("lat", 1000.0)];
-    let (latency, factor) = latencies.into_iter().find_map(|(name, factor)| {
-        of.get(name).filter(|latency| latency["mean"].as_f64().is_some_and(|mean| mean > 0.0)).map(|of| (of, factor))
-    })?;
-    let number = |name: &str| latency[name].as_f64().map(|value| value * factor);
+    let latency_with = |is_it: fn(&Value) -> bool| {
+        let known = |(name, factor)| of.get(name).filter(|latency| is_it(latency)).map(|latency| (latency, factor));
+        latencies.into_iter().find_map(known).unwrap_or((&Value::Null, 1.0))
+    };
+    let (latency, factor) = latency_with(|latency| latency["mean"].as_f64().is_some_and(|mean| mean > 0.0));
+    let (with_percentiles, percentiles_factor) = latency_with(|latency| latency["percentile"].is_object());
+    let number = |name: &str| positive(&latency[name]).map(|value| value * factor);
     let mut percentiles: Vec<Percentile> = Vec::new();
     percentiles.extend(number("min").map(|latency_ns| Percentile { percent: 0.0, latency_ns }));
-    for (name, value) in latency["percentile"].as_object().into_iter().flatten() {
-        if let (Ok(percent), Some(value)) = (name.parse::<f64>(), value.as_f64())
+    for (name, value) in with_percentiles["percentile"].as_object().into_iter().flatten() {
+        if let (Ok(percent), Some(value)) = (name.parse::<f64>(), positive(value))
             && (0.0..100.0).contains(&percent)
         {
-            percentiles.push(Percentile { percent, latency_ns: value * factor });
+            percentiles.push(Percentile { percent, latency_ns: value * percentiles_factor });
         }
     }
     percentiles.extend(number("max").map(|latency_ns| Percentile { percent: 100.0, latency_ns }));

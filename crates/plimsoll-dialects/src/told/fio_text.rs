@@ -1,7 +1,7 @@
 //! fio's normal report: what it says of each job, and the lines of a run status group that end it, which may stand
 //! alone: `READ: bw=864MiB/s (906MB/s), ..., io=3037GiB (3261GB), run=3600001-3600002msec`.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, ops::Range};
 
 use plimsoll_record::{
     results::Finding,
@@ -9,9 +9,9 @@ use plimsoll_record::{
 };
 
 use super::{
-    clones,
-    numbers::{bytes, bytes_of_fio_2, bytes_per_second},
-    passage::Passage,
+    RESULTS_MAX, clones,
+    numbers::{bytes, bytes_of_fio_2, bytes_per_second, rounding},
+    passage::{Passage, content},
     result,
 };
 
@@ -28,13 +28,17 @@ struct Status {
 
 pub(super) fn find(passage: &Passage<'_>) -> Vec<FoundResult> {
     let mut found: Vec<FoundResult> = Vec::new();
-    // Jobs whose status group is still to come.
-    let mut jobs: Vec<FoundResult> = Vec::new();
-    let (mut loads, mut index) = (Loads::default(), 0);
-    while index < passage.lines.len() {
+    // Jobs whose status group is still to come: fio tells of all jobs first, and then of all groups.
+    let mut jobs: Vec<Job> = Vec::new();
+    let mut told: HashMap<Vec<String>, Range<usize>> = HashMap::new();
+    let (mut loads, mut number, mut index) = (Loads::default(), None, 0);
+    while index < passage.lines.len() && found.len() + jobs.len() <= RESULTS_MAX {
         let first = index;
         index += 1;
         loads.read(passage.line(first));
+        if let Some((_, rest)) = passage.line(first).split_once("Run status group ") {
+            number = rest.split(' ').next().and_then(|number| number.parse::<u32>().ok());
+        }
         if let Some((job, last)) = job::find(passage, first, &loads) {
             index = last + 1;
             jobs.push(job);
@@ -45,15 +49,41 @@ pub(super) fn find(passage: &Passage<'_>) -> Vec<FoundResult> {
         let other = status(passage.line(index)).filter(|other| one.is_read && !other.is_read);
         index += usize::from(other.is_some());
         let load = loads.take_latest();
-        if jobs.is_empty() {
+        let is_of_group = |job: &Job| number.is_none_or(|number| job.group == number);
+        let (of_group, others): (Vec<Job>, Vec<Job>) = jobs.into_iter().partition(is_of_group);
+        jobs = others;
+        if of_group.is_empty() {
             found.push(group(passage, first, load, [Some(one), other]));
         } else {
-            check(&mut jobs, [Some(&one), other.as_ref()]);
-            found.append(&mut clones::merge(std::mem::take(&mut jobs)));
+            let identities: Vec<String> = of_group.iter().map(|job| job.identity.clone()).collect();
+            let mut of_group: Vec<FoundResult> = of_group.into_iter().map(|job| job.found).collect();
+            check(&mut of_group, [Some(&one), other.as_ref()]);
+            let mut of_group = clones::merge(of_group);
+            // What fio tells of jobs while they go on is told again when they are over.
+            match told.get(&identities).filter(|places| places.len() == of_group.len()) {
+                Some(places) => places.clone().zip(of_group).for_each(|(place, result)| found[place] = result),
+                None => {
+                    told.insert(identities, found.len()..found.len() + of_group.len());
+                    found.append(&mut of_group);
+                }
+            }
         }
     }
-    found.append(&mut clones::merge(jobs));
+    // Groups that nothing is told of.
+    while let Some(first) = jobs.first().map(|job| job.group) {
+        let (of_group, others): (Vec<Job>, Vec<Job>) = jobs.into_iter().partition(|job| job.group == first);
+        jobs = others;
+        found.append(&mut clones::merge(of_group.into_iter().map(|job| job.found).collect()));
+    }
     found
+}
+
+/// What is said of one job.
+struct Job {
+    group: u32,
+    /// What no other job has: its line up to the number of its process.
+    identity: String,
+    found: FoundResult,
 }
 
 /// A status group without the jobs that it sums up.
@@ -157,13 +187,6 @@ fn status_of_fio_2(line: &str) -> Option<Status> {
     Some(Status { is_read, bytes, bytes_per_second, elapsed_ns: longest * 1_000_000, findings })
 }
 
-/// Half of the last digit that is told, as a share.
-fn rounding(text: &str) -> f64 {
-    let digits: String = text.chars().take_while(|letter| letter.is_ascii_digit() || *letter == '.').collect();
-    let decimals = digits.split_once('.').map_or(0, |(_, decimals)| decimals.len() as i32);
-    0.5 * 0.1_f64.powi(decimals) / digits.parse::<f64>().unwrap_or(1.0).max(f64::MIN_POSITIVE)
-}
-
 fn differs(one: f64, other: f64, tolerance: f64) -> bool {
     (one - other).abs() > tolerance * one.abs().max(other.abs())
 }
@@ -188,12 +211,13 @@ impl<'a> Loads<'a> {
             let count = count.filter(|_| jobs.contains("process") || jobs.contains("thread"));
             self.latest.jobs = self.latest.jobs.or(count);
         }
-        let Some((before, load)) = line.split_once(": (g=").filter(|(_, load)| load.contains(" rw=")) else { return };
-        let name = before.rsplit(['\t', ' ']).next().unwrap_or(before);
+        let load = content(line).split_once(": (g=").filter(|(_, load)| load.contains(" rw="));
+        let Some((name, load)) = load else { return };
+        let pattern = after(load, "rw=").and_then(|rest| rest.split(',').next());
         let transfers = Transfers {
-            pattern: after(load, "rw=").and_then(|rest| rest.split(',').next()).map(str::to_owned),
+            pattern: pattern.map(str::to_owned),
             queue_depth: after(load, "iodepth=").and_then(|rest| rest.trim().parse().ok()),
-            block_size_bytes: after(load, "bs=").and_then(block_size),
+            block_size_bytes: after(load, "bs=").and_then(|rest| block_size(rest, pattern)),
             engine: after(load, "ioengine=").and_then(|rest| rest.split(',').next()).map(str::to_owned),
             ..Transfers::default()
         };
@@ -213,11 +237,22 @@ impl<'a> Loads<'a> {
 }
 
 /// The size of blocks, when it is one: `(R) 16.0KiB-16.0KiB, (W) 16.0KiB-16.0KiB, ...`, in fio 2 `16K-16K/16K-16K`.
-fn block_size(text: &str) -> Option<u64> {
+fn block_size(text: &str, pattern: Option<&str>) -> Option<u64> {
     let sizes = text.split(", ioengine").next()?;
-    let range = sizes.split([',', '/']).next()?.trim_start_matches("(R)").trim();
-    let (low, high) = range.split_once('-')?;
+    let separator = if sizes.contains("(R)") { ',' } else { '/' };
+    let mut ranges =
+        sizes.split(separator).map(|range| range.trim().trim_start_matches(['(', 'R', 'W', 'T', ')']).trim());
     let size = |text: &str| bytes(text).or_else(|| text.parse::<f64>().ok());
-    let (low, high) = (size(low)?, size(high)?);
-    ((low - high).abs() < 0.5 && low >= 1.0).then_some(low as u64)
+    let one = |range: &str| {
+        let (low, high) = range.split_once('-')?;
+        let (low, high) = (size(low)?, size(high)?);
+        ((low - high).abs() < 0.5 && low >= 1.0).then_some(low as u64)
+    };
+    let reads = one(ranges.next()?);
+    let writes = ranges.next().map_or(reads, one);
+    match pattern {
+        Some("read" | "randread") => reads,
+        Some("write" | "randwrite") => writes,
+        _ => reads.filter(|_| reads == writes),
+    }
 }

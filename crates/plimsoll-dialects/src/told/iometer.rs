@@ -1,17 +1,22 @@
 //! Iometer's result file: blocks of settings and results, of which each begins with a line of column names behind an
 //! apostrophe.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use jiff::Timestamp;
 use plimsoll_record::{
     results::Finding,
     told::{Direction, FoundResult, Measured, Percentile, Source, Transfers, mismatch, note},
 };
+use plimsoll_workload::settings::ReadWrite;
 
-use super::{numbers::moment, passage::Passage, result};
+use super::{RESULTS_MAX, numbers::moment, passage::Passage, result};
 
 const MIB: f64 = 1_048_576.0;
+/// The column of the name of a specification.
+const SPECIFICATION: usize = 2;
+/// So many disks are named one by one.
+const DISKS_NAMED: usize = 3;
 /// How far sums may be off that are made of rounded numbers.
 const ROUNDING: f64 = 0.01;
 
@@ -25,7 +30,7 @@ struct Access {
 
 /// A table of results.
 struct Table<'a> {
-    columns: Vec<&'a str>,
+    columns: HashMap<&'a str, usize>,
     first: usize,
     last: usize,
     rows: Vec<Vec<&'a str>>,
@@ -34,7 +39,7 @@ struct Table<'a> {
 pub(super) fn find(passage: &Passage<'_>) -> Vec<FoundResult> {
     let (mut found, mut accesses, mut started) = (Vec::new(), BTreeMap::new(), None);
     let mut index = 0;
-    while index < passage.lines.len() {
+    while index < passage.lines.len() && found.len() <= RESULTS_MAX {
         let line = passage.line(index);
         index += 1;
         if line.starts_with("'Time Stamp") {
@@ -52,6 +57,7 @@ pub(super) fn find(passage: &Passage<'_>) -> Vec<FoundResult> {
 
 /// `NAME,default assignment`, a line of names, and a line for each part of the mix.
 fn access<'a>(passage: &Passage<'a>, index: usize, accesses: &mut BTreeMap<&'a str, Access>) {
+    // The last comma is that of the assignment. In rows of results a name ends at its first one.
     let name = passage.line(index).split(',').next().unwrap_or_default();
     let lines =
         (index + 2..).map(|index| passage.line(index)).take_while(|line| !line.is_empty() && !line.starts_with('\''));
@@ -67,16 +73,26 @@ fn access<'a>(passage: &Passage<'a>, index: usize, accesses: &mut BTreeMap<&'a s
 
 fn table<'a>(passage: &Passage<'a>, first: usize) -> Table<'a> {
     let cells = |line: &'a str| line.split(',').map(str::trim).collect::<Vec<_>>();
-    let mut columns = cells(passage.line(first));
-    columns[0] = columns[0].trim_start_matches('\'');
+    let names = cells(passage.line(first));
+    let width = names.len();
+    let columns = names.iter().enumerate().rev().map(|(index, name)| (name.trim_start_matches('\''), index)).collect();
+    let fit = |mut row: Vec<&'a str>| {
+        // Names of specifications may have commas, which nothing tells from those between cells.
+        let more = row.len().saturating_sub(width);
+        if more > 0 && row.len() > SPECIFICATION + more {
+            row.drain(SPECIFICATION + 1..=SPECIFICATION + more);
+        }
+        row
+    };
     let rows = (first + 1..passage.lines.len()).map(|index| passage.line(index));
-    let rows: Vec<_> = rows.take_while(|line| !line.starts_with('\'') && line.contains(',')).map(cells).collect();
+    let rows: Vec<_> =
+        rows.take_while(|line| !line.starts_with('\'') && line.contains(',')).map(cells).map(fit).collect();
     Table { columns, first, last: first + rows.len(), rows }
 }
 
 impl<'a> Table<'a> {
     fn cell(&self, row: &[&'a str], column: &str) -> Option<&'a str> {
-        row.get(self.columns.iter().position(|name| *name == column)?).copied().filter(|cell| !cell.is_empty())
+        row.get(*self.columns.get(column)?).copied().filter(|cell| !cell.is_empty())
     }
 
     fn number(&self, row: &[&'a str], column: &str) -> Option<f64> {
@@ -95,7 +111,9 @@ fn results(
     accesses: &BTreeMap<&str, Access>,
     started: Option<Timestamp>,
 ) -> Vec<FoundResult> {
-    let all = table.of_type("ALL");
+    let disks: BTreeSet<&str> = table.of_type("DISK").filter_map(|row| table.cell(row, "Target Name")).collect();
+    let workers: Vec<f64> = table.of_type("WORKER").filter_map(|row| table.number(row, "IOps")).collect();
+    let workers = (!workers.is_empty()).then(|| workers.iter().sum());
     let result = |row: &Vec<&str>| {
         let mut findings = Vec::new();
         let name = table.cell(row, "Access Specification Name");
@@ -106,11 +124,10 @@ fn results(
         if read.is_none() && write.is_none() {
             return None;
         }
-        check(table, row, &[&read, &write], &mut findings);
+        check(table, row, (&[&read, &write], workers), &mut findings);
         let seconds = [&read, &write].into_iter().flatten().find_map(|of| Some(of.operations? as f64 / of.iops?));
-        let disks: Vec<&str> = table.of_type("DISK").filter_map(|row| table.cell(row, "Target Name")).collect();
         let transfers = Transfers {
-            pattern: access.map(|access| access.pattern().to_owned()),
+            pattern: access.map(|access| ReadWrite::of(access.read_percent, access.is_random).to_string()),
             read_percent: access.map(|access| access.read_percent),
             block_size_bytes: access.map(|access| access.block_size_bytes),
             queue_depth: whole(table.number(row, "Queue Depth")),
@@ -121,11 +138,10 @@ fn results(
             write,
             ..Transfers::default()
         };
-        let target = match disks.as_slice() {
-            [] => None,
-            [one] => Some((*one).to_owned()),
-            several if several.iter().all(|disk| disk == &several[0]) => Some(several[0].to_owned()),
-            several => Some(format!("{} disks", several.len())),
+        let target = match disks.len() {
+            0 => None,
+            1..=DISKS_NAMED => Some(disks.iter().copied().collect::<Vec<_>>().join(", ")),
+            several => Some(format!("{several} disks")),
         };
         let found = self::result(
             passage,
@@ -136,20 +152,8 @@ fn results(
         );
         Some(FoundResult { target, workload: name.map(str::to_owned), started, ..found })
     };
-    all.filter_map(result).collect()
-}
-
-impl Access {
-    const fn pattern(self) -> &'static str {
-        match (self.read_percent, self.is_random) {
-            (100, true) => "randread",
-            (100, false) => "read",
-            (0, true) => "randwrite",
-            (0, false) => "write",
-            (_, true) => "randrw",
-            (_, false) => "rw",
-        }
-    }
+    // One row is about everything.
+    table.of_type("ALL").take(1).filter_map(result).collect()
 }
 
 fn whole(number: Option<f64>) -> Option<u64> {
@@ -194,14 +198,19 @@ fn is_off(one: f64, other: f64) -> bool {
 }
 
 /// Adds up what is told twice: of workers and in total, of both directions and of each.
-fn check(table: &Table<'_>, row: &[&str], directions: &[&Option<Direction>], findings: &mut Vec<Finding>) {
+fn check(
+    table: &Table<'_>,
+    row: &[&str],
+    (directions, workers): (&[&Option<Direction>], Option<f64>),
+    findings: &mut Vec<Finding>,
+) {
     let iops: f64 = directions.iter().filter_map(|of| of.as_ref()?.iops).sum();
     if table.number(row, "IOps").is_some_and(|told| is_off(told, iops)) {
         findings.push(mismatch("reads and writes together are not IOps"));
     }
-    let workers: Vec<f64> = table.of_type("WORKER").filter_map(|row| table.number(row, "IOps")).collect();
-    let sum: f64 = workers.iter().sum();
-    if !workers.is_empty() && table.number(row, "IOps").is_some_and(|told| is_off(told, sum)) {
+    if let Some(sum) = workers
+        && table.number(row, "IOps").is_some_and(|told| is_off(told, sum))
+    {
         findings.push(mismatch(format!("the workers' {sum:.1} IOps are not those of all")));
     }
 }

@@ -3,6 +3,7 @@
 use plimsoll_record::told::{Direction, FoundResult, Measured, Source, Transfers, mismatch, note};
 
 use super::{
+    RESULTS_MAX,
     numbers::{bytes, number},
     passage::Passage,
     result,
@@ -16,7 +17,7 @@ pub(super) fn find(passage: &Passage<'_>) -> Vec<FoundResult> {
         let name = line.split_once("JobName: ")?.1.trim();
         job_result(passage, index, name)
     };
-    passage.each().filter_map(job).collect()
+    passage.each().filter_map(job).take(RESULTS_MAX + 1).collect()
 }
 
 fn job_result(passage: &Passage<'_>, first: usize, name: &str) -> Option<FoundResult> {

@@ -41,6 +41,15 @@ pub(super) fn with_unit(text: &str) -> Option<(f64, &str, &str)> {
     Some((value, &rest[..length], &rest[length..]))
 }
 
+/// Half of the last digit that is told, as a share.
+pub(super) fn rounding(text: &str) -> f64 {
+    let digits: String =
+        text.chars().take_while(|letter| letter.is_ascii_digit() || matches!(letter, '.' | ',')).collect();
+    let digits = digits.replace(',', ".");
+    let decimals = digits.split_once('.').map_or(0, |(_, decimals)| decimals.len() as i32);
+    0.5 * 0.1_f64.powi(decimals) / digits.parse::<f64>().unwrap_or(1.0).max(f64::MIN_POSITIVE)
+}
+
 /// Bytes in a unit of sizes: binary ones have an i; of decimal ones fio writes `kB`. Letters without a B are binary.
 pub(super) fn bytes_in(unit: &str) -> Option<f64> {
     let exponent = |letter: u8| b"KMGTP".iter().position(|known| *known == letter.to_ascii_uppercase());

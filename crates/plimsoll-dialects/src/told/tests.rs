@@ -2,6 +2,7 @@
 
 mod fio;
 mod tables;
+mod traps;
 
 use plimsoll_record::told::{Duration, Figure, Files, Transfers};
 use proptest::prelude::*;

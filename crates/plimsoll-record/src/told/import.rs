@@ -1,6 +1,6 @@
 //! The record of what a text told.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use jiff::Timestamp;
 use plimsoll_workload::{
@@ -69,19 +69,21 @@ impl Record {
     /// The record of what a text told.
     pub fn of_import(reading: Reading, import: Import, found: Vec<FoundResult>) -> Self {
         let Reading { id, tool, name, tags, target } = reading;
-        let started = found.iter().filter_map(|result| result.started).min();
+        let told = found.iter().filter_map(|result| result.started).min();
+        let started = told.filter(|started| *started <= import.at);
         let mut warnings = Vec::new();
-        if started.is_none() {
-            warnings.push("when it was measured is not told: the time is that of the import".to_owned());
+        match (told, started) {
+            (None, _) => warnings.push("when it was measured is not told: the time is that of the import".to_owned()),
+            (Some(_), None) => warnings.push(
+                "the time that is told lies behind that of the import, which stands for it: zones are not told"
+                    .to_owned(),
+            ),
+            _ => {}
         }
         let cells: Vec<Cell> = found.into_iter().map(|result| cell(result, target.as_deref(), &import.file)).collect();
         let elapsed_ns = cells.iter().filter_map(|cell| cell.told.as_ref()?.elapsed_ns()).fold(0, u64::saturating_add);
-        let mut targets: Vec<String> = Vec::new();
-        for cell in &cells {
-            if !targets.contains(&cell.target) {
-                targets.push(cell.target.clone());
-            }
-        }
+        let mut seen = HashSet::new();
+        let targets = cells.iter().filter(|cell| seen.insert(&cell.target)).map(|cell| cell.target.clone()).collect();
         Self {
             schema: SCHEMA.to_owned(),
             id,
@@ -287,8 +289,10 @@ mod tests {
     #[test]
     fn a_time_that_is_told_is_that_of_the_record() {
         let at = |time: &str| FoundResult { started: Some(time.parse().unwrap()), ..found(transfers(1)) };
-        let record = record(None, vec![found(transfers(1)), at("2014-05-27T10:00:00Z"), at("2014-05-26T10:00:00Z")]);
-        assert_eq!(record.started.to_string(), "2014-05-26T10:00:00Z");
-        assert_eq!(record.warnings, [""; 0]);
+        let told = record(None, vec![found(transfers(1)), at("2014-05-27T10:00:00Z"), at("2014-05-26T10:00:00Z")]);
+        assert_eq!((told.started.to_string().as_str(), told.warnings.len()), ("2014-05-26T10:00:00Z", 0));
+        // What lies ahead was told in another zone, and would be the latest run for hours.
+        let ahead = record(None, vec![at("2025-10-08T12:30:00Z")]);
+        assert_eq!((ahead.started.to_string().as_str(), ahead.warnings.len()), ("2025-10-08T09:30:00Z", 1));
     }
 }

@@ -100,7 +100,8 @@ fn of_told(cells: [&Cell; 2], metric: Metric) -> Result<Evidence, &'static str> 
         let durations = cell.told.as_ref().map(Told::durations).unwrap_or_default();
         durations.iter().map(|duration| (duration.elapsed_ns.max(1) as f64).ln()).collect::<Vec<f64>>()
     });
-    let mean = |side: usize| LogMean::of_visits(&logs[side]).ok_or("fewer than three runs, without an interval");
+    // Two runs do not tell how far others may lie.
+    let mean = |side: usize| LogMean::of_visits(&logs[side]).ok_or(TOLD_ALONE);
     let (first, second) = (mean(0)?, mean(1)?);
     Ok(Evidence {
         ratio: LogMean::ratio(&first, &second, CONFIDENCE),
@@ -218,7 +219,7 @@ fn as_a_whole(cell: &Cell, piece: Piece, operation: Operation, metric: Metric) -
             let result = operation.result_of(cell).ok_or("not measured")?;
             let interval = result.iops_low.zip(result.iops_high);
             let (low, high) = interval.ok_or("measured too briefly to tell how sure it is")?;
-            let value = metric.of_cell(cell, &Figures::of(result)).ok_or("not measured")?;
+            let value = metric.of_cell(cell, &Figures::of(result), false).ok_or("not measured")?;
             // The size of operations is a matter of the plan, so bytes are as sure as operations.
             let scale = value / result.iops;
             LogMean::of_interval(value, low * scale, high * scale).ok_or(no_interval)

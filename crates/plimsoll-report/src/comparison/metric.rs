@@ -78,20 +78,20 @@ impl Metric {
         numbers::or_absent(value, |value| match self {
             Self::Iops => numbers::iops(value),
             Self::Throughput => numbers::throughput(value),
-            Self::Elapsed => numbers::duration(value as u64),
+            Self::Elapsed => numbers::elapsed(value as u64),
             Self::P50 | Self::P99 | Self::P99_9 | Self::Mean => numbers::latency(value),
         })
     }
 
-    /// The number of a whole cell. A mean stands for percentiles only where another program told none, and the time of
-    /// a command is no latency.
-    pub(super) fn of_cell(self, cell: &Cell, figures: &Figures<'_>) -> Option<f64> {
+    /// The number of a whole cell. A mean is for comparisons with what another program told, perhaps without
+    /// percentiles, and the time of a command is no latency.
+    pub(super) fn of_cell(self, cell: &Cell, figures: &Figures<'_>, with_told: bool) -> Option<f64> {
         let is_command = cell.told.as_ref().is_some_and(|told| !told.durations().is_empty());
         match self {
             Self::Iops => figures.iops,
             Self::Throughput => figures.bytes_per_second.filter(|_| figures.bytes != Some(0)),
             Self::Elapsed => figures.latency_ns.mean.filter(|_| is_command),
-            Self::Mean => figures.latency_ns.mean.filter(|_| figures.measured.is_none() && !is_command),
+            Self::Mean => figures.latency_ns.mean.filter(|_| with_told && !is_command),
             Self::P50 | Self::P99 | Self::P99_9 => self.of_latency(&figures.latency_ns),
         }
     }

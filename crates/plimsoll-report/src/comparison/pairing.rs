@@ -101,6 +101,7 @@ fn cell_pair(
     margin: f64,
 ) -> CellPair {
     let mut metrics = Vec::new();
+    let with_told = cells.iter().any(|cell| cell.told.is_some());
     for operation in Operation::ALL {
         let results = cells.map(|cell| cell.figures(operation));
         let is_told_apart = |cell: &Cell| cell.told.as_ref().is_none_or(Told::is_told_apart);
@@ -113,7 +114,8 @@ fn cell_pair(
             if metric == Metric::Throughput && operation == Operation::Sync {
                 continue;
             }
-            let [reference, value] = [0, 1].map(|side: usize| metric.of_cell(cells[side], results[side].as_ref()?));
+            let [reference, value] =
+                [0, 1].map(|side: usize| metric.of_cell(cells[side], results[side].as_ref()?, with_told));
             if matches!(metric, Metric::Mean | Metric::Elapsed) && reference.is_none() && value.is_none() {
                 continue;
             }

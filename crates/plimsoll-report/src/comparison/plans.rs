@@ -266,7 +266,7 @@ fn planned(cell: &Cell, plan: &BlockPlan) -> [(Aspect, String); 19] {
         (*batch > 1, format!("batches of {batch}")),
         (submit.is_some(), format!("submits {}", submit.unwrap_or_default())),
     ]);
-    let mut cache_mode = if *buffered { "buffered" } else { "direct" }.to_owned();
+    let mut cache_mode = cache_mode(*buffered).to_owned();
     if *drops_cache {
         cache_mode += ", cold";
     }
@@ -305,6 +305,10 @@ fn planned(cell: &Cell, plan: &BlockPlan) -> [(Aspect, String); 19] {
         (Aspect::Polling, polling),
         (Aspect::Company, if cell.phase.is_some() { "at the same time as others" } else { "in turns" }.to_owned()),
     ]
+}
+
+const fn cache_mode(is_buffered: bool) -> &'static str {
+    if is_buffered { "buffered" } else { "direct" }
 }
 
 fn pattern(rw: ReadWrite, read_percent: u8, random_percent: u8) -> String {

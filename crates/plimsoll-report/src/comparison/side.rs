@@ -90,7 +90,10 @@ impl<'a> Subject<'a> {
         let Record { id, name, started, elapsed_ns, environment, .. } = self.record;
         let targets: Vec<String> = self.targets().into_iter().map(str::to_owned).collect();
         let id_text = id.to_string();
-        let run = format!("run {}, {}", numbers::id_prefix(&id_text), numbers::moment(*started));
+        let run = match &self.record.import {
+            Some(import) => format!("told in {}", import.file),
+            None => format!("run {}, {}", numbers::id_prefix(&id_text), numbers::moment(*started)),
+        };
         let ended =
             facts::outcome(self.record).map_or_else(String::new, |(word, _)| format!(", {}", word.to_lowercase()));
         let run = run + &ended;

@@ -3,9 +3,9 @@
 use plimsoll_record::numbers;
 
 use super::{
-    Aspect, Comparison, Pair,
+    Aspect, CellPair, Comparison, Pair,
     expectation::{Judged, Outcome, Standing},
-    metric::Operation,
+    metric::{Metric, Operation},
     words,
 };
 use crate::{
@@ -147,6 +147,10 @@ fn circumstances(pair: &Pair) -> Vec<String> {
             if texts.len() == 1 { "s" } else { "" }
         ));
     }
+    let is_of_command = |cell: &CellPair| cell.metrics.iter().any(|metric| metric.metric == Metric::Elapsed);
+    if pair.cells.iter().any(is_of_command) {
+        sentences.push("not told, and perhaps different: what caches held, and what else went on".to_owned());
+    }
     if !pair.untold.is_empty() {
         let (main, others): (Vec<Aspect>, Vec<Aspect>) = pair.untold.iter().partition(|aspect| MAIN.contains(aspect));
         let mut names: Vec<String> = main.iter().map(|aspect| aspect.name()).collect();
@@ -273,7 +277,8 @@ fn notes(comparison: &Comparison, with_detectable: bool) -> Vec<String> {
     if comparison.pairs.iter().any(|pair| !pair.in_one_run && !pair.is_told) {
         notes.push("what changed from one run to the other counts as a difference; targets of one run are measured side by side".to_owned());
     }
-    if metrics().any(|metric| metric.metric.is_latency() && metric.compared.is_some()) {
+    let is_latency = |metric: Metric| metric.is_latency() && metric != Metric::Elapsed;
+    if metrics().any(|metric| is_latency(metric.metric) && metric.compared.is_some()) {
         notes
             .push("a latency is that of all operations together; its ratio is a geometric mean over visits".to_owned());
     }

@@ -24,8 +24,8 @@ pub struct ImportArguments {
     pub target: Option<String>,
     /// What a column of a table is, as in read-iops=IOPS or 'latency-p99[ms]=99 %'; may be repeated
     ///
-    /// The table begins with a line that names its columns, which are separated by commas, semicolons, tabs or bars. Rates of
-    /// bytes and times need a unit: in brackets, as here, or in the name of the column, as in "Read (MiB/s)".
+    /// The table begins with a line that names its columns, which are separated by commas, semicolons, tabs or bars.
+    /// Rates of bytes and times need a unit: in brackets, as here, or in the name of the column, as in "Read (MiB/s)".
     #[arg(long = "column", value_name = "WHAT=COLUMN")]
     column: Vec<ColumnOf>,
     /// Print the records as JSON

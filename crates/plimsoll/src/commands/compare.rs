@@ -73,13 +73,14 @@ fn is_file(run: &str) -> bool {
 /// another program told.
 fn read(path: &Path) -> anyhow::Result<Vec<Record>> {
     let file = || format!("read {}", path.display());
+    // A pipe is read once.
     let bytes = fs::read(path).with_context(file)?;
     let text = String::from_utf8_lossy(&bytes);
     let own = own(&text).with_context(file);
     if own.is_ok() || text.contains("\"plimsoll/") {
         return own;
     }
-    match import::foreign(path) {
+    match import::foreign(path, &bytes) {
         Ok(record) => Ok(vec![record]),
         Err(_) if text.trim_start().starts_with(['{', '[']) => own,
         Err(error) => Err(error),

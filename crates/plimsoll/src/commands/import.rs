@@ -7,12 +7,11 @@ use jiff::Timestamp;
 use plimsoll_dialects::told::{self, ColumnMap};
 use plimsoll_history::{history::History, location::HistoryLocation};
 use plimsoll_record::{
-    figures::{Figures, Operation},
     numbers,
-    record::{Cell, Record},
-    told::{Import, Measured, Reading, Source, Told},
+    record::Record,
+    told::{Import, Reading},
 };
-use plimsoll_report::found::{FoundNote, FoundRow, found};
+use plimsoll_report::found::found;
 use uuid::Uuid;
 
 use super::{dialect, run};
@@ -28,9 +27,9 @@ pub fn import(
     arguments.name.iter().try_for_each(|name| run::check_one_line("--name", name))?;
     arguments.target.iter().try_for_each(|target| run::check_one_line("--target", target))?;
     let columns = arguments.columns();
-    let (mut text, mut records, mut exit) = (String::new(), Vec::new(), Exit::Success);
+    let (mut records, mut exit) = (Vec::new(), Exit::Success);
     for path in &arguments.files {
-        match read(path, &reading(arguments), columns.as_ref()) {
+        match read(path, reading(arguments), columns.as_ref()) {
             Ok(record) => records.push(record),
             Err(error) => {
                 printer.error(&error);
@@ -38,29 +37,39 @@ pub fn import(
             }
         }
     }
-    let mut history = match location {
-        HistoryLocation::File(path) if !records.is_empty() => Some(History::open(path)?),
-        _ => None,
+    let ids = match location {
+        HistoryLocation::File(path) if !records.is_empty() => keep(path, &records)?,
+        _ => Vec::new(),
     };
-    for record in &records {
-        history.as_mut().map_or(Ok(()), |history| history.save(record))?;
-        let between = if text.is_empty() { "" } else { "\n" };
-        text += &format!("{between}{}", answer(record, printer.width()));
-        if history.is_some() {
-            let id = record.id.to_string();
-            let id = numbers::id_prefix(&id);
-            let _ =
-                writeln!(text, "\nkept as run {id}: \"plimsoll show {id}\" shows it, \"plimsoll compare\" takes it");
-        }
-    }
-    if arguments.json {
-        text = match records.as_slice() {
-            [] => String::new(),
-            [one] if arguments.files.len() == 1 => serde_json::to_string_pretty(one)? + "\n",
-            several => serde_json::to_string_pretty(several)? + "\n",
-        };
-    }
+    let text = match records.as_slice() {
+        [one] if arguments.json && arguments.files.len() == 1 => serde_json::to_string_pretty(one)? + "\n",
+        several if arguments.json && !several.is_empty() => serde_json::to_string_pretty(several)? + "\n",
+        several => several.iter().enumerate().fold(String::new(), |mut text, (index, record)| {
+            text += if index == 0 { "" } else { "\n" };
+            text += &found(record, printer.width());
+            if let Some(id) = ids.get(index) {
+                let _ = write!(
+                    text,
+                    "\nkept as run {id}: \"plimsoll show {id}\" shows it, \"plimsoll compare\" takes it\n"
+                );
+            }
+            text
+        }),
+    };
     Ok((text, exit))
+}
+
+/// Puts records into the history; what each is called there.
+fn keep(path: &Path, records: &[Record]) -> anyhow::Result<Vec<String>> {
+    let mut history = History::open(path)?;
+    records.iter().try_for_each(|record| history.save(record))?;
+    let short = history.short_ids(&records.iter().map(|record| record.id).collect::<Vec<_>>())?;
+    let longer = |(short, record): (&String, &Record)| {
+        let id = record.id.to_string();
+        let usual = numbers::id_prefix(&id).to_owned();
+        if usual.len() > short.len() { usual } else { short.clone() }
+    };
+    Ok(short.iter().zip(records).map(longer).collect())
 }
 
 fn reading(arguments: &ImportArguments) -> Reading {
@@ -74,29 +83,37 @@ fn reading(arguments: &ImportArguments) -> Reading {
 }
 
 /// The record of what a file of another program tells, which is not kept.
-pub(super) fn foreign(path: &Path) -> anyhow::Result<Record> {
+pub(super) fn foreign(path: &Path, bytes: &[u8]) -> anyhow::Result<Record> {
     let reading = Reading { id: Uuid::now_v7(), tool: run::tool(), name: None, tags: BTreeMap::new(), target: None };
-    read(path, &reading, None)
+    of_bytes(&path.display().to_string(), bytes, reading, None)
 }
 
-fn read(path: &Path, reading: &Reading, columns: Option<&ColumnMap>) -> anyhow::Result<Record> {
+fn read(path: &Path, reading: Reading, columns: Option<&ColumnMap>) -> anyhow::Result<Record> {
     let name = path.to_str().with_context(|| format!("{} is not valid UTF-8", path.display()))?;
     let bytes = dialect::read_file(name, told::BYTES_MAX)
         .map_err(|error| anyhow::anyhow!("read {name}: {error}"))?
         .with_context(|| format!("there is no file {name}"))?;
+    of_bytes(name, &bytes, reading, columns)
+}
+
+fn of_bytes(name: &str, bytes: &[u8], reading: Reading, columns: Option<&ColumnMap>) -> anyhow::Result<Record> {
     if bytes.len() > told::BYTES_MAX {
         bail!("{name} is longer than {} MiB: cut out the part with the results", told::BYTES_MAX >> 20);
     }
-    let text = decoded(&bytes);
+    let text = decoded(bytes);
     let found = match columns {
         Some(columns) => told::rows(&text, columns).map_err(|problem| anyhow::anyhow!("{name}: {problem}"))?,
         None => told::find(&text),
     };
+    if found.len() > told::RESULTS_MAX {
+        bail!("{name} has more than {} results: split it", numbers::count(told::RESULTS_MAX as u64));
+    }
     if found.is_empty() {
-        bail!("{name} has no results that are known: see plimsoll import --help for those that are");
+        let hint = told::hint(&text).unwrap_or("see plimsoll import --help for those that are");
+        bail!("{name} has no results that are known: {hint}");
     }
     let import = Import { file: name.to_owned(), at: Timestamp::now(), text };
-    Ok(Record::of_import(reading.clone(), import, found))
+    Ok(Record::of_import(reading, import, found))
 }
 
 /// Text of UTF-8, or of UTF-16 with a mark, which a shell of Windows writes. What is neither is not lost.
@@ -111,87 +128,4 @@ fn decoded(bytes: &[u8]) -> String {
         [0xEF, 0xBB, 0xBF, rest @ ..] => String::from_utf8_lossy(rest).into_owned(),
         _ => String::from_utf8_lossy(bytes).into_owned(),
     }
-}
-
-/// What was found, in the order of the text, and what is to be said about it.
-fn answer(record: &Record, width: usize) -> String {
-    let told = || record.cells.iter().filter_map(|cell| Some((cell, cell.told.as_ref()?)));
-    let mut kinds: BTreeMap<Source, usize> = BTreeMap::new();
-    told().for_each(|(_, told)| *kinds.entry(told.source).or_default() += told.count());
-    let kinds = kinds.iter().map(|(source, count)| format!("{count} x {source}")).collect::<Vec<_>>();
-    let file = record.import.as_ref().map_or("", |import| &import.file);
-    let text = format!("{file}: {}\n\n", kinds.join(", "));
-    let rows: Vec<FoundRow> = told().map(|(cell, told)| row(cell, told)).collect();
-    // What holds for several results is said once.
-    let mut findings: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-    for (cell, told) in told() {
-        for finding in &cell.findings {
-            findings.entry(&finding.text).or_default().push(lines(told));
-        }
-    }
-    let note = |(sentence, places): (&str, Vec<String>)| {
-        let several = if places.len() > 1 { format!(" and {} more", places.len() - 1) } else { String::new() };
-        FoundNote { lines: format!("{}{several}", places[0]), sentence: sentence.to_owned() }
-    };
-    text + &found(&rows, &findings.into_iter().map(note).collect::<Vec<_>>(), width)
-}
-
-fn lines(told: &Told) -> String {
-    let (first, last) = told.lines;
-    if first == last { first.to_string() } else { format!("{first}-{last}") }
-}
-
-fn row(cell: &Cell, told: &Told) -> FoundRow {
-    FoundRow {
-        lines: lines(told),
-        kind: told.source.to_string(),
-        target: cell.target.clone(),
-        workload: cell.workload.clone(),
-        figures: figures(cell, told),
-    }
-}
-
-fn figures(cell: &Cell, told: &Told) -> String {
-    if let Measured::Figure(figure) = &told.measured {
-        let high = figure.high.map_or_else(String::new, |high| format!("-{high}"));
-        return format!("{}{high} {}", figure.low, figure.unit);
-    }
-    if let [first, .., last] = told.durations() {
-        let all = cell.figures(Operation::All).and_then(|figures| figures.latency_ns.mean);
-        let mean = all.map_or_else(String::new, |mean| format!(", {} on average", numbers::duration(mean as u64)));
-        let ends = [first, last].map(|duration| numbers::duration(duration.elapsed_ns));
-        return format!("{} runs, {} first and {} last{mean}", told.durations().len(), ends[0], ends[1]);
-    }
-    let is_shown = |operation: &Operation| *operation != Operation::All || !told.is_told_apart();
-    let parts = Operation::ALL.into_iter().filter(is_shown).filter_map(|operation| {
-        let word = match operation {
-            Operation::Read => "read ",
-            Operation::Write => "write ",
-            Operation::All if matches!(told.measured, Measured::Files(_)) => "both ",
-            Operation::Sync | Operation::All => "",
-        };
-        Some(format!("{word}{}", figures_of(told, &cell.figures(operation)?)))
-    });
-    let text = parts.collect::<Vec<_>>().join("; ");
-    match told.transfers().and_then(|transfers| transfers.elapsed_ns) {
-        Some(ns) => format!("{text}; in {}", numbers::duration(ns)),
-        None => text,
-    }
-}
-
-fn figures_of(told: &Told, figures: &Figures<'_>) -> String {
-    if let [one] = told.durations() {
-        return numbers::duration(one.elapsed_ns);
-    }
-    let rate =
-        figures.bytes_per_second.map(|rate| format!("{} {}", numbers::throughput(rate), numbers::THROUGHPUT_UNIT));
-    if matches!(told.measured, Measured::Files(_)) {
-        return rate.unwrap_or_default();
-    }
-    let parts = [
-        figures.iops.map(|iops| format!("{} IOPS", numbers::iops(iops))),
-        rate,
-        figures.latency_ns.mean.map(|ns| format!("{} on average", numbers::latency_in_text(ns))),
-    ];
-    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }

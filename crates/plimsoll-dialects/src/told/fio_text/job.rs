@@ -7,11 +7,12 @@ use plimsoll_record::{
 
 use super::{
     super::{
+        OTHER_SIZES,
         numbers::{bytes, bytes_of_fio_2, bytes_per_second, moment, nanoseconds_in, with_unit},
-        passage::{Passage, without_marks},
+        passage::{Passage, content, without_marks},
         result,
     },
-    FIO_2_UNITS, Loads, differs,
+    FIO_2_UNITS, Job, Loads, differs,
 };
 
 /// How far numbers may be off that are told with three digits.
@@ -19,12 +20,37 @@ const ROUNDING: f64 = 0.02;
 /// A job's report has fewer lines.
 const LINES_MAX: usize = 200;
 
+/// What a part of the report is of.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Read,
+    Write,
+    /// Reads and writes as one.
+    Mixed,
+    Trim,
+}
+
+/// What is told of one kind of operation.
+struct Part {
+    kind: Kind,
+    direction: Direction,
+    elapsed_ns: u64,
+}
+
+/// What stands below the line with a job's name.
+struct Body<'a> {
+    parts: Vec<Part>,
+    /// `total=1000,500,0,0`, in fio 2 `total=r=1000/w=500/d=0`.
+    counts: Option<&'a str>,
+    last: usize,
+    is_fio_2: bool,
+}
+
 /// Reads the report of a job that begins in a line; its last line.
-pub(super) fn find(passage: &Passage<'_>, first: usize, loads: &Loads<'_>) -> Option<(FoundResult, usize)> {
-    let line = passage.line(first);
+pub(super) fn find(passage: &Passage<'_>, first: usize, loads: &Loads<'_>) -> Option<(Job, usize)> {
+    let line = content(passage.line(first));
     let (name, rest) = line.split_once(": (groupid=")?;
-    let name = name.rsplit(['\t', ' ']).next().unwrap_or(name);
-    let (_, rest) = rest.split_once("jobs=")?;
+    let (group, rest) = rest.split_once(", jobs=")?;
     let (jobs, rest) = rest.split_once("): err=")?;
     let error: i64 = rest.trim_start().split([':', ' ', '(']).next()?.parse().ok()?;
     let mut transfers = Transfers { jobs: jobs.parse().ok().filter(|jobs| *jobs > 0), ..loads.of(name) };
@@ -32,60 +58,29 @@ pub(super) fn find(passage: &Passage<'_>, first: usize, loads: &Loads<'_>) -> Op
     if error != 0 {
         findings.push(mismatch(format!("the job ended with error {error}")));
     }
-    let mut current: Option<(bool, Direction)> = None;
-    let (mut last, mut issued, mut is_fio_2) = (first, None, false);
-    let mut index = first + 1;
-    while index < passage.lines.len() && index < first + LINES_MAX {
-        let line = passage.line(index);
-        let text = without_marks(line);
-        if line.contains(": (groupid=") || line.contains("Run status group") {
-            break;
-        }
-        if let Some((is_read, direction, elapsed_ns)) = totals(line) {
-            keep(&mut transfers, current.take());
-            transfers.elapsed_ns = transfers.elapsed_ns.max(Some(elapsed_ns));
-            is_fio_2 |= line.contains(" runt=");
-            current = Some((is_read, direction));
-            last = index;
-        } else if let Some((_, direction)) = &mut current {
-            if line.contains("clat percentiles (") || line.contains(" lat percentiles (") {
-                let from = index;
-                index = percentiles(passage, index, direction);
-                last = last.max(index);
-                if index == from {
-                    index += 1;
-                }
-                continue;
-            }
-            // Latencies of completions where they are, and whole ones where not, as fio's users read them.
-            let is_completion = line.contains("clat (");
-            let is_whole = line.contains(" lat (") && line.contains("avg=");
-            if is_completion || (is_whole && direction.latency_mean_ns.is_none()) {
-                latencies(line, direction);
-                last = index;
-            }
-        }
-        if text.starts_with("cpu ") || (text.starts_with("lat (") && !line.contains("avg=")) {
-            keep(&mut transfers, current.take());
-        }
-        if let Some((_, counts)) = line.split_once("issued ").filter(|(_, counts)| counts.contains("total=")) {
-            issued = counts.split_once("total=").map(|(_, counts)| counts);
-            last = index;
-        }
-        index += 1;
+    let Body { parts, counts, last, is_fio_2 } = body(passage, first);
+    let counts: Vec<Option<u64>> = counts.map_or_else(Vec::new, |counts| {
+        let counts = counts.split([',', ' ', '/']);
+        counts.map(|count| count.trim_start_matches(['r', 'w', '=']).parse().ok()).collect()
+    });
+    let count = |index: usize| counts.get(index).copied().flatten();
+    for Part { kind, mut direction, elapsed_ns } in parts {
+        let count = match kind {
+            Kind::Read => count(0),
+            Kind::Write => count(1),
+            Kind::Mixed => count(0).zip(count(1)).map(|(reads, writes)| reads.saturating_add(writes)),
+            Kind::Trim => continue,
+        };
+        transfers.elapsed_ns = transfers.elapsed_ns.max(Some(elapsed_ns));
+        let load = (transfers.block_size_bytes, elapsed_ns);
+        transfers.block_size_bytes = finish(&mut direction, count, load, &mut findings);
+        *(match kind {
+            Kind::Read => &mut transfers.read,
+            Kind::Write => &mut transfers.write,
+            Kind::Mixed | Kind::Trim => &mut transfers.total,
+        }) = Some(direction);
     }
-    keep(&mut transfers, current.take());
-    if let Some(counts) = issued {
-        // `total=1000,500,0,0`, in fio 2 `total=r=1000/w=500/d=0`.
-        let mut counts =
-            counts.split([',', ' ', '/']).map(|count| count.trim_start_matches(['r', 'w', '=']).parse::<u64>().ok());
-        for direction in [&mut transfers.read, &mut transfers.write] {
-            let count = counts.next().flatten();
-            let Some(direction) = direction else { continue };
-            finish(direction, count, (transfers.block_size_bytes, transfers.elapsed_ns), &mut findings);
-        }
-    }
-    if transfers.read.is_none() && transfers.write.is_none() {
+    if transfers.read.is_none() && transfers.write.is_none() && transfers.total.is_none() {
         return None;
     }
     findings.dedup();
@@ -100,21 +95,61 @@ pub(super) fn find(passage: &Passage<'_>, first: usize, loads: &Loads<'_>) -> Op
         findings.push(note("fio tells its time without a zone: it is taken for UTC"));
     }
     let found = result(passage, Source::FioText, first..=last, Measured::Transfers(Box::new(transfers)), findings);
-    Some((FoundResult { workload: Some(name.to_owned()), started, ..found }, last))
+    let process = rest.split_once("pid=").and_then(|(_, rest)| rest.split(':').next()).unwrap_or_default();
+    let job = Job {
+        group: group.parse().ok()?,
+        identity: format!("{name} {process}"),
+        found: FoundResult { workload: Some(name.to_owned()), started, ..found },
+    };
+    Some((job, last))
 }
 
-fn keep(transfers: &mut Transfers, direction: Option<(bool, Direction)>) {
-    match direction {
-        Some((true, direction)) => transfers.read = Some(direction),
-        Some((false, direction)) => transfers.write = Some(direction),
-        None => {}
+fn body<'a>(passage: &Passage<'a>, first: usize) -> Body<'a> {
+    let mut body = Body { parts: Vec::new(), counts: None, last: first, is_fio_2: false };
+    let mut current: Option<Part> = None;
+    let mut index = first + 1;
+    while index < passage.lines.len() && index < first + LINES_MAX {
+        let line = passage.line(index);
+        let text = without_marks(line);
+        if line.contains(": (groupid=") || line.contains("Run status group") {
+            break;
+        }
+        if let Some(part) = totals(line) {
+            body.parts.extend(current.replace(part));
+            body.is_fio_2 |= line.contains(" runt=");
+            body.last = index;
+        } else if let Some(Part { direction, .. }) = &mut current {
+            if line.contains("clat percentiles (") || line.contains(" lat percentiles (") {
+                let behind = percentiles(passage, index, direction);
+                body.last = body.last.max(behind - 1);
+                index = behind.max(index + 1);
+                continue;
+            }
+            // Latencies of completions where they are, and whole ones where not, as fio's users read them.
+            let is_completion = line.contains("clat (");
+            let is_whole = line.contains(" lat (") && line.contains("avg=");
+            if is_completion || (is_whole && direction.latency_mean_ns.is_none()) {
+                latencies(line, direction);
+                body.last = index;
+            }
+        }
+        if text.starts_with("cpu ") || (text.starts_with("lat (") && !line.contains("avg=")) {
+            body.parts.extend(current.take());
+        }
+        if let Some((_, counts)) = line.split_once("issued ").filter(|(_, counts)| counts.contains("total=")) {
+            body.counts = counts.split_once("total=").map(|(_, counts)| counts);
+            body.last = index;
+        }
+        index += 1;
     }
+    body.parts.extend(current);
+    body
 }
 
 /// What the line says that begins a direction: `  read: IOPS=1234, BW=4936KiB/s (5054kB/s)(48.2MiB/10001msec)`.
-fn totals(line: &str) -> Option<(bool, Direction, u64)> {
+fn totals(line: &str) -> Option<Part> {
     let Some((before, rest)) = line.split_once(": IOPS=") else { return totals_of_fio_2(line) };
-    let is_read = is_read(before)?;
+    let kind = kind(before)?;
     let (iops, rest) = rest.split_once(", BW=")?;
     let (value, unit, _) = with_unit(iops)?;
     let factor = match unit {
@@ -132,21 +167,23 @@ fn totals(line: &str) -> Option<(bool, Direction, u64)> {
         iops: Some(value * factor),
         ..Direction::default()
     };
-    Some((is_read, direction, elapsed_ms * 1_000_000))
+    Some(Part { kind, direction, elapsed_ns: elapsed_ms * 1_000_000 })
 }
 
-fn is_read(before: &str) -> Option<bool> {
+fn kind(before: &str) -> Option<Kind> {
     match before.trim_end().rsplit([' ', '\t']).next()? {
-        "read" => Some(true),
-        "write" => Some(false),
+        "read" => Some(Kind::Read),
+        "write" => Some(Kind::Write),
+        "mixed" => Some(Kind::Mixed),
+        "trim" => Some(Kind::Trim),
         _ => None,
     }
 }
 
 /// The same of fio 2: `  read : io=328445KB, bw=2423.6KB/s, iops=783 , runt=135550msec`.
-fn totals_of_fio_2(line: &str) -> Option<(bool, Direction, u64)> {
+fn totals_of_fio_2(line: &str) -> Option<Part> {
     let (before, rest) = line.split_once(": io=")?;
-    let is_read = is_read(before)?;
+    let kind = kind(before)?;
     let value = |name: &str| rest.split(',').find_map(|part| part.trim().strip_prefix(name));
     let elapsed_ms: u64 =
         value("runt=")?.trim().strip_suffix("msec")?.trim().parse().ok().filter(|ms| *ms < 1 << 40)?;
@@ -156,7 +193,7 @@ fn totals_of_fio_2(line: &str) -> Option<(bool, Direction, u64)> {
         iops: value("iops=")?.trim().parse().ok().filter(|iops: &f64| iops.is_finite()),
         ..Direction::default()
     };
-    Some((is_read, direction, elapsed_ms * 1_000_000))
+    Some(Part { kind, direction, elapsed_ns: elapsed_ms * 1_000_000 })
 }
 
 /// `    clat (usec): min=50, max=2000, avg=800.12, stdev=100.11`
@@ -217,24 +254,26 @@ fn percentiles(passage: &Passage<'_>, head: usize, direction: &mut Direction) ->
 }
 
 /// Operations are counted exactly, while sizes and rates are rounded: those that the count makes, unless they do not
-/// agree.
+/// agree. The size of blocks, if it is that of these operations.
 fn finish(
     direction: &mut Direction,
     count: Option<u64>,
-    (block, elapsed_ns): (Option<u64>, Option<u64>),
+    (block, elapsed_ns): (Option<u64>, u64),
     findings: &mut Vec<Finding>,
-) {
+) -> Option<u64> {
     direction.operations = count;
-    let Some(count) = count else { return };
-    if let (Some(made), Some(told)) = (block.and_then(|block| block.checked_mul(count)), direction.bytes) {
-        if differs(made as f64, told as f64, ROUNDING) {
-            findings.push(mismatch(format!("{count} operations of one size are {made} bytes, and {told} are told")));
-        } else {
-            direction.bytes = Some(made);
-        }
+    let made = block.zip(count).and_then(|(block, count)| block.checked_mul(count)).zip(direction.bytes);
+    let is_of_block = made.is_none_or(|(made, told)| !differs(made as f64, told as f64, ROUNDING));
+    match made {
+        Some((made, _)) if is_of_block => direction.bytes = Some(made),
+        Some(_) => findings.push(note(OTHER_SIZES)),
+        None => {}
     }
-    let Some(seconds) = elapsed_ns.map(|ns| ns as f64 / 1e9).filter(|seconds| *seconds > 0.0) else { return };
-    if let Some(told) = direction.iops {
+    let seconds = elapsed_ns as f64 / 1e9;
+    if seconds <= 0.0 {
+        return block.filter(|_| is_of_block);
+    }
+    if let (Some(told), Some(count)) = (direction.iops, count) {
         let made = count as f64 / seconds;
         if differs(made, told, ROUNDING) && (made - told).abs() > 1.0 {
             findings.push(mismatch(format!("{count} operations in {seconds} s are not {told} IOPS")));
@@ -242,9 +281,13 @@ fn finish(
             direction.iops = Some(made);
         }
     }
-    if let (Some(told), Some(bytes)) = (direction.bytes_per_second, direction.bytes)
-        && !differs(bytes as f64 / seconds, told, ROUNDING)
-    {
-        direction.bytes_per_second = Some(bytes as f64 / seconds);
+    if let (Some(told), Some(bytes)) = (direction.bytes_per_second, direction.bytes) {
+        let made = bytes as f64 / seconds;
+        if differs(made, told, ROUNDING) {
+            findings.push(mismatch(format!("{bytes} bytes in {seconds} s are not {told:.0} bytes per second")));
+        } else {
+            direction.bytes_per_second = Some(made);
+        }
     }
+    block.filter(|_| is_of_block)
 }

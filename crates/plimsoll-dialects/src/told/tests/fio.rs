@@ -81,7 +81,10 @@ fn a_group_that_is_not_the_sum_of_its_jobs_is_named() {
     let wrong = NORMAL.replace("total=2000,", "total=3000,");
     let said = texts(&find(&wrong)[0]).join("; ");
     assert!(said.contains("3000 operations in 2 s are not 1000 IOPS"), "{said}");
-    assert!(said.contains("24576000 bytes"), "{said}");
+    assert!(said.contains("not all of the size that is told of blocks"), "{said}");
+    let wrong = NORMAL.replace("BW=8000KiB/s", "BW=9000KiB/s");
+    let said = texts(&find(&wrong)[0]).join("; ");
+    assert!(said.contains("16384000 bytes in 2 s are not 9216000 bytes per second"), "{said}");
     let failed = NORMAL.replace("err= 0", "err= 5 (file:io_u.c:1, func=io_u, error=Input/output error)");
     assert!(texts(&find(&failed)[0]).contains(&"the job ended with error 5"));
 }

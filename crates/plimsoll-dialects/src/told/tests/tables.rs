@@ -91,7 +91,7 @@ fn a_table_is_read_by_what_its_columns_are() {
         assert!(close(write.latency_mean_ns, 250e3) && close(Some(write.percentiles[0].latency_ns), 1.5e6));
         assert_eq!(texts(result), [""; 0]);
         let wrong = rows(&text.replace("2560", "5120"), &map).unwrap();
-        assert!(texts(&wrong[0])[0].contains("5120 operations of 4096 bytes"), "{wrong:?}");
+        assert_eq!(texts(&wrong[0]), ["reads are of 2048 bytes on average, and blocks of 4096 are told"]);
     }
     // A table of Markdown is one too.
     let text = "| a | b |\n|---|--:|\n| x | 5 |\n";
@@ -121,6 +121,30 @@ fn a_table_that_cannot_be_read_says_where_and_what_to_do() {
     assert!(refused("iops").contains("names no column"));
     assert!(refused("iosp=a").contains("\"iosp\" is nothing that is read"));
     assert_eq!(refused("latency[MB]=a"), "\"MB\" is no unit of latency: write one as in [ms] or [us]");
+}
+
+#[test]
+fn separators_of_thousands_are_told_from_those_of_decimals() {
+    let of = |text: &str| {
+        let found = rows(text, &columns(&["iops=a", "latency[ms]=b"])).unwrap();
+        let total = |result: &FoundResult| transfers(result).total.clone().unwrap_or_default();
+        let each = found.iter().map(total).map(|of| (of.iops, of.latency_mean_ns.map(|ns| ns / 1e6)));
+        each.collect::<Vec<_>>()
+    };
+    let both = |iops, latency| (Some(iops), Some(latency));
+    // What is between commas has none of its own before decimals.
+    assert_eq!(of("a,b\n\"12,345\",1.5\n999,\"1,234.5\"\n"), [both(12_345.0, 1.5), both(999.0, 1234.5)]);
+    // One number that is clear tells of all.
+    assert_eq!(of("a;b\n12.345;1,5\n999;1.234,5\n"), [both(12_345.0, 1.5), both(999.0, 1234.5)]);
+    // A line without anything does not end a table, and text below it does.
+    assert_eq!(of("a;b\n1e3;2\nn/a;-\n\n5;3\nand so on\n6;3\n"), [both(1000.0, 2.0), (None, None), both(5.0, 3.0)]);
+    let refused = |words: &[&str]| rows("a,a,b\n1,2,3\n", &columns(words)).unwrap_err().to_string();
+    assert_eq!(refused(&["iops=a"]), "several columns are called \"a\": rename one");
+    assert_eq!(refused(&["iops=b", "iops=a"]), "iops is said of two columns: name one");
+    assert_eq!(rows("IOPS\n500\n", &columns(&["iops=IOPS"])).unwrap().len(), 1);
+    // A word of a name is no unit.
+    let said = rows("Server's latency,b\n5,1\n", &columns(&["latency=Server's latency"])).unwrap_err().to_string();
+    assert!(said.contains("does not say its unit"), "{said}");
 }
 
 proptest! {

@@ -1,9 +1,12 @@
 //! What matters of a load that another program told of.
 
-use plimsoll_record::told::{Measured, Told, Transfers};
+use plimsoll_record::{
+    numbers,
+    told::{Measured, Told, Transfers},
+};
 use plimsoll_workload::settings::ReadWrite;
 
-use super::{Aspect, pattern};
+use super::{Aspect, cache_mode, pattern};
 
 /// What is known, in the words that plans have for it.
 pub(super) fn aspects(told: &Told) -> Vec<(Aspect, String)> {
@@ -22,7 +25,9 @@ fn of_transfers(transfers: &Transfers) -> Vec<(Aspect, String)> {
         (Aspect::BlockSize, transfers.block_size().map(|size| size.to_string())),
         (Aspect::QueueDepth, transfers.queue_depth.map(number)),
         (Aspect::Jobs, transfers.jobs.map(number)),
-        (Aspect::Engine, transfers.engine.as_deref().map(|engine| engine.replace('_', "-"))),
+        (Aspect::WorkingSet, transfers.working_set_bytes.map(numbers::bytes)),
+        (Aspect::CacheMode, transfers.is_direct.map(|is_direct| cache_mode(!is_direct).to_owned())),
+        (Aspect::Engine, transfers.engine.clone()),
     ];
     known.into_iter().filter_map(|(aspect, text)| Some((aspect, text?))).collect()
 }
