@@ -5,6 +5,9 @@ use plimsoll_record::numbers;
 
 use crate::grid::{Column, Grid, Side};
 
+/// Targets of a run that are named one by one.
+const TARGETS_NAMED: usize = 6;
+
 /// A run in the list of runs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunRow<'a> {
@@ -31,11 +34,21 @@ impl RunRow<'_> {
         self.started.strftime(format).to_string()
     }
 
+    /// The first targets, and how many more there are.
+    fn target_names(&self) -> String {
+        match self.targets.split_at_checked(TARGETS_NAMED) {
+            Some((first, others)) if !others.is_empty() => {
+                format!("{} and {} more", first.join(", "), numbers::count(others.len() as u64))
+            }
+            _ => self.targets.join(", "),
+        }
+    }
+
     /// Name, targets and ending in one text.
     fn what(&self) -> String {
         let name = self.name.map_or_else(String::new, |name| format!("{name}: "));
         let ending = self.ending.map_or_else(String::new, |ending| format!(" ({ending})"));
-        format!("{name}{}{ending}", self.targets.join(", "))
+        format!("{name}{}{ending}", self.target_names())
     }
 }
 
@@ -60,7 +73,7 @@ pub fn runs(rows: &[RunRow<'_>], width: usize) -> String {
     };
     let mut whole = vec![id(), started("%Y-%m-%d %H:%M")];
     whole.push(Column::new("name", Side::Left, 0, text(|row| row.name.unwrap_or_default().to_owned())));
-    whole.push(Column::new("targets", Side::Left, 0, text(|row| row.targets.join(", "))));
+    whole.push(Column::new("targets", Side::Left, 0, text(|row| row.target_names())));
     whole.extend(rates());
     if rows.iter().any(|row| row.ending.is_some()) {
         whole.push(Column::new("ended", Side::Left, 0, text(|row| row.ending.unwrap_or_default().to_owned())));
@@ -133,5 +146,14 @@ mod tests {
             assert!(width < 60 || text.contains("10-08 11:30"), "{text}");
             assert!(text.lines().count() < 14, "{text}");
         }
+    }
+
+    #[test]
+    fn many_targets_are_counted() {
+        let targets: Vec<String> = (0..10).map(|number| format!("t{number}")).collect();
+        let text = runs(&[row("", &targets, None)], 120);
+        assert!(text.contains("t0, t1, t2, t3, t4, t5 and 4 more"), "{text}");
+        let text = runs(&[row("", &targets[..6], None)], 120);
+        assert!(text.contains("t4, t5 "), "{text}");
     }
 }
