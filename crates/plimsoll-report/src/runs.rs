@@ -34,21 +34,21 @@ impl RunRow<'_> {
         self.started.strftime(format).to_string()
     }
 
-    /// The first targets, and how many more there are.
-    fn target_names(&self) -> String {
-        match self.targets.split_at_checked(TARGETS_NAMED) {
-            Some((first, others)) if !others.is_empty() => {
-                format!("{} and {} more", first.join(", "), numbers::count(others.len() as u64))
-            }
-            _ => self.targets.join(", "),
-        }
-    }
-
     /// Name, targets and ending in one text.
     fn what(&self) -> String {
         let name = self.name.map_or_else(String::new, |name| format!("{name}: "));
         let ending = self.ending.map_or_else(String::new, |ending| format!(" ({ending})"));
-        format!("{name}{}{ending}", self.target_names())
+        format!("{name}{}{ending}", target_names(self.targets))
+    }
+}
+
+/// The first targets, and how many more there are.
+fn target_names(targets: &[String]) -> String {
+    match targets.split_at_checked(TARGETS_NAMED) {
+        Some((first, others)) if !others.is_empty() => {
+            format!("{} and {} more", first.join(", "), numbers::count(others.len() as u64))
+        }
+        _ => targets.join(", "),
     }
 }
 
@@ -73,7 +73,7 @@ pub fn runs(rows: &[RunRow<'_>], width: usize) -> String {
     };
     let mut whole = vec![id(), started("%Y-%m-%d %H:%M")];
     whole.push(Column::new("name", Side::Left, 0, text(|row| row.name.unwrap_or_default().to_owned())));
-    whole.push(Column::new("targets", Side::Left, 0, text(|row| row.target_names())));
+    whole.push(Column::new("targets", Side::Left, 0, text(|row| target_names(row.targets))));
     whole.extend(rates());
     if rows.iter().any(|row| row.ending.is_some()) {
         whole.push(Column::new("ended", Side::Left, 0, text(|row| row.ending.unwrap_or_default().to_owned())));
