@@ -7,7 +7,7 @@ use std::{borrow::Cow, collections::BTreeMap, fmt};
 use plimsoll_measure::latency::operations_needed;
 use serde::{Deserialize, Serialize};
 
-pub use self::import::{FoundResult, Reading, mismatch, note};
+pub use self::import::{FoundResult, Reading, doubt, mismatch, note};
 use crate::{
     figures::{Figures, Operation},
     results::{LatencySummary, PERCENTILES},

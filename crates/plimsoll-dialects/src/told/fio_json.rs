@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use jiff::Timestamp;
 use plimsoll_record::{
     results::Finding,
-    told::{Direction, FoundResult, Measured, Percentile, Source, Transfers, mismatch, note},
+    told::{Direction, FoundResult, Measured, Percentile, Source, Transfers, doubt, mismatch, note},
 };
 use serde_json::Value;
 
@@ -174,7 +174,7 @@ fn job_result(
         block = None;
     }
     if let Some(error) = job["error"].as_i64().filter(|error| *error != 0) {
-        findings.push(mismatch(format!("the job ended with error {error}")));
+        findings.push(doubt(format!("the job ended with error {error}")));
     }
     let runtimes = ["read", "write", "mixed"].map(|name| job[name]["runtime"].as_u64());
     let elapsed_ms = runtimes.into_iter().flatten().max();

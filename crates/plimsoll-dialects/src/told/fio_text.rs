@@ -4,8 +4,8 @@
 use std::{collections::HashMap, ops::Range};
 
 use plimsoll_record::{
-    results::Finding,
-    told::{Direction, FoundResult, Measured, Source, Transfers, mismatch, note},
+    results::{Finding, Severity},
+    told::{Direction, FoundResult, Measured, Source, Transfers, doubt, mismatch, note},
 };
 
 use super::{
@@ -121,7 +121,7 @@ fn check(jobs: &mut [FoundResult], statuses: [Option<&Status>; 2]) {
             let text = format!("the jobs' {sum:.0} bytes are not the {:.0} of their group", status.bytes);
             jobs.iter_mut().for_each(|job| job.findings.push(mismatch(text.clone())));
         }
-        let different = status.findings.iter().filter(|finding| finding.code == "told-mismatch");
+        let different = status.findings.iter().filter(|finding| finding.severity == Severity::Warning);
         let different: Vec<Finding> = different.cloned().collect();
         jobs.iter_mut().for_each(|job| job.findings.extend(different.clone()));
     }
@@ -157,7 +157,7 @@ fn status(line: &str) -> Option<Status> {
         findings.push(mismatch(format!("io={amount_text} in {seconds} s is not bw={rate_text}")));
     }
     if longest - shortest.min(longest) > longest / 100 {
-        findings.push(mismatch(DIFFERENT_TIMES));
+        findings.push(doubt(DIFFERENT_TIMES));
     }
     Some(Status { is_read, bytes: amount, bytes_per_second: rate, elapsed_ns: longest * 1_000_000, findings })
 }
@@ -182,7 +182,7 @@ fn status_of_fio_2(line: &str) -> Option<Status> {
         findings.push(mismatch(format!("io={amount_text} in {seconds} s is not aggrb={rate_text}/s")));
     }
     if longest - shortest.min(longest) > longest / 100 {
-        findings.push(mismatch(DIFFERENT_TIMES));
+        findings.push(doubt(DIFFERENT_TIMES));
     }
     Some(Status { is_read, bytes, bytes_per_second, elapsed_ns: longest * 1_000_000, findings })
 }

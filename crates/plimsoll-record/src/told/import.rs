@@ -41,6 +41,11 @@ pub fn mismatch(text: impl Into<String>) -> Finding {
     finding("told-mismatch", Severity::Warning, text)
 }
 
+/// Why what is told may not mean what it seems to.
+pub fn doubt(text: impl Into<String>) -> Finding {
+    finding("told-doubt", Severity::Warning, text)
+}
+
 /// What readers have to know of what is told.
 pub fn note(text: impl Into<String>) -> Finding {
     finding("told-note", Severity::Info, text)

@@ -2,7 +2,7 @@
 
 use plimsoll_record::{
     results::Finding,
-    told::{Direction, FoundResult, Measured, Percentile, Source, Transfers, mismatch, note},
+    told::{Direction, FoundResult, Measured, Percentile, Source, Transfers, doubt, mismatch, note},
 };
 
 use super::{
@@ -56,7 +56,7 @@ pub(super) fn find(passage: &Passage<'_>, first: usize, loads: &Loads<'_>) -> Op
     let mut transfers = Transfers { jobs: jobs.parse().ok().filter(|jobs| *jobs > 0), ..loads.of(name) };
     let mut findings = Vec::new();
     if error != 0 {
-        findings.push(mismatch(format!("the job ended with error {error}")));
+        findings.push(doubt(format!("the job ended with error {error}")));
     }
     let Body { parts, counts, last, is_fio_2 } = body(passage, first);
     let counts: Vec<Option<u64>> = counts.map_or_else(Vec::new, |counts| {
