@@ -22,7 +22,7 @@ use crate::{
     limit::CellLimit,
     results::{
         self, CpuCost, DeviceActivity, DirectionResult, ErrorCount, Finding, Interval, JobResult, OpenLoopResult,
-        SlotSummary, VerificationResult,
+        SlotRate, SlotSummary, VerificationResult,
     },
     told::{Import, Told},
 };
@@ -301,6 +301,26 @@ impl Record {
     /// The time in which the run was interrupted.
     pub fn paused_ns(&self) -> u64 {
         self.resumed.iter().fold(0, |sum: u64, resumption| sum.saturating_add(resumption.paused_ns))
+    }
+
+    /// The same with the numbers of whole slots, where a cell's are those of a stretch that its verdict speaks of:
+    /// other programs tell of all that they measured. Latencies are those of whole slots anyway.
+    pub fn of_whole_slots(&self) -> Self {
+        let mut record = self.clone();
+        for cell in &mut record.cells {
+            let counted = || cell.slots.iter().filter(|slot| slot.counted);
+            let elapsed_ns = counted().map(|slot| slot.elapsed_ns).sum();
+            let all = |of: fn(&SlotSummary) -> &Option<SlotRate>| {
+                let rates = counted().filter_map(|slot| of(slot).as_ref());
+                rates.fold((0, 0), |sum, rate| (sum.0 + rate.operations, sum.1 + rate.bytes))
+            };
+            let sums = [all(|slot| &slot.read), all(|slot| &slot.write), all(|slot| &slot.sync)];
+            for (result, (operations, bytes)) in [&mut cell.read, &mut cell.write, &mut cell.sync].into_iter().zip(sums)
+            {
+                *result = result.take().map(|result| result.of_all(operations, bytes, elapsed_ns));
+            }
+        }
+        record
     }
 
     /// Whether any operation failed or any block was wrong.

@@ -124,6 +124,16 @@ impl DirectionResult {
         }
     }
 
+    /// The same latencies of another number of operations, in another time; the same when no time is known.
+    pub(crate) fn of_all(self, operations: u64, bytes: u64, elapsed_ns: u64) -> Self {
+        if elapsed_ns == 0 || elapsed_ns == self.elapsed_ns {
+            return self;
+        }
+        let seconds = elapsed_ns as f64 / 1e9;
+        let (iops, bytes_per_second) = (operations as f64 / seconds, bytes as f64 / seconds);
+        Self { operations, bytes, elapsed_ns, iops, bytes_per_second, ..self }
+    }
+
     /// How far a percentile may be off, by its name in `latency_ns`; `None` when that is not known.
     pub fn latency_interval(&self, percentile: &str) -> Option<&LatencyInterval> {
         self.latency_intervals.iter().find(|interval| interval.percentile == percentile)

@@ -205,3 +205,28 @@ fn an_open_loop_exposes_nothing_because_it_hides_nothing() {
     builder.apply(&RunEvent::SlotFinished(Box::new(slot(0, latencies(64)))));
     assert_eq!(builder.finish().cells[0].exposed, []);
 }
+
+#[test]
+fn what_other_programs_tell_is_about_whole_slots() {
+    let mut builder = builder(&[workload(ReadWrite::RandRead)], 1);
+    let second = |index: u64| crate::results::Interval {
+        t_ns: index * SECOND_NS,
+        length_ns: SECOND_NS,
+        measured: true,
+        read_operations: 1000,
+        read_bytes: 1000 * 4096,
+        ..Default::default()
+    };
+    let slot = slot(0, latencies(0));
+    (0..4).for_each(|index| builder.apply(&RunEvent::Interval { cell: 0, interval: second(index) }));
+    builder.apply(&RunEvent::SlotFinished(Box::new(slot)));
+    judged(&mut builder, Some(Window { from_ns: SECOND_NS, to_ns: 4 * SECOND_NS }));
+    let record = builder.finish();
+    let numbers = |record: &Record| {
+        let read = record.cells[0].read.clone().unwrap();
+        (read.operations, read.bytes, read.elapsed_ns, read.iops)
+    };
+    assert_eq!(numbers(&record), (3000, 3000 * 4096, 3 * SECOND_NS, 1000.0));
+    assert_eq!(numbers(&record.of_whole_slots()), (4000, 4000 * 4096, 4 * SECOND_NS, 1000.0));
+    assert_eq!(record.of_whole_slots().of_whole_slots(), record.of_whole_slots());
+}

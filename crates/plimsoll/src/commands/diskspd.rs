@@ -124,7 +124,7 @@ fn execute(mut asked: Asked, command_line: &str, fresh_seed: u32, printer: Print
     let answer = if switches.is_json {
         serde_json::to_string_pretty(&record)? + "\n"
     } else {
-        let (profile, cells) = (&asked.profile, lowered.cells.as_slice());
+        let (profile, cells, record) = (&asked.profile, lowered.cells.as_slice(), record.of_whole_slots());
         Reported { profile, command_line, record: &record, cells, notes: &notes, is_kept: saved != Saved::Nowhere }
             .text()
     };

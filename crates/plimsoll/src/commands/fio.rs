@@ -129,7 +129,8 @@ fn tell_and_do(telling: Telling<'_>, printer: Printer) -> anyhow::Result<Exit> {
     let done = execute(telling.jobs, telling.lowered, printer, &mut watching);
     let (idle_percents, lost) = (watching.idle_percents, watching.lost);
     let exit = match done {
-        Ok(Some((mut record, is_kept))) => {
+        Ok(Some((record, is_kept))) => {
+            let mut record = record.of_whole_slots();
             if !is_kept && !telling.jobs.switches.is_without_history {
                 record.warnings.push("this record is not in the history, which cannot be written".to_owned());
             }
