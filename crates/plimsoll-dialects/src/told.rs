@@ -84,6 +84,12 @@ fn drop_what_was_told_before(found: &mut Vec<FoundResult>) {
     found.retain(|result| identity(result, Source::FioText).is_none_or(|identity| !in_json.contains(&identity)));
 }
 
+/// What all of several have; nothing where they differ, or one does not say.
+fn agreed<T: PartialEq>(mut values: impl Iterator<Item = Option<T>>) -> Option<T> {
+    let first = values.next()??;
+    values.all(|value| value.as_ref() == Some(&first)).then_some(first)
+}
+
 /// A result in these lines, from 0.
 fn result(
     passage: &Passage<'_>,

@@ -89,7 +89,7 @@ impl BlockSizes {
 }
 
 /// The greatest one (Euclid); of 0 and a number that number.
-pub(crate) const fn common_divisor(mut one: u32, mut other: u32) -> u32 {
+pub const fn common_divisor(mut one: u32, mut other: u32) -> u32 {
     while other > 0 {
         (one, other) = (other, one % other);
     }

@@ -1,7 +1,7 @@
 //! One access specification.
 
 use plimsoll_workload::{
-    block_sizes::{BlockSizes, WeightedBlockSize},
+    block_sizes::{BlockSizes, WeightedBlockSize, common_divisor},
     settings::ReadWrite,
     sweep::Sweep,
     units::{Percent, Span},
@@ -128,20 +128,13 @@ fn sizes(lines: &[&Line], weight: fn(&Line) -> u32) -> Option<BlockSizes> {
             None => parts.push(WeightedBlockSize { bytes: line.bytes, weight: weight(line) }),
         }
     }
-    let common = parts.iter().fold(0, |common, part| greatest_common_divisor(common, part.weight));
+    let common = parts.iter().fold(0, |common, part| common_divisor(common, part.weight));
     parts.iter_mut().for_each(|part| part.weight /= common.max(1));
     match parts.as_slice() {
         [] => None,
         [one] => Some(BlockSizes::One(one.bytes)),
         _ => Some(BlockSizes::Split(parts)),
     }
-}
-
-const fn greatest_common_divisor(mut one: u32, mut other: u32) -> u32 {
-    while other > 0 {
-        (one, other) = (other, one % other);
-    }
-    one
 }
 
 fn read_line(reader: &Reader<'_>, index: usize) -> Option<Line> {

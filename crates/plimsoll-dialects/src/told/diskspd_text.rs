@@ -11,7 +11,7 @@ use plimsoll_record::{
 use plimsoll_workload::settings::ReadWrite;
 
 use super::{
-    RESULTS_MAX,
+    RESULTS_MAX, agreed,
     numbers::{bytes, moment, number},
     passage::{Passage, content},
     result,
@@ -83,16 +83,10 @@ fn report(passage: &Passage<'_>, group: Vec<Table>, asked: &Asked<'_>) -> FoundR
     let (first, mut last) = (group[0].first, group[group.len() - 1].last);
     let (mut transfers, paths) = asked.load();
     let mut findings = Vec::new();
-    let told = transfers.elapsed_ns.map(|ns| ns as f64 / 1e9);
     for table in group {
         transfers.jobs = transfers.jobs.or(Some(table.direction.threads.len() as u64));
         if let (None, Some(seconds)) = (transfers.elapsed_ns, table.seconds) {
             transfers.elapsed_ns = Some((seconds * 1e9).round() as u64);
-        }
-        if let (Some(told), Some(seconds)) = (told, table.seconds)
-            && is_other_time(told, seconds, &table.direction)
-        {
-            findings.push(mismatch(format!("its operations and IOPS make {seconds:.2} s, and {told} s are told")));
         }
         findings.extend(table.findings);
         *(match table.section {
@@ -114,12 +108,6 @@ fn report(passage: &Passage<'_>, group: Vec<Table>, asked: &Asked<'_>) -> FoundR
     // A heading says more of a disk than the name of a file, which is the same one on all of them.
     let target = several(&paths).filter(|_| found.heading.is_none());
     FoundResult { target, started: asked.started, ..found }
-}
-
-/// Whether the time that operations and their rate make is another one than was told: rates have two decimals.
-fn is_other_time(told: f64, made: f64, direction: &Direction) -> bool {
-    let rounding = 0.005 / direction.iops.unwrap_or(1.0).max(0.005);
-    (told / made - 1.0).abs() > 0.01 + rounding
 }
 
 /// The table whose title is this line.
@@ -243,13 +231,13 @@ impl<'a> Asked<'a> {
     /// What all targets of the time span have, and their paths.
     fn load(&self) -> (Transfers, BTreeSet<&'a str>) {
         let targets = self.spans.get(self.span).map(Vec::as_slice).unwrap_or_default();
-        let read_percent = agreed(targets, |target| target.read_percent);
-        let is_random = agreed(targets, |target| target.is_random);
+        let read_percent = agreed(targets.iter().map(|target| target.read_percent));
+        let is_random = agreed(targets.iter().map(|target| target.is_random));
         let transfers = Transfers {
             pattern: read_percent.zip(is_random).map(|(reads, random)| ReadWrite::of(reads, random).to_string()),
             read_percent,
-            block_size_bytes: agreed(targets, |target| target.block_size_bytes),
-            queue_depth: agreed(targets, |target| target.queue_depth),
+            block_size_bytes: agreed(targets.iter().map(|target| target.block_size_bytes)),
+            queue_depth: agreed(targets.iter().map(|target| target.queue_depth)),
             jobs: self.threads,
             elapsed_ns: self.elapsed_ns,
             ..Transfers::default()
@@ -280,13 +268,6 @@ impl Target<'_> {
             self.read_percent = reads(kind);
         }
     }
-}
-
-/// What all have; nothing where they differ.
-fn agreed<'a, T: PartialEq>(targets: &[Target<'a>], of: fn(&Target<'a>) -> Option<T>) -> Option<T> {
-    let mut values = targets.iter().map(of);
-    let first = values.next()??;
-    values.all(|value| value.as_ref() == Some(&first)).then_some(first)
 }
 
 /// Share of reads in `mix test (read/write ratio: 70/30)`.

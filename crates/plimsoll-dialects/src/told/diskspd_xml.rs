@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, ops::RangeInclusive};
 use plimsoll_record::told::{Direction, FoundResult, Measured, Percentile, Source, Transfers, mismatch};
 use plimsoll_workload::settings::ReadWrite;
 
-use super::{RESULTS_MAX, diskspd_text::several, numbers::moment, passage::Passage, result};
+use super::{RESULTS_MAX, agreed, diskspd_text::several, numbers::moment, passage::Passage, result};
 use crate::xml_tree::{self, Element};
 
 pub(super) fn find(passage: &Passage<'_>) -> Vec<FoundResult> {
@@ -72,10 +72,10 @@ fn span_result(
     let access = |target: &Element| ReadWrite::of(reads(target), target.child("Random").is_some());
     let direction = |name: &str| direction(&threads, latency, name, seconds);
     let measured = Measured::Transfers(Box::new(Transfers {
-        pattern: agreed(&asked, |target| Some(access(target).to_string())),
-        read_percent: agreed(&asked, |target| Some(reads(target))),
-        block_size_bytes: agreed(&asked, |target| number(target, "BlockSize")),
-        queue_depth: agreed(&asked, |target| number(target, "RequestCount")),
+        pattern: agreed(asked.iter().map(|target| Some(access(target).to_string()))),
+        read_percent: agreed(asked.iter().map(|target| Some(reads(target)))),
+        block_size_bytes: agreed(asked.iter().map(|target| number(target, "BlockSize"))),
+        queue_depth: agreed(asked.iter().map(|target| number(target, "RequestCount"))),
         jobs: number(span, "ThreadCount"),
         elapsed_ns: Some((seconds * 1e9).round() as u64),
         read: direction("Read"),
@@ -88,13 +88,6 @@ fn span_result(
     let found = result(passage, Source::DiskspdXml, lines, measured, findings);
     let started = run_time.and_then(|time| moment(time, "%Y/%m/%d %H:%M:%S"));
     Some(FoundResult { target: several(&paths), started, ..found })
-}
-
-/// What all targets have; nothing where they differ.
-fn agreed<T: PartialEq>(targets: &[&Element], of: impl Fn(&Element) -> Option<T>) -> Option<T> {
-    let mut values = targets.iter().map(|target| of(target));
-    let first = values.next()??;
-    values.all(|value| value.as_ref() == Some(&first)).then_some(first)
 }
 
 /// A direction, or both for the name of the total.

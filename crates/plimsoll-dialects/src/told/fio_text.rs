@@ -10,7 +10,7 @@ use plimsoll_record::{
 
 use super::{
     RESULTS_MAX, clones,
-    numbers::{bytes, bytes_of_fio_2, bytes_per_second, rounding},
+    numbers::{bytes, bytes_of_fio_2, bytes_per_second, differs, rounding},
     passage::{Passage, content},
     result,
 };
@@ -185,10 +185,6 @@ fn status_of_fio_2(line: &str) -> Option<Status> {
         findings.push(doubt(DIFFERENT_TIMES));
     }
     Some(Status { is_read, bytes, bytes_per_second, elapsed_ns: longest * 1_000_000, findings })
-}
-
-fn differs(one: f64, other: f64, tolerance: f64) -> bool {
-    (one - other).abs() > tolerance * one.abs().max(other.abs())
 }
 
 fn after<'a>(line: &'a str, name: &str) -> Option<&'a str> {

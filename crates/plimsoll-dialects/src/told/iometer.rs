@@ -10,7 +10,12 @@ use plimsoll_record::{
 };
 use plimsoll_workload::settings::ReadWrite;
 
-use super::{RESULTS_MAX, numbers::moment, passage::Passage, result};
+use super::{
+    RESULTS_MAX,
+    numbers::{differs, moment},
+    passage::Passage,
+    result,
+};
 
 const MIB: f64 = 1_048_576.0;
 /// The column of the name of a specification.
@@ -173,7 +178,7 @@ fn direction(table: &Table<'_>, row: &[&str], word: &str, findings: &mut Vec<Fin
     let made = made.map(|(bytes, operations)| bytes as f64 / operations as f64 * iops);
     let old = || {
         let (rate, made) = (number(format!("{word} MBps"))?, made?);
-        let unit = [("MiB/s", MIB), ("MB/s", 1e6)].into_iter().find(|(_, unit)| !is_off(rate * unit, made));
+        let unit = [("MiB/s", MIB), ("MB/s", 1e6)].into_iter().find(|(_, unit)| !differs(rate * unit, made, ROUNDING));
         findings.push(match unit {
             Some((unit, _)) => note(format!("MBps are {unit}, by the bytes that were counted")),
             None => mismatch("MBps are not the bytes that were counted in the time that operations took"),
@@ -193,10 +198,6 @@ fn direction(table: &Table<'_>, row: &[&str], word: &str, findings: &mut Vec<Fin
     })
 }
 
-fn is_off(one: f64, other: f64) -> bool {
-    (one - other).abs() > ROUNDING * one.abs().max(other.abs())
-}
-
 /// Adds up what is told twice: of workers and in total, of both directions and of each.
 fn check(
     table: &Table<'_>,
@@ -205,11 +206,11 @@ fn check(
     findings: &mut Vec<Finding>,
 ) {
     let iops: f64 = directions.iter().filter_map(|of| of.as_ref()?.iops).sum();
-    if table.number(row, "IOps").is_some_and(|told| is_off(told, iops)) {
+    if table.number(row, "IOps").is_some_and(|told| differs(told, iops, ROUNDING)) {
         findings.push(mismatch("reads and writes together are not IOps"));
     }
     if let Some(sum) = workers
-        && table.number(row, "IOps").is_some_and(|told| is_off(told, sum))
+        && table.number(row, "IOps").is_some_and(|told| differs(told, sum, ROUNDING))
     {
         findings.push(mismatch(format!("the workers' {sum:.1} IOps are not those of all")));
     }

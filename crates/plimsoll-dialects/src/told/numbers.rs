@@ -41,6 +41,11 @@ pub(super) fn with_unit(text: &str) -> Option<(f64, &str, &str)> {
     Some((value, &rest[..length], &rest[length..]))
 }
 
+/// Whether two numbers are further apart than a share of the larger one.
+pub(super) fn differs(one: f64, other: f64, tolerance: f64) -> bool {
+    (one - other).abs() > tolerance * one.abs().max(other.abs())
+}
+
 /// Half of the last digit that is told, as a share.
 pub(super) fn rounding(text: &str) -> f64 {
     let digits: String =

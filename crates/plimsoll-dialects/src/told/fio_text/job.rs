@@ -8,11 +8,11 @@ use plimsoll_record::{
 use super::{
     super::{
         OTHER_SIZES,
-        numbers::{bytes, bytes_of_fio_2, bytes_per_second, moment, nanoseconds_in, with_unit},
+        numbers::{bytes, bytes_of_fio_2, bytes_per_second, differs, moment, nanoseconds_in, with_unit},
         passage::{Passage, content, without_marks},
         result,
     },
-    FIO_2_UNITS, Job, Loads, differs,
+    FIO_2_UNITS, Job, Loads,
 };
 
 /// How far numbers may be off that are told with three digits.

@@ -140,10 +140,6 @@ fn numbers_that_are_none_are_not_told() {
         read.percentiles.iter().all(|of| of.latency_ns.is_finite() && of.percent < 99.0 || of.percent > 99.5),
         "{read:?}"
     );
-    let found = find(&DISKSPD.replace("    1.000 |", "1e999 |"));
-    assert!(
-        found.iter().all(|result| transfers(result).total.as_ref().unwrap().latency_mean_ns.is_none_or(f64::is_finite))
-    );
 }
 
 #[test]
