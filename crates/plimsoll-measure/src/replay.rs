@@ -53,7 +53,7 @@ pub fn replay(trace: &[f64], plan: &ReplayPlan) -> Answer {
         // The last second of a trace may be cut short.
         time_max_ns: Some((trace.len() as u64).saturating_sub(1) * SECOND_NS),
         bookend_ns: plan.bookend_ns,
-        allowances: vec![plan.allowances.clone()],
+        allowances: vec![plan.allowances.clone(); plan.cells],
     });
     let mut now_ns = 0;
     loop {

@@ -49,7 +49,6 @@ impl RecordBuilder {
         let in_one_piece = |cell| KeptSlots::new(judgement::is_in_one_piece(&plan, cell));
         let sums =
             (0..plan.cells.len()).map(|cell| CellSums { slots: in_one_piece(cell), ..CellSums::default() }).collect();
-        let limit = plan.limit.as_ref().map(CellLimit::given);
         let record = Record {
             schema: SCHEMA.to_owned(),
             id,
@@ -65,7 +64,7 @@ impl RecordBuilder {
             environment,
             layouts: Vec::new(),
             import: None,
-            cells: plan.cells.into_iter().map(|cell| Cell { limit: limit.clone(), ..planned(cell) }).collect(),
+            cells: plan.cells.into_iter().map(planned).collect(),
             warnings: Vec::new(),
         };
         Self { record, sums }
@@ -212,8 +211,9 @@ fn count(cell: &mut Cell, sums: &mut CellSums, slot: &SlotResult) {
 }
 
 fn planned(plan: CellPlan) -> Cell {
-    let CellPlan { target, workload, stopping, phase, blocks } = plan;
-    Cell { plan: Some(blocks), phase, ..empty_cell(target, workload, stopping) }
+    let CellPlan { target, workload, stopping, phase, expected, blocks } = plan;
+    let limit = expected.map(|expected| CellLimit::of(&expected, blocks.operation_bytes()));
+    Cell { plan: Some(blocks), phase, limit, ..empty_cell(target, workload, stopping) }
 }
 
 /// A cell without any numbers.

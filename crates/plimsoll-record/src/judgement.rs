@@ -13,7 +13,7 @@ use plimsoll_measure::{
 use plimsoll_workload::{
     certainty::StoppingRule,
     limit::{Limit, RateLimit},
-    plan::Plan,
+    plan::{CellPlan, Plan},
     settings::Effort,
 };
 use serde::{Deserialize, Serialize};
@@ -114,8 +114,14 @@ pub const fn effort(effort: Effort) -> effort::Effort {
     }
 }
 
-/// The burst allowances of a limit; none where no bucket is known.
-pub fn allowances(limit: &Limit) -> Vec<Allowance> {
+/// The burst allowances of what a cell is expected to get, in operations of its kind; none where no bucket is known.
+pub fn allowances(cell: &CellPlan) -> Vec<Allowance> {
+    let limit = cell.expected.as_ref().map(|expected| expected.limit.for_operations_of(cell.blocks.operation_bytes()));
+    limit.as_ref().map(allowances_of).unwrap_or_default()
+}
+
+/// The burst allowances of a limit.
+pub fn allowances_of(limit: &Limit) -> Vec<Allowance> {
     let of = |unit: Unit, limit| {
         let RateLimit { sustained, burst, bucket } = limit?;
         Some(Allowance { unit, sustained, burst, bucket: bucket? })
@@ -221,7 +227,7 @@ mod tests {
     fn only_a_limit_with_a_bucket_is_an_allowance() {
         let units = |text: &str| -> Vec<_> {
             let limit = text.parse().unwrap_or_else(|error| panic!("{error}"));
-            allowances(&limit).iter().map(|allowance| (allowance.unit, allowance.bucket as u64)).collect()
+            allowances_of(&limit).iter().map(|allowance| (allowance.unit, allowance.bucket as u64)).collect()
         };
         assert_eq!(units("iops=300"), []);
         assert_eq!(units("iops=300,burst-iops=3k,bucket=5.4M,bandwidth=1GB"), [(Unit::Operations, 5_400_000)]);

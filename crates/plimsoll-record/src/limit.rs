@@ -1,13 +1,10 @@
 //! What the storage of a cell is said to deliver, beside what it did.
 
 use plimsoll_measure::verdict::Verdict;
-use plimsoll_workload::limit::Limit;
+use plimsoll_workload::limit::{Expected, Part};
 use serde::{Deserialize, Serialize};
 
 use crate::record::Cell;
-
-/// The source of a limit that somebody typed.
-pub const GIVEN: &str = "given";
 
 /// A steady rate hits a limit from this share of it on.
 const HIT_FROM: f64 = 0.97;
@@ -34,7 +31,13 @@ pub struct CellLimit {
     /// Bytes above the lasting rate that the allowance holds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bucket_bytes: Option<f64>,
-    /// Where that is said: `given` by whoever asked for the run, or the name of a catalog.
+    /// Which part of the way binds operations in the long run.
+    #[serde(default)]
+    pub operations_by: Part,
+    /// Which part binds bytes in the long run.
+    #[serde(default)]
+    pub bytes_by: Part,
+    /// Where that is said: `given` by whoever asked for the run, or the parts that a catalog knows.
     pub source: String,
     /// Which limit decided the rate.
     pub hit: Hit,
@@ -69,6 +72,8 @@ pub struct Bound {
     pub rate: f64,
     /// What is said to be possible.
     pub limit: f64,
+    /// Which part of the way that is of.
+    pub part: Part,
 }
 
 impl Bound {
@@ -79,8 +84,9 @@ impl Bound {
 }
 
 impl CellLimit {
-    /// A limit that was given with the plan.
-    pub(crate) fn given(limit: &Limit) -> Self {
+    /// What a load with operations of so many bytes is expected to get.
+    pub fn of(expected: &Expected, operation_bytes: f64) -> Self {
+        let limit = expected.limit.for_operations_of(operation_bytes);
         let (operations, bytes) = (limit.operations, limit.bytes);
         Self {
             iops: operations.map(|limit| limit.sustained),
@@ -89,14 +95,16 @@ impl CellLimit {
             bytes_per_second: bytes.map(|limit| limit.sustained),
             burst_bytes_per_second: bytes.and_then(|limit| limit.burst),
             bucket_bytes: bytes.and_then(|limit| limit.bucket),
-            source: GIVEN.to_owned(),
+            operations_by: expected.operations_by,
+            bytes_by: expected.bytes_by,
+            source: expected.source.clone(),
             hit: Hit::Unknown,
         }
     }
 
     /// The lasting limit that a rate is closest to, or furthest above.
     fn sustained(&self, of: Rates) -> Option<Bound> {
-        closest(of, self.iops, self.bytes_per_second)
+        self.closest(of, self.iops, self.bytes_per_second)
     }
 
     /// The same of what not even a burst exceeds. Where a burst has a bucket and no rate, nobody knows how fast it is.
@@ -105,11 +113,17 @@ impl CellLimit {
             Some(_) => burst,
             None => sustained,
         };
-        closest(
+        self.closest(
             of,
             highest(self.iops, self.burst_iops, self.bucket_operations),
             highest(self.bytes_per_second, self.burst_bytes_per_second, self.bucket_bytes),
         )
+    }
+
+    fn closest(&self, of: Rates, iops: Option<f64>, bytes_per_second: Option<f64>) -> Option<Bound> {
+        let operations = iops.map(|limit| Bound { rate: of.iops, limit, part: self.operations_by });
+        let bytes = bytes_per_second.map(|limit| Bound { rate: of.bytes_per_second, limit, part: self.bytes_by });
+        operations.into_iter().chain(bytes).max_by(|one, other| one.share().total_cmp(&other.share()))
     }
 }
 
@@ -118,12 +132,6 @@ impl CellLimit {
 struct Rates {
     iops: f64,
     bytes_per_second: f64,
-}
-
-fn closest(of: Rates, iops: Option<f64>, bytes_per_second: Option<f64>) -> Option<Bound> {
-    let operations = iops.map(|limit| Bound { rate: of.iops, limit });
-    let bytes = bytes_per_second.map(|limit| Bound { rate: of.bytes_per_second, limit });
-    operations.into_iter().chain(bytes).max_by(|one, other| one.share().total_cmp(&other.share()))
 }
 
 impl Cell {
@@ -148,18 +156,21 @@ impl Cell {
 
     /// Which limit decided the rate, now that it has its verdict.
     pub(crate) fn limit_hit(&self) -> Hit {
-        hit(self.verdict, self.sustained_bound().map(Bound::share))
+        hit(self.verdict, self.sustained_bound())
     }
 }
 
-/// What decided a rate that is this share of what lasts.
-fn hit(verdict: Option<Verdict>, share: Option<f64>) -> Hit {
-    match (verdict, share) {
+/// What decided a rate beside what lasts.
+fn hit(verdict: Option<Verdict>, bound: Option<Bound>) -> Hit {
+    match (verdict, bound.map(Bound::share)) {
         (Some(Verdict::Cached), _) => Hit::Cache,
         (Some(Verdict::ClientLimited), _) => Hit::Client,
         (Some(Verdict::Burst), _) => Hit::Burst,
         (Some(Verdict::Steady), Some(share)) if share < HIT_FROM => Hit::None,
-        (Some(Verdict::Steady), Some(share)) if share <= HIT_TO => Hit::Disk,
+        (Some(Verdict::Steady), Some(share)) if share <= HIT_TO => match bound.map(|bound| bound.part) {
+            Some(Part::Vm) => Hit::Vm,
+            Some(Part::Disk | Part::Pool) | None => Hit::Disk,
+        },
         _ => Hit::Unknown,
     }
 }
@@ -168,24 +179,28 @@ fn hit(verdict: Option<Verdict>, share: Option<f64>) -> Hit {
 mod tests {
     use super::*;
 
+    const fn bound(rate: f64, limit: f64) -> Bound {
+        Bound { rate, limit, part: Part::Disk }
+    }
+
     fn given(text: &str) -> CellLimit {
-        CellLimit::given(&text.parse().unwrap_or_else(|error| panic!("{error}")))
+        CellLimit::of(&Expected::given(text.parse().unwrap_or_else(|error| panic!("{error}"))), 4096.0)
     }
 
     #[test]
     fn the_limit_that_a_rate_is_closest_to_counts() {
         let limit = given("iops=5000,bandwidth=100MB");
         let small = Rates { iops: 4_900.0, bytes_per_second: 20e6 };
-        assert_eq!(limit.sustained(small), Some(Bound { rate: 4_900.0, limit: 5_000.0 }));
+        assert_eq!(limit.sustained(small), Some(bound(4_900.0, 5_000.0)));
         let large = Rates { iops: 99.0, bytes_per_second: 99e6 };
-        assert_eq!(limit.sustained(large), Some(Bound { rate: 99e6, limit: 100e6 }));
+        assert_eq!(limit.sustained(large), Some(bound(99e6, 100e6)));
     }
 
     #[test]
     fn a_burst_is_the_most_that_is_possible_and_an_unknown_one_is_no_limit() {
         let of = Rates { iops: 3_000.0, bytes_per_second: 12e6 };
         let burst = given("iops=300,burst-iops=3000,bucket=5.4M");
-        assert_eq!(burst.highest(of), Some(Bound { rate: 3_000.0, limit: 3_000.0 }));
+        assert_eq!(burst.highest(of), Some(bound(3_000.0, 3_000.0)));
         assert_eq!(burst.sustained(of).map(Bound::share), Some(10.0));
         assert_eq!(given("iops=300").highest(of).map(Bound::share), Some(10.0));
         assert_eq!(given("iops=300,bucket=5.4M").highest(of), None);
@@ -206,8 +221,10 @@ mod tests {
             (Verdict::Cached, 30.0, Hit::Cache),
             (Verdict::ClientLimited, 0.995, Hit::Client),
         ] {
-            assert_eq!(hit(Some(verdict), Some(share)), expected, "{verdict:?} at {share}");
+            assert_eq!(hit(Some(verdict), Some(bound(share, 1.0))), expected, "{verdict:?} at {share}");
         }
-        assert_eq!(hit(None, Some(1.0)), Hit::Unknown);
+        assert_eq!(hit(None, Some(bound(1.0, 1.0))), Hit::Unknown);
+        let of_machine = Bound { part: Part::Vm, ..bound(0.99, 1.0) };
+        assert_eq!(hit(Some(Verdict::Steady), Some(of_machine)), Hit::Vm);
     }
 }

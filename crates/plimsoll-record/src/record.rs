@@ -7,6 +7,7 @@ use plimsoll_measure::verdict::Verdict;
 use plimsoll_workload::{
     certainty::{Certainty, StoppingRule},
     plan::BlockPlan,
+    provisioned::Provisioning,
     settings::EngineChoice,
     workload::Workload,
 };
@@ -144,6 +145,9 @@ pub struct Asked {
     /// The command that was to load the machine meanwhile.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub background: Option<String>,
+    /// What was bought for the targets, as far as it was said: a catalog tells from it what they should deliver.
+    #[serde(default, skip_serializing_if = "Provisioning::is_empty")]
+    pub provisioned: Provisioning,
     /// How sure the answers were to be.
     #[serde(flatten)]
     pub certainty: Certainty,

@@ -25,6 +25,7 @@ use plimsoll_record::{
 use plimsoll_workload::{
     certainty::{Certainty, StoppingRule},
     plan::Plan,
+    provisioned::Provisioning,
     settings::{Effort, EngineChoice, ReadWrite},
     target_facts::{TargetFacts, TargetKind},
     units::Span,
@@ -116,6 +117,7 @@ fn started() -> RunStarted {
             targets: vec!["/mnt/data".to_owned()],
             workloads: workloads(),
             background: None,
+            provisioned: Provisioning::default(),
             certainty: Certainty::of(Effort::Quick),
         },
         plan,

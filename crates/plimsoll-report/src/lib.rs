@@ -6,6 +6,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod catalog;
 pub mod comparison;
 mod facts;
 pub mod found;

@@ -7,6 +7,7 @@ use plimsoll_record::{judgement, numbers};
 use plimsoll_workload::{
     certainty::StoppingRule,
     distribution::Distribution,
+    limit::Expected,
     plan::{BlockPlan, CellPlan, Pacing, Plan},
     settings::{AccessHint, FileSharing},
     units::Span,
@@ -25,7 +26,7 @@ const WIDTH: usize = 100;
 
 /// A plan as text: every parameter of every cell, in the units in which flags and plan files take them.
 pub fn plan(plan: &Plan) -> String {
-    let Plan { seed, effort, precision, max_time_ns, bookend_ns, limit, cells } = plan;
+    let Plan { seed, effort, precision, max_time_ns, bookend_ns, cells } = plan;
     let mut out = format!("plan: {}, effort {effort}, seed {seed}\n", counted(cells.len() as u64, "cell"));
     if let Some(precision) = precision {
         let _ = writeln!(out, "precision: {}", numbers::percent(*precision));
@@ -36,9 +37,6 @@ pub fn plan(plan: &Plan) -> String {
     if let Some(time_ns) = bookend_ns {
         let _ = writeln!(out, "every target once more after {}", Span { ns: *time_ns });
     }
-    if let Some(limit) = limit {
-        let _ = writeln!(out, "limit of each target: {limit}");
-    }
     for (index, cell) in cells.iter().enumerate() {
         push_cell(&mut out, index, cell);
     }
@@ -46,11 +44,15 @@ pub fn plan(plan: &Plan) -> String {
 }
 
 fn push_cell(out: &mut String, index: usize, cell: &CellPlan) {
-    let CellPlan { target, workload, stopping, phase, blocks } = cell;
+    let CellPlan { target, workload, stopping, phase, expected, blocks } = cell;
     let _ = writeln!(out, "\ncell {}: {} on {}", index + 1, printable::line(workload), printable::line(target));
     if let Some(phase) = phase {
         let text = format!("{phase}, at the same time as the other cells of it");
         *out += &wrapping::labelled(&format!("  {:<LABEL_WIDTH$}", "phase"), &text, WIDTH);
+    }
+    if let Some(Expected { limit, source, .. }) = expected {
+        let text = format!("{} ({})", limit, printable::line(source));
+        *out += &wrapping::labelled(&format!("  {:<LABEL_WIDTH$}", "expected"), &text, WIDTH);
     }
     for (label, text) in parameters(stopping, blocks) {
         *out += &wrapping::labelled(&format!("  {label:<LABEL_WIDTH$}"), &text, WIDTH);

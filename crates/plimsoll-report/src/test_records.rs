@@ -12,8 +12,10 @@ use plimsoll_record::{
 };
 use plimsoll_workload::{
     certainty::{Certainty, StoppingRule},
+    limit::Expected,
     plan::Plan,
     preset,
+    provisioned::Provisioning,
     settings::{Effort, EngineChoice},
     target_facts::{TargetFacts, TargetKind},
     workload::Workload,
@@ -63,11 +65,13 @@ impl Story {
 
     /// A run of which something is known beforehand.
     pub(crate) fn with(targets: &[&str], workloads: &[Workload], certainty: Certainty) -> Self {
-        let plan = Plan { limit: certainty.limit, ..plan(targets, workloads) };
+        let mut plan = plan(targets, workloads);
+        plan.cells.iter_mut().for_each(|cell| cell.expected = certainty.limit.map(Expected::given));
         let asked = Asked {
             targets: targets.iter().map(|target| (*target).to_owned()).collect(),
             workloads: workloads.to_vec(),
             background: None,
+            provisioned: Provisioning::default(),
             certainty,
         };
         let started = RunStarted {

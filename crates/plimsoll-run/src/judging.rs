@@ -7,7 +7,7 @@ use plimsoll_measure::session::{
 use plimsoll_record::{event::SlotPurpose, judgement, results::Interval};
 use plimsoll_workload::{
     certainty::StoppingRule,
-    plan::{BlockPlan, Plan},
+    plan::Plan,
     random::{Purpose, derive_seed},
     settings::Effort,
 };
@@ -32,7 +32,7 @@ pub fn session_plan(plan: &Plan) -> SessionPlan {
             target: *target,
             workload: *workload,
             writes: blocks.writes(),
-            bytes_per_operation: bytes_per_operation(blocks),
+            bytes_per_operation: blocks.operation_bytes(),
             ramp_ns: Some(blocks.ramp_ns),
             settle_ns: if settles { SETTLE_NS } else { 0 },
             fixed,
@@ -40,7 +40,7 @@ pub fn session_plan(plan: &Plan) -> SessionPlan {
             phase: cell.phase,
         }
     });
-    let allowances = plan.limit.as_ref().map(judgement::allowances).unwrap_or_default();
+    let allowances = plan.cells.iter().map(judgement::allowances).collect();
     SessionPlan {
         cells: cells.collect(),
         effort: judgement::effort(plan.effort),
@@ -48,8 +48,7 @@ pub fn session_plan(plan: &Plan) -> SessionPlan {
         seed: derive_seed(plan.seed, Purpose::Schedule, 0),
         time_max_ns: plan.max_time_ns,
         bookend_ns: plan.bookend_ns,
-        // What one target spends is not taken from another.
-        allowances: vec![allowances; targets.iter().max().map_or(0, |last| last + 1)],
+        allowances,
     }
 }
 
@@ -64,11 +63,6 @@ fn places<'a>(names: impl Iterator<Item = &'a str>) -> Vec<usize> {
             })
         })
         .collect()
-}
-
-fn bytes_per_operation(plan: &BlockPlan) -> f64 {
-    let reads = f64::from(plan.read_percent) / 100.0;
-    plan.read_block_sizes.mean().mul_add(reads, plan.write_block_sizes.mean() * (1.0 - reads))
 }
 
 /// What a slot is for, in the words of the record.
@@ -119,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn each_target_has_a_bucket_of_its_own() {
+    fn each_cell_knows_the_bucket_of_its_target() {
         let target = |name: &str| TargetFacts {
             name: name.to_owned(),
             kind: TargetKind::Device,
@@ -136,8 +130,7 @@ mod tests {
         let plan = session_plan(&plan);
         let buckets: Vec<Vec<f64>> =
             plan.allowances.iter().map(|of| of.iter().map(|allowance| allowance.bucket).collect()).collect();
-        assert_eq!(buckets, [[5.4e6], [5.4e6]]);
-        assert!(plan.cells.iter().all(|cell| cell.target < 2));
+        assert_eq!(buckets, [[5.4e6], [5.4e6], [5.4e6], [5.4e6]]);
     }
 
     #[test]

@@ -10,6 +10,7 @@ use plimsoll_record::{
 use plimsoll_workload::{
     certainty::Certainty,
     plan::{BlockPlan, Plan},
+    provisioned::Provisioning,
     settings::Effort,
     target_facts::{TargetFacts, TargetKind},
     workload::Workload,
@@ -32,6 +33,7 @@ pub(crate) fn started(toml: &str) -> RunStarted {
             targets: Vec::new(),
             workloads: Vec::new(),
             background: None,
+            provisioned: Provisioning::default(),
             certainty: Certainty::of(Effort::Quick),
         },
         plan: plan_of_run(toml),

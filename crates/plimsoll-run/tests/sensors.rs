@@ -21,6 +21,7 @@ use plimsoll_record::{
     record::{Asked, Cell, Tool},
 };
 use plimsoll_run::run::{RunRequest, run};
+use plimsoll_workload::provisioned::Provisioning;
 use plimsoll_workload::{certainty::Certainty, plan::Plan, settings::Effort, workload::Workload};
 use rustix::fs::{Advice, fadvise};
 use support::{output_of, skipped};
@@ -56,6 +57,7 @@ fn measure_while(place: &Path, toml: &str, on_event: &mut dyn FnMut(&RunEvent)) 
             targets: Vec::new(),
             workloads: Vec::new(),
             background: None,
+            provisioned: Provisioning::default(),
             certainty: Certainty::of(Effort::Quick),
         },
         plan: Plan::resolve(&[facts], &[workload], &certainty, 42).unwrap(),

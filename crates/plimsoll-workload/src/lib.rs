@@ -24,6 +24,7 @@ pub mod pinning;
 pub mod plan;
 pub mod plan_file;
 pub mod preset;
+pub mod provisioned;
 pub mod random;
 pub mod sampler;
 pub mod settings;

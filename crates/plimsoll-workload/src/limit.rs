@@ -7,7 +7,7 @@ use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::units::{ByteCount, Rate, ValueError, serde_as_text};
+use crate::units::{ByteCount, Rate, ValueError, serde_as_text, shortest};
 
 /// No storage does more operations or bytes a second, and no bucket holds more.
 const AMOUNT_MAX: f64 = 1e15;
@@ -19,6 +19,48 @@ pub struct Limit {
     pub operations: Option<RateLimit>,
     /// Bytes.
     pub bytes: Option<RateLimit>,
+    /// An operation counts once for each so many bytes that it begins; without it every operation counts once.
+    pub io_size: Option<ByteCount>,
+}
+
+/// Which part of the way to a storage a limit is of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Part {
+    /// The disk, volume or share; several when they are striped.
+    #[default]
+    Disk,
+    /// The pool that it shares with others.
+    Pool,
+    /// The virtual machine's limit for remote disks.
+    Vm,
+}
+
+/// What a load is expected to get, and what that follows from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Expected {
+    /// What its storage is said to deliver, for its mix of reads and writes.
+    pub limit: Limit,
+    /// Which part binds operations in the long run.
+    #[serde(default)]
+    pub operations_by: Part,
+    /// Which part binds bytes in the long run.
+    #[serde(default)]
+    pub bytes_by: Part,
+    /// Where that is said.
+    pub source: String,
+}
+
+/// The source of a limit that somebody typed.
+pub const GIVEN: &str = "given";
+
+impl Expected {
+    /// What somebody says that a storage delivers.
+    pub fn given(limit: Limit) -> Self {
+        Self { limit, operations_by: Part::Disk, bytes_by: Part::Disk, source: GIVEN.to_owned() }
+    }
 }
 
 /// A limit of either operations or bytes.
@@ -82,6 +124,45 @@ impl RateLimit {
     }
 }
 
+impl RateLimit {
+    /// A limit without a burst.
+    pub const fn lasting(sustained: f64) -> Self {
+        Self { sustained, burst: None, bucket: None }
+    }
+
+    /// The most that it ever lets through: the burst, where there is one; `None` where its rate is not known.
+    pub const fn highest(&self) -> Option<f64> {
+        match (self.burst, self.bucket) {
+            (None, Some(_)) => None,
+            (Some(burst), _) => Some(burst),
+            (None, None) => Some(self.sustained),
+        }
+    }
+
+    /// So many of it side by side.
+    #[must_use]
+    pub fn times(self, factor: f64) -> Self {
+        let scaled = |amount: Option<f64>| amount.map(|amount| amount * factor);
+        Self { sustained: self.sustained * factor, burst: scaled(self.burst), bucket: scaled(self.bucket) }
+    }
+}
+
+impl Limit {
+    /// So many of it side by side.
+    #[must_use]
+    pub fn times(self, factor: f64) -> Self {
+        let scaled = |limit: Option<RateLimit>| limit.map(|limit| limit.times(factor));
+        Self { operations: scaled(self.operations), bytes: scaled(self.bytes), io_size: self.io_size }
+    }
+
+    /// What it means for operations of so many bytes, each of which then counts once.
+    #[must_use]
+    pub fn for_operations_of(self, bytes: f64) -> Self {
+        let counts = self.io_size.map_or(1.0, |size| (bytes / size.0 as f64).ceil().max(1.0));
+        Self { operations: self.operations.map(|limit| limit.times(1.0 / counts)), bytes: self.bytes, io_size: None }
+    }
+}
+
 impl TryFrom<RateLimitFields> for RateLimit {
     type Error = ValueError;
 
@@ -97,11 +178,20 @@ impl FromStr for Limit {
         let wrong = |why: &str| ValueError::new(format!("\"{text}\" is not a limit: {why}"));
         let mut operations = RateLimitFields { sustained: None, burst: None, bucket: None };
         let mut bytes = RateLimitFields { sustained: None, burst: None, bucket: None };
+        let mut io_size = None;
         for part in text.split(',').map(str::trim) {
             let (key, value) = part
                 .split_once('=')
                 .ok_or_else(|| wrong("write it as iops=3000, or as iops=300,burst-iops=3000,bucket=5.4M"))?;
             let (key, value) = (key.trim(), value.trim());
+            if key == "io-size" {
+                let size = value.parse().ok().filter(|size: &ByteCount| size.0 > 0);
+                let size = size.ok_or_else(|| wrong("io-size is a size in bytes, as io-size=256KiB"))?;
+                if io_size.replace(size).is_some() {
+                    return Err(wrong("io-size stands there twice"));
+                }
+                continue;
+            }
             let amount = Amount::of(value, key == "bucket");
             let (place, amount) = match (key, amount) {
                 ("iops", Some(Amount::Operations(amount))) => (&mut operations.sustained, amount),
@@ -121,7 +211,7 @@ impl FromStr for Limit {
                 }
                 _ => {
                     return Err(wrong(&format!(
-                        "\"{key}\" is none of iops, burst-iops, bandwidth, burst-bandwidth, bucket"
+                        "\"{key}\" is none of iops, burst-iops, bandwidth, burst-bandwidth, bucket, io-size"
                     )));
                 }
             };
@@ -132,7 +222,11 @@ impl FromStr for Limit {
         let of = |fields: &RateLimitFields, names: &Names| {
             RateLimit::new(fields, names).map_err(|ValueError(why)| wrong(&why))
         };
-        Ok(Self { operations: of(&operations, &OPERATIONS)?, bytes: of(&bytes, &BYTES)? })
+        let limit = Self { operations: of(&operations, &OPERATIONS)?, bytes: of(&bytes, &BYTES)?, io_size };
+        if io_size.is_some() && limit.operations.is_none() {
+            return Err(wrong("io-size says nothing without iops: add it"));
+        }
+        Ok(limit)
     }
 }
 
@@ -158,7 +252,7 @@ impl Amount {
 impl fmt::Display for Limit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let operations: fn(f64) -> String = |amount| amount.to_string();
-        let bytes: fn(f64) -> String = |amount| bytes(amount as u64);
+        let bytes: fn(f64) -> String = |amount| shortest(amount as u64);
         let mut parts = Vec::new();
         for (limit, names, written) in [(self.operations, OPERATIONS, operations), (self.bytes, BYTES, bytes)] {
             let Some(RateLimit { sustained, burst, bucket }) = limit else { continue };
@@ -166,18 +260,9 @@ impl fmt::Display for Limit {
             parts.extend(burst.map(|amount| format!("{}={}", names.burst, written(amount))));
             parts.extend(bucket.map(|amount| format!("{}={}", names.bucket, written(amount))));
         }
+        parts.extend(self.io_size.map(|size| format!("io-size={size}")));
         f.write_str(&parts.join(","))
     }
-}
-
-/// An exact size in the units in which it is shorter: storage is sold in decimal ones.
-fn bytes(amount: u64) -> String {
-    const UNITS: [(&str, u64); 4] =
-        [("TB", 1_000_000_000_000), ("GB", 1_000_000_000), ("MB", 1_000_000), ("kB", 1_000)];
-    let binary = ByteCount(amount).to_string();
-    let decimal = UNITS.iter().find(|(_, unit)| amount.is_multiple_of(*unit));
-    let decimal = decimal.map(|(name, unit)| format!("{}{name}", amount / unit));
-    decimal.filter(|decimal| decimal.len() < binary.len()).unwrap_or(binary)
 }
 
 serde_as_text! { Limit, "what a storage delivers, as \"iops=3000\" or \"iops=300,burst-iops=3000,bucket=5.4M\""; }
@@ -195,9 +280,9 @@ mod tests {
     #[test]
     fn a_limit_is_of_operations_of_bytes_or_of_both() {
         let burst = RateLimit { sustained: 300.0, burst: Some(3000.0), bucket: Some(5_400_000.0) };
-        assert_eq!(limit("iops=300,burst-iops=3k,bucket=5.4M"), Limit { operations: Some(burst), bytes: None });
+        assert_eq!(limit("iops=300,burst-iops=3k,bucket=5.4M"), Limit { operations: Some(burst), ..Limit::default() });
         let plain = RateLimit { sustained: 1e8, burst: None, bucket: None };
-        assert_eq!(limit(" bandwidth = 100MB/s "), Limit { operations: None, bytes: Some(plain) });
+        assert_eq!(limit(" bandwidth = 100MB/s "), Limit { bytes: Some(plain), ..Limit::default() });
         let both = limit("bucket=126GB,bucket=5400000,burst-bandwidth=170MB,bandwidth=100MB,iops=500,burst-iops=3500");
         assert_eq!(both.bytes, Some(RateLimit { sustained: 1e8, burst: Some(1.7e8), bucket: Some(1.26e11) }));
         assert_eq!(both.operations.and_then(|limit| limit.bucket), Some(5_400_000.0));
@@ -222,12 +307,27 @@ mod tests {
             ("iops=300,burst-iops=3000,bucket=100GB", "burst-iops needs bucket"),
             ("iops=300,bucket=100GB", "bucket says nothing without bandwidth"),
             ("iops=300,burst-iops=200,bucket=1", "burst-iops must be at least iops"),
+            ("iops=300,io-size=0", "io-size is a size in bytes, as io-size=256KiB"),
+            ("iops=300,io-size=4k,io-size=4k", "io-size stands there twice"),
+            ("bandwidth=1MB,io-size=4k", "io-size says nothing without iops"),
             ("iops=1e20", "iops is operations a second"),
             ("iops=9999999999999999", "iops must be above 0 and at most 1e15"),
         ] {
             let error = text.parse::<Limit>().unwrap_err().to_string();
             assert!(error.contains(words), "{text:?}: {error}");
         }
+    }
+
+    #[test]
+    fn an_operation_larger_than_the_accounted_size_counts_as_several() {
+        let disk = limit("iops=5000,burst-iops=6000,bucket=60k,io-size=256KiB,bandwidth=200MB");
+        for (bytes, iops) in [(512.0, 5000.0), (262_144.0, 5000.0), (262_145.0, 2500.0), (1_048_576.0, 1250.0)] {
+            let limit = disk.for_operations_of(bytes);
+            assert_eq!(limit.operations.map(|limit| limit.sustained), Some(iops), "{bytes}");
+            assert_eq!((limit.bytes, limit.io_size), (disk.bytes, None));
+        }
+        let large = disk.for_operations_of(1_048_576.0).operations;
+        assert_eq!(large.and_then(|limit| limit.bucket), Some(15_000.0));
     }
 
     #[test]
@@ -273,7 +373,8 @@ mod tests {
                 bucket: has_burst.then_some(more + 1.0),
             };
             let of_bytes = RateLimit { sustained: bytes as f64, burst: None, bucket: Some(bytes as f64) };
-            let limit = Limit { operations: Some(operations), bytes: has_bytes.then_some(of_bytes) };
+            let io_size = has_bytes.then_some(ByteCount(bytes));
+            let limit = Limit { operations: Some(operations), bytes: has_bytes.then_some(of_bytes), io_size };
             prop_assert_eq!(limit.to_string().parse(), Ok(limit));
             let json = serde_json::to_string(&limit).unwrap();
             prop_assert_eq!(serde_json::from_str::<Limit>(&json).unwrap(), limit);

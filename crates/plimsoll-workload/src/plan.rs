@@ -9,7 +9,7 @@ use crate::{
     distribution::Distribution,
     file_names::FileNames,
     file_space::{FileOrder, FileSpace},
-    limit::Limit,
+    limit::Expected,
     payload::Payload,
     pinning::Pinning,
     settings::{AccessHint, Arrival, Effort, EngineChoice, FileSharing, Layout, NameOperation, ReadWrite, SyncMode},
@@ -34,9 +34,6 @@ pub struct Plan {
     pub max_time_ns: Option<u64>,
     /// When each target is visited once more, since the start of the run.
     pub bookend_ns: Option<u64>,
-    /// What each target is said to deliver.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub limit: Option<Limit>,
     /// The cells, in the order they are shown.
     pub cells: Vec<CellPlan>,
 }
@@ -54,6 +51,9 @@ pub struct CellPlan {
     /// Cells of one phase are visited at the same time, and phases one after another. Cells without one take turns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub phase: Option<u32>,
+    /// What its storage is said to deliver.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected: Option<Expected>,
     /// The parameters of its operations.
     pub blocks: BlockPlan,
 }
@@ -242,6 +242,12 @@ impl BlockPlan {
     /// Whether operations read.
     pub const fn reads(&self) -> bool {
         self.read_percent > 0
+    }
+
+    /// Bytes of an operation on average.
+    pub fn operation_bytes(&self) -> f64 {
+        let reads = f64::from(self.read_percent) / 100.0;
+        self.read_block_sizes.mean().mul_add(reads, self.write_block_sizes.mean() * (1.0 - reads))
     }
 
     /// Bytes of the shortest operations.

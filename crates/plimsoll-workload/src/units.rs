@@ -52,6 +52,10 @@ pub enum Rate {
     Bytes(u64),
 }
 
+/// Bytes per second.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Bandwidth(pub u64);
+
 const KIB: u64 = 1024;
 
 const BINARY_UNITS: [(&str, u64); 4] =
@@ -334,6 +338,36 @@ impl fmt::Display for Rate {
     }
 }
 
+impl FromStr for Bandwidth {
+    type Err = ValueError;
+
+    fn from_str(text: &str) -> Result<Self, ValueError> {
+        match text.parse() {
+            Ok(Rate::Bytes(bytes)) => Ok(Self(bytes)),
+            Ok(Rate::Operations(_)) | Err(_) => Err(ValueError::new(format!(
+                "\"{text}\" is not a bandwidth: write bytes per second with their unit, as 200MB or 200MiB"
+            ))),
+        }
+    }
+}
+
+impl fmt::Display for Bandwidth {
+    /// Exact, in the units in which it is shorter: bandwidth is mostly sold in decimal ones.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&shortest(self.0))
+    }
+}
+
+/// An exact size in the units in which it is shorter.
+pub(crate) fn shortest(bytes: u64) -> String {
+    const UNITS: [(&str, u64); 4] =
+        [("TB", 1_000_000_000_000), ("GB", 1_000_000_000), ("MB", 1_000_000), ("kB", 1_000)];
+    let binary = ByteCount(bytes).to_string();
+    let decimal = UNITS.iter().find(|(_, unit)| bytes.is_multiple_of(*unit));
+    let decimal = decimal.map(|(name, unit)| format!("{}{name}", bytes / unit));
+    decimal.filter(|decimal| decimal.len() < binary.len()).unwrap_or(binary)
+}
+
 /// Serializes a type through its text form, and reads it from text or (where it makes sense) from a bare number.
 macro_rules! serde_as_text {
     ($($name:ty, $expecting:literal;)*) => {$(
@@ -405,6 +439,7 @@ serde_as_text! {
     Percent, "a whole percentage from 0 to 100";
     Extent, "a size in bytes, as \"1GiB\", or a share of the target, as \"50%\"";
     Rate, "operations per second, as 5000, or bytes per second, as \"200MB\"";
+    Bandwidth, "bytes per second, as \"200MB\" or \"200MiB\"";
 }
 
 #[cfg(test)]

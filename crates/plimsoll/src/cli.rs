@@ -6,10 +6,12 @@ use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
 pub mod baseline;
+pub mod catalog;
 pub mod compare;
 pub mod export;
 pub mod history;
 pub mod import;
+pub mod provisioned;
 pub mod remove;
 pub mod replay;
 pub mod run;
@@ -76,6 +78,8 @@ pub enum Command {
     Baseline(baseline::BaselineArguments),
     /// List presets, or show the workloads of one
     Presets(PresetsArguments),
+    /// Say what products and machines should deliver: list, show, expect
+    Catalog(catalog::CatalogArguments),
     /// Judge recorded traces of rates as `run` judges a storage
     Replay(replay::ReplayArguments),
     /// Say what this machine can do and what would disturb a measurement

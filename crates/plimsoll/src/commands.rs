@@ -12,6 +12,7 @@ use crate::{
 };
 
 mod baseline;
+mod catalog;
 mod compare;
 mod dialect;
 pub mod diskspd;
@@ -58,6 +59,7 @@ pub fn dispatch(cli: Cli, printer: Printer) -> anyhow::Result<Exit> {
         Command::Remove(arguments) => text(|out| remove::run(&arguments, &state.history, out))?,
         Command::Baseline(arguments) => text(|out| baseline::run(&arguments, &state.history, out))?,
         Command::Presets(arguments) => presets::presets(&arguments, printer)?,
+        Command::Catalog(arguments) => catalog::run(&arguments, printer)?,
         Command::Replay(arguments) => {
             let (answer, ending) = replay::replay(&arguments, printer)?;
             exit = ending;

@@ -6,6 +6,8 @@ use plimsoll_history::location;
 
 /// Where state belongs, when not below the home directory (XDG base directories).
 pub const XDG_STATE_HOME: &str = "XDG_STATE_HOME";
+/// Where configuration belongs, when not below the home directory (XDG base directories).
+pub const XDG_CONFIG_HOME: &str = "XDG_CONFIG_HOME";
 /// The home directory.
 pub const HOME: &str = "HOME";
 /// When set and not empty, nothing is coloured.
@@ -23,6 +25,14 @@ pub const NODE_NAME: &str = "NODE_NAME";
 #[expect(clippy::disallowed_methods, reason = "this is the one place that reads the environment")]
 pub fn get(name: &str) -> Option<OsString> {
     std::env::var_os(name).filter(|value| !value.is_empty())
+}
+
+/// The user's file of limits and prices, which need not be there; `None` when there is no place for it.
+pub fn limits_file() -> Option<PathBuf> {
+    let path = |name| get(name).map(PathBuf::from);
+    let configuration = path(XDG_CONFIG_HOME).filter(|path| path.is_absolute());
+    let configuration = configuration.or_else(|| Some(path(HOME)?.join(".config")))?;
+    Some(configuration.join("plimsoll/limits.toml"))
 }
 
 /// Directory of plimsoll's state, when there is a place for it.

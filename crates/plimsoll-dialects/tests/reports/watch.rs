@@ -9,6 +9,7 @@ use plimsoll_record::{
 use plimsoll_workload::{
     certainty::{Certainty, StoppingRule},
     plan::{CellPlan, Plan},
+    provisioned::Provisioning,
     settings::Effort,
 };
 
@@ -33,6 +34,7 @@ fn started(run: &Run) -> RunEvent {
             workload: cell.workload.clone(),
             stopping: StoppingRule::Fixed { slots: 1, discarded: 0 },
             phase: cell.phase,
+            expected: None,
             blocks,
         }
     });
@@ -42,11 +44,16 @@ fn started(run: &Run) -> RunEvent {
         precision: None,
         max_time_ns: None,
         bookend_ns: None,
-        limit: None,
         cells: cells.collect(),
     };
     let certainty = Certainty::of(Effort::Standard);
-    let asked = Asked { targets: Vec::new(), workloads: Vec::new(), background: None, certainty };
+    let asked = Asked {
+        targets: Vec::new(),
+        workloads: Vec::new(),
+        background: None,
+        provisioned: Provisioning::default(),
+        certainty,
+    };
     RunEvent::Started(Box::new(RunStarted {
         id,
         started,

@@ -6,7 +6,7 @@ use super::{
     cell::{Cell, Look},
 };
 use crate::{
-    allowance::Allowance,
+    allowance::{Allowance, Unit},
     detect::{
         hidden_burst::{HiddenBurst, Load, hidden_burst},
         token_bucket::token_bucket,
@@ -20,7 +20,7 @@ impl Session {
         let to_ns = look.window.to_ns;
         let predict = |allowance: &Allowance| {
             let price = allowance.price(plan.bytes_per_operation);
-            let spent = self.spent(plan.target, allowance, to_ns);
+            let spent = self.spent(plan.target, allowance, to_ns) * allowance.bucket;
             let cliff = || to_ns + (allowance.seconds_left(look.mean * price, spent).unwrap_or_default() * 1e9) as u64;
             allowance.may_be_burst(look.mean * price, spent).then(|| Burst {
                 burst_rate: look.mean,
@@ -31,34 +31,39 @@ impl Session {
                 predicted: true,
             })
         };
-        let allowances = self.plan.allowances.get(plan.target)?;
+        let allowances = self.plan.allowances.get(index)?;
         let bursts = allowances.iter().filter_map(predict);
         bursts.min_by(|left, right| left.sustained_rate.total_cmp(&right.sustained_rate))
     }
 
-    /// Tokens that are out of a target's bucket then: all load has taken some, and pauses have brought some back.
+    /// The share of a target's bucket that is spent then: all load has taken some, and pauses have brought some back.
     fn spent(&self, target: usize, allowance: &Allowance, to_ns: u64) -> f64 {
         let mut spent = 0.0;
         let mut from_ns = 0;
         for pause in self.pauses.iter().filter(|pause| pause.to_ns < to_ns) {
-            spent += self.taken(target, allowance, from_ns, pause.from_ns.max(from_ns));
+            spent += self.taken(target, allowance.unit, from_ns, pause.from_ns.max(from_ns));
             let seconds = (pause.to_ns - pause.from_ns) as f64 / 1e9;
-            spent = (spent - allowance.sustained * seconds).max(0.0);
+            spent = (spent - allowance.sustained * seconds / allowance.bucket).max(0.0);
             from_ns = pause.to_ns;
         }
-        spent + self.taken(target, allowance, from_ns, to_ns)
+        spent + self.taken(target, allowance.unit, from_ns, to_ns)
     }
 
-    /// Tokens that all load on a target took out of a bucket between two moments.
-    fn taken(&self, target: usize, allowance: &Allowance, from_ns: u64, to_ns: u64) -> f64 {
+    /// The share of its bucket that all load on a target took between two moments. Cells count it in operations of
+    /// their own kind, so that only shares of it can be added.
+    fn taken(&self, target: usize, unit: Unit, from_ns: u64, to_ns: u64) -> f64 {
         let mut taken = 0.0;
-        for cell in self.cells.iter().filter(|cell| cell.plan.target == target) {
+        for (cell, allowances) in self.cells.iter().zip(&self.plan.allowances) {
+            let Some(allowance) = allowances.iter().find(|allowance| allowance.unit == unit) else { continue };
+            if cell.plan.target != target {
+                continue;
+            }
             let price = allowance.price(cell.plan.bytes_per_operation);
             for visit in cell.all_visits() {
                 let mut t_ns = visit.from_ns.saturating_sub(visit.ramp.elapsed_ns);
                 for sample in std::iter::once(&visit.ramp).chain(&visit.seconds) {
                     if (from_ns..to_ns).contains(&t_ns) {
-                        taken += allowance.spent(sample.rate() * price, sample.seconds());
+                        taken += allowance.spent(sample.rate() * price, sample.seconds()) / allowance.bucket;
                     }
                     t_ns += sample.elapsed_ns;
                 }

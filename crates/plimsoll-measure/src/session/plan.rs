@@ -17,7 +17,7 @@ pub struct SessionPlan {
     pub time_max_ns: Option<u64>,
     /// Visit one cell of each target again at the end, but not before this time.
     pub bookend_ns: Option<u64>,
-    /// What a catalog says of the targets, by index; may be shorter.
+    /// What a catalog says of each cell's target, in operations of the cell's kind; may be shorter.
     pub allowances: Vec<Vec<Allowance>>,
 }
 

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use jiff::Timestamp;
 use plimsoll_workload::{
     certainty::{Certainty, StoppingRule},
+    provisioned::Provisioning,
     settings::Effort,
     units::ByteCount,
 };
@@ -103,6 +104,7 @@ impl Record {
                 targets,
                 workloads: Vec::new(),
                 background: None,
+                provisioned: Provisioning::default(),
                 certainty: Certainty::of(Effort::Standard),
             },
             seed: 0,

@@ -7,6 +7,7 @@ use crate::{
     block_sizes::BlockSizes,
     certainty::{BOOKEND, Certainty, Precision, StoppingRule},
     distribution::Distribution,
+    limit::Expected,
     limits,
     payload::{Fill, Payload},
     settings::{Effort, EngineChoice, FileSharing, Layout, ReadWrite, SyncMode},
@@ -107,7 +108,6 @@ impl Plan {
             precision: certainty.precision.map(Precision::get),
             max_time_ns: certainty.max_time.map(|time| time.ns),
             bookend_ns: certainty.bookend.then_some(BOOKEND.ns),
-            limit: certainty.limit,
             cells,
         })
     }
@@ -141,7 +141,8 @@ impl CellPlan {
         let workload = &names::decided(workload)?;
         let (stopping, blocks) = Draft { target, workload, certainty }.resolve(cells, seed)?;
         let name = workload.name.clone().unwrap_or_else(|| blocks.describe());
-        Ok(Self { target: target.name.clone(), workload: name, stopping, phase: workload.phase, blocks })
+        let expected = certainty.limit.map(Expected::given);
+        Ok(Self { target: target.name.clone(), workload: name, stopping, phase: workload.phase, expected, blocks })
     }
 }
 

@@ -79,7 +79,7 @@ fn allowances(limit: &Limit) -> anyhow::Result<Vec<Allowance>> {
     if limit.bytes.is_some() {
         bail!("--limit {limit}: a trace has operations and no bytes: give iops, burst-iops and bucket");
     }
-    let allowances = judgement::allowances(limit);
+    let allowances = judgement::allowances_of(limit);
     if allowances.is_empty() {
         bail!("--limit {limit}: only a limit with a burst matters to a trace: add burst-iops and bucket");
     }
@@ -92,8 +92,8 @@ fn limits(path: &Path) -> anyhow::Result<BTreeMap<String, Allowance>> {
     let limits: BTreeMap<String, RateLimit> =
         serde_json::from_str(&text).map_err(|error| anyhow!("{}: {error}", path.display()))?;
     let allowance = |(id, limit): (String, RateLimit)| {
-        let limit = Limit { operations: Some(limit), bytes: None };
-        match judgement::allowances(&limit).pop() {
+        let limit = Limit { operations: Some(limit), ..Limit::default() };
+        match judgement::allowances_of(&limit).pop() {
             Some(allowance) => Ok((id, allowance)),
             None => bail!("{}: the limit of {id} has no bucket: add it", path.display()),
         }

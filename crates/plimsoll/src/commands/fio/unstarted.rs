@@ -15,6 +15,7 @@ use plimsoll_run::{layout::LayoutError, run::RunError};
 use plimsoll_workload::{
     certainty::Certainty,
     plan::{Plan, PlanError},
+    provisioned::Provisioning,
     settings::Effort,
 };
 use rustix::io::Errno;
@@ -30,7 +31,6 @@ pub(super) fn record(outcome: Outcome, warnings: &[String]) -> Record {
         precision: None,
         max_time_ns: None,
         bookend_ns: None,
-        limit: None,
         cells: Vec::new(),
     };
     let certainty = Certainty::of(Effort::Standard);
@@ -40,7 +40,13 @@ pub(super) fn record(outcome: Outcome, warnings: &[String]) -> Record {
         tool: tool(),
         name: None,
         tags: Default::default(),
-        asked: Asked { targets: Vec::new(), workloads: Vec::new(), background: None, certainty },
+        asked: Asked {
+            targets: Vec::new(),
+            workloads: Vec::new(),
+            background: None,
+            provisioned: Provisioning::default(),
+            certainty,
+        },
         plan,
         environment: Environment::default(),
     });

@@ -1,0 +1,5 @@
+//! Amazon Web Services.
+
+pub(crate) mod files;
+pub(crate) mod instances;
+pub(crate) mod volumes;

@@ -1,0 +1,243 @@
+//! What a load should get: the least that any part of the way to its storage lets through.
+
+use plimsoll_workload::{
+    limit::{Expected, Limit, Part, RateLimit},
+    plan::{BlockPlan, Plan},
+    provisioned::{Caching, Provisioned, Provisioning},
+};
+
+use crate::{
+    azure::machines,
+    bucket::{self, Bucket},
+    catalog::Catalog,
+    ceiling::{Ceiling, Limits, Load, MB, Tolerance},
+    error::CatalogError,
+    product::Provider,
+    source::Source,
+};
+
+/// Longer than any bucket lasts.
+const FOR_EVER: f64 = 1e12;
+
+/// What the parts of the way to a storage let through.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Expectation {
+    /// The parts, storage first.
+    pub parts: Vec<Ceiling>,
+    /// What the host's cache answers, where there is one.
+    pub host_cache: Option<HostCache>,
+    /// What a reader has to know, that no part says.
+    pub notes: Vec<String>,
+}
+
+/// A cache of the machine's host.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HostCache {
+    /// What it is of.
+    pub caching: Caching,
+    /// The most that hits get; empty when that is not known.
+    pub hits: Limit,
+    /// What it holds for all disks, where that is known.
+    pub size_gib: Option<f64>,
+    /// Where that stands.
+    pub source: Option<&'static Source>,
+}
+
+impl Expectation {
+    /// What follows from what was bought; `None` when nothing is said of it.
+    pub fn of(provisioned: &Provisioned, catalog: &Catalog) -> Result<Option<Self>, CatalogError> {
+        let mut parts = Vec::new();
+        let mut notes = Vec::new();
+        if let Some(limit) = provisioned.limit {
+            parts.push(given(limit));
+        } else if let Some(sku) = &provisioned.sku {
+            parts.extend(catalog.storage_ceilings(sku, provisioned)?);
+        }
+        let disks = provisioned.disks.unwrap_or(1);
+        parts =
+            parts.into_iter().map(|part| if part.part == Part::Disk { part.striped(disks) } else { part }).collect();
+        if let Some(vm) = &provisioned.vm {
+            parts.push(catalog.machine(vm, provisioned)?.shared_by(provisioned.vm_share.unwrap_or(1)));
+        }
+        if parts.is_empty() {
+            return Ok(None);
+        }
+        let (seller, is_uncached) = provisioned.sku.as_deref().map_or((None, true), |sku| catalog.seller(sku));
+        let caching = provisioned.caching.filter(|caching| *caching != Caching::None);
+        let host_cache = caching.map(|caching| host_cache(caching, provisioned.vm.as_deref()));
+        if seller == Some(Provider::Azure) && !is_uncached && provisioned.caching.is_none() {
+            notes.push(
+                "nothing is said of host caching: reads may be answered by the host (ReadOnly is what the Kubernetes \
+                 driver sets by itself)"
+                    .to_owned(),
+            );
+        }
+        Ok(Some(Self { parts, host_cache, notes }))
+    }
+
+    /// What a load should get, reads and writes together.
+    pub fn for_load(&self, load: Load) -> Expected {
+        let limits: Vec<(Part, Limit)> = self.parts.iter().map(|part| (part.part, part.limits.of(load))).collect();
+        let operations = least(limits.iter().map(|(part, limit)| (*part, limit.operations)));
+        let bytes = least(limits.iter().map(|(part, limit)| (*part, limit.bytes)));
+        Expected {
+            limit: Limit {
+                operations: operations.map(|(_, limit)| limit),
+                bytes: bytes.map(|(_, limit)| limit),
+                io_size: None,
+            },
+            operations_by: operations.map_or(Part::Disk, |(part, _)| part),
+            bytes_by: bytes.map_or(Part::Disk, |(part, _)| part),
+            source: self.parts.iter().map(|part| part.name.as_str()).collect::<Vec<_>>().join("; "),
+        }
+    }
+
+    /// The part of this kind.
+    pub fn part(&self, part: Part) -> Option<&Ceiling> {
+        self.parts.iter().find(|ceiling| ceiling.part == part)
+    }
+
+    /// How exactly the part that binds is kept.
+    pub fn tolerance(&self, part: Part) -> Tolerance {
+        self.part(part).map_or(Tolerance::USUAL, |ceiling| ceiling.tolerance)
+    }
+}
+
+/// What a load of a plan is, as far as limits care.
+pub fn load(blocks: &BlockPlan) -> Load {
+    let read_share = f64::from(blocks.read_percent) / 100.0;
+    let (reads, writes) = (blocks.read_block_sizes.mean(), blocks.write_block_sizes.mean());
+    Load { read_share, operation_bytes: reads.mul_add(read_share, writes * (1.0 - read_share)) }
+}
+
+/// Tells each cell of a plan what its storage should deliver, unless that was given.
+pub fn expect(plan: &mut Plan, provisioning: &Provisioning, catalog: &Catalog) -> Result<(), CatalogError> {
+    for cell in plan.cells.iter_mut().filter(|cell| cell.expected.is_none()) {
+        if let Some(expectation) = Expectation::of(&provisioning.of(&cell.target), catalog)? {
+            cell.expected = Some(expectation.for_load(load(&cell.blocks)));
+        }
+    }
+    Ok(())
+}
+
+fn given(limit: Limit) -> Ceiling {
+    Ceiling {
+        part: Part::Disk,
+        name: plimsoll_workload::limit::GIVEN.to_owned(),
+        limits: Limits::Shared(limit),
+        tolerance: Tolerance::USUAL,
+        sources: Vec::new(),
+        notes: Vec::new(),
+    }
+}
+
+fn host_cache(caching: Caching, vm: Option<&str>) -> HostCache {
+    let local = vm.and_then(machines::host_cache);
+    let rate = |value: Option<f64>, unit: f64| value.map(|value| RateLimit::lasting(value * unit));
+    HostCache {
+        caching,
+        hits: Limit {
+            operations: local.and_then(|local| rate(local.read_iops, 1.0)),
+            bytes: local.and_then(|local| rate(local.read_mbps, MB)),
+            io_size: None,
+        },
+        size_gib: local.and_then(|local| local.host_cache_gib),
+        source: local.map(|local| Source::of(&local.source)),
+    }
+}
+
+/// What limits that all apply let through together, and which of them binds in the long run.
+fn least(limits: impl Iterator<Item = (Part, Option<RateLimit>)>) -> Option<(Part, RateLimit)> {
+    let known: Vec<(Part, RateLimit)> = limits.filter_map(|(part, limit)| Some((part, limit?))).collect();
+    let (part, binding) = *known.iter().min_by(|(_, one), (_, other)| one.sustained.total_cmp(&other.sustained))?;
+    let sustained = binding.sustained;
+    let highest = known.iter().map(|(_, limit)| limit.highest().unwrap_or(f64::INFINITY)).fold(f64::INFINITY, f64::min);
+    if highest <= sustained {
+        return Some((part, RateLimit::lasting(sustained)));
+    }
+    if highest.is_infinite() {
+        return Some((part, binding));
+    }
+    let mut buckets: Vec<Bucket> = known.iter().map(|(_, limit)| Bucket::full(*limit)).collect();
+    let above = bucket::serve(&mut buckets, highest, FOR_EVER)
+        .iter()
+        .filter(|stretch| stretch.rate > sustained)
+        .map(|stretch| (stretch.rate - sustained) * stretch.seconds)
+        .sum();
+    Some((part, RateLimit { sustained, burst: Some(highest), bucket: Some(above) }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn expect(text: &str) -> Expectation {
+        let provisioned = toml::from_str(text).unwrap();
+        let expectation = Expectation::of(&provisioned, &Catalog::default());
+        expectation.unwrap_or_else(|error| panic!("{text}: {error}")).unwrap()
+    }
+
+    fn small(text: &str) -> Expected {
+        expect(text).for_load(Load { read_share: 0.0, operation_bytes: 4096.0 })
+    }
+
+    #[test]
+    fn the_least_of_disk_and_machine_binds_each_dimension_by_itself() {
+        let of = |text: &str| {
+            let expected = small(text);
+            let rate = |limit: Option<RateLimit>| limit.unwrap().sustained;
+            (rate(expected.limit.operations), expected.operations_by, rate(expected.limit.bytes), expected.bytes_by)
+        };
+        let p30 = of("sku = \"P30\"\nvm = \"Standard_D16s_v5\"");
+        assert_eq!(p30, (5000.0, Part::Disk, 200e6, Part::Disk));
+        let p20 = of("sku = \"P20\"\nvm = \"Standard_D2s_v3\"");
+        assert_eq!(p20, (2300.0, Part::Disk, 48e6, Part::Vm));
+        let p40 = of("sku = \"P40\"\nvm = \"Standard_D2s_v3\"");
+        assert_eq!(p40, (3200.0, Part::Vm, 48e6, Part::Vm));
+        assert_eq!(of("sku = \"P30\"\ndisks = 4\nvm = \"Standard_D16s_v5\"").0, 20_000.0);
+        assert_eq!(of("sku = \"P30\"\nvm = \"Standard_D2s_v3\"\nvm_share = 2").0, 1600.0);
+    }
+
+    #[test]
+    fn a_burst_behind_a_machine_lasts_longer_and_is_lower() {
+        let disk = small("sku = \"P10\"").limit.operations.unwrap();
+        assert_eq!((disk.sustained, disk.burst, disk.bucket), (500.0, Some(3500.0), Some(5.4e6)));
+        let behind = small("sku = \"P10\"\nvm = \"Standard_D2s_v3\"").limit.operations.unwrap();
+        assert_eq!((behind.sustained, behind.burst), (500.0, Some(3500.0)));
+        assert!((behind.bucket.unwrap() - 5.4e6).abs() < 1.0, "the machine bursts to 4,000 as long: {behind:?}");
+    }
+
+    #[test]
+    fn nothing_said_is_nothing_expected() {
+        assert_eq!(Expectation::of(&Provisioned::default(), &Catalog::default()), Ok(None));
+        let names = |text: &str| {
+            let provisioned = toml::from_str(text).unwrap();
+            Expectation::of(&provisioned, &Catalog::default()).unwrap_err().to_string()
+        };
+        assert!(names("sku = \"Premum_LRS\"\nsize = \"1Ti\"").contains("did you mean Premium_LRS"));
+        assert!(names("sku = \"P30\"\nvm = \"Standard_D16dv5\"").contains("Standard_D16d_v5"));
+        assert!(names("sku = \"P30\"\nvm = \"Standard_D16d_v5\"").contains("takes no premium disks"));
+        assert!(names("sku = \"P30\"\nsize = \"2Ti\"").contains("name the product, as Premium_LRS"));
+    }
+
+    #[test]
+    fn a_host_cache_bounds_hits_and_nothing_else() {
+        let expectation = expect("sku = \"P4\"\nvm = \"Standard_D2s_v3\"\ncaching = \"ReadOnly\"");
+        let cache = expectation.host_cache.unwrap();
+        assert_eq!(cache.hits.operations, Some(RateLimit::lasting(4000.0)));
+        assert_eq!(cache.size_gib, Some(50.0));
+        assert!(expect("sku = \"P4\"").notes[0].contains("nothing is said of host caching"));
+        assert!(expect("sku = \"PremiumV2_LRS\"\nsize = \"64Gi\"").notes.is_empty());
+    }
+
+    #[test]
+    fn figures_of_ones_own_come_first() {
+        let own = "[[disk]]\nname = 'P30'\nlimit = 'iops=5100'\nsource = 'measured'";
+        let catalog = Catalog::with(crate::limits_file::LimitsFile::parse("own", own).unwrap());
+        let provisioned = toml::from_str("sku = \"p30\"").unwrap();
+        let expected = Expectation::of(&provisioned, &catalog).unwrap().unwrap();
+        let limit = expected.for_load(Load { read_share: 1.0, operation_bytes: 4096.0 }).limit;
+        assert_eq!(limit.operations, Some(RateLimit::lasting(5100.0)));
+        assert_eq!(limit.bytes, None, "what is not said is not known");
+    }
+}

@@ -1,0 +1,22 @@
+//! What storage is said to deliver: products, machine sizes and burst models of the clouds, each figure with its
+//! source and date, and what of it binds a load. Pure: it is handed descriptions and returns limits.
+//!
+//! Read [`expectation::Expectation`] first, then [`product::PRODUCTS`]. What is not documented is absent: nothing is
+//! guessed.
+
+#![forbid(unsafe_code)]
+
+mod aws;
+mod azure;
+pub mod bucket;
+pub mod catalog;
+pub mod ceiling;
+pub mod error;
+pub mod expectation;
+mod gcp;
+pub mod limits_file;
+pub mod listing;
+pub mod product;
+pub mod source;
+pub mod storage_class;
+mod table;

@@ -1,0 +1,220 @@
+//! What was bought: the product, size and machine that a catalog derives a limit from, as people name them.
+//!
+//! Pure data in which anything may be absent. It stands in plan files, in files of context for results that do not
+//! tell it, and in records.
+
+use std::{collections::BTreeMap, fmt, str::FromStr};
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    limit::Limit,
+    units::{Bandwidth, ByteCount, ValueError},
+};
+
+/// Whether the machine's host keeps a cache of a disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum Caching {
+    /// No.
+    None,
+    /// Of reads.
+    ReadOnly,
+    /// Of reads and writes.
+    ReadWrite,
+}
+
+/// How disks are attached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum Interface {
+    /// As SCSI disks.
+    Scsi,
+    /// As NVMe namespaces.
+    Nvme,
+}
+
+/// What was bought for a target.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, default)]
+pub struct Provisioned {
+    /// The product, or an entry of it: `Premium_LRS`, `P30`, `gp3`, `pd-ssd`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sku: Option<String>,
+    /// The provisioned size of one disk, volume or share, which may exceed what a test uses of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub size: Option<ByteCount>,
+    /// Provisioned operations per second, of products that sell them apart from size.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub iops: Option<u64>,
+    /// Provisioned bytes per second, of products that sell them apart from size.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bandwidth: Option<Bandwidth>,
+    /// A performance tier above that of the size: `P50`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tier: Option<String>,
+    /// The size of the pool that it shares with others, of products that have one: the base size of a SAN for example.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pool: Option<ByteCount>,
+    /// Whether the machine's host caches it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub caching: Option<Caching>,
+    /// Whether bursting on demand is enabled.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub on_demand_bursting: Option<bool>,
+    /// Whether it was made with more performance than its size has by itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub performance_plus: Option<bool>,
+    /// How many such disks are striped.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub disks: Option<u32>,
+    /// The size of the virtual machine, or type of the instance: `Standard_D16s_v5`, `m5.large`, `n2-standard-8`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub vm: Option<String>,
+    /// How the machine sees disks, where its size has limits for either.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interface: Option<Interface>,
+    /// How many loads like this one share the machine's limits at the same time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub vm_share: Option<u32>,
+    /// What somebody says that it delivers, instead of what a catalog would.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit: Option<Limit>,
+}
+
+/// What was bought for the targets of a run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, default)]
+pub struct Provisioning {
+    /// What targets have in common.
+    #[serde(skip_serializing_if = "Provisioned::is_empty")]
+    pub defaults: Provisioned,
+    /// What holds for one, by the target's name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub targets: BTreeMap<String, Provisioned>,
+}
+
+impl Provisioned {
+    /// This, and what it leaves open from the other.
+    #[must_use]
+    pub fn or(self, other: &Self) -> Self {
+        let of = |own: Option<String>, other: &Option<String>| own.or_else(|| other.clone());
+        Self {
+            sku: of(self.sku, &other.sku),
+            size: self.size.or(other.size),
+            iops: self.iops.or(other.iops),
+            bandwidth: self.bandwidth.or(other.bandwidth),
+            tier: of(self.tier, &other.tier),
+            pool: self.pool.or(other.pool),
+            caching: self.caching.or(other.caching),
+            on_demand_bursting: self.on_demand_bursting.or(other.on_demand_bursting),
+            performance_plus: self.performance_plus.or(other.performance_plus),
+            disks: self.disks.or(other.disks),
+            vm: of(self.vm, &other.vm),
+            interface: self.interface.or(other.interface),
+            vm_share: self.vm_share.or(other.vm_share),
+            limit: self.limit.or(other.limit),
+        }
+    }
+
+    /// Whether anything is known.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+impl Provisioning {
+    /// What was bought for the target of this name.
+    pub fn of(&self, target: &str) -> Provisioned {
+        self.targets.get(target).cloned().unwrap_or_default().or(&self.defaults)
+    }
+
+    /// Whether nothing is known of any target.
+    pub fn is_empty(&self) -> bool {
+        self.defaults.is_empty() && self.targets.is_empty()
+    }
+}
+
+impl FromStr for Caching {
+    type Err = ValueError;
+
+    fn from_str(text: &str) -> Result<Self, ValueError> {
+        [Self::None, Self::ReadOnly, Self::ReadWrite]
+            .into_iter()
+            .find(|caching| caching.to_string().eq_ignore_ascii_case(text.trim()))
+            .ok_or_else(|| {
+                ValueError::new(format!("\"{text}\" is no host caching: choose None, ReadOnly or ReadWrite"))
+            })
+    }
+}
+
+impl fmt::Display for Caching {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::None => "None",
+            Self::ReadOnly => "ReadOnly",
+            Self::ReadWrite => "ReadWrite",
+        })
+    }
+}
+
+impl FromStr for Interface {
+    type Err = ValueError;
+
+    fn from_str(text: &str) -> Result<Self, ValueError> {
+        match text.trim().to_ascii_lowercase().as_str() {
+            "scsi" => Ok(Self::Scsi),
+            "nvme" => Ok(Self::Nvme),
+            _ => Err(ValueError::new(format!("\"{text}\" is no interface: choose scsi or nvme"))),
+        }
+    }
+}
+
+impl fmt::Display for Interface {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Scsi => "SCSI",
+            Self::Nvme => "NVMe",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_said_of_one_target_comes_before_what_is_said_of_all() {
+        let file = r#"
+            [defaults]
+            vm = "Standard_D16s_v5"
+            caching = "ReadOnly"
+            [targets."/mnt/a"]
+            sku = "Premium_LRS"
+            size = "8Gi"
+            [targets."/mnt/b"]
+            sku = "Premium_LRS"
+            size = "2Ti"
+            caching = "None"
+        "#;
+        let provisioning: Provisioning = toml::from_str(file).unwrap();
+        let (one, other) = (provisioning.of("/mnt/a"), provisioning.of("/mnt/b"));
+        assert_eq!((one.size, one.caching), (Some(ByteCount(8 << 30)), Some(Caching::ReadOnly)));
+        assert_eq!((other.size, other.caching), (Some(ByteCount(2 << 40)), Some(Caching::None)));
+        assert_eq!((one.vm, other.vm), (provisioning.defaults.vm.clone(), provisioning.defaults.vm.clone()));
+        assert!(provisioning.of("/mnt/c").sku.is_none());
+        let again: Provisioning = toml::from_str(&toml::to_string(&provisioning).unwrap()).unwrap();
+        assert_eq!(again, provisioning);
+    }
+
+    #[test]
+    fn a_misspelt_key_is_refused_by_name() {
+        for (text, key) in [("[default]\nsku = \"gp3\"", "default"), ("[defaults]\nSKU = \"gp3\"", "SKU")] {
+            let error = toml::from_str::<Provisioning>(text).unwrap_err().to_string();
+            assert!(error.contains(&format!("unknown field `{key}`")), "{error}");
+        }
+    }
+}

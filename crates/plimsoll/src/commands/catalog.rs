@@ -1,0 +1,114 @@
+//! `plimsoll catalog`: what products and machines are said to deliver.
+
+use std::{fs, path::Path};
+
+use anyhow::{Context, bail};
+use plimsoll_catalog::{
+    catalog::Catalog,
+    ceiling::Load,
+    expectation::Expectation,
+    limits_file::LimitsFile,
+    listing::{self, Kind},
+};
+use plimsoll_report::catalog as report;
+use serde_json::json;
+
+use crate::{
+    cli::catalog::{CatalogArguments, CatalogCommand, ExpectArguments},
+    environment_variables,
+    printer::Printer,
+};
+
+/// No file of limits is longer.
+const BYTES_MAX: u64 = 8 << 20;
+
+/// Does `plimsoll catalog`.
+pub fn run(arguments: &CatalogArguments, printer: Printer) -> anyhow::Result<String> {
+    match &arguments.command {
+        CatalogCommand::List { word, limits, json } => list(word, limits.as_deref(), *json, printer),
+        CatalogCommand::Show { name, limits, json } => {
+            let shown = listing::show(&read(limits.as_deref())?, name)?;
+            if *json { lines(&shown) } else { Ok(report::show(&shown, printer.width())) }
+        }
+        CatalogCommand::Expect(arguments) => expect(arguments, printer),
+    }
+}
+
+fn list(word: &str, limits: Option<&Path>, json: bool, printer: Printer) -> anyhow::Result<String> {
+    let catalog = read(limits)?;
+    let entries = listing::list(&catalog, word);
+    if json {
+        return lines(&entries);
+    }
+    if entries.is_empty() {
+        bail!(
+            "no entry of the catalog has \"{word}\" in its name or description: `plimsoll catalog list` shows products"
+        );
+    }
+    let mut text = report::list(&entries, printer.width());
+    if word.trim().is_empty() {
+        let [sizes, machines, classes] =
+            [Kind::Size, Kind::Machine, Kind::StorageClass].map(|kind| listing::count(&catalog, kind));
+        text += &report::more(sizes, machines, classes, printer.width());
+    }
+    Ok(text)
+}
+
+fn expect(arguments: &ExpectArguments, printer: Printer) -> anyhow::Result<String> {
+    let ExpectArguments { provisioned, limit, block_size, read_percent, json } = arguments;
+    let catalog = read(provisioned.limits.as_deref())?;
+    let provisioned = provisioned.provisioned(*limit);
+    let Some(expectation) = Expectation::of(&provisioned, &catalog)? else {
+        bail!("nothing is said of what was bought: give --sku, --vm or --limit, as in --sku Premium_LRS --size 1Ti");
+    };
+    if block_size.0 == 0 {
+        bail!("--block-size 0 transfers nothing: choose 1 or more");
+    }
+    let load = Load { read_share: f64::from(read_percent.get()) / 100.0, operation_bytes: block_size.0 as f64 };
+    if *json {
+        let parts: Vec<_> = expectation
+            .parts
+            .iter()
+            .map(|part| {
+                json!({
+                    "part": part.part,
+                    "name": part.name,
+                    "limit": part.limits.of(load),
+                    "tolerance": part.tolerance,
+                    "sources": part.sources,
+                    "notes": part.notes,
+                })
+            })
+            .collect();
+        let cache = expectation.host_cache.as_ref().map(|cache| {
+            json!({ "caching": cache.caching, "hits": cache.hits, "size_gib": cache.size_gib, "source": cache.source })
+        });
+        return lines(&json!({
+            "provisioned": provisioned,
+            "expected": expectation.for_load(load),
+            "parts": parts,
+            "host_cache": cache,
+            "notes": expectation.notes,
+        }));
+    }
+    Ok(report::expectation(&expectation, load, printer.width()))
+}
+
+fn lines(value: &impl serde::Serialize) -> anyhow::Result<String> {
+    Ok(serde_json::to_string_pretty(value)? + "\n")
+}
+
+/// The catalog, with the entries of a file of one's own: the one that is named, or the user's where there is one.
+pub(super) fn read(file: Option<&Path>) -> anyhow::Result<Catalog> {
+    let own = environment_variables::limits_file();
+    let Some(path) = file.or_else(|| own.as_deref().filter(|path| path.exists())) else {
+        return Ok(Catalog::default());
+    };
+    let name = path.display().to_string();
+    let length = fs::metadata(path).with_context(|| format!("read the limits {name}"))?.len();
+    if length > BYTES_MAX {
+        bail!("{name} is longer than {} MiB, and no file of limits", BYTES_MAX >> 20);
+    }
+    let text = fs::read_to_string(path).with_context(|| format!("read the limits {name}"))?;
+    Ok(Catalog::with(LimitsFile::parse(&name, &text)?))
+}
