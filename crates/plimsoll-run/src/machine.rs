@@ -43,6 +43,7 @@ pub fn gather(targets: &[TargetFacts], pod: &Pod) -> Environment {
         targets: targets.iter().map(target).collect(),
         load_average: load_average(&read("/proc/loadavg")),
         clock_cost_ns: Some(clock::clock_cost_ns()),
+        cloud: None,
     }
 }
 
