@@ -26,6 +26,10 @@ pub struct Environment {
     pub load_average: Option<LoadAverage>,
     /// What one reading of the clock costs, in nanoseconds.
     pub clock_cost_ns: Option<f64>,
+    /// What the cloud's instance metadata service told of the machine; it is asked on request only, and absent when it
+    /// was not asked or did not answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cloud: Option<CloudEnvironment>,
 }
 
 /// The machine and its kernel.
@@ -58,6 +62,75 @@ pub struct MachineEnvironment {
     pub product: Option<String>,
     /// Changes at every boot: two records with the same value ran without a reboot between them.
     pub boot_id: Option<String>,
+}
+
+/// The machine as its cloud sells it. Ids of accounts, machines and networks, keys and user data are not kept.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default)]
+pub struct CloudEnvironment {
+    /// Whose cloud it is.
+    pub provider: CloudProvider,
+    /// What the provider calls machines of this size: `Standard_D16s_v5`, `m5.large`, `n2-standard-8`.
+    pub instance_type: Option<String>,
+    /// Where the machine is: `westeurope`, `us-west-2`, `us-central1`.
+    pub region: Option<String>,
+    /// The part of the region that it is in: `1`, `us-west-2b`, `us-central1-a`; `null` where it has none.
+    pub zone: Option<String>,
+    /// Disks that the service told of, attached and local ones. AWS tells of none.
+    pub disks: Vec<CloudDisk>,
+}
+
+/// A provider of machines.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum CloudProvider {
+    /// Microsoft Azure.
+    Azure,
+    /// Amazon Web Services.
+    Aws,
+    /// Google Cloud.
+    Gcp,
+    /// A provider that only later versions know.
+    #[default]
+    #[serde(other)]
+    Other,
+}
+
+impl CloudProvider {
+    /// What people call it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Azure => "Azure",
+            Self::Aws => "AWS",
+            Self::Gcp => "Google Cloud",
+            Self::Other => "another cloud",
+        }
+    }
+}
+
+/// A disk of a machine, as its cloud sells it; `null` where the service does not tell.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default)]
+pub struct CloudDisk {
+    /// The name that it has in the cloud (Azure), or on the machine under /dev/disk/by-id as `google-NAME` (Google).
+    pub name: Option<String>,
+    /// The logical unit number of a data disk (Azure).
+    pub lun: Option<u32>,
+    /// Its size (Azure).
+    pub size_bytes: Option<u64>,
+    /// What it is sold as: `Premium_LRS` for example, or `PERSISTENT-BALANCED`.
+    pub sku: Option<String>,
+    /// How the host caches it: `None`, `ReadOnly` or `ReadWrite` (Azure).
+    pub caching: Option<String>,
+    /// Operations per second that were paid for (Azure, of Ultra Disks).
+    pub iops: Option<u64>,
+    /// Bytes per second that were paid for (Azure, of Ultra Disks).
+    pub bytes_per_second: Option<u64>,
+    /// Whether it is a disk of the host, which is lost with the machine.
+    pub local: bool,
 }
 
 /// The control group that plimsoll ran in, and the limits that apply to it, from its ancestors too where visible.
@@ -299,5 +372,21 @@ mod tests {
         let environment: Environment = serde_json::from_str(text).unwrap();
         assert_eq!(environment.machine.hostname.as_deref(), Some("a"));
         assert_eq!(environment.container.unwrap().kind, ContainerKind::Other);
+        assert_eq!(environment.cloud, None);
+        let text =
+            r#"{"cloud": {"provider": "moonbase", "instance_type": "m1", "disks": [{"lun": 3, "dusty": true}]}}"#;
+        let cloud = serde_json::from_str::<Environment>(text).unwrap().cloud.unwrap();
+        assert_eq!((cloud.provider, cloud.disks[0].lun), (CloudProvider::Other, Some(3)));
+    }
+
+    #[test]
+    fn a_cloud_that_was_not_asked_is_not_mentioned() {
+        assert!(!serde_json::to_string(&Environment::default()).unwrap().contains("cloud"));
+        let disks = vec![CloudDisk { sku: Some("LOCAL-SSD".to_owned()), local: true, ..CloudDisk::default() }];
+        let cloud = CloudEnvironment { provider: CloudProvider::Gcp, disks, ..CloudEnvironment::default() };
+        let environment = Environment { cloud: Some(cloud), ..Environment::default() };
+        let text = serde_json::to_string(&environment).unwrap();
+        assert!(text.contains(r#""provider":"gcp""#), "{text}");
+        assert_eq!(serde_json::from_str::<Environment>(&text).unwrap(), environment);
     }
 }

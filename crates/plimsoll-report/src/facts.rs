@@ -2,7 +2,7 @@
 
 use plimsoll_record::{
     client::ClientActivity,
-    environment::{ContainerKind, DeviceEnvironment, TargetEnvironment, TargetKind},
+    environment::{CloudEnvironment, ContainerKind, DeviceEnvironment, TargetEnvironment, TargetKind},
     event::SlotPurpose,
     numbers,
     record::{Cell, Outcome, Record},
@@ -89,6 +89,7 @@ fn measured(record: &Record) -> Vec<Fact> {
     facts.extend(layout(record).map(|text| fact("layout", text)));
     facts.push(fact("engine", engines(record)));
     facts.extend(Some(machine(record)).filter(|text| !text.is_empty()).map(|text| fact("machine", text)));
+    facts.extend(record.environment.cloud.as_ref().map(|told| fact("cloud", cloud(told))));
     if let Some(command) = &record.asked.background {
         facts.push(fact("beside", command.clone()));
         facts.push(fact("pressure", pressure(&record.cells)));
@@ -258,6 +259,16 @@ fn machine(record: &Record) -> String {
     parts.join(", ")
 }
 
+/// `Azure Standard_D16s_v5 in westeurope, zone 1`
+fn cloud(cloud: &CloudEnvironment) -> String {
+    let mut text = cloud.provider.name().to_owned();
+    let parts = [(" ", &cloud.instance_type), (" in ", &cloud.region), (", zone ", &cloud.zone)];
+    for (before, part) in parts {
+        text.extend(part.iter().flat_map(|part| [before, part.as_str()]));
+    }
+    text
+}
+
 pub(crate) const fn container_word(kind: ContainerKind) -> Option<&'static str> {
     match kind {
         ContainerKind::None => None,
@@ -329,6 +340,8 @@ fn pressure(cells: &[Cell]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use plimsoll_record::environment::CloudProvider;
+
     use super::*;
     use crate::test_records;
 
@@ -342,6 +355,20 @@ mod tests {
     #[test]
     fn targets_have_letters_and_then_numbers() {
         assert_eq!([letter(0), letter(25), letter(26)], ["A", "Z", "#27"]);
+    }
+
+    #[test]
+    fn a_cloud_tells_its_machine_and_place_as_far_as_known() {
+        let mut record = test_records::canonical();
+        let told = |record: &Record| of(record).into_iter().find(|fact| fact.label == "cloud").map(|fact| fact.text);
+        assert_eq!(told(&record), None);
+        let mut environment = CloudEnvironment { provider: CloudProvider::Azure, ..CloudEnvironment::default() };
+        environment.instance_type = Some("Standard_D16s_v5".to_owned());
+        assert_eq!(cloud(&environment), "Azure Standard_D16s_v5");
+        environment.region = Some("westeurope".to_owned());
+        environment.zone = Some("1".to_owned());
+        record.environment.cloud = Some(environment);
+        assert_eq!(told(&record).as_deref(), Some("Azure Standard_D16s_v5 in westeurope, zone 1"));
     }
 
     #[test]

@@ -5,6 +5,7 @@
 //! known". Nothing here fails: a run is worth more than a complete description of it.
 
 pub(crate) mod cgroup;
+pub mod cloud;
 mod container;
 
 use std::{fs, path::Path};
@@ -33,7 +34,8 @@ pub struct Pod {
     pub node: Option<String>,
 }
 
-/// All that can be known here and now. To be called before any thread is pinned, and while nothing is measured.
+/// All that can be known here and now without asking others, which is what [`cloud`] is for. To be called before any
+/// thread is pinned, and while nothing is measured.
 pub fn gather(targets: &[TargetFacts], pod: &Pod) -> Environment {
     Environment {
         machine: machine(),
@@ -43,6 +45,7 @@ pub fn gather(targets: &[TargetFacts], pod: &Pod) -> Environment {
         targets: targets.iter().map(target).collect(),
         load_average: load_average(&read("/proc/loadavg")),
         clock_cost_ns: Some(clock::clock_cost_ns()),
+        cloud: None,
     }
 }
 

@@ -60,6 +60,9 @@ pub struct PlanFile {
     /// Refuse targets on the root file system.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub expect_mount: bool,
+    /// Ask the cloud's instance metadata service what machine this is.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub detect_cloud: bool,
     /// What workloads have in common.
     #[serde(skip_serializing_if = "is_empty")]
     pub defaults: Workload,
@@ -83,6 +86,7 @@ mod tests {
             r#"
             targets = ["/mnt/a", "/mnt/b"]
             effort = "quick"
+            detect_cloud = true
             limit = "iops=300,burst-iops=3k,bucket=5.4M"
             [defaults]
             duration = "10s"
@@ -100,7 +104,7 @@ mod tests {
             "#,
         )
         .unwrap();
-        assert_eq!(plan.workloads.len(), 2);
+        assert!(plan.detect_cloud && plan.workloads.len() == 2);
         assert_eq!(plan.limit, "iops=300,burst-iops=3000,bucket=5400000".parse().ok());
         assert_eq!(plan.workloads[0].expand().len(), 2);
         assert_eq!(plan.workloads[1].clone().or(&plan.defaults).duration, Some("10s".parse().unwrap()));

@@ -3,7 +3,9 @@
 //! Names, paths and serial numbers are not listed: to compare what bears them is the point.
 
 use plimsoll_record::{
-    environment::{CgroupIoLimit, ContainerEnvironment, Environment, TargetEnvironment},
+    environment::{
+        CgroupIoLimit, CloudEnvironment, ContainerEnvironment, Environment, MachineEnvironment, TargetEnvironment,
+    },
     numbers,
     record::Record,
 };
@@ -38,8 +40,8 @@ fn add_all(differences: &mut Vec<Difference>, first: Vec<Property>, second: Vec<
 type Property = (&'static str, Option<String>);
 
 fn of_record(record: &Record) -> Vec<Property> {
-    let Environment { machine, cgroup, container, .. } = &record.environment;
-    let container = container.as_ref();
+    let Environment { machine, cgroup, container, cloud, .. } = &record.environment;
+    let (container, cloud) = (container.as_ref(), cloud.as_ref());
     let quota = cgroup.as_ref().map(|group| group.cpu_quota_processors);
     let memory = cgroup.as_ref().map(|group| group.memory_limit_bytes);
     let none = || "none".to_owned();
@@ -48,6 +50,10 @@ fn of_record(record: &Record) -> Vec<Property> {
     vec![
         ("node", node(machine.hostname.as_ref(), container)),
         ("machine type", machine.product.clone()),
+        ("cloud", cloud.map(|cloud| cloud.provider.name().to_owned())),
+        ("instance type", cloud.and_then(|cloud| instance_type(cloud, machine))),
+        ("region", cloud.and_then(|cloud| cloud.region.clone())),
+        ("zone", cloud.and_then(|cloud| cloud.zone.clone())),
         ("architecture", machine.architecture.clone()),
         ("processor", machine.processor_model.clone()),
         ("processors", processors.map(|count| count.to_string())),
@@ -61,6 +67,13 @@ fn of_record(record: &Record) -> Vec<Property> {
         ("plimsoll", Some(record.tool.version.clone())),
         ("build", Some(record.tool.profile.clone())),
     ]
+}
+
+/// What the cloud calls the machine, unless its firmware says the same.
+fn instance_type(cloud: &CloudEnvironment, machine: &MachineEnvironment) -> Option<String> {
+    let name = cloud.instance_type.as_ref()?;
+    let is_said = machine.product.as_ref().is_some_and(|product| product.split(' ').any(|word| word == name));
+    (!is_said).then(|| name.clone())
 }
 
 /// The node of a pod, whose host name is the pod's; otherwise the host.

@@ -2,6 +2,7 @@
 
 use plimsoll_measure::random::Random;
 use plimsoll_record::{
+    environment::{CloudEnvironment, CloudProvider},
     event::RunEvent,
     record::{Cell, Outcome as Ending},
 };
@@ -390,6 +391,33 @@ fn what_else_differs_between_runs_is_listed() {
         ),
         "{text}"
     );
+}
+
+#[test]
+fn another_kind_of_machine_is_said_once() {
+    let cloud = |instance_type: &str, zone: &str| {
+        Some(CloudEnvironment {
+            provider: CloudProvider::Aws,
+            instance_type: Some(instance_type.to_owned()),
+            region: Some("us-west-2".to_owned()),
+            zone: Some(zone.to_owned()),
+            disks: Vec::new(),
+        })
+    };
+    let (mut first, mut second) = (alone("/mnt/a", 1.0, 0.02, 1), alone("/mnt/a", 1.0, 0.02, 2));
+    let confounded = |first: &Record, second: &Record| {
+        let pair = compare(&[first, second]).pairs.remove(0);
+        pair.confounded.into_iter().map(|difference| difference.text(["A", "B"])).collect::<Vec<_>>()
+    };
+    first.environment.cloud = cloud("m5.large", "us-west-2a");
+    assert_eq!(confounded(&first, &second), Vec::<String>::new(), "what is known of one side only is no difference");
+    second.environment.cloud = cloud("m5.xlarge", "us-west-2b");
+    let zone = "zone (A us-west-2a, B us-west-2b)";
+    assert_eq!(confounded(&first, &second), ["instance type (A m5.large, B m5.xlarge)", zone]);
+    first.environment.machine.product = Some("Amazon EC2 m5.large".to_owned());
+    second.environment.machine.product = Some("Amazon EC2 m5.xlarge".to_owned());
+    let machine = "machine type (A Amazon EC2 m5.large, B Amazon EC2 m5.xlarge)";
+    assert_eq!(confounded(&first, &second), [machine, zone]);
 }
 
 #[test]

@@ -8,6 +8,7 @@ use clap::{
 };
 use plimsoll_measure::effort::Rules;
 use plimsoll_record::judgement;
+use plimsoll_run::machine::cloud::{ServiceAddress, USUAL_ADDRESS};
 use plimsoll_workload::{
     block_sizes::BlockSizes,
     certainty::Precision,
@@ -63,7 +64,7 @@ fn planned() -> impl Iterator<Item = Id> {
     let workload = WorkloadArguments::augment_args(Command::new(""));
     let workload: Vec<Id> = workload.get_arguments().map(|argument| argument.get_id().clone()).collect();
     let others = ["targets", "preset", "plan", "effort", "precision", "max_time", "bookend", "passes", "discard_first"];
-    let beside = ["limit", "background", "name", "tags"];
+    let beside = ["limit", "background", "detect_cloud", "name", "tags"];
     workload.into_iter().chain(others.map(Id::from)).chain(beside.map(Id::from))
 }
 
@@ -145,6 +146,12 @@ pub struct RunArguments {
     /// Refuse targets that lie on the root file system because a mount is missing
     #[arg(long, help_heading = SAFETY, hide_short_help = true)]
     pub expect_mount: bool,
+    /// Ask the instance metadata service of Azure, AWS or Google Cloud what this machine is, for the record
+    ///
+    /// Type, region, zone and disks are kept, and no ids, keys or user data. Without this flag nobody is asked. The run
+    /// goes on when nobody answers within two seconds; URL is who to ask instead of http://169.254.169.254.
+    #[arg(long, value_name = "URL", num_args = 0..=1, require_equals = true, default_missing_value = USUAL_ADDRESS, help_heading = OUTPUT, hide_short_help = true)]
+    pub detect_cloud: Option<ServiceAddress>,
     /// Print the record as JSON
     #[arg(long, help_heading = OUTPUT)]
     pub json: bool,

@@ -14,7 +14,10 @@ use plimsoll_record::{
 };
 use plimsoll_report as report;
 use plimsoll_run::{
-    machine::{self, Pod},
+    machine::{
+        self, Pod,
+        cloud::{self, ServiceAddress},
+    },
     run::{RunRequest, run as run_plan},
     target_facts,
 };
@@ -129,13 +132,17 @@ fn request(arguments: &RunArguments, state: &State, printer: Printer) -> anyhow:
     let touches_storage = plan.cells.iter().any(|cell| cell.blocks.engine != EngineChoice::Memory);
     let writes_test_files = touches_storage && targets.iter().any(|target| target.size_bytes.is_none());
     let times = report::plan::times(&plan, writes_test_files);
+    let mut environment = machine::gather(&targets, &pod());
+    if let Some(address) = &asked.detect_cloud {
+        environment.cloud = cloud::detect(address).inspect_err(|unknown| printer.warning(unknown)).ok();
+    }
     let request = RunRequest {
         id: Uuid::now_v7(),
         started: Timestamp::now(),
         tool: tool(),
         name: asked.name,
         tags: asked.tags.into_iter().collect(),
-        environment: machine::gather(&targets, &pod()),
+        environment,
         asked: Asked {
             targets: asked.targets,
             workloads: asked.workloads,
@@ -172,6 +179,8 @@ struct AskedRun {
     destroy: Vec<String>,
     keep_files: bool,
     expect_mount: bool,
+    /// Who is asked what machine this is.
+    detect_cloud: Option<ServiceAddress>,
     background: Option<String>,
     /// Whether the size is one that the user wrote, for every workload.
     says_size: bool,
@@ -181,7 +190,9 @@ fn asked(arguments: &RunArguments, printer: Printer) -> anyhow::Result<AskedRun>
     let plan = arguments.plan.as_deref().map(plan_file).transpose()?.unwrap_or_default();
     let PlanFile { name, targets, effort, precision, max_time, bookend, passes, discard_first, seed, presets, .. } =
         plan;
-    let PlanFile { limit, background, tags, destroy, keep_files, expect_mount, defaults, workloads, .. } = plan;
+    let PlanFile {
+        limit, background, tags, destroy, keep_files, expect_mount, detect_cloud, defaults, workloads, ..
+    } = plan;
     let mut all_targets = paths("target", &arguments.targets)?;
     all_targets.extend(targets);
     if all_targets.is_empty() {
@@ -246,6 +257,7 @@ fn asked(arguments: &RunArguments, printer: Printer) -> anyhow::Result<AskedRun>
         destroy: all_destroy,
         keep_files: arguments.keep_files || keep_files,
         expect_mount: arguments.expect_mount || expect_mount,
+        detect_cloud: arguments.detect_cloud.clone().or_else(|| detect_cloud.then(ServiceAddress::default)),
         background: arguments.background.clone().or(background),
         says_size,
     })

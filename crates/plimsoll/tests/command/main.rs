@@ -4,6 +4,7 @@
 
 mod background;
 mod caches;
+mod cloud;
 mod compare;
 mod devices;
 mod diskspd;
