@@ -1,5 +1,8 @@
 //! What a load should get: the least that any part of the way to its storage lets through.
 
+use std::collections::BTreeSet;
+
+use plimsoll_record::environment::Environment;
 use plimsoll_workload::{
     limit::{Expected, Limit, Part, RateLimit},
     plan::{BlockPlan, Plan},
@@ -11,6 +14,7 @@ use crate::{
     bucket::{self, Bucket},
     catalog::Catalog,
     ceiling::{Ceiling, Limits, Load, MB, Tolerance},
+    detection,
     error::CatalogError,
     product::Provider,
     source::Source,
@@ -105,19 +109,32 @@ impl Expectation {
 
 /// What a load of a plan is, as far as limits care.
 pub fn load(blocks: &BlockPlan) -> Load {
-    let read_share = f64::from(blocks.read_percent) / 100.0;
-    let (reads, writes) = (blocks.read_block_sizes.mean(), blocks.write_block_sizes.mean());
-    Load { read_share, operation_bytes: reads.mul_add(read_share, writes * (1.0 - read_share)) }
+    Load { read_share: f64::from(blocks.read_percent) / 100.0, operation_bytes: blocks.operation_bytes() }
 }
 
-/// Tells each cell of a plan what its storage should deliver, unless that was given.
-pub fn expect(plan: &mut Plan, provisioning: &Provisioning, catalog: &Catalog) -> Result<(), CatalogError> {
-    for cell in plan.cells.iter_mut().filter(|cell| cell.expected.is_none()) {
-        if let Some(expectation) = Expectation::of(&provisioning.of(&cell.target), catalog)? {
+/// Tells each cell of a plan what its storage should deliver, as far as it is said or was found out what was bought.
+/// Returns what a reader has to know besides.
+pub fn expect(
+    plan: &mut Plan,
+    said: &Provisioning,
+    environment: &Environment,
+    catalog: &Catalog,
+) -> Result<Vec<String>, CatalogError> {
+    let mut notes = Vec::new();
+    // Operations on names transfer nothing, so that no limit of a disk is about them.
+    for cell in plan.cells.iter_mut().filter(|cell| cell.blocks.name_operation().is_none()) {
+        let mut provisioned = detection::complete(said.of(&cell.target), environment, &cell.target);
+        provisioned.limit = provisioned.limit.or(cell.expected.as_ref().map(|given| given.limit));
+        if let Some(expectation) = Expectation::of(&provisioned, catalog)? {
+            let Expectation { parts, notes: others, .. } = &expectation;
+            let of_parts = parts.iter().flat_map(|part| part.notes.iter().map(|note| format!("{}: {note}", part.name)));
+            notes.extend(of_parts.chain(others.iter().cloned()));
             cell.expected = Some(expectation.for_load(load(&cell.blocks)));
         }
     }
-    Ok(())
+    let mut known = BTreeSet::new();
+    notes.retain(|note| known.insert(note.clone()));
+    Ok(notes)
 }
 
 fn given(limit: Limit) -> Ceiling {

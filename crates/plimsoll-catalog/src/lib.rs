@@ -11,6 +11,7 @@ mod azure;
 pub mod bucket;
 pub mod catalog;
 pub mod ceiling;
+pub mod detection;
 pub mod error;
 pub mod expectation;
 mod gcp;

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{certainty::Precision, limit::Limit, settings::Effort, units::Span, workload::Workload};
+use crate::{
+    certainty::Precision, limit::Limit, provisioned::Provisioning, settings::Effort, units::Span, workload::Workload,
+};
 
 /// A plan as written: what `--plan` reads.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -39,6 +41,9 @@ pub struct PlanFile {
     /// What each target is said to deliver.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<Limit>,
+    /// What was bought for the targets: `[provisioned.defaults]` for all, `[provisioned.targets."/mnt/a"]` for one.
+    #[serde(skip_serializing_if = "Provisioning::is_empty")]
+    pub provisioned: Provisioning,
     /// A command for the shell that loads the machine while it is measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub background: Option<String>,

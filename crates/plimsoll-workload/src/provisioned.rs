@@ -132,6 +132,13 @@ impl Provisioning {
         self.targets.get(target).cloned().unwrap_or_default().or(&self.defaults)
     }
 
+    /// With what is said of every target before all that is said here.
+    #[must_use]
+    pub fn overridden_by(self, said: &Provisioned) -> Self {
+        let targets = self.targets.into_iter().map(|(target, own)| (target, said.clone().or(&own))).collect();
+        Self { defaults: said.clone().or(&self.defaults), targets }
+    }
+
     /// Whether nothing is known of any target.
     pub fn is_empty(&self) -> bool {
         self.defaults.is_empty() && self.targets.is_empty()

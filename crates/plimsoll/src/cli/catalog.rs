@@ -44,7 +44,7 @@ pub enum CatalogCommand {
         json: bool,
     },
     /// Say what a load should get from what was bought
-    Expect(ExpectArguments),
+    Expect(Box<ExpectArguments>),
 }
 
 /// Arguments of `plimsoll catalog expect`.

@@ -23,6 +23,8 @@ use plimsoll_workload::{
     workload::{ThinkTime, Workload},
 };
 
+use super::provisioned::ProvisionedArguments;
+
 /// A parser for a closed vocabulary, so that help and completion list the words.
 macro_rules! words {
     ($name:ty) => {
@@ -65,7 +67,9 @@ fn planned() -> impl Iterator<Item = Id> {
     let workload: Vec<Id> = workload.get_arguments().map(|argument| argument.get_id().clone()).collect();
     let others = ["targets", "preset", "plan", "effort", "precision", "max_time", "bookend", "passes", "discard_first"];
     let beside = ["limit", "background", "detect_cloud", "name", "tags"];
-    workload.into_iter().chain(others.map(Id::from)).chain(beside.map(Id::from))
+    let provisioned = ProvisionedArguments::augment_args(Command::new(""));
+    let provisioned: Vec<Id> = provisioned.get_arguments().map(|argument| argument.get_id().clone()).collect();
+    workload.into_iter().chain(provisioned).chain(others.map(Id::from)).chain(beside.map(Id::from))
 }
 
 /// Arguments of `plimsoll run`. Headings appear in the order in which their first flags stand here.
@@ -120,6 +124,10 @@ pub struct RunArguments {
     /// rates as shares of the limit. bucket= is what a burst has above the lasting rate, in operations or bytes.
     #[arg(long, value_name = "LIMIT", help_heading = TIMING, hide_short_help = true)]
     pub limit: Option<Limit>,
+
+    /// What was bought.
+    #[command(flatten)]
+    pub provisioned: ProvisionedArguments,
 
     /// Load the machine with this shell command while it is measured; it is ended with the run
     ///

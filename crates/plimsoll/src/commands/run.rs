@@ -7,6 +7,7 @@ use std::{
 
 use anyhow::{Context, bail};
 use jiff::Timestamp;
+use plimsoll_catalog::expectation;
 use plimsoll_io::{cpu, mounts};
 use plimsoll_record::{
     event::RunEvent,
@@ -34,7 +35,7 @@ use plimsoll_workload::{
 };
 use uuid::Uuid;
 
-use super::{presets, resume};
+use super::{catalog, presets, resume};
 use crate::{
     cli::run::RunArguments,
     environment_variables as environment,
@@ -123,18 +124,23 @@ fn request(arguments: &RunArguments, state: &State, printer: Printer) -> anyhow:
         asked.targets.iter().try_for_each(|path| mounts::expect_mount(path.as_ref()))?;
     }
     check_paths(&asked.targets, &asked.destroy)?;
+    check_provisioned(&asked.provisioned, &asked.targets)?;
     check_new_files(&targets, asked.says_size)?;
     check_pinning(&asked.workloads)?;
-    let plan = Plan::resolve(&targets, &asked.workloads, &asked.certainty, asked.seed)?;
-    if arguments.verbose {
-        printer.note(report::plan::plan(&plan));
-    }
+    let mut plan = Plan::resolve(&targets, &asked.workloads, &asked.certainty, asked.seed)?;
     let touches_storage = plan.cells.iter().any(|cell| cell.blocks.engine != EngineChoice::Memory);
     let writes_test_files = touches_storage && targets.iter().any(|target| target.size_bytes.is_none());
     let times = report::plan::times(&plan, writes_test_files);
     let mut environment = machine::gather(&targets, &pod());
     if let Some(address) = &asked.detect_cloud {
         environment.cloud = cloud::detect(address).inspect_err(|unknown| printer.warning(unknown)).ok();
+    }
+    let catalog = catalog::read(arguments.provisioned.limits.as_deref())?;
+    for note in expectation::expect(&mut plan, &asked.provisioned, &environment, &catalog)? {
+        printer.note(note);
+    }
+    if arguments.verbose {
+        printer.note(report::plan::plan(&plan));
     }
     let request = RunRequest {
         id: Uuid::now_v7(),
@@ -147,7 +153,7 @@ fn request(arguments: &RunArguments, state: &State, printer: Printer) -> anyhow:
             targets: asked.targets,
             workloads: asked.workloads,
             background: asked.background,
-            provisioned: Provisioning::default(),
+            provisioned: asked.provisioned,
             certainty: asked.certainty,
         },
         plan,
@@ -184,6 +190,7 @@ struct AskedRun {
     background: Option<String>,
     /// Whether the size is one that the user wrote, for every workload.
     says_size: bool,
+    provisioned: Provisioning,
 }
 
 fn asked(arguments: &RunArguments, printer: Printer) -> anyhow::Result<AskedRun> {
@@ -191,7 +198,17 @@ fn asked(arguments: &RunArguments, printer: Printer) -> anyhow::Result<AskedRun>
     let PlanFile { name, targets, effort, precision, max_time, bookend, passes, discard_first, seed, presets, .. } =
         plan;
     let PlanFile {
-        limit, background, tags, destroy, keep_files, expect_mount, detect_cloud, defaults, workloads, ..
+        limit,
+        background,
+        tags,
+        destroy,
+        keep_files,
+        expect_mount,
+        detect_cloud,
+        provisioned,
+        defaults,
+        workloads,
+        ..
     } = plan;
     let mut all_targets = paths("target", &arguments.targets)?;
     all_targets.extend(targets);
@@ -260,6 +277,7 @@ fn asked(arguments: &RunArguments, printer: Printer) -> anyhow::Result<AskedRun>
         detect_cloud: arguments.detect_cloud.clone().or_else(|| detect_cloud.then(ServiceAddress::default)),
         background: arguments.background.clone().or(background),
         says_size,
+        provisioned: provisioned.overridden_by(&arguments.provisioned.provisioned(None)),
     })
 }
 
@@ -306,6 +324,14 @@ pub(super) fn check_paths(targets: &[String], destroy: &[String]) -> anyhow::Res
         }
     }
     Ok(())
+}
+
+/// What is said of a target that the run does not have is a slip.
+fn check_provisioned(provisioned: &Provisioning, targets: &[String]) -> anyhow::Result<()> {
+    match provisioned.targets.keys().find(|name| !targets.contains(name)) {
+        Some(name) => bail!("[provisioned.targets.\"{name}\"] names no target of this run: write it as the target is"),
+        None => Ok(()),
+    }
 }
 
 /// Processors that this process may not use cannot be pinned to.
