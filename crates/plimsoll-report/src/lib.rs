@@ -6,6 +6,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod claims;
 pub mod comparison;
 mod facts;
 pub mod found;
