@@ -7,6 +7,7 @@
 pub mod conclusion;
 pub mod multiplicity;
 pub mod paired;
+pub mod permutation;
 pub mod ratio;
 pub mod signed_rank;
 pub mod unpaired;

@@ -44,6 +44,22 @@ pub fn count(value: u64) -> String {
     text
 }
 
+/// A number with so many decimals, and commas between thousands: `59,364.7`, `-1.98`. For what is recomputed, where a
+/// reader has to see every digit that another number has.
+pub fn decimal(value: f64, decimals: usize) -> String {
+    const WHOLE_MAX: f64 = 1e15;
+    if !value.is_finite() {
+        return ABSENT.to_owned();
+    }
+    if value.abs() >= WHOLE_MAX {
+        return format!("{value:.3e}");
+    }
+    let text = format!("{:.decimals$}", value.abs());
+    let (whole, fraction) = text.split_at(text.find('.').unwrap_or(text.len()));
+    let sign = if value < 0.0 && text.contains(|digit| ('1'..='9').contains(&digit)) { "-" } else { "" };
+    format!("{sign}{}{fraction}", count(whole.parse().unwrap_or(0)))
+}
+
 /// A rate of operations: `0.500`, `12.3`, `123`, `1,234`, `12.3k`, `1.23M`.
 pub fn iops(value: f64) -> String {
     if !value.is_finite() {
@@ -293,6 +309,21 @@ mod tests {
             (-0.12, "-12 %"),
         ] {
             assert_eq!(percent(share), text, "{share}");
+        }
+    }
+
+    #[test]
+    fn what_is_recomputed_has_the_digits_that_are_asked_for() {
+        for (value, decimals, text) in [
+            (59_364.69, 1, "59,364.7"),
+            (-1234.5, 0, "-1,234"),
+            (-0.001, 2, "0.00"),
+            (0.0, 0, "0"),
+            (4.168, 2, "4.17"),
+            (2e15, 1, "2.000e15"),
+            (f64::NAN, 1, "-"),
+        ] {
+            assert_eq!(decimal(value, decimals), text, "{value}");
         }
     }
 

@@ -15,7 +15,7 @@ use thiserror::Error;
 use uuid::Uuid;
 
 mod environments;
-mod evidence;
+pub(crate) mod evidence;
 pub mod expectation;
 pub mod junit;
 mod matching;

@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 pub mod catalog;
+pub mod claims;
 pub mod comparison;
 mod facts;
 pub mod found;

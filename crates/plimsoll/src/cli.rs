@@ -8,6 +8,7 @@ use clap_complete::Shell;
 pub mod baseline;
 pub mod catalog;
 pub mod compare;
+pub mod explain;
 pub mod export;
 pub mod history;
 pub mod import;
@@ -50,6 +51,8 @@ pub enum Command {
     Run(Box<run::RunArguments>),
     /// Set runs, or the targets of one, side by side: how much faster, and how sure that is
     Compare(compare::CompareArguments),
+    /// Check what people say about numbers against the numbers
+    Explain(explain::ExplainArguments),
     /// Run fio's job files and command lines, and print what fio prints
     #[command(disable_help_flag = true)]
     Fio {

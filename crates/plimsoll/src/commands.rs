@@ -17,6 +17,7 @@ mod compare;
 mod dialect;
 pub mod diskspd;
 mod doctor;
+mod explain;
 mod export;
 pub mod fio;
 mod history;
@@ -45,6 +46,11 @@ pub fn dispatch(cli: Cli, printer: Printer) -> anyhow::Result<Exit> {
         Command::Diskspd { arguments } => return Ok(diskspd::main(&arguments)),
         Command::Compare(arguments) => {
             let (answer, ending) = compare::run(&arguments, &state.history, printer)?;
+            exit = ending;
+            answer
+        }
+        Command::Explain(arguments) => {
+            let (answer, ending) = explain::run(&arguments, &state.history, printer)?;
             exit = ending;
             answer
         }

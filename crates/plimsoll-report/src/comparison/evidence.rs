@@ -52,8 +52,8 @@ pub enum Method {
 
 /// A ratio, and what it rests on.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Evidence {
-    pub(super) ratio: Ratio,
+pub(crate) struct Evidence {
+    pub(crate) ratio: Ratio,
     pub(super) method: Method,
     /// Blocks, passes or visits of the reference and of the other side; a cell in one piece is one.
     pub(super) values: [usize; 2],
@@ -62,7 +62,7 @@ pub(super) struct Evidence {
 }
 
 /// The ratio of a number of the second cell to that of the first; or why there is none.
-pub(super) fn of(
+pub(crate) fn of(
     cells: [&Cell; 2],
     in_one_run: bool,
     operation: Operation,

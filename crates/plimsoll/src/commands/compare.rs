@@ -53,7 +53,14 @@ fn records(arguments: &CompareArguments, location: &HistoryLocation) -> anyhow::
             records.push(history.get(history.find("latest")?)?);
         }
     }
-    for run in &arguments.runs {
+    records.extend(resolve(&arguments.runs, location)?);
+    Ok(records)
+}
+
+/// The records of runs and files, in their order.
+pub(super) fn resolve(runs: &[String], location: &HistoryLocation) -> anyhow::Result<Vec<Record>> {
+    let mut records = Vec::new();
+    for run in runs {
         if is_file(run) {
             records.extend(read(run.as_ref())?);
         } else {
