@@ -7,6 +7,7 @@ pub(crate) mod machines;
 pub(crate) mod managed_disks;
 pub(crate) mod netapp;
 pub(crate) mod provisioned_disks;
+pub(crate) mod temporary_disks;
 
 use plimsoll_workload::limit::RateLimit;
 

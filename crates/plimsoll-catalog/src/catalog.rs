@@ -103,6 +103,11 @@ impl Catalog {
         }
     }
 
+    /// Whether a storage is part of the machine, whose limits of remote storage do not bind it then.
+    pub(crate) fn is_local(&self, sku: &str) -> bool {
+        matches!(self.storage(sku), Ok(Storage::Product(product)) if product.is_local())
+    }
+
     /// What a machine lets through to remote storage.
     pub(crate) fn machine(&self, vm: &str, provisioned: &Provisioned) -> Result<Ceiling, CatalogError> {
         if let Some(own) = self.own.machines.iter().find(|own| {

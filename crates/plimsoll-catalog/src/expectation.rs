@@ -60,7 +60,8 @@ impl Expectation {
         let disks = provisioned.disks.unwrap_or(1);
         parts =
             parts.into_iter().map(|part| if part.part == Part::Disk { part.striped(disks) } else { part }).collect();
-        if let Some(vm) = &provisioned.vm {
+        let is_local = provisioned.limit.is_none() && provisioned.sku.as_ref().is_some_and(|sku| catalog.is_local(sku));
+        if let Some(vm) = provisioned.vm.as_ref().filter(|_| !is_local) {
             parts.push(catalog.machine(vm, provisioned)?.shared_by(provisioned.vm_share.unwrap_or(1)));
         }
         if parts.is_empty() {

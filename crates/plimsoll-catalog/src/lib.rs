@@ -5,7 +5,9 @@
 //! guessed.
 
 #![forbid(unsafe_code)]
+#![cfg_attr(test, expect(clippy::float_cmp, reason = "figures of documents are whole, and formulas keep them so"))]
 
+pub mod alternatives;
 mod aws;
 mod azure;
 pub mod bucket;

@@ -53,6 +53,7 @@ pub static PRODUCTS: &[&[Product]] = &[
     azure::files::PRODUCTS,
     azure::netapp::PRODUCTS,
     azure::blob::PRODUCTS,
+    azure::temporary_disks::PRODUCTS,
     aws::volumes::PRODUCTS,
     aws::files::PRODUCTS,
     gcp::persistent_disks::PRODUCTS,
@@ -70,6 +71,11 @@ impl Product {
     /// Whether a name is one of its names.
     pub fn is_called(&self, name: &str) -> bool {
         self.names().any(|own| own.eq_ignore_ascii_case(name))
+    }
+
+    /// Whether it is part of a machine.
+    pub(crate) fn is_local(&self) -> bool {
+        matches!(self.name, "azure-temporary-disk" | "azure-local-nvme" | "gcp-local-ssd")
     }
 
     /// All its names.

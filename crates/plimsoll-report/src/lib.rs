@@ -9,6 +9,7 @@
 pub mod catalog;
 pub mod claims;
 pub mod comparison;
+pub mod explanation;
 mod facts;
 pub mod found;
 mod grid;

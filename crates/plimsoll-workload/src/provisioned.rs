@@ -132,6 +132,17 @@ impl Provisioning {
         self.targets.get(target).cloned().unwrap_or_default().or(&self.defaults)
     }
 
+    /// What was bought for a cell of a result that others told: that of its target, or else of the longest name that
+    /// occurs in its target or workload, because texts name disks in many places.
+    pub fn of_cell(&self, target: &str, workload: &str) -> Provisioned {
+        let occurs = |name: &&String| target.contains(name.as_str()) || workload.contains(name.as_str());
+        let known = match self.targets.get(target) {
+            Some(known) => Some(known),
+            None => self.targets.keys().filter(occurs).max_by_key(|name| name.len()).map(|name| &self.targets[name]),
+        };
+        known.cloned().unwrap_or_default().or(&self.defaults)
+    }
+
     /// With what is said of every target before all that is said here.
     #[must_use]
     pub fn overridden_by(self, said: &Provisioned) -> Self {
@@ -215,6 +226,15 @@ mod tests {
         assert!(provisioning.of("/mnt/c").sku.is_none());
         let again: Provisioning = toml::from_str(&toml::to_string(&provisioning).unwrap()).unwrap();
         assert_eq!(again, provisioning);
+    }
+
+    #[test]
+    fn the_longest_name_that_occurs_in_a_result_is_meant() {
+        let provisioning: Provisioning =
+            toml::from_str("[targets.premium]\nsku = \"a\"\n[targets.premium_v2]\nsku = \"b\"").unwrap();
+        let sku = |target: &str, workload: &str| provisioning.of_cell(target, workload).sku.unwrap_or_default();
+        assert_eq!(sku("disks", "fio read-premium_v2.ini"), "b");
+        assert_eq!((sku("premium", "read"), sku("other", "read")), ("a".to_owned(), String::new()));
     }
 
     #[test]

@@ -4,33 +4,55 @@ use std::path::PathBuf;
 
 use clap::Args;
 use plimsoll_report::claims::Thousands;
+use plimsoll_workload::limit::Limit;
+
+use super::provisioned::ProvisionedArguments;
+
+const CLAIMS: &str = "Claims";
 
 /// Arguments of `plimsoll explain`.
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Each claim follows, follows but for rounding, does not follow, or has no data, by rules that look at the \
-                  numbers alone; the recomputation stands beside it. docs/claims.md has the language of claims."
+    after_help = "Without --claims, each rate stands beside what was bought, with the reasons for it. With --claims, each \
+                  claim follows, follows but for rounding, does not follow, or has no data, by rules that look at the \
+                  numbers alone; docs/claims.md has the language of claims."
 )]
+#[command(mut_arg("disk_size", |argument| argument.long("size").alias("disk-size")))]
+#[command(mut_arg("provisioned_iops", |argument| argument.long("iops").alias("provisioned-iops")))]
+#[command(mut_arg("provisioned_bandwidth", |argument| argument.long("bandwidth").alias("provisioned-bandwidth")))]
+#[command(mut_args(|argument| argument.hide_short_help(false)))]
 pub struct ExplainArguments {
     /// The runs: beginnings of ids, names or `latest`; files with records, or whatever `import` reads
-    #[arg(required = true, value_name = "RUN|FILE")]
+    #[arg(value_name = "RUN|FILE", default_value = "latest")]
     pub runs: Vec<String>,
+    /// Read from this file (TOML) what was bought: for all in [defaults], for one target in [targets."NAME"]
+    ///
+    /// A name stands for the target that has it; or else for all results whose target or workload it occurs in, the
+    /// longest first. Flags come before the file, and the file before what was said with a run.
+    #[arg(long, value_name = "FILE", help_heading = super::provisioned::PROVISIONED)]
+    pub context: Option<PathBuf>,
+    /// What was bought.
+    #[command(flatten)]
+    pub provisioned: ProvisionedArguments,
+    /// What the storage is said to deliver, instead of what the catalog says: iops=3000,bandwidth=100MB
+    #[arg(long, value_name = "LIMIT", help_heading = super::provisioned::PROVISIONED)]
+    pub limit: Option<Limit>,
     /// The claims: comma-separated values with a header, of which `claim` is a column; - is standard input
     ///
     /// Other columns may be `id`; `check`, a statement that is evaluated instead of the wording; and `thousands`, what
     /// stands between thousands in the numbers of a claim.
-    #[arg(long, required = true, value_name = "FILE")]
-    pub claims: PathBuf,
+    #[arg(long, value_name = "FILE", help_heading = CLAIMS)]
+    pub claims: Option<PathBuf>,
     /// What stands between thousands in numbers of claims: point, comma, blank or none
     ///
     /// By default a comma before three digits does, and a point never: 1.984 is less than two. The sign itself will do
     /// as well.
-    #[arg(long, value_name = "SIGN", allow_hyphen_values = true)]
+    #[arg(long, value_name = "SIGN", allow_hyphen_values = true, requires = "claims", help_heading = CLAIMS)]
     pub thousands: Option<Thousands>,
     /// End with exit code 1 when a claim does not follow
-    #[arg(long)]
+    #[arg(long, requires = "claims", help_heading = CLAIMS)]
     pub fail: bool,
     /// Print JSON
-    #[arg(long)]
+    #[arg(long, help_heading = super::run::OUTPUT)]
     pub json: bool,
 }

@@ -1,43 +1,78 @@
-//! `plimsoll explain`: what people say about numbers, checked against the numbers.
+//! `plimsoll explain`: what storage should have delivered beside what it did, and what people say about numbers beside
+//! the numbers.
 
-use anyhow::{Context, bail};
+use std::{fs, path::Path};
+
+use anyhow::{Context, anyhow, bail};
 use plimsoll_history::location::HistoryLocation;
 use plimsoll_record::record::Record;
-use plimsoll_report::claims::{Claims, NothingExpected, text};
+use plimsoll_report::{
+    claims::{self, Claims, NothingExpected},
+    explanation::{self, Explanation},
+};
+use plimsoll_workload::provisioned::Provisioning;
 
-use super::{compare, dialect};
+use super::{catalog, compare, dialect};
 use crate::{cli::explain::ExplainArguments, exit::Exit, printer::Printer};
 
 /// More than any list of claims has.
 const BYTES_MAX: usize = 16 << 20;
 
-/// Judges claims. The answer, and whether a claim that was not to fail does not follow.
+/// Explains records, or judges claims. The answer, and whether a claim that was not to fail does not follow.
 pub fn run(
     arguments: &ExplainArguments,
     location: &HistoryLocation,
     printer: Printer,
 ) -> anyhow::Result<(String, Exit)> {
-    let claims = claims(arguments)?;
+    let claims = arguments.claims.as_ref().map(|path| read_claims(path, arguments)).transpose()?;
+    let said = said(arguments)?;
+    let catalog = catalog::read(arguments.provisioned.limits.as_deref())?;
     let records = compare::resolve(&arguments.runs, location)?;
-    let judged = claims.judge(&records.iter().collect::<Vec<&Record>>(), &NothingExpected);
+    let records: Vec<&Record> = records.iter().collect();
+    if let Some(claims) = claims {
+        let judged = claims.judge(&records, &NothingExpected);
+        let answer = if arguments.json {
+            serde_json::to_string_pretty(&judged)? + "\n"
+        } else {
+            claims::text::text(&judged, printer.width())
+        };
+        let is_failure = arguments.fail && judged.any_does_not_follow();
+        return Ok((answer, if is_failure { Exit::Failure } else { Exit::Success }));
+    }
+    let explanation = Explanation::of(&records, &said, &catalog)?;
+    if !explanation.expects_anything() {
+        printer.note(
+            "nothing is said of what was bought, so that no rate can stand beside it: give --sku, --size and --vm, --limit, \
+             or --context FILE.toml for several targets",
+        );
+    }
     let answer = if arguments.json {
-        serde_json::to_string_pretty(&judged)? + "\n"
+        serde_json::to_string_pretty(&explanation)? + "\n"
     } else {
-        text::text(&judged, printer.width())
+        explanation::text::text(&explanation, printer.width())
     };
-    let is_failure = arguments.fail && judged.any_does_not_follow();
-    Ok((answer, if is_failure { Exit::Failure } else { Exit::Success }))
+    Ok((answer, Exit::Success))
 }
 
-fn claims(arguments: &ExplainArguments) -> anyhow::Result<Claims> {
-    let path = &arguments.claims;
+/// What is said of what was bought: flags before the file of context.
+fn said(arguments: &ExplainArguments) -> anyhow::Result<Provisioning> {
+    let context = arguments.context.as_deref().map(read_context).transpose()?.unwrap_or_default();
+    Ok(context.overridden_by(&arguments.provisioned.provisioned(arguments.limit)))
+}
+
+fn read_context(path: &Path) -> anyhow::Result<Provisioning> {
+    let text = fs::read_to_string(path).with_context(|| format!("read the context {}", path.display()))?;
+    toml::from_str(&text).map_err(|error| anyhow!("context {}: {error}", path.display()))
+}
+
+fn read_claims(path: &Path, arguments: &ExplainArguments) -> anyhow::Result<Claims> {
     let name = path.to_str().with_context(|| format!("{} is not valid UTF-8", path.display()))?;
     let bytes = dialect::read_file(name, BYTES_MAX)
-        .map_err(|error| anyhow::anyhow!("read {name}: {error}"))?
+        .map_err(|error| anyhow!("read {name}: {error}"))?
         .with_context(|| format!("there is no file {name}"))?;
     if bytes.len() > BYTES_MAX {
         bail!("{name} is longer than {} MiB: split it", BYTES_MAX >> 20);
     }
     let file = String::from_utf8(bytes).with_context(|| format!("{name} is not UTF-8: save it as that"))?;
-    Claims::read(&file, arguments.thousands.unwrap_or_default()).map_err(|error| anyhow::anyhow!("{name}: {error}"))
+    Claims::read(&file, arguments.thousands.unwrap_or_default()).map_err(|error| anyhow!("{name}: {error}"))
 }

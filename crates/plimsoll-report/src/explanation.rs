@@ -1,0 +1,225 @@
+//! What storage should have delivered beside what it did, why, and what to change.
+//!
+//! An [`Explanation`] is a value that text and JSON are made from. It looks at records and the catalog alone, so that
+//! runs of plimsoll, imports and results that others published are explained by the same rules.
+
+mod causes;
+mod did;
+mod pairs;
+mod published;
+mod show;
+pub mod standing;
+#[cfg(test)]
+mod tests;
+pub mod text;
+
+use plimsoll_catalog::{
+    catalog::Catalog,
+    ceiling::{Load, Tolerance},
+    detection,
+    error::CatalogError,
+    expectation::Expectation,
+};
+use plimsoll_record::{
+    figures::Operation,
+    limit::CellLimit,
+    record::{Cell, Record},
+};
+use plimsoll_workload::{
+    limit::{Limit, RateLimit},
+    provisioned::{Provisioned, Provisioning},
+};
+use serde::Serialize;
+use uuid::Uuid;
+
+pub use self::{causes::Cause, pairs::Pair, published::Slip};
+use self::{
+    causes::Scene,
+    did::{CellLoad, Did},
+    standing::{Judged, Standing, Unit},
+};
+
+/// The schema of an explanation as JSON.
+pub const SCHEMA: &str = "plimsoll-explanation/1";
+
+/// Records explained.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Explanation {
+    /// `plimsoll-explanation/1`.
+    pub schema: &'static str,
+    /// The records.
+    pub runs: Vec<ExplainedRun>,
+    /// The same workloads on different storage, and whether what was bought explains the difference.
+    pub pairs: Vec<Pair>,
+}
+
+/// A record explained.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ExplainedRun {
+    /// Its id.
+    pub id: Uuid,
+    /// What it is called: its name or the file that it was read from.
+    pub name: String,
+    /// Its cells.
+    pub cells: Vec<ExplainedCell>,
+}
+
+/// A cell explained.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ExplainedCell {
+    /// Its target.
+    pub target: String,
+    /// Its workload.
+    pub workload: String,
+    /// What was bought for it, as far as it is known.
+    pub bought: Option<String>,
+    /// Its rates beside what was to be expected.
+    pub judged: Vec<Judged>,
+    /// Why they are what they are, the most telling first.
+    pub causes: Vec<Cause>,
+    /// Numbers that the text states and a slip of units explains.
+    pub slips: Vec<Slip>,
+    /// What the record itself says of the numbers, as sentences.
+    pub findings: Vec<String>,
+}
+
+impl Explanation {
+    /// Explains records. What was said with them is completed by what is said now.
+    pub fn of(records: &[&Record], said: &Provisioning, catalog: &Catalog) -> Result<Self, CatalogError> {
+        let mut runs = Vec::new();
+        let mut subjects = Vec::new();
+        for record in records {
+            let mut cells = Vec::new();
+            for cell in &record.cells {
+                let (explained, subject) = explain(record, cell, said, catalog)?;
+                cells.push(explained);
+                subjects.push(subject);
+            }
+            let file = record.import.as_ref().map(|import| import.file.clone());
+            let name = record.name.clone().or(file).unwrap_or_else(|| record.id.to_string());
+            runs.push(ExplainedRun { id: record.id, name, cells });
+        }
+        Ok(Self { schema: SCHEMA, runs, pairs: pairs::of(&subjects) })
+    }
+
+    /// Whether it is known of any cell what was to be expected.
+    pub fn expects_anything(&self) -> bool {
+        self.runs.iter().flat_map(|run| &run.cells).any(|cell| cell.bought.is_some())
+    }
+}
+
+fn explain<'a>(
+    record: &'a Record,
+    cell: &'a Cell,
+    said: &Provisioning,
+    catalog: &Catalog,
+) -> Result<(ExplainedCell, pairs::Subject<'a>), CatalogError> {
+    let provisioned = provisioned(record, cell, said);
+    let expectation = Expectation::of(&provisioned, catalog)?;
+    let load = CellLoad::of(cell);
+    let judged = expectation.as_ref().map_or_else(Vec::new, |expectation| judge(cell, &load, expectation));
+    let scene = Scene {
+        cell,
+        load: &load,
+        provisioned: &provisioned,
+        expectation: expectation.as_ref(),
+        judged: &judged,
+        catalog,
+    };
+    let causes = causes::of(&scene);
+    let parts = expectation.as_ref().map(|expectation| expectation.for_load(load.load()).source);
+    let explained = ExplainedCell {
+        target: cell.target.clone(),
+        workload: cell.workload.clone(),
+        bought: parts,
+        judged: judged.clone(),
+        causes,
+        slips: published::slips(record, cell),
+        findings: cell.findings.iter().filter(|finding| is_telling(finding)).map(|found| found.text.clone()).collect(),
+    };
+    Ok((explained, pairs::Subject { cell, judged, expectation, load }))
+}
+
+/// Notes about how a text was read are for whoever imports it.
+fn is_telling(finding: &plimsoll_record::results::Finding) -> bool {
+    finding.severity != plimsoll_record::results::Severity::Info || finding.code == "told-unsupported-percentile"
+}
+
+/// What was bought for a cell: what is said now, what was said with the run, and what the machine told of itself; or
+/// else the limit that its run was given.
+fn provisioned(record: &Record, cell: &Cell, said: &Provisioning) -> Provisioned {
+    let with_run = record.asked.provisioned.of(&cell.target);
+    let said = said.of_cell(&cell.target, &cell.workload).or(&with_run);
+    let mut provisioned = detection::complete(said, &record.environment, &cell.target);
+    if provisioned.sku.is_none() && provisioned.limit.is_none() {
+        provisioned.limit = record.asked.certainty.limit.or_else(|| cell.limit.as_ref().and_then(limit_of));
+    }
+    provisioned
+}
+
+/// A limit as a record has it.
+fn limit_of(limit: &CellLimit) -> Option<Limit> {
+    let rate =
+        |sustained: Option<f64>, burst, bucket| sustained.map(|sustained| RateLimit { sustained, burst, bucket });
+    let limit = Limit {
+        operations: rate(limit.iops, limit.burst_iops, limit.bucket_operations),
+        bytes: rate(limit.bytes_per_second, limit.burst_bytes_per_second, limit.bucket_bytes),
+        io_size: None,
+    };
+    limit.operations.or(limit.bytes).map(|_| limit)
+}
+
+/// A cell's rates beside what was to be expected. Of a mix it is both directions together, unless writes alone are at
+/// the limit or together they are more than is possible: a cache answers reads then, and writes set the pace.
+fn judge(cell: &Cell, load: &CellLoad<'_>, expectation: &Expectation) -> Vec<Judged> {
+    let tolerance = |part| expectation.tolerance(part);
+    // Cells that take turns leave the buckets of their targets time to fill, so that only a load in one piece is
+    // predicted. Of files nobody tells how long they took.
+    let elapsed_s = load.elapsed_s.filter(|_| cell.told.is_some());
+    let of = |did: &Did, alone: bool| {
+        let mut load = load.load();
+        if alone {
+            load.read_share = if did.operation == Operation::Write { 0.0 } else { 1.0 };
+        }
+        let bytes = Some(load.operation_bytes);
+        standing::judge(did, &expectation.for_load(load), bytes, elapsed_s, tolerance)
+    };
+    if load.files.is_some() {
+        return judge_files(load, expectation);
+    }
+    let Some(total) = load.total else {
+        return load.directions.iter().filter_map(|did| of(did, true)).collect();
+    };
+    let together = of(&total, false);
+    let alone: Vec<Judged> = load.directions.iter().filter_map(|did| of(did, true)).collect();
+    let write = alone.iter().find(|judged| judged.operation == Operation::Write);
+    let writes_set_the_pace = write.is_some_and(|write| {
+        write.standing == Standing::Within
+            || together.as_ref().is_some_and(|together| together.standing == Standing::Impossible)
+    });
+    if writes_set_the_pace && together.as_ref().is_some_and(|together| together.standing != Standing::Within) {
+        return alone;
+    }
+    together.into_iter().collect()
+}
+
+/// How exactly files per second follow from operations.
+const FILES: Tolerance = Tolerance { under: 0.1, over: 0.1 };
+
+/// The rates of a file set. A file that is written and synced costs several operations of the device; what follows from
+/// that is known to a tenth.
+fn judge_files(load: &CellLoad<'_>, expectation: &Expectation) -> Vec<Judged> {
+    let of = |did: &Did| {
+        let is_write = did.operation == Operation::Write;
+        let load = Load { read_share: if is_write { 0.0 } else { 1.0 }, operation_bytes: 1.0 };
+        let mut expected = expectation.for_load(load);
+        if is_write {
+            let a_file = 1.0 / causes::DEVICE_WRITES_A_FILE;
+            expected.limit.operations = expected.limit.operations.map(|limit| limit.times(a_file));
+        }
+        let judged = standing::judge(did, &expected, None, None, |_| FILES)?;
+        let unit = if judged.unit == Unit::Iops { Unit::FilesPerSecond } else { judged.unit };
+        Some(Judged { unit, ..judged })
+    };
+    load.directions.iter().filter_map(of).collect()
+}

@@ -1,0 +1,152 @@
+//! What a cell did, as far as limits care: rates by direction, and what is known of its load.
+
+use plimsoll_catalog::ceiling::Load;
+use plimsoll_record::{
+    figures::{Figures, Operation},
+    record::Cell,
+    told::{FigureValue, Files, Measured},
+};
+
+/// The rates of one kind of operation.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Did {
+    /// Which kind.
+    pub(super) operation: Operation,
+    /// Operations per second.
+    pub(super) iops: Option<f64>,
+    /// Bytes per second.
+    pub(super) bytes_per_second: Option<f64>,
+}
+
+impl Did {
+    fn of(operation: Operation, figures: &Figures<'_>) -> Self {
+        Self { operation, iops: figures.iops, bytes_per_second: figures.bytes_per_second }
+    }
+
+    /// Both directions together.
+    fn with(self, other: &Self) -> Self {
+        let sum = |one: Option<f64>, other: Option<f64>| Some(one? + other?);
+        Self {
+            operation: Operation::All,
+            iops: sum(self.iops, other.iops),
+            bytes_per_second: sum(self.bytes_per_second, other.bytes_per_second),
+        }
+    }
+}
+
+/// Everything about a cell's load that was told or planned.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct CellLoad<'a> {
+    /// Reads, writes, or both where they were told together; each direction by itself.
+    pub(super) directions: Vec<Did>,
+    /// Both directions together.
+    pub(super) total: Option<Did>,
+    /// Bytes of an operation.
+    pub(super) operation_bytes: Option<f64>,
+    /// How long one load went on, where it was in one piece.
+    pub(super) elapsed_s: Option<f64>,
+    /// Operations in flight, over all jobs.
+    pub(super) in_flight: Option<f64>,
+    /// How long an operation took.
+    pub(super) latency_s: Option<f64>,
+    /// Whether I/O went around the page cache.
+    pub(super) is_direct: Option<bool>,
+    /// Bytes that operations choose from.
+    pub(super) working_set_bytes: Option<u64>,
+    /// File sets.
+    pub(super) files: Option<&'a Files>,
+    /// What each thread did, in operations per second.
+    pub(super) threads: Vec<f64>,
+}
+
+impl<'a> CellLoad<'a> {
+    pub(super) fn of(cell: &'a Cell) -> Self {
+        let figures = |operation| cell.figures(operation).map(|figures| Did::of(operation, &figures));
+        let mut directions: Vec<Did> = [Operation::Read, Operation::Write].into_iter().filter_map(figures).collect();
+        let is_of_time = matches!(cell.told.as_ref().map(|told| &told.measured), Some(Measured::Durations(_)));
+        if directions.is_empty() && !is_of_time {
+            directions.extend(figures(Operation::All).filter(|did| did.iops.or(did.bytes_per_second).is_some()));
+        }
+        let total = match directions.as_slice() {
+            [read, write] => Some(read.with(write)),
+            _ => None,
+        };
+        let mut load = Self {
+            directions,
+            total,
+            operation_bytes: None,
+            elapsed_s: None,
+            in_flight: None,
+            latency_s: latency_s(cell),
+            is_direct: None,
+            working_set_bytes: None,
+            files: None,
+            threads: Vec::new(),
+        };
+        match (&cell.plan, &cell.told) {
+            (Some(plan), _) => {
+                load.operation_bytes = Some(plan.operation_bytes());
+                load.in_flight = Some(f64::from(plan.jobs) * f64::from(plan.queue_depth));
+                load.is_direct = Some(!plan.buffered);
+                load.working_set_bytes = Some(plan.size_bytes);
+                let seconds = cell.figures(Operation::Read).or_else(|| cell.figures(Operation::Write));
+                let seconds = seconds.and_then(|figures| figures.elapsed_ns).map(|ns| ns as f64 / 1e9);
+                let rate = |operations: &u64| seconds.map(|seconds| *operations as f64 / seconds);
+                load.threads = cell.worker_operations.iter().filter_map(rate).collect();
+            }
+            (None, Some(told)) => match &told.measured {
+                Measured::Transfers(transfers) => {
+                    load.operation_bytes = transfers.block_size_bytes.map(|bytes| bytes as f64);
+                    load.elapsed_s = transfers.elapsed_ns.map(|ns| ns as f64 / 1e9);
+                    let jobs = transfers.jobs.unwrap_or(1);
+                    load.in_flight = transfers.queue_depth.map(|depth| (depth * jobs) as f64);
+                    load.is_direct = transfers.is_direct;
+                    load.working_set_bytes = transfers.working_set_bytes;
+                    let whole = transfers.total.as_ref().or(transfers.read.as_ref()).or(transfers.write.as_ref());
+                    let threads = whole.map_or(&[][..], |whole| &whole.threads);
+                    load.threads = threads.iter().filter_map(|thread| thread.iops).collect();
+                }
+                Measured::Files(files) => {
+                    load.files = Some(files);
+                    load.working_set_bytes = files.count.checked_mul(files.size_bytes);
+                }
+                Measured::Figure(_) | Measured::Durations(_) => {}
+            },
+            (None, None) => {}
+        }
+        load
+    }
+
+    /// As a catalog takes it. Without a known size an operation counts once.
+    pub(super) fn load(&self) -> Load {
+        let of = |operation| self.directions.iter().find(|did| did.operation == operation).and_then(|did| did.iops);
+        let is_known = |operation| self.directions.iter().any(|did| did.operation == operation);
+        let read_share = match (of(Operation::Read), of(Operation::Write)) {
+            (Some(reads), Some(writes)) if reads + writes > 0.0 => reads / (reads + writes),
+            _ if is_known(Operation::Write) && !is_known(Operation::Read) => 0.0,
+            _ => 1.0,
+        };
+        Load { read_share, operation_bytes: self.operation_bytes.unwrap_or(1.0) }
+    }
+}
+
+fn latency_s(cell: &Cell) -> Option<f64> {
+    if let Some(Measured::Figure(figure)) = cell.told.as_ref().map(|told| &told.measured) {
+        return match figure.value {
+            FigureValue::LatencyNs(ns) => Some(ns / 1e9),
+            _ => None,
+        };
+    }
+    if cell.told.as_ref().is_some_and(|told| !told.durations().is_empty()) {
+        return None;
+    }
+    let weighted = |operation| {
+        let figures = cell.figures(operation)?;
+        Some((figures.latency_ns.mean?, figures.iops.unwrap_or(1.0)))
+    };
+    let known: Vec<(f64, f64)> =
+        [Operation::Read, Operation::Write, Operation::All].into_iter().filter_map(weighted).collect();
+    let weight: f64 = known.iter().map(|(_, weight)| weight).sum();
+    let sum: f64 = known.iter().map(|(mean, weight)| mean * weight).sum();
+    (weight > 0.0).then(|| sum / weight / 1e9)
+}

@@ -1,0 +1,207 @@
+//! The same workload on different storage: whether what was bought explains the difference.
+
+use plimsoll_catalog::expectation::Expectation;
+use plimsoll_measure::compare::permutation;
+use plimsoll_record::{figures::Operation, numbers, record::Cell};
+use plimsoll_workload::limit::Part;
+use serde::Serialize;
+
+use super::{
+    did::CellLoad,
+    show,
+    standing::{Judged, Standing},
+};
+
+/// Ratios that are this close explain each other.
+const CLOSE: f64 = 0.10;
+/// How probable chance has to be before it is the explanation.
+const LEVEL: f64 = 0.05;
+
+/// A cell with what was found out about it.
+pub(super) struct Subject<'a> {
+    pub(super) cell: &'a Cell,
+    pub(super) judged: Vec<Judged>,
+    pub(super) expectation: Option<Expectation>,
+    pub(super) load: CellLoad<'a>,
+}
+
+/// What explains a difference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Explained {
+    /// What was bought.
+    ByProvisioning,
+    /// Caches, which answered instead of the storage.
+    ByCaches,
+    /// Chance: no difference was found.
+    NoDifference,
+    /// Nothing that is known.
+    No,
+}
+
+/// Two cells of one workload.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Pair {
+    /// The workload.
+    pub workload: String,
+    /// The targets, the faster one first.
+    pub targets: [String; 2],
+    /// Of which operations.
+    pub operation: Operation,
+    /// How many times as fast the first was.
+    pub measured: f64,
+    /// How many times as fast it should have been.
+    pub expected: Option<f64>,
+    /// The probability of such a difference between equals.
+    pub p_value: Option<f64>,
+    /// What explains it.
+    pub explained: Explained,
+    /// The sentence.
+    pub text: String,
+}
+
+/// Every cell with the first one of the same workload.
+pub(super) fn of(subjects: &[Subject<'_>]) -> Vec<Pair> {
+    let mut pairs = Vec::new();
+    for (index, other) in subjects.iter().enumerate() {
+        let is_partner = |subject: &&Subject<'_>| subject.cell.workload == other.cell.workload;
+        let Some(first) = subjects[..index].iter().find(is_partner) else { continue };
+        if first.cell.told.as_ref().is_some_and(|told| !told.durations().is_empty()) {
+            pairs.push(of_times(first, other));
+        } else {
+            pairs.extend(of_rates(first, other));
+        }
+    }
+    pairs
+}
+
+/// The judged rates of one kind on both sides.
+fn of_rates(first: &Subject<'_>, other: &Subject<'_>) -> Vec<Pair> {
+    let alike = |one: &Judged| {
+        let same = |judged: &&Judged| judged.operation == one.operation && judged.unit == one.unit;
+        other.judged.iter().find(same).map(|judged| (one.clone(), judged.clone()))
+    };
+    first.judged.iter().filter_map(alike).map(|(one, two)| rates(first, &one, other, &two)).collect()
+}
+
+fn rates(first: &Subject<'_>, one: &Judged, other: &Subject<'_>, two: &Judged) -> Pair {
+    let (fast, slow, fast_rate, slow_rate) =
+        if one.measured >= two.measured { (first, other, one, two) } else { (other, first, two, one) };
+    let measured = fast_rate.measured / slow_rate.measured;
+    let expected = fast_rate.expected() / slow_rate.expected();
+    let is_cached = [one, two].iter().any(|judged| judged.standing == Standing::Impossible);
+    let is_explained = (measured / expected - 1.0).abs() <= CLOSE;
+    let rate = |judged: &Judged, value: f64| show::rate(judged.unit, value);
+    let operation = fast_rate.operation;
+    let (explained, why) = if is_cached {
+        let text = "caches answered, so that this says nothing of the disks".to_owned();
+        (Explained::ByCaches, text)
+    } else if is_explained {
+        let text = format!(
+            "what was bought explains it: {} beside {} are {} : 1",
+            rate(fast_rate, fast_rate.expected()),
+            rate(slow_rate, slow_rate.expected()),
+            show::ratio(expected)
+        );
+        (Explained::ByProvisioning, text)
+    } else {
+        let text = format!(
+            "what was bought does not explain it: {} beside {} would be {} : 1",
+            rate(fast_rate, fast_rate.expected()),
+            rate(slow_rate, slow_rate.expected()),
+            show::ratio(expected)
+        );
+        (Explained::No, text)
+    };
+    let of = if operation == Operation::All { String::new() } else { format!(", {}", operation.plural()) };
+    let text = format!(
+        "{}{of}: {} did {} times as much as {} ({} beside {}); {why}",
+        fast.cell.workload,
+        fast.cell.target,
+        show::ratio(measured),
+        slow.cell.target,
+        rate(fast_rate, fast_rate.measured),
+        rate(slow_rate, slow_rate.measured),
+    );
+    Pair {
+        workload: first.cell.workload.clone(),
+        targets: [fast.cell.target.clone(), slow.cell.target.clone()],
+        operation,
+        measured,
+        expected: Some(expected).filter(|_| !is_cached),
+        p_value: None,
+        explained,
+        text,
+    }
+}
+
+/// Times of a command on both sides: whether they differ at all, and whether the storage can be what binds them.
+fn of_times(first: &Subject<'_>, other: &Subject<'_>) -> Pair {
+    let seconds = |subject: &Subject<'_>| -> Vec<f64> {
+        let durations = subject.cell.told.as_ref().map_or(&[][..], |told| told.durations());
+        durations.iter().map(|duration| duration.elapsed_ns as f64 / 1e9).collect()
+    };
+    let (one, two) = (seconds(first), seconds(other));
+    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+    let (fast, slow, faster, slower) = if mean(&one) <= mean(&two) {
+        (first, other, mean(&one), mean(&two))
+    } else {
+        (other, first, mean(&two), mean(&one))
+    };
+    let p_value = permutation::two_sided_p(&one, &two);
+    let explained = if p_value.is_some_and(|p| p >= LEVEL) { Explained::NoDifference } else { Explained::No };
+    let p = p_value.map_or_else(
+        || "too few or too many times to tell chance apart".to_owned(),
+        |p| format!("p = {p:.2} by all {} divisions of the times", divisions(one.len(), two.len())),
+    );
+    let found = match explained {
+        Explained::NoDifference => "no difference found",
+        _ if p_value.is_some() => "more than chance does",
+        _ => "a difference",
+    };
+    let over = (slower / faster - 1.0) * 100.0;
+    let beside = bought_ratio(fast, slow).map_or_else(String::new, |ratio| {
+        let unbound = if explained == Explained::NoDifference && ratio >= 1.0 + CLOSE {
+            ", so it is not bound by these disks"
+        } else {
+            ""
+        };
+        format!("; what was bought differs {} : 1{unbound}", show::ratio(ratio))
+    });
+    let duration = |seconds: f64| numbers::duration((seconds * 1e9).round() as u64);
+    let text = format!(
+        "{}: {found}, {} took {over:+.2} % ({} beside {} of {}, {} and {} times; {p}){beside}",
+        fast.cell.workload,
+        slow.cell.target,
+        duration(slower),
+        duration(faster),
+        fast.cell.target,
+        if std::ptr::eq(slow, first) { one.len() } else { two.len() },
+        if std::ptr::eq(fast, first) { one.len() } else { two.len() },
+    );
+    Pair {
+        workload: first.cell.workload.clone(),
+        targets: [fast.cell.target.clone(), slow.cell.target.clone()],
+        operation: Operation::All,
+        measured: slower / faster,
+        expected: None,
+        p_value,
+        explained,
+        text,
+    }
+}
+
+/// In how many ways so many times can be dealt out to two sides.
+fn divisions(one: usize, other: usize) -> u64 {
+    (1..=one as u64).fold(1, |ways, at| ways * (other as u64 + at) / at)
+}
+
+/// How many times as many operations the larger of two disks has.
+fn bought_ratio(one: &Subject<'_>, other: &Subject<'_>) -> Option<f64> {
+    let iops = |subject: &Subject<'_>| {
+        let part = subject.expectation.as_ref()?.part(Part::Disk)?;
+        part.limits.of(subject.load.load()).operations.map(|limit| limit.sustained)
+    };
+    let (one, other) = (iops(one)?, iops(other)?);
+    Some(if one >= other { one / other } else { other / one })
+}
