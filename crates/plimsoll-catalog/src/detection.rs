@@ -6,6 +6,8 @@ use plimsoll_workload::{
     units::{Bandwidth, ByteCount},
 };
 
+use crate::azure::managed_disks;
+
 /// What a target was bought as: what was said, and what was found out besides.
 pub fn complete(said: Provisioned, environment: &Environment, target: &str) -> Provisioned {
     let device = environment.targets.iter().find(|known| known.name == target).and_then(|known| known.device.as_ref());
@@ -23,8 +25,9 @@ pub fn complete(said: Provisioned, environment: &Environment, target: &str) -> P
         let size = disk.and_then(|disk| disk.size_bytes).or(device.size_bytes);
         found.size = size.map(|size| ByteCount(size / disks));
     }
-    // Without a product nothing follows from a size, and it would only be taken for something that was said.
-    if said.sku.is_none() && found.sku.is_none() {
+    // Without a product nothing follows from a size, and a name of a size says it already.
+    let sku = said.sku.as_ref().or(found.sku.as_ref());
+    if sku.is_none_or(|sku| managed_disks::tier(sku).is_some()) {
         found.size = None;
     }
     said.or(&found)

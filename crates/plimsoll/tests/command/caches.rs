@@ -2,15 +2,14 @@
 
 use std::{
     fs,
-    os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
-    process::{self, Command},
+    process::Command,
     thread,
 };
 
 use serde_json::Value;
 
-use crate::support::{Place, Said, is_root, skip};
+use crate::support::{Place, RateGroup, is_root, skip};
 
 fn finding<'a>(cell: &'a Value, code: &str) -> Option<&'a Value> {
     cell["findings"].as_array().unwrap().iter().find(|finding| finding["code"] == code)
@@ -65,33 +64,18 @@ fn each_pass_of_a_job_of_fio_is_read_from_the_storage_unless_it_says_otherwise()
 struct Stack {
     top: PathBuf,
     bottom: PathBuf,
-    group: PathBuf,
+    group: RateGroup,
 }
 
 impl Stack {
-    fn new(image: &Path, rate: u32, top_direct: &str) -> Option<Self> {
-        let group = Path::new("/sys/fs/cgroup/blkio").join(format!("plimsoll-test-{}-{top_direct}", process::id()));
-        if let Err(error) = fs::create_dir(&group) {
-            skip(&format!("a control group of blkio: {error}"));
-            return None;
-        }
+    fn new(image: &Path, rate: u64, top_direct: &str) -> Option<Self> {
+        let group = RateGroup::new(&format!("stack-{top_direct}"))?;
         let mut stack = Self { top: PathBuf::new(), bottom: PathBuf::new(), group };
         fs::write(image, vec![7; 32 << 20]).unwrap();
         stack.bottom = attach(image, "on")?;
-        let number = fs::metadata(&stack.bottom).unwrap().rdev();
-        let limit = format!("{}:{} {rate}", rustix::fs::major(number), rustix::fs::minor(number));
-        fs::write(stack.group.join("blkio.throttle.read_iops_device"), limit).unwrap();
+        stack.group.limit(&stack.bottom, "read_iops", rate);
         stack.top = attach(&stack.bottom, top_direct)?;
         Some(stack)
-    }
-
-    /// Runs a command in the control group.
-    fn run(&self, command: &Command) -> Said {
-        let mut inside = Command::new("sh");
-        inside.args(["-c", "echo $$ > \"$0/cgroup.procs\" && exec \"$@\""]).arg(&self.group);
-        inside.arg(command.get_program()).args(command.get_args());
-        inside.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
-        Said::of(inside.output().unwrap())
     }
 }
 
@@ -110,7 +94,6 @@ impl Drop for Stack {
         for device in [&self.top, &self.bottom].into_iter().filter(|device| !device.as_os_str().is_empty()) {
             let _ = Command::new("losetup").arg("--detach").arg(device).status();
         }
-        let _ = fs::remove_dir(&self.group);
     }
 }
 
@@ -118,7 +101,7 @@ impl Drop for Stack {
 fn read_from_stack(place: &Place, top_direct: &str) -> Option<Value> {
     let stack = Stack::new(&place.path(&format!("image-{top_direct}")), 1000, top_direct)?;
     let arguments = format!("run {} --rw randread --queue-depth 4 --max-time 14s --json", stack.top.display());
-    let said = stack.run(&place.command(&arguments));
+    let said = stack.group.run(&place.command(&arguments));
     assert_eq!(said.code, Some(0), "{}", said.stderr);
     Some(said.json()["cells"][0].take())
 }

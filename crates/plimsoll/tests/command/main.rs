@@ -4,10 +4,12 @@
 
 mod background;
 mod caches;
+mod catalog;
 mod cloud;
 mod compare;
 mod devices;
 mod diskspd;
+mod explain;
 mod fio;
 mod fio_names;
 mod fio_options;

@@ -2,6 +2,7 @@
 
 use std::{
     fs::{self, File},
+    os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
     process::{Command, Output, Stdio},
 };
@@ -194,5 +195,49 @@ impl<'a> Frozen<'a> {
 impl Drop for Frozen<'_> {
     fn drop(&mut self) {
         let _ = Command::new("fsfreeze").arg("--unfreeze").arg(self.0).status();
+    }
+}
+
+/// A control group that bounds rates of devices for whoever is in it; removed when dropped.
+pub(crate) struct RateGroup {
+    path: PathBuf,
+}
+
+impl RateGroup {
+    /// `None`, with a word about it, where there are no such groups.
+    pub(crate) fn new(name: &str) -> Option<Self> {
+        let path = Path::new("/sys/fs/cgroup/blkio").join(format!("plimsoll-test-{}-{name}", std::process::id()));
+        match fs::create_dir(&path) {
+            Ok(()) => Some(Self { path }),
+            Err(error) => {
+                skip(&format!("a control group of blkio: {error}"));
+                None
+            }
+        }
+    }
+
+    /// Bounds a device by one setting: `read_iops`, `write_bps` and so on.
+    pub(crate) fn limit(&self, device: &Path, setting: &str, rate: u64) {
+        let number = fs::metadata(device).unwrap().rdev();
+        let value = format!("{}:{} {rate}", rustix::fs::major(number), rustix::fs::minor(number));
+        fs::write(self.path.join(format!("blkio.throttle.{setting}_device")), value).unwrap();
+    }
+
+    /// Runs a command in the group.
+    pub(crate) fn run(&self, command: &Command) -> Said {
+        let mut inside = Command::new("sh");
+        inside.args(["-c", "echo $$ > \"$0/cgroup.procs\" && exec \"$@\""]).arg(&self.path);
+        inside.arg(command.get_program()).args(command.get_args());
+        inside.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        if let Some(directory) = command.get_current_dir() {
+            inside.current_dir(directory);
+        }
+        Said::of(inside.output().unwrap())
+    }
+}
+
+impl Drop for RateGroup {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir(&self.path);
     }
 }
