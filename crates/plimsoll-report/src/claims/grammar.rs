@@ -5,7 +5,7 @@ use super::{
     number::{Number, Thousands},
     statement::{Bound, Clause, Expression, Operator, Phrase, Relation, Statement},
     token::{self, Placed, Sign, Token},
-    unit::Kind,
+    unit::{Dimension, Kind},
     words::{self, Meaning},
 };
 
@@ -26,6 +26,18 @@ pub(super) fn statement(text: &str, thousands: Thousands) -> Result<Statement, P
     let mut parser =
         Parser { tokens: &tokens, end: text.trim_end().len(), next: 0, depth: 0, each: false, goes_on: false };
     parser.statement()
+}
+
+/// Whether a text that is no statement speaks of a figure at all.
+pub(super) fn names_a_figure(text: &str, thousands: Thousands) -> bool {
+    let Ok(tokens) = token::tokens(text, thousands) else { return false };
+    tokens.iter().any(|placed| match &placed.token {
+        Token::Number(number) => number.unit.dimension != Dimension::PLAIN,
+        Token::Word(word) => {
+            matches!(words::meaning(&[word.to_lowercase()]), Some((Meaning::Figure(_) | Meaning::Direction(_), _)))
+        }
+        Token::Quoted(_) | Token::Sign(_) => false,
+    })
 }
 
 /// Where reading is.

@@ -7,6 +7,7 @@ mod caches;
 mod compare;
 mod devices;
 mod diskspd;
+mod explain;
 mod fio;
 mod fio_names;
 mod fio_options;
