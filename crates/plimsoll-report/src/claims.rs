@@ -270,7 +270,13 @@ impl Columns {
             None if claim.text.trim().is_empty() => {
                 return Err(at(claim, 0, "a row without a claim: write one, or leave the line out".to_owned()));
             }
-            None => Statement::parse(&claim.text, thousands).map_err(|error| error.message),
+            None => Statement::parse(&claim.text, thousands).map_err(|error| {
+                if grammar::names_a_figure(&claim.text, thousands) {
+                    format!("no statement that can be evaluated: {}", error.message)
+                } else {
+                    "no figure of the data is named".to_owned()
+                }
+            }),
         };
         Ok(WrittenClaim {
             line: claim.place(0, file).line,
@@ -287,7 +293,7 @@ impl WrittenClaim {
         let parts = match &self.statement {
             Ok(statement) => judge::statement(statement, data),
             Err(why) => {
-                vec![Part::new(Verdict::NoData, format!("no statement about figures of the data: {why}"))]
+                vec![Part::new(Verdict::NoData, why.clone())]
             }
         };
         let verdict = parts.iter().map(|part| part.verdict).max().unwrap_or(Verdict::NoData);

@@ -149,14 +149,21 @@ impl<'a> Data<'a> {
         // What does not have the figure is not meant.
         let answering: Vec<Source<'a>> = sources.iter().filter(|source| answer(source).1.is_ok()).copied().collect();
         match selection::select(&phrase, &answering) {
-            Ok(selected) => Ok(selected
-                .into_iter()
-                .filter(is_within)
-                .filter_map(|source| {
+            Ok(selected) => {
+                let answered = selected.into_iter().filter(is_within).filter_map(|source| {
                     let (figure, values) = answer(&source);
                     Some((source, figure, values.ok()?))
-                })
-                .collect()),
+                });
+                let mut answered: Vec<(Source<'a>, Figure, Values)> = answered.collect();
+                // A figure in a comment may be of reads: what is known to be is meant rather.
+                let is_known = |values: &Values| matches!(values.operation, Operation::Read | Operation::Write);
+                if matches!(phrase.direction, Some(Direction::Read | Direction::Write))
+                    && answered.iter().any(|(_, _, values)| is_known(values))
+                {
+                    answered.retain(|(_, _, values)| is_known(values));
+                }
+                Ok(answered)
+            }
             Err(_) => {
                 let meant = selection::select(&phrase, sources)?;
                 let why = answer(&meant[0]).1.err().unwrap_or_else(|| "it does not answer".to_owned());

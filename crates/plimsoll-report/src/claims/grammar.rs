@@ -5,8 +5,8 @@ use super::{
     number::{Number, Thousands},
     statement::{Bound, Clause, Expression, Operator, Phrase, Relation, Statement},
     token::{self, Placed, Sign, Token},
-    unit::Kind,
-    words,
+    unit::{Dimension, Kind},
+    words::{self, Meaning},
 };
 
 mod phrase;
@@ -23,8 +23,21 @@ pub(super) fn statement(text: &str, thousands: Thousands) -> Result<Statement, P
     if tokens.len() > TOKENS_MAX {
         return Err(ParseError { at: 0, message: format!("a statement has at most {TOKENS_MAX} words") });
     }
-    let mut parser = Parser { tokens: &tokens, end: text.trim_end().len(), next: 0, depth: 0, each: false };
+    let mut parser =
+        Parser { tokens: &tokens, end: text.trim_end().len(), next: 0, depth: 0, each: false, goes_on: false };
     parser.statement()
+}
+
+/// Whether a text that is no statement speaks of a figure at all.
+pub(super) fn names_a_figure(text: &str, thousands: Thousands) -> bool {
+    let Ok(tokens) = token::tokens(text, thousands) else { return false };
+    tokens.iter().any(|placed| match &placed.token {
+        Token::Number(number) => number.unit.dimension != Dimension::PLAIN,
+        Token::Word(word) => {
+            matches!(words::meaning(&[word.to_lowercase()]), Some((Meaning::Figure(_) | Meaning::Direction(_), _)))
+        }
+        Token::Quoted(_) | Token::Sign(_) => false,
+    })
 }
 
 /// Where reading is.
@@ -36,6 +49,8 @@ struct Parser<'a> {
     depth: usize,
     /// Whether the clause is said of every workload.
     each: bool,
+    /// Whether another figure of the same subject follows: "5000 IOPS with a latency of 2 ms".
+    goes_on: bool,
 }
 
 type Parsed<T> = Result<T, ParseError>;
@@ -46,6 +61,9 @@ impl<'a> Parser<'a> {
         loop {
             let clause = self.clause(clauses.last())?;
             clauses.push(clause);
+            if self.goes_on {
+                continue;
+            }
             let joined = self.take_sign(Sign::Semicolon) || self.take_sign(Sign::Comma);
             if !(self.take_any(&["and", "but", "while"]) || joined) {
                 break;
@@ -59,18 +77,53 @@ impl<'a> Parser<'a> {
 
     fn clause(&mut self, before: Option<&Clause>) -> Parsed<Clause> {
         self.each = false;
+        let goes_on = std::mem::take(&mut self.goes_on);
         let subject = match before {
+            Some(before) if goes_on => self.other_figure(&before.subject)?,
             // "A is faster than B and slower than C".
             Some(before) if self.begins_relation() => before.subject.clone(),
             _ => self.expression()?,
         };
         let mut clause = Clause { each: false, subject, relation: Relation::Extreme(words::Aggregate::Mean, None) };
         clause.relation = self.relation(&mut clause.subject)?;
+        self.quantifier();
         clause.each = self.each;
         if clause.phrases().is_empty() {
             return Err(ParseError { at: 0, message: "no figure of the data is named".to_owned() });
         }
         Ok(clause)
+    }
+
+    /// "in every workload" at the end.
+    fn quantifier(&mut self) {
+        let begin = self.next;
+        while let Some((meaning, length)) = words::meaning(&self.ahead()) {
+            match meaning {
+                Meaning::Filler => self.next += length,
+                Meaning::Each => {
+                    self.next += length;
+                    self.each = true;
+                    return;
+                }
+                _ => break,
+            }
+        }
+        self.next = begin;
+    }
+
+    /// The next words, as many as may mean something together.
+    fn ahead(&self) -> Vec<String> {
+        const WORDS_MAX: usize = 3;
+        (0..WORDS_MAX).map_while(|ahead| self.word(ahead)).collect()
+    }
+
+    /// Another figure of what a clause was about.
+    fn other_figure(&mut self, before: &Expression) -> Parsed<Expression> {
+        let mut phrase = self.phrase()?;
+        if let Expression::Phrase(before) = before {
+            phrase.selection.clone_from(&before.selection);
+        }
+        Ok(Expression::Phrase(phrase))
     }
 
     /// `term (("+" | "-") term)*`

@@ -185,11 +185,15 @@ fn explanation(verdict: Verdict, bound: Bound, claim: &Number, value: &Value<'_>
         text += "; ";
         text += &slip;
     }
-    if let Some(other) = claim.otherwise
-        && rule::bounded(bound, &claim.read_as(other), value.number) != Verdict::DoesNotFollow
-    {
+    if let Some(other) = claim.otherwise {
+        let read = claim.read_as(other);
         let digits = if other > claim.value { 0 } else { 3 };
-        text += &format!("; read as {} it would", numbers::decimal(other / claim.unit.factor, digits));
+        let shown = numbers::decimal(other / claim.unit.factor, digits);
+        if rule::bounded(bound, &read, value.number) != Verdict::DoesNotFollow {
+            text += &format!("; read as {shown} it would");
+        } else if let Some(slip) = slip::slip(&read, value).filter(|_| bound == Bound::Exactly) {
+            text += &format!("; read as {shown}: {slip}");
+        }
     }
     text
 }

@@ -7,6 +7,8 @@ use super::{
     unit::{self, Dimension, Kind},
 };
 
+/// Digits of a number that something is claimed of.
+const DIGITS_MAX: usize = 7;
 /// Digits of a number that nothing is claimed of.
 const DIGITS: i32 = 4;
 
@@ -79,10 +81,11 @@ pub(super) fn excess(claimed: f64, value: f64) -> String {
     format!("{size} % too {}", if share > 0.0 { "high" } else { "low" })
 }
 
-/// A number with so many decimals, or as many more as it takes to see two digits.
+/// A number with so many decimals, but not many digits in all, or as many more as it takes to see two digits.
 fn at_least_two(value: f64, decimals: usize) -> String {
     let leading = if value.abs() > 0.0 { (1.0 - value.abs().log10().floor()).clamp(0.0, 9.0) as usize } else { 0 };
-    numbers::decimal(value, decimals.max(leading))
+    let whole = if value.abs() >= 1.0 { value.abs().log10().floor() as usize + 1 } else { 0 };
+    numbers::decimal(value, decimals.min(DIGITS_MAX.saturating_sub(whole)).max(leading))
 }
 
 fn significant(value: f64) -> String {

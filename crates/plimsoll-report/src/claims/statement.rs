@@ -231,7 +231,7 @@ impl fmt::Display for Comparator {
 impl fmt::Display for Statement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, clause) in self.clauses.iter().enumerate() {
-            write!(f, "{}{clause}", if index > 0 { " and " } else { "" })?;
+            write!(f, "{}{clause}", if index > 0 { "; " } else { "" })?;
         }
         Ok(())
     }
@@ -243,17 +243,26 @@ impl fmt::Display for Clause {
         match &self.relation {
             Relation::Amount(bound, amount) => write!(f, "{} {amount}", bound.sign())?,
             Relation::Within(low, high) => write!(f, "is between {low} and {high}")?,
-            Relation::Ratio { claim, comparator, than } => write!(f, "is {claim} {comparator} {than}")?,
-            Relation::Compare(comparator, than) => write!(f, "is {comparator} {than}")?,
+            Relation::Ratio { claim, comparator, than } => write!(f, "is {claim} {comparator} {}", Apart(than))?,
+            Relation::Compare(comparator, than) => write!(f, "is {comparator} {}", Apart(than))?,
             Relation::Consistent { is_more, than } => {
-                write!(f, "is {} consistent than {than}", if *is_more { "more" } else { "less" })?;
+                write!(f, "is {} consistent than {}", if *is_more { "more" } else { "less" }, Apart(than))?;
             }
             Relation::Extreme(extreme, None) => write!(f, "is the {}", extreme.name())?,
             Relation::Extreme(extreme, Some(of)) => write!(f, "is the {} of {of}", extreme.name())?,
-            Relation::Same(true, other) => write!(f, "is the same as {other}")?,
-            Relation::Same(false, other) => write!(f, "is different from {other}")?,
+            Relation::Same(true, other) => write!(f, "is the same as {}", Apart(other))?,
+            Relation::Same(false, other) => write!(f, "is different from {}", Apart(other))?,
         }
         if self.each { f.write_str(" in every workload") } else { Ok(()) }
+    }
+}
+
+/// What stands behind "than": a calculation between parentheses, because "more than 4" says something else.
+struct Apart<'a>(&'a Expression);
+
+impl fmt::Display for Apart<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if matches!(self.0, Expression::Phrase(_)) { write!(f, "{}", self.0) } else { write!(f, "({})", self.0) }
     }
 }
 

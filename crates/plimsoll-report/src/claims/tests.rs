@@ -181,6 +181,7 @@ fn decimal_and_binary_bytes_are_told_apart() {
 #[test]
 fn a_number_is_read_with_the_thousands_of_its_document() {
     says("write iops of azdisk = 1.839", DoesNotFollow, "read as 1,839 it would");
+    says("write iops of azdisk = 1.984", DoesNotFollow, "; read as 1,984: 109 GB divided as if they were GiB gives");
     let file = "claim,thousands\nwrite iops of azdisk = 1.839,.\nwrite iops of azdisk = 1.839,none\n";
     let judged = Claims::read(file, Thousands::Untold).unwrap().judge(&[&post()], &NothingExpected);
     assert_eq!(judged.claims.iter().map(|claim| claim.verdict).collect::<Vec<_>>(), [Follows, DoesNotFollow]);
@@ -309,6 +310,7 @@ fn a_claim_that_is_no_statement_has_no_data_and_a_check_has_to_be_one() {
     let file = "id,claim\n1,I don't know what happened\n2,\"See lines 2-4, as above\"\n";
     let judged = Claims::read(file, Thousands::Untold).unwrap().judge(&[&post()], &NothingExpected);
     assert!(judged.claims.iter().all(|claim| claim.verdict == NoData && !claim.recomputation.is_empty()), "{judged:?}");
+    assert_eq!(judged.claims[0].recomputation, "no figure of the data is named");
     let error = Claims::read("claim,check\nit,\niops,iops of acs is faster\n", Thousands::Untold).unwrap_err();
     assert_eq!((error.place.line, error.place.column), (3, 21));
     let errors = [

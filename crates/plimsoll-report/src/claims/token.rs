@@ -116,7 +116,11 @@ fn next(text: &str, at: usize, thousands: Thousands, last: Option<&Placed>) -> R
     let behind = &rest[first.len_utf8()..];
     if let Some(closing) = closing_mark(first) {
         let end = behind.find(closing).ok_or_else(|| error(format!("the quotation ends nowhere: write {closing}")))?;
-        return Ok((Token::Quoted(behind[..end].to_owned()), first.len_utf8() + end + closing.len_utf8()));
+        let name = &behind[..end];
+        if name.trim().is_empty() || name.contains('"') {
+            return Err(error("a quotation holds a name, and no other quotation mark".to_owned()));
+        }
+        return Ok((Token::Quoted(name.to_owned()), first.len_utf8() + end + closing.len_utf8()));
     }
     if number::leading(rest) > 0 && (first.is_ascii_digit() || starts_decimals(rest)) {
         return number(rest, thousands).map_err(error);
@@ -138,6 +142,9 @@ fn next(text: &str, at: usize, thousands: Thousands, last: Option<&Placed>) -> R
     }
     if first == ',' {
         return Ok((Token::Sign(Sign::Comma), 1));
+    }
+    if first == ':' && behind.starts_with(char::is_whitespace) {
+        return Ok((Token::Sign(Sign::Equal), 1));
     }
     if first == '.' || first == ':' {
         let what = if first == '.' && rest.len() == 1 { Ok((Token::Word(".".to_owned()), 1)) } else { Err(()) };
@@ -254,19 +261,22 @@ fn word(rest: &str) -> Result<(Token, usize), String> {
         }
     }
     let word = rest[..length].trim_end_matches(['.', '-', '\'', '’']);
+    // "P30's IOPS" are those of P30.
+    let length = word.len();
+    let word = word.strip_suffix("'s").or_else(|| word.strip_suffix("’s")).unwrap_or(word);
     if word.is_empty() {
         return Err("a word is missing".to_owned());
     }
     let lower = word.to_lowercase();
     let Some((_, value, unit)) = NUMBER_WORDS.iter().find(|(name, ..)| *name == lower) else {
-        return Ok((Token::Word(word.to_owned()), word.len()));
+        return Ok((Token::Word(word.to_owned()), length));
     };
     let numeral = number::Numeral::of_word(&lower, *value);
-    let behind = rest[word.len()..].trim_start();
+    let behind = rest[length..].trim_start();
     match unit::leading(behind) {
         Some((behind_it, taken)) if unit.kind == Kind::Scale => {
             Ok((Token::Number(Number::new(numeral, None, behind_it)), rest.len() - behind.len() + taken))
         }
-        _ => Ok((Token::Number(Number::new(numeral, None, unit)), word.len())),
+        _ => Ok((Token::Number(Number::new(numeral, None, unit)), length)),
     }
 }

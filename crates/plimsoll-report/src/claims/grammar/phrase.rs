@@ -7,9 +7,6 @@ use crate::claims::{
     words::{self, Aggregate, Direction, Expected, Figure, Level, Meaning, Threads},
 };
 
-/// Words that may be said together from here.
-const WORDS_MAX: usize = 3;
-
 impl Parser<'_> {
     /// Whether a name begins here.
     pub(super) fn begins_phrase(&self) -> bool {
@@ -72,7 +69,7 @@ impl Parser<'_> {
             if self.begins_bound() || self.begins_by() {
                 break;
             }
-            let ahead: Vec<String> = (0..WORDS_MAX).map_while(|ahead| self.word(ahead)).collect();
+            let ahead = self.ahead();
             match words::meaning(&ahead) {
                 Some((meaning, length)) => {
                     self.mean(meaning, &mut phrase)?;
@@ -97,7 +94,7 @@ impl Parser<'_> {
             Token::Quoted(text) => text.clone(),
             Token::Word(word) => {
                 let lower = word.to_lowercase();
-                let ahead: Vec<String> = (0..WORDS_MAX).map_while(|ahead| self.word(ahead)).collect();
+                let ahead = self.ahead();
                 if !words::is_disk(word) && (words::ends_a_name(&lower) || words::meaning(&ahead).is_some()) {
                     return None;
                 }

@@ -26,6 +26,7 @@ impl Parser<'_> {
         }
         let has_verb = self.take_any(VERBS);
         self.modifiers(subject)?;
+        self.heading(subject)?;
         if self.is_word(0, "not") {
             return Err(self.error("negations are not understood: say what is the case instead"));
         }
@@ -45,7 +46,7 @@ impl Parser<'_> {
             return self.within(low, high, subject);
         }
         let bound = self.bound()?;
-        if let Some((sense, is_share)) = self.comparator() {
+        if let Some((sense, is_share)) = self.comparator(subject)? {
             return match bound {
                 None if is_share => self.expression().map(|other| Relation::Same(true, other)),
                 None => self.compared(sense),
@@ -63,9 +64,10 @@ impl Parser<'_> {
             return self.within(amount, high, subject);
         }
         let bound = bound.unwrap_or(Bound::Exactly);
-        if let (Expression::Number(number), Some((sense, is_share))) = (&amount, self.comparator()) {
-            let claim = Claim::One(bound, number.clone());
-            return self.ratio(claim, sense, is_share);
+        if let Expression::Number(number) = &amount
+            && let Some((sense, is_share)) = self.comparator(subject)?
+        {
+            return self.ratio(Claim::One(bound, number.clone()), sense, is_share);
         }
         self.trailing(subject)?;
         Ok(Relation::Amount(bound, amount))
@@ -75,7 +77,7 @@ impl Parser<'_> {
     fn modifiers(&mut self, subject: &mut Expression) -> Parsed<()> {
         loop {
             let is_extreme = self.is_word(0, "the") || self.begins_bound();
-            let ahead: Vec<String> = (0..3).map_while(|ahead| self.word(ahead)).collect();
+            let ahead = self.ahead();
             match words::meaning(&ahead) {
                 Some((Meaning::Each, length)) => {
                     self.each = true;
@@ -91,25 +93,54 @@ impl Parser<'_> {
         }
     }
 
-    /// What stands behind an amount: "0.4 ms read latency", "3h 14m on average".
+    /// What stands before an amount: "has a p99 latency of 5 ms", "took an average time of 3h 14m".
+    fn heading(&mut self, subject: &mut Expression) -> Parsed<()> {
+        let begin = self.next;
+        let phrase = self.words_of_phrase();
+        let is_amount = self.number().is_some() || self.begins_bound() || self.is_word(0, "about");
+        match phrase {
+            Ok(phrase) if is_amount && !phrase.is_empty() && phrase.selection.is_empty() => {
+                self.complete(subject, phrase)
+            }
+            _ => {
+                self.next = begin;
+                Ok(())
+            }
+        }
+    }
+
+    /// Says of a subject what was said elsewhere in the sentence: which figure it is about.
+    fn complete(&self, subject: &mut Expression, phrase: Phrase) -> Parsed<()> {
+        let Phrase { aggregate, direction, figure, expected, threads, selection } = phrase;
+        let Expression::Phrase(name) = subject else {
+            return Err(self.unexpected("the end"));
+        };
+        if !selection.is_empty() || expected.is_some() || threads.is_some() {
+            return Err(self.error("names stand before the number: write what it is of first"));
+        }
+        name.aggregate = name.aggregate.or(aggregate);
+        name.direction = name.direction.or(direction);
+        name.figure = name.figure.or(figure);
+        Ok(())
+    }
+
+    /// What stands behind an amount: "0.4 ms read latency", "3h 14m on average"; or what begins another one: "5000 IOPS
+    /// with a latency of 2 ms".
     fn trailing(&mut self, subject: &mut Expression) -> Parsed<()> {
         let at = self.next;
         let phrase = self.words_of_phrase()?;
         if phrase.is_empty() {
             return Ok(());
         }
-        let Expression::Phrase(name) = subject else {
+        let goes_on = self.number().is_some() || self.begins_bound();
+        if goes_on && phrase.figure.is_some() && phrase.selection.is_empty() {
             self.next = at;
-            return Err(self.unexpected("the end"));
-        };
-        if !phrase.selection.is_empty() || phrase.expected.is_some() || phrase.threads.is_some() {
-            self.next = at;
-            return Err(self.error("names stand before the number: write what it is of first"));
+            self.goes_on = true;
+            return Ok(());
         }
-        let Phrase { aggregate, direction, figure, .. } = phrase;
-        name.aggregate = name.aggregate.or(aggregate);
-        name.direction = name.direction.or(direction);
-        name.figure = name.figure.or(figure);
+        let end = std::mem::replace(&mut self.next, at);
+        self.complete(subject, phrase)?;
+        self.next = end;
         Ok(())
     }
 
@@ -142,7 +173,7 @@ impl Parser<'_> {
             (Expression::Number(low), Expression::Number(high)) => (low.in_unit_of(&high), high),
             (low, high) => return Ok(Relation::Within(low, high)),
         };
-        if let Some((sense, is_share)) = self.comparator() {
+        if let Some((sense, is_share)) = self.comparator(subject)? {
             return self.ratio(Claim::Between(low, high), sense, is_share);
         }
         self.trailing(subject)?;
@@ -170,12 +201,13 @@ impl Parser<'_> {
         }
     }
 
-    /// "faster than", "as much as": the sense, and whether it is a share.
-    fn comparator(&mut self) -> Option<(Sense, bool)> {
+    /// "faster than", "as much as", "a lower latency than": the sense, and whether it is a share.
+    fn comparator(&mut self, subject: &mut Expression) -> Parsed<Option<(Sense, bool)>> {
         let begin = self.next;
-        let share = self.take_any(&["as"]);
+        self.take_any(&["a"]);
+        let is_share = self.take_any(&["as"]);
         let first = self.word(0).unwrap_or_default();
-        let sense = match (share, first.as_str()) {
+        let sense = match (is_share, first.as_str()) {
             (false, "faster" | "quicker" | "better") | (true, "fast" | "quick" | "good") => Sense::Faster,
             (false, "slower" | "worse") | (true, "slow" | "bad") => Sense::Slower,
             (false, "more" | "higher" | "larger" | "greater" | "longer" | "bigger")
@@ -185,23 +217,28 @@ impl Parser<'_> {
             }
             _ => {
                 self.next = begin;
-                return None;
+                return Ok(None);
             }
         };
         self.next += 1;
-        // What runs repeatedly is compared by its mean anyway.
-        if self.is_word(0, "on") && self.is_word(1, "average") {
-            self.next += 2;
+        let join = if is_share { "as" } else { "than" };
+        // "more IOPS than", "slower on average than"; "more performance than" says nothing more.
+        let noun = if self.is_word(1, join) && !self.knows(0) { 1 } else { 0 };
+        let phrase = if noun == 0 { self.words_of_phrase()? } else { Phrase::default() };
+        if !self.is_word(noun, join) {
+            self.next = begin;
+            return Ok(None);
         }
-        let join = if share { "as" } else { "than" };
-        // "more performance than", "as many IOPS as"
-        let noun = usize::from(!self.is_word(0, join) && self.is_word(1, join));
-        if self.is_word(noun, join) {
-            self.next += noun + 1;
-            return Some((sense, share));
+        if !phrase.is_empty() {
+            self.complete(subject, phrase)?;
         }
-        self.next = begin;
-        None
+        self.next += noun + 1;
+        Ok(Some((sense, is_share)))
+    }
+
+    /// Whether a word so many pieces ahead is one of the language.
+    fn knows(&self, ahead: usize) -> bool {
+        self.word(ahead).is_some_and(|word| words::meaning(&[word]).is_some())
     }
 
     fn sameness(&mut self) -> Parsed<Option<Relation>> {

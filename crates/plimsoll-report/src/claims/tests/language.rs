@@ -40,7 +40,18 @@ fn statements_of_the_same_meaning_are_the_same() {
     means("iops of x - (iops of y - 5) = -3", "IOPS of \"x\" - (IOPS of \"y\" - 5) = -3");
     means("sum of iops of odd threads of x = 5", "sum IOPS of odd threads of \"x\" = 5");
     means("expected burst iops of x = 3.5k", "expected burst IOPS of \"x\" = 3.5k");
-    means("x is faster than y and slower than z", "\"x\" is faster than \"y\" and \"x\" is slower than \"z\"");
+    means("x is faster than y and slower than z", "\"x\" is faster than \"y\"; \"x\" is slower than \"z\"");
+    means(
+        "The x solution took an average time of 3h 14min 14sec",
+        "average duration of \"x\" \"solution\" = 3h 14min 14s",
+    );
+    means("x has a p99 latency of about 5 ms", "p99 latency of \"x\" ~ 5 ms");
+    means("x reached 5000 IOPS with a latency of 2 ms", "\"x\" = 5000 IOPS; latency of \"x\" = 2 ms");
+    means("x has 20% more IOPS than y", "IOPS of \"x\" is 20 % higher than \"y\"");
+    means("x has a lower write latency than y", "write latency of \"x\" is lower than \"y\"");
+    means("x gives 4 times more performance than y", "\"x\" is 4 times higher than \"y\"");
+    means("x's throughput is double that of y", "bandwidth of \"x\" = double * \"y\"");
+    means("x: 500 IOPS", "\"x\" = 500 IOPS");
     means("cpu share of x is 49.2 percent", "cpu share of \"x\" = 49.2 %");
     means(
         "x is at least two orders of magnitude slower than y",
