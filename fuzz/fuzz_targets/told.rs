@@ -4,6 +4,7 @@
 use std::{collections::BTreeMap, sync::LazyLock};
 
 use libfuzzer_sys::fuzz_target;
+use plimsoll_catalog::catalog::Catalog;
 use plimsoll_dialects::{
     iometer,
     told::{ColumnMap, find, rows},
@@ -12,6 +13,8 @@ use plimsoll_record::{
     record::{Record, Tool},
     told::{FoundResult, Import, Reading},
 };
+use plimsoll_report::explanation::{self, Explanation};
+use plimsoll_workload::provisioned::Provisioning;
 
 fuzz_target!(|text: &str| {
     let lines = text.lines().count();
@@ -56,4 +59,7 @@ fn check(text: &str, found: Vec<FoundResult>) {
     let read = plimsoll_record::upgrade::read(&json).expect("records are read back");
     assert_eq!(read.cells.len(), record.cells.len());
     assert_eq!(serde_json::to_string(&read).expect("records become text"), json);
+    let said: Provisioning = toml::from_str("[defaults]\nsku = \"P10\"\nvm = \"Standard_D2s_v3\"").expect("it is one");
+    let explained = Explanation::of(&[(&record, &said)], &Catalog::default()).expect("the catalog has them");
+    assert!(explanation::text::text(&explained, 100).is_char_boundary(0));
 }

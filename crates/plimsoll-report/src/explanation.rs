@@ -3,6 +3,7 @@
 //! An [`Explanation`] is a value that text and JSON are made from. It looks at records and the catalog alone, so that
 //! runs of plimsoll, imports and results that others published are explained by the same rules.
 
+pub mod bought;
 mod causes;
 mod did;
 mod pairs;
@@ -84,11 +85,11 @@ pub struct ExplainedCell {
 }
 
 impl Explanation {
-    /// Explains records. What was said with them is completed by what is said now.
-    pub fn of(records: &[&Record], said: &Provisioning, catalog: &Catalog) -> Result<Self, CatalogError> {
+    /// Explains records. What was said with them is completed by what is said of each now.
+    pub fn of(records: &[(&Record, &Provisioning)], catalog: &Catalog) -> Result<Self, CatalogError> {
         let mut runs = Vec::new();
         let mut subjects = Vec::new();
-        for record in records {
+        for (record, said) in records {
             let mut cells = Vec::new();
             for cell in &record.cells {
                 let (explained, subject) = explain(record, cell, said, catalog)?;

@@ -27,10 +27,11 @@ pub struct ExplainArguments {
     pub runs: Vec<String>,
     /// Read from this file (TOML) what was bought: for all in [defaults], for one target in [targets."NAME"]
     ///
+    /// Given several times, each file is about one of the runs, in their order.
     /// A name stands for the target that has it; or else for all results whose target or workload it occurs in, the
     /// longest first. Flags come before the file, and the file before what was said with a run.
     #[arg(long, value_name = "FILE", help_heading = super::provisioned::PROVISIONED)]
-    pub context: Option<PathBuf>,
+    pub context: Vec<PathBuf>,
     /// What was bought.
     #[command(flatten)]
     pub provisioned: ProvisionedArguments,

@@ -53,22 +53,19 @@ fn records(arguments: &CompareArguments, location: &HistoryLocation) -> anyhow::
             records.push(history.get(history.find("latest")?)?);
         }
     }
-    records.extend(resolve(&arguments.runs, location)?);
+    for run in &arguments.runs {
+        records.extend(resolve(run, location)?);
+    }
     Ok(records)
 }
 
-/// The records of runs and files, in their order.
-pub(super) fn resolve(runs: &[String], location: &HistoryLocation) -> anyhow::Result<Vec<Record>> {
-    let mut records = Vec::new();
-    for run in runs {
-        if is_file(run) {
-            records.extend(read(run.as_ref())?);
-        } else {
-            let history = history::read(location)?;
-            records.push(history.get(history.find(run)?)?);
-        }
+/// The records of a run or a file.
+pub(super) fn resolve(run: &str, location: &HistoryLocation) -> anyhow::Result<Vec<Record>> {
+    if is_file(run) {
+        return read(run.as_ref());
     }
-    Ok(records)
+    let history = history::read(location)?;
+    Ok(vec![history.get(history.find(run)?)?])
 }
 
 /// What looks like a path is one, and so is what is there.

@@ -7,8 +7,8 @@ use anyhow::{Context, anyhow, bail};
 use plimsoll_history::location::HistoryLocation;
 use plimsoll_record::record::Record;
 use plimsoll_report::{
-    claims::{self, Claims, NothingExpected},
-    explanation::{self, Explanation},
+    claims::{self, Claims},
+    explanation::{self, Explanation, bought::Known},
 };
 use plimsoll_workload::provisioned::Provisioning;
 
@@ -27,10 +27,15 @@ pub fn run(
     let claims = arguments.claims.as_ref().map(|path| read_claims(path, arguments)).transpose()?;
     let said = said(arguments)?;
     let catalog = catalog::read(arguments.provisioned.limits.as_deref())?;
-    let records = compare::resolve(&arguments.runs, location)?;
-    let records: Vec<&Record> = records.iter().collect();
+    let mut known = Vec::new();
+    for (index, run) in arguments.runs.iter().enumerate() {
+        let said = &said[index.min(said.len() - 1)];
+        known.extend(compare::resolve(run, location)?.into_iter().map(|record| (record, said)));
+    }
+    let subjects: Vec<(&Record, &Provisioning)> = known.iter().map(|(record, said)| (record, *said)).collect();
     if let Some(claims) = claims {
-        let judged = claims.judge(&records, &NothingExpected);
+        let records: Vec<&Record> = subjects.iter().map(|(record, _)| *record).collect();
+        let judged = claims.judge(&records, &Known { subjects: &subjects, catalog: &catalog });
         let answer = if arguments.json {
             serde_json::to_string_pretty(&judged)? + "\n"
         } else {
@@ -39,7 +44,7 @@ pub fn run(
         let is_failure = arguments.fail && judged.any_does_not_follow();
         return Ok((answer, if is_failure { Exit::Failure } else { Exit::Success }));
     }
-    let explanation = Explanation::of(&records, &said, &catalog)?;
+    let explanation = Explanation::of(&subjects, &catalog)?;
     if !explanation.expects_anything() {
         printer.note(
             "nothing is said of what was bought, so that no rate can stand beside it: give --sku, --size and --vm, --limit, \
@@ -54,10 +59,22 @@ pub fn run(
     Ok((answer, Exit::Success))
 }
 
-/// What is said of what was bought: flags before the file of context.
-fn said(arguments: &ExplainArguments) -> anyhow::Result<Provisioning> {
-    let context = arguments.context.as_deref().map(read_context).transpose()?.unwrap_or_default();
-    Ok(context.overridden_by(&arguments.provisioned.provisioned(arguments.limit)))
+/// What is said of what was bought, for all runs or for each: flags before the file of context.
+fn said(arguments: &ExplainArguments) -> anyhow::Result<Vec<Provisioning>> {
+    let mut contexts: Vec<Provisioning> =
+        arguments.context.iter().map(|path| read_context(path)).collect::<Result<_, _>>()?;
+    if contexts.len() > 1 && contexts.len() != arguments.runs.len() {
+        bail!(
+            "--context is given {} times for {} runs: give it once for all, or once for each in their order",
+            contexts.len(),
+            arguments.runs.len()
+        );
+    }
+    if contexts.is_empty() {
+        contexts.push(Provisioning::default());
+    }
+    let flags = arguments.provisioned.provisioned(arguments.limit);
+    Ok(contexts.into_iter().map(|context| context.overridden_by(&flags)).collect())
 }
 
 fn read_context(path: &Path) -> anyhow::Result<Provisioning> {

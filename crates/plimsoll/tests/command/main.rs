@@ -5,6 +5,7 @@
 mod background;
 mod caches;
 mod catalog;
+mod claims;
 mod cloud;
 mod compare;
 mod devices;
