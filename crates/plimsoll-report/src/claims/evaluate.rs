@@ -27,6 +27,8 @@ pub(super) struct Value<'a> {
     pub(super) dimension: Dimension,
     /// What stands for it within a calculation.
     pub(super) shown: String,
+    /// Whether that is a calculation itself.
+    is_calculated: bool,
     /// How it came about, when that is more than being read.
     pub(super) working: Option<String>,
     /// Whether less is faster.
@@ -36,6 +38,13 @@ pub(super) struct Value<'a> {
     /// The one cell it is a figure of.
     pub(super) origin: Option<Origin<'a>>,
     pub(super) derived: Option<Derived>,
+}
+
+impl Value<'_> {
+    /// What stands for it beside an operator.
+    pub(super) fn operand(&self) -> String {
+        if self.is_calculated { format!("({})", self.shown) } else { self.shown.clone() }
+    }
 }
 
 /// The one figure of one cell that a value is.
@@ -183,7 +192,7 @@ impl<'a> Data<'a> {
             }
             Expression::Binary(left, operator, right) => {
                 let (one, other) = (self.value(left, scope)?, self.value(right, scope)?);
-                let text = format!("{} {} {}", grouped(&one, left), operator.sign(), grouped(&other, right));
+                let text = format!("{} {} {}", one.operand(), operator.sign(), other.operand());
                 binary(&one, *operator, &other, text)
             }
         }
@@ -248,16 +257,12 @@ fn calculated<'a>(number: f64, dimension: Dimension, shown: String) -> Value<'a>
         dimension,
         working: Some(shown.clone()),
         shown,
+        is_calculated: false,
         is_time: dimension == Dimension::SECONDS,
         sample: Vec::new(),
         origin: None,
         derived: None,
     }
-}
-
-/// A part of a calculation, between parentheses where it is one itself.
-fn grouped(value: &Value<'_>, expression: &Expression) -> String {
-    if matches!(expression, Expression::Binary(..)) { format!("({})", value.shown) } else { value.shown.clone() }
 }
 
 fn binary<'a>(one: &Value<'_>, operator: Operator, other: &Value<'_>, text: String) -> Result<Value<'a>, String> {
@@ -271,7 +276,11 @@ fn binary<'a>(one: &Value<'_>, operator: Operator, other: &Value<'_>, text: Stri
         Operator::Add => (left + right, one.dimension),
         Operator::Subtract => (left - right, one.dimension),
     };
-    if number.is_finite() { Ok(calculated(number, dimension, text)) } else { Err(format!("{text} is no number")) }
+    if number.is_finite() {
+        Ok(Value { is_calculated: true, ..calculated(number, dimension, text) })
+    } else {
+        Err(format!("{text} is no number"))
+    }
 }
 
 /// A figure of one cell: its value, or an aggregate of its runs or threads.
