@@ -239,7 +239,7 @@ impl Claims {
         for &record in records {
             sources.extend(record.cells.iter().map(|cell| Source { record, cell }));
         }
-        let data = Data { sources: &sources, expectations };
+        let data = Data::new(&sources, expectations);
         JudgedClaims { schema: SCHEMA, claims: self.claims.iter().map(|claim| claim.judge(&data)).collect() }
     }
 }

@@ -1,5 +1,7 @@
 //! What the names of figures in a clause stand for, and what comes out of it.
 
+use std::{cell::RefCell, collections::BTreeMap, rc::Rc};
+
 use plimsoll_measure::series::moments::{mean, median, variance};
 use plimsoll_record::figures::Operation;
 
@@ -14,11 +16,17 @@ use super::{
 };
 
 /// What statements are evaluated on.
-#[derive(Clone, Copy)]
 pub(super) struct Data<'a> {
-    pub(super) sources: &'a [Source<'a>],
-    pub(super) expectations: &'a dyn Expectations,
+    sources: &'a [Source<'a>],
+    expectations: &'a dyn Expectations,
+    /// What names were found to mean: one that is said of every workload is looked up for each.
+    meant: RefCell<BTreeMap<String, Meant<'a>>>,
 }
+
+/// A cell that a name means, and its values.
+type Answer<'a> = (Source<'a>, Figure, Values);
+/// What a name means, or why it means nothing.
+type Meant<'a> = Rc<Result<Vec<Answer<'a>>, String>>;
 
 /// A value with what it rests on.
 #[derive(Clone, Debug)]
@@ -27,6 +35,8 @@ pub(super) struct Value<'a> {
     pub(super) dimension: Dimension,
     /// What stands for it within a calculation.
     pub(super) shown: String,
+    /// Whether that is a calculation itself.
+    is_calculated: bool,
     /// How it came about, when that is more than being read.
     pub(super) working: Option<String>,
     /// Whether less is faster.
@@ -36,6 +46,13 @@ pub(super) struct Value<'a> {
     /// The one cell it is a figure of.
     pub(super) origin: Option<Origin<'a>>,
     pub(super) derived: Option<Derived>,
+}
+
+impl Value<'_> {
+    /// What stands for it beside an operator.
+    pub(super) fn operand(&self) -> String {
+        if self.is_calculated { format!("({})", self.shown) } else { self.shown.clone() }
+    }
 }
 
 /// The one figure of one cell that a value is.
@@ -129,14 +146,29 @@ fn dimension_of(relation: &Relation) -> Option<Dimension> {
 }
 
 impl<'a> Data<'a> {
+    pub(super) const fn new(sources: &'a [Source<'a>], expectations: &'a dyn Expectations) -> Self {
+        Self { sources, expectations, meant: RefCell::new(BTreeMap::new()) }
+    }
+
     /// The cells that a name means, with their values.
-    pub(super) fn cells(&self, phrase: &Phrase, scope: &Scope) -> Result<Vec<(Source<'a>, Figure, Values)>, String> {
+    pub(super) fn cells(&self, phrase: &Phrase, scope: &Scope) -> Result<Vec<Answer<'a>>, String> {
         let phrase = scope.complete(phrase);
+        let known = format!("{phrase} {:?}", scope.dimension);
+        let found = self.meant.borrow().get(&known).cloned();
+        let meant = found.unwrap_or_else(|| {
+            let meant = Rc::new(self.meant(&phrase, scope.dimension));
+            self.meant.borrow_mut().insert(known, Rc::clone(&meant));
+            meant
+        });
         let is_within =
-            |source: &Source<'a>| scope.workload.as_ref().is_none_or(|workload| *workload == source.cell.workload);
-        let sources = self.sources;
+            |answer: &&Answer<'a>| scope.workload.as_ref().is_none_or(|workload| *workload == answer.0.cell.workload);
+        let meant = meant.as_ref().as_ref().map_err(Clone::clone)?;
+        Ok(meant.iter().filter(is_within).cloned().collect())
+    }
+
+    fn meant(&self, phrase: &Phrase, dimension: Option<Dimension>) -> Result<Vec<Answer<'a>>, String> {
         let answer = |source: &Source<'a>| {
-            let figure = phrase.figure.or_else(|| Figure::of_dimension(scope.dimension?, source));
+            let figure = phrase.figure.or_else(|| Figure::of_dimension(dimension?, source));
             let figure = figure.unwrap_or_else(|| Figure::usual(source));
             let asked = Asked {
                 figure,
@@ -147,29 +179,26 @@ impl<'a> Data<'a> {
             (figure, figures::values(source, &asked))
         };
         // What does not have the figure is not meant.
-        let answering: Vec<Source<'a>> = sources.iter().filter(|source| answer(source).1.is_ok()).copied().collect();
-        match selection::select(&phrase, &answering) {
-            Ok(selected) => {
-                let answered = selected.into_iter().filter(is_within).filter_map(|source| {
-                    let (figure, values) = answer(&source);
-                    Some((source, figure, values.ok()?))
-                });
-                let mut answered: Vec<(Source<'a>, Figure, Values)> = answered.collect();
-                // A figure in a comment may be of reads: what is known to be is meant rather.
-                let is_known = |values: &Values| matches!(values.operation, Operation::Read | Operation::Write);
-                if matches!(phrase.direction, Some(Direction::Read | Direction::Write))
-                    && answered.iter().any(|(_, _, values)| is_known(values))
-                {
-                    answered.retain(|(_, _, values)| is_known(values));
-                }
-                Ok(answered)
-            }
-            Err(_) => {
-                let meant = selection::select(&phrase, sources)?;
-                let why = answer(&meant[0]).1.err().unwrap_or_else(|| "it does not answer".to_owned());
-                Err(format!("{}: {why}", meant[0].name()))
-            }
+        let answering: Vec<Source<'a>> =
+            self.sources.iter().filter(|source| answer(source).1.is_ok()).copied().collect();
+        let Ok(selected) = selection::select(phrase, &answering) else {
+            let meant = selection::select(phrase, self.sources)?;
+            let why = answer(&meant[0]).1.err().unwrap_or_else(|| "it does not answer".to_owned());
+            return Err(format!("{}: {why}", meant[0].name()));
+        };
+        let answers = selected.into_iter().filter_map(|source| {
+            let (figure, values) = answer(&source);
+            Some((source, figure, values.ok()?))
+        });
+        let mut answers: Vec<Answer<'a>> = answers.collect();
+        // A figure in a comment may be of reads: what is known to be is meant rather.
+        let is_known = |values: &Values| matches!(values.operation, Operation::Read | Operation::Write);
+        if matches!(phrase.direction, Some(Direction::Read | Direction::Write))
+            && answers.iter().any(|(_, _, values)| is_known(values))
+        {
+            answers.retain(|(_, _, values)| is_known(values));
         }
+        Ok(answers)
     }
 
     /// The value of an expression.
@@ -183,7 +212,7 @@ impl<'a> Data<'a> {
             }
             Expression::Binary(left, operator, right) => {
                 let (one, other) = (self.value(left, scope)?, self.value(right, scope)?);
-                let text = format!("{} {} {}", grouped(&one, left), operator.sign(), grouped(&other, right));
+                let text = format!("{} {} {}", one.operand(), operator.sign(), other.operand());
                 binary(&one, *operator, &other, text)
             }
         }
@@ -248,16 +277,12 @@ fn calculated<'a>(number: f64, dimension: Dimension, shown: String) -> Value<'a>
         dimension,
         working: Some(shown.clone()),
         shown,
+        is_calculated: false,
         is_time: dimension == Dimension::SECONDS,
         sample: Vec::new(),
         origin: None,
         derived: None,
     }
-}
-
-/// A part of a calculation, between parentheses where it is one itself.
-fn grouped(value: &Value<'_>, expression: &Expression) -> String {
-    if matches!(expression, Expression::Binary(..)) { format!("({})", value.shown) } else { value.shown.clone() }
 }
 
 fn binary<'a>(one: &Value<'_>, operator: Operator, other: &Value<'_>, text: String) -> Result<Value<'a>, String> {
@@ -271,7 +296,11 @@ fn binary<'a>(one: &Value<'_>, operator: Operator, other: &Value<'_>, text: Stri
         Operator::Add => (left + right, one.dimension),
         Operator::Subtract => (left - right, one.dimension),
     };
-    if number.is_finite() { Ok(calculated(number, dimension, text)) } else { Err(format!("{text} is no number")) }
+    if number.is_finite() {
+        Ok(Value { is_calculated: true, ..calculated(number, dimension, text) })
+    } else {
+        Err(format!("{text} is no number"))
+    }
 }
 
 /// A figure of one cell: its value, or an aggregate of its runs or threads.
@@ -356,7 +385,7 @@ fn within_cell(
     found.map(|value| Some((value, name))).ok_or_else(|| format!("{}: it tells one {}", source.name(), figure.name()))
 }
 
-fn several_cells<'a>(cells: &[(Source<'a>, Figure, Values)], phrase: &Phrase) -> Result<Value<'a>, String> {
+fn several_cells<'a>(cells: &[Answer<'a>], phrase: &Phrase) -> Result<Value<'a>, String> {
     let Some(aggregate) = phrase.aggregate else { return Err(ambiguous(phrase, cells)) };
     if cells.iter().any(|(_, _, values)| values.of != Of::One) {
         return Err(ambiguous(phrase, cells));
@@ -369,7 +398,7 @@ fn several_cells<'a>(cells: &[(Source<'a>, Figure, Values)], phrase: &Phrase) ->
     aggregated(&values, aggregate, figure, "results")
 }
 
-fn ambiguous(phrase: &Phrase, cells: &[(Source<'_>, Figure, Values)]) -> String {
+fn ambiguous(phrase: &Phrase, cells: &[Answer<'_>]) -> String {
     let sources: Vec<Source<'_>> = cells.iter().map(|(source, ..)| *source).collect();
     let words = if phrase.selection.is_empty() { "it".to_owned() } else { phrase.selected() };
     format!("{words} may be any of {} results{}", cells.len(), selection::called(&sources))

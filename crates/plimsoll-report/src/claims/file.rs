@@ -35,10 +35,18 @@ pub(super) fn place(file: &str, at: usize) -> Place {
     Place { line, column }
 }
 
+/// What stands in no text.
+const NOTHING: char = '\u{1f}';
+
 /// The rows of a file. Cells are separated by commas, or by semicolons where the header has these only.
 pub(super) fn rows(file: &str) -> Result<Vec<Vec<Field>>, ParseError> {
     let header = file.lines().next().unwrap_or_default();
-    let separator = if header.contains(';') && !header.contains(',') { ';' } else { ',' };
+    let separator = match (header.contains(','), header.contains(';')) {
+        (true, _) => ',',
+        (false, true) => ';',
+        // Below a header of one column a comma separates nothing.
+        (false, false) => NOTHING,
+    };
     let mut rows: Vec<Vec<Field>> = Vec::new();
     let mut at = if file.starts_with('\u{feff}') { 3 } else { 0 };
     while at < file.len() {
@@ -85,7 +93,7 @@ fn field(file: &str, at: usize, separator: char) -> Result<(Field, usize), Parse
         next += 1;
     }
     if next < file.len() && !file[next..].starts_with(ends) {
-        let message = format!("text behind a quoted cell: write {separator} before the next one, or the mark twice");
+        let message = "text behind a quoted cell: end the cell with its mark, and write a mark in it twice".to_owned();
         return Err(ParseError { at: next, message });
     }
     Ok((Field { text, at: at + 1, is_quoted: true }, next))
@@ -104,6 +112,7 @@ mod tests {
         let file = "\u{feff}id,claim\r\n1,\"a \"\"b\"\", c\nd\"\r\n\n2, e \n3,";
         assert_eq!(texts(file), [["id", "claim"], ["1", "a \"b\", c\nd"], ["2", "e"], ["3", ""]]);
         assert_eq!(texts("a,b\nhe said \"no\",2"), [["a", "b"], ["he said \"no\"", "2"]]);
+        assert_eq!(texts("a\n1, 2; 3\n\"4, 5\""), [["a"], ["1, 2; 3"], ["4, 5"]]);
         assert_eq!(texts("a;b\n1,5;2"), [["a", "b"], ["1,5", "2"]]);
     }
 

@@ -82,7 +82,7 @@ impl<'a> Parser<'a> {
             Some(before) if goes_on => self.other_figure(&before.subject)?,
             // "A is faster than B and slower than C".
             Some(before) if self.begins_relation() => before.subject.clone(),
-            _ => self.expression()?,
+            _ => self.subject()?,
         };
         let mut clause = Clause { each: false, subject, relation: Relation::Extreme(words::Aggregate::Mean, None) };
         clause.relation = self.relation(&mut clause.subject)?;
@@ -92,6 +92,25 @@ impl<'a> Parser<'a> {
             return Err(ParseError { at: 0, message: "no figure of the data is named".to_owned() });
         }
         Ok(clause)
+    }
+
+    /// What something is said of. "A writes 109 GB": a size at its end is no name when nothing else is said.
+    fn subject(&mut self) -> Parsed<Expression> {
+        let mut subject = self.expression()?;
+        let ends = self.peek().is_none() || self.is_word(0, "and") || matches!(self.peek(), Some(Token::Sign(_)));
+        if let Expression::Phrase(phrase) = &mut subject
+            && ends
+            && !self.begins_relation_sign()
+            && let Some(Token::Number(number)) = self.tokens.get(self.next.wrapping_sub(1)).map(|placed| &placed.token)
+            && phrase
+                .selection
+                .last()
+                .is_some_and(|last| number.size.as_ref().is_some_and(|size| *last == [size.clone()]))
+        {
+            phrase.selection.pop();
+            self.next -= 1;
+        }
+        Ok(subject)
     }
 
     /// "in every workload" at the end.

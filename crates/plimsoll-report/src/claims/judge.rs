@@ -10,7 +10,7 @@ use super::{
     evaluate::{Data, Scope, Value},
     number::Number,
     rule, show, slip,
-    statement::{Bound, Claim, Clause, Comparator, Expression, Phrase, Relation, Sense, Statement},
+    statement::{Bound, Claim, Clause, Comparator, Expression, Operator, Phrase, Relation, Sense, Statement},
     unit::{Dimension, Kind},
     words::{Aggregate, Direction},
 };
@@ -115,6 +115,11 @@ fn relation(clause: &Clause, scope: &Scope, data: &Data<'_>) -> Judged {
     let subject = data.value(&clause.subject, scope)?;
     match &clause.relation {
         Relation::Amount(bound, Expression::Number(number)) => amount(&subject, *bound, number),
+        // "is 4 times B", "is 40 % of B".
+        Relation::Amount(bound, Expression::Binary(number, Operator::Multiply, of)) if share_of(number).is_some() => {
+            let claim = Claim::One(*bound, share_of(number).expect("it was seen").clone());
+            ratio(&subject, &claim, Comparator { direction: Sense::Higher, is_share: true }, &data.value(of, scope)?)
+        }
         Relation::Amount(bound, other) => beside(&subject, *bound, &data.value(other, scope)?),
         Relation::Within(Expression::Number(low), Expression::Number(high)) => within(&subject, low, high),
         Relation::Within(low, high) => {
@@ -127,6 +132,14 @@ fn relation(clause: &Clause, scope: &Scope, data: &Data<'_>) -> Judged {
         Relation::Consistent { is_more, than } => consistent(&subject, *is_more, &data.value(than, scope)?),
         Relation::Same(is_same, other) => same(&subject, *is_same, &data.value(other, scope)?),
         Relation::Extreme(extreme, of) => extreme_of(&clause.subject, &subject, *extreme, of.as_ref(), data),
+    }
+}
+
+/// The number of "4 times" and of "40 % of".
+fn share_of(expression: &Expression) -> Option<&Number> {
+    match expression {
+        Expression::Number(number) if matches!(number.unit.kind, Kind::Times | Kind::Percent) => Some(number),
+        _ => None,
     }
 }
 
@@ -261,7 +274,7 @@ fn ratio(one: &Value<'_>, claim: &Claim, comparator: Comparator, other: &Value<'
         let sign = if larger { sign } else { if one.number > other.number { "+" } else { "" } };
         format!("{} against {}: {sign}{change} %", one.shown, other.shown)
     } else {
-        format!("{} / {} = {}", dividend.shown, divisor.shown, show::beside(value, Dimension::PLAIN, like))
+        format!("{} / {} = {}", dividend.operand(), divisor.operand(), show::beside(value, Dimension::PLAIN, like))
     };
     let claimed = comparator.to_string();
     let claimed = claimed.trim_end_matches(" than").trim_end_matches(" as");

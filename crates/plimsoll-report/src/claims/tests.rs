@@ -159,7 +159,12 @@ fn ratios_are_recomputed_from_what_was_told() {
     says("azdisk is 76% slower than acs randwrite", Follows, "-76.0 %");
     says("azdisk is 24% as fast as acs randwrite", Follows, "24.0 %");
     says("azdisk is about a quarter of acs randwrite", NoData, "\"quarter\"");
-    says("acs randwrite is about 4 times azdisk", Follows, "claimed: about 4 times * 1,838.6 IOPS");
+    says(
+        "acs randwrite is about 4 times azdisk",
+        Follows,
+        "7,664.1 IOPS / 1,838.6 IOPS = 4.17, claimed: about 4 times as much",
+    );
+    says("old is about half of (old + again)", Follows, "100.0 s / (100.0 s + 100.2 s) = 0.500");
     says("new is twice as fast as old", Follows, "= 2.00");
     says("old is 0.3 orders of magnitude slower than new", Follows, "orders of magnitude");
     says("old is between 90% and 110% slower than new", Follows, "+99.6 %");
@@ -195,7 +200,7 @@ fn aggregates_are_over_runs_threads_or_results() {
     says("Import old took 1min 40sec on average", Follows, "average of 5 runs = 1m 40.00s");
     says("the fastest time of old is 96 s and the slowest time of old is 104 s", Follows, "fastest of 5 runs");
     says("median duration of new = 50 s", Follows, "median of 5 runs");
-    says("sum of duration of new is about half of sum of duration of old", Follows, "sum of 5 runs");
+    says("sum of duration of new is about half of sum of duration of old", Follows, "250.5 s / 500.0 s = 0.501");
     says("standard deviation of duration of old = 3.5 s", Follows, "standard deviation of 5 runs = 3.54 s");
     says("range of duration of old = 8 s", Follows, "range of 5 runs");
     says("count of duration of old = 5", Follows, "count of 5 runs = 5");

@@ -17,6 +17,11 @@ impl Parser<'_> {
         }
     }
 
+    /// Whether a sign comes that says how a number is meant.
+    pub(super) fn begins_relation_sign(&self) -> bool {
+        matches!(self.peek(), Some(Token::Sign(sign)) if bound_of(*sign).is_some())
+    }
+
     pub(super) fn relation(&mut self, subject: &mut Expression) -> Parsed<Relation> {
         if self.take_any(&["outperforms", "outperformed", "beats", "beat"]) {
             return self.compared(Sense::Faster);
@@ -33,7 +38,7 @@ impl Parser<'_> {
         if let Some(sameness) = self.sameness()? {
             return Ok(sameness);
         }
-        if let Some(extreme) = self.extreme()? {
+        if let Some(extreme) = self.extreme(subject)? {
             return Ok(extreme);
         }
         if self.take_any(&["between"]) || (self.is_word(0, "from") && self.next_is_number() && self.take_any(&["from"]))
@@ -59,7 +64,8 @@ impl Parser<'_> {
             ));
         }
         let amount = self.expression()?;
-        if self.take_sign(Sign::To) || self.take_any(&["to"]) {
+        // "3 to 4 times", but not "3 s to restore".
+        if self.take_sign(Sign::To) || (self.next_is_number() && self.take_any(&["to"])) {
             let high = self.expression()?;
             return self.within(amount, high, subject);
         }
@@ -111,16 +117,17 @@ impl Parser<'_> {
 
     /// Says of a subject what was said elsewhere in the sentence: which figure it is about.
     fn complete(&self, subject: &mut Expression, phrase: Phrase) -> Parsed<()> {
-        let Phrase { aggregate, direction, figure, expected, threads, selection } = phrase;
+        let Phrase { aggregate, direction, figure, expected, threads, mut selection } = phrase;
         let Expression::Phrase(name) = subject else {
             return Err(self.unexpected("the end"));
         };
-        if !selection.is_empty() || expected.is_some() || threads.is_some() {
+        if expected.is_some() || threads.is_some() {
             return Err(self.error("names stand before the number: write what it is of first"));
         }
         name.aggregate = name.aggregate.or(aggregate);
         name.direction = name.direction.or(direction);
         name.figure = name.figure.or(figure);
+        name.selection.append(&mut selection);
         Ok(())
     }
 
@@ -133,7 +140,7 @@ impl Parser<'_> {
             return Ok(());
         }
         let goes_on = self.number().is_some() || self.begins_bound();
-        if goes_on && phrase.figure.is_some() && phrase.selection.is_empty() {
+        if goes_on && phrase.figure.is_some() {
             self.next = at;
             self.goes_on = true;
             return Ok(());
@@ -260,7 +267,7 @@ impl Parser<'_> {
     }
 
     /// "the fastest", "the lowest of A or B"; "more consistent than".
-    fn extreme(&mut self) -> Parsed<Option<Relation>> {
+    fn extreme(&mut self, subject: &mut Expression) -> Parsed<Option<Relation>> {
         if (self.is_word(0, "more") || self.is_word(0, "less")) && self.is_word(1, "consistent") {
             let is_more = self.is_word(0, "more");
             self.next += 2;
@@ -283,8 +290,16 @@ impl Parser<'_> {
             return Ok(None);
         };
         self.next += 1;
-        let of = self.words_of_phrase()?;
-        Ok(Some(Relation::Extreme(extreme, (!of.is_empty()).then_some(of))))
+        // "the fastest of A or B" says of which; "the fastest for writing" says what the subject is.
+        let says_of_which = self.is_word(0, "of");
+        let phrase = self.words_of_phrase()?;
+        if says_of_which && !phrase.is_empty() {
+            return Ok(Some(Relation::Extreme(extreme, Some(phrase))));
+        }
+        if !phrase.is_empty() {
+            self.complete(subject, phrase)?;
+        }
+        Ok(Some(Relation::Extreme(extreme, None)))
     }
 
     fn next_is_number(&self) -> bool {

@@ -50,6 +50,9 @@ fn statements_of_the_same_meaning_are_the_same() {
     means("x has 20% more IOPS than y", "IOPS of \"x\" is 20 % higher than \"y\"");
     means("x has a lower write latency than y", "write latency of \"x\" is lower than \"y\"");
     means("x gives 4 times more performance than y", "\"x\" is 4 times higher than \"y\"");
+    means("x is the fastest for writing 100Mb files", "write of \"x\" \"100m\" \"files\" is the fastest");
+    means("x writes only 109 GB and reads 5 MiB/s of y", "write of \"x\" = 109 GB; read of \"y\" = 5 MiB/s");
+    means("x took 3 s to restore", "\"x\" \"restore\" = 3 s");
     means("x's throughput is double that of y", "bandwidth of \"x\" = double * \"y\"");
     means("x: 500 IOPS", "\"x\" = 500 IOPS");
     means("cpu share of x is 49.2 percent", "cpu share of \"x\" = 49.2 %");
@@ -72,7 +75,8 @@ fn what_is_not_understood_says_where_and_what_to_write() {
         ("x = 5 Mb/s", 4, "bits or bytes"),
         ("(iops of x = 4", 11, "\")\""),
         ("x = 1.2.3", 4, "groups of three"),
-        ("x = 4 of y", 6, "names stand before"),
+        ("x / z = 4 of y", 10, "\"of\" where the end"),
+        ("x = 4 of odd threads of y", 6, "names stand before"),
         ("\"x = 4", 0, "ends nowhere"),
         ("x ? y", 2, "means nothing here"),
         ("x is the same", 13, "\"as\""),
