@@ -3,7 +3,7 @@
 //! A bucket holds tokens and is refilled at the sustained rate. While it holds any, the volume follows its load.
 
 /// A rate this much above the sustained one cannot be the sustained one. Above the error of a catalog entry.
-const ABOVE: f64 = 1.155;
+pub(crate) const ABOVE: f64 = 1.155;
 /// Seconds count as spending when they exceed the sustained rate by this factor.
 const SPENDING: f64 = 1.10;
 /// The tokens that must be spent before the allowance counts as gone, as a share of the bucket.

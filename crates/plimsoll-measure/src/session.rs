@@ -222,7 +222,8 @@ impl Session {
         let state = &self.cells[cell];
         let look = state.last_look();
         let seen = self.burst_seen(cell);
-        let burst = self.predicted[cell].or(seen);
+        let unclaimed = || look.as_ref().and_then(|look| self.burst_for_certain(cell, look));
+        let burst = self.predicted[cell].or(seen).or_else(unclaimed);
         let stability = look.and_then(|look| Stability::of(state.rates_of(&look)));
         Answer {
             verdict: self.word(cell, look.as_ref(), burst.is_some()),

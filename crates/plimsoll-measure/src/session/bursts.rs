@@ -6,7 +6,7 @@ use super::{
     cell::{Cell, Look},
 };
 use crate::{
-    allowance::{Allowance, Unit},
+    allowance::{ABOVE, Allowance, Unit},
     detect::{
         hidden_burst::{HiddenBurst, Load, hidden_burst},
         token_bucket::token_bucket,
@@ -34,6 +34,16 @@ impl Session {
         let allowances = self.plan.allowances.get(index)?;
         let bursts = allowances.iter().filter_map(predict);
         bursts.min_by(|left, right| left.sustained_rate.total_cmp(&right.sustained_rate))
+    }
+
+    /// The burst that a rate must be before it is known well: no second of it was as slow as what lasts.
+    pub(super) fn burst_for_certain(&self, index: usize, look: &Look) -> Option<Burst> {
+        if self.cells[index].claimed {
+            return None;
+        }
+        let burst = self.burst_predicted(index, look)?;
+        let slowest = self.cells[index].rates_of(look).iter().copied().reduce(f64::min)?;
+        (slowest > ABOVE * burst.sustained_rate).then_some(burst)
     }
 
     /// The share of a target's bucket that is spent then: all load has taken some, and pauses have brought some back.

@@ -220,6 +220,27 @@ fn a_catalog_turns_a_fast_start_into_a_burst() {
 }
 
 #[test]
+fn a_rate_that_cannot_last_is_a_burst_however_short_the_run_was() {
+    let allowance = Allowance { unit: Unit::Operations, sustained: 120.0, burst: Some(3500.0), bucket: 6_084_000.0 };
+    let answer = |rate: f64, seconds: u64, count: usize| {
+        let limited = SessionPlan {
+            time_max_ns: Some(seconds * SECOND),
+            allowances: vec![vec![allowance]; count],
+            ..plan(cells(count))
+        };
+        let mut session = Session::new(limited);
+        drive(&mut session, &[&level(rate)]);
+        session.answer(0)
+    };
+    for (seconds, count) in [(15, 1), (40, 1), (100, 1), (200, 6)] {
+        let burst = answer(3500.0, seconds, count);
+        assert_eq!(burst.verdict, Verdict::Burst, "{seconds} s");
+        assert!((burst.estimate.unwrap().rate - 120.0).abs() < 1e-9);
+        assert_eq!(answer(120.0, seconds, count).verdict, Verdict::Short);
+    }
+}
+
+#[test]
 fn an_allowance_in_bytes_is_priced_by_the_size_of_operations() {
     let allowance = Allowance { unit: Unit::Bytes, sustained: 40.0 * 4096.0, burst: None, bucket: 1e12 };
     let cell = CellPlan { bytes_per_operation: 4096.0, ..CellPlan::default() };
