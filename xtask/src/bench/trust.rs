@@ -60,6 +60,11 @@ const CHECKS: &[Check] = &[
     Check { name: "single", about: "One cell on 5,000 IOPS; 3 minutes", run: steady::single },
     Check { name: "canonical", about: "The canonical set on 5,000 IOPS; 12 minutes", run: steady::canonical },
     Check { name: "burst", about: "3,500 IOPS for eight seconds, then 120; 8 minutes", run: unsteady::burst },
+    Check {
+        name: "catalog-burst",
+        about: "The same with its catalog entry, twenty runs of random length; 20 minutes",
+        run: unsteady::catalog_burst,
+    },
     Check { name: "alternating", about: "100 and 100,000 IOPS in turns; 14 minutes", run: unsteady::alternating },
     Check { name: "same", about: "Forty loops that are alike, compared; 15 minutes", run: sides::same },
     Check { name: "different", about: "Ten pairs that differ by 10 %; 6 minutes", run: sides::different },

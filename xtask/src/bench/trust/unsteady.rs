@@ -3,6 +3,7 @@
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::Context as _;
+use plimsoll_workload::random::{Purpose, derive_seed};
 
 use super::{
     Trial, off_percent,
@@ -61,6 +62,65 @@ pub(super) fn burst(trial: &Trial<'_>) -> anyhow::Result<()> {
         let seconds = [i128::from(ends.0), i128::from(ends.1), lowered_ns].map(|ns| ns as f64 / 1e9);
         let measured = format!("{:.2} to {:.2} s, was {:.2} s", seconds[0], seconds[1], seconds[2]);
         trial.judge(&format!("run {repetition}, cliff"), &measured, "at most 1 s off", off <= 1.0);
+    }
+    Ok(())
+}
+
+/// Runs with a catalog entry.
+const RUNS: u32 = 20;
+/// How long a bucket of the catalog's entry lasts: some runs end before it is empty, some go on long after.
+const BUCKET: Duration = Duration::from_secs(30);
+/// Runs last from so many seconds to so many.
+const RUN_SECONDS: (u32, u32) = (15, 150);
+
+/// A disk that a catalog knows: a burst until its bucket is empty. A run that ends before it is gone must not take the
+/// burst for what lasts, and one that goes on must tell what lasts.
+pub(super) fn catalog_burst(trial: &Trial<'_>) -> anyhow::Result<()> {
+    let directory = crate::repository().join("target");
+    let capped = CappedDevices::create(1, &directory, DEVICE_BYTES, Backing::Cached)?;
+    let bucket = (BURST - SUSTAINED) * BUCKET.as_secs();
+    let limits = trial.plimsoll.keep(
+        "limits.toml",
+        &format!(
+            "[[disk]]\nname = \"small\"\nlimit = \"iops={SUSTAINED},burst-iops={BURST},bucket={bucket}\"\n\
+             source = \"this check\"\n"
+        ),
+    )?;
+    for run in 0..RUNS {
+        capped.cap_all(Cap::operations(BURST))?;
+        let (shortest, longest) = RUN_SECONDS;
+        // The same lengths whenever it is run.
+        let seconds = shortest + (derive_seed(0, Purpose::Schedule, run.into()) % u64::from(longest - shortest)) as u32;
+        let arguments =
+            format!("--rw randread --queue-depth 32 --max-time {seconds}s --sku small --limits {}", limits.display());
+        let command = Plimsoll::run_command([capped.first().path.as_path()], &arguments);
+        let device = capped.first().name();
+        let mut is_empty = false;
+        let record = trial.plimsoll.record(
+            &format!("catalog-burst-{run}"),
+            &mut capped.inside(&command),
+            Some(&device),
+            |look| {
+                // What is above the sustained rate is spent, by the operations that the device did.
+                let earned = SUSTAINED as f64 * look.elapsed.as_secs_f64();
+                if !is_empty && look.device_operations as f64 - earned >= bucket as f64 {
+                    capped.cap_all(Cap::operations(SUSTAINED))?;
+                    is_empty = true;
+                }
+                Ok(())
+            },
+        )?;
+        let cell = record.cells.first().context("the record has no cell")?;
+        let word = verdict(cell);
+        let rate = cell.estimate.map_or(f64::NAN, |estimate| estimate.iops);
+        let off = off_percent(rate, SUSTAINED as f64);
+        let state = if is_empty { "empty" } else { "not empty" };
+        // With an empty bucket the lasting rate may be claimed as what it is.
+        let is_right = word == "burst" || is_empty && word == "steady" && off <= 3.0;
+        let name = format!("run {run}, {seconds} s, {state}, verdict");
+        trial.judge(&name, word, "burst", is_right);
+        let measured = format!("{rate:.1} IOPS, {off:.2} % off {SUSTAINED}");
+        trial.judge(&format!("run {run}, lasting rate"), &measured, "at most 3 % off", off <= 3.0);
     }
     Ok(())
 }
