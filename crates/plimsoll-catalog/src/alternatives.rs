@@ -4,17 +4,18 @@ use plimsoll_workload::{limit::Limit, provisioned::Provisioned};
 use serde::Serialize;
 
 use crate::{
-    aws::instances,
+    aws::{instances, volumes::gp3_iops_max},
     azure::{
         machines,
         managed_disks::{self, Tier},
+        provisioned_disks::{ultra_iops_max, v2_iops_max},
     },
     catalog::{Catalog, Storage},
     ceiling::{Ceiling, Limits, Load},
     product::{Product, gib},
 };
 
-const SMALL: Load = Load { read_share: 0.0, operation_bytes: 4096.0 };
+const SMALL: Load = Load { read_share: 0.0, operation_bytes: 4096.0, is_sequential: false };
 
 /// Something else that is sold, with what lasts of it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -63,10 +64,25 @@ pub fn larger_disk(provisioned: &Provisioned, is_wanted: impl Fn(&Alternative) -
     let larger = larger.filter(|tier| tier.product().name == product.name && tier.size_gib > current.size_gib);
     let alternative = |tier: &Tier| {
         let Ceiling { limits, .. } = tier.ceiling(&Provisioned::default()).ok()?;
-        let title = format!("{} ({})", tier.name, gib(tier.size_gib));
+        let several = if disks > 1.0 { format!("{disks} x ") } else { String::new() };
+        let title = format!("{several}{} ({})", tier.name, gib(tier.size_gib));
         Some(Alternative::of(tier.name.clone(), title, limits.times(disks)))
     };
     larger.filter_map(alternative).find(is_wanted)
+}
+
+/// What more can be bought of a product that sells performance apart from its size, or by its size alone.
+pub fn more_of_it(provisioned: &Provisioned) -> Option<String> {
+    let product = Catalog::default().product(provisioned.sku.as_deref()?)?;
+    let size = product.size_gib(provisioned).ok()?;
+    let bought_apart = |iops: f64| format!("its IOPS are bought apart from its size: up to {iops} with {}", gib(size));
+    Some(match product.name {
+        "PremiumV2_LRS" => bought_apart(v2_iops_max(size)),
+        "UltraSSD_LRS" => bought_apart(ultra_iops_max(size)),
+        "gp3" => bought_apart(gp3_iops_max(size)),
+        "pd-standard" | "pd-balanced" | "pd-ssd" | "gp2" => "a larger one has more".to_owned(),
+        _ => return None,
+    })
 }
 
 /// The first larger machine of the same series that is wanted.

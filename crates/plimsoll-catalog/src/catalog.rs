@@ -73,7 +73,16 @@ impl Catalog {
     pub(crate) fn storage_ceilings(&self, sku: &str, provisioned: &Provisioned) -> Result<Vec<Ceiling>, CatalogError> {
         match self.storage(sku)? {
             Storage::Own(own) => Ok(vec![own.ceiling(Part::Disk)]),
-            Storage::Product(product) => (product.ceilings)(product, provisioned),
+            Storage::Product(product) => {
+                let parts = (product.ceilings)(product, provisioned)?;
+                // A size that the user knows better is so under whatever name it is asked for.
+                let name = parts.first().and_then(|part| part.name.split(' ').next()).unwrap_or_default();
+                let is_plain = provisioned.tier.is_none()
+                    && provisioned.on_demand_bursting != Some(true)
+                    && provisioned.performance_plus != Some(true);
+                let own = self.own.disks.iter().find(|own| is_plain && own.name.eq_ignore_ascii_case(name));
+                Ok(own.map_or(parts, |own| vec![own.ceiling(Part::Disk)]))
+            }
             Storage::Tier(tier) => {
                 let size = provisioned.size.map(|size| size.0 as f64 / crate::ceiling::GIB);
                 if let Some(size) = size.filter(|size| *size > tier.size_gib) {
@@ -92,48 +101,55 @@ impl Catalog {
         }
     }
 
-    /// Who sells a storage, and whether it is one that hosts do not cache.
-    pub(crate) fn seller(&self, sku: &str) -> (Option<Provider>, bool) {
-        match self.storage(sku) {
-            Ok(Storage::Product(product)) => {
-                (Some(product.provider), managed_disks::PRODUCTS.iter().all(|cached| cached.name != product.name))
-            }
-            Ok(Storage::Tier(_)) => (Some(Provider::Azure), false),
-            Ok(Storage::Own(_)) | Err(_) => (None, true),
-        }
+    /// Whether a host may cache a storage.
+    pub fn is_cacheable(&self, sku: &str) -> bool {
+        self.product(sku)
+            .is_some_and(|product| managed_disks::PRODUCTS.iter().any(|cached| cached.name == product.name))
     }
 
-    /// Whether a storage is part of the machine, whose limits of remote storage do not bind it then.
-    pub(crate) fn is_local(&self, sku: &str) -> bool {
-        matches!(self.storage(sku), Ok(Storage::Product(product)) if product.is_local())
+    /// The product that a name of storage is of.
+    pub(crate) fn product(&self, sku: &str) -> Option<&'static Product> {
+        match self.storage(sku).ok()? {
+            Storage::Product(product) => Some(product),
+            Storage::Tier(tier) => Some(tier.product()),
+            Storage::Own(_) => None,
+        }
     }
 
     /// What a machine lets through to remote storage.
     pub(crate) fn machine(&self, vm: &str, provisioned: &Provisioned) -> Result<Ceiling, CatalogError> {
-        if let Some(own) = self.own.machines.iter().find(|own| {
-            own.name.eq_ignore_ascii_case(vm.trim()) || own.name.eq_ignore_ascii_case(&machines::full_name(vm))
-        }) {
+        let full_name = machines::full_name(vm);
+        let is_it = |own: &&OwnLimit| {
+            own.name.eq_ignore_ascii_case(vm.trim()) || machines::full_name(&own.name).eq_ignore_ascii_case(&full_name)
+        };
+        if let Some(own) = self.own.machines.iter().find(is_it) {
             return Ok(own.ceiling(Part::Vm));
         }
         let sku = provisioned.sku.as_deref().unwrap_or_default();
-        let product = match self.storage(sku) {
-            Ok(Storage::Product(product)) => product.name,
-            Ok(Storage::Tier(tier)) => tier.product().name,
-            Ok(Storage::Own(_)) | Err(_) => "",
+        let product = self.product(sku);
+        let name = product.map_or("", |product| product.name);
+        let is_v2 = matches!(name, "PremiumV2_LRS" | "UltraSSD_LRS");
+        let azure = || machines::remote(vm, provisioned.interface, is_v2).map(|found| (Provider::Azure, found));
+        let aws = || instances::instance(vm).map(|instance| (Provider::Aws, Ok(instance.ceiling())));
+        let gcp = || gcp::machines::remote(vm, name).map(|found| (Provider::Gcp, found));
+        let Some((provider, found)) = azure().or_else(aws).or_else(gcp) else {
+            return Err(CatalogError::unknown("machine size", vm, Self::machine_names()));
         };
-        let is_v2 = matches!(product, "PremiumV2_LRS" | "UltraSSD_LRS");
-        let found = machines::remote(vm, provisioned.interface, is_v2)
-            .or_else(|| instances::instance(vm).map(|instance| Ok(instance.ceiling())))
-            .or_else(|| gcp::machines::remote(vm, product));
-        let ceiling = found.unwrap_or_else(|| Err(CatalogError::unknown("machine size", vm, Self::machine_names())))?;
-        let is_premium = is_v2 || product == "Premium_LRS";
-        if is_premium && ceiling.name.starts_with("Standard_") && !machines::takes_premium(vm) {
-            return Err(CatalogError::Impossible {
-                product: ceiling.name,
-                why: format!("a size without an s in its name takes no premium disks, so not {sku}"),
-            });
+        let ceiling = found?;
+        let impossible = |why: String| Err(CatalogError::Impossible { product: ceiling.name.clone(), why });
+        if let Some(product) = product.filter(|product| product.provider != provider) {
+            return impossible(format!("a machine of {provider} has no {sku} of {}", product.provider));
         }
-        Ok(ceiling)
+        if (is_v2 || name == "Premium_LRS") && provider == Provider::Azure && !machines::takes_premium(vm) {
+            return impossible(format!("a size without an s in its name takes no premium disks, so not {sku}"));
+        }
+        let most = machines::max_data_disks(&full_name).or_else(|| instances::instance(vm)?.max_attachments);
+        match (provisioned.disks, most) {
+            (Some(disks), Some(most)) if disks > most => {
+                impossible(format!("at most {most} disks can be attached, not {disks}"))
+            }
+            _ => Ok(ceiling),
+        }
     }
 }
 
@@ -147,7 +163,7 @@ impl OwnLimit {
             limits: Limits::Shared(self.limit),
             tolerance: Tolerance::USUAL,
             sources: Vec::new(),
-            notes: vec![format!("by the user's file: {}{date}", self.source)],
+            notes: vec![format!("a figure of the user's file: {}{date}", self.source)],
         }
     }
 }

@@ -11,6 +11,13 @@ use crate::source::Source;
 pub enum Limits {
     /// Both share one.
     Shared(Limit),
+    /// Of operations that follow each other, and of those that do not; shared by reads and writes.
+    ByOrder {
+        /// Of those that follow each other.
+        sequential: Limit,
+        /// Of others.
+        random: Limit,
+    },
     /// Each has its own.
     Separate {
         /// Of reads.
@@ -53,6 +60,8 @@ pub struct Load {
     pub read_share: f64,
     /// Bytes of an operation.
     pub operation_bytes: f64,
+    /// Whether operations follow each other.
+    pub is_sequential: bool,
 }
 
 /// Bytes per second of a decimal megabyte per second.
@@ -90,6 +99,9 @@ impl Limits {
     pub(crate) fn map(self, change: impl Fn(Limit) -> Limit) -> Self {
         match self {
             Self::Shared(limit) => Self::Shared(change(limit)),
+            Self::ByOrder { sequential, random } => {
+                Self::ByOrder { sequential: change(sequential), random: change(random) }
+            }
             Self::Separate { read, write } => Self::Separate { read: change(read), write: change(write) },
         }
     }
@@ -98,6 +110,13 @@ impl Limits {
     pub fn of(self, load: Load) -> Limit {
         match self.map(|limit| limit.for_operations_of(load.operation_bytes)) {
             Self::Shared(limit) => limit,
+            Self::ByOrder { sequential, random } => {
+                if load.is_sequential {
+                    sequential
+                } else {
+                    random
+                }
+            }
             Self::Separate { read, write } => Limit {
                 operations: mixed(read.operations, write.operations, load.read_share),
                 bytes: mixed(read.bytes, write.bytes, load.read_share),
@@ -152,7 +171,10 @@ mod tests {
     #[test]
     fn limits_of_reads_and_writes_bind_a_mix_by_its_shares() {
         let limits = Limits::Separate { read: lasting(Some(750.0), None), write: lasting(Some(1500.0), None) };
-        let at = |read_share| limits.of(Load { read_share, operation_bytes: 4096.0 }).operations.map(|of| of.sustained);
+        let at = |read_share| {
+            let load = Load { read_share, operation_bytes: 4096.0, is_sequential: false };
+            limits.of(load).operations.map(|of| of.sustained)
+        };
         assert_eq!((at(1.0), at(0.0)), (Some(750.0), Some(1500.0)));
         assert_eq!(at(0.5), Some(1500.0), "750 reads allow 750 writes");
         assert_eq!(at(0.25), Some(2000.0), "1,500 writes allow 500 reads");

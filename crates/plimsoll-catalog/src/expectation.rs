@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 
 use plimsoll_record::environment::Environment;
 use plimsoll_workload::{
-    limit::{Expected, Limit, Part, RateLimit},
+    limit::{Expected, GIVEN, Limit, Part, RateLimit},
     plan::{BlockPlan, Plan},
     provisioned::{Caching, Provisioned, Provisioning},
+    units::ByteCount,
 };
 
 use crate::{
@@ -16,7 +17,7 @@ use crate::{
     ceiling::{Ceiling, Limits, Load, MB, Tolerance},
     detection,
     error::CatalogError,
-    product::Provider,
+    product::{Product, Way},
     source::Source,
 };
 
@@ -50,27 +51,38 @@ pub struct HostCache {
 impl Expectation {
     /// What follows from what was bought; `None` when nothing is said of it.
     pub fn of(provisioned: &Provisioned, catalog: &Catalog) -> Result<Option<Self>, CatalogError> {
-        let mut parts = Vec::new();
-        let mut notes = Vec::new();
-        if let Some(limit) = provisioned.limit {
-            parts.push(given(limit));
-        } else if let Some(sku) = &provisioned.sku {
-            parts.extend(catalog.storage_ceilings(sku, provisioned)?);
+        if provisioned.disks == Some(0) || provisioned.vm_share == Some(0) {
+            return Err(CatalogError::Incomplete {
+                product: "disks and vm_share".to_owned(),
+                what: "are at least 1".to_owned(),
+            });
         }
-        let disks = provisioned.disks.unwrap_or(1);
-        parts =
-            parts.into_iter().map(|part| if part.part == Part::Disk { part.striped(disks) } else { part }).collect();
-        let is_local = provisioned.limit.is_none() && provisioned.sku.as_ref().is_some_and(|sku| catalog.is_local(sku));
-        if let Some(vm) = provisioned.vm.as_ref().filter(|_| !is_local) {
-            parts.push(catalog.machine(vm, provisioned)?.shared_by(provisioned.vm_share.unwrap_or(1)));
+        let mut notes = Vec::new();
+        let product = provisioned.sku.as_deref().and_then(|sku| catalog.product(sku));
+        let mut parts = storage(provisioned, product, catalog)?;
+        let way = product.filter(|_| provisioned.limit.is_none()).map_or(Way::Attached, Product::way);
+        if let Some(vm) = &provisioned.vm {
+            match way {
+                Way::Attached => {
+                    parts.push(catalog.machine(vm, provisioned)?.shared_by(provisioned.vm_share.unwrap_or(1)));
+                }
+                Way::Network => notes.push(format!("what the network of {vm} lets through to it is not known")),
+                Way::Inside => {}
+            }
         }
         if parts.is_empty() {
             return Ok(None);
         }
-        let (seller, is_uncached) = provisioned.sku.as_deref().map_or((None, true), |sku| catalog.seller(sku));
+        let is_cacheable = provisioned.sku.as_deref().is_some_and(|sku| catalog.is_cacheable(sku));
         let caching = provisioned.caching.filter(|caching| *caching != Caching::None);
+        if let (Some(caching), Some(product)) = (caching, product.filter(|_| !is_cacheable)) {
+            return Err(CatalogError::Impossible {
+                product: product.name.to_owned(),
+                why: format!("no host caches it: leave the caching {caching} out"),
+            });
+        }
         let host_cache = caching.map(|caching| host_cache(caching, provisioned.vm.as_deref()));
-        if seller == Some(Provider::Azure) && !is_uncached && provisioned.caching.is_none() {
+        if is_cacheable && provisioned.caching.is_none() {
             notes.push(
                 "nothing is said of host caching: reads may be answered by the host (ReadOnly is what the Kubernetes \
                  driver sets by itself)"
@@ -83,8 +95,17 @@ impl Expectation {
     /// What a load should get, reads and writes together.
     pub fn for_load(&self, load: Load) -> Expected {
         let limits: Vec<(Part, Limit)> = self.parts.iter().map(|part| (part.part, part.limits.of(load))).collect();
-        let operations = least(limits.iter().map(|(part, limit)| (*part, limit.operations)));
-        let bytes = least(limits.iter().map(|(part, limit)| (*part, limit.bytes)));
+        // A dimension that a part says nothing of is unknown, unless somebody gave just the other one.
+        let is_known = |of: fn(&Limit) -> Option<RateLimit>| {
+            let mut known = self.parts.iter().zip(&limits);
+            known.all(|(part, (_, limit))| of(limit).is_some() || part.name == GIVEN)
+        };
+        let of = |value: fn(&Limit) -> Option<RateLimit>| {
+            let all = limits.iter().map(|(part, limit)| (*part, value(limit)));
+            least(all).filter(|_| is_known(value))
+        };
+        let operations = of(|limit| limit.operations);
+        let bytes = of(|limit| limit.bytes);
         Expected {
             limit: Limit {
                 operations: operations.map(|(_, limit)| limit),
@@ -110,7 +131,11 @@ impl Expectation {
 
 /// What a load of a plan is, as far as limits care.
 pub fn load(blocks: &BlockPlan) -> Load {
-    Load { read_share: f64::from(blocks.read_percent) / 100.0, operation_bytes: blocks.operation_bytes() }
+    Load {
+        read_share: f64::from(blocks.read_percent) / 100.0,
+        operation_bytes: blocks.operation_bytes(),
+        is_sequential: blocks.random_percent == 0,
+    }
 }
 
 /// Tells each cell of a plan what its storage should deliver, as far as it is said or was found out what was bought.
@@ -138,10 +163,30 @@ pub fn expect(
     Ok(notes)
 }
 
+/// What the storage lets through: all disks together, and perhaps their pool.
+fn storage(
+    provisioned: &Provisioned,
+    product: Option<&Product>,
+    catalog: &Catalog,
+) -> Result<Vec<Ceiling>, CatalogError> {
+    let disks = provisioned.disks.unwrap_or(1);
+    let adds_sizes_up = product.is_some_and(Product::adds_sizes_up);
+    let parts = match (provisioned.limit, &provisioned.sku) {
+        (Some(limit), _) => vec![given(limit)],
+        (None, Some(sku)) if adds_sizes_up && disks > 1 => {
+            let size = provisioned.size.map(|size| ByteCount(size.0.saturating_mul(disks.into())));
+            return catalog.storage_ceilings(sku, &Provisioned { size, ..provisioned.clone() });
+        }
+        (None, Some(sku)) => catalog.storage_ceilings(sku, provisioned)?,
+        (None, None) => Vec::new(),
+    };
+    Ok(parts.into_iter().map(|part| if part.part == Part::Disk { part.striped(disks) } else { part }).collect())
+}
+
 fn given(limit: Limit) -> Ceiling {
     Ceiling {
         part: Part::Disk,
-        name: plimsoll_workload::limit::GIVEN.to_owned(),
+        name: GIVEN.to_owned(),
         limits: Limits::Shared(limit),
         tolerance: Tolerance::USUAL,
         sources: Vec::new(),
@@ -196,7 +241,7 @@ mod tests {
     }
 
     fn small(text: &str) -> Expected {
-        expect(text).for_load(Load { read_share: 0.0, operation_bytes: 4096.0 })
+        expect(text).for_load(Load { read_share: 0.0, operation_bytes: 4096.0, is_sequential: false })
     }
 
     #[test]
@@ -254,7 +299,7 @@ mod tests {
         let catalog = Catalog::with(crate::limits_file::LimitsFile::parse("own", own).unwrap());
         let provisioned = toml::from_str("sku = \"p30\"").unwrap();
         let expected = Expectation::of(&provisioned, &catalog).unwrap().unwrap();
-        let limit = expected.for_load(Load { read_share: 1.0, operation_bytes: 4096.0 }).limit;
+        let limit = expected.for_load(Load { read_share: 1.0, operation_bytes: 4096.0, is_sequential: false }).limit;
         assert_eq!(limit.operations, Some(RateLimit::lasting(5100.0)));
         assert_eq!(limit.bytes, None, "what is not said is not known");
     }

@@ -76,7 +76,7 @@ pub struct Fact {
     pub text: String,
 }
 
-const SMALL_WRITES: Load = Load { read_share: 0.0, operation_bytes: 4096.0 };
+const SMALL_WRITES: Load = Load { read_share: 0.0, operation_bytes: 4096.0, is_sequential: false };
 
 /// The entries whose names have this in them, or whose kind or seller is this word; products alone when it is empty.
 pub fn list(catalog: &Catalog, filter: &str) -> Vec<Entry> {
@@ -226,6 +226,9 @@ fn limits(ceiling: &Ceiling) -> Vec<Fact> {
     };
     let mut facts = match ceiling.limits {
         Limits::Shared(limit) => of("operations", "bytes", limit),
+        Limits::ByOrder { sequential, random } => {
+            [of("in order", "bytes in order", sequential), of("at random", "bytes at random", random)].concat()
+        }
         Limits::Separate { read, write } => {
             [of("reads", "bytes read", read), of("writes", "bytes written", write)].concat()
         }

@@ -1,5 +1,7 @@
 //! The products of the clouds: what each is called, and how its limits follow from what was bought.
 
+use std::fmt;
+
 use plimsoll_workload::{provisioned::Provisioned, units::Bandwidth};
 use serde::Serialize;
 
@@ -22,6 +24,28 @@ pub enum Provider {
     Gcp,
     /// Whoever wrote the file of limits of one's own.
     Own,
+}
+
+impl fmt::Display for Provider {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Azure => "Azure",
+            Self::Aws => "AWS",
+            Self::Gcp => "Google Cloud",
+            Self::Own => "one's own",
+        })
+    }
+}
+
+/// How a storage is reached from a machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// It is part of the machine, whose limits of remote disks do not bind it.
+    Inside,
+    /// As a disk that is attached: the machine's limits of remote disks bind it.
+    Attached,
+    /// Over the machine's network, of which the catalog knows no limits.
+    Network,
 }
 
 /// Something that is sold.
@@ -73,9 +97,36 @@ impl Product {
         self.names().any(|own| own.eq_ignore_ascii_case(name))
     }
 
-    /// Whether it is part of a machine.
-    pub(crate) fn is_local(&self) -> bool {
-        matches!(self.name, "azure-temporary-disk" | "azure-local-nvme" | "gcp-local-ssd")
+    /// How it is reached.
+    pub(crate) fn way(&self) -> Way {
+        match self.name {
+            "azure-temporary-disk" | "azure-local-nvme" | "gcp-local-ssd" => Way::Inside,
+            "elastic-san" | "azure-blob" | "fsx" => Way::Network,
+            name if ["azure-files", "netapp", "efs", "filestore"].iter().any(|kind| name.starts_with(kind)) => {
+                Way::Network
+            }
+            _ => Way::Attached,
+        }
+    }
+
+    /// Whether disks of it on a machine are one whose size is the sum of theirs.
+    pub(crate) fn adds_sizes_up(&self) -> bool {
+        matches!(self.name, "pd-standard" | "pd-balanced" | "pd-ssd")
+    }
+
+    /// Refuses what is not sold apart from the size.
+    pub(crate) fn refuse_provisioned(&self, provisioned: &Provisioned) -> Result<(), CatalogError> {
+        let given = [
+            ("IOPS", provisioned.iops.is_some()),
+            ("throughput", provisioned.bandwidth.is_some()),
+            ("pool", provisioned.pool.is_some()),
+        ];
+        match given.iter().find(|(_, is_given)| *is_given) {
+            Some((what, _)) => Err(self.impossible(&format!(
+                "no {what} of its own can be bought: what it does follows from its size, so leave that out"
+            ))),
+            None => Ok(()),
+        }
     }
 
     /// All its names.
@@ -110,10 +161,13 @@ impl Product {
         of: &str,
     ) -> Result<f64, CatalogError> {
         let iops = provisioned.iops.map_or(included, |iops| iops as f64);
+        if iops < included {
+            return Err(self.impossible(&format!("has at least {included} IOPS, not {iops}")));
+        }
         if iops > max {
             return Err(self.impossible(&format!("{of} can have at most {max} IOPS, not {iops}")));
         }
-        Ok(iops.max(included))
+        Ok(iops)
     }
 
     /// Provisioned bytes a second, within what can be bought.
@@ -125,11 +179,15 @@ impl Product {
         of: &str,
     ) -> Result<f64, CatalogError> {
         let bandwidth = provisioned.bandwidth.map_or(included, |bandwidth| bandwidth.0 as f64);
+        if bandwidth < included {
+            let [least, asked] = [included, bandwidth].map(|bytes| Bandwidth(bytes as u64));
+            return Err(self.impossible(&format!("has at least {least}/s, not {asked}/s")));
+        }
         if bandwidth > max {
             let [max, asked] = [max, bandwidth].map(|bytes| Bandwidth(bytes as u64));
             return Err(self.impossible(&format!("{of} can have at most {max}/s, not {asked}/s")));
         }
-        Ok(bandwidth.max(included))
+        Ok(bandwidth)
     }
 
     /// That something was not said.
@@ -146,5 +204,11 @@ impl Product {
 /// A size as products are named by it.
 pub(crate) fn gib(size: f64) -> String {
     let in_tib = size * GIB / TIB;
-    if size >= 1024.0 && in_tib.fract().abs() < 1e-9 { format!("{in_tib} TiB") } else { format!("{size} GiB") }
+    if size >= 1024.0 && in_tib.fract().abs() < 1e-9 {
+        format!("{in_tib} TiB")
+    } else if size.fract() == 0.0 {
+        format!("{size} GiB")
+    } else {
+        plimsoll_record::numbers::bytes((size * GIB) as u64)
+    }
 }

@@ -233,7 +233,7 @@ mod tests {
         assert_eq!((provisioned.iops, provisioned.bandwidth), (Some(7000), Some(Bandwidth(250_000_000))));
         assert_eq!(provisioned.caching, Some(Caching::None));
         let expectation = Expectation::of(&provisioned, &Catalog::default()).unwrap().unwrap();
-        let limit = expectation.for_load(Load { read_share: 1.0, operation_bytes: 4096.0 }).limit;
+        let limit = expectation.for_load(Load { read_share: 1.0, operation_bytes: 4096.0, is_sequential: false }).limit;
         assert_eq!(limit.operations.unwrap().sustained, 7000.0);
     }
 

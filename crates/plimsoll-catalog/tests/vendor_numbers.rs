@@ -49,7 +49,7 @@ impl Printed {
         };
         let provisioned = Provisioned { sku: Some(self.product.clone()), size, iops, ..Provisioned::default() };
         let expectation = Expectation::of(&provisioned, &Catalog::default()).unwrap().unwrap();
-        expectation.for_load(Load { read_share: 0.0, operation_bytes: 1.0 }).limit
+        expectation.for_load(Load { read_share: 0.0, operation_bytes: 1.0, is_sequential: false }).limit
     }
 
     fn computed(&self) -> f64 {

@@ -29,6 +29,7 @@ use plimsoll_record::{
 use plimsoll_workload::{
     limit::{Limit, RateLimit},
     provisioned::{Provisioned, Provisioning},
+    settings::EngineChoice,
 };
 use serde::Serialize;
 use uuid::Uuid;
@@ -74,6 +75,9 @@ pub struct ExplainedCell {
     pub workload: String,
     /// What was bought for it, as far as it is known.
     pub bought: Option<String>,
+    /// What a reader has to know of that.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// Its rates beside what was to be expected.
     pub judged: Vec<Judged>,
     /// Why they are what they are, the most telling first.
@@ -118,6 +122,8 @@ fn explain<'a>(
     let provisioned = provisioned(record, cell, said);
     let expectation = Expectation::of(&provisioned, catalog)?;
     let load = CellLoad::of(cell);
+    // The memory engine touches no storage.
+    let expectation = expectation.filter(|_| cell.engine != EngineChoice::Memory);
     let judged = expectation.as_ref().map_or_else(Vec::new, |expectation| judge(cell, &load, expectation));
     let scene = Scene {
         cell,
@@ -129,10 +135,15 @@ fn explain<'a>(
     };
     let causes = causes::of(&scene);
     let parts = expectation.as_ref().map(|expectation| expectation.for_load(load.load()).source);
+    let notes = expectation.as_ref().map_or_else(Vec::new, |expectation| {
+        let of_parts = expectation.parts.iter().flat_map(|part| &part.notes);
+        of_parts.chain(&expectation.notes).cloned().collect()
+    });
     let explained = ExplainedCell {
         target: cell.target.clone(),
         workload: cell.workload.clone(),
         bought: parts,
+        notes,
         judged: judged.clone(),
         causes,
         slips: published::slips(record, cell),
@@ -212,7 +223,7 @@ const FILES: Tolerance = Tolerance { under: 0.1, over: 0.1 };
 fn judge_files(load: &CellLoad<'_>, expectation: &Expectation) -> Vec<Judged> {
     let of = |did: &Did| {
         let is_write = did.operation == Operation::Write;
-        let load = Load { read_share: if is_write { 0.0 } else { 1.0 }, operation_bytes: 1.0 };
+        let load = Load { read_share: if is_write { 0.0 } else { 1.0 }, operation_bytes: 1.0, is_sequential: true };
         let mut expected = expectation.for_load(load);
         if is_write {
             let a_file = 1.0 / causes::DEVICE_WRITES_A_FILE;

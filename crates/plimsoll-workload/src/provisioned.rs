@@ -5,16 +5,15 @@
 
 use std::{collections::BTreeMap, fmt, str::FromStr};
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::{
     limit::Limit,
-    units::{Bandwidth, ByteCount, ValueError},
+    units::{Bandwidth, ByteCount, ValueError, serde_as_text},
 };
 
 /// Whether the machine's host keeps a cache of a disk.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Caching {
     /// No.
     None,
@@ -135,7 +134,8 @@ impl Provisioning {
     /// What was bought for a cell of a result that others told: that of its target, or else of the longest name that
     /// occurs in its target or workload, because texts name disks in many places.
     pub fn of_cell(&self, target: &str, workload: &str) -> Provisioned {
-        let occurs = |name: &&String| target.contains(name.as_str()) || workload.contains(name.as_str());
+        let occurs =
+            |name: &&String| !name.is_empty() && (target.contains(name.as_str()) || workload.contains(name.as_str()));
         let known = match self.targets.get(target) {
             Some(known) => Some(known),
             None => self.targets.keys().filter(occurs).max_by_key(|name| name.len()).map(|name| &self.targets[name]),
@@ -178,6 +178,8 @@ impl fmt::Display for Caching {
         })
     }
 }
+
+serde_as_text! { Caching, "\"None\", \"ReadOnly\" or \"ReadWrite\""; }
 
 impl FromStr for Interface {
     type Err = ValueError;

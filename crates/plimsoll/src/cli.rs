@@ -51,7 +51,7 @@ pub enum Command {
     Run(Box<run::RunArguments>),
     /// Set runs, or the targets of one, side by side: how much faster, and how sure that is
     Compare(compare::CompareArguments),
-    /// Check what people say about numbers against the numbers
+    /// Say whether storage did what was bought, what binds it, and why; or check what people say about numbers
     Explain(explain::ExplainArguments),
     /// Run fio's job files and command lines, and print what fio prints
     #[command(disable_help_flag = true)]

@@ -141,7 +141,7 @@ mod tests {
         let product = PRODUCTS.iter().find(|product| product.name == "efs-bursting").unwrap();
         let parts = (product.ceilings)(product, &toml::from_str("size = \"1Ti\"").unwrap()).unwrap();
         let at = |read_share| {
-            let limit = parts[0].limits.of(Load { read_share, operation_bytes: 65_536.0 });
+            let limit = parts[0].limits.of(Load { read_share, operation_bytes: 65_536.0, is_sequential: false });
             (limit.bytes.unwrap().sustained / MIB, limit.operations.unwrap().sustained)
         };
         assert_eq!((at(1.0), at(0.0)), ((150.0, 35_000.0), (50.0, 7000.0)));

@@ -156,13 +156,21 @@ fn gp3(product: &Product, provisioned: &Provisioned) -> Result<Vec<Ceiling>, Cat
 }
 
 fn gp2(product: &Product, provisioned: &Provisioned) -> Result<Vec<Ceiling>, CatalogError> {
+    product.refuse_provisioned(provisioned)?;
     let size = product.size_gib_within(provisioned, 1.0, 16_384.0)?;
-    let mib_s = if size <= 170.0 { 128.0 } else { 250.0 };
-    let mut parts = ssd(product, size, gp2_iops(size), RateLimit::lasting(mib_s * MIB))?;
-    if (170.0..334.0).contains(&size) && size > 170.0 {
-        parts[0].notes.push("250 MiB/s only while it has credits".to_owned());
+    let mib_s = match size {
+        size if size <= 170.0 => Some(128.0),
+        size if size >= 334.0 => Some(250.0),
+        _ => None,
+    };
+    let bytes = mib_s.map(|mib_s| RateLimit::lasting(mib_s * MIB));
+    let mut ceiling = ceiling(product, size, Some(gp2_iops(size)), bytes, SSD_IO);
+    if bytes.is_none() {
+        ceiling
+            .notes
+            .push("up to 250 MiB/s while it has credits; what lasts is not documented at this size".to_owned());
     }
-    Ok(parts)
+    Ok(vec![ceiling])
 }
 
 fn io1(product: &Product, provisioned: &Provisioned) -> Result<Vec<Ceiling>, CatalogError> {
@@ -198,14 +206,22 @@ fn magnetic_with_credits(
     provisioned: &Provisioned,
     mib_s: fn(f64) -> RateLimit,
 ) -> Result<Vec<Ceiling>, CatalogError> {
+    product.refuse_provisioned(provisioned)?;
     let size = product.size_gib_within(provisioned, 125.0, 16_384.0)?;
     let mib_s = mib_s(size / 1024.0);
     let mut ceiling = ceiling(product, size, Some(mib_s), Some(mib_s.times(MIB)), HDD_IO);
-    ceiling.notes.push("IOPS of I/O that does not follow the last one: each costs 1 MiB of throughput".to_owned());
+    let bytes = Some(mib_s.times(MIB));
+    // What follows the last operation is merged with it, up to the size that counts as one.
+    ceiling.limits = Limits::ByOrder {
+        sequential: Limit { bytes, ..Limit::default() },
+        random: Limit { operations: Some(mib_s), bytes, io_size: Some(HDD_IO) },
+    };
+    ceiling.notes.push("I/O that does not follow the last one costs 1 MiB of throughput each".to_owned());
     Ok(vec![ceiling])
 }
 
 fn magnetic(product: &Product, provisioned: &Provisioned) -> Result<Vec<Ceiling>, CatalogError> {
+    product.refuse_provisioned(provisioned)?;
     let size = product.size_gib_within(provisioned, 1.0, 1024.0)?;
     let mut ceiling = ceiling(product, size, None, None, HDD_IO);
     ceiling.limits = Limits::UNKNOWN;

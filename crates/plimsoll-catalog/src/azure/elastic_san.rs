@@ -55,10 +55,10 @@ fn ceilings(product: &Product, provisioned: &Provisioned) -> Result<Vec<Ceiling>
         volume_mbps(size) * MB,
         None,
     );
-    let base_tib = match provisioned.pool {
-        Some(pool) => pool.0 as f64 / TIB,
-        None => 1.0,
-    };
+    let base_tib = provisioned.pool.map_or(1.0, |pool| pool.0 as f64 / TIB);
+    if base_tib < 1.0 || base_tib.fract() != 0.0 {
+        return Err(product.impossible("the base size of a SAN is a whole number of TiB: give it so, as --pool 2Ti"));
+    }
     let note = "nothing is said of the SAN's base size: the least that is sold, 1 TiB";
     let san = ceiling(
         Part::Pool,

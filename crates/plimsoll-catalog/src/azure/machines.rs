@@ -107,6 +107,12 @@ pub(crate) fn listed() -> &'static [ListedMachine] {
     &LISTED
 }
 
+/// How many data disks a size takes.
+pub(crate) fn max_data_disks(name: &str) -> Option<u32> {
+    let of_page = || table::find(&MACHINES, name).and_then(|machine| machine.max_data_disks);
+    of_page().or_else(|| table::find(&LISTED, name).and_then(|machine| machine.max_data_disks))
+}
+
 /// What sizes have besides remote disks.
 pub(crate) fn local(name: &str) -> impl Iterator<Item = &'static LocalStorage> {
     LOCAL.iter().filter(move |local| local.name.eq_ignore_ascii_case(name))

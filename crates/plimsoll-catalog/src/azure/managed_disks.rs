@@ -141,6 +141,7 @@ impl Tier {
     /// What a disk of it lets through, with the options that were bought.
     pub(crate) fn ceiling(&self, provisioned: &Provisioned) -> Result<Ceiling, CatalogError> {
         let product = self.product();
+        product.refuse_provisioned(provisioned)?;
         let mut sources = vec![Source::of(&self.source), Source::of(&self.cross_source)];
         let mut notes = Vec::new();
         let (mut name, mut figures) = (self.title(), self);

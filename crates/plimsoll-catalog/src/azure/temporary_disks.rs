@@ -69,7 +69,7 @@ mod tests {
         let provisioned = toml::from_str("sku = \"azure-ephemeral-os\"\nvm = \"D2s_v3\"").unwrap();
         let expectation = Expectation::of(&provisioned, &Catalog::default()).unwrap().unwrap();
         assert_eq!(expectation.parts.len(), 1);
-        let limit = expectation.for_load(Load { read_share: 0.5, operation_bytes: 4096.0 }).limit;
+        let limit = expectation.for_load(Load { read_share: 0.5, operation_bytes: 4096.0, is_sequential: false }).limit;
         assert_eq!(limit.operations.map(|limit| limit.sustained), Some(4000.0));
         let error = ceilings(&PRODUCTS[1], &provisioned).unwrap_err().to_string();
         assert!(error.contains("none on Standard_D2s_v3"), "{error}");

@@ -63,6 +63,9 @@ struct Figures {
     iops_per_gib: f64,
     mib_s: Option<(f64, f64)>,
     iops_per_mib_s: Option<f64>,
+    /// MiB/s for each GiB: at least, and at most.
+    least_per_gib: f64,
+    most_per_gib: f64,
 }
 
 fn figures(name: &str) -> Figures {
@@ -71,19 +74,30 @@ fn figures(name: &str) -> Figures {
         iops_per_gib,
         mib_s: Some((140.0, 2400.0)),
         iops_per_mib_s: None,
+        least_per_gib: 0.0,
+        most_per_gib: f64::INFINITY,
     };
-    let by_throughput = |most, each| Figures {
+    let by_throughput = |least, most, each, least_per_gib, most_per_gib| Figures {
         iops: None,
         iops_per_gib: f64::INFINITY,
-        mib_s: Some((0.0, most)),
+        mib_s: Some((least, most)),
         iops_per_mib_s: Some(each),
+        least_per_gib,
+        most_per_gib,
     };
     match name {
         "hyperdisk-balanced" => balanced(160_000.0, 500.0),
         "hyperdisk-balanced-high-availability" => balanced(100_000.0, f64::INFINITY),
-        "hyperdisk-throughput" => by_throughput(2400.0, 4.0),
-        "hyperdisk-ml" => by_throughput(1_200_000.0, 16.0),
-        _ => Figures { iops: Some((0.0, 350_000.0)), iops_per_gib: f64::INFINITY, mib_s: None, iops_per_mib_s: None },
+        "hyperdisk-throughput" => by_throughput(0.0, 2400.0, 4.0, 10.0 / 1024.0, 90.0 / 1024.0),
+        "hyperdisk-ml" => by_throughput(400.0, 1_200_000.0, 16.0, 0.12, 1600.0),
+        _ => Figures {
+            iops: Some((0.0, 350_000.0)),
+            iops_per_gib: f64::INFINITY,
+            mib_s: None,
+            iops_per_mib_s: None,
+            least_per_gib: 0.0,
+            most_per_gib: f64::INFINITY,
+        },
     }
 }
 
@@ -98,7 +112,10 @@ fn ceilings(product: &Product, provisioned: &Provisioned) -> Result<Vec<Ceiling>
     }
     let bytes = figures
         .mib_s
-        .map(|(included, most)| product.bandwidth_within(provisioned, included * MIB, most * MIB, "a volume"))
+        .map(|(included, most)| {
+            let (included, most) = (included.max(figures.least_per_gib * size), most.min(figures.most_per_gib * size));
+            product.bandwidth_within(provisioned, included * MIB, most * MIB, &gib(size))
+        })
         .transpose()?;
     let iops = match (figures.iops, figures.iops_per_mib_s) {
         (Some((included, most)), _) => {
@@ -141,6 +158,8 @@ mod tests {
             ("hyperdisk-extreme", "size = \"1Ti\"", "--iops"),
             ("hyperdisk-balanced", "size = \"10Gi\"\niops = 6000", "10 GiB can have at most 5000 IOPS, not 6000"),
             ("hyperdisk-ml", "size = \"10Gi\"", "--bandwidth"),
+            ("hyperdisk-ml", "size = \"100Gi\"\nbandwidth = \"300MiB\"", "has at least 400MiB/s, not 300MiB/s"),
+            ("hyperdisk-throughput", "size = \"1Ti\"\nbandwidth = \"600MiB\"", "1 TiB can have at most 90MiB/s"),
         ] {
             let error = rates(name, text).unwrap_err();
             assert!(error.contains(words), "{error}");

@@ -50,13 +50,18 @@ fn figures(name: &str) -> [(f64, f64); 3] {
 }
 
 fn ceilings(product: &Product, provisioned: &Provisioned) -> Result<Vec<Ceiling>, CatalogError> {
-    let size = product.size_gib_within(provisioned, 10.0, 65_536.0)?;
+    product.refuse_provisioned(provisioned)?;
+    let size = product.size_gib(provisioned)?;
     let [reads, writes, mib_s] = figures(product.name).map(|(base, per_gib)| size.mul_add(per_gib, base));
     let limits = Limits::Separate {
         read: lasting(Some(reads), Some(mib_s * MIB)),
         write: lasting(Some(writes), Some(mib_s * MIB)),
     };
-    Ok(vec![ceiling(product, size, limits)])
+    let mut ceiling = ceiling(product, size, limits);
+    if provisioned.vm.is_none() {
+        ceiling.notes.push("every machine binds it too: say which, as --vm n2-standard-8".to_owned());
+    }
+    Ok(vec![ceiling])
 }
 
 fn extreme(product: &Product, provisioned: &Provisioned) -> Result<Vec<Ceiling>, CatalogError> {

@@ -1,6 +1,6 @@
 //! What results of fio are of, by the commands that stand in the same text.
 
-use plimsoll_record::told::{FoundResult, Source, note};
+use plimsoll_record::told::{FoundResult, Measured, Source, note};
 
 use super::passage::{Passage, without_marks};
 
@@ -8,6 +8,7 @@ use super::passage::{Passage, without_marks};
 struct Command<'a> {
     target: &'a str,
     pattern: Option<&'a str>,
+    is_direct: Option<bool>,
 }
 
 /// Names the targets of results by commands, when there are as many of them, in the same order and with the same
@@ -25,6 +26,9 @@ pub(super) fn name(passage: &Passage<'_>, found: &mut [FoundResult]) {
     }
     for (command, result) in commands.iter().zip(&mut unnamed) {
         result.target = Some(command.target.to_owned());
+        if let Measured::Transfers(transfers) = &mut result.told.measured {
+            transfers.is_direct = transfers.is_direct.or(command.is_direct);
+        }
         let text = "targets are those of the commands in the text, which stand in the same order as the results";
         result.findings.push(note(text));
     }
@@ -40,5 +44,10 @@ fn command(line: &str) -> Option<Command<'_>> {
         })
     };
     let target = option(&["filename", "directory"])?;
-    Some(Command { target, pattern: option(&["rw", "readwrite"]) })
+    let is_direct = option(&["direct"]).and_then(|value| match value {
+        "1" => Some(true),
+        "0" => Some(false),
+        _ => None,
+    });
+    Some(Command { target, pattern: option(&["rw", "readwrite"]), is_direct })
 }

@@ -4,6 +4,7 @@ use super::{
     Session,
     answer::Burst,
     cell::{Cell, Look},
+    visit::Sample,
 };
 use crate::{
     allowance::{ABOVE, Allowance, Unit},
@@ -36,14 +37,40 @@ impl Session {
         bursts.min_by(|left, right| left.sustained_rate.total_cmp(&right.sustained_rate))
     }
 
-    /// The burst that a rate must be before it is known well: no second of it was as slow as what lasts.
+    /// The burst that seconds of a cell must have been before its rate is known well: more than a catalog says that
+    /// lasts, and not by chance.
     pub(super) fn burst_for_certain(&self, index: usize, look: &Look) -> Option<Burst> {
-        if self.cells[index].claimed {
-            return None;
-        }
-        let burst = self.burst_predicted(index, look)?;
-        let slowest = self.cells[index].rates_of(look).iter().copied().reduce(f64::min)?;
-        (slowest > ABOVE * burst.sustained_rate).then_some(burst)
+        /// Fewer fast seconds may be chance.
+        const FAST_SECONDS_MIN: usize = 3;
+        let cell = &self.cells[index];
+        let allowances = self.plan.allowances.get(index).filter(|_| !cell.claimed)?;
+        let of_allowance = |allowance: &Allowance| {
+            let price = allowance.price(cell.plan.bytes_per_operation);
+            let sustained_rate = allowance.sustained / price;
+            // Half of the burst, or twice what lasts where nobody says how fast the burst is.
+            let fast_from = allowance.burst.map_or(2.0 * sustained_rate, |burst| burst / price / 2.0);
+            let fast_from = fast_from.max(ABOVE * sustained_rate);
+            let seconds: Vec<f64> = cell.all_visits().flat_map(|visit| &visit.seconds).map(Sample::rate).collect();
+            let fast: Vec<f64> = seconds.iter().copied().filter(|rate| *rate >= fast_from).collect();
+            if fast.len() < FAST_SECONDS_MIN {
+                return None;
+            }
+            let burst_rate = fast.iter().sum::<f64>() / fast.len() as f64;
+            let to_ns = look.window.to_ns;
+            let spent = self.spent(cell.plan.target, allowance, to_ns) * allowance.bucket;
+            let left = allowance.seconds_left(burst_rate * price, spent).filter(|_| fast.len() == seconds.len());
+            let cliff = left.map(|seconds| to_ns + (seconds * 1e9) as u64);
+            Some(Burst {
+                burst_rate,
+                sustained_rate,
+                cliff_after_ns: cliff,
+                cliff_before_ns: cliff,
+                tokens: Some(allowance.bucket / price),
+                predicted: true,
+            })
+        };
+        let bursts = allowances.iter().filter_map(of_allowance);
+        bursts.min_by(|left, right| left.sustained_rate.total_cmp(&right.sustained_rate))
     }
 
     /// The share of a target's bucket that is spent then: all load has taken some, and pauses have brought some back.

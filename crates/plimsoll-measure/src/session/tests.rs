@@ -238,6 +238,16 @@ fn a_rate_that_cannot_last_is_a_burst_however_short_the_run_was() {
         assert!((burst.estimate.unwrap().rate - 120.0).abs() < 1e-9);
         assert_eq!(answer(120.0, seconds, count).verdict, Verdict::Short);
     }
+    let small = Allowance { bucket: 3380.0 * 30.0, ..allowance };
+    let trace: Vec<f64> = (0..7200).map(|t| if t < 30 { 3500.0 } else { 120.0 }).collect();
+    for seconds in [20, 40, 58, 100] {
+        let limited =
+            SessionPlan { time_max_ns: Some(seconds * SECOND), allowances: vec![vec![small]], ..plan(cells(1)) };
+        let mut session = Session::new(limited);
+        drive(&mut session, &[&trace]);
+        assert_eq!(session.answer(0).verdict, Verdict::Burst, "{seconds} s");
+        assert!((session.answer(0).estimate.unwrap().rate - 120.0).abs() < 1e-9);
+    }
 }
 
 #[test]

@@ -43,7 +43,7 @@ impl Cause {
 
     /// Whether it says why a rate is below a limit.
     fn explains_little(&self) -> bool {
-        matches!(self.code, "fsync-cost" | "queue-depth" | "thread-imbalance")
+        matches!(self.code, "fsync-cost" | "queue-depth")
     }
 
     fn advising(mut self, advice: impl Into<String>) -> Self {

@@ -41,6 +41,8 @@ pub(super) struct CellLoad<'a> {
     pub(super) directions: Vec<Did>,
     /// Both directions together.
     pub(super) total: Option<Did>,
+    /// Whether operations follow each other.
+    pub(super) is_sequential: bool,
     /// Bytes of an operation.
     pub(super) operation_bytes: Option<f64>,
     /// How long one load went on, where it was in one piece.
@@ -74,6 +76,7 @@ impl<'a> CellLoad<'a> {
         let mut load = Self {
             directions,
             total,
+            is_sequential: false,
             operation_bytes: None,
             elapsed_s: None,
             in_flight: None,
@@ -85,6 +88,7 @@ impl<'a> CellLoad<'a> {
         };
         match (&cell.plan, &cell.told) {
             (Some(plan), _) => {
+                load.is_sequential = plan.random_percent == 0;
                 load.operation_bytes = Some(plan.operation_bytes());
                 load.in_flight = Some(f64::from(plan.jobs) * f64::from(plan.queue_depth));
                 load.is_direct = Some(!plan.buffered);
@@ -96,6 +100,11 @@ impl<'a> CellLoad<'a> {
             }
             (None, Some(told)) => match &told.measured {
                 Measured::Transfers(transfers) => {
+                    // Patterns have fio's names.
+                    load.is_sequential = transfers
+                        .pattern
+                        .as_ref()
+                        .is_some_and(|pattern| !pattern.starts_with("rand") && !pattern.is_empty());
                     load.operation_bytes = transfers.block_size_bytes.map(|bytes| bytes as f64);
                     load.elapsed_s = transfers.elapsed_ns.map(|ns| ns as f64 / 1e9);
                     let jobs = transfers.jobs.unwrap_or(1);
@@ -126,7 +135,7 @@ impl<'a> CellLoad<'a> {
             _ if is_known(Operation::Write) && !is_known(Operation::Read) => 0.0,
             _ => 1.0,
         };
-        Load { read_share, operation_bytes: self.operation_bytes.unwrap_or(1.0) }
+        Load { read_share, operation_bytes: self.operation_bytes.unwrap_or(1.0), is_sequential: self.is_sequential }
     }
 }
 

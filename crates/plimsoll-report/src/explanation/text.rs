@@ -95,8 +95,11 @@ fn sentences(cells: &[ExplainedCell], width: usize) -> String {
         }
     }
     for group in groups {
-        let told = of_group(&group, width);
+        let mut told = of_group(&group, width);
         if !told.is_empty() {
+            for note in &group[0].notes {
+                told += &wrapping::labelled("  note: ", &printable::line(note), width);
+            }
             let bought = group[0].bought.as_ref().map_or_else(String::new, |bought| format!(", on {bought}"));
             out += &wrapping::labelled("", &printable::line(&format!("{}{bought}", group[0].target)), width);
             out += &told;

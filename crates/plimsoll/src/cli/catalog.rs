@@ -66,6 +66,9 @@ pub struct ExpectArguments {
     /// Share of reads among its operations
     #[arg(long, value_name = "PERCENT", default_value = "100", help_heading = "Load")]
     pub read_percent: Percent,
+    /// Each operation follows the one before
+    #[arg(long, help_heading = "Load")]
+    pub sequential: bool,
     /// Print JSON
     #[arg(long, help_heading = super::run::OUTPUT)]
     pub json: bool,

@@ -55,7 +55,7 @@ fn list(word: &str, limits: Option<&Path>, json: bool, printer: Printer) -> anyh
 }
 
 fn expect(arguments: &ExpectArguments, printer: Printer) -> anyhow::Result<String> {
-    let ExpectArguments { provisioned, limit, block_size, read_percent, json } = arguments;
+    let ExpectArguments { provisioned, limit, block_size, read_percent, sequential, json } = arguments;
     let catalog = read(provisioned.limits.as_deref())?;
     let provisioned = provisioned.provisioned(*limit);
     let Some(expectation) = Expectation::of(&provisioned, &catalog)? else {
@@ -64,7 +64,11 @@ fn expect(arguments: &ExpectArguments, printer: Printer) -> anyhow::Result<Strin
     if block_size.0 == 0 {
         bail!("--block-size 0 transfers nothing: choose 1 or more");
     }
-    let load = Load { read_share: f64::from(read_percent.get()) / 100.0, operation_bytes: block_size.0 as f64 };
+    let load = Load {
+        read_share: f64::from(read_percent.get()) / 100.0,
+        operation_bytes: block_size.0 as f64,
+        is_sequential: *sequential,
+    };
     if *json {
         let parts: Vec<_> = expectation
             .parts

@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path};
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use plimsoll_history::{history::HistoryError, location::HistoryLocation};
 use plimsoll_record::{record::Record, upgrade};
 use plimsoll_report::comparison::{Comparison, Wishes, junit, text};
@@ -61,8 +61,19 @@ fn records(arguments: &CompareArguments, location: &HistoryLocation) -> anyhow::
 
 /// The records of a run or a file.
 pub(super) fn resolve(run: &str, location: &HistoryLocation) -> anyhow::Result<Vec<Record>> {
+    if run == "-" {
+        return read(Path::new("/dev/stdin"));
+    }
+    if Path::new(run).is_dir() {
+        bail!("{run} is a directory: name a file in it, or a run");
+    }
     if is_file(run) {
         return read(run.as_ref());
+    }
+    // What is no run is more often the name of a file than of a history that is not there.
+    let looks_like_file = run.contains('.') || *location == HistoryLocation::None;
+    if looks_like_file && history::read(location).and_then(|history| Ok(history.find(run)?)).is_err() {
+        bail!("there is no file {run}, and no run of the history is called so: `plimsoll history` lists runs");
     }
     let history = history::read(location)?;
     Ok(vec![history.get(history.find(run)?)?])

@@ -32,6 +32,7 @@ pub fn run(
         let said = &said[index.min(said.len() - 1)];
         known.extend(compare::resolve(run, location)?.into_iter().map(|record| (record, said)));
     }
+    warn_of_unmatched(&known, printer);
     let subjects: Vec<(&Record, &Provisioning)> = known.iter().map(|(record, said)| (record, *said)).collect();
     if let Some(claims) = claims {
         let records: Vec<&Record> = subjects.iter().map(|(record, _)| *record).collect();
@@ -57,6 +58,23 @@ pub fn run(
         explanation::text::text(&explanation, printer.width())
     };
     Ok((answer, Exit::Success))
+}
+
+/// What is said of a target that no result has is a slip.
+fn warn_of_unmatched(known: &[(Record, &Provisioning)], printer: Printer) {
+    let mut unmatched: Vec<&String> = known.iter().flat_map(|(_, said)| said.targets.keys()).collect();
+    for (record, _) in known {
+        let occurs = |name: &str| {
+            let is_in = |text: &str| !name.is_empty() && text.contains(name);
+            record.cells.iter().any(|cell| is_in(&cell.target) || is_in(&cell.workload))
+        };
+        unmatched.retain(|name| !occurs(name));
+    }
+    unmatched.sort_unstable();
+    unmatched.dedup();
+    for name in unmatched {
+        printer.warning(format!("[targets.\"{name}\"] occurs in no target or workload: it is left aside"));
+    }
 }
 
 /// What is said of what was bought, for all runs or for each: flags before the file of context.

@@ -13,11 +13,44 @@ use crate::explanation::{
 
 pub(super) fn causes(scene: &Scene<'_>) -> Vec<Cause> {
     let Some(expectation) = scene.expectation else { return Vec::new() };
-    let judged = scene.judged.iter().find(|judged| {
-        judged.operation != Operation::Write && matches!(judged.standing, Standing::Impossible | Standing::Over)
+    let of_each = scene.telling().filter_map(|judged| match (judged.operation, judged.standing) {
+        (Operation::Write, Standing::Impossible) => Some(of_writes(scene, judged)),
+        (Operation::Write, _) => None,
+        // Files that are read through the page cache may come from it at any rate.
+        (_, Standing::Over) if is_buffered(scene) => of(scene, expectation, judged),
+        (_, Standing::Impossible) => of(scene, expectation, judged),
+        _ => None,
     });
-    let of_reads = judged.into_iter().filter_map(|judged| of(scene, expectation, judged));
-    of_reads.chain(tied(scene)).collect()
+    of_each.chain(tied(scene)).collect()
+}
+
+/// Whether operations went through the page cache.
+fn is_buffered(scene: &Scene<'_>) -> bool {
+    scene.load.files.is_some() || scene.load.is_direct == Some(false)
+}
+
+/// Writes that no storage of this kind takes.
+fn of_writes(scene: &Scene<'_>, judged: &Judged) -> Cause {
+    let rate = |value| show::rate(judged.unit, value);
+    let said = format!(
+        "{} of writes are {} times the {} that {} takes at most",
+        rate(judged.measured),
+        show::ratio(judged.share()),
+        rate(judged.expected()),
+        scene.name(judged.part)
+    );
+    let evidence = [("measured", json!(judged.measured)), ("most", json!(judged.expected()))];
+    if is_buffered(scene) {
+        let text = format!("the page cache took the writes: {said}");
+        let advice = "write around it, or count the time until all is durable";
+        return Cause::new("page-cache", 1.0, text, &evidence).advising(advice);
+    }
+    if scene.provisioned.caching == Some(Caching::ReadWrite) {
+        let text = format!("the host's cache took the writes: {said}");
+        return Cause::new("host-cache", 1.0, text, &evidence).advising("measure with caching None");
+    }
+    let text = format!("{said}: a cache took them, or it is other storage than was said, or more of it");
+    Cause::new("above-everything", 0.9, text, &evidence)
 }
 
 /// Reads of a mix that a cache answers, at the pace of the writes.
@@ -38,11 +71,7 @@ fn tied(scene: &Scene<'_>) -> Option<Cause> {
 
 fn of(scene: &Scene<'_>, expectation: &Expectation, judged: &Judged) -> Option<Cause> {
     let rate = |value| show::rate(judged.unit, value);
-    let is_certain = judged.standing == Standing::Impossible;
     let exceeded = exceeded(scene, expectation, judged);
-    if !is_certain && !exceeded.iter().any(|(part, ..)| *part == Part::Vm) && scene.load.files.is_none() {
-        return None;
-    }
     let listed: Vec<String> = exceeded.iter().map(|(_, name, most)| format!("the {} of {name}", rate(*most))).collect();
     let above = match listed.as_slice() {
         [] => return None,
@@ -57,7 +86,7 @@ fn of(scene: &Scene<'_>, expectation: &Expectation, judged: &Judged) -> Option<C
         vec![("measured", json!(judged.measured)), ("working_set_bytes", json!(scene.load.working_set_bytes))];
     evidence.push(("exceeded", json!(listed)));
     let said = format!("{} are {above}", rate(judged.measured));
-    if scene.load.files.is_some() || scene.load.is_direct == Some(false) {
+    if is_buffered(scene) {
         let why = if scene.load.files.is_some() {
             "files that were just written are in memory, and nothing put them out of it"
         } else {
@@ -74,18 +103,30 @@ fn of(scene: &Scene<'_>, expectation: &Expectation, judged: &Judged) -> Option<C
         Unit::BytesPerSecond => cache.hits.bytes,
     });
     let hits = hits.map_or_else(String::new, |hits| format!("; hits get up to {} there", rate(hits.sustained)));
-    let may_be_host = scene.provisioned.caching != Some(Caching::None) && scene.provisioned.vm.is_some();
+    let may_be_host = is_cacheable(scene) && scene.provisioned.caching != Some(Caching::None);
     let (code, who) = match (cache, may_be_host, scene.load.is_direct) {
         (Some(_), _, Some(true)) => ("host-cache", "the host's cache answered"),
         (Some(_), _, _) => ("host-cache", "the host's cache answered, or the page cache"),
         (None, true, Some(true)) => ("host-cache", "a cache answered, that of the host if it caches reads"),
         (None, true, _) => ("host-cache", "a cache answered, that of the host if it caches reads, or the page cache"),
-        (None, false, _) => ("cache", "a cache answered"),
+        (None, false, Some(true)) => ("cache", "a cache answered, or other storage than was said"),
+        (None, false, _) => ("cache", "a cache answered, perhaps the page cache, or other storage than was said"),
     };
     let text = format!("{who}: {said}{hits}{set}");
-    Some(Cause::new(code, 1.0, text, &evidence).advising(
-        "measure with caching None, or with a working set that no cache holds; these reads say nothing of the disk",
-    ))
+    let advice = match code {
+        "host-cache" => {
+            "measure with caching None, or with a working set that no cache holds; these reads say nothing of the disk"
+        }
+        _ => {
+            "measure around the page cache and with a working set that no cache holds; these reads say nothing of the disk"
+        }
+    };
+    Some(Cause::new(code, 1.0, text, &evidence).advising(advice))
+}
+
+/// Whether hosts cache such disks at all.
+fn is_cacheable(scene: &Scene<'_>) -> bool {
+    scene.provisioned.sku.as_deref().is_some_and(|sku| scene.catalog.is_cacheable(sku))
 }
 
 /// The parts whose highest rate the reads exceed.

@@ -80,8 +80,8 @@ fn of(scene: &Scene<'_>, judged: &Judged) -> Option<Cause> {
         }
         (Standing::Within, Some(mean), Some(elapsed)) if mean > judged.lasting * (1.0 + judged.tolerance.over) => {
             let text = format!(
-                "no burst credits were left: a full bucket would have given {} over {}, so load before this one had \
-                 spent them{refill}",
+                "no burst credits were used: a full bucket would have given {} over {}. Either load before this one \
+                 had spent them{refill}; or the disk did not burst",
                 rate(mean),
                 seconds(elapsed)
             );

@@ -7,23 +7,35 @@ use serde_json::json;
 use super::{Cause, Scene};
 use crate::explanation::{
     show,
-    standing::{Standing, Unit},
+    standing::{Judged, Standing, Unit},
 };
 
 pub(super) fn causes(scene: &Scene<'_>) -> Vec<Cause> {
     under_the_limit(scene).or_else(|| latency_alone(scene)).into_iter().collect()
 }
 
-/// A load that stays below the limit because it has too little in flight.
+/// More operations in flight than these are kept waiting rather than missing.
+const FEW: f64 = 4.0;
+/// Longer than this takes no storage that is not held back, magnetic disks included.
+const SERVICE_S_MAX: f64 = 0.020;
+
+/// A load that stays below the limit because it has too little in flight. In a closed loop each rate is what is in
+/// flight over how long it takes, so that this says something only where operations do not wait for each other.
 fn under_the_limit(scene: &Scene<'_>) -> Option<Cause> {
-    let judged = scene.judged.iter().find(|judged| judged.standing == Standing::Under)?;
+    let is_below = |judged: &&Judged| match judged.standing {
+        Standing::Under => true,
+        Standing::BurstOnly => !judged.is_mean_from_full() && judged.burst.is_some(),
+        _ => false,
+    };
+    let judged = scene.telling().find(is_below)?;
     let (latency_s, in_flight) = (scene.load.latency_s?, scene.load.in_flight?);
+    let limit = if judged.standing == Standing::Under { judged.lasting } else { judged.burst? };
     let limit_iops = match judged.unit {
-        Unit::Iops | Unit::FilesPerSecond => judged.lasting,
-        Unit::BytesPerSecond => judged.lasting / scene.load.operation_bytes?,
+        Unit::Iops | Unit::FilesPerSecond => limit,
+        Unit::BytesPerSecond => limit / scene.load.operation_bytes?,
     };
     let needed = limit_iops * latency_s;
-    if needed <= in_flight * 1.05 {
+    if needed <= in_flight * 1.1 {
         return None;
     }
     let evidence = [
@@ -32,9 +44,20 @@ fn under_the_limit(scene: &Scene<'_>) -> Option<Cause> {
         ("needed", json!(needed)),
         ("limit_iops", json!(limit_iops)),
     ];
+    let latency = numbers::latency_in_text(latency_s * 1e9);
+    if in_flight > FEW || latency_s > SERVICE_S_MAX {
+        if judged.standing != Standing::Under {
+            return None;
+        }
+        let text = format!(
+            "not for want of operations in flight: {in_flight} of them took {latency} each, so that they waited for \
+             something that lets {} through",
+            show::iops(in_flight / latency_s),
+        );
+        return Some(Cause::new("saturated", 0.5, text, &evidence));
+    }
     let text = format!(
-        "too little in flight: {in_flight} at {} each are {} at most, and {} take {}",
-        numbers::latency_in_text(latency_s * 1e9),
+        "too little in flight: {in_flight} at {latency} each are {} at most, and {} take {} at that latency",
         show::iops(in_flight / latency_s),
         show::iops(limit_iops),
         numbers::count(needed.ceil() as u64),
@@ -53,6 +76,9 @@ fn latency_alone(scene: &Scene<'_>) -> Option<Cause> {
     let expectation = scene.expectation?;
     let limit = expectation.for_load(scene.load.load()).limit.operations?;
     let needed = (limit.sustained * latency_s).ceil();
+    if needed <= 1.0 {
+        return None;
+    }
     let part = expectation.part(Part::Disk).or(expectation.parts.first())?;
     let evidence =
         [("latency_seconds", json!(latency_s)), ("needed", json!(needed)), ("limit_iops", json!(limit.sustained))];

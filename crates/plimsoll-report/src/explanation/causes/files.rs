@@ -43,7 +43,7 @@ pub(super) fn causes(scene: &Scene<'_>) -> Vec<Cause> {
         ms(judged.lasting)
     );
     if judged.standing == Standing::Within {
-        let text = format!("each file is synced: {arithmetic}; measured {} each", ms(judged.measured));
+        let text = format!("as if each file was synced: {arithmetic}; measured {} each", ms(judged.measured));
         let cause = Cause::new("fsync-cost", 0.95, text, &evidence);
         let advice = "sync once for several files, or take a disk with more IOPS: its MB/s do not matter here";
         return vec![cause.advising(advice)];
