@@ -1,1 +1,139 @@
-//! x
+//! What is said of results that others told, and what is not.
+
+use std::collections::BTreeMap;
+
+use plimsoll_catalog::catalog::Catalog;
+use plimsoll_record::{
+    record::{Record, Tool},
+    told::{Direction, FoundResult, Import, Measured, Reading, Source, Told, Transfers},
+};
+use plimsoll_workload::provisioned::Provisioning;
+
+use super::{ExplainedCell, Explanation, standing::Standing};
+
+/// A result of so many reads or writes a second.
+fn told(pattern: &str, block: u64, iops: f64, more: impl Fn(&mut Transfers)) -> Transfers {
+    let did = Direction { iops: Some(iops), bytes_per_second: Some(iops * block as f64), ..Direction::default() };
+    let is_read = pattern.ends_with("read");
+    let mut transfers = Transfers {
+        pattern: Some(pattern.to_owned()),
+        block_size_bytes: Some(block),
+        read: is_read.then(|| did.clone()),
+        write: (!is_read).then_some(did),
+        ..Transfers::default()
+    };
+    more(&mut transfers);
+    transfers
+}
+
+fn record(results: Vec<(&str, Transfers)>) -> Record {
+    let found = results.into_iter().enumerate().map(|(at, (target, transfers))| FoundResult {
+        target: Some(target.to_owned()),
+        workload: Some("load".to_owned()),
+        heading: None,
+        told: Told {
+            source: Source::FioText,
+            lines: (at + 1, at + 1),
+            measured: Measured::Transfers(Box::new(transfers)),
+        },
+        started: None,
+        findings: Vec::new(),
+    });
+    let reading = Reading {
+        id: "0199c0de-7a3e-7000-8000-0000000000a1".parse().unwrap(),
+        tool: Tool { version: "0".to_owned(), commit: None, profile: "release".to_owned() },
+        name: None,
+        tags: BTreeMap::new(),
+        target: None,
+    };
+    let import = Import { file: "-".to_owned(), at: "2025-10-08T09:30:00Z".parse().unwrap(), text: String::new() };
+    Record::of_import(reading, import, found.collect())
+}
+
+fn explain(transfers: Transfers, said: &str) -> ExplainedCell {
+    let record = record(vec![("disk", transfers)]);
+    let said: Provisioning = toml::from_str(&format!("[defaults]\n{said}")).unwrap();
+    let explanation = Explanation::of(&[(&record, &said)], &Catalog::default()).unwrap();
+    explanation.runs[0].cells[0].clone()
+}
+
+fn codes(cell: &ExplainedCell) -> Vec<&'static str> {
+    cell.causes.iter().map(|cause| cause.code).collect()
+}
+
+/// What is in flight, and how long each operation takes.
+fn waiting(depth: u64, latency_ms: f64) -> impl Fn(&mut Transfers) {
+    move |transfers| {
+        transfers.queue_depth = Some(depth);
+        for direction in [&mut transfers.read, &mut transfers.write].into_iter().flatten() {
+            direction.latency_mean_ns = Some(latency_ms * 1e6);
+        }
+    }
+}
+
+#[test]
+fn more_in_flight_is_advised_only_where_operations_do_not_wait() {
+    let shallow = explain(told("randread", 4096, 417.0, waiting(1, 2.4)), "sku = 'P30'\ncaching = 'None'");
+    assert_eq!(codes(&shallow), ["queue-depth"]);
+    assert!(shallow.causes[0].advice.contains("at least 12"), "{:?}", shallow.causes);
+    // 122 operations a second of a disk that is held back: more of them would only wait longer.
+    let held_back = explain(told("randread", 4096, 122.0, waiting(32, 262.0)), "sku = 'P30'\ncaching = 'None'");
+    assert_eq!(codes(&held_back), ["saturated", "below-limit"]);
+    assert!(held_back.causes[1].text.contains("it is what P1 to P4 would do"), "{:?}", held_back.causes);
+    let slow = explain(told("randread", 4096, 50.0, waiting(1, 20.1)), "sku = 'P30'\ncaching = 'None'");
+    assert_eq!(codes(&slow), ["saturated", "below-limit"]);
+}
+
+#[test]
+fn io_in_order_of_magnetic_volumes_is_merged_before_it_is_counted() {
+    let of =
+        |pattern| explain(told(pattern, 128 << 10, 2000.0, |_| ()), "sku = 'st1'\nsize = '1Ti'").judged[0].standing;
+    assert_eq!(of("read"), Standing::BurstOnly, "250 MiB/s are its burst");
+    assert_eq!(of("randread"), Standing::Impossible);
+}
+
+#[test]
+fn a_cache_is_named_only_where_nothing_else_is_as_fast() {
+    let said = "sku = 'P40'\nvm = 'Standard_D2s_v3'\ncaching = 'None'";
+    let slightly = explain(told("randread", 4096, 4210.0, |_| ()), said);
+    assert_eq!(codes(&slightly), ["above-limit"]);
+    let far = explain(told("randread", 4096, 42_100.0, |_| ()), said);
+    assert_eq!(codes(&far), ["cache"]);
+    assert!(!far.causes[0].advice.contains("caching None"), "{:?}", far.causes);
+    let aws = explain(told("randread", 4096, 90_000.0, |of| of.is_direct = Some(true)), "sku = 'gp3'\nsize = '100Gi'");
+    assert_eq!(codes(&aws), ["cache"]);
+    assert!(!aws.causes[0].text.contains("host"), "{:?}", aws.causes);
+    let buffered = explain(told("randwrite", 4096, 90_000.0, |of| of.is_direct = Some(false)), said);
+    assert_eq!(codes(&buffered), ["page-cache"]);
+    let writes = explain(told("randwrite", 4096, 90_000.0, |of| of.is_direct = Some(true)), said);
+    assert_eq!(codes(&writes), ["above-everything"]);
+}
+
+#[test]
+fn what_to_change_is_told_with_what_the_machine_makes_of_it() {
+    let advice = |iops, said: &str| {
+        let cell = explain(told("randwrite", 4096, iops, |_| ()), &format!("caching = 'None'\n{said}"));
+        cell.causes[0].advice.clone()
+    };
+    assert_eq!(advice(120.0, "sku = 'P4'"), "P6 (64 GiB) would give 240 IOPS");
+    let bound = advice(5000.0, "sku = 'P30'\nvm = 'Standard_D4s_v3'");
+    assert_eq!(bound, "P40 (2 TiB) would give 7,500 IOPS, of which Standard_D4s_v3 lets 6,400 IOPS through");
+    assert_eq!(advice(10_000.0, "sku = 'P30'\ndisks = 2"), "2 x P40 (2 TiB) would give 15,000 IOPS");
+    assert!(advice(3200.0, "vm = 'Standard_D2s_v3'").starts_with("Standard_D4s_v3 is the next size of its series"));
+}
+
+#[test]
+fn the_same_load_on_two_disks_differs_as_they_were_bought() {
+    let results =
+        vec![("small", told("randwrite", 4096, 121.0, |_| ())), ("large", told("randwrite", 4096, 7600.0, |_| ()))];
+    let record = record(results);
+    let said = "[defaults]\nsku = 'Premium_LRS'\n[targets.small]\nsize = '8Gi'\n[targets.large]\nsize = '2Ti'";
+    let said: Provisioning = toml::from_str(said).unwrap();
+    let explanation = Explanation::of(&[(&record, &said)], &Catalog::default()).unwrap();
+    let pair = &explanation.pairs[0];
+    assert_eq!(pair.explained, super::pairs::Explained::ByProvisioning);
+    assert_eq!(pair.expected, Some(62.5));
+    let said: Provisioning = toml::from_str("[defaults]\nsku = 'P30'").unwrap();
+    let explanation = Explanation::of(&[(&record, &said)], &Catalog::default()).unwrap();
+    assert_eq!(explanation.pairs[0].explained, super::pairs::Explained::No);
+}
