@@ -294,6 +294,44 @@ mod tests {
     }
 
     #[test]
+    fn a_machine_s_limits_of_disks_bind_neither_networks_nor_what_it_does_not_know() {
+        let files = expect("sku = \"azure-files-ssd-v1\"\nsize = \"1Ti\"\nvm = \"Standard_D2s_v3\"");
+        assert_eq!(files.parts.len(), 1);
+        assert!(files.notes[0].contains("what the network of Standard_D2s_v3 lets through"), "{:?}", files.notes);
+        // Two documents contradict each other about this machine's operations, and both are below the disk's.
+        let unknown = small("sku = \"P30\"\nvm = \"Standard_B1ls\"").limit;
+        assert_eq!((unknown.operations, unknown.bytes), (None, None));
+        let given = small("limit = \"iops=100\"\nvm = \"Standard_D2s_v3\"").limit;
+        assert_eq!(given.bytes.map(|bytes| bytes.sustained), Some(48e6), "nobody spoke of the disk's bytes");
+    }
+
+    #[test]
+    fn disks_of_google_count_by_the_sum_of_their_sizes() {
+        let two = small("sku = \"pd-ssd\"\nsize = \"100Gi\"\ndisks = 2").limit;
+        assert_eq!(two.operations.map(|limit| limit.sustained), Some(12_000.0));
+        let three = small("sku = \"pd-balanced\"\nsize = \"100Gi\"\ndisks = 3").limit;
+        assert_eq!(three.operations.map(|limit| limit.sustained), Some(4800.0));
+    }
+
+    #[test]
+    fn what_cannot_be_bought_together_is_refused() {
+        for (text, words) in [
+            ("sku = \"gp3\"\nsize = \"1Ti\"\nvm = \"Standard_D2s_v3\"", "a machine of Azure has no gp3 of AWS"),
+            ("sku = \"P30\"\nvm = \"m5.large\"", "a machine of AWS has no P30 of Azure"),
+            ("sku = \"gp3\"\nsize = \"1Ti\"\ncaching = \"ReadOnly\"", "no host caches it"),
+            ("sku = \"P30\"\ndisks = 8\nvm = \"Standard_D2s_v3\"", "at most 4 disks can be attached, not 8"),
+            ("sku = \"P30\"\niops = 4000", "no IOPS of its own can be bought"),
+            ("sku = \"P30\"\ndisks = 0", "are at least 1"),
+            ("sku = \"PremiumV2_LRS\"\nsize = \"64Gi\"\niops = 2000", "has at least 3000 IOPS, not 2000"),
+            ("sku = \"elastic-san\"\nsize = \"64Gi\"\npool = \"500Gi\"", "a whole number of TiB"),
+        ] {
+            let provisioned = toml::from_str(text).unwrap();
+            let error = Expectation::of(&provisioned, &Catalog::default()).unwrap_err().to_string();
+            assert!(error.contains(words), "{text}: {error}");
+        }
+    }
+
+    #[test]
     fn figures_of_ones_own_come_first() {
         let own = "[[disk]]\nname = 'P30'\nlimit = 'iops=5100'\nsource = 'measured'";
         let catalog = Catalog::with(crate::limits_file::LimitsFile::parse("own", own).unwrap());
@@ -302,5 +340,8 @@ mod tests {
         let limit = expected.for_load(Load { read_share: 1.0, operation_bytes: 4096.0, is_sequential: false }).limit;
         assert_eq!(limit.operations, Some(RateLimit::lasting(5100.0)));
         assert_eq!(limit.bytes, None, "what is not said is not known");
+        let by_size = toml::from_str("sku = \"Premium_LRS\"\nsize = \"1Ti\"").unwrap();
+        let by_size = Expectation::of(&by_size, &catalog).unwrap().unwrap();
+        assert_eq!(by_size.parts[0].limits, expected.parts[0].limits);
     }
 }
