@@ -59,6 +59,8 @@ pub struct Advice {
     pub too_small: Vec<TooSmall>,
     /// The first size of the machine's series that lets enough through, where the machine does not.
     pub larger_machine: Option<Alternative>,
+    /// Whether file shares were left out, because nobody says what the machine lets through to them.
+    pub leaves_out_shares: bool,
     /// The currency in which prices were compared.
     pub currency: Option<String>,
     /// Currencies of prices that were therefore not compared.
@@ -219,6 +221,9 @@ impl Advice {
         for family in FAMILIES {
             let product = products().find(|product| product.name == family.product);
             let Some(product) = product.filter(|product| market.sells(product)) else { continue };
+            if market.machine.is_some() && family.is_share() {
+                continue;
+            }
             // A user's own figures take the place of a product's, and are looked at by themselves.
             if matches!(catalog.storage(product.name), Ok(Storage::Own(_))) {
                 continue;
@@ -430,7 +435,22 @@ fn choose(
                 && is_enough(machine.bytes_per_second, demand.bytes_per_second.together())
         })
     });
-    Advice { demand, market: market.clone(), candidates, chosen, too_small, larger_machine, currency, other_currencies }
+    let is_sold = |family: &Family| {
+        products().find(|product| product.name == family.product).is_some_and(|product| market.sells(product))
+    };
+    let leaves_out_shares =
+        market.machine.is_some() && FAMILIES.iter().any(|family| family.is_share() && is_sold(family));
+    Advice {
+        demand,
+        market: market.clone(),
+        candidates,
+        chosen,
+        too_small,
+        larger_machine,
+        leaves_out_shares,
+        currency,
+        other_currencies,
+    }
 }
 
 /// The currency in which most products have a price, the first of the user's file among equals; and the others.

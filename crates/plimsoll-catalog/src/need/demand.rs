@@ -8,6 +8,9 @@ use serde::Serialize;
 
 use crate::ceiling::{Ceiling, GIB, Limits};
 
+/// The least that an operation transfers.
+const OPERATION_BYTES: f64 = 4096.0;
+
 /// What can be too little.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -109,6 +112,11 @@ impl Demand {
         asked.into_iter().filter_map(|(dimension, is_asked)| is_asked.then_some(dimension))
     }
 
+    /// Bytes per second of reads and writes together, of which operations are a part.
+    pub(super) fn bytes_together(&self) -> f64 {
+        self.bytes_per_second.together().max(self.iops.together() * OPERATION_BYTES)
+    }
+
     /// What is asked in one dimension alone.
     pub(super) fn only(&self, dimension: Dimension) -> Self {
         let nothing = Self::default();
@@ -175,6 +183,8 @@ fn lasting(limit: Limit) -> Lasting {
 }
 
 fn lack(lasting: Lasting, iops: f64, bytes: f64, part: Part) -> Option<Lack> {
+    // Operations transfer something too, where it is known how much may be.
+    let bytes = if lasting.bytes_per_second.is_some() { bytes.max(iops * OPERATION_BYTES) } else { bytes };
     let asked = [(Dimension::Iops, lasting.iops, iops), (Dimension::Bandwidth, lasting.bytes_per_second, bytes)];
     let (dimension, has, needs) = asked.into_iter().find(|(_, has, needs)| {
         // Of a machine that nobody knows a figure of, nobody can say that it is in the way.

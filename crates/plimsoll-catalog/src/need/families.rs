@@ -58,6 +58,11 @@ pub(super) struct Axis {
 }
 
 impl Family {
+    /// Whether it is reached over the network, where limits of a machine for disks do not count.
+    pub(super) fn is_share(&self) -> bool {
+        self.product.starts_with("azure-files") || self.product.starts_with("filestore")
+    }
+
     /// Bytes of the unit in which throughput is bought.
     pub(super) const fn unit(&self) -> f64 {
         match &self.shape {

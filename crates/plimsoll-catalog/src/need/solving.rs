@@ -220,7 +220,7 @@ fn provisioned(product: &str, provision: &Provision, demand: &Demand, catalog: &
         offer.provisioned.bandwidth = units.map(|units| Bandwidth(units * *unit as u64));
         offer
     };
-    let bytes = demand.bytes_per_second.together();
+    let bytes = demand.bytes_together();
     let least_units = bandwidth.map(|axis| axis.least.max((bytes / unit).ceil() as u64));
     if let Some((units, Axis { most, .. })) = least_units.zip(*bandwidth)
         && units > most

@@ -57,8 +57,8 @@ fn provisioned_disks_get_the_least_that_their_ratios_allow() {
     assert_eq!(of("iops=5000,bandwidth=300MiB", "gp3"), (Some(10.0), Some(5000), Some(300.0)));
     assert_eq!(of("iops=5001", "gp3"), (Some(11.0), Some(5001), Some(125.0)));
     assert_eq!(of("bandwidth=1000MiB", "gp3"), (Some(8.0), Some(4000), Some(1000.0)));
-    assert_eq!(of("iops=80000", "PremiumV2_LRS"), (Some(160.0), Some(80_000), Some(125.0)));
-    assert_eq!(of("iops=79500", "PremiumV2_LRS"), (Some(159.0), Some(79_500), Some(125.0)));
+    assert_eq!(of("iops=80000", "PremiumV2_LRS"), (Some(160.0), Some(80_000), Some(328.0)), "of 4 KiB");
+    assert_eq!(of("iops=79500", "PremiumV2_LRS"), (Some(159.0), Some(79_500), Some(326.0)));
     assert_eq!(of("size=1Ti", "PremiumV2_LRS"), (Some(1024.0), Some(3000), Some(125.0)));
     assert_eq!(of("bandwidth=200MB", "UltraSSD_LRS"), (Some(4.0), Some(800), Some(200.0)));
     assert_eq!(of("bandwidth=1000MiB", "io1"), (Some(1280.0), Some(64_000), None));
