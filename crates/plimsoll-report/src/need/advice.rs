@@ -51,7 +51,7 @@ fn table(advice: &Advice, width: usize) -> String {
     let text = |value: &dyn Fn(&Candidate) -> String| advice.candidates.iter().map(value).collect::<Vec<_>>();
     let mut columns = vec![
         Column::new("entry", Side::Left, 0, text(&|it| it.name.clone())),
-        Column::new("size", Side::Right, 0, text(&|it| it.size_gib.map_or_else(|| "unknown".to_owned(), size))),
+        Column::new("size", Side::Right, 0, text(&size_of)),
         Column::new("provisioned", Side::Left, 0, text(&|it| bought(it).unwrap_or_default())),
         Column::new("IOPS", Side::Right, 0, text(&|it| numbers::or_absent(it.iops, whole))),
         Column::new("MB/s", Side::Right, 0, text(&|it| numbers::or_absent(it.bytes_per_second, megabytes))),
@@ -64,6 +64,15 @@ fn table(advice: &Advice, width: usize) -> String {
         columns.insert(1, from);
     }
     Grid::new(columns).fit(width).text()
+}
+
+/// The size of a candidate; where nobody says which is the smallest that is sold, the least that it can be.
+fn size_of(candidate: &Candidate) -> String {
+    match candidate.size_gib {
+        Some(gib) if candidate.least_size_is_known => size(gib),
+        Some(gib) => format!("{} {}", numbers::AT_LEAST, size(gib)),
+        None => "unknown".to_owned(),
+    }
 }
 
 /// A size as it is bought, exact where it is whole.
@@ -129,11 +138,11 @@ fn amount(dimension: Dimension, value: f64) -> String {
     }
 }
 
-/// The same beside one of the same unit.
+/// The same beside one of the same unit: IOPS go without saying.
 fn bare(dimension: Dimension, value: f64) -> String {
     match dimension {
         Dimension::Iops => numbers::count(value.ceil() as u64),
-        Dimension::Bandwidth => megabytes(value),
+        Dimension::Bandwidth => format!("{} MB/s", megabytes(value)),
         Dimension::Size => size(value),
     }
 }
