@@ -19,6 +19,7 @@ pub mod expectation;
 mod gcp;
 pub mod limits_file;
 pub mod listing;
+pub mod need;
 pub mod product;
 pub mod source;
 pub mod storage_class;

@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use plimsoll_measure::verdict::Verdict;
 use plimsoll_workload::{
     certainty::{Certainty, StoppingRule},
+    need::Need,
     plan::BlockPlan,
     provisioned::Provisioning,
     settings::EngineChoice,
@@ -148,6 +149,9 @@ pub struct Asked {
     /// What was bought for the targets, as far as it was said: a catalog tells from it what they should deliver.
     #[serde(default, skip_serializing_if = "Provisioning::is_empty")]
     pub provisioned: Provisioning,
+    /// What was needed of the targets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub need: Option<Need>,
     /// How sure the answers were to be.
     #[serde(flatten)]
     pub certainty: Certainty,

@@ -118,6 +118,7 @@ fn started() -> RunStarted {
             workloads: workloads(),
             background: None,
             provisioned: Provisioning::default(),
+            need: None,
             certainty: Certainty::of(Effort::Quick),
         },
         plan,

@@ -5,10 +5,10 @@
 
 pub mod bought;
 mod causes;
-mod did;
+pub(crate) mod did;
 mod pairs;
 mod published;
-mod show;
+pub(crate) mod show;
 pub mod standing;
 #[cfg(test)]
 mod tests;
@@ -100,9 +100,7 @@ impl Explanation {
                 cells.push(explained);
                 subjects.push(subject);
             }
-            let file = record.import.as_ref().map(|import| import.file.clone());
-            let name = record.name.clone().or(file).unwrap_or_else(|| record.id.to_string());
-            runs.push(ExplainedRun { id: record.id, name, cells });
+            runs.push(ExplainedRun { id: record.id, name: name(record), cells });
         }
         Ok(Self { schema: SCHEMA, runs, pairs: pairs::of(&subjects) })
     }
@@ -111,6 +109,12 @@ impl Explanation {
     pub fn expects_anything(&self) -> bool {
         self.runs.iter().flat_map(|run| &run.cells).any(|cell| cell.bought.is_some())
     }
+}
+
+/// What a record is called: its name, or the file that it was read from, or its id.
+pub(crate) fn name(record: &Record) -> String {
+    let file = record.import.as_ref().map(|import| import.file.clone());
+    record.name.clone().or(file).unwrap_or_else(|| record.id.to_string())
 }
 
 fn explain<'a>(
@@ -159,7 +163,7 @@ fn is_telling(finding: &plimsoll_record::results::Finding) -> bool {
 
 /// What was bought for a cell: what is said now, what was said with the run, and what the machine told of itself; or
 /// else the limit that its run was given.
-fn provisioned(record: &Record, cell: &Cell, said: &Provisioning) -> Provisioned {
+pub(crate) fn provisioned(record: &Record, cell: &Cell, said: &Provisioning) -> Provisioned {
     let with_run = record.asked.provisioned.of(&cell.target);
     let said = said.of_cell(&cell.target, &cell.workload).or(&with_run);
     let mut provisioned = detection::complete(said, &record.environment, &cell.target);

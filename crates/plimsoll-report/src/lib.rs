@@ -14,6 +14,7 @@ mod facts;
 pub mod found;
 mod grid;
 mod markdown;
+pub mod need;
 mod notes;
 pub mod plan;
 pub mod printable;

@@ -72,6 +72,7 @@ impl Story {
             workloads: workloads.to_vec(),
             background: None,
             provisioned: Provisioning::default(),
+            need: None,
             certainty,
         };
         let started = RunStarted {

@@ -34,6 +34,7 @@ pub(crate) fn started(toml: &str) -> RunStarted {
             workloads: Vec::new(),
             background: None,
             provisioned: Provisioning::default(),
+            need: None,
             certainty: Certainty::of(Effort::Quick),
         },
         plan: plan_of_run(toml),

@@ -58,6 +58,7 @@ fn measure_while(place: &Path, toml: &str, on_event: &mut dyn FnMut(&RunEvent)) 
             workloads: Vec::new(),
             background: None,
             provisioned: Provisioning::default(),
+            need: None,
             certainty: Certainty::of(Effort::Quick),
         },
         plan: Plan::resolve(&[facts], &[workload], &certainty, 42).unwrap(),

@@ -15,6 +15,7 @@ pub mod file_names;
 pub mod file_space;
 pub mod limit;
 pub mod limits;
+pub mod need;
 pub mod operation;
 pub mod operation_stream;
 pub mod pacer;

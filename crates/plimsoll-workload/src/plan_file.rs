@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    certainty::Precision, limit::Limit, provisioned::Provisioning, settings::Effort, units::Span, workload::Workload,
+    certainty::Precision, limit::Limit, need::Need, provisioned::Provisioning, settings::Effort, units::Span,
+    workload::Workload,
 };
 
 /// A plan as written: what `--plan` reads.
@@ -44,6 +45,9 @@ pub struct PlanFile {
     /// What was bought for the targets: `[provisioned.defaults]` for all, `[provisioned.targets."/mnt/a"]` for one.
     #[serde(skip_serializing_if = "Provisioning::is_empty")]
     pub provisioned: Provisioning,
+    /// What is needed of the targets: the run ends with whether they had it, and with what else is sold that has.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub need: Option<Need>,
     /// A command for the shell that loads the machine while it is measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub background: Option<String>,
@@ -93,6 +97,7 @@ mod tests {
             effort = "quick"
             detect_cloud = true
             limit = "iops=300,burst-iops=3k,bucket=5.4M"
+            need = "iops=250,latency_p99=20ms"
             [defaults]
             duration = "10s"
             size = "50%"
@@ -111,6 +116,7 @@ mod tests {
         .unwrap();
         assert!(plan.detect_cloud && plan.workloads.len() == 2);
         assert_eq!(plan.limit, "iops=300,burst-iops=3000,bucket=5400000".parse().ok());
+        assert_eq!(plan.need.as_ref().map(ToString::to_string).as_deref(), Some("iops=250,latency_p99=20ms"));
         assert_eq!(plan.workloads[0].expand().len(), 2);
         assert_eq!(plan.workloads[1].clone().or(&plan.defaults).duration, Some("10s".parse().unwrap()));
     }

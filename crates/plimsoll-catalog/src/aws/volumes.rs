@@ -158,19 +158,13 @@ fn gp3(product: &Product, provisioned: &Provisioned) -> Result<Vec<Ceiling>, Cat
 fn gp2(product: &Product, provisioned: &Provisioned) -> Result<Vec<Ceiling>, CatalogError> {
     product.refuse_provisioned(provisioned)?;
     let size = product.size_gib_within(provisioned, 1.0, 16_384.0)?;
-    let mib_s = match size {
-        size if size <= 170.0 => Some(128.0),
-        size if size >= 334.0 => Some(250.0),
-        _ => None,
-    };
-    let bytes = mib_s.map(|mib_s| RateLimit::lasting(mib_s * MIB));
-    let mut ceiling = ceiling(product, size, Some(gp2_iops(size)), bytes, SSD_IO);
-    if bytes.is_none() {
-        ceiling
-            .notes
-            .push("up to 250 MiB/s while it has credits; what lasts is not documented at this size".to_owned());
+    let mib_s = if size <= 170.0 { 128.0 } else { 250.0 };
+    let mut parts = ssd(product, size, gp2_iops(size), RateLimit::lasting(mib_s * MIB))?;
+    if size > 170.0 && size < 334.0 {
+        let note = "250 MiB/s only while it has credits: what lasts is its lasting IOPS, of 256 KiB each";
+        parts[0].notes.push(note.to_owned());
     }
-    Ok(vec![ceiling])
+    Ok(parts)
 }
 
 fn io1(product: &Product, provisioned: &Provisioned) -> Result<Vec<Ceiling>, CatalogError> {

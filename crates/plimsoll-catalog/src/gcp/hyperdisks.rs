@@ -63,8 +63,7 @@ struct Figures {
     iops_per_gib: f64,
     mib_s: Option<(f64, f64)>,
     iops_per_mib_s: Option<f64>,
-    /// MiB/s for each GiB: at least, and at most.
-    least_per_gib: f64,
+    /// MiB/s for each GiB, at most.
     most_per_gib: f64,
 }
 
@@ -74,28 +73,25 @@ fn figures(name: &str) -> Figures {
         iops_per_gib,
         mib_s: Some((140.0, 2400.0)),
         iops_per_mib_s: None,
-        least_per_gib: 0.0,
         most_per_gib: f64::INFINITY,
     };
-    let by_throughput = |least, most, each, least_per_gib, most_per_gib| Figures {
+    let by_throughput = |least, most, each, most_per_gib| Figures {
         iops: None,
         iops_per_gib: f64::INFINITY,
         mib_s: Some((least, most)),
         iops_per_mib_s: Some(each),
-        least_per_gib,
         most_per_gib,
     };
     match name {
         "hyperdisk-balanced" => balanced(160_000.0, 500.0),
         "hyperdisk-balanced-high-availability" => balanced(100_000.0, f64::INFINITY),
-        "hyperdisk-throughput" => by_throughput(0.0, 2400.0, 4.0, 10.0 / 1024.0, 90.0 / 1024.0),
-        "hyperdisk-ml" => by_throughput(400.0, 1_200_000.0, 16.0, 0.12, 1600.0),
+        "hyperdisk-throughput" => by_throughput(0.0, 2400.0, 4.0, 90.0 / 1024.0),
+        "hyperdisk-ml" => by_throughput(400.0, 1_200_000.0, 16.0, f64::INFINITY),
         _ => Figures {
             iops: Some((0.0, 350_000.0)),
             iops_per_gib: f64::INFINITY,
             mib_s: None,
             iops_per_mib_s: None,
-            least_per_gib: 0.0,
             most_per_gib: f64::INFINITY,
         },
     }
@@ -113,7 +109,7 @@ fn ceilings(product: &Product, provisioned: &Provisioned) -> Result<Vec<Ceiling>
     let bytes = figures
         .mib_s
         .map(|(included, most)| {
-            let (included, most) = (included.max(figures.least_per_gib * size), most.min(figures.most_per_gib * size));
+            let most = most.min(figures.most_per_gib * size);
             product.bandwidth_within(provisioned, included * MIB, most * MIB, &gib(size))
         })
         .transpose()?;

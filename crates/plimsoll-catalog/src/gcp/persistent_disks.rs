@@ -51,7 +51,9 @@ fn figures(name: &str) -> [(f64, f64); 3] {
 
 fn ceilings(product: &Product, provisioned: &Provisioned) -> Result<Vec<Ceiling>, CatalogError> {
     product.refuse_provisioned(provisioned)?;
-    let size = product.size_gib(provisioned)?;
+    // Several disks count by their sum.
+    let most = 65_536.0 * f64::from(provisioned.disks.unwrap_or(1));
+    let size = product.size_gib_within(provisioned, 10.0, most)?;
     let [reads, writes, mib_s] = figures(product.name).map(|(base, per_gib)| size.mul_add(per_gib, base));
     let limits = Limits::Separate {
         read: lasting(Some(reads), Some(mib_s * MIB)),

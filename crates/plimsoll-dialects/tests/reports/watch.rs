@@ -52,6 +52,7 @@ fn started(run: &Run) -> RunEvent {
         workloads: Vec::new(),
         background: None,
         provisioned: Provisioning::default(),
+        need: None,
         certainty,
     };
     RunEvent::Started(Box::new(RunStarted {

@@ -51,6 +51,7 @@ fn builder(workloads: &[Workload], slots: u32) -> RecordBuilder {
             workloads: Vec::new(),
             background: None,
             provisioned: Provisioning::default(),
+            need: None,
             certainty,
         },
         plan,

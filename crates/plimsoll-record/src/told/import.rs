@@ -105,6 +105,7 @@ impl Record {
                 workloads: Vec::new(),
                 background: None,
                 provisioned: Provisioning::default(),
+                need: None,
                 certainty: Certainty::of(Effort::Standard),
             },
             seed: 0,

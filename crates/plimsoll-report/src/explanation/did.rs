@@ -9,13 +9,13 @@ use plimsoll_record::{
 
 /// The rates of one kind of operation.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Did {
+pub(crate) struct Did {
     /// Which kind.
-    pub(super) operation: Operation,
+    pub(crate) operation: Operation,
     /// Operations per second.
-    pub(super) iops: Option<f64>,
+    pub(crate) iops: Option<f64>,
     /// Bytes per second.
-    pub(super) bytes_per_second: Option<f64>,
+    pub(crate) bytes_per_second: Option<f64>,
 }
 
 impl Did {
@@ -36,33 +36,33 @@ impl Did {
 
 /// Everything about a cell's load that was told or planned.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct CellLoad<'a> {
+pub(crate) struct CellLoad<'a> {
     /// Reads, writes, or both where they were told together; each direction by itself.
-    pub(super) directions: Vec<Did>,
+    pub(crate) directions: Vec<Did>,
     /// Both directions together.
-    pub(super) total: Option<Did>,
+    pub(crate) total: Option<Did>,
     /// Whether operations follow each other.
-    pub(super) is_sequential: bool,
+    pub(crate) is_sequential: bool,
     /// Bytes of an operation.
-    pub(super) operation_bytes: Option<f64>,
+    pub(crate) operation_bytes: Option<f64>,
     /// How long one load went on, where it was in one piece.
-    pub(super) elapsed_s: Option<f64>,
+    pub(crate) elapsed_s: Option<f64>,
     /// Operations in flight, over all jobs.
-    pub(super) in_flight: Option<f64>,
+    pub(crate) in_flight: Option<f64>,
     /// How long an operation took.
-    pub(super) latency_s: Option<f64>,
+    pub(crate) latency_s: Option<f64>,
     /// Whether I/O went around the page cache.
-    pub(super) is_direct: Option<bool>,
+    pub(crate) is_direct: Option<bool>,
     /// Bytes that operations choose from.
-    pub(super) working_set_bytes: Option<u64>,
+    pub(crate) working_set_bytes: Option<u64>,
     /// File sets.
-    pub(super) files: Option<&'a Files>,
+    pub(crate) files: Option<&'a Files>,
     /// What each thread did, in operations per second.
-    pub(super) threads: Vec<f64>,
+    pub(crate) threads: Vec<f64>,
 }
 
 impl<'a> CellLoad<'a> {
-    pub(super) fn of(cell: &'a Cell) -> Self {
+    pub(crate) fn of(cell: &'a Cell) -> Self {
         let figures = |operation| cell.figures(operation).map(|figures| Did::of(operation, &figures));
         let mut directions: Vec<Did> = [Operation::Read, Operation::Write].into_iter().filter_map(figures).collect();
         let is_of_time = matches!(cell.told.as_ref().map(|told| &told.measured), Some(Measured::Durations(_)));
@@ -127,7 +127,7 @@ impl<'a> CellLoad<'a> {
     }
 
     /// As a catalog takes it. Without a known size an operation counts once.
-    pub(super) fn load(&self) -> Load {
+    pub(crate) fn load(&self) -> Load {
         let of = |operation| self.directions.iter().find(|did| did.operation == operation).and_then(|did| did.iops);
         let is_known = |operation| self.directions.iter().any(|did| did.operation == operation);
         let read_share = match (of(Operation::Read), of(Operation::Write)) {

@@ -5,7 +5,7 @@ use plimsoll_record::numbers;
 use super::standing::Unit;
 
 /// A rate with its unit, exact enough to be checked: `1,838 IOPS`, `207.6 MB/s`.
-pub(super) fn rate(unit: Unit, value: f64) -> String {
+pub(crate) fn rate(unit: Unit, value: f64) -> String {
     match unit {
         Unit::Iops => iops(value),
         Unit::FilesPerSecond => format!("{} files/s", decimal(value)),
@@ -14,7 +14,7 @@ pub(super) fn rate(unit: Unit, value: f64) -> String {
 }
 
 /// Operations per second with all whole digits.
-pub(super) fn iops(value: f64) -> String {
+pub(crate) fn iops(value: f64) -> String {
     format!("{} IOPS", decimal(value))
 }
 
@@ -30,14 +30,14 @@ fn decimal(value: f64) -> String {
 }
 
 /// A difference with its sign: `+1.6 %`.
-pub(super) fn signed(value: f64, reference: f64) -> String {
+pub(crate) fn signed(value: f64, reference: f64) -> String {
     let percent = (value / reference - 1.0) * 100.0;
     let digits = usize::from(percent.abs() < 99.95);
     format!("{percent:+.digits$} %")
 }
 
 /// A ratio: `62.9`, `4.17`, `1.01`.
-pub(super) fn ratio(value: f64) -> String {
+pub(crate) fn ratio(value: f64) -> String {
     match value {
         value if value >= 9.995 => format!("{value:.1}"),
         value => format!("{value:.2}"),

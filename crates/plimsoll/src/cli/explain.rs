@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{ArgGroup, Args};
 use plimsoll_report::claims::Thousands;
-use plimsoll_workload::limit::Limit;
+use plimsoll_workload::{limit::Limit, need::Need};
 
 use super::provisioned::ProvisionedArguments;
 
@@ -17,6 +17,7 @@ const CLAIMS: &str = "Claims";
                   claim follows, follows but for rounding, does not follow, or has no data, by rules that look at the \
                   numbers alone; docs/claims.md has the language of claims."
 )]
+#[command(group(ArgGroup::new("judged").args(["claims", "need"])))]
 #[command(mut_arg("disk_size", |argument| argument.long("size").alias("disk-size")))]
 #[command(mut_arg("provisioned_iops", |argument| argument.long("iops").alias("provisioned-iops")))]
 #[command(mut_arg("provisioned_bandwidth", |argument| argument.long("bandwidth").alias("provisioned-bandwidth")))]
@@ -38,6 +39,11 @@ pub struct ExplainArguments {
     /// What the storage is said to deliver, instead of what the catalog says: iops=3000,bandwidth=100MB
     #[arg(long, value_name = "LIMIT", help_heading = super::provisioned::PROVISIONED)]
     pub limit: Option<Limit>,
+    /// What is needed: iops=3000,latency_p99=5ms,bandwidth=200MB,size=1Ti; the answer ends with whether it is there
+    ///
+    /// As `plimsoll run --need`: whether each target has it, and what is sold that has it, with prices of limits.toml.
+    #[arg(long, value_name = "NEED", help_heading = super::provisioned::PROVISIONED)]
+    pub need: Option<Need>,
     /// The claims: comma-separated values with a header, of which `claim` is a column; - is standard input
     ///
     /// Other columns may be `id`; `check`, a statement that is evaluated instead of the wording; and `thousands`, what
@@ -50,8 +56,8 @@ pub struct ExplainArguments {
     /// as well.
     #[arg(long, value_name = "SIGN", allow_hyphen_values = true, requires = "claims", help_heading = CLAIMS)]
     pub thousands: Option<Thousands>,
-    /// End with exit code 1 when a claim does not follow
-    #[arg(long, requires = "claims", help_heading = CLAIMS)]
+    /// End with exit code 1 when a claim does not follow, or when it is certain that a need is not met
+    #[arg(long, requires = "judged", help_heading = CLAIMS)]
     pub fail: bool,
     /// Print JSON
     #[arg(long, help_heading = super::run::OUTPUT)]

@@ -15,6 +15,7 @@ use plimsoll_workload::{
     distribution::Distribution,
     file_space::FileOrder,
     limit::Limit,
+    need::Need,
     payload::Payload,
     pinning::Pinning,
     settings::{Arrival, Effort, EngineChoice, FileSharing, Layout, RateScope, ReadWrite, SyncMode},
@@ -66,7 +67,7 @@ fn planned() -> impl Iterator<Item = Id> {
     let workload = WorkloadArguments::augment_args(Command::new(""));
     let workload: Vec<Id> = workload.get_arguments().map(|argument| argument.get_id().clone()).collect();
     let others = ["targets", "preset", "plan", "effort", "precision", "max_time", "bookend", "passes", "discard_first"];
-    let beside = ["limit", "background", "detect_cloud", "name", "tags"];
+    let beside = ["limit", "need", "background", "detect_cloud", "name", "tags"];
     let provisioned = ProvisionedArguments::augment_args(Command::new(""));
     let provisioned: Vec<Id> = provisioned.get_arguments().map(|argument| argument.get_id().clone()).collect();
     workload.into_iter().chain(provisioned).chain(others.map(Id::from)).chain(beside.map(Id::from))
@@ -124,6 +125,15 @@ pub struct RunArguments {
     /// rates as shares of the limit. bucket= is what a burst has above the lasting rate, in operations or bytes.
     #[arg(long, value_name = "LIMIT", help_heading = TIMING, hide_short_help = true)]
     pub limit: Option<Limit>,
+
+    /// What is needed: iops=3000,latency_p99=5ms,bandwidth=200MB,size=1Ti; the run ends with whether it is there
+    ///
+    /// Rates are at least what is written, latencies (latency_mean, latency_p50, _p90, _p95, _p99, _p99_9) at most;
+    /// read_ or write_ before a name says which operations it is about. Below the table stand whether each target has
+    /// it, and the cheapest entry of the catalog that has it by the prices of limits.toml, without prices the smallest.
+    /// The exit code is 1 when a steady cell shows for certain that a target does not have it.
+    #[arg(long, value_name = "NEED", help_heading = TIMING, hide_short_help = true)]
+    pub need: Option<Need>,
 
     /// What was bought.
     #[command(flatten)]

@@ -141,6 +141,7 @@ pub(super) fn request(
             workloads,
             background: None,
             provisioned: Provisioning::default(),
+            need: None,
             certainty,
         },
         destroy: plan_file.destroy.iter().map(Into::into).collect(),

@@ -9,8 +9,10 @@ use plimsoll_record::record::Record;
 use plimsoll_report::{
     claims::{self, Claims},
     explanation::{self, Explanation, bought::Known},
+    need::{self, Needs},
 };
 use plimsoll_workload::provisioned::Provisioning;
+use serde::Serialize;
 
 use super::{catalog, compare, dialect};
 use crate::{cli::explain::ExplainArguments, exit::Exit, printer::Printer};
@@ -46,18 +48,32 @@ pub fn run(
         return Ok((answer, if is_failure { Exit::Failure } else { Exit::Success }));
     }
     let explanation = Explanation::of(&subjects, &catalog)?;
-    if !explanation.expects_anything() {
+    if !explanation.expects_anything() && arguments.need.is_none() {
         printer.note(
             "nothing is said of what was bought, so that no rate can stand beside it: give --sku, --size and --vm, --limit, \
              or --context FILE.toml for several targets",
         );
     }
+    let needs = arguments.need.as_ref().map(|need| Needs::of(need, &subjects, &catalog));
     let answer = if arguments.json {
-        serde_json::to_string_pretty(&explanation)? + "\n"
+        serde_json::to_string_pretty(&Answer { explanation: &explanation, needs: needs.as_ref() })? + "\n"
     } else {
-        explanation::text::text(&explanation, printer.width())
+        let needs = needs.as_ref().map(|needs| need::text::text(needs, printer.width()));
+        let text = explanation::text::text(&explanation, printer.width());
+        let parts = std::iter::once(text).chain(needs).filter(|part| !part.is_empty());
+        parts.collect::<Vec<_>>().join("\n")
     };
-    Ok((answer, Exit::Success))
+    let is_failure = arguments.fail && needs.is_some_and(|needs| needs.is_broken());
+    Ok((answer, if is_failure { Exit::Failure } else { Exit::Success }))
+}
+
+/// The answer as JSON.
+#[derive(Serialize)]
+struct Answer<'a> {
+    #[serde(flatten)]
+    explanation: &'a Explanation,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    needs: Option<&'a Needs>,
 }
 
 /// What is said of a target that no result has is a slip.

@@ -13,7 +13,7 @@ use plimsoll_record::{
     event::RunEvent,
     record::{Asked, Outcome, Record, Tool},
 };
-use plimsoll_report as report;
+use plimsoll_report::{self as report, need::Needs};
 use plimsoll_run::{
     machine::{
         self, Pod,
@@ -24,6 +24,7 @@ use plimsoll_run::{
 };
 use plimsoll_workload::{
     certainty::Certainty,
+    need::Need,
     pinning::Pinning,
     plan::{Plan, PlanError},
     plan_file::PlanFile,
@@ -69,15 +70,25 @@ pub fn run(arguments: &RunArguments, state: &State, printer: Printer) -> anyhow:
             printer.note(format!("`{}` goes on with it", resume::command(&record, keeps_files, state)));
         }
     }
+    let needs = needs(&record, arguments)?;
     let answer = if arguments.json {
         let mut text = serde_json::to_string_pretty(&record)?;
         text.push('\n');
         text
     } else {
-        report::table::record(&record, printer.width(), printer.style())
+        let needs = needs.as_ref().map(|needs| report::need::text::text(needs, printer.width()));
+        let table = report::table::record(&record, printer.width(), printer.style());
+        std::iter::once(table).chain(needs).collect::<Vec<_>>().join("\n")
     };
     printer.answer(answer).map_err(OutputLost)?;
-    Ok(exit(&record))
+    Ok(exit(&record, needs.is_some_and(|needs| needs.is_broken())))
+}
+
+/// What was needed of the targets, beside what they did.
+fn needs(record: &Record, arguments: &RunArguments) -> anyhow::Result<Option<Needs>> {
+    let Some(need) = &record.asked.need else { return Ok(None) };
+    let catalog = catalog::read(arguments.provisioned.limits.as_deref())?;
+    Ok(Some(Needs::of(need, &[(record, &Provisioning::default())], &catalog)))
 }
 
 /// Measures, shows how far that is, and saves what came of it.
@@ -154,6 +165,7 @@ fn request(arguments: &RunArguments, state: &State, printer: Printer) -> anyhow:
             workloads: asked.workloads,
             background: asked.background,
             provisioned: asked.provisioned,
+            need: asked.need,
             certainty: asked.certainty,
         },
         plan,
@@ -165,11 +177,13 @@ fn request(arguments: &RunArguments, state: &State, printer: Printer) -> anyhow:
     Ok((request, times))
 }
 
-fn exit(record: &Record) -> Exit {
+/// How a run ends. Errors of the run come before what it shows of a need.
+fn exit(record: &Record, is_need_broken: bool) -> Exit {
     match record.outcome {
         Outcome::Interrupted => Exit::Interrupted,
         _ if record.has_io_errors() => Exit::Io,
         Outcome::Failed => Exit::Io,
+        Outcome::Complete | Outcome::Lost if is_need_broken => Exit::Failure,
         Outcome::Complete | Outcome::Lost => Exit::Success,
     }
 }
@@ -191,6 +205,7 @@ struct AskedRun {
     /// Whether the size is one that the user wrote, for every workload.
     says_size: bool,
     provisioned: Provisioning,
+    need: Option<Need>,
 }
 
 fn asked(arguments: &RunArguments, printer: Printer) -> anyhow::Result<AskedRun> {
@@ -199,6 +214,7 @@ fn asked(arguments: &RunArguments, printer: Printer) -> anyhow::Result<AskedRun>
         plan;
     let PlanFile {
         limit,
+        need,
         background,
         tags,
         destroy,
@@ -278,6 +294,7 @@ fn asked(arguments: &RunArguments, printer: Printer) -> anyhow::Result<AskedRun>
         background: arguments.background.clone().or(background),
         says_size,
         provisioned: provisioned.overridden_by(&arguments.provisioned.provisioned(None)),
+        need: arguments.need.clone().or(need),
     })
 }
 
@@ -374,5 +391,29 @@ pub(super) fn pod() -> Pod {
         name: get(environment::POD_NAME),
         namespace: get(environment::POD_NAMESPACE),
         node: get(environment::NODE_NAME),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_need_that_is_certainly_not_met_fails_a_run_that_went_well() {
+        let read = |text: &str| serde_json::from_str::<Record>(text).expect("a record of the fixtures");
+        let mut record = read(include_str!("../../../../fixtures/records/plimsoll-1.json"));
+        record.cells.iter_mut().for_each(|cell| {
+            cell.errors = 0;
+            cell.verification = None;
+        });
+        for (outcome, is_need_broken, expected) in [
+            (Outcome::Complete, false, Exit::Success),
+            (Outcome::Complete, true, Exit::Failure),
+            (Outcome::Interrupted, true, Exit::Interrupted),
+            (Outcome::Failed, true, Exit::Io),
+        ] {
+            record.outcome = outcome;
+            assert_eq!(exit(&record, is_need_broken), expected, "{outcome:?}");
+        }
     }
 }

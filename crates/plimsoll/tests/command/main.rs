@@ -19,6 +19,7 @@ mod fio_reports;
 mod history;
 mod import;
 mod interruption;
+mod needs;
 mod phases;
 mod reading;
 mod replay;

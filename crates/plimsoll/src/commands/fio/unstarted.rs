@@ -45,6 +45,7 @@ pub(super) fn record(outcome: Outcome, warnings: &[String]) -> Record {
             workloads: Vec::new(),
             background: None,
             provisioned: Provisioning::default(),
+            need: None,
             certainty,
         },
         plan,
