@@ -77,14 +77,15 @@ impl Catalog {
                 let parts = (product.ceilings)(product, provisioned)?;
                 // A size that the user knows better is so under whatever name it is asked for.
                 let name = parts.first().and_then(|part| part.name.split(' ').next()).unwrap_or_default();
-                let is_plain = provisioned.tier.is_none()
+                let is_plain = managed_disks::tier(name).is_some()
+                    && provisioned.tier.is_none()
                     && provisioned.on_demand_bursting != Some(true)
                     && provisioned.performance_plus != Some(true);
                 let own = self.own.disks.iter().find(|own| is_plain && own.name.eq_ignore_ascii_case(name));
                 Ok(own.map_or(parts, |own| vec![own.ceiling(Part::Disk)]))
             }
             Storage::Tier(tier) => {
-                let size = provisioned.size.map(|size| size.0 as f64 / crate::ceiling::GIB);
+                let size = provisioned.size.map(|_| tier.product().size_gib(provisioned)).transpose()?;
                 if let Some(size) = size.filter(|size| *size > tier.size_gib) {
                     return Err(CatalogError::Impossible {
                         product: tier.name.clone(),

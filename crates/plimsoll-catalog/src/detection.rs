@@ -6,16 +6,18 @@ use plimsoll_workload::{
     units::{Bandwidth, ByteCount},
 };
 
-use crate::azure::managed_disks;
+use crate::{azure::managed_disks, catalog::Catalog};
 
 /// What a target was bought as: what was said, and what was found out besides.
-pub fn complete(said: Provisioned, environment: &Environment, target: &str) -> Provisioned {
+/// What was found out and the catalog does not know is left aside: only what somebody said can be wrong.
+pub fn complete(said: Provisioned, environment: &Environment, target: &str, catalog: &Catalog) -> Provisioned {
     let device = environment.targets.iter().find(|known| known.name == target).and_then(|known| known.device.as_ref());
     let cloud = environment.cloud.as_ref();
     let mut found = Provisioned { vm: cloud.and_then(|cloud| cloud.instance_type.clone()), ..Provisioned::default() };
     if let Some(device) = device {
         let disks = u64::from(said.disks.unwrap_or(1).max(1));
         let disk = cloud.filter(|_| said.sku.is_none()).and_then(|cloud| disk_of(cloud, device));
+        let disk = disk.filter(|disk| disk.sku.as_ref().is_some_and(|sku| catalog.product(sku).is_some()));
         if let Some(disk) = disk {
             found.sku.clone_from(&disk.sku);
             found.caching = disk.caching.as_ref().and_then(|caching| caching.parse().ok());
@@ -30,7 +32,16 @@ pub fn complete(said: Provisioned, environment: &Environment, target: &str) -> P
     if sku.is_none_or(|sku| managed_disks::tier(sku).is_some()) {
         found.size = None;
     }
+    let all = said.clone().or(&found);
+    let is_known = |vm: &String| catalog.machine(vm, &all).is_ok();
+    found.vm = found.vm.filter(is_known);
     said.or(&found)
+}
+
+/// That the machine which a cloud told of is in no catalog, where nobody said another.
+pub fn unknown_machine(provisioned: &Provisioned, environment: &Environment) -> Option<String> {
+    let told = environment.cloud.as_ref()?.instance_type.as_ref().filter(|_| provisioned.vm.is_none())?;
+    Some(format!("what {told} lets through is not known, or not for such a disk: say what the machine is with --vm"))
 }
 
 /// The disk of the cloud that a device is, where its size leaves no doubt. Microsoft's service tells sizes; Google's
@@ -75,12 +86,21 @@ mod tests {
 
     #[test]
     fn a_disk_of_the_same_size_is_the_one_unless_there_are_two() {
+        let complete =
+            |said, environment: &Environment, target| complete(said, environment, target, &Catalog::default());
         let found = complete(Provisioned::default(), &environment(&[TIB, 2 * TIB]), "/dev/sdc");
         assert_eq!(found.sku.as_deref(), Some("Premium_LRS"));
         assert_eq!((found.size, found.vm.as_deref()), (Some(ByteCount(TIB)), Some("Standard_D16s_v5")));
         let doubtful = complete(Provisioned::default(), &environment(&[TIB, TIB]), "/dev/sdc");
         assert_eq!((doubtful.sku, doubtful.size), (None, None));
         assert!(doubtful.vm.is_some());
+        for name in ["Standard_E8bds_v5", "Standard_D99zz_v9"] {
+            let mut unknown = environment(&[TIB]);
+            unknown.cloud.as_mut().unwrap().instance_type = Some(name.to_owned());
+            let found = complete(Provisioned::default(), &unknown, "/dev/sdc");
+            assert_eq!(found.vm, None, "{name}");
+            assert!(unknown_machine(&found, &unknown).unwrap().contains(name));
+        }
     }
 
     #[test]
@@ -91,7 +111,7 @@ mod tests {
             vm: Some("Standard_D2s_v3".to_owned()),
             ..Provisioned::default()
         };
-        let all = complete(said, &environment(&[TIB]), "/dev/sdc");
+        let all = complete(said, &environment(&[TIB]), "/dev/sdc", &Catalog::default());
         assert_eq!(all.sku.as_deref(), Some("StandardSSD_LRS"));
         assert_eq!(
             (all.size, all.caching, all.vm.as_deref()),

@@ -21,6 +21,9 @@ use crate::{
     source::Source,
 };
 
+/// More disks are striped nowhere, and no machine is shared by more loads.
+pub const COUNT_MAX: u32 = 1024;
+
 /// Longer than any bucket lasts.
 const FOR_EVER: f64 = 1e12;
 
@@ -51,10 +54,11 @@ pub struct HostCache {
 impl Expectation {
     /// What follows from what was bought; `None` when nothing is said of it.
     pub fn of(provisioned: &Provisioned, catalog: &Catalog) -> Result<Option<Self>, CatalogError> {
-        if provisioned.disks == Some(0) || provisioned.vm_share == Some(0) {
+        let is_in_range = |count: Option<u32>| count.is_none_or(|count| (1..=COUNT_MAX).contains(&count));
+        if !is_in_range(provisioned.disks) || !is_in_range(provisioned.vm_share) {
             return Err(CatalogError::Incomplete {
                 product: "disks and vm_share".to_owned(),
-                what: "are at least 1".to_owned(),
+                what: format!("are from 1 to {COUNT_MAX}"),
             });
         }
         let mut notes = Vec::new();
@@ -149,7 +153,8 @@ pub fn expect(
     let mut notes = Vec::new();
     // Operations on names transfer nothing, so that no limit of a disk is about them.
     for cell in plan.cells.iter_mut().filter(|cell| cell.blocks.name_operation().is_none()) {
-        let mut provisioned = detection::complete(said.of(&cell.target), environment, &cell.target);
+        let mut provisioned = detection::complete(said.of(&cell.target), environment, &cell.target, catalog);
+        notes.extend(detection::unknown_machine(&provisioned, environment));
         provisioned.limit = provisioned.limit.or(cell.expected.as_ref().map(|given| given.limit));
         if let Some(expectation) = Expectation::of(&provisioned, catalog)? {
             let Expectation { parts, notes: others, .. } = &expectation;
@@ -222,12 +227,9 @@ fn least(limits: impl Iterator<Item = (Part, Option<RateLimit>)>) -> Option<(Par
         return Some((part, binding));
     }
     let mut buckets: Vec<Bucket> = known.iter().map(|(_, limit)| Bucket::full(*limit)).collect();
-    let above = bucket::serve(&mut buckets, highest, FOR_EVER)
-        .iter()
-        .filter(|stretch| stretch.rate > sustained)
-        .map(|stretch| (stretch.rate - sustained) * stretch.seconds)
-        .sum();
-    Some((part, RateLimit { sustained, burst: Some(highest), bucket: Some(above) }))
+    // Where two buckets empty one after another, one limit has room for the first of them.
+    let first = bucket::serve(&mut buckets, highest, FOR_EVER).first().map_or(0.0, |stretch| stretch.seconds);
+    Some((part, RateLimit { sustained, burst: Some(highest), bucket: Some((highest - sustained) * first) }))
 }
 
 #[cfg(test)]
@@ -268,6 +270,18 @@ mod tests {
         let behind = small("sku = \"P10\"\nvm = \"Standard_D2s_v3\"").limit.operations.unwrap();
         assert_eq!((behind.sustained, behind.burst), (500.0, Some(3500.0)));
         assert!((behind.bucket.unwrap() - 5.4e6).abs() < 1.0, "the machine bursts to 4,000 as long: {behind:?}");
+    }
+
+    #[test]
+    fn of_two_buckets_the_first_that_empties_ends_the_burst() {
+        let own = "[[disk]]\nname = 'd'\nlimit = 'iops=500,burst-iops=5000,bucket=9M'\nsource = 'x'\n\
+                   [[vm]]\nname = 'v'\nlimit = 'iops=1000,burst-iops=3000,bucket=100k'\nsource = 'x'";
+        let catalog = Catalog::with(crate::limits_file::LimitsFile::parse("own", own).unwrap());
+        let provisioned = toml::from_str("sku = 'd'\nvm = 'v'").unwrap();
+        let expectation = Expectation::of(&provisioned, &catalog).unwrap().unwrap();
+        let load = Load { read_share: 1.0, operation_bytes: 4096.0, is_sequential: false };
+        let limit = expectation.for_load(load).limit.operations.unwrap();
+        assert_eq!(bucket::burst_seconds(limit, 3000.0).map(f64::round), Some(50.0));
     }
 
     #[test]
@@ -321,7 +335,11 @@ mod tests {
             ("sku = \"gp3\"\nsize = \"1Ti\"\ncaching = \"ReadOnly\"", "no host caches it"),
             ("sku = \"P30\"\ndisks = 8\nvm = \"Standard_D2s_v3\"", "at most 4 disks can be attached, not 8"),
             ("sku = \"P30\"\niops = 4000", "no IOPS of its own can be bought"),
-            ("sku = \"P30\"\ndisks = 0", "are at least 1"),
+            ("sku = \"P30\"\ndisks = 0", "are from 1 to 1024"),
+            ("sku = \"P30\"\nvm_share = 4294967295", "are from 1 to 1024"),
+            ("sku = \"P30\"\nsize = \"0\"", "a size of 0 holds nothing"),
+            ("sku = \"pd-extreme\"\nsize = \"1Ti\"\niops = 0", "has at least 1 IOPS, not 0"),
+            ("sku = \"netapp-standard\"\nsize = \"1Ti\"\nbandwidth = \"100GB\"", "follows from its quota"),
             ("sku = \"PremiumV2_LRS\"\nsize = \"64Gi\"\niops = 2000", "has at least 3000 IOPS, not 2000"),
             ("sku = \"elastic-san\"\nsize = \"64Gi\"\npool = \"500Gi\"", "a whole number of TiB"),
         ] {

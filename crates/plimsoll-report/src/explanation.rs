@@ -123,7 +123,7 @@ fn explain<'a>(
     said: &Provisioning,
     catalog: &Catalog,
 ) -> Result<(ExplainedCell, pairs::Subject<'a>), CatalogError> {
-    let provisioned = provisioned(record, cell, said);
+    let provisioned = provisioned(record, cell, said, catalog);
     let expectation = Expectation::of(&provisioned, catalog)?;
     let load = CellLoad::of(cell);
     // The memory engine touches no storage.
@@ -141,7 +141,8 @@ fn explain<'a>(
     let parts = expectation.as_ref().map(|expectation| expectation.for_load(load.load()).source);
     let notes = expectation.as_ref().map_or_else(Vec::new, |expectation| {
         let of_parts = expectation.parts.iter().flat_map(|part| &part.notes);
-        of_parts.chain(&expectation.notes).cloned().collect()
+        let unknown = detection::unknown_machine(&provisioned, &record.environment);
+        of_parts.chain(&expectation.notes).cloned().chain(unknown).collect()
     });
     let explained = ExplainedCell {
         target: cell.target.clone(),
@@ -163,11 +164,11 @@ fn is_telling(finding: &plimsoll_record::results::Finding) -> bool {
 
 /// What was bought for a cell: what is said now, what was said with the run, and what the machine told of itself; or
 /// else the limit that its run was given.
-pub(crate) fn provisioned(record: &Record, cell: &Cell, said: &Provisioning) -> Provisioned {
+pub(crate) fn provisioned(record: &Record, cell: &Cell, said: &Provisioning, catalog: &Catalog) -> Provisioned {
     let with_run = record.asked.provisioned.of(&cell.target);
     let said = said.of_cell(&cell.target, &cell.workload).or(&with_run);
-    let mut provisioned = detection::complete(said, &record.environment, &cell.target);
-    if provisioned.sku.is_none() && provisioned.limit.is_none() {
+    let mut provisioned = detection::complete(said, &record.environment, &cell.target, catalog);
+    if provisioned.sku.is_none() && provisioned.limit.is_none() && provisioned.vm.is_none() {
         provisioned.limit = record.asked.certainty.limit.or_else(|| cell.limit.as_ref().and_then(limit_of));
     }
     provisioned
@@ -175,8 +176,10 @@ pub(crate) fn provisioned(record: &Record, cell: &Cell, said: &Provisioning) -> 
 
 /// A limit as a record has it.
 fn limit_of(limit: &CellLimit) -> Option<Limit> {
-    let rate =
-        |sustained: Option<f64>, burst, bucket| sustained.map(|sustained| RateLimit { sustained, burst, bucket });
+    let rate = |sustained: Option<f64>, burst, bucket| {
+        let limit = RateLimit { sustained: sustained?, burst, bucket };
+        limit.is_plausible().then_some(limit)
+    };
     let limit = Limit {
         operations: rate(limit.iops, limit.burst_iops, limit.bucket_operations),
         bytes: rate(limit.bytes_per_second, limit.burst_bytes_per_second, limit.bucket_bytes),
@@ -198,7 +201,8 @@ fn judge(cell: &Cell, load: &CellLoad<'_>, expectation: &Expectation) -> Vec<Jud
             load.read_share = if did.operation == Operation::Write { 0.0 } else { 1.0 };
         }
         let bytes = Some(load.operation_bytes);
-        standing::judge(did, &expectation.for_load(load), bytes, elapsed_s, tolerance)
+        let parts: Vec<Limit> = expectation.parts.iter().map(|part| part.limits.of(load)).collect();
+        standing::judge(did, &expectation.for_load(load), bytes, elapsed_s, &parts, tolerance)
     };
     if load.files.is_some() {
         return judge_files(load, expectation);
@@ -233,7 +237,7 @@ fn judge_files(load: &CellLoad<'_>, expectation: &Expectation) -> Vec<Judged> {
             let a_file = 1.0 / causes::DEVICE_WRITES_A_FILE;
             expected.limit.operations = expected.limit.operations.map(|limit| limit.times(a_file));
         }
-        let judged = standing::judge(did, &expected, None, None, |_| FILES)?;
+        let judged = standing::judge(did, &expected, None, None, &[], |_| FILES)?;
         let unit = if judged.unit == Unit::Iops { Unit::FilesPerSecond } else { judged.unit };
         Some(Judged { unit, ..judged })
     };

@@ -66,7 +66,7 @@ impl Needs {
                 targets.push(TargetNeeds { run: run.clone(), target: name.to_owned(), answers, note });
             }
             for cell in &record.cells {
-                market.add(&explanation::provisioned(record, cell, said), catalog);
+                market.add(&explanation::provisioned(record, cell, said, catalog), catalog);
             }
         }
         if market.providers.is_empty() {

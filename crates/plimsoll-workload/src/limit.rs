@@ -130,6 +130,13 @@ impl RateLimit {
         Self { sustained, burst: None, bucket: None }
     }
 
+    /// Whether it is one that somebody could have written: records may hold anything.
+    pub fn is_plausible(&self) -> bool {
+        let parts = [Some(self.sustained), self.burst, self.bucket];
+        parts.into_iter().flatten().all(|part| part > 0.0 && part <= AMOUNT_MAX)
+            && self.burst.is_none_or(|burst| burst >= self.sustained && self.bucket.is_some())
+    }
+
     /// The most that it ever lets through: the burst, where there is one; `None` where its rate is not known.
     pub const fn highest(&self) -> Option<f64> {
         match (self.burst, self.bucket) {

@@ -49,6 +49,9 @@ fn per_tib(product: &Product) -> Option<f64> {
 
 fn ceilings(product: &Product, provisioned: &Provisioned) -> Result<Vec<Ceiling>, CatalogError> {
     let size_tib = product.size_gib(provisioned)? / 1024.0;
+    if provisioned.bandwidth.is_some() && per_tib(product).is_some() {
+        return Err(product.impossible("its throughput follows from its quota: leave --bandwidth out, or give --limit"));
+    }
     let pool_tib = provisioned.pool.map(|pool| pool.0 as f64 / TIB);
     let (part, mib_s) = match (per_tib(product), product.name) {
         (Some(per_tib), "netapp-elastic") => (Part::Pool, per_tib * pool_tib.unwrap_or(size_tib)),
@@ -57,11 +60,6 @@ fn ceilings(product: &Product, provisioned: &Provisioned) -> Result<Vec<Ceiling>
             let most = 640.0 * pool_tib.unwrap_or(size_tib);
             (Part::Disk, product.bandwidth_within(provisioned, 128.0 * MIB, most * MIB, "the pool")? / MIB)
         }
-    };
-    // What was provisioned by hand holds for levels with manual quality of service.
-    let mib_s = match provisioned.bandwidth {
-        Some(bandwidth) if part == Part::Disk => bandwidth.0 as f64 / MIB,
-        _ => mib_s,
     };
     Ok(vec![Ceiling {
         part,

@@ -68,10 +68,11 @@ fn ceilings(product: &Product, provisioned: &Provisioned) -> Result<Vec<Ceiling>
 
 fn extreme(product: &Product, provisioned: &Provisioned) -> Result<Vec<Ceiling>, CatalogError> {
     let size = product.size_gib(provisioned)?;
-    let Some(iops) = provisioned.iops else {
+    if provisioned.iops.is_none() {
         return Err(product.incomplete("its IOPS are provisioned: give them, as --iops 10000"));
-    };
-    let mut ceiling = ceiling(product, size, Limits::lasting(Some(iops as f64), None));
+    }
+    let iops = product.iops_within(provisioned, 1.0, f64::INFINITY, &gib(size))?;
+    let mut ceiling = ceiling(product, size, Limits::lasting(Some(iops), None));
     ceiling.notes = product.doubts.iter().map(|doubt| (*doubt).to_owned()).collect();
     Ok(vec![ceiling])
 }

@@ -119,7 +119,7 @@ pub fn client_limits(numbers: &ClientNumbers) -> Vec<ClientLimit> {
     ];
     let mut limits: Vec<ClientLimit> =
         above.into_iter().filter_map(|(check, value, yellow, red)| exceeded(check, value?, yellow, red)).collect();
-    limits.extend(numbers.clock_source.as_deref().and_then(clock_source));
+    limits.extend(numbers.clock_source.as_deref().and_then(|name| clock_source(name, numbers.clock_read_ns.is_some())));
     limits.extend(clock_read(numbers));
     limits.extend(oversleep(numbers));
     limits
@@ -138,8 +138,10 @@ fn exceeded(check: Check, value: f64, yellow: f64, red: f64) -> Option<ClientLim
     }
 }
 
-fn clock_source(name: &str) -> Option<ClientLimit> {
+/// A clock that is slow to read is judged by what reading it costs, where that was measured.
+fn clock_source(name: &str, is_read_timed: bool) -> Option<ClientLimit> {
     let severity = match name {
+        "hpet" | "acpi_pm" if is_read_timed => Severity::Yellow,
         "hpet" | "acpi_pm" | "jiffies" => Severity::Red,
         "xen" | "hyperv_clocksource_msr" => Severity::Yellow,
         _ => return None,

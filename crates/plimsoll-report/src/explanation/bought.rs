@@ -22,7 +22,7 @@ pub struct Known<'a> {
 impl Expectations for Known<'_> {
     fn expected(&self, asked: &Expectation<'_>) -> Option<f64> {
         let (_, said) = self.subjects.iter().find(|(record, _)| std::ptr::eq(*record, asked.record))?;
-        let bought = Bought::of(&provisioned(asked.record, asked.cell, said), self.catalog).ok()??;
+        let bought = Bought::of(&provisioned(asked.record, asked.cell, said, self.catalog), self.catalog).ok()??;
         let mut load = CellLoad::of(asked.cell).load();
         match asked.operation {
             Operation::Read => load.read_share = 1.0,

@@ -42,8 +42,8 @@ impl Cause {
     }
 
     /// Whether it says why a rate is below a limit.
-    fn explains_little(&self) -> bool {
-        matches!(self.code, "fsync-cost" | "queue-depth")
+    fn says_why_below(&self) -> bool {
+        matches!(self.code, "fsync-cost" | "queue-depth" | "paced")
     }
 
     fn advising(mut self, advice: impl Into<String>) -> Self {
@@ -95,7 +95,7 @@ pub(super) fn of(scene: &Scene<'_>) -> Vec<Cause> {
         causes.retain(|cause| cause.code != "above-limit");
     }
     // What is explained is not also "something else".
-    if causes.iter().any(|cause| cause.weight > limits::BELOW && cause.explains_little()) {
+    if causes.iter().any(Cause::says_why_below) {
         causes.retain(|cause| cause.code != limits::BELOW_CODE);
     }
     causes.sort_by(|one, other| other.weight.total_cmp(&one.weight));

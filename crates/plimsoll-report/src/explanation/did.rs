@@ -6,6 +6,7 @@ use plimsoll_record::{
     record::Cell,
     told::{FigureValue, Files, Measured},
 };
+use plimsoll_workload::plan::Pacing;
 
 /// The rates of one kind of operation.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -41,6 +42,8 @@ pub(crate) struct CellLoad<'a> {
     pub(crate) directions: Vec<Did>,
     /// Both directions together.
     pub(crate) total: Option<Did>,
+    /// Whether the load was told when to issue operations.
+    pub(crate) is_paced: bool,
     /// Whether operations follow each other.
     pub(crate) is_sequential: bool,
     /// Bytes of an operation.
@@ -76,6 +79,7 @@ impl<'a> CellLoad<'a> {
         let mut load = Self {
             directions,
             total,
+            is_paced: false,
             is_sequential: false,
             operation_bytes: None,
             elapsed_s: None,
@@ -89,12 +93,14 @@ impl<'a> CellLoad<'a> {
         match (&cell.plan, &cell.told) {
             (Some(plan), _) => {
                 load.is_sequential = plan.random_percent == 0;
+                load.is_paced = plan.pacing != Pacing::Closed || plan.think_time_ns > 0;
                 load.operation_bytes = Some(plan.operation_bytes());
                 load.in_flight = Some(f64::from(plan.jobs) * f64::from(plan.queue_depth));
                 load.is_direct = Some(!plan.buffered);
                 load.working_set_bytes = Some(plan.size_bytes);
                 let seconds = cell.figures(Operation::Read).or_else(|| cell.figures(Operation::Write));
                 let seconds = seconds.and_then(|figures| figures.elapsed_ns).map(|ns| ns as f64 / 1e9);
+                let seconds = seconds.filter(|seconds| *seconds > 0.0);
                 let rate = |operations: &u64| seconds.map(|seconds| *operations as f64 / seconds);
                 load.threads = cell.worker_operations.iter().filter_map(rate).collect();
             }
@@ -106,9 +112,9 @@ impl<'a> CellLoad<'a> {
                         .as_ref()
                         .is_some_and(|pattern| !pattern.starts_with("rand") && !pattern.is_empty());
                     load.operation_bytes = transfers.block_size_bytes.map(|bytes| bytes as f64);
-                    load.elapsed_s = transfers.elapsed_ns.map(|ns| ns as f64 / 1e9);
+                    load.elapsed_s = transfers.elapsed_ns.filter(|ns| *ns > 0).map(|ns| ns as f64 / 1e9);
                     let jobs = transfers.jobs.unwrap_or(1);
-                    load.in_flight = transfers.queue_depth.map(|depth| (depth * jobs) as f64);
+                    load.in_flight = transfers.queue_depth.map(|depth| depth as f64 * jobs as f64);
                     load.is_direct = transfers.is_direct;
                     load.working_set_bytes = transfers.working_set_bytes;
                     let whole = transfers.total.as_ref().or(transfers.read.as_ref()).or(transfers.write.as_ref());

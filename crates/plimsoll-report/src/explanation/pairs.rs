@@ -66,7 +66,12 @@ pub(super) fn of(subjects: &[Subject<'_>]) -> Vec<Pair> {
     for (index, other) in subjects.iter().enumerate() {
         let is_partner = |subject: &&Subject<'_>| subject.cell.workload == other.cell.workload;
         let Some(first) = subjects[..index].iter().find(is_partner) else { continue };
-        if first.cell.told.as_ref().is_some_and(|told| !told.durations().is_empty()) {
+        let has_times =
+            |subject: &Subject<'_>| subject.cell.told.as_ref().is_some_and(|told| !told.durations().is_empty());
+        if has_times(first) != has_times(other) {
+            continue;
+        }
+        if has_times(first) {
             pairs.push(of_times(first, other));
         } else {
             pairs.extend(of_rates(first, other));
@@ -90,7 +95,10 @@ fn rates(first: &Subject<'_>, one: &Judged, other: &Subject<'_>, two: &Judged) -
     let measured = fast_rate.measured / slow_rate.measured;
     let expected = fast_rate.expected() / slow_rate.expected();
     let is_cached = [one, two].iter().any(|judged| judged.standing == Standing::Impossible);
-    let is_explained = (measured / expected - 1.0).abs() <= CLOSE;
+    let is_at_limit = |judged: &Judged| judged.standing == Standing::Within || judged.is_mean_from_full();
+    let is_bought_alike = (expected - 1.0).abs() <= CLOSE;
+    let is_explained =
+        (measured / expected - 1.0).abs() <= CLOSE && !is_bought_alike && is_at_limit(one) && is_at_limit(two);
     let rate = |judged: &Judged, value: f64| show::rate(judged.unit, value);
     let operation = fast_rate.operation;
     let (explained, why) = if is_cached {
@@ -104,6 +112,12 @@ fn rates(first: &Subject<'_>, one: &Judged, other: &Subject<'_>, two: &Judged) -
             show::ratio(expected)
         );
         (Explained::ByProvisioning, text)
+    } else if is_bought_alike {
+        let text = format!(
+            "both were bought to do {}, so that what was bought does not explain it",
+            rate(two, two.expected())
+        );
+        (Explained::No, text)
     } else {
         let text = format!(
             "what was bought does not explain it: {} beside {} would be {} : 1",

@@ -22,8 +22,10 @@ pub struct Slip {
     pub stated: String,
     /// Of which operations.
     pub operation: Operation,
-    /// The size that was taken wrongly, as the report has it: `3261GB`.
-    pub size: String,
+    /// The size that was taken wrongly, in `unit`.
+    pub size: f64,
+    /// The unit that the report has it in: `GB`.
+    pub unit: &'static str,
     /// The operations per second that follow from the report.
     pub iops: f64,
     /// Those that follow from the slip.
@@ -36,19 +38,23 @@ impl Slip {
         self.iops_by_slip / self.iops - 1.0
     }
 
+    fn is_of(&self, size: &DecimalSize) -> bool {
+        self.unit == size.unit && (self.size - size.number).abs() < f64::EPSILON
+    }
+
     /// The sentence.
     pub fn text(&self) -> String {
-        let binary = self.size.trim_start_matches(|character: char| character.is_ascii_digit() || character == '.');
-        let number = &self.size[..self.size.len() - binary.len()];
         format!(
-            "{} {} IOPS: that is {number} {binary} divided as if they were {}iB ({}); by the report it is {}, \
-             so the text is {} too high",
+            "{} {} IOPS: that would follow from {} {} divided as if they were {} ({}); by the report it is {}, so the \
+             text is {} too high",
             match self.lines.as_slice() {
                 [line] => format!("line {line} states"),
                 lines => format!("lines {} state", lines.iter().map(usize::to_string).collect::<Vec<_>>().join(", ")),
             },
             self.stated,
-            &binary[..1],
+            self.size,
+            self.unit,
+            self.unit.replace('B', "iB"),
             numbers::count(self.iops_by_slip.round() as u64),
             numbers::count(self.iops.round() as u64),
             numbers::percent(self.excess())
@@ -83,14 +89,15 @@ pub(super) fn slips(record: &Record, cell: &Cell) -> Vec<Slip> {
                 }
                 let stated = whole_numbers(line).find(|(_, value)| is_same(*value, iops_by_slip));
                 let Some((stated, _)) = stated else { continue };
-                let known = slips.iter_mut().find(|slip| slip.operation == did.operation && slip.size == size.text);
+                let known = slips.iter_mut().find(|slip| slip.operation == did.operation && slip.is_of(&size));
                 match known {
                     Some(slip) => slip.lines.push(index + 1),
                     None => slips.push(Slip {
                         lines: vec![index + 1],
                         stated: stated.to_owned(),
                         operation: did.operation,
-                        size: size.text.clone(),
+                        size: size.number,
+                        unit: size.unit,
                         iops,
                         iops_by_slip,
                     }),
@@ -108,7 +115,8 @@ fn is_same(value: u64, computed: f64) -> bool {
 
 /// A size in a decimal unit.
 struct DecimalSize {
-    text: String,
+    number: f64,
+    unit: &'static str,
     bytes: f64,
     as_binary: f64,
 }
@@ -120,8 +128,10 @@ fn decimal_sizes(line: &str) -> impl Iterator<Item = DecimalSize> {
     line.split('(').skip(1).filter_map(|rest| {
         let text = rest.split(')').next()?.trim();
         UNITS.iter().find_map(|(unit, decimal, binary)| {
-            let number: f64 = text.strip_suffix(unit)?.trim().parse().ok()?;
-            Some(DecimalSize { text: text.replace(' ', ""), bytes: number * decimal, as_binary: number * binary })
+            let number = text.strip_suffix(unit)?.trim();
+            let is_plain = number.chars().all(|character| character.is_ascii_digit() || character == '.');
+            let number: f64 = number.parse().ok().filter(|_| is_plain)?;
+            Some(DecimalSize { number, unit, bytes: number * decimal, as_binary: number * binary })
         })
     })
 }
@@ -158,7 +168,10 @@ mod tests {
     #[test]
     fn sizes_in_parentheses_are_read_and_rates_are_not() {
         let line = "READ: bw=864MiB/s (906MB/s), io=3037GiB (3261GB), run=3600001-3600002msec";
-        let sizes: Vec<String> = decimal_sizes(line).map(|size| size.text).collect();
-        assert_eq!(sizes, ["3261GB"]);
+        let sizes = |line: &str| -> Vec<(u64, &str)> {
+            decimal_sizes(line).map(|size| (size.number as u64, size.unit)).collect()
+        };
+        assert_eq!(sizes(line), [(3261, "GB")]);
+        assert_eq!(sizes("io=28.0GiB (30\u{a0}GB), (1e3GB), (+5GB)"), [(30, "GB")]);
     }
 }

@@ -5,7 +5,7 @@ use plimsoll_catalog::{
     ceiling::Tolerance,
 };
 use plimsoll_record::figures::Operation;
-use plimsoll_workload::limit::{Expected, Part, RateLimit};
+use plimsoll_workload::limit::{Expected, Limit, Part, RateLimit};
 use serde::Serialize;
 
 use super::did::Did;
@@ -114,6 +114,7 @@ pub(super) fn judge(
     expected: &Expected,
     operation_bytes: Option<f64>,
     elapsed_s: Option<f64>,
+    parts: &[Limit],
     tolerance: impl Fn(Part) -> Tolerance,
 ) -> Option<Judged> {
     let limit = expected.limit;
@@ -126,8 +127,8 @@ pub(super) fn judge(
     let (unit, measured, limit, part) = known.max_by(|one, other| share(one).total_cmp(&share(other)))?;
     let tolerance = tolerance(part);
     let mean_from_full = elapsed_s.filter(|_| limit.bucket.is_some()).map(|seconds| {
-        let both = both(expected, unit, operation_bytes);
-        bucket::mean(&bucket::serve(&mut both.map(Bucket::full).collect::<Vec<_>>(), f64::INFINITY, seconds))
+        let all = parts.iter().flat_map(|limit| both(limit, unit, operation_bytes));
+        bucket::mean(&bucket::serve(&mut all.map(Bucket::full).collect::<Vec<_>>(), f64::INFINITY, seconds))
     });
     let mean_from_full = mean_from_full.filter(|mean| mean.is_finite());
     let burst = limit.burst;
@@ -147,8 +148,8 @@ pub(super) fn judge(
 }
 
 /// The limits of operations and of bytes, in one unit.
-fn both(expected: &Expected, unit: Unit, operation_bytes: Option<f64>) -> impl Iterator<Item = RateLimit> {
-    let (operations, bytes) = (expected.limit.operations, expected.limit.bytes);
+fn both(limit: &Limit, unit: Unit, operation_bytes: Option<f64>) -> impl Iterator<Item = RateLimit> + use<> {
+    let (operations, bytes) = (limit.operations, limit.bytes);
     let size = operation_bytes.filter(|bytes| *bytes > 1.0);
     let [one, other] = match unit {
         Unit::Iops | Unit::FilesPerSecond => {
@@ -192,7 +193,7 @@ mod tests {
             operations: Some(limit),
             ..plimsoll_workload::limit::Limit::default()
         });
-        judge(&did, &expected, Some(4096.0), elapsed_s, |_| Tolerance::USUAL).unwrap()
+        judge(&did, &expected, Some(4096.0), elapsed_s, &[expected.limit], |_| Tolerance::USUAL).unwrap()
     }
 
     #[test]

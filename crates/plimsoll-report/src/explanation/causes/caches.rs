@@ -35,8 +35,8 @@ fn of_writes(scene: &Scene<'_>, judged: &Judged) -> Cause {
     let said = format!(
         "{} of writes are {} times the {} that {} takes at most",
         rate(judged.measured),
-        show::ratio(judged.share()),
-        rate(judged.expected()),
+        show::ratio(judged.measured / judged.burst.unwrap_or(judged.lasting)),
+        rate(judged.burst.unwrap_or(judged.lasting)),
         scene.name(judged.part)
     );
     let evidence = [("measured", json!(judged.measured)), ("most", json!(judged.expected()))];

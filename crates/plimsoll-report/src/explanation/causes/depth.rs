@@ -1,6 +1,6 @@
 //! Operations in flight: what a limit takes at the latency that was measured (Little's law).
 
-use plimsoll_record::numbers;
+use plimsoll_record::{numbers, told::Measured};
 use plimsoll_workload::limit::Part;
 use serde_json::json;
 
@@ -11,6 +11,9 @@ use crate::explanation::{
 };
 
 pub(super) fn causes(scene: &Scene<'_>) -> Vec<Cause> {
+    if scene.load.is_paced {
+        return Vec::new();
+    }
     under_the_limit(scene).or_else(|| latency_alone(scene)).into_iter().collect()
 }
 
@@ -69,7 +72,9 @@ fn under_the_limit(scene: &Scene<'_>) -> Option<Cause> {
 
 /// A latency of single operations, of which no limit speaks: what it takes to reach the limit of operations.
 fn latency_alone(scene: &Scene<'_>) -> Option<Cause> {
-    if !scene.judged.is_empty() || scene.load.in_flight.is_some_and(|depth| depth > 1.0) {
+    // Figures that somebody wrote down as a latency are those of single operations.
+    let is_figure = matches!(scene.cell.told.as_ref().map(|told| &told.measured), Some(Measured::Figure(_)));
+    if !scene.judged.is_empty() || !(is_figure || scene.load.in_flight.is_some_and(|depth| depth <= 1.0)) {
         return None;
     }
     let latency_s = scene.load.latency_s.filter(|latency| *latency > 0.0)?;

@@ -48,6 +48,10 @@ fn of(scene: &Scene<'_>, judged: &Judged) -> Option<Cause> {
                 format!("{rate} are what {name} delivers ({limit}, {})", show::signed(judged.measured, judged.lasting));
             Some(Cause::new("provisioned-size", 0.9, text, &evidence).advising(larger_disk(scene, judged)))
         }
+        (Standing::Under, _) if scene.load.is_paced => {
+            let text = format!("{rate} are the pace that was asked for, below the {limit} of {name}");
+            Some(Cause::new("paced", 0.9, text, &evidence))
+        }
         (Standing::Under, _) => {
             let share = numbers::percent(judged.measured / judged.lasting);
             let others = as_another(scene, judged);

@@ -8,6 +8,9 @@ use super::{Cause, Scene};
 /// The fastest thread over the slowest, from which on it is said.
 const UNEQUAL_FROM: f64 = 1.5;
 
+/// Fewer threads may be fast and slow in turns by chance.
+const TURNS_MIN: usize = 6;
+
 pub(super) fn causes(scene: &Scene<'_>) -> Vec<Cause> {
     let threads = &scene.load.threads;
     let (Some(fastest), Some(slowest)) =
@@ -15,8 +18,12 @@ pub(super) fn causes(scene: &Scene<'_>) -> Vec<Cause> {
     else {
         return Vec::new();
     };
-    if threads.len() < 2 || slowest <= 0.0 || fastest / slowest < UNEQUAL_FROM {
+    if threads.len() < 2 || fastest <= 0.0 || fastest < UNEQUAL_FROM * slowest {
         return Vec::new();
+    }
+    if slowest <= 0.0 {
+        let text = format!("a thread did nothing, while the fastest did {} IOPS", numbers::iops(fastest));
+        return vec![Cause::new("thread-imbalance", 0.85, text, &[("threads", json!(threads))])];
     }
     let total: f64 = threads.iter().sum();
     let of_parity = |parity: usize| -> Vec<f64> {
@@ -29,8 +36,9 @@ pub(super) fn causes(scene: &Scene<'_>) -> Vec<Cause> {
     let (even, odd) = (of_parity(0), of_parity(1));
     let share = odd.iter().sum::<f64>() / total;
     // Threads are dealt to processors in turns, so that every second one shares a processor.
-    let is_by_turns = even.iter().all(|rate| odd.iter().all(|other| other > rate))
-        || even.iter().all(|rate| odd.iter().all(|other| other < rate));
+    let is_by_turns = threads.len() >= TURNS_MIN
+        && (even.iter().all(|rate| odd.iter().all(|other| other > rate))
+            || even.iter().all(|rate| odd.iter().all(|other| other < rate)));
     let who = if is_by_turns {
         format!(
             ": every second thread did {} IOPS and the others {}, so that one half had {} of all, as if the threads of one \
