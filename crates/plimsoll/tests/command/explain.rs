@@ -113,40 +113,47 @@ fn a_disk_stands_by_its_limit_and_a_machine_below_it_is_named() {
         return;
     }
     let Some(group) = RateGroup::new("explain") else { return };
-    thread::scope(|scope| {
-        for (sku, more, rate, standing, part) in [
-            ("P2", "", 120, "within", "disk"),
-            ("P4", "", 120, "within", "disk"),
-            ("P10", "", 500, "within", "disk"),
-            ("P30", "", 5000, "within", "disk"),
-            ("P40", "", 7500, "within", "disk"),
-            ("S4", "", 500, "within", "disk"),
-            ("P30", "", 2500, "under", "disk"),
-            ("P10", "", 3500, "burst-only", "disk"),
-            ("P40", "--vm Standard_D2s_v3", 3200, "within", "vm"),
-        ] {
-            let group = &group;
-            scope.spawn(move || {
-                let place = Place::new();
-                let device = LoopDevice::new(64 << 20);
-                group.limit(&device.path, "read_iops", rate);
-                let load = "--rw randread --queue-depth 32 --passes 1 --duration 6s --caching None";
-                let run = format!("run {} {load} --sku {sku} {more}", device.path.display());
-                let explained = || {
-                    let said = group.run(&place.command(&run));
-                    assert_eq!(said.code, Some(0), "{}", said.stderr);
-                    let cell = place.run("explain latest --json").json()["runs"][0]["cells"][0].take();
-                    let measured = cell["judged"][0]["measured"].as_f64().unwrap();
-                    ((measured / rate as f64 - 1.0).abs() < 0.03).then_some(cell).ok_or(measured)
-                };
-                // A machine that is busy with other tests may not reach the cap: then nothing is shown.
-                let cell = explained().or_else(|_| explained()).or_else(|_| explained());
-                let cell = cell.unwrap_or_else(|measured| panic!("{sku}: {measured} of {rate}"));
-                let judged = &cell["judged"][0];
-                assert_eq!((&judged["standing"], &judged["part"]), (&standing.into(), &part.into()), "{sku}: {cell}");
-            });
-        }
-    });
+    let cases = [
+        ("P2", "", 120, "within", "disk"),
+        ("P4", "", 120, "within", "disk"),
+        ("P10", "", 500, "within", "disk"),
+        ("P30", "", 5000, "within", "disk"),
+        ("P40", "", 7500, "within", "disk"),
+        ("S4", "", 500, "within", "disk"),
+        ("P30", "", 2500, "under", "disk"),
+        ("P10", "", 3500, "burst-only", "disk"),
+        ("P40", "--vm Standard_D2s_v3", 3200, "within", "vm"),
+    ];
+    for few in cases.chunks(3) {
+        thread::scope(|scope| {
+            for &(sku, more, rate, standing, part) in few {
+                let group = &group;
+                scope.spawn(move || {
+                    let place = Place::new();
+                    let device = LoopDevice::new(64 << 20);
+                    group.limit(&device.path, "read_iops", rate);
+                    let load = "--rw randread --queue-depth 32 --passes 1 --duration 6s --caching None";
+                    let run = format!("run {} {load} --sku {sku} {more}", device.path.display());
+                    let explained = || {
+                        let said = group.run(&place.command(&run));
+                        assert_eq!(said.code, Some(0), "{}", said.stderr);
+                        let cell = place.run("explain latest --json").json()["runs"][0]["cells"][0].take();
+                        let measured = cell["judged"][0]["measured"].as_f64().unwrap();
+                        ((measured / rate as f64 - 1.0).abs() < 0.03).then_some(cell).ok_or(measured)
+                    };
+                    // A machine that is busy with other tests may not reach the cap: then nothing is shown.
+                    let cell = explained().or_else(|_| explained()).or_else(|_| explained());
+                    let cell = cell.unwrap_or_else(|measured| panic!("{sku}: {measured} of {rate}"));
+                    let judged = &cell["judged"][0];
+                    assert_eq!(
+                        (&judged["standing"], &judged["part"]),
+                        (&standing.into(), &part.into()),
+                        "{sku}: {cell}"
+                    );
+                });
+            }
+        });
+    }
 }
 
 /// A file system on a loop device, unmounted when dropped.
