@@ -13,6 +13,7 @@ use plimsoll_record::{
 use super::*;
 use crate::test_records::Story;
 
+mod case_studies;
 mod language;
 mod properties;
 
