@@ -1,7 +1,7 @@
 //! `plimsoll explain`: what storage should have delivered beside what it did, and what people say about numbers beside
 //! the numbers.
 
-use std::{fs, path::Path};
+use std::path::Path;
 
 use anyhow::{Context, anyhow, bail};
 use plimsoll_history::location::HistoryLocation;
@@ -17,7 +17,7 @@ use serde::Serialize;
 use super::{catalog, compare, dialect};
 use crate::{cli::explain::ExplainArguments, exit::Exit, printer::Printer};
 
-/// More than any list of claims has.
+/// More than any list of claims or context has.
 const BYTES_MAX: usize = 16 << 20;
 
 /// Explains records, or judges claims. The answer, and whether a claim that was not to fail does not follow.
@@ -112,11 +112,17 @@ fn said(arguments: &ExplainArguments) -> anyhow::Result<Vec<Provisioning>> {
 }
 
 fn read_context(path: &Path) -> anyhow::Result<Provisioning> {
-    let text = fs::read_to_string(path).with_context(|| format!("read the context {}", path.display()))?;
+    let text = read_text(path)?;
     toml::from_str(&text).map_err(|error| anyhow!("context {}: {error}", path.display()))
 }
 
 fn read_claims(path: &Path, arguments: &ExplainArguments) -> anyhow::Result<Claims> {
+    let text = read_text(path)?;
+    Claims::read(&text, arguments.thousands.unwrap_or_default()).map_err(|error| anyhow!("{}: {error}", path.display()))
+}
+
+/// The text of a file, or of standard input for `-`.
+fn read_text(path: &Path) -> anyhow::Result<String> {
     let name = path.to_str().with_context(|| format!("{} is not valid UTF-8", path.display()))?;
     let bytes = dialect::read_file(name, BYTES_MAX)
         .map_err(|error| anyhow!("read {name}: {error}"))?
@@ -124,6 +130,5 @@ fn read_claims(path: &Path, arguments: &ExplainArguments) -> anyhow::Result<Clai
     if bytes.len() > BYTES_MAX {
         bail!("{name} is longer than {} MiB: split it", BYTES_MAX >> 20);
     }
-    let file = String::from_utf8(bytes).with_context(|| format!("{name} is not UTF-8: save it as that"))?;
-    Claims::read(&file, arguments.thousands.unwrap_or_default()).map_err(|error| anyhow!("{name}: {error}"))
+    String::from_utf8(bytes).with_context(|| format!("{name} is not UTF-8: save it as that"))
 }

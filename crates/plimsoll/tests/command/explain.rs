@@ -100,7 +100,9 @@ fn without_a_word_about_the_storage_it_is_said_what_to_say() {
     assert_eq!(said.code, Some(0), "{}", said.stderr);
     assert!(said.stderr.contains("give --sku, --size and --vm, --limit, or --context FILE.toml"), "{}", said.stderr);
     let bad = place.run("explain ROOT/told.txt --context ROOT/none.toml");
-    assert!(bad.error(2).contains("read the context"), "{}", bad.stderr);
+    assert!(bad.error(2).contains("there is no file") && bad.stderr.contains("none.toml"), "{}", bad.stderr);
+    let endless = place.run("explain ROOT/told.txt --context /dev/zero");
+    assert!(endless.error(2).contains("/dev/zero is longer than 16 MiB"), "{}", endless.stderr);
     fs::write(place.path("bad.toml"), "[targets.a]\nskuu = 'P30'\n").unwrap();
     let bad = place.run("explain ROOT/told.txt --context ROOT/bad.toml");
     assert!(bad.error(2).contains("bad.toml") && bad.stderr.contains("unknown field `skuu`"), "{}", bad.stderr);
