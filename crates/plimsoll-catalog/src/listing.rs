@@ -261,7 +261,7 @@ fn of_product(product: &'static Product) -> Shown {
         name: product.name.to_owned(),
         about: product.about.to_owned(),
         facts,
-        doubts: product.doubts.iter().map(|doubt| (*doubt).to_owned()).collect(),
+        doubts: product.doubts(),
         sources: product.sources.iter().map(|id| Source::of(id)).collect(),
     }
 }

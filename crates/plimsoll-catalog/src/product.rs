@@ -7,9 +7,10 @@ use serde::Serialize;
 
 use crate::{
     aws, azure,
-    ceiling::{Ceiling, GIB, TIB},
+    ceiling::{Ceiling, GIB, Limits, Part, TIB, Tolerance},
     error::CatalogError,
     gcp,
+    source::Source,
 };
 
 /// Who sells it.
@@ -95,6 +96,23 @@ impl Product {
     /// Whether a name is one of its names.
     pub fn is_called(&self, name: &str) -> bool {
         self.names().any(|own| own.eq_ignore_ascii_case(name))
+    }
+
+    /// What it lets through, by its own sources and as exactly as most products keep it.
+    pub(crate) fn ceiling(&self, name: String, limits: Limits) -> Ceiling {
+        Ceiling {
+            part: Part::Disk,
+            name,
+            limits,
+            tolerance: Tolerance::USUAL,
+            sources: self.sources.iter().map(|id| Source::of(id)).collect(),
+            notes: Vec::new(),
+        }
+    }
+
+    /// What is not certain of it.
+    pub(crate) fn doubts(&self) -> Vec<String> {
+        self.doubts.iter().map(|doubt| (*doubt).to_owned()).collect()
     }
 
     /// How it is reached.

@@ -6,10 +6,9 @@ use plimsoll_workload::{
 };
 
 use crate::{
-    ceiling::{Ceiling, Limits, MIB, Part, Tolerance, lasting},
+    ceiling::{Ceiling, Limits, MIB, lasting},
     error::CatalogError,
     product::{Product, Provider},
-    source::Source,
 };
 
 /// Reads are metered as a third of what they transfer.
@@ -121,14 +120,7 @@ fn fsx(product: &Product, provisioned: &Provisioned) -> Result<Vec<Ceiling>, Cat
 }
 
 fn file_system(product: &Product, limits: Limits) -> Result<Vec<Ceiling>, CatalogError> {
-    Ok(vec![Ceiling {
-        part: Part::Disk,
-        name: product.about.to_owned(),
-        limits,
-        tolerance: Tolerance::USUAL,
-        sources: product.sources.iter().map(|id| Source::of(id)).collect(),
-        notes: product.doubts.iter().map(|doubt| (*doubt).to_owned()).collect(),
-    }])
+    Ok(vec![Ceiling { notes: product.doubts(), ..product.ceiling(product.about.to_owned(), limits) }])
 }
 
 #[cfg(test)]

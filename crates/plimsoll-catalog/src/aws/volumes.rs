@@ -7,10 +7,9 @@ use plimsoll_workload::{
 };
 
 use crate::{
-    ceiling::{Ceiling, Limits, MIB, Part, Tolerance},
+    ceiling::{Ceiling, Limits, MIB},
     error::CatalogError,
     product::{Product, Provider, gib},
-    source::Source,
 };
 
 /// An I/O of more than this counts as several.
@@ -234,14 +233,10 @@ fn ceiling(
     bytes: Option<RateLimit>,
     io_size: ByteCount,
 ) -> Ceiling {
-    Ceiling {
-        part: Part::Disk,
-        name: format!("{} of {}", product.name, gib(size)),
-        limits: Limits::Shared(Limit { operations, bytes, io_size: Some(io_size) }),
-        tolerance: Tolerance::USUAL,
-        sources: product.sources.iter().map(|id| Source::of(id)).collect(),
-        notes: Vec::new(),
-    }
+    product.ceiling(
+        format!("{} of {}", product.name, gib(size)),
+        Limits::Shared(Limit { operations, bytes, io_size: Some(io_size) }),
+    )
 }
 
 #[cfg(test)]

@@ -3,10 +3,9 @@
 use plimsoll_workload::provisioned::Provisioned;
 
 use crate::{
-    ceiling::{Ceiling, Limits, Part, Tolerance},
+    ceiling::{Ceiling, Limits},
     error::CatalogError,
     product::{Product, Provider},
-    source::Source,
 };
 
 pub(crate) static PRODUCTS: &[Product] = &[Product {
@@ -22,11 +21,7 @@ pub(crate) static PRODUCTS: &[Product] = &[Product {
 
 fn ceilings(product: &Product, _: &Provisioned) -> Result<Vec<Ceiling>, CatalogError> {
     Ok(vec![Ceiling {
-        part: Part::Disk,
-        name: product.about.to_owned(),
-        limits: Limits::UNKNOWN,
-        tolerance: Tolerance::USUAL,
-        sources: product.sources.iter().map(|id| Source::of(id)).collect(),
         notes: product.rules.iter().chain(product.doubts).map(|text| (*text).to_owned()).collect(),
+        ..product.ceiling(product.about.to_owned(), Limits::UNKNOWN)
     }])
 }

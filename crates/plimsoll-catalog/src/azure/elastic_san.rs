@@ -3,10 +3,9 @@
 use plimsoll_workload::provisioned::Provisioned;
 
 use crate::{
-    ceiling::{Ceiling, Limits, MB, Part, TIB, Tolerance},
+    ceiling::{Ceiling, Limits, MB, Part, TIB},
     error::CatalogError,
     product::{Product, Provider, gib},
-    source::Source,
 };
 
 /// What each TiB of base size brings.
@@ -42,11 +41,8 @@ fn ceilings(product: &Product, provisioned: &Provisioned) -> Result<Vec<Ceiling>
     let size = product.size_gib_within(provisioned, 1.0, 65_536.0)?;
     let ceiling = |part, name, iops, bytes, note: Option<&str>| Ceiling {
         part,
-        name,
-        limits: Limits::lasting(Some(iops), Some(bytes)),
-        tolerance: Tolerance::USUAL,
-        sources: product.sources.iter().map(|id| Source::of(id)).collect(),
         notes: note.map(str::to_owned).into_iter().collect(),
+        ..product.ceiling(name, Limits::lasting(Some(iops), Some(bytes)))
     };
     let volume = ceiling(
         Part::Disk,

@@ -6,10 +6,9 @@ use plimsoll_workload::{
 };
 
 use crate::{
-    ceiling::{Ceiling, Limits, MIB, Part, Tolerance},
+    ceiling::{Ceiling, Limits, MIB},
     error::CatalogError,
     product::{Product, Provider, gib},
-    source::Source,
 };
 
 /// What a full bucket of credits lasts for at the highest rate: an hour.
@@ -152,11 +151,10 @@ fn share(product: &Product, size: f64, iops: RateLimit, mib_s: Option<f64>) -> R
     let limit =
         Limit { operations: Some(iops), bytes: mib_s.map(|rate| RateLimit::lasting(rate * MIB)), io_size: None };
     Ok(vec![Ceiling {
-        part: Part::Disk,
-        name: if size.is_nan() { product.name.to_owned() } else { format!("{} of {}", product.name, gib(size)) },
-        limits: Limits::Shared(limit),
-        tolerance: Tolerance::USUAL,
-        sources: product.sources.iter().map(|id| Source::of(id)).collect(),
         notes: product.rules.last().map(|rule| (*rule).to_owned()).into_iter().collect(),
+        ..product.ceiling(
+            if size.is_nan() { product.name.to_owned() } else { format!("{} of {}", product.name, gib(size)) },
+            Limits::Shared(limit),
+        )
     }])
 }

@@ -3,10 +3,9 @@
 use plimsoll_workload::provisioned::Provisioned;
 
 use crate::{
-    ceiling::{Ceiling, Limits, MIB, Part, TIB, Tolerance},
+    ceiling::{Ceiling, Limits, MIB, Part, TIB},
     error::CatalogError,
     product::{Product, Provider},
-    source::Source,
 };
 
 const NO_IOPS: &str = "no IOPS are documented: they follow from throughput and the size of an I/O";
@@ -63,11 +62,8 @@ fn ceilings(product: &Product, provisioned: &Provisioned) -> Result<Vec<Ceiling>
     };
     Ok(vec![Ceiling {
         part,
-        name: format!("{} of {size_tib:.2} TiB", product.about),
-        limits: Limits::lasting(None, Some(mib_s * MIB)),
-        tolerance: Tolerance::USUAL,
-        sources: product.sources.iter().map(|id| Source::of(id)).collect(),
         notes: vec![NO_IOPS.to_owned()],
+        ..product.ceiling(format!("{} of {size_tib:.2} TiB", product.about), Limits::lasting(None, Some(mib_s * MIB)))
     }])
 }
 

@@ -3,10 +3,9 @@
 use plimsoll_workload::provisioned::{Caching, Provisioned};
 
 use crate::{
-    ceiling::{Ceiling, Limits, MB, Part, Tolerance},
+    ceiling::{Ceiling, Limits, MB},
     error::CatalogError,
     product::{Product, Provider, gib},
-    source::Source,
 };
 
 /// What is included in the price of a Premium SSD v2.
@@ -108,12 +107,8 @@ fn ceiling(
         return Err(product.impossible(&format!("has no host cache: caching is None, not {caching}")));
     }
     Ok(vec![Ceiling {
-        part: Part::Disk,
-        name: format!("{} of {}", product.about, gib(size)),
-        limits: Limits::lasting(Some(iops), Some(bytes)),
-        tolerance: Tolerance::USUAL,
-        sources: product.sources.iter().map(|id| Source::of(id)).collect(),
         notes,
+        ..product.ceiling(format!("{} of {}", product.about, gib(size)), Limits::lasting(Some(iops), Some(bytes)))
     }])
 }
 

@@ -3,10 +3,9 @@
 use plimsoll_workload::provisioned::Provisioned;
 
 use crate::{
-    ceiling::{Ceiling, Limits, MIB, Part, Tolerance, lasting},
+    ceiling::{Ceiling, Limits, MIB, lasting},
     error::CatalogError,
     product::{Product, Provider},
-    source::Source,
 };
 
 pub(crate) static PRODUCTS: &[Product] = &[
@@ -44,14 +43,7 @@ fn unknown(product: &Product, _: &Provisioned) -> Result<Vec<Ceiling>, CatalogEr
 }
 
 fn share(product: &Product, name: String, limits: Limits) -> Result<Vec<Ceiling>, CatalogError> {
-    Ok(vec![Ceiling {
-        part: Part::Disk,
-        name,
-        limits,
-        tolerance: Tolerance::USUAL,
-        sources: product.sources.iter().map(|id| Source::of(id)).collect(),
-        notes: product.doubts.iter().map(|doubt| (*doubt).to_owned()).collect(),
-    }])
+    Ok(vec![Ceiling { notes: product.doubts(), ..product.ceiling(name, limits) }])
 }
 
 #[cfg(test)]

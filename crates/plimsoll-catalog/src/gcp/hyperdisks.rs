@@ -3,10 +3,9 @@
 use plimsoll_workload::provisioned::Provisioned;
 
 use crate::{
-    ceiling::{Ceiling, Limits, MIB, Part, Tolerance},
+    ceiling::{Ceiling, Limits, MIB},
     error::CatalogError,
     product::{Product, Provider, gib},
-    source::Source,
 };
 
 const fn disk(
@@ -121,12 +120,8 @@ fn ceilings(product: &Product, provisioned: &Provisioned) -> Result<Vec<Ceiling>
         (None, each) => each.zip(bytes).map(|(each, bytes)| each * bytes / MIB),
     };
     Ok(vec![Ceiling {
-        part: Part::Disk,
-        name: format!("{} of {}", product.name, gib(size)),
-        limits: Limits::lasting(iops, bytes),
-        tolerance: Tolerance::USUAL,
-        sources: product.sources.iter().map(|id| Source::of(id)).collect(),
-        notes: product.doubts.iter().map(|doubt| (*doubt).to_owned()).collect(),
+        notes: product.doubts(),
+        ..product.ceiling(format!("{} of {}", product.name, gib(size)), Limits::lasting(iops, bytes))
     }])
 }
 

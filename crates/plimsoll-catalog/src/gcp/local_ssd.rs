@@ -3,10 +3,9 @@
 use plimsoll_workload::provisioned::Provisioned;
 
 use crate::{
-    ceiling::{Ceiling, Limits, Part, Tolerance, lasting},
+    ceiling::{Ceiling, Limits, lasting},
     error::CatalogError,
     product::{Product, Provider},
-    source::Source,
 };
 
 pub(crate) static PRODUCTS: &[Product] = &[Product {
@@ -22,12 +21,5 @@ pub(crate) static PRODUCTS: &[Product] = &[Product {
 
 fn ceilings(product: &Product, _: &Provisioned) -> Result<Vec<Ceiling>, CatalogError> {
     let limits = Limits::Separate { read: lasting(Some(170_000.0), None), write: lasting(Some(90_000.0), None) };
-    Ok(vec![Ceiling {
-        part: Part::Disk,
-        name: "Local SSD of 375 GB".to_owned(),
-        limits,
-        tolerance: Tolerance::USUAL,
-        sources: product.sources.iter().map(|id| Source::of(id)).collect(),
-        notes: product.doubts.iter().map(|doubt| (*doubt).to_owned()).collect(),
-    }])
+    Ok(vec![Ceiling { notes: product.doubts(), ..product.ceiling("Local SSD of 375 GB".to_owned(), limits) }])
 }

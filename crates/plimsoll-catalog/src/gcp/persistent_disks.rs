@@ -3,10 +3,9 @@
 use plimsoll_workload::provisioned::Provisioned;
 
 use crate::{
-    ceiling::{Ceiling, Limits, MIB, Part, Tolerance, lasting},
+    ceiling::{Ceiling, Limits, MIB, lasting},
     error::CatalogError,
     product::{Product, Provider, gib},
-    source::Source,
 };
 
 const SUM: &str = "all disks of the type on a machine count together, base once";
@@ -73,17 +72,10 @@ fn extreme(product: &Product, provisioned: &Provisioned) -> Result<Vec<Ceiling>,
     }
     let iops = product.iops_within(provisioned, 1.0, f64::INFINITY, &gib(size))?;
     let mut ceiling = ceiling(product, size, Limits::lasting(Some(iops), None));
-    ceiling.notes = product.doubts.iter().map(|doubt| (*doubt).to_owned()).collect();
+    ceiling.notes = product.doubts();
     Ok(vec![ceiling])
 }
 
 fn ceiling(product: &Product, size: f64, limits: Limits) -> Ceiling {
-    Ceiling {
-        part: Part::Disk,
-        name: format!("{} of {}", product.name, gib(size)),
-        limits,
-        tolerance: Tolerance::USUAL,
-        sources: product.sources.iter().map(|id| Source::of(id)).collect(),
-        notes: Vec::new(),
-    }
+    product.ceiling(format!("{} of {}", product.name, gib(size)), limits)
 }

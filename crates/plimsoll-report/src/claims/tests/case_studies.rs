@@ -11,14 +11,14 @@ use super::*;
 use crate::explanation::bought::Known;
 
 #[derive(Clone, Deserialize)]
-struct Result {
+struct ToldResult {
     document: String,
     target: String,
     workload: String,
     measured: Measured,
 }
 
-fn numbers() -> Vec<Result> {
+fn numbers() -> Vec<ToldResult> {
     let lines = include_str!("case_studies.jsonl").lines();
     lines.map(|line| serde_json::from_str(line).unwrap()).collect()
 }
@@ -48,7 +48,7 @@ impl Studies {
     }
 
     /// The claims beside these numbers.
-    fn judged(&self, numbers: &[Result]) -> Vec<JudgedClaim> {
+    fn judged(&self, numbers: &[ToldResult]) -> Vec<JudgedClaim> {
         let record_of = |(document, _): &(&str, Provisioning)| {
             let of_it = numbers.iter().filter(|result| result.document == *document);
             record(of_it.map(|one| (one.target.as_str(), one.workload.as_str(), one.measured.clone())).collect())
@@ -125,7 +125,7 @@ fn faster(measured: &mut Measured, factor: f64, what: What) {
 }
 
 /// The results whose names contain one of the words, made faster.
-fn changed(words: &[&str], factor: f64, what: What) -> Vec<Result> {
+fn changed(words: &[&str], factor: f64, what: What) -> Vec<ToldResult> {
     let mut numbers = numbers();
     for result in &mut numbers {
         let name = format!("{} {}", result.target, result.workload);
@@ -158,7 +158,7 @@ fn what_does_not_follow_does_where_the_numbers_are_others() {
         ("C003-7", &["persistent"], 3200.0 / 117.45, What::Everything),
         ("C003-8", &["Desktop"], 200.0, What::Everything),
     ] {
-        let verdict = |numbers: &[Result]| {
+        let verdict = |numbers: &[ToldResult]| {
             let claim = studies.judged(numbers).into_iter().find(|claim| claim.id.as_deref() == Some(id)).unwrap();
             (claim.verdict, claim.recomputation)
         };

@@ -12,7 +12,7 @@ use crate::explanation::{
 };
 
 /// How little it explains that a rate is below a limit.
-pub(super) const BELOW: f64 = 0.3;
+const BELOW: f64 = 0.3;
 /// What that is called.
 pub(super) const BELOW_CODE: &str = "below-limit";
 
