@@ -18,6 +18,14 @@ pub enum CatalogError {
         /// Names like it.
         suggestions: Vec<String>,
     },
+    /// A name that none of a cluster's objects has.
+    #[error("no volume or class of the objects is called \"{name}\": there are {known}")]
+    UnknownObject {
+        /// The name.
+        name: String,
+        /// Names that they have.
+        known: String,
+    },
     /// Something that it takes to tell the limit was not said.
     #[error("{product}: {what}")]
     Incomplete {

@@ -11,6 +11,7 @@ use serde::Deserialize;
 
 use crate::{
     error::CatalogError,
+    quantity,
     table::{self, Named},
 };
 
@@ -136,12 +137,8 @@ pub fn provisioned(volume: &Volume<'_>) -> Result<Option<Provisioned>, CatalogEr
         "pd.csi.storage.gke.io" => {
             provisioned.iops = parameters.number(&["iops", "provisioned-iops-on-create"])?;
             let throughput = parameters.first(&["throughput", "provisioned-throughput-on-create"]);
-            provisioned.bandwidth = throughput
-                .map(|text| {
-                    let bytes: Result<ByteCount, _> = text.parse();
-                    bytes.map(|bytes| Bandwidth(bytes.0)).map_err(|_| wrong("throughput", text, "a quantity, as 250Mi"))
-                })
-                .transpose()?;
+            let rate = |text| quantity::whole(text).ok_or_else(|| wrong("throughput", text, "a quantity, as 250Mi"));
+            provisioned.bandwidth = throughput.map(rate).transpose()?.map(Bandwidth);
         }
         _ => {}
     }

@@ -150,6 +150,18 @@ impl Provisioning {
         Self { defaults: said.clone().or(&self.defaults), targets }
     }
 
+    /// This, and what it leaves open from the other: even what is said here of all comes before what the other says of
+    /// one.
+    #[must_use]
+    pub fn or(self, other: Self) -> Self {
+        let mut targets = self.targets.clone();
+        for (target, known) in other.targets {
+            let own = self.of(&target);
+            targets.insert(target, own.or(&known));
+        }
+        Self { defaults: self.defaults.or(&other.defaults), targets }
+    }
+
     /// Whether nothing is known of any target.
     pub fn is_empty(&self) -> bool {
         self.defaults.is_empty() && self.targets.is_empty()
@@ -228,6 +240,23 @@ mod tests {
         assert!(provisioning.of("/mnt/c").sku.is_none());
         let again: Provisioning = toml::from_str(&toml::to_string(&provisioning).unwrap()).unwrap();
         assert_eq!(again, provisioning);
+    }
+
+    #[test]
+    fn what_is_left_open_comes_from_the_other_even_for_one_target() {
+        let read = |text: &str| toml::from_str::<Provisioning>(text).unwrap();
+        let said = read("[defaults]\nvm = \"m5.large\"\n[targets.a]\nsku = \"gp2\"");
+        let found = read(
+            "[defaults]\nsku = \"gp3\"\n[targets.b]\nsku = \"io2\"\nvm = \"c5.large\"\n[targets.a]\nsize = \"8Gi\"",
+        );
+        let all = said.or(found);
+        let of = |target: &str| {
+            let known = all.of(target);
+            (known.sku.unwrap_or_default(), known.vm.unwrap_or_default(), known.size.map(|size| size.0 >> 30))
+        };
+        assert_eq!(of("a"), ("gp2".into(), "m5.large".into(), Some(8)));
+        assert_eq!(of("b"), ("io2".into(), "m5.large".into(), None));
+        assert_eq!(of("c"), ("gp3".into(), "m5.large".into(), None));
     }
 
     #[test]

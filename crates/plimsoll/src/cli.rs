@@ -52,7 +52,7 @@ pub enum Command {
     /// Set runs, or the targets of one, side by side: how much faster, and how sure that is
     Compare(compare::CompareArguments),
     /// Say whether storage did what was bought, what binds it, and why; or check what people say about numbers
-    Explain(explain::ExplainArguments),
+    Explain(Box<explain::ExplainArguments>),
     /// Run fio's job files and command lines, and print what fio prints
     #[command(disable_help_flag = true)]
     Fio {

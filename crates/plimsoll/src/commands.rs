@@ -28,6 +28,7 @@ mod replay;
 mod resume;
 mod run;
 mod show;
+mod volumes;
 
 /// Does what the command line says.
 pub fn dispatch(cli: Cli, printer: Printer) -> anyhow::Result<Exit> {

@@ -31,7 +31,7 @@ pub struct ExplainArguments {
     /// Given several times, each file is about one of the runs, in their order.
     /// A name stands for the target that has it; or else for all results whose target or workload it occurs in, the
     /// longest first. Flags come before the file, and the file before what was said with a run.
-    #[arg(long, value_name = "FILE", help_heading = super::provisioned::PROVISIONED)]
+    #[arg(long, value_name = "FILE", conflicts_with = "kubernetes", help_heading = super::provisioned::PROVISIONED)]
     pub context: Vec<PathBuf>,
     /// What was bought.
     #[command(flatten)]

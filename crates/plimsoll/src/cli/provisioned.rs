@@ -55,6 +55,16 @@ pub struct ProvisionedArguments {
     /// How many loads like this one share the machine's limits at the same time
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024), hide_short_help = true)]
     pub vm_share: Option<u32>,
+    /// Volumes of Kubernetes, by what `kubectl get storageclass,pvc,pv,node -o yaml` prints; - is standard input
+    ///
+    /// StorageClasses name a product, PersistentVolumes a size, VolumeAttributesClasses rates, nodes a machine: what is
+    /// there is used. With pods among the objects, targets are found by the paths that pods have volumes at; otherwise
+    /// results that name a volume, claim or class have what that was bought as. Other flags override it.
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
+    pub kubernetes: Option<PathBuf>,
+    /// Which volume of --kubernetes is meant: a claim, as data or namespace/data, a volume or a class
+    #[arg(long, value_name = "NAME", requires = "kubernetes", hide_short_help = true)]
+    pub volume: Option<String>,
     /// Read limits and prices of one's own from this file instead of the user's limits.toml
     #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub limits: Option<PathBuf>,
@@ -78,6 +88,8 @@ impl ProvisionedArguments {
             disks,
             interface,
             vm_share,
+            kubernetes: _,
+            volume: _,
             limits: _,
         } = self;
         Provisioned {

@@ -73,6 +73,20 @@ pub(super) fn read_file(name: &str, bytes_max: usize) -> Result<Option<Vec<u8>>,
     }
 }
 
+/// The text of a file that must be there, or of standard input for `-`.
+pub(super) fn read_text(path: &Path) -> anyhow::Result<String> {
+    /// More than any list of claims, context or objects has.
+    const BYTES_MAX: usize = 16 << 20;
+    let name = path.to_str().with_context(|| format!("{} is not valid UTF-8", path.display()))?;
+    let bytes = read_file(name, BYTES_MAX)
+        .map_err(|error| anyhow::anyhow!("read {name}: {error}"))?
+        .with_context(|| format!("there is no file {name}"))?;
+    if bytes.len() > BYTES_MAX {
+        anyhow::bail!("{name} is longer than {} MiB: split it", BYTES_MAX >> 20);
+    }
+    String::from_utf8(bytes).with_context(|| format!("{name} is not UTF-8: save it as that"))
+}
+
 pub(super) fn tell(problems: &Problems, printer: Printer) {
     for problem in &problems.0 {
         printer.error(&anyhow::anyhow!("{problem}"));

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use anyhow::{Context, anyhow, bail};
+use anyhow::{anyhow, bail};
 use plimsoll_history::location::HistoryLocation;
 use plimsoll_record::record::Record;
 use plimsoll_report::{
@@ -14,11 +14,8 @@ use plimsoll_report::{
 use plimsoll_workload::provisioned::Provisioning;
 use serde::Serialize;
 
-use super::{catalog, compare, dialect};
+use super::{catalog, compare, dialect, volumes::Volumes};
 use crate::{cli::explain::ExplainArguments, exit::Exit, printer::Printer};
-
-/// More than any list of claims or context has.
-const BYTES_MAX: usize = 16 << 20;
 
 /// Explains records, or judges claims. The answer, and whether a claim that was not to fail does not follow.
 pub fn run(
@@ -33,6 +30,13 @@ pub fn run(
     for (index, run) in arguments.runs.iter().enumerate() {
         let said = &said[index.min(said.len() - 1)];
         known.extend(compare::resolve(run, location)?.into_iter().map(|record| (record, said)));
+    }
+    let of_volumes;
+    if let Some(volumes) = Volumes::read(&arguments.provisioned, &catalog)? {
+        let records: Vec<&Record> = known.iter().map(|(record, _)| record).collect();
+        let flags = arguments.provisioned.provisioned(arguments.limit);
+        of_volumes = volumes.of_records(&records, printer)?.overridden_by(&flags);
+        known.iter_mut().for_each(|(_, said)| *said = &of_volumes);
     }
     warn_of_unmatched(&known, printer);
     let subjects: Vec<(&Record, &Provisioning)> = known.iter().map(|(record, said)| (record, *said)).collect();
@@ -112,23 +116,11 @@ fn said(arguments: &ExplainArguments) -> anyhow::Result<Vec<Provisioning>> {
 }
 
 fn read_context(path: &Path) -> anyhow::Result<Provisioning> {
-    let text = read_text(path)?;
+    let text = dialect::read_text(path)?;
     toml::from_str(&text).map_err(|error| anyhow!("context {}: {error}", path.display()))
 }
 
 fn read_claims(path: &Path, arguments: &ExplainArguments) -> anyhow::Result<Claims> {
-    let text = read_text(path)?;
+    let text = dialect::read_text(path)?;
     Claims::read(&text, arguments.thousands.unwrap_or_default()).map_err(|error| anyhow!("{}: {error}", path.display()))
-}
-
-/// The text of a file, or of standard input for `-`.
-fn read_text(path: &Path) -> anyhow::Result<String> {
-    let name = path.to_str().with_context(|| format!("{} is not valid UTF-8", path.display()))?;
-    let bytes = dialect::read_file(name, BYTES_MAX)
-        .map_err(|error| anyhow!("read {name}: {error}"))?
-        .with_context(|| format!("there is no file {name}"))?;
-    if bytes.len() > BYTES_MAX {
-        bail!("{name} is longer than {} MiB: split it", BYTES_MAX >> 20);
-    }
-    String::from_utf8(bytes).with_context(|| format!("{name} is not UTF-8: save it as that"))
 }

@@ -36,7 +36,7 @@ use plimsoll_workload::{
 };
 use uuid::Uuid;
 
-use super::{catalog, presets, resume};
+use super::{catalog, presets, resume, volumes::Volumes};
 use crate::{
     cli::run::RunArguments,
     environment_variables as environment,
@@ -129,7 +129,7 @@ pub(super) fn measure_and_show(
 
 /// A run as it is asked for, and what is said when it begins.
 fn request(arguments: &RunArguments, state: &State, printer: Printer) -> anyhow::Result<(RunRequest, String)> {
-    let asked = asked(arguments, printer)?;
+    let mut asked = asked(arguments, printer)?;
     let targets = target_facts::gather(&asked.targets, &asked.workloads)?;
     if asked.expect_mount {
         asked.targets.iter().try_for_each(|path| mounts::expect_mount(path.as_ref()))?;
@@ -147,6 +147,9 @@ fn request(arguments: &RunArguments, state: &State, printer: Printer) -> anyhow:
         environment.cloud = cloud::detect(address).inspect_err(|unknown| printer.warning(unknown)).ok();
     }
     let catalog = catalog::read(arguments.provisioned.limits.as_deref())?;
+    if let Some(volumes) = Volumes::read(&arguments.provisioned, &catalog)? {
+        asked.provisioned = asked.provisioned.or(volumes.of_targets(&asked.targets, printer)?);
+    }
     for note in expectation::expect(&mut plan, &asked.provisioned, &environment, &catalog)? {
         printer.note(note);
     }

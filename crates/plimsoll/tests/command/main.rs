@@ -20,6 +20,7 @@ mod history;
 mod import;
 mod interruption;
 mod needs;
+mod objects;
 mod phases;
 mod reading;
 mod replay;
