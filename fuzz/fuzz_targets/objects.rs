@@ -1,19 +1,27 @@
 //! What kubectl prints, or anything in its place.
 #![no_main]
 
+use std::path::Path;
+
 use libfuzzer_sys::fuzz_target;
 use plimsoll_catalog::{
     catalog::Catalog,
-    objects::{Objects, named},
+    objects::{Found, Objects},
 };
+use plimsoll_workload::provisioned::Provisioned;
 
 fuzz_target!(|text: &str| {
-    let Ok(objects) = Objects::read("objects", text) else { return };
-    let all = objects.describe(&Catalog::default());
-    for one in &all {
-        assert!(one.paths.is_subset(&one.names));
-        for name in &one.names {
-            assert_eq!(named(&all, name).map(|found| &found.what), Ok(&one.what), "a name means one volume");
+    let catalog = Catalog::default();
+    let Ok(objects) = Objects::read("objects", text, &catalog) else { return };
+    for (name, one) in objects.names() {
+        assert_eq!(objects.named(name), Ok(one), "a name means one volume");
+    }
+    for one in objects.all() {
+        if let Ok(bought) = one.completing(&Provisioned::default(), &catalog) {
+            assert!(bought.sku.is_some(), "what is known has a product");
         }
+    }
+    if let Found::Volume(one) = objects.at(Path::new("/var/lib/data/base"), None) {
+        assert!(objects.all().contains(one) && objects.has_paths());
     }
 });

@@ -18,13 +18,21 @@ pub enum CatalogError {
         /// Names like it.
         suggestions: Vec<String>,
     },
-    /// A name that none of a cluster's objects has.
-    #[error("no volume or class of the objects is called \"{name}\": there are {known}")]
-    UnknownObject {
+    /// A name that none of a cluster's volumes and classes has.
+    #[error("no volume or class is called \"{name}\": there are {known}")]
+    NoObject {
         /// The name.
         name: String,
         /// Names that they have.
         known: String,
+    },
+    /// A name that several of them have.
+    #[error("\"{name}\" may be {meant}: name one of them in full")]
+    SeveralObjects {
+        /// The name.
+        name: String,
+        /// What it may be.
+        meant: String,
     },
     /// Something that it takes to tell the limit was not said.
     #[error("{product}: {what}")]

@@ -125,6 +125,25 @@ pub(crate) fn gp3_mib_s_max(iops: f64) -> f64 {
     (0.25 * iops).clamp(125.0, 2000.0)
 }
 
+/// The least and most IOPS that can be provisioned for a volume of such a size.
+pub(crate) fn iops_range(sku: &str, size_gib: f64) -> Option<(u64, u64)> {
+    let (least, most) = match sku {
+        "gp3" => (3000.0, gp3_iops_max(size_gib)),
+        "io1" => (100.0, io1_iops_max(size_gib)),
+        "io2" => (100.0, io2_iops_max(size_gib)),
+        _ => return None,
+    };
+    Some((least as u64, most as u64))
+}
+
+fn io1_iops_max(size_gib: f64) -> f64 {
+    (50.0 * size_gib).min(64_000.0)
+}
+
+fn io2_iops_max(size_gib: f64) -> f64 {
+    (1000.0 * size_gib).min(256_000.0)
+}
+
 fn io1_mib_s(iops: f64) -> f64 {
     if iops <= 32_000.0 { (iops / 4.0).min(500.0) } else { (iops / 64.0).min(1000.0) }
 }
@@ -168,13 +187,13 @@ fn gp2(product: &Product, provisioned: &Provisioned) -> Result<Vec<Ceiling>, Cat
 
 fn io1(product: &Product, provisioned: &Provisioned) -> Result<Vec<Ceiling>, CatalogError> {
     let size = product.size_gib_within(provisioned, 4.0, 16_384.0)?;
-    let iops = provisioned_iops(product, provisioned, (50.0 * size).min(64_000.0), size)?;
+    let iops = provisioned_iops(product, provisioned, io1_iops_max(size), size)?;
     ssd(product, size, RateLimit::lasting(iops), RateLimit::lasting(io1_mib_s(iops) * MIB))
 }
 
 fn io2(product: &Product, provisioned: &Provisioned) -> Result<Vec<Ceiling>, CatalogError> {
     let size = product.size_gib_within(provisioned, 4.0, 65_536.0)?;
-    let iops = provisioned_iops(product, provisioned, (1000.0 * size).min(256_000.0), size)?;
+    let iops = provisioned_iops(product, provisioned, io2_iops_max(size), size)?;
     ssd(product, size, RateLimit::lasting(iops), RateLimit::lasting((0.256 * iops).min(4000.0) * MIB))
 }
 

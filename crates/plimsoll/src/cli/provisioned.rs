@@ -55,11 +55,12 @@ pub struct ProvisionedArguments {
     /// How many loads like this one share the machine's limits at the same time
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024), hide_short_help = true)]
     pub vm_share: Option<u32>,
-    /// Volumes of Kubernetes, by what `kubectl get storageclass,pvc,pv,node -o yaml` prints; - is standard input
+    /// Volumes of Kubernetes: a file of `kubectl get -A storageclass,volumeattachment,pvc,pv,node,pod -o yaml`
     ///
-    /// StorageClasses name a product, PersistentVolumes a size, VolumeAttributesClasses rates, nodes a machine: what is
-    /// there is used. With pods among the objects, targets are found by the paths that pods have volumes at; otherwise
-    /// results that name a volume, claim or class have what that was bought as. Other flags override it.
+    /// YAML or JSON; - is standard input. StorageClasses name a product, PersistentVolumes a size,
+    /// VolumeAttributesClasses rates, nodes a machine: what is there is used. With pods among the objects, targets are
+    /// found by the paths that pods have volumes at, and results by the names of claims, volumes and classes. Other
+    /// flags override it.
     #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub kubernetes: Option<PathBuf>,
     /// Which volume of --kubernetes is meant: a claim, as data or namespace/data, a volume or a class

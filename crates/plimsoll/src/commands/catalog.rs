@@ -58,9 +58,10 @@ fn list(word: &str, limits: Option<&Path>, json: bool, printer: Printer) -> anyh
 fn expect(arguments: &ExpectArguments, printer: Printer) -> anyhow::Result<String> {
     let ExpectArguments { provisioned, limit, block_size, read_percent, sequential, json } = arguments;
     let catalog = read(provisioned.limits.as_deref())?;
+    let said = provisioned.provisioned(*limit);
     let volumes = Volumes::read(provisioned, &catalog)?;
-    let volume = volumes.map(|volumes| volumes.one(printer)).transpose()?;
-    let provisioned = provisioned.provisioned(*limit).or(&volume.unwrap_or_default());
+    let volume = volumes.map(|volumes| volumes.one(&said, printer)).transpose()?;
+    let provisioned = said.or(&volume.unwrap_or_default());
     let Some(expectation) = Expectation::of(&provisioned, &catalog)? else {
         bail!("nothing is said of what was bought: give --sku, --vm or --limit, as in --sku Premium_LRS --size 1Ti");
     };

@@ -35,7 +35,7 @@ pub fn run(
     if let Some(volumes) = Volumes::read(&arguments.provisioned, &catalog)? {
         let records: Vec<&Record> = known.iter().map(|(record, _)| record).collect();
         let flags = arguments.provisioned.provisioned(arguments.limit);
-        of_volumes = volumes.of_records(&records, printer)?.overridden_by(&flags);
+        of_volumes = volumes.of_records(&records, &flags, printer)?.overridden_by(&flags);
         known.iter_mut().for_each(|(_, said)| *said = &of_volumes);
     }
     warn_of_unmatched(&known, printer);

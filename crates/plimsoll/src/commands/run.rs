@@ -148,7 +148,9 @@ fn request(arguments: &RunArguments, state: &State, printer: Printer) -> anyhow:
     }
     let catalog = catalog::read(arguments.provisioned.limits.as_deref())?;
     if let Some(volumes) = Volumes::read(&arguments.provisioned, &catalog)? {
-        asked.provisioned = asked.provisioned.or(volumes.of_targets(&asked.targets, printer)?);
+        let host = environment.machine.hostname.as_deref();
+        let found = volumes.of_targets(&asked.targets, &asked.provisioned, host, printer)?;
+        asked.provisioned = asked.provisioned.or(found);
     }
     for note in expectation::expect(&mut plan, &asked.provisioned, &environment, &catalog)? {
         printer.note(note);

@@ -1,12 +1,16 @@
 //! What volumes of a cluster were bought as, from a file of its objects: for the targets of a run, or for results that
 //! name them.
 
-use std::path;
+use std::{
+    collections::BTreeSet,
+    fs,
+    path::{self, Path, PathBuf},
+};
 
 use anyhow::{Context, anyhow, bail};
 use plimsoll_catalog::{
     catalog::Catalog,
-    objects::{self, Described, Objects},
+    objects::{Described, Found, Objects},
 };
 use plimsoll_record::record::Record;
 use plimsoll_workload::provisioned::{Provisioned, Provisioning};
@@ -15,83 +19,140 @@ use super::dialect;
 use crate::{cli::provisioned::ProvisionedArguments, printer::Printer};
 
 /// The volumes and classes that a file describes.
-pub(super) struct Volumes {
+pub(super) struct Volumes<'a> {
     file: String,
-    described: Vec<Described>,
+    objects: Objects,
     /// Which is meant, when somebody said it.
     choice: Option<Described>,
+    catalog: &'a Catalog,
 }
 
-impl Volumes {
+/// What is to be said besides, each once.
+#[derive(Default)]
+struct Notes(BTreeSet<String>);
+
+impl<'a> Volumes<'a> {
     /// The volumes of `--kubernetes`, if it is given.
-    pub(super) fn read(arguments: &ProvisionedArguments, catalog: &Catalog) -> anyhow::Result<Option<Self>> {
+    pub(super) fn read(arguments: &ProvisionedArguments, catalog: &'a Catalog) -> anyhow::Result<Option<Self>> {
         let Some(path) = &arguments.kubernetes else { return Ok(None) };
         let text = dialect::read_text(path)?;
-        let file = path.display().to_string();
-        let described = Objects::read(&file, &text)?.describe(catalog);
-        let choose = |name: &String| objects::named(&described, name).cloned();
-        let choice = arguments.volume.as_ref().map(choose).transpose().with_context(|| file.clone())?;
-        Ok(Some(Self { file, described, choice }))
+        let file = if path == Path::new("-") { "standard input".to_owned() } else { path.display().to_string() };
+        let objects = Objects::read(&file, &text, catalog)?;
+        let choice = arguments.volume.as_ref().map(|name| objects.named(name).cloned()).transpose();
+        let choice = choice.with_context(|| file.clone())?;
+        Ok(Some(Self { file, objects, choice, catalog }))
     }
 
     /// What the one that is meant was bought as, or the only one there is.
-    pub(super) fn one(&self, printer: Printer) -> anyhow::Result<Provisioned> {
+    pub(super) fn one(&self, said: &Provisioned, printer: Printer) -> anyhow::Result<Provisioned> {
         let one = self.meant()?;
         one.notes.iter().for_each(|note| printer.note(format!("{}: {note}", one.what)));
-        one.bought.clone().map_err(|reason| anyhow!("{}: {}: {reason}", self.file, one.what))
+        one.completing(said, self.catalog).map_err(|reason| anyhow!("{}: {}: {reason}", self.file, one.what))
     }
 
     /// What the targets of a run were bought as: by the paths that pods have volumes at, or the one volume for all.
-    pub(super) fn of_targets(&self, targets: &[String], printer: Printer) -> anyhow::Result<Provisioning> {
-        let at = |target: &str, volume: &str| path::absolute(target).is_ok_and(|target| target.starts_with(volume));
+    pub(super) fn of_targets(
+        &self,
+        targets: &[String],
+        said: &Provisioning,
+        host: Option<&str>,
+        printer: Printer,
+    ) -> anyhow::Result<Provisioning> {
         let mut found = Provisioning::default();
-        for target in targets.iter().filter(|_| self.choice.is_none()) {
-            let paths = self.described.iter().flat_map(|one| one.paths.iter().map(move |path| (path, one)));
-            let of_target = paths.filter(|(path, _)| at(target, path)).max_by_key(|(path, _)| path.len());
-            if let Some((_, one)) = of_target {
-                found.targets.insert(target.clone(), known(one, printer));
-            }
+        let mut notes = Notes::default();
+        for target in targets {
+            let one = if self.choice.is_some() || !self.objects.has_paths() {
+                self.meant()?
+            } else {
+                match self.objects.at(&real(target), host) {
+                    Found::Volume(one) => one,
+                    Found::Several(names) => {
+                        bail!("{}: {target} may be on {names}: say with --volume which it is", self.file)
+                    }
+                    Found::Unknown(what) => {
+                        notes.add(format!("{target} is on {what}: nothing is expected of it"));
+                        continue;
+                    }
+                    Found::Nothing => {
+                        notes.add(format!(
+                            "no pod of {} has a volume at {target}: nothing is expected of it, unless --volume says \
+                             which it is",
+                            self.file
+                        ));
+                        continue;
+                    }
+                }
+            };
+            found.targets.insert(target.clone(), self.known(one, &said.of(target), &mut notes));
         }
-        if found.targets.is_empty() {
-            found.defaults = known(self.meant()?, printer);
-        }
+        notes.print(printer);
         Ok(found)
     }
 
-    /// What was bought for results, by names that occur in them, or the one volume for all.
-    pub(super) fn of_records(&self, records: &[&Record], printer: Printer) -> anyhow::Result<Provisioning> {
-        let cells: Vec<_> = records.iter().flat_map(|record| &record.cells).collect();
-        let occurs = |name: &&String| {
-            cells.iter().any(|cell| cell.target.contains(name.as_str()) || cell.workload.contains(name.as_str()))
-        };
+    /// What was bought for results: by the paths of their targets, by names that occur in them, or the one volume for
+    /// all.
+    pub(super) fn of_records(
+        &self,
+        records: &[&Record],
+        said: &Provisioned,
+        printer: Printer,
+    ) -> anyhow::Result<Provisioning> {
         let mut found = Provisioning::default();
-        for one in self.described.iter().filter(|_| self.choice.is_none()) {
-            let names: Vec<_> = one.names.iter().filter(occurs).cloned().collect();
-            if !names.is_empty() {
-                let bought = known(one, printer);
-                found.targets.extend(names.into_iter().map(|name| (name, bought.clone())));
+        let mut notes = Notes::default();
+        for cell in records.iter().flat_map(|record| &record.cells).filter(|_| self.choice.is_none()) {
+            let occurs = |name: &str| cell.target.contains(name) || cell.workload.contains(name);
+            let at_path = match self.objects.at(Path::new(&cell.target), None) {
+                Found::Volume(one) => Some((cell.target.as_str(), one)),
+                _ => None,
+            };
+            let longest = || self.objects.names().filter(|(name, _)| occurs(name)).max_by_key(|(name, _)| name.len());
+            if let Some((name, one)) = at_path.or_else(longest)
+                && !found.targets.contains_key(name)
+            {
+                found.targets.insert(name.to_owned(), self.known(one, said, &mut notes));
             }
         }
         if found.targets.is_empty() {
-            found.defaults = known(self.meant()?, printer);
+            found.defaults = self.known(self.meant()?, said, &mut notes);
         }
+        notes.print(printer);
         Ok(found)
+    }
+
+    /// What is known of one beside what was said; why nothing follows from it becomes a note, since the storage is
+    /// there all the same.
+    fn known(&self, one: &Described, said: &Provisioned, notes: &mut Notes) -> Provisioned {
+        match one.completing(said, self.catalog) {
+            Ok(bought) => {
+                one.notes.iter().for_each(|note| notes.add(format!("{}: {note}", one.what)));
+                bought
+            }
+            Err(reason) => {
+                notes.add(format!("{}: {}: {reason}: nothing is expected of it", self.file, one.what));
+                Provisioned::default()
+            }
+        }
     }
 
     fn meant(&self) -> anyhow::Result<&Described> {
-        if let Some(one) = self.choice.as_ref().or_else(|| objects::only(&self.described)) {
+        if let Some(one) = self.choice.as_ref().or_else(|| self.objects.only()) {
             return Ok(one);
         }
-        let names = objects::shortened(self.described.iter().map(|one| one.what.as_str()));
-        bail!("{} describes several ({names}): say with --volume which is meant", self.file)
+        bail!("{} describes several ({}): say with --volume which is meant", self.file, self.objects.summary())
     }
 }
 
-/// What is known of one; why it is not becomes a note, since the storage is there all the same.
-fn known(one: &Described, printer: Printer) -> Provisioned {
-    one.notes.iter().for_each(|note| printer.note(format!("{}: {note}", one.what)));
-    one.bought.clone().unwrap_or_else(|reason| {
-        printer.note(format!("{}: {reason}: nothing is expected of it", one.what));
-        Provisioned::default()
-    })
+impl Notes {
+    fn add(&mut self, note: String) {
+        self.0.insert(note);
+    }
+
+    fn print(self, printer: Printer) {
+        self.0.into_iter().for_each(|note| printer.note(note));
+    }
+}
+
+/// Where a target really is, or would be.
+fn real(target: &str) -> PathBuf {
+    fs::canonicalize(target).or_else(|_| path::absolute(target)).unwrap_or_else(|_| target.into())
 }

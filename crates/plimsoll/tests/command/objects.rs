@@ -20,7 +20,9 @@ spec:
   capacity: {storage: 100Gi}
   storageClassName: managed-csi-premium
   claimRef: {name: data, namespace: shop}
-  csi: {driver: disk.csi.azure.com, volumeAttributes: {skuname: Premium_LRS, cachingmode: None}}
+  csi:
+    driver: disk.csi.azure.com
+    volumeAttributes: {skuname: Premium_LRS, cachingmode: None, storage.kubernetes.io/csiProvisionerIdentity: x}
 ";
 
 const OTHER: &str = "
@@ -46,9 +48,15 @@ fn a_volume_of_a_cluster_is_expected_to_deliver_what_its_objects_say_and_flags_c
     assert!(of("--volume shop/data --size 1Ti").0.starts_with("iops=5000,"), "flags come first");
     fs::write(place.path("two.yaml"), [OBJECTS, OTHER].concat()).unwrap();
     let several = place.run("catalog expect --kubernetes ROOT/two.yaml");
-    assert!(several.error(2).contains("two.yaml describes several (claim data, claim logs): say with --volume"));
+    assert!(several.error(2).contains(
+        "two.yaml describes several (claim shop/data, claim shop/logs, class managed-csi-premium): say with --volume"
+    ));
     let wrong = place.run("catalog expect --kubernetes ROOT/two.yaml --volume log");
-    assert!(wrong.error(2).contains("called \"log\": there are data, logs, managed-csi-premium"), "{}", wrong.stderr);
+    assert!(
+        wrong.error(2).contains("called \"log\": there are data, logs, managed-csi-premium, pvc-1"),
+        "{}",
+        wrong.stderr
+    );
     let logs = place.run("catalog expect --kubernetes ROOT/two.yaml --volume logs --json").json();
     assert!(logs["expected"]["limit"].as_str().unwrap().starts_with("iops=120,"), "{logs}");
     assert!(place.run("catalog expect --kubernetes ROOT/no.yaml").error(2).contains("there is no file"));
@@ -58,7 +66,9 @@ fn a_volume_of_a_cluster_is_expected_to_deliver_what_its_objects_say_and_flags_c
     fs::write(place.path("unknown.yaml"), unknown).unwrap();
     let error = place.run("catalog expect --kubernetes ROOT/unknown.yaml");
     assert!(
-        error.error(2).contains("claim data: the catalog does not know what the driver rancher.io/local-path makes")
+        error
+            .error(2)
+            .contains("claim shop/data: the catalog does not know what the driver rancher.io/local-path makes")
     );
 }
 
@@ -73,10 +83,13 @@ fn runs_find_volumes_by_the_paths_of_pods_and_results_by_the_names_of_classes() 
          persistentVolumeClaim: {{claimName: data}}}}\n  - {{name: two, persistentVolumeClaim: {{claimName: logs}}}}\n"
     );
     fs::write(place.path("all.yaml"), [OBJECTS, OTHER, &pod].concat()).unwrap();
-    let load = "--engine memory --rw randread --size 1M --duration 0.2s --quiet";
+    let load = "--engine memory --rw randread --size 1M --duration 0.2s";
     let record = place.record(&format!("run DATA DATA/mounted {load} --kubernetes ROOT/all.yaml"));
     let iops: Vec<_> = record["cells"].as_array().unwrap().iter().map(|cell| &cell["limit"]["iops"]).collect();
     assert_eq!(iops, [500.0, 120.0], "the deepest path");
+    let elsewhere = place.run(&format!("run ROOT {load} --kubernetes ROOT/all.yaml --json --no-history"));
+    assert_eq!(elsewhere.code, Some(0), "{}", elsewhere.stderr);
+    assert!(elsewhere.stderr.contains("has a volume at") && elsewhere.json()["cells"][0]["limit"].is_null());
     let unknown = place.run(&format!("run DATA {load} --kubernetes ROOT/all.yaml --volume pvc-3"));
     assert!(unknown.error(2).contains("called \"pvc-3\""), "{}", unknown.stderr);
 
@@ -88,6 +101,14 @@ fn runs_find_volumes_by_the_paths_of_pods_and_results_by_the_names_of_classes() 
     assert_eq!(explained.code, Some(0), "{}", explained.stderr);
     let judged = &explained.json()["runs"][0]["cells"][0]["judged"][0];
     assert_eq!((&judged["standing"], &judged["lasting"]), (&"within".into(), &500.0.into()), "{judged}");
+    let in_class = OTHER.replace("  claimRef", "  storageClassName: managed-csi-premium\n  claimRef");
+    fs::write(place.path("unlike.yaml"), [OBJECTS, &in_class].concat()).unwrap();
+    let unlike = place.run("explain ROOT/results.txt --kubernetes ROOT/unlike.yaml");
+    assert_eq!(unlike.code, Some(0), "{}", unlike.stderr);
+    let note = unlike.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(note.contains("class managed-csi-premium: Premium_LRS: its limits follow from its size"), "{note}");
+    let sized = place.run("explain ROOT/results.txt --kubernetes ROOT/unlike.yaml --size 100Gi");
+    assert!(sized.stdout.contains("P10") && sized.stderr.is_empty(), "{}{}", sized.stdout, sized.stderr);
     fs::write(place.path("context.toml"), "").unwrap();
     let both = place.run("explain ROOT/results.txt --kubernetes ROOT/two.yaml --context ROOT/context.toml");
     assert!(both.error(2).contains("cannot be used with"), "{}", both.stderr);
