@@ -178,7 +178,8 @@ pub fn provisioned(volume: &VolumeParameters<'_>) -> Result<Option<Provisioned>,
     Ok(Some(provisioned))
 }
 
-/// The driver buys at most what the volume can have, and at least what it must when it may.
+/// The driver buys at most what the volume can have, and at least what it must when it may: `capIOPS` of
+/// kubernetes-sigs/aws-ebs-csi-driver, `pkg/cloud/cloud.go`.
 fn ebs_iops(parameters: &Parameters, provisioned: &Provisioned) -> Result<Option<u64>, CatalogError> {
     let size = provisioned.size.map(|size| size.0 as f64 / crate::ceiling::GIB);
     let per_gib = parameters.number(&["iopsPerGB"])?;
@@ -192,7 +193,8 @@ fn ebs_iops(parameters: &Parameters, provisioned: &Provisioned) -> Result<Option
 }
 
 fn azure_disk(parameters: &Parameters, provisioned: &mut Provisioned) -> Result<(), CatalogError> {
-    /// The host caches no disk that is as large as this.
+    /// The host caches no disk that is as large as this, whatever is asked for: `diskCachingLimit` of
+    /// kubernetes-sigs/azuredisk-csi-driver, `pkg/azuredisk/azure_controller_common.go`.
     const CACHED_BELOW: ByteCount = ByteCount(4096 << 30);
     let is_uncached = matches!(provisioned.sku.as_deref(), Some("PremiumV2_LRS" | "UltraSSD_LRS"));
     let mode = parameters.get("cachingMode");
