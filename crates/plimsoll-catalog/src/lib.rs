@@ -24,5 +24,5 @@ pub mod objects;
 pub mod product;
 mod quantity;
 pub mod source;
-pub mod storage_class;
+mod storage_class;
 mod table;

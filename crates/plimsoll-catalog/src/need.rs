@@ -30,7 +30,7 @@ use crate::{
     ceiling::{Ceiling, Part},
     error::CatalogError,
     gcp,
-    product::{Product, Provider, products},
+    product::{Product, Provider, Way, products},
 };
 
 /// Where storage for a need may come from.
@@ -59,8 +59,8 @@ pub struct Advice {
     pub too_small: Vec<TooSmall>,
     /// The first size of the machine's series that lets enough through, where the machine does not.
     pub larger_machine: Option<Alternative>,
-    /// Whether file shares were left out, because nobody says what the machine lets through to them.
-    pub leaves_out_shares: bool,
+    /// Whether what is reached over the network was left out, because nobody says what the machine lets through to it.
+    pub leaves_out_network: bool,
     /// The currency in which prices were compared.
     pub currency: Option<String>,
     /// Currencies of prices that were therefore not compared.
@@ -221,7 +221,7 @@ impl Advice {
         for family in FAMILIES {
             let product = products().find(|product| product.name == family.product);
             let Some(product) = product.filter(|product| market.sells(product)) else { continue };
-            if market.machine.is_some() && family.is_share() {
+            if market.machine.is_some() && product.way() == Way::Network {
                 continue;
             }
             // A user's own figures take the place of a product's, and are looked at by themselves.
@@ -435,11 +435,11 @@ fn choose(
                 && is_enough(machine.bytes_per_second, demand.bytes_per_second.together())
         })
     });
-    let is_sold = |family: &Family| {
-        products().find(|product| product.name == family.product).is_some_and(|product| market.sells(product))
+    let is_sold_over_network = |family: &Family| {
+        let product = products().find(|product| product.name == family.product);
+        product.is_some_and(|product| product.way() == Way::Network && market.sells(product))
     };
-    let leaves_out_shares =
-        market.machine.is_some() && FAMILIES.iter().any(|family| family.is_share() && is_sold(family));
+    let leaves_out_network = market.machine.is_some() && FAMILIES.iter().any(is_sold_over_network);
     Advice {
         demand,
         market: market.clone(),
@@ -447,7 +447,7 @@ fn choose(
         chosen,
         too_small,
         larger_machine,
-        leaves_out_shares,
+        leaves_out_network,
         currency,
         other_currencies,
     }

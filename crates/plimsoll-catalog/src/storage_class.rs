@@ -62,19 +62,19 @@ pub(crate) fn built_in() -> &'static [BuiltInClass] {
 
 /// How a volume was asked for, and what its driver made of that.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct VolumeParameters<'a> {
+pub(crate) struct VolumeParameters<'a> {
     /// The driver, as StorageClass and PersistentVolume name it.
-    pub provisioner: &'a str,
+    pub(crate) provisioner: &'a str,
     /// Parameters of the StorageClass.
-    pub parameters: BTreeMap<String, String>,
+    pub(crate) parameters: BTreeMap<String, String>,
     /// `csi.volumeAttributes` of the PersistentVolume: drivers write what they made of the parameters there.
-    pub volume_attributes: BTreeMap<String, String>,
+    pub(crate) volume_attributes: BTreeMap<String, String>,
     /// Parameters of its VolumeAttributesClass.
-    pub attributes_class: BTreeMap<String, String>,
+    pub(crate) attributes_class: BTreeMap<String, String>,
     /// Whether the parameters are known, so that what they leave out is what the driver takes by itself.
-    pub are_all: bool,
+    pub(crate) are_all: bool,
     /// The capacity of the PersistentVolume, which may exceed what was requested.
-    pub capacity_bytes: Option<u64>,
+    pub(crate) capacity_bytes: Option<u64>,
 }
 
 /// Drivers of former versions of Kubernetes, and of managed ones, whose parameters are those of another.
@@ -149,7 +149,7 @@ fn wrong(parameter: &str, value: &str, what: &str) -> CatalogError {
 }
 
 /// What a volume was bought as; `None` when its driver is not known.
-pub fn provisioned(volume: &VolumeParameters<'_>) -> Result<Option<Provisioned>, CatalogError> {
+pub(crate) fn provisioned(volume: &VolumeParameters<'_>) -> Result<Option<Provisioned>, CatalogError> {
     let other_name = OTHER_NAMES.iter().find(|(name, _)| *name == volume.provisioner);
     let driver = other_name.map_or(volume.provisioner, |(_, driver)| driver);
     let parameters = Parameters::of(volume, driver);

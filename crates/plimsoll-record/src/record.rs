@@ -157,6 +157,20 @@ pub struct Asked {
     pub certainty: Certainty,
 }
 
+impl Asked {
+    /// That nothing was asked but to be so sure.
+    pub fn of(certainty: Certainty) -> Self {
+        Self {
+            targets: Vec::new(),
+            workloads: Vec::new(),
+            background: None,
+            provisioned: Provisioning::default(),
+            need: None,
+            certainty,
+        }
+    }
+}
+
 /// One target with one workload.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

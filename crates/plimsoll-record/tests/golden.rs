@@ -25,7 +25,6 @@ use plimsoll_record::{
 use plimsoll_workload::{
     certainty::{Certainty, StoppingRule},
     plan::Plan,
-    provisioned::Provisioning,
     settings::{Effort, EngineChoice, ReadWrite},
     target_facts::{TargetFacts, TargetKind},
     units::Span,
@@ -116,10 +115,7 @@ fn started() -> RunStarted {
         asked: Asked {
             targets: vec!["/mnt/data".to_owned()],
             workloads: workloads(),
-            background: None,
-            provisioned: Provisioning::default(),
-            need: None,
-            certainty: Certainty::of(Effort::Quick),
+            ..Asked::of(Certainty::of(Effort::Quick))
         },
         plan,
         environment: environment(),

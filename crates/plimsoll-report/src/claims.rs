@@ -28,7 +28,7 @@ mod statement;
 mod tests;
 pub mod text;
 mod token;
-mod unit;
+pub(crate) mod unit;
 mod words;
 
 use self::{

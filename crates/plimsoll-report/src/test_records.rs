@@ -15,7 +15,6 @@ use plimsoll_workload::{
     limit::Expected,
     plan::Plan,
     preset,
-    provisioned::Provisioning,
     settings::{Effort, EngineChoice},
     target_facts::{TargetFacts, TargetKind},
     workload::Workload,
@@ -70,10 +69,7 @@ impl Story {
         let asked = Asked {
             targets: targets.iter().map(|target| (*target).to_owned()).collect(),
             workloads: workloads.to_vec(),
-            background: None,
-            provisioned: Provisioning::default(),
-            need: None,
-            certainty,
+            ..Asked::of(certainty)
         };
         let started = RunStarted {
             id: "0199c0de-7a3e-7000-8000-0000000000a1".parse::<Uuid>().unwrap(),

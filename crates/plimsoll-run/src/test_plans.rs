@@ -10,7 +10,6 @@ use plimsoll_record::{
 use plimsoll_workload::{
     certainty::Certainty,
     plan::{BlockPlan, Plan},
-    provisioned::Provisioning,
     settings::Effort,
     target_facts::{TargetFacts, TargetKind},
     workload::Workload,
@@ -29,14 +28,7 @@ pub(crate) fn started(toml: &str) -> RunStarted {
         tool: Tool { version: String::new(), commit: None, profile: String::new() },
         name: None,
         tags: BTreeMap::new(),
-        asked: Asked {
-            targets: Vec::new(),
-            workloads: Vec::new(),
-            background: None,
-            provisioned: Provisioning::default(),
-            need: None,
-            certainty: Certainty::of(Effort::Quick),
-        },
+        asked: Asked::of(Certainty::of(Effort::Quick)),
         plan: plan_of_run(toml),
         environment: Environment::default(),
     }

@@ -21,7 +21,6 @@ use plimsoll_record::{
     record::{Asked, Cell, Tool},
 };
 use plimsoll_run::run::{RunRequest, run};
-use plimsoll_workload::provisioned::Provisioning;
 use plimsoll_workload::{certainty::Certainty, plan::Plan, settings::Effort, workload::Workload};
 use rustix::fs::{Advice, fadvise};
 use support::{output_of, skipped};
@@ -53,14 +52,7 @@ fn measure_while(place: &Path, toml: &str, on_event: &mut dyn FnMut(&RunEvent)) 
         tool: Tool { version: String::new(), commit: None, profile: String::new() },
         name: None,
         tags: BTreeMap::new(),
-        asked: Asked {
-            targets: Vec::new(),
-            workloads: Vec::new(),
-            background: None,
-            provisioned: Provisioning::default(),
-            need: None,
-            certainty: Certainty::of(Effort::Quick),
-        },
+        asked: Asked::of(Certainty::of(Effort::Quick)),
         plan: Plan::resolve(&[facts], &[workload], &certainty, 42).unwrap(),
         environment: Environment::default(),
         destroy: Vec::new(),

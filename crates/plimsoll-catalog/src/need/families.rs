@@ -58,11 +58,6 @@ pub(super) struct Axis {
 }
 
 impl Family {
-    /// Whether it is reached over the network, where limits of a machine for disks do not count.
-    pub(super) fn is_share(&self) -> bool {
-        self.product.starts_with("azure-files") || self.product.starts_with("filestore")
-    }
-
     /// Bytes of the unit in which throughput is bought.
     pub(super) const fn unit(&self) -> f64 {
         match &self.shape {
@@ -160,13 +155,48 @@ pub(super) static FAMILIES: &[Family] = &[
 
 #[cfg(test)]
 mod tests {
+    use plimsoll_workload::{
+        provisioned::Provisioned,
+        units::{Bandwidth, ByteCount},
+    };
+
     use super::*;
-    use crate::product::products;
+    use crate::product::{Product, products};
+
+    fn product(family: &Family) -> &'static Product {
+        products().find(|product| product.name == family.product).unwrap_or_else(|| panic!("{}", family.product))
+    }
 
     #[test]
-    fn every_family_is_a_product_of_the_catalog() {
+    fn sizes_that_can_be_chosen_are_those_that_the_product_is_sold_in() {
         for family in FAMILIES {
-            assert!(products().any(|product| product.name == family.product), "{}", family.product);
+            let (sizes, rates) = match &family.shape {
+                Shape::Tiers => {
+                    product(family);
+                    continue;
+                }
+                Shape::Sized(sizes) | Shape::Pooled(sizes) => (sizes, (None, None)),
+                Shape::Provisioned(provision) => {
+                    (&provision.sizes, (provision.iops.as_ref(), provision.bandwidth.as_ref()))
+                }
+            };
+            let of_gib = |gib: u64, most: bool| {
+                let least = |axis: &Axis| if most { axis.most } else { axis.least };
+                let provisioned = Provisioned {
+                    size: Some(ByteCount(gib << 30)),
+                    iops: rates.0.map(least),
+                    bandwidth: rates.1.map(|axis| Bandwidth((least(axis) as f64 * family.unit()) as u64)),
+                    ..Provisioned::default()
+                };
+                (product(family).ceilings)(product(family), &provisioned)
+            };
+            let name = family.product;
+            assert!(of_gib(sizes.most, true).is_ok(), "{name}: the most of all");
+            if let Some(least) = sizes.least {
+                assert!(of_gib(least, false).is_ok(), "{name}: the least of all");
+                assert!(of_gib(least - 1, false).is_err(), "{name}: less than {least} GiB");
+                assert!(of_gib(sizes.most + 1, true).is_err(), "{name}: more than {} GiB", sizes.most);
+            }
         }
     }
 }

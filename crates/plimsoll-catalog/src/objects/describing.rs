@@ -101,11 +101,8 @@ impl Cluster<'_> {
         if bought.is_err() {
             notes.clear();
         }
-        let what = match (known.key, known.volume) {
-            (Some(key), _) => format!("claim {}", qualified(key)),
-            (None, Some(volume)) => format!("volume {}", volume.name()),
-            (None, None) => "a volume".to_owned(),
-        };
+        let volume = || format!("volume {}", known.volume.map(Volume::name).unwrap_or_default());
+        let what = known.key.map_or_else(volume, |key| format!("claim {}", qualified(key)));
         Described { what, is_class: false, bought, notes }
     }
 

@@ -9,7 +9,6 @@ use plimsoll_record::{
 use plimsoll_workload::{
     certainty::{Certainty, StoppingRule},
     plan::{CellPlan, Plan},
-    provisioned::Provisioning,
     settings::Effort,
 };
 
@@ -47,14 +46,7 @@ fn started(run: &Run) -> RunEvent {
         cells: cells.collect(),
     };
     let certainty = Certainty::of(Effort::Standard);
-    let asked = Asked {
-        targets: Vec::new(),
-        workloads: Vec::new(),
-        background: None,
-        provisioned: Provisioning::default(),
-        need: None,
-        certainty,
-    };
+    let asked = Asked::of(certainty);
     RunEvent::Started(Box::new(RunStarted {
         id,
         started,

@@ -4,7 +4,6 @@ use plimsoll_measure::latency::CompactHistogram;
 use plimsoll_workload::{
     certainty::{Certainty, StoppingRule},
     plan::Plan,
-    provisioned::Provisioning,
     settings::{Effort, ReadWrite},
     target_facts::{TargetFacts, TargetKind},
     units::{Rate, Span},
@@ -46,14 +45,7 @@ fn builder(workloads: &[Workload], slots: u32) -> RecordBuilder {
         tool: Tool { version: String::new(), commit: None, profile: String::new() },
         name: None,
         tags: std::collections::BTreeMap::new(),
-        asked: Asked {
-            targets: Vec::new(),
-            workloads: Vec::new(),
-            background: None,
-            provisioned: Provisioning::default(),
-            need: None,
-            certainty,
-        },
+        asked: Asked::of(certainty),
         plan,
         environment: Environment::default(),
     })

@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, HashSet};
 use jiff::Timestamp;
 use plimsoll_workload::{
     certainty::{Certainty, StoppingRule},
-    provisioned::Provisioning,
     settings::Effort,
     units::ByteCount,
 };
@@ -100,14 +99,7 @@ impl Record {
             tool,
             name,
             tags,
-            asked: Asked {
-                targets,
-                workloads: Vec::new(),
-                background: None,
-                provisioned: Provisioning::default(),
-                need: None,
-                certainty: Certainty::of(Effort::Standard),
-            },
+            asked: Asked { targets, ..Asked::of(Certainty::of(Effort::Standard)) },
             seed: 0,
             environment: Environment::default(),
             layouts: Vec::new(),

@@ -53,16 +53,16 @@ pub(super) enum Kind {
 
 /// A unit.
 #[derive(Debug, PartialEq)]
-pub(super) struct Unit {
+pub(crate) struct Unit {
     /// How it is written back, then other spellings. Longer ones are tried first.
     pub(super) spellings: &'static [&'static str],
-    pub(super) factor: f64,
+    pub(crate) factor: f64,
     pub(super) dimension: Dimension,
     pub(super) kind: Kind,
 }
 
 impl Unit {
-    pub(super) const fn name(&self) -> &'static str {
+    pub(crate) const fn name(&self) -> &'static str {
         self.spellings[0]
     }
 
@@ -115,7 +115,7 @@ pub(super) static MICROSECONDS: Unit = scale(&["us", "µs", "μs", "usec", "micr
 static NANOSECONDS: Unit = scale(&["ns", "nsec", "nanoseconds"], 1e-9, Dimension::SECONDS);
 
 /// Units of bytes, decimal beside binary ones.
-pub(super) static BYTES: [Unit; 9] = [
+pub(crate) static BYTES: [Unit; 9] = [
     scale(&["B", "byte", "bytes"], 1.0, Dimension::BYTES),
     scale(&["kB", "KB"], 1e3, Dimension::BYTES),
     scale(&["KiB"], KIB, Dimension::BYTES),

@@ -12,6 +12,7 @@ use plimsoll_record::{
 use serde::Serialize;
 
 use super::did::CellLoad;
+use crate::claims::unit;
 
 /// A number that a text states, and what it should be.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -26,6 +27,8 @@ pub struct Slip {
     pub size: f64,
     /// The unit that the report has it in: `GB`.
     pub unit: &'static str,
+    /// The unit that it was taken for: `GiB`.
+    pub taken_for: &'static str,
     /// The operations per second that follow from the report.
     pub iops: f64,
     /// Those that follow from the slip.
@@ -54,7 +57,7 @@ impl Slip {
             self.stated,
             self.size,
             self.unit,
-            self.unit.replace('B', "iB"),
+            self.taken_for,
             numbers::count(self.iops_by_slip.round() as u64),
             numbers::count(self.iops.round() as u64),
             numbers::percent(self.excess())
@@ -98,6 +101,7 @@ pub(super) fn slips(record: &Record, cell: &Cell) -> Vec<Slip> {
                         operation: did.operation,
                         size: size.number,
                         unit: size.unit,
+                        taken_for: size.taken_for,
                         iops,
                         iops_by_slip,
                     }),
@@ -117,21 +121,29 @@ fn is_same(value: u64, computed: f64) -> bool {
 struct DecimalSize {
     number: f64,
     unit: &'static str,
+    taken_for: &'static str,
     bytes: f64,
     as_binary: f64,
 }
 
 /// The sizes in decimal units in parentheses, as `(3261GB)`; rates, as `906MB/s`, are none.
 fn decimal_sizes(line: &str) -> impl Iterator<Item = DecimalSize> {
-    const UNITS: [(&str, f64, f64); 3] =
-        [("MB", 1e6, 1_048_576.0), ("GB", 1e9, 1_073_741_824.0), ("TB", 1e12, 1_099_511_627_776.0)];
-    line.split('(').skip(1).filter_map(|rest| {
+    // From MB on, each beside the binary unit that it is taken for.
+    let units = unit::BYTES[3..].chunks_exact(2);
+    line.split('(').skip(1).filter_map(move |rest| {
         let text = rest.split(')').next()?.trim();
-        UNITS.iter().find_map(|(unit, decimal, binary)| {
-            let number = text.strip_suffix(unit)?.trim();
+        units.clone().find_map(|pair| {
+            let [decimal, binary] = pair else { return None };
+            let number = text.strip_suffix(decimal.name())?.trim();
             let is_plain = number.chars().all(|character| character.is_ascii_digit() || character == '.');
             let number: f64 = number.parse().ok().filter(|_| is_plain)?;
-            Some(DecimalSize { number, unit, bytes: number * decimal, as_binary: number * binary })
+            Some(DecimalSize {
+                number,
+                unit: decimal.name(),
+                taken_for: binary.name(),
+                bytes: number * decimal.factor,
+                as_binary: number * binary.factor,
+            })
         })
     })
 }

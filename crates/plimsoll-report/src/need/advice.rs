@@ -165,9 +165,9 @@ fn sentences(advice: &Advice) -> Vec<String> {
     if advice.chosen.is_some() {
         sentences.extend(not_carried(advice));
     }
-    if advice.leaves_out_shares {
+    if advice.leaves_out_network {
         sentences.push(
-            "File shares are left out: a machine's network binds them, and no catalog has its limits.".to_owned(),
+            "Shares and SANs are left out: a machine's network binds them, and no catalog has its limits.".to_owned(),
         );
     }
     if !advice.other_currencies.is_empty() {

@@ -200,12 +200,11 @@ fn the_answer_says_what_to_buy_and_why() {
     P30                 1 TiB                        3,200    48  Standard_D2s_v3  no price
     UltraSSD_LRS        5 GiB  5,000 IOPS, 21 MB/s   3,200    21  Standard_D2s_v3  no price
     PremiumV2_LRS      10 GiB  5,000 IOPS, 125 MB/s  3,200    48  Standard_D2s_v3  no price
-    elastic-san         7 GiB  in a SAN of 1 TiB     3,200    48  Standard_D2s_v3  no price
     E80            32,767 GiB                        3,200    48  Standard_D2s_v3  no price
 
     Standard_D2s_v3 lets 3,200 IOPS through, so no disk on it holds 5,000; Standard_D4s_v3 is the first
     of its series that lets enough through.
-    File shares are left out: a machine's network binds them, and no catalog has its limits.
+    Shares and SANs are left out: a machine's network binds them, and no catalog has its limits.
     ");
     let unknown = said.overridden_by(&toml::from_str("vm = \"D2s_v99\"").unwrap());
     let needs = Needs::of(&"iops=5000".parse().unwrap(), &[(&steady(), &unknown)], &Catalog::default());

@@ -27,7 +27,6 @@ use plimsoll_workload::{
     file_names::FileNames,
     plan::{Plan, PlanError},
     plan_file::PlanFile,
-    provisioned::Provisioning,
     settings::Effort,
     workload::Workload,
 };
@@ -150,14 +149,7 @@ pub(super) fn request(
         tags: [("dialect".to_owned(), dialect.to_owned())].into(),
         environment: machine::gather(&targets, &pod()),
         plan,
-        asked: Asked {
-            targets: plan_file.targets.clone(),
-            workloads,
-            background: None,
-            provisioned: Provisioning::default(),
-            need: None,
-            certainty,
-        },
+        asked: Asked { targets: plan_file.targets.clone(), workloads, ..Asked::of(certainty) },
         destroy: plan_file.destroy.iter().map(Into::into).collect(),
         keep_files,
         state_directory: state.directory.clone(),

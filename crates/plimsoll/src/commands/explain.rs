@@ -55,7 +55,7 @@ pub fn run(
     if !explanation.expects_anything() && arguments.need.is_none() {
         printer.note(
             "nothing is said of what was bought, so that no rate can stand beside it: give --sku, --size and --vm, --limit, \
-             or --context FILE.toml for several targets",
+             --kubernetes FILE, or --context FILE.toml for several targets",
         );
     }
     let needs = arguments.need.as_ref().map(|need| Needs::of(need, &subjects, &catalog));

@@ -98,7 +98,11 @@ fn without_a_word_about_the_storage_it_is_said_what_to_say() {
     fs::write(place.path("told.txt"), fio_report("randread", lines)).unwrap();
     let said = place.run("explain ROOT/told.txt");
     assert_eq!(said.code, Some(0), "{}", said.stderr);
-    assert!(said.stderr.contains("give --sku, --size and --vm, --limit, or --context FILE.toml"), "{}", said.stderr);
+    assert!(
+        said.stderr.contains("give --sku, --size and --vm, --limit, --kubernetes FILE, or --context FILE.toml"),
+        "{}",
+        said.stderr
+    );
     let bad = place.run("explain ROOT/told.txt --context ROOT/none.toml");
     assert!(bad.error(2).contains("there is no file") && bad.stderr.contains("none.toml"), "{}", bad.stderr);
     let endless = place.run("explain ROOT/told.txt --context /dev/zero");

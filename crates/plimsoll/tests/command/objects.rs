@@ -73,6 +73,18 @@ fn a_volume_of_a_cluster_is_expected_to_deliver_what_its_objects_say_and_flags_c
 }
 
 #[test]
+fn the_command_that_makes_the_file_is_the_same_wherever_it_is_shown() {
+    let place = Place::new();
+    fs::write(place.path("empty"), "").unwrap();
+    let refused = place.run("catalog expect --kubernetes ROOT/empty");
+    let command = refused.error(2).split('`').nth(1).unwrap();
+    assert!(command.starts_with("kubectl get -A storageclass,"), "{command}");
+    let plain = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(plain(&place.run("catalog expect --help").stdout).contains(command));
+    assert!(include_str!("../../../../docs/explaining.md").contains(command));
+}
+
+#[test]
 fn runs_find_volumes_by_the_paths_of_pods_and_results_by_the_names_of_classes() {
     let place = Place::new();
     let root = place.data().display().to_string();

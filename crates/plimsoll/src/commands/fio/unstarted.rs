@@ -15,7 +15,6 @@ use plimsoll_run::{layout::LayoutError, run::RunError};
 use plimsoll_workload::{
     certainty::Certainty,
     plan::{Plan, PlanError},
-    provisioned::Provisioning,
     settings::Effort,
 };
 use rustix::io::Errno;
@@ -40,14 +39,7 @@ pub(super) fn record(outcome: Outcome, warnings: &[String]) -> Record {
         tool: tool(),
         name: None,
         tags: Default::default(),
-        asked: Asked {
-            targets: Vec::new(),
-            workloads: Vec::new(),
-            background: None,
-            provisioned: Provisioning::default(),
-            need: None,
-            certainty,
-        },
+        asked: Asked::of(certainty),
         plan,
         environment: Environment::default(),
     });
