@@ -63,6 +63,7 @@ impl RecordBuilder {
             seed: plan.seed,
             environment,
             layouts: Vec::new(),
+            volumes: Vec::new(),
             import: None,
             cells: plan.cells.into_iter().map(planned).collect(),
             warnings: Vec::new(),

@@ -7,6 +7,8 @@
 use plimsoll_workload::target_facts;
 use serde::{Deserialize, Serialize};
 
+use crate::cluster::ClusterEnvironment;
+
 /// All that is known of the surroundings of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -30,6 +32,9 @@ pub struct Environment {
     /// was not asked or did not answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cloud: Option<CloudEnvironment>,
+    /// The cluster, of a run that `plimsoll kubernetes` started.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cluster: Option<ClusterEnvironment>,
 }
 
 /// The machine and its kernel.

@@ -8,11 +8,13 @@
 pub mod builder;
 pub mod cache;
 pub mod client;
+pub mod cluster;
 pub mod environment;
 pub mod event;
 pub mod figures;
 pub mod judgement;
 pub mod latencies;
+pub mod lifecycle;
 pub mod limit;
 pub mod numbers;
 pub mod record;

@@ -21,6 +21,7 @@ use crate::{
     environment::Environment,
     judgement::{Burst, Moved, RateEstimate, Stability},
     latencies::Exposed,
+    lifecycle::VolumeLifecycle,
     limit::CellLimit,
     results::{
         self, CpuCost, DeviceActivity, DirectionResult, ErrorCount, Finding, Interval, JobResult, OpenLoopResult,
@@ -74,6 +75,9 @@ pub struct Record {
     /// Files that were written before they could be read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub layouts: Vec<Layout>,
+    /// The lives of the volumes that were measured, of a run that `plimsoll kubernetes` started.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub volumes: Vec<VolumeLifecycle>,
     /// The text of other programs that the record was made from. Absent where plimsoll measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub import: Option<Import>,

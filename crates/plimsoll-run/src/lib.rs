@@ -13,6 +13,7 @@ pub mod counters;
 mod doing;
 pub mod evidence;
 pub mod findings;
+pub mod first_io;
 pub mod gate;
 pub mod headroom;
 pub mod idleness;

@@ -46,6 +46,7 @@ pub fn gather(targets: &[TargetFacts], pod: &Pod) -> Environment {
         load_average: load_average(&read("/proc/loadavg")),
         clock_cost_ns: Some(clock::clock_cost_ns()),
         cloud: None,
+        cluster: None,
     }
 }
 

@@ -12,6 +12,7 @@ pub mod explain;
 pub mod export;
 pub mod history;
 pub mod import;
+pub mod kubernetes;
 pub mod provisioned;
 pub mod remove;
 pub mod replay;
@@ -53,6 +54,9 @@ pub enum Command {
     Compare(compare::CompareArguments),
     /// Say whether storage did what was bought, what binds it, and why; or check what people say about numbers
     Explain(Box<explain::ExplainArguments>),
+    /// Measure volumes of a Kubernetes cluster
+    #[command(subcommand)]
+    Kubernetes(kubernetes::KubernetesCommand),
     /// Run fio's job files and command lines, and print what fio prints
     #[command(disable_help_flag = true)]
     Fio {

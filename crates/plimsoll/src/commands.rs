@@ -22,6 +22,7 @@ mod export;
 pub mod fio;
 mod history;
 mod import;
+mod kubernetes;
 mod presets;
 mod remove;
 mod replay;
@@ -42,6 +43,10 @@ pub fn dispatch(cli: Cli, printer: Printer) -> anyhow::Result<Exit> {
         Command::Run(arguments) => {
             warn(tidied, printer);
             return run::run(&arguments, &state, printer);
+        }
+        Command::Kubernetes(command) => {
+            warn(tidied, printer);
+            return kubernetes::run(&command, &state, printer);
         }
         Command::Fio { arguments } => return Ok(fio::main(&arguments)),
         Command::Diskspd { arguments } => return Ok(diskspd::main(&arguments)),

@@ -21,6 +21,11 @@ pub const POD_NAMESPACE: &str = "POD_NAMESPACE";
 /// Node of the pod, from the downward API.
 pub const NODE_NAME: &str = "NODE_NAME";
 
+/// Files that describe clusters, as kubectl takes them.
+pub const KUBECONFIG: &str = "KUBECONFIG";
+/// The plan, in a pod that `plimsoll kubernetes run` made.
+pub const PLIMSOLL_PLAN: &str = plimsoll_kubernetes::manifests::PLAN_VARIABLE;
+
 /// The value of a variable, when it is set and not empty.
 #[expect(clippy::disallowed_methods, reason = "this is the one place that reads the environment")]
 pub fn get(name: &str) -> Option<OsString> {
@@ -33,6 +38,18 @@ pub fn limits_file() -> Option<PathBuf> {
     let configuration = path(XDG_CONFIG_HOME).filter(|path| path.is_absolute());
     let configuration = configuration.or_else(|| Some(path(HOME)?.join(".config")))?;
     Some(configuration.join("plimsoll/limits.toml"))
+}
+
+/// The files that describe clusters, none when there is none in the usual place either.
+pub fn kubeconfig_files() -> Vec<PathBuf> {
+    match get(KUBECONFIG) {
+        Some(files) => std::env::split_paths(&files).filter(|file| !file.as_os_str().is_empty()).collect(),
+        None => get(HOME)
+            .map(|home| PathBuf::from(home).join(".kube/config"))
+            .into_iter()
+            .filter(|file| file.exists())
+            .collect(),
+    }
 }
 
 /// Directory of plimsoll's state, when there is a place for it.

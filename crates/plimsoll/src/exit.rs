@@ -4,6 +4,7 @@ use std::{io, path::PathBuf, process::ExitCode};
 
 use plimsoll_history::history::HistoryError;
 use plimsoll_io::{mounts::MountError, probe::EngineUnavailable, target::TargetError, write_guard::Refusal};
+use plimsoll_kubernetes::error::ClusterError;
 use plimsoll_run::{run::RunError, same_place::TargetChanged};
 use plimsoll_workload::{plan::PlanError, units::ValueError};
 use thiserror::Error;
@@ -39,6 +40,8 @@ pub enum Exit {
     Kernel = 4,
     /// An I/O error during the run, or data that was not what had been written.
     Io = 5,
+    /// The cluster or the network did not do what was asked.
+    Cluster = 6,
     /// The history is unreadable.
     History = 7,
     /// A bug in plimsoll.
@@ -55,7 +58,24 @@ impl From<Exit> for ExitCode {
     }
 }
 
+/// An error with all its causes in one sentence. Some errors repeat their source: that is said once.
+pub fn chain(error: &anyhow::Error) -> String {
+    let mut parts: Vec<String> = Vec::new();
+    for cause in error.chain().map(ToString::to_string) {
+        if !parts.last().is_some_and(|last| last.ends_with(&cause)) {
+            parts.push(cause);
+        }
+    }
+    parts.join(": ")
+}
+
 impl Exit {
+    /// What another plimsoll ended with.
+    fn of_code(code: u8) -> Self {
+        let all = [Self::Failure, Self::Usage, Self::Target, Self::Kernel, Self::Io, Self::Cluster, Self::History];
+        all.into_iter().chain([Self::Interrupted]).find(|exit| *exit as u8 == code).unwrap_or(Self::Bug)
+    }
+
     /// The code that an error stands for.
     pub fn of(error: &anyhow::Error) -> Self {
         for cause in error.chain() {
@@ -92,6 +112,16 @@ impl Exit {
             }
             if let Some(error) = cause.downcast_ref::<HistoryError>() {
                 return if error.is_usage() { Self::Usage } else { Self::History };
+            }
+            if let Some(error) = cause.downcast_ref::<ClusterError>() {
+                return match error {
+                    ClusterError::Usage(_) | ClusterError::Configuration(_) => Self::Usage,
+                    ClusterError::Interrupted => Self::Interrupted,
+                    ClusterError::InPod { exit, .. } => Self::of_code(*exit),
+                    ClusterError::Unreachable { .. } | ClusterError::Refused { .. } | ClusterError::Run(_) => {
+                        Self::Cluster
+                    }
+                };
             }
             if cause.is::<OutputLost>() {
                 return Self::Io;

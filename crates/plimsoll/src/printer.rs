@@ -7,7 +7,10 @@ use std::{
 
 use plimsoll_report::{printable, table::Style};
 
-use crate::environment_variables::{self, COLUMNS, NO_COLOR};
+use crate::{
+    environment_variables::{self, COLUMNS, NO_COLOR},
+    exit::chain,
+};
 
 /// How to talk to the person or program outside.
 #[derive(Clone, Copy, Debug)]
@@ -53,14 +56,7 @@ impl Printer {
 
     /// Says why the program ends, with all causes in one sentence.
     pub fn error(self, error: &anyhow::Error) {
-        let mut parts: Vec<String> = Vec::new();
-        for cause in error.chain().map(ToString::to_string) {
-            // Some errors repeat their source; say it once.
-            if !parts.last().is_some_and(|last| last.ends_with(&cause)) {
-                parts.push(cause);
-            }
-        }
-        Self::say("error: ", &parts.join(": "));
+        Self::say("error: ", &chain(error));
     }
 
     fn say(prefix: &str, text: &dyn fmt::Display) {

@@ -103,6 +103,7 @@ impl Record {
             seed: 0,
             environment: Environment::default(),
             layouts: Vec::new(),
+            volumes: Vec::new(),
             import: Some(import),
             cells,
             warnings,

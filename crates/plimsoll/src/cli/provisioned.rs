@@ -13,7 +13,7 @@ use plimsoll_workload::{
 pub(super) const PROVISIONED: &str = "What was bought";
 
 /// What was bought, as flags.
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = PROVISIONED)]
 pub struct ProvisionedArguments {
     /// The product or size: Premium_LRS, P30, gp3, pd-ssd; see `plimsoll catalog list`

@@ -74,7 +74,7 @@ fn planned() -> impl Iterator<Item = Id> {
 }
 
 /// Arguments of `plimsoll run`. Headings appear in the order in which their first flags stand here.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, Default)]
 #[command(
     after_help = "Without --rw, --preset and --plan, the preset `canonical` runs: latency, IOPS and throughput, read and \
                   write. Flags given beside a preset or a plan override its workloads."
@@ -84,56 +84,9 @@ pub struct RunArguments {
     #[arg(value_name = "TARGET")]
     pub targets: Vec<PathBuf>,
 
-    /// Workloads by name, with commas between them: see `plimsoll presets`; or a file of Iometer (.icf)
-    #[arg(long, value_name = "NAME", value_delimiter = ',', help_heading = WORKLOAD)]
-    pub preset: Vec<String>,
-    /// Read targets and workloads from this file (TOML); flags override it
-    ///
-    /// Everything that a flag can say, a plan can say under the flag's name with underscores. `plimsoll presets NAME`
-    /// prints one to start from; several workloads are several tables [[workload]], and what they have in common
-    /// stands in [defaults].
-    #[arg(long, value_name = "FILE", help_heading = WORKLOAD)]
-    pub plan: Option<PathBuf>,
-
-    /// The workload.
+    /// What to measure, and how sure to be.
     #[command(flatten)]
-    pub workload: WorkloadArguments,
-
-    /// How long to measure when --duration is not given [default: standard]
-    #[arg(long, value_parser = efforts(), help_heading = TIMING)]
-    pub effort: Option<Effort>,
-    /// How far a steady rate may be from the truth, instead of the effort's own [2% or 1%]
-    #[arg(long, value_name = "PERCENT", help_heading = TIMING)]
-    pub precision: Option<Precision>,
-    /// Begin no slot that would end after this time
-    ///
-    /// Cells that have not measured enough by then are called short.
-    #[arg(long, value_name = "TIME", help_heading = TIMING)]
-    pub max_time: Option<Span>,
-    /// Visit every target once more, half an hour after the start, and withdraw claims that no longer hold
-    #[arg(long, help_heading = TIMING, hide_short_help = true)]
-    pub bookend: bool,
-    /// Visit each cell exactly N times, each time for --duration
-    #[arg(long, value_name = "N", help_heading = TIMING, hide_short_help = true)]
-    pub passes: Option<u32>,
-    /// Keep the first K of --passes in the record but out of the numbers
-    #[arg(long, value_name = "K", help_heading = TIMING, hide_short_help = true)]
-    pub discard_first: Option<u32>,
-    /// What each target is said to deliver: iops=300,burst-iops=3000,bucket=5.4M, or bandwidth=, burst-bandwidth=
-    ///
-    /// A rate above what lasts is then called a burst, and one above what is possible at all cached; the table shows
-    /// rates as shares of the limit. bucket= is what a burst has above the lasting rate, in operations or bytes.
-    #[arg(long, value_name = "LIMIT", help_heading = TIMING, hide_short_help = true)]
-    pub limit: Option<Limit>,
-
-    /// What is needed: iops=3000,latency_p99=5ms,bandwidth=200MB,size=1Ti; the run ends with whether it is there
-    ///
-    /// Rates are at least what is written, latencies (latency_mean, latency_p50, _p90, _p95, _p99, _p99_9) at most;
-    /// read_ or write_ before a name says which operations it is about. Below the table stand whether each target has
-    /// it, and the cheapest entry of the catalog that has it by the prices of limits.toml, without prices the smallest.
-    /// The exit code is 1 when a steady cell shows for certain that a target does not have it.
-    #[arg(long, value_name = "NEED", help_heading = TIMING, hide_short_help = true)]
-    pub need: Option<Need>,
+    pub measuring: MeasuringArguments,
 
     /// What was bought.
     #[command(flatten)]
@@ -184,9 +137,64 @@ pub struct RunArguments {
     pub tags: Vec<(String, String)>,
 }
 
+/// The flags that say what is measured and when that is enough, wherever it is.
+#[derive(Args, Clone, Debug, Default)]
+pub struct MeasuringArguments {
+    /// Workloads by name, with commas between them: see `plimsoll presets`; or a file of Iometer (.icf)
+    #[arg(long, value_name = "NAME", value_delimiter = ',', help_heading = WORKLOAD)]
+    pub preset: Vec<String>,
+    /// Read targets and workloads from this file (TOML); flags override it
+    ///
+    /// Everything that a flag can say, a plan can say under the flag's name with underscores. `plimsoll presets NAME`
+    /// prints one to start from; several workloads are several tables [[workload]], and what they have in common
+    /// stands in [defaults].
+    #[arg(long, value_name = "FILE", help_heading = WORKLOAD)]
+    pub plan: Option<PathBuf>,
+
+    /// The workload.
+    #[command(flatten)]
+    pub workload: WorkloadArguments,
+
+    /// How long to measure when --duration is not given [default: standard]
+    #[arg(long, value_parser = efforts(), help_heading = TIMING)]
+    pub effort: Option<Effort>,
+    /// How far a steady rate may be from the truth, instead of the effort's own [2% or 1%]
+    #[arg(long, value_name = "PERCENT", help_heading = TIMING)]
+    pub precision: Option<Precision>,
+    /// Begin no slot that would end after this time
+    ///
+    /// Cells that have not measured enough by then are called short.
+    #[arg(long, value_name = "TIME", help_heading = TIMING)]
+    pub max_time: Option<Span>,
+    /// Visit every target once more, half an hour after the start, and withdraw claims that no longer hold
+    #[arg(long, help_heading = TIMING, hide_short_help = true)]
+    pub bookend: bool,
+    /// Visit each cell exactly N times, each time for --duration
+    #[arg(long, value_name = "N", help_heading = TIMING, hide_short_help = true)]
+    pub passes: Option<u32>,
+    /// Keep the first K of --passes in the record but out of the numbers
+    #[arg(long, value_name = "K", help_heading = TIMING, hide_short_help = true)]
+    pub discard_first: Option<u32>,
+    /// What each target is said to deliver: iops=300,burst-iops=3000,bucket=5.4M, or bandwidth=, burst-bandwidth=
+    ///
+    /// A rate above what lasts is then called a burst, and one above what is possible at all cached; the table shows
+    /// rates as shares of the limit. bucket= is what a burst has above the lasting rate, in operations or bytes.
+    #[arg(long, value_name = "LIMIT", help_heading = TIMING, hide_short_help = true)]
+    pub limit: Option<Limit>,
+
+    /// What is needed: iops=3000,latency_p99=5ms,bandwidth=200MB,size=1Ti; the run ends with whether it is there
+    ///
+    /// Rates are at least what is written, latencies (latency_mean, latency_p50, _p90, _p95, _p99, _p99_9) at most;
+    /// read_ or write_ before a name says which operations it is about. Below the table stand whether each target has
+    /// it, and the cheapest entry of the catalog that has it by the prices of limits.toml, without prices the smallest.
+    /// The exit code is 1 when a steady cell shows for certain that a target does not have it.
+    #[arg(long, value_name = "NEED", help_heading = TIMING, hide_short_help = true)]
+    pub need: Option<Need>,
+}
+
 /// The flags that make up a workload; each has a field of the same name in a plan file. Those whose values have a
 /// grammar take hyphens too: what is wrong with `--duration -1s` is better said by the grammar.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = WORKLOAD)]
 pub struct WorkloadArguments {
     /// Access pattern

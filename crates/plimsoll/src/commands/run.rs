@@ -129,7 +129,16 @@ pub(super) fn measure_and_show(
 
 /// A run as it is asked for, and what is said when it begins.
 fn request(arguments: &RunArguments, state: &State, printer: Printer) -> anyhow::Result<(RunRequest, String)> {
-    let mut asked = asked(arguments, printer)?;
+    request_of(asked(arguments, printer)?, arguments, state, printer)
+}
+
+/// The same of what is asked for.
+pub(super) fn request_of(
+    mut asked: AskedRun,
+    arguments: &RunArguments,
+    state: &State,
+    printer: Printer,
+) -> anyhow::Result<(RunRequest, String)> {
     let targets = target_facts::gather(&asked.targets, &asked.workloads)?;
     if asked.expect_mount {
         asked.targets.iter().try_for_each(|path| mounts::expect_mount(path.as_ref()))?;
@@ -183,7 +192,7 @@ fn request(arguments: &RunArguments, state: &State, printer: Printer) -> anyhow:
 }
 
 /// How a run ends. Errors of the run come before what it shows of a need.
-fn exit(record: &Record, is_need_broken: bool) -> Exit {
+pub(super) fn exit(record: &Record, is_need_broken: bool) -> Exit {
     match record.outcome {
         Outcome::Interrupted => Exit::Interrupted,
         _ if record.has_io_errors() => Exit::Io,
@@ -194,27 +203,32 @@ fn exit(record: &Record, is_need_broken: bool) -> Exit {
 }
 
 /// Flags and plan file together.
-struct AskedRun {
-    targets: Vec<String>,
-    workloads: Vec<Workload>,
-    certainty: Certainty,
-    seed: u64,
-    name: Option<String>,
-    tags: Vec<(String, String)>,
-    destroy: Vec<String>,
-    keep_files: bool,
-    expect_mount: bool,
+pub(super) struct AskedRun {
+    pub(super) targets: Vec<String>,
+    pub(super) workloads: Vec<Workload>,
+    pub(super) certainty: Certainty,
+    pub(super) seed: u64,
+    pub(super) name: Option<String>,
+    pub(super) tags: Vec<(String, String)>,
+    pub(super) destroy: Vec<String>,
+    pub(super) keep_files: bool,
+    pub(super) expect_mount: bool,
     /// Who is asked what machine this is.
-    detect_cloud: Option<ServiceAddress>,
-    background: Option<String>,
+    pub(super) detect_cloud: Option<ServiceAddress>,
+    pub(super) background: Option<String>,
     /// Whether the size is one that the user wrote, for every workload.
-    says_size: bool,
-    provisioned: Provisioning,
-    need: Option<Need>,
+    pub(super) says_size: bool,
+    pub(super) provisioned: Provisioning,
+    pub(super) need: Option<Need>,
 }
 
-fn asked(arguments: &RunArguments, printer: Printer) -> anyhow::Result<AskedRun> {
-    let plan = arguments.plan.as_deref().map(plan_file).transpose()?.unwrap_or_default();
+pub(super) fn asked(arguments: &RunArguments, printer: Printer) -> anyhow::Result<AskedRun> {
+    let plan = arguments.measuring.plan.as_deref().map(plan_file).transpose()?.unwrap_or_default();
+    asked_with(arguments, plan, printer)
+}
+
+/// The same with a plan that is no file here.
+pub(super) fn asked_with(arguments: &RunArguments, plan: PlanFile, printer: Printer) -> anyhow::Result<AskedRun> {
     let PlanFile { name, targets, effort, precision, max_time, bookend, passes, discard_first, seed, presets, .. } =
         plan;
     let PlanFile {
@@ -236,9 +250,9 @@ fn asked(arguments: &RunArguments, printer: Printer) -> anyhow::Result<AskedRun>
     if all_targets.is_empty() {
         bail!("no target: name a directory, a file or a block device, as in `plimsoll run /mnt/data`");
     }
-    let flags = arguments.workload.workload();
+    let flags = arguments.measuring.workload.workload();
     let mut asked_workloads: Vec<Workload> = workloads.into_iter().map(|workload| workload.or(&defaults)).collect();
-    let presets: Vec<_> = arguments.preset.iter().chain(&presets).collect();
+    let presets: Vec<_> = arguments.measuring.preset.iter().chain(&presets).collect();
     let plan_says_size = presets.is_empty() && asked_workloads.iter().all(|workload| workload.size.is_some());
     let says_size =
         [flags.size, defaults.size].iter().any(Option::is_some) || plan_says_size && !asked_workloads.is_empty();
@@ -247,7 +261,7 @@ fn asked(arguments: &RunArguments, printer: Printer) -> anyhow::Result<AskedRun>
             bail!("preset {preset} is given twice: name each once");
         }
         let workloads = presets::workloads(preset, printer)?;
-        asked_workloads.extend(workloads.into_iter().map(|workload| match arguments.plan {
+        asked_workloads.extend(workloads.into_iter().map(|workload| match arguments.measuring.plan {
             // In a plan, what workloads have in common is said for presets too.
             Some(_) => defaults.clone().or(&workload),
             None => workload,
@@ -278,13 +292,13 @@ fn asked(arguments: &RunArguments, printer: Printer) -> anyhow::Result<AskedRun>
         targets: all_targets,
         workloads: asked_workloads.into_iter().map(|workload| flags.clone().or(&workload)).collect(),
         certainty: Certainty {
-            effort: arguments.effort.or(effort).unwrap_or(Effort::Standard),
-            precision: arguments.precision.or(precision),
-            max_time: arguments.max_time.or(max_time),
-            bookend: arguments.bookend || bookend,
-            passes: arguments.passes.or(passes),
-            discard_first: arguments.discard_first.or(discard_first),
-            limit: arguments.limit.or(limit),
+            effort: arguments.measuring.effort.or(effort).unwrap_or(Effort::Standard),
+            precision: arguments.measuring.precision.or(precision),
+            max_time: arguments.measuring.max_time.or(max_time),
+            bookend: arguments.measuring.bookend || bookend,
+            passes: arguments.measuring.passes.or(passes),
+            discard_first: arguments.measuring.discard_first.or(discard_first),
+            limit: arguments.measuring.limit.or(limit),
         },
         seed: match seed {
             Some(seed) => seed,
@@ -299,7 +313,7 @@ fn asked(arguments: &RunArguments, printer: Printer) -> anyhow::Result<AskedRun>
         background: arguments.background.clone().or(background),
         says_size,
         provisioned: provisioned.overridden_by(&arguments.provisioned.provisioned(None)),
-        need: arguments.need.clone().or(need),
+        need: arguments.measuring.need.clone().or(need),
     })
 }
 

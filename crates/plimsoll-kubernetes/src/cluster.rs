@@ -1,0 +1,126 @@
+//! The cluster that is talked to.
+
+use std::{fs, future::Future, path::PathBuf, time::Duration};
+
+use kube::{
+    Api, Client, Config, Resource,
+    config::{KubeConfigOptions, Kubeconfig},
+};
+use tokio::runtime::{self, Runtime};
+
+use crate::error::ClusterError;
+
+/// How long a connection may take to come about.
+const CONNECT_PATIENCE: Duration = Duration::from_secs(10);
+
+/// Which cluster, and where in it.
+#[derive(Clone, Debug, Default)]
+pub struct Access {
+    /// Files that describe clusters; the first that says something decides. Empty in a pod.
+    pub kubeconfig: Vec<PathBuf>,
+    /// Which of the contexts that they describe, instead of the current one.
+    pub context: Option<String>,
+    /// Which namespace, instead of the context's.
+    pub namespace: Option<String>,
+}
+
+/// A cluster that answers.
+pub struct Cluster {
+    pub(crate) client: Client,
+    runtime: Runtime,
+    namespace: String,
+    version: String,
+    assigns_users: bool,
+}
+
+impl Cluster {
+    /// Finds the cluster and asks for its version.
+    pub fn connect(access: &Access) -> Result<Self, ClusterError> {
+        let runtime = runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(|error| ClusterError::Configuration(format!("start talking to a cluster: {error}")))?;
+        let (client, namespace, version, assigns_users) = runtime.block_on(async {
+            let mut config = config(access).await?;
+            config.connect_timeout = Some(CONNECT_PATIENCE);
+            let namespace = access.namespace.clone().unwrap_or_else(|| config.default_namespace.clone());
+            let address = config.cluster_url.to_string();
+            let client = Client::try_from(config)
+                .map_err(|error| ClusterError::Configuration(format!("use the credentials for {address}: {error}")))?;
+            let doing = || format!("ask {address} for its version");
+            let version = client.apiserver_version().await.map_err(|error| ClusterError::of(doing(), &error))?;
+            let groups = client.list_api_groups().await.map_err(|error| ClusterError::of(doing(), &error))?;
+            let assigns_users = groups.groups.iter().any(|group| group.name == "security.openshift.io");
+            Ok((client, namespace, version.git_version, assigns_users))
+        })?;
+        Ok(Self { client, runtime, namespace, version, assigns_users })
+    }
+
+    /// The namespace that is meant.
+    pub fn namespace(&self) -> &str {
+        &self.namespace
+    }
+
+    /// The version of the API server.
+    pub fn version(&self) -> &str {
+        &self.version
+    }
+
+    /// Whether the cluster chooses the users that containers run as, as OpenShift does.
+    pub const fn assigns_users(&self) -> bool {
+        self.assigns_users
+    }
+
+    /// Waits for something that talks to the cluster.
+    pub(crate) fn wait_for<T>(&self, what: impl Future<Output = T>) -> T {
+        self.runtime.block_on(what)
+    }
+
+    /// Objects of the namespace.
+    pub(crate) fn here<K>(&self) -> Api<K>
+    where
+        K: Resource<Scope = k8s_openapi::NamespaceResourceScope>,
+        K::DynamicType: Default,
+    {
+        Api::namespaced(self.client.clone(), &self.namespace)
+    }
+
+    /// Objects of the whole cluster.
+    pub(crate) fn everywhere<K>(&self) -> Api<K>
+    where
+        K: Resource,
+        K::DynamicType: Default,
+    {
+        Api::all(self.client.clone())
+    }
+}
+
+async fn config(access: &Access) -> Result<Config, ClusterError> {
+    let options = KubeConfigOptions { context: access.context.clone(), ..KubeConfigOptions::default() };
+    let named = |file: &PathBuf| format!("read the kubeconfig {}", file.display());
+    let mut merged: Option<Kubeconfig> = None;
+    for file in access.kubeconfig.iter().filter(|file| access.kubeconfig.len() == 1 || file.exists()) {
+        // Said here, because what kube says of a file that is not there is longer.
+        fs::metadata(file).map_err(|error| ClusterError::Configuration(format!("{}: {error}", named(file))))?;
+        let next = Kubeconfig::read_from(file)
+            .map_err(|error| ClusterError::Configuration(format!("{}: {error}", named(file))))?;
+        merged = Some(match merged {
+            None => next,
+            Some(merged) => {
+                merged.merge(next).map_err(|error| ClusterError::Configuration(format!("{}: {error}", named(file))))?
+            }
+        });
+    }
+    match merged {
+        Some(kubeconfig) => Config::from_custom_kubeconfig(kubeconfig, &options)
+            .await
+            .map_err(|error| ClusterError::Configuration(format!("choose a cluster: {error}"))),
+        None => Config::incluster().map_err(|_| {
+            ClusterError::Configuration(
+                "no cluster: there is no kubeconfig, and this is no pod with a service account: name one with \
+                 --kubeconfig or KUBECONFIG"
+                    .to_owned(),
+            )
+        }),
+    }
+}

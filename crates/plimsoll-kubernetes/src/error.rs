@@ -1,0 +1,83 @@
+//! Why a cluster did not do what was asked.
+
+use kube::core::Status;
+use thiserror::Error;
+
+/// What a cluster would not or could not do. Each says what, and what to do.
+#[derive(Debug, Error)]
+pub enum ClusterError {
+    /// Nobody said which cluster, or what was said makes no sense.
+    #[error("{0}")]
+    Configuration(String),
+    /// The API server does not answer.
+    #[error("{doing}: the cluster does not answer: {reason}")]
+    Unreachable {
+        /// What was being done.
+        doing: String,
+        /// What the connection says.
+        reason: String,
+    },
+    /// The API server said no.
+    #[error("{doing}: {reason}")]
+    Refused {
+        /// What was being done.
+        doing: String,
+        /// What it said.
+        reason: String,
+    },
+    /// A run did not come to its end.
+    #[error("{0}")]
+    Run(String),
+    /// What was asked contradicts itself or the cluster.
+    #[error("{0}")]
+    Usage(String),
+    /// The run was interrupted before it had begun.
+    #[error("interrupted before anything was measured")]
+    Interrupted,
+    /// The program in the pod refused the run.
+    #[error("{text}")]
+    InPod {
+        /// The exit code that it would have had.
+        exit: u8,
+        /// What it said.
+        text: String,
+    },
+}
+
+impl ClusterError {
+    /// What a request ran into.
+    pub(crate) fn of(doing: impl Into<String>, error: &kube::Error) -> Self {
+        let doing = doing.into();
+        match error {
+            kube::Error::Api(status) => Self::Refused { doing, reason: refusal(status) },
+            error => Self::Unreachable { doing, reason: chain(error) },
+        }
+    }
+}
+
+/// What the API server says, and what to do about it where that is not clear.
+fn refusal(status: &Status) -> String {
+    let message = if status.message.is_empty() { &status.reason } else { &status.message };
+    let advice = match status.code {
+        401 => ": log in again, the cluster does not know these credentials",
+        403 if message.contains("exceeded quota") => ": lower what is asked for, or have the quota raised",
+        403 if message.contains("violates PodSecurity") => "",
+        403 => ": `plimsoll kubernetes preflight` prints the rules that are missing",
+        _ => "",
+    };
+    format!("{message}{advice}")
+}
+
+/// An error with its causes, each once.
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let next = error.to_string();
+        if !text.contains(&next) {
+            text = format!("{text}: {next}");
+        }
+        cause = error.source();
+    }
+    text
+}

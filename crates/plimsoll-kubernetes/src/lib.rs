@@ -1,0 +1,19 @@
+//! Storage of Kubernetes: volumes of every class, from claim to last byte.
+//!
+//! A [`request::PodRun`] says what to measure, [`manifests`] makes objects of it, and [`run`] creates them, watches,
+//! reads what the pod tells ([`frames`]) and takes everything away again. What is known of a volume's life is put
+//! together by `timeline` from what watches deliver; `troubles` says in a sentence why a pod does not start.
+
+#![forbid(unsafe_code)]
+
+pub mod cluster;
+pub mod error;
+mod following;
+pub mod frames;
+pub mod manifests;
+pub mod request;
+pub mod run;
+mod teardown;
+mod timeline;
+mod troubles;
+mod watching;

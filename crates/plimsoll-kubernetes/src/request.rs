@@ -1,0 +1,330 @@
+//! What is to be measured in a cluster, and in what kind of pod.
+
+use std::collections::BTreeMap;
+
+use uuid::Uuid;
+
+use crate::error::ClusterError;
+
+/// The label that every object of a run has, with the run's id.
+pub const RUN_LABEL: &str = "plimsoll/run";
+
+/// Where volumes are in the pod; targets are named by their paths below it.
+pub const VOLUMES: &str = "/volumes";
+
+/// The user and group of the pod, where the cluster does not choose them: any but root does.
+pub(crate) const USER: i64 = 10001;
+
+/// One run in one pod.
+#[derive(Clone, Debug)]
+pub struct PodRun {
+    /// Identity of the run.
+    pub id: Uuid,
+    /// What is measured.
+    pub volumes: Vec<VolumeAsked>,
+    /// Where the pod may go.
+    pub placement: Placement,
+    /// What the pod runs.
+    pub image: ImageAsked,
+    /// What the pod may use.
+    pub resources: Resources,
+    /// Whether the cluster chooses users, so that the pod must not.
+    pub assigns_users: bool,
+    /// Whether the program is root in its container, because devices belong to root there.
+    pub runs_as_root: bool,
+    /// What the program in the pod is to do: a plan file.
+    pub plan: String,
+    /// How long the objects of a run that is over stay when nobody removes them.
+    pub keep_s: u32,
+    /// When the cluster ends a run that nobody ended.
+    pub deadline_s: u32,
+}
+
+/// A volume to measure.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VolumeAsked {
+    /// What the target is called.
+    pub target: String,
+    /// Where it comes from.
+    pub source: VolumeSource,
+    /// With a file system, or as a device.
+    pub mode: VolumeMode,
+    /// Who may use it.
+    pub access: AccessMode,
+}
+
+/// Where a volume comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum VolumeSource {
+    /// It is made for the run.
+    Class {
+        /// The StorageClass.
+        class: String,
+        /// How large it is to be.
+        size_bytes: u64,
+    },
+    /// It is there, and stays.
+    Claim {
+        /// The claim.
+        name: String,
+    },
+}
+
+/// What a volume is to the pod.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum VolumeMode {
+    /// A directory.
+    #[default]
+    Filesystem,
+    /// A device.
+    Block,
+}
+
+impl VolumeMode {
+    /// What Kubernetes calls it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Filesystem => "Filesystem",
+            Self::Block => "Block",
+        }
+    }
+}
+
+/// How many may use a volume.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AccessMode {
+    /// One node.
+    #[default]
+    ReadWriteOnce,
+    /// Several nodes.
+    ReadWriteMany,
+}
+
+impl AccessMode {
+    /// What Kubernetes calls it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::ReadWriteOnce => "ReadWriteOnce",
+            Self::ReadWriteMany => "ReadWriteMany",
+        }
+    }
+}
+
+/// Where a pod may go.
+#[derive(Clone, Debug, Default)]
+pub struct Placement {
+    /// On this node only.
+    pub node: Option<String>,
+    /// On nodes with these labels.
+    pub selector: BTreeMap<String, String>,
+    /// Taints that do not keep it away: `key=value:effect`, `key:effect` or `key`.
+    pub tolerations: Vec<Toleration>,
+    /// Its priority.
+    pub priority_class: Option<String>,
+}
+
+/// A taint that does not keep the pod away.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Toleration {
+    /// The key; empty for all taints.
+    pub key: String,
+    /// The value; any when absent.
+    pub value: Option<String>,
+    /// The effect; any when absent.
+    pub effect: Option<String>,
+}
+
+impl std::str::FromStr for Toleration {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (taint, effect) = match text.rsplit_once(':') {
+            Some((taint, effect)) => (taint, Some(effect)),
+            None => (text, None),
+        };
+        if let Some(effect) = effect
+            && !["NoSchedule", "PreferNoSchedule", "NoExecute"].contains(&effect)
+        {
+            return Err(format!("there is no effect \"{effect}\": NoSchedule, PreferNoSchedule or NoExecute"));
+        }
+        let (key, value) = match taint.split_once('=') {
+            Some((key, value)) => (key, Some(value)),
+            None => (taint, None),
+        };
+        if key.is_empty() && (value.is_some() || effect.is_none()) {
+            return Err("write KEY=VALUE:EFFECT, KEY:EFFECT, KEY, or :EFFECT for all taints of an effect".to_owned());
+        }
+        Ok(Self { key: key.to_owned(), value: value.map(str::to_owned), effect: effect.map(str::to_owned) })
+    }
+}
+
+/// What the pod runs.
+#[derive(Clone, Debug)]
+pub struct ImageAsked {
+    /// The image.
+    pub name: String,
+    /// `Always`, `IfNotPresent` or `Never`.
+    pub pull_policy: String,
+    /// Secrets to pull it with.
+    pub pull_secrets: Vec<String>,
+}
+
+/// What the pod may use, as Kubernetes writes it.
+#[derive(Clone, Debug)]
+pub struct Resources {
+    /// Processors that it asks for.
+    pub cpu: String,
+    /// Processors that it is limited to: none unless somebody insists.
+    pub cpu_limit: Option<String>,
+    /// Memory that it asks for, and is limited to.
+    pub memory: String,
+    /// The seccomp profile: `RuntimeDefault`, `Unconfined`, or the file of a profile on the nodes.
+    pub seccomp: Seccomp,
+}
+
+/// A seccomp profile.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Seccomp {
+    /// The container runtime's.
+    #[default]
+    RuntimeDefault,
+    /// None.
+    Unconfined,
+    /// A file on the nodes.
+    Localhost(String),
+}
+
+impl std::str::FromStr for Seccomp {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.split_once(':') {
+            None if text == "RuntimeDefault" => Ok(Self::RuntimeDefault),
+            None if text == "Unconfined" => Ok(Self::Unconfined),
+            Some(("Localhost", file)) if !file.is_empty() => Ok(Self::Localhost(file.to_owned())),
+            _ => Err("write RuntimeDefault, Unconfined or Localhost:FILE".to_owned()),
+        }
+    }
+}
+
+impl PodRun {
+    /// The name of the run's objects. The end of an id is what differs.
+    pub fn name(&self) -> String {
+        let id = self.id.simple().to_string();
+        format!("plimsoll-{}", &id[id.len() - 12..])
+    }
+
+    /// The claim of a volume.
+    pub fn claim(&self, index: usize) -> String {
+        match &self.volumes[index].source {
+            VolumeSource::Claim { name } => name.clone(),
+            VolumeSource::Class { .. } => format!("{}-{index}", self.name()),
+        }
+    }
+
+    /// The claims, with whether each is made for the run.
+    pub fn claims(&self) -> impl Iterator<Item = (String, bool)> {
+        let is_made = |index: usize| matches!(self.volumes[index].source, VolumeSource::Class { .. });
+        (0..self.volumes.len()).map(move |index| (self.claim(index), is_made(index)))
+    }
+}
+
+/// The volumes of classes and sizes, each class in each size, then the claims that are there; named so that a reader
+/// sees what differs.
+pub fn volumes(
+    classes: &[String],
+    sizes_bytes: &[u64],
+    claims: &[String],
+    mode: VolumeMode,
+    access: AccessMode,
+) -> Result<Vec<VolumeAsked>, ClusterError> {
+    let mut volumes = Vec::new();
+    for class in classes {
+        for &size_bytes in sizes_bytes {
+            let target =
+                if sizes_bytes.len() > 1 { format!("{class}-{}", quantity(size_bytes)) } else { class.clone() };
+            let source = VolumeSource::Class { class: class.clone(), size_bytes };
+            volumes.push(VolumeAsked { target, source, mode, access });
+        }
+    }
+    for name in claims {
+        let source = VolumeSource::Claim { name: name.clone() };
+        volumes.push(VolumeAsked { target: name.clone(), source, mode, access });
+    }
+    for (index, volume) in volumes.iter().enumerate() {
+        let target = &volume.target;
+        if volumes[..index].iter().any(|earlier| earlier.target == *target) {
+            return Err(ClusterError::Usage(format!("{target} is given twice: name each class, size and claim once")));
+        }
+        let is_name = |character: char| character.is_ascii_alphanumeric() || ".-".contains(character);
+        let begins = target.starts_with(|first: char| first.is_ascii_alphanumeric());
+        if !begins || !target.chars().all(is_name) || target.len() > 253 {
+            return Err(ClusterError::Usage(format!(
+                "\"{target}\" is no name of Kubernetes: small letters, digits, dots and hyphens are"
+            )));
+        }
+    }
+    Ok(volumes)
+}
+
+/// A size as Kubernetes writes it, in the largest unit that it is a whole number of.
+pub fn quantity(bytes: u64) -> String {
+    let units = [(1 << 40, "Ti"), (1 << 30, "Gi"), (1 << 20, "Mi"), (1 << 10, "Ki")];
+    match units.iter().find(|(unit, _)| bytes >= *unit && bytes.is_multiple_of(*unit)) {
+        Some((unit, name)) => format!("{}{name}", bytes / unit),
+        None => bytes.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(words: &[&str]) -> Vec<String> {
+        words.iter().map(|word| (*word).to_owned()).collect()
+    }
+
+    #[test]
+    fn targets_are_named_by_what_differs() {
+        let names = |classes: &[&str], sizes: &[u64], claims: &[&str]| {
+            let (mode, access) = (VolumeMode::Filesystem, AccessMode::ReadWriteOnce);
+            let volumes = volumes(&words(classes), sizes, &words(claims), mode, access).unwrap();
+            volumes.into_iter().map(|volume| volume.target).collect::<Vec<_>>()
+        };
+        assert_eq!(names(&["slow", "fast"], &[8 << 30], &["data"]), ["slow", "fast", "data"]);
+        assert_eq!(names(&["slow"], &[8 << 30, 1 << 40], &[]), ["slow-8Gi", "slow-1Ti"]);
+    }
+
+    #[test]
+    fn names_that_would_collide_or_are_none_are_refused() {
+        let try_it = |classes: &[&str]| {
+            volumes(&words(classes), &[1], &[], VolumeMode::Block, AccessMode::ReadWriteMany).unwrap_err().to_string()
+        };
+        assert!(try_it(&["a", "a"]).contains("given twice"));
+        for name in ["", "a/b", "../x", "-a", "a b"] {
+            assert!(try_it(&[name]).contains("no name of Kubernetes"), "{name}");
+        }
+    }
+
+    #[test]
+    fn sizes_are_whole_in_the_largest_unit() {
+        for (bytes, text) in [(8 << 30, "8Gi"), (1536 << 20, "1536Mi"), (1000, "1000"), (2 << 40, "2Ti"), (0, "0")] {
+            assert_eq!(quantity(bytes), text);
+        }
+    }
+
+    #[test]
+    fn tolerations_are_what_kubectl_taint_writes() {
+        let parsed = |text: &str| text.parse::<Toleration>();
+        let toleration = |key: &str, value: Option<&str>, effect: Option<&str>| Toleration {
+            key: key.to_owned(),
+            value: value.map(str::to_owned),
+            effect: effect.map(str::to_owned),
+        };
+        assert_eq!(parsed("a=b:NoSchedule"), Ok(toleration("a", Some("b"), Some("NoSchedule"))));
+        assert_eq!(parsed("a:NoExecute"), Ok(toleration("a", None, Some("NoExecute"))));
+        assert_eq!(parsed("a/b"), Ok(toleration("a/b", None, None)));
+        assert_eq!(parsed(":NoSchedule"), Ok(toleration("", None, Some("NoSchedule"))));
+        assert!(parsed("a:Never").is_err() && parsed("").is_err() && parsed("=b").is_err());
+    }
+}

@@ -1,0 +1,431 @@
+//! Doing a run in a pod: create, watch, listen, take away.
+
+mod facts;
+
+use std::{
+    future::pending,
+    sync::atomic::{AtomicBool, Ordering},
+    time::Duration,
+};
+
+use jiff::Timestamp;
+use k8s_openapi::api::{
+    batch::v1::Job,
+    core::v1::{PersistentVolumeClaim, Pod},
+};
+use kube::api::{DeleteParams, Patch, PatchParams, PostParams};
+use plimsoll_record::{
+    builder::RecordBuilder,
+    cluster::ClusterEnvironment,
+    event::RunEvent,
+    lifecycle::{Happening, VolumeLifecycle},
+    record::Record,
+};
+use serde_json::json;
+use tokio::{
+    sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel},
+    task::JoinHandle,
+    time::{Instant, interval},
+};
+
+use self::facts::Facts;
+use crate::{
+    cluster::Cluster,
+    error::ClusterError,
+    following::{Followed, follow},
+    frames::{Line, Message, Reader},
+    manifests,
+    request::{PodRun, RUN_LABEL},
+    teardown::teardown,
+    timeline::{Observation, Seen, Timeline},
+    troubles::Troubles,
+    watching::{PERSISTENT_VOLUMES, VOLUME_ATTACHMENTS, Watching},
+};
+
+/// How often to look at what nobody tells: signals and the time.
+const TICK: Duration = Duration::from_millis(100);
+
+/// How long a pod that does not start may keep silent before a trouble is told.
+const SILENCE: Duration = Duration::from_secs(10);
+
+/// How long a pod that was asked to end may take to tell what it has.
+const LAST_WORDS: Duration = Duration::from_secs(25);
+
+/// How many lines for people are kept for the case that something goes wrong.
+const LAST_LINES: usize = 5;
+
+/// How long things may take.
+#[derive(Clone, Copy, Debug)]
+pub struct Patience {
+    /// From the claims until the program runs.
+    pub start: Duration,
+    /// Until everything is gone again.
+    pub cleanup: Duration,
+}
+
+/// What is told meanwhile.
+#[derive(Debug)]
+pub enum Told<'a> {
+    /// Something happened in the run.
+    Event(&'a RunEvent),
+    /// Something to say in passing.
+    Note(String),
+    /// Something that is not as it should be.
+    Warning(String),
+}
+
+/// What came of a run.
+#[derive(Debug)]
+pub struct Finished {
+    /// The record, or as much of it as arrived; `None` when the run had not begun.
+    pub record: Option<Record>,
+    /// Why it is not whole.
+    pub error: Option<ClusterError>,
+    /// What is left in the cluster, in sentences.
+    pub leftovers: Vec<String>,
+}
+
+/// Does a run: creates its objects, follows it, and takes everything away again whatever happens.
+pub fn run(
+    cluster: &Cluster,
+    run: &PodRun,
+    patience: Patience,
+    stop: &AtomicBool,
+    tell: &mut dyn FnMut(Told<'_>),
+) -> Result<Finished, ClusterError> {
+    cluster.wait_for(async {
+        let facts = Facts::gather(cluster, run).await?;
+        let claims: Vec<String> = run.claims().map(|(claim, _)| claim).collect();
+        let selector = format!("{RUN_LABEL}={}", run.id);
+        let watching = Watching::start(cluster, &selector, &run.name(), &claims).await?;
+        for (what, lost) in [
+            (PERSISTENT_VOLUMES, "when volumes are made and gone is not known, and not what they are"),
+            (VOLUME_ATTACHMENTS, "how long attaching and detaching takes is not known"),
+        ] {
+            if watching.denied.contains(what) {
+                tell(Told::Note(format!("{what} may not be watched here: {lost}")));
+            }
+        }
+        let now_ns = watching.now_ns();
+        let timeline = Timeline::new(now_ns, Timestamp::now(), facts.minor_version);
+        let (lines, followed) = unbounded_channel();
+        let mut running = Running {
+            cluster,
+            run,
+            patience,
+            facts,
+            watching,
+            timeline,
+            troubles: Troubles::default(),
+            pod: None,
+            is_released: false,
+            lines: Some(lines),
+            followed,
+            following: None,
+            reader: Reader::default(),
+            last_lines: Vec::new(),
+            builder: None,
+            outcome: None,
+            troubled: None,
+            stopping: None,
+        };
+        let created = running.create().await;
+        let error = match created {
+            Ok(()) => running.follow(stop, tell).await.err(),
+            Err(error) => Some(error),
+        };
+        running.learn_facts().await;
+        tell(Told::Note("removing what the run made in the cluster".to_owned()));
+        let leftovers =
+            teardown(cluster, run, &mut running.watching, &mut running.timeline, patience.cleanup, stop).await;
+        let lost = running.reader.lost();
+        if lost > 0 {
+            tell(Told::Warning(format!("{lost} lines of the pod's log were lost on the way")));
+        }
+        let record = running.record();
+        Ok(Finished { record, error, leftovers })
+    })
+}
+
+/// A run that is going on.
+struct Running<'a> {
+    cluster: &'a Cluster,
+    run: &'a PodRun,
+    patience: Patience,
+    facts: Facts,
+    watching: Watching,
+    timeline: Timeline,
+    troubles: Troubles,
+    /// The pod as it was seen last, with whether it is gone.
+    pod: Option<(Box<Pod>, bool)>,
+    is_released: bool,
+    /// Where the follower of the log puts lines, until there is one.
+    lines: Option<UnboundedSender<Followed>>,
+    followed: UnboundedReceiver<Followed>,
+    following: Option<JoinHandle<()>>,
+    reader: Reader,
+    last_lines: Vec<String>,
+    builder: Option<RecordBuilder>,
+    /// The record that the pod told at its end.
+    outcome: Option<Box<Record>>,
+    /// The trouble that was told last.
+    troubled: Option<String>,
+    /// When the pod was asked to end.
+    stopping: Option<Instant>,
+}
+
+impl Running<'_> {
+    /// The Job first, which everything else belongs to.
+    async fn create(&mut self) -> Result<(), ClusterError> {
+        let parameters = PostParams { field_manager: Some("plimsoll".to_owned()), ..PostParams::default() };
+        let (cluster, run) = (self.cluster, self.run);
+        let name = run.name();
+        let doing = || format!("create the Job {name} in namespace {}", cluster.namespace());
+        let jobs = cluster.here::<Job>();
+        let job = match jobs.create(&parameters, &manifests::job(run)).await {
+            Ok(job) => job,
+            // A request that was sent again: nobody else has names like these.
+            Err(kube::Error::Api(status)) if status.code == 409 => {
+                jobs.get(&name).await.map_err(|error| ClusterError::of(doing(), &error))?
+            }
+            Err(error) => return Err(ClusterError::of(doing(), &error)),
+        };
+        let owner = manifests::owner(&job);
+        self.timeline.restart(self.watching.now_ns(), Timestamp::now());
+        let claims = cluster.here::<PersistentVolumeClaim>();
+        for claim in manifests::claims(run, Some(&owner)) {
+            let name = claim.metadata.name.clone().unwrap_or_default();
+            self.timeline.claim_happened(&name, Happening::ClaimSent, self.watching.now_ns());
+            match claims.create(&parameters, &claim).await {
+                Err(kube::Error::Api(status)) if status.code == 409 => {}
+                Err(error) => return Err(ClusterError::of(format!("create the claim {name}"), &error)),
+                Ok(_) => {}
+            }
+            self.timeline.claim_happened(&name, Happening::ClaimAccepted, self.watching.now_ns());
+        }
+        for claim in self.facts.existing_claims() {
+            let seen = Seen::Claim(Box::new(claim));
+            self.timeline.observe(&Observation { at_ns: 0, is_initial: true, is_deleted: false, seen });
+        }
+        Ok(())
+    }
+
+    /// Until the run is over, whatever way.
+    async fn follow(&mut self, stop: &AtomicBool, tell: &mut dyn FnMut(Told<'_>)) -> Result<(), ClusterError> {
+        let mut tick = interval(TICK);
+        let began = Instant::now();
+        loop {
+            tokio::select! {
+                observation = self.watching.observations.recv() => match observation {
+                    Some(observation) => self.observe(observation),
+                    None => pending().await,
+                },
+                Some(followed) = self.followed.recv() => {
+                    if self.line(followed, tell)? {
+                        return Ok(());
+                    }
+                }
+                _ = tick.tick() => {}
+            }
+            if stop.load(Ordering::Relaxed) && self.stopping.is_none() {
+                self.stop(tell).await?;
+            }
+            if self.stopping.is_some_and(|since| since.elapsed() > LAST_WORDS) {
+                return self.builder.as_ref().map(|_| ()).ok_or(ClusterError::Interrupted);
+            }
+            if !self.is_released {
+                self.release().await?;
+            }
+            if self.following.is_none() {
+                self.look_at_start(began, tell)?;
+            }
+        }
+    }
+
+    /// Lets the scheduler look at the pod once every claim that needs no pod is bound.
+    async fn release(&mut self) -> Result<(), ClusterError> {
+        let mut claims = self.run.claims().enumerate();
+        let is_awaited = claims.any(|(index, (claim, is_made))| {
+            is_made && self.facts.is_made_at_once(index) && self.timeline.volume_of(&claim).is_none()
+        });
+        let Some((pod, false)) = self.pod.as_ref().filter(|_| !is_awaited) else { return Ok(()) };
+        let name = pod.metadata.name.clone().unwrap_or_default();
+        let patch = Patch::Merge(json!({ "spec": { "schedulingGates": null } }));
+        let released = self.cluster.here::<Pod>().patch(&name, &PatchParams::default(), &patch).await;
+        released.map_err(|error| ClusterError::of(format!("let the pod {name} be scheduled"), &error))?;
+        self.is_released = true;
+        Ok(())
+    }
+
+    fn observe(&mut self, observation: Observation) {
+        self.timeline.observe(&observation);
+        match observation.seen {
+            Seen::Event(event) => self.troubles.observe(&event),
+            Seen::Pod(pod) => {
+                let has_begun = |pod: &Pod| {
+                    let states = pod.status.iter().flat_map(|status| status.container_statuses.iter().flatten());
+                    let mut states = states.filter_map(|container| container.state.as_ref());
+                    states.any(|state| state.running.is_some() || state.terminated.is_some())
+                };
+                if has_begun(&pod)
+                    && let Some(lines) = self.lines.take()
+                {
+                    let name = pod.metadata.name.clone().unwrap_or_default();
+                    self.following = Some(follow(self.cluster.here(), name, lines));
+                }
+                self.pod = Some((pod, observation.is_deleted));
+            }
+            Seen::Claim(_) | Seen::Volume(_) | Seen::Attachment(_) => {}
+        }
+    }
+
+    /// Looks at a pod that has not started: what keeps it, and whether that has lasted long enough.
+    fn look_at_start(&mut self, began: Instant, tell: &mut dyn FnMut(Told<'_>)) -> Result<(), ClusterError> {
+        let trouble = match &self.pod {
+            None => self.troubles.of_job(),
+            Some((pod, false)) => self.troubles.of_start(pod),
+            Some((pod, true)) if self.stopping.is_none() => {
+                let why = self.troubles.of_end(pod, &[]);
+                return Err(ClusterError::Run(format!("the pod was deleted before it had started: {why}")));
+            }
+            Some(_) => return Err(ClusterError::Interrupted),
+        };
+        // A pod that never ran may end all the same: evicted, or out of time.
+        if let Some((pod, false)) = &self.pod
+            && pod.status.as_ref().and_then(|status| status.phase.as_deref()) == Some("Failed")
+        {
+            return Err(ClusterError::Run(self.troubles.of_end(pod, &[])));
+        }
+        if let Some(trouble) = &trouble {
+            if trouble.is_final {
+                return Err(ClusterError::Run(trouble.text.clone()));
+            }
+            if began.elapsed() > SILENCE && self.troubled.as_ref() != Some(&trouble.text) {
+                tell(Told::Note(format!("waiting: {}", trouble.text)));
+                self.troubled = Some(trouble.text.clone());
+            }
+        }
+        if began.elapsed() > self.patience.start {
+            let why = trouble.map_or_else(|| "the cluster does not say why".to_owned(), |trouble| trouble.text);
+            let waited_s = self.patience.start.as_secs();
+            return Err(ClusterError::Run(format!("the pod has not started within {waited_s} s: {why}")));
+        }
+        Ok(())
+    }
+
+    /// Asks the pod to end, so that it tells what it has.
+    async fn stop(&mut self, tell: &mut dyn FnMut(Told<'_>)) -> Result<(), ClusterError> {
+        self.stopping = Some(Instant::now());
+        let Some((pod, _)) = self.pod.as_ref().filter(|_| self.following.is_some()) else {
+            return Err(ClusterError::Interrupted);
+        };
+        tell(Told::Note(
+            "ending the run in the pod; once more ends plimsoll at once and leaves the run going on".into(),
+        ));
+        let name = pod.metadata.name.clone().unwrap_or_default();
+        self.cluster
+            .here::<Pod>()
+            .delete(&name, &DeleteParams::default())
+            .await
+            .map(drop)
+            .map_err(|error| ClusterError::of(format!("end the pod {name}"), &error))
+    }
+
+    /// Takes in a line of the log; tells whether the run is over.
+    fn line(&mut self, followed: Followed, tell: &mut dyn FnMut(Told<'_>)) -> Result<bool, ClusterError> {
+        let now_ns = self.watching.now_ns();
+        let line = match followed {
+            Followed::Line(line) => line,
+            Followed::End if self.outcome.is_some() => return Ok(true),
+            Followed::End | Followed::Failed(_) if self.stopping.is_some() => return Err(ClusterError::Interrupted),
+            Followed::End => return Err(self.ended_without_result()),
+            Followed::Failed(reason) => {
+                return Err(ClusterError::Run(format!("the log of the pod cannot be read: {reason}")));
+            }
+        };
+        match self.reader.line(&line) {
+            Line::Part => {}
+            Line::Text => {
+                self.last_lines.push(line);
+                let surplus = self.last_lines.len().saturating_sub(LAST_LINES);
+                self.last_lines.drain(..surplus);
+            }
+            Line::Message(message) => return self.message(message, now_ns, tell),
+        }
+        Ok(false)
+    }
+
+    fn message(&mut self, message: Message, now_ns: u64, tell: &mut dyn FnMut(Told<'_>)) -> Result<bool, ClusterError> {
+        match message {
+            Message::Running { at } => {
+                let claims: Vec<String> = self.run.claims().map(|(claim, _)| claim).collect();
+                let claims: Vec<&str> = claims.iter().map(String::as_str).collect();
+                self.timeline.told(&claims, Happening::Running, at, now_ns);
+            }
+            Message::FirstIo { target, at } => {
+                if let Some(index) = self.run.volumes.iter().position(|volume| volume.target == target) {
+                    self.timeline.told(&[&self.run.claim(index)], Happening::FirstIo, at, now_ns);
+                }
+            }
+            Message::Event { event } => {
+                match (&mut self.builder, &*event) {
+                    (None, RunEvent::Started(started)) => self.builder = Some(RecordBuilder::new((**started).clone())),
+                    (Some(builder), event) => builder.apply(event),
+                    (None, _) => {}
+                }
+                tell(Told::Event(&event));
+            }
+            Message::Done { record } => {
+                self.outcome = Some(record);
+                return Ok(true);
+            }
+            Message::Failed { exit, text } => return Err(ClusterError::InPod { exit, text }),
+        }
+        Ok(false)
+    }
+
+    fn ended_without_result(&self) -> ClusterError {
+        let why = match &self.pod {
+            Some((pod, _)) => self.troubles.of_end(pod, &self.last_lines),
+            None => "the pod is gone".to_owned(),
+        };
+        ClusterError::Run(why)
+    }
+
+    /// What can be known only now: which volumes and nodes it was.
+    async fn learn_facts(&mut self) {
+        let volumes = self.run.claims().map(|(claim, _)| self.timeline.volume_of(&claim).map(str::to_owned)).collect();
+        let nodes = self.timeline.nodes().into_iter().map(str::to_owned).collect();
+        self.facts.learn(self.cluster, volumes, nodes).await;
+    }
+
+    /// The record with what only the client knows.
+    fn record(&mut self) -> Option<Record> {
+        let lives = self.lives();
+        let cluster = self.cluster_environment();
+        let mut record = match self.outcome.take() {
+            Some(record) => *record,
+            None => self.builder.take()?.finish(),
+        };
+        record.environment.cluster = Some(cluster);
+        record.volumes = lives;
+        Some(record)
+    }
+
+    fn lives(&self) -> Vec<VolumeLifecycle> {
+        let claims = self.run.claims().map(|(claim, _)| claim);
+        self.run.volumes.iter().zip(claims).map(|(volume, claim)| self.timeline.life(&volume.target, &claim)).collect()
+    }
+
+    fn cluster_environment(&self) -> ClusterEnvironment {
+        self.facts.environment(self.cluster, self.run)
+    }
+}
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        if let Some(following) = &self.following {
+            following.abort();
+        }
+    }
+}

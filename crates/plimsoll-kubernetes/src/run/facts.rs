@@ -1,0 +1,211 @@
+//! What the cluster says about classes, claims, volumes and nodes: before the run, so that what cannot work is refused,
+//! and after it, for the record.
+
+use k8s_openapi::{
+    api::{
+        core::v1::{Node, PersistentVolume, PersistentVolumeClaim},
+        storage::v1::StorageClass,
+    },
+    apimachinery::pkg::api::resource::Quantity,
+};
+use kube::{ResourceExt, api::ListParams};
+use plimsoll_record::cluster::{ClusterEnvironment, NodeEnvironment, VolumeEnvironment};
+
+use crate::{
+    cluster::Cluster,
+    error::ClusterError,
+    request::{PodRun, VolumeSource},
+};
+
+/// What is known.
+#[derive(Debug, Default)]
+pub(super) struct Facts {
+    pub(super) minor_version: u32,
+    /// One for each volume that is made, where classes may be looked at.
+    classes: Vec<Option<StorageClass>>,
+    /// One for each volume that was there before.
+    claims: Vec<Option<PersistentVolumeClaim>>,
+    volumes: Vec<Option<PersistentVolume>>,
+    nodes: Vec<NodeEnvironment>,
+}
+
+impl Facts {
+    /// Looks at what is to be used, and refuses what is not there.
+    pub(super) async fn gather(cluster: &Cluster, run: &PodRun) -> Result<Self, ClusterError> {
+        let mut facts = Self { minor_version: minor(cluster.version()), ..Self::default() };
+        for volume in &run.volumes {
+            let (mut class, mut claim) = (None, None);
+            match &volume.source {
+                VolumeSource::Class { class: name, .. } => class = find_class(cluster, name).await?,
+                VolumeSource::Claim { name } => {
+                    let doing = || format!("look at the claim {name}");
+                    let found = cluster.here::<PersistentVolumeClaim>().get_opt(name).await;
+                    claim = found.map_err(|error| ClusterError::of(doing(), &error))?;
+                    let Some(claim) = &claim else {
+                        let place = cluster.namespace();
+                        return Err(ClusterError::Usage(format!("namespace {place} has no claim {name}")));
+                    };
+                    let mode = claim.spec.as_ref().and_then(|spec| spec.volume_mode.as_deref()).unwrap_or("Filesystem");
+                    if mode != volume.mode.as_str() {
+                        let mode = mode.to_lowercase();
+                        return Err(ClusterError::Usage(format!("claim {name} is of another mode: say --mode {mode}")));
+                    }
+                }
+            }
+            facts.classes.push(class);
+            facts.claims.push(claim);
+        }
+        Ok(facts)
+    }
+
+    /// Whether a volume is made without waiting for a pod; not, where nobody may say.
+    pub(super) fn is_made_at_once(&self, index: usize) -> bool {
+        let class = self.classes.get(index).and_then(Option::as_ref);
+        class.is_some_and(|class| class.volume_binding_mode.as_deref() != Some("WaitForFirstConsumer"))
+    }
+
+    /// The claims that were there before.
+    pub(super) fn existing_claims(&self) -> Vec<PersistentVolumeClaim> {
+        self.claims.iter().flatten().cloned().collect()
+    }
+
+    /// Looks at the volumes that were made, and the nodes that were chosen.
+    pub(super) async fn learn(&mut self, cluster: &Cluster, volumes: Vec<Option<String>>, nodes: Vec<String>) {
+        for name in volumes {
+            let volume = match name {
+                Some(name) => cluster.everywhere::<PersistentVolume>().get_opt(&name).await.ok().flatten(),
+                None => None,
+            };
+            self.volumes.push(volume);
+        }
+        for name in nodes {
+            let node = cluster.everywhere::<Node>().get_opt(&name).await.ok().flatten();
+            self.nodes
+                .push(node.map_or(NodeEnvironment { name, ..NodeEnvironment::default() }, |node| describe(&node)));
+        }
+    }
+
+    /// The cluster as the record has it.
+    pub(super) fn environment(&self, cluster: &Cluster, run: &PodRun) -> ClusterEnvironment {
+        ClusterEnvironment {
+            version: Some(cluster.version().to_owned()),
+            namespace: cluster.namespace().to_owned(),
+            image: run.image.name.clone(),
+            nodes: self.nodes.clone(),
+            volumes: (0..run.volumes.len()).map(|index| self.volume(run, index)).collect(),
+        }
+    }
+
+    fn volume(&self, run: &PodRun, index: usize) -> VolumeEnvironment {
+        let asked = &run.volumes[index];
+        let of_claim = self.claims.get(index).and_then(Option::as_ref).and_then(|claim| claim.spec.as_ref());
+        let of_class = self.classes.get(index).and_then(Option::as_ref);
+        let volume = self.volumes.get(index).and_then(Option::as_ref);
+        let spec = volume.and_then(|volume| volume.spec.as_ref());
+        let csi = spec.and_then(|spec| spec.csi.as_ref());
+        let (class, is_kept) = match &asked.source {
+            VolumeSource::Class { class, .. } => (Some(class.clone()), false),
+            VolumeSource::Claim { .. } => (of_claim.and_then(|claim| claim.storage_class_name.clone()), true),
+        };
+        let capacity = spec.and_then(|spec| spec.capacity.as_ref()).and_then(|capacity| capacity.get("storage"));
+        let asked_bytes = match &asked.source {
+            VolumeSource::Class { size_bytes, .. } => Some(*size_bytes),
+            VolumeSource::Claim { .. } => None,
+        };
+        VolumeEnvironment {
+            target: asked.target.clone(),
+            class,
+            claim: run.claim(index),
+            is_kept,
+            volume: volume.map(ResourceExt::name_any),
+            driver: csi.map(|csi| csi.driver.clone()).or_else(|| of_class.map(|class| class.provisioner.clone())),
+            handle: csi.map(|csi| csi.volume_handle.clone()),
+            size_bytes: capacity.and_then(bytes).or(asked_bytes),
+            mode: Some(asked.mode.as_str().to_owned()),
+            access_modes: spec
+                .and_then(|spec| spec.access_modes.clone())
+                .unwrap_or_else(|| vec![asked.access.as_str().to_owned()]),
+            reclaim_policy: spec
+                .and_then(|spec| spec.persistent_volume_reclaim_policy.clone())
+                .or_else(|| of_class.and_then(|class| class.reclaim_policy.clone())),
+            mount_options: spec
+                .and_then(|spec| spec.mount_options.clone())
+                .or_else(|| of_class.and_then(|class| class.mount_options.clone()))
+                .unwrap_or_default(),
+        }
+    }
+}
+
+/// A class by its name; `None` when classes may not be looked at.
+async fn find_class(cluster: &Cluster, name: &str) -> Result<Option<StorageClass>, ClusterError> {
+    let classes = cluster.everywhere::<StorageClass>();
+    match classes.get_opt(name).await {
+        Ok(Some(class)) => Ok(Some(class)),
+        Ok(None) => {
+            let known = classes.list(&ListParams::default()).await.map(|list| list.items).unwrap_or_default();
+            let known: Vec<String> = known.iter().map(ResourceExt::name_any).collect();
+            let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+            Err(ClusterError::Usage(format!("the cluster has no StorageClass {name}: it has {known}")))
+        }
+        Err(kube::Error::Api(status)) if status.code == 403 => Ok(None),
+        Err(error) => Err(ClusterError::of(format!("look at the StorageClass {name}"), &error)),
+    }
+}
+
+fn describe(node: &Node) -> NodeEnvironment {
+    let label = |name: &str| node.labels().get(name).cloned();
+    let info = node.status.as_ref().and_then(|status| status.node_info.as_ref());
+    NodeEnvironment {
+        name: node.name_any(),
+        instance_type: label("node.kubernetes.io/instance-type"),
+        region: label("topology.kubernetes.io/region"),
+        zone: label("topology.kubernetes.io/zone"),
+        kubelet_version: info.map(|info| info.kubelet_version.clone()),
+        container_runtime: info.map(|info| info.container_runtime_version.clone()),
+        operating_system: info.map(|info| info.os_image.clone()),
+    }
+}
+
+/// The minor version in `v1.36.1` or `v1.33.2-eks-1`; zero when there is none.
+fn minor(version: &str) -> u32 {
+    let minor = version.trim_start_matches('v').split('.').nth(1).unwrap_or_default();
+    minor.trim_end_matches(|character: char| !character.is_ascii_digit()).parse().unwrap_or(0)
+}
+
+/// A size of storage in bytes; `None` when it is written in a way that storage is not.
+fn bytes(quantity: &Quantity) -> Option<u64> {
+    let text = quantity.0.as_str();
+    let digits = text.len() - text.trim_start_matches(|character: char| character.is_ascii_digit()).len();
+    let (number, unit) = text.split_at(digits);
+    let scale: u64 = match unit {
+        "" => 1,
+        "k" => 1000,
+        "M" => 1_000_000,
+        "G" => 1_000_000_000,
+        "T" => 1_000_000_000_000,
+        "Ki" => 1 << 10,
+        "Mi" => 1 << 20,
+        "Gi" => 1 << 30,
+        "Ti" => 1 << 40,
+        _ => return None,
+    };
+    number.parse::<u64>().ok()?.checked_mul(scale)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_and_versions_are_read_as_kubernetes_writes_them() {
+        let size = |text: &str| bytes(&Quantity(text.to_owned()));
+        assert_eq!(size("8Gi"), Some(8 << 30));
+        assert_eq!(size("1000"), Some(1000));
+        assert_eq!(size("5G"), Some(5_000_000_000));
+        assert_eq!(size("1.5Gi"), None);
+        assert_eq!(size(""), None);
+        for (text, expected) in [("v1.36.1", 36), ("v1.33.2-eks-1", 33), ("1.29+", 29), ("", 0), ("v2", 0)] {
+            assert_eq!(minor(text), expected, "{text}");
+        }
+    }
+}

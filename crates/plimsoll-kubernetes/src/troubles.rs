@@ -1,0 +1,159 @@
+//! Why a pod does not start, or did not end well, in a sentence: what its status and the cluster's events say, and what
+//! to do about it. Pure.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use k8s_openapi::api::core::v1::{ContainerStatus, Event, Pod};
+
+use crate::timeline::time_of;
+
+/// What is wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Trouble {
+    /// What, why and what to do.
+    pub(crate) text: String,
+    /// Whether waiting will not help.
+    pub(crate) is_final: bool,
+}
+
+/// What the cluster says about the objects of a run.
+#[derive(Debug, Default)]
+pub(crate) struct Troubles {
+    /// Warnings, by the names of their events, of which each is about one thing that happens again and again.
+    warnings: BTreeMap<String, Event>,
+}
+
+/// Reasons for which a container does not start that no waiting mends.
+const FINAL_REASONS: &[&str] = &[
+    "ImagePullBackOff",
+    "ErrImageNeverPull",
+    "InvalidImageName",
+    "CreateContainerConfigError",
+    "CreateContainerError",
+    "RunContainerError",
+];
+
+impl Troubles {
+    /// Takes in an event.
+    pub(crate) fn observe(&mut self, event: &Event) {
+        if event.type_.as_deref() == Some("Warning")
+            && let Some(name) = &event.metadata.name
+        {
+            self.warnings.insert(name.clone(), event.clone());
+        }
+    }
+
+    /// Why there is no pod.
+    pub(crate) fn of_job(&self) -> Option<Trouble> {
+        let event = self.latest(|event| is_about(event, "Job") && reason(event) == "FailedCreate")?;
+        let message = message(event);
+        let advice = if message.contains("exceeded quota") {
+            ": ask for less with --cpu and --memory, or have the quota raised"
+        } else if message.contains("violates PodSecurity") {
+            ": this namespace does not allow what was asked for"
+        } else {
+            ""
+        };
+        Some(Trouble { text: format!("the cluster makes no pod: {message}{advice}"), is_final: true })
+    }
+
+    /// Why a pod has not started.
+    pub(crate) fn of_start(&self, pod: &Pod) -> Option<Trouble> {
+        if let Some(waiting) = containers(pod).find_map(|container| container.state.as_ref()?.waiting.as_ref())
+            && let Some(reason) = waiting.reason.as_deref().filter(|reason| FINAL_REASONS.contains(reason))
+        {
+            let said = waiting.message.as_deref().unwrap_or_default();
+            let image = containers(pod).next().map(|container| container.image.as_str()).unwrap_or_default();
+            let text = if reason.contains("Image") {
+                format!(
+                    "the image {image} cannot be had ({reason}: {said}): `plimsoll kubernetes image` makes it; name \
+                     where it is with --image, and a secret with --image-pull-secret"
+                )
+            } else {
+                format!("the container does not start ({reason}): {said}")
+            };
+            return Some(Trouble { text, is_final: true });
+        }
+        let event = self.latest(|event| is_about(event, "Pod") || is_about(event, "PersistentVolumeClaim"))?;
+        let about = event.involved_object.name.as_deref().unwrap_or_default();
+        let what = match reason(event) {
+            "FailedScheduling" => "no node takes the pod".to_owned(),
+            "ProvisioningFailed" => format!("the volume of claim {about} is not made"),
+            "FailedAttachVolume" => "a volume is not attached".to_owned(),
+            "FailedMount" | "FailedMapVolume" => "a volume is not mounted".to_owned(),
+            "Failed" | "BackOff" | "FailedCreatePodSandBox" => "the container does not start".to_owned(),
+            other => format!("{about}: {other}"),
+        };
+        let times = event.count.filter(|count| *count > 1).map(|count| format!(" ({count} times)")).unwrap_or_default();
+        Some(Trouble { text: format!("{what}{times}: {}", message(event)), is_final: false })
+    }
+
+    /// Why a pod ended without a result.
+    pub(crate) fn of_end(&self, pod: &Pod, last_words: &[String]) -> String {
+        let status = pod.status.as_ref();
+        let why = status.and_then(|status| status.reason.as_deref());
+        let said = status.and_then(|status| status.message.as_deref()).unwrap_or_default();
+        let ended = containers(pod).find_map(|container| container.state.as_ref()?.terminated.as_ref());
+        let node = pod.spec.as_ref().and_then(|spec| spec.node_name.as_deref()).unwrap_or("no node");
+        if let Some(why @ ("Evicted" | "Preempting" | "Terminated" | "NodeLost" | "DeadlineExceeded")) = why {
+            return format!("the pod was ended on {node} ({why}): {said}");
+        }
+        let disruption = status.and_then(|status| {
+            let mut conditions = status.conditions.iter().flatten();
+            conditions.find(|one| one.type_ == "DisruptionTarget" && one.status == "True")
+        });
+        if let Some(disruption) = disruption {
+            let reason = disruption.reason.as_deref().unwrap_or_default();
+            let said = disruption.message.as_deref().unwrap_or_default();
+            return format!("the pod was ended on {node} ({reason}): {said}");
+        }
+        let Some(ended) = ended else {
+            return format!("the pod is gone from {node} without a result{}", quoted(last_words));
+        };
+        match ended.reason.as_deref() {
+            Some("OOMKilled") => format!(
+                "the program in the pod needed more memory than it may have and was killed (OOMKilled) on {node}: allow \
+                 more with --memory, or lower --queue-depth, --jobs or --block-size"
+            ),
+            reason => format!(
+                "the program in the pod ended with code {} ({}) on {node} without a result{}",
+                ended.exit_code,
+                reason.unwrap_or("no reason"),
+                quoted(last_words)
+            ),
+        }
+    }
+
+    /// The last event of a kind.
+    fn latest(&self, is_wanted: impl Fn(&Event) -> bool) -> Option<&Event> {
+        self.warnings.values().filter(|event| is_wanted(event)).max_by_key(|event| last_time(event))
+    }
+}
+
+/// When it happened last.
+fn last_time(event: &Event) -> Option<Timestamp> {
+    let series = event.series.as_ref().and_then(|series| series.last_observed_time.as_ref()).map(|time| time.0);
+    let last = event.last_timestamp.as_ref().map(|time| time.0);
+    [series, last, time_of(event)].into_iter().flatten().max()
+}
+
+fn containers(pod: &Pod) -> impl Iterator<Item = &ContainerStatus> {
+    pod.status.iter().flat_map(|status| status.container_statuses.iter().flatten())
+}
+
+fn is_about(event: &Event, kind: &str) -> bool {
+    event.involved_object.kind.as_deref() == Some(kind)
+}
+
+fn reason(event: &Event) -> &str {
+    event.reason.as_deref().unwrap_or_default()
+}
+
+fn message(event: &Event) -> &str {
+    event.message.as_deref().unwrap_or_default().trim_end_matches(['.', ' ', '\n'])
+}
+
+fn quoted(last_words: &[String]) -> String {
+    if last_words.is_empty() { String::new() } else { format!("; its last words: {}", last_words.join(" / ")) }
+}

@@ -1,0 +1,214 @@
+//! Arguments of `plimsoll kubernetes`.
+
+use std::path::PathBuf;
+
+use clap::{
+    ArgMatches, Args, Command, Error, FromArgMatches, Subcommand,
+    builder::{PossibleValuesParser, TypedValueParser},
+};
+use plimsoll_kubernetes::request::{AccessMode, Seccomp, Toleration, VolumeMode};
+use plimsoll_workload::units::{ByteCount, Span};
+use uuid::Uuid;
+
+use super::{
+    provisioned::ProvisionedArguments,
+    run::{self, MeasuringArguments},
+};
+
+const CLUSTER: &str = "Cluster";
+const VOLUMES: &str = "Volumes";
+const POD: &str = "Pod";
+
+/// The image that `plimsoll kubernetes image` makes.
+pub const IMAGE: &str = concat!("localhost/plimsoll:", env!("CARGO_PKG_VERSION"));
+
+/// Commands about clusters.
+#[derive(Debug, Subcommand)]
+pub enum KubernetesCommand {
+    /// Measure a volume of each class, in one pod, from claim to last byte
+    Run(Box<KubernetesRunArguments>),
+    /// Measure in a pod, and tell the client by the log
+    #[command(hide = true)]
+    Agent(AgentArguments),
+}
+
+/// Arguments of the program in the pod.
+#[derive(Args, Debug)]
+pub struct AgentArguments {
+    /// Identity of the run.
+    #[arg(long)]
+    pub run: Uuid,
+}
+
+/// Which cluster.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = CLUSTER)]
+pub struct AccessArguments {
+    /// The file that describes the cluster [default: KUBECONFIG, ~/.kube/config, or the pod's service account]
+    #[arg(long, value_name = "FILE")]
+    pub kubeconfig: Option<PathBuf>,
+    /// Which context of that file [default: the current one]
+    #[arg(long, value_name = "NAME")]
+    pub context: Option<String>,
+    /// In which namespace [default: the context's]
+    #[arg(long, short, value_name = "NAME")]
+    pub namespace: Option<String>,
+}
+
+/// Arguments of `plimsoll kubernetes run`.
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Targets are named by their classes. Everything that the run makes in the cluster belongs to one Job, \
+                  and is removed at the end; should plimsoll be killed, the cluster removes it when its time is over."
+)]
+pub struct KubernetesRunArguments {
+    /// Measure a new volume of each of these classes
+    #[arg(long, value_name = "CLASS", value_delimiter = ',', help_heading = VOLUMES)]
+    pub storage_class: Vec<String>,
+    /// Measure these claims, which are there and stay
+    #[arg(long, value_name = "CLAIM", value_delimiter = ',', help_heading = VOLUMES)]
+    pub pvc: Vec<String>,
+    /// How large new volumes are to be; of several sizes, each class in each [default: 8Gi]
+    #[arg(id = "volume_size", long = "size", value_name = "SIZE", value_delimiter = ',', help_heading = VOLUMES)]
+    pub volume_size: Vec<ByteCount>,
+    /// Volumes for one node, or for many
+    #[arg(long, default_value = "rwo", value_parser = access_modes(), help_heading = VOLUMES)]
+    pub access: AccessMode,
+    /// Volumes with a file system, or as devices
+    #[arg(long, default_value = "filesystem", value_parser = volume_modes(), help_heading = VOLUMES)]
+    pub mode: VolumeMode,
+
+    /// Permit writing to the device of this claim; its content is lost; may be repeated
+    #[arg(long, value_name = "CLAIM", help_heading = VOLUMES, hide_short_help = true)]
+    pub destroy: Vec<String>,
+
+    /// What to measure, and how sure to be.
+    #[command(flatten)]
+    pub measuring: PodMeasuringArguments,
+    /// What was bought.
+    #[command(flatten)]
+    pub provisioned: ProvisionedArguments,
+
+    /// Which cluster.
+    #[command(flatten)]
+    pub access_to: AccessArguments,
+
+    /// On this node
+    #[arg(long, value_name = "NODE", help_heading = POD)]
+    pub node: Option<String>,
+    /// On a node with this label; may be repeated
+    #[arg(long, short = 'l', value_name = "KEY=VALUE", value_parser = label, help_heading = POD)]
+    pub node_selector: Vec<(String, String)>,
+    /// On nodes with this taint too: KEY=VALUE:EFFECT, KEY:EFFECT, KEY or :EFFECT; may be repeated
+    #[arg(long, value_name = "TAINT", help_heading = POD, hide_short_help = true)]
+    pub toleration: Vec<Toleration>,
+    /// The pod's priority
+    #[arg(long, value_name = "NAME", help_heading = POD, hide_short_help = true)]
+    pub priority_class: Option<String>,
+    /// The image with plimsoll: `plimsoll kubernetes image` makes it
+    #[arg(long, default_value = IMAGE, help_heading = POD)]
+    pub image: String,
+    /// Put this before the image's name, up to its last part
+    #[arg(long, value_name = "REGISTRY", help_heading = POD, hide_short_help = true)]
+    pub registry_prefix: Option<String>,
+    /// When to pull it
+    #[arg(long, default_value = "IfNotPresent", value_parser = ["Always", "IfNotPresent", "Never"], help_heading = POD, hide_short_help = true)]
+    pub image_pull_policy: String,
+    /// A secret to pull it with; may be repeated
+    #[arg(long, value_name = "SECRET", help_heading = POD, hide_short_help = true)]
+    pub image_pull_secret: Vec<String>,
+    /// Processors that the pod asks for
+    #[arg(long, value_name = "QUANTITY", default_value = "500m", help_heading = POD, hide_short_help = true)]
+    pub cpu: String,
+    /// Processors that the pod is limited to: what is throttled measures the limit [default: none]
+    #[arg(long, value_name = "QUANTITY", help_heading = POD, hide_short_help = true)]
+    pub cpu_limit: Option<String>,
+    /// Memory that the pod asks for and is limited to
+    #[arg(long, value_name = "QUANTITY", default_value = "1Gi", help_heading = POD, hide_short_help = true)]
+    pub memory: String,
+    /// The seccomp profile: RuntimeDefault, Unconfined or Localhost:FILE
+    #[arg(long, value_name = "PROFILE", default_value = "RuntimeDefault", help_heading = POD, hide_short_help = true)]
+    pub seccomp: Seccomp,
+    /// Run as root, without any of its privileges: many clusters give devices to root alone
+    #[arg(long, help_heading = POD, hide_short_help = true)]
+    pub run_as_root: bool,
+    /// How long the pod may take to start
+    #[arg(long, value_name = "TIME", default_value = "10m", help_heading = POD, hide_short_help = true)]
+    pub start_timeout: Span,
+    /// How long to wait until everything is gone
+    #[arg(long, value_name = "TIME", default_value = "5m", help_heading = POD, hide_short_help = true)]
+    pub cleanup_timeout: Span,
+    /// When the cluster ends a run that nobody ended
+    #[arg(long, value_name = "TIME", default_value = "24h", help_heading = POD, hide_short_help = true)]
+    pub deadline: Span,
+    /// How long the cluster keeps what nobody removed after the end of the run
+    #[arg(long, value_name = "TIME", default_value = "1h", help_heading = POD, hide_short_help = true)]
+    pub keep: Span,
+
+    /// Print the objects that would be created, and create nothing
+    #[arg(long, help_heading = run::OUTPUT)]
+    pub dry_run: bool,
+    /// How to print them
+    #[arg(long, short, value_name = "FORMAT", default_value = "yaml", value_parser = ["yaml", "json"], requires = "dry_run", help_heading = run::OUTPUT)]
+    pub output: String,
+    /// Print the record as JSON
+    #[arg(long, help_heading = run::OUTPUT)]
+    pub json: bool,
+    /// A name for the run, shown in the history
+    #[arg(long, help_heading = run::OUTPUT)]
+    pub name: Option<String>,
+    /// A pair to find the run by; may be repeated
+    #[arg(long = "tag", value_name = "KEY=VALUE", value_parser = run::tag, help_heading = run::OUTPUT, hide_short_help = true)]
+    pub tags: Vec<(String, String)>,
+}
+
+/// The same flags as of `plimsoll run`; but `--size` is the volume's here, so the region has a name of its own.
+#[derive(Debug)]
+pub struct PodMeasuringArguments(pub MeasuringArguments);
+
+impl PodMeasuringArguments {
+    fn renamed(command: Command) -> Command {
+        command.mut_arg("size", |argument| argument.long("region"))
+    }
+}
+
+impl FromArgMatches for PodMeasuringArguments {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
+        MeasuringArguments::from_arg_matches(matches).map(Self)
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
+        self.0.update_from_arg_matches(matches)
+    }
+}
+
+impl Args for PodMeasuringArguments {
+    fn augment_args(command: Command) -> Command {
+        Self::renamed(MeasuringArguments::augment_args(command))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::renamed(MeasuringArguments::augment_args_for_update(command))
+    }
+}
+
+fn access_modes() -> impl TypedValueParser<Value = AccessMode> {
+    PossibleValuesParser::new(["rwo", "rwx"]).map(|word| match word.as_str() {
+        "rwx" => AccessMode::ReadWriteMany,
+        _ => AccessMode::ReadWriteOnce,
+    })
+}
+
+fn volume_modes() -> impl TypedValueParser<Value = VolumeMode> {
+    PossibleValuesParser::new(["filesystem", "block"]).map(|word| match word.as_str() {
+        "block" => VolumeMode::Block,
+        _ => VolumeMode::Filesystem,
+    })
+}
+
+fn label(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
+        _ => Err("write a label of nodes as KEY=VALUE".to_owned()),
+    }
+}

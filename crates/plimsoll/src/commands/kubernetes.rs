@@ -1,0 +1,32 @@
+//! `plimsoll kubernetes`: storage of clusters.
+
+mod agent;
+mod run;
+
+use plimsoll_kubernetes::cluster::{Access, Cluster};
+
+use crate::{
+    cli::kubernetes::{AccessArguments, KubernetesCommand},
+    environment_variables,
+    exit::Exit,
+    printer::Printer,
+    state::State,
+};
+
+/// Does what the command line says.
+pub(super) fn run(command: &KubernetesCommand, state: &State, printer: Printer) -> anyhow::Result<Exit> {
+    match command {
+        KubernetesCommand::Run(arguments) => run::run(arguments, state, printer),
+        KubernetesCommand::Agent(arguments) => agent::agent(arguments, printer),
+    }
+}
+
+/// The cluster that is meant.
+fn connect(arguments: &AccessArguments) -> anyhow::Result<Cluster> {
+    let kubeconfig = match &arguments.kubeconfig {
+        Some(file) => vec![file.clone()],
+        None => environment_variables::kubeconfig_files(),
+    };
+    let (context, namespace) = (arguments.context.clone(), arguments.namespace.clone());
+    Ok(Cluster::connect(&Access { kubeconfig, context, namespace })?)
+}

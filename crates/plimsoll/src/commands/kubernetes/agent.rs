@@ -1,0 +1,118 @@
+//! The program in the pod: does the plan that it is handed, and tells all that happens on standard output, for whoever
+//! follows the log. Progress for people goes to standard error, as anywhere.
+
+use std::{
+    sync::mpsc::{Sender, channel},
+    thread::{self, JoinHandle},
+};
+
+use anyhow::Context;
+use jiff::Timestamp;
+use plimsoll_history::location::HistoryLocation;
+use plimsoll_io::clock::{Clock, MonotonicClock};
+use plimsoll_kubernetes::frames::{Message, Writer};
+use plimsoll_record::{event::RunEvent, record::Record};
+use plimsoll_run::{first_io::first_io, run::run as run_plan};
+use plimsoll_workload::plan_file::PlanFile;
+
+use super::super::run as local;
+use crate::{
+    cli::{kubernetes::AgentArguments, run::RunArguments},
+    environment_variables::{self, PLIMSOLL_PLAN},
+    exit::{Exit, chain},
+    printer::Printer,
+    progress,
+    state::State,
+    stop,
+};
+
+/// How far events that only show progress are apart.
+const PROGRESS_EVERY_NS: u64 = 1_000_000_000;
+
+/// Does the plan of the pod.
+pub(super) fn agent(arguments: &AgentArguments, printer: Printer) -> anyhow::Result<Exit> {
+    let telling = Telling::start(printer)?;
+    telling.tell(Message::Running { at: Timestamp::now() });
+    let (message, exit) = match measure(arguments, &telling, printer) {
+        Ok(record) => {
+            let exit = local::exit(&record, false);
+            (Message::Done { record: Box::new(record) }, exit)
+        }
+        Err(error) => {
+            let exit = Exit::of(&error);
+            (Message::Failed { exit: exit as u8, text: chain(&error) }, exit)
+        }
+    };
+    telling.tell(message);
+    telling.end();
+    Ok(exit)
+}
+
+fn measure(of_agent: &AgentArguments, telling: &Telling, printer: Printer) -> anyhow::Result<Record> {
+    let plan = environment_variables::get(PLIMSOLL_PLAN).with_context(|| {
+        format!("{PLIMSOLL_PLAN} is not set: this is what `plimsoll kubernetes run` starts in pods")
+    })?;
+    let plan: PlanFile = toml::from_str(&plan.to_string_lossy()).context("read the plan")?;
+    let arguments = RunArguments::default();
+    let asked = local::asked_with(&arguments, plan, printer)?;
+    for target in &asked.targets {
+        first_io(target.as_ref()).with_context(|| format!("do the first operation on {target}"))?;
+        telling.tell(Message::FirstIo { target: target.clone(), at: Timestamp::now() });
+    }
+    // Nothing outlives the pod.
+    let state = State { history: HistoryLocation::None, directory: None };
+    let (mut request, announcement) = local::request_of(asked, &arguments, &state, printer)?;
+    request.id = of_agent.run;
+    let mut progress = progress::choose(false, &request.plan);
+    let stop = stop::on_signals().context("listen for signals")?;
+    let mut shown_ns = 0;
+    let record = run_plan(request, &stop, &mut |event| {
+        progress.event(event);
+        if matches!(event, RunEvent::Started(_)) {
+            printer.note(&announcement);
+        }
+        if matches!(event, RunEvent::LayoutProgress { .. }) {
+            let now_ns = MonotonicClock.now_ns();
+            if now_ns < shown_ns + PROGRESS_EVERY_NS {
+                return;
+            }
+            shown_ns = now_ns;
+        }
+        telling.tell(Message::Event { event: Box::new(event.clone()) });
+    });
+    progress.finish();
+    Ok(record?)
+}
+
+/// Writes messages on a thread of its own: a log that is full does not hold up what is being measured.
+struct Telling {
+    messages: Sender<Message>,
+    thread: JoinHandle<()>,
+}
+
+impl Telling {
+    fn start(printer: Printer) -> anyhow::Result<Self> {
+        let (messages, to_tell) = channel();
+        let thread = thread::Builder::new()
+            .name("telling".to_owned())
+            .spawn(move || {
+                let mut writer = Writer::default();
+                for message in to_tell {
+                    // Nobody can be told that nobody can be told.
+                    let _ = printer.answer(writer.lines(&message));
+                }
+            })
+            .context("start a thread that tells the client")?;
+        Ok(Self { messages, thread })
+    }
+
+    fn tell(&self, message: Message) {
+        // A thread that is gone is noticed by whoever follows.
+        let _ = self.messages.send(message);
+    }
+
+    fn end(self) {
+        drop(self.messages);
+        let _ = self.thread.join();
+    }
+}
