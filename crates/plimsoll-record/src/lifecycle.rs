@@ -42,8 +42,8 @@ pub struct Phases {
     pub provision_ns: Option<u64>,
     /// The claim gets its volume: from the claim, or from the choice of a node where the class waits for one.
     pub bind_ns: Option<u64>,
-    /// The pod gets its node: from when it may be scheduled; with a class that waits for a consumer, until the volume is
-    /// bound too.
+    /// The pod gets its node: from when it may be scheduled. With a class that waits for a consumer the volume is made
+    /// meanwhile.
     pub schedule_ns: Option<u64>,
     /// The volume is attached to the node; null for drivers that attach nothing.
     pub attach_ns: Option<u64>,
