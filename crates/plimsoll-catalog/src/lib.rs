@@ -22,7 +22,7 @@ pub mod listing;
 pub mod need;
 pub mod objects;
 pub mod product;
-mod quantity;
+pub mod quantity;
 pub mod source;
 mod storage_class;
 mod table;

@@ -1,14 +1,12 @@
 //! What the cluster says about classes, claims, volumes and nodes: before the run, so that what cannot work is refused,
 //! and after it, for the record.
 
-use k8s_openapi::{
-    api::{
-        core::v1::{Node, PersistentVolume, PersistentVolumeClaim},
-        storage::v1::StorageClass,
-    },
-    apimachinery::pkg::api::resource::Quantity,
+use k8s_openapi::api::{
+    core::v1::{Node, PersistentVolume, PersistentVolumeClaim},
+    storage::v1::StorageClass,
 };
 use kube::{ResourceExt, api::ListParams};
+use plimsoll_catalog::quantity::Quantity;
 use plimsoll_record::cluster::{ClusterEnvironment, NodeEnvironment, VolumeEnvironment};
 
 use crate::{
@@ -120,7 +118,7 @@ impl Facts {
             volume: volume.map(ResourceExt::name_any),
             driver: csi.map(|csi| csi.driver.clone()).or_else(|| of_class.map(|class| class.provisioner.clone())),
             handle: csi.map(|csi| csi.volume_handle.clone()),
-            size_bytes: capacity.and_then(bytes).or(asked_bytes),
+            size_bytes: capacity.and_then(|size| Quantity::read(&size.0)?.whole()).or(asked_bytes),
             mode: Some(asked.mode.as_str().to_owned()),
             access_modes: spec
                 .and_then(|spec| spec.access_modes.clone())
@@ -172,38 +170,12 @@ fn minor(version: &str) -> u32 {
     minor.trim_end_matches(|character: char| !character.is_ascii_digit()).parse().unwrap_or(0)
 }
 
-/// A size of storage in bytes; `None` when it is written in a way that storage is not.
-fn bytes(quantity: &Quantity) -> Option<u64> {
-    let text = quantity.0.as_str();
-    let digits = text.len() - text.trim_start_matches(|character: char| character.is_ascii_digit()).len();
-    let (number, unit) = text.split_at(digits);
-    let scale: u64 = match unit {
-        "" => 1,
-        "k" => 1000,
-        "M" => 1_000_000,
-        "G" => 1_000_000_000,
-        "T" => 1_000_000_000_000,
-        "Ki" => 1 << 10,
-        "Mi" => 1 << 20,
-        "Gi" => 1 << 30,
-        "Ti" => 1 << 40,
-        _ => return None,
-    };
-    number.parse::<u64>().ok()?.checked_mul(scale)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn sizes_and_versions_are_read_as_kubernetes_writes_them() {
-        let size = |text: &str| bytes(&Quantity(text.to_owned()));
-        assert_eq!(size("8Gi"), Some(8 << 30));
-        assert_eq!(size("1000"), Some(1000));
-        assert_eq!(size("5G"), Some(5_000_000_000));
-        assert_eq!(size("1.5Gi"), None);
-        assert_eq!(size(""), None);
+    fn versions_are_read_as_kubernetes_writes_them() {
         for (text, expected) in [("v1.36.1", 36), ("v1.33.2-eks-1", 33), ("1.29+", 29), ("", 0), ("v2", 0)] {
             assert_eq!(minor(text), expected, "{text}");
         }
