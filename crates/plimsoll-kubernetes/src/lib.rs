@@ -7,11 +7,16 @@
 #![forbid(unsafe_code)]
 
 pub mod cluster;
+pub mod discover;
 pub mod error;
 mod following;
 pub mod frames;
+pub mod looking;
 pub mod manifests;
+pub mod nodes;
+pub mod preflight;
 pub mod request;
+pub mod rights;
 pub mod run;
 mod teardown;
 mod timeline;

@@ -276,6 +276,39 @@ pub fn quantity(bytes: u64) -> String {
     }
 }
 
+/// Runs for tests.
+#[cfg(test)]
+pub(crate) mod test_runs {
+    use super::*;
+
+    /// A run of a volume of each class, of so many gibibytes.
+    pub(crate) fn run(classes: &[&str], gib: u64) -> PodRun {
+        let classes: Vec<String> = classes.iter().map(|class| (*class).to_owned()).collect();
+        let (mode, access) = (VolumeMode::Filesystem, AccessMode::ReadWriteOnce);
+        PodRun {
+            id: Uuid::from_u128(7),
+            volumes: volumes(&classes, &[gib << 30], &[], mode, access).expect("classes differ"),
+            placement: Placement::default(),
+            image: ImageAsked {
+                name: "localhost/plimsoll:1".to_owned(),
+                pull_policy: "IfNotPresent".to_owned(),
+                pull_secrets: Vec::new(),
+            },
+            resources: Resources {
+                cpu: "500m".to_owned(),
+                cpu_limit: None,
+                memory: "1Gi".to_owned(),
+                seccomp: Seccomp::RuntimeDefault,
+            },
+            assigns_users: false,
+            runs_as_root: false,
+            plan: String::new(),
+            keep_s: 3600,
+            deadline_s: 86_400,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

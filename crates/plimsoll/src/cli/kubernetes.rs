@@ -25,11 +25,36 @@ pub const IMAGE: &str = concat!("localhost/plimsoll:", env!("CARGO_PKG_VERSION")
 /// Commands about clusters.
 #[derive(Debug, Subcommand)]
 pub enum KubernetesCommand {
+    /// List StorageClasses, drivers and nodes, with what volumes should deliver; changes nothing
+    Discover(DiscoverArguments),
+    /// Say whether a run would work, and which rights are missing; makes nothing
+    Preflight(Box<PreflightArguments>),
     /// Measure a volume of each class, in one pod, from claim to last byte
     Run(Box<KubernetesRunArguments>),
     /// Measure in a pod, and tell the client by the log
     #[command(hide = true)]
     Agent(AgentArguments),
+}
+
+/// Arguments of `plimsoll kubernetes discover`.
+#[derive(Args, Debug)]
+#[command(
+    after_help = "What may not be looked at is named, with what is lost; docs/kubernetes.md has the rights that it \
+                  takes, and the fields of --json."
+)]
+pub struct DiscoverArguments {
+    /// How large the volumes are that something is expected of
+    #[arg(long, value_name = "SIZE", default_value = "8Gi", help_heading = VOLUMES)]
+    pub size: ByteCount,
+    /// Read limits of one's own from this file instead of the user's limits.toml
+    #[arg(long, value_name = "FILE", help_heading = VOLUMES)]
+    pub limits: Option<PathBuf>,
+    /// Which cluster.
+    #[command(flatten)]
+    pub access_to: AccessArguments,
+    /// Print JSON
+    #[arg(long, help_heading = run::OUTPUT)]
+    pub json: bool,
 }
 
 /// Arguments of the program in the pod.
@@ -55,13 +80,9 @@ pub struct AccessArguments {
     pub namespace: Option<String>,
 }
 
-/// Arguments of `plimsoll kubernetes run`.
-#[derive(Args, Debug)]
-#[command(
-    after_help = "Targets are named by their classes. Everything that the run makes in the cluster belongs to one Job, \
-                  and is removed at the end; should plimsoll be killed, the cluster removes it when its time is over."
-)]
-pub struct KubernetesRunArguments {
+/// Which volumes.
+#[derive(Args, Clone, Debug)]
+pub struct VolumeArguments {
     /// Measure a new volume of each of these classes
     #[arg(long, value_name = "CLASS", value_delimiter = ',', help_heading = VOLUMES)]
     pub storage_class: Vec<String>,
@@ -77,22 +98,11 @@ pub struct KubernetesRunArguments {
     /// Volumes with a file system, or as devices
     #[arg(long, default_value = "filesystem", value_parser = volume_modes(), help_heading = VOLUMES)]
     pub mode: VolumeMode,
+}
 
-    /// Permit writing to the device of this claim; its content is lost; may be repeated
-    #[arg(long, value_name = "CLAIM", help_heading = VOLUMES, hide_short_help = true)]
-    pub destroy: Vec<String>,
-
-    /// What to measure, and how sure to be.
-    #[command(flatten)]
-    pub measuring: PodMeasuringArguments,
-    /// What was bought.
-    #[command(flatten)]
-    pub provisioned: ProvisionedArguments,
-
-    /// Which cluster.
-    #[command(flatten)]
-    pub access_to: AccessArguments,
-
+/// In which pod.
+#[derive(Args, Clone, Debug)]
+pub struct PodArguments {
     /// On this node
     #[arg(long, value_name = "NODE", help_heading = POD)]
     pub node: Option<String>,
@@ -132,6 +142,62 @@ pub struct KubernetesRunArguments {
     /// Run as root, without any of its privileges: many clusters give devices to root alone
     #[arg(long, help_heading = POD, hide_short_help = true)]
     pub run_as_root: bool,
+}
+
+/// Arguments of `plimsoll kubernetes preflight`.
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Give it the flags that the run is to have. Everything that it looks at stays as it is: what it asks \
+                  the cluster to make, it asks in dry runs. It ends with 0 when a run would work, and with 1 when not. \
+                  Missing rights are added by `plimsoll kubernetes preflight --rules | kubectl auth reconcile -f -`, \
+                  by somebody who has them."
+)]
+pub struct PreflightArguments {
+    /// Which volumes.
+    #[command(flatten)]
+    pub volumes: VolumeArguments,
+    /// In which pod.
+    #[command(flatten)]
+    pub pod: PodArguments,
+    /// Which cluster.
+    #[command(flatten)]
+    pub access_to: AccessArguments,
+    /// Print only the rules that are missing, as YAML
+    #[arg(long, conflicts_with = "json", help_heading = run::OUTPUT)]
+    pub rules: bool,
+    /// Print JSON
+    #[arg(long, help_heading = run::OUTPUT)]
+    pub json: bool,
+}
+
+/// Arguments of `plimsoll kubernetes run`.
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Targets are named by their classes. Everything that the run makes in the cluster belongs to one Job, \
+                  and is removed at the end; should plimsoll be killed, the cluster removes it when its time is over."
+)]
+pub struct KubernetesRunArguments {
+    /// Which volumes.
+    #[command(flatten)]
+    pub volumes: VolumeArguments,
+    /// Permit writing to the device of this claim; its content is lost; may be repeated
+    #[arg(long, value_name = "CLAIM", help_heading = VOLUMES, hide_short_help = true)]
+    pub destroy: Vec<String>,
+
+    /// What to measure, and how sure to be.
+    #[command(flatten)]
+    pub measuring: PodMeasuringArguments,
+    /// What was bought.
+    #[command(flatten)]
+    pub provisioned: ProvisionedArguments,
+
+    /// Which cluster.
+    #[command(flatten)]
+    pub access_to: AccessArguments,
+
+    /// In which pod.
+    #[command(flatten)]
+    pub pod: PodArguments,
     /// How long the pod may take to start
     #[arg(long, value_name = "TIME", default_value = "10m", help_heading = POD, hide_short_help = true)]
     pub start_timeout: Span,

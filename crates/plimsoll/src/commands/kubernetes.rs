@@ -1,6 +1,8 @@
 //! `plimsoll kubernetes`: storage of clusters.
 
 mod agent;
+mod discover;
+mod preflight;
 mod run;
 
 use plimsoll_kubernetes::cluster::{Access, Cluster};
@@ -16,6 +18,8 @@ use crate::{
 /// Does what the command line says.
 pub(super) fn run(command: &KubernetesCommand, state: &State, printer: Printer) -> anyhow::Result<Exit> {
     match command {
+        KubernetesCommand::Discover(arguments) => discover::discover(arguments, printer),
+        KubernetesCommand::Preflight(arguments) => preflight::preflight(arguments, printer),
         KubernetesCommand::Run(arguments) => run::run(arguments, state, printer),
         KubernetesCommand::Agent(arguments) => agent::agent(arguments, printer),
     }

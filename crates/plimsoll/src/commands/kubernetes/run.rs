@@ -19,7 +19,10 @@ use uuid::Uuid;
 
 use super::{super::run as local, connect};
 use crate::{
-    cli::{kubernetes::KubernetesRunArguments, run::RunArguments},
+    cli::{
+        kubernetes::{KubernetesRunArguments, PodArguments, VolumeArguments},
+        run::RunArguments,
+    },
     exit::{Exit, OutputLost},
     printer::Printer,
     progress::{self, Progress},
@@ -38,7 +41,7 @@ pub(super) fn run(arguments: &KubernetesRunArguments, state: &State, printer: Pr
         return dry_run(&run, &arguments.output, printer);
     }
     let cluster = connect(&arguments.access_to)?;
-    let run = PodRun { assigns_users: cluster.assigns_users() && !arguments.run_as_root, ..run };
+    let run = PodRun { assigns_users: cluster.assigns_users() && !arguments.pod.run_as_root, ..run };
     let patience = Patience { start: duration(arguments.start_timeout), cleanup: duration(arguments.cleanup_timeout) };
     let stop = stop::on_signals().context("listen for signals")?;
     let mut saving = Saving::new(state, None, printer);
@@ -88,53 +91,59 @@ pub(super) fn run(arguments: &KubernetesRunArguments, state: &State, printer: Pr
 
 /// What is to be done, in which kind of pod.
 fn pod_run(arguments: &KubernetesRunArguments, printer: Printer) -> anyhow::Result<PodRun> {
-    if arguments.storage_class.is_empty() && arguments.pvc.is_empty() {
+    if arguments.volumes.storage_class.is_empty() && arguments.volumes.pvc.is_empty() {
         bail!("nothing to measure: name classes with --storage-class a,b or claims with --pvc");
     }
-    let sizes = if arguments.volume_size.is_empty() { &[SIZE][..] } else { &arguments.volume_size };
-    let sizes: Vec<u64> = sizes.iter().map(|size| size.0).collect();
-    let volumes = request::volumes(&arguments.storage_class, &sizes, &arguments.pvc, arguments.mode, arguments.access)?;
-    let is_block = arguments.mode == VolumeMode::Block;
+    let run = unplanned(&arguments.volumes, &arguments.pod)?;
+    let is_block = arguments.volumes.mode == VolumeMode::Block;
     let may_be_overwritten = |volume: &&request::VolumeAsked| match &volume.source {
         VolumeSource::Class { .. } => is_block,
         VolumeSource::Claim { name } => is_block && arguments.destroy.contains(name),
     };
     let local_arguments = RunArguments {
-        targets: volumes.iter().map(|volume| volume.target.clone().into()).collect(),
+        targets: run.volumes.iter().map(|volume| volume.target.clone().into()).collect(),
         measuring: arguments.measuring.0.clone(),
         provisioned: arguments.provisioned.clone(),
-        destroy: volumes.iter().filter(may_be_overwritten).map(|volume| volume.target.clone().into()).collect(),
+        destroy: run.volumes.iter().filter(may_be_overwritten).map(|volume| volume.target.clone().into()).collect(),
         expect_mount: !is_block,
         name: arguments.name.clone(),
         tags: arguments.tags.clone(),
         ..RunArguments::default()
     };
     let asked = local::asked(&local_arguments, printer)?;
+    let (keep_s, deadline_s) = (seconds(arguments.keep), seconds(arguments.deadline));
+    Ok(PodRun { plan: plan_text(asked)?, keep_s, deadline_s, ..run })
+}
+
+/// A run in a pod that does nothing yet.
+pub(super) fn unplanned(volumes: &VolumeArguments, pod: &PodArguments) -> anyhow::Result<PodRun> {
+    let sizes = if volumes.volume_size.is_empty() { &[SIZE][..] } else { &volumes.volume_size };
+    let sizes: Vec<u64> = sizes.iter().map(|size| size.0).collect();
     Ok(PodRun {
         id: Uuid::now_v7(),
-        volumes,
+        volumes: request::volumes(&volumes.storage_class, &sizes, &volumes.pvc, volumes.mode, volumes.access)?,
         placement: Placement {
-            node: arguments.node.clone(),
-            selector: arguments.node_selector.iter().cloned().collect(),
-            tolerations: arguments.toleration.clone(),
-            priority_class: arguments.priority_class.clone(),
+            node: pod.node.clone(),
+            selector: pod.node_selector.iter().cloned().collect(),
+            tolerations: pod.toleration.clone(),
+            priority_class: pod.priority_class.clone(),
         },
         image: ImageAsked {
-            name: image(&arguments.image, arguments.registry_prefix.as_deref()),
-            pull_policy: arguments.image_pull_policy.clone(),
-            pull_secrets: arguments.image_pull_secret.clone(),
+            name: image(&pod.image, pod.registry_prefix.as_deref()),
+            pull_policy: pod.image_pull_policy.clone(),
+            pull_secrets: pod.image_pull_secret.clone(),
         },
         resources: Resources {
-            cpu: arguments.cpu.clone(),
-            cpu_limit: arguments.cpu_limit.clone(),
-            memory: arguments.memory.clone(),
-            seccomp: arguments.seccomp.clone(),
+            cpu: pod.cpu.clone(),
+            cpu_limit: pod.cpu_limit.clone(),
+            memory: pod.memory.clone(),
+            seccomp: pod.seccomp.clone(),
         },
         assigns_users: false,
-        runs_as_root: arguments.run_as_root,
-        plan: plan_text(asked)?,
-        keep_s: seconds(arguments.keep),
-        deadline_s: seconds(arguments.deadline),
+        runs_as_root: pod.run_as_root,
+        plan: String::new(),
+        keep_s: 0,
+        deadline_s: 0,
     })
 }
 

@@ -1,0 +1,365 @@
+//! Whether a run would work here, found out without making anything: what may be done, what the namespace allows, what
+//! the cluster has, and what admission says to a dry run.
+//!
+//! This file asks; each topic has a file of pure functions that judge.
+
+mod classes;
+mod limit_ranges;
+mod placement;
+mod pod_security;
+mod quotas;
+
+use std::collections::BTreeMap;
+
+use futures_util::future::join_all;
+use k8s_openapi::api::{
+    authentication::v1::SelfSubjectReview,
+    authorization::v1::{ResourceAttributes, SelfSubjectAccessReview, SelfSubjectAccessReviewSpec},
+    batch::v1::Job,
+    core::v1::{LimitRange, Namespace, Node, PersistentVolumeClaim, Pod, ResourceQuota},
+    storage::v1::{CSIDriver, CSINode, StorageClass, VolumeAttachment},
+};
+use kube::{
+    Api,
+    api::{ObjectMeta, PostParams},
+};
+use serde::Serialize;
+
+use self::limit_ranges::Limits;
+use crate::{
+    cluster::Cluster,
+    error::ClusterError,
+    looking::{Seen, list, seen},
+    manifests,
+    request::{PodRun, VolumeSource},
+    rights::{self, Need, Permission, RIGHTS, Right, Scope, Subject},
+};
+
+/// How a check ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum State {
+    /// Nothing stands in the way.
+    Ok,
+    /// It could not be looked at.
+    Unknown,
+    /// A run would work, and not be what somebody expects.
+    Warning,
+    /// A run would not work.
+    Fails,
+}
+
+impl State {
+    /// The word for it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Unknown => "unknown",
+            Self::Warning => "warning",
+            Self::Fails => "fails",
+        }
+    }
+}
+
+/// One thing that was looked at.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Check {
+    /// How it ended.
+    pub state: State,
+    /// What it is about.
+    pub about: &'static str,
+    /// What was found, and what to do.
+    pub text: String,
+}
+
+impl Check {
+    fn new(state: State, about: &'static str, text: impl Into<String>) -> Self {
+        Self { state, about, text: text.into() }
+    }
+}
+
+/// What was found out.
+#[derive(Clone, Debug, Serialize)]
+pub struct Preflight {
+    /// The version of the API server.
+    pub version: String,
+    /// Where the run would be.
+    pub namespace: String,
+    /// Who asks.
+    pub subject: Subject,
+    /// Whether a run would work, as far as that can be known.
+    pub would_work: bool,
+    /// All that was looked at.
+    pub checks: Vec<Check>,
+    /// What may be done.
+    pub permissions: Vec<Permission>,
+    /// Objects that give what is missing, as YAML; empty when nothing is.
+    pub rules: String,
+}
+
+/// What can be seen of what surrounds a run.
+struct Surroundings {
+    namespace: Seen<Namespace>,
+    quotas: Seen<Vec<ResourceQuota>>,
+    ranges: Seen<Vec<LimitRange>>,
+    classes: Seen<Vec<StorageClass>>,
+    nodes: Seen<Vec<Node>>,
+    csi_nodes: Seen<Vec<CSINode>>,
+    drivers: Seen<Vec<CSIDriver>>,
+    attachments: Seen<Vec<VolumeAttachment>>,
+}
+
+/// Finds out whether a run would work.
+pub fn preflight(cluster: &Cluster, run: &PodRun) -> Result<Preflight, ClusterError> {
+    cluster.wait_for(async {
+        let subject = subject(cluster).await?;
+        let permissions = permissions(cluster).await?;
+        let surroundings = Surroundings::look(cluster).await?;
+        let mut checks = judge_rights(&permissions);
+        checks.extend(surroundings.judge(cluster, run));
+        checks.extend(admission(cluster, run, &permissions).await?);
+        let missing: Vec<Permission> =
+            permissions.iter().filter(|permission| permission.is_allowed == Some(false)).copied().collect();
+        Ok(Preflight {
+            version: cluster.version().to_owned(),
+            namespace: cluster.namespace().to_owned(),
+            would_work: checks.iter().all(|check| check.state != State::Fails),
+            rules: rights::rules(&missing, cluster.namespace(), &subject),
+            subject,
+            checks,
+            permissions,
+        })
+    })
+}
+
+/// Who asks; nobody in particular where the cluster does not say.
+async fn subject(cluster: &Cluster) -> Result<Subject, ClusterError> {
+    let review = cluster.everywhere::<SelfSubjectReview>();
+    let answer = review.create(&PostParams::default(), &SelfSubjectReview::default()).await;
+    let said = seen("selfsubjectreviews", answer)?.ok();
+    let user = said.and_then(|review| review.status?.user_info).unwrap_or_default();
+    Ok(Subject { name: user.username.unwrap_or_default(), groups: user.groups.unwrap_or_default() })
+}
+
+/// What may be done of all that plimsoll does.
+async fn permissions(cluster: &Cluster) -> Result<Vec<Permission>, ClusterError> {
+    let asked = RIGHTS.iter().flat_map(|right| right.verbs.iter().map(move |verb| (right, *verb)));
+    let reviews = cluster.everywhere::<SelfSubjectAccessReview>();
+    let answers = asked.map(|(right, verb)| {
+        let review = access_review(cluster.namespace(), right, verb);
+        let reviews = &reviews;
+        async move {
+            let answer = reviews.create(&PostParams::default(), &review).await;
+            let said = seen("selfsubjectaccessreviews", answer)?.ok();
+            let status = said.and_then(|review| review.status);
+            Ok(Permission { right, verb, is_allowed: status.map(|status| status.allowed) })
+        }
+    });
+    join_all(answers).await.into_iter().collect()
+}
+
+fn access_review(namespace: &str, right: &Right, verb: &str) -> SelfSubjectAccessReview {
+    let (resource, subresource) = match right.resource.split_once('/') {
+        Some((resource, part)) => (resource, Some(part.to_owned())),
+        None => (right.resource, None),
+    };
+    let is_here = right.scope == Scope::Namespace;
+    SelfSubjectAccessReview {
+        spec: SelfSubjectAccessReviewSpec {
+            resource_attributes: Some(ResourceAttributes {
+                group: Some(right.group.to_owned()),
+                resource: Some(resource.to_owned()),
+                subresource,
+                verb: Some(verb.to_owned()),
+                namespace: is_here.then(|| namespace.to_owned()),
+                // A namespace is in itself, as far as rights are concerned.
+                name: (resource == "namespaces").then(|| namespace.to_owned()),
+                ..ResourceAttributes::default()
+            }),
+            ..SelfSubjectAccessReviewSpec::default()
+        },
+        ..SelfSubjectAccessReview::default()
+    }
+}
+
+/// What missing rights mean: one check for all that are there, one for each kind that lacks some.
+fn judge_rights(permissions: &[Permission]) -> Vec<Check> {
+    const ABOUT: &str = "rights";
+    let mut lacking = BTreeMap::<(Need, usize), Vec<&str>>::new();
+    let mut unknown = 0;
+    for permission in permissions {
+        let at = RIGHTS.iter().position(|right| right == permission.right).unwrap_or_default();
+        match permission.is_allowed {
+            Some(true) => {}
+            Some(false) => lacking.entry((permission.right.need, at)).or_default().push(permission.verb),
+            None => unknown += 1,
+        }
+    }
+    let mut checks = Vec::new();
+    if unknown > 0 {
+        let text = format!("the cluster does not say of {unknown} of {} whether they are there", permissions.len());
+        checks.push(Check::new(State::Unknown, ABOUT, text));
+    } else if lacking.keys().all(|(need, _)| *need != Need::Required) {
+        checks.push(Check::new(State::Ok, ABOUT, "all that a run needs may be done"));
+    }
+    for ((need, at), verbs) in lacking {
+        let Right { resource, lost, .. } = RIGHTS[at];
+        let verbs = verbs.join(", ");
+        checks.push(match need {
+            Need::Required => Check::new(State::Fails, ABOUT, format!("{resource}: may not {verbs}")),
+            Need::Optional => Check::new(State::Warning, ABOUT, format!("{resource}: may not {verbs}: {lost}")),
+            Need::Looking => Check::new(State::Unknown, ABOUT, format!("{resource}: may not {verbs}: {lost}")),
+        });
+    }
+    checks
+}
+
+impl Surroundings {
+    async fn look(cluster: &Cluster) -> Result<Self, ClusterError> {
+        let namespace = cluster.everywhere::<Namespace>().get(cluster.namespace()).await;
+        Ok(Self {
+            namespace: seen("namespaces", namespace)?,
+            quotas: list(cluster.here::<ResourceQuota>(), "resourcequotas").await?,
+            ranges: list(cluster.here::<LimitRange>(), "limitranges").await?,
+            classes: list(cluster.everywhere::<StorageClass>(), "storageclasses").await?,
+            nodes: list(cluster.everywhere::<Node>(), "nodes").await?,
+            csi_nodes: list(cluster.everywhere::<CSINode>(), "csinodes").await?,
+            drivers: list(cluster.everywhere::<CSIDriver>(), "csidrivers").await?,
+            attachments: list(cluster.everywhere::<VolumeAttachment>(), "volumeattachments").await?,
+        })
+    }
+
+    /// Whatever could not be seen has been said where rights are.
+    fn judge(&self, cluster: &Cluster, run: &PodRun) -> Vec<Check> {
+        let mut checks = Vec::new();
+        match &self.namespace {
+            Ok(namespace) => {
+                checks.extend(pod_security::judge(namespace.metadata.labels.as_ref(), run));
+            }
+            Err(unseen) if unseen.why == crate::looking::Blindness::Absent => {
+                let text = format!("there is no namespace {}: create it, or name another with -n", cluster.namespace());
+                checks.push(Check::new(State::Fails, "namespace", text));
+            }
+            Err(_) => {}
+        }
+        let limits = Limits::of(run, self.ranges.as_deref().unwrap_or_default());
+        if self.ranges.is_ok() {
+            checks.extend(limits.judge(run));
+        }
+        if let Ok(quotas) = &self.quotas {
+            checks.extend(quotas::judge(quotas, run, &limits));
+        }
+        if let Ok(classes) = &self.classes {
+            checks.extend(classes::judge(classes, self.drivers.as_deref().ok(), run));
+        }
+        if let Ok(nodes) = &self.nodes {
+            let classes = self.classes.as_deref().unwrap_or_default();
+            let needed = classes::volumes_of_drivers(classes, self.drivers.as_deref().unwrap_or_default(), run);
+            let (csi_nodes, attachments) = (self.csi_nodes.as_deref().ok(), self.attachments.as_deref().ok());
+            let found = crate::nodes::describe(nodes, csi_nodes, attachments);
+            checks.extend(placement::judge(nodes, &found, run, &needed));
+        }
+        checks
+    }
+}
+
+/// What the API server says to the very objects of a run, when it is asked to make them and not to keep them.
+async fn admission(cluster: &Cluster, run: &PodRun, permissions: &[Permission]) -> Result<Vec<Check>, ClusterError> {
+    const ABOUT: &str = "dry run";
+    let may_create = |resource: &str| {
+        permissions.iter().any(|permission| {
+            permission.right.resource == resource && permission.verb == "create" && permission.is_allowed == Some(true)
+        })
+    };
+    let mut checks = Vec::new();
+    let mut note = |what: String, answer: Result<Vec<String>, kube::Error>| {
+        match answer {
+            Ok(changes) if changes.is_empty() => {
+                checks.push(Check::new(State::Ok, ABOUT, format!("{what} is admitted")));
+            }
+            Ok(changes) => {
+                let text = format!("{what} is admitted, and changed: {}", changes.join("; "));
+                checks.push(Check::new(State::Warning, ABOUT, text));
+            }
+            Err(kube::Error::Api(status)) => {
+                let message = if status.message.is_empty() { &status.reason } else { &status.message };
+                checks.push(Check::new(State::Fails, ABOUT, format!("{what} is refused: {message}")));
+            }
+            Err(error) => return Err(ClusterError::of(format!("try {what}"), &error)),
+        }
+        Ok(())
+    };
+    let job = manifests::job(run);
+    if may_create("jobs") {
+        note("the Job".to_owned(), try_it(cluster.here(), &job).await.map(|_| Vec::new()))?;
+    }
+    if may_create("pods") {
+        let pod = pod_of(&job);
+        let answer = try_it(cluster.here(), &pod).await;
+        note("its pod".to_owned(), answer.map(|admitted| limit_ranges::changes(&pod, &admitted)))?;
+    }
+    if may_create("persistentvolumeclaims") {
+        let claims = manifests::claims(run, None);
+        let made = run.volumes.iter().filter(|volume| matches!(volume.source, VolumeSource::Class { .. }));
+        for (claim, volume) in claims.iter().zip(made) {
+            let answer = try_it::<PersistentVolumeClaim>(cluster.here(), claim).await;
+            note(format!("the claim for {}", volume.target), answer.map(|_| Vec::new()))?;
+        }
+    }
+    Ok(checks)
+}
+
+/// Asks the API server to make something, and not to keep it.
+async fn try_it<K>(api: Api<K>, object: &K) -> Result<K, kube::Error>
+where
+    K: Clone + std::fmt::Debug + Serialize + serde::de::DeserializeOwned,
+{
+    api.create(&PostParams { dry_run: true, ..PostParams::default() }, object).await
+}
+
+/// The pod that the Job would make.
+fn pod_of(job: &Job) -> Pod {
+    let template = job.spec.as_ref().map(|spec| spec.template.clone()).unwrap_or_default();
+    let metadata = template.metadata.unwrap_or_default();
+    let name = job.metadata.name.as_ref().map(|name| format!("{name}-preflight"));
+    Pod { metadata: ObjectMeta { name, ..metadata }, spec: template.spec, ..Pod::default() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(is_allowed: impl Fn(&Right, &str) -> Option<bool>) -> Vec<Permission> {
+        let of = |right: &'static Right| {
+            let is_allowed = &is_allowed;
+            right.verbs.iter().map(move |verb| Permission { right, verb, is_allowed: is_allowed(right, verb) })
+        };
+        RIGHTS.iter().flat_map(of).collect()
+    }
+
+    #[test]
+    fn a_run_fails_without_what_it_needs_and_only_knows_less_without_the_rest() {
+        let all = judge_rights(&asked(|_, _| Some(true)));
+        assert_eq!((all.len(), all[0].state), (1, State::Ok));
+        let without = judge_rights(&asked(|right, verb| Some(right.resource != "pods" || verb != "patch")));
+        assert_eq!((without.len(), without[0].state), (1, State::Fails));
+        assert_eq!(without[0].text, "pods: may not patch");
+        let here = judge_rights(&asked(|right, _| Some(right.scope == Scope::Namespace)));
+        assert_eq!(here[0].state, State::Ok);
+        assert!(here[1..].iter().all(|check| check.state == State::Warning || check.state == State::Unknown));
+        assert!(here.iter().any(|check| check.text.contains("attaching")), "it says what is lost");
+        assert_eq!(judge_rights(&asked(|_, _| None))[0].state, State::Unknown);
+    }
+
+    #[test]
+    fn parts_of_kinds_and_places_are_asked_for_as_the_cluster_knows_them() {
+        let review = |resource: &str| {
+            let right = RIGHTS.iter().find(|right| right.resource == resource).unwrap();
+            access_review("load", right, right.verbs[0]).spec.resource_attributes.unwrap()
+        };
+        let log = review("pods/log");
+        assert_eq!((log.resource.as_deref(), log.subresource.as_deref()), (Some("pods"), Some("log")));
+        assert_eq!(log.namespace.as_deref(), Some("load"));
+        assert_eq!(review("nodes").namespace, None);
+    }
+}
