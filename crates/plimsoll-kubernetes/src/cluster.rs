@@ -103,7 +103,7 @@ async fn config(access: &Access) -> Result<Config, ClusterError> {
         // Said here, because what kube says of a file that is not there is longer.
         fs::metadata(file).map_err(|error| ClusterError::Configuration(format!("{}: {error}", named(file))))?;
         let next = Kubeconfig::read_from(file)
-            .map_err(|error| ClusterError::Configuration(format!("{}: {error}", named(file))))?;
+            .map_err(|error| ClusterError::Configuration(format!("{}: {}", named(file), without_excerpt(&error))))?;
         merged = Some(match merged {
             None => next,
             Some(merged) => {
@@ -122,5 +122,23 @@ async fn config(access: &Access) -> Result<Config, ClusterError> {
                     .to_owned(),
             )
         }),
+    }
+}
+
+/// What is wrong with a kubeconfig, without the lines around it that the parser shows: they may have secrets.
+fn without_excerpt(error: &dyn std::error::Error) -> String {
+    error.to_string().lines().next().unwrap_or_default().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_wrong_with_a_kubeconfig_shows_no_secret_of_it() {
+        let text = "clusters: [{name: \"a\"b}]\nusers: [{name: u, user: {token: hidden}}]\n";
+        let error = Kubeconfig::from_yaml(text).unwrap_err();
+        let said = without_excerpt(&error);
+        assert!(said.contains("line 1") && !said.contains("hidden"), "{said}");
     }
 }

@@ -8,7 +8,7 @@ use kube::{
 };
 use serde::{Serialize, de::DeserializeOwned};
 
-use crate::{cluster::Cluster, error::ClusterError, rights::RIGHTS};
+use crate::{cluster::Cluster, error::ClusterError, rights};
 
 /// Something that could not be seen.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -34,8 +34,7 @@ pub enum Blindness {
 impl Unseen {
     /// What cannot be seen, and what is lost by it.
     pub(crate) fn new(what: &'static str, why: Blindness) -> Self {
-        let right =
-            RIGHTS.iter().find(|right| right.resource == what && right.verbs.iter().all(|verb| *verb != "create"));
+        let right = rights::of(what);
         Self { what, why, lost: right.map_or("", |right| right.lost) }
     }
 

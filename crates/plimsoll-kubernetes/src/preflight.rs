@@ -3,6 +3,7 @@
 //!
 //! This file asks; each topic has a file of pure functions that judge.
 
+pub(crate) mod claims;
 mod classes;
 mod limit_ranges;
 mod placement;
@@ -29,7 +30,7 @@ use self::limit_ranges::Limits;
 use crate::{
     cluster::Cluster,
     error::ClusterError,
-    looking::{Seen, list, seen},
+    looking::{Blindness, Seen, list, seen},
     manifests,
     request::{PodRun, VolumeSource},
     rights::{self, Need, Permission, RIGHTS, Right, Scope, Subject},
@@ -107,6 +108,7 @@ struct Surroundings {
     csi_nodes: Seen<Vec<CSINode>>,
     drivers: Seen<Vec<CSIDriver>>,
     attachments: Seen<Vec<VolumeAttachment>>,
+    claims: Seen<Vec<PersistentVolumeClaim>>,
 }
 
 /// Finds out whether a run would work.
@@ -226,6 +228,7 @@ impl Surroundings {
             csi_nodes: list(cluster.everywhere::<CSINode>(), "csinodes").await?,
             drivers: list(cluster.everywhere::<CSIDriver>(), "csidrivers").await?,
             attachments: list(cluster.everywhere::<VolumeAttachment>(), "volumeattachments").await?,
+            claims: list(cluster.here::<PersistentVolumeClaim>(), "persistentvolumeclaims").await?,
         })
     }
 
@@ -236,7 +239,7 @@ impl Surroundings {
             Ok(namespace) => {
                 checks.extend(pod_security::judge(namespace.metadata.labels.as_ref(), run));
             }
-            Err(unseen) if unseen.why == crate::looking::Blindness::Absent => {
+            Err(unseen) if unseen.why == Blindness::Absent => {
                 let text = format!("there is no namespace {}: create it, or name another with -n", cluster.namespace());
                 checks.push(Check::new(State::Fails, "namespace", text));
             }
@@ -252,6 +255,10 @@ impl Surroundings {
         if let Ok(classes) = &self.classes {
             checks.extend(classes::judge(classes, self.drivers.as_deref().ok(), run));
         }
+        if let Ok(there) = &self.claims {
+            checks.extend(claims::judge(there, cluster.namespace(), run));
+        }
+        checks.extend(claims::devices(run));
         if let Ok(nodes) = &self.nodes {
             let classes = self.classes.as_deref().unwrap_or_default();
             let needed = classes::volumes_of_drivers(classes, self.drivers.as_deref().unwrap_or_default(), run);

@@ -200,6 +200,13 @@ pub const RIGHTS: &[Right] = &[
     ),
 ];
 
+/// The right to look at a kind.
+pub(crate) fn of(resource: &str) -> Option<&'static Right> {
+    RIGHTS
+        .iter()
+        .find(|right| right.resource == resource && (right.verbs.contains(&"list") || right.verbs.contains(&"get")))
+}
+
 /// Who asks.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Subject {
@@ -341,6 +348,13 @@ mod tests {
         let page = include_str!("../../../docs/kubernetes.md");
         let wanted = reference();
         assert!(page.contains(&wanted), "put this into docs/kubernetes.md, below \"Rights\":\n{wanted}");
+    }
+
+    #[test]
+    fn all_that_a_run_watches_has_its_reason() {
+        for what in ["persistentvolumeclaims", "pods", "events", "persistentvolumes", "volumeattachments"] {
+            assert!(of(what).unwrap().verbs.contains(&"watch"), "{what}");
+        }
     }
 
     #[test]

@@ -36,10 +36,11 @@ use crate::{
     frames::{Line, Message, Reader},
     manifests,
     request::{PodRun, RUN_LABEL},
+    rights::{self, Need},
     teardown::teardown,
     timeline::{Observation, Seen, Timeline},
     troubles::Troubles,
-    watching::{PERSISTENT_VOLUMES, VOLUME_ATTACHMENTS, Watching},
+    watching::Watching,
 };
 
 /// How often to look at what nobody tells: signals and the time.
@@ -98,13 +99,14 @@ pub fn run(
         let claims: Vec<String> = run.claims().map(|(claim, _)| claim).collect();
         let selector = format!("{RUN_LABEL}={}", run.id);
         let watching = Watching::start(cluster, &selector, &run.name(), &claims).await?;
-        for (what, lost) in [
-            (PERSISTENT_VOLUMES, "when volumes are made and gone is not known, and not what they are"),
-            (VOLUME_ATTACHMENTS, "how long attaching and detaching takes is not known"),
-        ] {
-            if watching.denied.contains(what) {
-                tell(Told::Note(format!("{what} may not be watched here: {lost}")));
+        for what in &watching.denied {
+            let right = rights::of(what);
+            if right.is_some_and(|right| right.need == Need::Required) {
+                let reason = "that is not allowed: `plimsoll kubernetes preflight` prints the rules that are missing";
+                return Err(ClusterError::Refused { doing: format!("watch {what}"), reason: reason.to_owned() });
             }
+            let lost = right.map_or("", |right| right.lost);
+            tell(Told::Note(format!("{what} may not be watched here: {lost}")));
         }
         let now_ns = watching.now_ns();
         let timeline = Timeline::new(now_ns, Timestamp::now(), facts.minor_version);

@@ -51,9 +51,6 @@ struct Watch {
     beginnings: UnboundedSender<(&'static str, Beginning)>,
 }
 
-pub(crate) const PERSISTENT_VOLUMES: &str = "persistentvolumes";
-pub(crate) const VOLUME_ATTACHMENTS: &str = "volumeattachments";
-
 impl Watching {
     /// Begins to watch, and returns when all that may be watched is: what is created afterwards is seen. `name` is what
     /// names of the run's objects begin with.
@@ -86,14 +83,14 @@ impl Watching {
             watch().spawn("pods", cluster.here::<Pod>(), labelled(), |_| true, |it| Seen::Pod(Box::new(it))),
             watch().spawn("events", cluster.here::<Event>(), all(), is_ours, |it| Seen::Event(Box::new(it))),
             watch().spawn(
-                PERSISTENT_VOLUMES,
+                "persistentvolumes",
                 cluster.everywhere::<PersistentVolume>(),
                 all(),
                 |_| true,
                 |it| Seen::Volume(Box::new(it)),
             ),
             watch().spawn(
-                VOLUME_ATTACHMENTS,
+                "volumeattachments",
                 cluster.everywhere::<VolumeAttachment>(),
                 all(),
                 |_| true,

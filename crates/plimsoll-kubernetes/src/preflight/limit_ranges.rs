@@ -68,15 +68,15 @@ impl Limits {
         if let (Some(range), Some(limit)) = (&self.limited_by, self.cpu_limit) {
             if self.cpu.is_some_and(|cpu| cpu > limit) {
                 let text = format!(
-                    "{range} limits pods that ask for no limit to {limit} processors, less than the {} that the pod \
-                     asks for: say --cpu-limit, or less with --cpu",
+                    "{range} limits pods that name no limit to {limit} CPU, less than the {} CPU that the pod asks for: say \
+                     --cpu-limit, or less with --cpu",
                     run.resources.cpu
                 );
                 checks.push(Check::new(State::Fails, ABOUT, text));
             } else {
                 let text = format!(
-                    "{range} limits the pod to {limit} processors: what is throttled measures the limit; say \
-                     --cpu-limit with as much as is allowed"
+                    "{range} limits the pod to {limit} CPU: what is throttled measures the limit; say --cpu-limit with \
+                     as much as is allowed"
                 );
                 checks.push(Check::new(State::Warning, ABOUT, text));
             }
@@ -206,7 +206,7 @@ mod tests {
     fn a_limit_that_is_put_on_the_pod_is_a_warning() {
         let judged = judged(&run(&["a"], 8), &json!([{ "type": "Container", "default": { "cpu": "1500m" } }]));
         assert_eq!(judged.len(), 1);
-        assert!(judged[0].0 == State::Warning && judged[0].1.contains("to 1500m processors"), "{judged:?}");
+        assert!(judged[0].0 == State::Warning && judged[0].1.contains("to 1500m CPU"), "{judged:?}");
     }
 
     #[test]

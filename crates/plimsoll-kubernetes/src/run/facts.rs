@@ -12,6 +12,7 @@ use plimsoll_record::cluster::{ClusterEnvironment, NodeEnvironment, VolumeEnviro
 use crate::{
     cluster::Cluster,
     error::ClusterError,
+    preflight::claims,
     request::{PodRun, VolumeSource},
 };
 
@@ -39,14 +40,9 @@ impl Facts {
                     let doing = || format!("look at the claim {name}");
                     let found = cluster.here::<PersistentVolumeClaim>().get_opt(name).await;
                     claim = found.map_err(|error| ClusterError::of(doing(), &error))?;
-                    let Some(claim) = &claim else {
-                        let place = cluster.namespace();
-                        return Err(ClusterError::Usage(format!("namespace {place} has no claim {name}")));
-                    };
-                    let mode = claim.spec.as_ref().and_then(|spec| spec.volume_mode.as_deref()).unwrap_or("Filesystem");
-                    if mode != volume.mode.as_str() {
-                        let mode = mode.to_lowercase();
-                        return Err(ClusterError::Usage(format!("claim {name} is of another mode: say --mode {mode}")));
+                    let why = claims::refusal(name, cluster.namespace(), claim.as_ref(), volume.mode);
+                    if let Some(why) = why {
+                        return Err(ClusterError::Usage(why));
                     }
                 }
             }

@@ -88,7 +88,7 @@ fn storage_classes(classes: &[Class], size_bytes: u64) -> Sheet {
             yes(class.can_grow),
         ]
     });
-    let mut lines = Vec::new();
+    let mut lines: Vec<(String, String)> = Vec::new();
     for class in classes {
         let mut told = Vec::new();
         match (&class.expected, &class.unexpected) {
@@ -104,7 +104,11 @@ fn storage_classes(classes: &[Class], size_bytes: u64) -> Sheet {
         if !class.mount_options.is_empty() {
             told.push(format!("mounted with {}", class.mount_options.join(",")));
         }
-        lines.push((class.name.clone(), told.join("; ")));
+        let told = told.join("; ");
+        match lines.iter_mut().find(|(_, other)| *other == told) {
+            Some((names, _)) => *names = format!("{names}, {}", class.name),
+            None => lines.push((class.name.clone(), told)),
+        }
     }
     let size = numbers::bytes(size_bytes);
     Sheet {
