@@ -2,6 +2,8 @@
 
 pub mod classes;
 
+use std::collections::BTreeMap;
+
 use k8s_openapi::api::{
     core::v1::Node,
     storage::v1::{CSIDriver, CSINode, StorageClass, VolumeAttachment},
@@ -65,7 +67,7 @@ pub struct OtherClass {
     /// Whether it is what is taken when nobody names one.
     pub is_default: bool,
     /// What the driver is told.
-    pub parameters: Vec<(String, String)>,
+    pub parameters: BTreeMap<String, String>,
 }
 
 /// Looks at the cluster.
@@ -159,7 +161,7 @@ mod tests {
             "driverName": "ebs.csi.aws.com", "parameters": { "iops": "9000" },
         }));
         assert_eq!((attributes.driver.as_str(), attributes.is_default), ("ebs.csi.aws.com", false));
-        assert_eq!(attributes.parameters, [("iops".to_owned(), "9000".to_owned())]);
+        assert_eq!(attributes.parameters["iops"], "9000");
         let snapshots = class(json!({
             "apiVersion": "snapshot.storage.k8s.io/v1", "kind": "VolumeSnapshotClass", "driver": "d",
             "metadata": { "name": "s", "annotations": { "snapshot.storage.kubernetes.io/is-default-class": "true" } },

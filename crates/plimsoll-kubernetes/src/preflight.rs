@@ -23,6 +23,7 @@ use k8s_openapi::api::{
 use kube::{
     Api,
     api::{ObjectMeta, PostParams},
+    core::Status,
 };
 use serde::Serialize;
 
@@ -119,7 +120,9 @@ pub fn preflight(cluster: &Cluster, run: &PodRun) -> Result<Preflight, ClusterEr
         let surroundings = Surroundings::look(cluster).await?;
         let mut checks = judge_rights(&permissions);
         checks.extend(surroundings.judge(cluster, run));
-        checks.extend(admission(cluster, run, &permissions).await?);
+        if !matches!(&surroundings.namespace, Err(unseen) if unseen.why == Blindness::Absent) {
+            checks.extend(admission(cluster, run, &permissions).await?);
+        }
         let missing: Vec<Permission> =
             permissions.iter().filter(|permission| permission.is_allowed == Some(false)).copied().collect();
         Ok(Preflight {
@@ -289,8 +292,7 @@ async fn admission(cluster: &Cluster, run: &PodRun, permissions: &[Permission]) 
                 checks.push(Check::new(State::Warning, ABOUT, text));
             }
             Err(kube::Error::Api(status)) => {
-                let message = if status.message.is_empty() { &status.reason } else { &status.message };
-                checks.push(Check::new(State::Fails, ABOUT, format!("{what} is refused: {message}")));
+                checks.push(refused(ABOUT, &what, &status));
             }
             Err(error) => return Err(ClusterError::of(format!("try {what}"), &error)),
         }
@@ -314,6 +316,16 @@ async fn admission(cluster: &Cluster, run: &PodRun, permissions: &[Permission]) 
         }
     }
     Ok(checks)
+}
+
+/// What it means that the API server would not make something.
+fn refused(about: &'static str, what: &str, status: &Status) -> Check {
+    let message = if status.message.is_empty() { &status.reason } else { &status.message };
+    // A webhook that does not say whether it changes anything elsewhere is not asked in a dry run.
+    if message.contains("does not support dry run") {
+        return Check::new(State::Unknown, about, format!("{what} cannot be tried: {message}"));
+    }
+    Check::new(State::Fails, about, format!("{what} is refused: {message}"))
 }
 
 /// Asks the API server to make something, and not to keep it.
@@ -356,6 +368,14 @@ mod tests {
         assert!(here[1..].iter().all(|check| check.state == State::Warning || check.state == State::Unknown));
         assert!(here.iter().any(|check| check.text.contains("attaching")), "it says what is lost");
         assert_eq!(judge_rights(&asked(|_, _| None))[0].state, State::Unknown);
+    }
+
+    #[test]
+    fn a_webhook_that_cannot_be_asked_in_a_dry_run_does_not_stand_in_the_way() {
+        let status = |message: &str| Status { message: message.to_owned(), code: 400, ..Status::default() };
+        let webhook = status("admission webhook \"x\" does not support dry run");
+        assert_eq!(refused("dry run", "the Job", &webhook).state, State::Unknown);
+        assert_eq!(refused("dry run", "the Job", &status("exceeded quota")).state, State::Fails);
     }
 
     #[test]

@@ -76,15 +76,16 @@ fn one(sheet: &Sheet, width: usize) -> String {
     out
 }
 
-/// Checks, one below the other.
-pub fn checks(rows: &[CheckRow<'_>], width: usize) -> String {
+/// Checks, one below the other, and what follows from them.
+pub fn checks(rows: &[CheckRow<'_>], conclusion: &str, width: usize) -> String {
     let widest = |of: fn(&CheckRow<'_>) -> usize| rows.iter().map(of).max().unwrap_or(0);
     let state_width = widest(|row| wrapping::width(row.state)) + 2;
     let about_width = widest(|row| wrapping::width(row.about)) + 2;
     let line = |CheckRow { state, about, text }: &CheckRow<'_>| {
         wrapping::labelled(&format!("{state:<state_width$}{about:<about_width$}"), text, width.max(WIDTH_MIN))
     };
-    rows.iter().map(line).collect()
+    let lines: String = rows.iter().map(line).collect();
+    format!("{lines}\n{}", wrapping::labelled("", conclusion, width.max(WIDTH_MIN)))
 }
 
 #[cfg(test)]
@@ -122,10 +123,12 @@ mod tests {
                 text: "requests.storage: 16Gi are asked for, and 10Gi are left",
             },
         ];
-        insta::assert_snapshot!(checks(&rows, 60), @r#"
+        insta::assert_snapshot!(checks(&rows, "A run would not work.", 60), @r#"
         ok     permissions  all that a run needs is permitted
         FAILS  quota        requests.storage: 16Gi are asked for,
                             and 10Gi are left
+
+        A run would not work.
         "#);
     }
 }

@@ -146,6 +146,12 @@ fn expected(
     }
     let (small, large) = (expectation.for_load(SMALL), expectation.for_load(LARGE));
     notes.extend(expectation.notes.iter().cloned());
+    notes.extend(
+        expectation
+            .host_cache
+            .as_ref()
+            .map(|cache| format!("host caching is {}: what it holds is answered beside these limits", cache.caching)),
+    );
     let burst = |limit: Option<RateLimit>| limit.and_then(|limit| limit.burst);
     Ok(Expected {
         provisioned,
@@ -190,8 +196,9 @@ mod tests {
         let iops = |gib: u64| one(&premium(), gib, &[]).expected.unwrap().iops;
         assert_eq!((iops(8), iops(1024)), (Some(120.0), Some(5000.0)));
         let described = one(&premium(), 1024, &[]);
-        assert!(described.is_default && described.can_grow);
         assert_eq!(described.reclaim_policy, "Delete", "what the API server takes for granted");
+        assert!(described.is_default && described.can_grow);
+        assert!(described.expected.unwrap().notes.iter().any(|note| note.contains("host caching is ReadOnly")));
     }
 
     #[test]

@@ -30,8 +30,8 @@ pub(super) fn judge(nodes: &[Node], found: &[NodeFound], run: &PodRun, volumes: 
             None => fitting.push(node),
         }
     }
-    let why: Vec<String> = refusals.iter().map(|(why, names)| format!("{} {why}", shortened(names))).collect();
-    let why = if why.is_empty() { String::new() } else { format!(": {}", why.join("; ")) };
+    let why: Vec<String> = refusals.iter().map(|(why, names)| format!("{}: {why}", shortened(names))).collect();
+    let why = if why.is_empty() { String::new() } else { format!("; {}", why.join("; ")) };
     if fitting.is_empty() {
         let text = match (&run.placement.node, nodes.len()) {
             (_, 0) => "the cluster has no nodes".to_owned(),
@@ -54,13 +54,13 @@ fn refusal(node: &Node, run: &PodRun) -> Option<String> {
     let placement = &run.placement;
     let label = |name: &str| node.labels().get(name).map(String::as_str);
     if placement.node.as_ref().is_some_and(|name| *name != node.name_any()) {
-        return Some("is not the node that is named".to_owned());
+        return Some("not what --node names".to_owned());
     }
     if !is_ready(node) {
-        return Some("is not ready".to_owned());
+        return Some("not ready".to_owned());
     }
     if node.spec.as_ref().and_then(|spec| spec.unschedulable) == Some(true) {
-        return Some("is cordoned".to_owned());
+        return Some("cordoned".to_owned());
     }
     let system = "kubernetes.io/os";
     if let Some(other) = label(system).filter(|system| *system != "linux") {
@@ -68,19 +68,19 @@ fn refusal(node: &Node, run: &PodRun) -> Option<String> {
     }
     let lacking = placement.selector.iter().find(|(name, value)| label(name) != Some(value.as_str()));
     if let Some((name, value)) = lacking {
-        return Some(format!("has no label {name}={value}"));
+        return Some(format!("no label {name}={value}"));
     }
     let taints = node.spec.as_ref().and_then(|spec| spec.taints.as_ref());
     let repels = |one: &&Taint| one.effect != "PreferNoSchedule" && !is_tolerated(one, &placement.tolerations);
     if let Some(one) = taints.into_iter().flatten().find(repels) {
-        return Some(format!("has the taint {}: say --toleration", taint(one)));
+        return Some(format!("taint {}, which --toleration would pass", taint(one)));
     }
     let allocatable = node.status.as_ref().and_then(|status| status.allocatable.as_ref());
     for (name, asked) in [("cpu", &run.resources.cpu), ("memory", &run.resources.memory)] {
         if let (Some(most), Some(asked)) = (read(allocatable, name), Quantity::read(asked))
             && asked > most
         {
-            return Some(format!("has {most} of {name} for pods, less than {asked}"));
+            return Some(format!("{most} of {name} for pods, less than {asked}"));
         }
     }
     None
@@ -100,10 +100,10 @@ fn is_tolerated(taint: &Taint, tolerations: &[Toleration]) -> bool {
 fn refusal_of_volumes(node: &NodeFound, volumes: &BTreeMap<String, u32>) -> Option<String> {
     let drivers = node.drivers.as_ref()?;
     volumes.iter().find_map(|(name, count)| match drivers.iter().find(|driver| driver.name == *name) {
-        None => Some(format!("does not have the driver {name}")),
+        None => Some(format!("no driver {name}")),
         Some(driver) => {
             let free = driver.volumes_free().filter(|free| free < count)?;
-            Some(format!("has room for {free} volumes of {name}, and {count} are needed"))
+            Some(format!("room for {free} more volumes of {name}, and {count} are needed"))
         }
     })
 }
@@ -238,8 +238,8 @@ mod tests {
             check.text
         };
         let tainted = json!({ "taints": [{ "key": "gpu", "value": "yes", "effect": "NoSchedule" }] });
-        assert!(why(json!({ "unschedulable": true }), &|_| ()).contains("n is cordoned"));
-        assert!(why(tainted.clone(), &|_| ()).contains("the taint gpu=yes:NoSchedule"));
+        assert!(why(json!({ "unschedulable": true }), &|_| ()).contains("n: cordoned"));
+        assert!(why(tainted.clone(), &|_| ()).contains("taint gpu=yes:NoSchedule"));
         assert!(why(json!({}), &|run| run.resources.cpu = "2".to_owned()).contains("1930m of cpu"));
         assert!(why(json!({}), &|run| run.placement.node = Some("m".to_owned())).contains("has no node m"));
         let selected = |run: &mut PodRun| {
@@ -263,8 +263,8 @@ mod tests {
             Some(vec![NodeDriver { name: "d".to_owned(), volumes_max: most, volumes_attached: attached }])
         };
         assert_eq!(state(None).state, State::Ok, "nobody knows");
-        assert!(state(Some(Vec::new())).text.contains("does not have the driver d"));
-        assert!(state(driver(Some(16), Some(15))).text.contains("room for 1 volumes of d, and 2 are needed"));
+        assert!(state(Some(Vec::new())).text.contains("no driver d"));
+        assert!(state(driver(Some(16), Some(15))).text.contains("room for 1 more volumes of d, and 2 are needed"));
         assert_eq!(state(driver(Some(16), Some(14))).state, State::Ok);
         assert_eq!(state(driver(None, Some(99))).state, State::Ok);
     }

@@ -133,13 +133,9 @@ fn storage_classes(classes: &[Class], size_bytes: u64) -> Sheet {
 }
 
 fn other_classes(classes: &[OtherClass], kind: &str) -> Sheet {
-    let rows = classes.iter().map(|class| {
-        vec![
-            marked(&class.name, class.is_default),
-            class.driver.clone(),
-            pairs(class.parameters.iter().map(|(name, value)| (name, value))),
-        ]
-    });
+    let rows = classes
+        .iter()
+        .map(|class| vec![marked(&class.name, class.is_default), class.driver.clone(), pairs(&class.parameters)]);
     Sheet {
         title: counted(classes.len(), kind),
         heads: vec![text("class", 0), text("driver", 0), text("parameters", 1)],

@@ -39,15 +39,15 @@ fn text(found: &Preflight, width: usize) -> String {
         .iter()
         .map(|check| CheckRow { state: check.state.as_str(), about: check.about, text: &check.text })
         .collect();
-    let mut out = checks(&rows, width);
-    let count = |state: State| found.checks.iter().filter(|check| check.state == state).count();
+    let is_doubtful = found.checks.iter().any(|check| matches!(check.state, State::Warning | State::Unknown));
     let who = if found.subject.name.is_empty() { "you" } else { &found.subject.name };
     let place = format!("in namespace {} of a cluster of version {}, for {who}", found.namespace, found.version);
-    out += &match (found.would_work, count(State::Fails), count(State::Warning) + count(State::Unknown)) {
-        (false, fails, _) => format!("\nA run would not work {place}: see the {fails} above.\n"),
-        (true, _, 0) => format!("\nA run would work {place}.\n"),
-        (true, _, doubts) => format!("\nA run would work {place}, as far as can be known: see the {doubts} above.\n"),
+    let conclusion = match (found.would_work, is_doubtful) {
+        (false, _) => format!("A run would not work {place}: see what fails."),
+        (true, true) => format!("A run would work {place}, as far as can be known: see what is not ok."),
+        (true, false) => format!("A run would work {place}."),
     };
+    let mut out = checks(&rows, &conclusion, width);
     if !found.rules.is_empty() {
         out += "\nWhat is missing, for somebody who may give it, by `kubectl auth reconcile -f -`:\n\n";
         out += &found.rules;
