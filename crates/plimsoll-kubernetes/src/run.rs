@@ -36,7 +36,7 @@ use crate::{
     frames::{Line, Message, Reader},
     manifests,
     request::{PodRun, RUN_LABEL},
-    teardown::teardown,
+    teardown::{Made, remove, wait_until_gone},
     timeline::{Observation, Seen, Timeline},
     troubles::Troubles,
     watching::{PERSISTENT_VOLUMES, VOLUME_ATTACHMENTS, Watching},
@@ -136,8 +136,7 @@ pub fn run(
         };
         running.learn_facts().await;
         tell(Told::Note("removing what the run made in the cluster".to_owned()));
-        let leftovers =
-            teardown(cluster, run, &mut running.watching, &mut running.timeline, patience.cleanup, stop).await;
+        let leftovers = running.remove(stop).await;
         let lost = running.reader.lost();
         if lost > 0 {
             tell(Told::Warning(format!("{lost} lines of the pod's log were lost on the way")));
@@ -390,6 +389,27 @@ impl Running<'_> {
             None => "the pod is gone".to_owned(),
         };
         ClusterError::Run(why)
+    }
+
+    /// Takes everything away, and gives what is left.
+    async fn remove(&mut self, stop: &AtomicBool) -> Vec<String> {
+        let claims: Vec<String> = self.run.claims().filter(|(_, is_made)| *is_made).map(|(claim, _)| claim).collect();
+        let volumes = claims.iter().filter_map(|claim| self.timeline.volume_of(claim)).map(str::to_owned).collect();
+        for claim in &claims {
+            self.timeline.claim_happened(claim, Happening::DeleteSent, self.watching.now_ns());
+        }
+        let made = Made { id: self.run.id, job: self.run.name(), claims, volumes };
+        let problems = remove(self.cluster, &made).await;
+        if !problems.is_empty() {
+            return problems;
+        }
+        let (watching, timeline) = (&mut self.watching, &mut self.timeline);
+        wait_until_gone(self.cluster, &made, self.patience.cleanup, stop, &mut || {
+            while let Ok(observation) = watching.observations.try_recv() {
+                timeline.observe(&observation);
+            }
+        })
+        .await
     }
 
     /// What can be known only now: which volumes and nodes it was.

@@ -161,6 +161,7 @@ impl Timeline {
             node: pod.and_then(|pod| pod.node.clone()),
             phases,
             phases_by_events,
+            disagreements: phases::disagreements(&phases, &phases_by_events),
             moments: list,
             failures: failures.into_values().collect(),
         }
@@ -223,6 +224,15 @@ impl Timeline {
         }
     }
 
+    /// The event that a pod gets names the volume, in quotes.
+    fn attached(&mut self, pod: &str, message: &str, at: Option<u64>, told: Option<Timestamp>) {
+        let Some(node) = self.pods.get(pod).and_then(|pod| pod.node.clone()) else { return };
+        let Some(volume) = message.split('"').nth(1) else { return };
+        let moments = self.attachments.entry((volume.to_owned(), node)).or_default();
+        saw(moments, Happening::AttachReported, at);
+        tell(moments, Happening::AttachReported, told);
+    }
+
     fn pod(&mut self, pod: &Pod, at: Option<u64>) {
         let known = self.pods.entry(name(&pod.metadata.name)).or_default();
         if let Some(spec) = &pod.spec {
@@ -259,6 +269,10 @@ impl Timeline {
             ("PersistentVolumeClaim", "Provisioning") => Some(Happening::Provisioning),
             ("PersistentVolumeClaim", "ProvisioningSucceeded") => Some(Happening::Provisioned),
             ("Pod", "Scheduled") => Some(Happening::Scheduled),
+            ("Pod", "SuccessfulAttachVolume") => {
+                self.attached(&object, event.message.as_deref().unwrap_or_default(), at, time_of(event));
+                None
+            }
             // A file system tells nothing when it is mounted; the next thing that does is the image.
             ("Pod", "Pulled") => Some(Happening::Mounted),
             ("Pod", "Started") => Some(Happening::Started),

@@ -13,6 +13,7 @@ pub mod explanation;
 mod facts;
 pub mod found;
 mod grid;
+mod lifecycles;
 mod markdown;
 pub mod need;
 mod notes;

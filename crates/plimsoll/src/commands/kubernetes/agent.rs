@@ -56,7 +56,7 @@ fn measure(of_agent: &AgentArguments, telling: &Telling, printer: Printer) -> an
     let arguments = RunArguments::default();
     let asked = local::asked_with(&arguments, plan, printer)?;
     for target in &asked.targets {
-        first_io(target.as_ref()).with_context(|| format!("do the first operation on {target}"))?;
+        first_io(target)?;
         telling.tell(Message::FirstIo { target: target.clone(), at: Timestamp::now() });
     }
     // Nothing outlives the pod.
