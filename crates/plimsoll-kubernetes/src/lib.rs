@@ -13,6 +13,7 @@ pub mod frames;
 pub mod manifests;
 pub mod request;
 pub mod run;
+pub mod runs;
 mod teardown;
 mod timeline;
 mod troubles;

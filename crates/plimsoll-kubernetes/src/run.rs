@@ -2,6 +2,8 @@
 
 mod facts;
 
+pub(crate) use self::facts::bytes;
+
 use std::{
     future::pending,
     sync::atomic::{AtomicBool, Ordering},
@@ -36,6 +38,7 @@ use crate::{
     frames::{Line, Message, Reader},
     manifests,
     request::{PodRun, RUN_LABEL},
+    runs::RunThere,
     teardown::{Made, remove, wait_until_gone},
     timeline::{Observation, Seen, Timeline},
     troubles::Troubles,
@@ -94,56 +97,63 @@ pub fn run(
     tell: &mut dyn FnMut(Told<'_>),
 ) -> Result<Finished, ClusterError> {
     cluster.wait_for(async {
-        let facts = Facts::gather(cluster, run).await?;
-        let claims: Vec<String> = run.claims().map(|(claim, _)| claim).collect();
-        let selector = format!("{RUN_LABEL}={}", run.id);
-        let watching = Watching::start(cluster, &selector, &run.name(), &claims).await?;
-        for (what, lost) in [
-            (PERSISTENT_VOLUMES, "when volumes are made and gone is not known, and not what they are"),
-            (VOLUME_ATTACHMENTS, "how long attaching and detaching takes is not known"),
-        ] {
-            if watching.denied.contains(what) {
-                tell(Told::Note(format!("{what} may not be watched here: {lost}")));
-            }
-        }
-        let now_ns = watching.now_ns();
-        let timeline = Timeline::new(now_ns, Timestamp::now(), facts.minor_version);
-        let (lines, followed) = unbounded_channel();
-        let mut running = Running {
-            cluster,
-            run,
-            patience,
-            facts,
-            watching,
-            timeline,
-            troubles: Troubles::default(),
-            pod: None,
-            is_released: false,
-            lines: Some(lines),
-            followed,
-            following: None,
-            reader: Reader::default(),
-            last_lines: Vec::new(),
-            builder: None,
-            outcome: None,
-            troubled: None,
-            stopping: None,
+        let mut running = Running::begin(cluster, run, patience, tell).await?;
+        let done = match running.create().await {
+            Ok(()) => running.follow(Until::Done, stop, tell).await,
+            Err(error) => Err(error),
         };
-        let created = running.create().await;
-        let error = match created {
-            Ok(()) => running.follow(stop, tell).await.err(),
-            Err(error) => Some(error),
-        };
-        running.learn_facts().await;
-        tell(Told::Note("removing what the run made in the cluster".to_owned()));
-        let leftovers = running.remove(stop).await;
-        let lost = running.reader.lost();
-        if lost > 0 {
-            tell(Told::Warning(format!("{lost} lines of the pod's log were lost on the way")));
-        }
-        let record = running.record();
-        Ok(Finished { record, error, leftovers })
+        Ok(running.finish(done.err(), true, stop, tell).await)
     })
+}
+
+/// Starts a run and leaves it going on once its program runs; takes everything away again when it does not start.
+pub fn start(
+    cluster: &Cluster,
+    run: &PodRun,
+    patience: Patience,
+    stop: &AtomicBool,
+    tell: &mut dyn FnMut(Told<'_>),
+) -> Result<(), ClusterError> {
+    cluster.wait_for(async {
+        let mut running = Running::begin(cluster, run, patience, tell).await?;
+        let started = match running.create().await {
+            Ok(()) => running.follow(Until::Started, stop, tell).await,
+            Err(error) => Err(error),
+        };
+        if let Err(error) = started {
+            let leftovers = running.remove(stop).await;
+            leftovers.into_iter().for_each(|left| tell(Told::Warning(left)));
+            return Err(error);
+        }
+        Ok(())
+    })
+}
+
+/// Follows a run that is there to its end, and takes everything away unless it is to stay. Of what happened before, it
+/// knows what events still tell.
+pub fn collect(
+    cluster: &Cluster,
+    there: &RunThere,
+    stays: bool,
+    patience: Patience,
+    stop: &AtomicBool,
+    tell: &mut dyn FnMut(Told<'_>),
+) -> Result<Finished, ClusterError> {
+    cluster.wait_for(async {
+        let mut running = Running::begin(cluster, &there.run, patience, tell).await?;
+        running.timeline.restart(0, there.created.unwrap_or_default());
+        running.observe_existing_claims();
+        running.leaves_alone = true;
+        let done = running.follow(Until::Done, stop, tell).await;
+        Ok(running.finish(done.err(), !stays, stop, tell).await)
+    })
+}
+
+/// How long a run is followed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Until {
+    Started,
+    Done,
 }
 
 /// A run that is going on.
@@ -171,9 +181,78 @@ struct Running<'a> {
     troubled: Option<String>,
     /// When the pod was asked to end.
     stopping: Option<Instant>,
+    /// Whether whoever stops following leaves the run going on.
+    leaves_alone: bool,
 }
 
-impl Running<'_> {
+impl<'a> Running<'a> {
+    /// Looks at what is to be used, and begins to watch.
+    async fn begin(
+        cluster: &'a Cluster,
+        run: &'a PodRun,
+        patience: Patience,
+        tell: &mut dyn FnMut(Told<'_>),
+    ) -> Result<Self, ClusterError> {
+        let facts = Facts::gather(cluster, run).await?;
+        let claims: Vec<String> = run.claims().map(|(claim, _)| claim).collect();
+        let selector = format!("{RUN_LABEL}={}", run.id);
+        let watching = Watching::start(cluster, &selector, &run.name(), &claims).await?;
+        for (what, lost) in [
+            (PERSISTENT_VOLUMES, "when volumes are made and gone is not known, and not what they are"),
+            (VOLUME_ATTACHMENTS, "how long detaching takes is not known, and attaching includes what surrounds it"),
+        ] {
+            if watching.denied.contains(what) {
+                tell(Told::Note(format!("{what} may not be watched here: {lost}")));
+            }
+        }
+        let timeline = Timeline::new(watching.now_ns(), Timestamp::now(), facts.minor_version);
+        let (lines, followed) = unbounded_channel();
+        Ok(Self {
+            cluster,
+            run,
+            patience,
+            facts,
+            watching,
+            timeline,
+            troubles: Troubles::default(),
+            pod: None,
+            is_released: false,
+            lines: Some(lines),
+            followed,
+            following: None,
+            reader: Reader::default(),
+            last_lines: Vec::new(),
+            builder: None,
+            outcome: None,
+            troubled: None,
+            stopping: None,
+            leaves_alone: false,
+        })
+    }
+
+    /// What came of it, when everything is taken away or is to stay.
+    async fn finish(
+        mut self,
+        error: Option<ClusterError>,
+        removes: bool,
+        stop: &AtomicBool,
+        tell: &mut dyn FnMut(Told<'_>),
+    ) -> Finished {
+        self.learn_facts().await;
+        let leaves = self.leaves_alone && self.outcome.is_none() && matches!(error, Some(ClusterError::Interrupted));
+        let leftovers = if removes && !leaves {
+            tell(Told::Note("removing what the run made in the cluster".to_owned()));
+            self.remove(stop).await
+        } else {
+            Vec::new()
+        };
+        let lost = self.reader.lost();
+        if lost > 0 {
+            tell(Told::Warning(format!("{lost} lines of the pod's log were lost on the way")));
+        }
+        Finished { record: self.record(), error, leftovers }
+    }
+
     /// The Job first, which everything else belongs to.
     async fn create(&mut self) -> Result<(), ClusterError> {
         let parameters = PostParams { field_manager: Some("plimsoll".to_owned()), ..PostParams::default() };
@@ -202,15 +281,25 @@ impl Running<'_> {
             }
             self.timeline.claim_happened(&name, Happening::ClaimAccepted, self.watching.now_ns());
         }
+        self.observe_existing_claims();
+        Ok(())
+    }
+
+    /// No watch tells of claims that were there before.
+    fn observe_existing_claims(&mut self) {
         for claim in self.facts.existing_claims() {
             let seen = Seen::Claim(Box::new(claim));
             self.timeline.observe(&Observation { at_ns: 0, is_initial: true, is_deleted: false, seen });
         }
-        Ok(())
     }
 
     /// Until the run is over, whatever way.
-    async fn follow(&mut self, stop: &AtomicBool, tell: &mut dyn FnMut(Told<'_>)) -> Result<(), ClusterError> {
+    async fn follow(
+        &mut self,
+        until: Until,
+        stop: &AtomicBool,
+        tell: &mut dyn FnMut(Told<'_>),
+    ) -> Result<(), ClusterError> {
         let mut tick = interval(TICK);
         let began = Instant::now();
         loop {
@@ -227,6 +316,9 @@ impl Running<'_> {
                 _ = tick.tick() => {}
             }
             if stop.load(Ordering::Relaxed) && self.stopping.is_none() {
+                if self.leaves_alone {
+                    return Err(ClusterError::Interrupted);
+                }
                 self.stop(tell).await?;
             }
             if self.stopping.is_some_and(|since| since.elapsed() > LAST_WORDS) {
@@ -235,8 +327,10 @@ impl Running<'_> {
             if !self.is_released {
                 self.release().await?;
             }
-            if self.following.is_none() {
-                self.look_at_start(began, tell)?;
+            match self.following {
+                None => self.look_at_start(began, tell)?,
+                Some(_) if until == Until::Started => return Ok(()),
+                Some(_) => {}
             }
         }
     }

@@ -8,6 +8,7 @@
 
 pub mod catalog;
 pub mod claims;
+pub mod cluster;
 pub mod comparison;
 pub mod explanation;
 mod facts;

@@ -173,7 +173,7 @@ fn minor(version: &str) -> u32 {
 }
 
 /// A size of storage in bytes; `None` when it is written in a way that storage is not.
-fn bytes(quantity: &Quantity) -> Option<u64> {
+pub(crate) fn bytes(quantity: &Quantity) -> Option<u64> {
     let text = quantity.0.as_str();
     let digits = text.len() - text.trim_start_matches(|character: char| character.is_ascii_digit()).len();
     let (number, unit) = text.split_at(digits);

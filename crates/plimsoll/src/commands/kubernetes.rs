@@ -1,7 +1,9 @@
 //! `plimsoll kubernetes`: storage of clusters.
 
 mod agent;
+mod following;
 mod run;
+mod runs;
 
 use plimsoll_kubernetes::cluster::{Access, Cluster};
 
@@ -17,6 +19,9 @@ use crate::{
 pub(super) fn run(command: &KubernetesCommand, state: &State, printer: Printer) -> anyhow::Result<Exit> {
     match command {
         KubernetesCommand::Run(arguments) => run::run(arguments, state, printer),
+        KubernetesCommand::Status(arguments) => runs::status(arguments, printer),
+        KubernetesCommand::Collect(arguments) => runs::collect(arguments, state, printer),
+        KubernetesCommand::Cleanup(arguments) => runs::cleanup(arguments, printer),
         KubernetesCommand::Agent(arguments) => agent::agent(arguments, printer),
     }
 }

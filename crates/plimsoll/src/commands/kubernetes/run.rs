@@ -6,10 +6,8 @@ use anyhow::{Context, bail};
 use plimsoll_kubernetes::{
     manifests,
     request::{self, ImageAsked, Placement, PodRun, Resources, VolumeMode, VolumeSource},
-    run::{Finished, Patience, Told, run as run_in_pod},
+    run::{Patience, Told, run as run_in_pod, start},
 };
-use plimsoll_record::{event::RunEvent, record::Outcome};
-use plimsoll_report as report;
 use plimsoll_workload::{
     certainty::Certainty,
     plan_file::PlanFile,
@@ -17,13 +15,11 @@ use plimsoll_workload::{
 };
 use uuid::Uuid;
 
-use super::{super::run as local, connect};
+use super::{super::run as local, connect, following::followed};
 use crate::{
     cli::{kubernetes::KubernetesRunArguments, run::RunArguments},
     exit::{Exit, OutputLost},
     printer::Printer,
-    progress::{self, Progress},
-    saving::Saving,
     state::State,
     stop,
 };
@@ -37,53 +33,22 @@ pub(super) fn run(arguments: &KubernetesRunArguments, state: &State, printer: Pr
     if arguments.dry_run {
         return dry_run(&run, &arguments.output, printer);
     }
-    let cluster = connect(&arguments.access_to)?;
+    let cluster = connect(&arguments.cluster)?;
     let run = PodRun { assigns_users: cluster.assigns_users() && !arguments.run_as_root, ..run };
     let patience = Patience { start: duration(arguments.start_timeout), cleanup: duration(arguments.cleanup_timeout) };
     let stop = stop::on_signals().context("listen for signals")?;
-    let mut saving = Saving::new(state, None, printer);
-    let mut progress: Option<Box<dyn Progress>> = None;
     printer.note(format!("run {} in namespace {}: Job {}", run.id, cluster.namespace(), run.name()));
-    let finished = run_in_pod(&cluster, &run, patience, &stop, &mut |told| match told {
-        Told::Event(event) => {
-            saving.event(event);
-            if let RunEvent::Started(started) = event {
-                progress = Some(progress::choose(printer.is_quiet(), &started.plan));
-            }
-            progress.iter_mut().for_each(|progress| progress.event(event));
-        }
-        Told::Note(text) => {
-            progress.take().iter_mut().for_each(|progress| progress.finish());
-            printer.note(text);
-        }
-        Told::Warning(text) => printer.warning(text),
-    });
-    let Finished { record, error, leftovers } = finished.inspect_err(|_| saving.discard())?;
-    for left in &leftovers {
-        printer.warning(left);
+    if arguments.detach {
+        start(&cluster, &run, patience, &stop, &mut |told| match told {
+            Told::Event(_) => {}
+            Told::Note(text) => printer.note(text),
+            Told::Warning(text) => printer.warning(text),
+        })?;
+        printer.answer(format!("{}\n", run.id)).map_err(OutputLost)?;
+        printer.note(format!("it measures; `plimsoll kubernetes collect {}` gets its results", run.id));
+        return Ok(Exit::Success);
     }
-    let Some(record) = record else {
-        saving.discard();
-        return Err(error.map_or_else(|| anyhow::anyhow!("the pod told nothing of its run"), Into::into));
-    };
-    saving.save(&record);
-    let answer = if arguments.json {
-        let mut text = serde_json::to_string_pretty(&record)?;
-        text.push('\n');
-        text
-    } else {
-        report::table::record(&record, printer.width(), printer.style())
-    };
-    printer.answer(answer).map_err(OutputLost)?;
-    match error {
-        Some(error) => Err(anyhow::Error::new(error).context(format!("what was measured is saved as {}", record.id))),
-        None => {
-            if record.outcome == Outcome::Interrupted {
-                printer.note(format!("interrupted; the partial record is saved as {}", record.id));
-            }
-            Ok(local::exit(&record, false))
-        }
-    }
+    followed(arguments.json, state, printer, |tell| run_in_pod(&cluster, &run, patience, &stop, tell))
 }
 
 /// What is to be done, in which kind of pod.
@@ -197,7 +162,7 @@ fn dry_run(run: &PodRun, format: &str, printer: Printer) -> anyhow::Result<Exit>
     Ok(Exit::Success)
 }
 
-fn duration(span: Span) -> Duration {
+pub(super) fn duration(span: Span) -> Duration {
     Duration::from_nanos(span.ns)
 }
 
