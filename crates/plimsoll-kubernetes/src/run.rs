@@ -141,7 +141,7 @@ pub fn collect(
 ) -> Result<Finished, ClusterError> {
     cluster.wait_for(async {
         let mut running = Running::begin(cluster, &there.run, patience, tell).await?;
-        running.timeline.restart(0, there.created.unwrap_or_default());
+        running.timeline.begin(None, there.created.unwrap_or_default());
         running.observe_existing_claims();
         running.leaves_alone = true;
         let done = running.follow(Until::Done, stop, tell).await;
@@ -205,7 +205,7 @@ impl<'a> Running<'a> {
                 tell(Told::Note(format!("{what} may not be watched here: {lost}")));
             }
         }
-        let timeline = Timeline::new(watching.now_ns(), Timestamp::now(), facts.minor_version);
+        let timeline = Timeline::new(facts.minor_version);
         let (lines, followed) = unbounded_channel();
         Ok(Self {
             cluster,
@@ -269,7 +269,7 @@ impl<'a> Running<'a> {
             Err(error) => return Err(ClusterError::of(doing(), &error)),
         };
         let owner = manifests::owner(&job);
-        self.timeline.restart(self.watching.now_ns(), Timestamp::now());
+        self.timeline.begin(Some(self.watching.now_ns()), Timestamp::now());
         let claims = cluster.here::<PersistentVolumeClaim>();
         for claim in manifests::claims(run, Some(&owner)) {
             let name = claim.metadata.name.clone().unwrap_or_default();
@@ -350,7 +350,9 @@ impl<'a> Running<'a> {
         Ok(())
     }
 
-    fn observe(&mut self, observation: Observation) {
+    fn observe(&mut self, mut observation: Observation) {
+        // Whoever comes late sees what was there, not when it came.
+        observation.is_initial |= self.leaves_alone;
         self.timeline.observe(&observation);
         match observation.seen {
             Seen::Event(event) => self.troubles.observe(&event),
@@ -426,7 +428,7 @@ impl<'a> Running<'a> {
 
     /// Takes in a line of the log; tells whether the run is over.
     fn line(&mut self, followed: Followed, tell: &mut dyn FnMut(Told<'_>)) -> Result<bool, ClusterError> {
-        let now_ns = self.watching.now_ns();
+        let now_ns = Some(self.watching.now_ns()).filter(|_| !self.leaves_alone);
         let line = match followed {
             Followed::Line(line) => line,
             Followed::End if self.outcome.is_some() => return Ok(true),
@@ -448,7 +450,12 @@ impl<'a> Running<'a> {
         Ok(false)
     }
 
-    fn message(&mut self, message: Message, now_ns: u64, tell: &mut dyn FnMut(Told<'_>)) -> Result<bool, ClusterError> {
+    fn message(
+        &mut self,
+        message: Message,
+        now_ns: Option<u64>,
+        tell: &mut dyn FnMut(Told<'_>),
+    ) -> Result<bool, ClusterError> {
         match message {
             Message::Running { at } => {
                 let claims: Vec<String> = self.run.claims().map(|(claim, _)| claim).collect();
@@ -460,7 +467,10 @@ impl<'a> Running<'a> {
                     self.timeline.told(&[&self.run.claim(index)], Happening::FirstIo, at, now_ns);
                 }
             }
-            Message::Event { event } => {
+            Message::Event { mut event } => {
+                if let RunEvent::Started(started) = &mut *event {
+                    started.environment.cluster = Some(self.facts.environment(self.cluster, self.run));
+                }
                 match (&mut self.builder, &*event) {
                     (None, RunEvent::Started(started)) => self.builder = Some(RecordBuilder::new((**started).clone())),
                     (Some(builder), event) => builder.apply(event),
