@@ -218,7 +218,9 @@ fn times_in_the_names_of_events_are_read_and_other_names_have_none() {
 
 proptest! {
     #[test]
-    fn the_order_in_which_watches_deliver_changes_nothing(order in Just((0..20_usize).collect::<Vec<_>>()).prop_shuffle()) {
+    fn the_order_in_which_watches_deliver_changes_nothing(
+        order in Just((0..20_usize).collect::<Vec<_>>()).prop_shuffle(),
+    ) {
         let observations = waiting_class();
         let shuffled: Vec<_> = order.iter().map(|index| observations[*index].clone()).collect();
         let life = |observations: &[Observation]| timeline(observations).life("slow", "c");

@@ -4,6 +4,7 @@
 use std::{
     sync::mpsc::{Sender, channel},
     thread::{self, JoinHandle},
+    time::Duration,
 };
 
 use anyhow::Context;
@@ -26,6 +27,9 @@ use crate::{
     stop,
 };
 
+/// How long the program stays when all is told: some container runtimes lose what is written right before the end.
+const LINGER: Duration = Duration::from_secs(2);
+
 /// How far events that only show progress are apart.
 const PROGRESS_EVERY_NS: u64 = 1_000_000_000;
 
@@ -45,6 +49,7 @@ pub(super) fn agent(arguments: &AgentArguments, printer: Printer) -> anyhow::Res
     };
     telling.tell(message);
     telling.end();
+    thread::sleep(LINGER);
     Ok(exit)
 }
 
