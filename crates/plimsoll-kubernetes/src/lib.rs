@@ -8,6 +8,7 @@
 
 pub mod cluster;
 pub mod error;
+pub mod expecting;
 mod following;
 pub mod frames;
 pub mod manifests;

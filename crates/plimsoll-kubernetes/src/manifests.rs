@@ -20,6 +20,9 @@ use crate::request::{
 /// The environment variable that has the plan.
 pub const PLAN_VARIABLE: &str = "PLIMSOLL_PLAN";
 
+/// The environment variable that has the user's own limits.
+pub const LIMITS_VARIABLE: &str = "PLIMSOLL_LIMITS";
+
 /// The container of the program.
 pub(crate) const CONTAINER: &str = "plimsoll";
 
@@ -185,6 +188,9 @@ fn container(run: &PodRun) -> Value {
             "capabilities": { "drop": ["ALL"] },
         },
     });
+    if let (Some(limits), Some(variables)) = (&run.limits, container["env"].as_array_mut()) {
+        variables.push(json!({ "name": LIMITS_VARIABLE, "value": limits }));
+    }
     for (index, volume) in run.volumes.iter().enumerate() {
         let path = format!("{VOLUMES}/{}", volume.target);
         let (list, entry) = match volume.mode {

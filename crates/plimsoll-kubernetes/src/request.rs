@@ -38,6 +38,8 @@ pub struct PodRun {
     pub runs_as_root: bool,
     /// What the program in the pod is to do: a plan file.
     pub plan: String,
+    /// The user's own file of limits, where there is one.
+    pub limits: Option<String>,
     /// How long the objects of a run that is over stay when nobody removes them.
     pub keep_s: u32,
     /// When the cluster ends a run that nobody ended.
@@ -304,6 +306,7 @@ pub(crate) mod tests {
             assigns_users: false,
             runs_as_root: false,
             plan: "targets = [\"slow\"]\n".to_owned(),
+            limits: None,
             keep_s: 3600,
             deadline_s: 86400,
         }

@@ -43,6 +43,7 @@ pub fn read(job: &Job, claims: &[PersistentVolumeClaim]) -> Option<PodRun> {
         },
         assigns_users: false,
         runs_as_root: false,
+        limits: None,
         plan: plan.and_then(|plan| plan.value.clone()).unwrap_or_default(),
         keep_s: spec.ttl_seconds_after_finished.and_then(|seconds| u32::try_from(seconds).ok()).unwrap_or(0),
         deadline_s: spec.active_deadline_seconds.and_then(|seconds| u32::try_from(seconds).ok()).unwrap_or(0),

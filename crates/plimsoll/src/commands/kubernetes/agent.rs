@@ -9,6 +9,7 @@ use std::{
 
 use anyhow::Context;
 use jiff::Timestamp;
+use plimsoll_catalog::catalog::Catalog;
 use plimsoll_history::location::HistoryLocation;
 use plimsoll_io::clock::{Clock, MonotonicClock};
 use plimsoll_kubernetes::frames::{Message, Writer};
@@ -16,10 +17,10 @@ use plimsoll_record::{event::RunEvent, record::Record};
 use plimsoll_run::{first_io::first_io, run::run as run_plan};
 use plimsoll_workload::plan_file::PlanFile;
 
-use super::super::run as local;
+use super::super::{catalog, run as local};
 use crate::{
     cli::{kubernetes::AgentArguments, run::RunArguments},
-    environment_variables::{self, PLIMSOLL_PLAN},
+    environment_variables::{self, PLIMSOLL_LIMITS, PLIMSOLL_PLAN},
     exit::{Exit, chain},
     printer::Printer,
     progress,
@@ -64,9 +65,13 @@ fn measure(of_agent: &AgentArguments, telling: &Telling, printer: Printer) -> an
         first_io(target)?;
         telling.tell(Message::FirstIo { target: target.clone(), at: Timestamp::now() });
     }
+    let catalog = match environment_variables::get(PLIMSOLL_LIMITS) {
+        Some(limits) => catalog::with_limits("the limits of the client", &limits.to_string_lossy())?,
+        None => Catalog::default(),
+    };
     // Nothing outlives the pod.
     let state = State { history: HistoryLocation::None, directory: None };
-    let (mut request, announcement) = local::request_of(asked, &arguments, &state, printer)?;
+    let (mut request, announcement) = local::request_of(asked, &arguments, &catalog, &state, printer)?;
     request.id = of_agent.run;
     let mut progress = progress::choose(false, &request.plan);
     let stop = stop::on_signals().context("listen for signals")?;

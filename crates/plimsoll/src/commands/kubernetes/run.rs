@@ -4,8 +4,9 @@ use std::{collections::BTreeMap, time::Duration};
 
 use anyhow::{Context, bail};
 use plimsoll_kubernetes::{
-    manifests,
-    request::{self, ImageAsked, Placement, PodRun, Resources, VolumeMode, VolumeSource},
+    cluster::Cluster,
+    expecting, manifests,
+    request::{self, ImageAsked, Placement, PodRun, Resources, VolumeAsked, VolumeMode, VolumeSource},
     run::{Patience, Told, run as run_in_pod, start},
 };
 use plimsoll_workload::{
@@ -15,7 +16,11 @@ use plimsoll_workload::{
 };
 use uuid::Uuid;
 
-use super::{super::run as local, connect, following::followed};
+use super::{
+    super::{catalog, run as local},
+    connect,
+    following::followed,
+};
 use crate::{
     cli::{kubernetes::KubernetesRunArguments, run::RunArguments},
     exit::{Exit, OutputLost},
@@ -29,12 +34,14 @@ const SIZE: ByteCount = ByteCount(8 << 30);
 
 /// Does `plimsoll kubernetes run`.
 pub(super) fn run(arguments: &KubernetesRunArguments, state: &State, printer: Printer) -> anyhow::Result<Exit> {
-    let run = pod_run(arguments, printer)?;
-    if arguments.dry_run {
+    // What makes no sense is refused before anybody is asked.
+    let volumes = volumes(arguments)?;
+    let asked = asked(arguments, &volumes, printer)?;
+    let cluster = if arguments.dry_run { connect(&arguments.cluster).ok() } else { Some(connect(&arguments.cluster)?) };
+    let run = pod_run(arguments, volumes, asked, cluster.as_ref(), printer)?;
+    let Some(cluster) = cluster.filter(|_| !arguments.dry_run) else {
         return dry_run(&run, &arguments.output, printer);
-    }
-    let cluster = connect(&arguments.cluster)?;
-    let run = PodRun { assigns_users: cluster.assigns_users() && !arguments.run_as_root, ..run };
+    };
     let patience = Patience { start: duration(arguments.start_timeout), cleanup: duration(arguments.cleanup_timeout) };
     let stop = stop::on_signals().context("listen for signals")?;
     printer.note(format!("run {} in namespace {}: Job {}", run.id, cluster.namespace(), run.name()));
@@ -51,16 +58,28 @@ pub(super) fn run(arguments: &KubernetesRunArguments, state: &State, printer: Pr
     followed(arguments.json, state, printer, |tell| run_in_pod(&cluster, &run, patience, &stop, tell))
 }
 
-/// What is to be done, in which kind of pod.
-fn pod_run(arguments: &KubernetesRunArguments, printer: Printer) -> anyhow::Result<PodRun> {
+/// What is to be measured.
+fn volumes(arguments: &KubernetesRunArguments) -> anyhow::Result<Vec<VolumeAsked>> {
     if arguments.storage_class.is_empty() && arguments.pvc.is_empty() {
         bail!("nothing to measure: name classes with --storage-class a,b or claims with --pvc");
     }
+    if let Some(claim) = arguments.destroy.iter().find(|claim| !arguments.pvc.contains(claim)) {
+        bail!("--destroy {claim} names no claim of this run: leave it out, or name the claim with --pvc too");
+    }
     let sizes = if arguments.volume_size.is_empty() { &[SIZE][..] } else { &arguments.volume_size };
     let sizes: Vec<u64> = sizes.iter().map(|size| size.0).collect();
-    let volumes = request::volumes(&arguments.storage_class, &sizes, &arguments.pvc, arguments.mode, arguments.access)?;
+    let (classes, claims) = (&arguments.storage_class, &arguments.pvc);
+    Ok(request::volumes(classes, &sizes, claims, arguments.mode, arguments.access)?)
+}
+
+/// What is asked of them, as of targets on this machine.
+fn asked(
+    arguments: &KubernetesRunArguments,
+    volumes: &[VolumeAsked],
+    printer: Printer,
+) -> anyhow::Result<local::AskedRun> {
     let is_block = arguments.mode == VolumeMode::Block;
-    let may_be_overwritten = |volume: &&request::VolumeAsked| match &volume.source {
+    let may_be_overwritten = |volume: &&VolumeAsked| match &volume.source {
         VolumeSource::Class { .. } => is_block,
         VolumeSource::Claim { name } => is_block && arguments.destroy.contains(name),
     };
@@ -74,7 +93,24 @@ fn pod_run(arguments: &KubernetesRunArguments, printer: Printer) -> anyhow::Resu
         tags: arguments.tags.clone(),
         ..RunArguments::default()
     };
-    let asked = local::asked(&local_arguments, printer)?;
+    local::asked(&local_arguments, printer)
+}
+
+/// What is to be done, in which kind of pod.
+fn pod_run(
+    arguments: &KubernetesRunArguments,
+    volumes: Vec<VolumeAsked>,
+    mut asked: local::AskedRun,
+    cluster: Option<&Cluster>,
+    printer: Printer,
+) -> anyhow::Result<PodRun> {
+    let limits = catalog::own_limits(arguments.provisioned.limits.as_deref())?;
+    let catalog = catalog::read(arguments.provisioned.limits.as_deref())?;
+    if let Some(cluster) = cluster.filter(|_| asked.provisioned.is_empty()) {
+        let (targets, notes) = expecting::bought(cluster, &volumes, arguments.node.as_deref(), &catalog);
+        notes.iter().for_each(|note| printer.note(note));
+        asked.provisioned.targets = targets;
+    }
     Ok(PodRun {
         id: Uuid::now_v7(),
         volumes,
@@ -95,9 +131,10 @@ fn pod_run(arguments: &KubernetesRunArguments, printer: Printer) -> anyhow::Resu
             memory: arguments.memory.clone(),
             seccomp: arguments.seccomp.clone(),
         },
-        assigns_users: false,
+        assigns_users: cluster.is_some_and(Cluster::assigns_users) && !arguments.run_as_root,
         runs_as_root: arguments.run_as_root,
         plan: plan_text(asked)?,
+        limits: limits.map(|(_, text)| text),
         keep_s: seconds(arguments.keep),
         deadline_s: seconds(arguments.deadline),
     })
