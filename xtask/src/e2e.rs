@@ -78,6 +78,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         Some(Action::Test { filter }) => {
             requirements::check()?;
             programs::build_plimsoll(&arguments.profile)?;
+            run_tests::build()?;
             cluster::import_images().context("hand the image to the nodes; \"cargo xtask e2e up\" starts them")?;
             run_tests::run(arguments.full, filter.as_deref(), &mut |line| println!("{line}"))
         }
@@ -107,6 +108,7 @@ fn all(arguments: &Arguments, observe: &mut dyn FnMut(&str)) -> anyhow::Result<(
     }
     let started = Instant::now();
     programs::build(&arguments.profile)?;
+    run_tests::build()?;
     println!("e2e: programs built after {:.1} s", started.elapsed().as_secs_f64());
     let cluster = Cluster::up()?;
     println!("e2e: cluster up after {:.1} s", started.elapsed().as_secs_f64());

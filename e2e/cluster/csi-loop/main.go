@@ -1,5 +1,5 @@
-// csi-loop is a small but real CSI driver for tests. A volume is a sparse file in a folder that all nodes share; staging
-// it makes a loop device of the file, a file system on that and a mount. A StorageClass says how the volume behaves:
+// csi-loop is a small but real CSI driver for tests. A volume is a sparse file in a folder that all nodes share;
+// staging it makes a loop device of the file, a file system on that and a mount. A StorageClass says how it behaves:
 //
 //	parameter            what it is                                            when absent
 //	readIops             reads a second that each container may do             no limit
@@ -14,8 +14,8 @@
 //
 // Sizes and rates are plain numbers, and a rate of 0 is no limit. An unknown parameter is refused.
 //
-// One process serves a node; that of the first node serves the controller's calls too. What they know of volumes is in
-// files, so any of them can be killed and started again.
+// One process serves each node, and one more the controller's calls. What they know of volumes is in files, so any of
+// them can be killed and started again.
 package main
 
 import (
@@ -51,13 +51,17 @@ type driver struct {
 
 func main() {
 	endpoint := flag.String("endpoint", "", "path of the CSI socket")
-	registrationSocket := flag.String("registration-socket", "", "path of the socket in the kubelet's plugins_registry")
-	node := flag.String("node", "", "name of the node")
 	folder := flag.String("pool", "", "folder of the volumes, shared by all nodes")
+	node := flag.String("node", "", "name of the node; without it this is the controller, and what follows is not needed")
+	registrationSocket := flag.String("registration-socket", "", "path of the socket in the kubelet's plugins_registry")
 	cgroup := flag.String("cgroup", "", "folder of the node's control groups in the blkio hierarchy")
 	state := flag.String("state", "", "file that keeps which volumes are throttled on this node")
 	flag.Parse()
-	for _, name := range []string{"endpoint", "registration-socket", "node", "pool", "cgroup", "state"} {
+	needed := []string{"endpoint", "pool"}
+	if *node != "" {
+		needed = append(needed, "registration-socket", "cgroup", "state")
+	}
+	for _, name := range needed {
 		if flag.Lookup(name).Value.String() == "" {
 			fmt.Fprintf(os.Stderr, "csi-loop: --%s is needed\n", name)
 			os.Exit(2)
@@ -68,20 +72,25 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	limits, err := newThrottles(*cgroup, *state)
-	if err != nil {
-		log.Fatal(err)
+	d := &driver{node: *node, pool: volumes}
+	if *node == "" {
+		serve(*endpoint, func(server *grpc.Server) {
+			csi.RegisterIdentityServer(server, d)
+			csi.RegisterControllerServer(server, d)
+		})
+	} else {
+		if d.throttles, err = newThrottles(*cgroup, *state); err != nil {
+			log.Fatal(err)
+		}
+		go d.throttles.watch()
+		serve(*endpoint, func(server *grpc.Server) {
+			csi.RegisterIdentityServer(server, d)
+			csi.RegisterNodeServer(server, d)
+		})
+		serve(*registrationSocket, func(server *grpc.Server) {
+			registration.RegisterRegistrationServer(server, registrar{endpoint: *endpoint})
+		})
 	}
-	go limits.watch()
-	d := &driver{node: *node, pool: volumes, throttles: limits}
-	serve(*endpoint, func(server *grpc.Server) {
-		csi.RegisterIdentityServer(server, d)
-		csi.RegisterControllerServer(server, d)
-		csi.RegisterNodeServer(server, d)
-	})
-	serve(*registrationSocket, func(server *grpc.Server) {
-		registration.RegisterRegistrationServer(server, registrar{endpoint: *endpoint})
-	})
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)
 	<-signals

@@ -84,6 +84,12 @@ func stage(wanted *csi.VolumeCapability_MountVolume, device, place string) error
 	if err := makeFileSystem(kind, device); err != nil {
 		return err
 	}
+	// Another node that has it mounted has it grown already.
+	if len(mountsOf(device)) == 0 {
+		if err := growBeforeMount(kind, device); err != nil {
+			return err
+		}
+	}
 	if err := os.MkdirAll(place, 0o750); err != nil {
 		return err
 	}
@@ -95,8 +101,10 @@ func stage(wanted *csi.VolumeCapability_MountVolume, device, place string) error
 	if _, err := command("mount", "-t", kind, "-o", strings.Join(options, ","), device, place); err != nil {
 		return err
 	}
-	// The file may have become longer while nobody had it, or is a copy of a shorter one.
-	return fillDevice(kind, device, place)
+	if kind == "xfs" {
+		return growMounted(kind, device, place)
+	}
+	return nil
 }
 
 // NodeUnstageVolume undoes that. The device stays while another node has it.
@@ -248,7 +256,7 @@ func (d *driver) NodeExpandVolume(
 		if kind == "" {
 			kind = "ext4"
 		}
-		if err := fillDevice(kind, device, request.GetVolumePath()); err != nil {
+		if err := growMounted(kind, device, request.GetVolumePath()); err != nil {
 			return nil, err
 		}
 	}

@@ -116,7 +116,8 @@ func (t *throttles) apply() int {
 func (t *throttles) containers(pod string) []string {
 	for _, quality := range []string{"", "burstable", "besteffort"} {
 		// The pattern has no error: it is a constant but for names of folders.
-		found, _ := filepath.Glob(filepath.Join(t.cgroup, "kubepods", quality, "pod"+pod, "*", "blkio.throttle.read_iops_device"))
+		pattern := filepath.Join(t.cgroup, "kubepods", quality, "pod"+pod, "*", "blkio.throttle.read_iops_device")
+		found, _ := filepath.Glob(pattern)
 		if len(found) > 0 {
 			for index := range found {
 				found[index] = filepath.Dir(found[index])

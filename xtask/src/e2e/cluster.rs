@@ -118,7 +118,9 @@ fn start() -> anyhow::Result<()> {
     }
     start_component(control_plane::proxy())?;
     run(&apply("lab.yaml"))?;
-    wait_for("csi-node1", &["test".into(), "-S".into(), NODES[0].driver_socket().display().to_string()], "")?;
+    start_component(control_plane::driver())?;
+    let socket = control_plane::driver_socket().display().to_string();
+    wait_for("csi-controller", &["test".into(), "-S".into(), socket], "")?;
     for line in control_plane::sidecars() {
         start_component(line)?;
     }

@@ -1,6 +1,6 @@
 //! What decides: etcd, the API server, the controllers and the scheduler, and the sidecars of the CSI driver.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use plimsoll_e2e::place::{self, NODES};
 
@@ -103,10 +103,24 @@ pub(super) fn proxy() -> Line {
     ("kube-proxy", kube_all("kube-proxy", &arguments))
 }
 
-/// The sidecars talk to the driver of the first node, which is the controller as well. What fails is tried again soon:
-/// tests have drivers fail on purpose.
+/// Where the controller of the CSI driver answers.
+pub(super) fn driver_socket() -> PathBuf {
+    place::state().join("csi.sock")
+}
+
+/// The controller of the CSI driver. Its sidecars end when it does, so it is not the process of a node.
+pub(super) fn driver() -> Line {
+    let command = vec![
+        programs::folder().join("csi-loop").display().to_string(),
+        format!("--endpoint={}", driver_socket().display()),
+        format!("--pool={}/pool", place::STATE),
+    ];
+    ("csi-controller", command)
+}
+
+/// The sidecars of the controller. What fails is tried again soon: tests have drivers fail on purpose.
 pub(super) fn sidecars() -> Vec<Line> {
-    let socket = format!("--csi-address={}", NODES[0].driver_socket().display());
+    let socket = format!("--csi-address={}", driver_socket().display());
     let admin = format!("--kubeconfig={}", key("admin.conf"));
     let retry = ["--retry-interval-start=250ms", "--retry-interval-max=4s"];
     let sidecar = |name: &'static str, port: u16, more: &[&str]| -> Line {

@@ -21,10 +21,13 @@ const THREADS: &str = "--test-threads=4";
 
 const PACKAGE: [&str; 5] = ["test", "--package", "plimsoll-e2e", "--features", "cluster"];
 
+/// Builds them where there is a registry: the network of the cluster has none.
+pub(super) fn build() -> anyhow::Result<()> {
+    child::run(child::cargo(&PACKAGE).arg("--no-run"))
+}
+
 /// Runs them all, or those whose names contain `filter`, and hands each line of output on.
 pub(super) fn run(full: bool, filter: Option<&str>, observe: &mut dyn FnMut(&str)) -> anyhow::Result<()> {
-    // Here, as the network of the cluster has no registry.
-    child::run(child::cargo(&PACKAGE).arg("--no-run"))?;
     let mut words: Vec<String> = vec!["cargo".into()];
     words.extend(PACKAGE.map(String::from));
     words.extend(["--test", "e2e", "--offline", "--no-fail-fast", "--", "--show-output", THREADS].map(String::from));
