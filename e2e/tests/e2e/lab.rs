@@ -1,10 +1,11 @@
 //! What the cluster itself promises to the other tests.
 
 use plimsoll_e2e::place::{self, NODES};
+use serde_json::json;
 
 use crate::{
     kubectl::{get, kubectl, list, plimsoll, text},
-    namespace::Namespace,
+    namespace::{Namespace, container},
 };
 
 /// How far a measured rate may be from the one that the class sets.
@@ -62,6 +63,19 @@ fn a_free_class_is_not_held_back() {
     assert!(rate("free", "randread") > 6000.0);
 }
 
+#[test]
+fn a_pod_can_be_denied_io_uring() {
+    let space = Namespace::new("deny-io-uring");
+    space.claim("data", "loop", "64Mi");
+    let container = json!({
+        "image": place::IMAGE,
+        "args": ["run", "/data", "--rw", "randread", "--size", "16MiB", "--duration", "1s", "--no-history", "--json"],
+        "securityContext": { "seccompProfile": { "type": "Localhost", "localhostProfile": "deny-io-uring.json" } },
+    });
+    let record = space.measured("measure", &[("data", "/data")], &container);
+    assert_eq!(text(&record, "/cells/0/engine"), "libaio", "{}", text(&record, "/cells/0/engine_reason"));
+}
+
 fn measures(class: &str, access: &str, iops: f64) {
     let measured = rate(class, access);
     assert!((measured / iops - 1.0).abs() < TOLERANCE, "{measured} operations a second in place of {iops}");
@@ -73,8 +87,7 @@ fn rate(class: &str, access: &str) -> f64 {
     space.claim("data", class, "256Mi");
     let arguments = ["run", "/data", "--rw", access, "--block-size", "4k", "--queue-depth", "16", "--size", "64MiB"];
     let how = ["--ramp", "1s", "--duration", "6s", "--no-history", "--json"];
-    space.plimsoll("measure", "data", &[&arguments[..], &how].concat());
-    let record = space.record("measure", 120);
+    let record = space.measured("measure", &[("data", "/data")], &container(&[&arguments[..], &how].concat()));
     let side = if access == "randread" { "read" } else { "write" };
     record.pointer(&format!("/cells/0/{side}/iops")).and_then(serde_json::Value::as_f64).unwrap()
 }

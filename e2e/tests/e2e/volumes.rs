@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::{
     kubectl::{apply, ask, list, text},
-    namespace::{Namespace, SOON_S},
+    namespace::{Namespace, SOON_S, container},
     waiting::until,
 };
 
@@ -171,10 +171,8 @@ fn a_pod_has_two_volumes_and_each_its_own_rate() {
     space.claim("fast", "fast", "128Mi");
     let arguments = ["run", "/slow", "/fast", "--rw", "randread", "--queue-depth", "16", "--size", "32MiB"];
     let how = ["--ramp", "1s", "--duration", "6s", "--no-history", "--json"];
-    let arguments = [&arguments[..], &how].concat();
-    let container = json!({ "image": place::IMAGE, "args": arguments });
-    space.pod("measure", &[("slow", "/slow"), ("fast", "/fast")], None, &container);
-    let record = space.record("measure", 120);
+    let container = container(&[&arguments[..], &how].concat());
+    let record = space.measured("measure", &[("slow", "/slow"), ("fast", "/fast")], &container);
     let rates: Vec<_> =
         record["cells"].as_array().unwrap().iter().filter_map(|cell| cell["read"]["iops"].as_f64()).collect();
     assert_eq!(rates.len(), 2, "{record}");
@@ -192,8 +190,7 @@ fn a_block_volume_is_throttled_as_well() {
         "image": place::IMAGE, "args": arguments, "volumeMounts": [],
         "volumeDevices": [{ "name": "data", "devicePath": "/dev/data" }],
     });
-    space.pod("measure", &[("data", "/dev/data")], None, &container);
-    let record = space.record("measure", 120);
+    let record = space.measured("measure", &[("data", "/dev/data")], &container);
     let rate = record.pointer("/cells/0/read/iops").and_then(Value::as_f64).unwrap();
     assert!((rate / 500.0 - 1.0).abs() < 0.02, "{rate}");
 }
