@@ -7,6 +7,7 @@
 
 mod kubectl;
 mod lab;
+mod measuring;
 mod namespace;
 mod recovery;
 mod volumes;

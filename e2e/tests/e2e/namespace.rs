@@ -35,11 +35,16 @@ impl Namespace {
 
     /// A class of volumes with these parameters of the driver, named after the namespace.
     pub(crate) fn class(&mut self, parameters: &Value) -> String {
+        self.class_with(parameters, "Immediate")
+    }
+
+    /// The same, which binds when the cluster says or when a pod comes.
+    pub(crate) fn class_with(&mut self, parameters: &Value, binding: &str) -> String {
         let name = format!("{}-{}", self.name, self.classes.len());
         apply(&json!({
             "apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": { "name": name },
             "provisioner": place::DRIVER, "parameters": parameters, "reclaimPolicy": "Delete",
-            "allowVolumeExpansion": true, "volumeBindingMode": "Immediate",
+            "allowVolumeExpansion": true, "volumeBindingMode": binding,
         }));
         self.classes.push(name.clone());
         name
@@ -94,6 +99,34 @@ impl Namespace {
         apply(&json!({
             "apiVersion": "v1", "kind": "Pod", "metadata": { "name": name, "namespace": self.name }, "spec": spec,
         }));
+    }
+
+    /// Creates objects of the namespace, as documents show them.
+    pub(crate) fn apply_text(&self, yaml: &str) {
+        let output = kubectl(&["apply", "--namespace", &self.name, "--filename=-"], yaml);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+
+    /// Gives an account of the namespace a role of it.
+    pub(crate) fn bind(&self, account: &str, role: &str) {
+        apply(&json!({
+            "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "RoleBinding",
+            "metadata": { "name": format!("{account}-{role}"), "namespace": self.name },
+            "roleRef": { "apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": role },
+            "subjects": [{ "kind": "ServiceAccount", "name": account, "namespace": self.name }],
+        }));
+    }
+
+    /// A kubeconfig of an account, which may do nothing but what it was given.
+    pub(crate) fn config_of_account(&self, account: &str) -> tempfile::NamedTempFile {
+        let token = ask(&["--namespace", &self.name, "create", "token", account]).unwrap();
+        let admin = ask(&["config", "view", "--raw", "--flatten", "--output=json"]).unwrap();
+        let mut config: Value = serde_json::from_str(&admin).unwrap();
+        config["users"] = json!([{ "name": account, "user": { "token": token.trim() } }]);
+        config["contexts"][0]["context"]["user"] = json!(account);
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), config.to_string()).unwrap();
+        file
     }
 
     /// An object of the namespace.
