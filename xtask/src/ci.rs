@@ -10,7 +10,7 @@ use std::{
 
 use anyhow::{Context as _, bail};
 
-use crate::{child, codegen, fuzz_smoke, tidy};
+use crate::{child, codegen, e2e, fuzz_smoke, tidy};
 
 /// Seconds for each fuzz target.
 const FUZZ_SECONDS: u32 = 5;
@@ -39,12 +39,22 @@ pub(crate) fn run() -> anyhow::Result<()> {
     step("tidy", &mut tidy::run);
     step("codegen", &mut || codegen::run(&codegen::Arguments { check: true }));
     step("clippy", &mut || {
-        child::run(&mut child::cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))
+        // The end-to-end tests are no part of the workspace's tests, as they need a cluster, but of what is looked at.
+        let features = ["--features", "plimsoll-e2e/cluster"];
+        let mut command = child::cargo(&["clippy", "--workspace", "--all-targets"]);
+        child::run(command.args(features).args(["--", "-D", "warnings"]))
     });
     step("fuzz-smoke", &mut || fuzz_smoke::run(&fuzz_smoke::Arguments::all(FUZZ_SECONDS)));
     step("release", &mut || child::run(&mut child::cargo(&["build", "--release"])));
     step("release smoke run", &mut smoke_run);
     step("test", &mut || test(&mut counts));
+    step("e2e", &mut || {
+        e2e::for_ci(&mut |line| {
+            if counts.observe(line) {
+                println!("{line}");
+            }
+        })
+    });
     close(&steps, &counts)
 }
 

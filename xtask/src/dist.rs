@@ -3,7 +3,7 @@
 //! With `--check` it also reads the image back and runs it where there is nothing else (`empty_root.rs`).
 
 mod empty_root;
-mod image;
+pub(crate) mod image;
 
 use std::{
     env,
@@ -29,10 +29,7 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let program = build()?;
-    if !is_static(&program) {
-        bail!("the binary asks for a dynamic loader: look at what the linker was given");
-    }
+    let program = static_binary("dist")?;
     if program.len() > SIZE_BYTES_MAX {
         bail!("the binary has {} bytes and may have {SIZE_BYTES_MAX}", program.len());
     }
@@ -42,7 +39,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let binary = output.join("plimsoll");
     write_program(&program, &binary)?;
     let archive = output.join("plimsoll-oci.tar");
-    let digest = image::write(&program, &archive)?;
+    let digest = image::write(image::Label::RELEASE, &program, &archive)?;
     let sums = [&binary, &archive].into_iter().map(|path| checksum(path)).collect::<anyhow::Result<String>>()?;
     fs::write(output.join("SHA256SUMS"), &sums).context("write SHA256SUMS")?;
     print!("{sums}");
@@ -52,14 +49,20 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if arguments.check { check(&archive) } else { Ok(()) }
 }
 
-/// Builds the static binary and gives its content.
-fn build() -> anyhow::Result<Vec<u8>> {
+/// Builds the static binary in a profile of cargo and gives its content.
+pub(crate) fn static_binary(profile: &str) -> anyhow::Result<Vec<u8>> {
     // An explicit target keeps procedural macros, which must be shared libraries, free of the flags.
     let triple = format!("{}-unknown-linux-gnu", env::consts::ARCH);
-    let mut build = child::cargo(&["build", "--profile", "dist", "--package", "plimsoll", "--target", &triple]);
+    let mut build = child::cargo(&["build", "--profile", profile, "--package", "plimsoll", "--target", &triple]);
     child::run(build.env("CARGO_ENCODED_RUSTFLAGS", compiler_flags().join(&OsString::from("\x1f"))))?;
-    let binary = crate::repository().join("target").join(&triple).join("dist/plimsoll");
-    fs::read(&binary).with_context(|| format!("read {}", binary.display()))
+    // The one profile whose folder has another name.
+    let folder = if profile == "dev" { "debug" } else { profile };
+    let binary = crate::repository().join("target").join(&triple).join(folder).join("plimsoll");
+    let program = fs::read(&binary).with_context(|| format!("read {}", binary.display()))?;
+    if !is_static(&program) {
+        bail!("{} asks for a dynamic loader: look at what the linker was given", binary.display());
+    }
+    Ok(program)
 }
 
 fn compiler_flags() -> Vec<OsString> {
@@ -85,7 +88,7 @@ fn compiler_flags() -> Vec<OsString> {
 }
 
 /// Writes beside and renames: a binary that is running cannot be written to.
-fn write_program(program: &[u8], path: &Path) -> anyhow::Result<()> {
+pub(crate) fn write_program(program: &[u8], path: &Path) -> anyhow::Result<()> {
     use std::os::unix::fs::PermissionsExt as _;
     let unfinished = path.with_extension("unfinished");
     let write = || {

@@ -9,6 +9,7 @@ mod child;
 mod ci;
 mod codegen;
 mod dist;
+mod e2e;
 mod fuzz_smoke;
 mod setup;
 mod tidy;
@@ -37,6 +38,8 @@ enum Task {
     FuzzSmoke(fuzz_smoke::Arguments),
     /// Builds the static binary and the container image made of it.
     Dist(dist::Arguments),
+    /// Starts a cluster of two nodes, runs the tests that need one, and removes it.
+    E2e(e2e::Arguments),
     /// Installs the Debian packages that tests need, or says which are missing.
     Setup,
 }
@@ -49,6 +52,7 @@ fn main() -> ExitCode {
         Task::Bench(benchmark) => bench::run(&benchmark),
         Task::FuzzSmoke(arguments) => fuzz_smoke::run(&arguments),
         Task::Dist(arguments) => dist::run(&arguments),
+        Task::E2e(arguments) => e2e::run(&arguments),
         Task::Setup => setup::run(),
     };
     match outcome {

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use crate::child;
+use crate::{child, e2e};
 
 /// A package, and a program that shows that it is there.
 struct Package {
@@ -15,16 +15,23 @@ struct Package {
 /// The one list of what tests need beyond Rust and a C compiler.
 const PACKAGES: &[Package] = &[
     Package { name: "btrfs-progs", program: "mkfs.btrfs", purpose: "write guard: a btrfs signature" },
+    Package { name: "conntrack", program: "conntrack", purpose: "e2e: the cluster's services" },
+    Package { name: "containerd", program: "containerd", purpose: "e2e: the nodes' container runtime" },
+    Package { name: "containernetworking-plugins", program: "bridge", purpose: "e2e: the network of pods" },
     Package { name: "e2fsprogs", program: "mkfs.ext4", purpose: "write guard: ext4, and file systems to measure" },
     Package { name: "fdisk", program: "sfdisk", purpose: "write guard: a partition table" },
     Package { name: "fio", program: "fio", purpose: "benchmarks: the tool to compare with" },
-    Package { name: "golang-go", program: "go", purpose: "fio's JSON: decoded as kubestr does it" },
+    Package { name: "golang-go", program: "go", purpose: "fio's JSON: decoded as kubestr does it; e2e has a newer Go" },
     Package { name: "g++", program: "c++", purpose: "fuzz-smoke: libFuzzer is C++" },
+    Package { name: "iproute2", program: "ip", purpose: "e2e: a network namespace" },
+    Package { name: "iptables", program: "iptables", purpose: "e2e: the cluster's services" },
     Package { name: "libxml2-utils", program: "xmllint", purpose: "benchmarks: JUnit by its schema" },
     Package { name: "lvm2", program: "pvcreate", purpose: "write guard: an LVM signature" },
     Package { name: "mdadm", program: "mdadm", purpose: "write guard: an md signature" },
     Package { name: "parted", program: "parted", purpose: "write guard: partition tables" },
+    Package { name: "procps", program: "sysctl", purpose: "e2e: forwarding between pods" },
     Package { name: "python3-venv", program: "python3", purpose: "fio's JSON: a place for fio-plot" },
+    Package { name: "runc", program: "runc", purpose: "e2e: containers" },
     Package { name: "util-linux", program: "losetup", purpose: "loop devices, mkswap, blkid" },
     Package { name: "xfsprogs", program: "mkfs.xfs", purpose: "write guard: an XFS signature" },
 ];
@@ -69,6 +76,10 @@ fn missing(packages: &'static [Package]) -> Vec<&'static Package> {
 fn is_there(package: &Package) -> bool {
     // Debian has Python without what makes environments, which is no program.
     let makes_environments = || child::output(child::command("python3").args(["-c", "import ensurepip, venv"])).is_ok();
+    // These are programs for other programs, in a folder of their own.
+    if package.name == "containernetworking-plugins" {
+        return Path::new(e2e::NETWORK_PLUGINS).join("bridge").exists();
+    }
     child::find(package.program).is_some() && (package.name != "python3-venv" || makes_environments())
 }
 

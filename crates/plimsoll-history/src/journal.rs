@@ -257,7 +257,9 @@ fn fold(bytes: &[u8]) -> Folded {
     let record = Box::new(builder.finish());
     // A slot that was cut off is done again, and what was said of the cells at the end is said anew.
     unfinished.truncate(counts);
-    let may_go_on = matches!(record.outcome, Outcome::Interrupted | Outcome::Lost);
+    // A run in a cluster goes on there, or not at all: its volumes are gone.
+    let is_here = record.environment.cluster.is_none();
+    let may_go_on = is_here && matches!(record.outcome, Outcome::Interrupted | Outcome::Lost);
     Folded::Record { history: beginning.history, record, unfinished: may_go_on.then_some(unfinished) }
 }
 
@@ -283,8 +285,19 @@ pub struct Recovered {
     pub run: Uuid,
     /// Where it is now.
     pub history: PathBuf,
-    /// Whether it can go on.
-    pub may_go_on: bool,
+    /// Where the rest of it may be had.
+    pub rest: Rest,
+}
+
+/// Where the rest of a run may be had, of which the beginning was recovered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rest {
+    /// Nowhere.
+    Nowhere,
+    /// It can go on.
+    Resumable,
+    /// It may have gone on, in a cluster.
+    InCluster,
 }
 
 /// What recovering came to.
@@ -331,7 +344,11 @@ pub fn recover(state_directory: &Path) -> Recovery {
                     Ok(true) => recovery.runs.push(Recovered {
                         run: record.id,
                         history: history_path,
-                        may_go_on: unfinished.is_some(),
+                        rest: match unfinished {
+                            Some(_) => Rest::Resumable,
+                            None if record.environment.cluster.is_some() => Rest::InCluster,
+                            None => Rest::Nowhere,
+                        },
                     }),
                     Ok(false) => {}
                     Err(error) => {

@@ -9,6 +9,7 @@
 pub mod cluster;
 pub mod discover;
 pub mod error;
+pub mod expecting;
 mod following;
 pub mod frames;
 pub mod looking;
@@ -18,6 +19,7 @@ pub mod preflight;
 pub mod request;
 pub mod rights;
 pub mod run;
+pub mod runs;
 mod teardown;
 mod timeline;
 mod troubles;

@@ -3,16 +3,25 @@
 //! All of them belong to one Job: whoever deletes it, or lets it come to its end of life, has the cluster delete the
 //! rest. The Job is created first and is never suspended, so that its time runs whatever becomes of the client.
 
+pub mod reading;
+#[cfg(test)]
+mod tests;
+
 use k8s_openapi::{
     api::{batch::v1::Job, core::v1::PersistentVolumeClaim},
     apimachinery::pkg::apis::meta::v1::OwnerReference,
 };
 use serde_json::{Value, json};
 
-use crate::request::{PodRun, RUN_LABEL, Seccomp, Toleration, USER, VOLUMES, VolumeMode, VolumeSource, quantity};
+use crate::request::{
+    MANAGED_BY_LABEL, OURS, PodRun, RUN_LABEL, Seccomp, Toleration, USER, VOLUMES, VolumeMode, VolumeSource, quantity,
+};
 
 /// The environment variable that has the plan.
 pub const PLAN_VARIABLE: &str = "PLIMSOLL_PLAN";
+
+/// The environment variable that has the user's own limits.
+pub const LIMITS_VARIABLE: &str = "PLIMSOLL_LIMITS";
 
 /// The container of the program.
 pub(crate) const CONTAINER: &str = "plimsoll";
@@ -75,7 +84,7 @@ pub(crate) fn owner(job: &Job) -> OwnerReference {
 fn labels(run: &PodRun) -> Value {
     json!({
         "app.kubernetes.io/name": "plimsoll",
-        "app.kubernetes.io/managed-by": "plimsoll",
+        MANAGED_BY_LABEL: OURS,
         RUN_LABEL: run.id.to_string(),
         // What a mesh puts beside the program would take its processors and keep the pod from ending.
         "sidecar.istio.io/inject": "false",
@@ -179,6 +188,9 @@ fn container(run: &PodRun) -> Value {
             "capabilities": { "drop": ["ALL"] },
         },
     });
+    if let (Some(limits), Some(variables)) = (&run.limits, container["env"].as_array_mut()) {
+        variables.push(json!({ "name": LIMITS_VARIABLE, "value": limits }));
+    }
     for (index, volume) in run.volumes.iter().enumerate() {
         let path = format!("{VOLUMES}/{}", volume.target);
         let (list, entry) = match volume.mode {

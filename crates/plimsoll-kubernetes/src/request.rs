@@ -9,6 +9,10 @@ use crate::error::ClusterError;
 /// The label that every object of a run has, with the run's id.
 pub const RUN_LABEL: &str = "plimsoll/run";
 
+/// The label that tells whose objects they are.
+pub(crate) const MANAGED_BY_LABEL: &str = "app.kubernetes.io/managed-by";
+pub(crate) const OURS: &str = "plimsoll";
+
 /// Where volumes are in the pod; targets are named by their paths below it.
 pub const VOLUMES: &str = "/volumes";
 
@@ -34,6 +38,8 @@ pub struct PodRun {
     pub runs_as_root: bool,
     /// What the program in the pod is to do: a plan file.
     pub plan: String,
+    /// The user's own file of limits, where there is one.
+    pub limits: Option<String>,
     /// How long the objects of a run that is over stay when nobody removes them.
     pub keep_s: u32,
     /// When the cluster ends a run that nobody ended.
@@ -303,6 +309,7 @@ pub(crate) mod test_runs {
             assigns_users: false,
             runs_as_root: false,
             plan: String::new(),
+            limits: None,
             keep_s: 3600,
             deadline_s: 86_400,
         }
@@ -310,8 +317,34 @@ pub(crate) mod test_runs {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
+
+    /// A run with everything that most runs have.
+    pub(crate) fn pod_run(volumes: Vec<VolumeAsked>) -> PodRun {
+        PodRun {
+            id: Uuid::from_u128(0x01a2_0451_96fb_7259_8ace_7b5e_2136_5415),
+            volumes,
+            placement: Placement::default(),
+            image: ImageAsked {
+                name: "registry.example/plimsoll:1".to_owned(),
+                pull_policy: "IfNotPresent".to_owned(),
+                pull_secrets: Vec::new(),
+            },
+            resources: Resources {
+                cpu: "500m".to_owned(),
+                cpu_limit: None,
+                memory: "1Gi".to_owned(),
+                seccomp: Seccomp::RuntimeDefault,
+            },
+            assigns_users: false,
+            runs_as_root: false,
+            plan: "targets = [\"slow\"]\n".to_owned(),
+            limits: None,
+            keep_s: 3600,
+            deadline_s: 86400,
+        }
+    }
 
     fn words(words: &[&str]) -> Vec<String> {
         words.iter().map(|word| (*word).to_owned()).collect()

@@ -133,7 +133,7 @@ pub const RIGHTS: &[Right] = &[
         &["list", "watch"],
         OF_CLUSTER,
         "attachments are timed",
-        "how long attaching and detaching takes is not known, nor how many more volumes nodes take",
+        "how long detaching takes is not known, attaching includes what surrounds it, and how many more volumes nodes take is not known",
     ),
     right(
         ("", "nodes"),

@@ -37,7 +37,8 @@ use crate::{
     manifests,
     request::{PodRun, RUN_LABEL},
     rights::{self, Need},
-    teardown::teardown,
+    runs::RunThere,
+    teardown::{Made, remove, wait_until_gone},
     timeline::{Observation, Seen, Timeline},
     troubles::Troubles,
     watching::Watching,
@@ -95,58 +96,63 @@ pub fn run(
     tell: &mut dyn FnMut(Told<'_>),
 ) -> Result<Finished, ClusterError> {
     cluster.wait_for(async {
-        let facts = Facts::gather(cluster, run).await?;
-        let claims: Vec<String> = run.claims().map(|(claim, _)| claim).collect();
-        let selector = format!("{RUN_LABEL}={}", run.id);
-        let watching = Watching::start(cluster, &selector, &run.name(), &claims).await?;
-        for what in &watching.denied {
-            let right = rights::of(what);
-            if right.is_some_and(|right| right.need == Need::Required) {
-                let reason = "that is not allowed: `plimsoll kubernetes preflight` prints the rules that are missing";
-                return Err(ClusterError::Refused { doing: format!("watch {what}"), reason: reason.to_owned() });
-            }
-            let lost = right.map_or("", |right| right.lost);
-            tell(Told::Note(format!("{what} may not be watched here: {lost}")));
-        }
-        let now_ns = watching.now_ns();
-        let timeline = Timeline::new(now_ns, Timestamp::now(), facts.minor_version);
-        let (lines, followed) = unbounded_channel();
-        let mut running = Running {
-            cluster,
-            run,
-            patience,
-            facts,
-            watching,
-            timeline,
-            troubles: Troubles::default(),
-            pod: None,
-            is_released: false,
-            lines: Some(lines),
-            followed,
-            following: None,
-            reader: Reader::default(),
-            last_lines: Vec::new(),
-            builder: None,
-            outcome: None,
-            troubled: None,
-            stopping: None,
+        let mut running = Running::begin(cluster, run, patience, tell).await?;
+        let done = match running.create().await {
+            Ok(()) => running.follow(Until::Done, stop, tell).await,
+            Err(error) => Err(error),
         };
-        let created = running.create().await;
-        let error = match created {
-            Ok(()) => running.follow(stop, tell).await.err(),
-            Err(error) => Some(error),
-        };
-        running.learn_facts().await;
-        tell(Told::Note("removing what the run made in the cluster".to_owned()));
-        let leftovers =
-            teardown(cluster, run, &mut running.watching, &mut running.timeline, patience.cleanup, stop).await;
-        let lost = running.reader.lost();
-        if lost > 0 {
-            tell(Told::Warning(format!("{lost} lines of the pod's log were lost on the way")));
-        }
-        let record = running.record();
-        Ok(Finished { record, error, leftovers })
+        Ok(running.finish(done.err(), true, stop, tell).await)
     })
+}
+
+/// Starts a run and leaves it going on once its program runs; takes everything away again when it does not start.
+pub fn start(
+    cluster: &Cluster,
+    run: &PodRun,
+    patience: Patience,
+    stop: &AtomicBool,
+    tell: &mut dyn FnMut(Told<'_>),
+) -> Result<(), ClusterError> {
+    cluster.wait_for(async {
+        let mut running = Running::begin(cluster, run, patience, tell).await?;
+        let started = match running.create().await {
+            Ok(()) => running.follow(Until::Started, stop, tell).await,
+            Err(error) => Err(error),
+        };
+        if let Err(error) = started {
+            let leftovers = running.remove(stop).await;
+            leftovers.into_iter().for_each(|left| tell(Told::Warning(left)));
+            return Err(error);
+        }
+        Ok(())
+    })
+}
+
+/// Follows a run that is there to its end, and takes everything away unless it is to stay. Of what happened before, it
+/// knows what events still tell.
+pub fn collect(
+    cluster: &Cluster,
+    there: &RunThere,
+    stays: bool,
+    patience: Patience,
+    stop: &AtomicBool,
+    tell: &mut dyn FnMut(Told<'_>),
+) -> Result<Finished, ClusterError> {
+    cluster.wait_for(async {
+        let mut running = Running::begin(cluster, &there.run, patience, tell).await?;
+        running.timeline.begin(None, there.created.unwrap_or_default());
+        running.observe_existing_claims();
+        running.leaves_alone = true;
+        let done = running.follow(Until::Done, stop, tell).await;
+        Ok(running.finish(done.err(), !stays, stop, tell).await)
+    })
+}
+
+/// How long a run is followed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Until {
+    Started,
+    Done,
 }
 
 /// A run that is going on.
@@ -174,9 +180,79 @@ struct Running<'a> {
     troubled: Option<String>,
     /// When the pod was asked to end.
     stopping: Option<Instant>,
+    /// Whether whoever stops following leaves the run going on.
+    leaves_alone: bool,
 }
 
-impl Running<'_> {
+impl<'a> Running<'a> {
+    /// Looks at what is to be used, and begins to watch.
+    async fn begin(
+        cluster: &'a Cluster,
+        run: &'a PodRun,
+        patience: Patience,
+        tell: &mut dyn FnMut(Told<'_>),
+    ) -> Result<Self, ClusterError> {
+        let facts = Facts::gather(cluster, run).await?;
+        let claims: Vec<String> = run.claims().map(|(claim, _)| claim).collect();
+        let selector = format!("{RUN_LABEL}={}", run.id);
+        let watching = Watching::start(cluster, &selector, &run.name(), &claims).await?;
+        for what in &watching.denied {
+            let right = rights::of(what);
+            if right.is_some_and(|right| right.need == Need::Required) {
+                let reason = "that is not allowed: `plimsoll kubernetes preflight` prints the rules that are missing";
+                return Err(ClusterError::Refused { doing: format!("watch {what}"), reason: reason.to_owned() });
+            }
+            let lost = right.map_or("", |right| right.lost);
+            tell(Told::Note(format!("{what} may not be watched here: {lost}")));
+        }
+        let timeline = Timeline::new(facts.minor_version);
+        let (lines, followed) = unbounded_channel();
+        Ok(Self {
+            cluster,
+            run,
+            patience,
+            facts,
+            watching,
+            timeline,
+            troubles: Troubles::default(),
+            pod: None,
+            is_released: false,
+            lines: Some(lines),
+            followed,
+            following: None,
+            reader: Reader::default(),
+            last_lines: Vec::new(),
+            builder: None,
+            outcome: None,
+            troubled: None,
+            stopping: None,
+            leaves_alone: false,
+        })
+    }
+
+    /// What came of it, when everything is taken away or is to stay.
+    async fn finish(
+        mut self,
+        error: Option<ClusterError>,
+        removes: bool,
+        stop: &AtomicBool,
+        tell: &mut dyn FnMut(Told<'_>),
+    ) -> Finished {
+        self.learn_facts().await;
+        let leaves = self.leaves_alone && self.outcome.is_none() && matches!(error, Some(ClusterError::Interrupted));
+        let leftovers = if removes && !leaves {
+            tell(Told::Note("removing what the run made in the cluster".to_owned()));
+            self.remove(stop).await
+        } else {
+            Vec::new()
+        };
+        let lost = self.reader.lost();
+        if lost > 0 {
+            tell(Told::Warning(format!("{lost} lines of the pod's log were lost on the way")));
+        }
+        Finished { record: self.record(), error, leftovers }
+    }
+
     /// The Job first, which everything else belongs to.
     async fn create(&mut self) -> Result<(), ClusterError> {
         let parameters = PostParams { field_manager: Some("plimsoll".to_owned()), ..PostParams::default() };
@@ -193,7 +269,7 @@ impl Running<'_> {
             Err(error) => return Err(ClusterError::of(doing(), &error)),
         };
         let owner = manifests::owner(&job);
-        self.timeline.restart(self.watching.now_ns(), Timestamp::now());
+        self.timeline.begin(Some(self.watching.now_ns()), Timestamp::now());
         let claims = cluster.here::<PersistentVolumeClaim>();
         for claim in manifests::claims(run, Some(&owner)) {
             let name = claim.metadata.name.clone().unwrap_or_default();
@@ -205,15 +281,25 @@ impl Running<'_> {
             }
             self.timeline.claim_happened(&name, Happening::ClaimAccepted, self.watching.now_ns());
         }
+        self.observe_existing_claims();
+        Ok(())
+    }
+
+    /// No watch tells of claims that were there before.
+    fn observe_existing_claims(&mut self) {
         for claim in self.facts.existing_claims() {
             let seen = Seen::Claim(Box::new(claim));
             self.timeline.observe(&Observation { at_ns: 0, is_initial: true, is_deleted: false, seen });
         }
-        Ok(())
     }
 
     /// Until the run is over, whatever way.
-    async fn follow(&mut self, stop: &AtomicBool, tell: &mut dyn FnMut(Told<'_>)) -> Result<(), ClusterError> {
+    async fn follow(
+        &mut self,
+        until: Until,
+        stop: &AtomicBool,
+        tell: &mut dyn FnMut(Told<'_>),
+    ) -> Result<(), ClusterError> {
         let mut tick = interval(TICK);
         let began = Instant::now();
         loop {
@@ -230,6 +316,9 @@ impl Running<'_> {
                 _ = tick.tick() => {}
             }
             if stop.load(Ordering::Relaxed) && self.stopping.is_none() {
+                if self.leaves_alone {
+                    return Err(ClusterError::Interrupted);
+                }
                 self.stop(tell).await?;
             }
             if self.stopping.is_some_and(|since| since.elapsed() > LAST_WORDS) {
@@ -238,8 +327,10 @@ impl Running<'_> {
             if !self.is_released {
                 self.release().await?;
             }
-            if self.following.is_none() {
-                self.look_at_start(began, tell)?;
+            match self.following {
+                None => self.look_at_start(began, tell)?,
+                Some(_) if until == Until::Started => return Ok(()),
+                Some(_) => {}
             }
         }
     }
@@ -259,7 +350,9 @@ impl Running<'_> {
         Ok(())
     }
 
-    fn observe(&mut self, observation: Observation) {
+    fn observe(&mut self, mut observation: Observation) {
+        // Whoever comes late sees what was there, not when it came.
+        observation.is_initial |= self.leaves_alone;
         self.timeline.observe(&observation);
         match observation.seen {
             Seen::Event(event) => self.troubles.observe(&event),
@@ -335,7 +428,7 @@ impl Running<'_> {
 
     /// Takes in a line of the log; tells whether the run is over.
     fn line(&mut self, followed: Followed, tell: &mut dyn FnMut(Told<'_>)) -> Result<bool, ClusterError> {
-        let now_ns = self.watching.now_ns();
+        let now_ns = Some(self.watching.now_ns()).filter(|_| !self.leaves_alone);
         let line = match followed {
             Followed::Line(line) => line,
             Followed::End if self.outcome.is_some() => return Ok(true),
@@ -357,7 +450,12 @@ impl Running<'_> {
         Ok(false)
     }
 
-    fn message(&mut self, message: Message, now_ns: u64, tell: &mut dyn FnMut(Told<'_>)) -> Result<bool, ClusterError> {
+    fn message(
+        &mut self,
+        message: Message,
+        now_ns: Option<u64>,
+        tell: &mut dyn FnMut(Told<'_>),
+    ) -> Result<bool, ClusterError> {
         match message {
             Message::Running { at } => {
                 let claims: Vec<String> = self.run.claims().map(|(claim, _)| claim).collect();
@@ -369,7 +467,10 @@ impl Running<'_> {
                     self.timeline.told(&[&self.run.claim(index)], Happening::FirstIo, at, now_ns);
                 }
             }
-            Message::Event { event } => {
+            Message::Event { mut event } => {
+                if let RunEvent::Started(started) = &mut *event {
+                    started.environment.cluster = Some(self.facts.environment(self.cluster, self.run));
+                }
                 match (&mut self.builder, &*event) {
                     (None, RunEvent::Started(started)) => self.builder = Some(RecordBuilder::new((**started).clone())),
                     (Some(builder), event) => builder.apply(event),
@@ -392,6 +493,27 @@ impl Running<'_> {
             None => "the pod is gone".to_owned(),
         };
         ClusterError::Run(why)
+    }
+
+    /// Takes everything away, and gives what is left.
+    async fn remove(&mut self, stop: &AtomicBool) -> Vec<String> {
+        let claims: Vec<String> = self.run.claims().filter(|(_, is_made)| *is_made).map(|(claim, _)| claim).collect();
+        let volumes = claims.iter().filter_map(|claim| self.timeline.volume_of(claim)).map(str::to_owned).collect();
+        for claim in &claims {
+            self.timeline.claim_happened(claim, Happening::DeleteSent, self.watching.now_ns());
+        }
+        let made = Made { id: self.run.id, job: self.run.name(), claims, volumes };
+        let problems = remove(self.cluster, &made).await;
+        if !problems.is_empty() {
+            return problems;
+        }
+        let (watching, timeline) = (&mut self.watching, &mut self.timeline);
+        wait_until_gone(self.cluster, &made, self.patience.cleanup, stop, &mut || {
+            while let Ok(observation) = watching.observations.try_recv() {
+                timeline.observe(&observation);
+            }
+        })
+        .await
     }
 
     /// What can be known only now: which volumes and nodes it was.

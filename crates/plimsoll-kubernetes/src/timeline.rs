@@ -2,6 +2,8 @@
 //! in part gives the same lives, with fewer moments where less was seen.
 
 mod phases;
+#[cfg(test)]
+mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -52,7 +54,7 @@ type Moments = BTreeMap<Happening, Times>;
 #[derive(Debug, Default)]
 pub(crate) struct Timeline {
     /// When the claims were sent, by both clocks.
-    sent_ns: u64,
+    sent_ns: Option<u64>,
     sent_at: Timestamp,
     /// Whether a pod says when its volumes are mounted, and means it: before 1.36 it meant that images were pulled too.
     says_mounted: bool,
@@ -75,17 +77,19 @@ struct PodSeen {
     node: Option<String>,
     claims: BTreeSet<String>,
     moments: Moments,
+    /// What it was told of volumes.
+    attached: BTreeMap<String, Moments>,
     failures: BTreeMap<String, Failure>,
 }
 
 impl Timeline {
-    /// Begins when claims are sent, in a cluster of this minor version of Kubernetes.
-    pub(crate) fn new(sent_ns: u64, sent_at: Timestamp, minor_version: u32) -> Self {
-        Self { sent_ns, sent_at, says_mounted: minor_version >= 36, ..Self::default() }
+    /// Of a cluster of this minor version of Kubernetes.
+    pub(crate) fn new(minor_version: u32) -> Self {
+        Self { says_mounted: minor_version >= 36, ..Self::default() }
     }
 
-    /// Says that claims are sent only now.
-    pub(crate) fn restart(&mut self, sent_ns: u64, sent_at: Timestamp) {
+    /// Says when claims are sent, by both clocks; by none that was watched, of whoever comes late.
+    pub(crate) fn begin(&mut self, sent_ns: Option<u64>, sent_at: Timestamp) {
         (self.sent_ns, self.sent_at) = (sent_ns, sent_at);
     }
 
@@ -111,10 +115,10 @@ impl Timeline {
     }
 
     /// Takes in what the program in a pod told.
-    pub(crate) fn told(&mut self, claims: &[&str], what: Happening, at: Timestamp, seen_ns: u64) {
+    pub(crate) fn told(&mut self, claims: &[&str], what: Happening, at: Timestamp, seen_ns: Option<u64>) {
         for claim in claims {
             let moments = &mut self.claims.entry((*claim).to_owned()).or_default().moments;
-            saw(moments, what, Some(seen_ns));
+            saw(moments, what, seen_ns);
             tell(moments, what, Some(at));
         }
     }
@@ -145,7 +149,7 @@ impl Timeline {
         }
         let relative = |times: &Times| Moment {
             what: Happening::ClaimSent,
-            seen_ns: times.seen_ns.map(|seen_ns| seen_ns.saturating_sub(self.sent_ns)),
+            seen_ns: times.seen_ns.zip(self.sent_ns).map(|(seen_ns, sent_ns)| seen_ns.saturating_sub(sent_ns)),
             told_ns: times
                 .told
                 .map(|told| i64::try_from(told.as_nanosecond() - self.sent_at.as_nanosecond()).unwrap_or_default()),
@@ -161,6 +165,7 @@ impl Timeline {
             node: pod.and_then(|pod| pod.node.clone()),
             phases,
             phases_by_events,
+            disagreements: phases::disagreements(&phases, &phases_by_events),
             moments: list,
             failures: failures.into_values().collect(),
         }
@@ -173,7 +178,7 @@ impl Timeline {
     /// What happened to the claim, its volume, its attachment and its pod.
     fn moments(&self, claim: &str) -> Moments {
         let mut all = self.claims.get(claim).map(|claim| claim.moments.clone()).unwrap_or_default();
-        saw(&mut all, Happening::ClaimSent, Some(self.sent_ns));
+        saw(&mut all, Happening::ClaimSent, self.sent_ns);
         let mut add = |moments: &Moments| {
             for (what, times) in moments {
                 let known = all.entry(*what).or_default();
@@ -185,6 +190,7 @@ impl Timeline {
         pod.iter().for_each(|pod| add(&pod.moments));
         if let Some(volume) = self.volume_of(claim) {
             self.volumes.get(volume).iter().for_each(|moments| add(moments));
+            pod.and_then(|pod| pod.attached.get(volume)).iter().for_each(|moments| add(moments));
             if let Some(node) = pod.and_then(|pod| pod.node.clone()) {
                 self.attachments.get(&(volume.to_owned(), node)).iter().for_each(|moments| add(moments));
             }
@@ -259,6 +265,16 @@ impl Timeline {
             ("PersistentVolumeClaim", "Provisioning") => Some(Happening::Provisioning),
             ("PersistentVolumeClaim", "ProvisioningSucceeded") => Some(Happening::Provisioned),
             ("Pod", "Scheduled") => Some(Happening::Scheduled),
+            ("Pod", "SuccessfulAttachVolume") => {
+                // It names the volume, in quotes.
+                if let Some(volume) = event.message.as_deref().unwrap_or_default().split('"').nth(1) {
+                    let attached = &mut self.pods.entry(object.clone()).or_default().attached;
+                    let moments = attached.entry(volume.to_owned()).or_default();
+                    saw(moments, Happening::AttachReported, at);
+                    tell(moments, Happening::AttachReported, time_of(event));
+                }
+                None
+            }
             // A file system tells nothing when it is mounted; the next thing that does is the image.
             ("Pod", "Pulled") => Some(Happening::Mounted),
             ("Pod", "Started") => Some(Happening::Started),

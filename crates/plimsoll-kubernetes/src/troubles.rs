@@ -1,6 +1,9 @@
 //! Why a pod does not start, or did not end well, in a sentence: what its status and the cluster's events say, and what
 //! to do about it. Pure.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;

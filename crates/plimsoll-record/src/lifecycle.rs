@@ -25,6 +25,8 @@ pub struct VolumeLifecycle {
     pub phases: Phases,
     /// The same by the times that events carry, as far as they tell.
     pub phases_by_events: Phases,
+    /// Phases of which the two kinds of clocks tell different things.
+    pub disagreements: Vec<Disagreement>,
     /// What happened when, in the order in which it was seen.
     pub moments: Vec<Moment>,
     /// What failed on the way, whether or not it worked in the end.
@@ -38,7 +40,8 @@ pub struct VolumeLifecycle {
 pub struct Phases {
     /// The claim is accepted by the cluster.
     pub create_ns: Option<u64>,
-    /// The driver makes the volume: from when it is asked for until it is there.
+    /// The volume is made: from the claim, or from the choice of a node where the class waits for one, until the volume
+    /// is there. By events, from when the driver begins.
     pub provision_ns: Option<u64>,
     /// The claim gets its volume: from the claim, or from the choice of a node where the class waits for one.
     pub bind_ns: Option<u64>,
@@ -81,6 +84,19 @@ impl Phases {
     }
 }
 
+/// A phase that took another time by the clock of whoever watched than by those of events: by more than a quarter of a
+/// second, and more than a tenth.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Disagreement {
+    /// The phase.
+    pub phase: String,
+    /// What was seen.
+    pub seen_ns: u64,
+    /// What events tell.
+    pub told_ns: u64,
+}
+
 /// Something that happened.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -120,6 +136,8 @@ pub enum Happening {
     AttachAsked,
     /// It was attached.
     Attached,
+    /// The pod was told that it is.
+    AttachReported,
     /// It was mounted or mapped.
     Mounted,
     /// The container started.

@@ -2,6 +2,7 @@
 
 use plimsoll_record::{
     client::ClientActivity,
+    cluster::{ClusterEnvironment, VolumeEnvironment},
     environment::{CloudEnvironment, ContainerKind, DeviceEnvironment, TargetEnvironment, TargetKind},
     event::SlotPurpose,
     numbers,
@@ -90,6 +91,7 @@ fn measured(record: &Record) -> Vec<Fact> {
     facts.push(fact("engine", engines(record)));
     facts.extend(Some(machine(record)).filter(|text| !text.is_empty()).map(|text| fact("machine", text)));
     facts.extend(record.environment.cloud.as_ref().map(|told| fact("cloud", cloud(told))));
+    facts.extend(record.environment.cluster.as_ref().map(|told| fact("cluster", cluster(told))));
     if let Some(command) = &record.asked.background {
         facts.push(fact("beside", command.clone()));
         facts.push(fact("pressure", pressure(&record.cells)));
@@ -109,7 +111,23 @@ pub(crate) const fn kind_word(kind: TargetKind) -> &'static str {
 pub(crate) fn target(record: &Record, name: &str) -> String {
     let is_virtual = record.environment.machine.hypervisor == Some(true);
     let known = record.environment.targets.iter().find(|known| known.name == name);
-    known.map_or_else(|| name.to_owned(), |known| describe_target(known, is_virtual))
+    let described = known.map_or_else(|| name.to_owned(), |known| describe_target(known, is_virtual));
+    let volumes = record.environment.cluster.iter().flat_map(|cluster| &cluster.volumes);
+    match volumes.into_iter().find(|volume| volume.target == name) {
+        Some(volume) => format!("{described}; {}", describe_volume(volume)),
+        None => described,
+    }
+}
+
+fn describe_volume(volume: &VolumeEnvironment) -> String {
+    let mut parts = Vec::new();
+    parts.extend(volume.class.as_ref().map(|class| format!("StorageClass {class}")));
+    parts.extend(volume.driver.as_ref().map(|driver| format!("driver {driver}")));
+    parts.extend(volume.size_bytes.map(numbers::bytes));
+    if volume.is_kept {
+        parts.push(format!("claim {}", volume.claim));
+    }
+    parts.join(", ")
 }
 
 fn describe_target(target: &TargetEnvironment, is_virtual: bool) -> String {
@@ -260,6 +278,20 @@ fn machine(record: &Record) -> String {
 }
 
 /// `Azure Standard_D16s_v5 in westeurope, zone 1`
+fn cluster(cluster: &ClusterEnvironment) -> String {
+    let mut parts =
+        vec![format!("Kubernetes {}", cluster.version.as_deref().unwrap_or_default()).trim_end().to_owned()];
+    for node in &cluster.nodes {
+        let facts = [&node.instance_type, &node.zone, &node.container_runtime, &node.operating_system];
+        let facts: Vec<&str> = facts.into_iter().filter_map(|fact| fact.as_deref()).collect();
+        let facts = if facts.is_empty() { String::new() } else { format!(" ({})", facts.join(", ")) };
+        parts.push(format!("{}{facts}", node.name));
+    }
+    parts.push(format!("namespace {}", cluster.namespace));
+    parts.push(format!("image {}", cluster.image));
+    parts.join(", ")
+}
+
 fn cloud(cloud: &CloudEnvironment) -> String {
     let mut text = cloud.provider.name().to_owned();
     let parts = [(" ", &cloud.instance_type), (" in ", &cloud.region), (", zone ", &cloud.zone)];

@@ -6,7 +6,7 @@ use crate::{
     comparison::{self, Comparison},
     facts,
     grid::escaped,
-    notes, rows, side_by_side, table,
+    lifecycles, notes, rows, side_by_side, table,
 };
 
 /// A record in Markdown: bold when it did not end as planned, facts as a list, tables, sentences as a list.
@@ -28,6 +28,9 @@ pub(crate) fn record(record: &Record) -> String {
             out += &format!("**{}** {}\n\n", facts::letter(index), escaped(target));
         }
         out += &rows::grid(&table::rows_of(record, target)).markdown();
+    }
+    if let Some(grid) = lifecycles::grid(record) {
+        out += &format!("\n{}", grid.markdown());
     }
     let notes = notes::of(record);
     if !notes.is_empty() {

@@ -9,7 +9,7 @@ use plimsoll_record::{
 use plimsoll_workload::plan::Pacing;
 
 use crate::{
-    facts,
+    facts, lifecycles,
     rows::{self, Metric},
     style::Tone,
 };
@@ -69,6 +69,9 @@ pub(crate) fn of(record: &Record) -> Vec<Note> {
     }
     for warning in &record.warnings {
         notes.add(Severity::Warning, None, warning.clone());
+    }
+    for (is_doubtful, sentence) in lifecycles::notes(record) {
+        notes.add(if is_doubtful { Severity::Warning } else { Severity::Info }, None, sentence);
     }
     legend(&mut notes, record);
     let mut notes = notes.0;

@@ -7,7 +7,7 @@ use crate::{
     comparison::{self, Comparison},
     facts,
     grid::Grid,
-    notes, printable,
+    lifecycles, notes, printable,
     rows::{self, Row},
     side_by_side,
     style::Tone,
@@ -46,6 +46,10 @@ pub fn record(record: &Record, width: usize, style: Style) -> String {
             out.push('\n');
         }
         push_grid(&mut out, &rows::grid(&rows_of(record, target)).fit(width), style);
+    }
+    if let Some(grid) = lifecycles::grid(record) {
+        out.push('\n');
+        push_grid(&mut out, &grid.fit(width), style);
     }
     let notes = notes::of(record);
     if !notes.is_empty() {

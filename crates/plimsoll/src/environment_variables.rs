@@ -26,6 +26,9 @@ pub const KUBECONFIG: &str = "KUBECONFIG";
 /// The plan, in a pod that `plimsoll kubernetes run` made.
 pub const PLIMSOLL_PLAN: &str = plimsoll_kubernetes::manifests::PLAN_VARIABLE;
 
+/// The user's own limits, in a pod that `plimsoll kubernetes run` made.
+pub const PLIMSOLL_LIMITS: &str = plimsoll_kubernetes::manifests::LIMITS_VARIABLE;
+
 /// The value of a variable, when it is set and not empty.
 #[expect(clippy::disallowed_methods, reason = "this is the one place that reads the environment")]
 pub fn get(name: &str) -> Option<OsString> {

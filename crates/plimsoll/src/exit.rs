@@ -5,7 +5,7 @@ use std::{io, path::PathBuf, process::ExitCode};
 use plimsoll_history::history::HistoryError;
 use plimsoll_io::{mounts::MountError, probe::EngineUnavailable, target::TargetError, write_guard::Refusal};
 use plimsoll_kubernetes::error::ClusterError;
-use plimsoll_run::{run::RunError, same_place::TargetChanged};
+use plimsoll_run::{first_io::FirstIoError, run::RunError, same_place::TargetChanged};
 use plimsoll_workload::{plan::PlanError, units::ValueError};
 use thiserror::Error;
 
@@ -104,6 +104,7 @@ impl Exit {
                 || cause.is::<TargetChanged>()
                 || cause.is::<Refusal>()
                 || cause.is::<MountError>()
+                || cause.is::<FirstIoError>()
             {
                 return Self::Target;
             }

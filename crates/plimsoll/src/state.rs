@@ -9,7 +9,7 @@ use std::{
 
 use anyhow::Context;
 use plimsoll_history::{
-    journal::{self, Recovered, Recovery},
+    journal::{self, Recovered, Recovery, Rest},
     location::HistoryLocation,
 };
 use plimsoll_run::objects::leftovers;
@@ -74,17 +74,19 @@ impl State {
     fn recover(&self, directory: &Path, printer: Printer) -> anyhow::Result<()> {
         let HistoryLocation::File(path) = &self.history else { return Ok(()) };
         let Recovery { runs, problems, .. } = journal::recover(directory);
-        for Recovered { run, history, may_go_on } in runs {
+        for Recovered { run, history, rest } in runs {
             // Where this command looks anyway need not be said.
             let place = if std::path::absolute(path).is_ok_and(|path| path == history) {
                 String::new()
             } else {
                 format!(" --history {}", history.display())
             };
-            let goes_on = if may_go_on {
-                format!(", and `plimsoll run --resume {run}{place}` goes on with it")
-            } else {
-                String::new()
+            let goes_on = match rest {
+                Rest::Resumable => format!(", and `plimsoll run --resume {run}{place}` goes on with it"),
+                Rest::InCluster => {
+                    format!(", and `plimsoll kubernetes collect {run}` gets the rest, while it is there")
+                }
+                Rest::Nowhere => String::new(),
             };
             printer.note(format!(
                 "recovered run {run}, which had ended without a word: `plimsoll show {run}{place}` shows it{goes_on}"

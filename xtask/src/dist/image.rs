@@ -18,22 +18,39 @@ const MANIFEST: &str = "application/vnd.oci.image.manifest.v1+json";
 const CONFIGURATION: &str = "application/vnd.oci.image.config.v1+json";
 const LAYER: &str = "application/vnd.oci.image.layer.v1.tar+gzip";
 
-/// The tag, for tools that have a name of their own for the image.
-const TAG: &str = env!("CARGO_PKG_VERSION");
+/// What an image is called.
+#[derive(Clone, Copy)]
+pub(crate) struct Label<'a> {
+    /// The file that is in the image, and its entry point.
+    pub(crate) program: &'a str,
+    /// The whole name with the tag, for runtimes that take it from the archive. An image that was never pulled is of
+    /// this host.
+    pub(crate) name: &'a str,
+}
 
-/// The whole name, for runtimes that take it from the archive. An image that was never pulled is of this host.
-const NAME: &str = concat!("localhost/plimsoll:", env!("CARGO_PKG_VERSION"));
+impl Label<'static> {
+    /// The image that is handed out.
+    pub(super) const RELEASE: Self =
+        Self { program: "plimsoll", name: concat!("localhost/plimsoll:", env!("CARGO_PKG_VERSION")) };
+}
+
+impl Label<'_> {
+    /// The tag, for tools that have a name of their own for the image.
+    fn tag(&self) -> &str {
+        self.name.rsplit_once(':').map_or("latest", |(_, tag)| tag)
+    }
+}
 
 /// Writes the archive and gives the digest of the image.
-pub(super) fn write(program: &[u8], archive: &Path) -> anyhow::Result<String> {
-    let bytes = archive_of(program).context("build the image")?;
+pub(crate) fn write(label: Label<'_>, program: &[u8], archive: &Path) -> anyhow::Result<String> {
+    let bytes = archive_of(label, program).context("build the image")?;
     fs::write(archive, bytes.0).with_context(|| format!("write {}", archive.display()))?;
     Ok(bytes.1)
 }
 
-fn archive_of(program: &[u8]) -> anyhow::Result<(Vec<u8>, String)> {
+fn archive_of(label: Label<'_>, program: &[u8]) -> anyhow::Result<(Vec<u8>, String)> {
     let mut layer = tar::Builder::new(Vec::new());
-    add(&mut layer, "plimsoll", 0o755, program)?;
+    add(&mut layer, label.program, 0o755, program)?;
     let layer = layer.into_inner()?;
     // The name of a layer's content is the digest before compression.
     let layer_content = digest(&layer);
@@ -47,7 +64,7 @@ fn archive_of(program: &[u8]) -> anyhow::Result<(Vec<u8>, String)> {
         "architecture": architecture,
         "os": "linux",
         "created": created,
-        "config": { "Entrypoint": ["/plimsoll"], "WorkingDir": "/" },
+        "config": { "Entrypoint": [format!("/{}", label.program)], "WorkingDir": "/" },
         "rootfs": { "type": "layers", "diff_ids": [layer_content] },
         "history": [{ "created": created, "created_by": "cargo xtask dist" }],
     }))?;
@@ -59,7 +76,8 @@ fn archive_of(program: &[u8]) -> anyhow::Result<(Vec<u8>, String)> {
     }))?;
     let mut entry = describe(MANIFEST, &manifest);
     entry["platform"] = json!({ "architecture": architecture, "os": "linux" });
-    entry["annotations"] = json!({ "io.containerd.image.name": NAME, "org.opencontainers.image.ref.name": TAG });
+    entry["annotations"] =
+        json!({ "io.containerd.image.name": label.name, "org.opencontainers.image.ref.name": label.tag() });
     let index = serde_json::to_vec(&json!({ "schemaVersion": 2, "mediaType": INDEX, "manifests": [entry] }))?;
 
     let mut archive = tar::Builder::new(Vec::new());
@@ -203,7 +221,7 @@ mod tests {
 
     #[test]
     fn the_image_that_was_written_is_the_image_that_is_read() {
-        let (archive, _) = archive_of(b"program").unwrap();
+        let (archive, _) = archive_of(Label::RELEASE, b"program").unwrap();
         let image = Image::read(&archive).unwrap();
         assert_eq!(image.entrypoint, "/plimsoll");
         let root = tempfile::tempdir().unwrap();
@@ -214,7 +232,7 @@ mod tests {
 
     #[test]
     fn a_damaged_part_of_an_image_is_found() {
-        let (archive, _) = archive_of(b"program").unwrap();
+        let (archive, _) = archive_of(Label::RELEASE, b"program").unwrap();
         let mut files = files(&archive).unwrap();
         let (path, blob) = files.iter_mut().find(|(_, content)| content.starts_with(b"{\"schemaVersion\"")).unwrap();
         let name = path.replacen("blobs/sha256/", "sha256:", 1);
@@ -229,7 +247,7 @@ mod tests {
 
     #[test]
     fn every_directory_of_an_archive_is_in_it_before_what_it_holds() {
-        let (archive, _) = archive_of(b"program").unwrap();
+        let (archive, _) = archive_of(Label::RELEASE, b"program").unwrap();
         let mut archive = tar::Archive::new(archive.as_slice());
         let path = |entry: std::io::Result<tar::Entry<'_, _>>| entry.unwrap().path().unwrap().into_owned();
         let mut seen = vec![PathBuf::new()];
@@ -242,7 +260,7 @@ mod tests {
 
     #[test]
     fn the_same_program_gives_the_same_archive() {
-        assert_eq!(archive_of(b"one").unwrap(), archive_of(b"one").unwrap());
-        assert_ne!(archive_of(b"one").unwrap().1, archive_of(b"two").unwrap().1);
+        assert_eq!(archive_of(Label::RELEASE, b"one").unwrap(), archive_of(Label::RELEASE, b"one").unwrap());
+        assert_ne!(archive_of(Label::RELEASE, b"one").unwrap().1, archive_of(Label::RELEASE, b"two").unwrap().1);
     }
 }

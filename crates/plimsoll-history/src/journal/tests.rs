@@ -229,7 +229,7 @@ fn a_state_directory_that_moves_takes_its_history_along() {
     let recovery = recover(&after);
     assert_eq!(
         recovery.runs,
-        [Recovered { run: test_records::id(1), history: after.join(HISTORY_FILE), may_go_on: true }]
+        [Recovered { run: test_records::id(1), history: after.join(HISTORY_FILE), rest: Rest::Resumable }]
     );
 }
 

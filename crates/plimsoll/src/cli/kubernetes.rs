@@ -31,6 +31,12 @@ pub enum KubernetesCommand {
     Preflight(Box<PreflightArguments>),
     /// Measure a volume of each class, in one pod, from claim to last byte
     Run(Box<KubernetesRunArguments>),
+    /// List the runs of a namespace, whoever started them
+    Status(StatusArguments),
+    /// Get the results of a run that is there, waiting for its end, and remove it
+    Collect(CollectArguments),
+    /// Remove what runs made and nobody removed
+    Cleanup(CleanupArguments),
     /// Measure in a pod, and tell the client by the log
     #[command(hide = true)]
     Agent(AgentArguments),
@@ -51,7 +57,7 @@ pub struct DiscoverArguments {
     pub limits: Option<PathBuf>,
     /// Which cluster.
     #[command(flatten)]
-    pub access_to: AccessArguments,
+    pub cluster: AccessArguments,
     /// Print JSON
     #[arg(long, help_heading = run::OUTPUT)]
     pub json: bool,
@@ -63,6 +69,56 @@ pub struct AgentArguments {
     /// Identity of the run.
     #[arg(long)]
     pub run: Uuid,
+}
+
+/// Arguments of `plimsoll kubernetes status`.
+#[derive(Args, Debug)]
+pub struct StatusArguments {
+    /// Which cluster.
+    #[command(flatten)]
+    pub cluster: AccessArguments,
+    /// Print JSON
+    #[arg(long, help_heading = run::OUTPUT)]
+    pub json: bool,
+}
+
+/// Arguments of `plimsoll kubernetes collect`.
+#[derive(Args, Debug)]
+pub struct CollectArguments {
+    /// The run: the beginning of its id, or its Job
+    pub run: String,
+    /// Leave everything in the cluster, so that it can be collected again
+    #[arg(long)]
+    pub leave: bool,
+    /// Which cluster.
+    #[command(flatten)]
+    pub cluster: AccessArguments,
+    /// How long the pod may take to start
+    #[arg(long, value_name = "TIME", default_value = "10m", help_heading = POD, hide_short_help = true)]
+    pub start_timeout: Span,
+    /// How long to wait until everything is gone
+    #[arg(long, value_name = "TIME", default_value = "5m", help_heading = POD, hide_short_help = true)]
+    pub cleanup_timeout: Span,
+    /// Print the record as JSON
+    #[arg(long, help_heading = run::OUTPUT)]
+    pub json: bool,
+}
+
+/// Arguments of `plimsoll kubernetes cleanup`.
+#[derive(Args, Debug)]
+pub struct CleanupArguments {
+    /// The runs: beginnings of their ids, or their Jobs
+    #[arg(value_name = "RUN")]
+    pub runs: Vec<String>,
+    /// Remove every run of the namespace, those that are going on too
+    #[arg(long, conflicts_with = "runs")]
+    pub all: bool,
+    /// Which cluster.
+    #[command(flatten)]
+    pub cluster: AccessArguments,
+    /// How long to wait until everything is gone
+    #[arg(long, value_name = "TIME", default_value = "5m", help_heading = POD, hide_short_help = true)]
+    pub cleanup_timeout: Span,
 }
 
 /// Which cluster.
@@ -161,7 +217,7 @@ pub struct PreflightArguments {
     pub pod: PodArguments,
     /// Which cluster.
     #[command(flatten)]
-    pub access_to: AccessArguments,
+    pub cluster: AccessArguments,
     /// Print only the rules that are missing, as YAML
     #[arg(long, conflicts_with = "json", help_heading = run::OUTPUT)]
     pub rules: bool,
@@ -193,7 +249,7 @@ pub struct KubernetesRunArguments {
 
     /// Which cluster.
     #[command(flatten)]
-    pub access_to: AccessArguments,
+    pub cluster: AccessArguments,
 
     /// In which pod.
     #[command(flatten)]
@@ -211,6 +267,9 @@ pub struct KubernetesRunArguments {
     #[arg(long, value_name = "TIME", default_value = "1h", help_heading = POD, hide_short_help = true)]
     pub keep: Span,
 
+    /// Leave the run going on once it measures, and print its id: `plimsoll kubernetes collect` gets the results
+    #[arg(long, help_heading = run::OUTPUT, conflicts_with_all = ["dry_run", "json"])]
+    pub detach: bool,
     /// Print the objects that would be created, and create nothing
     #[arg(long, help_heading = run::OUTPUT)]
     pub dry_run: bool,

@@ -108,9 +108,22 @@ fn lines(value: &impl serde::Serialize) -> anyhow::Result<String> {
 
 /// The catalog, with the entries of a file of one's own: the one that is named, or the user's where there is one.
 pub(super) fn read(file: Option<&Path>) -> anyhow::Result<Catalog> {
+    match own_limits(file)? {
+        Some((name, text)) => with_limits(&name, &text),
+        None => Ok(Catalog::default()),
+    }
+}
+
+/// The catalog with the entries of a file of limits.
+pub(super) fn with_limits(name: &str, text: &str) -> anyhow::Result<Catalog> {
+    Ok(Catalog::with(LimitsFile::parse(name, text)?))
+}
+
+/// The file of limits that is named, or the user's where there is one: its name and its text.
+pub(super) fn own_limits(file: Option<&Path>) -> anyhow::Result<Option<(String, String)>> {
     let own = environment_variables::limits_file();
     let Some(path) = file.or_else(|| own.as_deref().filter(|path| path.exists())) else {
-        return Ok(Catalog::default());
+        return Ok(None);
     };
     let name = path.display().to_string();
     let length = fs::metadata(path).with_context(|| format!("read the limits {name}"))?.len();
@@ -118,5 +131,5 @@ pub(super) fn read(file: Option<&Path>) -> anyhow::Result<Catalog> {
         bail!("{name} is longer than {} MiB, and no file of limits", BYTES_MAX >> 20);
     }
     let text = fs::read_to_string(path).with_context(|| format!("read the limits {name}"))?;
-    Ok(Catalog::with(LimitsFile::parse(&name, &text)?))
+    Ok(Some((name, text)))
 }

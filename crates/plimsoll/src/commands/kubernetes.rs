@@ -2,8 +2,10 @@
 
 mod agent;
 mod discover;
+mod following;
 mod preflight;
 mod run;
+mod runs;
 
 use plimsoll_kubernetes::cluster::{Access, Cluster};
 
@@ -21,6 +23,9 @@ pub(super) fn run(command: &KubernetesCommand, state: &State, printer: Printer) 
         KubernetesCommand::Discover(arguments) => discover::discover(arguments, printer),
         KubernetesCommand::Preflight(arguments) => preflight::preflight(arguments, printer),
         KubernetesCommand::Run(arguments) => run::run(arguments, state, printer),
+        KubernetesCommand::Status(arguments) => runs::status(arguments, printer),
+        KubernetesCommand::Collect(arguments) => runs::collect(arguments, state, printer),
+        KubernetesCommand::Cleanup(arguments) => runs::cleanup(arguments, printer),
         KubernetesCommand::Agent(arguments) => agent::agent(arguments, printer),
     }
 }

@@ -7,7 +7,7 @@ use std::{
 
 use anyhow::{Context, bail};
 use jiff::Timestamp;
-use plimsoll_catalog::expectation;
+use plimsoll_catalog::{catalog::Catalog, expectation};
 use plimsoll_io::{cpu, mounts};
 use plimsoll_record::{
     event::RunEvent,
@@ -129,13 +129,15 @@ pub(super) fn measure_and_show(
 
 /// A run as it is asked for, and what is said when it begins.
 fn request(arguments: &RunArguments, state: &State, printer: Printer) -> anyhow::Result<(RunRequest, String)> {
-    request_of(asked(arguments, printer)?, arguments, state, printer)
+    let catalog = catalog::read(arguments.provisioned.limits.as_deref())?;
+    request_of(asked(arguments, printer)?, arguments, &catalog, state, printer)
 }
 
 /// The same of what is asked for.
 pub(super) fn request_of(
     mut asked: AskedRun,
     arguments: &RunArguments,
+    catalog: &Catalog,
     state: &State,
     printer: Printer,
 ) -> anyhow::Result<(RunRequest, String)> {
@@ -155,13 +157,12 @@ pub(super) fn request_of(
     if let Some(address) = &asked.detect_cloud {
         environment.cloud = cloud::detect(address).inspect_err(|unknown| printer.warning(unknown)).ok();
     }
-    let catalog = catalog::read(arguments.provisioned.limits.as_deref())?;
-    if let Some(volumes) = Volumes::read(&arguments.provisioned, &catalog)? {
+    if let Some(volumes) = Volumes::read(&arguments.provisioned, catalog)? {
         let host = environment.machine.hostname.as_deref();
         let found = volumes.of_targets(&asked.targets, &asked.provisioned, host, printer)?;
         asked.provisioned = asked.provisioned.or(found);
     }
-    for note in expectation::expect(&mut plan, &asked.provisioned, &environment, &catalog)? {
+    for note in expectation::expect(&mut plan, &asked.provisioned, &environment, catalog)? {
         printer.note(note);
     }
     if arguments.verbose {

@@ -4,10 +4,12 @@
 use std::{
     sync::mpsc::{Sender, channel},
     thread::{self, JoinHandle},
+    time::Duration,
 };
 
 use anyhow::Context;
 use jiff::Timestamp;
+use plimsoll_catalog::catalog::Catalog;
 use plimsoll_history::location::HistoryLocation;
 use plimsoll_io::clock::{Clock, MonotonicClock};
 use plimsoll_kubernetes::frames::{Message, Writer};
@@ -15,16 +17,19 @@ use plimsoll_record::{event::RunEvent, record::Record};
 use plimsoll_run::{first_io::first_io, run::run as run_plan};
 use plimsoll_workload::plan_file::PlanFile;
 
-use super::super::run as local;
+use super::super::{catalog, run as local};
 use crate::{
     cli::{kubernetes::AgentArguments, run::RunArguments},
-    environment_variables::{self, PLIMSOLL_PLAN},
+    environment_variables::{self, PLIMSOLL_LIMITS, PLIMSOLL_PLAN},
     exit::{Exit, chain},
     printer::Printer,
     progress,
     state::State,
     stop,
 };
+
+/// How long the program stays when all is told: some container runtimes lose what is written right before the end.
+const LINGER: Duration = Duration::from_secs(2);
 
 /// How far events that only show progress are apart.
 const PROGRESS_EVERY_NS: u64 = 1_000_000_000;
@@ -45,6 +50,7 @@ pub(super) fn agent(arguments: &AgentArguments, printer: Printer) -> anyhow::Res
     };
     telling.tell(message);
     telling.end();
+    thread::sleep(LINGER);
     Ok(exit)
 }
 
@@ -56,12 +62,16 @@ fn measure(of_agent: &AgentArguments, telling: &Telling, printer: Printer) -> an
     let arguments = RunArguments::default();
     let asked = local::asked_with(&arguments, plan, printer)?;
     for target in &asked.targets {
-        first_io(target.as_ref()).with_context(|| format!("do the first operation on {target}"))?;
+        first_io(target)?;
         telling.tell(Message::FirstIo { target: target.clone(), at: Timestamp::now() });
     }
+    let catalog = match environment_variables::get(PLIMSOLL_LIMITS) {
+        Some(limits) => catalog::with_limits("the limits of the client", &limits.to_string_lossy())?,
+        None => Catalog::default(),
+    };
     // Nothing outlives the pod.
     let state = State { history: HistoryLocation::None, directory: None };
-    let (mut request, announcement) = local::request_of(asked, &arguments, &state, printer)?;
+    let (mut request, announcement) = local::request_of(asked, &arguments, &catalog, &state, printer)?;
     request.id = of_agent.run;
     let mut progress = progress::choose(false, &request.plan);
     let stop = stop::on_signals().context("listen for signals")?;

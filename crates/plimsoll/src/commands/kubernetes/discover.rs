@@ -5,7 +5,7 @@ use plimsoll_kubernetes::{
     nodes::{NodeDriver, NodeFound},
 };
 use plimsoll_record::numbers;
-use plimsoll_report::cluster::{Sheet, number, sheets, text};
+use plimsoll_report::sheets::{Sheet, number, sheets, text};
 
 use super::{super::catalog, connect};
 use crate::{
@@ -17,7 +17,7 @@ use crate::{
 /// Does `plimsoll kubernetes discover`.
 pub(super) fn discover(arguments: &DiscoverArguments, printer: Printer) -> anyhow::Result<Exit> {
     let catalog = catalog::read(arguments.limits.as_deref())?;
-    let cluster = connect(&arguments.access_to)?;
+    let cluster = connect(&arguments.cluster)?;
     let found = look(&cluster, arguments.size.0, &catalog)?;
     let answer = if arguments.json {
         serde_json::to_string_pretty(&found)? + "\n"

@@ -1,10 +1,7 @@
 //! `plimsoll kubernetes preflight`: whether a run would work.
 
-use plimsoll_kubernetes::{
-    preflight::{Preflight, State, preflight as look},
-    request::PodRun,
-};
-use plimsoll_report::cluster::{CheckRow, checks};
+use plimsoll_kubernetes::preflight::{Preflight, State, preflight as look};
+use plimsoll_report::sheets::{CheckRow, checks};
 
 use super::{connect, run};
 use crate::{
@@ -13,15 +10,11 @@ use crate::{
     printer::Printer,
 };
 
-/// Deadlines of the Job that is tried: any but none, which the cluster would refuse.
-const DEADLINE_S: u32 = 3600;
-
 /// Does `plimsoll kubernetes preflight`.
 pub(super) fn preflight(arguments: &PreflightArguments, printer: Printer) -> anyhow::Result<Exit> {
-    let run = run::unplanned(&arguments.volumes, &arguments.pod)?;
-    let cluster = connect(&arguments.access_to)?;
-    let assigns_users = cluster.assigns_users() && !run.runs_as_root;
-    let found = look(&cluster, &PodRun { assigns_users, deadline_s: DEADLINE_S, keep_s: DEADLINE_S, ..run })?;
+    let volumes = run::named(&arguments.volumes)?;
+    let cluster = connect(&arguments.cluster)?;
+    let found = look(&cluster, &run::unplanned(volumes, &arguments.pod, Some(&cluster)))?;
     let answer = if arguments.json {
         serde_json::to_string_pretty(&found)? + "\n"
     } else if arguments.rules {

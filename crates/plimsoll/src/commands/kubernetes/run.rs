@@ -4,12 +4,11 @@ use std::{collections::BTreeMap, time::Duration};
 
 use anyhow::{Context, bail};
 use plimsoll_kubernetes::{
-    manifests,
-    request::{self, ImageAsked, Placement, PodRun, Resources, VolumeMode, VolumeSource},
-    run::{Finished, Patience, Told, run as run_in_pod},
+    cluster::Cluster,
+    expecting, manifests,
+    request::{self, ImageAsked, Placement, PodRun, Resources, VolumeAsked, VolumeMode, VolumeSource},
+    run::{Patience, Told, run as run_in_pod, start},
 };
-use plimsoll_record::{event::RunEvent, record::Outcome};
-use plimsoll_report as report;
 use plimsoll_workload::{
     certainty::Certainty,
     plan_file::PlanFile,
@@ -17,7 +16,11 @@ use plimsoll_workload::{
 };
 use uuid::Uuid;
 
-use super::{super::run as local, connect};
+use super::{
+    super::{catalog, run as local},
+    connect,
+    following::followed,
+};
 use crate::{
     cli::{
         kubernetes::{KubernetesRunArguments, PodArguments, VolumeArguments},
@@ -25,8 +28,6 @@ use crate::{
     },
     exit::{Exit, OutputLost},
     printer::Printer,
-    progress::{self, Progress},
-    saving::Saving,
     state::State,
     stop,
 };
@@ -36,92 +37,104 @@ const SIZE: ByteCount = ByteCount(8 << 30);
 
 /// Does `plimsoll kubernetes run`.
 pub(super) fn run(arguments: &KubernetesRunArguments, state: &State, printer: Printer) -> anyhow::Result<Exit> {
-    let run = pod_run(arguments, printer)?;
-    if arguments.dry_run {
+    // What makes no sense is refused before anybody is asked.
+    let volumes = volumes(arguments)?;
+    let asked = asked(arguments, &volumes, printer)?;
+    let cluster = if arguments.dry_run { connect(&arguments.cluster).ok() } else { Some(connect(&arguments.cluster)?) };
+    let run = pod_run(arguments, volumes, asked, cluster.as_ref(), printer)?;
+    let Some(cluster) = cluster.filter(|_| !arguments.dry_run) else {
         return dry_run(&run, &arguments.output, printer);
-    }
-    let cluster = connect(&arguments.access_to)?;
-    let run = PodRun { assigns_users: cluster.assigns_users() && !arguments.pod.run_as_root, ..run };
+    };
     let patience = Patience { start: duration(arguments.start_timeout), cleanup: duration(arguments.cleanup_timeout) };
     let stop = stop::on_signals().context("listen for signals")?;
-    let mut saving = Saving::new(state, None, printer);
-    let mut progress: Option<Box<dyn Progress>> = None;
     printer.note(format!("run {} in namespace {}: Job {}", run.id, cluster.namespace(), run.name()));
-    let finished = run_in_pod(&cluster, &run, patience, &stop, &mut |told| match told {
-        Told::Event(event) => {
-            saving.event(event);
-            if let RunEvent::Started(started) = event {
-                progress = Some(progress::choose(printer.is_quiet(), &started.plan));
-            }
-            progress.iter_mut().for_each(|progress| progress.event(event));
-        }
-        Told::Note(text) => {
-            progress.take().iter_mut().for_each(|progress| progress.finish());
-            printer.note(text);
-        }
-        Told::Warning(text) => printer.warning(text),
-    });
-    let Finished { record, error, leftovers } = finished.inspect_err(|_| saving.discard())?;
-    for left in &leftovers {
-        printer.warning(left);
+    if arguments.detach {
+        start(&cluster, &run, patience, &stop, &mut |told| match told {
+            Told::Event(_) => {}
+            Told::Note(text) => printer.note(text),
+            Told::Warning(text) => printer.warning(text),
+        })?;
+        printer.answer(format!("{}\n", run.id)).map_err(OutputLost)?;
+        printer.note(format!("it measures; `plimsoll kubernetes collect {}` gets its results", run.id));
+        return Ok(Exit::Success);
     }
-    let Some(record) = record else {
-        saving.discard();
-        return Err(error.map_or_else(|| anyhow::anyhow!("the pod told nothing of its run"), Into::into));
-    };
-    saving.save(&record);
-    let answer = if arguments.json {
-        let mut text = serde_json::to_string_pretty(&record)?;
-        text.push('\n');
-        text
-    } else {
-        report::table::record(&record, printer.width(), printer.style())
-    };
-    printer.answer(answer).map_err(OutputLost)?;
-    match error {
-        Some(error) => Err(anyhow::Error::new(error).context(format!("what was measured is saved as {}", record.id))),
-        None => {
-            if record.outcome == Outcome::Interrupted {
-                printer.note(format!("interrupted; the partial record is saved as {}", record.id));
-            }
-            Ok(local::exit(&record, false))
-        }
-    }
+    followed(arguments.json, state, printer, |tell| run_in_pod(&cluster, &run, patience, &stop, tell))
 }
 
-/// What is to be done, in which kind of pod.
-fn pod_run(arguments: &KubernetesRunArguments, printer: Printer) -> anyhow::Result<PodRun> {
+/// What is to be measured.
+fn volumes(arguments: &KubernetesRunArguments) -> anyhow::Result<Vec<VolumeAsked>> {
     if arguments.volumes.storage_class.is_empty() && arguments.volumes.pvc.is_empty() {
         bail!("nothing to measure: name classes with --storage-class a,b or claims with --pvc");
     }
-    let run = unplanned(&arguments.volumes, &arguments.pod)?;
+    if let Some(claim) = arguments.destroy.iter().find(|claim| !arguments.volumes.pvc.contains(claim)) {
+        bail!("--destroy {claim} names no claim of this run: leave it out, or name the claim with --pvc too");
+    }
+    named(&arguments.volumes)
+}
+
+/// The volumes that flags name; none where they name none.
+pub(super) fn named(arguments: &VolumeArguments) -> anyhow::Result<Vec<VolumeAsked>> {
+    let sizes = if arguments.volume_size.is_empty() { &[SIZE][..] } else { &arguments.volume_size };
+    let sizes: Vec<u64> = sizes.iter().map(|size| size.0).collect();
+    let (classes, claims) = (&arguments.storage_class, &arguments.pvc);
+    Ok(request::volumes(classes, &sizes, claims, arguments.mode, arguments.access)?)
+}
+
+/// What is asked of them, as of targets on this machine.
+fn asked(
+    arguments: &KubernetesRunArguments,
+    volumes: &[VolumeAsked],
+    printer: Printer,
+) -> anyhow::Result<local::AskedRun> {
     let is_block = arguments.volumes.mode == VolumeMode::Block;
-    let may_be_overwritten = |volume: &&request::VolumeAsked| match &volume.source {
+    let may_be_overwritten = |volume: &&VolumeAsked| match &volume.source {
         VolumeSource::Class { .. } => is_block,
         VolumeSource::Claim { name } => is_block && arguments.destroy.contains(name),
     };
     let local_arguments = RunArguments {
-        targets: run.volumes.iter().map(|volume| volume.target.clone().into()).collect(),
+        targets: volumes.iter().map(|volume| volume.target.clone().into()).collect(),
         measuring: arguments.measuring.0.clone(),
         provisioned: arguments.provisioned.clone(),
-        destroy: run.volumes.iter().filter(may_be_overwritten).map(|volume| volume.target.clone().into()).collect(),
+        destroy: volumes.iter().filter(may_be_overwritten).map(|volume| volume.target.clone().into()).collect(),
         expect_mount: !is_block,
         name: arguments.name.clone(),
         tags: arguments.tags.clone(),
         ..RunArguments::default()
     };
-    let asked = local::asked(&local_arguments, printer)?;
-    let (keep_s, deadline_s) = (seconds(arguments.keep), seconds(arguments.deadline));
-    Ok(PodRun { plan: plan_text(asked)?, keep_s, deadline_s, ..run })
+    local::asked(&local_arguments, printer)
 }
 
-/// A run in a pod that does nothing yet.
-pub(super) fn unplanned(volumes: &VolumeArguments, pod: &PodArguments) -> anyhow::Result<PodRun> {
-    let sizes = if volumes.volume_size.is_empty() { &[SIZE][..] } else { &volumes.volume_size };
-    let sizes: Vec<u64> = sizes.iter().map(|size| size.0).collect();
+/// What is to be done, in which kind of pod.
+fn pod_run(
+    arguments: &KubernetesRunArguments,
+    volumes: Vec<VolumeAsked>,
+    mut asked: local::AskedRun,
+    cluster: Option<&Cluster>,
+    printer: Printer,
+) -> anyhow::Result<PodRun> {
+    let limits = catalog::own_limits(arguments.provisioned.limits.as_deref())?;
+    let catalog = catalog::read(arguments.provisioned.limits.as_deref())?;
+    if let Some(cluster) = cluster.filter(|_| asked.provisioned.is_empty()) {
+        let (targets, notes) = expecting::bought(cluster, &volumes, arguments.pod.node.as_deref(), &catalog);
+        notes.iter().for_each(|note| printer.note(note));
+        asked.provisioned.targets = targets;
+    }
     Ok(PodRun {
+        plan: plan_text(asked)?,
+        limits: limits.map(|(_, text)| text),
+        keep_s: seconds(arguments.keep),
+        deadline_s: seconds(arguments.deadline),
+        ..unplanned(volumes, &arguments.pod, cluster)
+    })
+}
+
+/// A run in a pod of which nobody has said what it does, and how long it may take.
+pub(super) fn unplanned(volumes: Vec<VolumeAsked>, pod: &PodArguments, cluster: Option<&Cluster>) -> PodRun {
+    /// Any but none, which the cluster would refuse.
+    const A_WHILE_S: u32 = 3600;
+    PodRun {
         id: Uuid::now_v7(),
-        volumes: request::volumes(&volumes.storage_class, &sizes, &volumes.pvc, volumes.mode, volumes.access)?,
+        volumes,
         placement: Placement {
             node: pod.node.clone(),
             selector: pod.node_selector.iter().cloned().collect(),
@@ -139,12 +152,13 @@ pub(super) fn unplanned(volumes: &VolumeArguments, pod: &PodArguments) -> anyhow
             memory: pod.memory.clone(),
             seccomp: pod.seccomp.clone(),
         },
-        assigns_users: false,
+        assigns_users: cluster.is_some_and(Cluster::assigns_users) && !pod.run_as_root,
         runs_as_root: pod.run_as_root,
         plan: String::new(),
-        keep_s: 0,
-        deadline_s: 0,
-    })
+        limits: None,
+        keep_s: A_WHILE_S,
+        deadline_s: A_WHILE_S,
+    }
 }
 
 /// The plan as the program in the pod reads it: everything is decided here that can be.
@@ -206,7 +220,7 @@ fn dry_run(run: &PodRun, format: &str, printer: Printer) -> anyhow::Result<Exit>
     Ok(Exit::Success)
 }
 
-fn duration(span: Span) -> Duration {
+pub(super) fn duration(span: Span) -> Duration {
     Duration::from_nanos(span.ns)
 }
 

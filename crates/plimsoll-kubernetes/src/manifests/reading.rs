@@ -1,0 +1,124 @@
+//! What a run is, read back from its objects: for whoever was not there when they were made.
+
+use std::collections::BTreeMap;
+
+use k8s_openapi::api::{
+    batch::v1::Job,
+    core::v1::{Container, PersistentVolumeClaim, PodSpec},
+};
+use kube::ResourceExt as _;
+use plimsoll_catalog::quantity::Quantity;
+
+use crate::request::{
+    AccessMode, ImageAsked, Placement, PodRun, RUN_LABEL, Resources, Seccomp, VOLUMES, VolumeAsked, VolumeMode,
+    VolumeSource,
+};
+
+/// The run that a Job with its claims is; `None` when it is none of ours.
+pub fn read(job: &Job, claims: &[PersistentVolumeClaim]) -> Option<PodRun> {
+    let id = job.labels().get(RUN_LABEL)?.parse().ok()?;
+    let spec = job.spec.as_ref()?;
+    let pod = spec.template.spec.as_ref()?;
+    let container = pod.containers.first()?;
+    let plan = container.env.iter().flatten().find(|variable| variable.name == super::PLAN_VARIABLE);
+    let quantity = |list: Option<&BTreeMap<String, _>>, name: &str| {
+        let quantity: Option<&k8s_openapi::apimachinery::pkg::api::resource::Quantity> = list?.get(name);
+        quantity.map(|quantity| quantity.0.clone())
+    };
+    let requests = container.resources.as_ref().and_then(|resources| resources.requests.as_ref());
+    let limits = container.resources.as_ref().and_then(|resources| resources.limits.as_ref());
+    Some(PodRun {
+        id,
+        volumes: volumes(job, pod, container, claims),
+        placement: Placement::default(),
+        image: ImageAsked {
+            name: container.image.clone().unwrap_or_default(),
+            pull_policy: container.image_pull_policy.clone().unwrap_or_default(),
+            pull_secrets: Vec::new(),
+        },
+        resources: Resources {
+            cpu: quantity(requests, "cpu").unwrap_or_default(),
+            cpu_limit: quantity(limits, "cpu"),
+            memory: quantity(limits, "memory").unwrap_or_default(),
+            seccomp: Seccomp::default(),
+        },
+        assigns_users: false,
+        runs_as_root: false,
+        limits: None,
+        plan: plan.and_then(|plan| plan.value.clone()).unwrap_or_default(),
+        keep_s: spec.ttl_seconds_after_finished.and_then(|seconds| u32::try_from(seconds).ok()).unwrap_or(0),
+        deadline_s: spec.active_deadline_seconds.and_then(|seconds| u32::try_from(seconds).ok()).unwrap_or(0),
+    })
+}
+
+/// The targets by where the container has its volumes, in the order of the pod's volumes.
+fn volumes(job: &Job, pod: &PodSpec, container: &Container, claims: &[PersistentVolumeClaim]) -> Vec<VolumeAsked> {
+    let mounts = container.volume_mounts.iter().flatten().map(|mount| (&mount.name, &mount.mount_path));
+    let mounts = mounts.map(|(name, path)| (name, path, VolumeMode::Filesystem));
+    let devices = container.volume_devices.iter().flatten();
+    let devices = devices.map(|device| (&device.name, &device.device_path, VolumeMode::Block));
+    let places: Vec<_> = mounts.chain(devices).collect();
+    let volume = |volume: &k8s_openapi::api::core::v1::Volume| {
+        let name = volume.persistent_volume_claim.as_ref()?.claim_name.clone();
+        let (_, path, mode) = places.iter().find(|(of, ..)| **of == volume.name)?;
+        let target = path.strip_prefix(VOLUMES)?.trim_start_matches('/').to_owned();
+        let claim = claims.iter().find(|claim| claim.name_any() == name).and_then(|claim| claim.spec.as_ref());
+        let is_shared =
+            claim.is_some_and(|claim| claim.access_modes.iter().flatten().any(|mode| mode == "ReadWriteMany"));
+        let source = if name.starts_with(&format!("{}-", job.name_any())) {
+            let class = claim.and_then(|claim| claim.storage_class_name.clone()).unwrap_or_default();
+            let asked = claim.and_then(|claim| claim.resources.as_ref()?.requests.as_ref()?.get("storage"));
+            let size_bytes = asked.and_then(|size| Quantity::read(&size.0)?.whole()).unwrap_or(0);
+            VolumeSource::Class { class, size_bytes }
+        } else {
+            VolumeSource::Claim { name }
+        };
+        let access = if is_shared { AccessMode::ReadWriteMany } else { AccessMode::ReadWriteOnce };
+        Some(VolumeAsked { target, source, mode: *mode, access })
+    };
+    pod.volumes.iter().flatten().filter_map(volume).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        manifests,
+        request::{self, tests::pod_run},
+    };
+
+    #[test]
+    fn a_run_is_read_back_from_its_objects() {
+        for mode in [VolumeMode::Filesystem, VolumeMode::Block] {
+            for access in [AccessMode::ReadWriteOnce, AccessMode::ReadWriteMany] {
+                let classes = ["slow".to_owned(), "fast.and.dotted".to_owned()];
+                let claims = if mode == VolumeMode::Block { vec![] } else { vec!["data".to_owned()] };
+                let volumes = request::volumes(&classes, &[8 << 30, 1 << 40], &claims, mode, access).unwrap();
+                // Whether a claim that was there is shared is known to whoever may look at it.
+                let volumes: Vec<_> = volumes
+                    .into_iter()
+                    .map(|volume| match volume.source {
+                        VolumeSource::Claim { .. } => VolumeAsked { access: AccessMode::ReadWriteOnce, ..volume },
+                        VolumeSource::Class { .. } => volume,
+                    })
+                    .collect();
+                let run = pod_run(volumes);
+                let back = read(&manifests::job(&run), &manifests::claims(&run, None)).unwrap();
+                assert_eq!(back.volumes, run.volumes);
+                assert_eq!((back.id, back.name(), &back.plan), (run.id, run.name(), &run.plan));
+                assert_eq!(
+                    (back.image.name, back.keep_s, back.deadline_s),
+                    (run.image.name, run.keep_s, run.deadline_s)
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_job_of_somebody_else_is_none() {
+        let run = pod_run(Vec::new());
+        let mut job = manifests::job(&run);
+        job.metadata.labels = None;
+        assert!(read(&job, &[]).is_none());
+    }
+}

@@ -1,0 +1,78 @@
+//! `plimsoll kubernetes status`, `collect` and `cleanup`: runs that are in the cluster, whoever started them.
+
+use anyhow::{Context, bail};
+use plimsoll_kubernetes::{
+    run::{Patience, collect as collect_run},
+    runs::{self, RunThere},
+};
+use plimsoll_report as report;
+
+use super::{connect, following::followed, run::duration};
+use crate::{
+    cli::kubernetes::{CleanupArguments, CollectArguments, StatusArguments},
+    exit::{Exit, OutputLost},
+    printer::Printer,
+    state::State,
+    stop,
+};
+
+/// Lists the runs of a namespace.
+pub(super) fn status(arguments: &StatusArguments, printer: Printer) -> anyhow::Result<Exit> {
+    let cluster = connect(&arguments.cluster)?;
+    let rows: Vec<report::cluster::RunRow> = runs::list(&cluster)?.iter().map(row).collect();
+    let answer = if arguments.json {
+        format!("{}\n", serde_json::to_string_pretty(&rows)?)
+    } else if rows.is_empty() {
+        format!("no run in namespace {}\n", cluster.namespace())
+    } else {
+        report::cluster::runs(&rows, printer.width())
+    };
+    printer.answer(answer).map_err(OutputLost)?;
+    Ok(Exit::Success)
+}
+
+/// Gets the results of a run, waiting for its end, and removes it.
+pub(super) fn collect(arguments: &CollectArguments, state: &State, printer: Printer) -> anyhow::Result<Exit> {
+    let cluster = connect(&arguments.cluster)?;
+    let there = runs::find(runs::list(&cluster)?, &arguments.run)?;
+    let patience = Patience { start: duration(arguments.start_timeout), cleanup: duration(arguments.cleanup_timeout) };
+    let stop = stop::on_signals().context("listen for signals")?;
+    followed(arguments.json, state, printer, |tell| {
+        collect_run(&cluster, &there, arguments.leave, patience, &stop, tell)
+    })
+}
+
+/// Removes runs.
+pub(super) fn cleanup(arguments: &CleanupArguments, printer: Printer) -> anyhow::Result<Exit> {
+    let cluster = connect(&arguments.cluster)?;
+    let all = runs::list(&cluster)?;
+    let meant: Vec<RunThere> = if arguments.all {
+        all
+    } else if arguments.runs.is_empty() {
+        bail!("nothing to remove: name runs, or say --all; `plimsoll kubernetes status` lists them");
+    } else {
+        arguments.runs.iter().map(|text| runs::find(all.clone(), text)).collect::<Result<_, _>>()?
+    };
+    let stop = stop::on_signals().context("listen for signals")?;
+    let mut is_clean = true;
+    for there in &meant {
+        let leftovers = runs::cleanup(&cluster, there, duration(arguments.cleanup_timeout), &stop);
+        is_clean &= leftovers.is_empty();
+        leftovers.iter().for_each(|left| printer.warning(left));
+        if leftovers.is_empty() {
+            printer.note(format!("removed run {}", there.id()));
+        }
+    }
+    Ok(if is_clean { Exit::Success } else { Exit::Cluster })
+}
+
+fn row(there: &RunThere) -> report::cluster::RunRow {
+    report::cluster::RunRow {
+        id: there.id(),
+        job: there.run.name(),
+        created: there.created,
+        state: there.state.as_str().to_owned(),
+        targets: there.run.volumes.iter().map(|volume| volume.target.clone()).collect(),
+        detail: there.detail.clone(),
+    }
+}

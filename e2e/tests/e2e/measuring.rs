@@ -1,0 +1,351 @@
+//! `plimsoll kubernetes run` and what follows it: one command from a claim to the last byte, and nothing left behind.
+
+use std::{
+    fs,
+    process::{Command, Output},
+    thread,
+    time::{Duration, Instant},
+};
+
+use plimsoll_e2e::place;
+use serde_json::{Value, json};
+
+use crate::{
+    kubectl::{apply, is_full, list, plimsoll, text},
+    namespace::{Namespace, SOON_S},
+    waiting::until,
+};
+
+/// Random reads at a depth that keeps every capped volume busy.
+const READS: &[&str] = &["--rw", "randread", "--queue-depth", "16", "--region", "64MiB", "--size", "128Mi"];
+
+/// A client in a namespace, with a history of its own.
+struct Client<'a> {
+    space: &'a Namespace,
+    history: tempfile::TempDir,
+}
+
+impl<'a> Client<'a> {
+    fn new(space: &'a Namespace) -> Self {
+        Self { space, history: tempfile::tempdir().unwrap() }
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = plimsoll(&["kubernetes"]);
+        command.args(arguments).args(["--namespace", &self.space.name]);
+        command.arg("--history").arg(self.history.path().join("history.db")).env("XDG_STATE_HOME", self.history.path());
+        command
+    }
+
+    /// A run with the image that is on the nodes.
+    fn run(&self, arguments: &[&str]) -> Output {
+        self.command(&[&["run", "--image", place::IMAGE], arguments].concat()).output().unwrap()
+    }
+
+    /// The record of a run that has to go well.
+    fn record(&self, arguments: &[&str]) -> Value {
+        record(&self.run(&[arguments, &["--json"]].concat()))
+    }
+
+    /// That nothing of any run is in the namespace, in the cluster or on the disk.
+    fn assert_nothing_left(&self, volumes: &[&str]) {
+        for kind in ["jobs", "pods", "pvc", "configmaps"] {
+            let left = list(&["--namespace", &self.space.name, kind]).unwrap();
+            let left: Vec<_> = left.iter().map(|object| text(object, "/metadata/name")).collect();
+            // Every namespace has that one.
+            assert!(left.iter().all(|name| *name == "kube-root-ca.crt"), "{kind}: {left:?}");
+        }
+        let of_ours = |volume: &Value| text(volume, "/spec/claimRef/namespace") == self.space.name;
+        assert!(!list(&["pv"]).unwrap().iter().any(of_ours));
+        for volume in volumes {
+            let attached = list(&["volumeattachments"]).unwrap();
+            assert!(attached.iter().all(|one| text(one, "/spec/source/persistentVolumeName") != *volume));
+            assert!(!place::volumes().join(format!("{volume}.img")).exists(), "{volume}");
+        }
+    }
+}
+
+fn record(output: &Output) -> Value {
+    assert!(output.status.success(), "{}", told(output));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// What a command said, for people.
+fn told(output: &Output) -> String {
+    format!("{}: {}", output.status, String::from_utf8_lossy(&output.stderr))
+}
+
+/// The volumes that a record is about.
+fn volumes(record: &Value) -> Vec<&str> {
+    record["volumes"].as_array().unwrap().iter().map(|volume| text(volume, "/volume")).collect()
+}
+
+fn phase_s(record: &Value, index: usize, phase: &str) -> f64 {
+    let ns = record["volumes"][index]["phases"][phase].as_f64();
+    ns.unwrap_or_else(|| panic!("{phase} was not seen: {}", record["volumes"][index])) / 1e9
+}
+
+fn read_iops(record: &Value, target: &str) -> f64 {
+    let cells = record["cells"].as_array().unwrap();
+    let cell = cells.iter().find(|cell| cell["target"] == target).unwrap();
+    cell.pointer("/read/iops").and_then(Value::as_f64).unwrap()
+}
+
+fn assert_near(rate: f64, cap: f64, share: f64) {
+    assert!((rate / cap - 1.0).abs() <= share, "{rate} is not {cap}");
+}
+
+#[test]
+fn one_command_compares_three_classes_and_leaves_nothing() {
+    let space = Namespace::new("compare-classes");
+    let client = Client::new(&space);
+    let plan = client.history.path().join("plan.toml");
+    let limits = client.history.path().join("limits.toml");
+    fs::write(
+        &limits,
+        "[[disk]]\nname = \"silver\"\nlimit = \"iops=500\"\nsource = \"the class\"\n\
+         [[disk]]\nname = \"gold\"\nlimit = \"iops=5000\"\nsource = \"the class\"\n",
+    )
+    .unwrap();
+    fs::write(
+        &plan,
+        "[provisioned.targets.slow]\nsku = \"silver\"\n[provisioned.targets.fast]\nsku = \"gold\"\n\
+         [[workload]]\nrw = \"randread\"\nqueue_depth = 16\nsize = \"64MiB\"\n",
+    )
+    .unwrap();
+    let (plan, limits) = (plan.to_str().unwrap(), limits.to_str().unwrap());
+    let record =
+        client.record(&["--storage-class", "slow,fast,free", "--size", "128Mi", "--plan", plan, "--limits", limits]);
+    for (target, cap) in [("slow", 500.0), ("fast", 5000.0)] {
+        assert_near(read_iops(&record, target), cap, 0.02);
+        let cell = record["cells"].as_array().unwrap().iter().find(|cell| cell["target"] == target).unwrap();
+        assert_eq!(cell["verdict"], "steady", "{target}: {}", cell["findings"]);
+        assert_eq!(cell.pointer("/limit/iops").and_then(Value::as_f64), Some(cap));
+        assert_eq!(cell.pointer("/limit/hit").and_then(Value::as_str), Some("disk"), "{target}");
+    }
+    assert!(read_iops(&record, "free") > 5500.0);
+    let names: Vec<_> = record["volumes"].as_array().unwrap().iter().map(|life| text(life, "/target")).collect();
+    assert_eq!(names, ["slow", "fast", "free"]);
+    for index in 0..3 {
+        let phases = ["create_ns", "provision_ns", "bind_ns", "schedule_ns", "attach_ns", "mount_ns", "start_ns"];
+        let rest = ["first_io_ns", "ready_ns", "detach_ns", "delete_ns"];
+        for phase in phases.iter().chain(&rest) {
+            assert!(phase_s(&record, index, phase) < 60.0);
+        }
+        let ready_s = phase_s(&record, index, "ready_ns");
+        assert!(phase_s(&record, index, "attach_ns") + phase_s(&record, index, "mount_ns") < ready_s);
+    }
+    // One pod had all of them.
+    assert_eq!(record.pointer("/environment/cluster/nodes").and_then(Value::as_array).unwrap().len(), 1);
+    client.assert_nothing_left(&volumes(&record));
+}
+
+#[test]
+fn attaching_that_takes_three_seconds_shows_in_its_phase_and_in_no_other() {
+    for (name, binding) in [("attach-late", "WaitForFirstConsumer"), ("attach-now", "Immediate")] {
+        let mut space = Namespace::new(name);
+        let delayed = space.class_with(&json!({ "attachDelay": "3s" }), binding);
+        let plain = space.class_with(&json!({}), binding);
+        let client = Client::new(&space);
+        let classes = format!("{delayed},{plain}");
+        let record = client.record(&[&["--storage-class", &classes, "--duration", "1s"], READS].concat());
+        let attach_s = phase_s(&record, 0, "attach_ns");
+        assert!((attach_s - 3.0).abs() <= 0.3, "{attach_s}");
+        // The controller attaches one volume at a time, so the other may have to wait for it: not on its own account.
+        for phase in ["create_ns", "provision_ns", "bind_ns", "start_ns", "first_io_ns"] {
+            assert!(phase_s(&record, 0, phase) < 2.5, "{phase}: {}", record["volumes"][0]);
+        }
+        for life in record["volumes"].as_array().unwrap() {
+            // Only phases that both kinds of clocks tell can disagree.
+            assert_eq!(life["disagreements"], json!([]), "{life}");
+        }
+        client.assert_nothing_left(&volumes(&record));
+    }
+}
+
+#[test]
+fn a_device_is_measured_as_root_and_refused_with_advice_otherwise() {
+    let space = Namespace::new("block-mode");
+    let client = Client::new(&space);
+    let arguments = ["--storage-class", "slow", "--size", "64Mi", "--mode", "block", "--rw", "randwrite"];
+    let arguments = [&arguments[..], &["--queue-depth", "16", "--duration", "5s"]].concat();
+    let refused = client.run(&arguments);
+    assert_eq!(refused.status.code(), Some(3), "{}", told(&refused));
+    assert!(told(&refused).contains("--run-as-root"), "{}", told(&refused));
+    let record = client.record(&[&arguments[..], &["--run-as-root"]].concat());
+    let rate = record.pointer("/cells/0/write/iops").and_then(Value::as_f64).unwrap();
+    assert_near(rate, 500.0, 0.02);
+    assert_eq!(record.pointer("/environment/targets/0/kind").and_then(Value::as_str), Some("device"));
+    client.assert_nothing_left(&volumes(&record));
+}
+
+/// The Role of docs/kubernetes.md, and nothing else, in a namespace that enforces `restricted`.
+#[test]
+fn the_documented_role_is_enough_where_pods_are_restricted() {
+    let space = Namespace::new("restricted-namespace");
+    let name = &space.name;
+    apply(&json!({
+        "apiVersion": "v1", "kind": "Namespace", "metadata": {
+            "name": name, "labels": { "pod-security.kubernetes.io/enforce": "restricted" },
+        },
+    }));
+    let document = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/kubernetes.md")).unwrap();
+    let role = document.split("```yaml").nth(1).unwrap().split("```").next().unwrap();
+    space.apply_text(role);
+    let (client, config) = (Client::new(&space), space.config_of_account("default"));
+    space.bind("default", "plimsoll");
+    let profile = "Localhost:deny-io-uring.json";
+    let mut command = client.command(&["run", "--image", place::IMAGE, "--storage-class", "slow", "--json"]);
+    command.args(READS).args(["--duration", "5s", "--seccomp", profile]).env("KUBECONFIG", config.path());
+    let output = command.output().unwrap();
+    let record = record(&output);
+    assert_near(read_iops(&record, "slow"), 500.0, 0.02);
+    let cell = &record["cells"][0];
+    assert_eq!(cell["engine"], "libaio", "{}", cell["engine_reason"]);
+    assert!(text(cell, "/engine_reason").contains("io_uring"), "{}", cell["engine_reason"]);
+    // What such a user may not look at is said, and not made up.
+    assert!(told(&output).contains("volumeattachments may not be watched"), "{}", told(&output));
+    assert_eq!(record["volumes"][0]["phases"]["detach_ns"], Value::Null);
+    assert!(phase_s(&record, 0, "attach_ns") > 0.0);
+    client.assert_nothing_left(&[]);
+}
+
+#[test]
+fn what_a_killed_client_leaves_is_removed_by_cleanup() {
+    let space = Namespace::new("killed-client");
+    let client = Client::new(&space);
+    // Moments of a run that takes eight seconds until it measures, in an order that repeats.
+    let moments = if is_full() { 30 } else { 4 };
+    for index in 0..moments {
+        let arguments = ["run", "--image", place::IMAGE, "--storage-class", "loop,slow", "--duration", "20s"];
+        let mut child = client.command(&[&arguments[..], READS].concat()).spawn().unwrap();
+        thread::sleep(Duration::from_millis(index * 7919 % 9000));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let output = client.command(&["cleanup", "--all"]).output().unwrap();
+        assert!(output.status.success(), "{}", told(&output));
+        client.assert_nothing_left(&[]);
+    }
+}
+
+#[test]
+fn a_run_that_was_left_alone_is_the_same_for_everyone_who_collects_it() {
+    let space = Namespace::new("left-alone");
+    let (first, second) = (Client::new(&space), Client::new(&space));
+    let output = first.run(&[&["--storage-class", "slow", "--detach", "--duration", "5s"], READS].concat());
+    assert!(output.status.success(), "{}", told(&output));
+    let id = String::from_utf8(output.stdout).unwrap().trim().to_owned();
+    let status = second.command(&["status", "--json"]).output().unwrap();
+    let runs: Value = serde_json::from_slice(&status.stdout).unwrap();
+    assert_eq!((text(&runs, "/0/id"), text(&runs, "/0/state")), (id.as_str(), "running"));
+    let collect = |client: &Client<'_>, more: &[&str]| {
+        record(&client.command(&[&["collect", &id, "--json"], more].concat()).output().unwrap())
+    };
+    let there = [collect(&first, &["--leave"]), collect(&second, &["--leave"])];
+    assert_eq!(there[0], there[1]);
+    assert_near(read_iops(&there[0], "slow"), 500.0, 0.02);
+    // Whoever takes it away has the same numbers.
+    let last = collect(&second, &[]);
+    assert_eq!(last["cells"], there[0]["cells"]);
+    second.assert_nothing_left(&volumes(&last));
+}
+
+#[test]
+fn an_interrupted_run_keeps_what_it_has_and_leaves_nothing() {
+    let space = Namespace::new("interrupted-run");
+    let client = Client::new(&space);
+    let arguments = ["run", "--image", place::IMAGE, "--storage-class", "slow", "--duration", "5m", "--json"];
+    let mut command = client.command(&[&arguments[..], READS].concat());
+    let child = command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()).spawn().unwrap();
+    until("a pod measures", SOON_S, || {
+        let pods = list(&["--namespace", &space.name, "pods"])?;
+        match pods.first() {
+            Some(pod) if text(pod, "/status/phase") == "Running" => Ok(()),
+            _ => Err(format!("{pods:?}")),
+        }
+    });
+    thread::sleep(Duration::from_secs(6));
+    let pid = rustix::process::Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{}", told(&output));
+    let record: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(record["outcome"], "interrupted");
+    assert!(record["cells"][0]["series"].as_array().unwrap().len() >= 2);
+    client.assert_nothing_left(&volumes(&record));
+}
+
+#[test]
+fn a_class_that_is_not_there_is_refused_with_those_that_are() {
+    let space = Namespace::new("no-class");
+    let output = Client::new(&space).run(&[&["--storage-class", "slwo"], READS].concat());
+    assert_eq!(output.status.code(), Some(2));
+    assert!(told(&output).contains("no StorageClass slwo") && told(&output).contains("slow"), "{}", told(&output));
+}
+
+#[test]
+fn a_quota_that_is_too_small_is_told_at_once() {
+    let space = Namespace::new("quota-exceeded");
+    let client = Client::new(&space);
+    apply(&json!({
+        "apiVersion": "v1", "kind": "ResourceQuota", "metadata": { "name": "small", "namespace": space.name },
+        "spec": { "hard": { "limits.memory": "512Mi" } },
+    }));
+    until("the quota holds", SOON_S, || {
+        let quota = space.get("resourcequota", "small")?;
+        if quota["status"]["hard"].is_object() { Ok(()) } else { Err(quota.to_string()) }
+    });
+    let started = Instant::now();
+    let output = client.run(&[&["--storage-class", "slow"], READS].concat());
+    assert_eq!(output.status.code(), Some(6), "{}", told(&output));
+    assert!(told(&output).contains("exceeded quota: small") && told(&output).contains("--memory"), "{}", told(&output));
+    assert!(started.elapsed() < Duration::from_secs(SOON_S));
+    client.assert_nothing_left(&[]);
+}
+
+#[test]
+fn provisioning_that_fails_three_times_is_counted_and_the_run_goes_well() {
+    let mut space = Namespace::new("provisioning-retries");
+    let class = space.class(&json!({ "provisionFailures": "3", "readIops": "500" }));
+    let client = Client::new(&space);
+    let record = client.record(&[&["--storage-class", &class, "--duration", "5s"], READS].concat());
+    assert_near(read_iops(&record, &class), 500.0, 0.02);
+    let failures = record["volumes"][0]["failures"].as_array().unwrap();
+    let failed: i64 = failures
+        .iter()
+        .filter(|failure| failure["reason"] == "ProvisioningFailed")
+        .map(|failure| failure["count"].as_i64().unwrap())
+        .sum();
+    assert_eq!(failed, 3, "{failures:?}");
+    client.assert_nothing_left(&volumes(&record));
+}
+
+#[test]
+fn a_claim_that_another_node_has_is_told_as_that() {
+    let space = Namespace::new("claim-in-use");
+    let client = Client::new(&space);
+    space.claim("data", "loop-wffc", "128Mi");
+    space.holder("holder", "data", Some("node1"));
+    space.wait_for_phase("pod", "holder", "Running", SOON_S);
+    let arguments = ["--pvc", "data", "--node", "node2", "--start-timeout", "20s", "--rw", "randread"];
+    let output = client.run(&arguments);
+    assert_eq!(output.status.code(), Some(6), "{}", told(&output));
+    assert!(told(&output).contains("Multi-Attach"), "{}", told(&output));
+    // Where it is, it can be measured beside the other pod, and stays.
+    let arguments = ["--pvc", "data", "--node", "node1", "--rw", "randread", "--region", "32MiB", "--duration", "2s"];
+    let record = client.record(&arguments);
+    assert!(read_iops(&record, "data") > 0.0);
+    assert_eq!(text(&space.get("pvc", "data").unwrap(), "/status/phase"), "Bound");
+}
+
+#[test]
+fn a_pod_that_needs_more_memory_than_it_may_have_is_told_as_that() {
+    let space = Namespace::new("out-of-memory");
+    let client = Client::new(&space);
+    let arguments = ["--storage-class", "free", "--size", "512Mi", "--rw", "randread", "--region", "256MiB"];
+    let hungry = ["--block-size", "4MiB", "--queue-depth", "32", "--duration", "5s", "--memory", "64Mi"];
+    let output = client.run(&[&arguments[..], &hungry].concat());
+    assert_eq!(output.status.code(), Some(6), "{}", told(&output));
+    assert!(told(&output).contains("OOMKilled") && told(&output).contains("--memory"), "{}", told(&output));
+    client.assert_nothing_left(&[]);
+}

@@ -1,0 +1,273 @@
+//! A namespace for one test. When it is dropped, all that the test made goes, and volumes that stay fail the test.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::{Mutex, PoisonError},
+    thread,
+};
+
+use plimsoll_e2e::place;
+use serde_json::{Value, json};
+
+use crate::{
+    kubectl::{apply, ask, get, kubectl, list, text},
+    waiting::until,
+};
+
+/// How long anything takes at most that is not slow on purpose.
+pub(crate) const SOON_S: u64 = 60;
+
+/// The namespace, and classes of volumes, which have none.
+pub(crate) struct Namespace {
+    pub(crate) name: String,
+    classes: Vec<String>,
+}
+
+impl Namespace {
+    /// A new one. Names of tests are unique in the cluster.
+    pub(crate) fn new(name: &str) -> Self {
+        apply(&json!({ "apiVersion": "v1", "kind": "Namespace", "metadata": { "name": name } }));
+        let namespace = Self { name: name.to_owned(), classes: Vec::new() };
+        // Pods are refused until the controllers have made it.
+        until("the account of a new namespace", SOON_S, || namespace.get("serviceaccount", "default"));
+        namespace
+    }
+
+    /// A class of volumes with these parameters of the driver, named after the namespace.
+    pub(crate) fn class(&mut self, parameters: &Value) -> String {
+        self.class_with(parameters, "Immediate")
+    }
+
+    /// The same, which binds when the cluster says or when a pod comes.
+    pub(crate) fn class_with(&mut self, parameters: &Value, binding: &str) -> String {
+        let name = format!("{}-{}", self.name, self.classes.len());
+        apply(&json!({
+            "apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": { "name": name },
+            "provisioner": place::DRIVER, "parameters": parameters, "reclaimPolicy": "Delete",
+            "allowVolumeExpansion": true, "volumeBindingMode": binding,
+        }));
+        self.classes.push(name.clone());
+        name
+    }
+
+    /// A claim of a file system of this size that one node may have.
+    pub(crate) fn claim(&self, name: &str, class: &str, size: &str) {
+        self.claim_with(name, class, size, &json!({ "accessModes": ["ReadWriteOnce"] }));
+    }
+
+    /// A claim whose `spec` has more than class and size.
+    pub(crate) fn claim_with(&self, name: &str, class: &str, size: &str, more: &Value) {
+        let mut spec = json!({ "storageClassName": class, "resources": { "requests": { "storage": size } } });
+        for (key, value) in more.as_object().into_iter().flatten() {
+            spec[key.as_str()] = value.clone();
+        }
+        apply(&json!({
+            "apiVersion": "v1", "kind": "PersistentVolumeClaim",
+            "metadata": { "name": name, "namespace": self.name }, "spec": spec,
+        }));
+    }
+
+    /// A pod that only has a volume, at `/data`, on any node or a certain one.
+    pub(crate) fn holder(&self, name: &str, claim: &str, node: Option<&str>) {
+        self.pod(name, &[(claim, "/data")], node, &json!({ "image": place::PAUSE_IMAGE }));
+    }
+
+    /// A pod that runs plimsoll once, with its volume at `/data`.
+    pub(crate) fn plimsoll(&self, name: &str, claim: &str, arguments: &[&str]) {
+        self.pod(name, &[(claim, "/data")], None, &container(arguments));
+    }
+
+    /// A pod of one container, which has these volumes at these places and whatever else `container` says.
+    pub(crate) fn pod(&self, name: &str, volumes: &[(&str, &str)], node: Option<&str>, container: &Value) {
+        let mut full = json!({ "name": "main", "imagePullPolicy": "Never" });
+        full["volumeMounts"] =
+            volumes.iter().map(|(claim, place)| json!({ "name": claim, "mountPath": place })).collect();
+        for (key, value) in container.as_object().into_iter().flatten() {
+            full[key.as_str()] = value.clone();
+        }
+        let claims: Vec<_> = volumes
+            .iter()
+            .map(|(claim, _)| json!({ "name": claim, "persistentVolumeClaim": { "claimName": claim } }))
+            .collect();
+        let mut spec = json!({
+            "restartPolicy": "Never", "dnsPolicy": "Default", "terminationGracePeriodSeconds": 1,
+            "containers": [full], "volumes": claims,
+        });
+        if let Some(node) = node {
+            spec["nodeSelector"] = json!({ "kubernetes.io/hostname": node });
+        }
+        apply(&json!({
+            "apiVersion": "v1", "kind": "Pod", "metadata": { "name": name, "namespace": self.name }, "spec": spec,
+        }));
+    }
+
+    /// Creates objects of the namespace, as documents show them.
+    pub(crate) fn apply_text(&self, yaml: &str) {
+        let output = kubectl(&["apply", "--namespace", &self.name, "--filename=-"], yaml);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+
+    /// Gives an account of the namespace a role of it.
+    pub(crate) fn bind(&self, account: &str, role: &str) {
+        apply(&json!({
+            "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "RoleBinding",
+            "metadata": { "name": format!("{account}-{role}"), "namespace": self.name },
+            "roleRef": { "apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": role },
+            "subjects": [{ "kind": "ServiceAccount", "name": account, "namespace": self.name }],
+        }));
+    }
+
+    /// A kubeconfig of an account, which may do nothing but what it was given.
+    pub(crate) fn config_of_account(&self, account: &str) -> tempfile::NamedTempFile {
+        let token = ask(&["--namespace", &self.name, "create", "token", account]).unwrap();
+        let admin = ask(&["config", "view", "--raw", "--flatten", "--output=json"]).unwrap();
+        let mut config: Value = serde_json::from_str(&admin).unwrap();
+        config["users"] = json!([{ "name": account, "user": { "token": token.trim() } }]);
+        config["contexts"][0]["context"]["user"] = json!(account);
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), config.to_string()).unwrap();
+        file
+    }
+
+    /// An object of the namespace.
+    pub(crate) fn get(&self, kind: &str, name: &str) -> Result<Value, String> {
+        get(&["--namespace", &self.name, kind, name])
+    }
+
+    /// Waits for a phase of a pod or a claim, such as `Running` or `Bound`; gives the object.
+    pub(crate) fn wait_for_phase(&self, kind: &str, name: &str, phase: &str, seconds: u64) -> Value {
+        until(&format!("{kind} {name} is {phase}"), seconds, || {
+            let object = self.get(kind, name)?;
+            if text(&object, "/status/phase") == phase {
+                return Ok(object);
+            }
+            Err(format!("its status is {}; events: {}", object["status"], self.events(name).join(" / ")))
+        })
+    }
+
+    /// What the cluster has said about an object.
+    pub(crate) fn events(&self, name: &str) -> Vec<String> {
+        let field = format!("--field-selector=involvedObject.name={name}");
+        let events = list(&["--namespace", &self.name, "events", &field]).unwrap_or_default();
+        events.iter().map(|event| format!("{}: {}", text(event, "/reason"), text(event, "/message"))).collect()
+    }
+
+    /// Waits for an event whose reason and message have this in them.
+    pub(crate) fn wait_for_event(&self, name: &str, part: &str) {
+        until(&format!("an event of {name} with {part:?}"), SOON_S, || {
+            let events = self.events(name);
+            if events.iter().any(|event| event.contains(part)) { Ok(()) } else { Err(events.join(" / ")) }
+        });
+    }
+
+    /// Has a pod of plimsoll measure its volumes, and gives the record that it printed. The runtime may lose the end of
+    /// what a container prints last, see e2e/README.md: then it measures again.
+    pub(crate) fn measured(&self, name: &str, volumes: &[(&str, &str)], container: &Value) -> Value {
+        // One at a time: what two of them do to one disk at once is not what either of them is about.
+        static MEASURING: Mutex<()> = Mutex::new(());
+        let _alone = MEASURING.lock().unwrap_or_else(PoisonError::into_inner);
+        attempts(|| {
+            self.pod(name, volumes, None, container);
+            let record = self.record(name, 2 * SOON_S);
+            self.delete("pod", name);
+            record
+        })
+    }
+
+    /// The record that a pod of plimsoll printed before it ended well, or why it is not whole.
+    pub(crate) fn record(&self, pod: &str, seconds: u64) -> Result<Value, String> {
+        until(&format!("pod {pod} ends"), seconds, || {
+            let object = self.get("pod", pod)?;
+            match text(&object, "/status/phase") {
+                "Succeeded" => Ok(()),
+                "Failed" => panic!("pod {pod} failed: {}", self.log(pod)),
+                _ => Err(format!("{}; events: {}", object["status"], self.events(pod).join(" / "))),
+            }
+        });
+        let log = self.log(pod);
+        let at = log.find("\n{").map_or(0, |at| at + 1);
+        // What is said to people comes before and behind.
+        let mut values = serde_json::Deserializer::from_str(&log[at..]).into_iter::<Value>();
+        let record = values.next().unwrap_or(Ok(Value::Null));
+        record.map_err(|error| format!("the log of {pod} is cut off: {error}"))
+    }
+
+    /// What a pod has printed.
+    pub(crate) fn log(&self, pod: &str) -> String {
+        ask(&["--namespace", &self.name, "logs", pod]).unwrap()
+    }
+
+    /// Where the machine has the volume of a running pod: a test may look into it and put something there.
+    pub(crate) fn path_of(&self, pod: &str, claim: &str) -> PathBuf {
+        let pod = self.get("pod", pod).unwrap();
+        let volume = self.volume_of(claim);
+        Path::new(place::STATE)
+            .join(text(&pod, "/spec/nodeName"))
+            .join("kubelet/pods")
+            .join(text(&pod, "/metadata/uid"))
+            .join("volumes/kubernetes.io~csi")
+            .join(volume)
+            .join("mount")
+    }
+
+    /// The name of a bound claim's volume.
+    pub(crate) fn volume_of(&self, claim: &str) -> String {
+        text(&self.get("pvc", claim).unwrap(), "/spec/volumeName").to_owned()
+    }
+
+    /// Deletes an object and waits until it is gone.
+    pub(crate) fn delete(&self, kind: &str, name: &str) {
+        let timeout = format!("--timeout={SOON_S}s");
+        ask(&["--namespace", &self.name, "delete", kind, name, "--ignore-not-found", &timeout]).unwrap();
+    }
+
+    /// Removes everything, and says what stays.
+    fn remove(&self) -> Result<(), String> {
+        let of_ours = |volume: &Value| text(volume, "/spec/claimRef/namespace") == self.name;
+        let volumes = list(&["pv"])?;
+        let names: Vec<_> =
+            volumes.iter().filter(|volume| of_ours(volume)).map(|v| text(v, "/metadata/name")).collect();
+        ask(&["delete", "namespace", &self.name, "--ignore-not-found", "--timeout=120s"])?;
+        for class in &self.classes {
+            ask(&["delete", "storageclass", class, "--ignore-not-found"])?;
+        }
+        for name in names {
+            let output = kubectl(&["wait", "--for=delete", "--timeout=60s", &format!("pv/{name}")], "");
+            if !output.status.success() {
+                return Err(format!("volume {name} stays: {}", String::from_utf8_lossy(&output.stderr)));
+            }
+            let file = place::volumes().join(format!("{name}.img"));
+            if file.exists() {
+                return Err(format!("the volume is gone, and its file {} stays", file.display()));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Tries three times.
+pub(crate) fn attempts<T>(mut attempt: impl FnMut() -> Result<T, String>) -> T {
+    let mut failures = Vec::new();
+    while failures.len() < 3 {
+        match attempt() {
+            Ok(value) => return value,
+            Err(error) => failures.push(error),
+        }
+    }
+    panic!("{}", failures.join("; "))
+}
+
+/// A container that runs plimsoll once.
+pub(crate) fn container(arguments: &[&str]) -> Value {
+    json!({ "image": place::IMAGE, "args": arguments })
+}
+
+impl Drop for Namespace {
+    fn drop(&mut self) {
+        match self.remove() {
+            Err(error) if thread::panicking() => eprintln!("remove namespace {}: {error}", self.name),
+            Err(error) => panic!("remove namespace {}: {error}", self.name),
+            Ok(()) => {}
+        }
+    }
+}

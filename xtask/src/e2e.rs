@@ -1,0 +1,148 @@
+//! `cargo xtask e2e`: a Kubernetes of two nodes on this machine, and the tests that need one.
+//!
+//! The programs of the cluster are built from Go modules (`e2e/cluster/`). Everything runs in a network namespace of
+//! its own, keeps its state in one folder (`place::STATE`) and is removed at the end, however that comes.
+
+mod cluster;
+mod control_plane;
+mod node;
+mod programs;
+mod removal;
+mod requirements;
+mod run_tests;
+
+use std::{
+    env,
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Instant,
+};
+
+use anyhow::{Context as _, bail};
+use plimsoll_e2e::{component::Component, place};
+
+use self::cluster::Cluster;
+pub(crate) use self::requirements::NETWORK_PLUGINS;
+
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    action: Option<Action>,
+    /// The profile of cargo that plimsoll is built in.
+    #[arg(long, global = true, default_value = "release")]
+    profile: String,
+    /// Also run the tests that take long.
+    #[arg(long, global = true)]
+    full: bool,
+}
+
+/// One part, for working on it. Without any, all of them are done in turn.
+#[derive(clap::Subcommand)]
+enum Action {
+    /// Starts the cluster and leaves it running; removes the one before.
+    Up,
+    /// Removes the cluster, or what is left of one.
+    Down,
+    /// Runs the tests in the cluster that is up, after plimsoll was built and handed to its nodes again.
+    Test {
+        /// Only tests whose name contains this.
+        filter: Option<String>,
+    },
+    /// Kills a component of the cluster that is up, and starts it again.
+    Restart {
+        /// Such as `kube-apiserver` or `kubelet-node1`.
+        name: String,
+    },
+}
+
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    listen_for_signals()?;
+    match &arguments.action {
+        None => all(arguments, &mut |line| println!("{line}")),
+        Some(Action::Up) => {
+            requirements::check()?;
+            programs::build(&arguments.profile)?;
+            Cluster::up()?.leave_running()?;
+            println!("e2e: the cluster is up and stays; what talks to it has to be in its network:");
+            println!("  export KUBECONFIG={}", place::kubeconfig().display());
+            println!("  nsenter --net={}", place::network_namespace().display());
+            println!("  {} kubectl get pods -A", programs::folder().join("kube-all").display());
+            Ok(())
+        }
+        Some(Action::Down) => {
+            removal::refuse_if_owned()?;
+            removal::remove()
+        }
+        Some(Action::Test { filter }) => {
+            requirements::check()?;
+            programs::build_plimsoll(&arguments.profile)?;
+            run_tests::build()?;
+            cluster::import_images().context("hand the image to the nodes; \"cargo xtask e2e up\" starts them")?;
+            run_tests::run(arguments.full, filter.as_deref(), &mut |line| println!("{line}"))
+        }
+        Some(Action::Restart { name }) => {
+            let mut component = Component::load(name)?;
+            component.kill()?;
+            component.start_again()
+        }
+    }
+}
+
+/// For `cargo xtask ci`: everything, with the lines of the tests handed to whoever counts them.
+pub(crate) fn for_ci(observe: &mut dyn FnMut(&str)) -> anyhow::Result<()> {
+    listen_for_signals()?;
+    all(&Arguments { action: None, profile: "release".into(), full: false }, observe)
+}
+
+/// Builds, starts, tests and removes. A machine that cannot do it skips it loudly, and fails where CI is set.
+fn all(arguments: &Arguments, observe: &mut dyn FnMut(&str)) -> anyhow::Result<()> {
+    if let Err(missing) = requirements::check() {
+        if env::var_os("CI").is_some() {
+            return Err(missing.context("CI is set, so the end-to-end tests may not be skipped"));
+        }
+        println!("e2e: NOTHING TESTED");
+        observe(&format!("skipped: the end-to-end tests: {missing:#}"));
+        return Ok(());
+    }
+    let started = Instant::now();
+    programs::build(&arguments.profile)?;
+    run_tests::build()?;
+    println!("e2e: programs built after {:.1} s", started.elapsed().as_secs_f64());
+    let cluster = Cluster::up()?;
+    println!("e2e: cluster up after {:.1} s", started.elapsed().as_secs_f64());
+    let tested = run_tests::run(arguments.full, None, observe);
+    println!("e2e: tests ended after {:.1} s", started.elapsed().as_secs_f64());
+    if tested.is_err() && !interrupted() {
+        cluster.keep_logs();
+    }
+    let removed = cluster.remove();
+    println!("e2e: cluster removed after {:.1} s", started.elapsed().as_secs_f64());
+    tested.and(removed)
+}
+
+fn interruption() -> &'static Arc<AtomicBool> {
+    static INTERRUPTION: OnceLock<Arc<AtomicBool>> = OnceLock::new();
+    INTERRUPTION.get_or_init(Arc::default)
+}
+
+/// From now on Ctrl-C and the like are seen by [`interrupted`], so that whoever waits can stop and clean up.
+fn listen_for_signals() -> anyhow::Result<()> {
+    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM, signal_hook::consts::SIGHUP] {
+        signal_hook::flag::register(signal, Arc::clone(interruption())).context("listen for signals")?;
+    }
+    Ok(())
+}
+
+fn interrupted() -> bool {
+    interruption().load(Ordering::Relaxed)
+}
+
+/// An error once somebody wants the end.
+fn check_interruption() -> anyhow::Result<()> {
+    if interrupted() {
+        bail!("interrupted");
+    }
+    Ok(())
+}
