@@ -225,60 +225,74 @@ const NEEDS: [Need; 3] = [Need::Required, Need::Optional, Need::Looking];
 /// Objects that give somebody what is missing, as text for `kubectl auth reconcile -f -`, which adds rules to those
 /// that are there already; empty when nothing is missing.
 pub fn rules(missing: &[Permission], namespace: &str, subject: &Subject) -> String {
-    let mut text = String::new();
+    let mut documents = Vec::new();
     for scope in [Scope::Namespace, Scope::Cluster] {
-        let mut of_needs = BTreeMap::<Need, Rules>::new();
-        for Permission { right, verb, .. } in missing.iter().filter(|permission| permission.right.scope == scope) {
-            let rules = of_needs.entry(right.need).or_default();
-            rules.entry((right.group, right.resource)).or_default().push(verb);
-        }
-        if !of_needs.is_empty() {
-            role(&mut text, &of_needs, scope, namespace, subject);
+        if let Some(role) = role(missing, scope, Some(namespace)) {
+            documents.extend([role, binding(scope, Some(namespace), subject)]);
         }
     }
-    text
+    documents.join("---\n")
 }
 
-/// A role with its binding.
-fn role(out: &mut String, rules: &BTreeMap<Need, Rules>, scope: Scope, namespace: &str, subject: &Subject) {
+const API: &str = "apiVersion: rbac.authorization.k8s.io/v1";
+
+/// How a role and its binding begin: what they are, and their name. In a namespace that is not named, they are in the
+/// one that they are applied to.
+fn beginning(kind: &str, scope: Scope, namespace: Option<&str>) -> String {
     let prefix = if scope == Scope::Cluster { "Cluster" } else { "" };
-    // A ClusterRole is everybody's: its name says whose, so that one person's does not replace another's.
-    let name = match scope {
-        Scope::Namespace => "plimsoll".to_owned(),
-        Scope::Cluster => format!("plimsoll-{namespace}"),
+    let place = match namespace.filter(|_| scope == Scope::Namespace) {
+        Some(namespace) => format!(", namespace: {}", scalar(namespace)),
+        None => String::new(),
     };
-    let place = if scope == Scope::Cluster { String::new() } else { format!(", namespace: {}", scalar(namespace)) };
-    let metadata = format!("metadata: {{name: {}{place}}}", scalar(&name));
-    let api = "apiVersion: rbac.authorization.k8s.io/v1";
-    if !out.is_empty() {
-        out.push_str("---\n");
+    format!("{API}\nkind: {prefix}{kind}\nmetadata: {{name: {}{place}}}\n", role_name(scope, namespace))
+}
+
+fn role_name(scope: Scope, namespace: Option<&str>) -> String {
+    match namespace.filter(|_| scope == Scope::Cluster) {
+        // A ClusterRole is everybody's: its name says whose, so that one person's does not replace another's.
+        Some(namespace) => scalar(&format!("plimsoll-{namespace}")),
+        None => "plimsoll".to_owned(),
     }
-    let _ = writeln!(out, "{api}\nkind: {prefix}Role\n{metadata}\nrules:");
-    for (need, rules) in rules {
+}
+
+/// A role of what is to be permitted in a scope, if there is anything.
+fn role(permissions: &[Permission], scope: Scope, namespace: Option<&str>) -> Option<String> {
+    let mut of_needs = BTreeMap::<Need, Rules>::new();
+    for Permission { right, verb, .. } in permissions.iter().filter(|permission| permission.right.scope == scope) {
+        let rules = of_needs.entry(right.need).or_default();
+        rules.entry((right.group, right.resource)).or_default().push(verb);
+    }
+    if of_needs.is_empty() {
+        return None;
+    }
+    let mut text = beginning("Role", scope, namespace) + "rules:\n";
+    for (need, rules) in &of_needs {
         let what = match need {
             Need::Required => "Nothing is measured without these.",
             Need::Optional => "Less is known without these.",
             Need::Looking => "preflight and discover look at these.",
         };
-        let _ = writeln!(out, "# {what}\n{}", lines(rules).join("\n"));
+        let _ = writeln!(text, "# {what}\n{}", lines(rules).join("\n"));
     }
-    let _ = writeln!(out, "---\n{api}\nkind: {prefix}RoleBinding\n{metadata}");
-    let _ = writeln!(
-        out,
-        "roleRef: {{apiGroup: rbac.authorization.k8s.io, kind: {prefix}Role, name: {}}}\nsubjects:",
-        scalar(&name)
-    );
+    Some(text)
+}
+
+/// What gives somebody that role.
+fn binding(scope: Scope, namespace: Option<&str>, subject: &Subject) -> String {
+    let prefix = if scope == Scope::Cluster { "Cluster" } else { "" };
+    let name = role_name(scope, namespace);
     let account = subject.name.strip_prefix("system:serviceaccount:").and_then(|account| account.split_once(':'));
-    let _ = match account {
+    let who = match account {
         Some((place, account)) => {
-            writeln!(out, "- {{kind: ServiceAccount, namespace: {}, name: {}}}", scalar(place), scalar(account))
+            format!("{{kind: ServiceAccount, namespace: {}, name: {}}}", scalar(place), scalar(account))
         }
-        None => writeln!(
-            out,
-            "- {{kind: User, apiGroup: rbac.authorization.k8s.io, name: {}}}",
-            scalar(if subject.name.is_empty() { "NAME-OF-THE-USER" } else { &subject.name })
-        ),
+        None => {
+            let name = if subject.name.is_empty() { "NAME-OF-THE-USER" } else { &subject.name };
+            format!("{{kind: User, apiGroup: rbac.authorization.k8s.io, name: {}}}", scalar(name))
+        }
     };
+    let role = format!("{{apiGroup: rbac.authorization.k8s.io, kind: {prefix}Role, name: {name}}}");
+    format!("{}roleRef: {role}\nsubjects:\n- {who}\n", beginning("RoleBinding", scope, namespace))
 }
 
 /// The lines of rules: resources of a group with the same verbs are one rule.
@@ -324,11 +338,17 @@ pub fn reference() -> String {
     let all = |right: &'static Right| right.verbs.iter().map(move |verb| Permission { right, verb, is_allowed: None });
     let all: Vec<Permission> = RIGHTS.iter().flat_map(all).collect();
     let somebody = Subject { name: "eve@example.org".to_owned(), groups: Vec::new() };
+    let block = |scope: Scope| {
+        let role = role(&all, scope, None).unwrap_or_default();
+        format!("```yaml\n{role}```\n\n```yaml\n{}```\n", binding(scope, None, &somebody))
+    };
     let _ = writeln!(
         out,
-        "\nAll of them, for a user and a namespace; all but the first rules can be left out:\n\n```yaml\n{}```",
-        rules(&all, "bench", &somebody)
+        "\nAll that is of a namespace, for `kubectl apply --namespace`; all but the first rules can be left out:\n\n{}",
+        block(Scope::Namespace)
     );
+    let _ =
+        write!(out, "All that is of the cluster, which only looks, and can be left out:\n\n{}", block(Scope::Cluster));
     out
 }
 
