@@ -9,6 +9,7 @@ mod kubectl;
 mod lab;
 mod measuring;
 mod namespace;
+mod preflight;
 mod recovery;
 mod volumes;
 mod waiting;

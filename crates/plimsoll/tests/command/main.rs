@@ -7,6 +7,7 @@ mod caches;
 mod catalog;
 mod claims;
 mod cloud;
+mod clusters;
 mod compare;
 mod devices;
 mod diskspd;
