@@ -61,8 +61,8 @@ fn refusal(status: &Status) -> String {
     let advice = match status.code {
         401 => ": log in again, the cluster does not know these credentials",
         403 if message.contains("exceeded quota") => ": lower what is asked for, or have the quota raised",
-        403 if message.contains("violates PodSecurity") => "",
-        403 => ": `plimsoll kubernetes preflight` prints the rules that are missing",
+        // What somebody lacks the right to do is said so by the authorizer; admission says no in other words.
+        403 if message.contains(" cannot ") => ": `plimsoll kubernetes preflight` prints the rules that are missing",
         _ => "",
     };
     format!("{message}{advice}")

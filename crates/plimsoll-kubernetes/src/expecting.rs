@@ -2,103 +2,145 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use k8s_openapi::api::core::v1::Node;
-use kube::{
-    ResourceExt as _,
-    api::{Api, DynamicObject, ListParams},
-    discovery::ApiResource,
+use k8s_openapi::api::{
+    core::v1::{Node, PersistentVolume, PersistentVolumeClaim},
+    storage::v1::StorageClass,
 };
-use plimsoll_catalog::{catalog::Catalog, objects::Objects};
-use plimsoll_workload::{provisioned::Provisioned, units::ByteCount};
+use kube::{ResourceExt as _, api::ListParams};
+use plimsoll_catalog::{catalog::Catalog, expectation::Expectation, objects::Objects};
+use plimsoll_workload::provisioned::Provisioned;
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::{
     cluster::Cluster,
+    looking::{Blindness, Unseen},
     request::{VolumeAsked, VolumeSource},
 };
 
-/// What is expected to be bought for each target, and why nothing is expected of others.
+/// What a volume is bought as.
+pub(crate) struct Bought {
+    pub(crate) provisioned: Provisioned,
+    pub(crate) expectation: Expectation,
+    pub(crate) notes: Vec<String>,
+}
+
+/// What is expected to be bought for each target, and what is to be said of that.
 pub fn bought(
     cluster: &Cluster,
     volumes: &[VolumeAsked],
     node: Option<&str>,
     catalog: &Catalog,
-) -> (BTreeMap<String, Provisioned>, Vec<String>) {
-    let (objects, machine) =
-        cluster.wait_for(async { (objects(cluster, volumes).await, machine(cluster, node).await) });
-    let mut notes = Vec::new();
-    let list = json!({ "apiVersion": "v1", "kind": "List", "items": objects }).to_string();
-    let known = match Objects::read("the cluster", &list, catalog) {
-        Ok(known) => known,
-        Err(error) => return (BTreeMap::new(), vec![format!("nothing is expected of volumes: {error}")]),
-    };
-    let mut bought = BTreeMap::new();
+) -> (BTreeMap<String, Provisioned>, BTreeSet<String>) {
+    let mut all = BTreeMap::new();
+    let mut notes = BTreeSet::new();
+    let machines = cluster.wait_for(machines(cluster, node));
     for volume in volumes {
-        let (name, size) = match &volume.source {
-            VolumeSource::Class { class, size_bytes } => (class.clone(), Some(ByteCount(*size_bytes))),
-            VolumeSource::Claim { name } => (format!("{}/{name}", cluster.namespace()), None),
-        };
-        let said = Provisioned { size, vm: machine.clone(), ..Provisioned::default() };
-        let found = known.named(&name).map_err(|error| error.to_string());
-        match found.and_then(|one| one.completing(&said, catalog)) {
-            Ok(one) => {
-                bought.insert(volume.target.clone(), said.or(&one));
+        let found = cluster.wait_for(objects(cluster, volume)).and_then(|items| of(&items, &machines, catalog));
+        match found {
+            Ok(found) => {
+                notes.extend(found.notes.into_iter().map(|note| format!("{}: {note}", volume.target)));
+                all.insert(volume.target.clone(), found.provisioned);
             }
-            Err(reason) => notes.push(format!("nothing is expected of {}: {reason}", volume.target)),
-        }
-    }
-    (bought, notes)
-}
-
-/// The classes, claims and volumes, as far as they may be looked at.
-async fn objects(cluster: &Cluster, volumes: &[VolumeAsked]) -> Vec<Value> {
-    let mut objects: BTreeMap<(&str, String), Value> = BTreeMap::new();
-    for volume in volumes {
-        let mut class = None;
-        match &volume.source {
-            VolumeSource::Class { class: name, .. } => class = Some(name.clone()),
-            VolumeSource::Claim { name } => {
-                let Some(claim) = get(cluster, "v1", "PersistentVolumeClaim", name).await else { continue };
-                class = text(&claim, "/spec/storageClassName").or(class);
-                if let Some(name) = text(&claim, "/spec/volumeName")
-                    && let Some(volume) = get(cluster, "v1", "PersistentVolume", &name).await
-                {
-                    objects.insert(("PersistentVolume", name), volume);
-                }
-                objects.insert(("PersistentVolumeClaim", name.clone()), claim);
+            Err(reason) => {
+                notes.insert(format!("nothing is expected of {}: {reason}", volume.target));
             }
         }
-        if let Some(name) = class
-            && let Some(class) = get(cluster, "storage.k8s.io/v1", "StorageClass", &name).await
-        {
-            objects.insert(("StorageClass", name), class);
+    }
+    (all, notes)
+}
+
+/// What a new volume of a class is bought as.
+pub(crate) fn of_class(
+    class: &StorageClass,
+    size_bytes: u64,
+    machines: &BTreeSet<String>,
+    catalog: &Catalog,
+) -> Result<Bought, String> {
+    of(&[object("StorageClass", class), volume_to_be(&class.name_any(), size_bytes)], machines, catalog)
+}
+
+/// A volume says more than its class: what some drivers buy depends on its size.
+fn volume_to_be(class: &str, size_bytes: u64) -> Value {
+    json!({
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "metadata": { "name": "volume" },
+        "spec": { "storageClassName": class },
+        "status": { "capacity": { "storage": size_bytes.to_string() } },
+    })
+}
+
+/// What the only volume among objects was bought as. A machine counts when it is the only kind, and known.
+fn of(items: &[Value], machines: &BTreeSet<String>, catalog: &Catalog) -> Result<Bought, String> {
+    let list = json!({ "apiVersion": "v1", "kind": "List", "items": items }).to_string();
+    let objects = Objects::read("the cluster", &list, catalog).map_err(|error| error.to_string())?;
+    let volume = objects.all().iter().find(|described| !described.is_class).ok_or("it is not understood")?;
+    let mut notes = volume.notes.clone();
+    let mut provisioned = volume.bought.clone()?;
+    let alone = Expectation::of(&provisioned, catalog).map_err(|error| error.to_string())?;
+    let mut expectation = alone.ok_or("nothing says what was bought")?;
+    let names: Vec<&str> = machines.iter().map(String::as_str).collect();
+    match names[..] {
+        [] => {}
+        [machine] => {
+            let with = Provisioned { vm: Some(machine.to_owned()), ..provisioned.clone() };
+            match Expectation::of(&with, catalog) {
+                Ok(Some(both)) => (provisioned, expectation) = (with, both),
+                _ => notes.push(format!("what the machine {machine} lets through is not known")),
+            }
+        }
+        _ => notes.push(format!("nodes differ ({}): what they let through is left out", names.join(", "))),
+    }
+    Ok(Bought { provisioned, expectation, notes })
+}
+
+/// The objects that say what a volume is or will be.
+async fn objects(cluster: &Cluster, volume: &VolumeAsked) -> Result<Vec<Value>, String> {
+    let denied = |what| Unseen::new(what, Blindness::Denied).sentence();
+    let class = async |name: String| {
+        let class = cluster.everywhere::<StorageClass>().get_opt(&name).await;
+        // That there is none is told by whoever makes the volume.
+        class.map_err(|_| denied("storageclasses")).map(|class| class.map(|class| object("StorageClass", &class)))
+    };
+    match &volume.source {
+        VolumeSource::Class { class: name, size_bytes } => {
+            let mut objects: Vec<Value> = class(name.clone()).await?.into_iter().collect();
+            objects.push(volume_to_be(name, *size_bytes));
+            Ok(objects)
+        }
+        VolumeSource::Claim { name } => {
+            let claim = cluster.here::<PersistentVolumeClaim>().get(name).await.map_err(|error| error.to_string())?;
+            let spec = claim.spec.clone().unwrap_or_default();
+            let mut objects = vec![object("PersistentVolumeClaim", &claim)];
+            if let Some(name) = spec.volume_name.filter(|name| !name.is_empty()) {
+                let volume = cluster.everywhere::<PersistentVolume>().get(&name).await;
+                objects.push(object("PersistentVolume", &volume.map_err(|_| denied("persistentvolumes"))?));
+            }
+            if let Some(name) = spec.storage_class_name.filter(|name| !name.is_empty()) {
+                objects.extend(class(name).await.ok().flatten());
+            }
+            Ok(objects)
         }
     }
-    objects.into_values().collect()
 }
 
-async fn get(cluster: &Cluster, version: &str, kind: &str, name: &str) -> Option<Value> {
-    let (group, version) = version.rsplit_once('/').unwrap_or(("", version));
-    let resource = ApiResource::from_gvk(&kube::core::GroupVersionKind::gvk(group, version, kind));
-    let api: Api<DynamicObject> = if kind == "PersistentVolumeClaim" {
-        Api::namespaced_with(cluster.client.clone(), cluster.namespace(), &resource)
-    } else {
-        Api::all_with(cluster.client.clone(), &resource)
+/// An object as `kubectl get` prints it: what the API gives for one does not say its kind.
+fn object<T: Serialize>(kind: &str, object: &T) -> Value {
+    let mut value = serde_json::to_value(object).unwrap_or_default();
+    let group = if kind == "StorageClass" { "storage.k8s.io/v1" } else { "v1" };
+    (value["apiVersion"], value["kind"]) = (json!(group), json!(kind));
+    value
+}
+
+/// What the cloud calls the machines that the pod may be on, as far as nodes may be looked at.
+async fn machines(cluster: &Cluster, node: Option<&str>) -> BTreeSet<String> {
+    const TYPE: &str = "node.kubernetes.io/instance-type";
+    const SYSTEM: &str = "kubernetes.io/os";
+    let Ok(nodes) = cluster.everywhere::<Node>().list(&ListParams::default()).await else { return BTreeSet::new() };
+    let may_be = |one: &&Node| {
+        let is_linux = one.labels().get(SYSTEM).is_none_or(|system| system == "linux");
+        is_linux && node.is_none_or(|node| one.name_any() == node)
     };
-    let object = api.get_opt(name).await.ok().flatten()?;
-    serde_json::to_value(object).ok()
-}
-
-/// What the cloud calls the machine that the pod will be on, when it can only be one kind.
-async fn machine(cluster: &Cluster, node: Option<&str>) -> Option<String> {
-    const LABEL: &str = "node.kubernetes.io/instance-type";
-    let nodes = cluster.everywhere::<Node>().list(&ListParams::default()).await.ok()?;
-    let may_be = |one: &&Node| node.is_none_or(|node| one.name_any() == node);
-    let kinds: BTreeSet<&String> = nodes.iter().filter(may_be).filter_map(|node| node.labels().get(LABEL)).collect();
-    let only = kinds.first().filter(|_| kinds.len() == 1);
-    only.map(|kind| (*kind).clone())
-}
-
-fn text(object: &Value, path: &str) -> Option<String> {
-    object.pointer(path)?.as_str().filter(|text| !text.is_empty()).map(str::to_owned)
+    nodes.iter().filter(may_be).filter_map(|node| node.labels().get(TYPE).cloned()).collect()
 }

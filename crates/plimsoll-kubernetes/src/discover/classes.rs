@@ -4,15 +4,17 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use k8s_openapi::api::storage::v1::StorageClass;
 use kube::ResourceExt as _;
-use plimsoll_catalog::{catalog::Catalog, ceiling::Load, expectation::Expectation, objects::Objects};
+use plimsoll_catalog::{catalog::Catalog, ceiling::Load};
 use plimsoll_workload::{
     limit::{Part, RateLimit},
     provisioned::Provisioned,
 };
 use serde::Serialize;
-use serde_json::json;
 
-use crate::nodes::NodeFound;
+use crate::{
+    expecting::{self, Bought},
+    nodes::NodeFound,
+};
 
 /// Whether a class is the one that is taken when nobody names one.
 const DEFAULT: &str = "storageclass.kubernetes.io/is-default-class";
@@ -117,33 +119,7 @@ fn expected(
     machines: &BTreeSet<String>,
     catalog: &Catalog,
 ) -> Result<Expected, String> {
-    // A volume says more than its class: what some drivers buy depends on its size.
-    let volume = json!({
-        "apiVersion": "v1",
-        "kind": "PersistentVolumeClaim",
-        "metadata": { "name": "volume" },
-        "spec": { "storageClassName": class.name_any() },
-        "status": { "capacity": { "storage": size_bytes.to_string() } },
-    });
-    let items = json!({ "apiVersion": "v1", "kind": "List", "items": [class, volume] });
-    let objects = Objects::read("the cluster", &items.to_string(), catalog).map_err(|error| error.to_string())?;
-    let volume = objects.all().iter().find(|described| !described.is_class).ok_or("it is not understood")?;
-    let mut notes = volume.notes.clone();
-    let mut provisioned = volume.bought.clone()?;
-    let alone = Expectation::of(&provisioned, catalog).map_err(|error| error.to_string())?;
-    let mut expectation = alone.ok_or("nothing says what was bought")?;
-    let names: Vec<&str> = machines.iter().map(String::as_str).collect();
-    match names[..] {
-        [] => {}
-        [machine] => {
-            let with = Provisioned { vm: Some(machine.to_owned()), ..provisioned.clone() };
-            match Expectation::of(&with, catalog) {
-                Ok(Some(both)) => (provisioned, expectation) = (with, both),
-                _ => notes.push(format!("what the machine {machine} lets through is not known")),
-            }
-        }
-        _ => notes.push(format!("nodes differ ({}): what they let through is left out", names.join(", "))),
-    }
+    let Bought { provisioned, expectation, mut notes } = expecting::of_class(class, size_bytes, machines, catalog)?;
     let (small, large) = (expectation.for_load(SMALL), expectation.for_load(LARGE));
     notes.extend(expectation.notes.iter().cloned());
     notes.extend(
@@ -169,6 +145,8 @@ fn expected(
 #[cfg(test)]
 mod tests {
     use serde_json::Value;
+
+    use serde_json::json;
 
     use super::*;
 
