@@ -114,8 +114,8 @@ fn one_command_compares_three_classes_and_leaves_nothing() {
     )
     .unwrap();
     let (plan, limits) = (plan.to_str().unwrap(), limits.to_str().unwrap());
-    // A claim that a rate lasts takes ten minutes of turns.
-    let (time, verdict) = if is_full() { ("30m", "steady") } else { ("4m", "short") };
+    // Whether rates of volumes that take turns last, and so hit what was bought, is known after ten minutes.
+    let (time, verdict, hit) = if is_full() { ("30m", "steady", "disk") } else { ("4m", "short", "unknown") };
     let classes = ["--storage-class", "slow,fast,free", "--size", "128Mi"];
     let record = client.record(&[&classes[..], &["--plan", plan, "--limits", limits, "--max-time", time]].concat());
     for (target, cap) in [("slow", 500.0), ("fast", 5000.0)] {
@@ -123,7 +123,7 @@ fn one_command_compares_three_classes_and_leaves_nothing() {
         let cell = record["cells"].as_array().unwrap().iter().find(|cell| cell["target"] == target).unwrap();
         assert_eq!(cell["verdict"], verdict, "{target}: {}", cell["findings"]);
         assert_eq!(cell.pointer("/limit/iops").and_then(Value::as_f64), Some(cap));
-        assert_eq!(cell.pointer("/limit/hit").and_then(Value::as_str), Some("disk"), "{target}");
+        assert_eq!(cell.pointer("/limit/hit").and_then(Value::as_str), Some(hit), "{target}");
     }
     assert!(read_iops(&record, "free") > 5500.0);
     let names: Vec<_> = record["volumes"].as_array().unwrap().iter().map(|life| text(life, "/target")).collect();
@@ -139,6 +139,22 @@ fn one_command_compares_three_classes_and_leaves_nothing() {
     }
     // One pod had all of them.
     assert_eq!(record.pointer("/environment/cluster/nodes").and_then(Value::as_array).unwrap().len(), 1);
+    client.assert_nothing_left(&volumes(&record));
+}
+
+#[test]
+fn a_volume_that_does_what_was_bought_is_steady_at_its_limit() {
+    let space = Namespace::new("steady-limit");
+    let client = Client::new(&space);
+    let limits = client.history.path().join("limits.toml");
+    fs::write(&limits, "[[disk]]\nname = \"silver\"\nlimit = \"iops=500\"\nsource = \"the class\"\n").unwrap();
+    let bought = ["--storage-class", "slow", "--sku", "silver", "--limits", limits.to_str().unwrap()];
+    let record = client.record(&[&bought[..], READS].concat());
+    assert_near(read_iops(&record, "slow"), 500.0, 0.02);
+    let cell = &record["cells"][0];
+    assert_eq!(cell["verdict"], "steady", "{}", cell["findings"]);
+    assert_eq!(cell.pointer("/limit/iops").and_then(Value::as_f64), Some(500.0));
+    assert_eq!(cell.pointer("/limit/hit").and_then(Value::as_str), Some("disk"));
     client.assert_nothing_left(&volumes(&record));
 }
 
