@@ -7,7 +7,7 @@ use k8s_openapi::api::core::v1::Pod;
 use kube::{Api, api::LogParams};
 use tokio::{sync::mpsc::UnboundedSender, task::JoinHandle, time::sleep};
 
-use crate::manifests::CONTAINER;
+use crate::{manifests::CONTAINER, timeline};
 
 /// How long to wait before a log is asked for again.
 const PAUSE: Duration = Duration::from_millis(500);
@@ -71,11 +71,7 @@ async fn once(pods: &Api<Pod>, pod: &str, lines: &UnboundedSender<Followed>) -> 
 /// Whether no more lines will come: the container has ended, or there is no such pod any more.
 async fn has_ended(pods: &Api<Pod>, pod: &str) -> bool {
     match pods.get_opt(pod).await {
-        Ok(Some(pod)) => {
-            let states = pod.status.iter().flat_map(|status| status.container_statuses.iter().flatten());
-            let mut states = states.filter_map(|container| container.state.as_ref());
-            states.any(|state| state.terminated.is_some())
-        }
+        Ok(Some(pod)) => timeline::has_ended(&pod),
         Ok(None) => true,
         Err(_) => false,
     }

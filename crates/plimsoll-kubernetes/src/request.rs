@@ -228,10 +228,19 @@ impl PodRun {
         }
     }
 
-    /// The claims, with whether each is made for the run.
-    pub fn claims(&self) -> impl Iterator<Item = (String, bool)> {
-        let is_made = |index: usize| matches!(self.volumes[index].source, VolumeSource::Class { .. });
-        (0..self.volumes.len()).map(move |index| (self.claim(index), is_made(index)))
+    /// The claims, in the order of the volumes.
+    pub fn claims(&self) -> Vec<String> {
+        (0..self.volumes.len()).map(|index| self.claim(index)).collect()
+    }
+
+    /// Those that are made for the run.
+    pub fn made_claims(&self) -> Vec<String> {
+        (0..self.volumes.len()).filter(|index| self.is_made(*index)).map(|index| self.claim(index)).collect()
+    }
+
+    /// Whether a volume is made for the run.
+    pub fn is_made(&self, index: usize) -> bool {
+        matches!(self.volumes[index].source, VolumeSource::Class { .. })
     }
 }
 
@@ -291,34 +300,8 @@ pub(crate) mod test_runs {
     pub(crate) fn run(classes: &[&str], gib: u64) -> PodRun {
         let classes: Vec<String> = classes.iter().map(|class| (*class).to_owned()).collect();
         let (mode, access) = (VolumeMode::Filesystem, AccessMode::ReadWriteOnce);
-        PodRun {
-            id: Uuid::from_u128(7),
-            volumes: volumes(&classes, &[gib << 30], &[], mode, access).expect("classes differ"),
-            placement: Placement::default(),
-            image: ImageAsked {
-                name: "localhost/plimsoll:1".to_owned(),
-                pull_policy: "IfNotPresent".to_owned(),
-                pull_secrets: Vec::new(),
-            },
-            resources: Resources {
-                cpu: "500m".to_owned(),
-                cpu_limit: None,
-                memory: "1Gi".to_owned(),
-                seccomp: Seccomp::RuntimeDefault,
-            },
-            assigns_users: false,
-            runs_as_root: false,
-            plan: String::new(),
-            limits: None,
-            keep_s: 3600,
-            deadline_s: 86_400,
-        }
+        pod_run(volumes(&classes, &[gib << 30], &[], mode, access).expect("classes differ"))
     }
-}
-
-#[cfg(test)]
-pub(crate) mod tests {
-    use super::*;
 
     /// A run with everything that most runs have.
     pub(crate) fn pod_run(volumes: Vec<VolumeAsked>) -> PodRun {
@@ -345,6 +328,11 @@ pub(crate) mod tests {
             deadline_s: 86400,
         }
     }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
 
     fn words(words: &[&str]) -> Vec<String> {
         words.iter().map(|word| (*word).to_owned()).collect()

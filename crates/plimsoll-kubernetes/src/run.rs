@@ -39,7 +39,7 @@ use crate::{
     rights::{self, Need},
     runs::RunThere,
     teardown::{Made, remove, wait_until_gone},
-    timeline::{Observation, Seen, Timeline},
+    timeline::{Observation, Seen, Timeline, has_started},
     troubles::Troubles,
     watching::Watching,
 };
@@ -138,6 +138,12 @@ pub fn collect(
     stop: &AtomicBool,
     tell: &mut dyn FnMut(Told<'_>),
 ) -> Result<Finished, ClusterError> {
+    if let Some(why) = there.why_lost() {
+        return Err(ClusterError::Run(format!(
+            "run {} ended, and its pod with the results is gone: {why}",
+            there.id()
+        )));
+    }
     cluster.wait_for(async {
         let mut running = Running::begin(cluster, &there.run, patience, tell).await?;
         running.timeline.begin(None, there.created.unwrap_or_default());
@@ -193,9 +199,8 @@ impl<'a> Running<'a> {
         tell: &mut dyn FnMut(Told<'_>),
     ) -> Result<Self, ClusterError> {
         let facts = Facts::gather(cluster, run).await?;
-        let claims: Vec<String> = run.claims().map(|(claim, _)| claim).collect();
         let selector = format!("{RUN_LABEL}={}", run.id);
-        let watching = Watching::start(cluster, &selector, &run.name(), &claims).await?;
+        let watching = Watching::start(cluster, &selector, &run.name(), &run.claims()).await?;
         for what in &watching.denied {
             let right = rights::of(what);
             if right.is_some_and(|right| right.need == Need::Required) {
@@ -309,6 +314,9 @@ impl<'a> Running<'a> {
                     None => pending().await,
                 },
                 Some(followed) = self.followed.recv() => {
+                    if matches!(followed, Followed::End) {
+                        self.look_again().await;
+                    }
                     if self.line(followed, tell)? {
                         return Ok(());
                     }
@@ -337,11 +345,16 @@ impl<'a> Running<'a> {
 
     /// Lets the scheduler look at the pod once every claim that needs no pod is bound.
     async fn release(&mut self) -> Result<(), ClusterError> {
-        let mut claims = self.run.claims().enumerate();
-        let is_awaited = claims.any(|(index, (claim, is_made))| {
-            is_made && self.facts.is_made_at_once(index) && self.timeline.volume_of(&claim).is_none()
+        let is_awaited = self.run.claims().iter().enumerate().any(|(index, claim)| {
+            self.run.is_made(index) && self.facts.is_made_at_once(index) && self.timeline.volume_of(claim).is_none()
         });
         let Some((pod, false)) = self.pod.as_ref().filter(|_| !is_awaited) else { return Ok(()) };
+        let mut gates = pod.spec.iter().flat_map(|spec| spec.scheduling_gates.iter().flatten());
+        if gates.next().is_none() {
+            // Somebody did so before, or the cluster is older than gates.
+            self.is_released = true;
+            return Ok(());
+        }
         let name = pod.metadata.name.clone().unwrap_or_default();
         let patch = Patch::Merge(json!({ "spec": { "schedulingGates": null } }));
         let released = self.cluster.here::<Pod>().patch(&name, &PatchParams::default(), &patch).await;
@@ -357,12 +370,7 @@ impl<'a> Running<'a> {
         match observation.seen {
             Seen::Event(event) => self.troubles.observe(&event),
             Seen::Pod(pod) => {
-                let has_begun = |pod: &Pod| {
-                    let states = pod.status.iter().flat_map(|status| status.container_statuses.iter().flatten());
-                    let mut states = states.filter_map(|container| container.state.as_ref());
-                    states.any(|state| state.running.is_some() || state.terminated.is_some())
-                };
-                if has_begun(&pod)
+                if has_started(&pod)
                     && let Some(lines) = self.lines.take()
                 {
                     let name = pod.metadata.name.clone().unwrap_or_default();
@@ -431,7 +439,6 @@ impl<'a> Running<'a> {
         let now_ns = Some(self.watching.now_ns()).filter(|_| !self.leaves_alone);
         let line = match followed {
             Followed::Line(line) => line,
-            Followed::End if self.outcome.is_some() => return Ok(true),
             Followed::End | Followed::Failed(_) if self.stopping.is_some() => return Err(ClusterError::Interrupted),
             Followed::End => return Err(self.ended_without_result()),
             Followed::Failed(reason) => {
@@ -458,13 +465,11 @@ impl<'a> Running<'a> {
     ) -> Result<bool, ClusterError> {
         match message {
             Message::Running { at } => {
-                let claims: Vec<String> = self.run.claims().map(|(claim, _)| claim).collect();
-                let claims: Vec<&str> = claims.iter().map(String::as_str).collect();
-                self.timeline.told(&claims, Happening::Running, at, now_ns);
+                self.timeline.told(&self.run.claims(), Happening::Running, at, now_ns);
             }
             Message::FirstIo { target, at } => {
                 if let Some(index) = self.run.volumes.iter().position(|volume| volume.target == target) {
-                    self.timeline.told(&[&self.run.claim(index)], Happening::FirstIo, at, now_ns);
+                    self.timeline.told(&[self.run.claim(index)], Happening::FirstIo, at, now_ns);
                 }
             }
             Message::Event { mut event } => {
@@ -487,6 +492,14 @@ impl<'a> Running<'a> {
         Ok(false)
     }
 
+    /// Looks at a pod whose log has ended: the watch may not have told yet how it did.
+    async fn look_again(&mut self) {
+        let name = self.pod.as_ref().and_then(|(pod, _)| pod.metadata.name.clone()).unwrap_or_default();
+        if let Ok(Some(pod)) = self.cluster.here::<Pod>().get_opt(&name).await {
+            self.pod = Some((Box::new(pod), false));
+        }
+    }
+
     fn ended_without_result(&self) -> ClusterError {
         let why = match &self.pod {
             Some((pod, _)) => self.troubles.of_end(pod, &self.last_lines),
@@ -497,7 +510,7 @@ impl<'a> Running<'a> {
 
     /// Takes everything away, and gives what is left.
     async fn remove(&mut self, stop: &AtomicBool) -> Vec<String> {
-        let claims: Vec<String> = self.run.claims().filter(|(_, is_made)| *is_made).map(|(claim, _)| claim).collect();
+        let claims = self.run.made_claims();
         let volumes = claims.iter().filter_map(|claim| self.timeline.volume_of(claim)).map(str::to_owned).collect();
         for claim in &claims {
             self.timeline.claim_happened(claim, Happening::DeleteSent, self.watching.now_ns());
@@ -518,7 +531,7 @@ impl<'a> Running<'a> {
 
     /// What can be known only now: which volumes and nodes it was.
     async fn learn_facts(&mut self) {
-        let volumes = self.run.claims().map(|(claim, _)| self.timeline.volume_of(&claim).map(str::to_owned)).collect();
+        let volumes = self.run.claims().iter().map(|claim| self.timeline.volume_of(claim).map(str::to_owned)).collect();
         let nodes = self.timeline.nodes().into_iter().map(str::to_owned).collect();
         self.facts.learn(self.cluster, volumes, nodes).await;
     }
@@ -537,8 +550,8 @@ impl<'a> Running<'a> {
     }
 
     fn lives(&self) -> Vec<VolumeLifecycle> {
-        let claims = self.run.claims().map(|(claim, _)| claim);
-        self.run.volumes.iter().zip(claims).map(|(volume, claim)| self.timeline.life(&volume.target, &claim)).collect()
+        let claims = self.run.claims();
+        self.run.volumes.iter().zip(&claims).map(|(volume, claim)| self.timeline.life(&volume.target, claim)).collect()
     }
 
     fn cluster_environment(&self) -> ClusterEnvironment {

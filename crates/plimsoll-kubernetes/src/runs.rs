@@ -32,6 +32,7 @@ pub struct RunThere {
     /// What is wrong with it, or where it runs.
     pub detail: String,
     claims: Vec<PersistentVolumeClaim>,
+    has_pod: bool,
 }
 
 /// How far a run is.
@@ -83,7 +84,7 @@ pub fn list(cluster: &Cluster) -> Result<Vec<RunThere>, ClusterError> {
             let Some(run) = reading::read(&job, &claims) else { continue };
             let (state, detail) = state(&job, pod);
             let created = job.metadata.creation_timestamp.as_ref().map(|time| time.0);
-            runs.push(RunThere { run, created, state, detail, claims });
+            runs.push(RunThere { run, created, state, detail, claims, has_pod: pod.is_some() });
         }
         runs.sort_by_key(|there| std::cmp::Reverse(there.run.id));
         Ok(runs)
@@ -118,8 +119,14 @@ impl RunThere {
         self.run.id
     }
 
+    /// Why it has no results any more.
+    pub(crate) fn why_lost(&self) -> Option<&str> {
+        let has_ended = matches!(self.state, RunState::Done | RunState::Failed);
+        (has_ended && !self.has_pod).then_some(self.detail.as_str())
+    }
+
     fn made(&self) -> Made {
-        let claims = self.run.claims().filter(|(_, is_made)| *is_made).map(|(claim, _)| claim).collect();
+        let claims = self.run.made_claims();
         let volume = |claim: &PersistentVolumeClaim| claim.spec.as_ref()?.volume_name.clone();
         let volumes = self.claims.iter().filter_map(volume).filter(|name| !name.is_empty()).collect();
         Made { id: self.run.id, job: self.run.name(), claims, volumes }

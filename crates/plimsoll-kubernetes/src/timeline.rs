@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 use k8s_openapi::api::{
-    core::v1::{Event, PersistentVolume, PersistentVolumeClaim, Pod},
+    core::v1::{ContainerState, Event, PersistentVolume, PersistentVolumeClaim, Pod},
     storage::v1::VolumeAttachment,
 };
 use plimsoll_record::lifecycle::{Failure, Happening, Moment, VolumeLifecycle};
@@ -115,9 +115,9 @@ impl Timeline {
     }
 
     /// Takes in what the program in a pod told.
-    pub(crate) fn told(&mut self, claims: &[&str], what: Happening, at: Timestamp, seen_ns: Option<u64>) {
+    pub(crate) fn told(&mut self, claims: &[String], what: Happening, at: Timestamp, seen_ns: Option<u64>) {
         for claim in claims {
-            let moments = &mut self.claims.entry((*claim).to_owned()).or_default().moments;
+            let moments = &mut self.claims.entry(claim.clone()).or_default().moments;
             saw(moments, what, seen_ns);
             tell(moments, what, Some(at));
         }
@@ -242,14 +242,11 @@ impl Timeline {
         let Some(status) = &pod.status else { return };
         let is_true =
             |name: &str| status.conditions.iter().flatten().any(|one| one.type_ == name && one.status == "True");
-        let states = || status.container_statuses.iter().flatten().filter_map(|container| container.state.as_ref());
-        let has_started = states().any(|state| state.running.is_some() || state.terminated.is_some());
-        let has_ended = states().any(|state| state.terminated.is_some());
         for (is_so, what) in [
             (is_true("PodScheduled"), Happening::Scheduled),
             (self.says_mounted && is_true("PodReadyToStartContainers"), Happening::Mounted),
-            (has_started, Happening::Started),
-            (has_ended, Happening::PodEnded),
+            (has_started(pod), Happening::Started),
+            (has_ended(pod), Happening::PodEnded),
         ] {
             if is_so {
                 saw(&mut known.moments, what, at);
@@ -305,6 +302,21 @@ impl Timeline {
             failures.insert(name(&event.metadata.name), failure);
         }
     }
+}
+
+/// Whether the program of a pod has begun.
+pub(crate) fn has_started(pod: &Pod) -> bool {
+    states(pod).any(|state| state.running.is_some() || state.terminated.is_some())
+}
+
+/// Whether it has ended.
+pub(crate) fn has_ended(pod: &Pod) -> bool {
+    states(pod).any(|state| state.terminated.is_some())
+}
+
+fn states(pod: &Pod) -> impl Iterator<Item = &ContainerState> {
+    let containers = pod.status.iter().flat_map(|status| status.container_statuses.iter().flatten());
+    containers.filter_map(|container| container.state.as_ref())
 }
 
 /// When an event happened: to the microsecond where it says so, or to the nanosecond as its name has it, which is that

@@ -1,7 +1,6 @@
 //! Running the tests in the cluster that is up, in its network.
 
 use std::{
-    env,
     io::{BufRead as _, BufReader},
     os::unix::process::CommandExt as _,
     process::{Command, Stdio},
@@ -75,9 +74,5 @@ fn set_variables(command: &mut Command, full: bool) {
     command.env("PLIMSOLL_E2E_STATE", place::STATE);
     if full {
         command.env("PLIMSOLL_E2E_FULL", "1");
-    }
-    // Runs of the client leave nothing in the history of whoever tests.
-    if env::var_os("PLIMSOLL_HISTORY").is_none() {
-        command.env("PLIMSOLL_HISTORY", place::state().join("history"));
     }
 }

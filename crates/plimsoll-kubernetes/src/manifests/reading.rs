@@ -84,7 +84,7 @@ mod tests {
     use super::*;
     use crate::{
         manifests,
-        request::{self, tests::pod_run},
+        request::{self, test_runs::pod_run},
     };
 
     #[test]

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::*;
-use crate::request::{self, AccessMode, tests::pod_run};
+use crate::request::{self, AccessMode, test_runs::pod_run};
 
 fn run(mode: VolumeMode) -> PodRun {
     let classes = ["slow".to_owned(), "fast".to_owned()];

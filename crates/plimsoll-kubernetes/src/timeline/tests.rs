@@ -106,8 +106,8 @@ fn timeline(observations: &[Observation]) -> Timeline {
     timeline.claim_happened("c", Happening::ClaimAccepted, 105 * MS);
     observations.iter().for_each(|observation| timeline.observe(observation));
     let told = |ms: i128| Timestamp::from_nanosecond(SENT_NS + ms * 1_000_000).unwrap();
-    timeline.told(&["c"], Happening::Running, told(5300), Some(5400 * MS));
-    timeline.told(&["c"], Happening::FirstIo, told(5320), Some(5410 * MS));
+    timeline.told(&["c".to_owned()], Happening::Running, told(5300), Some(5400 * MS));
+    timeline.told(&["c".to_owned()], Happening::FirstIo, told(5320), Some(5410 * MS));
     timeline.claim_happened("c", Happening::DeleteSent, 9000 * MS);
     timeline
 }
