@@ -139,10 +139,9 @@ pub fn collect(
     tell: &mut dyn FnMut(Told<'_>),
 ) -> Result<Finished, ClusterError> {
     if let Some(why) = there.why_lost() {
-        return Err(ClusterError::Run(format!(
-            "run {} ended, and its pod with the results is gone: {why}",
-            there.id()
-        )));
+        let why = if why.is_empty() { String::new() } else { format!(": {why}") };
+        let text = format!("run {} ended, and its pod with the results is gone{why}", there.id());
+        return Err(ClusterError::Run(format!("{text}; `plimsoll kubernetes cleanup` removes what is left")));
     }
     cluster.wait_for(async {
         let mut running = Running::begin(cluster, &there.run, patience, tell).await?;
