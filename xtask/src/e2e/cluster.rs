@@ -112,10 +112,6 @@ fn start() -> anyhow::Result<()> {
         definitions.push(format!("--filename={}", file.display()));
     }
     run(&definitions)?;
-    for node in &NODES {
-        start_component(node::driver_line(node))?;
-        start_component(node::kubelet_line(node))?;
-    }
     start_component(control_plane::proxy())?;
     run(&apply("lab.yaml"))?;
     start_component(control_plane::driver())?;
@@ -126,7 +122,11 @@ fn start() -> anyhow::Result<()> {
     }
     wait_for("kube-apiserver", &kubectl(&["get", "--namespace=default", "serviceaccount", "default"]), "default")?;
     wait_for("kube-apiserver", &apply("snapshots.yaml"), "")?;
+    // One after the other: every kubelet listens for device plugins at the same place, and fails when another takes it
+    // between removing what was there and listening.
     for node in &NODES {
+        start_component(node::driver_line(node))?;
+        start_component(node::kubelet_line(node))?;
         let ready = r#"jsonpath={.status.conditions[?(@.type=="Ready")].status}"#;
         let kubelet = format!("kubelet-{}", node.name);
         wait_for(&kubelet, &kubectl(&["get", "node", node.name, "--output", ready]), "True")?;
