@@ -55,6 +55,14 @@ impl ClusterError {
     }
 }
 
+/// Whether the same request may succeed a little later: nobody answered, or the API server is busy or about to start.
+pub(crate) fn may_pass(error: &kube::Error) -> bool {
+    match error {
+        kube::Error::Api(status) => matches!(status.code, 429 | 500 | 502..=504),
+        error => matches!(error, kube::Error::HyperError(_) | kube::Error::Service(_) | kube::Error::ReadEvents(_)),
+    }
+}
+
 /// What the API server says, and what to do about it where that is not clear.
 fn refusal(status: &Status) -> String {
     let message = if status.message.is_empty() { &status.reason } else { &status.message };

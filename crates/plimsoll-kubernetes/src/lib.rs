@@ -20,7 +20,7 @@ pub mod request;
 pub mod rights;
 pub mod run;
 pub mod runs;
-mod teardown;
+pub mod teardown;
 mod timeline;
 mod troubles;
 mod watching;

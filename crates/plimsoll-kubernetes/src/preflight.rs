@@ -6,7 +6,7 @@
 pub(crate) mod claims;
 mod classes;
 mod limit_ranges;
-mod placement;
+pub(crate) mod placement;
 mod pod_security;
 mod quotas;
 

@@ -213,11 +213,16 @@ impl std::str::FromStr for Seccomp {
     }
 }
 
+/// The name of a run's Job.
+pub(crate) fn job_name(id: Uuid) -> String {
+    let id = id.simple().to_string();
+    format!("plimsoll-{}", &id[id.len() - 12..])
+}
+
 impl PodRun {
     /// The name of the run's objects. The end of an id is what differs.
     pub fn name(&self) -> String {
-        let id = self.id.simple().to_string();
-        format!("plimsoll-{}", &id[id.len() - 12..])
+        job_name(self.id)
     }
 
     /// The claim of a volume.

@@ -11,15 +11,15 @@ use std::{
 use jiff::Timestamp;
 use k8s_openapi::api::{
     batch::v1::Job,
-    core::v1::{PersistentVolumeClaim, Pod},
+    core::v1::{Node, PersistentVolumeClaim, Pod},
 };
-use kube::api::{DeleteParams, Patch, PatchParams, PostParams};
+use kube::api::{DeleteParams, ListParams, Patch, PatchParams, PostParams};
 use plimsoll_record::{
     builder::RecordBuilder,
     cluster::ClusterEnvironment,
     event::RunEvent,
     lifecycle::{Happening, VolumeLifecycle},
-    record::Record,
+    record::{Outcome, Record},
 };
 use serde_json::json;
 use tokio::{
@@ -31,16 +31,17 @@ use tokio::{
 use self::facts::Facts;
 use crate::{
     cluster::Cluster,
-    error::ClusterError,
+    error::{ClusterError, may_pass},
     following::{Followed, follow},
     frames::{Line, Message, Reader},
     manifests,
+    preflight::placement::why_none,
     request::{PodRun, RUN_LABEL},
     rights::{self, Need},
     runs::RunThere,
-    teardown::{Made, remove, wait_until_gone},
+    teardown::{Left, Made, remove},
     timeline::{Observation, Seen, Timeline, has_started},
-    troubles::Troubles,
+    troubles::{Troubles, unschedulable},
     watching::Watching,
 };
 
@@ -83,8 +84,8 @@ pub struct Finished {
     pub record: Option<Record>,
     /// Why it is not whole.
     pub error: Option<ClusterError>,
-    /// What is left in the cluster, in sentences.
-    pub leftovers: Vec<String>,
+    /// What is left in the cluster.
+    pub leftovers: Vec<Left>,
 }
 
 /// Does a run: creates its objects, follows it, and takes everything away again whatever happens.
@@ -121,7 +122,7 @@ pub fn start(
         };
         if let Err(error) = started {
             let leftovers = running.remove(stop).await;
-            leftovers.into_iter().for_each(|left| tell(Told::Warning(left)));
+            leftovers.into_iter().for_each(|left| tell(Told::Warning(left.text)));
             return Err(error);
         }
         Ok(())
@@ -183,6 +184,8 @@ struct Running<'a> {
     outcome: Option<Box<Record>>,
     /// The trouble that was told last.
     troubled: Option<String>,
+    /// When nodes were looked at.
+    nodes_seen: Option<Instant>,
     /// When the pod was asked to end.
     stopping: Option<Instant>,
     /// Whether whoever stops following leaves the run going on.
@@ -229,6 +232,7 @@ impl<'a> Running<'a> {
             builder: None,
             outcome: None,
             troubled: None,
+            nodes_seen: None,
             stopping: None,
             leaves_alone: false,
         })
@@ -253,6 +257,9 @@ impl<'a> Running<'a> {
         let lost = self.reader.lost();
         if lost > 0 {
             tell(Told::Warning(format!("{lost} lines of the pod's log were lost on the way")));
+        }
+        if let Some(breaks) = self.watching.breaks() {
+            tell(Told::Note(breaks));
         }
         Finished { record: self.record(), error, leftovers }
     }
@@ -313,7 +320,7 @@ impl<'a> Running<'a> {
                     None => pending().await,
                 },
                 Some(followed) = self.followed.recv() => {
-                    if matches!(followed, Followed::End) {
+                    if !matches!(followed, Followed::Line(_)) {
                         self.look_again().await;
                     }
                     if self.line(followed, tell)? {
@@ -334,6 +341,7 @@ impl<'a> Running<'a> {
             if !self.is_released {
                 self.release().await?;
             }
+            self.look_at_nodes().await;
             match self.following {
                 None => self.look_at_start(began, tell)?,
                 Some(_) if until == Until::Started => return Ok(()),
@@ -356,10 +364,23 @@ impl<'a> Running<'a> {
         }
         let name = pod.metadata.name.clone().unwrap_or_default();
         let patch = Patch::Merge(json!({ "spec": { "schedulingGates": null } }));
-        let released = self.cluster.here::<Pod>().patch(&name, &PatchParams::default(), &patch).await;
-        released.map_err(|error| ClusterError::of(format!("let the pod {name} be scheduled"), &error))?;
-        self.is_released = true;
+        match self.cluster.here::<Pod>().patch(&name, &PatchParams::default(), &patch).await {
+            Ok(_) => self.is_released = true,
+            Err(error) if may_pass(&error) => {}
+            Err(error) => return Err(ClusterError::of(format!("let the pod {name} be scheduled"), &error)),
+        }
         Ok(())
+    }
+
+    /// Looks at nodes now and then while the scheduler has none for the pod: they say more than the scheduler.
+    async fn look_at_nodes(&mut self) {
+        let is_waiting = self.pod.as_ref().is_some_and(|(pod, is_gone)| !is_gone && unschedulable(pod).is_some());
+        if !is_waiting || self.nodes_seen.is_some_and(|since| since.elapsed() < SILENCE) {
+            return;
+        }
+        let nodes = self.cluster.everywhere::<Node>().list(&ListParams::default()).await;
+        self.troubles.of_nodes = nodes.ok().and_then(|nodes| why_none(&nodes.items, self.run));
+        self.nodes_seen = Some(Instant::now());
     }
 
     fn observe(&mut self, mut observation: Observation) {
@@ -421,16 +442,16 @@ impl<'a> Running<'a> {
         let Some((pod, _)) = self.pod.as_ref().filter(|_| self.following.is_some()) else {
             return Err(ClusterError::Interrupted);
         };
-        tell(Told::Note(
-            "ending the run in the pod; once more ends plimsoll at once and leaves the run going on".into(),
-        ));
         let name = pod.metadata.name.clone().unwrap_or_default();
-        self.cluster
-            .here::<Pod>()
-            .delete(&name, &DeleteParams::default())
-            .await
-            .map(drop)
-            .map_err(|error| ClusterError::of(format!("end the pod {name}"), &error))
+        match self.cluster.here::<Pod>().delete(&name, &DeleteParams::default()).await {
+            Ok(_) => tell(Told::Note(
+                "ending the run in the pod; once more ends plimsoll at once and leaves the run going on".into(),
+            )),
+            // At the next look it is tried again.
+            Err(error) if may_pass(&error) => self.stopping = None,
+            Err(error) => return Err(ClusterError::of(format!("end the pod {name}"), &error)),
+        }
+        Ok(())
     }
 
     /// Takes in a line of the log; tells whether the run is over.
@@ -440,6 +461,9 @@ impl<'a> Running<'a> {
             Followed::Line(line) => line,
             Followed::End | Followed::Failed(_) if self.stopping.is_some() => return Err(ClusterError::Interrupted),
             Followed::End => return Err(self.ended_without_result()),
+            Followed::Failed(_) if self.pod.as_ref().is_some_and(|(_, is_gone)| *is_gone) => {
+                return Err(self.ended_without_result());
+            }
             Followed::Failed(reason) => {
                 return Err(ClusterError::Run(format!("the log of the pod cannot be read: {reason}")));
             }
@@ -483,8 +507,10 @@ impl<'a> Running<'a> {
                 tell(Told::Event(&event));
             }
             Message::Done { record } => {
+                let is_cut_short = record.outcome == Outcome::Interrupted && self.stopping.is_none();
                 self.outcome = Some(record);
-                return Ok(true);
+                // Whoever ended the pod gave it time to tell what it had.
+                return if is_cut_short { Err(self.ended_without_result()) } else { Ok(true) };
             }
             Message::Failed { exit, text } => return Err(ClusterError::InPod { exit, text }),
         }
@@ -494,8 +520,10 @@ impl<'a> Running<'a> {
     /// Looks at a pod whose log has ended: the watch may not have told yet how it did.
     async fn look_again(&mut self) {
         let name = self.pod.as_ref().and_then(|(pod, _)| pod.metadata.name.clone()).unwrap_or_default();
-        if let Ok(Some(pod)) = self.cluster.here::<Pod>().get_opt(&name).await {
-            self.pod = Some((Box::new(pod), false));
+        match (self.cluster.here::<Pod>().get_opt(&name).await, &mut self.pod) {
+            (Ok(Some(pod)), seen) => *seen = Some((Box::new(pod), false)),
+            (Ok(None), Some((_, is_gone))) => *is_gone = true,
+            (Ok(None), None) | (Err(_), _) => {}
         }
     }
 
@@ -508,19 +536,15 @@ impl<'a> Running<'a> {
     }
 
     /// Takes everything away, and gives what is left.
-    async fn remove(&mut self, stop: &AtomicBool) -> Vec<String> {
+    async fn remove(&mut self, stop: &AtomicBool) -> Vec<Left> {
         let claims = self.run.made_claims();
         let volumes = claims.iter().filter_map(|claim| self.timeline.volume_of(claim)).map(str::to_owned).collect();
         for claim in &claims {
             self.timeline.claim_happened(claim, Happening::DeleteSent, self.watching.now_ns());
         }
         let made = Made { id: self.run.id, job: self.run.name(), claims, volumes };
-        let problems = remove(self.cluster, &made).await;
-        if !problems.is_empty() {
-            return problems;
-        }
         let (watching, timeline) = (&mut self.watching, &mut self.timeline);
-        wait_until_gone(self.cluster, &made, self.patience.cleanup, stop, &mut || {
+        remove(self.cluster, &made, self.patience.cleanup, stop, &mut || {
             while let Ok(observation) = watching.observations.try_recv() {
                 timeline.observe(&observation);
             }

@@ -1,6 +1,6 @@
 //! Runs that are in the cluster, whoever started them: what they do, what came of them, and how they are removed.
 
-use std::{sync::atomic::AtomicBool, time::Duration};
+use std::{cmp::Reverse, collections::BTreeMap, sync::atomic::AtomicBool, time::Duration};
 
 use jiff::Timestamp;
 use k8s_openapi::api::{
@@ -15,8 +15,8 @@ use crate::{
     cluster::Cluster,
     error::ClusterError,
     manifests::reading,
-    request::{MANAGED_BY_LABEL, OURS, PodRun, RUN_LABEL},
-    teardown::{Made, remove, wait_until_gone},
+    request::{MANAGED_BY_LABEL, OURS, PodRun, RUN_LABEL, job_name},
+    teardown::{Left, Made, remove},
     troubles::Troubles,
 };
 
@@ -31,7 +31,6 @@ pub struct RunThere {
     pub state: RunState,
     /// What is wrong with it, or where it runs.
     pub detail: String,
-    claims: Vec<PersistentVolumeClaim>,
     has_pod: bool,
 }
 
@@ -84,17 +83,17 @@ pub fn list(cluster: &Cluster) -> Result<Vec<RunThere>, ClusterError> {
             let Some(run) = reading::read(&job, &claims) else { continue };
             let (state, detail) = state(&job, pod);
             let created = job.metadata.creation_timestamp.as_ref().map(|time| time.0);
-            runs.push(RunThere { run, created, state, detail, claims, has_pod: pod.is_some() });
+            runs.push(RunThere { run, created, state, detail, has_pod: pod.is_some() });
         }
-        runs.sort_by_key(|there| std::cmp::Reverse(there.run.id));
+        runs.sort_by_key(|there| Reverse(there.run.id));
         Ok(runs)
     })
 }
 
 /// The run that the beginning of an id or a Job's name stands for.
-pub fn find(runs: Vec<RunThere>, text: &str) -> Result<RunThere, ClusterError> {
-    let is_meant = |there: &RunThere| there.run.id.to_string().starts_with(text) || there.run.name() == text;
-    let mut meant: Vec<RunThere> = runs.into_iter().filter(|there| !text.is_empty() && is_meant(there)).collect();
+pub fn find<T>(runs: Vec<T>, id: fn(&T) -> Uuid, text: &str) -> Result<T, ClusterError> {
+    let is_meant = |run: &T| id(run).to_string().starts_with(text) || job_name(id(run)) == text;
+    let mut meant: Vec<T> = runs.into_iter().filter(|run| !text.is_empty() && is_meant(run)).collect();
     match meant.len() {
         1 => Ok(meant.remove(0)),
         0 => Err(ClusterError::Usage(format!(
@@ -104,13 +103,50 @@ pub fn find(runs: Vec<RunThere>, text: &str) -> Result<RunThere, ClusterError> {
     }
 }
 
-/// Removes all that a run made, and waits until it is gone. Gives what is left, in sentences.
-pub fn cleanup(cluster: &Cluster, there: &RunThere, patience: Duration, stop: &AtomicBool) -> Vec<String> {
-    let made = there.made();
+/// What there is of a run, also when its Job is gone and something holds the rest.
+#[derive(Clone, Debug)]
+pub struct Remains {
+    made: Made,
+}
+
+/// What there is of all runs of the namespace, the latest first.
+pub fn remains(cluster: &Cluster) -> Result<Vec<Remains>, ClusterError> {
     cluster.wait_for(async {
-        let problems = remove(cluster, &made).await;
-        if problems.is_empty() { wait_until_gone(cluster, &made, patience, stop, &mut || {}).await } else { problems }
+        let ours = ListParams::default().labels(&format!("{MANAGED_BY_LABEL}={OURS},{RUN_LABEL}"));
+        let failed = |what: &str, error: &kube::Error| {
+            ClusterError::of(format!("list the {what} of namespace {}", cluster.namespace()), error)
+        };
+        let jobs = cluster.here::<Job>().list(&ours).await.map_err(|error| failed("Jobs", &error))?;
+        let claims = cluster.here::<PersistentVolumeClaim>().list(&ours).await;
+        let claims = claims.map_err(|error| failed("claims", &error))?;
+        let pods = cluster.here::<Pod>().list(&ours).await.map_err(|error| failed("pods", &error))?;
+        let id = |labels: &BTreeMap<String, String>| labels.get(RUN_LABEL)?.parse::<Uuid>().ok();
+        let of_jobs = jobs.iter().filter_map(|job| id(job.labels()));
+        let of_pods = pods.iter().filter_map(|pod| id(pod.labels()));
+        let of_claims = claims.iter().filter_map(|claim| id(claim.labels()));
+        let none = |id| Made { id, job: job_name(id), claims: Vec::new(), volumes: Vec::new() };
+        let all = of_jobs.chain(of_pods).chain(of_claims);
+        let mut all: BTreeMap<_, _> = all.map(|id| (Reverse(id), none(id))).collect();
+        for claim in claims {
+            if let Some(made) = id(claim.labels()).and_then(|id| all.get_mut(&Reverse(id))) {
+                made.claims.push(claim.name_any());
+                made.volumes.extend(claim.spec.and_then(|spec| spec.volume_name));
+            }
+        }
+        Ok(all.into_values().map(|made| Remains { made }).collect())
     })
+}
+
+/// Removes all that a run made, and waits until it is gone. Gives what is left.
+pub fn cleanup(cluster: &Cluster, remains: &Remains, patience: Duration, stop: &AtomicBool) -> Vec<Left> {
+    cluster.wait_for(remove(cluster, &remains.made, patience, stop, &mut || {}))
+}
+
+impl Remains {
+    /// The run's identity.
+    pub const fn id(&self) -> Uuid {
+        self.made.id
+    }
 }
 
 impl RunThere {
@@ -123,13 +159,6 @@ impl RunThere {
     pub(crate) fn why_lost(&self) -> Option<&str> {
         let has_ended = matches!(self.state, RunState::Done | RunState::Failed);
         (has_ended && !self.has_pod).then_some(self.detail.as_str())
-    }
-
-    fn made(&self) -> Made {
-        let claims = self.run.made_claims();
-        let volume = |claim: &PersistentVolumeClaim| claim.spec.as_ref()?.volume_name.clone();
-        let volumes = self.claims.iter().filter_map(volume).filter(|name| !name.is_empty()).collect();
-        Made { id: self.run.id, job: self.run.name(), claims, volumes }
     }
 }
 

@@ -17,7 +17,11 @@ use kube::{
 use tokio::time::{Instant, sleep};
 use uuid::Uuid;
 
-use crate::{cluster::Cluster, error::ClusterError, request::RUN_LABEL};
+use crate::{
+    cluster::Cluster,
+    error::{ClusterError, may_pass},
+    request::RUN_LABEL,
+};
 
 /// How often to look whether everything is gone.
 const PAUSE: Duration = Duration::from_millis(250);
@@ -34,55 +38,75 @@ pub(crate) struct Made {
     pub(crate) volumes: Vec<String>,
 }
 
-/// Deletes what a run made. Gives what could not be deleted, in sentences.
-pub(crate) async fn remove(cluster: &Cluster, made: &Made) -> Vec<String> {
-    let mut problems = Vec::new();
-    let claims = cluster.here::<PersistentVolumeClaim>();
-    for claim in &made.claims {
-        if let Err(error) = claims.delete(claim, &DeleteParams::background()).await
-            && !is_missing(&error)
-        {
-            problems.push(ClusterError::of(format!("delete the claim {claim}"), &error).to_string());
-        }
-    }
-    if let Err(error) = cluster.here::<Job>().delete(&made.job, &DeleteParams::background()).await
-        && !is_missing(&error)
-    {
-        problems.push(ClusterError::of(format!("delete the Job {}", made.job), &error).to_string());
-    }
-    problems
-}
-
-/// Waits until everything is gone: no longer than `patience`, and not when asked to stop meanwhile. Gives what is left,
-/// in sentences.
-pub(crate) async fn wait_until_gone(
+/// Deletes what a run made, and waits until it is gone: no longer than `patience`, and not when asked to stop meanwhile.
+/// Gives what is left.
+pub(crate) async fn remove(
     cluster: &Cluster,
     made: &Made,
     patience: Duration,
     stop: &AtomicBool,
     each: &mut dyn FnMut(),
-) -> Vec<String> {
+) -> Vec<Left> {
     let deadline = Instant::now() + patience;
     let was_stopped = stop.load(Ordering::Relaxed);
+    let is_over = || Instant::now() > deadline || (!was_stopped && stop.load(Ordering::Relaxed));
+    loop {
+        match delete(cluster, made).await {
+            Ok(()) => break,
+            // What cannot be deleted now may be when the API server is back.
+            Err(failed) if !failed.may_pass || is_over() => return failed.problems,
+            Err(_) => sleep(PAUSE).await,
+        }
+    }
     loop {
         each();
         let left = left(cluster, made).await;
-        let is_stopped = !was_stopped && stop.load(Ordering::Relaxed);
-        if left.iter().all(|one| one.stays) || Instant::now() > deadline || is_stopped {
+        if left.iter().all(|one| one.stays) || is_over() {
             // What watches deliver of the end comes at its own pace.
             sleep(PAUSE).await;
             each();
-            return left.into_iter().map(|one| one.text).collect();
+            return left;
         }
         sleep(PAUSE).await;
     }
 }
 
+/// What could not be deleted.
+struct NotDeleted {
+    problems: Vec<Left>,
+    /// Whether trying again may help.
+    may_pass: bool,
+}
+
+/// Deletes what a run made, the claims first.
+async fn delete(cluster: &Cluster, made: &Made) -> Result<(), NotDeleted> {
+    let mut failed = NotDeleted { problems: Vec::new(), may_pass: false };
+    let mut note = |what: String, error: &kube::Error| {
+        if !is_missing(error) {
+            failed.may_pass |= may_pass(error);
+            let text = ClusterError::of(format!("delete the {what}"), error).to_string();
+            failed.problems.push(Left { text, stays: false });
+        }
+    };
+    let claims = cluster.here::<PersistentVolumeClaim>();
+    for claim in &made.claims {
+        if let Err(error) = claims.delete(claim, &DeleteParams::background()).await {
+            note(format!("claim {claim}"), &error);
+        }
+    }
+    if let Err(error) = cluster.here::<Job>().delete(&made.job, &DeleteParams::background()).await {
+        note(format!("Job {}", made.job), &error);
+    }
+    if failed.problems.is_empty() { Ok(()) } else { Err(failed) }
+}
+
 /// Something that is still there.
-struct Left {
-    text: String,
+#[derive(Clone, Debug)]
+pub struct Left {
+    /// What, and why.
+    pub text: String,
     /// Whether it stays by somebody's wish.
-    stays: bool,
+    pub stays: bool,
 }
 
 impl Left {

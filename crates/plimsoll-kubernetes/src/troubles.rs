@@ -7,7 +7,7 @@ mod tests;
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use k8s_openapi::api::core::v1::{ContainerStatus, Event, Pod};
+use k8s_openapi::api::core::v1::{ContainerStatus, Event, Pod, PodCondition};
 
 use crate::timeline::time_of;
 
@@ -25,6 +25,8 @@ pub(crate) struct Trouble {
 pub(crate) struct Troubles {
     /// Warnings, by the names of their events, of which each is about one thing that happens again and again.
     warnings: BTreeMap<String, Event>,
+    /// Why no node takes the pod, as nodes look.
+    pub(crate) of_nodes: Option<String>,
 }
 
 /// Reasons for which a container does not start that no waiting mends.
@@ -36,6 +38,9 @@ const FINAL_REASONS: &[&str] = &[
     "CreateContainerError",
     "RunContainerError",
 ];
+
+/// What to do about a pod that others have ended.
+const AGAIN: &str = "run it again when nobody does";
 
 impl Troubles {
     /// Takes in an event.
@@ -78,7 +83,20 @@ impl Troubles {
             };
             return Some(Trouble { text, is_final: true });
         }
-        let event = self.latest(|event| is_about(event, "Pod") || is_about(event, "PersistentVolumeClaim"))?;
+        let is_past = |event: &Event| reason(event) == "FailedScheduling" && has_node(pod);
+        let is_about_it = |event: &Event| is_about(event, "Pod") || is_about(event, "PersistentVolumeClaim");
+        let event = self.latest(|event| is_about_it(event) && !is_past(event));
+        if event.is_none_or(|event| reason(event) == "FailedScheduling")
+            && let Some(said) = unschedulable(pod)
+        {
+            let of_scheduler = || {
+                let is_cordoned = said.contains("were unschedulable");
+                let advice = if is_cordoned { ": `kubectl uncordon` has cordoned nodes take pods again" } else { "" };
+                format!("no node takes the pod: {}{advice}", said.trim_end_matches(['.', ' ']))
+            };
+            return Some(Trouble { text: self.of_nodes.clone().unwrap_or_else(of_scheduler), is_final: false });
+        }
+        let event = event?;
         let about = event.involved_object.name.as_deref().unwrap_or_default();
         let what = match reason(event) {
             "FailedScheduling" => "no node takes the pod".to_owned(),
@@ -99,8 +117,15 @@ impl Troubles {
         let said = status.and_then(|status| status.message.as_deref()).unwrap_or_default();
         let ended = containers(pod).find_map(|container| container.state.as_ref()?.terminated.as_ref());
         let node = pod.spec.as_ref().and_then(|spec| spec.node_name.as_deref()).unwrap_or("no node");
+        let is_late = |event: &Event| is_about(event, "Job") && reason(event) == "DeadlineExceeded";
+        if let Some(event) = self.latest(is_late) {
+            return format!("the pod was ended on {node}: {}: allow more with --deadline", message(event));
+        }
         if let Some(why @ ("Evicted" | "Preempting" | "Terminated" | "NodeLost" | "DeadlineExceeded")) = why {
-            return format!("the pod was ended on {node} ({why}): {said}");
+            return format!(
+                "the pod was ended on {node} ({why}): {}: {AGAIN}",
+                said.trim_end_matches(['.', ' ', '\n'])
+            );
         }
         let disruption = status.and_then(|status| {
             let mut conditions = status.conditions.iter().flatten();
@@ -109,10 +134,15 @@ impl Troubles {
         if let Some(disruption) = disruption {
             let reason = disruption.reason.as_deref().unwrap_or_default();
             let said = disruption.message.as_deref().unwrap_or_default();
-            return format!("the pod was ended on {node} ({reason}): {said}");
+            return format!("the pod was ended on {node} ({reason}): {}: {AGAIN}", said.trim_end_matches(['.', ' ']));
+        }
+        let is_killed = ended.is_some_and(|ended| ended.reason.as_deref() == Some("OOMKilled"));
+        if pod.metadata.deletion_timestamp.is_some() && !is_killed {
+            return format!("somebody deleted the pod on {node} before the run was over: {AGAIN}");
         }
         let Some(ended) = ended else {
-            return format!("the pod is gone from {node} without a result{}", quoted(last_words));
+            let words = quoted(last_words);
+            return format!("the pod is gone from {node} without a result: somebody deleted it: {AGAIN}{words}");
         };
         match ended.reason.as_deref() {
             Some("OOMKilled") => format!(
@@ -143,6 +173,17 @@ fn last_time(event: &Event) -> Option<Timestamp> {
 
 fn containers(pod: &Pod) -> impl Iterator<Item = &ContainerStatus> {
     pod.status.iter().flat_map(|status| status.container_statuses.iter().flatten())
+}
+
+/// What the scheduler says of a pod that it has no node for.
+pub(crate) fn unschedulable(pod: &Pod) -> Option<&str> {
+    let mut conditions = pod.status.iter().flat_map(|status| status.conditions.iter().flatten());
+    let is_so = |one: &&PodCondition| one.status == "False" && one.reason.as_deref() == Some("Unschedulable");
+    conditions.find(|one| one.type_ == "PodScheduled" && is_so(one))?.message.as_deref()
+}
+
+fn has_node(pod: &Pod) -> bool {
+    pod.spec.as_ref().is_some_and(|spec| spec.node_name.is_some())
 }
 
 fn is_about(event: &Event, kind: &str) -> bool {

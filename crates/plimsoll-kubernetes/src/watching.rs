@@ -1,6 +1,15 @@
-//! Watches: what happens to the objects of a run, each with the time of its arrival.
+//! Watches: what happens to the objects of a run, each with the time of its arrival. A watch that breaks off begins anew:
+//! what is different then happened meanwhile, nobody knows when.
 
-use std::{collections::BTreeSet, fmt::Debug, time::Duration};
+#[cfg(test)]
+mod tests;
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Debug,
+    mem,
+    time::Duration,
+};
 
 use futures_util::{StreamExt as _, stream::BoxStream};
 use k8s_openapi::api::{
@@ -8,14 +17,14 @@ use k8s_openapi::api::{
     storage::v1::VolumeAttachment,
 };
 use kube::{
-    Api, Resource,
-    runtime::{WatchStreamExt as _, watcher},
+    Api, Resource, ResourceExt as _,
+    runtime::watcher::{self, DefaultBackoff, watcher},
 };
 use serde::de::DeserializeOwned;
 use tokio::{
     sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel},
     task::JoinHandle,
-    time::{Instant, timeout},
+    time::{Instant, sleep, timeout},
 };
 
 use crate::{
@@ -35,6 +44,8 @@ pub(crate) struct Watching {
     tasks: Vec<JoinHandle<()>>,
     /// What may not be watched here.
     pub(crate) denied: BTreeSet<&'static str>,
+    /// What broke off, and why.
+    breaks: UnboundedReceiver<(&'static str, String)>,
 }
 
 /// How the beginning of a watch went.
@@ -49,7 +60,10 @@ struct Watch {
     origin: Instant,
     observations: UnboundedSender<Observation>,
     beginnings: UnboundedSender<(&'static str, Beginning)>,
+    breaks: UnboundedSender<(&'static str, String)>,
 }
+
+type Events<K> = BoxStream<'static, watcher::Result<watcher::Event<K>>>;
 
 impl Watching {
     /// Begins to watch, and returns when all that may be watched is: what is created afterwards is seen. `name` is what
@@ -62,8 +76,14 @@ impl Watching {
     ) -> Result<Self, ClusterError> {
         let (observations, receiver) = unbounded_channel();
         let (beginnings, mut begun) = unbounded_channel();
+        let (breaking, breaks) = unbounded_channel();
         let origin = Instant::now();
-        let watch = || Watch { origin, observations: observations.clone(), beginnings: beginnings.clone() };
+        let watch = || Watch {
+            origin,
+            observations: observations.clone(),
+            beginnings: beginnings.clone(),
+            breaks: breaking.clone(),
+        };
         let labelled = || watcher::Config::default().labels(selector);
         let claims = claims.to_vec();
         let name = name.to_owned();
@@ -97,7 +117,7 @@ impl Watching {
                 |it| Seen::Attachment(Box::new(it)),
             ),
         ];
-        let mut watching = Self { origin, observations: receiver, tasks, denied: BTreeSet::new() };
+        let mut watching = Self { origin, observations: receiver, tasks, denied: BTreeSet::new(), breaks };
         for _ in 0..watching.tasks.len() {
             let late = || ClusterError::Unreachable {
                 doing: "watch the cluster".to_owned(),
@@ -113,6 +133,18 @@ impl Watching {
             }
         }
         Ok(watching)
+    }
+
+    /// That watches broke off since the last question, in a sentence.
+    pub(crate) fn breaks(&mut self) -> Option<String> {
+        let (mut broken, mut reason) = (BTreeSet::new(), String::new());
+        while let Ok((what, why)) = self.breaks.try_recv() {
+            broken.insert(what);
+            reason = why;
+        }
+        let broken: Vec<_> = broken.into_iter().collect();
+        let lost = "the watch broke off and began anew, so when happened what happened meanwhile is not known";
+        (!broken.is_empty()).then(|| format!("{}: {lost} ({reason})", broken.join(", ")))
     }
 
     /// Now, on the clock of the watch.
@@ -140,50 +172,70 @@ impl Watch {
         K: Resource + Clone + DeserializeOwned + Debug + Send + Sync + 'static,
         K::DynamicType: Default + Clone + Send,
     {
-        // An error is told at once the first time, and waited out later.
-        let stream = watcher(api, config).default_backoff().boxed();
-        tokio::spawn(self.forward(what, stream, is_ours, seen))
+        tokio::spawn(self.forward(what, move || watcher(api.clone(), config.clone()).boxed(), is_ours, seen))
     }
 
     async fn forward<K>(
         self,
         what: &'static str,
-        mut stream: BoxStream<'static, watcher::Result<watcher::Event<K>>>,
+        mut begin: impl FnMut() -> Events<K>,
         is_ours: impl Fn(&K) -> bool,
         seen: fn(K) -> Seen,
-    ) {
+    ) where
+        K: Resource + Clone,
+    {
         let mut beginning = Some(self.beginnings);
-        let mut begun = |how: Beginning| match beginning.take() {
-            Some(beginning) => beginning.send((what, how)).is_ok(),
-            None => true,
-        };
+        let mut backoff = DefaultBackoff::default();
+        let mut stream = begin();
+        // By the identity that no later object of the same name has.
+        let (mut there, mut listed) = (BTreeMap::new(), BTreeMap::new());
         while let Some(event) = stream.next().await {
             let at_ns = u64::try_from(self.origin.elapsed().as_nanos()).unwrap_or(u64::MAX);
-            let (object, is_initial, is_deleted) = match event {
-                Ok(watcher::Event::Apply(object)) => (object, false, false),
-                Ok(watcher::Event::Delete(object)) => (object, false, true),
-                // After a relist nobody knows since when it is so.
-                Ok(watcher::Event::InitApply(object)) => (object, true, false),
-                Ok(watcher::Event::InitDone) => {
-                    begun(Beginning::Watched);
-                    continue;
+            let tell = |object: K, is_initial: bool, is_deleted: bool| {
+                self.observations.send(Observation { at_ns, is_initial, is_deleted, seen: seen(object) }).is_ok()
+            };
+            let is_heard = match event {
+                Ok(watcher::Event::Apply(object)) if is_ours(&object) => {
+                    there.insert(object.uid(), object.clone());
+                    tell(object, false, false)
                 }
-                Ok(watcher::Event::Init) => continue,
+                Ok(watcher::Event::Delete(object)) if is_ours(&object) => {
+                    there.remove(&object.uid());
+                    tell(object, false, true)
+                }
+                // Of what is in a list nobody knows since when it is so.
+                Ok(watcher::Event::InitApply(object)) if is_ours(&object) => {
+                    listed.insert(object.uid(), object.clone());
+                    tell(object, true, false)
+                }
+                Ok(watcher::Event::InitDone) => {
+                    let before = mem::replace(&mut there, mem::take(&mut listed));
+                    let mut gone = before.into_iter().filter(|(uid, _)| !there.contains_key(uid));
+                    let is_heard = gone.all(|(_, object)| tell(object, true, true));
+                    is_heard && beginning.take().is_none_or(|first| first.send((what, Beginning::Watched)).is_ok())
+                }
+                Ok(watcher::Event::Init) => {
+                    listed.clear();
+                    true
+                }
+                Ok(_) => true,
                 Err(error) => {
-                    if is_denied(&error) {
-                        begun(Beginning::Denied);
+                    let reason = error.to_string();
+                    if let Some(first) = beginning.take() {
+                        let doing = format!("watch {what}");
+                        let is_denied = is_denied(&error);
+                        let failed = || Beginning::Failed(ClusterError::Unreachable { doing, reason });
+                        let _ = first.send((what, if is_denied { Beginning::Denied } else { failed() }));
                         return;
                     }
-                    let doing = || format!("watch {what}");
-                    let error = ClusterError::Unreachable { doing: doing(), reason: error.to_string() };
-                    begun(Beginning::Failed(error));
-                    continue;
+                    let is_heard = self.breaks.send((what, reason)).is_ok();
+                    // A watch that went on where it was would deliver what happened meanwhile as if it happened now.
+                    stream = begin();
+                    sleep(backoff.next().unwrap_or(PATIENCE)).await;
+                    is_heard
                 }
             };
-            let is_wanted = is_ours(&object);
-            if is_wanted
-                && self.observations.send(Observation { at_ns, is_initial, is_deleted, seen: seen(object) }).is_err()
-            {
+            if !is_heard {
                 return;
             }
         }

@@ -22,31 +22,50 @@ const LOCAL: &str = "localhost/";
 /// Whether nodes take the pod, and have its image. `found` is the same nodes, with their drivers; `volumes` how many
 /// volumes of which driver the pod is to have.
 pub(super) fn judge(nodes: &[Node], found: &[NodeFound], run: &PodRun, volumes: &BTreeMap<String, u32>) -> Vec<Check> {
-    let mut refusals = BTreeMap::<String, Vec<String>>::new();
-    let mut fitting = Vec::new();
-    for (node, found) in nodes.iter().zip(found) {
-        match refusal(node, run).or_else(|| refusal_of_volumes(found, volumes)) {
-            Some(why) => refusals.entry(why).or_default().push(node.name_any()),
-            None => fitting.push(node),
-        }
-    }
-    let why: Vec<String> = refusals.iter().map(|(why, names)| format!("{}: {why}", shortened(names))).collect();
-    let why = if why.is_empty() { String::new() } else { format!("; {}", why.join("; ")) };
+    let refusals: Vec<_> = nodes
+        .iter()
+        .zip(found)
+        .map(|(node, found)| refusal(node, run).or_else(|| refusal_of_volumes(found, volumes)))
+        .collect();
+    let fitting: Vec<&Node> =
+        nodes.iter().zip(&refusals).filter(|(_, refusal)| refusal.is_none()).map(|(node, _)| node).collect();
     if fitting.is_empty() {
-        let text = match (&run.placement.node, nodes.len()) {
-            (_, 0) => "the cluster has no nodes".to_owned(),
-            (Some(name), _) if !nodes.iter().any(|node| node.name_any() == *name) => {
-                format!("the cluster has no node {name}")
-            }
-            (_, count) => format!("none of {count} nodes takes the pod{why}"),
-        };
-        return vec![Check::new(State::Fails, "nodes", text)];
+        return vec![Check::new(State::Fails, "nodes", none_fits(nodes, &refusals, run))];
     }
+    let why = grouped(nodes, &refusals);
     let text = format!("{} of {} nodes may take the pod{why}", fitting.len(), nodes.len());
     let mut checks = vec![Check::new(State::Ok, "nodes", text)];
     checks.extend(architectures(&fitting, run));
     checks.push(image(&fitting, run));
     checks
+}
+
+/// Why no node takes the pod, when that can be seen from what nodes are.
+pub(crate) fn why_none(nodes: &[Node], run: &PodRun) -> Option<String> {
+    let refusals: Vec<_> = nodes.iter().map(|node| refusal(node, run)).collect();
+    refusals.iter().all(Option::is_some).then(|| none_fits(nodes, &refusals, run))
+}
+
+/// That no node takes the pod.
+fn none_fits(nodes: &[Node], refusals: &[Option<String>], run: &PodRun) -> String {
+    match (&run.placement.node, nodes.len()) {
+        (_, 0) => "the cluster has no nodes".to_owned(),
+        (Some(name), _) if !nodes.iter().any(|node| node.name_any() == *name) => {
+            format!("the cluster has no node {name}")
+        }
+        (_, count) => format!("none of {count} nodes takes the pod{}", grouped(nodes, refusals)),
+    }
+}
+
+/// The reasons of nodes, each once.
+fn grouped(nodes: &[Node], refusals: &[Option<String>]) -> String {
+    let mut names = BTreeMap::<&str, Vec<String>>::new();
+    for (node, refusal) in nodes.iter().zip(refusals) {
+        if let Some(why) = refusal {
+            names.entry(why).or_default().push(node.name_any());
+        }
+    }
+    names.iter().map(|(why, names)| format!("; {}: {why}", shortened(names))).collect()
 }
 
 /// Why a node does not take the pod.
@@ -60,7 +79,7 @@ fn refusal(node: &Node, run: &PodRun) -> Option<String> {
         return Some("not ready".to_owned());
     }
     if node.spec.as_ref().and_then(|spec| spec.unschedulable) == Some(true) {
-        return Some("cordoned".to_owned());
+        return Some("cordoned, which `kubectl uncordon` ends".to_owned());
     }
     let system = "kubernetes.io/os";
     if let Some(other) = label(system).filter(|system| *system != "linux") {
@@ -238,7 +257,7 @@ mod tests {
             check.text
         };
         let tainted = json!({ "taints": [{ "key": "gpu", "value": "yes", "effect": "NoSchedule" }] });
-        assert!(why(json!({ "unschedulable": true }), &|_| ()).contains("n: cordoned"));
+        assert!(why(json!({ "unschedulable": true }), &|_| ()).contains("n: cordoned, which `kubectl uncordon` ends"));
         assert!(why(tainted.clone(), &|_| ()).contains("taint gpu=yes:NoSchedule"));
         assert!(why(json!({}), &|run| run.resources.cpu = "2".to_owned()).contains("1930m of cpu"));
         assert!(why(json!({}), &|run| run.placement.node = Some("m".to_owned())).contains("has no node m"));

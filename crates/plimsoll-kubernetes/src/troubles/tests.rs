@@ -52,7 +52,8 @@ fn a_quota_keeps_the_job_from_making_its_pod() {
 
 #[test]
 fn what_may_mend_itself_is_told_with_how_often_it_happened() {
-    let waiting = pod(&json!({}));
+    let mut waiting = pod(&json!({}));
+    waiting.spec.as_mut().unwrap().node_name = None;
     let text = |kind, reason, message| {
         let trouble = troubles(kind, reason, message).of_start(&waiting).unwrap();
         assert!(!trouble.is_final);
@@ -85,4 +86,33 @@ fn evictions_and_disruptions_say_who_did_it() {
         "type": "DisruptionTarget", "status": "True", "reason": "EvictionByEvictionAPI", "message": "by a drain",
     }] });
     assert!(Troubles::default().of_end(&pod(&drained), &[]).contains("(EvictionByEvictionAPI): by a drain"));
+}
+
+#[test]
+fn a_pod_that_somebody_deleted_is_told_from_one_that_failed() {
+    let ended = json!({ "terminated": { "reason": "Error", "exitCode": 130 } });
+    let mut deleted = pod(&container(&ended));
+    deleted.metadata.deletion_timestamp = Some(serde_json::from_value(json!("2026-11-21T01:40:00Z")).unwrap());
+    let text = Troubles::default().of_end(&deleted, &[]);
+    assert!(text.starts_with("somebody deleted the pod on n1"), "{text}");
+    let message = "Job was active longer than specified deadline";
+    let text = troubles("Job", "DeadlineExceeded", message).of_end(&deleted, &[]);
+    assert!(text.contains(message) && text.contains("--deadline"), "{text}");
+}
+
+#[test]
+fn a_pod_without_a_node_says_which_nodes_are_cordoned() {
+    let said = "0/2 nodes are available: 2 node(s) were unschedulable.";
+    let unschedulable = json!({ "conditions": [
+        { "type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": said },
+    ] });
+    let mut waiting = pod(&unschedulable);
+    waiting.spec.as_mut().unwrap().node_name = None;
+    let mut troubles = troubles("Pod", "FailedScheduling", said);
+    let text = troubles.of_start(&waiting).unwrap().text;
+    assert!(text.contains("2 node(s) were unschedulable: `kubectl uncordon`"), "{text}");
+    troubles.of_nodes = Some("none of 2 nodes takes the pod; n1, n2: cordoned".to_owned());
+    assert_eq!(troubles.of_start(&waiting).unwrap().text, "none of 2 nodes takes the pod; n1, n2: cordoned");
+    // Once it has a node, what the scheduler said before is past.
+    assert_eq!(troubles.of_start(&pod(&json!({}))), None);
 }

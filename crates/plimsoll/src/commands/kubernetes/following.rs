@@ -41,7 +41,7 @@ pub(super) fn followed(
     });
     let Finished { record, error, leftovers } = finished.inspect_err(|_| saving.discard())?;
     for left in &leftovers {
-        printer.warning(left);
+        printer.warning(&left.text);
     }
     let Some(record) = record else {
         saving.discard();
@@ -62,5 +62,9 @@ pub(super) fn followed(
     if record.outcome == Outcome::Interrupted {
         printer.note(format!("interrupted; the partial record is saved as {}", record.id));
     }
-    Ok(local::exit(&record, false))
+    match local::exit(&record, false) {
+        // The numbers are whole, and somebody has to look at the cluster.
+        Exit::Success if leftovers.iter().any(|left| !left.stays) => Ok(Exit::Cluster),
+        exit => Ok(exit),
+    }
 }

@@ -3,7 +3,7 @@
 use anyhow::{Context, bail};
 use plimsoll_kubernetes::{
     run::{Patience, collect as collect_run},
-    runs::{self, RunThere},
+    runs::{self, Remains, RunThere},
 };
 use plimsoll_report as report;
 
@@ -34,7 +34,7 @@ pub(super) fn status(arguments: &StatusArguments, printer: Printer) -> anyhow::R
 /// Gets the results of a run, waiting for its end, and removes it.
 pub(super) fn collect(arguments: &CollectArguments, state: &State, printer: Printer) -> anyhow::Result<Exit> {
     let cluster = connect(&arguments.cluster)?;
-    let there = runs::find(runs::list(&cluster)?, &arguments.run)?;
+    let there = runs::find(runs::list(&cluster)?, RunThere::id, &arguments.run)?;
     let patience = Patience { start: duration(arguments.start_timeout), cleanup: duration(arguments.cleanup_timeout) };
     let stop = stop::on_signals().context("listen for signals")?;
     followed(arguments.json, state, printer, |tell| {
@@ -45,22 +45,23 @@ pub(super) fn collect(arguments: &CollectArguments, state: &State, printer: Prin
 /// Removes runs.
 pub(super) fn cleanup(arguments: &CleanupArguments, printer: Printer) -> anyhow::Result<Exit> {
     let cluster = connect(&arguments.cluster)?;
-    let all = runs::list(&cluster)?;
-    let meant: Vec<RunThere> = if arguments.all {
+    let all = runs::remains(&cluster)?;
+    let meant: Vec<Remains> = if arguments.all {
         all
     } else if arguments.runs.is_empty() {
         bail!("nothing to remove: name runs, or say --all; `plimsoll kubernetes status` lists them");
     } else {
-        arguments.runs.iter().map(|text| runs::find(all.clone(), text)).collect::<Result<_, _>>()?
+        arguments.runs.iter().map(|text| runs::find(all.clone(), Remains::id, text)).collect::<Result<_, _>>()?
     };
     let stop = stop::on_signals().context("listen for signals")?;
     let mut is_clean = true;
-    for there in &meant {
-        let leftovers = runs::cleanup(&cluster, there, duration(arguments.cleanup_timeout), &stop);
-        is_clean &= leftovers.is_empty();
-        leftovers.iter().for_each(|left| printer.warning(left));
-        if leftovers.is_empty() {
-            printer.note(format!("removed run {}", there.id()));
+    for remains in &meant {
+        let leftovers = runs::cleanup(&cluster, remains, duration(arguments.cleanup_timeout), &stop);
+        leftovers.iter().for_each(|left| printer.warning(&left.text));
+        if leftovers.iter().all(|left| left.stays) {
+            printer.note(format!("removed run {}", remains.id()));
+        } else {
+            is_clean = false;
         }
     }
     Ok(if is_clean { Exit::Success } else { Exit::Cluster })
