@@ -26,8 +26,22 @@ pub(crate) enum Followed {
     Failed(String),
 }
 
+/// Where lines of a pod go, with the pod's number.
+#[derive(Clone, Debug)]
+pub(crate) struct FromPod {
+    pub(crate) number: u32,
+    pub(crate) sender: UnboundedSender<(u32, Followed)>,
+}
+
+impl FromPod {
+    /// Whether anybody listens.
+    fn send(&self, followed: Followed) -> bool {
+        self.sender.send((self.number, followed)).is_ok()
+    }
+}
+
 /// Follows the log of a pod that has started.
-pub(crate) fn follow(pods: Api<Pod>, pod: String, lines: UnboundedSender<Followed>) -> JoinHandle<()> {
+pub(crate) fn follow(pods: Api<Pod>, pod: String, lines: FromPod) -> JoinHandle<()> {
     tokio::spawn(async move {
         let mut failures = 0;
         loop {
@@ -35,19 +49,19 @@ pub(crate) fn follow(pods: Api<Pod>, pod: String, lines: UnboundedSender<Followe
                 // The stream ends with the container, and when a proxy or the API server ends it.
                 Ok(()) if has_ended(&pods, &pod).await => {
                     let last = once(&pods, &pod, &lines).await;
-                    let _ = lines.send(last.map_or_else(Followed::Failed, |()| Followed::End));
+                    lines.send(last.map_or_else(Followed::Failed, |()| Followed::End));
                     return;
                 }
                 Ok(()) => failures = 0,
                 Err(reason) => {
                     failures += 1;
                     if failures > FAILURES_MAX {
-                        let _ = lines.send(Followed::Failed(reason));
+                        lines.send(Followed::Failed(reason));
                         return;
                     }
                 }
             }
-            if lines.is_closed() {
+            if lines.sender.is_closed() {
                 return;
             }
             sleep(PAUSE).await;
@@ -55,13 +69,13 @@ pub(crate) fn follow(pods: Api<Pod>, pod: String, lines: UnboundedSender<Followe
     })
 }
 
-async fn once(pods: &Api<Pod>, pod: &str, lines: &UnboundedSender<Followed>) -> Result<(), String> {
+async fn once(pods: &Api<Pod>, pod: &str, lines: &FromPod) -> Result<(), String> {
     let parameters = LogParams { container: Some(CONTAINER.to_owned()), follow: true, ..LogParams::default() };
     let stream = pods.log_stream(pod, &parameters).await.map_err(|error| error.to_string())?;
     let mut stream = stream.lines();
     while let Some(line) = stream.next().await {
         let line = line.map_err(|error| error.to_string())?;
-        if lines.send(Followed::Line(line)).is_err() {
+        if !lines.send(Followed::Line(line)) {
             return Ok(());
         }
     }

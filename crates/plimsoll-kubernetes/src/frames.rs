@@ -42,6 +42,8 @@ pub enum Message {
     },
     /// Something happened in the run.
     Event {
+        /// When, by the clock of the node.
+        at: Timestamp,
         /// What.
         event: Box<RunEvent>,
     },

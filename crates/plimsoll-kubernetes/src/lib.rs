@@ -1,11 +1,13 @@
 //! Storage of Kubernetes: volumes of every class, from claim to last byte.
 //!
 //! A [`request::PodRun`] says what to measure, [`manifests`] makes objects of it, and [`run`] creates them, watches,
-//! reads what the pod tells ([`frames`]) and takes everything away again. What is known of a volume's life is put
+//! reads what pods tell ([`frames`]) and takes everything away again. Several pods hear when they begin by
+//! [`beginning`]. What is known of a volume's life is put
 //! together by `timeline` from what watches deliver; `troubles` says in a sentence why a pod does not start.
 
 #![forbid(unsafe_code)]
 
+pub mod beginning;
 pub mod cluster;
 pub mod discover;
 pub mod error;

@@ -1,20 +1,26 @@
 //! The objects of a run, as they are created and as `--dry-run` shows them.
 //!
 //! All of them belong to one Job: whoever deletes it, or lets it come to its end of life, has the cluster delete the
-//! rest. The Job is created first and is never suspended, so that its time runs whatever becomes of the client.
+//! rest. The Job is created first and is never suspended, so that its time runs whatever becomes of the client. It starts
+//! the first pod; where several measure, the others are made beside it, each with claims and a place of its own.
 
 pub mod reading;
 #[cfg(test)]
 mod tests;
 
 use k8s_openapi::{
-    api::{batch::v1::Job, core::v1::PersistentVolumeClaim},
+    api::{
+        batch::v1::Job,
+        core::v1::{ConfigMap, PersistentVolumeClaim, Pod},
+        rbac::v1::{Role, RoleBinding},
+    },
     apimachinery::pkg::apis::meta::v1::OwnerReference,
 };
 use serde_json::{Value, json};
 
 use crate::request::{
-    MANAGED_BY_LABEL, OURS, PodRun, RUN_LABEL, Seccomp, Toleration, USER, VOLUMES, VolumeMode, VolumeSource, quantity,
+    MANAGED_BY_LABEL, OURS, PodRun, RUN_LABEL, Seccomp, StartBy, Toleration, USER, VOLUMES, VolumeMode, VolumeSource,
+    quantity,
 };
 
 /// The environment variable that has the plan.
@@ -23,8 +29,35 @@ pub const PLAN_VARIABLE: &str = "PLIMSOLL_PLAN";
 /// The environment variable that has the user's own limits.
 pub const LIMITS_VARIABLE: &str = "PLIMSOLL_LIMITS";
 
+/// The environment variable that has the number of the pod, of several.
+pub const POD_VARIABLE: &str = "PLIMSOLL_POD";
+
+/// The environment variable that has the time of day at which several pods begin, where none tells them.
+pub const START_VARIABLE: &str = "PLIMSOLL_START";
+
+/// What is there when the program is ready to begin.
+pub const READY_FILE: &str = "/run/plimsoll/ready";
+
+/// The entry of the object that pods watch, which has the time of day at which they begin.
+pub const START_KEY: &str = "start";
+
+/// Which of a run's pods it is.
+pub(crate) const POD_LABEL: &str = "plimsoll/pod";
+
+/// What pods on the same node have in common.
+const PLACE_LABEL: &str = "plimsoll/place";
+
+/// How many pods a run has, as the Job says it.
+pub(crate) const PODS_ANNOTATION: &str = "plimsoll/pods";
+
 /// The container of the program.
 pub(crate) const CONTAINER: &str = "plimsoll";
+
+/// The volume in which the program says that it is ready.
+const READY_VOLUME: &str = "ready";
+
+/// The account of pods: the one that every namespace has.
+const ACCOUNT: &str = "default";
 
 /// What keeps the scheduler from looking at the pod.
 const GATE: &str = "plimsoll/claims";
@@ -34,29 +67,51 @@ const GRACE_S: u32 = 30;
 
 /// The Job that everything belongs to, with its pod.
 pub fn job(run: &PodRun) -> Job {
+    let pods = format!("{}x{}", run.pods.nodes, run.pods.per_node);
     from_json(json!({
         "apiVersion": "batch/v1",
         "kind": "Job",
-        "metadata": { "name": run.name(), "labels": labels(run) },
+        "metadata": { "name": run.name(), "labels": labels(run), "annotations": { PODS_ANNOTATION: pods } },
         "spec": {
             "completions": 1,
             "parallelism": 1,
             "backoffLimit": 0,
             "activeDeadlineSeconds": run.deadline_s,
             "ttlSecondsAfterFinished": run.keep_s,
-            "template": { "metadata": { "labels": labels(run), "annotations": annotations() }, "spec": pod(run) },
+            "template": { "metadata": { "labels": pod_labels(run, 0), "annotations": annotations() }, "spec": pod(run, 0) },
         },
     }))
 }
 
+/// The pods beside the Job's own.
+pub fn other_pods(run: &PodRun, owner: Option<&OwnerReference>) -> Vec<Pod> {
+    let one = |index: u32| {
+        let mut spec = pod(run, index);
+        // The Job's time is not theirs.
+        spec["activeDeadlineSeconds"] = json!(run.deadline_s);
+        let mut pod: Pod = from_json(json!({
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {
+                "name": run.pod_name(index), "labels": pod_labels(run, index), "annotations": annotations(),
+            },
+            "spec": spec,
+        }));
+        pod.metadata.owner_references = owner.map(|owner| vec![owner.clone()]);
+        pod
+    };
+    (1..run.pods.all()).map(one).collect()
+}
+
 /// The claims that are made for the run.
 pub fn claims(run: &PodRun, owner: Option<&OwnerReference>) -> Vec<PersistentVolumeClaim> {
-    let claim = |(index, volume): (usize, &crate::request::VolumeAsked)| {
+    let claim = |(index, name): (usize, String)| {
+        let volume = &run.volumes[index];
         let VolumeSource::Class { class, size_bytes } = &volume.source else { return None };
         let mut claim: PersistentVolumeClaim = from_json(json!({
             "apiVersion": "v1",
             "kind": "PersistentVolumeClaim",
-            "metadata": { "name": run.claim(index), "labels": labels(run) },
+            "metadata": { "name": name, "labels": labels(run) },
             "spec": {
                 "storageClassName": class,
                 "accessModes": [volume.access.as_str()],
@@ -67,7 +122,49 @@ pub fn claims(run: &PodRun, owner: Option<&OwnerReference>) -> Vec<PersistentVol
         claim.metadata.owner_references = owner.map(|owner| vec![owner.clone()]);
         Some(claim)
     };
-    run.volumes.iter().enumerate().filter_map(claim).collect()
+    run.claims().into_iter().filter_map(claim).collect()
+}
+
+/// The object that says when several pods begin, and what lets them look at it.
+#[derive(Clone, Debug)]
+pub struct StartObjects {
+    /// Empty until all are ready.
+    pub start: ConfigMap,
+    /// The right to look at it.
+    pub role: Role,
+    /// Given to the account of the pods.
+    pub binding: RoleBinding,
+}
+
+/// What several pods that watch need; `None` where they do not.
+pub fn start_objects(run: &PodRun, owner: Option<&OwnerReference>) -> Option<StartObjects> {
+    if !watches(run) {
+        return None;
+    }
+    let owners: Vec<&OwnerReference> = owner.into_iter().collect();
+    let metadata = json!({ "name": run.name(), "labels": labels(run), "ownerReferences": owners });
+    let group = "rbac.authorization.k8s.io";
+    let api = format!("{group}/v1");
+    Some(StartObjects {
+        start: from_json(json!({ "apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata })),
+        role: from_json(json!({
+            "apiVersion": api, "kind": "Role", "metadata": metadata,
+            "rules": [{
+                "apiGroups": [""], "resources": ["configmaps"], "resourceNames": [run.name()],
+                "verbs": ["get", "list", "watch"],
+            }],
+        })),
+        binding: from_json(json!({
+            "apiVersion": api, "kind": "RoleBinding", "metadata": metadata,
+            "roleRef": { "apiGroup": group, "kind": "Role", "name": run.name() },
+            "subjects": [{ "kind": "ServiceAccount", "name": ACCOUNT }],
+        })),
+    })
+}
+
+/// Whether pods watch an object.
+pub(crate) fn watches(run: &PodRun) -> bool {
+    run.pods.are_several() && run.pods.start == StartBy::Watching
 }
 
 /// The reference to the Job that objects of the run have.
@@ -91,6 +188,15 @@ fn labels(run: &PodRun) -> Value {
     })
 }
 
+fn pod_labels(run: &PodRun, index: u32) -> Value {
+    let mut labels = labels(run);
+    if run.pods.are_several() {
+        labels[POD_LABEL] = json!(index.to_string());
+        labels[PLACE_LABEL] = json!((index / run.pods.per_node).to_string());
+    }
+    labels
+}
+
 /// Nothing moves a pod while it measures.
 fn annotations() -> Value {
     json!({
@@ -100,27 +206,33 @@ fn annotations() -> Value {
     })
 }
 
-fn pod(run: &PodRun) -> Value {
+fn pod(run: &PodRun, index: u32) -> Value {
     let mut spec = json!({
         "restartPolicy": "Never",
-        "automountServiceAccountToken": false,
+        "automountServiceAccountToken": watches(run),
         "enableServiceLinks": false,
         "terminationGracePeriodSeconds": GRACE_S,
         "nodeSelector": selector(run),
         "securityContext": pod_security(run),
         // The scheduler looks at a pod whose claims are not bound only now and then: it is to look when they are.
         "schedulingGates": [{ "name": GATE }],
-        "containers": [container(run)],
-        "volumes": (0..run.volumes.len()).map(|index| json!({
-            "name": volume_name(index),
-            "persistentVolumeClaim": { "claimName": run.claim(index) },
+        "containers": [container(run, index)],
+        "volumes": run.claims_of(index).iter().enumerate().map(|(volume, claim)| json!({
+            "name": volume_name(volume),
+            "persistentVolumeClaim": { "claimName": claim },
         })).collect::<Vec<_>>(),
     });
+    if run.pods.are_several() {
+        spec["volumes"].as_array_mut().into_iter().for_each(|volumes| {
+            volumes.push(json!({ "name": READY_VOLUME, "emptyDir": { "sizeLimit": "1Mi" } }));
+        });
+        spec["affinity"] = apart(run, index);
+    }
     if let Some(node) = &run.placement.node {
         // Not spec.nodeName, which passes the scheduler by: nobody would then choose a node for the volumes.
-        spec["affinity"] = json!({ "nodeAffinity": { "requiredDuringSchedulingIgnoredDuringExecution": {
+        spec["affinity"]["nodeAffinity"] = json!({ "requiredDuringSchedulingIgnoredDuringExecution": {
             "nodeSelectorTerms": [{ "matchFields": [{ "key": "metadata.name", "operator": "In", "values": [node] }] }],
-        } } });
+        } });
     }
     if !run.placement.tolerations.is_empty() {
         spec["tolerations"] = run.placement.tolerations.iter().map(toleration).collect();
@@ -132,6 +244,28 @@ fn pod(run: &PodRun) -> Value {
         spec["imagePullSecrets"] = run.image.pull_secrets.iter().map(|name| json!({ "name": name })).collect();
     }
     spec
+}
+
+/// As many pods on each of as many nodes as asked, without having to know nodes: a pod is where others of its place
+/// are, and where none of another place is.
+fn apart(run: &PodRun, index: u32) -> Value {
+    let place = (index / run.pods.per_node).to_string();
+    let term = |operator: &str| {
+        json!({
+            "topologyKey": "kubernetes.io/hostname",
+            "labelSelector": {
+                "matchLabels": { RUN_LABEL: run.id.to_string() },
+                "matchExpressions": [{ "key": PLACE_LABEL, "operator": operator, "values": [place] }],
+            },
+        })
+    };
+    let required = |operator| json!({ "requiredDuringSchedulingIgnoredDuringExecution": [term(operator)] });
+    let mut affinity = json!({ "podAntiAffinity": required("NotIn") });
+    // The first of a place has nobody to be with.
+    if !index.is_multiple_of(run.pods.per_node) {
+        affinity["podAffinity"] = required("In");
+    }
+    affinity
 }
 
 fn selector(run: &PodRun) -> Value {
@@ -163,7 +297,7 @@ fn pod_security(run: &PodRun) -> Value {
     context
 }
 
-fn container(run: &PodRun) -> Value {
+fn container(run: &PodRun, pod: u32) -> Value {
     let field = |name: &str, path: &str| json!({ "name": name, "valueFrom": { "fieldRef": { "fieldPath": path } } });
     let mut limits = json!({ "memory": run.resources.memory });
     if let Some(cpu) = &run.resources.cpu_limit {
@@ -191,6 +325,9 @@ fn container(run: &PodRun) -> Value {
     if let (Some(limits), Some(variables)) = (&run.limits, container["env"].as_array_mut()) {
         variables.push(json!({ "name": LIMITS_VARIABLE, "value": limits }));
     }
+    if run.pods.are_several() {
+        be_one_of_several(&mut container, run, pod);
+    }
     for (index, volume) in run.volumes.iter().enumerate() {
         let path = format!("{VOLUMES}/{}", volume.target);
         let (list, entry) = match volume.mode {
@@ -203,6 +340,24 @@ fn container(run: &PodRun) -> Value {
         }
     }
     container
+}
+
+/// A pod of several says when it is ready, and learns when to begin.
+fn be_one_of_several(container: &mut Value, run: &PodRun, pod: u32) {
+    let mut variables = vec![json!({ "name": POD_VARIABLE, "value": pod.to_string() })];
+    if let StartBy::Time(at) = run.pods.start {
+        variables.push(json!({ "name": START_VARIABLE, "value": at.to_string() }));
+    }
+    container["env"].as_array_mut().into_iter().for_each(|all| all.append(&mut variables));
+    let folder = READY_FILE.rsplit_once('/').map_or("/", |(folder, _)| folder);
+    container["volumeMounts"] = json!([{ "name": READY_VOLUME, "mountPath": folder }]);
+    container["startupProbe"] = json!({
+        "exec": { "command": ["/plimsoll", "kubernetes", "ready"] },
+        "periodSeconds": 1,
+        // However long it takes to fill files: the run has a deadline.
+        "failureThreshold": run.deadline_s.max(1),
+        "timeoutSeconds": 10,
+    });
 }
 
 fn volume_name(index: usize) -> String {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use jiff::Timestamp;
 use uuid::Uuid;
 
 use crate::error::ClusterError;
@@ -19,14 +20,16 @@ pub const VOLUMES: &str = "/volumes";
 /// The user and group of the pod, where the cluster does not choose them: any but root does.
 pub(crate) const USER: i64 = 10001;
 
-/// One run in one pod.
+/// One run, in one pod or in several at the same time.
 #[derive(Clone, Debug)]
 pub struct PodRun {
     /// Identity of the run.
     pub id: Uuid,
     /// What is measured.
     pub volumes: Vec<VolumeAsked>,
-    /// Where the pod may go.
+    /// How many pods measure, each its own new volumes.
+    pub pods: PodCount,
+    /// Where pods may go.
     pub placement: Placement,
     /// What the pod runs.
     pub image: ImageAsked,
@@ -44,6 +47,41 @@ pub struct PodRun {
     pub keep_s: u32,
     /// When the cluster ends a run that nobody ended.
     pub deadline_s: u32,
+}
+
+/// How many pods measure at the same time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PodCount {
+    /// On so many nodes.
+    pub nodes: u32,
+    /// On each of them.
+    pub per_node: u32,
+    /// How they agree when to begin, where there are several.
+    pub start: StartBy,
+}
+
+/// How several pods agree when to begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StartBy {
+    /// They watch an object, which says it when all are ready.
+    Watching,
+    /// At this time of day, ready or not.
+    Time(Timestamp),
+}
+
+impl PodCount {
+    /// One pod, which waits for nobody.
+    pub const ONE: Self = Self { nodes: 1, per_node: 1, start: StartBy::Watching };
+
+    /// All of them.
+    pub const fn all(&self) -> u32 {
+        self.nodes.saturating_mul(self.per_node)
+    }
+
+    /// Whether there are several.
+    pub const fn are_several(&self) -> bool {
+        self.all() > 1
+    }
 }
 
 /// A volume to measure.
@@ -225,22 +263,43 @@ impl PodRun {
         job_name(self.id)
     }
 
-    /// The claim of a volume.
-    pub fn claim(&self, index: usize) -> String {
+    /// The claim of a volume of a pod.
+    pub fn claim(&self, pod: u32, index: usize) -> String {
         match &self.volumes[index].source {
             VolumeSource::Claim { name } => name.clone(),
-            VolumeSource::Class { .. } => format!("{}-{index}", self.name()),
+            VolumeSource::Class { .. } if pod == 0 || self.is_shared(index) => format!("{}-{index}", self.name()),
+            VolumeSource::Class { .. } => format!("{}-{index}-{pod}", self.name()),
         }
     }
 
-    /// The claims, in the order of the volumes.
-    pub fn claims(&self) -> Vec<String> {
-        (0..self.volumes.len()).map(|index| self.claim(index)).collect()
+    /// The claims of a pod, in the order of the volumes.
+    pub fn claims_of(&self, pod: u32) -> Vec<String> {
+        (0..self.volumes.len()).map(|index| self.claim(pod, index)).collect()
+    }
+
+    /// All claims with the volumes that they are for, in the order of the volumes.
+    pub fn claims(&self) -> Vec<(usize, String)> {
+        let of = |index: usize| {
+            let pods = if self.is_shared(index) { 1 } else { self.pods.all() };
+            (0..pods).map(move |pod| (index, self.claim(pod, index)))
+        };
+        (0..self.volumes.len()).flat_map(of).collect()
     }
 
     /// Those that are made for the run.
     pub fn made_claims(&self) -> Vec<String> {
-        (0..self.volumes.len()).filter(|index| self.is_made(*index)).map(|index| self.claim(index)).collect()
+        let made = self.claims().into_iter().filter(|(index, _)| self.is_made(*index));
+        made.map(|(_, claim)| claim).collect()
+    }
+
+    /// Whether all pods have the same volume of this kind, instead of one each.
+    pub fn is_shared(&self, index: usize) -> bool {
+        !self.is_made(index) || self.volumes[index].access == AccessMode::ReadWriteMany
+    }
+
+    /// The names of pods but the first, whose Job names it.
+    pub fn pod_name(&self, pod: u32) -> String {
+        format!("{}-pod-{pod}", self.name())
     }
 
     /// Whether a volume is made for the run.
@@ -313,6 +372,7 @@ pub(crate) mod test_runs {
         PodRun {
             id: Uuid::from_u128(0x01a2_0451_96fb_7259_8ace_7b5e_2136_5415),
             volumes,
+            pods: PodCount::ONE,
             placement: Placement::default(),
             image: ImageAsked {
                 name: "registry.example/plimsoll:1".to_owned(),

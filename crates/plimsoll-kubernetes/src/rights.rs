@@ -59,6 +59,7 @@ pub struct Permission {
 }
 
 const BATCH: &str = "batch";
+const RBAC: &str = "rbac.authorization.k8s.io";
 const STORAGE: &str = "storage.k8s.io";
 const SNAPSHOTS: &str = "snapshot.storage.k8s.io";
 
@@ -145,9 +146,30 @@ pub const RIGHTS: &[Right] = &[
     right(
         ("", "pods"),
         &["create"],
-        LOOKING,
-        "admission is asked about the very pod, in a dry run; `run` leaves making it to its Job",
-        "policies about pods show only when the Job makes none",
+        OPTIONAL,
+        "of several pods all but the first are made beside the Job; admission is asked about the very pod, in a dry run",
+        "one pod at a time, and policies about pods show only when the Job makes none",
+    ),
+    right(
+        ("", "configmaps"),
+        &["create", "get", "list", "watch", "patch"],
+        OPTIONAL,
+        "several pods watch one, which says when they begin",
+        "several pods begin at a time that is said before, ready or not",
+    ),
+    right(
+        (RBAC, "roles"),
+        &["create", "list"],
+        OPTIONAL,
+        "pods get the right to watch that ConfigMap, and no other",
+        "several pods begin at a time that is said before, ready or not",
+    ),
+    right(
+        (RBAC, "rolebindings"),
+        &["create", "list"],
+        OPTIONAL,
+        "the same",
+        "several pods begin at a time that is said before, ready or not",
     ),
     right(
         ("", "namespaces"),

@@ -1,6 +1,9 @@
-//! Doing a run in a pod: create, watch, listen, take away.
+//! Doing a run in pods: create, watch, listen, take away.
 
 mod facts;
+mod hearing;
+mod member;
+mod starting;
 
 use std::{
     future::pending,
@@ -8,42 +11,49 @@ use std::{
     time::Duration,
 };
 
+use futures_util::future::try_join_all;
 use jiff::Timestamp;
 use k8s_openapi::api::{
     batch::v1::Job,
-    core::v1::{Node, PersistentVolumeClaim, Pod},
+    core::v1::{Node, Pod},
 };
-use kube::api::{DeleteParams, ListParams, Patch, PatchParams, PostParams};
+use kube::{
+    ResourceExt as _,
+    api::{DeleteParams, ListParams, Patch, PatchParams},
+};
 use plimsoll_record::{
-    builder::RecordBuilder,
-    cluster::ClusterEnvironment,
     event::RunEvent,
     lifecycle::{Happening, VolumeLifecycle},
-    record::{Outcome, Record},
+    record::Record,
 };
 use serde_json::json;
 use tokio::{
-    sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel},
-    task::JoinHandle,
+    sync::mpsc::{UnboundedReceiver, unbounded_channel},
     time::{Instant, interval},
 };
 
-use self::facts::Facts;
+use self::{
+    facts::Facts,
+    hearing::{Heard, Hearing},
+    member::{Lines, Member},
+};
 use crate::{
     cluster::Cluster,
     error::{ClusterError, may_pass},
-    following::{Followed, follow},
-    frames::{Line, Message, Reader},
-    manifests,
+    following::Followed,
+    manifests::{self, POD_LABEL},
     preflight::placement::why_none,
     request::{PodRun, RUN_LABEL},
     rights::{self, Need},
     runs::RunThere,
     teardown::{Left, Made, remove},
-    timeline::{Observation, Seen, Timeline, has_started},
+    timeline::{Observation, Seen, Timeline},
     troubles::{Troubles, unschedulable},
     watching::Watching,
 };
+
+pub use self::starting::{may_be_watched, nodes_for};
+pub use crate::preflight::placement::NodesFor;
 
 /// How often to look at what nobody tells: signals and the time.
 const TICK: Duration = Duration::from_millis(100);
@@ -53,9 +63,6 @@ const SILENCE: Duration = Duration::from_secs(10);
 
 /// How long a pod that was asked to end may take to tell what it has.
 const LAST_WORDS: Duration = Duration::from_secs(25);
-
-/// How many lines for people are kept for the case that something goes wrong.
-const LAST_LINES: usize = 5;
 
 /// How long things may take.
 #[derive(Clone, Copy, Debug)]
@@ -149,6 +156,7 @@ pub fn collect(
         running.timeline.begin(None, there.created.unwrap_or_default());
         running.observe_existing_claims();
         running.leaves_alone = true;
+        running.is_begun = starting::has_begun(cluster, &there.run).await;
         let done = running.follow(Until::Done, stop, tell).await;
         Ok(running.finish(done.err(), !stays, stop, tell).await)
     })
@@ -170,23 +178,17 @@ struct Running<'a> {
     watching: Watching,
     timeline: Timeline,
     troubles: Troubles,
-    /// The pod as it was seen last, with whether it is gone.
-    pod: Option<(Box<Pod>, bool)>,
-    is_released: bool,
-    /// Where the follower of the log puts lines, until there is one.
-    lines: Option<UnboundedSender<Followed>>,
-    followed: UnboundedReceiver<Followed>,
-    following: Option<JoinHandle<()>>,
-    reader: Reader,
-    last_lines: Vec<String>,
-    builder: Option<RecordBuilder>,
-    /// The record that the pod told at its end.
-    outcome: Option<Box<Record>>,
+    members: Vec<Member>,
+    lines: Lines,
+    followed: UnboundedReceiver<(u32, Followed)>,
+    hearing: Hearing,
+    /// Whether several pods were told when to begin.
+    is_begun: bool,
     /// The trouble that was told last.
     troubled: Option<String>,
     /// When nodes were looked at.
     nodes_seen: Option<Instant>,
-    /// When the pod was asked to end.
+    /// When pods were asked to end.
     stopping: Option<Instant>,
     /// Whether whoever stops following leaves the run going on.
     leaves_alone: bool,
@@ -202,7 +204,8 @@ impl<'a> Running<'a> {
     ) -> Result<Self, ClusterError> {
         let facts = Facts::gather(cluster, run).await?;
         let selector = format!("{RUN_LABEL}={}", run.id);
-        let watching = Watching::start(cluster, &selector, &run.name(), &run.claims()).await?;
+        let claims: Vec<String> = run.claims().into_iter().map(|(_, claim)| claim).collect();
+        let watching = Watching::start(cluster, &selector, &run.name(), &claims).await?;
         for what in &watching.denied {
             let right = rights::of(what);
             if right.is_some_and(|right| right.need == Need::Required) {
@@ -213,7 +216,7 @@ impl<'a> Running<'a> {
             tell(Told::Note(format!("{what} may not be watched here: {lost}")));
         }
         let timeline = Timeline::new(facts.minor_version);
-        let (lines, followed) = unbounded_channel();
+        let (sender, followed) = unbounded_channel();
         Ok(Self {
             cluster,
             run,
@@ -222,15 +225,11 @@ impl<'a> Running<'a> {
             watching,
             timeline,
             troubles: Troubles::default(),
-            pod: None,
-            is_released: false,
-            lines: Some(lines),
+            members: (0..run.pods.all()).map(|_| Member::default()).collect(),
+            lines: Lines { pods: cluster.here(), sender },
             followed,
-            following: None,
-            reader: Reader::default(),
-            last_lines: Vec::new(),
-            builder: None,
-            outcome: None,
+            hearing: Hearing::new(run),
+            is_begun: !manifests::watches(run),
             troubled: None,
             nodes_seen: None,
             stopping: None,
@@ -247,50 +246,39 @@ impl<'a> Running<'a> {
         tell: &mut dyn FnMut(Told<'_>),
     ) -> Finished {
         self.learn_facts().await;
-        let leaves = self.leaves_alone && self.outcome.is_none() && matches!(error, Some(ClusterError::Interrupted));
+        let leaves = self.leaves_alone && !self.is_over() && matches!(error, Some(ClusterError::Interrupted));
         let leftovers = if removes && !leaves {
             tell(Told::Note("removing what the run made in the cluster".to_owned()));
             self.remove(stop).await
         } else {
             Vec::new()
         };
-        let lost = self.reader.lost();
+        let lost: u64 = self.members.iter().map(|member| member.reader.lost()).sum();
         if lost > 0 {
             tell(Told::Warning(format!("{lost} lines of the pod's log were lost on the way")));
         }
         if let Some(breaks) = self.watching.breaks() {
             tell(Told::Note(breaks));
         }
-        Finished { record: self.record(), error, leftovers }
+        let error = error.or_else(|| self.hearing.why_not_together());
+        Finished { record: self.record(tell), error, leftovers }
     }
 
     /// The Job first, which everything else belongs to.
     async fn create(&mut self) -> Result<(), ClusterError> {
-        let parameters = PostParams { field_manager: Some("plimsoll".to_owned()), ..PostParams::default() };
         let (cluster, run) = (self.cluster, self.run);
-        let name = run.name();
-        let doing = || format!("create the Job {name} in namespace {}", cluster.namespace());
-        let jobs = cluster.here::<Job>();
-        let job = match jobs.create(&parameters, &manifests::job(run)).await {
-            Ok(job) => job,
-            // A request that was sent again: nobody else has names like these.
-            Err(kube::Error::Api(status)) if status.code == 409 => {
-                jobs.get(&name).await.map_err(|error| ClusterError::of(doing(), &error))?
-            }
-            Err(error) => return Err(ClusterError::of(doing(), &error)),
-        };
+        let job: Job = starting::create(cluster, "Job", &manifests::job(run)).await?;
         let owner = manifests::owner(&job);
         self.timeline.begin(Some(self.watching.now_ns()), Timestamp::now());
-        let claims = cluster.here::<PersistentVolumeClaim>();
         for claim in manifests::claims(run, Some(&owner)) {
-            let name = claim.metadata.name.clone().unwrap_or_default();
+            let name = claim.name_any();
             self.timeline.claim_happened(&name, Happening::ClaimSent, self.watching.now_ns());
-            match claims.create(&parameters, &claim).await {
-                Err(kube::Error::Api(status)) if status.code == 409 => {}
-                Err(error) => return Err(ClusterError::of(format!("create the claim {name}"), &error)),
-                Ok(_) => {}
-            }
+            starting::create(cluster, "claim", &claim).await?;
             self.timeline.claim_happened(&name, Happening::ClaimAccepted, self.watching.now_ns());
+        }
+        starting::create_start(cluster, run, &owner).await?;
+        for pod in manifests::other_pods(run, Some(&owner)) {
+            starting::create(cluster, "pod", &pod).await?;
         }
         self.observe_existing_claims();
         Ok(())
@@ -319,11 +307,12 @@ impl<'a> Running<'a> {
                     Some(observation) => self.observe(observation),
                     None => pending().await,
                 },
-                Some(followed) = self.followed.recv() => {
+                Some((number, followed)) = self.followed.recv() => {
                     if !matches!(followed, Followed::Line(_)) {
-                        self.look_again().await;
+                        self.look_again(number).await;
                     }
-                    if self.line(followed, tell)? {
+                    self.line(number, followed, tell)?;
+                    if self.is_over() {
                         return Ok(());
                     }
                 }
@@ -336,45 +325,60 @@ impl<'a> Running<'a> {
                 self.stop(tell).await?;
             }
             if self.stopping.is_some_and(|since| since.elapsed() > LAST_WORDS) {
-                return self.builder.as_ref().map(|_| ()).ok_or(ClusterError::Interrupted);
+                return if self.hearing.has_begun() { Ok(()) } else { Err(ClusterError::Interrupted) };
             }
-            if !self.is_released {
-                self.release().await?;
-            }
+            self.release().await?;
             self.look_at_nodes().await;
-            match self.following {
-                None => self.look_at_start(began, tell)?,
-                Some(_) if until == Until::Started => return Ok(()),
-                Some(_) => {}
+            if !self.members.iter().all(Member::has_begun) {
+                self.look_at_start(began, tell)?;
+                continue;
+            }
+            if !self.is_begun && self.members.iter().all(Member::is_ready) {
+                self.is_begun = starting::begin(self.cluster, self.run, tell).await?;
+            }
+            if until == Until::Started && self.is_begun {
+                return Ok(());
             }
         }
     }
 
-    /// Lets the scheduler look at the pod once every claim that needs no pod is bound.
+    /// Whether every pod has told all.
+    fn is_over(&self) -> bool {
+        self.members.iter().all(|member| member.is_done)
+    }
+
+    /// Lets the scheduler look at the pods, all at once, when every claim that needs no pod is bound.
     async fn release(&mut self) -> Result<(), ClusterError> {
-        let is_awaited = self.run.claims().iter().enumerate().any(|(index, claim)| {
-            self.run.is_made(index) && self.facts.is_made_at_once(index) && self.timeline.volume_of(claim).is_none()
+        let gated: Vec<String> = self.members.iter().filter_map(|member| Some(member.gated()?.name_any())).collect();
+        let are_all_there = self.members.iter().all(|member| member.pod.is_some());
+        let is_awaited = self.run.claims().iter().any(|(index, claim)| {
+            self.run.is_made(*index) && self.facts.is_made_at_once(*index) && self.timeline.volume_of(claim).is_none()
         });
-        let Some((pod, false)) = self.pod.as_ref().filter(|_| !is_awaited) else { return Ok(()) };
-        let mut gates = pod.spec.iter().flat_map(|spec| spec.scheduling_gates.iter().flatten());
-        if gates.next().is_none() {
-            // Somebody did so before, or the cluster is older than gates.
-            self.is_released = true;
+        if gated.is_empty() || !are_all_there || is_awaited {
             return Ok(());
         }
-        let name = pod.metadata.name.clone().unwrap_or_default();
+        let pods = self.cluster.here::<Pod>();
         let patch = Patch::Merge(json!({ "spec": { "schedulingGates": null } }));
-        match self.cluster.here::<Pod>().patch(&name, &PatchParams::default(), &patch).await {
-            Ok(_) => self.is_released = true,
-            Err(error) if may_pass(&error) => {}
-            Err(error) => return Err(ClusterError::of(format!("let the pod {name} be scheduled"), &error)),
+        let parameters = PatchParams::default();
+        let release = async |name: &String| match pods.patch(name, &parameters, &patch).await {
+            Ok(_) => Ok(true),
+            // At the next look it is tried again.
+            Err(error) if may_pass(&error) => Ok(false),
+            Err(error) => Err(ClusterError::of(format!("let the pod {name} be scheduled"), &error)),
+        };
+        let released = try_join_all(gated.iter().map(release)).await?;
+        for (name, _) in gated.iter().zip(released).filter(|(_, is_released)| *is_released) {
+            let member = self.members.iter_mut().find(|member| member.name() == *name);
+            member.into_iter().for_each(|member| member.is_released = true);
         }
         Ok(())
     }
 
-    /// Looks at nodes now and then while the scheduler has none for the pod: they say more than the scheduler.
+    /// Looks at nodes now and then while the scheduler has none for a pod: they say more than the scheduler.
     async fn look_at_nodes(&mut self) {
-        let is_waiting = self.pod.as_ref().is_some_and(|(pod, is_gone)| !is_gone && unschedulable(pod).is_some());
+        let is_unschedulable = |pod: &Pod| unschedulable(pod).is_some();
+        let mut waiting = self.members.iter().filter(|member| !member.is_gone);
+        let is_waiting = waiting.any(|member| member.pod.as_deref().is_some_and(is_unschedulable));
         if !is_waiting || self.nodes_seen.is_some_and(|since| since.elapsed() < SILENCE) {
             return;
         }
@@ -390,147 +394,128 @@ impl<'a> Running<'a> {
         match observation.seen {
             Seen::Event(event) => self.troubles.observe(&event),
             Seen::Pod(pod) => {
-                if has_started(&pod)
-                    && let Some(lines) = self.lines.take()
-                {
-                    let name = pod.metadata.name.clone().unwrap_or_default();
-                    self.following = Some(follow(self.cluster.here(), name, lines));
+                let number = pod.labels().get(POD_LABEL).and_then(|number| number.parse().ok()).unwrap_or(0);
+                if let Some(member) = self.members.get_mut(number as usize) {
+                    member.observe(number, pod, observation.is_deleted, &self.lines);
                 }
-                self.pod = Some((pod, observation.is_deleted));
             }
             Seen::Claim(_) | Seen::Volume(_) | Seen::Attachment(_) => {}
         }
     }
 
-    /// Looks at a pod that has not started: what keeps it, and whether that has lasted long enough.
+    /// Looks at pods that have not started: what keeps them, and whether that has lasted long enough.
     fn look_at_start(&mut self, began: Instant, tell: &mut dyn FnMut(Told<'_>)) -> Result<(), ClusterError> {
-        let trouble = match &self.pod {
-            None => self.troubles.of_job(),
-            Some((pod, false)) => self.troubles.of_start(pod),
-            Some((pod, true)) if self.stopping.is_none() => {
-                let why = self.troubles.of_end(pod, &[]);
-                return Err(ClusterError::Run(format!("the pod was deleted before it had started: {why}")));
-            }
-            Some(_) => return Err(ClusterError::Interrupted),
-        };
-        // A pod that never ran may end all the same: evicted, or out of time.
-        if let Some((pod, false)) = &self.pod
-            && pod.status.as_ref().and_then(|status| status.phase.as_deref()) == Some("Failed")
-        {
-            return Err(ClusterError::Run(self.troubles.of_end(pod, &[])));
-        }
-        if let Some(trouble) = &trouble {
-            if trouble.is_final {
+        let mut first = None;
+        for member in self.members.iter().filter(|member| !member.has_begun()) {
+            let trouble = match &member.pod {
+                None => self.troubles.of_job(),
+                Some(pod) if !member.is_gone => {
+                    if member.has_failed() {
+                        return Err(ClusterError::Run(self.troubles.of_end(pod, &[])));
+                    }
+                    self.troubles.of_start(pod)
+                }
+                Some(pod) if self.stopping.is_none() => {
+                    let why = self.troubles.of_end(pod, &[]);
+                    return Err(ClusterError::Run(format!("the pod was deleted before it had started: {why}")));
+                }
+                Some(_) => return Err(ClusterError::Interrupted),
+            };
+            if let Some(trouble) = trouble.as_ref().filter(|trouble| trouble.is_final) {
                 return Err(ClusterError::Run(trouble.text.clone()));
             }
-            if began.elapsed() > SILENCE && self.troubled.as_ref() != Some(&trouble.text) {
-                tell(Told::Note(format!("waiting: {}", trouble.text)));
-                self.troubled = Some(trouble.text.clone());
-            }
+            first = first.or(trouble);
+        }
+        if let Some(trouble) = &first
+            && began.elapsed() > SILENCE
+            && self.troubled.as_ref() != Some(&trouble.text)
+        {
+            tell(Told::Note(format!("waiting: {}", trouble.text)));
+            self.troubled = Some(trouble.text.clone());
         }
         if began.elapsed() > self.patience.start {
-            let why = trouble.map_or_else(|| "the cluster does not say why".to_owned(), |trouble| trouble.text);
+            let why = first.map_or_else(|| "the cluster does not say why".to_owned(), |trouble| trouble.text);
             let waited_s = self.patience.start.as_secs();
-            return Err(ClusterError::Run(format!("the pod has not started within {waited_s} s: {why}")));
+            let missing = self.members.iter().filter(|member| !member.has_begun()).count();
+            let who = match self.members.len() {
+                1 => "the pod has".to_owned(),
+                all => format!("{missing} of {all} pods have"),
+            };
+            return Err(ClusterError::Run(format!("{who} not started within {waited_s} s: {why}")));
         }
         Ok(())
     }
 
-    /// Asks the pod to end, so that it tells what it has.
+    /// Asks the pods to end, so that they tell what they have.
     async fn stop(&mut self, tell: &mut dyn FnMut(Told<'_>)) -> Result<(), ClusterError> {
         self.stopping = Some(Instant::now());
-        let Some((pod, _)) = self.pod.as_ref().filter(|_| self.following.is_some()) else {
+        if !self.members.iter().all(Member::has_begun) {
             return Err(ClusterError::Interrupted);
-        };
-        let name = pod.metadata.name.clone().unwrap_or_default();
-        match self.cluster.here::<Pod>().delete(&name, &DeleteParams::default()).await {
-            Ok(_) => tell(Told::Note(
-                "ending the run in the pod; once more ends plimsoll at once and leaves the run going on".into(),
-            )),
-            // At the next look it is tried again.
-            Err(error) if may_pass(&error) => self.stopping = None,
-            Err(error) => return Err(ClusterError::of(format!("end the pod {name}"), &error)),
         }
+        for member in self.members.iter().filter(|member| !member.is_gone) {
+            let name = member.name();
+            match self.cluster.here::<Pod>().delete(&name, &DeleteParams::default()).await {
+                Ok(_) => {}
+                Err(kube::Error::Api(status)) if status.code == 404 => {}
+                // At the next look it is tried again.
+                Err(error) if may_pass(&error) => {
+                    self.stopping = None;
+                    return Ok(());
+                }
+                Err(error) => return Err(ClusterError::of(format!("end the pod {name}"), &error)),
+            }
+        }
+        tell(Told::Note(
+            "ending the run in the cluster; once more ends plimsoll at once and leaves the run going on".into(),
+        ));
         Ok(())
     }
 
-    /// Takes in a line of the log; tells whether the run is over.
-    fn line(&mut self, followed: Followed, tell: &mut dyn FnMut(Told<'_>)) -> Result<bool, ClusterError> {
-        let now_ns = Some(self.watching.now_ns()).filter(|_| !self.leaves_alone);
+    /// Takes in a line of a pod's log.
+    fn line(&mut self, number: u32, followed: Followed, tell: &mut dyn FnMut(Told<'_>)) -> Result<(), ClusterError> {
+        let Some(member) = self.members.get_mut(number as usize) else { return Ok(()) };
         let line = match followed {
             Followed::Line(line) => line,
+            Followed::End | Followed::Failed(_) if member.is_done => return Ok(()),
             Followed::End | Followed::Failed(_) if self.stopping.is_some() => return Err(ClusterError::Interrupted),
-            Followed::End => return Err(self.ended_without_result()),
-            Followed::Failed(_) if self.pod.as_ref().is_some_and(|(_, is_gone)| *is_gone) => {
-                return Err(self.ended_without_result());
-            }
+            Followed::End => return Err(self.ended_without_result(number)),
+            Followed::Failed(_) if member.is_gone => return Err(self.ended_without_result(number)),
             Followed::Failed(reason) => {
                 return Err(ClusterError::Run(format!("the log of the pod cannot be read: {reason}")));
             }
         };
-        match self.reader.line(&line) {
-            Line::Part => {}
-            Line::Text => {
-                self.last_lines.push(line);
-                let surplus = self.last_lines.len().saturating_sub(LAST_LINES);
-                self.last_lines.drain(..surplus);
+        let now_ns = Some(self.watching.now_ns()).filter(|_| !self.leaves_alone);
+        let is_stopping = self.stopping.is_some();
+        let environment = || self.facts.environment(self.cluster, self.run);
+        let heard = self.hearing.line(self.run, (number, member), line, environment, tell)?;
+        match heard {
+            Heard::Running { at } => {
+                self.timeline.told(&self.run.claims_of(number), Happening::Running, at, now_ns);
             }
-            Line::Message(message) => return self.message(message, now_ns, tell),
+            Heard::FirstIo { volume, at } => {
+                self.timeline.told(&[self.run.claim(number, volume)], Happening::FirstIo, at, now_ns);
+            }
+            // Whoever ended the pod gave it time to tell what it had.
+            Heard::CutShort if !is_stopping => return Err(self.ended_without_result(number)),
+            Heard::CutShort | Heard::Nothing => {}
         }
-        Ok(false)
-    }
-
-    fn message(
-        &mut self,
-        message: Message,
-        now_ns: Option<u64>,
-        tell: &mut dyn FnMut(Told<'_>),
-    ) -> Result<bool, ClusterError> {
-        match message {
-            Message::Running { at } => {
-                self.timeline.told(&self.run.claims(), Happening::Running, at, now_ns);
-            }
-            Message::FirstIo { target, at } => {
-                if let Some(index) = self.run.volumes.iter().position(|volume| volume.target == target) {
-                    self.timeline.told(&[self.run.claim(index)], Happening::FirstIo, at, now_ns);
-                }
-            }
-            Message::Event { mut event } => {
-                if let RunEvent::Started(started) = &mut *event {
-                    started.environment.cluster = Some(self.facts.environment(self.cluster, self.run));
-                }
-                match (&mut self.builder, &*event) {
-                    (None, RunEvent::Started(started)) => self.builder = Some(RecordBuilder::new((**started).clone())),
-                    (Some(builder), event) => builder.apply(event),
-                    (None, _) => {}
-                }
-                tell(Told::Event(&event));
-            }
-            Message::Done { record } => {
-                let is_cut_short = record.outcome == Outcome::Interrupted && self.stopping.is_none();
-                self.outcome = Some(record);
-                // Whoever ended the pod gave it time to tell what it had.
-                return if is_cut_short { Err(self.ended_without_result()) } else { Ok(true) };
-            }
-            Message::Failed { exit, text } => return Err(ClusterError::InPod { exit, text }),
-        }
-        Ok(false)
+        Ok(())
     }
 
     /// Looks at a pod whose log has ended: the watch may not have told yet how it did.
-    async fn look_again(&mut self) {
-        let name = self.pod.as_ref().and_then(|(pod, _)| pod.metadata.name.clone()).unwrap_or_default();
-        match (self.cluster.here::<Pod>().get_opt(&name).await, &mut self.pod) {
-            (Ok(Some(pod)), seen) => *seen = Some((Box::new(pod), false)),
-            (Ok(None), Some((_, is_gone))) => *is_gone = true,
-            (Ok(None), None) | (Err(_), _) => {}
+    async fn look_again(&mut self, number: u32) {
+        let Some(member) = self.members.get_mut(number as usize) else { return };
+        match self.cluster.here::<Pod>().get_opt(&member.name()).await {
+            Ok(Some(pod)) => (member.pod, member.is_gone) = (Some(Box::new(pod)), false),
+            Ok(None) => member.is_gone = member.pod.is_some(),
+            Err(_) => {}
         }
     }
 
-    fn ended_without_result(&self) -> ClusterError {
-        let why = match &self.pod {
-            Some((pod, _)) => self.troubles.of_end(pod, &self.last_lines),
-            None => "the pod is gone".to_owned(),
+    fn ended_without_result(&self, number: u32) -> ClusterError {
+        let why = match self.members.get(number as usize) {
+            Some(Member { pod: Some(pod), last_lines, .. }) => self.troubles.of_end(pod, last_lines),
+            _ => "the pod is gone".to_owned(),
         };
         ClusterError::Run(why)
     }
@@ -554,38 +539,24 @@ impl<'a> Running<'a> {
 
     /// What can be known only now: which volumes and nodes it was.
     async fn learn_facts(&mut self) {
-        let volumes = self.run.claims().iter().map(|claim| self.timeline.volume_of(claim).map(str::to_owned)).collect();
+        let volume = |(_, claim): (usize, String)| self.timeline.volume_of(&claim).map(str::to_owned);
+        let volumes = self.run.claims().into_iter().map(volume).collect();
         let nodes = self.timeline.nodes().into_iter().map(str::to_owned).collect();
         self.facts.learn(self.cluster, volumes, nodes).await;
     }
 
     /// The record with what only the client knows.
-    fn record(&mut self) -> Option<Record> {
-        let lives = self.lives();
-        let cluster = self.cluster_environment();
-        let mut record = match self.outcome.take() {
-            Some(record) => *record,
-            None => self.builder.take()?.finish(),
-        };
+    fn record(self, tell: &mut dyn FnMut(Told<'_>)) -> Option<Record> {
+        let volumes = self.lives();
+        let cluster = self.facts.environment(self.cluster, self.run);
+        let mut record = self.hearing.record(self.run, &mut |event| tell(Told::Event(event)))?;
         record.environment.cluster = Some(cluster);
-        record.volumes = lives;
+        record.volumes = volumes;
         Some(record)
     }
 
     fn lives(&self) -> Vec<VolumeLifecycle> {
-        let claims = self.run.claims();
-        self.run.volumes.iter().zip(&claims).map(|(volume, claim)| self.timeline.life(&volume.target, claim)).collect()
-    }
-
-    fn cluster_environment(&self) -> ClusterEnvironment {
-        self.facts.environment(self.cluster, self.run)
-    }
-}
-
-impl Drop for Running<'_> {
-    fn drop(&mut self) {
-        if let Some(following) = &self.following {
-            following.abort();
-        }
+        let life = |(index, claim): (usize, String)| self.timeline.life(&self.run.volumes[index].target, &claim);
+        self.run.claims().into_iter().map(life).collect()
     }
 }

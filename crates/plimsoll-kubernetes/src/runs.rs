@@ -14,7 +14,7 @@ use uuid::Uuid;
 use crate::{
     cluster::Cluster,
     error::ClusterError,
-    manifests::reading,
+    manifests::{POD_LABEL, reading},
     request::{MANAGED_BY_LABEL, OURS, PodRun, RUN_LABEL, job_name},
     teardown::{Left, Made, remove},
     troubles::Troubles,
@@ -79,7 +79,8 @@ pub fn list(cluster: &Cluster) -> Result<Vec<RunThere>, ClusterError> {
         for job in jobs.items {
             let claims: Vec<_> =
                 claims.iter().filter(|claim| is_of(claim.labels().get(RUN_LABEL), &job)).cloned().collect();
-            let pod = pods.iter().find(|pod| is_of(pod.labels().get(RUN_LABEL), &job));
+            let is_first = |pod: &Pod| pod.labels().get(POD_LABEL).is_none_or(|number| number == "0");
+            let pod = pods.iter().find(|pod| is_of(pod.labels().get(RUN_LABEL), &job) && is_first(pod));
             let Some(run) = reading::read(&job, &claims) else { continue };
             let (state, detail) = state(&job, pod);
             let created = job.metadata.creation_timestamp.as_ref().map(|time| time.0);

@@ -5,10 +5,14 @@ use std::{
     time::Duration,
 };
 
-use k8s_openapi::api::{
-    batch::v1::Job,
-    core::v1::{PersistentVolume, PersistentVolumeClaim, Pod},
-    storage::v1::VolumeAttachment,
+use k8s_openapi::{
+    api::{
+        batch::v1::Job,
+        core::v1::{ConfigMap, PersistentVolume, PersistentVolumeClaim, Pod},
+        rbac::v1::{Role, RoleBinding},
+        storage::v1::VolumeAttachment,
+    },
+    apimachinery::pkg::apis::meta::v1::ObjectMeta,
 };
 use kube::{
     ResourceExt as _,
@@ -138,6 +142,8 @@ async fn left(cluster: &Cluster, made: &Made) -> Vec<Left> {
         }
         Err(error) => left.push(unknown("claims", &error)),
     }
+    // Whoever may not look at these has made none.
+    left.extend(beginnings(cluster, &ours).await);
     // Whoever may not look at volumes has to believe that they go with their claims.
     for name in &made.volumes {
         if let Ok(Some(volume)) = cluster.everywhere::<PersistentVolume>().get_opt(name).await {
@@ -152,6 +158,25 @@ async fn left(cluster: &Cluster, made: &Made) -> Vec<Left> {
                 left.push(Left { text, stays: false });
             }
         }
+    }
+    left
+}
+
+/// What says to several pods when they begin.
+async fn beginnings(cluster: &Cluster, ours: &ListParams) -> Vec<Left> {
+    let mut left = Vec::new();
+    let mut add = |kind: &str, metadata: &ObjectMeta| {
+        let finalizers = metadata.finalizers.clone().unwrap_or_default();
+        left.push(Left::still_there(kind, metadata.name.as_deref().unwrap_or_default(), &finalizers));
+    };
+    if let Ok(starts) = cluster.here::<ConfigMap>().list(ours).await {
+        starts.iter().for_each(|start| add("ConfigMap", &start.metadata));
+    }
+    if let Ok(roles) = cluster.here::<Role>().list(ours).await {
+        roles.iter().for_each(|role| add("Role", &role.metadata));
+    }
+    if let Ok(bindings) = cluster.here::<RoleBinding>().list(ours).await {
+        bindings.iter().for_each(|binding| add("RoleBinding", &binding.metadata));
     }
     left
 }

@@ -45,8 +45,8 @@ struct Times {
     told: Option<Timestamp>,
 }
 
-/// Warnings that are not about volumes.
-const BESIDE_THE_POINT: &[&str] = &["MissingClusterDNS", "DNSConfigForming"];
+/// Warnings that are not about volumes: of names, and of pods that are not ready yet.
+pub(crate) const BESIDE_THE_POINT: &[&str] = &["MissingClusterDNS", "DNSConfigForming", "Unhealthy"];
 
 type Moments = BTreeMap<Happening, Times>;
 
@@ -239,12 +239,9 @@ impl Timeline {
             let claims = spec.volumes.iter().flatten().filter_map(|volume| volume.persistent_volume_claim.as_ref());
             known.claims.extend(claims.map(|claim| claim.claim_name.clone()));
         }
-        let Some(status) = &pod.status else { return };
-        let is_true =
-            |name: &str| status.conditions.iter().flatten().any(|one| one.type_ == name && one.status == "True");
         for (is_so, what) in [
-            (is_true("PodScheduled"), Happening::Scheduled),
-            (self.says_mounted && is_true("PodReadyToStartContainers"), Happening::Mounted),
+            (has_condition(pod, "PodScheduled"), Happening::Scheduled),
+            (self.says_mounted && has_condition(pod, "PodReadyToStartContainers"), Happening::Mounted),
             (has_started(pod), Happening::Started),
             (has_ended(pod), Happening::PodEnded),
         ] {
@@ -307,6 +304,16 @@ impl Timeline {
 /// Whether the program of a pod has begun.
 pub(crate) fn has_started(pod: &Pod) -> bool {
     states(pod).any(|state| state.running.is_some() || state.terminated.is_some())
+}
+
+/// Whether it says that it is ready.
+pub(crate) fn is_ready(pod: &Pod) -> bool {
+    has_condition(pod, "Ready")
+}
+
+fn has_condition(pod: &Pod, name: &str) -> bool {
+    let mut conditions = pod.status.iter().flat_map(|status| status.conditions.iter().flatten());
+    conditions.any(|one| one.type_ == name && one.status == "True")
 }
 
 /// Whether it has ended.

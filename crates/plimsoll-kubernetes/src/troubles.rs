@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::{ContainerStatus, Event, Pod, PodCondition};
 
-use crate::timeline::time_of;
+use crate::timeline::{BESIDE_THE_POINT, time_of};
 
 /// What is wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,6 +46,7 @@ impl Troubles {
     /// Takes in an event.
     pub(crate) fn observe(&mut self, event: &Event) {
         if event.type_.as_deref() == Some("Warning")
+            && !BESIDE_THE_POINT.contains(&reason(event))
             && let Some(name) = &event.metadata.name
         {
             self.warnings.insert(name.clone(), event.clone());

@@ -1,5 +1,6 @@
 //! Folds the events of a run into its record: the same way while it happens and after a crash.
 
+mod joining;
 mod kept_slots;
 #[cfg(test)]
 mod tests;
@@ -64,6 +65,7 @@ impl RecordBuilder {
             environment,
             layouts: Vec::new(),
             volumes: Vec::new(),
+            pods: None,
             import: None,
             cells: plan.cells.into_iter().map(planned).collect(),
             warnings: Vec::new(),
@@ -325,14 +327,14 @@ fn with_interval(result: DirectionResult, estimate: Option<RateEstimate>) -> Dir
 }
 
 /// The first slot is the sum; later ones are added to it.
-fn add<T: Clone>(sum: &mut Option<T>, slot: &T, add: impl Fn(&mut T, &T)) {
+pub(crate) fn add<T: Clone>(sum: &mut Option<T>, slot: &T, add: impl Fn(&mut T, &T)) {
     match sum {
         Some(sum) => add(sum, slot),
         None => *sum = Some(slot.clone()),
     }
 }
 
-fn add_cpu(sum: &mut CpuCost, slot: &CpuCost, operations: u64) {
+pub(crate) fn add_cpu(sum: &mut CpuCost, slot: &CpuCost, operations: u64) {
     let both = |sum: &mut Option<u64>, slot: Option<u64>| {
         if let Some(slot) = slot {
             *sum = Some(sum.unwrap_or(0) + slot);
@@ -366,7 +368,7 @@ fn add_open_loop(sum: &mut OpenLoopResult, slot: &OpenLoopResult, service: Optio
 /// Wrong blocks that are named one by one in a record.
 const EXAMPLES_MAX: usize = 20;
 
-fn add_verification(sum: &mut VerificationResult, slot: &VerificationResult) {
+pub(crate) fn add_verification(sum: &mut VerificationResult, slot: &VerificationResult) {
     sum.blocks_checked += slot.blocks_checked;
     sum.blocks_read_back += slot.blocks_read_back;
     sum.read_back_ns += slot.read_back_ns;
@@ -376,7 +378,7 @@ fn add_verification(sum: &mut VerificationResult, slot: &VerificationResult) {
     sum.examples.extend(slot.examples.iter().take(room).cloned());
 }
 
-fn add_error(kinds: &mut Vec<ErrorCount>, error: &ErrorCount) {
+pub(crate) fn add_error(kinds: &mut Vec<ErrorCount>, error: &ErrorCount) {
     match kinds.iter_mut().find(|kind| kind.operation == error.operation && kind.error == error.error) {
         Some(kind) => kind.count += error.count,
         None => kinds.push(error.clone()),

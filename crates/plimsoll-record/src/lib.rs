@@ -17,6 +17,7 @@ pub mod latencies;
 pub mod lifecycle;
 pub mod limit;
 pub mod numbers;
+pub mod pods;
 pub mod record;
 pub mod results;
 pub mod told;

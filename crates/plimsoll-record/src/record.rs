@@ -23,6 +23,7 @@ use crate::{
     latencies::Exposed,
     lifecycle::VolumeLifecycle,
     limit::CellLimit,
+    pods::Pods,
     results::{
         self, CpuCost, DeviceActivity, DirectionResult, ErrorCount, Finding, Interval, JobResult, OpenLoopResult,
         SlotRate, SlotSummary, VerificationResult,
@@ -78,6 +79,9 @@ pub struct Record {
     /// The lives of the volumes that were measured, of a run that `plimsoll kubernetes` started.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub volumes: Vec<VolumeLifecycle>,
+    /// What each of several pods did that measured at the same time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pods: Option<Pods>,
     /// The text of other programs that the record was made from. Absent where plimsoll measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub import: Option<Import>,

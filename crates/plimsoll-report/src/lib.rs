@@ -19,6 +19,7 @@ mod markdown;
 pub mod need;
 mod notes;
 pub mod plan;
+mod pods;
 pub mod printable;
 pub mod replay;
 mod rows;

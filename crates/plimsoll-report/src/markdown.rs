@@ -6,7 +6,7 @@ use crate::{
     comparison::{self, Comparison},
     facts,
     grid::escaped,
-    lifecycles, notes, rows, side_by_side, table,
+    lifecycles, notes, pods, rows, side_by_side, table,
 };
 
 /// A record in Markdown: bold when it did not end as planned, facts as a list, tables, sentences as a list.
@@ -29,7 +29,7 @@ pub(crate) fn record(record: &Record) -> String {
         }
         out += &rows::grid(&table::rows_of(record, target)).markdown();
     }
-    if let Some(grid) = lifecycles::grid(record) {
+    for grid in [pods::grid(record), lifecycles::grid(record)].into_iter().flatten() {
         out += &format!("\n{}", grid.markdown());
     }
     let notes = notes::of(record);

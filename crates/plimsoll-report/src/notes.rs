@@ -9,7 +9,7 @@ use plimsoll_record::{
 use plimsoll_workload::plan::Pacing;
 
 use crate::{
-    facts, lifecycles,
+    facts, lifecycles, pods,
     rows::{self, Metric},
     style::Tone,
 };
@@ -70,7 +70,7 @@ pub(crate) fn of(record: &Record) -> Vec<Note> {
     for warning in &record.warnings {
         notes.add(Severity::Warning, None, warning.clone());
     }
-    for (is_doubtful, sentence) in lifecycles::notes(record) {
+    for (is_doubtful, sentence) in lifecycles::notes(record).into_iter().chain(pods::notes(record)) {
         notes.add(if is_doubtful { Severity::Warning } else { Severity::Info }, None, sentence);
     }
     legend(&mut notes, record);

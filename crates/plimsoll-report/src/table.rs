@@ -7,7 +7,7 @@ use crate::{
     comparison::{self, Comparison},
     facts,
     grid::Grid,
-    lifecycles, notes, printable,
+    lifecycles, notes, pods, printable,
     rows::{self, Row},
     side_by_side,
     style::Tone,
@@ -47,7 +47,7 @@ pub fn record(record: &Record, width: usize, style: Style) -> String {
         }
         push_grid(&mut out, &rows::grid(&rows_of(record, target)).fit(width), style);
     }
-    if let Some(grid) = lifecycles::grid(record) {
+    for grid in [pods::grid(record), lifecycles::grid(record)].into_iter().flatten() {
         out.push('\n');
         push_grid(&mut out, &grid.fit(width), style);
     }

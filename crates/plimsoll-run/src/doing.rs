@@ -25,6 +25,7 @@ use plimsoll_workload::{
 };
 
 use crate::{
+    appointment::{Appointed, Appointments},
     background::Background,
     counters::{Counters, SlotCost},
     findings,
@@ -49,6 +50,7 @@ pub(crate) struct Doing<'a> {
     pub(crate) generations: Vec<Vec<GenerationMap>>,
     pub(crate) so_far: SoFar,
     pub(crate) headroom: Headroom,
+    pub(crate) appointments: Appointments,
     pub(crate) stop: &'a AtomicBool,
     pub(crate) clock: RunClock,
 }
@@ -171,6 +173,9 @@ impl Doing<'_> {
             names.make_ready(self.stop, emit)?;
         }
         let preparations: Vec<Preparation> = slots.iter().map(|slot| self.prepare(slot, is_alone)).collect();
+        if !self.keep_appointment(slots)? {
+            return Ok(Vec::new());
+        }
         let (clock, began_ns) = (self.clock, MonotonicClock.now_ns());
         let files: Vec<_> = slots.iter().map(|slot| self.sites.files(slot.cell)).collect();
         let waited_ns = self.shortest_delay_ns(slots);
@@ -206,6 +211,17 @@ impl Doing<'_> {
             done.push(self.conclude(*slot, measured, session.keeps_parts(slot.cell), emit));
         }
         Ok(done)
+    }
+
+    /// Waits until all who measure at the same time begin; `false` when the run is to stop instead.
+    fn keep_appointment(&mut self, slots: &[Slot]) -> Result<bool, RunError> {
+        let length_ns = |slot: &Slot| self.delay_ns(slot) + slot.ramp_ns + slot.measured_ns.unwrap_or(0);
+        let length_ns = slots.iter().map(length_ns).max().unwrap_or(0);
+        Ok(match self.appointments.next(length_ns).map_err(RunError::Start)? {
+            Appointed::Now => true,
+            Appointed::At(at_ns) => self.rest(at_ns),
+            Appointed::Never => false,
+        })
     }
 
     fn setup<'a>(&'a self, slot: &Slot, files: &'a [BorrowedFd<'a>]) -> SlotSetup<'a> {

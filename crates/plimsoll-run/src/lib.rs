@@ -5,6 +5,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod appointment;
 pub mod background;
 pub mod checker;
 pub mod client;
@@ -28,6 +29,7 @@ mod repeats;
 pub mod resuming;
 pub mod run;
 pub mod same_place;
+pub mod several;
 pub mod site;
 pub mod slot;
 pub mod stops;

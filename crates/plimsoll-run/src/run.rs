@@ -27,6 +27,7 @@ use thiserror::Error;
 use uuid::Uuid;
 
 use crate::{
+    appointment::{Appointments, AskStart},
     background::{Background, BackgroundError},
     doing::{self, Doing},
     evidence,
@@ -65,6 +66,8 @@ pub struct RunRequest {
     pub state_directory: Option<PathBuf>,
     /// What was done before, when this goes on with a run that was interrupted.
     pub resuming: Option<Resuming>,
+    /// Who says when it begins, when it is done by several at the same time.
+    pub start: Option<AskStart>,
 }
 
 /// Why a run could not begin or go on.
@@ -122,6 +125,9 @@ pub enum RunError {
     /// No engine can be used.
     #[error(transparent)]
     Engine(#[from] EngineUnavailable),
+    /// Nobody says when to begin.
+    #[error("{0}")]
+    Start(String),
     /// The machine cannot be loaded as asked.
     #[error(transparent)]
     Background(#[from] BackgroundError),
@@ -158,7 +164,7 @@ impl From<SlotError> for RunError {
 /// record. An `Err` means that nothing was measured at all.
 pub fn run(request: RunRequest, stop: &AtomicBool, on_event: &mut dyn FnMut(&RunEvent)) -> Result<Record, RunError> {
     let RunRequest { id, started, tool, name, tags, asked, plan, environment, .. } = request;
-    let RunRequest { destroy, keep_files, state_directory, resuming, .. } = request;
+    let RunRequest { destroy, keep_files, state_directory, resuming, start: ask_start, .. } = request;
     // What can refuse does so before anything is created or announced.
     let engines = select_engines(&plan, resuming.as_ref())?;
     let guards = Sites::guard(&plan, &destroy)?;
@@ -190,6 +196,7 @@ pub fn run(request: RunRequest, stop: &AtomicBool, on_event: &mut dyn FnMut(&Run
                 generations: doing::generations(&plan),
                 so_far,
                 headroom: Headroom::default(),
+                appointments: Appointments::new(ask_start),
                 stop,
                 clock,
             };
@@ -237,13 +244,13 @@ fn rounds(record: &Record) -> u32 {
 }
 
 /// The events so far as a record, and who else listens.
-struct Story<'a> {
-    builder: RecordBuilder,
-    on_event: &'a mut dyn FnMut(&RunEvent),
+pub(crate) struct Story<'a> {
+    pub(crate) builder: RecordBuilder,
+    pub(crate) on_event: &'a mut dyn FnMut(&RunEvent),
 }
 
 impl Story<'_> {
-    fn tell(&mut self, event: &RunEvent) {
+    pub(crate) fn tell(&mut self, event: &RunEvent) {
         self.builder.apply(event);
         (self.on_event)(event);
     }
@@ -264,7 +271,7 @@ impl Story<'_> {
     }
 
     /// What may be said of each cell, now that nothing more is measured.
-    fn conclude(&mut self, session: &mut Session) {
+    pub(crate) fn conclude(&mut self, session: &mut Session) {
         for cell in 0..self.builder.record().cells.len() {
             let record = self.builder.record();
             if let Some(overruling) = evidence::overruling(&record.cells[cell], &record.environment) {

@@ -47,6 +47,7 @@ fn measure_while(place: &Path, toml: &str, on_event: &mut dyn FnMut(&RunEvent)) 
     let certainty = Certainty::of(Effort::Quick);
     let request = RunRequest {
         resuming: None,
+        start: None,
         id: Uuid::from_u128(1),
         started: "2025-10-08T09:30:00Z".parse().unwrap(),
         tool: Tool { version: String::new(), commit: None, profile: String::new() },

@@ -46,6 +46,8 @@ pub enum Purpose {
     Repeat,
     /// How a pass cuts a region into pieces of several sizes.
     Pieces,
+    /// One of several pods, which do not all touch the same blocks at the same moment.
+    Pod,
 }
 
 /// A seed for a purpose, drawn from a wider one.

@@ -29,6 +29,12 @@ pub const PLIMSOLL_PLAN: &str = plimsoll_kubernetes::manifests::PLAN_VARIABLE;
 /// The user's own limits, in a pod that `plimsoll kubernetes run` made.
 pub const PLIMSOLL_LIMITS: &str = plimsoll_kubernetes::manifests::LIMITS_VARIABLE;
 
+/// The number of the pod, where `plimsoll kubernetes run` made several.
+pub const PLIMSOLL_POD: &str = plimsoll_kubernetes::manifests::POD_VARIABLE;
+
+/// When several pods begin, where nothing tells them.
+pub const PLIMSOLL_START: &str = plimsoll_kubernetes::manifests::START_VARIABLE;
+
 /// The value of a variable, when it is set and not empty.
 #[expect(clippy::disallowed_methods, reason = "this is the one place that reads the environment")]
 pub fn get(name: &str) -> Option<OsString> {

@@ -89,6 +89,7 @@ impl Exit {
                     | RunError::TooShort { .. }
                     | RunError::NoTime { .. }
                     | RunError::Background(_) => Self::Usage,
+                    RunError::Start(_) => Self::Cluster,
                     RunError::Engine(_) => Self::Kernel,
                     RunError::Io(_) => Self::Io,
                     RunError::Bug(_) => Self::Bug,

@@ -10,8 +10,8 @@ use kube::ResourceExt as _;
 use plimsoll_catalog::quantity::Quantity;
 
 use crate::request::{
-    AccessMode, ImageAsked, Placement, PodRun, RUN_LABEL, Resources, Seccomp, VOLUMES, VolumeAsked, VolumeMode,
-    VolumeSource,
+    AccessMode, ImageAsked, Placement, PodCount, PodRun, RUN_LABEL, Resources, Seccomp, StartBy, VOLUMES, VolumeAsked,
+    VolumeMode, VolumeSource,
 };
 
 /// The run that a Job with its claims is; `None` when it is none of ours.
@@ -30,6 +30,7 @@ pub fn read(job: &Job, claims: &[PersistentVolumeClaim]) -> Option<PodRun> {
     Some(PodRun {
         id,
         volumes: volumes(job, pod, container, claims),
+        pods: pods(job, container),
         placement: Placement::default(),
         image: ImageAsked {
             name: container.image.clone().unwrap_or_default(),
@@ -49,6 +50,16 @@ pub fn read(job: &Job, claims: &[PersistentVolumeClaim]) -> Option<PodRun> {
         keep_s: spec.ttl_seconds_after_finished.and_then(|seconds| u32::try_from(seconds).ok()).unwrap_or(0),
         deadline_s: spec.active_deadline_seconds.and_then(|seconds| u32::try_from(seconds).ok()).unwrap_or(0),
     })
+}
+
+/// How many pods the run has, and how they agree when to begin.
+fn pods(job: &Job, container: &Container) -> PodCount {
+    let count = job.annotations().get(super::PODS_ANNOTATION).and_then(|count| count.split_once('x'));
+    let count = count.and_then(|(nodes, per_node)| Some((nodes.parse().ok()?, per_node.parse().ok()?)));
+    let (nodes, per_node) = count.filter(|(nodes, per_node)| *nodes > 0 && *per_node > 0).unwrap_or((1, 1));
+    let at = container.env.iter().flatten().find(|variable| variable.name == super::START_VARIABLE);
+    let at = at.and_then(|variable| variable.value.as_deref()?.parse().ok());
+    PodCount { nodes, per_node, start: at.map_or(StartBy::Watching, StartBy::Time) }
 }
 
 /// The targets by where the container has its volumes, in the order of the pod's volumes.
@@ -111,6 +122,19 @@ mod tests {
                     (run.image.name, run.keep_s, run.deadline_s)
                 );
             }
+        }
+    }
+
+    #[test]
+    fn several_pods_are_read_back() {
+        let times = [StartBy::Watching, StartBy::Time("2026-11-22T12:00:00Z".parse().unwrap())];
+        for start in times {
+            let classes = ["slow".to_owned()];
+            let (mode, access) = (VolumeMode::Filesystem, AccessMode::ReadWriteOnce);
+            let volumes = request::volumes(&classes, &[8 << 30], &[], mode, access).unwrap();
+            let run = PodRun { pods: PodCount { nodes: 3, per_node: 2, start }, ..pod_run(volumes) };
+            let back = read(&manifests::job(&run), &manifests::claims(&run, None)).unwrap();
+            assert_eq!((back.pods, &back.volumes, back.claims()), (run.pods, &run.volumes, run.claims()));
         }
     }
 

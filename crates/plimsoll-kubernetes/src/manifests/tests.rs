@@ -1,9 +1,11 @@
 //! What is created is what clusters with strict rules take.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use super::*;
-use crate::request::{self, AccessMode, test_runs::pod_run};
+use crate::request::{self, AccessMode, PodCount, test_runs::pod_run};
 
 fn run(mode: VolumeMode) -> PodRun {
     let classes = ["slow".to_owned(), "fast".to_owned()];
@@ -50,6 +52,62 @@ fn one_container_has_every_volume_and_no_limit_of_processors() {
     assert!(pod["containers"][0]["resources"]["limits"].get("cpu").is_none());
     let block = pod_of(&run(VolumeMode::Block));
     assert_eq!(block["containers"][0]["volumeDevices"][1]["devicePath"], "/volumes/fast");
+}
+
+fn several() -> PodRun {
+    PodRun { pods: PodCount { nodes: 2, per_node: 2, start: StartBy::Watching }, ..run(VolumeMode::Filesystem) }
+}
+
+#[test]
+fn several_pods_have_volumes_and_places_of_their_own() {
+    let run = several();
+    let claims = claims(&run, None);
+    let names: BTreeSet<_> = claims.iter().map(|claim| claim.metadata.name.clone().unwrap()).collect();
+    assert_eq!((claims.len(), names.len()), (8, 8));
+    let pods = [
+        vec![serde_json::to_value(job(&run)).unwrap()["spec"]["template"].clone()],
+        other_pods(&run, None).iter().map(|pod| serde_json::to_value(pod).unwrap()).collect(),
+    ]
+    .concat();
+    let claims_of = |pod: &Value| -> BTreeSet<String> {
+        let volumes = pod["spec"]["volumes"].as_array().unwrap().iter();
+        volumes
+            .filter_map(|volume| volume.pointer("/persistentVolumeClaim/claimName")?.as_str().map(str::to_owned))
+            .collect()
+    };
+    let used: BTreeSet<String> = pods.iter().flat_map(claims_of).collect();
+    assert_eq!(used, names);
+    let places: Vec<_> = pods.iter().map(|pod| pod["metadata"]["labels"]["plimsoll/place"].as_str().unwrap()).collect();
+    assert_eq!(places, ["0", "0", "1", "1"]);
+    let is_with = |pod: &Value| pod["spec"]["affinity"].get("podAffinity").is_some();
+    assert_eq!(pods.iter().map(is_with).collect::<Vec<_>>(), [false, true, false, true]);
+    assert!(pods.iter().all(|pod| pod["spec"]["affinity"].get("podAntiAffinity").is_some()));
+}
+
+#[test]
+fn several_pods_have_no_right_but_to_watch_when_they_begin() {
+    let run = several();
+    let objects = start_objects(&run, None).unwrap();
+    let rules = objects.role.rules.unwrap();
+    assert_eq!(rules.len(), 1);
+    assert_eq!(rules[0].resource_names.as_deref(), Some(&[run.name()][..]));
+    assert_eq!(rules[0].verbs, ["get", "list", "watch"]);
+    assert_eq!(pod_of(&run)["automountServiceAccountToken"], true);
+    // Who begins by the clock, or is alone, has no token.
+    let at = StartBy::Time("2026-11-22T12:00:00Z".parse().unwrap());
+    let by_clock = PodRun { pods: PodCount { start: at, ..run.pods }, ..run.clone() };
+    for quiet in [by_clock, PodRun { pods: PodCount::ONE, ..run }] {
+        assert!(start_objects(&quiet, None).is_none());
+        assert_eq!(pod_of(&quiet)["automountServiceAccountToken"], false);
+    }
+}
+
+#[test]
+fn several_pods_share_volumes_that_many_may_use() {
+    let mut run = several();
+    run.volumes.iter_mut().for_each(|volume| volume.access = AccessMode::ReadWriteMany);
+    assert_eq!(claims(&run, None).len(), 2);
+    assert_eq!(run.claims_of(0), run.claims_of(3));
 }
 
 #[test]

@@ -46,6 +46,22 @@ pub(crate) fn why_none(nodes: &[Node], run: &PodRun) -> Option<String> {
     refusals.iter().all(Option::is_some).then(|| none_fits(nodes, &refusals, run))
 }
 
+/// Nodes, as far as they take the pod of a run.
+#[derive(Clone, Debug)]
+pub struct NodesFor {
+    /// So many do.
+    pub fitting: u32,
+    /// Why others do not, to be put behind a sentence.
+    pub refusals: String,
+}
+
+/// Which nodes take the pod.
+pub(crate) fn nodes_for(nodes: &[Node], run: &PodRun) -> NodesFor {
+    let refusals: Vec<_> = nodes.iter().map(|node| refusal(node, run)).collect();
+    let fitting = refusals.iter().filter(|refusal| refusal.is_none()).count();
+    NodesFor { fitting: u32::try_from(fitting).unwrap_or(u32::MAX), refusals: grouped(nodes, &refusals) }
+}
+
 /// That no node takes the pod.
 fn none_fits(nodes: &[Node], refusals: &[Option<String>], run: &PodRun) -> String {
     match (&run.placement.node, nodes.len()) {

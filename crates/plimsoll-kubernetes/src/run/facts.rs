@@ -24,6 +24,7 @@ pub(super) struct Facts {
     classes: Vec<Option<StorageClass>>,
     /// One for each volume that was there before.
     claims: Vec<Option<PersistentVolumeClaim>>,
+    /// One for each claim of the run, once they are made.
     volumes: Vec<Option<PersistentVolume>>,
     nodes: Vec<NodeEnvironment>,
 }
@@ -86,15 +87,16 @@ impl Facts {
             namespace: cluster.namespace().to_owned(),
             image: run.image.name.clone(),
             nodes: self.nodes.clone(),
-            volumes: (0..run.volumes.len()).map(|index| self.volume(run, index)).collect(),
+            volumes: run.claims().into_iter().enumerate().map(|(at, of)| self.volume(run, at, of)).collect(),
         }
     }
 
-    fn volume(&self, run: &PodRun, index: usize) -> VolumeEnvironment {
+    /// One of the claims of a run.
+    fn volume(&self, run: &PodRun, at: usize, (index, claim_name): (usize, String)) -> VolumeEnvironment {
         let asked = &run.volumes[index];
         let of_claim = self.claims.get(index).and_then(Option::as_ref).and_then(|claim| claim.spec.as_ref());
         let of_class = self.classes.get(index).and_then(Option::as_ref);
-        let volume = self.volumes.get(index).and_then(Option::as_ref);
+        let volume = self.volumes.get(at).and_then(Option::as_ref);
         let spec = volume.and_then(|volume| volume.spec.as_ref());
         let csi = spec.and_then(|spec| spec.csi.as_ref());
         let (class, is_kept) = match &asked.source {
@@ -109,7 +111,7 @@ impl Facts {
         VolumeEnvironment {
             target: asked.target.clone(),
             class,
-            claim: run.claim(index),
+            claim: claim_name,
             is_kept,
             volume: volume.map(ResourceExt::name_any),
             driver: csi.map(|csi| csi.driver.clone()).or_else(|| of_class.map(|class| class.provisioner.clone())),

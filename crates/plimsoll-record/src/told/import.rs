@@ -104,6 +104,7 @@ impl Record {
             environment: Environment::default(),
             layouts: Vec::new(),
             volumes: Vec::new(),
+            pods: None,
             import: Some(import),
             cells,
             warnings,

@@ -40,6 +40,9 @@ pub enum KubernetesCommand {
     /// Measure in a pod, and tell the client by the log
     #[command(hide = true)]
     Agent(AgentArguments),
+    /// Say by the exit code whether a pod is ready to measure
+    #[command(hide = true)]
+    Ready,
 }
 
 /// Arguments of `plimsoll kubernetes discover`.
@@ -174,6 +177,18 @@ pub struct PodArguments {
     /// The image with plimsoll: `plimsoll kubernetes image` makes it
     #[arg(long, default_value = IMAGE, help_heading = POD)]
     pub image: String,
+    /// Measure on so many nodes at the same time, a pod with volumes of its own on each
+    #[arg(long, value_name = "NUMBER", default_value = "1", value_parser = clap::value_parser!(u32).range(1..=5000), conflicts_with = "all_nodes", help_heading = POD)]
+    pub nodes: u32,
+    /// Measure on every node that takes the pod
+    #[arg(long, conflicts_with = "node", help_heading = POD)]
+    pub all_nodes: bool,
+    /// So many pods on each node
+    #[arg(long, value_name = "NUMBER", default_value = "1", value_parser = clap::value_parser!(u32).range(1..=250), help_heading = POD)]
+    pub pods_per_node: u32,
+    /// Have several pods begin this long after they were made, instead of when all are ready
+    #[arg(long, value_name = "TIME", help_heading = POD, hide_short_help = true)]
+    pub start_after: Option<Span>,
     /// Put this before the image's name, up to its last part
     #[arg(long, value_name = "REGISTRY", help_heading = POD, hide_short_help = true)]
     pub registry_prefix: Option<String>,

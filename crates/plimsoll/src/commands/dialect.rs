@@ -154,6 +154,7 @@ pub(super) fn request(
         keep_files,
         state_directory: state.directory.clone(),
         resuming: None,
+        start: None,
     })
 }
 

@@ -3,6 +3,7 @@
 mod agent;
 mod discover;
 mod following;
+mod one_of_several;
 mod preflight;
 mod run;
 mod runs;
@@ -27,6 +28,7 @@ pub(super) fn run(command: &KubernetesCommand, state: &State, printer: Printer) 
         KubernetesCommand::Collect(arguments) => runs::collect(arguments, state, printer),
         KubernetesCommand::Cleanup(arguments) => runs::cleanup(arguments, printer),
         KubernetesCommand::Agent(arguments) => agent::agent(arguments, printer),
+        KubernetesCommand::Ready => Ok(one_of_several::ready()),
     }
 }
 

@@ -75,6 +75,7 @@ pub(super) fn request(
         keep_files: arguments.keep_files,
         state_directory: state.directory.clone(),
         resuming: Some(Resuming { at: Timestamp::now(), events, warnings }),
+        start: None,
     };
     let slots = if done == 1 { "slot is" } else { "slots are" };
     Ok((request, format!("going on with run {id}, of which {done} {slots} done"), journal))

@@ -188,6 +188,7 @@ pub(super) fn request_of(
         keep_files: asked.keep_files,
         state_directory: state.directory.clone(),
         resuming: None,
+        start: None,
     };
     Ok((request, times))
 }

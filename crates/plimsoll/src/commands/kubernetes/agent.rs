@@ -17,7 +17,10 @@ use plimsoll_record::{event::RunEvent, record::Record};
 use plimsoll_run::{first_io::first_io, run::run as run_plan};
 use plimsoll_workload::plan_file::PlanFile;
 
-use super::super::{catalog, run as local};
+use super::{
+    super::{catalog, run as local},
+    one_of_several::OneOfSeveral,
+};
 use crate::{
     cli::{kubernetes::AgentArguments, run::RunArguments},
     environment_variables::{self, PLIMSOLL_LIMITS, PLIMSOLL_PLAN},
@@ -60,7 +63,11 @@ fn measure(of_agent: &AgentArguments, telling: &Telling, printer: Printer) -> an
     })?;
     let plan: PlanFile = toml::from_str(&plan.to_string_lossy()).context("read the plan")?;
     let arguments = RunArguments::default();
-    let asked = local::asked_with(&arguments, plan, printer)?;
+    let mut asked = local::asked_with(&arguments, plan, printer)?;
+    let several = OneOfSeveral::of_environment()?;
+    if let Some(several) = &several {
+        several.use_places_of_its_own(&mut asked)?;
+    }
     for target in &asked.targets {
         first_io(target)?;
         telling.tell(Message::FirstIo { target: target.clone(), at: Timestamp::now() });
@@ -75,6 +82,9 @@ fn measure(of_agent: &AgentArguments, telling: &Telling, printer: Printer) -> an
     request.id = of_agent.run;
     let mut progress = progress::choose(false, &request.plan);
     let stop = stop::on_signals().context("listen for signals")?;
+    if let Some(several) = several {
+        several.begin_together(&mut request, stop.clone());
+    }
     let mut shown_ns = 0;
     let record = run_plan(request, &stop, &mut |event| {
         progress.event(event);
@@ -88,7 +98,7 @@ fn measure(of_agent: &AgentArguments, telling: &Telling, printer: Printer) -> an
             }
             shown_ns = now_ns;
         }
-        telling.tell(Message::Event { event: Box::new(event.clone()) });
+        telling.tell(Message::Event { at: Timestamp::now(), event: Box::new(event.clone()) });
     });
     progress.finish();
     Ok(record?)

@@ -1,12 +1,16 @@
 //! `plimsoll kubernetes run`: the same measurement in a pod.
 
+mod several;
+
 use std::{collections::BTreeMap, time::Duration};
 
 use anyhow::{Context, bail};
 use plimsoll_kubernetes::{
     cluster::Cluster,
     expecting, manifests,
-    request::{self, ImageAsked, Placement, PodRun, Resources, VolumeAsked, VolumeMode, VolumeSource},
+    request::{
+        self, ImageAsked, Placement, PodCount, PodRun, Resources, StartBy, VolumeAsked, VolumeMode, VolumeSource,
+    },
     run::{Patience, Told, run as run_in_pod, start},
 };
 use plimsoll_workload::{
@@ -39,9 +43,17 @@ const SIZE: ByteCount = ByteCount(8 << 30);
 pub(super) fn run(arguments: &KubernetesRunArguments, state: &State, printer: Printer) -> anyhow::Result<Exit> {
     // What makes no sense is refused before anybody is asked.
     let volumes = volumes(arguments)?;
-    let asked = asked(arguments, &volumes, printer)?;
+    let mut asked = asked(arguments, &volumes, printer)?;
+    if several::are_asked(&arguments.pod) {
+        several::fix_passes(&mut asked)?;
+    } else if arguments.pod.start_after.is_some() {
+        bail!("--start-after is about several pods: say with --nodes or --pods-per-node how many, or leave it out");
+    }
     let cluster = if arguments.dry_run { connect(&arguments.cluster).ok() } else { Some(connect(&arguments.cluster)?) };
-    let run = pod_run(arguments, volumes, asked, cluster.as_ref(), printer)?;
+    let mut run = pod_run(arguments, volumes, asked, cluster.as_ref(), printer)?;
+    if let Some(cluster) = &cluster {
+        several::settle(cluster, &mut run, &arguments.pod, printer)?;
+    }
     let Some(cluster) = cluster.filter(|_| !arguments.dry_run) else {
         return dry_run(&run, &arguments.output, printer);
     };
@@ -135,6 +147,7 @@ pub(super) fn unplanned(volumes: Vec<VolumeAsked>, pod: &PodArguments, cluster: 
     PodRun {
         id: Uuid::now_v7(),
         volumes,
+        pods: PodCount { nodes: pod.nodes, per_node: pod.pods_per_node, start: StartBy::Watching },
         placement: Placement {
             node: pod.node.clone(),
             selector: pod.node_selector.iter().cloned().collect(),
@@ -205,6 +218,14 @@ fn dry_run(run: &PodRun, format: &str, printer: Printer) -> anyhow::Result<Exit>
     let mut objects = vec![serde_json::to_value(manifests::job(run))?];
     for claim in manifests::claims(run, None) {
         objects.push(serde_json::to_value(claim)?);
+    }
+    if let Some(manifests::StartObjects { start, role, binding }) = manifests::start_objects(run, None) {
+        objects.push(serde_json::to_value(start)?);
+        objects.push(serde_json::to_value(role)?);
+        objects.push(serde_json::to_value(binding)?);
+    }
+    for pod in manifests::other_pods(run, None) {
+        objects.push(serde_json::to_value(pod)?);
     }
     let text = match format {
         "json" => {

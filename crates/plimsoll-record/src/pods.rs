@@ -1,0 +1,154 @@
+//! What several pods measured at the same time, apart: the cells of the record are what they did together.
+
+use plimsoll_measure::verdict::Verdict;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    record::{Cell, Record},
+    results::DirectionResult,
+};
+
+/// Visits whose pods measured together for less than this share of the time stay out of the numbers.
+pub const OVERLAP_MIN: f64 = 0.8;
+
+/// A run of several pods.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Pods {
+    /// How they agreed when to begin.
+    pub start: Start,
+    /// One entry for each pod whose results arrived.
+    pub pods: Vec<Pod>,
+    /// One entry for each visit that all of them made.
+    pub visits: Vec<SharedVisit>,
+}
+
+/// How pods agree when to begin.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Start {
+    /// They watch an object of the cluster, which says it when all are ready.
+    #[default]
+    Watched,
+    /// It was said when they were made.
+    Time,
+}
+
+/// One of them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Pod {
+    /// Its name.
+    pub name: String,
+    /// Where it was.
+    pub node: Option<String>,
+    /// What it did, in the order of the record's cells.
+    pub cells: Vec<PodCell>,
+}
+
+/// What a pod did in a cell.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PodCell {
+    /// Reads.
+    pub read: Option<PodDirection>,
+    /// Writes.
+    pub write: Option<PodDirection>,
+    /// Failed operations.
+    pub errors: u64,
+    /// One word about its numbers.
+    pub verdict: Option<Verdict>,
+}
+
+/// What one direction did.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PodDirection {
+    /// Operations that completed in the measured time.
+    pub operations: u64,
+    /// Operations that were timed: those that started in the measured time.
+    pub timed: u64,
+    /// Operations per second of measured time.
+    pub iops: f64,
+    /// Bytes per second of measured time.
+    pub bytes_per_second: f64,
+    /// Median latency.
+    pub p50_ns: Option<u64>,
+    /// 99th percentile.
+    pub p99_ns: Option<u64>,
+}
+
+/// A visit to a cell that all pods made at the same time, as far as they did.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SharedVisit {
+    /// Which cell.
+    pub cell: usize,
+    /// Which visit of it.
+    pub round: u32,
+    /// From the first pod's start to the last one's, by the clocks of their nodes.
+    pub start_skew_ns: u64,
+    /// The time in which all measured, as a share of the longest that one did.
+    pub overlap: f64,
+}
+
+impl Pod {
+    /// The numbers in a pod's own record.
+    pub fn of(name: String, node: Option<String>, record: &Record) -> Self {
+        Self { name, node, cells: record.cells.iter().map(PodCell::of).collect() }
+    }
+}
+
+impl PodCell {
+    fn of(cell: &Cell) -> Self {
+        let direction = |result: &DirectionResult| PodDirection {
+            operations: result.operations,
+            timed: result.histogram.count(),
+            iops: result.iops,
+            bytes_per_second: result.bytes_per_second,
+            p50_ns: result.latency_ns.p50,
+            p99_ns: result.latency_ns.p99,
+        };
+        Self {
+            read: cell.read.as_ref().map(direction),
+            write: cell.write.as_ref().map(direction),
+            errors: cell.errors,
+            verdict: cell.verdict,
+        }
+    }
+
+    /// Reads and writes per second; `None` of a pod without any.
+    pub fn iops(&self) -> Option<f64> {
+        let rates = || [&self.read, &self.write].into_iter().flatten().map(|direction| direction.iops);
+        rates().next()?;
+        Some(rates().sum())
+    }
+}
+
+impl SharedVisit {
+    /// Whether the pods measured together for long enough to be added up.
+    pub fn is_common(&self) -> bool {
+        self.overlap >= OVERLAP_MIN
+    }
+}
+
+/// How evenly rates are shared: 1 when all are the same, and the share of those that get anything when few get all
+/// (Jain's index). `None` of nothing.
+pub fn fairness(rates: &[f64]) -> Option<f64> {
+    let squares: f64 = rates.iter().map(|rate| rate * rate).sum();
+    (squares > 0.0).then(|| rates.iter().sum::<f64>().powi(2) / (rates.len() as f64 * squares))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fairness_is_one_among_equals_and_the_share_of_those_who_get_all() {
+        assert_eq!(fairness(&[5.0, 5.0, 5.0]), Some(1.0));
+        assert_eq!(fairness(&[8.0, 0.0, 0.0, 0.0]), Some(0.25));
+        assert_eq!(fairness(&[0.0]), None);
+        assert_eq!(fairness(&[]), None);
+    }
+}

@@ -1,0 +1,164 @@
+//! What several machines did is what one would have done that did all of it.
+
+use jiff::SignedDuration;
+use plimsoll_measure::latency::LatencyHistogram;
+use plimsoll_record::event::SlotDirection;
+use proptest::prelude::*;
+
+use super::*;
+use crate::test_plans::started;
+
+const SECOND_NS: u64 = 1_000_000_000;
+
+/// A machine of a test: when its visit began, in milliseconds after the first one's, and its reads in each second.
+#[derive(Clone, Debug)]
+struct Machine {
+    late_ms: i64,
+    reads: Vec<u64>,
+    latency_ns: u64,
+}
+
+impl Machine {
+    fn slot(&self) -> SlotResult {
+        let operations = self.reads.iter().sum();
+        let mut histogram = LatencyHistogram::fine();
+        histogram.record_many(self.latency_ns, operations);
+        let read = Some(SlotDirection { operations, bytes: operations * 4096, histogram });
+        // The run began a second before the visit, whose ramp takes a second.
+        let elapsed_ns = self.reads.len() as u64 * SECOND_NS;
+        SlotResult { ramp_ns: SECOND_NS, from_ns: 2 * SECOND_NS, elapsed_ns, read, ..SlotResult::default() }
+    }
+
+    fn events(&self) -> Vec<RunEvent> {
+        let started = started("rw = \"randread\"\nduration = \"4s\"");
+        let mut events = vec![
+            RunEvent::Started(Box::new(started)),
+            RunEvent::SlotStarted {
+                cell: 0,
+                round: 0,
+                t_ns: SECOND_NS,
+                ramp_ns: SECOND_NS,
+                measured_ns: Some(self.reads.len() as u64 * SECOND_NS),
+                purpose: SlotPurpose::Measured,
+            },
+        ];
+        for (index, reads) in [7].iter().chain(&self.reads).enumerate() {
+            let interval = Interval {
+                t_ns: SECOND_NS + index as u64 * SECOND_NS,
+                length_ns: SECOND_NS,
+                measured: index > 0,
+                read_operations: *reads,
+                read_bytes: reads * 4096,
+                tick_operations: vec![*reads],
+                ..Interval::default()
+            };
+            events.push(RunEvent::Interval { cell: 0, interval });
+        }
+        events.push(RunEvent::SlotFinished(Box::new(self.slot())));
+        events.push(RunEvent::Finished { elapsed_ns: 9 * SECOND_NS, outcome: Outcome::Complete });
+        events
+    }
+}
+
+/// The record, the visits and the seconds that were told.
+fn together(machines: &[Machine]) -> (Record, Vec<SharedVisit>, Vec<Interval>) {
+    let mut several = Several::new(machines.len());
+    let mut seconds = Vec::new();
+    for (member, machine) in machines.iter().enumerate() {
+        for event in machine.events() {
+            // Slots are told when they begin, a second after the run of the machine.
+            let at = Timestamp::UNIX_EPOCH + SignedDuration::from_millis(1_000_000 + 1000 + machine.late_ms);
+            several.take(member, &format!("pod-{member}"), at, &event, &mut |told| {
+                if let RunEvent::Interval { interval, .. } = told {
+                    seconds.push(interval.clone());
+                }
+            });
+        }
+    }
+    assert!(several.is_over());
+    let visits = several.visits().to_vec();
+    (several.conclude(&mut |_| {}).expect("it began"), visits, seconds)
+}
+
+fn machines() -> impl Strategy<Value = Vec<Machine>> {
+    let machine = (0_i64..400, prop::collection::vec(0_u64..5000, 4), 1_000_u64..50_000_000);
+    let machine = machine.prop_map(|(late_ms, reads, latency_ns)| Machine { late_ms, reads, latency_ns });
+    prop::collection::vec(machine, 1..5)
+}
+
+proptest! {
+    #[test]
+    fn rates_are_sums_and_latencies_those_of_all_operations(machines in machines()) {
+        let (record, visits, seconds) = together(&machines);
+        let reads: u64 = machines.iter().flat_map(|machine| &machine.reads).sum();
+        let result = record.cells[0].read.clone().unwrap();
+        prop_assert_eq!(result.operations, reads);
+        prop_assert_eq!((result.bytes, result.elapsed_ns), (reads * 4096, 4 * SECOND_NS));
+        let mut latencies = LatencyHistogram::fine();
+        machines.iter().for_each(|machine| latencies.record_many(machine.latency_ns, machine.reads.iter().sum()));
+        prop_assert_eq!(&result.histogram, &latencies);
+        // Ramp and seconds, each told once, in order.
+        prop_assert_eq!(seconds.len(), 5);
+        prop_assert!(seconds.windows(2).all(|pair| pair[1].t_ns == pair[0].t_ns + SECOND_NS));
+        for (index, second) in seconds.iter().skip(1).enumerate() {
+            prop_assert_eq!(second.read_operations, machines.iter().map(|machine| machine.reads[index]).sum::<u64>());
+        }
+        let late = || machines.iter().map(|machine| machine.late_ms);
+        let skew_ms = late().max().unwrap() - late().min().unwrap();
+        prop_assert_eq!(visits.len(), 1);
+        prop_assert_eq!(visits[0].start_skew_ns, skew_ms as u64 * 1_000_000);
+        prop_assert!((visits[0].overlap - (4000 - skew_ms) as f64 / 4000.0).abs() < 1e-9);
+    }
+}
+
+fn steady(late_ms: i64, reads: u64, seconds: usize) -> Machine {
+    Machine { late_ms, reads: vec![reads; seconds], latency_ns: 1_000_000 }
+}
+
+#[test]
+fn only_seconds_that_all_measured_count() {
+    // The one that begins a second before the others is alone then, and idle in their last second.
+    let mut early = steady(0, 100, 10);
+    early.reads[0] = 5000;
+    let (record, visits, seconds) = together(&[early, steady(1000, 10, 10)]);
+    let result = record.cells[0].read.clone().unwrap();
+    assert_eq!((result.operations, result.elapsed_ns), (9 * 110, 9 * SECOND_NS), "{seconds:?}");
+    assert!((visits[0].overlap - 0.9).abs() < 1e-9);
+    assert!(visits[0].is_common());
+}
+
+#[test]
+fn who_measures_apart_is_not_added_up() {
+    let (record, visits, _) = together(&[steady(0, 100, 10), steady(4000, 10, 10)]);
+    assert!(!visits[0].is_common());
+    assert!((visits[0].overlap - 0.6).abs() < 1e-9);
+    assert!(record.cells[0].read.is_none());
+    assert!(record.cells[0].why_not_run().is_some());
+}
+
+#[test]
+fn machines_that_tell_by_turns_are_heard_the_same() {
+    let machines = [steady(0, 100, 4), steady(30, 50, 4)];
+    let expected = together(&machines).0;
+    let mut several = Several::new(2);
+    let events = machines.each_ref().map(Machine::events);
+    for index in 0..events[0].len() {
+        for (member, machine) in machines.iter().enumerate().rev() {
+            let at = Timestamp::UNIX_EPOCH + SignedDuration::from_millis(1_001_000 + machine.late_ms);
+            several.take(member, "pod", at, &events[member][index], &mut |_| {});
+        }
+    }
+    let record = several.conclude(&mut |_| {}).unwrap();
+    assert_eq!(record.cells[0].read, expected.cells[0].read);
+    assert_eq!(record.cells[0].series.len(), expected.cells[0].series.len());
+}
+
+#[test]
+fn what_one_machine_warns_of_has_its_name() {
+    let mut several = Several::new(2);
+    let machine = steady(0, 1, 2);
+    let at = Timestamp::UNIX_EPOCH;
+    several.take(0, "first", at, &machine.events()[0], &mut |_| {});
+    several.take(1, "second", at, &RunEvent::Warning { text: "it is hot".to_owned() }, &mut |_| {});
+    assert_eq!(several.record().unwrap().warnings, ["second: it is hot"]);
+}
