@@ -396,7 +396,7 @@ impl<'a> Running<'a> {
             Seen::Pod(pod) => {
                 let number = pod.labels().get(POD_LABEL).and_then(|number| number.parse().ok()).unwrap_or(0);
                 if let Some(member) = self.members.get_mut(number as usize) {
-                    member.observe(number, pod, observation.is_deleted, &self.lines);
+                    member.observe(number, pod, (observation.is_initial, observation.is_deleted), &self.lines);
                 }
             }
             Seen::Claim(_) | Seen::Volume(_) | Seen::Attachment(_) => {}
@@ -484,7 +484,7 @@ impl<'a> Running<'a> {
                 return Err(ClusterError::Run(format!("the log of the pod cannot be read: {reason}")));
             }
         };
-        let now_ns = Some(self.watching.now_ns()).filter(|_| !self.leaves_alone);
+        let now_ns = Some(self.watching.now_ns()).filter(|_| !member.follows_late);
         let is_stopping = self.stopping.is_some();
         let environment = || self.facts.environment(self.cluster, self.run);
         let heard = self.hearing.line(self.run, (number, member), line, environment, tell)?;

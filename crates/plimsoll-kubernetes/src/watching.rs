@@ -18,7 +18,7 @@ use k8s_openapi::api::{
 };
 use kube::{
     Api, Resource, ResourceExt as _,
-    runtime::watcher::{self, DefaultBackoff, watcher},
+    runtime::watcher::{self, watcher},
 };
 use serde::de::DeserializeOwned;
 use tokio::{
@@ -35,6 +35,9 @@ use crate::{
 
 /// How long the first answers of the API server may take.
 const PATIENCE: Duration = Duration::from_secs(30);
+
+/// How long to wait before a watch that broke off begins anew.
+const PAUSE: Duration = Duration::from_secs(2);
 
 /// What is watched, until it is dropped.
 #[derive(Debug)]
@@ -185,7 +188,6 @@ impl Watch {
         K: Resource + Clone,
     {
         let mut beginning = Some(self.beginnings);
-        let mut backoff = DefaultBackoff::default();
         let mut stream = begin();
         // By the identity that no later object of the same name has.
         let (mut there, mut listed) = (BTreeMap::new(), BTreeMap::new());
@@ -231,7 +233,7 @@ impl Watch {
                     let is_heard = self.breaks.send((what, reason)).is_ok();
                     // A watch that went on where it was would deliver what happened meanwhile as if it happened now.
                     stream = begin();
-                    sleep(backoff.next().unwrap_or(PATIENCE)).await;
+                    sleep(PAUSE).await;
                     is_heard
                 }
             };

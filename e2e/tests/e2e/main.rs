@@ -5,11 +5,16 @@
 #![expect(clippy::unwrap_used, reason = "a test fails where it cannot go on, in its own functions too")]
 #![expect(clippy::print_stderr, reason = "a guard that fails while its test panics can only say so")]
 
+mod alone;
+mod client;
+mod disturbing;
 mod kubectl;
 mod lab;
+mod leaving;
 mod measuring;
 mod namespace;
 mod preflight;
 mod recovery;
 mod volumes;
 mod waiting;
+mod way;

@@ -1,9 +1,7 @@
 //! `plimsoll kubernetes run` and what follows it: one command from a claim to the last byte, and nothing left behind.
 
 use std::{
-    fs,
-    process::{Command, Output},
-    thread,
+    fs, thread,
     time::{Duration, Instant},
 };
 
@@ -11,74 +9,11 @@ use plimsoll_e2e::place;
 use serde_json::{Value, json};
 
 use crate::{
-    kubectl::{apply, is_full, list, plimsoll, text},
+    client::{Client, READS, record, told, volumes},
+    kubectl::{apply, is_full, text},
     namespace::{Namespace, SOON_S},
     waiting::until,
 };
-
-/// Random reads at a depth that keeps every capped volume busy.
-const READS: &[&str] = &["--rw", "randread", "--queue-depth", "16", "--region", "64MiB", "--size", "128Mi"];
-
-/// A client in a namespace, with a history of its own.
-struct Client<'a> {
-    space: &'a Namespace,
-    history: tempfile::TempDir,
-}
-
-impl<'a> Client<'a> {
-    fn new(space: &'a Namespace) -> Self {
-        Self { space, history: tempfile::tempdir().unwrap() }
-    }
-
-    fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = plimsoll(&["kubernetes"]);
-        command.args(arguments).args(["--namespace", &self.space.name]);
-        command.arg("--history").arg(self.history.path().join("history.db")).env("XDG_STATE_HOME", self.history.path());
-        command
-    }
-
-    /// A run with the image that is on the nodes.
-    fn run(&self, arguments: &[&str]) -> Output {
-        self.command(&[&["run", "--image", place::IMAGE], arguments].concat()).output().unwrap()
-    }
-
-    /// The record of a run that has to go well.
-    fn record(&self, arguments: &[&str]) -> Value {
-        record(&self.run(&[arguments, &["--json"]].concat()))
-    }
-
-    /// That nothing of any run is in the namespace, in the cluster or on the disk.
-    fn assert_nothing_left(&self, volumes: &[&str]) {
-        for kind in ["jobs", "pods", "pvc", "configmaps"] {
-            let left = list(&["--namespace", &self.space.name, kind]).unwrap();
-            let left: Vec<_> = left.iter().map(|object| text(object, "/metadata/name")).collect();
-            // Every namespace has that one.
-            assert!(left.iter().all(|name| *name == "kube-root-ca.crt"), "{kind}: {left:?}");
-        }
-        let of_ours = |volume: &Value| text(volume, "/spec/claimRef/namespace") == self.space.name;
-        assert!(!list(&["pv"]).unwrap().iter().any(of_ours));
-        for volume in volumes {
-            let attached = list(&["volumeattachments"]).unwrap();
-            assert!(attached.iter().all(|one| text(one, "/spec/source/persistentVolumeName") != *volume));
-            assert!(!place::volumes().join(format!("{volume}.img")).exists(), "{volume}");
-        }
-    }
-}
-
-fn record(output: &Output) -> Value {
-    assert!(output.status.success(), "{}", told(output));
-    serde_json::from_slice(&output.stdout).unwrap()
-}
-
-/// What a command said, for people.
-fn told(output: &Output) -> String {
-    format!("{}: {}", output.status, String::from_utf8_lossy(&output.stderr))
-}
-
-/// The volumes that a record is about.
-fn volumes(record: &Value) -> Vec<&str> {
-    record["volumes"].as_array().unwrap().iter().map(|volume| text(volume, "/volume")).collect()
-}
 
 fn phase_s(record: &Value, index: usize, phase: &str) -> f64 {
     let ns = record["volumes"][index]["phases"][phase].as_f64();
@@ -272,20 +207,9 @@ fn a_run_that_was_left_alone_is_the_same_for_everyone_who_collects_it() {
 fn an_interrupted_run_keeps_what_it_has_and_leaves_nothing() {
     let space = Namespace::new("interrupted-run");
     let client = Client::new(&space);
-    let arguments = ["run", "--image", place::IMAGE, "--storage-class", "slow", "--duration", "5m", "--json"];
-    let mut command = client.command(&[&arguments[..], READS].concat());
-    let child = command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()).spawn().unwrap();
-    until("a pod measures", SOON_S, || {
-        let pods = list(&["--namespace", &space.name, "pods"])?;
-        match pods.first() {
-            Some(pod) if text(pod, "/status/phase") == "Running" => Ok(()),
-            _ => Err(format!("{pods:?}")),
-        }
-    });
-    thread::sleep(Duration::from_secs(6));
-    let pid = rustix::process::Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
-    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
-    let output = child.wait_with_output().unwrap();
+    let going = client.measuring(&["--storage-class", "slow"]);
+    going.interrupt();
+    let output = going.output();
     assert_eq!(output.status.code(), Some(130), "{}", told(&output));
     let record: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(record["outcome"], "interrupted");

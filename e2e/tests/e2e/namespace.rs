@@ -40,10 +40,19 @@ impl Namespace {
 
     /// The same, which binds when the cluster says or when a pod comes.
     pub(crate) fn class_with(&mut self, parameters: &Value, binding: &str) -> String {
+        self.class_of(parameters, binding, "Delete")
+    }
+
+    /// A class whose volumes stay until somebody removes them: the test does.
+    pub(crate) fn retaining_class(&mut self) -> String {
+        self.class_of(&json!({}), "Immediate", "Retain")
+    }
+
+    fn class_of(&mut self, parameters: &Value, binding: &str, reclaiming: &str) -> String {
         let name = format!("{}-{}", self.name, self.classes.len());
         apply(&json!({
             "apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": { "name": name },
-            "provisioner": place::DRIVER, "parameters": parameters, "reclaimPolicy": "Delete",
+            "provisioner": place::DRIVER, "parameters": parameters, "reclaimPolicy": reclaiming,
             "allowVolumeExpansion": true, "volumeBindingMode": binding,
         }));
         self.classes.push(name.clone());
@@ -213,6 +222,12 @@ impl Namespace {
     /// The name of a bound claim's volume.
     pub(crate) fn volume_of(&self, claim: &str) -> String {
         text(&self.get("pvc", claim).unwrap(), "/spec/volumeName").to_owned()
+    }
+
+    /// Changes an object of the namespace.
+    pub(crate) fn patch(&self, kind: &str, name: &str, patch: &Value) {
+        let patch = patch.to_string();
+        ask(&["--namespace", &self.name, "patch", kind, name, "--type=merge", "--patch", &patch]).unwrap();
     }
 
     /// Deletes an object and waits until it is gone.

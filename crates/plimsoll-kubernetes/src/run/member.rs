@@ -22,6 +22,8 @@ pub(super) struct Member {
     pub(super) is_gone: bool,
     pub(super) is_released: bool,
     following: Option<JoinHandle<()>>,
+    /// Whether it had started, nobody knows when, before its log was followed.
+    pub(super) follows_late: bool,
     pub(super) reader: Reader,
     pub(super) last_lines: Vec<String>,
     /// Whether it has told all.
@@ -30,9 +32,10 @@ pub(super) struct Member {
 
 impl Member {
     /// Takes in what a watch delivered, and follows its log once it runs.
-    pub(super) fn observe(&mut self, number: u32, pod: Box<Pod>, is_gone: bool, lines: &Lines) {
+    pub(super) fn observe(&mut self, number: u32, pod: Box<Pod>, (is_initial, is_gone): (bool, bool), lines: &Lines) {
         if self.following.is_none() && has_started(&pod) {
             let (pods, sender) = (lines.pods.clone(), lines.sender.clone());
+            self.follows_late = is_initial;
             self.following = Some(follow(pods, pod.name_any(), FromPod { number, sender }));
         }
         (self.pod, self.is_gone) = (Some(pod), is_gone);

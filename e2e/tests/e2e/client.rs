@@ -1,0 +1,131 @@
+//! plimsoll as a client of the cluster: commands in a namespace, with a history of their own.
+
+use std::{
+    process::{Child, Command, Output, Stdio},
+    thread,
+    time::Duration,
+};
+
+use plimsoll_e2e::place;
+use rustix::process::{Pid, Signal};
+use serde_json::Value;
+
+use crate::{
+    kubectl::{list, plimsoll, text},
+    namespace::{Namespace, SOON_S},
+    waiting::until,
+};
+
+/// Random reads at a depth that keeps every capped volume busy.
+pub(crate) const READS: &[&str] = &["--rw", "randread", "--queue-depth", "16", "--region", "64MiB", "--size", "128Mi"];
+
+/// A client in a namespace, with a history of its own.
+pub(crate) struct Client<'a> {
+    space: &'a Namespace,
+    pub(crate) history: tempfile::TempDir,
+}
+
+impl<'a> Client<'a> {
+    pub(crate) fn new(space: &'a Namespace) -> Self {
+        Self { space, history: tempfile::tempdir().unwrap() }
+    }
+
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = plimsoll(&["kubernetes"]);
+        command.args(arguments).args(["--namespace", &self.space.name]);
+        command.arg("--history").arg(self.history.path().join("history.db")).env("XDG_STATE_HOME", self.history.path());
+        command
+    }
+
+    /// A run with the image that is on the nodes.
+    pub(crate) fn run(&self, arguments: &[&str]) -> Output {
+        self.command(&[&["run", "--image", place::IMAGE], arguments].concat()).output().unwrap()
+    }
+
+    /// The record of a run that has to go well.
+    pub(crate) fn record(&self, arguments: &[&str]) -> Value {
+        record(&self.run(&[arguments, &["--json"]].concat()))
+    }
+
+    /// Starts a run of one pod that goes on for minutes, and returns when it has measured for some seconds.
+    pub(crate) fn measuring(&self, arguments: &[&str]) -> Going {
+        let arguments = [&["run", "--image", place::IMAGE, "--duration", "5m", "--json"], arguments].concat();
+        self.going(self.command(&[&arguments[..], READS].concat()))
+    }
+
+    /// The same by a command of one's own.
+    pub(crate) fn going(&self, mut command: Command) -> Going {
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let pod = until("a pod measures", SOON_S, || {
+            let pods = list(&["--namespace", &self.space.name, "pods"])?;
+            match pods.first() {
+                Some(pod) if text(pod, "/status/phase") == "Running" => Ok(pod.clone()),
+                _ => Err(format!("{pods:?}")),
+            }
+        });
+        thread::sleep(Duration::from_secs(6));
+        Going { child, pod }
+    }
+
+    /// That nothing of any run is in the namespace, in the cluster or on the disk.
+    pub(crate) fn assert_nothing_left(&self, volumes: &[&str]) {
+        for kind in ["jobs", "pods", "pvc", "configmaps"] {
+            let left = list(&["--namespace", &self.space.name, kind]).unwrap();
+            let left: Vec<_> = left.iter().map(|object| text(object, "/metadata/name")).collect();
+            // Every namespace has that one.
+            assert!(left.iter().all(|name| *name == "kube-root-ca.crt"), "{kind}: {left:?}");
+        }
+        let of_ours = |volume: &Value| text(volume, "/spec/claimRef/namespace") == self.space.name;
+        assert!(!list(&["pv"]).unwrap().iter().any(of_ours));
+        for volume in volumes {
+            let attached = list(&["volumeattachments"]).unwrap();
+            assert!(attached.iter().all(|one| text(one, "/spec/source/persistentVolumeName") != *volume));
+            assert!(!place::volumes().join(format!("{volume}.img")).exists(), "{volume}");
+        }
+    }
+}
+
+/// A run that measures.
+pub(crate) struct Going {
+    child: Child,
+    pod: Value,
+}
+
+impl Going {
+    /// The name of its pod.
+    pub(crate) fn pod(&self) -> &str {
+        text(&self.pod, "/metadata/name")
+    }
+
+    /// Where its pod is.
+    pub(crate) fn node(&self) -> &str {
+        text(&self.pod, "/spec/nodeName")
+    }
+
+    /// Asks the client to end.
+    pub(crate) fn interrupt(&self) {
+        let pid = Pid::from_raw(i32::try_from(self.child.id()).unwrap()).unwrap();
+        rustix::process::kill_process(pid, Signal::INT).unwrap();
+    }
+
+    /// What it gives when it has ended.
+    pub(crate) fn output(self) -> Output {
+        self.child.wait_with_output().unwrap()
+    }
+}
+
+/// The record of a command that has to go well.
+pub(crate) fn record(output: &Output) -> Value {
+    assert!(output.status.success(), "{}", told(output));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// What a command said, for people.
+pub(crate) fn told(output: &Output) -> String {
+    format!("{}: {}", output.status, String::from_utf8_lossy(&output.stderr))
+}
+
+/// The volumes that a record is about.
+pub(crate) fn volumes(record: &Value) -> Vec<&str> {
+    record["volumes"].as_array().unwrap().iter().map(|volume| text(volume, "/volume")).collect()
+}
