@@ -1,14 +1,20 @@
 //! Others disturb a run: they take its pod away, or the connection to the cluster breaks. Each ends with a record, and a
 //! sentence where it is not whole.
 
-use std::{thread, time::Duration};
+use std::{
+    io::{BufRead as _, BufReader, Read as _, Write as _},
+    net::TcpStream,
+    process::{Child, Command, Stdio},
+    thread,
+    time::Duration,
+};
 
 use plimsoll_e2e::place;
 use serde_json::{Value, json};
 
 use crate::{
     client::{Client, READS, record, told, volumes},
-    kubectl::{ask, kubectl, list, text},
+    kubectl::{ask, kubectl, list, text, variable},
     namespace::{Namespace, SOON_S},
     waiting::until,
     way::Way,
@@ -62,8 +68,8 @@ fn a_connection_that_breaks_while_the_volume_is_attached_costs_that_moment_and_n
     let mut space = Namespace::new("broken-connection");
     let class = space.class(&json!({ "attachDelay": "4s", "readIops": "500" }));
     let client = Client::new(&space);
-    let way = Way::open();
-    let config = way.config();
+    let way = Way::open(place::SERVER);
+    let config = way.config("https");
     let arguments = ["run", "--image", place::IMAGE, "--storage-class", &class, "--duration", "30s", "--json"];
     let mut command = client.command(&[&arguments[..], READS].concat());
     command.env("KUBECONFIG", config.path());
@@ -105,6 +111,65 @@ fn a_connection_that_breaks_while_the_volume_is_attached_costs_that_moment_and_n
     for phase in ["create_ns", "provision_ns", "first_io_ns", "detach_ns", "delete_ns"] {
         assert!(life["phases"][phase].is_number(), "{phase}: {life}");
     }
+    client.assert_nothing_left(&volumes(&record));
+}
+
+/// The API server without encryption, for who looks at what is said.
+struct Plain {
+    proxy: Child,
+    address: String,
+}
+
+impl Plain {
+    fn start() -> Self {
+        let mut command = Command::new(variable("PLIMSOLL_E2E_KUBE_ALL"));
+        let mut proxy = command.args(["kubectl", "proxy", "--port=0"]).stdout(Stdio::piped()).spawn().unwrap();
+        let mut said = String::new();
+        BufReader::new(proxy.stdout.take().unwrap()).read_line(&mut said).unwrap();
+        let address = said.trim().rsplit(' ').next().unwrap().to_owned();
+        Self { proxy, address }
+    }
+}
+
+impl Drop for Plain {
+    fn drop(&mut self) {
+        let _ = self.proxy.kill();
+        let _ = self.proxy.wait();
+    }
+}
+
+/// Has the cluster forget what was before now.
+fn forget() {
+    let list: Value = serde_json::from_str(&ask(&["get", "--raw", "/api/v1/events?limit=1"]).unwrap()).unwrap();
+    let body = json!({ "revision": text(&list, "/metadata/resourceVersion") }).to_string();
+    let mut etcd = TcpStream::connect("127.0.0.1:2379").unwrap();
+    let head = "POST /v3/kv/compaction HTTP/1.0\r\nContent-Type: application/json";
+    write!(etcd, "{head}\r\nContent-Length: {}\r\n\r\n{body}", body.len()).unwrap();
+    let mut answer = String::new();
+    etcd.read_to_string(&mut answer).unwrap();
+    assert!(answer.lines().next().unwrap_or_default().contains(" 200 "), "{answer}");
+}
+
+#[test]
+fn a_watch_that_would_go_on_where_the_cluster_has_forgotten_begins_anew() {
+    let space = Namespace::new("forgotten-events");
+    let client = Client::new(&space);
+    let plain = Plain::start();
+    let way = Way::open(&plain.address);
+    let config = way.config("http");
+    let arguments = ["run", "--image", place::IMAGE, "--storage-class", "slow", "--duration", "15s", "--json"];
+    let mut command = client.command(&[&arguments[..], READS].concat());
+    command.env("KUBECONFIG", config.path());
+    let going = client.going(command);
+    // Of events no API server remembers anything itself.
+    ask(&["annotate", "namespace", &space.name, "e2e.test/now=later"]).unwrap();
+    forget();
+    way.end_watches();
+    let output = going.output();
+    let record = record(&output);
+    assert!(told(&output).contains("events: the watch broke off"), "{}", told(&output));
+    assert!(told(&output).contains("The resourceVersion for the provided watch is too old"), "{}", told(&output));
+    assert_whole(&record, 500.0, 15);
     client.assert_nothing_left(&volumes(&record));
 }
 

@@ -34,19 +34,43 @@ fn a_volume_that_its_class_retains_is_named_with_the_storage_behind_it() {
     client.assert_nothing_left(&[volume]);
 }
 
+/// Keeps a claim from going, until it is dropped.
+struct Hold<'a> {
+    space: &'a Namespace,
+    claim: &'a str,
+}
+
+impl<'a> Hold<'a> {
+    const FINALIZER: &'static str = "e2e.test/hold";
+
+    fn on(space: &'a Namespace, claim: &'a str) -> Self {
+        let finalizers = json!({ "metadata": { "finalizers": ["kubernetes.io/pvc-protection", Self::FINALIZER] } });
+        space.patch("pvc", claim, &finalizers).unwrap();
+        Self { space, claim }
+    }
+}
+
+impl Drop for Hold<'_> {
+    fn drop(&mut self) {
+        let finalizers = json!({ "metadata": { "finalizers": null } });
+        if let Err(error) = self.space.patch("pvc", self.claim, &finalizers) {
+            eprintln!("{error}");
+        }
+    }
+}
+
 #[test]
 fn a_claim_that_a_finalizer_holds_is_reported_until_nobody_holds_it() {
-    const HOLD: &str = "e2e.test/hold";
     let space = Namespace::new("held-claim");
     let client = Client::new(&space);
     let arguments = ["run", "--storage-class", "loop", "--duration", "15s", "--cleanup-timeout", "10s", "--json"];
     let going = client.going(client.command(&[&arguments[..], &["--image", place::IMAGE], READS].concat()));
     let claims = list(&["--namespace", &space.name, "pvc"]).unwrap();
     let (claim, volume) = (text(&claims[0], "/metadata/name"), text(&claims[0], "/spec/volumeName"));
-    space.patch("pvc", claim, &json!({ "metadata": { "finalizers": ["kubernetes.io/pvc-protection", HOLD] } }));
+    let hold = Hold::on(&space, claim);
     let output = going.output();
     assert_eq!(output.status.code(), Some(6), "{}", told(&output));
-    let held = format!("claim {claim} is still there, held by {HOLD}");
+    let held = format!("claim {claim} is still there, held by {}", Hold::FINALIZER);
     assert!(told(&output).contains(&held), "{}", told(&output));
     // What was measured is whole all the same.
     let record: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -55,7 +79,7 @@ fn a_claim_that_a_finalizer_holds_is_reported_until_nobody_holds_it() {
     let still = cleanup("--all");
     assert_eq!(still.status.code(), Some(6), "{}", told(&still));
     assert!(told(&still).contains(&held), "{}", told(&still));
-    space.patch("pvc", claim, &json!({ "metadata": { "finalizers": null } }));
+    drop(hold);
     let gone = client.command(&["cleanup", "--all"]).output().unwrap();
     assert!(gone.status.success(), "{}", told(&gone));
     until("the volume goes with its claim", SOON_S, || {

@@ -225,9 +225,9 @@ impl Namespace {
     }
 
     /// Changes an object of the namespace.
-    pub(crate) fn patch(&self, kind: &str, name: &str, patch: &Value) {
+    pub(crate) fn patch(&self, kind: &str, name: &str, patch: &Value) -> Result<(), String> {
         let patch = patch.to_string();
-        ask(&["--namespace", &self.name, "patch", kind, name, "--type=merge", "--patch", &patch]).unwrap();
+        ask(&["--namespace", &self.name, "patch", kind, name, "--type=merge", "--patch", &patch]).map(drop)
     }
 
     /// Deletes an object and waits until it is gone.

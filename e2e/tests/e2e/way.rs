@@ -1,7 +1,8 @@
-//! A way to the API server that can be cut: what a client sees of a network that fails.
+//! A way to the API server on which connections break and watches end: what a client sees of a network that fails.
 
 use std::{
-    io,
+    io::{self, Read as _, Write as _},
+    mem,
     net::{Shutdown, SocketAddr, TcpListener, TcpStream},
     sync::{
         Arc, Mutex,
@@ -10,10 +11,12 @@ use std::{
     thread,
 };
 
-use plimsoll_e2e::place;
 use serde_json::{Value, json};
 
 use crate::kubectl::ask;
+
+/// What a request has in it whose answer goes on until somebody ends it.
+const ENDLESS: [&str; 2] = ["watch=true", "follow=true"];
 
 /// The way. It ends with the test.
 pub(crate) struct Way {
@@ -21,18 +24,31 @@ pub(crate) struct Way {
     connections: Arc<Connections>,
 }
 
-#[derive(Default)]
 struct Connections {
+    server: String,
     is_cut: AtomicBool,
     is_over: AtomicBool,
-    open: Mutex<Vec<TcpStream>>,
+    open: Mutex<Vec<Arc<Connection>>>,
+}
+
+struct Connection {
+    client: TcpStream,
+    server: Mutex<TcpStream>,
+    /// Whether the last request was of the endless kind.
+    is_endless: AtomicBool,
 }
 
 impl Way {
     /// Opens it, on an address of this machine.
-    pub(crate) fn open() -> Self {
+    pub(crate) fn open(server: &str) -> Self {
         let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
-        let way = Self { address: listener.local_addr().unwrap(), connections: Arc::default() };
+        let connections = Connections {
+            server: server.to_owned(),
+            is_cut: AtomicBool::new(false),
+            is_over: AtomicBool::new(false),
+            open: Mutex::default(),
+        };
+        let way = Self { address: listener.local_addr().unwrap(), connections: Arc::new(connections) };
         let connections = Arc::clone(&way.connections);
         thread::spawn(move || {
             for client in listener.incoming().flatten() {
@@ -46,16 +62,16 @@ impl Way {
     }
 
     /// A kubeconfig of a user who may do everything, and goes this way.
-    pub(crate) fn config(&self) -> tempfile::NamedTempFile {
+    pub(crate) fn config(&self, scheme: &str) -> tempfile::NamedTempFile {
         let admin = ask(&["config", "view", "--raw", "--flatten", "--output=json"]).unwrap();
         let mut config: Value = serde_json::from_str(&admin).unwrap();
-        config["clusters"][0]["cluster"]["server"] = json!(format!("https://{}", self.address));
+        config["clusters"][0]["cluster"]["server"] = json!(format!("{scheme}://{}", self.address));
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), config.to_string()).unwrap();
         file
     }
 
-    /// Ends all connections; new ones end at once.
+    /// Breaks all connections; new ones break at once.
     pub(crate) fn cut(&self) {
         self.connections.is_cut.store(true, Ordering::SeqCst);
         self.connections.end();
@@ -64,6 +80,20 @@ impl Way {
     /// Lets connections through again.
     pub(crate) fn mend(&self) {
         self.connections.is_cut.store(false, Ordering::SeqCst);
+    }
+
+    /// Ends watches and logs that are followed in good order, as an API server does after some minutes. What goes this
+    /// way has to be plain HTTP.
+    pub(crate) fn end_watches(&self) {
+        let open = self.connections.open.lock().unwrap();
+        for connection in open.iter().filter(|connection| connection.is_endless.load(Ordering::SeqCst)) {
+            let Ok(server) = TcpStream::connect(&self.connections.server) else { continue };
+            let before = mem::replace(&mut *connection.server.lock().unwrap(), server.try_clone().unwrap());
+            let _ = before.shutdown(Shutdown::Both);
+            // A chunk of no bytes is the last.
+            let _ = (&connection.client).write_all(b"0\r\n\r\n");
+            Arc::clone(connection).carry_back(server);
+        }
     }
 }
 
@@ -74,22 +104,53 @@ impl Connections {
         if self.is_cut.load(Ordering::SeqCst) {
             return;
         }
-        let Ok(server) = TcpStream::connect(place::SERVER) else { return };
-        for (from, to) in [(&client, &server), (&server, &client)] {
-            let (mut from, mut to) = (from.try_clone().unwrap(), to.try_clone().unwrap());
-            thread::spawn(move || {
-                // Whichever side ends, the other one learns of it.
-                let _ = io::copy(&mut from, &mut to);
-                let _ = to.shutdown(Shutdown::Both);
-            });
-        }
-        open.extend([client, server]);
+        let Ok(server) = TcpStream::connect(&self.server) else { return };
+        let back = server.try_clone().unwrap();
+        let connection = Connection { client, server: Mutex::new(server), is_endless: AtomicBool::new(false) };
+        let connection = Arc::new(connection);
+        Arc::clone(&connection).carry();
+        Arc::clone(&connection).carry_back(back);
+        open.push(connection);
     }
 
     fn end(&self) {
-        for stream in self.open.lock().unwrap().drain(..) {
-            let _ = stream.shutdown(Shutdown::Both);
+        for connection in self.open.lock().unwrap().drain(..) {
+            connection.end();
         }
+    }
+}
+
+impl Connection {
+    /// Carries what the client says.
+    fn carry(self: Arc<Self>) {
+        thread::spawn(move || {
+            let mut buffer = [0; 65536];
+            while let Ok(length @ 1..) = (&self.client).read(&mut buffer) {
+                let said = String::from_utf8_lossy(&buffer[..length]);
+                let request = said.lines().next().unwrap_or_default();
+                self.is_endless.store(ENDLESS.iter().any(|word| request.contains(word)), Ordering::SeqCst);
+                if self.server.lock().unwrap().write_all(&buffer[..length]).is_err() {
+                    break;
+                }
+            }
+            self.end();
+        });
+    }
+
+    /// Carries what the server answers, until it or somebody else ends that.
+    fn carry_back(self: Arc<Self>, mut server: TcpStream) {
+        let own = server.local_addr().ok();
+        thread::spawn(move || {
+            let _ = io::copy(&mut server, &mut &self.client);
+            if self.server.lock().unwrap().local_addr().ok() == own {
+                self.end();
+            }
+        });
+    }
+
+    fn end(&self) {
+        let _ = self.client.shutdown(Shutdown::Both);
+        let _ = self.server.lock().unwrap().shutdown(Shutdown::Both);
     }
 }
 

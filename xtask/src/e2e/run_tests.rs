@@ -18,6 +18,10 @@ use crate::child;
 /// Tests at the same time. They wait most of the time, for pods and for storage that is throttled.
 const THREADS: &str = "--test-threads=4";
 
+/// Those that disturb others are all in this module, and run one by one.
+const ALONE: &str = "alone::";
+const ONE_THREAD: &str = "--test-threads=1";
+
 const PACKAGE: [&str; 5] = ["test", "--package", "plimsoll-e2e", "--features", "cluster"];
 
 /// Builds them where there is a registry: the network of the cluster has none.
@@ -25,12 +29,37 @@ pub(super) fn build() -> anyhow::Result<()> {
     child::run(child::cargo(&PACKAGE).arg("--no-run"))
 }
 
-/// Runs them all, or those whose names contain `filter`, and hands each line of output on.
+/// Runs them all, or those whose names contain `filter`, and hands each line of output on. First those that may run at
+/// the same time; then, one by one, those that disturb others.
 pub(super) fn run(full: bool, filter: Option<&str>, observe: &mut dyn FnMut(&str)) -> anyhow::Result<()> {
+    let (alone, together): (Vec<_>, Vec<_>) = names(filter)?.into_iter().partition(|name| name.starts_with(ALONE));
+    if together.is_empty() && alone.is_empty() {
+        bail!("no test has {:?} in its name", filter.unwrap_or_default());
+    }
+    let mut failures = Vec::new();
+    for (threads, names) in [(THREADS, together), (ONE_THREAD, alone)] {
+        if !names.is_empty() {
+            failures.extend(run_named(full, threads, &names, observe).err());
+        }
+        super::check_interruption()?;
+    }
+    failures.into_iter().next().map_or(Ok(()), Err)
+}
+
+/// The names of tests.
+fn names(filter: Option<&str>) -> anyhow::Result<Vec<String>> {
+    let mut cargo = child::cargo(&PACKAGE);
+    cargo.args(["--quiet", "--test", "e2e", "--", "--list", "--format", "terse"]).args(filter);
+    let list = child::output(&mut cargo).context("list the tests")?;
+    Ok(list.lines().filter_map(|line| line.strip_suffix(": test")).map(str::to_owned).collect())
+}
+
+fn run_named(full: bool, threads: &str, names: &[String], observe: &mut dyn FnMut(&str)) -> anyhow::Result<()> {
     let mut words: Vec<String> = vec!["cargo".into()];
     words.extend(PACKAGE.map(String::from));
-    words.extend(["--test", "e2e", "--offline", "--no-fail-fast", "--", "--show-output", THREADS].map(String::from));
-    words.extend(filter.map(str::to_owned));
+    let how = ["--test", "e2e", "--offline", "--", "--show-output", threads, "--exact"];
+    words.extend(how.map(String::from));
+    words.extend_from_slice(names);
     let mut command = cluster::inside(&words);
     set_variables(&mut command, full);
     // A group of its own, so that all of it can be ended.
