@@ -83,9 +83,15 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
             run_tests::run(arguments.full, filter.as_deref(), &mut |line| println!("{line}"))
         }
         Some(Action::Restart { name }) => {
-            let mut component = Component::load(name)?;
-            component.kill()?;
-            component.start_again()
+            let mut components = vec![Component::load(name)?];
+            if name == control_plane::DRIVER {
+                // Its sidecars end at their next call when they have lost it.
+                for (sidecar, _) in control_plane::sidecars() {
+                    components.push(Component::load(sidecar)?);
+                }
+            }
+            components.iter().try_for_each(Component::kill)?;
+            components.iter_mut().try_for_each(Component::start_again)
         }
     }
 }

@@ -42,8 +42,8 @@ pub(crate) struct Made {
     pub(crate) volumes: Vec<String>,
 }
 
-/// Deletes what a run made, and waits until it is gone: no longer than `patience`, and not when asked to stop meanwhile.
-/// Gives what is left.
+/// Deletes what a run made, and waits until it is gone: no longer than `patience`, and not when asked to stop
+/// meanwhile. Gives what is left.
 pub(crate) async fn remove(
     cluster: &Cluster,
     made: &Made,

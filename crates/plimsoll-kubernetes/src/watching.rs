@@ -1,5 +1,5 @@
-//! Watches: what happens to the objects of a run, each with the time of its arrival. A watch that breaks off begins anew:
-//! what is different then happened meanwhile, nobody knows when.
+//! Watches: what happens to the objects of a run, each with the time of its arrival. A watch that breaks off begins
+//! anew: what is different then happened meanwhile, nobody knows when.
 
 #[cfg(test)]
 mod tests;

@@ -67,25 +67,35 @@ fn a_node_that_is_cordoned_lets_a_run_on_it_go_on() {
 
 #[test]
 fn a_run_outlives_an_api_server_that_is_killed() {
-    let space = Namespace::new("api-server-restart");
+    let said = outlives("api-server-restart", |_| "kube-apiserver".to_owned());
+    assert!(said.contains("the watch broke off and began anew"), "{said}");
+}
+
+#[test]
+fn a_run_outlives_a_kubelet_that_is_killed() {
+    outlives("kubelet-restart", |node| format!("kubelet-{node}"));
+}
+
+/// Kills a component while a run measures on a node, and starts it again. Gives what the run said.
+fn outlives(name: &str, component: impl Fn(&str) -> String) -> String {
+    let space = Namespace::new(name);
     let client = Client::new(&space);
     let arguments = ["run", "--storage-class", "slow", "--duration", "15s", "--json", "--image", place::IMAGE];
     let going = client.going(client.command(&[&arguments[..], READS].concat()));
-    let mut server = Component::load("kube-apiserver").unwrap();
-    server.kill().unwrap();
+    let mut component = Component::load(&component(going.node())).unwrap();
+    component.kill().unwrap();
     thread::sleep(Duration::from_secs(3));
-    server.start_again().unwrap();
+    component.start_again().unwrap();
     let output = going.output();
     until("the nodes are ready again", SOON_S, || {
-        let ready = ask(&["wait", "--for=condition=Ready", "nodes", "--all", "--timeout=1s"])?;
-        if ready.is_empty() { Err(ready) } else { Ok(()) }
+        ask(&["wait", "--for=condition=Ready", "nodes", "--all", "--timeout=1s"]).map(drop)
     });
     let record = record(&output);
-    assert!(told(&output).contains("the watch broke off and began anew"), "{}", told(&output));
     assert_whole(&record, 500.0, 15);
     // What was before and after was seen.
     for phase in ["provision_ns", "attach_ns", "mount_ns", "ready_ns", "detach_ns", "delete_ns"] {
         assert!(record["volumes"][0]["phases"][phase].is_number(), "{phase}: {}", record["volumes"][0]);
     }
     client.assert_nothing_left(&volumes(&record));
+    told(&output)
 }

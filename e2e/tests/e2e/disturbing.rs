@@ -1,5 +1,5 @@
-//! Others disturb a run: they take its pod away, or the connection to the cluster breaks. Each ends with a record, and a
-//! sentence where it is not whole.
+//! Others disturb a run: they take its pod away, or the connection to the cluster breaks. Each ends with a record, and
+//! a sentence where it is not whole.
 
 use std::{
     io::{BufRead as _, BufReader, Read as _, Write as _},

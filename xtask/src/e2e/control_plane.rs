@@ -103,7 +103,10 @@ pub(super) fn proxy() -> Line {
     ("kube-proxy", kube_all("kube-proxy", &arguments))
 }
 
-/// Where the controller of the CSI driver answers.
+/// The controller of the CSI driver.
+pub(super) const DRIVER: &str = "csi-controller";
+
+/// Where it answers.
 pub(super) fn driver_socket() -> PathBuf {
     place::state().join("csi.sock")
 }
@@ -115,7 +118,7 @@ pub(super) fn driver() -> Line {
         format!("--endpoint={}", driver_socket().display()),
         format!("--pool={}/pool", place::STATE),
     ];
-    ("csi-controller", command)
+    (DRIVER, command)
 }
 
 /// The sidecars of the controller. What fails is tried again soon: tests have drivers fail on purpose.
