@@ -1,8 +1,8 @@
 //! The objects of a run, as they are created and as `--dry-run` shows them.
 //!
 //! All of them belong to one Job: whoever deletes it, or lets it come to its end of life, has the cluster delete the
-//! rest. The Job is created first and is never suspended, so that its time runs whatever becomes of the client. It starts
-//! the first pod; where several measure, the others are made beside it, each with claims and a place of its own.
+//! rest. The Job is created first and is never suspended, so that its time runs whatever becomes of the client. It
+//! starts the first pod; where several measure, the others are made beside it, each with claims and a place of its own.
 
 pub mod reading;
 #[cfg(test)]

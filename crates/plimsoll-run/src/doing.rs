@@ -173,9 +173,7 @@ impl Doing<'_> {
             names.make_ready(self.stop, emit)?;
         }
         let preparations: Vec<Preparation> = slots.iter().map(|slot| self.prepare(slot, is_alone)).collect();
-        if !self.keep_appointment(slots)? {
-            return Ok(Vec::new());
-        }
+        let Some(not_before_ns) = self.keep_appointment(slots)? else { return Ok(Vec::new()) };
         let (clock, began_ns) = (self.clock, MonotonicClock.now_ns());
         let files: Vec<_> = slots.iter().map(|slot| self.sites.files(slot.cell)).collect();
         let waited_ns = self.shortest_delay_ns(slots);
@@ -184,7 +182,8 @@ impl Doing<'_> {
         for (slot, files) in slots.iter().zip(&files) {
             let delay_ns = self.delay_ns(slot) - waited_ns;
             let over = Some(&over);
-            setups.push(SlotSetup { delay_ns, run_started_ns: began_ns, over, ..self.setup(slot, files) });
+            let run_started_ns = began_ns;
+            setups.push(SlotSetup { not_before_ns, delay_ns, run_started_ns, over, ..self.setup(slot, files) });
             emit(RunEvent::SlotStarted {
                 cell: slot.cell,
                 round: slot.round,
@@ -213,14 +212,17 @@ impl Doing<'_> {
         Ok(done)
     }
 
-    /// Waits until all who measure at the same time begin; `false` when the run is to stop instead.
-    fn keep_appointment(&mut self, slots: &[Slot]) -> Result<bool, RunError> {
+    /// Waits until all who measure at the same time are about to begin, and gives the moment before which they do not;
+    /// `None` when the run is to stop instead.
+    fn keep_appointment(&mut self, slots: &[Slot]) -> Result<Option<u64>, RunError> {
+        /// Enough for the workers to be ready.
+        const EARLIER_NS: u64 = 300_000_000;
         let length_ns = |slot: &Slot| self.delay_ns(slot) + slot.ramp_ns + slot.measured_ns.unwrap_or(0);
         let length_ns = slots.iter().map(length_ns).max().unwrap_or(0);
         Ok(match self.appointments.next(length_ns).map_err(RunError::Start)? {
-            Appointed::Now => true,
-            Appointed::At(at_ns) => self.rest(at_ns),
-            Appointed::Never => false,
+            Appointed::Now => Some(0),
+            Appointed::At(at_ns) => self.rest(at_ns.saturating_sub(EARLIER_NS)).then_some(at_ns),
+            Appointed::Never => None,
         })
     }
 
@@ -234,6 +236,7 @@ impl Doing<'_> {
             names: self.sites.names(slot.cell),
             device: self.sites.device(slot.cell),
             round: slot.round,
+            not_before_ns: 0,
             delay_ns: 0,
             ramp_ns: slot.ramp_ns,
             measured_ns: slot.measured_ns,

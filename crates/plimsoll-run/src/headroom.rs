@@ -89,6 +89,7 @@ fn measure(plan: &BlockPlan, engine: EngineKind, stop: &AtomicBool) -> Result<Op
             names: None,
             device: None,
             round: 0,
+            not_before_ns: 0,
             delay_ns: 0,
             ramp_ns: RAMP_NS,
             measured_ns: Some(MEASURED_NS),

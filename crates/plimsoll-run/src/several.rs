@@ -63,6 +63,8 @@ struct Visit {
 /// What one machine does in a visit.
 #[derive(Clone, Debug, Default)]
 struct Part {
+    /// The time of day at which its run began.
+    zero_ns: i128,
     started_ns: Option<i128>,
     /// Its seconds before that of the machine that began last.
     ahead: usize,
@@ -176,7 +178,8 @@ impl Together {
                 let Some(zero_ns) = members[member].zero_ns else { return };
                 let group_ns = *self.zero_ns.get_or_insert(zero_ns);
                 let visit = self.visit(*cell, *round, members.len());
-                visit.parts[member].started_ns = Some(zero_ns + i128::from(*t_ns));
+                let part = &mut visit.parts[member];
+                (part.zero_ns, part.started_ns) = (zero_ns, Some(zero_ns + i128::from(*t_ns)));
                 (visit.purpose, visit.started) = (*purpose, visit.started + 1);
                 if visit.started == members.len() {
                     let latest_ns = visit.align();
@@ -251,10 +254,7 @@ impl Together {
     fn tell_seconds(&mut self, cell: usize, round: u32, told: &mut Vec<RunEvent>) {
         let Some(zero_ns) = self.zero_ns else { return };
         let Some(visit) = self.open.get_mut(&(cell, round)) else { return };
-        while let Some(mut interval) = visit.next_second() {
-            let began_ns = visit.parts.iter().filter_map(|part| part.started_ns).max().unwrap_or(zero_ns);
-            let before_ns: u64 = visit.seconds.iter().map(|second| second.length_ns).sum();
-            interval.t_ns = since(zero_ns, began_ns) + before_ns;
+        while let Some(interval) = visit.next_second(zero_ns) {
             visit.seconds.push(interval.clone());
             told.push(RunEvent::Interval { cell, interval });
         }
@@ -294,13 +294,17 @@ impl Visit {
         latest_ns
     }
 
-    /// The next second that all have, added up.
-    fn next_second(&self) -> Option<Interval> {
+    /// The next second that all have, added up, of a run that began at this time of day.
+    fn next_second(&self, zero_ns: i128) -> Option<Interval> {
         if self.started < self.parts.len() {
             return None;
         }
         let index = self.seconds.len();
-        let second = |part: &Part| part.seconds.get(index.checked_add(part.ahead)?).cloned();
+        let second = |part: &Part| {
+            let mut second = part.seconds.get(index.checked_add(part.ahead)?)?.clone();
+            second.t_ns = since(zero_ns, part.zero_ns + i128::from(second.t_ns));
+            Some(second)
+        };
         let mut parts = self.parts.iter();
         let mut sum = second(parts.next()?)?;
         for part in parts {
@@ -354,6 +358,7 @@ fn restrict(slot: &mut SlotResult, seconds: &[&Interval]) {
 /// its longest latency is that of all.
 fn join_seconds(sum: &mut Interval, other: &Interval) {
     let means = [mean(sum, other, true), mean(sum, other, false)];
+    sum.t_ns = sum.t_ns.max(other.t_ns);
     sum.length_ns = sum.length_ns.max(other.length_ns);
     sum.measured &= other.measured;
     sum.read_operations += other.read_operations;

@@ -104,6 +104,8 @@ pub struct SlotSetup<'a> {
     pub device: Option<BackingDevice>,
     /// Which visit this is.
     pub round: u32,
+    /// It does not begin before this moment of the monotonic clock.
+    pub not_before_ns: u64,
     /// Pause before the first operation.
     pub delay_ns: u64,
     /// Load before the measured time.
@@ -224,7 +226,7 @@ struct WorkerReport {
 
 /// Visits a cell that nothing else runs beside. `on_interval` is called once for each second of load.
 pub fn visit(setup: &SlotSetup<'_>, on_interval: &mut dyn FnMut(Interval)) -> Result<SlotOutcome, SlotError> {
-    let outcome = visit_from(setup, || Some(soon()), on_interval)?;
+    let outcome = visit_from(setup, || Some(soon().max(setup.not_before_ns)), on_interval)?;
     Ok(outcome.expect("it has a start"))
 }
 

@@ -44,7 +44,8 @@ pub(crate) fn visit(
         };
         let visits: Vec<_> = setups.iter().enumerate().map(start).collect();
         drop(sender);
-        gate.open(|| Some(slot::soon()));
+        let not_before_ns = setups.iter().map(|setup| setup.not_before_ns).max().unwrap_or(0);
+        gate.open(|| Some(slot::soon().max(not_before_ns)));
         for (index, interval) in intervals {
             on_interval(index, interval);
         }

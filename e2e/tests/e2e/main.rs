@@ -15,6 +15,7 @@ mod measuring;
 mod namespace;
 mod preflight;
 mod recovery;
+mod several;
 mod volumes;
 mod waiting;
 mod way;

@@ -6,7 +6,7 @@ use plimsoll_record::{
     cluster::ClusterEnvironment,
     event::RunEvent,
     numbers,
-    pods::{Pod, Pods, Start},
+    pods::{OVERLAP_MIN, Pod, Pods, SharedVisit, Start},
     record::{Outcome, Record},
 };
 use plimsoll_run::several::Several;
@@ -159,19 +159,10 @@ impl Hearing {
 
     /// Why numbers of several pods are none of all of them: they did not measure together.
     pub(super) fn why_not_together(&self) -> Option<ClusterError> {
-        let Self::Several { several, .. } = self else { return None };
-        let apart: Vec<_> = several.visits().iter().filter(|visit| !visit.is_common()).collect();
-        let least = apart.iter().map(|visit| visit.overlap).min_by(f64::total_cmp)?;
-        let skew_ns = apart.iter().map(|visit| visit.start_skew_ns).max().unwrap_or(0);
-        Some(ClusterError::Run(format!(
-            "in {} of {} visits the pods measured together for less than 80 % of the time ({} at least), which says \
-             nothing about all of them: the last began {} after the first; give them more time with --start-after, or \
-             let them watch when to begin",
-            apart.len(),
-            several.visits().len(),
-            numbers::percent(least),
-            numbers::duration(skew_ns),
-        )))
+        match self {
+            Self::One { .. } => None,
+            Self::Several { several, .. } => why_apart(several.visits()).map(ClusterError::Run),
+        }
     }
 
     /// The record; `None` when the run has not begun.
@@ -189,5 +180,35 @@ impl Hearing {
                 Some(record)
             }
         }
+    }
+}
+
+/// That visits were made which were not made together.
+fn why_apart(visits: &[SharedVisit]) -> Option<String> {
+    let apart: Vec<_> = visits.iter().filter(|visit| !visit.is_common()).collect();
+    let least = apart.iter().map(|visit| visit.overlap).min_by(f64::total_cmp)?;
+    let skew_ns = apart.iter().map(|visit| visit.start_skew_ns).max().unwrap_or(0);
+    Some(format!(
+        "in {} of {} visits pods measured together for less than {} of the time (once for {} only), which says nothing \
+         about all of them: the last began {} after the first; let them watch when to begin, or give them more time \
+         with --start-after",
+        apart.len(),
+        visits.len(),
+        numbers::percent(OVERLAP_MIN),
+        numbers::percent(least),
+        numbers::duration(skew_ns),
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pods_that_measured_apart_are_refused_by_how_much() {
+        let visit = |overlap, start_skew_ns| SharedVisit { cell: 0, round: 0, start_skew_ns, overlap };
+        assert_eq!(why_apart(&[visit(0.99, 1_000_000), visit(0.8, 2_000_000_000)]), None);
+        let why = why_apart(&[visit(0.99, 1_000_000), visit(0.62, 3_800_000_000)]).unwrap();
+        assert!(why.contains("in 1 of 2 visits") && why.contains("62 %") && why.contains("3.80 s"), "{why}");
     }
 }

@@ -1,5 +1,5 @@
-//! Creating a run's objects, and saying to several pods when they begin: each says that it is ready, and all are told one
-//! moment by an object that they watch.
+//! Creating a run's objects, and saying to several pods when they begin: each says that it is ready, and all are told
+//! one moment by an object that they watch.
 
 use std::fmt::Debug;
 

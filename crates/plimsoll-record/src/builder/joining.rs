@@ -1,5 +1,5 @@
-//! One visit to a cell that several machines made at the same time: what each did, added up. Latencies are merged bucket
-//! by bucket, so that percentiles are those of all operations.
+//! One visit to a cell that several machines made at the same time: what each did, added up. Latencies are merged
+//! bucket by bucket, so that percentiles are those of all operations.
 
 use plimsoll_measure::latency::{CompactHistogram, LatencyHistogram};
 

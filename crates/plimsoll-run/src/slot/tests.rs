@@ -22,6 +22,7 @@ fn visit_memory(plan: &BlockPlan, stop: &AtomicBool, on_interval: &mut dyn FnMut
         files: &[file.as_fd()],
         names: None,
         round: 0,
+        not_before_ns: 0,
         delay_ns: 0,
         ramp_ns: plan.ramp_ns,
         measured_ns: plan.slot_ns,
