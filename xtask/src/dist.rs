@@ -3,7 +3,6 @@
 //! With `--check` it also reads the image back and runs it where there is nothing else (`empty_root.rs`).
 
 mod empty_root;
-pub(crate) mod image;
 
 use std::{
     env,
@@ -14,7 +13,10 @@ use std::{
 };
 
 use anyhow::{Context as _, bail};
-use sha2::{Digest as _, Sha256};
+use plimsoll_image::{
+    image::{self, Image, Label},
+    program::is_static,
+};
 
 use crate::child;
 
@@ -39,7 +41,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let binary = output.join("plimsoll");
     write_program(&program, &binary)?;
     let archive = output.join("plimsoll-oci.tar");
-    let digest = image::write(image::Label::RELEASE, &program, &archive)?;
+    let digest = write_image(Label::RELEASE, &program, &archive)?;
     let sums = [&binary, &archive].into_iter().map(|path| checksum(path)).collect::<anyhow::Result<String>>()?;
     fs::write(output.join("SHA256SUMS"), &sums).context("write SHA256SUMS")?;
     print!("{sums}");
@@ -63,6 +65,14 @@ pub(crate) fn static_binary(profile: &str) -> anyhow::Result<Vec<u8>> {
         bail!("{} asks for a dynamic loader: look at what the linker was given", binary.display());
     }
     Ok(program)
+}
+
+/// Writes the archive of a program's image and gives the digest of the image.
+pub(crate) fn write_image(label: Label<'_>, program: &[u8], archive: &Path) -> anyhow::Result<String> {
+    let image = Image::of(label.program, program).context("build the image")?;
+    let bytes = image.archive(label).context("build the archive of the image")?;
+    fs::write(archive, bytes).with_context(|| format!("write {}", archive.display()))?;
+    Ok(image.manifest.digest)
 }
 
 fn compiler_flags() -> Vec<OsString> {
@@ -115,46 +125,16 @@ fn check(archive: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Whether no program header of the ELF file asks for an interpreter.
-fn is_static(program: &[u8]) -> bool {
-    const INTERPRETER: u32 = 3;
-    let word =
-        |at: usize| program.get(at..at + 2).map_or(0, |bytes| usize::from(u16::from_le_bytes([bytes[0], bytes[1]])));
-    let headers =
-        program.get(32..40).map_or(0, |bytes| bytes.iter().rev().fold(0, |all, byte| all << 8 | usize::from(*byte)));
-    let (size, count) = (word(54), word(56));
-    count > 0
-        && (0..count).all(|index| {
-            let kind = program.get(headers + index * size..headers + index * size + 4);
-            kind.is_some_and(|kind| kind != INTERPRETER.to_le_bytes())
-        })
-}
-
 /// A line as `sha256sum` writes it.
 fn checksum(path: &Path) -> anyhow::Result<String> {
     let bytes = fs::read(path).with_context(|| format!("read {}", path.display()))?;
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    Ok(format!("{}  {name}\n", image::hexadecimal(&Sha256::digest(bytes))))
+    Ok(format!("{}  {name}\n", image::checksum(&bytes)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// An ELF header with one program header of this kind.
-    fn elf(kind: u32) -> Vec<u8> {
-        let mut program = vec![0_u8; 64 + 56];
-        (program[32], program[54], program[56]) = (64, 56, 1);
-        program[64..68].copy_from_slice(&kind.to_le_bytes());
-        program
-    }
-
-    #[test]
-    fn a_program_that_asks_for_a_loader_is_not_static() {
-        assert!(is_static(&elf(1)));
-        assert!(!is_static(&elf(3)));
-        assert!(!is_static(b"#!/bin/sh\n"));
-    }
 
     #[test]
     fn no_directory_of_the_builder_is_in_the_binary() {

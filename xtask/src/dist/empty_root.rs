@@ -12,9 +12,9 @@ use std::{
 };
 
 use anyhow::{Context as _, bail, ensure};
+use plimsoll_image::reading::ImageRead;
 use serde_json::Value;
 
-use super::image::Image;
 use crate::child;
 
 /// Who runs the program where root is not wanted. The number has no name in an empty root.
@@ -55,7 +55,7 @@ enum Surroundings {
 pub(super) fn prove(archive: &Path) -> anyhow::Result<Vec<String>> {
     let mut skipped = Vec::new();
     let content = fs::read(archive).with_context(|| format!("read {}", archive.display()))?;
-    let image = Image::read(&content).with_context(|| format!("{} is no OCI image", archive.display()))?;
+    let image = ImageRead::of(&content).with_context(|| format!("{} is no OCI image", archive.display()))?;
     println!("check: every reference of the image has the type, size and digest that it says");
     match child::find("skopeo") {
         Some(skopeo) => have_it_copied(&skopeo, archive)?,
@@ -87,7 +87,7 @@ fn have_it_copied(skopeo: &Path, archive: &Path) -> anyhow::Result<()> {
 }
 
 /// Measures in all surroundings.
-fn run_image(image: &Image) -> anyhow::Result<()> {
+fn run_image(image: &ImageRead) -> anyhow::Result<()> {
     // The root is removed on return, not on a signal: so a signal becomes a return.
     let interrupted = Arc::new(AtomicBool::new(false));
     for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
@@ -126,13 +126,14 @@ struct EmptyRoot {
 }
 
 impl EmptyRoot {
-    fn of(image: &Image, surroundings: Surroundings, interrupted: Arc<AtomicBool>) -> anyhow::Result<Self> {
+    fn of(image: &ImageRead, surroundings: Surroundings, interrupted: Arc<AtomicBool>) -> anyhow::Result<Self> {
         let directory = tempfile::Builder::new()
             .prefix("empty-root-")
             .permissions(fs::Permissions::from_mode(0o755))
             .tempdir_in(crate::repository().join("target"))
             .context("create an empty root")?;
-        image.unpack(directory.path())?;
+        let root = directory.path();
+        image.unpack(root).with_context(|| format!("unpack the image into {}", root.display()))?;
         let mounted: &[&str] = match surroundings {
             Surroundings::Nothing => &[],
             Surroundings::Container | Surroundings::Restricted => &["proc", "sys", "dev"],

@@ -4,11 +4,9 @@ use std::{fs, path::PathBuf};
 
 use anyhow::Context as _;
 use plimsoll_e2e::place;
+use plimsoll_image::image::Label;
 
-use crate::{
-    child,
-    dist::{self, image},
-};
+use crate::{child, dist};
 
 /// The version of Kubernetes, as its module is in `e2e/cluster/go.mod`.
 const KUBERNETES_MODULE: &str = "k8s.io/kubernetes";
@@ -59,7 +57,7 @@ pub(super) fn build_plimsoll(profile: &str) -> anyhow::Result<()> {
 
 fn write_image(program: &str, name: &str, content: &[u8]) -> anyhow::Result<()> {
     fs::create_dir_all(images()).context("create target/e2e/images")?;
-    image::write(image::Label { program, name }, content, &images().join(format!("{program}.tar")))?;
+    dist::write_image(Label { program, name }, content, &images().join(format!("{program}.tar")))?;
     Ok(())
 }
 
