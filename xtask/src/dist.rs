@@ -113,6 +113,7 @@ pub(crate) fn write_program(program: &[u8], path: &Path) -> anyhow::Result<()> {
 fn check(archive: &Path) -> anyhow::Result<()> {
     let started = Instant::now();
     let skipped = empty_root::prove(archive)?;
+    makes_the_same_image(archive)?;
     for missing in &skipped {
         println!("skipped: {missing}");
     }
@@ -122,6 +123,20 @@ fn check(archive: &Path) -> anyhow::Result<()> {
         count if env::var_os("CI").is_some() => bail!("{count} of the checks skipped, and CI is set"),
         count => println!("dist: NOT ALL PROVEN, {count} skipped; the other checks passed in {elapsed_s:.1} s"),
     }
+    Ok(())
+}
+
+/// The binary beside the archive makes the very same archive.
+fn makes_the_same_image(archive: &Path) -> anyhow::Result<()> {
+    let directory = tempfile::tempdir().context("create a directory for another image")?;
+    let other = directory.path().join("image.tar");
+    let mut command = child::command(&archive.with_file_name("plimsoll").to_string_lossy());
+    child::output(command.args(["kubernetes", "image", "save", "-o"]).arg(&other))?;
+    let read = |path: &Path| fs::read(path).with_context(|| format!("read {}", path.display()));
+    if read(archive)? != read(&other)? {
+        bail!("the image that the binary makes of itself is not {}", archive.display());
+    }
+    println!("check: the binary makes the same image of itself");
     Ok(())
 }
 

@@ -379,8 +379,10 @@ fn reason(error: &ureq::Error, is_plain: bool) -> String {
 
 /// What went wrong with encryption, and what to do about it.
 fn tls_reason(text: &str) -> String {
-    let advice = if text.contains("UnknownIssuer") {
+    let advice = if text.contains("UnknownIssuer") || text.contains("BadSignature") {
         ": its certificate is of nobody whom this machine trusts, give who signed it with --ca"
+    } else if text.contains("CaUsedAsEndEntity") {
+        ": its certificate is that of an authority, which signs others: make it with basicConstraints=CA:FALSE"
     } else if text.contains("InvalidContentType") || text.contains("InvalidMessage") {
         ": it may speak plain HTTP, which --plain-http is for"
     } else {

@@ -1,6 +1,9 @@
 //! The command line: one struct a command, and the options they share.
 
-use std::{ffi::OsString, path::PathBuf};
+use std::{
+    ffi::OsString,
+    path::{Path, PathBuf},
+};
 
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
@@ -19,6 +22,9 @@ pub mod replay;
 pub mod run;
 pub mod show;
 
+/// How kubectl finds its plugin `plimsoll`.
+const PLUGIN: &str = "kubectl-plimsoll";
+
 /// Says how much load a storage really carries: a directory, a file or a block device.
 #[derive(Debug, Parser)]
 #[command(version, max_term_width = 100, arg_required_else_help = true, subcommand_required = true)]
@@ -29,6 +35,28 @@ pub struct Cli {
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
+}
+
+/// Measures volumes of a Kubernetes cluster: how much load they carry, and how long they take to be made and gone.
+#[derive(Debug, Parser)]
+#[command(name = "plimsoll", bin_name = "kubectl plimsoll", version, max_term_width = 100)]
+struct Plugin {
+    #[command(flatten)]
+    shared: SharedArguments,
+    #[command(flatten)]
+    kubernetes: kubernetes::KubernetesArguments,
+}
+
+impl Cli {
+    /// Reads the arguments: those of `plimsoll kubernetes`, when kubectl calls the program as its plugin.
+    pub fn of(arguments: &[OsString]) -> Self {
+        let is_plugin = |program: &OsString| Path::new(program).file_name().is_some_and(|name| name == PLUGIN);
+        if arguments.first().is_some_and(is_plugin) {
+            let Plugin { shared, kubernetes } = Plugin::parse_from(arguments);
+            return Self { shared, command: Command::Kubernetes(kubernetes) };
+        }
+        Self::parse_from(arguments)
+    }
 }
 
 /// Options of every command.
@@ -55,8 +83,7 @@ pub enum Command {
     /// Say whether storage did what was bought, what binds it, and why; or check what people say about numbers
     Explain(Box<explain::ExplainArguments>),
     /// Measure volumes of a Kubernetes cluster
-    #[command(subcommand)]
-    Kubernetes(kubernetes::KubernetesCommand),
+    Kubernetes(kubernetes::KubernetesArguments),
     /// Run fio's job files and command lines, and print what fio prints
     #[command(disable_help_flag = true)]
     Fio {

@@ -44,9 +44,9 @@ pub fn dispatch(cli: Cli, printer: Printer) -> anyhow::Result<Exit> {
             warn(tidied, printer);
             return run::run(&arguments, &state, printer);
         }
-        Command::Kubernetes(command) => {
+        Command::Kubernetes(arguments) => {
             warn(tidied, printer);
-            return kubernetes::run(&command, &state, printer);
+            return kubernetes::run(arguments, &state, printer);
         }
         Command::Fio { arguments } => return Ok(fio::main(&arguments)),
         Command::Diskspd { arguments } => return Ok(diskspd::main(&arguments)),

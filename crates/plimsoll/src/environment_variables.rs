@@ -23,6 +23,12 @@ pub const NODE_NAME: &str = "NODE_NAME";
 
 /// Files that describe clusters, as kubectl takes them.
 pub const KUBECONFIG: &str = "KUBECONFIG";
+/// The one file with credentials for registries.
+pub const REGISTRY_AUTH_FILE: &str = "REGISTRY_AUTH_FILE";
+/// Where Docker's configuration is, when not below the home directory.
+pub const DOCKER_CONFIG: &str = "DOCKER_CONFIG";
+/// Where what lasts as long as a session belongs (XDG base directories).
+pub const XDG_RUNTIME_DIR: &str = "XDG_RUNTIME_DIR";
 /// The plan, in a pod that `plimsoll kubernetes run` made.
 pub const PLIMSOLL_PLAN: &str = plimsoll_kubernetes::manifests::PLAN_VARIABLE;
 
@@ -59,6 +65,27 @@ pub fn kubeconfig_files() -> Vec<PathBuf> {
             .filter(|file| file.exists())
             .collect(),
     }
+}
+
+/// Where credentials for registries may be, as podman and skopeo look for them: first where they keep them themselves,
+/// then where Docker does.
+pub fn registry_credentials() -> Vec<PathBuf> {
+    let path = |name| get(name).map(PathBuf::from);
+    if let Some(file) = path(REGISTRY_AUTH_FILE) {
+        return vec![file];
+    }
+    let session = path(XDG_RUNTIME_DIR).map(|folder| folder.join("containers"));
+    let user = format!("/run/containers/{}", rustix::process::getuid());
+    let configuration = path(XDG_CONFIG_HOME).or_else(|| Some(path(HOME)?.join(".config")));
+    let docker = path(DOCKER_CONFIG).or_else(|| Some(path(HOME)?.join(".docker")));
+    [
+        Some(session.unwrap_or_else(|| user.into()).join("auth.json")),
+        configuration.map(|folder| folder.join("containers/auth.json")),
+        docker.map(|folder| folder.join("config.json")),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }
 
 /// Directory of plimsoll's state, when there is a place for it.

@@ -3,6 +3,7 @@
 use std::{io, path::PathBuf, process::ExitCode};
 
 use plimsoll_history::history::HistoryError;
+use plimsoll_image::{registry::PushError, saving::SaveError};
 use plimsoll_io::{mounts::MountError, probe::EngineUnavailable, target::TargetError, write_guard::Refusal};
 use plimsoll_kubernetes::error::ClusterError;
 use plimsoll_run::{first_io::FirstIoError, run::RunError, same_place::TargetChanged};
@@ -38,9 +39,9 @@ pub enum Exit {
     Target = 3,
     /// The kernel lacks what was demanded.
     Kernel = 4,
-    /// An I/O error during the run, or data that was not what had been written.
+    /// An I/O error, or data that was not what had been written.
     Io = 5,
-    /// The cluster or the network did not do what was asked.
+    /// The cluster, a registry or the network did not do what was asked.
     Cluster = 6,
     /// The history is unreadable.
     History = 7,
@@ -121,6 +122,21 @@ impl Exit {
                     ClusterError::Interrupted => Self::Interrupted,
                     ClusterError::InPod { exit, .. } => Self::of_code(*exit),
                     ClusterError::Unreachable { .. } | ClusterError::Refused { .. } | ClusterError::Run(_) => {
+                        Self::Cluster
+                    }
+                };
+            }
+            if let Some(error) = cause.downcast_ref::<SaveError>() {
+                return match error {
+                    SaveError::IsThere(_) | SaveError::NoFile(_) => Self::Usage,
+                    SaveError::Interrupted(_) => Self::Interrupted,
+                    SaveError::Write { .. } => Self::Io,
+                };
+            }
+            if let Some(error) = cause.downcast_ref::<PushError>() {
+                return match error {
+                    PushError::Credentials(_) | PushError::Certificates => Self::Usage,
+                    PushError::Unreachable { .. } | PushError::Unauthorized { .. } | PushError::Refused { .. } => {
                         Self::Cluster
                     }
                 };

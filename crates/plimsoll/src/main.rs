@@ -4,7 +4,6 @@
 
 use std::{env, ffi::OsString, process::ExitCode};
 
-use clap::Parser;
 use plimsoll_io::open_files;
 
 use crate::{cli::Cli, exit::Exit, printer::Printer};
@@ -29,7 +28,7 @@ fn main() -> ExitCode {
     if let Some(arguments) = commands::diskspd::arguments(&arguments) {
         return commands::diskspd::main(arguments).into();
     }
-    let cli = Cli::parse();
+    let cli = Cli::of(&arguments);
     let printer = Printer::new(cli.shared.quiet);
     if let Err(error) = stop::outlive_file_size_limit() {
         printer.warning(format!("a limit on the size of files would end plimsoll at once: {error}"));

@@ -1,11 +1,14 @@
 //! Arguments of `plimsoll kubernetes`.
 
+pub mod image;
+
 use std::path::PathBuf;
 
 use clap::{
     ArgMatches, Args, Command, Error, FromArgMatches, Subcommand,
     builder::{PossibleValuesParser, TypedValueParser},
 };
+use plimsoll_image::image::Label;
 use plimsoll_kubernetes::request::{AccessMode, Seccomp, Toleration, VolumeMode};
 use plimsoll_workload::units::{ByteCount, Span};
 use uuid::Uuid;
@@ -20,7 +23,18 @@ const VOLUMES: &str = "Volumes";
 const POD: &str = "Pod";
 
 /// The image that `plimsoll kubernetes image` makes.
-pub const IMAGE: &str = concat!("localhost/plimsoll:", env!("CARGO_PKG_VERSION"));
+pub const IMAGE: &str = Label::RELEASE.name;
+
+/// Arguments of `plimsoll kubernetes`.
+#[derive(Args, Debug)]
+pub struct KubernetesArguments {
+    /// Which cluster, for who says it before the command. What stands behind the command comes first.
+    #[command(flatten)]
+    pub cluster: AccessArguments,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: KubernetesCommand,
+}
 
 /// Commands about clusters.
 #[derive(Debug, Subcommand)]
@@ -37,12 +51,30 @@ pub enum KubernetesCommand {
     Collect(CollectArguments),
     /// Remove what runs made and nobody removed
     Cleanup(CleanupArguments),
+    /// Make the image that pods run, of this program
+    #[command(subcommand)]
+    Image(image::ImageCommand),
     /// Measure in a pod, and tell the client by the log
     #[command(hide = true)]
     Agent(AgentArguments),
     /// Say by the exit code whether a pod is ready to measure
     #[command(hide = true)]
     Ready,
+}
+
+impl KubernetesCommand {
+    /// Which cluster, for commands about one.
+    pub fn cluster(&mut self) -> Option<&mut AccessArguments> {
+        match self {
+            Self::Discover(arguments) => Some(&mut arguments.cluster),
+            Self::Preflight(arguments) => Some(&mut arguments.cluster),
+            Self::Run(arguments) => Some(&mut arguments.cluster),
+            Self::Status(arguments) => Some(&mut arguments.cluster),
+            Self::Collect(arguments) => Some(&mut arguments.cluster),
+            Self::Cleanup(arguments) => Some(&mut arguments.cluster),
+            Self::Image(_) | Self::Agent(_) => None,
+        }
+    }
 }
 
 /// Arguments of `plimsoll kubernetes discover`.
@@ -137,6 +169,16 @@ pub struct AccessArguments {
     /// In which namespace [default: the context's]
     #[arg(long, short, value_name = "NAME")]
     pub namespace: Option<String>,
+}
+
+impl AccessArguments {
+    /// Takes what is not said here from what was said elsewhere.
+    pub fn or(&mut self, other: Self) {
+        let Self { kubeconfig, context, namespace } = other;
+        self.kubeconfig = self.kubeconfig.take().or(kubeconfig);
+        self.context = self.context.take().or(context);
+        self.namespace = self.namespace.take().or(namespace);
+    }
 }
 
 /// Which volumes.

@@ -3,6 +3,7 @@
 mod agent;
 mod discover;
 mod following;
+mod image;
 mod one_of_several;
 mod preflight;
 mod run;
@@ -11,7 +12,7 @@ mod runs;
 use plimsoll_kubernetes::cluster::{Access, Cluster};
 
 use crate::{
-    cli::kubernetes::{AccessArguments, KubernetesCommand},
+    cli::kubernetes::{AccessArguments, KubernetesArguments, KubernetesCommand},
     environment_variables,
     exit::Exit,
     printer::Printer,
@@ -19,14 +20,19 @@ use crate::{
 };
 
 /// Does what the command line says.
-pub(super) fn run(command: &KubernetesCommand, state: &State, printer: Printer) -> anyhow::Result<Exit> {
-    match command {
+pub(super) fn run(arguments: KubernetesArguments, state: &State, printer: Printer) -> anyhow::Result<Exit> {
+    let KubernetesArguments { cluster, mut command } = arguments;
+    if let Some(after) = command.cluster() {
+        after.or(cluster);
+    }
+    match &command {
         KubernetesCommand::Discover(arguments) => discover::discover(arguments, printer),
         KubernetesCommand::Preflight(arguments) => preflight::preflight(arguments, printer),
         KubernetesCommand::Run(arguments) => run::run(arguments, state, printer),
         KubernetesCommand::Status(arguments) => runs::status(arguments, printer),
         KubernetesCommand::Collect(arguments) => runs::collect(arguments, state, printer),
         KubernetesCommand::Cleanup(arguments) => runs::cleanup(arguments, printer),
+        KubernetesCommand::Image(command) => image::image(command, printer),
         KubernetesCommand::Agent(arguments) => agent::agent(arguments, printer),
         KubernetesCommand::Ready => Ok(one_of_several::ready()),
     }
