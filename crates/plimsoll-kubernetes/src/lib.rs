@@ -13,6 +13,7 @@ pub mod discover;
 pub mod error;
 pub mod expecting;
 mod following;
+pub mod foreign_jobs;
 pub mod frames;
 pub mod looking;
 pub mod manifests;

@@ -364,7 +364,7 @@ fn volume_name(index: usize) -> String {
     format!("volume-{index}")
 }
 
-fn toleration(toleration: &Toleration) -> Value {
+pub(crate) fn toleration(toleration: &Toleration) -> Value {
     let mut value = json!({ "operator": if toleration.value.is_some() { "Equal" } else { "Exists" } });
     let parts =
         [("key", Some(&toleration.key)), ("value", toleration.value.as_ref()), ("effect", toleration.effect.as_ref())];

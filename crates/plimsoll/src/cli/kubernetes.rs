@@ -1,6 +1,7 @@
 //! Arguments of `plimsoll kubernetes`.
 
 pub mod image;
+pub mod manifest;
 
 use std::path::PathBuf;
 
@@ -54,6 +55,9 @@ pub enum KubernetesCommand {
     /// Make the image that pods run, of this program
     #[command(subcommand)]
     Image(image::ImageCommand),
+    /// Print a Job for diskspd on Windows, or for SQL Server
+    #[command(subcommand)]
+    Manifest(manifest::ManifestCommand),
     /// Measure in a pod, and tell the client by the log
     #[command(hide = true)]
     Agent(AgentArguments),
@@ -72,7 +76,7 @@ impl KubernetesCommand {
             Self::Status(arguments) => Some(&mut arguments.cluster),
             Self::Collect(arguments) => Some(&mut arguments.cluster),
             Self::Cleanup(arguments) => Some(&mut arguments.cluster),
-            Self::Image(_) | Self::Agent(_) => None,
+            Self::Image(_) | Self::Manifest(_) | Self::Agent(_) => None,
         }
     }
 }
@@ -386,6 +390,16 @@ fn volume_modes() -> impl TypedValueParser<Value = VolumeMode> {
         "block" => VolumeMode::Block,
         _ => VolumeMode::Filesystem,
     })
+}
+
+/// A name that pods may have too, with what the cluster adds.
+fn object_name(text: &str) -> Result<String, String> {
+    let is_word = |character: char| character.is_ascii_lowercase() || character.is_ascii_digit();
+    let is_name = text.starts_with(is_word) && text.ends_with(is_word);
+    if is_name && text.len() <= 50 && text.chars().all(|character| is_word(character) || character == '-') {
+        return Ok(text.to_owned());
+    }
+    Err("a name has at most 50 small letters, digits and - between them".to_owned())
 }
 
 fn label(text: &str) -> Result<(String, String), String> {

@@ -4,6 +4,7 @@ mod agent;
 mod discover;
 mod following;
 mod image;
+mod manifest;
 mod one_of_several;
 mod preflight;
 mod run;
@@ -33,6 +34,7 @@ pub(super) fn run(arguments: KubernetesArguments, state: &State, printer: Printe
         KubernetesCommand::Collect(arguments) => runs::collect(arguments, state, printer),
         KubernetesCommand::Cleanup(arguments) => runs::cleanup(arguments, printer),
         KubernetesCommand::Image(command) => image::image(command, printer),
+        KubernetesCommand::Manifest(command) => manifest::manifest(command, printer),
         KubernetesCommand::Agent(arguments) => agent::agent(arguments, printer),
         KubernetesCommand::Ready => Ok(one_of_several::ready()),
     }

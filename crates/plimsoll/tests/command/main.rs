@@ -17,6 +17,7 @@ mod fio_names;
 mod fio_options;
 mod fio_readers;
 mod fio_reports;
+mod foreign_jobs;
 mod history;
 mod images;
 mod import;

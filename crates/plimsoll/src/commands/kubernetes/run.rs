@@ -227,18 +227,18 @@ fn dry_run(run: &PodRun, format: &str, printer: Printer) -> anyhow::Result<Exit>
     for pod in manifests::other_pods(run, None) {
         objects.push(serde_json::to_value(pod)?);
     }
-    let text = match format {
-        "json" => {
-            let list = serde_json::json!({ "apiVersion": "v1", "kind": "List", "items": objects });
-            format!("{}\n", serde_json::to_string_pretty(&list)?)
-        }
-        _ => {
-            let documents: Result<Vec<_>, _> = objects.iter().map(serde_saphyr::to_string).collect();
-            documents?.join("---\n")
-        }
-    };
-    printer.answer(text).map_err(OutputLost)?;
+    printer.answer(printed(&objects, format)?).map_err(OutputLost)?;
     Ok(Exit::Success)
+}
+
+/// Objects as kubectl takes them.
+pub(super) fn printed(objects: &[serde_json::Value], format: &str) -> anyhow::Result<String> {
+    if format == "json" {
+        let list = serde_json::json!({ "apiVersion": "v1", "kind": "List", "items": objects });
+        return Ok(format!("{}\n", serde_json::to_string_pretty(&list)?));
+    }
+    let documents: Result<Vec<_>, _> = objects.iter().map(serde_saphyr::to_string).collect();
+    Ok(documents?.join("---\n"))
 }
 
 pub(super) fn duration(span: Span) -> Duration {
@@ -246,6 +246,6 @@ pub(super) fn duration(span: Span) -> Duration {
 }
 
 /// Whole seconds, as Kubernetes counts.
-fn seconds(span: Span) -> u32 {
+pub(super) fn seconds(span: Span) -> u32 {
     u32::try_from(span.ns.div_ceil(1_000_000_000)).unwrap_or(u32::MAX)
 }

@@ -1,0 +1,66 @@
+//! `plimsoll kubernetes manifest`: Jobs for programs that plimsoll is none of, to be created by kubectl.
+
+use anyhow::{Context, bail};
+use plimsoll_kubernetes::foreign_jobs::{
+    ForeignJob, Volume, diskspd,
+    sql_restore::{self, Secrets},
+};
+use serde_json::Value;
+
+use super::run::{printed, seconds};
+use crate::{
+    cli::kubernetes::manifest::{ForeignJobArguments, ManifestCommand},
+    exit::{Exit, OutputLost},
+    printer::Printer,
+};
+
+/// Does `plimsoll kubernetes manifest`.
+pub(super) fn manifest(command: &ManifestCommand, printer: Printer) -> anyhow::Result<Exit> {
+    let (objects, format): (Vec<Value>, &str) = match command {
+        ManifestCommand::Diskspd(arguments) => {
+            let nodes = arguments.nodes.get();
+            if let (Some(claim), 2..) = (&arguments.rest.pvc, nodes) {
+                bail!("{nodes} nodes cannot all have the volume of claim {claim}: leave --nodes out, or name a class");
+            }
+            let job = job(&arguments.name, &arguments.image, &arguments.rest)?;
+            (diskspd::objects(&job, nodes, &arguments.arguments), &arguments.rest.output)
+        }
+        ManifestCommand::SqlRestore(arguments) => {
+            let secrets = match (&arguments.secret, &arguments.bacpac) {
+                (Some(secret), _) => Secrets::There(secret.clone()),
+                (None, url) => Secrets::New { password: password()?, url: url.clone().unwrap_or_default() },
+            };
+            let job = job(&arguments.name, &arguments.image, &arguments.rest)?;
+            let iterations = arguments.iterations.get();
+            (sql_restore::objects(&job, &secrets, iterations, &arguments.memory), &arguments.rest.output)
+        }
+    };
+    printer.answer(printed(&objects, format)?).map_err(OutputLost)?;
+    Ok(Exit::Success)
+}
+
+fn job(name: &str, image: &str, arguments: &ForeignJobArguments) -> anyhow::Result<ForeignJob> {
+    let volume = match (&arguments.pvc, &arguments.storage_class) {
+        (Some(claim), _) => Volume::Claim(claim.clone()),
+        (None, Some(class)) => Volume::Class { class: class.clone(), size_bytes: arguments.size.0 },
+        (None, None) => bail!("name a class or a claim: --storage-class or --pvc"),
+    };
+    Ok(ForeignJob {
+        name: name.to_owned(),
+        volume,
+        image: image.to_owned(),
+        pull_secrets: arguments.image_pull_secret.clone(),
+        tolerations: arguments.toleration.clone(),
+        keep_s: seconds(arguments.keep),
+    })
+}
+
+/// A password that nobody can guess, of all kinds of characters that SQL Server asks for.
+fn password() -> anyhow::Result<String> {
+    let mut bytes = [0; 16];
+    let read = rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty()).context("draw a password")?;
+    if read < bytes.len() {
+        bail!("draw a password: the kernel gave {read} bytes of {}", bytes.len());
+    }
+    Ok(format!("Pw-{:032x}", u128::from_ne_bytes(bytes)))
+}
