@@ -76,7 +76,7 @@ impl KubernetesCommand {
             Self::Status(arguments) => Some(&mut arguments.cluster),
             Self::Collect(arguments) => Some(&mut arguments.cluster),
             Self::Cleanup(arguments) => Some(&mut arguments.cluster),
-            Self::Image(_) | Self::Manifest(_) | Self::Agent(_) => None,
+            Self::Image(_) | Self::Manifest(_) | Self::Agent(_) | Self::Ready => None,
         }
     }
 }
