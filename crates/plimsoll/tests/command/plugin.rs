@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::{
     images::registry::Server,
-    support::{Place, Said, skip},
+    support::{Place, Said},
 };
 
 const CLUSTERS: &str = "
@@ -113,17 +113,4 @@ fn the_namespace_is_that_of_the_flag_wherever_it_stands_and_else_the_contexts() 
         let asked = server.requests.lock().unwrap().join("");
         assert!(asked.contains(&format!("/namespaces/{namespace}/jobs")), "{arguments}: {asked}");
     }
-}
-
-#[test]
-fn kubectl_finds_the_plugin() {
-    let place = place();
-    let mut command = Command::new("kubectl");
-    let path = format!("{}:/usr/local/bin:/usr/bin:/bin", place.path("").display());
-    command.args(["plimsoll", "--help"]).env_clear().env("PATH", path).env("HOME", place.path(""));
-    let Ok(output) = command.output() else {
-        return skip("kubectl is not installed");
-    };
-    let said = Said::of(output);
-    assert!(said.code == Some(0) && said.stdout.contains("Usage: kubectl plimsoll "), "{}", said.stderr);
 }
