@@ -23,7 +23,7 @@ fn sum(values: &[&Value]) -> u64 {
 
 /// Operations in the histogram of a cell's reads.
 fn timed(cell: &Value) -> u64 {
-    cell.pointer("/read/histogram/count").and_then(Value::as_u64).unwrap()
+    sum(&cell.pointer("/read/histogram/counts").and_then(Value::as_array).unwrap().iter().collect::<Vec<_>>())
 }
 
 /// That the pods of a record began within 50 ms, measured together, and were added up.
