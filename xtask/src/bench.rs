@@ -14,6 +14,7 @@ mod fio_corpus;
 mod loop_device;
 mod measured_child;
 mod mounted;
+mod pods;
 mod start;
 mod subject;
 mod trust;
@@ -40,6 +41,8 @@ pub(crate) enum Benchmark {
     Fio(fio::Arguments),
     /// Whether job files that others wrote are read and run, and mean to fio what they mean to plimsoll.
     FioCorpus(fio_corpus::Arguments),
+    /// How long it takes to put the results of a thousand pods together, and in how much memory.
+    Pods,
     /// Time to start, resident memory and size of the binary.
     Start,
     /// Whether what plimsoll says of storage is true: caps that hold, change or differ, caches, quotas. Needs root.
@@ -65,6 +68,7 @@ pub(crate) fn run(benchmark: &Benchmark) -> anyhow::Result<()> {
         Benchmark::Diskspd(arguments) => diskspd::run(arguments, &interrupted),
         Benchmark::Fio(arguments) => fio::run(arguments, &interrupted),
         Benchmark::FioCorpus(arguments) => fio_corpus::run(arguments, &interrupted),
+        Benchmark::Pods => pods::run(),
         Benchmark::Start => start::run(),
         Benchmark::Trust(arguments) => trust::run(arguments, &interrupted),
     }

@@ -13,7 +13,7 @@ use plimsoll_record::{event::RunEvent, record::Record};
 use serde::{Deserialize, Serialize};
 
 /// What lines of a message begin with.
-const MARK: &str = "plimsoll-message";
+pub(crate) const MARK: &str = "plimsoll-message";
 
 /// Characters of content in a line. Runtimes split at 16 KiB.
 const PART_LENGTH_MAX: usize = 8000;

@@ -1,7 +1,6 @@
 //! Doing a run in pods: create, watch, listen, take away.
 
 mod facts;
-mod hearing;
 mod member;
 mod starting;
 
@@ -34,13 +33,13 @@ use tokio::{
 
 use self::{
     facts::Facts,
-    hearing::{Heard, Hearing},
     member::{Lines, Member},
 };
 use crate::{
     cluster::Cluster,
     error::{ClusterError, may_pass},
     following::Followed,
+    hearing::{Heard, Hearing, Teller},
     manifests::{self, POD_LABEL},
     preflight::placement::why_none,
     request::{PodRun, RUN_LABEL},
@@ -486,18 +485,26 @@ impl<'a> Running<'a> {
         };
         let now_ns = Some(self.watching.now_ns()).filter(|_| !member.follows_late);
         let is_stopping = self.stopping.is_some();
-        let environment = || self.facts.environment(self.cluster, self.run);
-        let heard = self.hearing.line(self.run, (number, member), line, environment, tell)?;
+        let teller = Teller { number: number as usize, name: member.name(), node: member.node().map(str::to_owned) };
+        let environment = || Some(self.facts.environment(self.cluster, self.run));
+        let mut tell = |event: &RunEvent| tell(Told::Event(event));
+        let heard = self.hearing.line(&teller, &mut member.reader, line, environment, &mut tell)?;
         match heard {
+            Heard::Nothing => {}
+            Heard::Text(line) => member.keep_line(line),
             Heard::Running { at } => {
                 self.timeline.told(&self.run.claims_of(number), Happening::Running, at, now_ns);
             }
             Heard::FirstIo { volume, at } => {
                 self.timeline.told(&[self.run.claim(number, volume)], Happening::FirstIo, at, now_ns);
             }
-            // Whoever ended the pod gave it time to tell what it had.
-            Heard::CutShort if !is_stopping => return Err(self.ended_without_result(number)),
-            Heard::CutShort | Heard::Nothing => {}
+            Heard::Done { is_cut_short } => {
+                member.is_done = true;
+                // Whoever ended the pod gave it time to tell what it had.
+                if is_cut_short && !is_stopping {
+                    return Err(self.ended_without_result(number));
+                }
+            }
         }
         Ok(())
     }
@@ -549,7 +556,7 @@ impl<'a> Running<'a> {
     fn record(self, tell: &mut dyn FnMut(Told<'_>)) -> Option<Record> {
         let volumes = self.lives();
         let cluster = self.facts.environment(self.cluster, self.run);
-        let mut record = self.hearing.record(self.run, &mut |event| tell(Told::Event(event)))?;
+        let mut record = self.hearing.record(&mut |event| tell(Told::Event(event)))?;
         record.environment.cluster = Some(cluster);
         record.volumes = volumes;
         Some(record)

@@ -81,13 +81,17 @@ pub(crate) fn notes(record: &Record) -> Vec<(bool, String)> {
             Start::Watched => "when all were ready",
             Start::Time => "at a time that was said before",
         };
+        let on_nodes = match nodes.len() {
+            0 => String::new(),
+            1 => " on one node".to_owned(),
+            count => format!(" on {} nodes", numbers::count(count as u64)),
+        };
         notes.push((
             pods.visits.iter().any(|visit| !visit.is_common()),
             format!(
-                "{} pods on {} nodes began {told}, within {}, and measured together for {} of the time: rates are sums, \
+                "{} pods{on_nodes} began {told}, within {}, and measured together for {} of the time: rates are sums, \
                  latencies those of all operations",
                 numbers::count(pods.pods.len() as u64),
-                numbers::count(nodes.len() as u64),
                 numbers::duration(skew_ns),
                 numbers::percent(overlap),
             ),

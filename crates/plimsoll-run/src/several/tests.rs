@@ -142,10 +142,10 @@ fn machines_that_tell_by_turns_are_heard_the_same() {
     let expected = together(&machines).0;
     let mut several = Several::new(2);
     let events = machines.each_ref().map(Machine::events);
-    for index in 0..events[0].len() {
-        for (member, machine) in machines.iter().enumerate().rev() {
-            let at = Timestamp::UNIX_EPOCH + SignedDuration::from_millis(1_001_000 + machine.late_ms);
-            several.take(member, "pod", at, &events[member][index], &mut |_| {});
+    for both in events[0].iter().zip(&events[1]) {
+        for (member, event) in [(1, both.1), (0, both.0)] {
+            let at = Timestamp::UNIX_EPOCH + SignedDuration::from_millis(1_001_000 + machines[member].late_ms);
+            several.take(member, "pod", at, event, &mut |_| {});
         }
     }
     let record = several.conclude(&mut |_| {}).unwrap();

@@ -58,6 +58,8 @@ pub enum KubernetesCommand {
     /// Print a Job for diskspd on Windows, or for SQL Server
     #[command(subcommand)]
     Manifest(manifest::ManifestCommand),
+    /// Put the results of a run together from logs of its pods that somebody has kept
+    Merge(MergeArguments),
     /// Measure in a pod, and tell the client by the log
     #[command(hide = true)]
     Agent(AgentArguments),
@@ -76,7 +78,7 @@ impl KubernetesCommand {
             Self::Status(arguments) => Some(&mut arguments.cluster),
             Self::Collect(arguments) => Some(&mut arguments.cluster),
             Self::Cleanup(arguments) => Some(&mut arguments.cluster),
-            Self::Image(_) | Self::Manifest(_) | Self::Agent(_) | Self::Ready => None,
+            Self::Image(_) | Self::Manifest(_) | Self::Merge(_) | Self::Agent(_) | Self::Ready => None,
         }
     }
 }
@@ -98,6 +100,21 @@ pub struct DiscoverArguments {
     #[command(flatten)]
     pub cluster: AccessArguments,
     /// Print JSON
+    #[arg(long, help_heading = run::OUTPUT)]
+    pub json: bool,
+}
+
+/// Arguments of `plimsoll kubernetes merge`.
+#[derive(Args, Debug)]
+#[command(
+    after_help = "A log is what `kubectl logs POD` prints; lines may have times and names before them. One log is one \
+                  pod. What only the client knew, the lives of volumes for example, is in no log."
+)]
+pub struct MergeArguments {
+    /// The logs, one for each pod of the run
+    #[arg(value_name = "LOG", required = true)]
+    pub logs: Vec<PathBuf>,
+    /// Print the record as JSON
     #[arg(long, help_heading = run::OUTPUT)]
     pub json: bool,
 }

@@ -5,6 +5,7 @@ mod discover;
 mod following;
 mod image;
 mod manifest;
+mod merge;
 mod one_of_several;
 mod preflight;
 mod run;
@@ -36,6 +37,7 @@ pub(super) fn run(arguments: KubernetesArguments, state: &State, printer: Printe
         KubernetesCommand::Image(command) => image::image(command, printer),
         KubernetesCommand::Manifest(command) => manifest::manifest(command, printer),
         KubernetesCommand::Agent(arguments) => agent::agent(arguments, printer),
+        KubernetesCommand::Merge(arguments) => merge::merge(arguments, state, printer),
         KubernetesCommand::Ready => Ok(one_of_several::ready()),
     }
 }

@@ -22,6 +22,7 @@ mod history;
 mod images;
 mod import;
 mod interruption;
+mod merging;
 mod needs;
 mod objects;
 mod phases;

@@ -1,0 +1,80 @@
+//! `cargo xtask bench pods`: the logs of a thousand pods become one record. Pods are recorded, a few of them, on this
+//! machine: the program that runs in pods measures the memory engine, and its logs are used again and again.
+
+use std::{fs, path::Path, thread, time::Instant};
+
+use anyhow::{Context as _, bail};
+
+use super::{Bar, judge, measured_child::measure, median};
+use crate::child;
+
+const PODS: usize = 1000;
+const RECORDED: usize = 4;
+const TIMES: usize = 5;
+const MEBIBYTE: f64 = 1_048_576.0;
+
+/// What each pod does: reads and writes, in two visits of five seconds each.
+const PLAN: &str = r#"
+targets = ["data"]
+passes = 2
+[[workload]]
+rw = "randread"
+queue_depth = 16
+engine = "memory"
+size = "64MiB"
+[[workload]]
+rw = "randwrite"
+queue_depth = 16
+engine = "memory"
+size = "64MiB"
+"#;
+
+pub(super) fn run() -> anyhow::Result<()> {
+    let binary = crate::repository().join("target/release/plimsoll");
+    let directory = tempfile::Builder::new()
+        .prefix("pods-")
+        .tempdir_in(crate::repository().join("target"))
+        .context("create a directory for logs")?;
+    // At the same time, as pods do.
+    let recorded = thread::scope(|scope| {
+        let recording = |pod| {
+            let (binary, directory) = (&binary, directory.path());
+            scope.spawn(move || record(binary, directory, pod))
+        };
+        let recordings: Vec<_> = (0..RECORDED).map(recording).collect();
+        let end = |recording: thread::ScopedJoinHandle<'_, _>| recording.join().expect("recording does not panic");
+        recordings.into_iter().map(end).collect::<anyhow::Result<Vec<String>>>()
+    })?;
+    for pod in 0..PODS {
+        let log = directory.path().join(format!("pod-{pod}.log"));
+        fs::write(&log, &recorded[pod % recorded.len()]).with_context(|| format!("write {}", log.display()))?;
+    }
+    let mut merge = child::command(&binary.to_string_lossy());
+    merge.args(["kubernetes", "merge", "--json", "--no-history", "--quiet"]);
+    merge.args((0..PODS).map(|pod| directory.path().join(format!("pod-{pod}.log"))));
+    let (mut seconds, mut resident) = (Vec::new(), Vec::new());
+    for _ in 0..TIMES {
+        let started = Instant::now();
+        let measured = measure(&mut merge, None)?;
+        seconds.push(started.elapsed().as_secs_f64());
+        resident.push(measured.resident_bytes_max as f64 / MEBIBYTE);
+        let record: serde_json::Value = serde_json::from_str(&measured.stdout).context("read the record")?;
+        let pods = record.pointer("/pods/pods").and_then(serde_json::Value::as_array).map_or(0, Vec::len);
+        if pods != PODS {
+            bail!("the record has {pods} pods of {PODS}");
+        }
+    }
+    let mut met = judge("a thousand pods", median(seconds), " s", Bar::AtMost(2.0));
+    met &= judge("resident", median(resident), " MiB", Bar::AtMost(300.0));
+    if met { Ok(()) } else { bail!("a bar was missed") }
+}
+
+/// The log of a pod that measures.
+fn record(binary: &Path, directory: &Path, pod: usize) -> anyhow::Result<String> {
+    let place = directory.join(format!("volume-{pod}"));
+    fs::create_dir_all(place.join("data")).with_context(|| format!("create {}", place.display()))?;
+    let mut agent = child::command(&binary.to_string_lossy());
+    agent.current_dir(&place).env("PLIMSOLL_PLAN", PLAN);
+    agent.args(["kubernetes", "agent", "--run", "01a20451-96fb-7259-8ace-7b5e21365415", "--quiet"]);
+    child::output(&mut agent)
+}
