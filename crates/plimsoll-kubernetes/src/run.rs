@@ -259,7 +259,8 @@ impl<'a> Running<'a> {
         if let Some(breaks) = self.watching.breaks() {
             tell(Told::Note(breaks));
         }
-        let error = error.or_else(|| self.hearing.why_not_together());
+        let is_cut = self.stopping.is_some();
+        let error = error.or_else(|| self.hearing.why_not_together().filter(|_| !is_cut));
         Finished { record: self.record(tell), error, leftovers }
     }
 

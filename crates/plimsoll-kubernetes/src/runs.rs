@@ -14,7 +14,7 @@ use uuid::Uuid;
 use crate::{
     cluster::Cluster,
     error::ClusterError,
-    manifests::{POD_LABEL, reading},
+    manifests::{POD_LABEL, PODS_ANNOTATION, reading},
     request::{MANAGED_BY_LABEL, OURS, PodRun, RUN_LABEL, job_name},
     teardown::{Left, Made, remove},
     troubles::Troubles,
@@ -170,7 +170,11 @@ fn state(job: &Job, pod: Option<&Pod>) -> (RunState, String) {
     let conditions = || job.status.iter().flat_map(|status| status.conditions.iter().flatten());
     let is_so = |kind: &str| conditions().find(|one| one.type_ == kind && one.status == "True");
     let node = pod.and_then(|pod| pod.spec.as_ref()?.node_name.clone());
-    let on_node = node.map(|node| format!("on {node}")).unwrap_or_default();
+    let others = match job.annotations().get(PODS_ANNOTATION).map(String::as_str) {
+        None | Some("1x1") => String::new(),
+        Some(pods) => format!(" and others, {} (nodes x pods)", pods.replace('x', " x ")),
+    };
+    let on_node = node.map(|node| format!("on {node}{others}")).unwrap_or_default();
     if is_so("Complete").is_some() {
         return (RunState::Done, on_node);
     }

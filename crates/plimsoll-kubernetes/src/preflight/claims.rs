@@ -3,18 +3,27 @@
 use k8s_openapi::api::core::v1::PersistentVolumeClaim;
 
 use super::{Check, State};
-use crate::request::{PodRun, VolumeMode, VolumeSource};
+use crate::request::{AccessMode, PodRun, VolumeMode, VolumeSource};
 
-/// Why a claim cannot be measured as is asked.
+/// Why a claim cannot be measured as is asked, in pods on so many nodes.
 pub(crate) fn refusal(
     name: &str,
     namespace: &str,
     claim: Option<&PersistentVolumeClaim>,
     mode: VolumeMode,
+    nodes: u32,
 ) -> Option<String> {
     let Some(claim) = claim else { return Some(format!("namespace {namespace} has no claim {name}")) };
     let is = claim.spec.as_ref().and_then(|spec| spec.volume_mode.as_deref()).unwrap_or("Filesystem");
-    (is != mode.as_str()).then(|| format!("claim {name} is of another mode: say --mode {}", is.to_lowercase()))
+    if is != mode.as_str() {
+        return Some(format!("claim {name} is of another mode: say --mode {}", is.to_lowercase()));
+    }
+    let access = claim.spec.as_ref().and_then(|spec| spec.access_modes.clone()).unwrap_or_default();
+    let is_of_many = access.iter().any(|mode| mode == AccessMode::ReadWriteMany.as_str());
+    (nodes > 1 && !is_of_many).then(|| {
+        let access = access.join(", ");
+        format!("claim {name} is not for several nodes ({access}): say --pods-per-node instead of --nodes")
+    })
 }
 
 /// What becomes of the claims of a run that are there before it. `claims` is all of the namespace.
@@ -23,7 +32,7 @@ pub(super) fn judge(claims: &[PersistentVolumeClaim], namespace: &str, run: &Pod
     let one = |volume: &crate::request::VolumeAsked| {
         let VolumeSource::Claim { name } = &volume.source else { return None };
         let claim = claims.iter().find(|claim| claim.metadata.name.as_ref() == Some(name));
-        if let Some(why) = refusal(name, namespace, claim, volume.mode) {
+        if let Some(why) = refusal(name, namespace, claim, volume.mode, run.pods.nodes) {
             return Some(Check::new(State::Fails, ABOUT, why));
         }
         let phase = claim.and_then(|claim| claim.status.as_ref()?.phase.as_deref()).unwrap_or("Pending");
@@ -51,7 +60,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::request::{AccessMode, test_runs::run, volumes};
+    use crate::request::{PodCount, test_runs::run, volumes};
 
     #[test]
     fn a_claim_has_to_be_there_and_of_the_mode_that_is_asked_for() {
@@ -69,6 +78,11 @@ mod tests {
         assert_eq!(judged(&claim("Lost"), VolumeMode::Filesystem).state, State::Fails);
         assert!(judged(&[], VolumeMode::Filesystem).text.contains("namespace n has no claim data"));
         assert!(judged(&claim("Bound"), VolumeMode::Block).text.contains("--mode filesystem"));
+        let several = |per_node, nodes| {
+            let pods = PodCount { nodes, per_node, ..PodCount::ONE };
+            judge(&claim("Bound"), "n", &PodRun { pods, ..of(VolumeMode::Filesystem) }).remove(0).state
+        };
+        assert_eq!((several(2, 1), several(1, 2)), (State::Ok, State::Fails));
         assert!(devices(&of(VolumeMode::Block)).is_some() && devices(&of(VolumeMode::Filesystem)).is_none());
     }
 }

@@ -88,13 +88,13 @@ pub(super) fn volumes_of_drivers(
     run: &PodRun,
 ) -> BTreeMap<String, u32> {
     let mut volumes = BTreeMap::new();
-    for volume in &run.volumes {
+    for (index, volume) in run.volumes.iter().enumerate() {
         let VolumeSource::Class { class: name, .. } = &volume.source else { continue };
         let class = classes.iter().find(|class| class.name_any() == *name);
         // Others than those of CSI are not listed with nodes.
         let driver = class.and_then(|class| drivers.iter().find(|driver| driver.name_any() == class.provisioner));
         if let Some(driver) = driver {
-            *volumes.entry(driver.name_any()).or_default() += 1;
+            *volumes.entry(driver.name_any()).or_default() += if run.is_shared(index) { 1 } else { run.pods.per_node };
         }
     }
     volumes

@@ -33,8 +33,10 @@ pub(super) fn judge(nodes: &[Node], found: &[NodeFound], run: &PodRun, volumes: 
         return vec![Check::new(State::Fails, "nodes", none_fits(nodes, &refusals, run))];
     }
     let why = grouped(nodes, &refusals);
-    let text = format!("{} of {} nodes may take the pod{why}", fitting.len(), nodes.len());
-    let mut checks = vec![Check::new(State::Ok, "nodes", text)];
+    let too_few = fitting.len() < run.pods.nodes as usize;
+    let asked = if too_few { format!(", and {} are asked for", run.pods.nodes) } else { String::new() };
+    let text = format!("{} of {} nodes may take the pod{asked}{why}", fitting.len(), nodes.len());
+    let mut checks = vec![Check::new(if too_few { State::Fails } else { State::Ok }, "nodes", text)];
     checks.extend(architectures(&fitting, run));
     checks.push(image(&fitting, run));
     checks

@@ -17,7 +17,7 @@ const ABOUT: &str = "quota";
 /// What a quota of these names asks every pod to say.
 const TO_BE_SAID: [&str; 6] = ["cpu", "memory", "requests.cpu", "requests.memory", "limits.cpu", "limits.memory"];
 
-/// What a run takes, by the names that quotas have for it: of its pod, and of all else.
+/// What a run takes, by the names that quotas have for it: of its pods, and of all else.
 struct Demand {
     of_pod: BTreeMap<String, Quantity>,
     of_others: BTreeMap<String, Quantity>,
@@ -36,14 +36,16 @@ impl Demand {
             ("requests.memory", limits.memory),
             ("limits.memory", limits.memory),
         ];
-        let of_pod = of_pod.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect();
+        let all = run.pods.all();
+        let of_pod =
+            of_pod.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?.times(all)))).collect();
         let mut of_others = BTreeMap::from([("count/jobs.batch".to_owned(), one)]);
         let mut add = |name: String, value: Quantity| {
             let sum = of_others.entry(name).or_default();
             *sum = sum.plus(value);
         };
-        for volume in &run.volumes {
-            let VolumeSource::Class { class, size_bytes } = &volume.source else { continue };
+        for (index, _) in run.claims() {
+            let VolumeSource::Class { class, size_bytes } = &run.volumes[index].source else { continue };
             let size = Quantity::of(*size_bytes);
             add("persistentvolumeclaims".to_owned(), one);
             add("count/persistentvolumeclaims".to_owned(), one);
@@ -158,7 +160,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::request::test_runs::run;
+    use crate::request::{AccessMode, PodCount, test_runs::run};
 
     fn judged(run: &PodRun, spec: &Value, used: &Value) -> Vec<(State, String)> {
         let quota =
@@ -184,6 +186,18 @@ mod tests {
         let judged = judged(&run(&["a"], 8), &spec, &json!({ "pods": "2", "requests.cpu": "1500m" }));
         assert_eq!(judged[0].0, State::Ok);
         assert!(judged[0].1.contains("pods 1 of 1") && judged[0].1.contains("requests.cpu 500m of 500m"), "{judged:?}");
+    }
+
+    #[test]
+    fn several_pods_take_several_times_as_much() {
+        let mut run = run(&["a"], 8);
+        run.pods = PodCount { nodes: 3, per_node: 1, ..PodCount::ONE };
+        let spec = json!({ "hard": { "pods": "2", "requests.storage": "20Gi" } });
+        let judged = judged(&run, &spec, &json!({}));
+        let told = |part: &str| judged.iter().any(|(state, text)| *state == State::Fails && text.contains(part));
+        assert!(told("a run takes 3") && told("a run takes 24Gi"), "{judged:?}");
+        run.volumes[0].access = AccessMode::ReadWriteMany;
+        assert_eq!(Demand::of(&run, &Limits::of(&run, &[])).of_others["requests.storage"], Quantity::of(8 << 30));
     }
 
     #[test]

@@ -70,7 +70,7 @@ pub fn run(arguments: &RunArguments, state: &State, printer: Printer) -> anyhow:
             printer.note(format!("`{}` goes on with it", resume::command(&record, keeps_files, state)));
         }
     }
-    let needs = needs(&record, arguments)?;
+    let needs = needs(&record, arguments.provisioned.limits.as_deref())?;
     let answer = if arguments.json {
         let mut text = serde_json::to_string_pretty(&record)?;
         text.push('\n');
@@ -85,9 +85,9 @@ pub fn run(arguments: &RunArguments, state: &State, printer: Printer) -> anyhow:
 }
 
 /// What was needed of the targets, beside what they did.
-fn needs(record: &Record, arguments: &RunArguments) -> anyhow::Result<Option<Needs>> {
+pub(super) fn needs(record: &Record, limits: Option<&Path>) -> anyhow::Result<Option<Needs>> {
     let Some(need) = &record.asked.need else { return Ok(None) };
-    let catalog = catalog::read(arguments.provisioned.limits.as_deref())?;
+    let catalog = catalog::read(limits)?;
     Ok(Some(Needs::of(need, &[(record, &Provisioning::default())], &catalog)))
 }
 

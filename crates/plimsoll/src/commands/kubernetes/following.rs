@@ -1,5 +1,7 @@
 //! Showing a run in a cluster while it happens, and what came of it: as of a run on this machine.
 
+use std::path::Path;
+
 use plimsoll_kubernetes::{
     error::ClusterError,
     run::{Finished, Told},
@@ -16,9 +18,10 @@ use crate::{
     state::State,
 };
 
-/// Follows a run, saves it, and prints it.
+/// Follows a run, saves it, and prints it; `limits` is the user's own file of them, where it was named.
 pub(super) fn followed(
     json: bool,
+    limits: Option<&Path>,
     state: &State,
     printer: Printer,
     does: impl FnOnce(&mut dyn FnMut(Told<'_>)) -> Result<Finished, ClusterError>,
@@ -48,12 +51,15 @@ pub(super) fn followed(
         return Err(error.map_or_else(|| anyhow::anyhow!("the pod told nothing of its run"), Into::into));
     };
     saving.save(&record);
+    let needs = local::needs(&record, limits)?;
     let answer = if json {
         let mut text = serde_json::to_string_pretty(&record)?;
         text.push('\n');
         text
     } else {
-        report::table::record(&record, printer.width(), printer.style())
+        let needs = needs.as_ref().map(|needs| report::need::text::text(needs, printer.width()));
+        let table = report::table::record(&record, printer.width(), printer.style());
+        std::iter::once(table).chain(needs).collect::<Vec<_>>().join("\n")
     };
     printer.answer(answer).map_err(OutputLost)?;
     if let Some(error) = error {
@@ -62,7 +68,7 @@ pub(super) fn followed(
     if record.outcome == Outcome::Interrupted {
         printer.note(format!("interrupted; the partial record is saved as {}", record.id));
     }
-    match local::exit(&record, false) {
+    match local::exit(&record, needs.is_some_and(|needs| needs.is_broken())) {
         // The numbers are whole, and somebody has to look at the cluster.
         Exit::Success if leftovers.iter().any(|left| !left.stays) => Ok(Exit::Cluster),
         exit => Ok(exit),

@@ -19,7 +19,7 @@ pub(super) fn merge(arguments: &MergeArguments, state: &State, printer: Printer)
         let name = path.file_stem().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
         logs.push(Log { name, lines: Box::new(BufReader::new(file)) });
     }
-    followed(arguments.json, state, printer, |tell| {
+    followed(arguments.json, None, state, printer, |tell| {
         let merged = merging::merge(logs, &mut |event| tell(Told::Event(event)))?;
         merged.warnings.into_iter().for_each(|warning| tell(Told::Warning(warning)));
         Ok(Finished { record: merged.record, error: merged.error, leftovers: Vec::new() })

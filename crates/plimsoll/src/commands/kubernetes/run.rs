@@ -42,6 +42,9 @@ const SIZE: ByteCount = ByteCount(8 << 30);
 /// Does `plimsoll kubernetes run`.
 pub(super) fn run(arguments: &KubernetesRunArguments, state: &State, printer: Printer) -> anyhow::Result<Exit> {
     // What makes no sense is refused before anybody is asked.
+    if arguments.provisioned.kubernetes.is_some() {
+        bail!("--kubernetes reads objects from a file, and this run asks the cluster itself: leave it out");
+    }
     let volumes = volumes(arguments)?;
     let mut asked = asked(arguments, &volumes, printer)?;
     if several::are_asked(&arguments.pod) {
@@ -70,7 +73,9 @@ pub(super) fn run(arguments: &KubernetesRunArguments, state: &State, printer: Pr
         printer.note(format!("it measures; `plimsoll kubernetes collect {}` gets its results", run.id));
         return Ok(Exit::Success);
     }
-    followed(arguments.json, state, printer, |tell| run_in_pod(&cluster, &run, patience, &stop, tell))
+    followed(arguments.json, arguments.provisioned.limits.as_deref(), state, printer, |tell| {
+        run_in_pod(&cluster, &run, patience, &stop, tell)
+    })
 }
 
 /// What is to be measured.

@@ -37,7 +37,7 @@ pub(super) fn collect(arguments: &CollectArguments, state: &State, printer: Prin
     let there = runs::find(runs::list(&cluster)?, RunThere::id, &arguments.run)?;
     let patience = Patience { start: duration(arguments.start_timeout), cleanup: duration(arguments.cleanup_timeout) };
     let stop = stop::on_signals().context("listen for signals")?;
-    followed(arguments.json, state, printer, |tell| {
+    followed(arguments.json, None, state, printer, |tell| {
         collect_run(&cluster, &there, arguments.leave, patience, &stop, tell)
     })
 }
