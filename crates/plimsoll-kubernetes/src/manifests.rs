@@ -38,6 +38,11 @@ pub const START_VARIABLE: &str = "PLIMSOLL_START";
 /// What is there when the program is ready to begin.
 pub const READY_FILE: &str = "/run/plimsoll/ready";
 
+/// Where Kubernetes looks for what a container says at its end, and how much of it it keeps.
+pub const LAST_WORDS_FILE: &str = "/dev/termination-log";
+/// See [`LAST_WORDS_FILE`].
+pub const LAST_WORDS_BYTES_MAX: usize = 4096;
+
 /// The entry of the object that pods watch, which has the time of day at which they begin.
 pub const START_KEY: &str = "start";
 

@@ -8,6 +8,7 @@ use k8s_openapi::api::{
     core::v1::{PersistentVolumeClaim, Pod},
 };
 use kube::{ResourceExt as _, api::ListParams};
+use plimsoll_record::summary::Summary;
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -17,6 +18,7 @@ use crate::{
     manifests::{POD_LABEL, PODS_ANNOTATION, reading},
     request::{MANAGED_BY_LABEL, OURS, PodRun, RUN_LABEL, job_name},
     teardown::{Left, Made, remove},
+    timeline::last_words,
     troubles::Troubles,
 };
 
@@ -31,6 +33,8 @@ pub struct RunThere {
     pub state: RunState,
     /// What is wrong with it, or where it runs.
     pub detail: String,
+    /// What its first pod said at its end, which is known also when its log is gone.
+    pub summary: Option<Summary>,
     has_pod: bool,
 }
 
@@ -84,7 +88,9 @@ pub fn list(cluster: &Cluster) -> Result<Vec<RunThere>, ClusterError> {
             let Some(run) = reading::read(&job, &claims) else { continue };
             let (state, detail) = state(&job, pod);
             let created = job.metadata.creation_timestamp.as_ref().map(|time| time.0);
-            runs.push(RunThere { run, created, state, detail, has_pod: pod.is_some() });
+            let last_words = pod.and_then(last_words);
+            let summary = last_words.and_then(|words| serde_json::from_str(words).ok());
+            runs.push(RunThere { run, created, state, detail, summary, has_pod: pod.is_some() });
         }
         runs.sort_by_key(|there| Reverse(there.run.id));
         Ok(runs)

@@ -316,6 +316,11 @@ fn has_condition(pod: &Pod, name: &str) -> bool {
     conditions.any(|one| one.type_ == name && one.status == "True")
 }
 
+/// What its program said at its end, where there is room for little.
+pub(crate) fn last_words(pod: &Pod) -> Option<&str> {
+    states(pod).find_map(|state| state.terminated.as_ref()?.message.as_deref())
+}
+
 /// Whether it has ended.
 pub(crate) fn has_ended(pod: &Pod) -> bool {
     states(pod).any(|state| state.terminated.is_some())

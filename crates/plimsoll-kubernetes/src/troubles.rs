@@ -154,7 +154,7 @@ impl Troubles {
                 "the program in the pod ended with code {} ({}) on {node} without a result{}",
                 ended.exit_code,
                 reason.unwrap_or("no reason"),
-                quoted(last_words)
+                quoted(if last_words.is_empty() { ended.message.as_slice() } else { last_words })
             ),
         }
     }

@@ -20,5 +20,6 @@ pub mod numbers;
 pub mod pods;
 pub mod record;
 pub mod results;
+pub mod summary;
 pub mod told;
 pub mod upgrade;

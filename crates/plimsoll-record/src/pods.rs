@@ -101,7 +101,8 @@ impl Pod {
 }
 
 impl PodCell {
-    fn of(cell: &Cell) -> Self {
+    /// The numbers of a cell.
+    pub fn of(cell: &Cell) -> Self {
         let direction = |result: &DirectionResult| PodDirection {
             operations: result.operations,
             timed: result.histogram.count(),

@@ -2,6 +2,8 @@
 //! follows the log. Progress for people goes to standard error, as anywhere.
 
 use std::{
+    fs::File,
+    io::Write as _,
     sync::mpsc::{Sender, channel},
     thread::{self, JoinHandle},
     time::Duration,
@@ -12,8 +14,11 @@ use jiff::Timestamp;
 use plimsoll_catalog::catalog::Catalog;
 use plimsoll_history::location::HistoryLocation;
 use plimsoll_io::clock::{Clock, MonotonicClock};
-use plimsoll_kubernetes::frames::{Message, Writer};
-use plimsoll_record::{event::RunEvent, record::Record};
+use plimsoll_kubernetes::{
+    frames::{Message, Writer},
+    manifests::{LAST_WORDS_BYTES_MAX, LAST_WORDS_FILE},
+};
+use plimsoll_record::{event::RunEvent, record::Record, summary::Summary};
 use plimsoll_run::{first_io::first_io, run::run as run_plan};
 use plimsoll_workload::plan_file::PlanFile;
 
@@ -44,17 +49,29 @@ pub(super) fn agent(arguments: &AgentArguments, printer: Printer) -> anyhow::Res
     let (message, exit) = match measure(arguments, &telling, printer) {
         Ok(record) => {
             let exit = local::exit(&record, false);
+            say_at_the_end(&Summary::of(&record).into_json(LAST_WORDS_BYTES_MAX));
             (Message::Done { record: Box::new(record) }, exit)
         }
         Err(error) => {
             let exit = Exit::of(&error);
-            (Message::Failed { exit: exit as u8, text: chain(&error) }, exit)
+            let text = chain(&error);
+            say_at_the_end(&text);
+            (Message::Failed { exit: exit as u8, text }, exit)
         }
     };
     telling.tell(message);
     telling.end();
     thread::sleep(LINGER);
     Ok(exit)
+}
+
+/// Says what Kubernetes keeps with the pod, for who comes when the log is gone.
+fn say_at_the_end(text: &str) {
+    // Outside of a pod there is no such file, and none is made.
+    if let Ok(mut file) = File::options().write(true).truncate(true).open(LAST_WORDS_FILE) {
+        // The log says it too.
+        let _ = file.write_all(text.as_bytes());
+    }
 }
 
 fn measure(of_agent: &AgentArguments, telling: &Telling, printer: Printer) -> anyhow::Result<Record> {

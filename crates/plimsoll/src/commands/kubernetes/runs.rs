@@ -75,5 +75,6 @@ fn row(there: &RunThere) -> report::cluster::RunRow {
         state: there.state.as_str().to_owned(),
         targets: there.run.volumes.iter().map(|volume| volume.target.clone()).collect(),
         detail: there.detail.clone(),
+        summary: there.summary.clone(),
     }
 }
