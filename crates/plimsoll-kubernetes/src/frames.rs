@@ -9,7 +9,10 @@ use std::io::{Read as _, Write as _};
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use flate2::{Compression, read::DeflateDecoder, write::DeflateEncoder};
 use jiff::Timestamp;
-use plimsoll_record::{event::RunEvent, record::Record};
+use plimsoll_record::{
+    event::{RunEvent, SlotResult},
+    record::Record,
+};
 use serde::{Deserialize, Serialize};
 
 /// What lines of a message begin with.
@@ -24,9 +27,9 @@ const PARTS_MAX: u32 = 8192;
 /// Bytes of a message when it is unpacked.
 const MESSAGE_BYTES_MAX: u64 = 512 << 20;
 
-/// What a pod tells.
+/// What a pod tells. Most of it by far are histograms, which an enum with a tag inside would have serde read twice.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "message", rename_all = "snake_case")]
+#[serde(rename_all = "snake_case")]
 pub enum Message {
     /// The program runs.
     Running {
@@ -47,6 +50,13 @@ pub enum Message {
         /// What.
         event: Box<RunEvent>,
     },
+    /// A visit to a cell ended.
+    Slot {
+        /// When, by the clock of the node.
+        at: Timestamp,
+        /// What it measured.
+        slot: Box<SlotResult>,
+    },
     /// The run is over.
     Done {
         /// All of it.
@@ -59,6 +69,16 @@ pub enum Message {
         /// Why.
         text: String,
     },
+}
+
+impl Message {
+    /// That something happened in the run.
+    pub fn of_event(at: Timestamp, event: &RunEvent) -> Self {
+        match event {
+            RunEvent::SlotFinished(slot) => Self::Slot { at, slot: slot.clone() },
+            event => Self::Event { at, event: Box::new(event.clone()) },
+        }
+    }
 }
 
 /// Makes lines of messages.

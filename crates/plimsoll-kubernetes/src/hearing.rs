@@ -119,11 +119,21 @@ impl Hearing {
         environment: impl Fn() -> Option<ClusterEnvironment>,
         tell: &mut dyn FnMut(&RunEvent),
     ) -> Result<Heard, ClusterError> {
-        let message = match reader.line(&line) {
-            Line::Part => return Ok(Heard::Nothing),
-            Line::Text => return Ok(Heard::Text(line)),
-            Line::Message(message) => message,
-        };
+        match reader.line(&line) {
+            Line::Part => Ok(Heard::Nothing),
+            Line::Text => Ok(Heard::Text(line)),
+            Line::Message(message) => self.message(teller, message, environment, tell),
+        }
+    }
+
+    /// Takes in what a pod told.
+    pub(crate) fn message(
+        &mut self,
+        teller: &Teller,
+        message: Message,
+        environment: impl Fn() -> Option<ClusterEnvironment>,
+        tell: &mut dyn FnMut(&RunEvent),
+    ) -> Result<Heard, ClusterError> {
         Ok(match message {
             Message::Running { at } => Heard::Running { at },
             Message::FirstIo { target, at } => {
@@ -135,6 +145,10 @@ impl Hearing {
                     started.environment.cluster = environment();
                 }
                 self.event(teller, at, *event, tell);
+                Heard::Nothing
+            }
+            Message::Slot { at, slot } => {
+                self.event(teller, at, RunEvent::SlotFinished(slot), tell);
                 Heard::Nothing
             }
             Message::Done { record } => {

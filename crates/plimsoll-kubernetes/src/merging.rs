@@ -1,12 +1,17 @@
 //! What pods told, from logs that somebody has kept: the same record as of who followed them.
 
-use std::io::BufRead;
+use std::{
+    io::{self, BufRead},
+    num::NonZero,
+    sync::{Mutex, PoisonError, mpsc::sync_channel},
+    thread,
+};
 
 use plimsoll_record::{event::RunEvent, record::Record};
 
 use crate::{
     error::ClusterError,
-    frames::{MARK, Reader},
+    frames::{Line, MARK, Message, Reader},
     hearing::{Heard, Hearing, Teller},
 };
 
@@ -15,7 +20,7 @@ pub struct Log {
     /// What the pod is called.
     pub name: String,
     /// Its lines.
-    pub lines: Box<dyn BufRead>,
+    pub lines: Box<dyn BufRead + Send>,
 }
 
 /// What logs say together.
@@ -29,28 +34,68 @@ pub struct Merged {
     pub error: Option<ClusterError>,
 }
 
-/// Puts the logs of a run's pods together, one log after the other: each is forgotten when it is read. Fails where a
-/// log cannot be read, or is that of a pod that could not do the run.
+/// What one log says.
+struct Read {
+    messages: Vec<Message>,
+    lost: u64,
+}
+
+/// Puts the logs of a run's pods together. Logs are read by several threads, and each is forgotten when it is added.
+/// Fails where a log cannot be read, or is that of a pod that could not do the run.
 pub fn merge(logs: Vec<Log>, tell: &mut dyn FnMut(&RunEvent)) -> Result<Merged, ClusterError> {
     let mut hearing = Hearing::of(logs.len());
     let mut warnings = Vec::new();
-    for (number, Log { name, lines }) in logs.into_iter().enumerate() {
-        let (mut reader, mut is_whole) = (Reader::default(), false);
-        let teller = Teller { number, name, node: None };
-        for line in lines.lines() {
-            let line = line.map_err(|error| ClusterError::Usage(format!("read {}: {error}", teller.name)))?;
-            // Who keeps logs puts times and names before their lines.
-            let line = line.find(MARK).map_or(line.clone(), |at| line[at..].to_owned());
-            let heard = hearing.line(&teller, &mut reader, line, || None, tell)?;
-            is_whole |= matches!(heard, Heard::Done { .. });
+    let names: Vec<String> = logs.iter().map(|log| log.name.clone()).collect();
+    let logs = Mutex::new(logs.into_iter().enumerate());
+    let threads = thread::available_parallelism().map_or(1, NonZero::get);
+    thread::scope(|scope| {
+        // As many as are being read: whoever is ahead waits.
+        let (sender, read) = sync_channel(threads);
+        for _ in 0..threads {
+            let (sender, logs) = (sender.clone(), &logs);
+            scope.spawn(move || {
+                loop {
+                    let next = logs.lock().unwrap_or_else(PoisonError::into_inner).next();
+                    let Some((number, log)) = next else { return };
+                    if sender.send((number, messages(log.lines))).is_err() {
+                        return;
+                    }
+                }
+            });
         }
-        if reader.lost() > 0 {
-            warnings.push(format!("{}: {} lines are missing", teller.name, reader.lost()));
+        drop(sender);
+        for (number, read) in read {
+            let name = names[number].clone();
+            let Read { messages, lost } = read.map_err(|error| ClusterError::Usage(format!("read {name}: {error}")))?;
+            let teller = Teller { number, name, node: None };
+            let mut is_whole = false;
+            for message in messages {
+                let heard = hearing.message(&teller, message, || None, tell)?;
+                is_whole |= matches!(heard, Heard::Done { .. });
+            }
+            if lost > 0 {
+                warnings.push(format!("{}: {lost} lines are missing", teller.name));
+            }
+            if !is_whole {
+                warnings.push(format!("{}: the end of the run is not in it", teller.name));
+            }
         }
-        if !is_whole {
-            warnings.push(format!("{}: the end of the run is not in it", teller.name));
-        }
-    }
+        Ok(())
+    })?;
     let error = hearing.why_not_together();
     Ok(Merged { record: hearing.record(tell), warnings, error })
+}
+
+/// What a pod told, by its log.
+fn messages(lines: Box<dyn BufRead + Send>) -> io::Result<Read> {
+    let (mut reader, mut messages) = (Reader::default(), Vec::new());
+    for line in lines.lines() {
+        let line = line?;
+        // Who keeps logs puts times and names before their lines.
+        let Some(at) = line.find(MARK) else { continue };
+        if let Line::Message(message) = reader.line(&line[at..]) {
+            messages.push(message);
+        }
+    }
+    Ok(Read { messages, lost: reader.lost() })
 }

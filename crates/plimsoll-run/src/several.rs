@@ -15,7 +15,7 @@ use plimsoll_record::{
     record::{Outcome, Record},
     results::Interval,
 };
-use plimsoll_workload::plan::Plan;
+use plimsoll_workload::{plan::Plan, settings::EngineChoice};
 
 use crate::{judging, run::Story};
 
@@ -225,17 +225,19 @@ impl Together {
             RunEvent::Warning { text } => {
                 told.push(RunEvent::Warning { text: format!("{}: {text}", members[member].name) });
             }
-            RunEvent::EngineSelected { cell, engine, reason } if !is_first => {
-                let first = self.builder.record().cells.get(*cell).map(|cell| cell.engine);
-                if first.is_some_and(|first| first != *engine) {
-                    let name = &members[member].name;
-                    told.push(RunEvent::Warning { text: format!("{name} uses another engine than others: {reason}") });
+            RunEvent::EngineSelected { cell, engine, reason } => {
+                match self.builder.record().cells.get(*cell).map(|cell| cell.engine) {
+                    // The one that tells it first.
+                    Some(EngineChoice::Auto) => told.push(event.clone()),
+                    Some(known) if known != *engine => {
+                        let name = &members[member].name;
+                        let text = format!("{name} uses another engine than others: {reason}");
+                        told.push(RunEvent::Warning { text });
+                    }
+                    _ => {}
                 }
             }
-            RunEvent::EngineSelected { .. }
-            | RunEvent::LayoutProgress { .. }
-            | RunEvent::LayoutFinished { .. }
-            | RunEvent::CellProgress { .. }
+            RunEvent::LayoutProgress { .. } | RunEvent::LayoutFinished { .. } | RunEvent::CellProgress { .. }
                 if is_first =>
             {
                 told.push(event.clone());

@@ -154,6 +154,22 @@ fn machines_that_tell_by_turns_are_heard_the_same() {
 }
 
 #[test]
+fn an_engine_that_differs_is_told_of_whoever_tells_first() {
+    let mut several = Several::new(3);
+    let selected = |engine| RunEvent::EngineSelected { cell: 0, engine, reason: "it is the fastest".to_owned() };
+    let at = Timestamp::UNIX_EPOCH;
+    several.take(2, "third", at, &steady(0, 1, 2).events()[0], &mut |_| {});
+    for (member, name, engine) in
+        [(2, "third", EngineChoice::IoUring), (0, "first", EngineChoice::IoUring), (1, "second", EngineChoice::Libaio)]
+    {
+        several.take(member, name, at, &selected(engine), &mut |_| {});
+    }
+    let record = several.record().unwrap();
+    assert_eq!(record.cells[0].engine, EngineChoice::IoUring);
+    assert_eq!(record.warnings, ["second uses another engine than others: it is the fastest"]);
+}
+
+#[test]
 fn what_one_machine_warns_of_has_its_name() {
     let mut several = Several::new(2);
     let machine = steady(0, 1, 2);

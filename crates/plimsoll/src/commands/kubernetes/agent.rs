@@ -115,7 +115,7 @@ fn measure(of_agent: &AgentArguments, telling: &Telling, printer: Printer) -> an
             }
             shown_ns = now_ns;
         }
-        telling.tell(Message::Event { at: Timestamp::now(), event: Box::new(event.clone()) });
+        telling.tell(Message::of_event(Timestamp::now(), event));
     });
     progress.finish();
     Ok(record?)
