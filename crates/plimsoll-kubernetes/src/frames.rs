@@ -4,6 +4,8 @@
 //! of a message it is, and has a checksum; it is shorter than what container runtimes split. What is no such line is
 //! for people, and passed on as text.
 
+mod packed_slot;
+
 use std::io::{Read as _, Write as _};
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
@@ -11,7 +13,8 @@ use flate2::{Compression, read::DeflateDecoder, write::DeflateEncoder};
 use jiff::Timestamp;
 use plimsoll_record::{
     event::{RunEvent, SlotResult},
-    record::Record,
+    pods::PodCell,
+    record::{Outcome, Record},
 };
 use serde::{Deserialize, Serialize};
 
@@ -27,7 +30,7 @@ const PARTS_MAX: u32 = 8192;
 /// Bytes of a message when it is unpacked.
 const MESSAGE_BYTES_MAX: u64 = 512 << 20;
 
-/// What a pod tells. Most of it by far are histograms, which an enum with a tag inside would have serde read twice.
+/// What a pod tells. An enum with a tag inside would have serde read all of it twice.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Message {
@@ -55,12 +58,22 @@ pub enum Message {
         /// When, by the clock of the node.
         at: Timestamp,
         /// What it measured.
+        #[serde(with = "packed_slot")]
         slot: Box<SlotResult>,
     },
     /// The run is over.
     Done {
         /// All of it.
         record: Box<Record>,
+    },
+    /// The run of one of several pods is over: what it did itself. What all did together is added up from slots.
+    DoneTogether {
+        /// How it ended.
+        outcome: Outcome,
+        /// In each cell.
+        cells: Vec<PodCell>,
+        /// Where the pod is.
+        node: Option<String>,
     },
     /// The run could not be done.
     Failed {
@@ -196,6 +209,8 @@ fn message(text: &str) -> Option<Message> {
 
 #[cfg(test)]
 mod tests {
+    use plimsoll_measure::latency::{CompactHistogram, LatencyHistogram};
+    use plimsoll_record::event::SlotDirection;
     use proptest::prelude::*;
 
     use super::*;
@@ -223,6 +238,27 @@ mod tests {
         let log = Writer::default().lines(&text(100_000));
         assert!(log.lines().count() > 3);
         assert!(log.lines().all(|line| line.len() < 8192));
+    }
+
+    #[test]
+    fn slots_arrive_as_they_were() {
+        let mut histogram = LatencyHistogram::fine();
+        histogram.record_many(98_765, 43);
+        let mut second = LatencyHistogram::coarse();
+        second.record_many(1_234_567, 8);
+        let direction = SlotDirection { operations: 43, bytes: 4096, histogram: histogram.clone() };
+        let slot = SlotResult {
+            read: Some(direction.clone()),
+            sync: Some(SlotDirection { operations: 1, ..direction }),
+            service: Some(histogram),
+            seconds: vec![CompactHistogram::from(second); 2],
+            ..SlotResult::default()
+        };
+        for slot in [slot, SlotResult::default()] {
+            let message = Message::of_event(Timestamp::UNIX_EPOCH, &RunEvent::SlotFinished(Box::new(slot)));
+            let log = Writer::default().lines(&message);
+            assert_eq!(read(&mut Reader::default(), &log), [message]);
+        }
     }
 
     #[test]

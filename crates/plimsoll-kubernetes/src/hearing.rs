@@ -6,7 +6,7 @@ use plimsoll_record::{
     cluster::ClusterEnvironment,
     event::RunEvent,
     numbers,
-    pods::{OVERLAP_MIN, Pod, Pods, SharedVisit, Start},
+    pods::{OVERLAP_MIN, Pod, PodCell, Pods, SharedVisit, Start},
     record::{Outcome, Record},
 };
 use plimsoll_run::several::Several;
@@ -155,13 +155,16 @@ impl Hearing {
                 let is_cut_short = record.outcome == Outcome::Interrupted;
                 match &mut self.from {
                     From::One { record: of_pod, .. } => *of_pod = Some(record),
-                    From::Several { pods, .. } => {
-                        let of_record = || record.environment.container.as_ref()?.node.clone();
-                        let node = teller.node.clone().or_else(of_record);
-                        pods[teller.number] = Some(Pod::of(teller.name.clone(), node, &record));
+                    From::Several { .. } => {
+                        let node = record.environment.container.as_ref().and_then(|container| container.node.clone());
+                        self.done_together(teller, node, record.cells.iter().map(PodCell::of).collect());
                     }
                 }
                 Heard::Done { is_cut_short }
+            }
+            Message::DoneTogether { outcome, cells, node } => {
+                self.done_together(teller, node, cells);
+                Heard::Done { is_cut_short: outcome == Outcome::Interrupted }
             }
             Message::Failed { exit, text } => {
                 let text = match self.from {
@@ -171,6 +174,13 @@ impl Hearing {
                 return Err(ClusterError::InPod { exit, text });
             }
         })
+    }
+
+    fn done_together(&mut self, teller: &Teller, node: Option<String>, cells: Vec<PodCell>) {
+        if let From::Several { pods, .. } = &mut self.from {
+            let (name, node) = (teller.name.clone(), teller.node.clone().or(node));
+            pods[teller.number] = Some(Pod { name, node, cells });
+        }
     }
 
     fn event(&mut self, teller: &Teller, at: Timestamp, mut event: RunEvent, tell: &mut dyn FnMut(&RunEvent)) {

@@ -3,6 +3,7 @@
 mod buckets;
 mod compact;
 pub mod exposure;
+mod packed;
 pub mod percentile_interval;
 
 use std::fmt;

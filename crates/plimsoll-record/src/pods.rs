@@ -3,10 +3,7 @@
 use plimsoll_measure::verdict::Verdict;
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    record::{Cell, Record},
-    results::DirectionResult,
-};
+use crate::{record::Cell, results::DirectionResult};
 
 /// Visits whose pods measured together for less than this share of the time stay out of the numbers.
 pub const OVERLAP_MIN: f64 = 0.8;
@@ -91,13 +88,6 @@ pub struct SharedVisit {
     pub start_skew_ns: u64,
     /// The time in which all measured, as a share of the longest that one did.
     pub overlap: f64,
-}
-
-impl Pod {
-    /// The numbers in a pod's own record.
-    pub fn of(name: String, node: Option<String>, record: &Record) -> Self {
-        Self { name, node, cells: record.cells.iter().map(PodCell::of).collect() }
-    }
 }
 
 impl PodCell {

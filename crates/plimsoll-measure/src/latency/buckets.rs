@@ -68,6 +68,11 @@ impl Buckets {
         self.add_at(self.resolution.index(value), count);
     }
 
+    /// Whether there is a bucket of this index.
+    pub(super) fn has(&self, index: usize) -> bool {
+        index < self.counts.len()
+    }
+
     /// Counts `count` times whatever falls in a bucket.
     #[inline]
     pub(super) fn add_at(&mut self, index: usize, count: u64) {

@@ -22,6 +22,11 @@ impl CompactHistogram {
         self.totals.count
     }
 
+    /// The buckets as they are kept.
+    pub(super) fn steps(&self) -> &[u8] {
+        &self.steps
+    }
+
     /// Observations in buckets above the one that this latency falls in.
     pub fn count_above(&self, latency_ns: u64) -> u64 {
         let bucket = self.resolution.index(latency_ns.clamp(1, HIGHEST_NS));

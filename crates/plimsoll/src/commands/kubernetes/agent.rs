@@ -18,7 +18,7 @@ use plimsoll_kubernetes::{
     frames::{Message, Writer},
     manifests::{LAST_WORDS_BYTES_MAX, LAST_WORDS_FILE},
 };
-use plimsoll_record::{event::RunEvent, record::Record, summary::Summary};
+use plimsoll_record::{event::RunEvent, pods::PodCell, record::Record, summary::Summary};
 use plimsoll_run::{first_io::first_io, run::run as run_plan};
 use plimsoll_workload::plan_file::PlanFile;
 
@@ -28,7 +28,7 @@ use super::{
 };
 use crate::{
     cli::{kubernetes::AgentArguments, run::RunArguments},
-    environment_variables::{self, PLIMSOLL_LIMITS, PLIMSOLL_PLAN},
+    environment_variables::{self, PLIMSOLL_LIMITS, PLIMSOLL_PLAN, PLIMSOLL_POD},
     exit::{Exit, chain},
     printer::Printer,
     progress,
@@ -50,7 +50,7 @@ pub(super) fn agent(arguments: &AgentArguments, printer: Printer) -> anyhow::Res
         Ok(record) => {
             let exit = local::exit(&record, false);
             say_at_the_end(&Summary::of(&record).into_json(LAST_WORDS_BYTES_MAX));
-            (Message::Done { record: Box::new(record) }, exit)
+            (done(record), exit)
         }
         Err(error) => {
             let exit = Exit::of(&error);
@@ -63,6 +63,18 @@ pub(super) fn agent(arguments: &AgentArguments, printer: Printer) -> anyhow::Res
     telling.end();
     thread::sleep(LINGER);
     Ok(exit)
+}
+
+/// What is told of a run that is over: of one of several only what it did itself.
+fn done(record: Record) -> Message {
+    if environment_variables::get(PLIMSOLL_POD).is_none() {
+        return Message::Done { record: Box::new(record) };
+    }
+    Message::DoneTogether {
+        outcome: record.outcome,
+        cells: record.cells.iter().map(PodCell::of).collect(),
+        node: record.environment.container.and_then(|container| container.node),
+    }
 }
 
 /// Says what Kubernetes keeps with the pod, for who comes when the log is gone.
