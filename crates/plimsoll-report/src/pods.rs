@@ -116,3 +116,55 @@ pub(crate) fn notes(record: &Record) -> Vec<(bool, String)> {
 
 /// Below this, rates differ by more than chance has them differ.
 const UNEVEN: f64 = 0.98;
+
+#[cfg(test)]
+mod tests {
+    use plimsoll_record::{pods::SharedVisit, record::Outcome};
+
+    use super::*;
+    use crate::test_records::{Story, workloads};
+
+    /// Pods with these rates in the first cell.
+    fn record(rates: &[f64], overlap: f64) -> Record {
+        let pod = |(index, iops): (usize, &f64)| {
+            let read = PodDirection {
+                operations: 1,
+                timed: 1,
+                iops: *iops,
+                bytes_per_second: 4096.0 * iops,
+                p50_ns: Some(1_000_000),
+                p99_ns: None,
+            };
+            let cells = vec![PodCell { read: Some(read), write: None, errors: 0, verdict: None }];
+            Pod { name: format!("pod-{index}"), node: Some(format!("node-{}", index % 2)), cells }
+        };
+        let visits = vec![SharedVisit { cell: 0, round: 0, start_skew_ns: 2_000_000, overlap }];
+        let pods = rates.iter().enumerate().map(pod).collect();
+        let story = Story::new(&["slow"], &workloads("canonical")[..1]);
+        Record {
+            pods: Some(Pods { start: Start::Watched, pods, visits }),
+            ..story.end(1_000_000_000, Outcome::Complete)
+        }
+    }
+
+    #[test]
+    fn the_slowest_come_first_and_who_is_not_shown_is_counted() {
+        let rates: Vec<f64> = (1..=13).rev().map(|rate| f64::from(rate) * 100.0).collect();
+        let record = record(&rates, 0.99);
+        let text = grid(&record).unwrap().text();
+        let rows: Vec<&str> = text.lines().skip(2).collect();
+        assert_eq!(rows.len(), ROWS_MAX, "{text}");
+        assert!(rows[0].contains("pod-12") && rows[0].contains("100") && rows[9].contains("1,000"), "{text}");
+        let notes = notes(&record);
+        assert!(notes.iter().any(|(_, note)| note.contains("3 faster pods are not shown")), "{notes:?}");
+        assert!(notes.iter().any(|(_, note)| note.contains("pods did not get the same")), "{notes:?}");
+        assert!(notes[0].1.starts_with("13 pods on 2 nodes began when all were ready, within 2.00 ms"), "{notes:?}");
+    }
+
+    #[test]
+    fn numbers_of_pods_that_measured_apart_are_doubtful() {
+        assert!(!notes(&record(&[5.0, 5.0], 0.8))[0].0);
+        assert!(notes(&record(&[5.0, 5.0], 0.79))[0].0);
+        assert!(notes(&Record { pods: None, ..record(&[5.0], 1.0) }).is_empty());
+    }
+}
