@@ -180,5 +180,6 @@ pub(crate) fn assert_whole(record: &Value, rate: f64, seconds: usize) {
     let series = cell["series"].as_array().unwrap();
     assert!(series.len().abs_diff(seconds) <= 1, "{} seconds", series.len());
     let iops = cell.pointer("/read/iops").and_then(Value::as_f64).unwrap();
-    assert!((iops / rate - 1.0).abs() < 0.05, "{iops}");
+    // How exact the class is, others test alone: here something may be missing, or there twice.
+    assert!((iops / rate - 1.0).abs() < 0.2, "{iops}");
 }
