@@ -41,7 +41,7 @@ pub(crate) enum Benchmark {
     Fio(fio::Arguments),
     /// Whether job files that others wrote are read and run, and mean to fio what they mean to plimsoll.
     FioCorpus(fio_corpus::Arguments),
-    /// How long it takes to put the results of a thousand pods together, and in how much memory.
+    /// How long it takes to put the results of a thousand pods together, and in how much memory. Needs root.
     Pods,
     /// Time to start, resident memory and size of the binary.
     Start,

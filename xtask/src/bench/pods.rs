@@ -1,5 +1,6 @@
 //! `cargo xtask bench pods`: the logs of a thousand pods become one record. Pods are recorded, a few of them, on this
-//! machine: the program that runs in pods measures the memory engine, and its logs are used again and again.
+//! machine: the program that runs in pods measures the memory engine, and its logs are used again and again. Needs
+//! root.
 
 use std::{fs, path::Path, thread, time::Instant};
 
@@ -35,11 +36,13 @@ pub(super) fn run() -> anyhow::Result<()> {
         .prefix("pods-")
         .tempdir_in(crate::repository().join("target"))
         .context("create a directory for logs")?;
-    // At the same time, as pods do.
+    // At the same time, as pods do: not long after all of them are ready.
+    let in_a_moment = ["--utc", "--date", "+5 seconds", "+%Y-%m-%dT%H:%M:%SZ"];
+    let start = child::output(child::command("date").args(in_a_moment))?;
     let recorded = thread::scope(|scope| {
         let recording = |pod| {
-            let (binary, directory) = (&binary, directory.path());
-            scope.spawn(move || record(binary, directory, pod))
+            let (binary, directory, start) = (&binary, directory.path(), start.trim());
+            scope.spawn(move || record(binary, directory, pod, start))
         };
         let recordings: Vec<_> = (0..RECORDED).map(recording).collect();
         let end = |recording: thread::ScopedJoinHandle<'_, _>| recording.join().expect("recording does not panic");
@@ -69,12 +72,15 @@ pub(super) fn run() -> anyhow::Result<()> {
     if met { Ok(()) } else { bail!("a bar was missed") }
 }
 
-/// The log of a pod that measures.
-fn record(binary: &Path, directory: &Path, pod: usize) -> anyhow::Result<String> {
+/// The log of a pod of several that measures; it says that it is ready where only it can see that.
+fn record(binary: &Path, directory: &Path, pod: usize, start: &str) -> anyhow::Result<String> {
+    const READY: &str = "mount -t tmpfs pod /run && mkdir /run/plimsoll && exec \"$0\" \"$@\"";
     let place = directory.join(format!("volume-{pod}"));
     fs::create_dir_all(place.join("data")).with_context(|| format!("create {}", place.display()))?;
-    let mut agent = child::command(&binary.to_string_lossy());
-    agent.current_dir(&place).env("PLIMSOLL_PLAN", PLAN);
+    let mut agent = child::command("unshare");
+    agent.args(["--mount", "sh", "-c", READY]).arg(binary);
     agent.args(["kubernetes", "agent", "--run", "01a20451-96fb-7259-8ace-7b5e21365415", "--quiet"]);
+    agent.current_dir(&place).env("PLIMSOLL_PLAN", PLAN).env("PLIMSOLL_POD", pod.to_string());
+    agent.env("PLIMSOLL_START", start);
     child::output(&mut agent)
 }
