@@ -21,7 +21,7 @@ use crate::{
 pub(crate) struct Hearing {
     /// The targets, with whether all pods have the same one.
     targets: Vec<(String, bool)>,
-    start: Start,
+    start: Option<Start>,
     from: From,
 }
 
@@ -89,7 +89,11 @@ impl Hearing {
             StartBy::Time(_) => Start::Time,
         };
         let target = |index: usize| (run.volumes[index].target.clone(), run.is_shared(index));
-        Self { targets: (0..run.volumes.len()).map(target).collect(), start, ..Self::of(run.pods.all() as usize) }
+        Self {
+            targets: (0..run.volumes.len()).map(target).collect(),
+            start: Some(start),
+            ..Self::of(run.pods.all() as usize)
+        }
     }
 
     /// Of so many pods, of which no more is known.
@@ -99,7 +103,7 @@ impl Hearing {
         } else {
             From::One { builder: None, record: None }
         };
-        Self { targets: Vec::new(), start: Start::default(), from }
+        Self { targets: Vec::new(), start: None, from }
     }
 
     /// Whether the run has begun in any pod.

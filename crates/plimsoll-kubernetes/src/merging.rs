@@ -44,7 +44,7 @@ struct Read {
 /// Fails where a log cannot be read, or is that of a pod that could not do the run.
 pub fn merge(logs: Vec<Log>, tell: &mut dyn FnMut(&RunEvent)) -> Result<Merged, ClusterError> {
     let mut hearing = Hearing::of(logs.len());
-    let mut warnings = Vec::new();
+    let (mut warnings, mut run) = (Vec::new(), None);
     let names: Vec<String> = logs.iter().map(|log| log.name.clone()).collect();
     let logs = Mutex::new(logs.into_iter().enumerate());
     let threads = thread::available_parallelism().map_or(1, NonZero::get);
@@ -70,6 +70,15 @@ pub fn merge(logs: Vec<Log>, tell: &mut dyn FnMut(&RunEvent)) -> Result<Merged, 
             let teller = Teller { number, name, node: None };
             let mut is_whole = false;
             for message in messages {
+                if let Message::Event { event, .. } = &message
+                    && let RunEvent::Started(started) = &**event
+                {
+                    let (of, first) = run.get_or_insert_with(|| (started.id, teller.name.clone()));
+                    if *of != started.id {
+                        let text = format!("{first} and {} are logs of different runs: name those of one", teller.name);
+                        return Err(ClusterError::Usage(text));
+                    }
+                }
                 let heard = hearing.message(&teller, message, || None, tell)?;
                 is_whole |= matches!(heard, Heard::Done { .. });
             }

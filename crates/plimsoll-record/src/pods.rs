@@ -12,8 +12,8 @@ pub const OVERLAP_MIN: f64 = 0.8;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Pods {
-    /// How they agreed when to begin.
-    pub start: Start,
+    /// How they agreed when to begin; null where that is not known, as of logs that were put together.
+    pub start: Option<Start>,
     /// One entry for each pod whose results arrived.
     pub pods: Vec<Pod>,
     /// One entry for each visit that all of them made.
@@ -21,12 +21,11 @@ pub struct Pods {
 }
 
 /// How pods agree when to begin.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Start {
     /// They watch an object of the cluster, which says it when all are ready.
-    #[default]
     Watched,
     /// It was said when they were made.
     Time,

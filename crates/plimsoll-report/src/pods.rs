@@ -78,8 +78,9 @@ pub(crate) fn notes(record: &Record) -> Vec<(bool, String)> {
     let overlap = pods.visits.iter().map(|visit| visit.overlap).min_by(f64::total_cmp);
     if let (Some(skew_ns), Some(overlap)) = (skew_ns, overlap) {
         let told = match pods.start {
-            Start::Watched => "when all were ready",
-            Start::Time => "at a time that was said before",
+            Some(Start::Watched) => " when all were ready",
+            Some(Start::Time) => " at a time that was said before",
+            None => "",
         };
         let on_nodes = match nodes.len() {
             0 => String::new(),
@@ -89,7 +90,7 @@ pub(crate) fn notes(record: &Record) -> Vec<(bool, String)> {
         notes.push((
             pods.visits.iter().any(|visit| !visit.is_common()),
             format!(
-                "{} pods{on_nodes} began {told}, within {}, and measured together for {} of the time: rates are sums, \
+                "{} pods{on_nodes} began{told}, within {}, and measured together for {} of the time: rates are sums, \
                  latencies those of all operations",
                 numbers::count(pods.pods.len() as u64),
                 numbers::duration(skew_ns),
@@ -142,7 +143,7 @@ mod tests {
         let pods = rates.iter().enumerate().map(pod).collect();
         let story = Story::new(&["slow"], &workloads("canonical")[..1]);
         Record {
-            pods: Some(Pods { start: Start::Watched, pods, visits }),
+            pods: Some(Pods { start: Some(Start::Watched), pods, visits }),
             ..story.end(1_000_000_000, Outcome::Complete)
         }
     }

@@ -51,7 +51,6 @@ struct Together {
 #[derive(Default)]
 struct Visit {
     parts: Vec<Part>,
-    purpose: SlotPurpose,
     /// Seconds that were told: each the sum over all.
     seconds: Vec<Interval>,
     /// The results that have come, added up.
@@ -135,12 +134,12 @@ impl Several {
 
     /// What may be said of it, when nothing more is told; `None` when nothing was.
     pub fn conclude(self, tell: &mut dyn FnMut(&RunEvent)) -> Option<Record> {
+        let is_over = self.is_over();
         let Self { members, together } = self;
         let Together { builder, mut session, .. } = together?;
         let mut story = Story { builder, on_event: tell };
         story.conclude(&mut session);
         let ends = || members.iter().filter_map(|member| member.ended);
-        let is_over = members.iter().all(|member| member.ended.is_some());
         let has = |outcome| ends().any(|(_, ended)| ended == outcome);
         let outcome = match () {
             () if !is_over => Outcome::Lost,
@@ -180,7 +179,7 @@ impl Together {
                 let visit = self.visit(*cell, *round, members.len());
                 let part = &mut visit.parts[member];
                 (part.zero_ns, part.started_ns) = (zero_ns, Some(zero_ns + i128::from(*t_ns)));
-                (visit.purpose, visit.started) = (*purpose, visit.started + 1);
+                visit.started += 1;
                 if visit.started == members.len() {
                     let latest_ns = visit.align();
                     told.push(RunEvent::SlotStarted {

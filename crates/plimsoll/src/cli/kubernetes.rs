@@ -44,7 +44,7 @@ pub enum KubernetesCommand {
     Discover(DiscoverArguments),
     /// Say whether a run would work, and which rights are missing; makes nothing
     Preflight(Box<PreflightArguments>),
-    /// Measure a volume of each class, in one pod, from claim to last byte
+    /// Measure a volume of each class, in a pod or in several, from claim to last byte
     Run(Box<KubernetesRunArguments>),
     /// List the runs of a namespace, whoever started them
     Status(StatusArguments),

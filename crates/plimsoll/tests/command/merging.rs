@@ -8,9 +8,12 @@ use crate::support::{Place, Said};
 const PLAN: &str = "targets = [\"data\"]\npasses = 1\n[[workload]]\nrw = \"randread\"\nengine = \"memory\"\n\
                     size = \"1MiB\"\nduration = \"2s\"\n";
 
-/// What a pod told that measured.
-fn log(place: &Place) -> String {
-    let mut agent = place.command("kubernetes agent --run 01a20451-96fb-7259-8ace-7b5e21365415");
+const RUN: &str = "01a20451-96fb-7259-8ace-7b5e21365415";
+const OTHER: &str = "01a20451-96fb-7259-8ace-7b5e21365416";
+
+/// What a pod of a run told that measured.
+fn log(place: &Place, run: &str) -> String {
+    let mut agent = place.command(&format!("kubernetes agent --run {run}"));
     let output = agent.env("PLIMSOLL_PLAN", PLAN).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()
@@ -23,10 +26,10 @@ fn reads(said: &Said) -> u64 {
 #[test]
 fn logs_of_several_pods_are_one_run_and_that_of_one_is_what_it_measured() {
     let place = Place::new();
-    let log = log(&place);
+    let log_of_pod = log(&place, RUN);
     // As those keep logs who collect them: with a time before each line.
-    let stamped: String = log.lines().map(|line| format!("2026-11-22T12:00:00.5Z {line}\n")).collect();
-    fs::write(place.path("a.log"), &log).unwrap();
+    let stamped: String = log_of_pod.lines().map(|line| format!("2026-11-22T12:00:00.5Z {line}\n")).collect();
+    fs::write(place.path("a.log"), &log_of_pod).unwrap();
     fs::write(place.path("b.log"), stamped).unwrap();
     let one = place.run("kubernetes merge a.log --json");
     assert_eq!(one.code, Some(0), "{}", one.stderr);
@@ -44,8 +47,8 @@ fn logs_of_several_pods_are_one_run_and_that_of_one_is_what_it_measured() {
 #[test]
 fn what_a_log_lacks_is_said() {
     let place = Place::new();
-    let log = log(&place);
-    let lines: Vec<_> = log.lines().collect();
+    let log_of_pod = log(&place, RUN);
+    let lines: Vec<_> = log_of_pod.lines().collect();
     fs::write(place.path("cut.log"), lines[..lines.len() / 2].join("\n")).unwrap();
     fs::write(place.path("empty.log"), "nothing of ours\n").unwrap();
     let cut = place.run("kubernetes merge cut.log --json");
@@ -53,6 +56,12 @@ fn what_a_log_lacks_is_said() {
     assert_eq!(cut.json()["outcome"], "lost");
     let empty = place.run("kubernetes merge empty.log");
     assert_ne!(empty.code, Some(0));
+    let other = log(&place, OTHER);
+    fs::write(place.path("other.log"), other).unwrap();
+    fs::write(place.path("whole.log"), lines.join("\n")).unwrap();
+    let mixed = place.run("kubernetes merge whole.log other.log");
+    assert_eq!(mixed.code, Some(2));
+    assert!(mixed.stderr.contains("are logs of different runs"), "{}", mixed.stderr);
     let missing = place.run("kubernetes merge no-such.log");
     assert!(missing.stderr.contains("open no-such.log"), "{}", missing.stderr);
 }

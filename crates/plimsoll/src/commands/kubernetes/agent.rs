@@ -94,9 +94,7 @@ fn measure(of_agent: &AgentArguments, telling: &Telling, printer: Printer) -> an
     let arguments = RunArguments::default();
     let mut asked = local::asked_with(&arguments, plan, printer)?;
     let several = OneOfSeveral::of_environment()?;
-    if let Some(several) = &several {
-        several.use_places_of_its_own(&mut asked)?;
-    }
+    let _places = several.as_ref().map(|several| several.use_places_of_its_own(&mut asked)).transpose()?;
     for target in &asked.targets {
         first_io(target)?;
         telling.tell(Message::FirstIo { target: target.clone(), at: Timestamp::now() });

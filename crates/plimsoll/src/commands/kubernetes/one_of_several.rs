@@ -45,22 +45,25 @@ impl OneOfSeveral {
 
     /// Gives it a directory of its own in each that it may share with others. By the names that the plan has, targets
     /// are found from a place that leads to these directories.
-    pub(super) fn use_places_of_its_own(&self, asked: &mut AskedRun) -> anyhow::Result<()> {
+    pub(super) fn use_places_of_its_own(&self, asked: &mut AskedRun) -> anyhow::Result<OwnPlaces> {
         let places = ready_file().with_file_name(TARGETS);
         fs::create_dir_all(&places).with_context(|| format!("make {}", places.display()))?;
         let here = std::env::current_dir().context("find the working directory")?;
         if std::mem::take(&mut asked.expect_mount) {
             asked.targets.iter().try_for_each(|target| mounts::expect_mount(target.as_ref()))?;
         }
+        let mut own = OwnPlaces(Vec::new());
         for target in &asked.targets {
             let mut place = here.join(target);
             if place.is_dir() {
                 place.push(format!("pod-{}", self.number));
                 make(&place).with_context(|| format!("make {}", place.display()))?;
+                own.0.push(place.clone());
             }
             symlink(&place, places.join(target)).with_context(|| format!("lead to {}", place.display()))?;
         }
-        std::env::set_current_dir(&places).with_context(|| format!("go to {}", places.display()))
+        std::env::set_current_dir(&places).with_context(|| format!("go to {}", places.display()))?;
+        Ok(own)
     }
 
     /// Has the run begin with those of the other pods, and touch other blocks than they.
@@ -84,6 +87,15 @@ impl OneOfSeveral {
     }
 }
 
+/// Directories of its own, which go with the run, also where their volume stays; not those with something in them.
+pub(super) struct OwnPlaces(Vec<PathBuf>);
+
+impl Drop for OwnPlaces {
+    fn drop(&mut self) {
+        self.0.iter().for_each(|place| drop(fs::remove_dir(place)));
+    }
+}
+
 /// Whether the pod is ready to measure.
 pub(super) fn ready() -> Exit {
     if ready_file().exists() { Exit::Success } else { Exit::Failure }
@@ -103,5 +115,21 @@ fn make(place: &Path) -> io::Result<()> {
     match fs::create_dir(place) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
         result => result,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn directories_go_with_the_run_unless_somebody_uses_them() {
+        let root = tempfile::tempdir().unwrap();
+        let [empty, used] = ["pod-0", "pod-1"].map(|name| root.path().join(name));
+        [&empty, &used].into_iter().for_each(|place| make(place).unwrap());
+        make(&empty).expect("one of an earlier run is taken");
+        fs::write(used.join("file"), "of somebody").unwrap();
+        drop(OwnPlaces(vec![empty.clone(), used.clone()]));
+        assert!(!empty.exists() && used.join("file").exists());
     }
 }
