@@ -78,7 +78,7 @@ impl Image {
     /// Puts the image of a program together.
     ///
     /// # Errors
-    /// When the program's name is too long for an archive.
+    /// When the program's name is too long for an archive, or the program is for a machine that is not known.
     pub fn of(file: &str, program: &[u8]) -> io::Result<Self> {
         let mut layer = tar::Builder::new(Vec::new());
         add(&mut layer, file, 0o755, program)?;
@@ -90,6 +90,7 @@ impl Image {
         let layer = Blob::new(LAYER, compressor.finish()?);
 
         let architecture = program::architecture(program);
+        let architecture = architecture.ok_or_else(|| io::Error::other("its machine is neither amd64 nor arm64"))?;
         let created = "1970-01-01T00:00:00Z";
         let configuration = json!({
             "architecture": architecture,
@@ -191,7 +192,7 @@ mod tests {
     use super::*;
 
     fn archive_of(program: &[u8]) -> Vec<u8> {
-        Image::of(Label::RELEASE.program, program).unwrap().archive(Label::RELEASE).unwrap()
+        Image::of(Label::RELEASE.program, &program::with(program)).unwrap().archive(Label::RELEASE).unwrap()
     }
 
     #[test]
@@ -210,13 +211,13 @@ mod tests {
     #[test]
     fn the_same_program_gives_the_same_archive() {
         assert_eq!(archive_of(b"one"), archive_of(b"one"));
-        let digest = |program: &[u8]| Image::of("plimsoll", program).unwrap().manifest.digest;
+        let digest = |program: &[u8]| Image::of("plimsoll", &program::with(program)).unwrap().manifest.digest;
         assert_ne!(digest(b"one"), digest(b"two"));
     }
 
     #[test]
     fn an_image_is_the_same_whatever_it_is_called() {
-        let image = Image::of("plimsoll", b"program").unwrap();
+        let image = Image::of("plimsoll", &program::with(b"program")).unwrap();
         let archive = image.archive(Label { program: "plimsoll", name: "example.org/other:1" }).unwrap();
         let mut names = Vec::new();
         for entry in tar::Archive::new(archive.as_slice()).entries().unwrap() {

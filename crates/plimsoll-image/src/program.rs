@@ -11,7 +11,7 @@ pub fn is_static(program: &[u8]) -> bool {
     let headers =
         program.get(32..40).map_or(0, |bytes| bytes.iter().rev().fold(0, |all, byte| all << 8 | usize::from(*byte)));
     let (size, count) = (word(54), word(56));
-    program.starts_with(b"\x7fELF")
+    is_elf(program)
         && count > 0
         && (0..count).all(|index| {
             let at = headers.checked_add(index * size);
@@ -20,13 +20,32 @@ pub fn is_static(program: &[u8]) -> bool {
         })
 }
 
-/// What images call the machine of an ELF file.
+/// Whether it is an ELF file at all.
 #[must_use]
-pub fn architecture(program: &[u8]) -> &'static str {
-    match program.get(18..20) {
-        Some([0xb7, 0]) => "arm64",
-        _ => "amd64",
+pub fn is_elf(program: &[u8]) -> bool {
+    program.starts_with(b"\x7fELF")
+}
+
+/// What images call the machine of an ELF file; `None` of a machine that plimsoll is not built for.
+#[must_use]
+pub fn architecture(program: &[u8]) -> Option<&'static str> {
+    // Of 64 bits, the lowest first.
+    let is_known = is_elf(program) && program.get(4..6) == Some(&[2, 1]);
+    match program.get(18..20).filter(|_| is_known) {
+        Some([0x3e, 0]) => Some("amd64"),
+        Some([0xb7, 0]) => Some("arm64"),
+        _ => None,
     }
+}
+
+/// An ELF file that differs by what is in it.
+#[cfg(test)]
+pub(crate) fn with(content: &[u8]) -> Vec<u8> {
+    let mut program = vec![0; 64];
+    program[..6].copy_from_slice(b"\x7fELF\x02\x01");
+    program[18] = 0x3e;
+    program.extend_from_slice(content);
+    program
 }
 
 #[cfg(test)]
@@ -47,6 +66,20 @@ mod tests {
         assert!(is_static(&elf(1)));
         assert!(!is_static(&elf(3)));
         assert!(!is_static(b"#!/bin/sh\n"));
+    }
+
+    #[test]
+    fn machines_that_are_not_known_have_no_name() {
+        let of = |class: u8, machine: u16| {
+            let mut program = elf(1);
+            (program[4], program[5]) = (class, 1);
+            program[18..20].copy_from_slice(&machine.to_le_bytes());
+            architecture(&program)
+        };
+        assert_eq!((of(2, 62), of(2, 183)), (Some("amd64"), Some("arm64")));
+        // riscv64, i386, x32 and 32-bit ARM.
+        assert_eq!([of(2, 243), of(1, 3), of(1, 62), of(1, 40)], [None; 4]);
+        assert_eq!(architecture(b"#!/bin/sh\n"), None);
     }
 
     #[test]

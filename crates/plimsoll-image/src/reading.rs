@@ -131,10 +131,13 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::image::{Image, Label, add};
+    use crate::{
+        image::{Image, Label, add},
+        program,
+    };
 
     fn archive() -> Vec<u8> {
-        Image::of("plimsoll", b"program").unwrap().archive(Label::RELEASE).unwrap()
+        Image::of("plimsoll", &program::with(b"program")).unwrap().archive(Label::RELEASE).unwrap()
     }
 
     #[test]
@@ -143,7 +146,7 @@ mod tests {
         assert_eq!(image.entrypoint, "/plimsoll");
         let root = tempfile::tempdir().unwrap();
         image.unpack(root.path()).unwrap();
-        assert_eq!(fs::read(root.path().join("plimsoll")).unwrap(), b"program");
+        assert_eq!(fs::read(root.path().join("plimsoll")).unwrap(), program::with(b"program"));
         assert_eq!(fs::read_dir(root.path()).unwrap().count(), 1);
     }
 

@@ -103,6 +103,7 @@ pub fn push(image: &Image, reference: &Reference, access: &Access) -> Result<Pus
     }
     if !registry.has_manifest(&image.manifest)? {
         registry.put_manifest(&image.manifest)?;
+        registry.check(&image.manifest)?;
         uploaded_bytes += image.manifest.bytes.len() as u64;
     }
     Ok(Pushed { uploaded_bytes })
@@ -149,6 +150,9 @@ impl<'a> Registry<'a> {
             .http_status_as_error(false)
             .timeout_connect(Some(CONNECT_MAX))
             .timeout_recv_response(Some(ANSWER_MAX))
+            // A connection that is used again may be one that the other side has just closed, and an upload is not
+            // begun a second time to find out. There are few requests.
+            .max_idle_connections(0)
             .user_agent(concat!("plimsoll/", env!("CARGO_PKG_VERSION")));
         if reference.is_local() {
             config = config.proxy(None);
@@ -172,7 +176,8 @@ impl<'a> Registry<'a> {
         let answer = self.done(doing, answer)?;
         let place = answer.headers().get(header::LOCATION).and_then(|place| place.to_str().ok());
         let place = place.ok_or_else(|| self.refused(doing, "the answer does not say where to".to_owned()))?;
-        let place = if place.starts_with('/') { format!("{}{place}", self.origin) } else { place.to_owned() };
+        let nowhere = || self.refused(doing, format!("the answer leads nowhere: Location: {place}"));
+        let place = resolved(&self.origin, &url, place).ok_or_else(nowhere)?;
         let separator = if place.contains('?') { '&' } else { '?' };
         let url = format!("{place}{separator}digest={}", blob.digest);
         let doing = "upload a part of the image";
@@ -198,6 +203,18 @@ impl<'a> Registry<'a> {
         let kind = [(header::CONTENT_TYPE.as_str(), MANIFEST)];
         let answer = self.send(doing, &Method::PUT, &url, &kind, Some(&manifest.bytes))?;
         self.done(doing, answer).map(drop)
+    }
+
+    /// Whether the image is there: servers that are no registries say of anything that it went well.
+    fn check(&mut self, manifest: &Blob) -> Result<(), PushError> {
+        let doing = "look for the image that was pushed";
+        let url = self.url(&format!("manifests/{}", manifest.digest));
+        let answer = self.send(doing, &Method::GET, &url, &[(header::ACCEPT.as_str(), MANIFEST)], None)?;
+        let answer = self.done(doing, answer)?;
+        if content(answer).as_bytes() == manifest.bytes {
+            return Ok(());
+        }
+        Err(self.refused(doing, "it answers with something else: no registry is there".to_owned()))
     }
 
     fn url(&self, rest: &str) -> String {
@@ -356,6 +373,20 @@ impl<'a> Registry<'a> {
     }
 }
 
+/// Where an answer leads; `None` when that is nowhere.
+fn resolved(origin: &str, asked: &str, place: &str) -> Option<String> {
+    let scheme = origin.split_once("//").map_or("", |(scheme, _)| scheme);
+    let folder = asked.rsplit_once('/').map_or(asked, |(folder, _)| folder);
+    let url = match place {
+        _ if place.starts_with("https://") || place.starts_with("http://") => place.to_owned(),
+        _ if place.starts_with("//") => format!("{scheme}{place}"),
+        _ if place.starts_with('/') => format!("{origin}{place}"),
+        _ if place.is_empty() || place.contains("://") || place.split('/').any(|part| part == "..") => return None,
+        _ => format!("{folder}/{place}"),
+    };
+    url.parse::<Uri>().is_ok_and(|uri| uri.host().is_some_and(|host| !host.is_empty())).then_some(url)
+}
+
 /// Why there is no answer.
 fn reason(error: &ureq::Error, is_plain: bool) -> String {
     match error {
@@ -412,6 +443,19 @@ fn said(content: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_upload_goes_where_the_answer_says() {
+        let (origin, asked) = ("https://r:5000", "https://r:5000/v2/a/b/blobs/uploads/");
+        let to = |place| resolved(origin, asked, place);
+        assert_eq!(to("/v2/a/b/blobs/uploads/7?s=1").unwrap(), "https://r:5000/v2/a/b/blobs/uploads/7?s=1");
+        assert_eq!(to("7?s=1").unwrap(), "https://r:5000/v2/a/b/blobs/uploads/7?s=1");
+        assert_eq!(to("//other/7").unwrap(), "https://other/7");
+        assert_eq!(to("http://other:1/7").unwrap(), "http://other:1/7");
+        for nowhere in ["", "ftp://other/7", "../7", "https://", "a b"] {
+            assert_eq!(to(nowhere), None, "{nowhere}");
+        }
+    }
 
     #[test]
     fn what_registries_say_is_told_and_what_others_answer_is_not() {

@@ -21,6 +21,7 @@ const MANIFEST: &str = "application/vnd.oci.image.manifest.v1+json";
 fn program(place: &Place, name: &str, bytes: usize) -> PathBuf {
     let mut program = vec![0_u8; 64 + 56];
     program[..4].copy_from_slice(b"\x7fELF");
+    (program[4], program[5], program[18]) = (2, 1, 0x3e);
     (program[32], program[54], program[56], program[64]) = (64, 56, 1, 1);
     program.extend(name.as_bytes());
     // Noise, which cannot be compressed.
@@ -71,6 +72,11 @@ fn a_program_that_would_not_start_in_the_image_is_refused() {
     fs::write(place.path("script"), "#!/bin/sh\n").unwrap();
     let error = place.run("kubernetes image push localhost:1/a --binary script");
     assert!(error.error(2).contains("script is no static binary"), "{}", error.stderr);
+    let mut of_riscv = fs::read(program(&place, "riscv", 0)).unwrap();
+    of_riscv[18] = 243;
+    fs::write(place.path("riscv"), of_riscv).unwrap();
+    let error = place.run("kubernetes image save --binary riscv -o image.tar");
+    assert!(error.error(2).contains("riscv is for another machine than amd64 and arm64"), "{}", error.stderr);
     assert!(!place.path("image.tar").exists());
 }
 
@@ -282,6 +288,11 @@ fn what_goes_wrong_on_the_way_is_said() {
     });
     let said = push(&place, &format!("{}/plimsoll:1", server.address), &[]);
     assert!(said.error(6).contains("does not say where to"), "{}", said.stderr);
+    // A web server that has the same page for everything.
+    let server =
+        Server::start(|_| "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 6\r\n\r\n<html>".to_owned());
+    let said = push(&place, &format!("{}/plimsoll:1", server.address), &[]);
+    assert!(said.error(6).contains("no registry is there"), "{}", said.stderr);
     let said = push(&place, "localhost:1/plimsoll", &[]);
     assert!(said.error(6).contains("localhost:1 does not answer: connection refused"), "{}", said.stderr);
     let said = push(&place, "no-such-host.invalid/plimsoll", &[]);
