@@ -22,10 +22,17 @@ pub(crate) fn cargo(arguments: &[&str]) -> Command {
     command
 }
 
-/// The command as one would type it.
+/// Words of a command that are shown.
+const WORDS_MAX: usize = 40;
+
+/// The command as one would type it, or its beginning.
 pub(crate) fn line(command: &Command) -> String {
     let words = std::iter::once(command.get_program()).chain(command.get_args());
-    words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
+    let mut line = words.take(WORDS_MAX).map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ");
+    if let Some(more) = (command.get_args().len() + 1).checked_sub(WORDS_MAX).filter(|more| *more > 0) {
+        line += &format!(" ... ({more} words more)");
+    }
+    line
 }
 
 /// Runs to the end with our own output, and fails when the command fails.

@@ -21,10 +21,12 @@ use crate::{
 };
 
 mod baselines;
+mod lesser;
 mod listing;
 mod unfinished;
 
 pub use baselines::Baseline;
+pub use lesser::Kept;
 
 /// How long to wait for another process that is writing. Saving a record takes milliseconds.
 const PATIENCE: Duration = Duration::from_secs(15);

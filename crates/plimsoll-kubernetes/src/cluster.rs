@@ -13,6 +13,12 @@ use crate::error::ClusterError;
 /// How long a connection may take to come about.
 const CONNECT_PATIENCE: Duration = Duration::from_secs(10);
 
+/// How long an answer may keep silent.
+const ANSWER_PATIENCE: Duration = Duration::from_secs(30);
+
+/// The same of one that goes on until somebody ends it: longer than an API server lets a watch go on.
+const ENDLESS_PATIENCE: Duration = Duration::from_secs(300);
+
 /// Which cluster, and where in it.
 #[derive(Clone, Debug, Default)]
 pub struct Access {
@@ -27,6 +33,7 @@ pub struct Access {
 /// A cluster that answers.
 pub struct Cluster {
     pub(crate) client: Client,
+    endless: Client,
     runtime: Runtime,
     namespace: String,
     version: String,
@@ -40,20 +47,27 @@ impl Cluster {
             .enable_all()
             .build()
             .map_err(|error| ClusterError::Configuration(format!("start talking to a cluster: {error}")))?;
-        let (client, namespace, version, assigns_users) = runtime.block_on(async {
+        let (client, endless, namespace, version, assigns_users) = runtime.block_on(async {
             let mut config = config(access).await?;
             config.connect_timeout = Some(CONNECT_PATIENCE);
+            config.read_timeout = Some(ANSWER_PATIENCE);
+            // How long a connection was not used does not count.
+            config.reset_reader_on_write = true;
             let namespace = access.namespace.clone().unwrap_or_else(|| config.default_namespace.clone());
             let address = config.cluster_url.to_string();
-            let client = Client::try_from(config)
-                .map_err(|error| ClusterError::Configuration(format!("use the credentials for {address}: {error}")))?;
+            // Whoever follows something tries again himself.
+            let mut of_endless = config.clone();
+            (of_endless.read_timeout, of_endless.default_retry) = (Some(ENDLESS_PATIENCE), false);
+            let unusable = |error| ClusterError::Configuration(format!("use the credentials for {address}: {error}"));
+            let client = |config| Client::try_from(config).map_err(unusable);
+            let (client, endless) = (client(config)?, client(of_endless)?);
             let doing = || format!("ask {address} for its version");
             let version = client.apiserver_version().await.map_err(|error| ClusterError::of(doing(), &error))?;
             let groups = client.list_api_groups().await.map_err(|error| ClusterError::of(doing(), &error))?;
             let assigns_users = groups.groups.iter().any(|group| group.name == "security.openshift.io");
-            Ok((client, namespace, version.git_version, assigns_users))
+            Ok((client, endless, namespace, version.git_version, assigns_users))
         })?;
-        Ok(Self { client, runtime, namespace, version, assigns_users })
+        Ok(Self { client, endless, runtime, namespace, version, assigns_users })
     }
 
     /// The namespace that is meant.
@@ -93,6 +107,24 @@ impl Cluster {
     {
         Api::all(self.client.clone())
     }
+
+    /// Objects of the namespace, to be watched or followed: their answers may keep silent for long.
+    pub(crate) fn endless_here<K>(&self) -> Api<K>
+    where
+        K: Resource<Scope = k8s_openapi::NamespaceResourceScope>,
+        K::DynamicType: Default,
+    {
+        Api::namespaced(self.endless.clone(), &self.namespace)
+    }
+
+    /// The same of the whole cluster.
+    pub(crate) fn endless_everywhere<K>(&self) -> Api<K>
+    where
+        K: Resource,
+        K::DynamicType: Default,
+    {
+        Api::all(self.endless.clone())
+    }
 }
 
 async fn config(access: &Access) -> Result<Config, ClusterError> {
@@ -128,6 +160,27 @@ async fn config(access: &Access) -> Result<Config, ClusterError> {
 /// What is wrong with a kubeconfig, without the lines around it that the parser shows: they may have secrets.
 fn without_excerpt(error: &dyn std::error::Error) -> String {
     error.to_string().lines().next().unwrap_or_default().to_owned()
+}
+
+/// Clusters for tests.
+#[cfg(test)]
+pub(crate) mod test_clusters {
+    use super::*;
+
+    /// One whose API server is a function, and whose time passes when nothing else is to do.
+    pub(crate) fn answered_by(client: impl FnOnce() -> Client) -> Cluster {
+        let runtime = runtime::Builder::new_current_thread().enable_all().start_paused(true).build();
+        let runtime = runtime.expect("a runtime of one thread");
+        let client = runtime.block_on(async { client() });
+        Cluster {
+            endless: client.clone(),
+            client,
+            runtime,
+            namespace: "default".to_owned(),
+            version: "v1.36.1".to_owned(),
+            assigns_users: false,
+        }
+    }
 }
 
 #[cfg(test)]

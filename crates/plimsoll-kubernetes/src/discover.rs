@@ -122,7 +122,7 @@ fn driver(driver: &CSIDriver) -> Driver {
 }
 
 /// A class whose kind not every cluster has, or not in this version.
-fn other_class(class: &DynamicObject) -> OtherClass {
+pub(crate) fn other_class(class: &DynamicObject) -> OtherClass {
     let text = |name: &str| class.data.get(name).and_then(Value::as_str);
     let default = "snapshot.storage.kubernetes.io/is-default-class";
     let parameters = class.data.get("parameters").and_then(Value::as_object);

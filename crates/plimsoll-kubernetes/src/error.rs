@@ -2,6 +2,7 @@
 
 use kube::core::Status;
 use thiserror::Error;
+use uuid::Uuid;
 
 /// What a cluster would not or could not do. Each says what, and what to do.
 #[derive(Debug, Error)]
@@ -34,7 +35,23 @@ pub enum ClusterError {
     /// The run was interrupted before it had begun.
     #[error("interrupted before anything was measured")]
     Interrupted,
-    /// The program in the pod refused the run.
+    /// The client no longer follows a run that may have results, and leaves it.
+    #[error(
+        "{why}; the run {}: `plimsoll kubernetes collect {id}` gets its results, `plimsoll kubernetes cleanup {id}` \
+         removes it",
+        if *has_ended { "has ended" } else { "goes on" }
+    )]
+    Left {
+        /// Why it does not.
+        why: String,
+        /// The run.
+        id: Uuid,
+        /// Whether its pods have ended, as far as is known.
+        has_ended: bool,
+        /// Whether somebody wanted it so.
+        is_interrupted: bool,
+    },
+    /// The program in the pod refused the run, or would.
     #[error("{text}")]
     InPod {
         /// The exit code that it would have had.
@@ -53,6 +70,12 @@ impl ClusterError {
             error => Self::Unreachable { doing, reason: chain(error) },
         }
     }
+}
+
+/// That something is not allowed without which nothing goes.
+pub(crate) fn not_allowed(doing: String) -> ClusterError {
+    let reason = "that is not allowed: `plimsoll kubernetes preflight` prints the rules that are missing";
+    ClusterError::Refused { doing, reason: reason.to_owned() }
 }
 
 /// Whether the same request may succeed a little later: nobody answered, or the API server is busy or about to start.

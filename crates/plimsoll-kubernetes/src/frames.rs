@@ -17,6 +17,7 @@ use plimsoll_record::{
     record::{Outcome, Record},
 };
 use serde::{Deserialize, Serialize};
+use uuid::Uuid;
 
 /// What lines of a message begin with.
 pub(crate) const MARK: &str = "plimsoll-message";
@@ -38,12 +39,23 @@ pub enum Message {
     Running {
         /// When it began, by the clock of the node.
         at: Timestamp,
+        /// The run.
+        run: Uuid,
+        /// Which of the run's pods it is, from 0.
+        number: u32,
+        /// How many pods the run has.
+        count: u32,
     },
     /// The first operation on a target was done.
     FirstIo {
         /// The target.
         target: String,
         /// When, by the clock of the node.
+        at: Timestamp,
+    },
+    /// The program sees that its volume is larger than before.
+    Grown {
+        /// Since when, by the clock of the node.
         at: Timestamp,
     },
     /// Something happened in the run.
@@ -138,11 +150,13 @@ pub struct Reader {
     /// What there is of a message; `None` when its beginning was lost.
     partial: Option<String>,
     lost: u64,
+    begins_late: bool,
 }
 
 /// A line that is whole.
 struct Frame<'a> {
     number: u64,
+    checksum: u32,
     part: u32,
     parts: u32,
     content: &'a str,
@@ -160,6 +174,7 @@ impl Reader {
             return Line::Part;
         }
         if frame.number > self.next {
+            self.begins_late |= self.next == 0;
             self.lost += frame.number - self.next;
             self.partial = None;
         }
@@ -185,11 +200,23 @@ impl Reader {
     pub const fn lost(&self) -> u64 {
         self.lost
     }
+
+    /// Whether the first ones are.
+    pub const fn begins_late(&self) -> bool {
+        self.begins_late
+    }
+}
+
+/// The number and the checksum of a line that is whole: of one pod, no other line has the same number.
+pub(crate) fn identity(line: &str) -> Option<(u64, u32)> {
+    let frame = frame(line.trim_end().strip_prefix(MARK)?)?;
+    Some((frame.number, frame.checksum))
 }
 
 fn frame(rest: &str) -> Option<Frame<'_>> {
     let (checksum, body) = rest.strip_prefix(' ')?.split_once(' ')?;
-    if u32::from_str_radix(checksum, 16).ok()? != crc32c::crc32c(body.as_bytes()) {
+    let checksum = u32::from_str_radix(checksum, 16).ok()?;
+    if checksum != crc32c::crc32c(body.as_bytes()) {
         return None;
     }
     let mut words = body.splitn(3, ' ');
@@ -197,7 +224,7 @@ fn frame(rest: &str) -> Option<Frame<'_>> {
     let (part, parts) = words.next()?.split_once('/')?;
     let (part, parts) = (part.parse().ok()?, parts.parse().ok()?);
     let is_possible = 1 <= part && part <= parts && parts <= PARTS_MAX && number < u64::MAX;
-    is_possible.then_some(Frame { number, part, parts, content: words.next()? })
+    is_possible.then_some(Frame { number, checksum, part, parts, content: words.next()? })
 }
 
 fn message(text: &str) -> Option<Message> {
@@ -286,6 +313,17 @@ mod tests {
         let damaged = logs[1].replacen("/", "\\", 1);
         let mut reader = Reader::default();
         assert_eq!(read(&mut reader, &(logs[0].clone() + &damaged + &logs[2])).len(), 2);
+        assert_eq!((reader.lost(), reader.begins_late()), (1, false));
+    }
+
+    #[test]
+    fn a_log_whose_beginning_a_node_has_thrown_away_says_so() {
+        let mut writer = Writer::default();
+        let logs: Vec<_> = (0..3).map(|_| writer.lines(&text(20_000))).collect();
+        let mut reader = Reader::default();
+        let (_, kept) = logs[0].split_once('\n').unwrap();
+        assert_eq!(read(&mut reader, &(kept.to_owned() + &logs[1] + &logs[2])).len(), 2);
+        assert!(reader.begins_late());
         assert_eq!(reader.lost(), 1);
     }
 
@@ -304,6 +342,23 @@ mod tests {
             for message in read(&mut Reader::default(), &heard.join("\n")) {
                 prop_assert!(messages.contains(&message));
             }
+        }
+
+        #[test]
+        fn whatever_lines_stand_before_and_within_a_message_it_arrives(
+            others in prop::collection::vec("(plimsoll-message [0-9a-f]{8} )?[ -~]{0,40}", 0..4),
+        ) {
+            let (mut reader, mut heard) = (Reader::default(), Vec::new());
+            let told = text(20_000);
+            for part in Writer::default().lines(&told).lines() {
+                for other in &others {
+                    prop_assert!(!matches!(reader.line(other), Line::Message(_)));
+                }
+                if let Line::Message(message) = reader.line(part) {
+                    heard.push(message);
+                }
+            }
+            prop_assert_eq!((heard, reader.lost()), (vec![told], 0));
         }
 
         #[test]

@@ -9,7 +9,8 @@ use plimsoll_record::{
     pods::{OVERLAP_MIN, Pod, PodCell, Pods, SharedVisit, Start},
     record::{Outcome, Record},
 };
-use plimsoll_run::several::Several;
+use plimsoll_run::{findings::FOREIGN_IO, several::Several};
+use plimsoll_workload::limit::{Expected, Part, RateLimit};
 
 use crate::{
     error::ClusterError,
@@ -21,7 +22,12 @@ use crate::{
 pub(crate) struct Hearing {
     /// The targets, with whether all pods have the same one.
     targets: Vec<(String, bool)>,
+    /// Whether all pods have the same target, by cell.
+    shared_cells: Vec<bool>,
     start: Option<Start>,
+    /// How many volumes that are not shared stand side by side, where each has a node to itself.
+    side_by_side: Option<u32>,
+    shares_files: Option<bool>,
     from: From,
 }
 
@@ -92,18 +98,27 @@ impl Hearing {
         Self {
             targets: (0..run.volumes.len()).map(target).collect(),
             start: Some(start),
-            ..Self::of(run.pods.all() as usize)
+            side_by_side: (run.pods.per_node == 1).then_some(run.pods.nodes),
+            shares_files: Some(run.shares_files),
+            ..Self::of(run.pods.all() as usize, run.pods.are_several())
         }
     }
 
-    /// Of so many pods, of which no more is known.
-    pub(crate) fn of(count: usize) -> Self {
-        let from = if count > 1 {
+    /// Of so many pods, of which no more is known; whether the run has several, of which some may be missing here.
+    pub(crate) fn of(count: usize, are_several: bool) -> Self {
+        let from = if are_several {
             From::Several { several: Box::new(Several::new(count)), pods: vec![None; count] }
         } else {
             From::One { builder: None, record: None }
         };
-        Self { targets: Vec::new(), start: None, from }
+        Self {
+            targets: Vec::new(),
+            shared_cells: Vec::new(),
+            start: None,
+            shares_files: None,
+            side_by_side: None,
+            from,
+        }
     }
 
     /// Whether the run has begun in any pod.
@@ -112,6 +127,11 @@ impl Hearing {
             From::One { builder, .. } => builder.is_some(),
             From::Several { several, .. } => several.record().is_some(),
         }
+    }
+
+    /// Whether all of it was told once more at the end, so that nothing is missing whatever was lost before.
+    pub(crate) const fn is_whole(&self) -> bool {
+        matches!(self.from, From::One { record: Some(_), .. })
     }
 
     /// Takes in a line of a pod's log.
@@ -139,11 +159,13 @@ impl Hearing {
         tell: &mut dyn FnMut(&RunEvent),
     ) -> Result<Heard, ClusterError> {
         Ok(match message {
-            Message::Running { at } => Heard::Running { at },
+            Message::Running { at, .. } => Heard::Running { at },
             Message::FirstIo { target, at } => {
                 let volume = self.targets.iter().position(|(name, _)| *name == target);
                 volume.map_or(Heard::Nothing, |volume| Heard::FirstIo { volume, at })
             }
+            // It does not grow while it is measured.
+            Message::Grown { .. } => Heard::Nothing,
             Message::Event { at, mut event } => {
                 if let RunEvent::Started(started) = &mut *event {
                     started.environment.cluster = environment();
@@ -200,14 +222,28 @@ impl Hearing {
                 tell(&event);
             }
             From::Several { several, .. } => {
-                if let RunEvent::Started(started) = &mut event {
-                    // What was bought is a volume's; of several volumes together nothing was said.
-                    for cell in &mut started.plan.cells {
-                        let is_shared = |(name, is_shared): &(String, bool)| *name == cell.target && *is_shared;
-                        if !self.targets.iter().any(is_shared) {
-                            cell.expected = None;
+                let is_shared = |cells: &[bool], cell: usize| cells.get(cell).copied().unwrap_or(false);
+                match &mut event {
+                    RunEvent::Started(started) => {
+                        let plan = &mut started.plan;
+                        let is_shared = |name: &str| self.targets.iter().any(|(target, is)| target == name && *is);
+                        self.shared_cells = plan.cells.iter().map(|cell| is_shared(&cell.target)).collect();
+                        let own = plan.cells.iter_mut().zip(&self.shared_cells).filter(|(_, is_shared)| !**is_shared);
+                        if plan.turn.is_none() {
+                            own.for_each(|(cell, _)| {
+                                let expected = cell.expected.take().zip(self.side_by_side);
+                                cell.expected = expected.map(|(expected, count)| together(expected, count));
+                            });
                         }
                     }
+                    // What a pod takes for the load of somebody else is that of the other pods.
+                    RunEvent::SlotFinished(slot) if is_shared(&self.shared_cells, slot.cell) => slot.foreign = None,
+                    RunEvent::Found { cell, finding }
+                        if finding.code == FOREIGN_IO && is_shared(&self.shared_cells, *cell) =>
+                    {
+                        return;
+                    }
+                    _ => {}
                 }
                 several.take(teller.number, &teller.in_sentences(), at, &event, tell);
             }
@@ -227,14 +263,24 @@ impl Hearing {
         match self.from {
             From::One { builder, record } => record.map(|record| *record).or_else(|| Some(builder?.finish())),
             From::Several { several, pods } => {
-                let visits = several.visits().to_vec();
+                let (visits, take_turns) = (several.visits().to_vec(), several.take_turns());
                 let mut record = several.conclude(tell)?;
                 let pods = pods.into_iter().flatten().collect();
-                record.pods = Some(Pods { start: self.start, pods, visits });
+                let (start, shared_files) = (self.start, self.shares_files);
+                record.pods = Some(Pods { start, take_turns, shared_files, pods, visits });
                 Some(record)
             }
         }
     }
+}
+
+/// What so many volumes are expected to deliver together: each has its disk and its machine, and all have the pool.
+fn together(expected: Expected, count: u32) -> Expected {
+    let Expected { mut limit, operations_by, bytes_by, source } = expected;
+    let times = |limit: RateLimit, by| if by == Part::Pool { limit } else { limit.times(count.into()) };
+    limit.operations = limit.operations.map(|limit| times(limit, operations_by));
+    limit.bytes = limit.bytes.map(|limit| times(limit, bytes_by));
+    Expected { limit, operations_by, bytes_by, source: format!("{count} times {source}") }
 }
 
 /// That visits were made which were not made together.
@@ -256,7 +302,18 @@ fn why_apart(visits: &[SharedVisit]) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use plimsoll_workload::limit::Limit;
+
     use super::*;
+
+    #[test]
+    fn volumes_side_by_side_are_expected_to_deliver_more_than_one_but_for_a_pool() {
+        let limit: Limit = "iops=500,bandwidth=100MB".parse().unwrap();
+        let (operations_by, bytes_by) = (Part::Disk, Part::Pool);
+        let expected = together(Expected { operations_by, bytes_by, ..Expected::given(limit) }, 3);
+        assert_eq!(expected.limit, "iops=1500,bandwidth=100MB".parse().unwrap());
+        assert_eq!(expected.source, "3 times given");
+    }
 
     #[test]
     fn pods_that_measured_apart_are_refused_by_how_much() {

@@ -4,9 +4,11 @@
 //! rest. The Job is created first and is never suspended, so that its time runs whatever becomes of the client. It
 //! starts the first pod; where several measure, the others are made beside it, each with claims and a place of its own.
 
+pub(crate) mod lives;
 pub mod reading;
 #[cfg(test)]
 mod tests;
+pub mod texts;
 
 use k8s_openapi::{
     api::{
@@ -18,9 +20,10 @@ use k8s_openapi::{
 };
 use serde_json::{Value, json};
 
+use self::texts::literal;
 use crate::request::{
-    MANAGED_BY_LABEL, OURS, PodRun, RUN_LABEL, Seccomp, StartBy, Toleration, USER, VOLUMES, VolumeMode, VolumeSource,
-    quantity,
+    MANAGED_BY_LABEL, OURS, PodRun, RUN_LABEL, Seccomp, StartBy, Toleration, USER, VOLUMES, VolumeAsked, VolumeMode,
+    VolumeSource, quantity, volume_name,
 };
 
 /// The environment variable that has the plan.
@@ -32,8 +35,17 @@ pub const LIMITS_VARIABLE: &str = "PLIMSOLL_LIMITS";
 /// The environment variable that has the number of the pod, of several.
 pub const POD_VARIABLE: &str = "PLIMSOLL_POD";
 
+/// The environment variable that has how many pods there are, of several.
+pub const PODS_VARIABLE: &str = "PLIMSOLL_PODS";
+
 /// The environment variable that has the time of day at which several pods begin, where none tells them.
 pub const START_VARIABLE: &str = "PLIMSOLL_START";
+
+/// The environment variable that is there when several pods take turns.
+pub const TURNS_VARIABLE: &str = "PLIMSOLL_TAKE_TURNS";
+
+/// The environment variable that is set where several pods use the same files.
+pub const SHARED_FILE_VARIABLE: &str = "PLIMSOLL_SHARED_FILE";
 
 /// What is there when the program is ready to begin.
 pub const READY_FILE: &str = "/run/plimsoll/ready";
@@ -70,6 +82,10 @@ const GATE: &str = "plimsoll/claims";
 /// What the program has left to end the run and tell what it has, when the pod is to end.
 const GRACE_S: u32 = 30;
 
+/// What the Job has beyond the time of its pod, which begins on a node: a Job whose time passes deletes its pod, and
+/// with that the log, and a pod whose time passes stays.
+const START_S: u32 = 15 * 60;
+
 /// The Job that everything belongs to, with its pod.
 pub fn job(run: &PodRun) -> Job {
     let pods = format!("{}x{}", run.pods.nodes, run.pods.per_node);
@@ -81,7 +97,7 @@ pub fn job(run: &PodRun) -> Job {
             "completions": 1,
             "parallelism": 1,
             "backoffLimit": 0,
-            "activeDeadlineSeconds": run.deadline_s,
+            "activeDeadlineSeconds": u64::from(run.deadline_s) + u64::from(START_S),
             "ttlSecondsAfterFinished": run.keep_s,
             "template": { "metadata": { "labels": pod_labels(run, 0), "annotations": annotations() }, "spec": pod(run, 0) },
         },
@@ -91,16 +107,13 @@ pub fn job(run: &PodRun) -> Job {
 /// The pods beside the Job's own.
 pub fn other_pods(run: &PodRun, owner: Option<&OwnerReference>) -> Vec<Pod> {
     let one = |index: u32| {
-        let mut spec = pod(run, index);
-        // The Job's time is not theirs.
-        spec["activeDeadlineSeconds"] = json!(run.deadline_s);
         let mut pod: Pod = from_json(json!({
             "apiVersion": "v1",
             "kind": "Pod",
             "metadata": {
                 "name": run.pod_name(index), "labels": pod_labels(run, index), "annotations": annotations(),
             },
-            "spec": spec,
+            "spec": pod(run, index),
         }));
         pod.metadata.owner_references = owner.map(|owner| vec![owner.clone()]);
         pod
@@ -108,26 +121,36 @@ pub fn other_pods(run: &PodRun, owner: Option<&OwnerReference>) -> Vec<Pod> {
     (1..run.pods.all()).map(one).collect()
 }
 
-/// The claims that are made for the run.
+/// The claims that are made for the run, where the cluster does not make them with pods.
 pub fn claims(run: &PodRun, owner: Option<&OwnerReference>) -> Vec<PersistentVolumeClaim> {
     let claim = |(index, name): (usize, String)| {
-        let volume = &run.volumes[index];
-        let VolumeSource::Class { class, size_bytes } = &volume.source else { return None };
+        let spec = claim_spec(&run.volumes[index]).filter(|_| !run.is_ephemeral)?;
         let mut claim: PersistentVolumeClaim = from_json(json!({
             "apiVersion": "v1",
             "kind": "PersistentVolumeClaim",
             "metadata": { "name": name, "labels": labels(run) },
-            "spec": {
-                "storageClassName": class,
-                "accessModes": [volume.access.as_str()],
-                "volumeMode": volume.mode.as_str(),
-                "resources": { "requests": { "storage": quantity(*size_bytes) } },
-            },
+            "spec": spec,
         }));
         claim.metadata.owner_references = owner.map(|owner| vec![owner.clone()]);
         Some(claim)
     };
     run.claims().into_iter().filter_map(claim).collect()
+}
+
+/// What a claim of a new volume asks for; `None` of a claim that is there.
+fn claim_spec(volume: &VolumeAsked) -> Option<Value> {
+    let VolumeSource::Class { class, size_bytes } = &volume.source else { return None };
+    Some(json!({
+        "storageClassName": class,
+        "accessModes": [volume.access.as_str()],
+        "volumeMode": volume.mode.as_str(),
+        "resources": { "requests": { "storage": quantity(*size_bytes) } },
+    }))
+}
+
+/// Whether the cluster made a claim with a pod, and removes it with that.
+pub(crate) fn goes_with_its_pod(claim: &PersistentVolumeClaim) -> bool {
+    claim.metadata.owner_references.iter().flatten().any(|owner| owner.kind == "Pod")
 }
 
 /// The object that says when several pods begin, and what lets them look at it.
@@ -214,6 +237,7 @@ fn annotations() -> Value {
 fn pod(run: &PodRun, index: u32) -> Value {
     let mut spec = json!({
         "restartPolicy": "Never",
+        "activeDeadlineSeconds": run.deadline_s,
         "automountServiceAccountToken": watches(run),
         "enableServiceLinks": false,
         "terminationGracePeriodSeconds": GRACE_S,
@@ -222,10 +246,7 @@ fn pod(run: &PodRun, index: u32) -> Value {
         // The scheduler looks at a pod whose claims are not bound only now and then: it is to look when they are.
         "schedulingGates": [{ "name": GATE }],
         "containers": [container(run, index)],
-        "volumes": run.claims_of(index).iter().enumerate().map(|(volume, claim)| json!({
-            "name": volume_name(volume),
-            "persistentVolumeClaim": { "claimName": claim },
-        })).collect::<Vec<_>>(),
+        "volumes": (0..run.volumes.len()).map(|volume| pod_volume(run, index, volume)).collect::<Vec<_>>(),
     });
     if run.pods.are_several() {
         spec["volumes"].as_array_mut().into_iter().for_each(|volumes| {
@@ -249,6 +270,17 @@ fn pod(run: &PodRun, index: u32) -> Value {
         spec["imagePullSecrets"] = run.image.pull_secrets.iter().map(|name| json!({ "name": name })).collect();
     }
     spec
+}
+
+fn pod_volume(run: &PodRun, pod: u32, index: usize) -> Value {
+    let name = volume_name(index);
+    match claim_spec(&run.volumes[index]).filter(|_| run.is_ephemeral) {
+        Some(spec) => {
+            let template = json!({ "metadata": { "labels": labels(run) }, "spec": spec });
+            json!({ "name": name, "ephemeral": { "volumeClaimTemplate": template } })
+        }
+        None => json!({ "name": name, "persistentVolumeClaim": { "claimName": run.claim(pod, index) } }),
+    }
 }
 
 /// As many pods on each of as many nodes as asked, without having to know nodes: a pod is where others of its place
@@ -295,8 +327,12 @@ fn pod_security(run: &PodRun) -> Value {
         "fsGroupChangePolicy": "OnRootMismatch",
     });
     if !run.assigns_users {
-        for key in ["runAsUser", "runAsGroup", "fsGroup"] {
-            context[key] = json!(if run.runs_as_root { 0 } else { USER });
+        let user = if run.runs_as_root { 0 } else { run.user.unwrap_or(USER) };
+        (context["runAsUser"], context["runAsGroup"]) = (json!(user), json!(user));
+        // Every file of every volume gets this group, which may write. What was there before is not to be changed so.
+        let are_new = (0..run.volumes.len()).all(|index| run.is_made(index));
+        if let Some(group) = run.file_group.or(are_new.then_some(user)) {
+            context["fsGroup"] = json!(group);
         }
     }
     context
@@ -315,7 +351,7 @@ fn container(run: &PodRun, pod: u32) -> Value {
         "args": ["kubernetes", "agent", "--run", run.id.to_string()],
         "workingDir": VOLUMES,
         "env": [
-            { "name": PLAN_VARIABLE, "value": run.plan },
+            { "name": PLAN_VARIABLE, "value": literal(&run.plan) },
             field("POD_NAME", "metadata.name"),
             field("POD_NAMESPACE", "metadata.namespace"),
             field("NODE_NAME", "spec.nodeName"),
@@ -328,7 +364,7 @@ fn container(run: &PodRun, pod: u32) -> Value {
         },
     });
     if let (Some(limits), Some(variables)) = (&run.limits, container["env"].as_array_mut()) {
-        variables.push(json!({ "name": LIMITS_VARIABLE, "value": limits }));
+        variables.push(json!({ "name": LIMITS_VARIABLE, "value": literal(limits) }));
     }
     if run.pods.are_several() {
         be_one_of_several(&mut container, run, pod);
@@ -349,9 +385,18 @@ fn container(run: &PodRun, pod: u32) -> Value {
 
 /// A pod of several says when it is ready, and learns when to begin.
 fn be_one_of_several(container: &mut Value, run: &PodRun, pod: u32) {
-    let mut variables = vec![json!({ "name": POD_VARIABLE, "value": pod.to_string() })];
+    let mut variables = vec![
+        json!({ "name": POD_VARIABLE, "value": pod.to_string() }),
+        json!({ "name": PODS_VARIABLE, "value": run.pods.all().to_string() }),
+    ];
     if let StartBy::Time(at) = run.pods.start {
         variables.push(json!({ "name": START_VARIABLE, "value": at.to_string() }));
+    }
+    if run.pods.take_turns {
+        variables.push(json!({ "name": TURNS_VARIABLE, "value": "1" }));
+    }
+    if run.shares_files {
+        variables.push(json!({ "name": SHARED_FILE_VARIABLE, "value": "1" }));
     }
     container["env"].as_array_mut().into_iter().for_each(|all| all.append(&mut variables));
     let folder = READY_FILE.rsplit_once('/').map_or("/", |(folder, _)| folder);
@@ -363,10 +408,6 @@ fn be_one_of_several(container: &mut Value, run: &PodRun, pod: u32) {
         "failureThreshold": run.deadline_s.max(1),
         "timeoutSeconds": 10,
     });
-}
-
-fn volume_name(index: usize) -> String {
-    format!("volume-{index}")
 }
 
 pub(crate) fn toleration(toleration: &Toleration) -> Value {

@@ -1,17 +1,22 @@
 //! What pods told, from logs that somebody has kept: the same record as of who followed them.
 
 use std::{
-    io::{self, BufRead},
+    collections::HashMap,
+    io::BufRead,
     num::NonZero,
     sync::{Mutex, PoisonError, mpsc::sync_channel},
     thread,
 };
 
-use plimsoll_record::{event::RunEvent, record::Record};
+use plimsoll_record::{
+    event::RunEvent,
+    record::{Outcome, Record},
+};
+use uuid::Uuid;
 
 use crate::{
     error::ClusterError,
-    frames::{Line, MARK, Message, Reader},
+    frames::{self, Line, MARK, Message, Reader},
     hearing::{Heard, Hearing, Teller},
 };
 
@@ -34,19 +39,46 @@ pub struct Merged {
     pub error: Option<ClusterError>,
 }
 
-/// What one log says.
-struct Read {
-    messages: Vec<Message>,
-    lost: u64,
+/// A log that is being read.
+struct Reading {
+    log: Log,
+    reader: Reader,
+    /// The checksums of its lines by their numbers.
+    checksums: HashMap<u64, u32>,
+}
+
+/// A log of which it is known whose it is.
+struct Begun {
+    run: Uuid,
+    /// Which pod, of how many.
+    number: u32,
+    count: u32,
+    log: Reading,
 }
 
 /// Puts the logs of a run's pods together. Logs are read by several threads, and each is forgotten when it is added.
-/// Fails where a log cannot be read, or is that of a pod that could not do the run.
+///
+/// # Errors
+/// Where a log cannot be read, or is that of a pod that could not do the run; where logs are of different runs, two of
+/// the same pod, or one of several pods.
 pub fn merge(logs: Vec<Log>, tell: &mut dyn FnMut(&RunEvent)) -> Result<Merged, ClusterError> {
-    let mut hearing = Hearing::of(logs.len());
-    let (mut warnings, mut run) = (Vec::new(), None);
-    let names: Vec<String> = logs.iter().map(|log| log.name.clone()).collect();
-    let logs = Mutex::new(logs.into_iter().enumerate());
+    let (mut warnings, mut begun) = (Vec::new(), Vec::new());
+    for log in logs {
+        let mut log = Reading { log, reader: Reader::default(), checksums: HashMap::new() };
+        match log.next()? {
+            Some(Message::Running { run, number, count, .. }) => begun.push(Begun { run, number, count, log }),
+            _ => {
+                let name = log.name();
+                warnings.push(format!("{name}: the beginning of what a pod tells is not in it: it is left out"));
+            }
+        }
+    }
+    begun.sort_by_key(|begun| begun.number);
+    check(&begun)?;
+    let missing = missing(&begun);
+    let are_several = begun.first().is_some_and(|begun| begun.count > 1);
+    let mut hearing = Hearing::of(begun.len().max(1), are_several);
+    let logs = Mutex::new(begun.into_iter().map(|begun| begun.log).enumerate());
     let threads = thread::available_parallelism().map_or(1, NonZero::get);
     thread::scope(|scope| {
         // As many as are being read: whoever is ahead waits.
@@ -56,32 +88,23 @@ pub fn merge(logs: Vec<Log>, tell: &mut dyn FnMut(&RunEvent)) -> Result<Merged, 
             scope.spawn(move || {
                 loop {
                     let next = logs.lock().unwrap_or_else(PoisonError::into_inner).next();
-                    let Some((number, log)) = next else { return };
-                    if sender.send((number, messages(log.lines))).is_err() {
+                    let Some((number, mut log)) = next else { return };
+                    let messages = log.rest();
+                    if sender.send((number, log, messages)).is_err() {
                         return;
                     }
                 }
             });
         }
         drop(sender);
-        for (number, read) in read {
-            let name = names[number].clone();
-            let Read { messages, lost } = read.map_err(|error| ClusterError::Usage(format!("read {name}: {error}")))?;
-            let teller = Teller { number, name, node: None };
+        for (number, log, messages) in read {
+            let teller = Teller { number, name: log.name().to_owned(), node: None };
             let mut is_whole = false;
-            for message in messages {
-                if let Message::Event { event, .. } = &message
-                    && let RunEvent::Started(started) = &**event
-                {
-                    let (of, first) = run.get_or_insert_with(|| (started.id, teller.name.clone()));
-                    if *of != started.id {
-                        let text = format!("{first} and {} are logs of different runs: name those of one", teller.name);
-                        return Err(ClusterError::Usage(text));
-                    }
-                }
+            for message in messages? {
                 let heard = hearing.message(&teller, message, || None, tell)?;
                 is_whole |= matches!(heard, Heard::Done { .. });
             }
+            let lost = log.reader.lost();
             if lost > 0 {
                 warnings.push(format!("{}: {lost} lines are missing", teller.name));
             }
@@ -91,20 +114,85 @@ pub fn merge(logs: Vec<Log>, tell: &mut dyn FnMut(&RunEvent)) -> Result<Merged, 
         }
         Ok(())
     })?;
-    let error = hearing.why_not_together();
-    Ok(Merged { record: hearing.record(tell), warnings, error })
+    let apart = hearing.why_not_together();
+    let mut record = hearing.record(tell);
+    if missing.is_some() {
+        record.iter_mut().for_each(|record| record.outcome = Outcome::Lost);
+    }
+    Ok(Merged { record, warnings, error: missing.map(ClusterError::Run).or(apart) })
 }
 
-/// What a pod told, by its log.
-fn messages(lines: Box<dyn BufRead + Send>) -> io::Result<Read> {
-    let (mut reader, mut messages) = (Reader::default(), Vec::new());
-    for line in lines.lines() {
-        let line = line?;
-        // Who keeps logs puts times and names before their lines.
-        let Some(at) = line.find(MARK) else { continue };
-        if let Line::Message(message) = reader.line(&line[at..]) {
-            messages.push(message);
+/// Fails unless logs are those of different pods of one run.
+fn check(begun: &[Begun]) -> Result<(), ClusterError> {
+    for pair in begun.windows(2) {
+        let [first, second] = pair else { continue };
+        let (one, other) = (first.log.name(), second.log.name());
+        if first.run != second.run {
+            let text = format!("{one} and {other} are logs of different runs: name those of one");
+            return Err(ClusterError::Usage(text));
+        }
+        if first.number == second.number {
+            let text = format!("{one} and {other} are logs of the same pod: name one of them");
+            return Err(ClusterError::Usage(text));
         }
     }
-    Ok(Read { messages, lost: reader.lost() })
+    Ok(())
+}
+
+/// That pods of the run have no log here.
+fn missing(begun: &[Begun]) -> Option<String> {
+    let count = begun.first()?.count;
+    let is_there = |number: &u32| begun.iter().any(|begun| begun.number == *number);
+    let missing: Vec<u32> = (0..count).filter(|number| !is_there(number)).collect();
+    let names: Vec<String> = missing.iter().take(10).map(ToString::to_string).collect();
+    let more = if missing.len() > names.len() { " and others" } else { "" };
+    (!missing.is_empty()).then(|| {
+        format!(
+            "{} of {count} pods have no log here, which says nothing about all of them: name those of pod {}{more} too \
+             (pods are counted from 0)",
+            missing.len(),
+            names.join(", "),
+        )
+    })
+}
+
+impl Reading {
+    fn name(&self) -> &str {
+        &self.log.name
+    }
+
+    /// What the pod told next; `None` at the end.
+    fn next(&mut self) -> Result<Option<Message>, ClusterError> {
+        let mut line = Vec::new();
+        loop {
+            line.clear();
+            let read = self.log.lines.read_until(b'\n', &mut line);
+            let length = read.map_err(|error| ClusterError::Usage(format!("read {}: {error}", self.name())))?;
+            if length == 0 {
+                return Ok(None);
+            }
+            // Lines of others may be anything.
+            let line = String::from_utf8_lossy(&line);
+            // Who keeps logs puts times and names before their lines.
+            let Some(at) = line.find(MARK) else { continue };
+            let line = &line[at..];
+            if let Some((number, checksum)) = frames::identity(line)
+                && *self.checksums.entry(number).or_insert(checksum) != checksum
+            {
+                return Err(ClusterError::Usage(format!(
+                    "{} has what several pods told: put the log of each pod into a file of its own, as `kubectl logs \
+                     POD` prints it",
+                    self.name()
+                )));
+            }
+            if let Line::Message(message) = self.reader.line(line) {
+                return Ok(Some(message));
+            }
+        }
+    }
+
+    /// All that follows.
+    fn rest(&mut self) -> Result<Vec<Message>, ClusterError> {
+        std::iter::from_fn(|| self.next().transpose()).collect()
+    }
 }

@@ -5,7 +5,7 @@
 
 pub(crate) mod claims;
 mod classes;
-mod limit_ranges;
+pub(crate) mod limit_ranges;
 pub(crate) mod placement;
 mod pod_security;
 mod quotas;
@@ -116,7 +116,8 @@ struct Surroundings {
 pub fn preflight(cluster: &Cluster, run: &PodRun) -> Result<Preflight, ClusterError> {
     cluster.wait_for(async {
         let subject = subject(cluster).await?;
-        let permissions = permissions(cluster).await?;
+        let mut permissions = permissions(cluster).await?;
+        permissions.retain(|permission| is_needed(permission, run));
         let surroundings = Surroundings::look(cluster).await?;
         let mut checks = judge_rights(&permissions);
         checks.extend(surroundings.judge(cluster, run));
@@ -161,6 +162,19 @@ async fn permissions(cluster: &Cluster) -> Result<Vec<Permission>, ClusterError>
         }
     });
     join_all(answers).await.into_iter().collect()
+}
+
+/// Whether a run needs it: where the cluster makes claims with pods, nobody else makes or removes them.
+fn is_needed(permission: &Permission, run: &PodRun) -> bool {
+    let is_of_claims = permission.right.resource == "persistentvolumeclaims";
+    !(run.is_ephemeral && is_of_claims && ["create", "delete"].contains(&permission.verb))
+}
+
+/// Whether the first verb of a right may be used; `None` when the cluster does not say.
+pub(crate) async fn is_allowed(cluster: &Cluster, right: &Right) -> Option<bool> {
+    let review = access_review(cluster.namespace(), right, right.verbs[0]);
+    let answer = cluster.everywhere::<SelfSubjectAccessReview>().create(&PostParams::default(), &review).await;
+    Some(answer.ok()?.status?.allowed)
 }
 
 fn access_review(namespace: &str, right: &Right, verb: &str) -> SelfSubjectAccessReview {
@@ -307,7 +321,7 @@ async fn admission(cluster: &Cluster, run: &PodRun, permissions: &[Permission]) 
         let answer = try_it(cluster.here(), &pod).await;
         note("its pod".to_owned(), answer.map(|admitted| limit_ranges::changes(&pod, &admitted)))?;
     }
-    if may_create("persistentvolumeclaims") {
+    if !run.is_ephemeral && may_create("persistentvolumeclaims") {
         let claims = manifests::claims(run, None);
         let made = run.volumes.iter().filter(|volume| matches!(volume.source, VolumeSource::Class { .. }));
         for (claim, volume) in claims.iter().zip(made) {
@@ -368,6 +382,18 @@ mod tests {
         assert!(here[1..].iter().all(|check| check.state == State::Warning || check.state == State::Unknown));
         assert!(here.iter().any(|check| check.text.contains("attaching")), "it says what is lost");
         assert_eq!(judge_rights(&asked(|_, _| None))[0].state, State::Unknown);
+    }
+
+    #[test]
+    fn who_may_not_make_claims_may_have_the_cluster_make_them_with_pods() {
+        let may_not = |right: &Right, verb: &str| Some(right.resource != "persistentvolumeclaims" || verb != "create");
+        let states = |run: &PodRun| {
+            let needed = asked(may_not).into_iter().filter(|permission| is_needed(permission, run));
+            judge_rights(&needed.collect::<Vec<_>>()).into_iter().map(|check| check.state).collect::<Vec<_>>()
+        };
+        let run = crate::request::test_runs::run(&["a"], 8);
+        assert_eq!(states(&run), [State::Fails]);
+        assert_eq!(states(&PodRun { is_ephemeral: true, ..run }), [State::Ok]);
     }
 
     #[test]

@@ -18,7 +18,7 @@ pub(crate) const OURS: &str = "plimsoll";
 pub const VOLUMES: &str = "/volumes";
 
 /// The user and group of the pod, where the cluster does not choose them: any but root does.
-pub(crate) const USER: i64 = 10001;
+pub(crate) const USER: u32 = 10001;
 
 /// One run, in one pod or in several at the same time.
 #[derive(Clone, Debug)]
@@ -27,8 +27,14 @@ pub struct PodRun {
     pub id: Uuid,
     /// What is measured.
     pub volumes: Vec<VolumeAsked>,
+    /// Whether the cluster makes new volumes with their pods, and removes them with these.
+    pub is_ephemeral: bool,
+    /// What the cluster calls the pod of the Job, once it is there: claims of ephemeral volumes are named after pods.
+    pub first_pod: Option<String>,
     /// How many pods measure, each its own new volumes.
     pub pods: PodCount,
+    /// Whether all pods use the same files in the volumes that they share.
+    pub shares_files: bool,
     /// Where pods may go.
     pub placement: Placement,
     /// What the pod runs.
@@ -39,6 +45,10 @@ pub struct PodRun {
     pub assigns_users: bool,
     /// Whether the program is root in its container, because devices belong to root there.
     pub runs_as_root: bool,
+    /// The user and group that it is otherwise, where somebody says it.
+    pub user: Option<u32>,
+    /// The group that all files of the volumes are given, where somebody says it.
+    pub file_group: Option<u32>,
     /// What the program in the pod is to do: a plan file.
     pub plan: String,
     /// The user's own file of limits, where there is one.
@@ -58,6 +68,8 @@ pub struct PodCount {
     pub per_node: u32,
     /// How they agree when to begin, where there are several.
     pub start: StartBy,
+    /// Whether each measures another volume than the others at the same time, in turns.
+    pub take_turns: bool,
 }
 
 /// How several pods agree when to begin.
@@ -71,7 +83,7 @@ pub enum StartBy {
 
 impl PodCount {
     /// One pod, which waits for nobody.
-    pub const ONE: Self = Self { nodes: 1, per_node: 1, start: StartBy::Watching };
+    pub const ONE: Self = Self { nodes: 1, per_node: 1, start: StartBy::Watching, take_turns: false };
 
     /// All of them.
     pub const fn all(&self) -> u32 {
@@ -251,10 +263,16 @@ impl std::str::FromStr for Seccomp {
     }
 }
 
+/// What names of Jobs begin with.
+pub(crate) const JOB_PREFIX: &str = "plimsoll-";
+
+/// So many of the last digits of its id does the name of a Job have.
+pub(crate) const ID_END: usize = 12;
+
 /// The name of a run's Job.
 pub(crate) fn job_name(id: Uuid) -> String {
     let id = id.simple().to_string();
-    format!("plimsoll-{}", &id[id.len() - 12..])
+    format!("{JOB_PREFIX}{}", &id[id.len() - ID_END..])
 }
 
 impl PodRun {
@@ -267,6 +285,13 @@ impl PodRun {
     pub fn claim(&self, pod: u32, index: usize) -> String {
         match &self.volumes[index].source {
             VolumeSource::Claim { name } => name.clone(),
+            VolumeSource::Class { .. } if self.is_ephemeral => {
+                // No name has a question mark: until the pod is there, there is no claim either.
+                let unknown = || format!("{}-?", self.name());
+                let first = || self.first_pod.clone().unwrap_or_else(unknown);
+                let of_pod = if pod == 0 { first() } else { self.pod_name(pod) };
+                format!("{of_pod}-{}", volume_name(index))
+            }
             VolumeSource::Class { .. } if pod == 0 || self.is_shared(index) => format!("{}-{index}", self.name()),
             VolumeSource::Class { .. } => format!("{}-{index}-{pod}", self.name()),
         }
@@ -286,7 +311,7 @@ impl PodRun {
         (0..self.volumes.len()).flat_map(of).collect()
     }
 
-    /// Those that are made for the run.
+    /// Those that are made for the run, by whomever.
     pub fn made_claims(&self) -> Vec<String> {
         let made = self.claims().into_iter().filter(|(index, _)| self.is_made(*index));
         made.map(|(_, claim)| claim).collect()
@@ -294,7 +319,7 @@ impl PodRun {
 
     /// Whether all pods have the same volume of this kind, instead of one each.
     pub fn is_shared(&self, index: usize) -> bool {
-        !self.is_made(index) || self.volumes[index].access == AccessMode::ReadWriteMany
+        !self.is_made(index) || (self.volumes[index].access == AccessMode::ReadWriteMany && !self.is_ephemeral)
     }
 
     /// The names of pods but the first, whose Job names it.
@@ -308,6 +333,11 @@ impl PodRun {
     }
 }
 
+/// What a volume is called in the pod.
+pub(crate) fn volume_name(index: usize) -> String {
+    format!("volume-{index}")
+}
+
 /// The volumes of classes and sizes, each class in each size, then the claims that are there; named so that a reader
 /// sees what differs.
 pub fn volumes(
@@ -317,6 +347,9 @@ pub fn volumes(
     mode: VolumeMode,
     access: AccessMode,
 ) -> Result<Vec<VolumeAsked>, ClusterError> {
+    if sizes_bytes.contains(&0) && !classes.is_empty() {
+        return Err(ClusterError::Usage("a volume of 0 bytes holds nothing: give --size more".to_owned()));
+    }
     let mut volumes = Vec::new();
     for class in classes {
         for &size_bytes in sizes_bytes {
@@ -372,7 +405,10 @@ pub(crate) mod test_runs {
         PodRun {
             id: Uuid::from_u128(0x01a2_0451_96fb_7259_8ace_7b5e_2136_5415),
             volumes,
+            is_ephemeral: false,
+            first_pod: None,
             pods: PodCount::ONE,
+            shares_files: false,
             placement: Placement::default(),
             image: ImageAsked {
                 name: "registry.example/plimsoll:1".to_owned(),
@@ -387,6 +423,8 @@ pub(crate) mod test_runs {
             },
             assigns_users: false,
             runs_as_root: false,
+            user: None,
+            file_group: None,
             plan: "targets = [\"slow\"]\n".to_owned(),
             limits: None,
             keep_s: 3600,

@@ -172,6 +172,20 @@ pub const RIGHTS: &[Right] = &[
         "several pods begin at a time that is said before, ready or not",
     ),
     right(
+        ("", "persistentvolumeclaims"),
+        &["patch"],
+        OPTIONAL,
+        "`lifecycle --resize` asks for larger volumes",
+        "volumes cannot be grown",
+    ),
+    right(
+        (SNAPSHOTS, "volumesnapshots"),
+        &["create", "get", "list", "watch", "delete"],
+        OPTIONAL,
+        "`lifecycle --snapshot` makes snapshots of volumes, and removes them",
+        "snapshots cannot be made",
+    ),
+    right(
         ("", "namespaces"),
         &["get"],
         LOOKING,

@@ -1,14 +1,14 @@
 //! Doing a run in pods: create, watch, listen, take away.
 
-mod facts;
-mod member;
-mod starting;
+mod ending;
+pub(crate) mod facts;
+pub(crate) mod member;
+mod processors;
+pub(crate) mod starting;
+pub(crate) mod stopping;
+mod waiting;
 
-use std::{
-    future::pending,
-    sync::atomic::{AtomicBool, Ordering},
-    time::Duration,
-};
+use std::{future::pending, mem, sync::atomic::AtomicBool, time::Duration};
 
 use futures_util::future::try_join_all;
 use jiff::Timestamp;
@@ -18,11 +18,12 @@ use k8s_openapi::api::{
 };
 use kube::{
     ResourceExt as _,
-    api::{DeleteParams, ListParams, Patch, PatchParams},
+    api::{ListParams, Patch, PatchParams},
 };
 use plimsoll_record::{
     event::RunEvent,
     lifecycle::{Happening, VolumeLifecycle},
+    numbers,
     record::Record,
 };
 use serde_json::json;
@@ -34,16 +35,19 @@ use tokio::{
 use self::{
     facts::Facts,
     member::{Lines, Member},
+    stopping::{Stopping, unless_stopped},
+    waiting::HowFar,
 };
 use crate::{
     cluster::Cluster,
-    error::{ClusterError, may_pass},
+    error::{ClusterError, may_pass, not_allowed},
     following::Followed,
+    frames::Reader,
     hearing::{Heard, Hearing, Teller},
     manifests::{self, POD_LABEL},
-    preflight::placement::why_none,
+    preflight::{is_allowed, placement::why_none},
     request::{PodRun, RUN_LABEL},
-    rights::{self, Need},
+    rights,
     runs::RunThere,
     teardown::{Left, Made, remove},
     timeline::{Observation, Seen, Timeline},
@@ -59,9 +63,6 @@ const TICK: Duration = Duration::from_millis(100);
 
 /// How long a pod that does not start may keep silent before a trouble is told.
 const SILENCE: Duration = Duration::from_secs(10);
-
-/// How long a pod that was asked to end may take to tell what it has.
-const LAST_WORDS: Duration = Duration::from_secs(25);
 
 /// How long things may take.
 #[derive(Clone, Copy, Debug)]
@@ -103,8 +104,9 @@ pub fn run(
     tell: &mut dyn FnMut(Told<'_>),
 ) -> Result<Finished, ClusterError> {
     cluster.wait_for(async {
-        let mut running = Running::begin(cluster, run, patience, tell).await?;
-        let done = match running.create().await {
+        let beginning = Running::begin(cluster, run, patience, tell);
+        let mut running = unless_stopped(stop, beginning).await.unwrap_or(Err(ClusterError::Interrupted))?;
+        let done = match running.create(stop, tell).await {
             Ok(()) => running.follow(Until::Done, stop, tell).await,
             Err(error) => Err(error),
         };
@@ -121,12 +123,16 @@ pub fn start(
     tell: &mut dyn FnMut(Told<'_>),
 ) -> Result<(), ClusterError> {
     cluster.wait_for(async {
-        let mut running = Running::begin(cluster, run, patience, tell).await?;
-        let started = match running.create().await {
+        let beginning = Running::begin(cluster, run, patience, tell);
+        let mut running = unless_stopped(stop, beginning).await.unwrap_or(Err(ClusterError::Interrupted))?;
+        let started = match running.create(stop, tell).await {
             Ok(()) => running.follow(Until::Started, stop, tell).await,
             Err(error) => Err(error),
         };
         if let Err(error) = started {
+            if matches!(error, ClusterError::Left { .. }) {
+                return Err(error);
+            }
             let leftovers = running.remove(stop).await;
             leftovers.into_iter().for_each(|left| tell(Told::Warning(left.text)));
             return Err(error);
@@ -145,6 +151,14 @@ pub fn collect(
     stop: &AtomicBool,
     tell: &mut dyn FnMut(Told<'_>),
 ) -> Result<Finished, ClusterError> {
+    if there.lives.is_some() {
+        return Err(ClusterError::Usage(format!(
+            "run {} times lives of volumes, and only its client has the results: there is nothing to collect, and \
+             `plimsoll kubernetes cleanup {}` removes what is there",
+            there.id(),
+            there.run.name(),
+        )));
+    }
     if let Some(why) = there.why_lost() {
         let why = if why.is_empty() { String::new() } else { format!(": {why}") };
         let text = format!("run {} ended, and its pod with the results is gone{why}", there.id());
@@ -171,7 +185,7 @@ enum Until {
 /// A run that is going on.
 struct Running<'a> {
     cluster: &'a Cluster,
-    run: &'a PodRun,
+    run: PodRun,
     patience: Patience,
     facts: Facts,
     watching: Watching,
@@ -183,12 +197,16 @@ struct Running<'a> {
     hearing: Hearing,
     /// Whether several pods were told when to begin.
     is_begun: bool,
+    /// What is not as it should be in the cluster, as it was told.
+    warnings: Vec<String>,
+    how_far: HowFar,
     /// The trouble that was told last.
     troubled: Option<String>,
     /// When nodes were looked at.
     nodes_seen: Option<Instant>,
-    /// When pods were asked to end.
-    stopping: Option<Instant>,
+    /// When the Job was looked at.
+    job_seen: Instant,
+    stopping: Stopping,
     /// Whether whoever stops following leaves the run going on.
     leaves_alone: bool,
 }
@@ -205,33 +223,33 @@ impl<'a> Running<'a> {
         let selector = format!("{RUN_LABEL}={}", run.id);
         let claims: Vec<String> = run.claims().into_iter().map(|(_, claim)| claim).collect();
         let watching = Watching::start(cluster, &selector, &run.name(), &claims).await?;
-        for what in &watching.denied {
-            let right = rights::of(what);
-            if right.is_some_and(|right| right.need == Need::Required) {
-                let reason = "that is not allowed: `plimsoll kubernetes preflight` prints the rules that are missing";
-                return Err(ClusterError::Refused { doing: format!("watch {what}"), reason: reason.to_owned() });
-            }
-            let lost = right.map_or("", |right| right.lost);
-            tell(Told::Note(format!("{what} may not be watched here: {lost}")));
+        watching.what_is_lost()?.into_iter().for_each(|note| tell(Told::Note(note)));
+        if let Some(logs) = rights::of("pods/log")
+            && is_allowed(cluster, logs).await == Some(false)
+        {
+            return Err(not_allowed(format!("read logs of pods in namespace {}", cluster.namespace())));
         }
         let timeline = Timeline::new(facts.minor_version);
         let (sender, followed) = unbounded_channel();
         Ok(Self {
             cluster,
-            run,
+            run: run.clone(),
             patience,
             facts,
             watching,
             timeline,
             troubles: Troubles::default(),
             members: (0..run.pods.all()).map(|_| Member::default()).collect(),
-            lines: Lines { pods: cluster.here(), sender },
+            lines: Lines { pods: cluster.endless_here(), deadline: Duration::from_secs(run.deadline_s.into()), sender },
             followed,
             hearing: Hearing::new(run),
             is_begun: !manifests::watches(run),
+            warnings: Vec::new(),
+            how_far: HowFar::default(),
             troubled: None,
             nodes_seen: None,
-            stopping: None,
+            job_seen: Instant::now(),
+            stopping: Stopping::default(),
             leaves_alone: false,
         })
     }
@@ -239,46 +257,77 @@ impl<'a> Running<'a> {
     /// What came of it, when everything is taken away or is to stay.
     async fn finish(
         mut self,
-        error: Option<ClusterError>,
+        mut error: Option<ClusterError>,
         removes: bool,
         stop: &AtomicBool,
         tell: &mut dyn FnMut(Told<'_>),
     ) -> Finished {
-        self.learn_facts().await;
-        let leaves = self.leaves_alone && !self.is_over() && matches!(error, Some(ClusterError::Interrupted));
-        let leftovers = if removes && !leaves {
+        if let Some(ClusterError::Left { is_interrupted: true, .. }) = error {
+            // Whoever collects it gets all of it.
+            return Finished { record: None, error, leftovers: Vec::new() };
+        }
+        let leaves = matches!(error, Some(ClusterError::Left { .. }));
+        if !leaves && !self.is_over() && matches!(self.read_last_logs(tell).await, Ok(true)) && self.is_over() {
+            error = None;
+        }
+        let is_cut = self.stopping.is_going_on();
+        let has_nothing = !self.hearing.has_begun() && !self.hearing.is_whole();
+        let is_forgotten = error.is_none() && self.is_over() && has_nothing && !is_cut;
+        if is_forgotten {
+            error = Some(ClusterError::Run(format!(
+                "what pods told is gone, but for rates in short, which `plimsoll kubernetes status` has; the run stays \
+                 until `plimsoll kubernetes cleanup {}` removes it",
+                self.run.id
+            )));
+        }
+        self.learn_facts_in_time().await;
+        let mut leftovers = if removes && !leaves && !is_forgotten {
             tell(Told::Note("removing what the run made in the cluster".to_owned()));
             self.remove(stop).await
         } else {
             Vec::new()
         };
-        let lost: u64 = self.members.iter().map(|member| member.reader.lost()).sum();
-        if lost > 0 {
-            tell(Told::Warning(format!("{lost} lines of the pod's log were lost on the way")));
-        }
+        leftovers.extend(self.left_in_claims());
+        self.tell_what_is_lost(tell);
         if let Some(breaks) = self.watching.breaks() {
             tell(Told::Note(breaks));
         }
-        let is_cut = self.stopping.is_some();
         let error = error.or_else(|| self.hearing.why_not_together().filter(|_| !is_cut));
         Finished { record: self.record(tell), error, leftovers }
     }
 
+    /// Of what pods told. Nodes keep the end of a long log; who has followed it has heard the rest.
+    fn tell_what_is_lost(&mut self, tell: &mut dyn FnMut(Told<'_>)) {
+        let readers = || self.members.iter().map(|member| &member.reader);
+        let lost: u64 = readers().map(Reader::lost).sum();
+        let why = if readers().any(Reader::begins_late) {
+            "their nodes no longer had the beginning of their logs: follow runs that are as long as this one"
+        } else {
+            "they were lost on the way"
+        };
+        if lost > 0 && !self.hearing.is_whole() {
+            let text = format!("{} lines that pods told are missing: {why}", numbers::count(lost));
+            tell(Told::Warning(text.clone()));
+            self.warnings.push(text);
+        }
+    }
+
     /// The Job first, which everything else belongs to.
-    async fn create(&mut self) -> Result<(), ClusterError> {
-        let (cluster, run) = (self.cluster, self.run);
-        let job: Job = starting::create(cluster, "Job", &manifests::job(run)).await?;
+    async fn create(&mut self, stop: &AtomicBool, tell: &mut dyn FnMut(Told<'_>)) -> Result<(), ClusterError> {
+        let (cluster, run) = (self.cluster, self.run.clone());
+        let job = manifests::job(&run);
+        let job: Job = self.wait_for_whole(stop, tell, starting::create(cluster, "Job", &job)).await?;
         let owner = manifests::owner(&job);
         self.timeline.begin(Some(self.watching.now_ns()), Timestamp::now());
-        for claim in manifests::claims(run, Some(&owner)) {
+        for claim in manifests::claims(&run, Some(&owner)) {
             let name = claim.name_any();
             self.timeline.claim_happened(&name, Happening::ClaimSent, self.watching.now_ns());
-            starting::create(cluster, "claim", &claim).await?;
+            self.wait_for_whole(stop, tell, starting::create(cluster, "claim", &claim)).await?;
             self.timeline.claim_happened(&name, Happening::ClaimAccepted, self.watching.now_ns());
         }
-        starting::create_start(cluster, run, &owner).await?;
-        for pod in manifests::other_pods(run, Some(&owner)) {
-            starting::create(cluster, "pod", &pod).await?;
+        self.wait_for_whole(stop, tell, starting::create_start(cluster, &run, &owner)).await?;
+        for pod in manifests::other_pods(&run, Some(&owner)) {
+            self.wait_for_whole(stop, tell, starting::create(cluster, "pod", &pod)).await?;
         }
         self.observe_existing_claims();
         Ok(())
@@ -304,12 +353,12 @@ impl<'a> Running<'a> {
         loop {
             tokio::select! {
                 observation = self.watching.observations.recv() => match observation {
-                    Some(observation) => self.observe(observation),
+                    Some(observation) => self.observe(observation, tell),
                     None => pending().await,
                 },
                 Some((number, followed)) = self.followed.recv() => {
                     if !matches!(followed, Followed::Line(_)) {
-                        self.look_again(number).await;
+                        unless_stopped(stop, self.look_at_end(number)).await;
                     }
                     self.line(number, followed, tell)?;
                     if self.is_over() {
@@ -318,23 +367,27 @@ impl<'a> Running<'a> {
                 }
                 _ = tick.tick() => {}
             }
-            if stop.load(Ordering::Relaxed) && self.stopping.is_none() {
-                if self.leaves_alone {
-                    return Err(ClusterError::Interrupted);
-                }
-                self.stop(tell).await?;
+            if let Some(end) = self.look_at_stop(stop, tell).await {
+                return end;
             }
-            if self.stopping.is_some_and(|since| since.elapsed() > LAST_WORDS) {
-                return if self.hearing.has_begun() { Ok(()) } else { Err(ClusterError::Interrupted) };
+            if self.stopping.is_going_on() {
+                continue;
             }
-            self.release().await?;
-            self.look_at_nodes().await;
+            if let Some(released) = unless_stopped(stop, self.release()).await {
+                released?;
+            }
+            unless_stopped(stop, self.look_at_nodes()).await;
+            self.tell_how_far(tell);
             if !self.members.iter().all(Member::has_begun) {
-                self.look_at_start(began, tell)?;
+                unless_stopped(stop, self.look_for_missing()).await;
+                let is_late = began.elapsed() > self.patience.start;
+                let may_wait = is_late && unless_stopped(stop, self.may_have_started()).await.unwrap_or(true);
+                self.look_at_start(began, is_late && !may_wait, tell)?;
                 continue;
             }
             if !self.is_begun && self.members.iter().all(Member::is_ready) {
-                self.is_begun = starting::begin(self.cluster, self.run, tell).await?;
+                let begins = starting::begin(self.cluster, &self.run, tell);
+                self.is_begun = unless_stopped(stop, begins).await.unwrap_or(Ok(false))?;
             }
             if until == Until::Started && self.is_begun {
                 return Ok(());
@@ -344,17 +397,21 @@ impl<'a> Running<'a> {
 
     /// Whether every pod has told all.
     fn is_over(&self) -> bool {
-        self.members.iter().all(|member| member.is_done)
+        let is_stopping = self.stopping.is_going_on();
+        self.members.iter().all(|member| member.is_done || (is_stopping && member.is_cut_short))
     }
 
     /// Lets the scheduler look at the pods, all at once, when every claim that needs no pod is bound.
     async fn release(&mut self) -> Result<(), ClusterError> {
         let gated: Vec<String> = self.members.iter().filter_map(|member| Some(member.gated()?.name_any())).collect();
+        if gated.is_empty() {
+            return Ok(());
+        }
         let are_all_there = self.members.iter().all(|member| member.pod.is_some());
         let is_awaited = self.run.claims().iter().any(|(index, claim)| {
             self.run.is_made(*index) && self.facts.is_made_at_once(*index) && self.timeline.volume_of(claim).is_none()
         });
-        if gated.is_empty() || !are_all_there || is_awaited {
+        if !are_all_there || is_awaited {
             return Ok(());
         }
         let pods = self.cluster.here::<Pod>();
@@ -383,18 +440,26 @@ impl<'a> Running<'a> {
             return;
         }
         let nodes = self.cluster.everywhere::<Node>().list(&ListParams::default()).await;
-        self.troubles.of_nodes = nodes.ok().and_then(|nodes| why_none(&nodes.items, self.run));
+        self.troubles.of_nodes = nodes.ok().and_then(|nodes| why_none(&nodes.items, &self.run));
         self.nodes_seen = Some(Instant::now());
     }
 
-    fn observe(&mut self, mut observation: Observation) {
+    fn observe(&mut self, mut observation: Observation, tell: &mut dyn FnMut(Told<'_>)) {
         // Whoever comes late sees what was there, not when it came.
         observation.is_initial |= self.leaves_alone;
         self.timeline.observe(&observation);
         match observation.seen {
             Seen::Event(event) => self.troubles.observe(&event),
             Seen::Pod(pod) => {
+                let limit = processors::not_asked_for(&pod, self.run.resources.cpu_limit.as_deref());
+                if let Some(warning) = limit.filter(|warning| !self.warnings.contains(warning)) {
+                    tell(Told::Warning(warning.clone()));
+                    self.warnings.push(warning);
+                }
                 let number = pod.labels().get(POD_LABEL).and_then(|number| number.parse().ok()).unwrap_or(0);
+                if number == 0 {
+                    self.run.first_pod = Some(pod.name_any());
+                }
                 if let Some(member) = self.members.get_mut(number as usize) {
                     member.observe(number, pod, (observation.is_initial, observation.is_deleted), &self.lines);
                 }
@@ -403,91 +468,20 @@ impl<'a> Running<'a> {
         }
     }
 
-    /// Looks at pods that have not started: what keeps them, and whether that has lasted long enough.
-    fn look_at_start(&mut self, began: Instant, tell: &mut dyn FnMut(Told<'_>)) -> Result<(), ClusterError> {
-        let mut first = None;
-        for member in self.members.iter().filter(|member| !member.has_begun()) {
-            let trouble = match &member.pod {
-                None => self.troubles.of_job(),
-                Some(pod) if !member.is_gone => {
-                    if member.has_failed() {
-                        return Err(ClusterError::Run(self.troubles.of_end(pod, &[])));
-                    }
-                    self.troubles.of_start(pod)
-                }
-                Some(pod) if self.stopping.is_none() => {
-                    let why = self.troubles.of_end(pod, &[]);
-                    return Err(ClusterError::Run(format!("the pod was deleted before it had started: {why}")));
-                }
-                Some(_) => return Err(ClusterError::Interrupted),
-            };
-            if let Some(trouble) = trouble.as_ref().filter(|trouble| trouble.is_final) {
-                return Err(ClusterError::Run(trouble.text.clone()));
-            }
-            first = first.or(trouble);
-        }
-        if let Some(trouble) = &first
-            && began.elapsed() > SILENCE
-            && self.troubled.as_ref() != Some(&trouble.text)
-        {
-            tell(Told::Note(format!("waiting: {}", trouble.text)));
-            self.troubled = Some(trouble.text.clone());
-        }
-        if began.elapsed() > self.patience.start {
-            let why = first.map_or_else(|| "the cluster does not say why".to_owned(), |trouble| trouble.text);
-            let waited_s = self.patience.start.as_secs();
-            let missing = self.members.iter().filter(|member| !member.has_begun()).count();
-            let who = match self.members.len() {
-                1 => "the pod has".to_owned(),
-                all => format!("{missing} of {all} pods have"),
-            };
-            return Err(ClusterError::Run(format!("{who} not started within {waited_s} s: {why}")));
-        }
-        Ok(())
-    }
-
-    /// Asks the pods to end, so that they tell what they have.
-    async fn stop(&mut self, tell: &mut dyn FnMut(Told<'_>)) -> Result<(), ClusterError> {
-        self.stopping = Some(Instant::now());
-        if !self.members.iter().all(Member::has_begun) {
-            return Err(ClusterError::Interrupted);
-        }
-        for member in self.members.iter().filter(|member| !member.is_gone) {
-            let name = member.name();
-            match self.cluster.here::<Pod>().delete(&name, &DeleteParams::default()).await {
-                Ok(_) => {}
-                Err(kube::Error::Api(status)) if status.code == 404 => {}
-                // At the next look it is tried again.
-                Err(error) if may_pass(&error) => {
-                    self.stopping = None;
-                    return Ok(());
-                }
-                Err(error) => return Err(ClusterError::of(format!("end the pod {name}"), &error)),
-            }
-        }
-        tell(Told::Note(
-            "ending the run in the cluster; once more ends plimsoll at once and leaves the run going on".into(),
-        ));
-        Ok(())
-    }
-
     /// Takes in a line of a pod's log.
     fn line(&mut self, number: u32, followed: Followed, tell: &mut dyn FnMut(Told<'_>)) -> Result<(), ClusterError> {
         let Some(member) = self.members.get_mut(number as usize) else { return Ok(()) };
         let line = match followed {
             Followed::Line(line) => line,
             Followed::End | Followed::Failed(_) if member.is_done => return Ok(()),
-            Followed::End | Followed::Failed(_) if self.stopping.is_some() => return Err(ClusterError::Interrupted),
+            Followed::End if self.stopping.is_going_on() && member.is_cut_short => return Ok(()),
+            Followed::End if self.stopping.is_going_on() => return Err(ClusterError::Interrupted),
             Followed::End => return Err(self.ended_without_result(number)),
-            Followed::Failed(_) if member.is_gone => return Err(self.ended_without_result(number)),
-            Followed::Failed(reason) => {
-                return Err(ClusterError::Run(format!("the log of the pod cannot be read: {reason}")));
-            }
+            Followed::Failed(why) => return Err(self.left(why.to_string(), false)),
         };
         let now_ns = Some(self.watching.now_ns()).filter(|_| !member.follows_late);
-        let is_stopping = self.stopping.is_some();
         let teller = Teller { number: number as usize, name: member.name(), node: member.node().map(str::to_owned) };
-        let environment = || Some(self.facts.environment(self.cluster, self.run));
+        let environment = || Some(self.facts.environment(self.cluster, &self.run));
         let mut tell = |event: &RunEvent| tell(Told::Event(event));
         let heard = self.hearing.line(&teller, &mut member.reader, line, environment, &mut tell)?;
         match heard {
@@ -499,39 +493,23 @@ impl<'a> Running<'a> {
             Heard::FirstIo { volume, at } => {
                 self.timeline.told(&[self.run.claim(number, volume)], Happening::FirstIo, at, now_ns);
             }
+            // Why is known when its pod has ended.
             Heard::Done { is_cut_short } => {
-                member.is_done = true;
-                // Whoever ended the pod gave it time to tell what it had.
-                if is_cut_short && !is_stopping {
-                    return Err(self.ended_without_result(number));
+                (member.is_done, member.is_cut_short) = (!is_cut_short, is_cut_short);
+                if is_cut_short {
+                    self.lines.end_of(number);
                 }
             }
         }
         Ok(())
     }
 
-    /// Looks at a pod whose log has ended: the watch may not have told yet how it did.
-    async fn look_again(&mut self, number: u32) {
-        let Some(member) = self.members.get_mut(number as usize) else { return };
-        match self.cluster.here::<Pod>().get_opt(&member.name()).await {
-            Ok(Some(pod)) => (member.pod, member.is_gone) = (Some(Box::new(pod)), false),
-            Ok(None) => member.is_gone = member.pod.is_some(),
-            Err(_) => {}
-        }
-    }
-
-    fn ended_without_result(&self, number: u32) -> ClusterError {
-        let why = match self.members.get(number as usize) {
-            Some(Member { pod: Some(pod), last_lines, .. }) => self.troubles.of_end(pod, last_lines),
-            _ => "the pod is gone".to_owned(),
-        };
-        ClusterError::Run(why)
-    }
-
     /// Takes everything away, and gives what is left.
     async fn remove(&mut self, stop: &AtomicBool) -> Vec<Left> {
-        let claims = self.run.made_claims();
+        let mut claims = self.run.made_claims();
         let volumes = claims.iter().filter_map(|claim| self.timeline.volume_of(claim)).map(str::to_owned).collect();
+        // Those go with their pods, and these with the Job.
+        claims.retain(|_| !self.run.is_ephemeral);
         for claim in &claims {
             self.timeline.claim_happened(claim, Happening::DeleteSent, self.watching.now_ns());
         }
@@ -554,12 +532,14 @@ impl<'a> Running<'a> {
     }
 
     /// The record with what only the client knows.
-    fn record(self, tell: &mut dyn FnMut(Told<'_>)) -> Option<Record> {
+    fn record(mut self, tell: &mut dyn FnMut(Told<'_>)) -> Option<Record> {
+        let warnings = mem::take(&mut self.warnings);
         let volumes = self.lives();
-        let cluster = self.facts.environment(self.cluster, self.run);
+        let cluster = self.facts.environment(self.cluster, &self.run);
         let mut record = self.hearing.record(&mut |event| tell(Told::Event(event)))?;
         record.environment.cluster = Some(cluster);
         record.volumes = volumes;
+        record.warnings.extend(warnings);
         Some(record)
     }
 

@@ -5,7 +5,7 @@ use std::{cmp::Reverse, collections::BTreeMap, sync::atomic::AtomicBool, time::D
 use jiff::Timestamp;
 use k8s_openapi::api::{
     batch::v1::Job,
-    core::v1::{PersistentVolumeClaim, Pod},
+    core::v1::{PersistentVolume, PersistentVolumeClaim, Pod},
 };
 use kube::{ResourceExt as _, api::ListParams};
 use plimsoll_record::summary::Summary;
@@ -15,11 +15,12 @@ use uuid::Uuid;
 use crate::{
     cluster::Cluster,
     error::ClusterError,
-    manifests::{POD_LABEL, PODS_ANNOTATION, reading},
-    request::{MANAGED_BY_LABEL, OURS, PodRun, RUN_LABEL, job_name},
+    lives::list_snapshots,
+    manifests::{POD_LABEL, PODS_ANNOTATION, goes_with_its_pod, lives::LIVES_ANNOTATION, reading},
+    request::{ID_END, JOB_PREFIX, MANAGED_BY_LABEL, OURS, PodRun, RUN_LABEL, job_name},
     teardown::{Left, Made, remove},
     timeline::last_words,
-    troubles::Troubles,
+    troubles::{JobEnd, Troubles},
 };
 
 /// A run in the cluster.
@@ -33,6 +34,8 @@ pub struct RunThere {
     pub state: RunState,
     /// What is wrong with it, or where it runs.
     pub detail: String,
+    /// What its volumes live, of one whose client alone has the results: `10 of slow,fast`.
+    pub lives: Option<String>,
     /// What its first pod said at its end, which is known also when its log is gone.
     pub summary: Option<Summary>,
     has_pod: bool,
@@ -86,11 +89,17 @@ pub fn list(cluster: &Cluster) -> Result<Vec<RunThere>, ClusterError> {
             let is_first = |pod: &Pod| pod.labels().get(POD_LABEL).is_none_or(|number| number == "0");
             let pod = pods.iter().find(|pod| is_of(pod.labels().get(RUN_LABEL), &job) && is_first(pod));
             let Some(run) = reading::read(&job, &claims) else { continue };
-            let (state, detail) = state(&job, pod);
+            let lives = job.annotations().get(LIVES_ANNOTATION).cloned();
+            // Pods of lives say nothing of the whole.
+            let pod = pod.filter(|_| lives.is_none());
+            let (state, detail) = match &lives {
+                Some(lives) => state_of_lives(&job, lives),
+                None => state(&job, pod),
+            };
             let created = job.metadata.creation_timestamp.as_ref().map(|time| time.0);
             let last_words = pod.and_then(last_words);
             let summary = last_words.and_then(|words| serde_json::from_str(words).ok());
-            runs.push(RunThere { run, created, state, detail, summary, has_pod: pod.is_some() });
+            runs.push(RunThere { run, created, state, detail, lives, summary, has_pod: pod.is_some() });
         }
         runs.sort_by_key(|there| Reverse(there.run.id));
         Ok(runs)
@@ -132,16 +141,51 @@ pub fn remains(cluster: &Cluster) -> Result<Vec<Remains>, ClusterError> {
         let of_pods = pods.iter().filter_map(|pod| id(pod.labels()));
         let of_claims = claims.iter().filter_map(|claim| id(claim.labels()));
         let none = |id| Made { id, job: job_name(id), claims: Vec::new(), volumes: Vec::new() };
-        let all = of_jobs.chain(of_pods).chain(of_claims);
+        let volumes = cluster.everywhere::<PersistentVolume>().list(&ListParams::default()).await;
+        // Whoever may not look at volumes knows of those whose claims are there.
+        let volumes = volumes.map(|volumes| volumes.items).unwrap_or_default();
+        let snapshots = list_snapshots(cluster, &ours).await;
+        let of_snapshots = snapshots.iter().filter_map(|snapshot| id(snapshot.labels()));
+        let all = of_jobs.chain(of_pods).chain(of_claims).chain(of_snapshots);
         let mut all: BTreeMap<_, _> = all.map(|id| (Reverse(id), none(id))).collect();
         for claim in claims {
             if let Some(made) = id(claim.labels()).and_then(|id| all.get_mut(&Reverse(id))) {
-                made.claims.push(claim.name_any());
+                if !goes_with_its_pod(&claim) {
+                    made.claims.push(claim.name_any());
+                }
                 made.volumes.extend(claim.spec.and_then(|spec| spec.volume_name));
+            }
+        }
+        for volume in &volumes {
+            let Some(job) = job_of(volume, cluster.namespace()) else { continue };
+            let known = all.values_mut().find(|made| made.job == job);
+            let made = match known {
+                Some(made) => made,
+                None => {
+                    let id = id_of_name(&job);
+                    all.entry(Reverse(id)).or_insert_with(|| none(id))
+                }
+            };
+            if !made.volumes.contains(&volume.name_any()) {
+                made.volumes.push(volume.name_any());
             }
         }
         Ok(all.into_values().map(|made| Remains { made }).collect())
     })
+}
+
+/// The Job that a volume was made for, by the name of its claim, which may be gone.
+fn job_of(volume: &PersistentVolume, namespace: &str) -> Option<String> {
+    let claim = volume.spec.as_ref()?.claim_ref.as_ref()?;
+    let end = claim.name.as_deref()?.strip_prefix(JOB_PREFIX)?.split('-').next()?;
+    let is_ours = end.len() == ID_END && end.chars().all(|digit| digit.is_ascii_hexdigit());
+    (is_ours && claim.namespace.as_deref() == Some(namespace)).then(|| format!("{JOB_PREFIX}{end}"))
+}
+
+/// An id that ends as the name of a Job says; the beginning is not known.
+fn id_of_name(job: &str) -> Uuid {
+    let end = job.strip_prefix(JOB_PREFIX).and_then(|end| u128::from_str_radix(end, 16).ok());
+    Uuid::from_u128(end.unwrap_or(0))
 }
 
 /// Removes all that a run made, and waits until it is gone. Gives what is left.
@@ -150,9 +194,14 @@ pub fn cleanup(cluster: &Cluster, remains: &Remains, patience: Duration, stop: &
 }
 
 impl Remains {
-    /// The run's identity.
+    /// The run's identity; that of a run of which only volumes are left ends as it did.
     pub const fn id(&self) -> Uuid {
         self.made.id
+    }
+
+    /// What it is called in sentences.
+    pub fn name(&self) -> &str {
+        &self.made.job
     }
 }
 
@@ -169,33 +218,39 @@ impl RunThere {
     }
 }
 
+/// The pods of lives come and go: only the Job says whether it goes on.
+fn state_of_lives(job: &Job, lives: &str) -> (RunState, String) {
+    match state(job, None) {
+        (RunState::Waiting, _) => (RunState::Running, format!("lives of volumes, {lives}, while its client is there")),
+        (state, detail) => (state, format!("lives of volumes, {lives}: {detail}")),
+    }
+}
+
 fn state(job: &Job, pod: Option<&Pod>) -> (RunState, String) {
     if job.metadata.deletion_timestamp.is_some() {
         return (RunState::Leaving, format!("held by {}", job.finalizers().join(" and ")));
     }
-    let conditions = || job.status.iter().flat_map(|status| status.conditions.iter().flatten());
-    let is_so = |kind: &str| conditions().find(|one| one.type_ == kind && one.status == "True");
+    let mut conditions = job.status.iter().flat_map(|status| status.conditions.iter().flatten());
+    let is_complete = conditions.any(|one| one.type_ == "Complete" && one.status == "True");
     let node = pod.and_then(|pod| pod.spec.as_ref()?.node_name.clone());
     let others = match job.annotations().get(PODS_ANNOTATION).map(String::as_str) {
         None | Some("1x1") => String::new(),
         Some(pods) => format!(" and others, {} (nodes x pods)", pods.replace('x', " x ")),
     };
     let on_node = node.map(|node| format!("on {node}{others}")).unwrap_or_default();
-    if is_so("Complete").is_some() {
+    if is_complete {
         return (RunState::Done, on_node);
     }
-    if let Some(failed) = is_so("Failed") {
-        let why = match pod {
-            Some(pod) => Troubles::default().of_end(pod, &[]),
-            None => failed.message.clone().unwrap_or_default(),
-        };
-        return (RunState::Failed, why);
+    let job_end = JobEnd::of(Some(job));
+    let of_end = |pod: &Pod| Troubles::of_objects(job_end.clone()).of_end(pod, &[]);
+    if let Some(end) = &job_end {
+        return (RunState::Failed, pod.map_or_else(|| end.sentence(), of_end));
     }
     let phase = pod.and_then(|pod| pod.status.as_ref()?.phase.as_deref());
     match phase {
         Some("Running") => (RunState::Running, on_node),
         Some("Succeeded") => (RunState::Done, on_node),
-        Some("Failed") => (RunState::Failed, pod.map(|pod| Troubles::default().of_end(pod, &[])).unwrap_or_default()),
+        Some("Failed") => (RunState::Failed, pod.map(of_end).unwrap_or_default()),
         _ => {
             let trouble = pod.and_then(|pod| Troubles::default().of_start(pod));
             (RunState::Waiting, trouble.map(|trouble| trouble.text).unwrap_or_default())

@@ -1,11 +1,13 @@
 //! Taking everything away, and making sure that it is gone: claims, volumes, attachments, pods and the Job.
 
 use std::{
+    fmt::Debug,
     sync::atomic::{AtomicBool, Ordering},
     time::Duration,
 };
 
 use k8s_openapi::{
+    NamespaceResourceScope,
     api::{
         batch::v1::Job,
         core::v1::{ConfigMap, PersistentVolume, PersistentVolumeClaim, Pod},
@@ -15,16 +17,19 @@ use k8s_openapi::{
     apimachinery::pkg::apis::meta::v1::ObjectMeta,
 };
 use kube::{
-    ResourceExt as _,
-    api::{DeleteParams, ListParams},
+    Resource, ResourceExt as _,
+    api::{DeleteParams, DynamicObject, ListParams},
 };
-use tokio::time::{Instant, sleep};
+use serde::de::DeserializeOwned;
+use tokio::time::{Instant, sleep, timeout_at};
 use uuid::Uuid;
 
 use crate::{
     cluster::Cluster,
     error::{ClusterError, may_pass},
+    lives::list_snapshots,
     request::RUN_LABEL,
+    run::stopping::{LAST_WORDS, unless_stopped},
 };
 
 /// How often to look whether everything is gone.
@@ -43,7 +48,7 @@ pub(crate) struct Made {
 }
 
 /// Deletes what a run made, and waits until it is gone: no longer than `patience`, and not when asked to stop
-/// meanwhile. Gives what is left.
+/// meanwhile. Whoever was asked before does not wait long for a cluster that does not answer. Gives what is left.
 pub(crate) async fn remove(
     cluster: &Cluster,
     made: &Made,
@@ -53,19 +58,32 @@ pub(crate) async fn remove(
 ) -> Vec<Left> {
     let deadline = Instant::now() + patience;
     let was_stopped = stop.load(Ordering::Relaxed);
-    let is_over = || Instant::now() > deadline || (!was_stopped && stop.load(Ordering::Relaxed));
+    let answered_by = || if was_stopped { deadline.min(Instant::now() + LAST_WORDS) } else { deadline };
+    let is_over = |by: Instant| Instant::now() > by || (!was_stopped && stop.load(Ordering::Relaxed));
+    let mut by = answered_by();
     loop {
-        match delete(cluster, made).await {
-            Ok(()) => break,
+        match unless_stopped(stop, timeout_at(by, delete(cluster, made))).await {
+            Some(Ok(Ok(()))) => break,
             // What cannot be deleted now may be when the API server is back.
-            Err(failed) if !failed.may_pass || is_over() => return failed.problems,
-            Err(_) => sleep(PAUSE).await,
+            Some(Ok(Err(failed))) if failed.may_pass && !is_over(by) => sleep(PAUSE).await,
+            Some(Ok(Err(failed))) => return failed.problems,
+            Some(Err(_)) | None => return vec![Left::unknown(made)],
         }
     }
+    by = answered_by();
+    let mut known: Option<(Instant, Vec<Left>)> = None;
     loop {
         each();
-        let left = left(cluster, made).await;
-        if left.iter().all(|one| one.stays) || is_over() {
+        let Some(Ok((left, is_known))) = unless_stopped(stop, timeout_at(by, left(cluster, made))).await else {
+            // Time may be over in the middle of a look at a cluster that answers.
+            let known = known.filter(|(at, _)| at.elapsed() < LAST_WORDS);
+            return known.map_or_else(|| vec![Left::unknown(made)], |(_, left)| left);
+        };
+        if is_known {
+            by = answered_by();
+            known = Some((Instant::now(), left.clone()));
+        }
+        if left.iter().all(|one| one.stays) || is_over(by) || is_over(deadline) {
             // What watches deliver of the end comes at its own pace.
             sleep(PAUSE).await;
             each();
@@ -101,7 +119,31 @@ async fn delete(cluster: &Cluster, made: &Made) -> Result<(), NotDeleted> {
     if let Err(error) = cluster.here::<Job>().delete(&made.job, &DeleteParams::background()).await {
         note(format!("Job {}", made.job), &error);
     }
+    delete_ownerless::<Pod>(cluster, made, "pod", &mut note).await;
+    delete_ownerless::<ConfigMap>(cluster, made, "ConfigMap", &mut note).await;
+    delete_ownerless::<RoleBinding>(cluster, made, "RoleBinding", &mut note).await;
+    delete_ownerless::<Role>(cluster, made, "Role", &mut note).await;
     if failed.problems.is_empty() { Ok(()) } else { Err(failed) }
+}
+
+/// Deletes what does not go with the Job, because somebody created it from what was printed.
+async fn delete_ownerless<K>(cluster: &Cluster, made: &Made, kind: &str, note: &mut impl FnMut(String, &kube::Error))
+where
+    K: Resource<Scope = NamespaceResourceScope> + Clone + DeserializeOwned + Debug,
+    K::DynamicType: Default,
+{
+    let objects = cluster.here::<K>();
+    // What cannot be looked at is told when all is looked for.
+    let Ok(found) = objects.list(&ours(made)).await else { return };
+    for name in found.iter().filter(|object| object.owner_references().is_empty()).map(K::name_any) {
+        if let Err(error) = objects.delete(&name, &DeleteParams::background()).await {
+            note(format!("{kind} {name}"), &error);
+        }
+    }
+}
+
+fn ours(made: &Made) -> ListParams {
+    ListParams::default().labels(&format!("{RUN_LABEL}={}", made.id))
 }
 
 /// Something that is still there.
@@ -114,6 +156,16 @@ pub struct Left {
 }
 
 impl Left {
+    /// Of what the cluster does not answer about.
+    fn unknown(made: &Made) -> Self {
+        let Made { id, job, .. } = made;
+        let text = format!(
+            "Job {job} and what belongs to it may still be there, because the cluster did not answer in time: \
+             `plimsoll kubernetes cleanup {id}` removes them"
+        );
+        Self { text, stays: false }
+    }
+
     fn still_there(what: &str, name: &str, finalizers: &[String]) -> Self {
         let held =
             if finalizers.is_empty() { String::new() } else { format!(", held by {}", finalizers.join(" and ")) };
@@ -121,12 +173,14 @@ impl Left {
     }
 }
 
-async fn left(cluster: &Cluster, made: &Made) -> Vec<Left> {
-    let ours = ListParams::default().labels(&format!("{RUN_LABEL}={}", made.id));
-    let mut left = Vec::new();
-    let unknown = |what: &str, error: &kube::Error| Left {
-        text: format!("{what} of the run may still be there: {}", ClusterError::of("look for them", error)),
-        stays: false,
+/// What is still there, and whether the cluster said all of it.
+async fn left(cluster: &Cluster, made: &Made) -> (Vec<Left>, bool) {
+    let ours = ours(made);
+    let (mut left, mut is_known) = (Vec::new(), true);
+    let mut unknown = |what: &str, error: &kube::Error| {
+        is_known = false;
+        let text = format!("{what} of the run may still be there: {}", ClusterError::of("look for them", error));
+        Left { text, stays: false }
     };
     match cluster.here::<Job>().list(&ours).await {
         Ok(jobs) => left.extend(jobs.iter().map(|job| Left::still_there("Job", &job.name_any(), job.finalizers()))),
@@ -142,24 +196,34 @@ async fn left(cluster: &Cluster, made: &Made) -> Vec<Left> {
         }
         Err(error) => left.push(unknown("claims", &error)),
     }
+    let of_snapshot =
+        |snapshot: &DynamicObject| Left::still_there("VolumeSnapshot", &snapshot.name_any(), snapshot.finalizers());
+    left.extend(list_snapshots(cluster, &ours).await.iter().map(of_snapshot));
     // Whoever may not look at these has made none.
     left.extend(beginnings(cluster, &ours).await);
     // Whoever may not look at volumes has to believe that they go with their claims.
     for name in &made.volumes {
-        if let Ok(Some(volume)) = cluster.everywhere::<PersistentVolume>().get_opt(name).await {
-            left.push(of_volume(name, &volume));
+        match cluster.everywhere::<PersistentVolume>().get_opt(name).await {
+            Ok(Some(volume)) => left.push(of_volume(name, &volume)),
+            Ok(None) => {}
+            Err(error) if is_denied(&error) => {}
+            Err(error) => left.push(unknown(&format!("the volume {name}"), &error)),
         }
     }
-    if let Ok(attachments) = cluster.everywhere::<VolumeAttachment>().list(&ListParams::default()).await {
-        let volume_of = |attachment: &VolumeAttachment| attachment.spec.source.persistent_volume_name.clone();
-        for attachment in attachments {
-            if let Some(volume) = volume_of(&attachment).filter(|volume| made.volumes.contains(volume)) {
-                let text = format!("volume {volume} is still attached to {}", attachment.spec.node_name);
-                left.push(Left { text, stays: false });
+    match cluster.everywhere::<VolumeAttachment>().list(&ListParams::default()).await {
+        Ok(attachments) => {
+            let volume_of = |attachment: &VolumeAttachment| attachment.spec.source.persistent_volume_name.clone();
+            for attachment in attachments {
+                if let Some(volume) = volume_of(&attachment).filter(|volume| made.volumes.contains(volume)) {
+                    let text = format!("volume {volume} is still attached to {}", attachment.spec.node_name);
+                    left.push(Left { text, stays: false });
+                }
             }
         }
+        Err(error) if is_denied(&error) => {}
+        Err(error) => left.push(unknown("attachments", &error)),
     }
-    left
+    (left, is_known)
 }
 
 /// What says to several pods when they begin.
@@ -191,6 +255,10 @@ fn of_volume(name: &str, volume: &PersistentVolume) -> Left {
     }
     let phase = volume.status.as_ref().and_then(|status| status.phase.as_deref()).unwrap_or("in no phase");
     Left::still_there(&format!("{} volume", phase.to_lowercase()), name, volume.finalizers())
+}
+
+fn is_denied(error: &kube::Error) -> bool {
+    matches!(error, kube::Error::Api(status) if status.code == 403)
 }
 
 fn is_missing(error: &kube::Error) -> bool {

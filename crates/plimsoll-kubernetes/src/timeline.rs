@@ -9,10 +9,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 use k8s_openapi::api::{
-    core::v1::{ContainerState, Event, PersistentVolume, PersistentVolumeClaim, Pod},
+    core::v1::{ContainerState, ContainerStatus, Event, PersistentVolume, PersistentVolumeClaim, Pod},
     storage::v1::VolumeAttachment,
 };
-use plimsoll_record::lifecycle::{Failure, Happening, Moment, VolumeLifecycle};
+use plimsoll_record::lifecycle::{Failure, Happening, Moment, UsedAs, VolumeLifecycle};
+
+use crate::manifests::{CONTAINER, goes_with_its_pod};
 
 /// An object that a watch delivered.
 #[derive(Clone, Debug)]
@@ -160,6 +162,8 @@ impl Timeline {
         let (phases, phases_by_events) = phases::phases(&list);
         VolumeLifecycle {
             target: target.to_owned(),
+            used_as: UsedAs::First,
+            failed: None,
             claim: claim.to_owned(),
             volume: volume.map(str::to_owned),
             node: pod.and_then(|pod| pod.node.clone()),
@@ -201,6 +205,13 @@ impl Timeline {
     fn claim(&mut self, claim: &PersistentVolumeClaim, at: Option<u64>, is_deleted: bool) {
         const NODE: &str = "volume.kubernetes.io/selected-node";
         let known = self.claims.entry(name(&claim.metadata.name)).or_default();
+        if goes_with_its_pod(claim) {
+            // Nobody here sends it, or has it deleted.
+            saw(&mut known.moments, Happening::ClaimAccepted, at);
+            if claim.metadata.deletion_timestamp.is_some() || is_deleted {
+                saw(&mut known.moments, Happening::DeleteSent, at);
+            }
+        }
         let has_node = claim.metadata.annotations.iter().flatten().any(|(key, _)| key == NODE);
         if has_node {
             saw(&mut known.moments, Happening::NodeChosen, at);
@@ -238,6 +249,8 @@ impl Timeline {
             known.node = known.node.take().or_else(|| spec.node_name.clone());
             let claims = spec.volumes.iter().flatten().filter_map(|volume| volume.persistent_volume_claim.as_ref());
             known.claims.extend(claims.map(|claim| claim.claim_name.clone()));
+            let with_it = spec.volumes.iter().flatten().filter(|volume| volume.ephemeral.is_some());
+            known.claims.extend(with_it.map(|volume| format!("{}-{}", name(&pod.metadata.name), volume.name)));
         }
         for (is_so, what) in [
             (has_condition(pod, "PodScheduled"), Happening::Scheduled),
@@ -326,9 +339,21 @@ pub(crate) fn has_ended(pod: &Pod) -> bool {
     states(pod).any(|state| state.terminated.is_some())
 }
 
+/// Whether its program was ended without having been asked.
+pub(crate) fn was_killed(pod: &Pod) -> bool {
+    /// What it ends with when it was asked; what signals that nobody listens for make is beyond.
+    const ASKED: i32 = 130;
+    states(pod).any(|state| state.terminated.as_ref().is_some_and(|ended| ended.exit_code > ASKED))
+}
+
 fn states(pod: &Pod) -> impl Iterator<Item = &ContainerState> {
-    let containers = pod.status.iter().flat_map(|status| status.container_statuses.iter().flatten());
-    containers.filter_map(|container| container.state.as_ref())
+    own_container(pod).and_then(|container| container.state.as_ref()).into_iter()
+}
+
+/// The container of the program: others that somebody put beside it begin and end when they like.
+pub(crate) fn own_container(pod: &Pod) -> Option<&ContainerStatus> {
+    let mut containers = pod.status.iter().flat_map(|status| status.container_statuses.iter().flatten());
+    containers.find(|container| container.name == CONTAINER)
 }
 
 /// When an event happened: to the microsecond where it says so, or to the nanosecond as its name has it, which is that

@@ -1,6 +1,7 @@
 //! Why a pod does not start, or did not end well, in a sentence: what its status and the cluster's events say, and what
 //! to do about it. Pure.
 
+mod job_end;
 #[cfg(test)]
 mod tests;
 
@@ -9,7 +10,10 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::{ContainerStatus, Event, Pod, PodCondition};
 
-use crate::timeline::{BESIDE_THE_POINT, time_of};
+use self::job_end::{deleted, on, too_late};
+use crate::timeline::{BESIDE_THE_POINT, own_container, time_of};
+
+pub(crate) use self::job_end::JobEnd;
 
 /// What is wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,6 +31,8 @@ pub(crate) struct Troubles {
     warnings: BTreeMap<String, Event>,
     /// Why no node takes the pod, as nodes look.
     pub(crate) of_nodes: Option<String>,
+    /// How the Job ended, when it was looked at.
+    pub(crate) job_end: Option<JobEnd>,
 }
 
 /// Reasons for which a container does not start that no waiting mends.
@@ -39,10 +45,18 @@ const FINAL_REASONS: &[&str] = &[
     "RunContainerError",
 ];
 
+/// The reason that Jobs and pods give whose time has passed.
+const DEADLINE: &str = "DeadlineExceeded";
+
 /// What to do about a pod that others have ended.
 const AGAIN: &str = "run it again when nobody does";
 
 impl Troubles {
+    /// Of a run of which only objects are known.
+    pub(crate) fn of_objects(job_end: Option<JobEnd>) -> Self {
+        Self { job_end, ..Self::default() }
+    }
+
     /// Takes in an event.
     pub(crate) fn observe(&mut self, event: &Event) {
         if event.type_.as_deref() == Some("Warning")
@@ -55,6 +69,9 @@ impl Troubles {
 
     /// Why there is no pod.
     pub(crate) fn of_job(&self) -> Option<Trouble> {
+        if let Some(end) = self.job_end() {
+            return Some(Trouble { text: end.sentence(), is_final: true });
+        }
         let event = self.latest(|event| is_about(event, "Job") && reason(event) == "FailedCreate")?;
         let message = message(event);
         let advice = if message.contains("exceeded quota") {
@@ -97,18 +114,12 @@ impl Troubles {
             };
             return Some(Trouble { text: self.of_nodes.clone().unwrap_or_else(of_scheduler), is_final: false });
         }
-        let event = event?;
-        let about = event.involved_object.name.as_deref().unwrap_or_default();
-        let what = match reason(event) {
-            "FailedScheduling" => "no node takes the pod".to_owned(),
-            "ProvisioningFailed" => format!("the volume of claim {about} is not made"),
-            "FailedAttachVolume" => "a volume is not attached".to_owned(),
-            "FailedMount" | "FailedMapVolume" => "a volume is not mounted".to_owned(),
-            "Failed" | "BackOff" | "FailedCreatePodSandBox" => "the container does not start".to_owned(),
-            other => format!("{about}: {other}"),
-        };
-        let times = event.count.filter(|count| *count > 1).map(|count| format!(" ({count} times)")).unwrap_or_default();
-        Some(Trouble { text: format!("{what}{times}: {}", message(event)), is_final: false })
+        Some(Trouble { text: sentence(event?), is_final: false })
+    }
+
+    /// Why a claim has no volume yet.
+    pub(crate) fn of_claim(&self) -> Option<String> {
+        self.latest(|event| is_about(event, "PersistentVolumeClaim")).map(sentence)
     }
 
     /// Why a pod ended without a result.
@@ -116,17 +127,16 @@ impl Troubles {
         let status = pod.status.as_ref();
         let why = status.and_then(|status| status.reason.as_deref());
         let said = status.and_then(|status| status.message.as_deref()).unwrap_or_default();
-        let ended = containers(pod).find_map(|container| container.state.as_ref()?.terminated.as_ref());
-        let node = pod.spec.as_ref().and_then(|spec| spec.node_name.as_deref()).unwrap_or("no node");
-        let is_late = |event: &Event| is_about(event, "Job") && reason(event) == "DeadlineExceeded";
-        if let Some(event) = self.latest(is_late) {
-            return format!("the pod was ended on {node}: {}: allow more with --deadline", message(event));
+        let ended = own_container(pod).and_then(|container| container.state.as_ref()?.terminated.as_ref());
+        let node = pod.spec.as_ref().and_then(|spec| spec.node_name.as_deref());
+        let is_killed = ended.is_some_and(|ended| ended.reason.as_deref() == Some("OOMKilled"));
+        let job_end = self.job_end().filter(|_| !is_killed);
+        if why == Some(DEADLINE) || job_end == Some(JobEnd::Late) {
+            return too_late(node);
         }
-        if let Some(why @ ("Evicted" | "Preempting" | "Terminated" | "NodeLost" | "DeadlineExceeded")) = why {
-            return format!(
-                "the pod was ended on {node} ({why}): {}: {AGAIN}",
-                said.trim_end_matches(['.', ' ', '\n'])
-            );
+        let on = on(node);
+        if let Some(why @ ("Evicted" | "Preempting" | "Terminated" | "NodeLost")) = why {
+            return format!("the pod was ended{on} ({why}): {}: {AGAIN}", said.trim_end_matches(['.', ' ', '\n']));
         }
         let disruption = status.and_then(|status| {
             let mut conditions = status.conditions.iter().flatten();
@@ -135,23 +145,29 @@ impl Troubles {
         if let Some(disruption) = disruption {
             let reason = disruption.reason.as_deref().unwrap_or_default();
             let said = disruption.message.as_deref().unwrap_or_default();
-            return format!("the pod was ended on {node} ({reason}): {}: {AGAIN}", said.trim_end_matches(['.', ' ']));
+            return format!("the pod was ended{on} ({reason}): {}: {AGAIN}", said.trim_end_matches(['.', ' ']));
         }
-        let is_killed = ended.is_some_and(|ended| ended.reason.as_deref() == Some("OOMKilled"));
+        if job_end == Some(JobEnd::Deleted) {
+            return deleted(node);
+        }
         if pod.metadata.deletion_timestamp.is_some() && !is_killed {
-            return format!("somebody deleted the pod on {node} before the run was over: {AGAIN}");
+            return format!("somebody deleted the pod{on} before the run was over: {AGAIN}");
+        }
+        let is_rejected = status.is_some_and(|status| status.phase.as_deref() == Some("Failed"));
+        if let (None, Some(why), true) = (ended, why, is_rejected) {
+            return format!("the pod failed{on} ({why}): {}", said.trim_end_matches(['.', ' ', '\n']));
         }
         let Some(ended) = ended else {
             let words = quoted(last_words);
-            return format!("the pod is gone from {node} without a result: somebody deleted it: {AGAIN}{words}");
+            return format!("the pod{on} is gone without a result: somebody deleted it: {AGAIN}{words}");
         };
         match ended.reason.as_deref() {
             Some("OOMKilled") => format!(
-                "the program in the pod needed more memory than it may have and was killed (OOMKilled) on {node}: allow \
+                "the program in the pod needed more memory than it may have and was killed (OOMKilled){on}: allow \
                  more with --memory, or lower --queue-depth, --jobs or --block-size"
             ),
             reason => format!(
-                "the program in the pod ended with code {} ({}) on {node} without a result{}",
+                "the program in the pod ended with code {} ({}){on} without a result{}",
                 ended.exit_code,
                 reason.unwrap_or("no reason"),
                 quoted(if last_words.is_empty() { ended.message.as_slice() } else { last_words })
@@ -159,10 +175,32 @@ impl Troubles {
         }
     }
 
+    /// How the Job ended: as it says itself, or an event about it.
+    fn job_end(&self) -> Option<JobEnd> {
+        let is_late = |event: &Event| is_about(event, "Job") && reason(event) == DEADLINE;
+        self.job_end.clone().or_else(|| self.latest(is_late).map(|_| JobEnd::Late))
+    }
+
     /// The last event of a kind.
     fn latest(&self, is_wanted: impl Fn(&Event) -> bool) -> Option<&Event> {
         self.warnings.values().filter(|event| is_wanted(event)).max_by_key(|event| last_time(event))
     }
+}
+
+/// What an event says.
+fn sentence(event: &Event) -> String {
+    let about = event.involved_object.name.as_deref().unwrap_or_default();
+    let what = match reason(event) {
+        "FailedScheduling" => "no node takes the pod".to_owned(),
+        "ProvisioningFailed" => format!("the volume of claim {about} is not made"),
+        "VolumeResizeFailed" => format!("the volume of claim {about} does not grow"),
+        "FailedAttachVolume" => "a volume is not attached".to_owned(),
+        "FailedMount" | "FailedMapVolume" => "a volume is not mounted".to_owned(),
+        "Failed" | "BackOff" | "FailedCreatePodSandBox" => "the container does not start".to_owned(),
+        other => format!("{about}: {other}"),
+    };
+    let times = event.count.filter(|count| *count > 1).map(|count| format!(" ({count} times)")).unwrap_or_default();
+    format!("{what}{times}: {}", message(event))
 }
 
 /// When it happened last.

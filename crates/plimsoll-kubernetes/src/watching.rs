@@ -18,7 +18,10 @@ use k8s_openapi::api::{
 };
 use kube::{
     Api, Resource, ResourceExt as _,
-    runtime::watcher::{self, watcher},
+    runtime::{
+        WatchStreamExt as _,
+        watcher::{self, watcher},
+    },
 };
 use serde::de::DeserializeOwned;
 use tokio::{
@@ -29,7 +32,8 @@ use tokio::{
 
 use crate::{
     cluster::Cluster,
-    error::ClusterError,
+    error::{ClusterError, not_allowed},
+    rights::{self, Need},
     timeline::{Observation, Seen},
 };
 
@@ -51,6 +55,22 @@ pub(crate) struct Watching {
     breaks: UnboundedReceiver<(&'static str, String)>,
 }
 
+/// The clock that arrivals are timed by.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct WatchClock(Instant);
+
+impl WatchClock {
+    /// Whose zero this is.
+    pub(crate) const fn since(origin: Instant) -> Self {
+        Self(origin)
+    }
+
+    /// Now.
+    pub(crate) fn now_ns(self) -> u64 {
+        u64::try_from(self.0.elapsed().as_nanos()).unwrap_or(u64::MAX)
+    }
+}
+
 /// How the beginning of a watch went.
 enum Beginning {
     Watched,
@@ -64,6 +84,28 @@ struct Watch {
     observations: UnboundedSender<Observation>,
     beginnings: UnboundedSender<(&'static str, Beginning)>,
     breaks: UnboundedSender<(&'static str, String)>,
+}
+
+/// What objects of a run are called.
+#[derive(Clone, Debug)]
+struct Names {
+    /// What names of those that it makes begin with.
+    beginning: String,
+    /// Claims that were there before.
+    claims: Vec<String>,
+}
+
+impl Names {
+    fn have(&self, name: Option<&str>) -> bool {
+        let name = name.unwrap_or_default();
+        name.starts_with(&self.beginning) || self.claims.iter().any(|claim| claim == name)
+    }
+
+    /// Whether a claim of the run has the volume. A cluster may have many thousands that it has not.
+    fn have_volume(&self, namespace: &str, volume: &PersistentVolume) -> bool {
+        let claim = volume.spec.as_ref().and_then(|spec| spec.claim_ref.as_ref());
+        claim.is_some_and(|claim| claim.namespace.as_deref() == Some(namespace) && self.have(claim.name.as_deref()))
+    }
 }
 
 type Events<K> = BoxStream<'static, watcher::Result<watcher::Event<K>>>;
@@ -88,33 +130,32 @@ impl Watching {
             breaks: breaking.clone(),
         };
         let labelled = || watcher::Config::default().labels(selector);
-        let claims = claims.to_vec();
-        let name = name.to_owned();
-        let is_ours = move |event: &Event| {
-            let object = event.involved_object.name.as_deref().unwrap_or_default();
-            object.starts_with(&name) || claims.iter().any(|claim| claim == object)
-        };
+        let of_run = Names { beginning: name.to_owned(), claims: claims.to_vec() };
+        let (of_event, namespace) = (of_run.clone(), cluster.namespace().to_owned());
+        let is_about_ours = move |event: &Event| of_event.have(event.involved_object.name.as_deref());
+        let is_our_volume = move |volume: &PersistentVolume| of_run.have_volume(&namespace, volume);
         let all = watcher::Config::default;
         let tasks = vec![
             watch().spawn(
                 "persistentvolumeclaims",
-                cluster.here::<PersistentVolumeClaim>(),
+                cluster.endless_here::<PersistentVolumeClaim>(),
                 labelled(),
                 |_| true,
                 |it| Seen::Claim(Box::new(it)),
             ),
-            watch().spawn("pods", cluster.here::<Pod>(), labelled(), |_| true, |it| Seen::Pod(Box::new(it))),
-            watch().spawn("events", cluster.here::<Event>(), all(), is_ours, |it| Seen::Event(Box::new(it))),
+            watch().spawn("pods", cluster.endless_here::<Pod>(), labelled(), |_| true, |it| Seen::Pod(Box::new(it))),
+            watch()
+                .spawn("events", cluster.endless_here::<Event>(), all(), is_about_ours, |it| Seen::Event(Box::new(it))),
             watch().spawn(
                 "persistentvolumes",
-                cluster.everywhere::<PersistentVolume>(),
+                cluster.endless_everywhere::<PersistentVolume>(),
                 all(),
-                |_| true,
+                is_our_volume,
                 |it| Seen::Volume(Box::new(it)),
             ),
             watch().spawn(
                 "volumeattachments",
-                cluster.everywhere::<VolumeAttachment>(),
+                cluster.endless_everywhere::<VolumeAttachment>(),
                 all(),
                 |_| true,
                 |it| Seen::Attachment(Box::new(it)),
@@ -138,6 +179,20 @@ impl Watching {
         Ok(watching)
     }
 
+    /// What is lost by what may not be watched, in sentences; an error where nothing goes without it.
+    pub(crate) fn what_is_lost(&self) -> Result<Vec<String>, ClusterError> {
+        let mut notes = Vec::new();
+        for what in &self.denied {
+            let right = rights::of(what);
+            if right.is_some_and(|right| right.need == Need::Required) {
+                return Err(not_allowed(format!("watch {what}")));
+            }
+            let lost = right.map_or("", |right| right.lost);
+            notes.push(format!("{what} may not be watched here: {lost}"));
+        }
+        Ok(notes)
+    }
+
     /// That watches broke off since the last question, in a sentence.
     pub(crate) fn breaks(&mut self) -> Option<String> {
         let (mut broken, mut reason) = (BTreeSet::new(), String::new());
@@ -152,7 +207,12 @@ impl Watching {
 
     /// Now, on the clock of the watch.
     pub(crate) fn now_ns(&self) -> u64 {
-        u64::try_from(self.origin.elapsed().as_nanos()).unwrap_or(u64::MAX)
+        self.clock().now_ns()
+    }
+
+    /// That clock.
+    pub(crate) const fn clock(&self) -> WatchClock {
+        WatchClock::since(self.origin)
     }
 }
 
@@ -175,7 +235,10 @@ impl Watch {
         K: Resource + Clone + DeserializeOwned + Debug + Send + Sync + 'static,
         K::DynamicType: Default + Clone + Send,
     {
-        tokio::spawn(self.forward(what, move || watcher(api.clone(), config.clone()).boxed(), is_ours, seen))
+        // Who set which field is most of many objects, and nothing to us.
+        let begin =
+            move || watcher(api.clone(), config.clone()).modify(|object| object.managed_fields_mut().clear()).boxed();
+        tokio::spawn(self.forward(what, begin, is_ours, seen))
     }
 
     async fn forward<K>(
@@ -191,6 +254,8 @@ impl Watch {
         let mut stream = begin();
         // By the identity that no later object of the same name has.
         let (mut there, mut listed) = (BTreeMap::new(), BTreeMap::new());
+        // Those that were there and not ours: a volume of a cluster's administrator becomes ours when it is bound.
+        let mut of_nobody = BTreeSet::new();
         while let Some(event) = stream.next().await {
             let at_ns = u64::try_from(self.origin.elapsed().as_nanos()).unwrap_or(u64::MAX);
             let tell = |object: K, is_initial: bool, is_deleted: bool| {
@@ -199,9 +264,10 @@ impl Watch {
             let is_heard = match event {
                 Ok(watcher::Event::Apply(object)) if is_ours(&object) => {
                     there.insert(object.uid(), object.clone());
-                    tell(object, false, false)
+                    let was_there = of_nobody.remove(&object.uid());
+                    tell(object, was_there, false)
                 }
-                Ok(watcher::Event::Delete(object)) if is_ours(&object) => {
+                Ok(watcher::Event::Delete(object)) if is_ours(&object) || there.contains_key(&object.uid()) => {
                     there.remove(&object.uid());
                     tell(object, false, true)
                 }
@@ -216,11 +282,16 @@ impl Watch {
                     let is_heard = gone.all(|(_, object)| tell(object, true, true));
                     is_heard && beginning.take().is_none_or(|first| first.send((what, Beginning::Watched)).is_ok())
                 }
-                Ok(watcher::Event::Init) => {
-                    listed.clear();
+                Ok(watcher::Event::InitApply(object)) => {
+                    of_nobody.insert(object.uid());
                     true
                 }
-                Ok(_) => true,
+                Ok(watcher::Event::Init) => {
+                    listed.clear();
+                    of_nobody.clear();
+                    true
+                }
+                Ok(watcher::Event::Apply(_) | watcher::Event::Delete(_)) => true,
                 Err(error) => {
                     let reason = error.to_string();
                     if let Some(first) = beginning.take() {

@@ -50,6 +50,7 @@ pub fn replay(trace: &[f64], plan: &ReplayPlan) -> Answer {
         effort: plan.effort,
         precision: plan.precision,
         seed: plan.seed,
+        turn: 0,
         // The last second of a trace may be cut short.
         time_max_ns: Some((trace.len() as u64).saturating_sub(1) * SECOND_NS),
         bookend_ns: plan.bookend_ns,

@@ -271,7 +271,8 @@ fn not_run(outcome: Outcome, has_max_time: bool) -> String {
         Outcome::Complete if has_max_time => "the time given with --max-time was over before its first slot",
         Outcome::Interrupted => "the run was interrupted before its first slot was done",
         Outcome::Failed => "the run failed before its first slot was done",
-        Outcome::Complete | Outcome::Lost => "the run ended before its first slot was done",
+        Outcome::Complete => "the run ended before its first slot was done",
+        Outcome::Lost => "what is known of the run ends before its first slot was done",
     };
     format!("{NOT_RUN}: {why}")
 }

@@ -16,6 +16,7 @@ pub mod judgement;
 pub mod latencies;
 pub mod lifecycle;
 pub mod limit;
+pub mod lived;
 pub mod numbers;
 pub mod pods;
 pub mod record;

@@ -15,6 +15,13 @@ use serde::{Deserialize, Serialize};
 pub struct VolumeLifecycle {
     /// The target that it was.
     pub target: String,
+    /// Which use of a volume this is about, where `plimsoll kubernetes lifecycle` had volumes used several times. What
+    /// happens to the volume itself is told of its first use: resizing, snapshots and the deletion too.
+    #[serde(skip_serializing_if = "UsedAs::is_first")]
+    pub used_as: UsedAs,
+    /// Why it went no further, with what the cluster says about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failed: Option<String>,
     /// The claim.
     pub claim: String,
     /// The volume that the claim was bound to.
@@ -31,6 +38,31 @@ pub struct VolumeLifecycle {
     pub moments: Vec<Moment>,
     /// What failed on the way, whether or not it worked in the end.
     pub failures: Vec<Failure>,
+}
+
+/// How a volume came to be used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum UsedAs {
+    /// It was new.
+    #[default]
+    First,
+    /// It had been used on the same node before: nothing has to be made in it.
+    Again,
+    /// It was taken from a pod on another node.
+    Moved,
+    /// It was made from a snapshot.
+    Restored,
+    /// It was made from another volume.
+    Cloned,
+}
+
+impl UsedAs {
+    /// Whether it was new.
+    pub fn is_first(&self) -> bool {
+        *self == Self::First
+    }
 }
 
 /// How long the phases of a volume's life took.
@@ -57,17 +89,27 @@ pub struct Phases {
     pub start_ns: Option<u64>,
     /// The first read or write is done: from when the program runs.
     pub first_io_ns: Option<u64>,
-    /// All of that: from when the claim was sent until the first read or write was done.
+    /// All of that: from when the claim was sent until the first read or write was done. Where the volume was there
+    /// already, from when its pod was sent; where it was taken from another node, from when the pod there was to end.
     pub ready_ns: Option<u64>,
     /// The volume is detached from the node: from when that is asked for.
     pub detach_ns: Option<u64>,
+    /// The claim is told to be as large as asked: from when that was sent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resize_ns: Option<u64>,
+    /// The program sees that its volume has grown: from when that was sent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub grow_ns: Option<u64>,
+    /// A snapshot can be used: from when it was sent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub snapshot_ns: Option<u64>,
     /// The volume is gone: from when the claim's deletion was sent until its volume is deleted.
     pub delete_ns: Option<u64>,
 }
 
 impl Phases {
     /// The phases by name, in order.
-    pub const fn named(&self) -> [(&'static str, Option<u64>); 11] {
+    pub const fn named(&self) -> [(&'static str, Option<u64>); 14] {
         [
             ("create", self.create_ns),
             ("provision", self.provision_ns),
@@ -79,6 +121,9 @@ impl Phases {
             ("first I/O", self.first_io_ns),
             ("ready", self.ready_ns),
             ("detach", self.detach_ns),
+            ("resize", self.resize_ns),
+            ("grow", self.grow_ns),
+            ("snapshot", self.snapshot_ns),
             ("delete", self.delete_ns),
         ]
     }
@@ -103,8 +148,8 @@ pub struct Disagreement {
 pub struct Moment {
     /// What.
     pub what: Happening,
-    /// When it was seen, since the claim was sent, on the clock of whoever watched; null where it was not watched, or
-    /// was there already when watching began.
+    /// When it was seen, since the claim was sent, or what else `ready_ns` is counted from, on the clock of whoever
+    /// watched; null where it was not watched, or was there already when watching began.
     pub seen_ns: Option<u64>,
     /// When it happened by the clock of the component that told, since the claim was sent by the clock of whoever sent
     /// it. Two machines may not agree.
@@ -152,6 +197,16 @@ pub enum Happening {
     DetachAsked,
     /// It was detached.
     Detached,
+    /// The volume was to be larger.
+    ResizeSent,
+    /// The claim was told to be.
+    Resized,
+    /// The program saw that it is.
+    Grown,
+    /// A snapshot was sent.
+    SnapshotSent,
+    /// It could be used.
+    SnapshotReady,
     /// The deletion of the claim was sent.
     DeleteSent,
     /// The claim was gone.

@@ -14,9 +14,15 @@ pub const OVERLAP_MIN: f64 = 0.8;
 pub struct Pods {
     /// How they agreed when to begin; null where that is not known, as of logs that were put together.
     pub start: Option<Start>,
+    /// Whether they took turns: each measured another target than the others at the same time, and a cell has the
+    /// visits of all of them, one after the other. Otherwise a cell is what all did together.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub take_turns: bool,
+    /// Whether all of them used the same files; null where that is not known.
+    pub shared_files: Option<bool>,
     /// One entry for each pod whose results arrived.
     pub pods: Vec<Pod>,
-    /// One entry for each visit that all of them made.
+    /// One entry for each visit that all of them made; none where they took turns.
     pub visits: Vec<SharedVisit>,
 }
 

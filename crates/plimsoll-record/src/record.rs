@@ -114,7 +114,7 @@ pub enum Outcome {
     Interrupted,
     /// An I/O error ended at least one cell.
     Failed,
-    /// The process ended without a word: the record was put together from what it had saved.
+    /// Nobody told how it ended: the record was put together from what was saved, or from logs that lack something.
     Lost,
 }
 

@@ -76,6 +76,11 @@ pub enum ComparisonError {
     /// One record with one target.
     #[error("run {0} measured one target only: name a second run to compare it with")]
     Alone(Uuid),
+    /// A record without rates.
+    #[error(
+        "run {0} timed lives of volumes and measured no rates, which is what is compared: `plimsoll show {0}` has its times"
+    )]
+    OnlyLives(Uuid),
     /// The same record twice.
     #[error("run {0} is named twice: a run equals itself")]
     Twice(Uuid),
@@ -328,6 +333,9 @@ impl RankRatio {
 impl Comparison {
     /// Compares records, or the targets of one.
     pub fn of(records: &[&Record], wishes: &Wishes) -> Result<Self, ComparisonError> {
+        if let Some(record) = records.iter().find(|record| record.has_only_lives()) {
+            return Err(ComparisonError::OnlyLives(record.id));
+        }
         let subjects = Subject::all(records)?;
         let sides: Vec<Side> = subjects.iter().enumerate().map(|(index, subject)| subject.side(index)).collect();
         let reference = side::find(&sides, wishes.reference.as_deref())?;

@@ -43,6 +43,12 @@ pub(crate) fn outcome(record: &Record) -> Option<(&'static str, String)> {
     let after = numbers::duration(record.elapsed_ns);
     match record.outcome {
         Outcome::Complete => None,
+        Outcome::Interrupted if record.has_only_lives() => {
+            Some(("INTERRUPTED", format!("after {after}: not all volumes that were planned had lived by then.")))
+        }
+        Outcome::Failed if record.has_only_lives() => {
+            Some(("FAILED", format!("after {after}: not every life of a volume came to its end.")))
+        }
         Outcome::Interrupted if record.cells.iter().all(|cell| cell.verdict.is_none()) => {
             Some(("INTERRUPTED", format!("after {after}: nothing had been measured by then.")))
         }
@@ -52,7 +58,7 @@ pub(crate) fn outcome(record: &Record) -> Option<(&'static str, String)> {
         Outcome::Failed => Some(("FAILED", format!("after {after}: not everything that was planned was measured."))),
         Outcome::Lost => Some((
             "LOST",
-            format!("after {after}: plimsoll ended without a word, and this was put together from what it had saved."),
+            format!("after {after}: nobody told how it ended, and this was put together from what was told by then."),
         )),
     }
 }
@@ -71,6 +77,7 @@ pub(crate) fn of(record: &Record) -> Vec<Fact> {
         .collect();
     match &record.import {
         Some(_) => facts.push(fact("source", found::source(record))),
+        None if record.has_only_lives() => facts.extend(lived(record)),
         None => facts.extend(measured(record)),
     }
     facts.push(fact("run", run(record)));
@@ -80,6 +87,18 @@ pub(crate) fn of(record: &Record) -> Vec<Fact> {
         facts.push(fact("name", name.join(", ")));
     }
     facts
+}
+
+/// Which volumes lived where.
+fn lived(record: &Record) -> Vec<Fact> {
+    let cluster_of = record.environment.cluster.as_ref();
+    let volumes = cluster_of.iter().flat_map(|cluster| &cluster.volumes);
+    let volume = |volume: &VolumeEnvironment| Fact {
+        label: "volumes".to_owned(),
+        text: format!("{}: {}", volume.target, describe_volume(volume)),
+    };
+    let told = cluster_of.map(|told| Fact { label: "cluster".to_owned(), text: cluster(told) });
+    volumes.map(volume).chain(told).collect()
 }
 
 /// What plimsoll did, with what and where.

@@ -26,7 +26,7 @@ const WIDTH: usize = 100;
 
 /// A plan as text: every parameter of every cell, in the units in which flags and plan files take them.
 pub fn plan(plan: &Plan) -> String {
-    let Plan { seed, effort, precision, max_time_ns, bookend_ns, cells } = plan;
+    let Plan { seed, effort, precision, max_time_ns, bookend_ns, turn, cells } = plan;
     let mut out = format!("plan: {}, effort {effort}, seed {seed}\n", counted(cells.len() as u64, "cell"));
     if let Some(precision) = precision {
         let _ = writeln!(out, "precision: {}", numbers::percent(*precision));
@@ -36,6 +36,9 @@ pub fn plan(plan: &Plan) -> String {
     }
     if let Some(time_ns) = bookend_ns {
         let _ = writeln!(out, "every target once more after {}", Span { ns: *time_ns });
+    }
+    if let Some(turn) = turn {
+        let _ = writeln!(out, "targets from number {} on, at the same time as others", turn + 1);
     }
     for (index, cell) in cells.iter().enumerate() {
         push_cell(&mut out, index, cell);

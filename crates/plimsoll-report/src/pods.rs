@@ -74,6 +74,16 @@ pub(crate) fn notes(record: &Record) -> Vec<(bool, String)> {
     let Some(pods) = &record.pods else { return Vec::new() };
     let mut notes = Vec::new();
     let nodes: BTreeSet<_> = pods.pods.iter().filter_map(|pod| pod.node.as_deref()).collect();
+    if pods.take_turns {
+        notes.push((
+            false,
+            format!(
+                "{} pods took turns: each measured every target, and another one than the others at the same time; \
+                 rates are those of one volume, over all nodes",
+                numbers::count(pods.pods.len() as u64),
+            ),
+        ));
+    }
     let skew_ns = pods.visits.iter().map(|visit| visit.start_skew_ns).max();
     let overlap = pods.visits.iter().map(|visit| visit.overlap).min_by(f64::total_cmp);
     if let (Some(skew_ns), Some(overlap)) = (skew_ns, overlap) {
@@ -87,10 +97,11 @@ pub(crate) fn notes(record: &Record) -> Vec<(bool, String)> {
             1 => " on one node".to_owned(),
             count => format!(" on {} nodes", numbers::count(count as u64)),
         };
+        let with_files = if pods.shared_files == Some(true) { ", with the same files," } else { "" };
         notes.push((
             pods.visits.iter().any(|visit| !visit.is_common()),
             format!(
-                "{} pods{on_nodes} began{told}, within {}, and measured together for {} of the time: rates are sums, \
+                "{} pods{on_nodes}{with_files} began{told}, within {}, and measured together for {} of the time: rates are sums, \
                  latencies those of all operations",
                 numbers::count(pods.pods.len() as u64),
                 numbers::duration(skew_ns),
@@ -143,7 +154,13 @@ mod tests {
         let pods = rates.iter().enumerate().map(pod).collect();
         let story = Story::new(&["slow"], &workloads("canonical")[..1]);
         Record {
-            pods: Some(Pods { start: Some(Start::Watched), pods, visits }),
+            pods: Some(Pods {
+                start: Some(Start::Watched),
+                take_turns: false,
+                shared_files: Some(false),
+                pods,
+                visits,
+            }),
             ..story.end(1_000_000_000, Outcome::Complete)
         }
     }

@@ -12,6 +12,9 @@ use serde_json::{Map, Value, json};
 
 use crate::slot::SlotOutcome;
 
+/// The code of what is said of load that is somebody else's.
+pub const FOREIGN_IO: &str = "foreign-io";
+
 pub(crate) fn finding(code: &str, severity: Severity, text: impl Into<String>, evidence: &[(&str, Value)]) -> Finding {
     let evidence: Map<String, Value> = evidence.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect();
     Finding { code: code.to_owned(), severity, text: text.into(), evidence }

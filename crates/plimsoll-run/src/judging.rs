@@ -46,6 +46,7 @@ pub fn session_plan(plan: &Plan) -> SessionPlan {
         effort: judgement::effort(plan.effort),
         precision: plan.precision,
         seed: derive_seed(plan.seed, Purpose::Schedule, 0),
+        turn: plan.turn.map_or(0, |turn| turn as usize),
         time_max_ns: plan.max_time_ns,
         bookend_ns: plan.bookend_ns,
         allowances,

@@ -7,6 +7,7 @@
 
 pub mod appointment;
 pub mod background;
+pub mod beforehand;
 pub mod checker;
 pub mod client;
 pub mod cold_files;
@@ -21,6 +22,7 @@ pub mod idleness;
 pub mod judging;
 mod kept_seconds;
 pub mod layout;
+pub mod life_mark;
 pub mod machine;
 pub mod names;
 pub mod objects;

@@ -8,6 +8,7 @@
 //! ([`leftovers::sweep_directory`]); what is not marked as ours is never written or removed. Files of earlier runs that
 //! are only read are shared with others who read them ([`TestObjects::share_file`]), and nothing is made for it.
 
+pub mod in_common;
 pub mod leftovers;
 mod marker;
 mod name_set;
@@ -33,8 +34,8 @@ use rustix::{
 use self::{
     leftovers::{LeftReason, Sweep, open},
     marker::{
-        FILE_PREFIX, FileIdentity, MARKER_NAME, MarkerFile, Opened, Unfinished, directory_name, is_file_name,
-        run_of_directory_name, sidecar_name, unfinished_name,
+        FILE_PREFIX, FileIdentity, MARKER_NAME, MarkerFile, Opened, Unfinished, is_file_name, run_of_directory_name,
+        sidecar_name, unfinished_name,
     },
     name_set::OwnedNames,
     registry::{ObjectKind, Registry},
@@ -44,7 +45,7 @@ use self::{
     },
 };
 pub use self::{
-    marker::{Owner, User},
+    marker::{Owner, User, directory_name},
     name_set::{WantedNames, Warrant},
 };
 

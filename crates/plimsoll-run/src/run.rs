@@ -34,9 +34,12 @@ use crate::{
     headroom::Headroom,
     judging,
     layout::LayoutError,
-    objects::ObjectError,
+    objects::{
+        ObjectError,
+        in_common::{CommonFiles, CommonFilesError},
+    },
     resuming::{Resuming, RunClock, SoFar},
-    site::Sites,
+    site::{Making, Sites},
     slot::SlotError,
 };
 
@@ -68,6 +71,8 @@ pub struct RunRequest {
     pub resuming: Option<Resuming>,
     /// Who says when it begins, when it is done by several at the same time.
     pub start: Option<AskStart>,
+    /// Its part in test files that those several have in common.
+    pub common: Option<CommonFiles>,
 }
 
 /// Why a run could not begin or go on.
@@ -93,7 +98,7 @@ pub enum RunError {
         problem: &'static str,
     },
     /// A file that plimsoll did not make is too short to be read as asked, and only its owner may lengthen it.
-    #[error("{} has {bytes} bytes, and {needed_bytes} are to be read: lower the size, or remove it so that it is made", path.display())]
+    #[error("{} has {bytes} bytes, and {needed_bytes} are to be read: lower --size, or remove it so that it is made", path.display())]
     TooShort {
         /// The file.
         path: PathBuf,
@@ -119,6 +124,9 @@ pub enum RunError {
     /// Test files cannot be made.
     #[error(transparent)]
     Objects(ObjectError),
+    /// There are no test files in common.
+    #[error(transparent)]
+    Common(#[from] CommonFilesError),
     /// Test files cannot be filled.
     #[error(transparent)]
     Layout(LayoutError),
@@ -164,7 +172,7 @@ impl From<SlotError> for RunError {
 /// record. An `Err` means that nothing was measured at all.
 pub fn run(request: RunRequest, stop: &AtomicBool, on_event: &mut dyn FnMut(&RunEvent)) -> Result<Record, RunError> {
     let RunRequest { id, started, tool, name, tags, asked, plan, environment, .. } = request;
-    let RunRequest { destroy, keep_files, state_directory, resuming, start: ask_start, .. } = request;
+    let RunRequest { destroy, keep_files, state_directory, resuming, start: ask_start, common, .. } = request;
     // What can refuse does so before anything is created or announced.
     let engines = select_engines(&plan, resuming.as_ref())?;
     let guards = Sites::guard(&plan, &destroy)?;
@@ -186,25 +194,25 @@ pub fn run(request: RunRequest, stop: &AtomicBool, on_event: &mut dyn FnMut(&Run
         }
     }
     let mut emit = |event| story.tell(&event);
-    let result =
-        Sites::open(&plan, guards, id, keep_files, state_directory.as_deref(), stop, &mut emit).and_then(|sites| {
-            let mut doing = Doing {
-                plan: &plan,
-                background: command.as_deref().map(Background::start).transpose()?,
-                engines: &engines,
-                sites: &sites,
-                generations: doing::generations(&plan),
-                so_far,
-                headroom: Headroom::default(),
-                appointments: Appointments::new(ask_start),
-                stop,
-                clock,
-            };
-            let failed = doing.all(&mut session, &mut emit)?;
-            drop(doing);
-            sites.close(&mut emit);
-            Ok(failed)
-        });
+    let making = Making { run: id, keep_files, state_directory: state_directory.as_deref(), common };
+    let result = Sites::open(&plan, guards, making, stop, &mut emit).and_then(|sites| {
+        let mut doing = Doing {
+            plan: &plan,
+            background: command.as_deref().map(Background::start).transpose()?,
+            engines: &engines,
+            sites: &sites,
+            generations: doing::generations(&plan),
+            so_far,
+            headroom: Headroom::default(),
+            appointments: Appointments::new(ask_start),
+            stop,
+            clock,
+        };
+        let failed = doing.all(&mut session, &mut emit)?;
+        drop(doing);
+        sites.close(&mut emit);
+        Ok(failed)
+    });
     story.conclude(&mut session);
     let outcome = match &result {
         _ if stop.load(Ordering::Relaxed) => Outcome::Interrupted,
@@ -230,9 +238,10 @@ pub fn run(request: RunRequest, stop: &AtomicBool, on_event: &mut dyn FnMut(&Run
 /// # Errors
 /// When they cannot be made.
 pub fn prepare_files(request: RunRequest, stop: &AtomicBool) -> Result<(), RunError> {
-    let RunRequest { id, plan, destroy, keep_files, state_directory, .. } = request;
+    let RunRequest { id, plan, destroy, keep_files, state_directory, common, .. } = request;
     let guards = Sites::guard(&plan, &destroy)?;
-    let sites = Sites::open(&plan, guards, id, keep_files, state_directory.as_deref(), stop, &mut |_| {})?;
+    let making = Making { run: id, keep_files, state_directory: state_directory.as_deref(), common };
+    let sites = Sites::open(&plan, guards, making, stop, &mut |_| {})?;
     (0..plan.cells.len()).try_for_each(|cell| sites.make_existing(cell, stop))?;
     sites.close(&mut |_| {});
     Ok(())
@@ -291,7 +300,7 @@ impl Story<'_> {
 }
 
 /// A first slot fits in the time that may be used.
-fn check_time(plan: &Plan) -> Result<(), RunError> {
+pub(crate) fn check_time(plan: &Plan) -> Result<(), RunError> {
     let session = Session::new(judging::session_plan(plan));
     let (Some(allowed_ns), needed_ns) = (plan.max_time_ns, session.shortest_visit_ns()) else { return Ok(()) };
     if allowed_ns < needed_ns { Err(RunError::NoTime { allowed_ns, needed_ns }) } else { Ok(()) }

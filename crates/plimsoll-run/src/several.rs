@@ -1,6 +1,8 @@
 //! A run that several machines did at the same time, put together from what each of them told: seconds and slots are
-//! added up over the time that all of them measured in, and judged like those of one.
+//! added up over the time that all of them measured in, and judged like those of one. Of machines that take turns
+//! nothing is added up.
 
+mod apart;
 #[cfg(test)]
 mod tests;
 
@@ -17,6 +19,7 @@ use plimsoll_record::{
 };
 use plimsoll_workload::{plan::Plan, settings::EngineChoice};
 
+use self::apart::Apart;
 use crate::{judging, run::Story};
 
 /// What is known so far.
@@ -45,6 +48,8 @@ struct Together {
     /// By cell and round.
     open: BTreeMap<(usize, u32), Visit>,
     done: Vec<SharedVisit>,
+    /// What they did one after the other, of machines that take turns.
+    apart: Option<Apart>,
 }
 
 /// A visit that is being made.
@@ -93,7 +98,7 @@ impl Several {
         match event {
             RunEvent::Started(started) => {
                 if self.together.is_none() {
-                    self.together = Some(Together::new((**started).clone()));
+                    self.together = Some(Together::new((**started).clone(), self.members.len()));
                     tell(event);
                 }
                 return;
@@ -111,7 +116,9 @@ impl Several {
             let mut told = Vec::new();
             together.take(member, members, event, &mut told);
             for event in told {
-                together.builder.apply(&event);
+                if together.apart.is_none() || !Apart::keeps(&event) {
+                    together.builder.apply(&event);
+                }
                 tell(&event);
             }
         }
@@ -132,11 +139,17 @@ impl Several {
         self.together.as_ref().map(|together| together.done.as_slice()).unwrap_or_default()
     }
 
+    /// Whether they take turns, so that nothing is added up.
+    pub fn take_turns(&self) -> bool {
+        self.together.as_ref().is_some_and(|together| together.apart.is_some())
+    }
+
     /// What may be said of it, when nothing more is told; `None` when nothing was.
     pub fn conclude(self, tell: &mut dyn FnMut(&RunEvent)) -> Option<Record> {
         let is_over = self.is_over();
         let Self { members, together } = self;
-        let Together { builder, mut session, .. } = together?;
+        let Together { plan, mut builder, mut session, apart, .. } = together?;
+        apart.into_iter().for_each(|apart| apart.fold(&plan, &mut builder, &mut session));
         let mut story = Story { builder, on_event: tell };
         story.conclude(&mut session);
         let ends = || members.iter().filter_map(|member| member.ended);
@@ -157,7 +170,8 @@ impl Several {
 }
 
 impl Together {
-    fn new(started: RunStarted) -> Self {
+    fn new(mut started: RunStarted, machines: usize) -> Self {
+        let apart = Apart::of(&mut started.plan, machines);
         let plan = started.plan.clone();
         let session = Session::new(judging::session_plan(&plan));
         Self {
@@ -167,11 +181,20 @@ impl Together {
             zero_ns: None,
             open: BTreeMap::new(),
             done: Vec::new(),
+            apart,
         }
     }
 
     fn take(&mut self, member: usize, members: &[Member], event: &RunEvent, told: &mut Vec<RunEvent>) {
         let is_first = member == 0;
+        if let (Some(apart), Some(own_ns)) = (&mut self.apart, members[member].zero_ns) {
+            let group_ns = *self.zero_ns.get_or_insert(own_ns);
+            let time = |t_ns: u64| since(group_ns, own_ns + i128::from(t_ns));
+            if let Some(event) = apart.take(member, event, time) {
+                told.push(event);
+                return;
+            }
+        }
         match event {
             RunEvent::SlotStarted { cell, round, t_ns, ramp_ns, measured_ns, purpose } => {
                 let Some(zero_ns) = members[member].zero_ns else { return };

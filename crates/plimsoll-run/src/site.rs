@@ -29,14 +29,35 @@ use crate::{
     findings,
     layout::{self, LayoutFile},
     names::{NamePlaces, NamedFiles},
-    objects::{self, Owner, Provenance, TestFile, TestObjects, leftovers},
+    objects::{
+        self, Owner, Provenance, TestFile, TestObjects,
+        in_common::{CommonFiles, InUse},
+        leftovers,
+    },
     open_files,
     run::RunError,
 };
 
+/// How test files are made.
+#[derive(Clone, Copy, Debug)]
+pub struct Making<'a> {
+    /// The run.
+    pub run: Uuid,
+    /// Whether they stay.
+    pub keep_files: bool,
+    /// Where to note what there is.
+    pub state_directory: Option<&'a Path>,
+    /// This machine's part in files that several have in common.
+    pub common: Option<CommonFiles>,
+}
+
 /// All targets of a run.
 pub struct Sites {
     objects: TestObjects,
+    run: Uuid,
+    common: Option<CommonFiles>,
+    /// What says to other machines that files are used.
+    in_use: Vec<InUse>,
     sites: Vec<Site>,
     /// For each cell: its target, and its files there.
     cells: Vec<CellFiles>,
@@ -129,7 +150,8 @@ impl Sites {
     /// Asks the write guard about every device that cells write to, and devices whether they can do what is asked.
     /// Nothing is created or written.
     pub fn guard(plan: &Plan, destroy: &[PathBuf]) -> Result<Guards, RunError> {
-        check_verification(plan)?;
+        let is_foreign = |target: &str| objects::is_foreign_file(Path::new(target));
+        check_verification(plan, |target| Path::new(target).is_dir(), is_foreign)?;
         plan.cells.iter().filter(|cell| cell.blocks.iopoll).try_for_each(|cell| check_polling(&cell.target))?;
         let mut guards = BTreeMap::new();
         for cell in &plan.cells {
@@ -147,16 +169,18 @@ impl Sites {
     pub fn open(
         plan: &Plan,
         guards: Guards,
-        run: Uuid,
-        keep_files: bool,
-        state_directory: Option<&Path>,
+        making: Making<'_>,
         stop: &AtomicBool,
         emit: &mut dyn FnMut(RunEvent),
     ) -> Result<Self, RunError> {
         open_files::check(plan)?;
+        let Making { run, keep_files, state_directory, common } = making;
         let objects = TestObjects::new(Owner::this_process(run), state_directory);
         let mut opened = Self {
             objects,
+            run,
+            common,
+            in_use: Vec::new(),
             sites: Vec::new(),
             cells: Vec::new(),
             names: NamePlaces::default(),
@@ -206,6 +230,9 @@ impl Sites {
         } else if path.is_dir() {
             let device = block_device::device_of(path);
             self.sites.push(Site { kind: TargetKind::Directory, device, is_laid_out: true });
+            if let Some(common) = self.common.filter(|common| !common.makes()) {
+                return self.await_files(common, path, &wanted, stop);
+            }
             if let Err(error) = leftovers::sweep_directory(path) {
                 emit(RunEvent::Warning { text: format!("look for left-over files in {target}: {error}") });
             }
@@ -247,7 +274,31 @@ impl Sites {
             }
         };
         self.lay_out(&place, &wanted, plan.seed, target, stop, emit)?;
+        if let (Some(common), Place::Files(files)) = (self.common, &place)
+            && let Some(directory) = files.values().next().and_then(|file| file.parent())
+        {
+            self.in_use.push(common.offer(directory)?);
+        }
         Ok(place)
+    }
+
+    /// The files of a directory that another machine makes and fills.
+    fn await_files(
+        &mut self,
+        common: CommonFiles,
+        path: &Path,
+        wanted: &Wanted,
+        stop: &AtomicBool,
+    ) -> Result<Place, RunError> {
+        let path = path.canonicalize().map_err(RunError::Io)?;
+        let bytes = |file: &WantedFile| if file.layout == Layout::Empty { 0 } else { file.bytes };
+        let bytes: Vec<u64> = wanted.0.values().map(bytes).collect();
+        if bytes.is_empty() {
+            return Ok(Place::Files(BTreeMap::new()));
+        }
+        let (files, in_use) = common.wait(&path, self.run, &bytes, stop)?;
+        self.in_use.push(in_use);
+        Ok(Place::Files(wanted.0.keys().cloned().zip(files).collect()))
     }
 
     /// Makes the file that is a target, or takes it. Where nothing can be written it is taken as it is.
@@ -367,6 +418,11 @@ impl Sites {
 
     /// Removes what the run made, or marks it as kept.
     pub fn close(mut self, emit: &mut dyn FnMut(RunEvent)) {
+        self.cells.clear();
+        if self.common.is_some_and(|common| common.makes()) {
+            self.in_use.iter().for_each(InUse::wait_for_others);
+        }
+        self.in_use.clear();
         if self.keep_files {
             match self.objects.keep() {
                 Ok(paths) => {
@@ -486,17 +542,27 @@ fn is_device(target: &str) -> bool {
     std::fs::metadata(target).is_ok_and(|metadata| metadata.file_type().is_block_device())
 }
 
+/// What the files of a target that is an empty directory take, all together.
+pub(crate) fn bytes_of_files(plan: &Plan, target: &str) -> u64 {
+    let filled = Wanted::of(plan, target).0.into_values().filter(|file| file.layout != Layout::Empty);
+    filled.fold(0, |bytes, file| bytes.saturating_add(file.bytes))
+}
+
 /// Refuses to verify what nobody knows. To find such blocks wrong would be a false alarm, and the worst there is.
-fn check_verification(plan: &Plan) -> Result<(), RunError> {
+pub(crate) fn check_verification(
+    plan: &Plan,
+    is_directory: impl Fn(&str) -> bool,
+    is_foreign: impl Fn(&str) -> bool,
+) -> Result<(), RunError> {
     for cell in plan.cells.iter().filter(|cell| cell.blocks.verify) {
-        let (target, path) = (cell.target.as_str(), Path::new(&cell.target));
+        let target = cell.target.as_str();
         let problem = if cell.blocks.engine == EngineChoice::Memory {
             "is not touched by the memory engine, which keeps nothing that could be verified: leave --verify out, or \
              choose another engine"
-        } else if !path.is_dir() && cells_of(plan, target).count() > 1 {
+        } else if !is_directory(target) && cells_of(plan, target).count() > 1 {
             "would be written by several workloads in turn, and each would take the blocks of the others for damage: \
              verify one workload at a time, or name a directory, where each has files of its own"
-        } else if !cell.blocks.writes() && objects::is_foreign_file(path) {
+        } else if !cell.blocks.writes() && is_foreign(target) {
             "was not written by plimsoll, so nobody knows what --verify should find there: leave --verify out, or name \
              a directory or a new file, which are written first"
         } else {

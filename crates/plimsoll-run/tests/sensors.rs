@@ -48,6 +48,7 @@ fn measure_while(place: &Path, toml: &str, on_event: &mut dyn FnMut(&RunEvent)) 
     let request = RunRequest {
         resuming: None,
         start: None,
+        common: None,
         id: Uuid::from_u128(1),
         started: "2025-10-08T09:30:00Z".parse().unwrap(),
         tool: Tool { version: String::new(), commit: None, profile: String::new() },

@@ -34,6 +34,9 @@ pub struct Plan {
     pub max_time_ns: Option<u64>,
     /// When each target is visited once more, since the start of the run.
     pub bookend_ns: Option<u64>,
+    /// How many targets on it begins with each workload, because others measure at the same time: each another target.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn: Option<u32>,
     /// The cells, in the order they are shown.
     pub cells: Vec<CellPlan>,
 }

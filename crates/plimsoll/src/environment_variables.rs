@@ -38,8 +38,17 @@ pub const PLIMSOLL_LIMITS: &str = plimsoll_kubernetes::manifests::LIMITS_VARIABL
 /// The number of the pod, where `plimsoll kubernetes run` made several.
 pub const PLIMSOLL_POD: &str = plimsoll_kubernetes::manifests::POD_VARIABLE;
 
+/// How many pods there are, where `plimsoll kubernetes run` made several.
+pub const PLIMSOLL_PODS: &str = plimsoll_kubernetes::manifests::PODS_VARIABLE;
+
+/// Whether several pods use the same files.
+pub const PLIMSOLL_SHARED_FILE: &str = plimsoll_kubernetes::manifests::SHARED_FILE_VARIABLE;
+
 /// When several pods begin, where nothing tells them.
 pub const PLIMSOLL_START: &str = plimsoll_kubernetes::manifests::START_VARIABLE;
+
+/// Whether several pods take turns.
+pub const PLIMSOLL_TAKE_TURNS: &str = plimsoll_kubernetes::manifests::TURNS_VARIABLE;
 
 /// The value of a variable, when it is set and not empty.
 #[expect(clippy::disallowed_methods, reason = "this is the one place that reads the environment")]

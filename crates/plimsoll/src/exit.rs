@@ -6,7 +6,7 @@ use plimsoll_history::history::HistoryError;
 use plimsoll_image::{registry::PushError, saving::SaveError};
 use plimsoll_io::{mounts::MountError, probe::EngineUnavailable, target::TargetError, write_guard::Refusal};
 use plimsoll_kubernetes::error::ClusterError;
-use plimsoll_run::{first_io::FirstIoError, run::RunError, same_place::TargetChanged};
+use plimsoll_run::{first_io::FirstIoError, life_mark::LifeMarkError, run::RunError, same_place::TargetChanged};
 use plimsoll_workload::{plan::PlanError, units::ValueError};
 use thiserror::Error;
 
@@ -90,10 +90,16 @@ impl Exit {
                     | RunError::TooShort { .. }
                     | RunError::NoTime { .. }
                     | RunError::Background(_) => Self::Usage,
-                    RunError::Start(_) => Self::Cluster,
+                    RunError::Start(_) | RunError::Common(_) => Self::Cluster,
                     RunError::Engine(_) => Self::Kernel,
                     RunError::Io(_) => Self::Io,
                     RunError::Bug(_) => Self::Bug,
+                };
+            }
+            if let Some(error) = cause.downcast_ref::<LifeMarkError>() {
+                return match error {
+                    LifeMarkError::Guard(_) | LifeMarkError::Target(_) => Self::Target,
+                    LifeMarkError::Io { .. } | LifeMarkError::Wrong { .. } => Self::Io,
                 };
             }
             if let Some(error) = cause.downcast_ref::<PlanError>() {
@@ -119,11 +125,12 @@ impl Exit {
             if let Some(error) = cause.downcast_ref::<ClusterError>() {
                 return match error {
                     ClusterError::Usage(_) | ClusterError::Configuration(_) => Self::Usage,
-                    ClusterError::Interrupted => Self::Interrupted,
+                    ClusterError::Interrupted | ClusterError::Left { is_interrupted: true, .. } => Self::Interrupted,
                     ClusterError::InPod { exit, .. } => Self::of_code(*exit),
-                    ClusterError::Unreachable { .. } | ClusterError::Refused { .. } | ClusterError::Run(_) => {
-                        Self::Cluster
-                    }
+                    ClusterError::Unreachable { .. }
+                    | ClusterError::Refused { .. }
+                    | ClusterError::Run(_)
+                    | ClusterError::Left { .. } => Self::Cluster,
                 };
             }
             if let Some(error) = cause.downcast_ref::<SaveError>() {

@@ -5,6 +5,7 @@
 //! never the end of a run.
 
 use std::{
+    io,
     path::PathBuf,
     sync::mpsc::{Receiver, Sender, channel},
     thread::{self, JoinHandle},
@@ -12,7 +13,7 @@ use std::{
 };
 
 use plimsoll_history::{
-    history::{History, HistoryError},
+    history::{History, HistoryError, Kept},
     journal::Journal,
     location::HistoryLocation,
 };
@@ -47,6 +48,8 @@ struct Writing {
 enum Task {
     Event(Box<RunEvent>),
     Save(Box<Record>),
+    /// Of a run that the history may know more of.
+    SaveUnlessLess(Box<Record>),
     /// Nothing was measured: nothing is to be remembered.
     Discard,
 }
@@ -68,6 +71,8 @@ pub enum Saved {
     InHistory,
     /// In the history, with what it takes to go on with it.
     Resumable,
+    /// In the history, in a record that says more than this one.
+    Better,
 }
 
 impl Saving {
@@ -108,6 +113,11 @@ impl Saving {
     /// Puts the record into the history.
     pub fn save(&mut self, record: &Record) -> Saved {
         self.end(Task::Save(Box::new(record.clone())))
+    }
+
+    /// The same of a run that others may have put together before: a record that says more stays.
+    pub fn save_unless_less(&mut self, record: &Record) -> Saved {
+        self.end(Task::SaveUnlessLess(Box::new(record.clone())))
     }
 
     fn end(&mut self, task: Task) -> Saved {
@@ -154,7 +164,8 @@ impl Writer {
             // Nobody may be waiting any more.
             let _ = replies.send(Reply::CaughtUp);
             let saved = match task {
-                Task::Save(record) => self.save(&record),
+                Task::Save(record) => self.save(&record, Self::try_to_save),
+                Task::SaveUnlessLess(record) => self.save(&record, Self::try_to_save_unless_less),
                 _ => {
                     self.finish_journal();
                     Saved::Nowhere
@@ -173,6 +184,12 @@ impl Writer {
             let Some(directory) = &self.state else { return };
             match Journal::create(directory, &self.history, started) {
                 Ok(journal) => self.journal = Some(journal),
+                Err(HistoryError::Journal { source, .. }) if source.kind() == io::ErrorKind::AlreadyExists => {
+                    self.printer.note(format!(
+                        "another plimsoll on this machine keeps the journal of run {}: this one only keeps its record",
+                        started.id
+                    ));
+                }
                 Err(error) => self.complain(&anyhow::Error::new(error).context("keep a journal of the run")),
             }
             return;
@@ -185,8 +202,8 @@ impl Writer {
         }
     }
 
-    fn save(&mut self, record: &Record) -> Saved {
-        match self.try_to_save(record) {
+    fn save(&mut self, record: &Record, try_to: fn(&Self, &Record) -> Result<Saved, HistoryError>) -> Saved {
+        match try_to(self, record) {
             Ok(saved) => {
                 self.finish_journal();
                 saved
@@ -206,6 +223,13 @@ impl Writer {
             Some(unfinished) => history.save_unfinished(record, &unfinished).map(|()| Saved::Resumable),
             None => history.save(record).map(|()| Saved::InHistory),
         }
+    }
+
+    fn try_to_save_unless_less(&self, record: &Record) -> Result<Saved, HistoryError> {
+        Ok(match History::open(&self.history)?.save_unless_less(record)? {
+            Kept::This => Saved::InHistory,
+            Kept::Former => Saved::Better,
+        })
     }
 
     fn finish_journal(&mut self) {

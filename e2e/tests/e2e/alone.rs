@@ -1,13 +1,16 @@
-//! Tests that disturb the whole cluster. `cargo xtask e2e` runs them one after the other, when all others are done.
+//! Tests that disturb the whole cluster, or measure what others would disturb. `cargo xtask e2e` runs them one after
+//! the other, when all others are done.
 
 use std::{thread, time::Duration};
 
 use plimsoll_e2e::{component::Component, place};
+use serde_json::json;
 
 use crate::{
     client::{Client, READS, record, told, volumes},
     disturbing::assert_whole,
     kubectl::ask,
+    measuring::phase_s,
     namespace::{Namespace, SOON_S},
     waiting::until,
 };
@@ -98,4 +101,27 @@ fn outlives(name: &str, component: impl Fn(&str) -> String) -> String {
     }
     client.assert_nothing_left(&volumes(&record));
     told(&output)
+}
+
+#[test]
+fn attaching_that_takes_three_seconds_shows_in_its_phase_and_in_no_other() {
+    for (name, binding) in [("attach-late", "WaitForFirstConsumer"), ("attach-now", "Immediate")] {
+        let mut space = Namespace::new(name);
+        let delayed = space.class_with(&json!({ "attachDelay": "3s" }), binding);
+        let plain = space.class_with(&json!({}), binding);
+        let client = Client::new(&space);
+        let classes = format!("{delayed},{plain}");
+        let record = client.record(&[&["--storage-class", &classes, "--duration", "1s"], READS].concat());
+        let attach_s = phase_s(&record, 0, "attach_ns");
+        assert!((attach_s - 3.0).abs() <= 0.3, "{attach_s}");
+        // The controller attaches one volume at a time, so the other may have to wait for it: not on its own account.
+        for phase in ["create_ns", "provision_ns", "bind_ns", "start_ns", "first_io_ns"] {
+            assert!(phase_s(&record, 0, phase) < 2.5, "{phase}: {}", record["volumes"][0]);
+        }
+        for life in record["volumes"].as_array().unwrap() {
+            // Only phases that both kinds of clocks tell can disagree.
+            assert_eq!(life["disagreements"], json!([]), "{life}");
+        }
+        client.assert_nothing_left(&volumes(&record));
+    }
 }

@@ -1,6 +1,9 @@
 //! plimsoll as a client of the cluster: commands in a namespace, with a history of their own.
 
 use std::{
+    collections::BTreeSet,
+    ffi::OsString,
+    fs,
     process::{Child, Command, Output, Stdio},
     thread,
     time::Duration,
@@ -42,6 +45,11 @@ impl<'a> Client<'a> {
         self.command(&[&["run", "--image", place::IMAGE], arguments].concat()).output().unwrap()
     }
 
+    /// Lives of volumes, with the image that is on the nodes.
+    pub(crate) fn lifecycle(&self, arguments: &[&str]) -> Output {
+        self.command(&[&["lifecycle", "--image", place::IMAGE, "--json"], arguments].concat()).output().unwrap()
+    }
+
     /// The record of a run that has to go well.
     pub(crate) fn record(&self, arguments: &[&str]) -> Value {
         record(&self.run(&[arguments, &["--json"]].concat()))
@@ -54,7 +62,14 @@ impl<'a> Client<'a> {
     }
 
     /// The same by a command of one's own.
-    pub(crate) fn going(&self, mut command: Command) -> Going {
+    pub(crate) fn going(&self, command: Command) -> Going {
+        let going = self.starting(command);
+        thread::sleep(Duration::from_secs(6));
+        going
+    }
+
+    /// The same, and returns when its pod has started.
+    pub(crate) fn starting(&self, mut command: Command) -> Going {
         let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let pod = until("a pod measures", SOON_S, || {
             let pods = list(&["--namespace", &self.space.name, "pods"])?;
@@ -63,17 +78,22 @@ impl<'a> Client<'a> {
                 _ => Err(format!("{pods:?}")),
             }
         });
-        thread::sleep(Duration::from_secs(6));
         Going { child, pod }
     }
 
     /// That nothing of any run is in the namespace, in the cluster or on the disk.
     pub(crate) fn assert_nothing_left(&self, volumes: &[&str]) {
-        for kind in ["jobs", "pods", "pvc", "configmaps"] {
+        for kind in ["jobs", "pods", "pvc", "configmaps", "volumesnapshots"] {
             let left = list(&["--namespace", &self.space.name, kind]).unwrap();
             let left: Vec<_> = left.iter().map(|object| text(object, "/metadata/name")).collect();
             // Every namespace has that one.
             assert!(left.iter().all(|name| *name == "kube-root-ca.crt"), "{kind}: {left:?}");
+        }
+        // Tests have Roles of their own, under other names.
+        for kind in ["roles", "rolebindings"] {
+            let left = list(&["--namespace", &self.space.name, kind]).unwrap();
+            let left: Vec<_> = left.iter().map(|object| text(object, "/metadata/name")).collect();
+            assert!(!left.iter().any(|name| name.starts_with("plimsoll-")), "{kind}: {left:?}");
         }
         let of_ours = |volume: &Value| text(volume, "/spec/claimRef/namespace") == self.space.name;
         assert!(!list(&["pv"]).unwrap().iter().any(of_ours));
@@ -82,6 +102,24 @@ impl<'a> Client<'a> {
             assert!(attached.iter().all(|one| text(one, "/spec/source/persistentVolumeName") != *volume));
             assert!(!place::volumes().join(format!("{volume}.img")).exists(), "{volume}");
         }
+    }
+}
+
+/// That every file in the folder of volumes belongs to a volume that the cluster has. Whoever makes or removes a volume
+/// at this moment has a while for it.
+pub(crate) fn assert_no_stray_files() {
+    let stray = || -> BTreeSet<String> {
+        let volumes = list(&["pv"]).unwrap();
+        let known: BTreeSet<&str> = volumes.iter().map(|volume| text(volume, "/metadata/name")).collect();
+        let files = fs::read_dir(place::volumes()).unwrap().map(|entry| entry.unwrap().file_name());
+        let volume_of = |file: OsString| file.to_str()?.strip_suffix(".img").map(str::to_owned);
+        files.filter_map(volume_of).filter(|volume| !known.contains(volume.as_str())).collect()
+    };
+    let before = stray();
+    if !before.is_empty() {
+        thread::sleep(Duration::from_secs(20));
+        let left: Vec<_> = stray().into_iter().filter(|volume| before.contains(volume)).collect();
+        assert!(left.is_empty(), "files of volumes that are gone: {left:?}");
     }
 }
 

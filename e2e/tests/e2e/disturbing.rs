@@ -115,13 +115,13 @@ fn a_connection_that_breaks_while_the_volume_is_attached_costs_that_moment_and_n
 }
 
 /// The API server without encryption, for who looks at what is said.
-struct Plain {
+pub(crate) struct Plain {
     proxy: Child,
-    address: String,
+    pub(crate) address: String,
 }
 
 impl Plain {
-    fn start() -> Self {
+    pub(crate) fn start() -> Self {
         let mut command = Command::new(variable("PLIMSOLL_E2E_KUBE_ALL"));
         let mut proxy = command.args(["kubectl", "proxy", "--port=0"]).stdout(Stdio::piped()).spawn().unwrap();
         let mut said = String::new();

@@ -34,26 +34,28 @@ fn a_volume_that_its_class_retains_is_named_with_the_storage_behind_it() {
     client.assert_nothing_left(&[volume]);
 }
 
-/// Keeps a claim from going, until it is dropped.
+/// Keeps a claim or a volume from going, until it is dropped.
 struct Hold<'a> {
     space: &'a Namespace,
-    claim: &'a str,
+    kind: &'a str,
+    name: &'a str,
 }
 
 impl<'a> Hold<'a> {
     const FINALIZER: &'static str = "e2e.test/hold";
 
-    fn on(space: &'a Namespace, claim: &'a str) -> Self {
-        let finalizers = json!({ "metadata": { "finalizers": ["kubernetes.io/pvc-protection", Self::FINALIZER] } });
-        space.patch("pvc", claim, &finalizers).unwrap();
-        Self { space, claim }
+    fn on(space: &'a Namespace, kind: &'a str, name: &'a str) -> Self {
+        let mut finalizers = space.get(kind, name).unwrap()["metadata"]["finalizers"].clone();
+        finalizers.as_array_mut().unwrap().push(json!(Self::FINALIZER));
+        space.patch(kind, name, &json!({ "metadata": { "finalizers": finalizers } })).unwrap();
+        Self { space, kind, name }
     }
 }
 
 impl Drop for Hold<'_> {
     fn drop(&mut self) {
         let finalizers = json!({ "metadata": { "finalizers": null } });
-        if let Err(error) = self.space.patch("pvc", self.claim, &finalizers) {
+        if let Err(error) = self.space.patch(self.kind, self.name, &finalizers) {
             eprintln!("{error}");
         }
     }
@@ -67,7 +69,7 @@ fn a_claim_that_a_finalizer_holds_is_reported_until_nobody_holds_it() {
     let going = client.going(client.command(&[&arguments[..], &["--image", place::IMAGE], READS].concat()));
     let claims = list(&["--namespace", &space.name, "pvc"]).unwrap();
     let (claim, volume) = (text(&claims[0], "/metadata/name"), text(&claims[0], "/spec/volumeName"));
-    let hold = Hold::on(&space, claim);
+    let hold = Hold::on(&space, "pvc", claim);
     let output = going.output();
     assert_eq!(output.status.code(), Some(6), "{}", told(&output));
     let held = format!("claim {claim} is still there, held by {}", Hold::FINALIZER);
@@ -87,4 +89,39 @@ fn a_claim_that_a_finalizer_holds_is_reported_until_nobody_holds_it() {
         if there.iter().all(|pv| text(pv, "/metadata/name") != volume) { Ok(()) } else { Err(volume.to_owned()) }
     });
     client.assert_nothing_left(&[volume]);
+}
+
+#[test]
+fn a_volume_that_is_held_when_its_claim_is_gone_is_not_forgotten() {
+    let space = Namespace::new("held-volume");
+    let client = Client::new(&space);
+    let arguments = ["run", "--storage-class", "loop", "--duration", "15s", "--cleanup-timeout", "10s"];
+    let going = client.going(client.command(&[&arguments[..], &["--image", place::IMAGE], READS].concat()));
+    let claims = list(&["--namespace", &space.name, "pvc"]).unwrap();
+    let volume = text(&claims[0], "/spec/volumeName");
+    let hold = Hold::on(&space, "pv", volume);
+    let output = going.output();
+    assert_eq!(output.status.code(), Some(6), "{}", told(&output));
+    assert_eq!(list(&["--namespace", &space.name, "jobs,pods,pvc"]).unwrap(), Vec::<Value>::new());
+    let still = client.command(&["cleanup", "--all", "--cleanup-timeout", "3s"]).output().unwrap();
+    assert_eq!(still.status.code(), Some(6), "{}", told(&still));
+    assert!(told(&still).contains(volume) && told(&still).contains(Hold::FINALIZER), "{}", told(&still));
+    drop(hold);
+    let gone = client.command(&["cleanup", "--all"]).output().unwrap();
+    assert!(gone.status.success(), "{}", told(&gone));
+    client.assert_nothing_left(&[volume]);
+}
+
+#[test]
+fn what_somebody_created_from_a_dry_run_is_removed_by_cleanup() {
+    let space = Namespace::new("applied-by-hand");
+    let client = Client::new(&space);
+    let run = ["run", "--image", place::IMAGE, "--storage-class", "loop", "--nodes", "2", "--dry-run"];
+    let printed = client.command(&[&run[..], READS].concat()).output().unwrap();
+    assert!(printed.status.success(), "{}", told(&printed));
+    space.apply_text(&String::from_utf8(printed.stdout).unwrap());
+    assert_eq!(list(&["--namespace", &space.name, "roles"]).unwrap().len(), 1);
+    let gone = client.command(&["cleanup", "--all"]).output().unwrap();
+    assert!(gone.status.success(), "{}", told(&gone));
+    client.assert_nothing_left(&[]);
 }

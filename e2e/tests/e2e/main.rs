@@ -6,16 +6,23 @@
 #![expect(clippy::print_stderr, reason = "a guard that fails while its test panics can only say so")]
 
 mod alone;
+mod claims;
 mod client;
+mod deadlines;
 mod disturbing;
+mod ephemeral;
+mod fitting;
 mod kubectl;
 mod lab;
 mod leaving;
+mod limited;
+mod lives;
 mod measuring;
 mod namespace;
 mod preflight;
 mod recovery;
 mod several;
+mod silence;
 mod volumes;
 mod waiting;
 mod way;

@@ -9,13 +9,13 @@ use plimsoll_e2e::place;
 use serde_json::{Value, json};
 
 use crate::{
-    client::{Client, READS, record, told, volumes},
+    client::{Client, READS, assert_no_stray_files, record, told, volumes},
     kubectl::{apply, is_full, text},
     namespace::{Namespace, SOON_S},
     waiting::until,
 };
 
-fn phase_s(record: &Value, index: usize, phase: &str) -> f64 {
+pub(crate) fn phase_s(record: &Value, index: usize, phase: &str) -> f64 {
     let ns = record["volumes"][index]["phases"][phase].as_f64();
     ns.unwrap_or_else(|| panic!("{phase} was not seen: {}", record["volumes"][index])) / 1e9
 }
@@ -94,29 +94,6 @@ fn a_volume_that_does_what_was_bought_is_steady_at_its_limit() {
 }
 
 #[test]
-fn attaching_that_takes_three_seconds_shows_in_its_phase_and_in_no_other() {
-    for (name, binding) in [("attach-late", "WaitForFirstConsumer"), ("attach-now", "Immediate")] {
-        let mut space = Namespace::new(name);
-        let delayed = space.class_with(&json!({ "attachDelay": "3s" }), binding);
-        let plain = space.class_with(&json!({}), binding);
-        let client = Client::new(&space);
-        let classes = format!("{delayed},{plain}");
-        let record = client.record(&[&["--storage-class", &classes, "--duration", "1s"], READS].concat());
-        let attach_s = phase_s(&record, 0, "attach_ns");
-        assert!((attach_s - 3.0).abs() <= 0.3, "{attach_s}");
-        // The controller attaches one volume at a time, so the other may have to wait for it: not on its own account.
-        for phase in ["create_ns", "provision_ns", "bind_ns", "start_ns", "first_io_ns"] {
-            assert!(phase_s(&record, 0, phase) < 2.5, "{phase}: {}", record["volumes"][0]);
-        }
-        for life in record["volumes"].as_array().unwrap() {
-            // Only phases that both kinds of clocks tell can disagree.
-            assert_eq!(life["disagreements"], json!([]), "{life}");
-        }
-        client.assert_nothing_left(&volumes(&record));
-    }
-}
-
-#[test]
 fn a_device_is_measured_as_root_and_refused_with_advice_otherwise() {
     let space = Namespace::new("block-mode");
     let client = Client::new(&space);
@@ -136,10 +113,9 @@ fn a_device_is_measured_as_root_and_refused_with_advice_otherwise() {
 #[test]
 fn the_documented_role_is_enough_where_pods_are_restricted() {
     let space = Namespace::new("restricted-namespace");
-    let name = &space.name;
     apply(&json!({
         "apiVersion": "v1", "kind": "Namespace", "metadata": {
-            "name": name, "labels": { "pod-security.kubernetes.io/enforce": "restricted" },
+            "name": space.name, "labels": { "pod-security.kubernetes.io/enforce": "restricted" },
         },
     }));
     let document = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/kubernetes.md")).unwrap();
@@ -160,6 +136,7 @@ fn the_documented_role_is_enough_where_pods_are_restricted() {
     assert!(told(&output).contains("volumeattachments may not be watched"), "{}", told(&output));
     assert_eq!(record["volumes"][0]["phases"]["detach_ns"], Value::Null);
     assert!(phase_s(&record, 0, "attach_ns") > 0.0);
+    space.wait_until_volumes_are_gone();
     client.assert_nothing_left(&[]);
 }
 
@@ -179,6 +156,7 @@ fn what_a_killed_client_leaves_is_removed_by_cleanup() {
         assert!(output.status.success(), "{}", told(&output));
         client.assert_nothing_left(&[]);
     }
+    assert_no_stray_files();
 }
 
 #[test]
@@ -281,8 +259,8 @@ fn a_claim_that_another_node_has_is_told_as_that() {
     assert_eq!(output.status.code(), Some(6), "{}", told(&output));
     assert!(told(&output).contains("Multi-Attach"), "{}", told(&output));
     // Where it is, it can be measured beside the other pod, and stays.
-    let arguments = ["--pvc", "data", "--node", "node1", "--rw", "randread", "--region", "32MiB", "--duration", "2s"];
-    let record = client.record(&arguments);
+    let arguments = ["--pvc", "data", "--fs-group", "10001", "--node", "node1", "--rw", "randread"];
+    let record = client.record(&[&arguments[..], &["--region", "32MiB", "--duration", "2s"]].concat());
     assert!(read_iops(&record, "data") > 0.0);
     assert_eq!(text(&space.get("pvc", "data").unwrap(), "/status/phase"), "Bound");
 }

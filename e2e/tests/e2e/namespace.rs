@@ -236,6 +236,15 @@ impl Namespace {
         ask(&["--namespace", &self.name, "delete", kind, name, "--ignore-not-found", &timeout]).unwrap();
     }
 
+    /// For runs by somebody who may not look at volumes: such a client cannot wait until they are gone.
+    pub(crate) fn wait_until_volumes_are_gone(&self) {
+        until("its volumes are gone", SOON_S, || {
+            let volumes = list(&["pv"])?;
+            let is_there = volumes.iter().any(|volume| text(volume, "/spec/claimRef/namespace") == self.name);
+            if is_there { Err("they are there".to_owned()) } else { Ok(()) }
+        });
+    }
+
     /// Removes everything, and says what stays.
     fn remove(&self) -> Result<(), String> {
         let of_ours = |volume: &Value| text(volume, "/spec/claimRef/namespace") == self.name;

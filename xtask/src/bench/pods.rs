@@ -2,7 +2,14 @@
 //! machine: the program that runs in pods measures the memory engine, and its logs are used again and again. Needs
 //! root.
 
-use std::{fs, path::Path, thread, time::Instant};
+use std::{
+    fs,
+    io::{BufRead as _, BufReader},
+    path::Path,
+    process::{Command, Stdio},
+    thread,
+    time::Instant,
+};
 
 use anyhow::{Context as _, bail};
 
@@ -50,7 +57,9 @@ pub(super) fn run() -> anyhow::Result<()> {
     })?;
     for pod in 0..PODS {
         let log = directory.path().join(format!("pod-{pod}.log"));
-        fs::write(&log, &recorded[pod % recorded.len()]).with_context(|| format!("write {}", log.display()))?;
+        let (_, told) = recorded[pod % recorded.len()].split_once('\n').context("a pod that measures tells more")?;
+        let text = first_line(&binary, directory.path(), pod, start.trim())? + told;
+        fs::write(&log, text).with_context(|| format!("write {}", log.display()))?;
     }
     let mut merge = child::command(&binary.to_string_lossy());
     merge.args(["kubernetes", "merge", "--json", "--no-history", "--quiet"]);
@@ -79,8 +88,24 @@ fn record(binary: &Path, directory: &Path, pod: usize, start: &str) -> anyhow::R
     fs::create_dir_all(place.join("data")).with_context(|| format!("create {}", place.display()))?;
     let mut agent = child::command("unshare");
     agent.args(["--mount", "sh", "-c", READY]).arg(binary);
+    child::output(as_pod(&mut agent, &place, pod, start))
+}
+
+/// How the log of a pod begins: it says which of all it is. This one has nothing to measure, and is ended.
+fn first_line(binary: &Path, directory: &Path, pod: usize, start: &str) -> anyhow::Result<String> {
+    let mut agent = child::command(&binary.to_string_lossy());
+    agent.stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut agent = as_pod(&mut agent, directory, pod, start).spawn().context("start a pod's program")?;
+    let mut line = String::new();
+    let read = BufReader::new(agent.stdout.take().expect("a pipe")).read_line(&mut line);
+    agent.kill().and_then(|()| agent.wait()).context("end a pod's program")?;
+    read.context("read what a pod says")?;
+    Ok(line)
+}
+
+/// What the program of a pod is told in a cluster.
+fn as_pod<'a>(agent: &'a mut Command, place: &Path, pod: usize, start: &str) -> &'a mut Command {
     agent.args(["kubernetes", "agent", "--run", "01a20451-96fb-7259-8ace-7b5e21365415", "--quiet"]);
-    agent.current_dir(&place).env("PLIMSOLL_PLAN", PLAN).env("PLIMSOLL_POD", pod.to_string());
-    agent.env("PLIMSOLL_START", start);
-    child::output(&mut agent)
+    agent.current_dir(place).env("PLIMSOLL_PLAN", PLAN).env("PLIMSOLL_START", start);
+    agent.env("PLIMSOLL_POD", pod.to_string()).env("PLIMSOLL_PODS", PODS.to_string())
 }

@@ -43,6 +43,7 @@ fn started(run: &Run) -> RunEvent {
         precision: None,
         max_time_ns: None,
         bookend_ns: None,
+        turn: None,
         cells: cells.collect(),
     };
     let certainty = Certainty::of(Effort::Standard);

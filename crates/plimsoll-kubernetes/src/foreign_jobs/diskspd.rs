@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{ForeignJob, VOLUME};
+use crate::manifests::texts::literal;
 
 /// What diskspd is asked when nobody says anything else.
 pub const ARGUMENTS: &[&str] = &["-c1G", "-d120", "-r", "-w50", "-t8", "-o8", "-b4K", "-Sh", "-L"];
@@ -13,7 +14,7 @@ const FOLDER: &str = r"C:\data";
 #[must_use]
 pub fn objects(job: &ForeignJob, nodes: u32, arguments: &[String]) -> Vec<Value> {
     let mut command = vec!["diskspd.exe".to_owned()];
-    command.extend_from_slice(arguments);
+    command.extend(arguments.iter().map(|argument| literal(argument)));
     command.push(format!(r"{FOLDER}\testfile.dat"));
     // Pods of Windows may have no seccomp profile and no capabilities to drop.
     let pod = json!({

@@ -21,6 +21,13 @@ const BACKUP: &str = "/backup";
 /// Where the tools are in the images of SQL Server, by their age.
 const TOOLS: &str = "PATH=$PATH:/opt/mssql-tools18/bin:/opt/mssql-tools/bin:/opt/sqlpackage";
 
+/// Gets the file, and says nothing of where it is: wget itself names the address with whatever goes wrong.
+const DOWNLOAD: &str = r#"wget -q -O "$BACKUP/db.bacpac" "$BACPAC_URL" && exit
+code=$?
+echo "the .bacpac file was not downloaded: wget ended with $code (4: no connection, 8: the server said no)" >&2
+exit $code
+"#;
+
 /// Whether the server answers a question.
 const ANSWERS: &str = r#"SQLCMDPASSWORD=$MSSQL_SA_PASSWORD sqlcmd -b -C -l 5 -S localhost -U sa -Q "SELECT 1""#;
 
@@ -98,8 +105,8 @@ pub fn objects(job: &ForeignJob, secrets: &Secrets, iterations: u32, memory: &st
             {
                 "name": "download",
                 "image": job.image,
-                "command": ["/bin/bash", "-c", format!("exec wget -nv -O {BACKUP}/db.bacpac \"$BACPAC_URL\"")],
-                "env": [from_secret("BACPAC_URL", URL_KEY)],
+                "command": ["/bin/bash", "-c", DOWNLOAD],
+                "env": [from_secret("BACPAC_URL", URL_KEY), { "name": "BACKUP", "value": BACKUP }],
                 "securityContext": security,
                 "volumeMounts": [mount("backup", BACKUP)],
             },

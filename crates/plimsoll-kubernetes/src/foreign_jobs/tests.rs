@@ -2,9 +2,12 @@
 
 use std::{
     fs,
+    io::{Read as _, Write as _},
+    net::TcpListener,
     os::unix::fs::PermissionsExt,
     path::Path,
     process::{Command, Output},
+    thread,
 };
 
 use k8s_openapi::api::{batch::v1::Job, core::v1::Secret};
@@ -58,6 +61,22 @@ fn the_types_of_kubernetes_have_every_field() {
 }
 
 #[test]
+fn arguments_reach_diskspd_as_they_are() {
+    let volume = Volume::Claim("data".to_owned());
+    let job = ForeignJob {
+        name: "windows".to_owned(),
+        volume,
+        image: "example.org/diskspd".to_owned(),
+        pull_secrets: Vec::new(),
+        tolerations: Vec::new(),
+        keep_s: 3600,
+    };
+    let object = diskspd::objects(&job, 1, &["-$(HOME)$".to_owned()]).remove(0);
+    // Kubernetes takes two for one.
+    assert_eq!(object.pointer("/spec/template/spec/containers/0/command/1").unwrap(), "-$$(HOME)$$");
+}
+
+#[test]
 fn no_secret_is_anywhere_but_in_the_secret() {
     let objects = sql_restore(&new_secret());
     assert!(objects[0].to_string().contains("Hidden-7") && objects[0].to_string().contains("signature"));
@@ -66,6 +85,48 @@ fn no_secret_is_anywhere_but_in_the_secret() {
     assert_eq!(there.len(), 1);
     let keys = there[0].pointer("/spec/template/spec/containers/0/env/0/valueFrom/secretKeyRef").unwrap();
     assert_eq!(keys, &json!({ "name": "mine", "key": "sa-password" }));
+}
+
+#[test]
+fn a_download_says_how_it_went_and_nothing_of_where_from() {
+    if !Path::new("/usr/bin/wget").exists() {
+        return;
+    }
+    let place = tempfile::tempdir().unwrap();
+    let objects = sql_restore(&new_secret());
+    let script = objects[1].pointer("/spec/template/spec/initContainers/0/command/2").unwrap().as_str().unwrap();
+    let download = |url: &str| {
+        let mut bash = Command::new("/bin/bash");
+        bash.args(["-c", script]).env_clear().env("PATH", "/usr/bin:/bin");
+        bash.env("BACKUP", place.path()).env("BACPAC_URL", url).output().unwrap()
+    };
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let server = thread::spawn(move || {
+        for status in ["200 OK", "403 Forbidden"] {
+            let (mut stream, _) = listener.accept().unwrap();
+            let _ = stream.read(&mut [0; 4096]).unwrap();
+            write!(stream, "HTTP/1.1 {status}\r\nContent-Length: 4\r\nConnection: close\r\n\r\nbits").unwrap();
+        }
+    });
+    let url = format!("http://{address}/db.bacpac?sig=hidden");
+    // At last nobody listens any more.
+    for (url, code) in [(url.as_str(), 0), (&url, 8), (&url, 4), ("nonsense://hidden", 1), ("http:///hidden", 1)] {
+        let output = download(url);
+        let said = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+        assert_eq!(output.status.code(), Some(code), "{url}: {said}");
+        assert!(!said.contains("hidden") && !said.contains("127.0.0.1"), "{said}");
+        assert_eq!(said.contains(&format!("wget ended with {code}")), code > 0, "{said}");
+        if code == 0 {
+            assert_eq!(fs::read_to_string(place.path().join("db.bacpac")).unwrap(), "bits");
+        }
+        if code == 8 {
+            // Its listener goes with the thread.
+            while !server.is_finished() {
+                thread::yield_now();
+            }
+        }
+    }
 }
 
 /// A folder with programs that do what they are told instead of SQL Server's.

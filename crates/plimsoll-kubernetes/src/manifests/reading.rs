@@ -9,6 +9,7 @@ use k8s_openapi::api::{
 use kube::ResourceExt as _;
 use plimsoll_catalog::quantity::Quantity;
 
+use super::texts;
 use crate::request::{
     AccessMode, ImageAsked, Placement, PodCount, PodRun, RUN_LABEL, Resources, Seccomp, StartBy, VOLUMES, VolumeAsked,
     VolumeMode, VolumeSource,
@@ -30,7 +31,10 @@ pub fn read(job: &Job, claims: &[PersistentVolumeClaim]) -> Option<PodRun> {
     Some(PodRun {
         id,
         volumes: volumes(job, pod, container, claims),
+        is_ephemeral: pod.volumes.iter().flatten().any(|volume| volume.ephemeral.is_some()),
+        first_pod: None,
         pods: pods(job, container),
+        shares_files: container.env.iter().flatten().any(|variable| variable.name == super::SHARED_FILE_VARIABLE),
         placement: Placement::default(),
         image: ImageAsked {
             name: container.image.clone().unwrap_or_default(),
@@ -45,10 +49,17 @@ pub fn read(job: &Job, claims: &[PersistentVolumeClaim]) -> Option<PodRun> {
         },
         assigns_users: false,
         runs_as_root: false,
+        user: None,
+        file_group: None,
         limits: None,
-        plan: plan.and_then(|plan| plan.value.clone()).unwrap_or_default(),
+        plan: plan.and_then(|plan| plan.value.as_deref()).map(texts::meant).unwrap_or_default(),
         keep_s: spec.ttl_seconds_after_finished.and_then(|seconds| u32::try_from(seconds).ok()).unwrap_or(0),
-        deadline_s: spec.active_deadline_seconds.and_then(|seconds| u32::try_from(seconds).ok()).unwrap_or(0),
+        // Those of earlier versions have it in the Job alone.
+        deadline_s: pod
+            .active_deadline_seconds
+            .or(spec.active_deadline_seconds)
+            .and_then(|seconds| u32::try_from(seconds).ok())
+            .unwrap_or(0),
     })
 }
 
@@ -57,9 +68,10 @@ fn pods(job: &Job, container: &Container) -> PodCount {
     let count = job.annotations().get(super::PODS_ANNOTATION).and_then(|count| count.split_once('x'));
     let count = count.and_then(|(nodes, per_node)| Some((nodes.parse().ok()?, per_node.parse().ok()?)));
     let (nodes, per_node) = count.filter(|(nodes, per_node)| *nodes > 0 && *per_node > 0).unwrap_or((1, 1));
-    let at = container.env.iter().flatten().find(|variable| variable.name == super::START_VARIABLE);
-    let at = at.and_then(|variable| variable.value.as_deref()?.parse().ok());
-    PodCount { nodes, per_node, start: at.map_or(StartBy::Watching, StartBy::Time) }
+    let variable = |name: &str| container.env.iter().flatten().find(|variable| variable.name == name);
+    let at = variable(super::START_VARIABLE).and_then(|variable| variable.value.as_deref()?.parse().ok());
+    let take_turns = variable(super::TURNS_VARIABLE).is_some();
+    PodCount { nodes, per_node, start: at.map_or(StartBy::Watching, StartBy::Time), take_turns }
 }
 
 /// The targets by where the container has its volumes, in the order of the pod's volumes.
@@ -70,19 +82,22 @@ fn volumes(job: &Job, pod: &PodSpec, container: &Container, claims: &[Persistent
     let devices = devices.map(|device| (&device.name, &device.device_path, VolumeMode::Block));
     let places: Vec<_> = mounts.chain(devices).collect();
     let volume = |volume: &k8s_openapi::api::core::v1::Volume| {
-        let name = volume.persistent_volume_claim.as_ref()?.claim_name.clone();
         let (_, path, mode) = places.iter().find(|(of, ..)| **of == volume.name)?;
         let target = path.strip_prefix(VOLUMES)?.trim_start_matches('/').to_owned();
-        let claim = claims.iter().find(|claim| claim.name_any() == name).and_then(|claim| claim.spec.as_ref());
+        let template = volume.ephemeral.as_ref().and_then(|of| of.volume_claim_template.as_ref());
+        let name = volume.persistent_volume_claim.as_ref().map(|of| of.claim_name.clone());
+        let there = || claims.iter().find(|claim| Some(claim.name_any()) == name)?.spec.as_ref();
+        let claim = template.map(|template| &template.spec).or_else(there);
         let is_shared =
             claim.is_some_and(|claim| claim.access_modes.iter().flatten().any(|mode| mode == "ReadWriteMany"));
-        let source = if name.starts_with(&format!("{}-", job.name_any())) {
+        let is_new = |name: &String| name.starts_with(&format!("{}-", job.name_any()));
+        let source = if name.as_ref().is_none_or(is_new) {
             let class = claim.and_then(|claim| claim.storage_class_name.clone()).unwrap_or_default();
             let asked = claim.and_then(|claim| claim.resources.as_ref()?.requests.as_ref()?.get("storage"));
             let size_bytes = asked.and_then(|size| Quantity::read(&size.0)?.whole()).unwrap_or(0);
             VolumeSource::Class { class, size_bytes }
         } else {
-            VolumeSource::Claim { name }
+            VolumeSource::Claim { name: name? }
         };
         let access = if is_shared { AccessMode::ReadWriteMany } else { AccessMode::ReadWriteOnce };
         Some(VolumeAsked { target, source, mode: *mode, access })
@@ -126,15 +141,32 @@ mod tests {
     }
 
     #[test]
+    fn a_run_whose_volumes_go_with_pods_is_read_back_without_claims() {
+        let (classes, claims) = (["slow".to_owned(), "fast".to_owned()], ["data".to_owned()]);
+        let (mode, access) = (VolumeMode::Filesystem, AccessMode::ReadWriteOnce);
+        let volumes = request::volumes(&classes, &[8 << 30], &claims, mode, access).unwrap();
+        let run = PodRun { is_ephemeral: true, ..pod_run(volumes) };
+        assert_eq!(manifests::claims(&run, None), []);
+        let mut back = read(&manifests::job(&run), &[]).unwrap();
+        assert_eq!((back.is_ephemeral, &back.volumes), (true, &run.volumes));
+        // What the cluster calls claims is known with the pod.
+        back.first_pod = Some("plimsoll-x-abcde".to_owned());
+        assert_eq!(back.claims_of(0), ["plimsoll-x-abcde-volume-0", "plimsoll-x-abcde-volume-1", "data"]);
+        assert_eq!(back.claims_of(1)[1], format!("{}-pod-1-volume-1", run.name()));
+    }
+
+    #[test]
     fn several_pods_are_read_back() {
         let times = [StartBy::Watching, StartBy::Time("2026-11-22T12:00:00Z".parse().unwrap())];
-        for start in times {
+        for (start, take_turns) in times.into_iter().zip([false, true]) {
             let classes = ["slow".to_owned()];
             let (mode, access) = (VolumeMode::Filesystem, AccessMode::ReadWriteOnce);
             let volumes = request::volumes(&classes, &[8 << 30], &[], mode, access).unwrap();
-            let run = PodRun { pods: PodCount { nodes: 3, per_node: 2, start }, ..pod_run(volumes) };
+            let pods = PodCount { nodes: 3, per_node: 2, start, take_turns };
+            let run = PodRun { pods, shares_files: start == StartBy::Watching, ..pod_run(volumes) };
             let back = read(&manifests::job(&run), &manifests::claims(&run, None)).unwrap();
             assert_eq!((back.pods, &back.volumes, back.claims()), (run.pods, &run.volumes, run.claims()));
+            assert_eq!(back.shares_files, run.shares_files);
         }
     }
 

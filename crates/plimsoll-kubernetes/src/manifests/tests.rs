@@ -55,7 +55,7 @@ fn one_container_has_every_volume_and_no_limit_of_processors() {
 }
 
 fn several() -> PodRun {
-    PodRun { pods: PodCount { nodes: 2, per_node: 2, start: StartBy::Watching }, ..run(VolumeMode::Filesystem) }
+    PodRun { pods: PodCount { nodes: 2, per_node: 2, ..PodCount::ONE }, ..run(VolumeMode::Filesystem) }
 }
 
 #[test]
@@ -133,10 +133,27 @@ fn everything_has_an_end_of_its_own_and_belongs_to_the_job() {
     let run = run(VolumeMode::Filesystem);
     let job = job(&run);
     let spec = job.spec.as_ref().unwrap();
-    assert_eq!((spec.ttl_seconds_after_finished, spec.active_deadline_seconds), (Some(3600), Some(86400)));
+    assert_eq!(spec.ttl_seconds_after_finished, Some(3600));
+    // A pod whose own time passes stays with its log; one whose Job's does is deleted.
+    let of_pod = spec.template.spec.as_ref().unwrap().active_deadline_seconds;
+    assert_eq!((of_pod, spec.active_deadline_seconds), (Some(86400), Some(86400 + 900)));
     // A suspended Job has no time.
     assert_eq!((spec.backoff_limit, spec.suspend), (Some(0), None));
     for claim in claims(&run, Some(&owner(&job))) {
         assert_eq!(claim.metadata.owner_references.unwrap()[0].name, run.name());
+    }
+}
+
+#[test]
+fn volumes_that_go_with_pods_are_found_by_the_label_of_the_run() {
+    let run = PodRun { is_ephemeral: true, ..several() };
+    assert_eq!(claims(&run, None), []);
+    let pods = other_pods(&run, None);
+    for spec in [job(&run).spec.unwrap().template.spec.unwrap(), pods[2].spec.clone().unwrap()] {
+        let volume = &serde_json::to_value(spec).unwrap()["volumes"][1];
+        let template = &volume["ephemeral"]["volumeClaimTemplate"];
+        assert_eq!(template["metadata"]["labels"][RUN_LABEL], run.id.to_string());
+        assert_eq!(template["spec"]["storageClassName"], "fast");
+        assert!(volume.get("persistentVolumeClaim").is_none());
     }
 }

@@ -29,8 +29,16 @@ pub(super) struct Limits {
 }
 
 /// A quantity of a map, when it is one.
-pub(super) fn read(quantities: Option<&BTreeMap<String, Written>>, name: &str) -> Option<Quantity> {
+pub(crate) fn read(quantities: Option<&BTreeMap<String, Written>>, name: &str) -> Option<Quantity> {
     Quantity::read(&quantities?.get(name)?.0)
+}
+
+/// What it means that somebody limits the processors of a pod that names no limit.
+pub(crate) fn limit_in_words(who: &str, limit: Quantity) -> String {
+    format!(
+        "{who} limits the pod to {limit} CPU: what is throttled (throttled_ns of each cell) measures the limit; say \
+         --cpu-limit with as much as is allowed, or have the limit changed"
+    )
 }
 
 impl Limits {
@@ -74,11 +82,7 @@ impl Limits {
                 );
                 checks.push(Check::new(State::Fails, ABOUT, text));
             } else {
-                let text = format!(
-                    "{range} limits the pod to {limit} CPU: what is throttled measures the limit; say --cpu-limit with \
-                     as much as is allowed"
-                );
-                checks.push(Check::new(State::Warning, ABOUT, text));
+                checks.push(Check::new(State::Warning, ABOUT, limit_in_words(range, limit)));
             }
         }
         let fails = self.items.iter().flat_map(|(range, item)| self.refusals(range, item, run));

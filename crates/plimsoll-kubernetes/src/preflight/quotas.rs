@@ -134,8 +134,8 @@ fn is_scoped(spec: &ResourceQuotaSpec) -> bool {
 fn matches_pod(spec: &ResourceQuotaSpec, run: &PodRun) -> bool {
     let class = run.placement.priority_class.as_deref();
     let is_in = |scope: &str, operator: &str, values: &[String]| match scope {
-        // Its Job has a deadline, and the pod itself has none.
-        "NotTerminating" | "NotBestEffort" => true,
+        // It has a deadline.
+        "Terminating" | "NotBestEffort" => true,
         "PriorityClass" => {
             let is_named = class.is_some_and(|class| values.iter().any(|value| value == class));
             match operator {
@@ -223,9 +223,9 @@ mod tests {
         let usual = run(&["a"], 8);
         let mut urgent = usual.clone();
         urgent.placement.priority_class = Some("urgent".to_owned());
-        assert_eq!(state(json!({ "hard": hard, "scopes": ["Terminating"] }), &usual), State::Ok);
+        assert_eq!(state(json!({ "hard": hard, "scopes": ["NotTerminating"] }), &usual), State::Ok);
         assert_eq!(state(json!({ "hard": hard, "scopes": ["BestEffort"] }), &usual), State::Ok);
-        assert_eq!(state(json!({ "hard": hard, "scopes": ["NotTerminating"] }), &usual), State::Fails);
+        assert_eq!(state(json!({ "hard": hard, "scopes": ["Terminating"] }), &usual), State::Fails);
         let selector = json!({ "hard": hard, "scopeSelector": { "matchExpressions": [
             { "scopeName": "PriorityClass", "operator": "In", "values": ["urgent"] }] } });
         assert_eq!(state(selector.clone(), &usual), State::Ok);

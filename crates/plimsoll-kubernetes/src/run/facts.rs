@@ -17,9 +17,9 @@ use crate::{
 };
 
 /// What is known.
-#[derive(Debug, Default)]
-pub(super) struct Facts {
-    pub(super) minor_version: u32,
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Facts {
+    pub(crate) minor_version: u32,
     /// One for each volume that is made, where classes may be looked at.
     classes: Vec<Option<StorageClass>>,
     /// One for each volume that was there before.
@@ -31,7 +31,7 @@ pub(super) struct Facts {
 
 impl Facts {
     /// Looks at what is to be used, and refuses what is not there.
-    pub(super) async fn gather(cluster: &Cluster, run: &PodRun) -> Result<Self, ClusterError> {
+    pub(crate) async fn gather(cluster: &Cluster, run: &PodRun) -> Result<Self, ClusterError> {
         let mut facts = Self { minor_version: minor(cluster.version()), ..Self::default() };
         for volume in &run.volumes {
             let (mut class, mut claim) = (None, None);
@@ -54,25 +54,42 @@ impl Facts {
     }
 
     /// Whether a volume is made without waiting for a pod; not, where nobody may say.
-    pub(super) fn is_made_at_once(&self, index: usize) -> bool {
+    pub(crate) fn is_made_at_once(&self, index: usize) -> bool {
         let class = self.classes.get(index).and_then(Option::as_ref);
         class.is_some_and(|class| class.volume_binding_mode.as_deref() != Some("WaitForFirstConsumer"))
     }
 
+    /// The class of a volume that is made, where classes may be looked at.
+    pub(crate) fn class(&self, index: usize) -> Option<&StorageClass> {
+        self.classes.get(index)?.as_ref()
+    }
+
     /// The claims that were there before.
-    pub(super) fn existing_claims(&self) -> Vec<PersistentVolumeClaim> {
+    pub(crate) fn existing_claims(&self) -> Vec<PersistentVolumeClaim> {
         self.claims.iter().flatten().cloned().collect()
     }
 
     /// Looks at the volumes that were made, and the nodes that were chosen.
-    pub(super) async fn learn(&mut self, cluster: &Cluster, volumes: Vec<Option<String>>, nodes: Vec<String>) {
+    pub(crate) async fn learn(&mut self, cluster: &Cluster, volumes: Vec<Option<String>>, nodes: Vec<String>) {
+        let mut found = Vec::new();
         for name in volumes {
             let volume = match name {
                 Some(name) => cluster.everywhere::<PersistentVolume>().get_opt(&name).await.ok().flatten(),
                 None => None,
             };
-            self.volumes.push(volume);
+            found.push(volume);
         }
+        self.learn_seen(cluster, found, nodes).await;
+    }
+
+    /// The same of volumes that were seen before they were gone.
+    pub(crate) async fn learn_seen(
+        &mut self,
+        cluster: &Cluster,
+        volumes: Vec<Option<PersistentVolume>>,
+        nodes: Vec<String>,
+    ) {
+        self.volumes = volumes;
         for name in nodes {
             let node = cluster.everywhere::<Node>().get_opt(&name).await.ok().flatten();
             self.nodes
@@ -81,7 +98,7 @@ impl Facts {
     }
 
     /// The cluster as the record has it.
-    pub(super) fn environment(&self, cluster: &Cluster, run: &PodRun) -> ClusterEnvironment {
+    pub(crate) fn environment(&self, cluster: &Cluster, run: &PodRun) -> ClusterEnvironment {
         ClusterEnvironment {
             version: Some(cluster.version().to_owned()),
             namespace: cluster.namespace().to_owned(),

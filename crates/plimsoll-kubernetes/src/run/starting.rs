@@ -1,7 +1,10 @@
 //! Creating a run's objects, and saying to several pods when they begin: each says that it is ready, and all are told
 //! one moment by an object that they watch.
 
-use std::fmt::Debug;
+#[cfg(test)]
+mod tests;
+
+use std::{fmt::Debug, time::Duration};
 
 use jiff::{SignedDuration, Timestamp};
 use k8s_openapi::{
@@ -10,14 +13,16 @@ use k8s_openapi::{
         core::v1::{ConfigMap, Node},
         rbac::v1::{Role, RoleBinding},
     },
-    apimachinery::pkg::apis::meta::v1::OwnerReference,
+    apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference},
 };
 use kube::{
-    Resource, ResourceExt as _,
+    Api, Resource, ResourceExt as _,
     api::{ListParams, Patch, PatchParams, PostParams},
 };
+use plimsoll_record::numbers;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::json;
+use tokio::time::{Instant, sleep};
 
 use super::{NodesFor, Told};
 use crate::{
@@ -31,23 +36,60 @@ use crate::{
 /// From when pods are told until they begin: long enough for all to have heard.
 const LEAD: SignedDuration = SignedDuration::from_secs(3);
 
-/// Creates an object, whose name nobody else has: one that is there comes from a request that was sent again.
-pub(super) async fn create<K>(cluster: &Cluster, kind: &str, object: &K) -> Result<K, ClusterError>
+/// By how much clocks may differ that are taken for the same.
+const CLOCKS_MAX: SignedDuration = SignedDuration::from_secs(1);
+
+/// How far the cluster's clock is ahead of the one here: it gave an object this time, which has whole seconds, between
+/// two moments here. Zero where they may be the same.
+fn ahead_by(created: Timestamp, before: Timestamp, after: Timestamp) -> SignedDuration {
+    let least = created.duration_since(after);
+    let most = created.duration_since(before) + SignedDuration::from_secs(1);
+    let are_the_same = least < CLOCKS_MAX && most > -CLOCKS_MAX;
+    if are_the_same { SignedDuration::ZERO } else { (least + most) / 2 }
+}
+
+/// How long a request is tried again that may succeed a little later, and how often.
+const TRYING: Duration = Duration::from_secs(20);
+const PAUSE: Duration = Duration::from_millis(500);
+
+/// Creates an object, and tries that again for a while where it may succeed a little later.
+pub(crate) async fn create<K>(cluster: &Cluster, kind: &str, object: &K) -> Result<K, ClusterError>
 where
     K: Resource<Scope = NamespaceResourceScope> + Clone + Serialize + DeserializeOwned + Debug,
     K::DynamicType: Default,
 {
-    let parameters = PostParams { field_manager: Some("plimsoll".to_owned()), ..PostParams::default() };
-    let name = object.name_any();
-    let doing = || format!("create the {kind} {name} in namespace {}", cluster.namespace());
     let objects = cluster.here::<K>();
-    match objects.create(&parameters, object).await {
-        Ok(created) => Ok(created),
-        Err(kube::Error::Api(status)) if status.code == 409 => {
-            objects.get(&name).await.map_err(|error| ClusterError::of(doing(), &error))
+    let began = Instant::now();
+    loop {
+        match try_to_create(&objects, object).await {
+            Ok(created) => return Ok(created),
+            Err(error) if may_pass(&error) && began.elapsed() < TRYING => sleep(PAUSE).await,
+            Err(error) => return Err(not_created(cluster, kind, &object.name_any(), &error)),
         }
-        Err(error) => Err(ClusterError::of(doing(), &error)),
     }
+}
+
+/// Creates an object, whose name nobody else has: one that is there comes from a request that was sent again.
+pub(crate) async fn try_to_create<K>(objects: &Api<K>, object: &K) -> Result<K, kube::Error>
+where
+    K: Resource + Clone + Serialize + DeserializeOwned + Debug,
+{
+    let parameters = PostParams { field_manager: Some("plimsoll".to_owned()), ..PostParams::default() };
+    match objects.create(&parameters, object).await {
+        Err(kube::Error::Api(status)) if status.reason == "AlreadyExists" => {
+            match objects.get(&object.name_any()).await {
+                // Who may create it need not be one who may look at it.
+                Err(kube::Error::Api(status)) if status.code == 403 => Ok(object.clone()),
+                answer => answer,
+            }
+        }
+        answer => answer,
+    }
+}
+
+/// That an object was not created.
+pub(crate) fn not_created(cluster: &Cluster, kind: &str, name: &str, error: &kube::Error) -> ClusterError {
+    ClusterError::of(format!("create the {kind} {name} in namespace {}", cluster.namespace()), error)
 }
 
 /// Creates the object that says when pods begin, where they watch one.
@@ -82,9 +124,12 @@ pub fn may_be_watched(cluster: &Cluster, run: &PodRun) -> Result<(), ClusterErro
         start.map_err(|error| refused("ConfigMap", &error))?;
         let role = cluster.here::<Role>().create(&parameters, &objects.role).await;
         role.map_err(|error| refused("Role", &error))?;
-        let binding = cluster.here::<RoleBinding>().create(&parameters, &objects.binding).await;
-        binding.map_err(|error| refused("RoleBinding", &error))?;
-        Ok(())
+        match cluster.here::<RoleBinding>().create(&parameters, &objects.binding).await {
+            // Whoever has to have the rights of the Role that is bound is asked for it, and a dry run has made none.
+            // That the rights are there is what the answer about the Role said.
+            Err(kube::Error::Api(status)) if status.code == 404 => Ok(()),
+            answer => answer.map(drop).map_err(|error| refused("RoleBinding", &error)),
+        }
     })
 }
 
@@ -97,17 +142,34 @@ pub(super) async fn has_begun(cluster: &Cluster, run: &PodRun) -> bool {
     start.and_then(|start| start.data).is_some_and(|data| data.contains_key(START_KEY))
 }
 
-/// Tells all pods when they begin; `false` when that has to be tried again.
+/// How far the cluster's clock is ahead of the one here: it is asked to make an object, and not to keep it. Zero where
+/// it does not say.
+async fn ahead(cluster: &Cluster, name: &str) -> SignedDuration {
+    let metadata = ObjectMeta { name: Some(format!("{name}-clock")), ..ObjectMeta::default() };
+    let parameters = PostParams { dry_run: true, ..PostParams::default() };
+    let before = Timestamp::now();
+    let made = cluster.here().create(&parameters, &ConfigMap { metadata, ..ConfigMap::default() }).await;
+    let created = made.ok().and_then(|made| made.metadata.creation_timestamp);
+    created.map_or(SignedDuration::ZERO, |created| ahead_by(created.0, before, Timestamp::now()))
+}
+
+/// Tells all pods when they begin, by the cluster's clock; `false` when that has to be tried again.
 pub(super) async fn begin(
     cluster: &Cluster,
     run: &PodRun,
     tell: &mut dyn FnMut(Told<'_>),
 ) -> Result<bool, ClusterError> {
     let name = run.name();
-    let at = Timestamp::now() + LEAD;
+    let ahead = ahead(cluster, &name).await;
+    let at = Timestamp::now() + ahead + LEAD;
     let patch = Patch::Merge(json!({ "data": { START_KEY: at.to_string() } }));
     match cluster.here::<ConfigMap>().patch(&name, &PatchParams::default(), &patch).await {
         Ok(_) => {
+            if !ahead.is_zero() {
+                let by = numbers::duration(u64::try_from(ahead.unsigned_abs().as_nanos()).unwrap_or(u64::MAX));
+                let direction = if ahead.is_positive() { "behind" } else { "ahead of" };
+                tell(Told::Note(format!("the clock of this machine is about {by} {direction} that of the cluster")));
+            }
             tell(Told::Note(format!("{} pods are ready and begin together", run.pods.all())));
             Ok(true)
         }

@@ -22,6 +22,9 @@ pub(super) fn phases(moments: &[Moment]) -> (Phases, Phases) {
         first_io_ns: running,
         ready_ns: ready(&seen, &told),
         detach_ns: seen.between(Happening::DetachAsked, Happening::Detached),
+        resize_ns: seen.between(Happening::ResizeSent, Happening::Resized),
+        grow_ns: seen.between(Happening::ResizeSent, Happening::Grown),
+        snapshot_ns: seen.between(Happening::SnapshotSent, Happening::SnapshotReady),
         delete_ns: seen.between(Happening::DeleteSent, Happening::VolumeGone),
     };
     let by_events = Phases {

@@ -131,6 +131,7 @@ fn each_phase_of_a_waiting_class_is_the_difference_of_what_was_seen() {
             ready_ns: ms(5230),
             detach_ns: ms(500),
             delete_ns: ms(1500),
+            ..plimsoll_record::lifecycle::Phases::default()
         }
     );
     assert_eq!(life.phases_by_events.provision_ns, ms(490));
@@ -226,4 +227,54 @@ proptest! {
         let life = |observations: &[Observation]| timeline(observations).life("slow", "c");
         prop_assert_eq!(life(&shuffled), life(&observations));
     }
+}
+
+/// A claim that the cluster makes with its pod is timed by when it came and when it was to go, which nobody here asked.
+#[test]
+fn a_claim_of_a_pod_is_made_and_removed_by_the_cluster() {
+    let claim = |phase: &str, is_leaving: bool| {
+        Seen::Claim(from_json(json!({
+            "metadata": {
+                "name": "p-volume-0",
+                "ownerReferences": [{ "apiVersion": "v1", "kind": "Pod", "name": "p", "uid": "u" }],
+                "deletionTimestamp": is_leaving.then_some("2026-11-21T01:40:00Z"),
+            },
+            "spec": { "volumeName": "pvc-1" },
+            "status": { "phase": phase },
+        })))
+    };
+    let pod = Seen::Pod(from_json(json!({
+        "metadata": { "name": "p" },
+        "spec": { "containers": [], "nodeName": "n1", "volumes": [{ "name": "volume-0", "ephemeral": {} }] },
+    })));
+    let mut timeline = Timeline::new(36);
+    timeline.begin(Some(0), Timestamp::from_nanosecond(SENT_NS).unwrap());
+    for observation in [
+        at(100, pod),
+        at(120, claim("Pending", false)),
+        at(300, volume()),
+        at(350, claim("Bound", false)),
+        at(900, claim("Bound", true)),
+        gone(950, claim("Bound", true)),
+        gone(1000, volume()),
+    ] {
+        timeline.observe(&observation);
+    }
+    let life = timeline.life("slow", "p-volume-0");
+    assert_eq!((life.node.as_deref(), life.volume.as_deref()), (Some("n1"), Some("pvc-1")));
+    assert_eq!((life.phases.create_ns, life.phases.delete_ns), (Some(120 * MS), Some(100 * MS)));
+}
+
+#[test]
+fn what_somebody_put_beside_the_program_is_not_the_program() {
+    let pod = |own: &str| -> Pod {
+        let status = |name: &str, state: &str| {
+            let of_state = if state == "terminated" { json!({ "exitCode": 0 }) } else { json!({}) };
+            json!({ "name": name, "image": "i", "imageID": "i", "ready": false, "restartCount": 0, "state": { state: of_state } })
+        };
+        let statuses = [status("proxy", "terminated"), status("plimsoll", own)];
+        from_json(json!({ "metadata": {}, "status": { "containerStatuses": statuses } }))
+    };
+    assert!(!has_started(&pod("waiting")) && !has_ended(&pod("running")));
+    assert!(has_started(&pod("running")) && has_ended(&pod("terminated")));
 }

@@ -1,5 +1,6 @@
 //! Sentences about pods that do not start or do not end well, from objects as clusters write them.
 
+use k8s_openapi::api::batch::v1::Job;
 use serde_json::{Value, json};
 
 use super::*;
@@ -95,9 +96,66 @@ fn a_pod_that_somebody_deleted_is_told_from_one_that_failed() {
     deleted.metadata.deletion_timestamp = Some(serde_json::from_value(json!("2026-11-21T01:40:00Z")).unwrap());
     let text = Troubles::default().of_end(&deleted, &[]);
     assert!(text.starts_with("somebody deleted the pod on n1"), "{text}");
+}
+
+/// A Job with a condition that is true.
+fn job(condition: &str, reason: &str, message: &str) -> Job {
+    let condition = json!({ "type": condition, "status": "True", "reason": reason, "message": message });
+    let status = json!({ "conditions": [{ "type": "Suspended", "status": "False" }, condition] });
+    serde_json::from_value(json!({ "metadata": { "name": "j" }, "status": status })).unwrap()
+}
+
+const LATE: &str = "the deadline of the run has passed, and the cluster ended it on n1: allow more with --deadline";
+
+#[test]
+fn a_deadline_is_the_same_sentence_whoever_says_that_it_has_passed() {
+    let ended = container(&json!({ "terminated": { "reason": "Error", "exitCode": 130 } }));
+    let mut deleted = pod(&ended);
+    deleted.metadata.deletion_timestamp = Some(serde_json::from_value(json!("2026-11-21T01:40:00Z")).unwrap());
     let message = "Job was active longer than specified deadline";
-    let text = troubles("Job", "DeadlineExceeded", message).of_end(&deleted, &[]);
-    assert!(text.contains(message) && text.contains("--deadline"), "{text}");
+    let of_event = troubles("Job", "DeadlineExceeded", message);
+    assert_eq!(of_event.of_end(&deleted, &[]), LATE);
+    for condition in ["FailureTarget", "Failed"] {
+        let of_job = Troubles::of_objects(JobEnd::of(Some(&job(condition, "DeadlineExceeded", message))));
+        assert_eq!(of_job.of_end(&deleted, &[]), LATE);
+        // Also when the pod is gone, or never was there.
+        assert_eq!(of_job.of_end(&pod(&json!({})), &[]), LATE);
+        let trouble = of_job.of_job().unwrap();
+        assert!(trouble.is_final);
+        assert_eq!(trouble.text, LATE.replace(" on n1", ""));
+    }
+    // The pod's own time is up: its Job only knows that it failed.
+    let of_job = Troubles::of_objects(JobEnd::of(Some(&job("Failed", "BackoffLimitExceeded", "too often."))));
+    let mut late = ended;
+    (late["phase"], late["reason"]) = (json!("Failed"), json!("DeadlineExceeded"));
+    assert_eq!(of_job.of_end(&pod(&late), &[]), LATE);
+}
+
+#[test]
+fn a_job_that_failed_without_a_pod_to_say_why_is_told_at_once() {
+    let failed = Troubles::of_objects(JobEnd::of(Some(&job("Failed", "BackoffLimitExceeded", "too often."))));
+    let trouble = failed.of_job().unwrap();
+    assert!(trouble.is_final && trouble.text.contains("failed (BackoffLimitExceeded, too often)"), "{}", trouble.text);
+    // Where there is a pod, that says more.
+    let oom = pod(&container(&json!({ "terminated": { "reason": "OOMKilled", "exitCode": 137 } })));
+    assert!(failed.of_end(&oom, &[]).contains("OOMKilled"));
+    assert_eq!(Troubles::of_objects(Some(JobEnd::Late)).of_end(&oom, &[]), failed.of_end(&oom, &[]));
+}
+
+#[test]
+fn a_job_that_goes_on_or_is_done_is_no_trouble_and_one_that_is_deleted_is() {
+    assert_eq!(JobEnd::of(Some(&Job::default())), None);
+    for condition in ["SuccessCriteriaMet", "Complete"] {
+        assert_eq!(JobEnd::of(Some(&job(condition, "CompletionsReached", "Reached expected number"))), None);
+    }
+    let mut leaving = Job::default();
+    leaving.metadata.deletion_timestamp = Some(serde_json::from_value(json!("2026-11-21T01:40:00Z")).unwrap());
+    for job in [None, Some(&leaving)] {
+        let troubles = Troubles::of_objects(JobEnd::of(job));
+        assert!(troubles.of_job().unwrap().text.starts_with("the Job of the run was deleted, and its pod with it"));
+        let text = troubles.of_end(&pod(&json!({})), &[]);
+        assert!(text.starts_with("the Job of the run was deleted, and its pod on n1 with it"), "{text}");
+    }
 }
 
 #[test]
@@ -115,4 +173,13 @@ fn a_pod_without_a_node_says_which_nodes_are_cordoned() {
     assert_eq!(troubles.of_start(&waiting).unwrap().text, "none of 2 nodes takes the pod; n1, n2: cordoned");
     // Once it has a node, what the scheduler said before is past.
     assert_eq!(troubles.of_start(&pod(&json!({}))), None);
+}
+
+#[test]
+fn what_a_node_says_of_a_pod_that_it_does_not_take_is_told() {
+    let pod = json!({ "metadata": { "name": "p" }, "spec": { "nodeName": "n1", "containers": [] },
+        "status": { "phase": "Failed", "reason": "OutOfcpu", "message": "Node didn't have enough resource: cpu." } });
+    let pod: Pod = serde_json::from_value(pod).unwrap();
+    let text = Troubles::default().of_end(&pod, &[]);
+    assert_eq!(text, "the pod failed on n1 (OutOfcpu): Node didn't have enough resource: cpu");
 }

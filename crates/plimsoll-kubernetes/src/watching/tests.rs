@@ -30,7 +30,8 @@ fn observed(streams: Vec<Delivered>) -> (Vec<(String, bool, bool)>, Beginning, O
     let mut streams = VecDeque::from(streams);
     let begin = move || stream::iter(streams.pop_front().unwrap_or_default()).boxed();
     let runtime = Builder::new_current_thread().enable_time().build().unwrap();
-    runtime.block_on(watch.forward("pods", begin, |_| true, |pod| Seen::Pod(Box::new(pod))));
+    let is_ours = |pod: &Pod| !pod.name_any().starts_with("other");
+    runtime.block_on(watch.forward("pods", begin, is_ours, |pod| Seen::Pod(Box::new(pod))));
     let mut all = Vec::new();
     while let Ok(Observation { is_initial, is_deleted, seen: Seen::Pod(pod), .. }) = observed.try_recv() {
         all.push((pod.name_any(), is_initial, is_deleted));
@@ -81,6 +82,24 @@ fn what_a_list_lacks_that_was_there_before_the_break_is_gone_nobody_knows_since_
 }
 
 #[test]
+fn what_becomes_ours_was_there_before() {
+    let mut bound = pod("ours");
+    bound.metadata.uid = pod("other").metadata.uid;
+    let events = vec![
+        Ok(watcher::Event::Init),
+        Ok(watcher::Event::InitApply(pod("other"))),
+        Ok(watcher::Event::InitDone),
+        Ok(watcher::Event::Apply(bound.clone())),
+        Ok(watcher::Event::Apply(bound)),
+        Ok(watcher::Event::Delete(pod("other"))),
+    ];
+    let (all, ..) = observed(vec![events]);
+    let all: Vec<_> =
+        all.iter().map(|(name, is_initial, is_deleted)| (name.as_str(), *is_initial, *is_deleted)).collect();
+    assert_eq!(all, [("ours", true, false), ("ours", false, false), ("other", false, true)]);
+}
+
+#[test]
 fn who_is_denied_a_watch_that_went_well_before_asks_again() {
     let begun = || vec![Ok(watcher::Event::Init), Ok(watcher::Event::InitDone)];
     let mut denied = begun();
@@ -91,4 +110,18 @@ fn who_is_denied_a_watch_that_went_well_before_asks_again() {
     let (all, beginning, breaks) = observed(vec![vec![refused(403)], begun()]);
     assert_eq!((all, breaks), (Vec::new(), None));
     assert!(matches!(beginning, Beginning::Denied));
+}
+
+#[test]
+fn of_all_volumes_of_a_cluster_those_of_the_run_are_kept() {
+    let names = Names { beginning: "plimsoll-1".to_owned(), claims: vec!["data".to_owned()] };
+    let is_ours = |claim: serde_json::Value| {
+        let volume = json!({ "metadata": { "name": "v" }, "spec": { "claimRef": claim } });
+        names.have_volume("bench", &serde_json::from_value(volume).unwrap())
+    };
+    assert!(is_ours(json!({ "namespace": "bench", "name": "plimsoll-1-fast" })));
+    assert!(is_ours(json!({ "namespace": "bench", "name": "data" })));
+    assert!(!is_ours(json!({ "namespace": "production", "name": "data" })));
+    assert!(!is_ours(json!({ "namespace": "bench", "name": "data-2" })));
+    assert!(!is_ours(json!(null)));
 }

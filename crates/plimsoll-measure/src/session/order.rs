@@ -14,7 +14,7 @@ const FOR_LENGTH: u64 = 3;
 const FOR_DELAYS: u64 = 4;
 
 /// The cells of `active` in the order in which a pass visits them.
-pub(super) fn of_pass(cells: &[CellPlan], active: &[usize], seed: u64, pass: u32) -> Vec<usize> {
+pub(super) fn of_pass(cells: &[CellPlan], active: &[usize], seed: u64, turn: usize, pass: u32) -> Vec<usize> {
     let mut workloads: Vec<(bool, usize)> =
         active.iter().map(|cell| (cells[*cell].writes, cells[*cell].workload)).collect();
     workloads.sort_unstable();
@@ -31,6 +31,8 @@ pub(super) fn of_pass(cells: &[CellPlan], active: &[usize], seed: u64, pass: u32
         if pass % 2 == 1 {
             same.reverse();
         }
+        let turn = turn % same.len().max(1);
+        same.rotate_left(turn);
         order.extend(same);
     }
     order
@@ -77,7 +79,7 @@ mod tests {
         fn a_pass_visits_every_active_cell_once_and_reads_first(seed: u64, pass in 0..100_u32, omitted in 0..8_usize) {
             let cells = two_targets();
             let active: Vec<usize> = (0..8).filter(|cell| *cell != omitted).collect();
-            let mut order = of_pass(&cells, &active, seed, pass);
+            let mut order = of_pass(&cells, &active, seed, 0, pass);
             prop_assert!(order.is_sorted_by_key(|cell| cells[*cell].writes));
             order.sort_unstable();
             prop_assert_eq!(order, active);
@@ -88,7 +90,7 @@ mod tests {
             let cells = two_targets();
             let all: Vec<usize> = (0..8).collect();
             let targets = |pass: u32, workload: usize| -> Vec<usize> {
-                let order = of_pass(&cells, &all, seed, pass);
+                let order = of_pass(&cells, &all, seed, 0, pass);
                 let at: Vec<usize> = (0..8).filter(|at| cells[order[*at]].workload == workload).collect();
                 assert_eq!(at[1], at[0] + 1, "targets of a workload are neighbours");
                 at.iter().map(|at| cells[order[*at]].target).collect()
@@ -101,13 +103,29 @@ mod tests {
         }
     }
 
+    proptest! {
+        #[test]
+        fn sessions_with_other_turns_meet_on_no_target_and_do_the_same_workload(seed: u64, pass in 0..50_u32) {
+            let cells: Vec<CellPlan> = (0..12)
+                .map(|index| CellPlan { target: index / 4, workload: index % 4, ..CellPlan::default() })
+                .collect();
+            let all: Vec<usize> = (0..12).collect();
+            let orders = [0, 1, 2].map(|turn| of_pass(&cells, &all, seed, turn, pass));
+            for place in 0..12 {
+                let [a, b, c] = orders.each_ref().map(|order| cells[order[place]]);
+                prop_assert!(a.workload == b.workload && b.workload == c.workload);
+                prop_assert!(a.target != b.target && b.target != c.target && a.target != c.target);
+            }
+        }
+    }
+
     #[test]
     fn a_cell_owns_no_place_in_the_pass() {
         let cells = two_targets();
         let all: Vec<usize> = (0..8).collect();
         let mut counts = [[0; 8]; 8];
         for pass in 0..4000 {
-            of_pass(&cells, &all, 1, pass).iter().enumerate().for_each(|(place, cell)| counts[*cell][place] += 1);
+            of_pass(&cells, &all, 1, 0, pass).iter().enumerate().for_each(|(place, cell)| counts[*cell][place] += 1);
         }
         for (cell, places) in counts.iter().enumerate() {
             let own = if cell % 4 < 2 { &places[..4] } else { &places[4..] };

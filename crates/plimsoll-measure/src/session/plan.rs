@@ -13,6 +13,9 @@ pub struct SessionPlan {
     pub precision: Option<f64>,
     /// Decides orders and lengths.
     pub seed: u64,
+    /// How many targets further on each workload begins: sessions of the same seed at the same time, each with another
+    /// turn, visit no target at the same time while there are as many.
+    pub turn: usize,
     /// The session ends by then, done or not.
     pub time_max_ns: Option<u64>,
     /// Visit one cell of each target again at the end, but not before this time.

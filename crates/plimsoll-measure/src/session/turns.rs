@@ -16,7 +16,7 @@ impl Session {
             let open = open.filter(|cell| cells[*cell].plan.phase == phase);
             let pass = open.clone().map(|cell| cells[cell].rounds_done()).min()?;
             let behind: Vec<usize> = open.filter(|cell| cells[*cell].rounds_done() == pass).collect();
-            let order = order::of_pass(&self.plan.cells, &behind, self.plan.seed, pass);
+            let order = order::of_pass(&self.plan.cells, &behind, self.plan.seed, self.plan.turn, pass);
             let adaptive = order.iter().any(|cell| cells[*cell].plan.fixed.is_none() && !cells[*cell].alone);
             let length_ns = if adaptive { self.rules.pass_ns() } else { 0 };
             let from_ns = self.pass_from_ns.map_or(now_ns, |before_ns| now_ns.max(before_ns + length_ns));

@@ -9,7 +9,7 @@ use plimsoll_record::{
 use serde_json::{Value, json};
 
 use super::main_direction;
-use crate::findings::finding;
+use crate::findings::{FOREIGN_IO, finding};
 
 /// Share of foreign bytes in the disk's activity from which a sentence is due.
 const FOREIGN_MIN: f64 = 0.02;
@@ -56,6 +56,6 @@ pub(super) fn foreign(cell: &Cell, is_asked_for: bool) -> Option<Finding> {
         };
         let text = format!("{} of what {} transferred was for {whom}", percent(share), device.name);
         let evidence = [("share", json!(share)), ("foreign_bytes", json!(others)), ("device_bytes", json!(all))];
-        finding("foreign-io", severity, text, &evidence)
+        finding(FOREIGN_IO, severity, text, &evidence)
     })
 }

@@ -33,6 +33,8 @@ pub(crate) const DIRECTORY_PREFIX: &str = "plimsoll-";
 pub(crate) const SIDECAR_SUFFIX: &str = ".plimsoll";
 /// What the names of files in a test directory start with; a number follows.
 pub(crate) const FILE_PREFIX: &str = "data-";
+/// What the names of files there start with that say which machine uses the others; its number follows.
+pub(crate) const USER_PREFIX: &str = "user-";
 
 const SCHEMA: &str = "plimsoll-object/1";
 
@@ -344,7 +346,7 @@ fn lock_as(file: &File, operation: FlockOperation) -> io::Result<Lock> {
 }
 
 /// The name of the n-th test directory of a run in one place.
-pub(crate) fn directory_name(run: Uuid, index: u32) -> String {
+pub fn directory_name(run: Uuid, index: u32) -> String {
     if index == 0 { format!("{DIRECTORY_PREFIX}{run}") } else { format!("{DIRECTORY_PREFIX}{run}-{index}") }
 }
 
@@ -359,7 +361,16 @@ pub(crate) fn run_of_directory_name(name: &OsStr) -> Option<Uuid> {
 
 /// Whether a file in a test directory has a name that we give.
 pub(crate) fn is_file_name(name: &OsStr) -> bool {
-    name.to_str().and_then(|name| name.strip_prefix(FILE_PREFIX)).is_some_and(|digits| {
+    is_numbered(name, FILE_PREFIX)
+}
+
+/// Whether such a file says that a machine uses the others.
+pub(crate) fn is_user_name(name: &OsStr) -> bool {
+    is_numbered(name, USER_PREFIX)
+}
+
+fn is_numbered(name: &OsStr, prefix: &str) -> bool {
+    name.to_str().and_then(|name| name.strip_prefix(prefix)).is_some_and(|digits| {
         !digits.is_empty() && digits.len() <= 10 && digits.bytes().all(|digit| digit.is_ascii_digit())
     })
 }
@@ -434,7 +445,8 @@ mod tests {
         ] {
             assert_eq!(run_of_directory_name(OsStr::new(name)), None, "{name}");
         }
-        assert!(is_file_name(OsStr::new("data-0")));
+        assert!(is_file_name(OsStr::new("data-0")) && is_user_name(OsStr::new("user-12")));
+        assert!(!is_user_name(OsStr::new("user-eve")));
         for name in ["data-", "data-x", "data-1.txt", "data-+1", "mydata-1", "data-00000000000"] {
             assert!(!is_file_name(OsStr::new(name)), "{name}");
         }

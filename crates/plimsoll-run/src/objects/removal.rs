@@ -18,7 +18,7 @@ use rustix::{
 use uuid::Uuid;
 
 use super::marker::{
-    FileIdentity, MARKER_NAME, Marker, MarkerFile, Opened, Owner, Unfinished, User, is_file_name,
+    FileIdentity, MARKER_NAME, Marker, MarkerFile, Opened, Owner, Unfinished, User, is_file_name, is_user_name,
     run_of_directory_name, sidecar_name, unfinished_name,
 };
 
@@ -131,7 +131,7 @@ pub(crate) fn empty_and_remove_directory(
     let mut bytes = 0;
     let mut foreign = false;
     for entry in entries(directory)? {
-        if is_file_name(&entry) {
+        if is_file_name(&entry) || is_user_name(&entry) {
             match remove_regular(directory, &entry)? {
                 Some(freed) => bytes += freed,
                 None => foreign = true,

@@ -108,6 +108,7 @@ impl Plan {
             precision: certainty.precision.map(Precision::get),
             max_time_ns: certainty.max_time.map(|time| time.ns),
             bookend_ns: certainty.bookend.then_some(BOOKEND.ns),
+            turn: None,
             cells,
         })
     }

@@ -1,6 +1,7 @@
 //! Arguments of `plimsoll kubernetes`.
 
 pub mod image;
+pub mod lifecycle;
 pub mod manifest;
 
 use std::path::PathBuf;
@@ -9,9 +10,10 @@ use clap::{
     ArgMatches, Args, Command, Error, FromArgMatches, Subcommand,
     builder::{PossibleValuesParser, TypedValueParser},
 };
+use plimsoll_catalog::quantity::Quantity;
 use plimsoll_image::image::Label;
 use plimsoll_kubernetes::request::{AccessMode, Seccomp, Toleration, VolumeMode};
-use plimsoll_workload::units::{ByteCount, Span};
+use plimsoll_workload::units::{ByteCount, Span, ValueError};
 use uuid::Uuid;
 
 use super::{
@@ -46,6 +48,8 @@ pub enum KubernetesCommand {
     Preflight(Box<PreflightArguments>),
     /// Measure a volume of each class, in a pod or in several, from claim to last byte
     Run(Box<KubernetesRunArguments>),
+    /// Time many volumes from claim to gone without measuring rates: attached again, moved, grown, copied
+    Lifecycle(Box<lifecycle::LifecycleArguments>),
     /// List the runs of a namespace, whoever started them
     Status(StatusArguments),
     /// Get the results of a run that is there, waiting for its end, and remove it
@@ -66,6 +70,9 @@ pub enum KubernetesCommand {
     /// Say by the exit code whether a pod is ready to measure
     #[command(hide = true)]
     Ready,
+    /// Have a volume in a pod until it is ended
+    #[command(hide = true)]
+    Live(LiveArguments),
 }
 
 impl KubernetesCommand {
@@ -75,10 +82,11 @@ impl KubernetesCommand {
             Self::Discover(arguments) => Some(&mut arguments.cluster),
             Self::Preflight(arguments) => Some(&mut arguments.cluster),
             Self::Run(arguments) => Some(&mut arguments.cluster),
+            Self::Lifecycle(arguments) => Some(&mut arguments.cluster),
             Self::Status(arguments) => Some(&mut arguments.cluster),
             Self::Collect(arguments) => Some(&mut arguments.cluster),
             Self::Cleanup(arguments) => Some(&mut arguments.cluster),
-            Self::Image(_) | Self::Manifest(_) | Self::Merge(_) | Self::Agent(_) | Self::Ready => None,
+            Self::Image(_) | Self::Manifest(_) | Self::Merge(_) | Self::Agent(_) | Self::Ready | Self::Live(_) => None,
         }
     }
 }
@@ -108,10 +116,10 @@ pub struct DiscoverArguments {
 #[derive(Args, Debug)]
 #[command(
     after_help = "A log is what `kubectl logs POD` prints; lines may have times and names before them. One log is one \
-                  pod. What only the client knew, the lives of volumes for example, is in no log."
+                  pod, and the run is whole with those of all its pods. What only the client knew, the lives of volumes for example, is in no log."
 )]
 pub struct MergeArguments {
-    /// The logs, one for each pod of the run
+    /// The logs, one for each pod of the run; `-` is standard input
     #[arg(value_name = "LOG", required = true)]
     pub logs: Vec<PathBuf>,
     /// Print the record as JSON
@@ -125,6 +133,23 @@ pub struct AgentArguments {
     /// Identity of the run.
     #[arg(long)]
     pub run: Uuid,
+}
+
+/// Arguments of the program in the pods of lives; without any it only waits.
+#[derive(Args, Debug)]
+pub struct LiveArguments {
+    /// Identity of the run.
+    #[arg(long)]
+    pub run: Uuid,
+    /// The volume.
+    #[arg(long, requires = "mark")]
+    pub target: Option<PathBuf>,
+    /// What it is known by.
+    #[arg(long, requires = "target")]
+    pub mark: Option<String>,
+    /// Whether that has to be in it already.
+    #[arg(long)]
+    pub find: bool,
 }
 
 /// Arguments of `plimsoll kubernetes status`.
@@ -217,14 +242,17 @@ pub struct VolumeArguments {
     /// Volumes for one node, or for many
     #[arg(long, default_value = "rwo", value_parser = access_modes(), help_heading = VOLUMES)]
     pub access: AccessMode,
+    /// Have the cluster make new volumes with their pods, for who may not create claims
+    #[arg(long, help_heading = VOLUMES)]
+    pub ephemeral: bool,
     /// Volumes with a file system, or as devices
     #[arg(long, default_value = "filesystem", value_parser = volume_modes(), help_heading = VOLUMES)]
     pub mode: VolumeMode,
 }
 
-/// In which pod.
+/// Where pods go, and what they run.
 #[derive(Args, Clone, Debug)]
-pub struct PodArguments {
+pub struct PlaceArguments {
     /// On this node
     #[arg(long, value_name = "NODE", help_heading = POD)]
     pub node: Option<String>,
@@ -240,18 +268,6 @@ pub struct PodArguments {
     /// The image with plimsoll: `plimsoll kubernetes image` makes it
     #[arg(long, default_value = IMAGE, help_heading = POD)]
     pub image: String,
-    /// Measure on so many nodes at the same time, a pod with volumes of its own on each
-    #[arg(long, value_name = "NUMBER", default_value = "1", value_parser = clap::value_parser!(u32).range(1..=5000), conflicts_with = "all_nodes", help_heading = POD)]
-    pub nodes: u32,
-    /// Measure on every node that takes the pod
-    #[arg(long, conflicts_with = "node", help_heading = POD)]
-    pub all_nodes: bool,
-    /// So many pods on each node
-    #[arg(long, value_name = "NUMBER", default_value = "1", value_parser = clap::value_parser!(u32).range(1..=250), help_heading = POD)]
-    pub pods_per_node: u32,
-    /// Have several pods begin this long after they were made, instead of when all are ready
-    #[arg(long, value_name = "TIME", help_heading = POD, hide_short_help = true)]
-    pub start_after: Option<Span>,
     /// Put this before the image's name, up to its last part
     #[arg(long, value_name = "REGISTRY", help_heading = POD, hide_short_help = true)]
     pub registry_prefix: Option<String>,
@@ -261,21 +277,54 @@ pub struct PodArguments {
     /// A secret to pull it with; may be repeated
     #[arg(long, value_name = "SECRET", help_heading = POD, hide_short_help = true)]
     pub image_pull_secret: Vec<String>,
-    /// Processors that the pod asks for
-    #[arg(long, value_name = "QUANTITY", default_value = "500m", help_heading = POD, hide_short_help = true)]
-    pub cpu: String,
-    /// Processors that the pod is limited to: what is throttled measures the limit [default: none]
-    #[arg(long, value_name = "QUANTITY", help_heading = POD, hide_short_help = true)]
-    pub cpu_limit: Option<String>,
-    /// Memory that the pod asks for and is limited to
-    #[arg(long, value_name = "QUANTITY", default_value = "1Gi", help_heading = POD, hide_short_help = true)]
-    pub memory: String,
     /// The seccomp profile: RuntimeDefault, Unconfined or Localhost:FILE
     #[arg(long, value_name = "PROFILE", default_value = "RuntimeDefault", help_heading = POD, hide_short_help = true)]
     pub seccomp: Seccomp,
     /// Run as root, without any of its privileges: many clusters give devices to root alone
     #[arg(long, help_heading = POD, hide_short_help = true)]
     pub run_as_root: bool,
+}
+
+/// In which pod.
+#[derive(Args, Clone, Debug)]
+pub struct PodArguments {
+    /// Where, and with what.
+    #[command(flatten)]
+    pub place: PlaceArguments,
+    /// Measure on so many nodes at the same time, a pod with volumes of its own on each [default: 1]
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..=5000), conflicts_with = "all_nodes", help_heading = POD)]
+    pub nodes: Option<u32>,
+    /// Measure on every node that takes the pod
+    #[arg(long, conflicts_with = "node", help_heading = POD)]
+    pub all_nodes: bool,
+    /// So many pods on each node
+    #[arg(long, value_name = "NUMBER", default_value = "1", value_parser = clap::value_parser!(u32).range(1..=250), help_heading = POD)]
+    pub pods_per_node: u32,
+    /// Measure another class on each node at the same time, in turns: as many nodes as there are volumes to compare
+    #[arg(long, conflicts_with_all = ["node", "pods_per_node", "shared_file"], help_heading = POD)]
+    pub parallel: bool,
+    /// Have all pods use the same file in a volume that they share, instead of one each
+    #[arg(long, help_heading = POD)]
+    pub shared_file: bool,
+    /// Have several pods begin this long after they were made, instead of when all are ready
+    #[arg(long, value_name = "TIME", help_heading = POD, hide_short_help = true)]
+    pub start_after: Option<Span>,
+    /// Processors that the pod asks for
+    #[arg(long, value_name = "QUANTITY", value_parser = quantity, default_value = "500m", help_heading = POD, hide_short_help = true)]
+    pub cpu: String,
+    /// Processors that the pod is limited to: what is throttled measures the limit [default: none]
+    #[arg(long, value_name = "QUANTITY", value_parser = quantity, help_heading = POD, hide_short_help = true)]
+    pub cpu_limit: Option<String>,
+    /// Memory that the pod asks for and is limited to
+    #[arg(long, value_name = "QUANTITY", value_parser = quantity, default_value = "1Gi", help_heading = POD, hide_short_help = true)]
+    pub memory: String,
+    /// Run as this user and group: who owns what is in a claim of --pvc [default: 10001]
+    #[arg(long, value_name = "UID", value_parser = clap::value_parser!(u32).range(1..), conflicts_with = "run_as_root", help_heading = POD, hide_short_help = true)]
+    pub run_as_user: Option<u32>,
+    /// Give every file in the volumes to this group, which may write then: changes who owns what is in claims of --pvc
+    /// [default: the user's group where all volumes are new, otherwise none]
+    #[arg(long, value_name = "GID", value_parser = clap::value_parser!(u32).range(1..), help_heading = POD, hide_short_help = true)]
+    pub fs_group: Option<u32>,
 }
 
 /// Arguments of `plimsoll kubernetes preflight`.
@@ -339,7 +388,7 @@ pub struct KubernetesRunArguments {
     #[arg(long, value_name = "TIME", default_value = "5m", help_heading = POD, hide_short_help = true)]
     pub cleanup_timeout: Span,
     /// When the cluster ends a run that nobody ended
-    #[arg(long, value_name = "TIME", default_value = "24h", help_heading = POD, hide_short_help = true)]
+    #[arg(long, value_name = "TIME", value_parser = some_time, default_value = "24h", help_heading = POD, hide_short_help = true)]
     pub deadline: Span,
     /// How long the cluster keeps what nobody removed after the end of the run
     #[arg(long, value_name = "TIME", default_value = "1h", help_heading = POD, hide_short_help = true)]
@@ -372,6 +421,11 @@ pub struct PodMeasuringArguments(pub MeasuringArguments);
 impl PodMeasuringArguments {
     fn renamed(command: Command) -> Command {
         command.mut_arg("size", |argument| argument.long("region"))
+    }
+
+    /// What is said of a plan, with the flags that it is asked for by here.
+    pub fn in_these_flags(text: &str) -> String {
+        text.replace("--size", "--region")
     }
 }
 
@@ -417,6 +471,20 @@ fn object_name(text: &str) -> Result<String, String> {
         return Ok(text.to_owned());
     }
     Err("a name has at most 50 small letters, digits and - between them".to_owned())
+}
+
+/// A quantity as Kubernetes takes it, of something.
+fn quantity(text: &str) -> Result<String, String> {
+    match Quantity::read(text) {
+        Some(quantity) if quantity > Quantity::default() => Ok(text.to_owned()),
+        _ => Err("write an amount as Kubernetes does: 500m, 2 or 1Gi, and more than 0".to_owned()),
+    }
+}
+
+/// A time in which something can be done; Kubernetes counts whole seconds.
+fn some_time(text: &str) -> Result<Span, String> {
+    let time: Span = text.parse().map_err(|error: ValueError| error.to_string())?;
+    if time.ns == 0 { Err("0 leaves no time for anything: allow more".to_owned()) } else { Ok(time) }
 }
 
 fn label(text: &str) -> Result<(String, String), String> {

@@ -155,6 +155,7 @@ pub(super) fn request(
         state_directory: state.directory.clone(),
         resuming: None,
         start: None,
+        common: None,
     })
 }
 

@@ -116,8 +116,13 @@ fn of_bytes(name: &str, bytes: &[u8], reading: Reading, columns: Option<&ColumnM
     Ok(Record::of_import(reading, import, found))
 }
 
+/// Whether bytes begin with the mark of UTF-16.
+pub(super) fn is_utf16(bytes: &[u8]) -> bool {
+    matches!(bytes, [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..])
+}
+
 /// Text of UTF-8, or of UTF-16 with a mark, which a shell of Windows writes. What is neither is not lost.
-fn decoded(bytes: &[u8]) -> String {
+pub(super) fn decoded(bytes: &[u8]) -> String {
     let units = |rest: &[u8], read: fn([u8; 2]) -> u16| {
         let units: Vec<u16> = rest.chunks_exact(2).map(|pair| read([pair[0], pair[1]])).collect();
         String::from_utf16_lossy(&units)

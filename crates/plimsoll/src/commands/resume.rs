@@ -76,6 +76,7 @@ pub(super) fn request(
         state_directory: state.directory.clone(),
         resuming: Some(Resuming { at: Timestamp::now(), events, warnings }),
         start: None,
+        common: None,
     };
     let slots = if done == 1 { "slot is" } else { "slots are" };
     Ok((request, format!("going on with run {id}, of which {done} {slots} done"), journal))

@@ -62,7 +62,7 @@ pub fn run(arguments: &RunArguments, state: &State, printer: Printer) -> anyhow:
     if record.outcome == Outcome::Interrupted {
         printer.note(match saved {
             Saved::Nowhere => "interrupted; the partial record is saved nowhere".to_owned(),
-            Saved::InHistory | Saved::Resumable => {
+            Saved::InHistory | Saved::Resumable | Saved::Better => {
                 format!("interrupted; the partial record is saved as {}", record.id)
             }
         });
@@ -141,7 +141,10 @@ pub(super) fn request_of(
     state: &State,
     printer: Printer,
 ) -> anyhow::Result<(RunRequest, String)> {
-    let targets = target_facts::gather(&asked.targets, &asked.workloads)?;
+    let mut targets = target_facts::gather(&asked.targets, &asked.workloads)?;
+    if !asked.needs_room {
+        targets.iter_mut().for_each(|target| target.free_bytes = None);
+    }
     if asked.expect_mount {
         asked.targets.iter().try_for_each(|path| mounts::expect_mount(path.as_ref()))?;
     }
@@ -189,6 +192,7 @@ pub(super) fn request_of(
         state_directory: state.directory.clone(),
         resuming: None,
         start: None,
+        common: None,
     };
     Ok((request, times))
 }
@@ -218,6 +222,8 @@ pub(super) struct AskedRun {
     /// Who is asked what machine this is.
     pub(super) detect_cloud: Option<ServiceAddress>,
     pub(super) background: Option<String>,
+    /// Whether it makes files that it needs room for; not, where another pod makes them.
+    pub(super) needs_room: bool,
     /// Whether the size is one that the user wrote, for every workload.
     pub(super) says_size: bool,
     pub(super) provisioned: Provisioning,
@@ -313,6 +319,7 @@ pub(super) fn asked_with(arguments: &RunArguments, plan: PlanFile, printer: Prin
         expect_mount: arguments.expect_mount || expect_mount,
         detect_cloud: arguments.detect_cloud.clone().or_else(|| detect_cloud.then(ServiceAddress::default)),
         background: arguments.background.clone().or(background),
+        needs_room: true,
         says_size,
         provisioned: provisioned.overridden_by(&arguments.provisioned.provisioned(None)),
         need: arguments.measuring.need.clone().or(need),
@@ -365,7 +372,7 @@ pub(super) fn check_paths(targets: &[String], destroy: &[String]) -> anyhow::Res
 }
 
 /// What is said of a target that the run does not have is a slip.
-fn check_provisioned(provisioned: &Provisioning, targets: &[String]) -> anyhow::Result<()> {
+pub(super) fn check_provisioned(provisioned: &Provisioning, targets: &[String]) -> anyhow::Result<()> {
     match provisioned.targets.keys().find(|name| !targets.contains(name)) {
         Some(name) => bail!("[provisioned.targets.\"{name}\"] names no target of this run: write it as the target is"),
         None => Ok(()),

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test ends at the first thing that is not as it must be")]
 
+mod agents;
 mod background;
 mod caches;
 mod catalog;

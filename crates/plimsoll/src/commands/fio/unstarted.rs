@@ -30,6 +30,7 @@ pub(super) fn record(outcome: Outcome, warnings: &[String]) -> Record {
         precision: None,
         max_time_ns: None,
         bookend_ns: None,
+        turn: None,
         cells: Vec::new(),
     };
     let certainty = Certainty::of(Effort::Standard);

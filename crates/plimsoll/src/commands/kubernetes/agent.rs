@@ -4,7 +4,12 @@
 use std::{
     fs::File,
     io::Write as _,
-    sync::mpsc::{Sender, channel},
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+        mpsc::{Sender, channel},
+    },
     thread::{self, JoinHandle},
     time::Duration,
 };
@@ -15,19 +20,23 @@ use plimsoll_catalog::catalog::Catalog;
 use plimsoll_history::location::HistoryLocation;
 use plimsoll_io::clock::{Clock, MonotonicClock};
 use plimsoll_kubernetes::{
+    error::ClusterError,
     frames::{Message, Writer},
     manifests::{LAST_WORDS_BYTES_MAX, LAST_WORDS_FILE},
 };
 use plimsoll_record::{event::RunEvent, pods::PodCell, record::Record, summary::Summary};
-use plimsoll_run::{first_io::first_io, run::run as run_plan};
+use plimsoll_run::{first_io::first_io, objects::leftovers, run::run as run_plan};
 use plimsoll_workload::plan_file::PlanFile;
 
 use super::{
     super::{catalog, run as local},
-    one_of_several::OneOfSeveral,
+    one_of_several::{self, OneOfSeveral},
 };
 use crate::{
-    cli::{kubernetes::AgentArguments, run::RunArguments},
+    cli::{
+        kubernetes::{AgentArguments, PodMeasuringArguments},
+        run::RunArguments,
+    },
     environment_variables::{self, PLIMSOLL_LIMITS, PLIMSOLL_PLAN, PLIMSOLL_POD},
     exit::{Exit, chain},
     printer::Printer,
@@ -37,24 +46,28 @@ use crate::{
 };
 
 /// How long the program stays when all is told: some container runtimes lose what is written right before the end.
-const LINGER: Duration = Duration::from_secs(2);
+pub(super) const LINGER: Duration = Duration::from_secs(2);
 
 /// How far events that only show progress are apart.
 const PROGRESS_EVERY_NS: u64 = 1_000_000_000;
 
 /// Does the plan of the pod.
 pub(super) fn agent(arguments: &AgentArguments, printer: Printer) -> anyhow::Result<Exit> {
+    // Before all else: signals that the first process of a container does not listen for are lost.
+    let stop = stop::on_signals().context("listen for signals")?;
     let telling = Telling::start(printer)?;
-    telling.tell(Message::Running { at: Timestamp::now() });
-    let (message, exit) = match measure(arguments, &telling, printer) {
-        Ok(record) => {
+    let (number, count) = one_of_several::number_and_count();
+    telling.tell(Message::Running { at: Timestamp::now(), run: arguments.run, number, count });
+    let (message, exit) = match measure(arguments, &telling, &stop, printer) {
+        Ok(mut record) => {
+            record.warnings.iter_mut().for_each(|text| *text = PodMeasuringArguments::in_these_flags(text));
             let exit = local::exit(&record, false);
             say_at_the_end(&Summary::of(&record).into_json(LAST_WORDS_BYTES_MAX));
             (done(record), exit)
         }
         Err(error) => {
             let exit = Exit::of(&error);
-            let text = chain(&error);
+            let text = PodMeasuringArguments::in_these_flags(&chain(&error));
             say_at_the_end(&text);
             (Message::Failed { exit: exit as u8, text }, exit)
         }
@@ -78,7 +91,7 @@ fn done(record: Record) -> Message {
 }
 
 /// Says what Kubernetes keeps with the pod, for who comes when the log is gone.
-fn say_at_the_end(text: &str) {
+pub(super) fn say_at_the_end(text: &str) {
     // Outside of a pod there is no such file, and none is made.
     if let Ok(mut file) = File::options().write(true).truncate(true).open(LAST_WORDS_FILE) {
         // The log says it too.
@@ -86,7 +99,13 @@ fn say_at_the_end(text: &str) {
     }
 }
 
-fn measure(of_agent: &AgentArguments, telling: &Telling, printer: Printer) -> anyhow::Result<Record> {
+fn measure(
+    of_agent: &AgentArguments,
+    telling: &Telling,
+    stop: &Arc<AtomicBool>,
+    printer: Printer,
+) -> anyhow::Result<Record> {
+    let go_on = || if stop.load(Ordering::Relaxed) { Err(ClusterError::Interrupted) } else { Ok(()) };
     let plan = environment_variables::get(PLIMSOLL_PLAN).with_context(|| {
         format!("{PLIMSOLL_PLAN} is not set: this is what `plimsoll kubernetes run` starts in pods")
     })?;
@@ -94,10 +113,18 @@ fn measure(of_agent: &AgentArguments, telling: &Telling, printer: Printer) -> an
     let arguments = RunArguments::default();
     let mut asked = local::asked_with(&arguments, plan, printer)?;
     let several = OneOfSeveral::of_environment()?;
-    let _places = several.as_ref().map(|several| several.use_places_of_its_own(&mut asked)).transpose()?;
+    let places = several.as_ref().map(|several| several.use_places_of_its_own(&mut asked)).transpose()?;
     for target in &asked.targets {
-        first_io(target)?;
+        let done = first_io(target, of_agent.run);
+        go_on()?;
+        done?;
         telling.tell(Message::FirstIo { target: target.clone(), at: Timestamp::now() });
+    }
+    if let (Some(several), Some(places)) = (&several, &places) {
+        several.share_files(&mut asked, places)?;
+    }
+    if asked.needs_room {
+        remove_leftovers(&asked.targets, printer);
     }
     let catalog = match environment_variables::get(PLIMSOLL_LIMITS) {
         Some(limits) => catalog::with_limits("the limits of the client", &limits.to_string_lossy())?,
@@ -108,12 +135,11 @@ fn measure(of_agent: &AgentArguments, telling: &Telling, printer: Printer) -> an
     let (mut request, announcement) = local::request_of(asked, &arguments, &catalog, &state, printer)?;
     request.id = of_agent.run;
     let mut progress = progress::choose(false, &request.plan);
-    let stop = stop::on_signals().context("listen for signals")?;
     if let Some(several) = several {
         several.begin_together(&mut request, stop.clone());
     }
     let mut shown_ns = 0;
-    let record = run_plan(request, &stop, &mut |event| {
+    let record = run_plan(request, stop, &mut |event| {
         progress.event(event);
         if matches!(event, RunEvent::Started(_)) {
             printer.note(&announcement);
@@ -125,20 +151,34 @@ fn measure(of_agent: &AgentArguments, telling: &Telling, printer: Printer) -> an
             }
             shown_ns = now_ns;
         }
-        telling.tell(Message::of_event(Timestamp::now(), event));
+        let warning = match event {
+            RunEvent::Warning { text } => Some(RunEvent::Warning { text: PodMeasuringArguments::in_these_flags(text) }),
+            _ => None,
+        };
+        telling.tell(Message::of_event(Timestamp::now(), warning.as_ref().unwrap_or(event)));
     });
     progress.finish();
     Ok(record?)
 }
 
+/// Removes what killed runs left in claims, before it is found that there is no room.
+fn remove_leftovers(targets: &[String], printer: Printer) {
+    for target in targets.iter().map(Path::new).filter(|target| target.is_dir()) {
+        // The run looks again, and warns where it cannot.
+        for removed in leftovers::sweep_directory(target).unwrap_or_default().removed {
+            printer.note(format!("removed {}, left behind by run {}", removed.path.display(), removed.run));
+        }
+    }
+}
+
 /// Writes messages on a thread of its own: a log that is full does not hold up what is being measured.
-struct Telling {
+pub(super) struct Telling {
     messages: Sender<Message>,
     thread: JoinHandle<()>,
 }
 
 impl Telling {
-    fn start(printer: Printer) -> anyhow::Result<Self> {
+    pub(super) fn start(printer: Printer) -> anyhow::Result<Self> {
         let (messages, to_tell) = channel();
         let thread = thread::Builder::new()
             .name("telling".to_owned())
@@ -153,12 +193,12 @@ impl Telling {
         Ok(Self { messages, thread })
     }
 
-    fn tell(&self, message: Message) {
+    pub(super) fn tell(&self, message: Message) {
         // A thread that is gone is noticed by whoever follows.
         let _ = self.messages.send(message);
     }
 
-    fn end(self) {
+    pub(super) fn end(self) {
         drop(self.messages);
         let _ = self.thread.join();
     }

@@ -14,7 +14,7 @@ use crate::{
     exit::{Exit, OutputLost},
     printer::Printer,
     progress::{self, Progress},
-    saving::Saving,
+    saving::{Saved, Saving},
     state::State,
 };
 
@@ -50,7 +50,15 @@ pub(super) fn followed(
         saving.discard();
         return Err(error.map_or_else(|| anyhow::anyhow!("the pod told nothing of its run"), Into::into));
     };
-    saving.save(&record);
+    let kept = match saving.save_unless_less(&record) {
+        Saved::Nowhere => "what was measured is saved nowhere".to_owned(),
+        Saved::InHistory | Saved::Resumable => format!("what was measured is saved as {}", record.id),
+        Saved::Better => {
+            let kept = format!("the record of run {} in the history says more than this one, and stays", record.id);
+            printer.note(&kept);
+            kept
+        }
+    };
     let needs = local::needs(&record, limits)?;
     let answer = if json {
         let mut text = serde_json::to_string_pretty(&record)?;
@@ -63,10 +71,14 @@ pub(super) fn followed(
     };
     printer.answer(answer).map_err(OutputLost)?;
     if let Some(error) = error {
-        return Err(anyhow::Error::new(error).context(format!("what was measured is saved as {}", record.id)));
+        return Err(anyhow::Error::new(error).context(kept));
     }
     if record.outcome == Outcome::Interrupted {
-        printer.note(format!("interrupted; the partial record is saved as {}", record.id));
+        printer.note(format!("interrupted; {kept}"));
+    }
+    if record.outcome == Outcome::Lost {
+        let error = ClusterError::Run("not all that the pods had to tell was heard".to_owned());
+        return Err(anyhow::Error::new(error).context(kept));
     }
     match local::exit(&record, needs.is_some_and(|needs| needs.is_broken())) {
         // The numbers are whole, and somebody has to look at the cluster.

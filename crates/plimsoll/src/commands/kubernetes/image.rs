@@ -8,7 +8,7 @@ use std::{
 use anyhow::{Context, bail};
 use plimsoll_image::{
     image::{Image, Label},
-    program::is_static,
+    program::{architecture, is_elf, is_static},
     registry::{Access, push as push_to},
     saving,
 };
@@ -106,6 +106,9 @@ fn push(arguments: &ImagePushArguments, printer: Printer) -> anyhow::Result<Stri
 fn build(arguments: &ProgramArguments) -> anyhow::Result<Image> {
     let path = arguments.binary.as_deref().unwrap_or(Path::new(RUNNING));
     let program = fs::read(path).with_context(|| format!("read {}", path.display()))?;
+    if is_elf(&program) && architecture(&program).is_none() {
+        bail!("{} is for another machine than amd64 and arm64, which plimsoll is built for", path.display());
+    }
     if !is_static(&program) {
         match &arguments.binary {
             None => bail!(

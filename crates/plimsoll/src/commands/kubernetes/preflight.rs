@@ -3,7 +3,10 @@
 use plimsoll_kubernetes::preflight::{Preflight, State, preflight as look};
 use plimsoll_report::sheets::{CheckRow, checks};
 
-use super::{connect, run};
+use super::{
+    connect,
+    run::{self, several},
+};
 use crate::{
     cli::kubernetes::PreflightArguments,
     exit::{Exit, OutputLost},
@@ -13,8 +16,11 @@ use crate::{
 /// Does `plimsoll kubernetes preflight`.
 pub(super) fn preflight(arguments: &PreflightArguments, printer: Printer) -> anyhow::Result<Exit> {
     let volumes = run::named(&arguments.volumes)?;
+    several::check_turns(&arguments.pod, volumes.len())?;
     let cluster = connect(&arguments.cluster)?;
-    let found = look(&cluster, &run::unplanned(volumes, &arguments.pod, Some(&cluster)))?;
+    let mut asked = run::unplanned(volumes, &arguments.volumes, &arguments.pod, Some(&cluster));
+    several::fit_turns(&cluster, &mut asked, &arguments.pod)?;
+    let found = look(&cluster, &asked)?;
     let answer = if arguments.json {
         serde_json::to_string_pretty(&found)? + "\n"
     } else if arguments.rules {

@@ -1,18 +1,18 @@
 //! `plimsoll kubernetes run`: the same measurement in a pod.
 
-mod several;
+pub(super) mod several;
 
 use std::{collections::BTreeMap, time::Duration};
 
 use anyhow::{Context, bail};
 use plimsoll_kubernetes::{
     cluster::Cluster,
-    expecting, manifests,
-    request::{
-        self, ImageAsked, Placement, PodCount, PodRun, Resources, StartBy, VolumeAsked, VolumeMode, VolumeSource,
-    },
+    error::ClusterError,
+    expecting, fitting, manifests,
+    request::{self, ImageAsked, Placement, PodCount, PodRun, Resources, VolumeAsked, VolumeMode, VolumeSource},
     run::{Patience, Told, run as run_in_pod, start},
 };
+use plimsoll_run::beforehand;
 use plimsoll_workload::{
     certainty::Certainty,
     plan_file::PlanFile,
@@ -27,17 +27,20 @@ use super::{
 };
 use crate::{
     cli::{
-        kubernetes::{KubernetesRunArguments, PodArguments, VolumeArguments},
+        kubernetes::{
+            AccessArguments, KubernetesRunArguments, PlaceArguments, PodArguments, PodMeasuringArguments,
+            VolumeArguments,
+        },
         run::RunArguments,
     },
-    exit::{Exit, OutputLost},
+    exit::{Exit, OutputLost, chain},
     printer::Printer,
     state::State,
     stop,
 };
 
 /// How large new volumes are when nobody says it.
-const SIZE: ByteCount = ByteCount(8 << 30);
+pub(super) const SIZE: ByteCount = ByteCount(8 << 30);
 
 /// Does `plimsoll kubernetes run`.
 pub(super) fn run(arguments: &KubernetesRunArguments, state: &State, printer: Printer) -> anyhow::Result<Exit> {
@@ -46,19 +49,27 @@ pub(super) fn run(arguments: &KubernetesRunArguments, state: &State, printer: Pr
         bail!("--kubernetes reads objects from a file, and this run asks the cluster itself: leave it out");
     }
     let volumes = volumes(arguments)?;
+    several::check_turns(&arguments.pod, volumes.len())?;
     let mut asked = asked(arguments, &volumes, printer)?;
     if several::are_asked(&arguments.pod) {
         several::fix_passes(&mut asked)?;
-    } else if arguments.pod.start_after.is_some() {
-        bail!("--start-after is about several pods: say with --nodes or --pods-per-node how many, or leave it out");
+        if arguments.pod.shared_file {
+            several::share_files(&mut asked, &volumes, arguments.volumes.ephemeral)?;
+        }
+    } else if let Some(flag) = several::flag_about_them(&arguments.pod) {
+        bail!("{flag} is about several pods: say with --nodes or --pods-per-node how many, or leave it out");
     }
-    let cluster = if arguments.dry_run { connect(&arguments.cluster).ok() } else { Some(connect(&arguments.cluster)?) };
+    check_plan(&asked, &volumes, None)?;
+    let cluster = if arguments.dry_run { asked_about(arguments, printer)? } else { Some(connect(&arguments.cluster)?) };
+    check_plan(&asked, &volumes, cluster.as_ref())?;
     let mut run = pod_run(arguments, volumes, asked, cluster.as_ref(), printer)?;
+    manifests::texts::check(&run)?;
+    several::check_count(&run.pods)?;
     if let Some(cluster) = &cluster {
         several::settle(cluster, &mut run, &arguments.pod, printer)?;
     }
     let Some(cluster) = cluster.filter(|_| !arguments.dry_run) else {
-        return dry_run(&run, &arguments.output, printer);
+        return dry_run(&run, arguments, printer);
     };
     let patience = Patience { start: duration(arguments.start_timeout), cleanup: duration(arguments.cleanup_timeout) };
     let stop = stop::on_signals().context("listen for signals")?;
@@ -78,6 +89,22 @@ pub(super) fn run(arguments: &KubernetesRunArguments, state: &State, printer: Pr
     })
 }
 
+/// The cluster, where objects are only to be printed: without one, what it would say is left out.
+fn asked_about(arguments: &KubernetesRunArguments, printer: Printer) -> anyhow::Result<Option<Cluster>> {
+    let AccessArguments { kubeconfig, context, .. } = &arguments.cluster;
+    match connect(&arguments.cluster) {
+        Ok(cluster) => Ok(Some(cluster)),
+        Err(error) if kubeconfig.is_some() || context.is_some() => Err(error),
+        Err(_) if arguments.pod.all_nodes => {
+            bail!("--all-nodes asks a cluster how many nodes there are, and none answers: say with --nodes how many")
+        }
+        Err(error) => {
+            printer.note(format!("no cluster was asked, so nobody knows what it would change: {}", chain(&error)));
+            Ok(None)
+        }
+    }
+}
+
 /// What is to be measured.
 fn volumes(arguments: &KubernetesRunArguments) -> anyhow::Result<Vec<VolumeAsked>> {
     if arguments.volumes.storage_class.is_empty() && arguments.volumes.pvc.is_empty() {
@@ -94,6 +121,9 @@ pub(super) fn named(arguments: &VolumeArguments) -> anyhow::Result<Vec<VolumeAsk
     let sizes = if arguments.volume_size.is_empty() { &[SIZE][..] } else { &arguments.volume_size };
     let sizes: Vec<u64> = sizes.iter().map(|size| size.0).collect();
     let (classes, claims) = (&arguments.storage_class, &arguments.pvc);
+    if arguments.ephemeral && classes.is_empty() {
+        bail!("--ephemeral is about new volumes: name their classes with --storage-class, or leave it out");
+    }
     Ok(request::volumes(classes, &sizes, claims, arguments.mode, arguments.access)?)
 }
 
@@ -118,7 +148,31 @@ fn asked(
         tags: arguments.tags.clone(),
         ..RunArguments::default()
     };
-    local::asked(&local_arguments, printer)
+    let asked = local::asked(&local_arguments, printer)?;
+    let is_volume = |target: &&String| volumes.iter().any(|volume| volume.target == **target);
+    if let Some(other) = asked.targets.iter().find(|target| !is_volume(target)) {
+        bail!(
+            "the plan names the target \"{other}\", and a pod has the volumes that flags name: leave it out of the plan"
+        );
+    }
+    if asked.background.is_some() {
+        bail!("a pod has no other programs, so nothing can be started in the background: leave that out");
+    }
+    Ok(asked)
+}
+
+/// Refuses what the program in the pod would refuse, as far as that is known without the volumes.
+fn check_plan(asked: &local::AskedRun, volumes: &[VolumeAsked], cluster: Option<&Cluster>) -> anyhow::Result<()> {
+    local::check_provisioned(&asked.provisioned, &asked.targets)?;
+    let Some(targets) = fitting::targets(volumes, cluster) else { return Ok(()) };
+    let refused = |error: anyhow::Error| {
+        let text = PodMeasuringArguments::in_these_flags(&chain(&error));
+        ClusterError::InPod { exit: Exit::of(&error) as u8, text }
+    };
+    let plan = fitting::resolve(&targets, &asked.workloads, &asked.certainty, asked.seed);
+    let plan = plan.map_err(|error| refused(error.into()))?;
+    beforehand::check(&plan, &targets).map_err(|error| refused(error.into()))?;
+    Ok(())
 }
 
 /// What is to be done, in which kind of pod.
@@ -132,7 +186,7 @@ fn pod_run(
     let limits = catalog::own_limits(arguments.provisioned.limits.as_deref())?;
     let catalog = catalog::read(arguments.provisioned.limits.as_deref())?;
     if let Some(cluster) = cluster.filter(|_| asked.provisioned.is_empty()) {
-        let (targets, notes) = expecting::bought(cluster, &volumes, arguments.pod.node.as_deref(), &catalog);
+        let (targets, notes) = expecting::bought(cluster, &volumes, arguments.pod.place.node.as_deref(), &catalog);
         notes.iter().for_each(|note| printer.note(note));
         asked.provisioned.targets = targets;
     }
@@ -141,37 +195,68 @@ fn pod_run(
         limits: limits.map(|(_, text)| text),
         keep_s: seconds(arguments.keep),
         deadline_s: seconds(arguments.deadline),
-        ..unplanned(volumes, &arguments.pod, cluster)
+        ..unplanned(volumes, &arguments.volumes, &arguments.pod, cluster)
     })
 }
 
 /// A run in a pod of which nobody has said what it does, and how long it may take.
-pub(super) fn unplanned(volumes: Vec<VolumeAsked>, pod: &PodArguments, cluster: Option<&Cluster>) -> PodRun {
+pub(super) fn unplanned(
+    volumes: Vec<VolumeAsked>,
+    of: &VolumeArguments,
+    pod: &PodArguments,
+    cluster: Option<&Cluster>,
+) -> PodRun {
+    let resources = Resources {
+        cpu: pod.cpu.clone(),
+        cpu_limit: pod.cpu_limit.clone(),
+        memory: pod.memory.clone(),
+        seccomp: pod.place.seccomp.clone(),
+    };
+    let pods = several::count(pod, volumes.len());
+    let run = of_one(volumes, &pod.place, resources, cluster);
+    PodRun {
+        pods,
+        is_ephemeral: of.ephemeral,
+        shares_files: pod.shared_file,
+        assigns_users: run.assigns_users && pod.run_as_user.is_none(),
+        user: pod.run_as_user,
+        file_group: pod.fs_group,
+        ..run
+    }
+}
+
+/// The same in one pod.
+pub(super) fn of_one(
+    volumes: Vec<VolumeAsked>,
+    place: &PlaceArguments,
+    resources: Resources,
+    cluster: Option<&Cluster>,
+) -> PodRun {
     /// Any but none, which the cluster would refuse.
     const A_WHILE_S: u32 = 3600;
     PodRun {
         id: Uuid::now_v7(),
         volumes,
-        pods: PodCount { nodes: pod.nodes, per_node: pod.pods_per_node, start: StartBy::Watching },
+        is_ephemeral: false,
+        first_pod: None,
+        shares_files: false,
+        pods: PodCount::ONE,
         placement: Placement {
-            node: pod.node.clone(),
-            selector: pod.node_selector.iter().cloned().collect(),
-            tolerations: pod.toleration.clone(),
-            priority_class: pod.priority_class.clone(),
+            node: place.node.clone(),
+            selector: place.node_selector.iter().cloned().collect(),
+            tolerations: place.toleration.clone(),
+            priority_class: place.priority_class.clone(),
         },
         image: ImageAsked {
-            name: image(&pod.image, pod.registry_prefix.as_deref()),
-            pull_policy: pod.image_pull_policy.clone(),
-            pull_secrets: pod.image_pull_secret.clone(),
+            name: image(&place.image, place.registry_prefix.as_deref()),
+            pull_policy: place.image_pull_policy.clone(),
+            pull_secrets: place.image_pull_secret.clone(),
         },
-        resources: Resources {
-            cpu: pod.cpu.clone(),
-            cpu_limit: pod.cpu_limit.clone(),
-            memory: pod.memory.clone(),
-            seccomp: pod.seccomp.clone(),
-        },
-        assigns_users: cluster.is_some_and(Cluster::assigns_users) && !pod.run_as_root,
-        runs_as_root: pod.run_as_root,
+        resources,
+        assigns_users: cluster.is_some_and(Cluster::assigns_users) && !place.run_as_root,
+        runs_as_root: place.run_as_root,
+        user: None,
+        file_group: None,
         plan: String::new(),
         limits: None,
         keep_s: A_WHILE_S,
@@ -219,7 +304,7 @@ fn image(name: &str, registry: Option<&str>) -> String {
     }
 }
 
-fn dry_run(run: &PodRun, format: &str, printer: Printer) -> anyhow::Result<Exit> {
+fn dry_run(run: &PodRun, arguments: &KubernetesRunArguments, printer: Printer) -> anyhow::Result<Exit> {
     let mut objects = vec![serde_json::to_value(manifests::job(run))?];
     for claim in manifests::claims(run, None) {
         objects.push(serde_json::to_value(claim)?);
@@ -232,7 +317,10 @@ fn dry_run(run: &PodRun, format: &str, printer: Printer) -> anyhow::Result<Exit>
     for pod in manifests::other_pods(run, None) {
         objects.push(serde_json::to_value(pod)?);
     }
-    printer.answer(printed(&objects, format)?).map_err(OutputLost)?;
+    if let Some(namespace) = &arguments.cluster.namespace {
+        objects.iter_mut().for_each(|object| object["metadata"]["namespace"] = namespace.clone().into());
+    }
+    printer.answer(printed(&objects, &arguments.output)?).map_err(OutputLost)?;
     Ok(Exit::Success)
 }
 
@@ -250,7 +338,8 @@ pub(super) fn duration(span: Span) -> Duration {
     Duration::from_nanos(span.ns)
 }
 
-/// Whole seconds, as Kubernetes counts.
+/// Whole seconds, as Kubernetes counts, and as many as it can.
 pub(super) fn seconds(span: Span) -> u32 {
-    u32::try_from(span.ns.div_ceil(1_000_000_000)).unwrap_or(u32::MAX)
+    let seconds = span.ns.div_ceil(1_000_000_000);
+    u32::try_from(seconds).unwrap_or(u32::MAX).min(i32::MAX.unsigned_abs())
 }

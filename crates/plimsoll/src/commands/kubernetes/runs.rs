@@ -58,8 +58,10 @@ pub(super) fn cleanup(arguments: &CleanupArguments, printer: Printer) -> anyhow:
     for remains in &meant {
         let leftovers = runs::cleanup(&cluster, remains, duration(arguments.cleanup_timeout), &stop);
         leftovers.iter().for_each(|left| printer.warning(&left.text));
-        if leftovers.iter().all(|left| left.stays) {
-            printer.note(format!("removed run {}", remains.id()));
+        if leftovers.is_empty() {
+            printer.note(format!("removed {}", remains.name()));
+        } else if leftovers.iter().all(|left| left.stays) {
+            printer.note(format!("removed {}, but for what stays", remains.name()));
         } else {
             is_clean = false;
         }
@@ -73,8 +75,16 @@ fn row(there: &RunThere) -> report::cluster::RunRow {
         job: there.run.name(),
         created: there.created,
         state: there.state.as_str().to_owned(),
-        targets: there.run.volumes.iter().map(|volume| volume.target.clone()).collect(),
+        targets: targets(there),
         detail: there.detail.clone(),
         summary: there.summary.clone(),
+    }
+}
+
+/// What it measures. Volumes of lives are in pods that come and go, so their Job names them.
+fn targets(there: &RunThere) -> Vec<String> {
+    match there.lives.as_deref().and_then(|lives| lives.split_once(" of ")) {
+        Some((_, targets)) => targets.split(',').map(str::to_owned).collect(),
+        None => there.run.volumes.iter().map(|volume| volume.target.clone()).collect(),
     }
 }

@@ -4,10 +4,14 @@ use anyhow::bail;
 use jiff::{SignedDuration, Timestamp};
 use plimsoll_kubernetes::{
     cluster::Cluster,
-    request::{PodRun, StartBy},
+    request::{AccessMode, PodCount, PodRun, StartBy, VolumeAsked, VolumeMode, VolumeSource},
     run::{NodesFor, may_be_watched, nodes_for},
 };
-use plimsoll_workload::{settings::Effort, units::Span, workload::Workload};
+use plimsoll_workload::{
+    settings::Effort,
+    units::{Extent, Percent, Span},
+    workload::Workload,
+};
 
 use super::super::super::run::AskedRun;
 use crate::{cli::kubernetes::PodArguments, printer::Printer};
@@ -15,9 +19,98 @@ use crate::{cli::kubernetes::PodArguments, printer::Printer};
 /// How long after they were made pods begin that cannot be told.
 const START_AFTER: Span = Span::from_seconds(120);
 
+/// How many pods a run may have: all of their objects are made here, and all of their logs followed.
+const PODS_MAX: u32 = 10_000;
+
+/// Refuses more pods than a run may have.
+pub(super) fn check_count(pods: &PodCount) -> anyhow::Result<()> {
+    match pods.all() {
+        all if all > PODS_MAX => {
+            bail!("{} nodes with {} pods each are more than {PODS_MAX} pods: ask for fewer", pods.nodes, pods.per_node)
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Whether several are asked for.
 pub(super) fn are_asked(arguments: &PodArguments) -> bool {
-    arguments.all_nodes || arguments.nodes.saturating_mul(arguments.pods_per_node) > 1
+    let pods = arguments.nodes.unwrap_or(1).saturating_mul(arguments.pods_per_node);
+    arguments.all_nodes || arguments.parallel || pods > 1
+}
+
+/// How many pods measure so many volumes, as far as that is known before nodes were looked at.
+pub(super) fn count(arguments: &PodArguments, volumes: usize) -> PodCount {
+    let volumes = u32::try_from(volumes).unwrap_or(u32::MAX);
+    PodCount {
+        nodes: arguments.nodes.unwrap_or(if arguments.parallel { volumes } else { 1 }),
+        per_node: arguments.pods_per_node,
+        start: StartBy::Watching,
+        take_turns: arguments.parallel,
+    }
+}
+
+/// Refuses turns that cannot be taken.
+pub(in super::super) fn check_turns(arguments: &PodArguments, volumes: usize) -> anyhow::Result<()> {
+    if !arguments.parallel {
+        return Ok(());
+    }
+    let does = "--parallel has each node measure another volume at the same time";
+    if volumes < 2 {
+        bail!("{does}, and there is one: name several classes, sizes or claims, or leave it out");
+    }
+    match arguments.nodes {
+        Some(1) => bail!("{does}, and --nodes 1 leaves one node: ask for more, or leave out --parallel"),
+        Some(nodes) if nodes as usize > volumes => {
+            bail!("{does}, and {nodes} nodes are more than {volumes} volumes: ask for --nodes {volumes} at most")
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A flag that is given and says nothing about one pod.
+pub(super) fn flag_about_them(arguments: &PodArguments) -> Option<&'static str> {
+    let flags = [("--start-after", arguments.start_after.is_some()), ("--shared-file", arguments.shared_file)];
+    flags.into_iter().find(|(_, is_given)| *is_given).map(|(flag, _)| flag)
+}
+
+/// Has all pods use the same files, when they have the same volumes and nothing in the way.
+pub(super) fn share_files(asked: &mut AskedRun, volumes: &[VolumeAsked], are_ephemeral: bool) -> anyhow::Result<()> {
+    for volume in volumes {
+        let is_new = matches!(volume.source, VolumeSource::Class { .. });
+        if volume.mode == VolumeMode::Block {
+            bail!("--shared-file is about files, and pods that share a device have the same blocks: leave it out");
+        }
+        if is_new && are_ephemeral {
+            bail!("--shared-file needs volumes that pods share, and ephemeral ones are one pod's each: leave one out");
+        }
+        if is_new && volume.access == AccessMode::ReadWriteOnce {
+            bail!(
+                "--shared-file needs volumes that pods share, and new ones of ReadWriteOnce are one pod's each: say \
+                 --access rwx, or leave it out"
+            );
+        }
+    }
+    for workload in &mut asked.workloads {
+        let in_the_way = [
+            (
+                "--verify",
+                workload.verify == Some(true),
+                "which knows what is in a file only when nobody else writes it",
+            ),
+            ("file_names", workload.file_names.is_some(), "which names files that may be there"),
+            (
+                "--engine",
+                workload.engine.is_some_and(|engine| engine.name_operation().is_some()),
+                "which makes files or does away with them",
+            ),
+        ];
+        if let Some((flag, _, why)) = in_the_way.into_iter().find(|(_, is_given, _)| *is_given) {
+            bail!("--shared-file goes not with {flag}, {why}: leave one of them out");
+        }
+        // All of what is usual, whatever room the pods that come later find.
+        workload.size = workload.size.or(Percent::new(100).map(Extent::Percent));
+    }
+    Ok(())
 }
 
 /// Has every pod make the same visits: what one of them measures does not tell the others when to end.
@@ -47,6 +140,17 @@ pub(super) fn fix_passes(asked: &mut AskedRun) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Has as many pods take turns as nodes take them, where nobody said how many: two at least.
+pub(in super::super) fn fit_turns(cluster: &Cluster, run: &mut PodRun, arguments: &PodArguments) -> anyhow::Result<()> {
+    if arguments.parallel
+        && arguments.nodes.is_none()
+        && let Some(NodesFor { fitting, .. }) = nodes_for(cluster, run)?
+    {
+        run.pods.nodes = run.pods.nodes.min(fitting.max(2));
+    }
+    Ok(())
+}
+
 /// Finds out whether there are as many nodes, or how many where all are meant, and how several pods begin.
 pub(super) fn settle(
     cluster: &Cluster,
@@ -63,6 +167,23 @@ pub(super) fn settle(
                 run.pods.nodes = fitting;
                 printer.note(format!("{fitting} nodes take a pod{refusals}"));
             }
+            if arguments.parallel {
+                if fitting < 2 {
+                    bail!(
+                        "--parallel takes two nodes, and {fitting} takes a pod{refusals}: leave it out, and one pod \
+                         measures all volumes in turn"
+                    );
+                }
+                let volumes = run.volumes.len();
+                run.pods.nodes = arguments.nodes.unwrap_or(run.pods.nodes.min(fitting));
+                if (run.pods.nodes as usize) < volumes {
+                    printer.note(format!("{} nodes take turns with {volumes} volumes{refusals}", run.pods.nodes));
+                }
+            }
+            if run.shares_files && !run.pods.are_several() {
+                bail!("--shared-file is about several pods, and {fitting} node takes one{refusals}: leave it out");
+            }
+            check_count(&run.pods)?;
             if fitting < run.pods.nodes || fitting == 0 {
                 bail!("{} nodes are asked for, and {fitting} take a pod{refusals}", run.pods.nodes);
             }

@@ -1,0 +1,119 @@
+//! Waiting for pods to start: what keeps them, how long that may last, and how many of them are how far.
+
+use std::time::Duration;
+
+use k8s_openapi::api::core::v1::Pod;
+use tokio::time::Instant;
+
+use super::{Running, SILENCE, Told};
+use crate::error::ClusterError;
+
+/// How often it is told how far pods are, at most.
+const BETWEEN: Duration = Duration::from_secs(5);
+
+impl Running<'_> {
+    /// Says of several pods now and then how many have started, until all have and are told to begin.
+    pub(super) fn tell_how_far(&mut self, tell: &mut dyn FnMut(Told<'_>)) {
+        let (all, started) = (self.members.len(), self.members.iter().filter(|member| member.has_begun()).count());
+        let ready = self.members.iter().filter(|member| member.is_ready()).count();
+        let is_over = ready == all || (self.is_begun && started == all) || self.stopping.is_going_on();
+        if all == 1 || is_over {
+            return;
+        }
+        if let Some(text) = self.how_far.next(Instant::now(), [all, started, ready]) {
+            tell(Told::Note(text));
+        }
+    }
+
+    /// Looks at pods that have not started: what keeps them, and whether that has lasted long enough.
+    pub(super) fn look_at_start(
+        &mut self,
+        began: Instant,
+        is_too_late: bool,
+        tell: &mut dyn FnMut(Told<'_>),
+    ) -> Result<(), ClusterError> {
+        let mut first = None;
+        for member in self.members.iter().filter(|member| !member.has_begun()) {
+            let trouble = match &member.pod {
+                None => self.troubles.of_job(),
+                Some(pod) if !member.is_gone => {
+                    if member.has_failed() {
+                        return Err(self.not_started(pod));
+                    }
+                    self.troubles.of_start(pod)
+                }
+                Some(pod) if !self.stopping.is_going_on() => return Err(self.not_started(pod)),
+                Some(_) => return Err(ClusterError::Interrupted),
+            };
+            if let Some(trouble) = trouble.as_ref().filter(|trouble| trouble.is_final) {
+                return Err(ClusterError::Run(trouble.text.clone()));
+            }
+            first = first.or(trouble);
+        }
+        if let Some(trouble) = &first
+            && began.elapsed() > SILENCE
+            && self.troubled.as_ref() != Some(&trouble.text)
+        {
+            tell(Told::Note(format!("waiting: {}", trouble.text)));
+            self.troubled = Some(trouble.text.clone());
+        }
+        if is_too_late {
+            let why = first.map_or_else(|| "the cluster does not say why".to_owned(), |trouble| trouble.text);
+            let waited_s = self.patience.start.as_secs();
+            let missing = self.members.iter().filter(|member| !member.has_begun()).count();
+            let who = match self.members.len() {
+                1 => "the pod has".to_owned(),
+                all => format!("{missing} of {all} pods have"),
+            };
+            return Err(ClusterError::Run(format!("{who} not started within {waited_s} s: {why}")));
+        }
+        Ok(())
+    }
+
+    /// Why a pod ended that had not started, and what had kept it until then.
+    fn not_started(&self, pod: &Pod) -> ClusterError {
+        let why = self.troubles.of_end(pod, &[]);
+        let kept = self.troubled.as_ref().map(|trouble| format!(": {trouble}")).unwrap_or_default();
+        ClusterError::Run(format!("{why}; until then the pod had not started{kept}"))
+    }
+}
+
+/// What was told of how far pods are.
+#[derive(Debug, Default)]
+pub(super) struct HowFar {
+    told: [usize; 2],
+    /// Since when nothing was told.
+    since: Option<Instant>,
+}
+
+impl HowFar {
+    /// What is to be told of so many pods: all, those that have started, and those that are ready. Nothing when it is
+    /// the same as before, or when something was told a moment ago.
+    fn next(&mut self, now: Instant, [all, started, ready]: [usize; 3]) -> Option<String> {
+        let since = *self.since.get_or_insert(now);
+        if self.told == [started, ready] || now.duration_since(since) < BETWEEN {
+            return None;
+        }
+        (self.told, self.since) = ([started, ready], Some(now));
+        let have = if started == 1 { "has" } else { "have" };
+        Some(format!("{started} of {all} pods {have} started, {ready} ready"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn how_far_pods_are_is_told_when_it_changes_and_not_too_often() {
+        let (mut how_far, begin) = (HowFar::default(), Instant::now());
+        let mut next =
+            |seconds: u64, started, ready| how_far.next(begin + Duration::from_secs(seconds), [100, started, ready]);
+        assert_eq!(next(0, 0, 0), None);
+        assert_eq!(next(1, 12, 0), None, "all may have started in a moment");
+        assert_eq!(next(6, 12, 3).as_deref(), Some("12 of 100 pods have started, 3 ready"));
+        assert_eq!(next(8, 50, 3), None, "it was told a moment ago");
+        assert_eq!(next(11, 50, 3).as_deref(), Some("50 of 100 pods have started, 3 ready"));
+        assert_eq!(next(60, 50, 3), None, "nothing has changed");
+    }
+}

@@ -1,0 +1,68 @@
+//! What is refused of a plan before its targets are there: for whoever has it done where nobody can look yet.
+
+use std::path::PathBuf;
+
+use plimsoll_workload::{
+    plan::Plan,
+    target_facts::{TargetFacts, TargetKind},
+};
+
+use crate::{layout::LayoutError, run, run::RunError, site};
+
+/// Refuses a plan that no target of which this much is known can have done. Directories are empty as far as they say
+/// what is free.
+///
+/// # Errors
+/// As a run of it would have.
+pub fn check(plan: &Plan, targets: &[TargetFacts]) -> Result<(), RunError> {
+    run::check_time(plan)?;
+    let is_directory =
+        |name: &str| targets.iter().any(|target| target.name == name && target.kind == TargetKind::Directory);
+    site::check_verification(plan, is_directory, |_| false)?;
+    for TargetFacts { name, free_bytes, .. } in targets {
+        let needed_bytes = site::bytes_of_files(plan, name);
+        if let Some(free_bytes) = free_bytes.filter(|free| *free < needed_bytes) {
+            let path = PathBuf::from(name);
+            return Err(RunError::Layout(LayoutError::NoSpace { path, needed_bytes, free_bytes }));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use plimsoll_workload::{certainty::Certainty, settings::Effort, workload::Workload};
+
+    use super::*;
+
+    fn refusal(kind: TargetKind, bytes: u64, workloads: &[&str], certainty: Certainty) -> Option<String> {
+        let (size_bytes, free_bytes) =
+            if kind == TargetKind::Device { (Some(bytes), None) } else { (None, Some(bytes)) };
+        let targets =
+            [TargetFacts { name: "slow".to_owned(), kind, size_bytes, free_bytes, direct_alignment_bytes: Some(1) }];
+        let workloads: Vec<Workload> = workloads.iter().map(|workload| toml::from_str(workload).unwrap()).collect();
+        let plan = Plan::resolve(&targets, &workloads, &certainty, 7).unwrap();
+        check(&plan, &targets).err().map(|error| error.to_string())
+    }
+
+    #[test]
+    fn files_that_fit_one_by_one_and_not_together_are_refused() {
+        let usual = Certainty::of(Effort::Standard);
+        let refused = |workload: &str| refusal(TargetKind::Directory, 8 << 30, &[workload, workload], usual);
+        let why = refused("rw = 'write'\nsize = '6GiB'\nverify = true").unwrap();
+        assert!(why.contains("12GiB needed, 8GiB free"), "{why}");
+        assert_eq!(refused("rw = 'write'\nsize = '6GiB'"), None, "both have the same file");
+    }
+
+    #[test]
+    fn what_nobody_could_verify_and_what_no_time_is_left_for_is_refused() {
+        let usual = Certainty::of(Effort::Standard);
+        let verified = ["rw = 'write'\nverify = true", "rw = 'randwrite'\nverify = true"];
+        let refused = |kind| refusal(kind, 64 << 30, &verified, usual);
+        assert!(refused(TargetKind::Device).unwrap().contains("one workload at a time"));
+        assert_eq!(refused(TargetKind::Directory), None);
+        let hurried = Certainty { max_time: "1ms".parse().ok(), ..usual };
+        let why = refusal(TargetKind::Directory, 8 << 30, &["rw = 'write'"], hurried).unwrap();
+        assert!(why.contains("--max-time"), "{why}");
+    }
+}
