@@ -4,9 +4,11 @@ use std::{fs, future::Future, path::PathBuf, time::Duration};
 
 use kube::{
     Api, Client, Config, Resource,
+    client::{ClientBuilder, retry::RetryPolicy},
     config::{KubeConfigOptions, Kubeconfig},
 };
 use tokio::runtime::{self, Runtime};
+use tower::{buffer::BufferLayer, retry::RetryLayer};
 
 use crate::error::ClusterError;
 
@@ -18,6 +20,9 @@ const ANSWER_PATIENCE: Duration = Duration::from_secs(30);
 
 /// The same of one that goes on until somebody ends it: longer than an API server lets a watch go on.
 const ENDLESS_PATIENCE: Duration = Duration::from_secs(300);
+
+/// How many requests may wait to be sent.
+const QUEUE_MAX: usize = 1024;
 
 /// Which cluster, and where in it.
 #[derive(Clone, Debug, Default)]
@@ -55,12 +60,14 @@ impl Cluster {
             config.reset_reader_on_write = true;
             let namespace = access.namespace.clone().unwrap_or_else(|| config.default_namespace.clone());
             let address = config.cluster_url.to_string();
-            // Whoever follows something tries again himself.
+            // Kube's own way of trying again may take minutes, in which nobody is heard who wants to stop.
+            config.default_retry = false;
             let mut of_endless = config.clone();
-            (of_endless.read_timeout, of_endless.default_retry) = (Some(ENDLESS_PATIENCE), false);
+            of_endless.read_timeout = Some(ENDLESS_PATIENCE);
             let unusable = |error| ClusterError::Configuration(format!("use the credentials for {address}: {error}"));
-            let client = |config| Client::try_from(config).map_err(unusable);
-            let (client, endless) = (client(config)?, client(of_endless)?);
+            let client = patient(config).map_err(unusable)?;
+            // Whoever follows something tries again himself.
+            let endless = Client::try_from(of_endless).map_err(unusable)?;
             let doing = || format!("ask {address} for its version");
             let version = client.apiserver_version().await.map_err(|error| ClusterError::of(doing(), &error))?;
             let groups = client.list_api_groups().await.map_err(|error| ClusterError::of(doing(), &error))?;
@@ -125,6 +132,12 @@ impl Cluster {
     {
         Api::all(self.endless.clone())
     }
+}
+
+/// A client that asks an API server which is busy a few seconds longer.
+fn patient(config: Config) -> kube::Result<Client> {
+    let client = ClientBuilder::try_from(config)?.with_layer(&BufferLayer::new(QUEUE_MAX));
+    Ok(client.with_layer(&RetryLayer::new(RetryPolicy::default())).build())
 }
 
 async fn config(access: &Access) -> Result<Config, ClusterError> {

@@ -18,6 +18,9 @@ use crate::{
     request::{PodRun, StartBy},
 };
 
+/// The exit code of a program that was asked to end.
+const INTERRUPTED: u8 = 130;
+
 /// What was heard so far.
 pub(crate) struct Hearing {
     /// The targets, with whether all pods have the same one.
@@ -192,6 +195,8 @@ impl Hearing {
                 self.done_together(teller, node, cells);
                 Heard::Done { is_cut_short: outcome == Outcome::Interrupted }
             }
+            // Somebody asked it to end before there was anything to tell: who, its pod says.
+            Message::Failed { exit: INTERRUPTED, .. } => Heard::Done { is_cut_short: true },
             Message::Failed { exit, text } => {
                 let text = match self.from {
                     From::One { .. } => text,
@@ -258,8 +263,17 @@ impl Hearing {
         }
     }
 
-    /// The record; `None` when the run has not begun.
-    pub(crate) fn record(self, tell: &mut dyn FnMut(&RunEvent)) -> Option<Record> {
+    /// The record, of pods of whose lines some may be missing; `None` when the run has not begun.
+    pub(crate) fn record(self, lacks_lines: bool, tell: &mut dyn FnMut(&RunEvent)) -> Option<Record> {
+        let lacks_something = lacks_lines && !self.is_whole();
+        let mut record = self.conclude(tell)?;
+        if lacks_something && record.outcome == Outcome::Complete {
+            record.outcome = Outcome::Lost;
+        }
+        Some(record)
+    }
+
+    fn conclude(self, tell: &mut dyn FnMut(&RunEvent)) -> Option<Record> {
         match self.from {
             From::One { builder, record } => record.map(|record| *record).or_else(|| Some(builder?.finish())),
             From::Several { several, pods } => {
@@ -305,6 +319,7 @@ mod tests {
     use plimsoll_workload::limit::Limit;
 
     use super::*;
+    use crate::request::test_runs;
 
     #[test]
     fn volumes_side_by_side_are_expected_to_deliver_more_than_one_but_for_a_pool() {
@@ -313,6 +328,19 @@ mod tests {
         let expected = together(Expected { operations_by, bytes_by, ..Expected::given(limit) }, 3);
         assert_eq!(expected.limit, "iops=1500,bandwidth=100MB".parse().unwrap());
         assert_eq!(expected.source, "3 times given");
+    }
+
+    #[test]
+    fn a_program_that_is_asked_to_end_before_it_measured_has_said_nothing_of_who_asked() {
+        let run = test_runs::run(&["slow"], 8);
+        let mut hearing = Hearing::new(&run);
+        let mut hear = |exit| {
+            let message = Message::Failed { exit, text: "it failed".to_owned() };
+            hearing.message(&Teller::default(), message, || None, &mut |_| {})
+        };
+        assert!(matches!(hear(130), Ok(Heard::Done { is_cut_short: true })));
+        assert_eq!(hear(3).unwrap_err().to_string(), "it failed");
+        assert!(!hearing.has_begun() && !hearing.is_whole());
     }
 
     #[test]

@@ -84,6 +84,8 @@ pub struct LivesEnded {
     pub ended: u32,
     /// How many of those failed.
     pub failed: u32,
+    /// Whether no time was left for others.
+    pub is_late: bool,
     /// What is left in the cluster.
     pub leftovers: Vec<Left>,
 }
@@ -103,7 +105,7 @@ pub fn live(
         let mut watching = Watching::start(cluster, &selector, &lives.run.name(), &[]).await?;
         watching.what_is_lost()?.into_iter().for_each(|note| tell(Told::Note(note)));
         let (started, began) = (Timestamp::now(), Instant::now());
-        let job: Job = starting::create(cluster, "Job", &manifests::lives::job(lives)).await?;
+        let job: Job = starting::create(cluster, "Job", &manifests::lives::job(lives), &mut Vec::new()).await?;
         let (notes, mut said) = unbounded_channel();
         let around = Surroundings {
             cluster,
@@ -113,6 +115,7 @@ pub fn live(
             snapshot_classes,
             patience,
             stop,
+            ends: began + Duration::from_secs(lives.run.deadline_s.into()),
             clock: watching.clock(),
             denied: watching.denied.clone(),
             notes,
@@ -123,6 +126,8 @@ pub fn live(
             }
         })
         .await;
+        let (planned, over) = (number_of(lives), count(ended.iter().filter(|life| !life.was_stopped())));
+        let is_late = over < planned && !stop.load(Ordering::Relaxed);
         tell(Told::Note("removing what is left in the cluster".to_owned()));
         let made = Made {
             id: lives.run.id,
@@ -139,9 +144,10 @@ pub fn live(
             elapsed: began.elapsed(),
             volumes: ended.iter().flat_map(Life::uses).collect(),
             cluster: environment(cluster, lives, facts.clone(), &ended).await,
-            planned: number_of(lives),
-            ended: count(ended.iter().filter(|life| !life.was_stopped())),
+            planned,
+            ended: over,
             failed: count(ended.iter().filter(|life| life.has_failed())),
+            is_late,
             leftovers,
         })
     })
@@ -165,7 +171,7 @@ async fn all<'a>(around: &'a Surroundings<'a>, watching: &mut Watching, say: &mu
     let mut ended: Vec<Life<'_>> = Vec::new();
     let mut tick = interval(TICK);
     loop {
-        while going.len() < lives.concurrency as usize && !around.stop.load(Ordering::Relaxed) {
+        while going.len() < lives.concurrency as usize && !around.is_over() {
             let Some(number) = numbers.next() else { break };
             let (sender, observations) = unbounded_channel();
             senders.insert(number, sender);

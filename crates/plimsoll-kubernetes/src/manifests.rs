@@ -82,9 +82,16 @@ const GATE: &str = "plimsoll/claims";
 /// What the program has left to end the run and tell what it has, when the pod is to end.
 const GRACE_S: u32 = 30;
 
-/// What the Job has beyond the time of its pod, which begins on a node: a Job whose time passes deletes its pod, and
-/// with that the log, and a pod whose time passes stays.
-const START_S: u32 = 15 * 60;
+/// What the Job has at least beyond the time of its pod, which begins on a node: a Job whose time passes deletes its
+/// pod, and with that the log, and a pod whose time passes stays.
+const START_S: u64 = 15 * 60;
+
+/// What it has beyond the time that a pod may take to start, for ending.
+const END_S: u64 = 60;
+
+fn job_deadline_s(run: &PodRun) -> u64 {
+    u64::from(run.deadline_s) + START_S.max(u64::from(run.start_s) + END_S)
+}
 
 /// The Job that everything belongs to, with its pod.
 pub fn job(run: &PodRun) -> Job {
@@ -97,7 +104,7 @@ pub fn job(run: &PodRun) -> Job {
             "completions": 1,
             "parallelism": 1,
             "backoffLimit": 0,
-            "activeDeadlineSeconds": u64::from(run.deadline_s) + u64::from(START_S),
+            "activeDeadlineSeconds": job_deadline_s(run),
             "ttlSecondsAfterFinished": run.keep_s,
             "template": { "metadata": { "labels": pod_labels(run, 0), "annotations": annotations() }, "spec": pod(run, 0) },
         },

@@ -8,10 +8,7 @@ use std::{
     thread,
 };
 
-use plimsoll_record::{
-    event::RunEvent,
-    record::{Outcome, Record},
-};
+use plimsoll_record::{event::RunEvent, record::Record};
 use uuid::Uuid;
 
 use crate::{
@@ -76,6 +73,8 @@ pub fn merge(logs: Vec<Log>, tell: &mut dyn FnMut(&RunEvent)) -> Result<Merged, 
     begun.sort_by_key(|begun| begun.number);
     check(&begun)?;
     let missing = missing(&begun);
+    let mut was_interrupted = false;
+    let mut lacks_lines = missing.is_some();
     let are_several = begun.first().is_some_and(|begun| begun.count > 1);
     let mut hearing = Hearing::of(begun.len().max(1), are_several);
     let logs = Mutex::new(begun.into_iter().map(|begun| begun.log).enumerate());
@@ -103,10 +102,12 @@ pub fn merge(logs: Vec<Log>, tell: &mut dyn FnMut(&RunEvent)) -> Result<Merged, 
             for message in messages? {
                 let heard = hearing.message(&teller, message, || None, tell)?;
                 is_whole |= matches!(heard, Heard::Done { .. });
+                was_interrupted |= matches!(heard, Heard::Done { is_cut_short: true });
             }
             let lost = log.reader.lost();
+            lacks_lines |= lost > 0;
             if lost > 0 {
-                warnings.push(format!("{}: {lost} lines are missing", teller.name));
+                warnings.push(format!("{}: missing lines: {lost}", teller.name));
             }
             if !is_whole {
                 warnings.push(format!("{}: the end of the run is not in it", teller.name));
@@ -115,11 +116,9 @@ pub fn merge(logs: Vec<Log>, tell: &mut dyn FnMut(&RunEvent)) -> Result<Merged, 
         Ok(())
     })?;
     let apart = hearing.why_not_together();
-    let mut record = hearing.record(tell);
-    if missing.is_some() {
-        record.iter_mut().for_each(|record| record.outcome = Outcome::Lost);
-    }
-    Ok(Merged { record, warnings, error: missing.map(ClusterError::Run).or(apart) })
+    let record = hearing.record(lacks_lines, tell);
+    let before = (record.is_none() && was_interrupted).then_some(ClusterError::Interrupted);
+    Ok(Merged { record, warnings, error: missing.map(ClusterError::Run).or(apart).or(before) })
 }
 
 /// Fails unless logs are those of different pods of one run.

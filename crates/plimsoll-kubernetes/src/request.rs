@@ -55,6 +55,8 @@ pub struct PodRun {
     pub limits: Option<String>,
     /// How long the objects of a run that is over stay when nobody removes them.
     pub keep_s: u32,
+    /// How long its pods may take to start.
+    pub start_s: u32,
     /// When the cluster ends a run that nobody ended.
     pub deadline_s: u32,
 }
@@ -428,6 +430,7 @@ pub(crate) mod test_runs {
             plan: "targets = [\"slow\"]\n".to_owned(),
             limits: None,
             keep_s: 3600,
+            start_s: 300,
             deadline_s: 86400,
         }
     }

@@ -280,6 +280,9 @@ impl<'a> Running<'a> {
                 self.run.id
             )));
         }
+        if error.is_none() && has_nothing && is_cut {
+            error = Some(ClusterError::Interrupted);
+        }
         self.learn_facts_in_time().await;
         let mut leftovers = if removes && !leaves && !is_forgotten {
             tell(Told::Note("removing what the run made in the cluster".to_owned()));
@@ -296,17 +299,21 @@ impl<'a> Running<'a> {
         Finished { record: self.record(tell), error, leftovers }
     }
 
+    /// How many lines of what pods told are missing.
+    fn lost(&self) -> u64 {
+        self.members.iter().map(|member| member.reader.lost()).sum()
+    }
+
     /// Of what pods told. Nodes keep the end of a long log; who has followed it has heard the rest.
     fn tell_what_is_lost(&mut self, tell: &mut dyn FnMut(Told<'_>)) {
-        let readers = || self.members.iter().map(|member| &member.reader);
-        let lost: u64 = readers().map(Reader::lost).sum();
-        let why = if readers().any(Reader::begins_late) {
+        let lost = self.lost();
+        let why = if self.members.iter().map(|member| &member.reader).any(Reader::begins_late) {
             "their nodes no longer had the beginning of their logs: follow runs that are as long as this one"
         } else {
             "they were lost on the way"
         };
         if lost > 0 && !self.hearing.is_whole() {
-            let text = format!("{} lines that pods told are missing: {why}", numbers::count(lost));
+            let text = format!("missing lines of what pods told: {}: {why}", numbers::count(lost));
             tell(Told::Warning(text.clone()));
             self.warnings.push(text);
         }
@@ -315,20 +322,25 @@ impl<'a> Running<'a> {
     /// The Job first, which everything else belongs to.
     async fn create(&mut self, stop: &AtomicBool, tell: &mut dyn FnMut(Told<'_>)) -> Result<(), ClusterError> {
         let (cluster, run) = (self.cluster, self.run.clone());
-        let job = manifests::job(&run);
-        let job: Job = self.wait_for_whole(stop, tell, starting::create(cluster, "Job", &job)).await?;
+        let (job, mut delays) = (manifests::job(&run), Vec::new());
+        let creating = starting::create(cluster, "Job", &job, &mut delays);
+        let job: Job = self.wait_for_whole(stop, tell, creating).await?;
+        // That is before times begin.
+        delays.clear();
         let owner = manifests::owner(&job);
         self.timeline.begin(Some(self.watching.now_ns()), Timestamp::now());
         for claim in manifests::claims(&run, Some(&owner)) {
             let name = claim.name_any();
             self.timeline.claim_happened(&name, Happening::ClaimSent, self.watching.now_ns());
-            self.wait_for_whole(stop, tell, starting::create(cluster, "claim", &claim)).await?;
+            self.wait_for_whole(stop, tell, starting::create(cluster, "claim", &claim, &mut delays)).await?;
             self.timeline.claim_happened(&name, Happening::ClaimAccepted, self.watching.now_ns());
         }
-        self.wait_for_whole(stop, tell, starting::create_start(cluster, &run, &owner)).await?;
+        self.wait_for_whole(stop, tell, starting::create_start(cluster, &run, &owner, &mut delays)).await?;
         for pod in manifests::other_pods(&run, Some(&owner)) {
-            self.wait_for_whole(stop, tell, starting::create(cluster, "pod", &pod)).await?;
+            self.wait_for_whole(stop, tell, starting::create(cluster, "pod", &pod, &mut delays)).await?;
         }
+        delays.iter().for_each(|delay| tell(Told::Warning(delay.clone())));
+        self.warnings.extend(delays);
         self.observe_existing_claims();
         Ok(())
     }
@@ -536,7 +548,8 @@ impl<'a> Running<'a> {
         let warnings = mem::take(&mut self.warnings);
         let volumes = self.lives();
         let cluster = self.facts.environment(self.cluster, &self.run);
-        let mut record = self.hearing.record(&mut |event| tell(Told::Event(event)))?;
+        let lacks_lines = self.lost() > 0;
+        let mut record = self.hearing.record(lacks_lines, &mut |event| tell(Told::Event(event)))?;
         record.environment.cluster = Some(cluster);
         record.volumes = volumes;
         record.warnings.extend(warnings);

@@ -25,6 +25,13 @@ pub struct FirstIoError {
     source: io::Error,
 }
 
+impl FirstIoError {
+    /// Whether the target is full.
+    pub fn is_for_lack_of_room(&self) -> bool {
+        matches!(self.source.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
+    }
+}
+
 pub(crate) fn advice(source: &io::Error) -> &'static str {
     match source.kind() {
         io::ErrorKind::PermissionDenied => {

@@ -1,7 +1,9 @@
 //! Claims that were there before, with what somebody has in them.
 
 use std::{
-    fs,
+    fs::{self, File},
+    io::{self, Write as _},
+    iter,
     os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown},
     path::Path,
 };
@@ -64,8 +66,9 @@ fn what_a_killed_program_left_in_a_claim_is_told_and_removed_by_the_next_run() {
     let space = Namespace::new("killed-in-claim");
     let client = Client::new(&space);
     space.claim("data", "free", "512Mi");
-    let place = ["--pvc", "data", "--fs-group", "10001", "--node", "node1", "--rw", "randread", "--region", "256MiB"];
-    let hungry = ["--block-size", "4MiB", "--queue-depth", "32", "--duration", "5s", "--memory", "64Mi"];
+    let place = ["--pvc", "data", "--fs-group", "10001", "--node", "node1", "--rw", "randread"];
+    let hungry =
+        ["--region", "256MiB", "--block-size", "4MiB", "--queue-depth", "32", "--duration", "5s", "--memory", "64Mi"];
     let output = client.run(&[&place[..], &hungry].concat());
     let said = told(&output);
     assert_eq!(output.status.code(), Some(6), "{said}");
@@ -77,6 +80,14 @@ fn what_a_killed_program_left_in_a_claim_is_told_and_removed_by_the_next_run() {
         left[0]
     );
     assert!(said.contains("OOMKilled") && said.contains(&sentence), "{said}");
-    client.record(&[&place[..], &["--duration", "2s"]].concat());
+    // Until not even the first operation finds room.
+    space.holder("holder", "data", Some("node1"));
+    space.wait_for_phase("pod", "holder", "Running", SOON_S);
+    let mut others = File::create(space.path_of("holder", "data").join("others")).unwrap();
+    let full = iter::repeat_with(|| others.write_all(&[1; 4096])).find_map(Result::err).unwrap();
+    assert_eq!(full.kind(), io::ErrorKind::StorageFull);
+    drop(others);
+    space.delete("pod", "holder");
+    client.record(&[&place[..], &["--region", "128MiB", "--duration", "2s"]].concat());
     assert_eq!(made_in(&space, "data", "node1"), [""; 0]);
 }

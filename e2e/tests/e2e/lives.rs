@@ -190,6 +190,21 @@ fn ctrl_c_ends_all_lives_and_keeps_what_there_was() {
 }
 
 #[test]
+fn lives_end_when_their_deadline_passes_and_what_there_was_is_kept() {
+    let space = Namespace::new("lives-late");
+    let client = Client::new(&space);
+    let arguments = ["--storage-class", "loop", "--size", "32Mi", "--count", "50", "--deadline", "20s"];
+    let output = client.lifecycle(&arguments);
+    assert_eq!(output.status.code(), Some(6), "{}", told(&output));
+    let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(found["outcome"], "interrupted");
+    let warning = text(&found, "/warnings/0");
+    assert!(warning.starts_with("the deadline passed when ") && warning.contains("--deadline"), "{warning}");
+    assert!(!uses(&found, "loop", "again").is_empty(), "{found}");
+    client.assert_nothing_left(&volumes(&found));
+}
+
+#[test]
 fn a_request_that_is_lost_costs_no_life() {
     let space = Namespace::new("lost-requests");
     let client = Client::new(&space);
@@ -204,6 +219,7 @@ fn a_request_that_is_lost_costs_no_life() {
     let found = record(&output);
     assert_eq!(found["outcome"], "complete", "{}", told(&output));
     assert_eq!(uses(&found, "loop", "restored").len(), 2);
+    assert!(told(&output).contains("several requests to create the claim"), "{}", told(&output));
     // A Job, and of each life two claims, three pods and a snapshot, each asked for twice.
     assert!(way.made() >= 2 * (1 + 2 * 6), "{}", way.made());
     client.assert_nothing_left(&volumes(&found));

@@ -3,6 +3,7 @@
 mod seen;
 
 use std::{
+    cell::Cell,
     collections::{BTreeMap, BTreeSet},
     fmt::Debug,
     future::Future,
@@ -48,7 +49,7 @@ use crate::{
         Patience,
         facts::Facts,
         member::Lines,
-        starting::{not_created, try_to_create},
+        starting::{delay, not_created, try_to_create},
     },
     timeline::{Observation, Timeline},
     watching::WatchClock,
@@ -68,6 +69,8 @@ pub(super) struct Surroundings<'a> {
     pub(super) snapshot_classes: Vec<Option<String>>,
     pub(super) patience: Patience,
     pub(super) stop: &'a AtomicBool,
+    /// When there is no time left for any life: the cluster is about to remove all of them.
+    pub(super) ends: Instant,
     pub(super) clock: WatchClock,
     /// What may not be watched.
     pub(super) denied: BTreeSet<&'static str>,
@@ -75,9 +78,16 @@ pub(super) struct Surroundings<'a> {
     pub(super) notes: UnboundedSender<String>,
 }
 
+impl Surroundings<'_> {
+    /// Whether all of it is to end.
+    pub(super) fn is_over(&self) -> bool {
+        self.stop.load(Ordering::Relaxed) || Instant::now() > self.ends
+    }
+}
+
 /// Why a life goes no further.
 enum End {
-    /// Somebody wants all of it to end.
+    /// All of it is to end.
     Stopped,
     Failed(String),
 }
@@ -430,7 +440,7 @@ impl<'a> Life<'a> {
             if let Some(why) = broken(self) {
                 return Err(End::Failed(why));
             }
-            if self.around.stop.load(Ordering::Relaxed) {
+            if self.around.is_over() {
                 return Err(End::Stopped);
             }
             if Instant::now() > deadline {
@@ -457,7 +467,7 @@ impl<'a> Life<'a> {
                 answer = &mut answer => return Ok(Some(answer)),
                 _ = tick.tick() => {}
             }
-            if self.around.stop.load(Ordering::Relaxed) {
+            if self.around.is_over() {
                 return Err(End::Stopped);
             }
             if Instant::now() > deadline {
@@ -483,9 +493,18 @@ impl<'a> Life<'a> {
     where
         K: Resource + Clone + Serialize + DeserializeOwned + Debug,
     {
-        let created = self.persist(deadline, async || try_to_create(objects, object).await).await?;
-        let failed = |error| not_created(self.around.cluster, kind, &object.name_any(), &error);
-        created.map(drop).map_err(|error| failed(error).into())
+        let (name, began, trouble) = (object.name_any(), Instant::now(), Cell::new(None));
+        let request = async || {
+            let created = try_to_create(objects, object).await;
+            created.inspect_err(|error| trouble.set(Some(delay(kind, &name, began.elapsed(), error))))
+        };
+        match self.persist(deadline, request).await? {
+            Ok(_) => {
+                trouble.take().iter().for_each(|delay| self.say(delay));
+                Ok(())
+            }
+            Err(error) => Err(not_created(self.around.cluster, kind, &name, &error).into()),
+        }
     }
 
     /// Sends a request until there is an answer that waiting would not change, or no time left.

@@ -54,6 +54,8 @@ pub fn read(job: &Job, claims: &[PersistentVolumeClaim]) -> Option<PodRun> {
         limits: None,
         plan: plan.and_then(|plan| plan.value.as_deref()).map(texts::meant).unwrap_or_default(),
         keep_s: spec.ttl_seconds_after_finished.and_then(|seconds| u32::try_from(seconds).ok()).unwrap_or(0),
+        // Nothing more is made of it.
+        start_s: 0,
         // Those of earlier versions have it in the Job alone.
         deadline_s: pod
             .active_deadline_seconds

@@ -137,6 +137,8 @@ fn everything_has_an_end_of_its_own_and_belongs_to_the_job() {
     // A pod whose own time passes stays with its log; one whose Job's does is deleted.
     let of_pod = spec.template.spec.as_ref().unwrap().active_deadline_seconds;
     assert_eq!((of_pod, spec.active_deadline_seconds), (Some(86400), Some(86400 + 900)));
+    let slow = PodRun { start_s: 3600, ..run.clone() };
+    assert_eq!(super::job(&slow).spec.unwrap().active_deadline_seconds, Some(86400 + 3660));
     // A suspended Job has no time.
     assert_eq!((spec.backoff_limit, spec.suspend), (Some(0), None));
     for claim in claims(&run, Some(&owner(&job))) {

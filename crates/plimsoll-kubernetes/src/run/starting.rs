@@ -52,18 +52,31 @@ fn ahead_by(created: Timestamp, before: Timestamp, after: Timestamp) -> SignedDu
 const TRYING: Duration = Duration::from_secs(20);
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// Creates an object, and tries that again for a while where it may succeed a little later.
-pub(crate) async fn create<K>(cluster: &Cluster, kind: &str, object: &K) -> Result<K, ClusterError>
+/// Creates an object, and tries that again for a while where it may succeed a little later; adds to `delays` that it
+/// did.
+pub(crate) async fn create<K>(
+    cluster: &Cluster,
+    kind: &str,
+    object: &K,
+    delays: &mut Vec<String>,
+) -> Result<K, ClusterError>
 where
     K: Resource<Scope = NamespaceResourceScope> + Clone + Serialize + DeserializeOwned + Debug,
     K::DynamicType: Default,
 {
     let objects = cluster.here::<K>();
     let began = Instant::now();
+    let mut trouble = None;
     loop {
         match try_to_create(&objects, object).await {
-            Ok(created) => return Ok(created),
-            Err(error) if may_pass(&error) && began.elapsed() < TRYING => sleep(PAUSE).await,
+            Ok(created) => {
+                delays.extend(trouble.map(|error| delay(kind, &object.name_any(), began.elapsed(), &error)));
+                return Ok(created);
+            }
+            Err(error) if may_pass(&error) && began.elapsed() < TRYING => {
+                trouble = Some(error);
+                sleep(PAUSE).await;
+            }
             Err(error) => return Err(not_created(cluster, kind, &object.name_any(), &error)),
         }
     }
@@ -87,17 +100,29 @@ where
     }
 }
 
+/// That it took several requests to create an object, which the times of volumes include.
+pub(crate) fn delay(kind: &str, name: &str, took: Duration, last: &kube::Error) -> String {
+    let took = numbers::duration(u64::try_from(took.as_nanos()).unwrap_or(u64::MAX));
+    let what = format!("the cluster took {took} and several requests to create the {kind} {name}");
+    ClusterError::of(format!("{what}, which the times of volumes include"), last).to_string()
+}
+
 /// That an object was not created.
 pub(crate) fn not_created(cluster: &Cluster, kind: &str, name: &str, error: &kube::Error) -> ClusterError {
     ClusterError::of(format!("create the {kind} {name} in namespace {}", cluster.namespace()), error)
 }
 
 /// Creates the object that says when pods begin, where they watch one.
-pub(super) async fn create_start(cluster: &Cluster, run: &PodRun, owner: &OwnerReference) -> Result<(), ClusterError> {
+pub(super) async fn create_start(
+    cluster: &Cluster,
+    run: &PodRun,
+    owner: &OwnerReference,
+    delays: &mut Vec<String>,
+) -> Result<(), ClusterError> {
     if let Some(objects) = manifests::start_objects(run, Some(owner)) {
-        create::<ConfigMap>(cluster, "ConfigMap", &objects.start).await?;
-        create::<Role>(cluster, "Role", &objects.role).await?;
-        create::<RoleBinding>(cluster, "RoleBinding", &objects.binding).await?;
+        create::<ConfigMap>(cluster, "ConfigMap", &objects.start, delays).await?;
+        create::<Role>(cluster, "Role", &objects.role, delays).await?;
+        create::<RoleBinding>(cluster, "RoleBinding", &objects.binding, delays).await?;
     }
     Ok(())
 }

@@ -89,6 +89,7 @@ fn what_no_cluster_could_take_is_refused_before_one_is_asked() {
     let place = Place::new();
     fs::write(place.path("config"), NOBODY).unwrap();
     fs::write(place.path("plan.toml"), "targets = [\"/mnt/data\"]\n[[workload]]\nrw = \"randread\"\n").unwrap();
+    fs::write(place.path("destroy.toml"), "destroy = [\"sda\"]\n[[workload]]\nrw = \"randread\"\n").unwrap();
     fs::write(place.path("noisy.toml"), "background = \"cat /dev/zero\"\n[[workload]]\nrw = \"randread\"\n").unwrap();
     for (arguments, why) in [
         ("--size 0", "0 bytes"),
@@ -96,6 +97,7 @@ fn what_no_cluster_could_take_is_refused_before_one_is_asked() {
         ("--memory 0", "more than 0"),
         ("--deadline 0", "0 leaves no time"),
         ("--plan ROOT/plan.toml", "\"/mnt/data\""),
+        ("--plan ROOT/destroy.toml", "\"sda\""),
         ("--plan ROOT/noisy.toml", "background"),
         ("-n No/../Such", "no name of a namespace"),
     ] {
@@ -142,6 +144,18 @@ fn what_no_such_volume_can_do_is_refused_before_anything_is_made() {
         let said = place.run(&format!("kubernetes run --pvc data --region 1TiB --mode {mode} --dry-run"));
         assert_eq!(said.code, Some(0), "{}", said.stderr);
     }
+}
+
+#[test]
+fn a_plan_may_name_the_volumes_that_flags_name() {
+    let place = Place::new();
+    fs::write(place.path("plan.toml"), "targets = [\"b\", \"a\"]\n[[workload]]\nrw = \"randread\"\n").unwrap();
+    let said = place.run("kubernetes run --storage-class a,b --plan ROOT/plan.toml --dry-run -o json");
+    let spec = said.json()["items"][0]["spec"]["template"]["spec"]["containers"][0].clone();
+    let variables = spec["env"].as_array().unwrap();
+    let plan =
+        variables.iter().find(|variable| variable["name"] == "PLIMSOLL_PLAN").unwrap()["value"].as_str().unwrap();
+    assert!(plan.starts_with("targets = [\"a\", \"b\"]\n"), "{plan}");
 }
 
 #[test]

@@ -156,6 +156,20 @@ fn what_a_log_lacks_is_said() {
 }
 
 #[test]
+fn numbers_of_all_pods_are_not_complete_without_a_line_of_one() {
+    let place = Place::new();
+    let log_of_pod = log(&place, RUN);
+    fs::write(place.path("a.log"), as_one_of(&log_of_pod, 0, 2)).unwrap();
+    let second = as_one_of(&log_of_pod, 1, 2);
+    let lines: Vec<&str> = second.lines().collect();
+    let (before, after) = lines.split_at(lines.len() / 2);
+    fs::write(place.path("b.log"), [before, &after[1..]].concat().join("\n") + "\n").unwrap();
+    let said = place.run("kubernetes merge a.log b.log --json");
+    assert_eq!((said.code, &said.json()["outcome"]), (Some(6), &"lost".into()), "{}", said.stderr);
+    assert!(said.stderr.contains("b: missing lines: 1"), "{}", said.stderr);
+}
+
+#[test]
 fn a_log_is_read_in_whatever_bytes_it_was_kept() {
     let place = Place::new();
     let log_of_pod = log(&place, RUN);

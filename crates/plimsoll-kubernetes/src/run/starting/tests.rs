@@ -11,8 +11,8 @@ use super::*;
 use crate::cluster::test_clusters::answered_by;
 
 /// Creates a ConfigMap by an API server that gives these answers, the last of them again and again. Gives what comes
-/// of it, and the requests.
-fn create_by(answers: &[(u16, &str)]) -> (Result<ConfigMap, ClusterError>, Vec<String>) {
+/// of it, the requests, and what is told of delays.
+fn create_by(answers: &[(u16, &str)]) -> (Result<ConfigMap, ClusterError>, Vec<String>, Vec<String>) {
     let answers: VecDeque<(u16, String)> = answers.iter().map(|(code, text)| (*code, (*text).to_owned())).collect();
     let (answers, requests) = (Mutex::new(answers), std::sync::Arc::new(Mutex::new(Vec::new())));
     let asked = std::sync::Arc::clone(&requests);
@@ -37,34 +37,40 @@ fn create_by(answers: &[(u16, &str)]) -> (Result<ConfigMap, ClusterError>, Vec<S
     });
     let cluster = answered_by(|| Client::new(service, "default"));
     let object: Value = json!({ "metadata": { "name": "mine" } });
-    let created = cluster.wait_for(create(&cluster, "ConfigMap", &serde_json::from_value(object).unwrap()));
+    let (object, mut delays) = (serde_json::from_value(object).unwrap(), Vec::new());
+    let created = cluster.wait_for(create(&cluster, "ConfigMap", &object, &mut delays));
     drop(cluster);
     let requests = requests.lock().unwrap().clone();
-    (created, requests)
+    (created, requests, delays)
 }
 
 #[test]
 fn what_an_api_server_refuses_for_a_moment_is_created_all_the_same() {
-    let (created, requests) = create_by(&[(500, "etcd has no leader"), (503, "starting"), (201, "mine")]);
+    let (created, requests, delays) = create_by(&[(500, "etcd has no leader"), (503, "starting"), (201, "mine")]);
     assert_eq!(created.unwrap().name_any(), "mine");
     assert_eq!(requests, ["POST", "POST", "POST"]);
+    let delay = "the cluster took 1.00 s and several requests to create the ConfigMap mine, which the times of \
+                 volumes include: starting";
+    assert_eq!(delays, [delay]);
+    let (_, _, delays) = create_by(&[(201, "mine")]);
+    assert!(delays.is_empty(), "{delays:?}");
     // The first request was heard, and its answer lost.
-    let (created, requests) = create_by(&[(504, "no answer"), (409, "exists"), (200, "mine")]);
+    let (created, requests, _) = create_by(&[(504, "no answer"), (409, "exists"), (200, "mine")]);
     assert_eq!(created.unwrap().name_any(), "mine");
     assert_eq!(requests, ["POST", "POST", "GET"]);
     // Not everybody who may create an object may look at it.
-    let (created, requests) = create_by(&[(504, "no answer"), (409, "exists"), (403, "cannot get")]);
+    let (created, requests, _) = create_by(&[(504, "no answer"), (409, "exists"), (403, "cannot get")]);
     assert_eq!(created.unwrap().name_any(), "mine");
     assert_eq!(requests, ["POST", "POST", "GET"]);
 }
 
 #[test]
 fn what_an_api_server_does_not_want_is_told_at_once_and_what_lasts_after_a_while() {
-    let (created, requests) = create_by(&[(403, "configmaps is forbidden: User \"eve\" cannot create it")]);
+    let (created, requests, _) = create_by(&[(403, "configmaps is forbidden: User \"eve\" cannot create it")]);
     let text = created.unwrap_err().to_string();
     assert!(text.starts_with("create the ConfigMap mine in namespace default: configmaps is forbidden"), "{text}");
     assert_eq!(requests.len(), 1);
-    let (created, requests) = create_by(&[(500, "etcd has no leader")]);
+    let (created, requests, _) = create_by(&[(500, "etcd has no leader")]);
     let text = created.unwrap_err().to_string();
     assert!(text.starts_with("create the ConfigMap mine in namespace default: etcd has no leader"), "{text}");
     assert!(requests.len() > 10, "{}", requests.len());

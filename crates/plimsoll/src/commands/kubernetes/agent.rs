@@ -25,7 +25,11 @@ use plimsoll_kubernetes::{
     manifests::{LAST_WORDS_BYTES_MAX, LAST_WORDS_FILE},
 };
 use plimsoll_record::{event::RunEvent, pods::PodCell, record::Record, summary::Summary};
-use plimsoll_run::{first_io::first_io, objects::leftovers, run::run as run_plan};
+use plimsoll_run::{
+    first_io::{FirstIoError, first_io},
+    objects::leftovers,
+    run::run as run_plan,
+};
 use plimsoll_workload::plan_file::PlanFile;
 
 use super::{
@@ -115,7 +119,10 @@ fn measure(
     let several = OneOfSeveral::of_environment()?;
     let places = several.as_ref().map(|several| several.use_places_of_its_own(&mut asked)).transpose()?;
     for target in &asked.targets {
-        let done = first_io(target, of_agent.run);
+        let mut done = first_io(target, of_agent.run);
+        if done.as_ref().is_err_and(FirstIoError::is_for_lack_of_room) && remove_leftovers(target, printer) {
+            done = first_io(target, of_agent.run);
+        }
         go_on()?;
         done?;
         telling.tell(Message::FirstIo { target: target.clone(), at: Timestamp::now() });
@@ -124,7 +131,9 @@ fn measure(
         several.share_files(&mut asked, places)?;
     }
     if asked.needs_room {
-        remove_leftovers(&asked.targets, printer);
+        for target in &asked.targets {
+            remove_leftovers(target, printer);
+        }
     }
     let catalog = match environment_variables::get(PLIMSOLL_LIMITS) {
         Some(limits) => catalog::with_limits("the limits of the client", &limits.to_string_lossy())?,
@@ -161,14 +170,18 @@ fn measure(
     Ok(record?)
 }
 
-/// Removes what killed runs left in claims, before it is found that there is no room.
-fn remove_leftovers(targets: &[String], printer: Printer) {
-    for target in targets.iter().map(Path::new).filter(|target| target.is_dir()) {
-        // The run looks again, and warns where it cannot.
-        for removed in leftovers::sweep_directory(target).unwrap_or_default().removed {
-            printer.note(format!("removed {}, left behind by run {}", removed.path.display(), removed.run));
-        }
+/// Removes what killed runs left in a claim, before it is found that there is no room; whether there was anything.
+fn remove_leftovers(target: &str, printer: Printer) -> bool {
+    let target = Path::new(target);
+    if !target.is_dir() {
+        return false;
     }
+    // The run looks again, and warns where it cannot.
+    let removed = leftovers::sweep_directory(target).unwrap_or_default().removed;
+    for removed in &removed {
+        printer.note(format!("removed {}, left behind by run {}", removed.path.display(), removed.run));
+    }
+    !removed.is_empty()
 }
 
 /// Writes messages on a thread of its own: a log that is full does not hold up what is being measured.

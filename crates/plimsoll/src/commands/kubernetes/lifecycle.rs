@@ -81,7 +81,7 @@ pub(super) fn lifecycle(arguments: &LifecycleArguments, state: &State, printer: 
 }
 
 fn exit(ended: &LivesEnded) -> Exit {
-    if ended.failed > 0 || ended.leftovers.iter().any(|left| !left.stays) {
+    if ended.failed > 0 || ended.is_late || ended.leftovers.iter().any(|left| !left.stays) {
         Exit::Cluster
     } else if ended.ended < ended.planned {
         Exit::Interrupted
@@ -101,6 +101,10 @@ fn record(arguments: &LifecycleArguments, lives: &Lives, ended: LivesEnded) -> R
     let mut warnings = Vec::new();
     if ended.failed > 0 {
         warnings.push(format!("{} of {} lives of volumes failed", ended.failed, ended.ended));
+    }
+    if ended.is_late {
+        let ended = format!("the deadline passed when {} of {} lives of volumes were over", ended.ended, ended.planned);
+        warnings.push(format!("{ended}: allow more with --deadline"));
     }
     Record::of_lives(Lived {
         id: lives.run.id,

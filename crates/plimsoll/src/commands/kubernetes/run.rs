@@ -148,13 +148,15 @@ fn asked(
         tags: arguments.tags.clone(),
         ..RunArguments::default()
     };
-    let asked = local::asked(&local_arguments, printer)?;
+    let mut asked = local::asked(&local_arguments, printer)?;
     let is_volume = |target: &&String| volumes.iter().any(|volume| volume.target == **target);
-    if let Some(other) = asked.targets.iter().find(|target| !is_volume(target)) {
+    if let Some(other) = asked.targets.iter().chain(&asked.destroy).find(|target| !is_volume(target)) {
         bail!(
             "the plan names the target \"{other}\", and a pod has the volumes that flags name: leave it out of the plan"
         );
     }
+    // A plan may name them too.
+    asked.targets.truncate(volumes.len());
     if asked.background.is_some() {
         bail!("a pod has no other programs, so nothing can be started in the background: leave that out");
     }
@@ -194,6 +196,7 @@ fn pod_run(
         plan: plan_text(asked)?,
         limits: limits.map(|(_, text)| text),
         keep_s: seconds(arguments.keep),
+        start_s: seconds(arguments.start_timeout),
         deadline_s: seconds(arguments.deadline),
         ..unplanned(volumes, &arguments.volumes, &arguments.pod, cluster)
     })
@@ -260,6 +263,7 @@ pub(super) fn of_one(
         plan: String::new(),
         limits: None,
         keep_s: A_WHILE_S,
+        start_s: 0,
         deadline_s: A_WHILE_S,
     }
 }
