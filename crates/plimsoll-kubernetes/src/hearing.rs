@@ -221,6 +221,10 @@ impl Hearing {
                     (None, RunEvent::Started(started)) => {
                         *builder = Some(Box::new(RecordBuilder::new((**started).clone())));
                     }
+                    // Whoever told it may have been another program.
+                    (Some(builder), event) if event.cell().is_some_and(|cell| cell >= builder.record().cells.len()) => {
+                        return;
+                    }
                     (Some(builder), event) => builder.apply(event),
                     (None, _) => {}
                 }

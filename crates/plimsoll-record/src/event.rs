@@ -124,6 +124,27 @@ pub enum RunEvent {
     },
 }
 
+impl RunEvent {
+    /// The cell that it is about.
+    pub fn cell(&self) -> Option<usize> {
+        match self {
+            Self::EngineSelected { cell, .. }
+            | Self::SlotStarted { cell, .. }
+            | Self::Interval { cell, .. }
+            | Self::Found { cell, .. }
+            | Self::CellProgress { cell, .. }
+            | Self::CellFinished { cell, .. } => Some(*cell),
+            Self::SlotFinished(slot) => Some(slot.cell),
+            Self::Started(_)
+            | Self::Resumed(_)
+            | Self::LayoutProgress { .. }
+            | Self::LayoutFinished { .. }
+            | Self::Warning { .. }
+            | Self::Finished { .. } => None,
+        }
+    }
+}
+
 /// All that is known when a run begins.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunStarted {

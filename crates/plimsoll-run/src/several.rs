@@ -186,6 +186,10 @@ impl Together {
     }
 
     fn take(&mut self, member: usize, members: &[Member], event: &RunEvent, told: &mut Vec<RunEvent>) {
+        // Whoever told it may have been another program.
+        if event.cell().is_some_and(|cell| cell >= self.plan.cells.len()) {
+            return;
+        }
         let is_first = member == 0;
         if let (Some(apart), Some(own_ns)) = (&mut self.apart, members[member].zero_ns) {
             let group_ns = *self.zero_ns.get_or_insert(own_ns);

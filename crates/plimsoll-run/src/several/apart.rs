@@ -52,7 +52,8 @@ impl Apart {
                 let seconds = self.seconds.remove(&(machine, slot.cell)).unwrap_or_default();
                 let mut slot = (**slot).clone();
                 // Visits of a machine in one pass have the same number: they are the pairs that a comparison looks for.
-                slot.round = slot.round * self.machines + u32::try_from(machine).unwrap_or(0);
+                let first = slot.round.saturating_mul(self.machines);
+                slot.round = first.saturating_add(u32::try_from(machine).unwrap_or(0));
                 self.visits.push((slot, seconds));
             }
             _ => return None,
