@@ -2,13 +2,21 @@
 
 use std::{fs, future::Future, path::PathBuf, time::Duration};
 
+use http::{Method, Request, Response};
 use kube::{
     Api, Client, Config, Resource,
-    client::{ClientBuilder, retry::RetryPolicy},
+    client::{Body, ClientBuilder, retry::RetryPolicy},
     config::{KubeConfigOptions, Kubeconfig},
 };
-use tokio::runtime::{self, Runtime};
-use tower::{buffer::BufferLayer, retry::RetryLayer};
+use tokio::{
+    runtime::{self, Runtime},
+    time::Sleep,
+};
+use tower::{
+    BoxError,
+    buffer::BufferLayer,
+    retry::{Policy, RetryLayer},
+};
 
 use crate::error::ClusterError;
 
@@ -137,7 +145,30 @@ impl Cluster {
 /// A client that asks an API server which is busy a few seconds longer.
 fn patient(config: Config) -> kube::Result<Client> {
     let client = ClientBuilder::try_from(config)?.with_layer(&BufferLayer::new(QUEUE_MAX));
-    Ok(client.with_layer(&RetryLayer::new(RetryPolicy::default())).build())
+    Ok(client.with_layer(&RetryLayer::new(Questions(RetryPolicy::default()))).build())
+}
+
+/// Tries again what changes nothing. Whoever changes something tries again himself, and says so.
+#[derive(Clone)]
+struct Questions(RetryPolicy);
+
+impl<R> Policy<Request<Body>, Response<R>, BoxError> for Questions {
+    type Future = Sleep;
+
+    fn retry(
+        &mut self,
+        request: &mut Request<Body>,
+        answer: &mut Result<Response<R>, BoxError>,
+    ) -> Option<Self::Future> {
+        self.0.retry(request, answer)
+    }
+
+    fn clone_request(&mut self, request: &Request<Body>) -> Option<Request<Body>> {
+        let changes_nothing = *request.method() == Method::GET
+            || request.uri().path().ends_with("reviews")
+            || request.uri().query().is_some_and(|query| query.contains("dryRun="));
+        if changes_nothing { Policy::<_, Response<R>, BoxError>::clone_request(&mut self.0, request) } else { None }
+    }
 }
 
 async fn config(access: &Access) -> Result<Config, ClusterError> {
@@ -199,6 +230,25 @@ pub(crate) mod test_clusters {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_what_changes_nothing_is_asked_again_unsaid() {
+        let mut policy = Questions(RetryPolicy::default());
+        let mut is_asked_again = |method, path| {
+            let request = Request::builder().method(method).uri(path).body(Body::from(b"{}".to_vec())).unwrap();
+            Policy::<_, Response<()>, BoxError>::clone_request(&mut policy, &request).is_some()
+        };
+        for (method, path) in [
+            (Method::GET, "/api/v1/pods"),
+            (Method::POST, "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"),
+            (Method::POST, "/api/v1/namespaces/n/configmaps?dryRun=All"),
+        ] {
+            assert!(is_asked_again(method, path), "{path}");
+        }
+        for method in [Method::POST, Method::PATCH, Method::DELETE] {
+            assert!(!is_asked_again(method, "/api/v1/namespaces/n/persistentvolumeclaims"));
+        }
+    }
 
     #[test]
     fn what_is_wrong_with_a_kubeconfig_shows_no_secret_of_it() {

@@ -271,7 +271,7 @@ impl Hearing {
     pub(crate) fn record(self, lacks_lines: bool, tell: &mut dyn FnMut(&RunEvent)) -> Option<Record> {
         let lacks_something = lacks_lines && !self.is_whole();
         let mut record = self.conclude(tell)?;
-        if lacks_something && record.outcome == Outcome::Complete {
+        if lacks_something && record.outcome != Outcome::Interrupted {
             record.outcome = Outcome::Lost;
         }
         Some(record)

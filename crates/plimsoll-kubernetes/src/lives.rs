@@ -8,7 +8,9 @@ mod snapshots;
 mod uses;
 
 use std::{
+    cell::OnceCell,
     collections::{BTreeMap, BTreeSet},
+    pin::pin,
     sync::atomic::{AtomicBool, Ordering},
     time::Duration,
 };
@@ -19,7 +21,7 @@ use k8s_openapi::api::batch::v1::Job;
 use plimsoll_record::{cluster::ClusterEnvironment, lifecycle::VolumeLifecycle};
 use tokio::{
     sync::mpsc::unbounded_channel,
-    time::{Instant, interval},
+    time::{Instant, interval, sleep, timeout},
 };
 
 use self::{
@@ -30,8 +32,14 @@ use crate::{
     cluster::Cluster,
     error::ClusterError,
     manifests,
+    preflight::demand,
     request::{PodRun, RUN_LABEL},
-    run::{Patience, Told, facts::Facts, starting},
+    run::{
+        Patience, Told,
+        facts::Facts,
+        starting,
+        stopping::{HASTE, LAST_WORDS, unless_stopped},
+    },
     teardown::{Left, Made, remove},
     watching::Watching,
 };
@@ -40,6 +48,9 @@ pub(crate) use self::snapshots::list as list_snapshots;
 
 /// How often to look at what nobody tells: signals and the time.
 const TICK: Duration = Duration::from_millis(100);
+
+/// How often to look at the Job.
+const BETWEEN: Duration = Duration::from_secs(3);
 
 /// What is to be timed.
 #[derive(Clone, Debug)]
@@ -84,8 +95,8 @@ pub struct LivesEnded {
     pub ended: u32,
     /// How many of those failed.
     pub failed: u32,
-    /// Whether no time was left for others.
-    pub is_late: bool,
+    /// Why others were not, where nobody here wanted that.
+    pub ended_by: Option<String>,
     /// What is left in the cluster.
     pub leftovers: Vec<Left>,
 }
@@ -99,13 +110,21 @@ pub fn live(
     tell: &mut dyn FnMut(Told<'_>),
 ) -> Result<LivesEnded, ClusterError> {
     cluster.wait_for(async {
-        let facts = Facts::gather(cluster, &lives.run).await?;
-        let snapshot_classes = checks::check(cluster, lives, &facts).await?;
-        let selector = format!("{RUN_LABEL}={}", lives.run.id);
-        let mut watching = Watching::start(cluster, &selector, &lives.run.name(), &[]).await?;
+        let ready = unless_stopped(stop, prepare(cluster, lives)).await;
+        let (facts, snapshot_classes, mut watching) = ready.unwrap_or(Err(ClusterError::Interrupted))?;
         watching.what_is_lost()?.into_iter().for_each(|note| tell(Told::Note(note)));
         let (started, began) = (Timestamp::now(), Instant::now());
-        let job: Job = starting::create(cluster, "Job", &manifests::lives::job(lives), &mut Vec::new()).await?;
+        let mut made = Made { id: lives.run.id, job: lives.run.name(), claims: Vec::new(), volumes: Vec::new() };
+        let job = starting::create(cluster, "Job", &manifests::lives::job(lives), &mut Vec::new()).await;
+        let job: Job = match job {
+            Ok(job) => job,
+            Err(error) => {
+                // The cluster may have heard what it did not answer.
+                let left = remove(cluster, &made, patience.cleanup, stop, &mut || {}).await;
+                left.into_iter().for_each(|left| tell(Told::Warning(left.text)));
+                return Err(error);
+            }
+        };
         let (notes, mut said) = unbounded_channel();
         let around = Surroundings {
             cluster,
@@ -116,6 +135,7 @@ pub fn live(
             patience,
             stop,
             ends: began + Duration::from_secs(lives.run.deadline_s.into()),
+            job_end: OnceCell::new(),
             clock: watching.clock(),
             denied: watching.denied.clone(),
             notes,
@@ -127,14 +147,10 @@ pub fn live(
         })
         .await;
         let (planned, over) = (number_of(lives), count(ended.iter().filter(|life| !life.was_stopped())));
-        let is_late = over < planned && !stop.load(Ordering::Relaxed);
+        let ended_by = (over < planned && !stop.load(Ordering::Relaxed)).then(|| around.why_over());
         tell(Told::Note("removing what is left in the cluster".to_owned()));
-        let made = Made {
-            id: lives.run.id,
-            job: lives.run.name(),
-            claims: ended.iter().flat_map(Life::claims_there).collect(),
-            volumes: ended.iter().flat_map(Life::volumes_there).collect(),
-        };
+        made.claims = ended.iter().flat_map(Life::claims_there).collect();
+        made.volumes = ended.iter().flat_map(Life::volumes_there).collect();
         let leftovers = remove(cluster, &made, patience.cleanup, stop, &mut || {}).await;
         if let Some(breaks) = watching.breaks() {
             tell(Told::Note(breaks));
@@ -143,14 +159,31 @@ pub fn live(
             started,
             elapsed: began.elapsed(),
             volumes: ended.iter().flat_map(Life::uses).collect(),
-            cluster: environment(cluster, lives, facts.clone(), &ended).await,
+            cluster: environment(cluster, lives, facts.clone(), &ended, stop).await,
             planned,
             ended: over,
             failed: count(ended.iter().filter(|life| life.has_failed())),
-            is_late,
+            ended_by,
             leftovers,
         })
     })
+}
+
+/// Looks at what is to be used, and begins to watch.
+async fn prepare(cluster: &Cluster, lives: &Lives) -> Result<(Facts, Vec<Option<String>>, Watching), ClusterError> {
+    let facts = Facts::gather(cluster, &lives.run).await?;
+    demand(cluster, "get", "pods/log").await?;
+    demand(cluster, "create", "pods").await?;
+    if lives.resize_bytes.is_some() {
+        demand(cluster, "patch", "persistentvolumeclaims").await?;
+    }
+    if lives.snapshot.is_some() {
+        demand(cluster, "create", "volumesnapshots").await?;
+    }
+    let snapshot_classes = checks::check(cluster, lives, &facts).await?;
+    let selector = format!("{RUN_LABEL}={}", lives.run.id);
+    let watching = Watching::start(cluster, &selector, &lives.run.name(), &[]).await?;
+    Ok((facts, snapshot_classes, watching))
 }
 
 fn number_of(lives: &Lives) -> u32 {
@@ -170,6 +203,12 @@ async fn all<'a>(around: &'a Surroundings<'a>, watching: &mut Watching, say: &mu
     let mut going = FuturesUnordered::new();
     let mut ended: Vec<Life<'_>> = Vec::new();
     let mut tick = interval(TICK);
+    let mut job_ends = pin!(async {
+        while around.job_end.get().is_none() {
+            sleep(BETWEEN).await;
+            around.look_at_job().await;
+        }
+    });
     loop {
         while going.len() < lives.concurrency as usize && !around.is_over() {
             let Some(number) = numbers.next() else { break };
@@ -193,18 +232,27 @@ async fn all<'a>(around: &'a Surroundings<'a>, watching: &mut Watching, say: &mu
                 senders.remove(&life.number());
                 ended.push(life);
             }
+            () = &mut job_ends, if around.job_end.get().is_none() => {}
             _ = tick.tick() => say(),
         }
     }
 }
 
 /// The cluster as the record has it: of the volumes of each kind, the first that was seen.
-async fn environment(cluster: &Cluster, lives: &Lives, mut facts: Facts, ended: &[Life<'_>]) -> ClusterEnvironment {
+async fn environment(
+    cluster: &Cluster,
+    lives: &Lives,
+    mut facts: Facts,
+    ended: &[Life<'_>],
+    stop: &AtomicBool,
+) -> ClusterEnvironment {
     let of_kind = |kind: usize| ended.iter().filter(move |life| life.kind() == kind);
     let kinds = 0..lives.run.volumes.len();
     let volumes = kinds.clone().map(|kind| of_kind(kind).find_map(Life::first_volume)).collect();
     let nodes: BTreeSet<String> = ended.iter().flat_map(Life::nodes).collect();
-    facts.learn_seen(cluster, volumes, nodes.into_iter().collect()).await;
+    let patience = if stop.load(Ordering::Relaxed) { HASTE } else { LAST_WORDS };
+    // What is not known is null.
+    let _ = timeout(patience, facts.learn_seen(cluster, volumes, nodes.into_iter().collect())).await;
     let mut environment = facts.environment(cluster, &lives.run);
     for (kind, volume) in kinds.zip(&mut environment.volumes) {
         volume.claim = of_kind(kind).next().map(Life::first_claim).unwrap_or_default();

@@ -8,7 +8,10 @@ use std::{
     thread,
 };
 
-use plimsoll_record::{event::RunEvent, record::Record};
+use plimsoll_record::{
+    event::RunEvent,
+    record::{Outcome, Record},
+};
 use uuid::Uuid;
 
 use crate::{
@@ -74,7 +77,7 @@ pub fn merge(logs: Vec<Log>, tell: &mut dyn FnMut(&RunEvent)) -> Result<Merged, 
     check(&begun)?;
     let missing = missing(&begun);
     let mut was_interrupted = false;
-    let mut lacks_lines = missing.is_some();
+    let mut lacks_lines = false;
     let are_several = begun.first().is_some_and(|begun| begun.count > 1);
     let mut hearing = Hearing::of(begun.len().max(1), are_several);
     let logs = Mutex::new(begun.into_iter().map(|begun| begun.log).enumerate());
@@ -116,7 +119,10 @@ pub fn merge(logs: Vec<Log>, tell: &mut dyn FnMut(&RunEvent)) -> Result<Merged, 
         Ok(())
     })?;
     let apart = hearing.why_not_together();
-    let record = hearing.record(lacks_lines, tell);
+    let mut record = hearing.record(lacks_lines, tell);
+    if missing.is_some() {
+        record.iter_mut().for_each(|record| record.outcome = Outcome::Lost);
+    }
     let before = (record.is_none() && was_interrupted).then_some(ClusterError::Interrupted);
     Ok(Merged { record, warnings, error: missing.map(ClusterError::Run).or(apart).or(before) })
 }

@@ -30,7 +30,7 @@ use serde::Serialize;
 use self::limit_ranges::Limits;
 use crate::{
     cluster::Cluster,
-    error::ClusterError,
+    error::{ClusterError, not_allowed},
     looking::{Blindness, Seen, list, seen},
     manifests,
     request::{PodRun, VolumeSource},
@@ -171,10 +171,19 @@ fn is_needed(permission: &Permission, run: &PodRun) -> bool {
 }
 
 /// Whether the first verb of a right may be used; `None` when the cluster does not say.
-pub(crate) async fn is_allowed(cluster: &Cluster, right: &Right) -> Option<bool> {
+async fn is_allowed(cluster: &Cluster, right: &Right) -> Option<bool> {
     let review = access_review(cluster.namespace(), right, right.verbs[0]);
     let answer = cluster.everywhere::<SelfSubjectAccessReview>().create(&PostParams::default(), &review).await;
     Some(answer.ok()?.status?.allowed)
+}
+
+/// Fails where it is certain that a right is missing without which nothing goes.
+pub(crate) async fn demand(cluster: &Cluster, verb: &str, resource: &str) -> Result<(), ClusterError> {
+    let Some(right) = rights::to(verb, resource) else { return Ok(()) };
+    match is_allowed(cluster, right).await {
+        Some(false) => Err(not_allowed(format!("{verb} {resource} in namespace {}", cluster.namespace()))),
+        _ => Ok(()),
+    }
 }
 
 fn access_review(namespace: &str, right: &Right, verb: &str) -> SelfSubjectAccessReview {

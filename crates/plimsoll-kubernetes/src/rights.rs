@@ -147,8 +147,8 @@ pub const RIGHTS: &[Right] = &[
         ("", "pods"),
         &["create"],
         OPTIONAL,
-        "of several pods all but the first are made beside the Job; admission is asked about the very pod, in a dry run",
-        "one pod at a time, and policies about pods show only when the Job makes none",
+        "of several pods all but the first, and those of `lifecycle`, are made beside the Job; admission is asked about the very pod, in a dry run",
+        "one pod at a time, no `lifecycle`, and policies about pods show only when the Job makes none",
     ),
     right(
         ("", "configmaps"),
@@ -241,6 +241,11 @@ pub(crate) fn of(resource: &str) -> Option<&'static Right> {
     RIGHTS
         .iter()
         .find(|right| right.resource == resource && (right.verbs.contains(&"list") || right.verbs.contains(&"get")))
+}
+
+/// The right that begins with doing this to a kind.
+pub(crate) fn to(verb: &str, resource: &str) -> Option<&'static Right> {
+    RIGHTS.iter().find(|right| right.resource == resource && right.verbs.first() == Some(&verb))
 }
 
 /// Who asks.

@@ -40,15 +40,14 @@ use self::{
 };
 use crate::{
     cluster::Cluster,
-    error::{ClusterError, may_pass, not_allowed},
+    error::{ClusterError, may_pass},
     following::Followed,
     frames::Reader,
     hearing::{Heard, Hearing, Teller},
     manifests::{self, POD_LABEL},
-    preflight::{is_allowed, placement::why_none},
+    preflight::{demand, placement::why_none},
     request::{PodRun, RUN_LABEL},
-    rights,
-    runs::RunThere,
+    runs::{RunState, RunThere},
     teardown::{Left, Made, remove},
     timeline::{Observation, Seen, Timeline},
     troubles::{Troubles, unschedulable},
@@ -165,7 +164,14 @@ pub fn collect(
         return Err(ClusterError::Run(format!("{text}; `plimsoll kubernetes cleanup` removes what is left")));
     }
     cluster.wait_for(async {
-        let mut running = Running::begin(cluster, &there.run, patience, tell).await?;
+        let beginning = Running::begin(cluster, &there.run, patience, tell);
+        let left = || ClusterError::Left {
+            why: "interrupted".to_owned(),
+            id: there.id(),
+            has_ended: matches!(there.state, RunState::Done | RunState::Failed),
+            is_interrupted: true,
+        };
+        let mut running = unless_stopped(stop, beginning).await.unwrap_or_else(|| Err(left()))?;
         running.timeline.begin(None, there.created.unwrap_or_default());
         running.observe_existing_claims();
         running.leaves_alone = true;
@@ -224,11 +230,7 @@ impl<'a> Running<'a> {
         let claims: Vec<String> = run.claims().into_iter().map(|(_, claim)| claim).collect();
         let watching = Watching::start(cluster, &selector, &run.name(), &claims).await?;
         watching.what_is_lost()?.into_iter().for_each(|note| tell(Told::Note(note)));
-        if let Some(logs) = rights::of("pods/log")
-            && is_allowed(cluster, logs).await == Some(false)
-        {
-            return Err(not_allowed(format!("read logs of pods in namespace {}", cluster.namespace())));
-        }
+        demand(cluster, "get", "pods/log").await?;
         let timeline = Timeline::new(facts.minor_version);
         let (sender, followed) = unbounded_channel();
         Ok(Self {

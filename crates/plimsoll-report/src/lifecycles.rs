@@ -32,9 +32,15 @@ struct Row<'a> {
 }
 
 impl<'a> Row<'a> {
-    /// Those that were used as they should be.
+    /// Those that did not fail.
     fn well(&self) -> impl Iterator<Item = &'a VolumeLifecycle> {
         self.lives.iter().copied().filter(|life| life.failed.is_none())
+    }
+
+    /// How many were used as they should be: others were ended before. Who comes late sees of none when it was ready.
+    fn used(&self) -> usize {
+        let ready = self.well().filter(|life| life.phases.ready_ns.is_some()).count();
+        if ready > 0 { ready } else { self.well().count() }
     }
 
     /// How long a phase took: of one volume, or the median and the longest of several.
@@ -43,7 +49,7 @@ impl<'a> Row<'a> {
         values.sort_unstable();
         let text = |value: Option<&u64>| value.map_or_else(|| ABSENT.to_owned(), |value| numbers::duration(*value));
         let mut texts = vec![text(values.get(values.len().saturating_sub(1) / 2))];
-        if self.well().count() > 1 {
+        if self.used() > 1 {
             texts.push(text(values.last()));
         }
         texts
@@ -72,7 +78,7 @@ fn titles(row: &Row<'_>) -> Vec<String> {
     let name = named(row.target, row.used_as);
     let failed = row.lives.len() - row.well().count();
     let failed = if failed > 0 { format!(" ({} failed)", numbers::count(failed as u64)) } else { String::new() };
-    match row.well().count() {
+    match row.used() {
         0 | 1 => vec![format!("{name}{failed}")],
         count => {
             vec![format!("{name}, median of {}{failed}", numbers::count(count as u64)), format!("{name}, longest")]
@@ -198,6 +204,8 @@ mod tests {
             life("slow", UsedAs::First, 2000),
             life("slow", UsedAs::First, 3000),
             broken,
+            // Ended before it was used.
+            VolumeLifecycle { phases: Phases::default(), ..life("slow", UsedAs::First, 0) },
         ]);
         insta::assert_snapshot!(grid(&record).unwrap().text(), @r"
         volume                         ready

@@ -199,9 +199,47 @@ fn lives_end_when_their_deadline_passes_and_what_there_was_is_kept() {
     let found: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(found["outcome"], "interrupted");
     let warning = text(&found, "/warnings/0");
-    assert!(warning.starts_with("the deadline passed when ") && warning.contains("--deadline"), "{warning}");
+    assert!(warning.contains(" of 50 lives of volumes were over") && warning.contains("--deadline"), "{warning}");
     assert!(!uses(&found, "loop", "again").is_empty(), "{found}");
     client.assert_nothing_left(&volumes(&found));
+}
+
+#[test]
+fn whoever_removes_the_run_ends_its_lives() {
+    let space = Namespace::new("lives-removed");
+    let client = Client::new(&space);
+    let arguments = ["lifecycle", "--image", place::IMAGE, "--storage-class", "loop", "--size", "32Mi", "--json"];
+    let going = client.going(client.command(&[&arguments[..], &["--count", "50", "--concurrency", "2"]].concat()));
+    let cleanup = client.command(&["cleanup", "--all"]).output().unwrap();
+    assert!(cleanup.status.success(), "{}", told(&cleanup));
+    let output = going.output();
+    assert_eq!(output.status.code(), Some(6), "{}", told(&output));
+    let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(text(&found, "/warnings/0").contains("the Job of the run was deleted"), "{}", found["warnings"]);
+    // None is taken for one that failed.
+    let failed = |life: &&Value| life["failed"].is_string();
+    assert!(found["volumes"].as_array().unwrap().iter().find(failed).is_none(), "{found}");
+    client.assert_nothing_left(&volumes(&found));
+}
+
+#[test]
+fn who_may_not_create_pods_is_told_before_anything_is_made() {
+    let space = Namespace::new("lives-without-pods");
+    let (client, config) = (Client::new(&space), space.config_of_account("default"));
+    let document = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/kubernetes.md")).unwrap();
+    let role = document.split("```yaml").nth(1).unwrap().split("```").next().unwrap();
+    let (required, _) = role.split_once("[pods], verbs: [create]").expect("of the Role, that is a rule");
+    space.apply_text(&required[..required.rfind('\n').unwrap()]);
+    space.bind("default", "plimsoll");
+    let arguments = ["lifecycle", "--image", place::IMAGE, "--storage-class", "loop"];
+    let output = client.command(&arguments).env("KUBECONFIG", config.path()).output().unwrap();
+    assert_eq!(output.status.code(), Some(6), "{}", told(&output));
+    assert!(
+        told(&output).contains("create pods in namespace") && told(&output).contains("preflight"),
+        "{}",
+        told(&output)
+    );
+    client.assert_nothing_left(&[]);
 }
 
 #[test]

@@ -3,17 +3,21 @@
 mod seen;
 
 use std::{
-    cell::Cell,
+    cell::OnceCell,
     collections::{BTreeMap, BTreeSet},
     fmt::Debug,
     future::Future,
+    pin::pin,
     sync::atomic::{AtomicBool, Ordering},
     time::Duration,
 };
 
 use jiff::Timestamp;
 use k8s_openapi::{
-    api::core::v1::{PersistentVolume, PersistentVolumeClaim, Pod},
+    api::{
+        batch::v1::Job,
+        core::v1::{PersistentVolume, PersistentVolumeClaim, Pod},
+    },
     apimachinery::pkg::apis::meta::v1::OwnerReference,
 };
 use kube::{
@@ -30,7 +34,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use serde_json::json;
 use tokio::{
     sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel},
-    time::{Instant, interval, sleep},
+    time::{Instant, interval, sleep, timeout, timeout_at},
 };
 
 use super::{
@@ -41,7 +45,7 @@ use super::{
 };
 use crate::{
     cluster::Cluster,
-    error::{ClusterError, may_pass},
+    error::ClusterError,
     following::Followed,
     manifests::lives::{Content, Place, PodOfLife, claim, pod_of_life, snapshot},
     request::{VolumeSource, quantity},
@@ -49,9 +53,11 @@ use crate::{
         Patience,
         facts::Facts,
         member::Lines,
-        starting::{delay, not_created, try_to_create},
+        starting::{not_created, persist, try_to_create},
+        stopping::HASTE,
     },
     timeline::{Observation, Timeline},
+    troubles::JobEnd,
     watching::WatchClock,
 };
 
@@ -71,6 +77,8 @@ pub(super) struct Surroundings<'a> {
     pub(super) stop: &'a AtomicBool,
     /// When there is no time left for any life: the cluster is about to remove all of them.
     pub(super) ends: Instant,
+    /// How the Job ended that everything belongs to.
+    pub(super) job_end: OnceCell<JobEnd>,
     pub(super) clock: WatchClock,
     /// What may not be watched.
     pub(super) denied: BTreeSet<&'static str>,
@@ -81,7 +89,26 @@ pub(super) struct Surroundings<'a> {
 impl Surroundings<'_> {
     /// Whether all of it is to end.
     pub(super) fn is_over(&self) -> bool {
-        self.stop.load(Ordering::Relaxed) || Instant::now() > self.ends
+        self.stop.load(Ordering::Relaxed) || self.job_end.get().is_some() || Instant::now() > self.ends
+    }
+
+    /// Looks whether the Job is still there that everything belongs to.
+    pub(super) async fn look_at_job(&self) {
+        let jobs = self.cluster.here::<Job>();
+        if let Ok(Ok(job)) = timeout(HASTE, jobs.get_opt(&self.lives.run.name())).await
+            && let Some(end) = JobEnd::of(job.as_ref())
+        {
+            // The first is why.
+            let _ = self.job_end.set(end);
+        }
+    }
+
+    /// Why lives were ended that nobody here wanted to end.
+    pub(super) fn why_over(&self) -> String {
+        match self.job_end.get() {
+            None | Some(JobEnd::Late) => "the deadline of the run has passed: allow more with --deadline".to_owned(),
+            Some(end) => end.sentence(),
+        }
     }
 }
 
@@ -150,6 +177,12 @@ impl<'a> Life<'a> {
                 return self;
             }
             Err(End::Failed(why)) => {
+                // Whoever removes all of it begins somewhere.
+                self.around.look_at_job().await;
+                if self.around.job_end.get().is_some() {
+                    self.was_stopped = true;
+                    return self;
+                }
                 self.say(&format!("failed: {why}"));
                 if let Some(last) = self.uses.last_mut() {
                     last.failed = Some(why);
@@ -255,8 +288,9 @@ impl<'a> Life<'a> {
         let asked = json!({ "spec": { "resources": { "requests": { "storage": quantity(size_bytes) } } } });
         let claims = self.around.cluster.here::<PersistentVolumeClaim>();
         let (parameters, asked) = (PatchParams::default(), Patch::Merge(asked));
-        let patched = self.persist(deadline, async || claims.patch(&name, &parameters, &asked).await).await?;
-        patched.map_err(|error| ClusterError::of(format!("ask for a larger volume of claim {name}"), &error))?;
+        let what = format!("ask for a larger volume of claim {name}");
+        let patched = self.persist(&what, deadline, async || claims.patch(&name, &parameters, &asked).await).await?;
+        patched.map_err(|error| ClusterError::of(what, &error))?;
         let has = |claim: &PersistentVolumeClaim| {
             let capacity = claim.status.as_ref()?.capacity.as_ref()?.get("storage")?;
             Quantity::read(&capacity.0)?.whole()
@@ -460,18 +494,18 @@ impl<'a> Life<'a> {
 
     /// Waits for an answer; `None` when there is no time left.
     async fn unless_over<T>(&self, deadline: Instant, answer: impl Future<Output = T>) -> Result<Option<T>, End> {
-        let mut tick = interval(TICK);
-        tokio::pin!(answer);
+        self.unless_stopped(timeout_at(deadline, answer)).await.map(Result::ok)
+    }
+
+    async fn unless_stopped<T>(&self, answer: impl Future<Output = T>) -> Result<T, End> {
+        let (mut tick, mut answer) = (interval(TICK), pin!(answer));
         loop {
             tokio::select! {
-                answer = &mut answer => return Ok(Some(answer)),
+                answer = &mut answer => return Ok(answer),
                 _ = tick.tick() => {}
             }
             if self.around.is_over() {
                 return Err(End::Stopped);
-            }
-            if Instant::now() > deadline {
-                return Ok(None);
             }
         }
     }
@@ -481,10 +515,11 @@ impl<'a> Life<'a> {
     where
         K: Resource + Clone + DeserializeOwned + Debug,
     {
-        match self.persist(deadline, async || objects.delete(name, &DeleteParams::background()).await).await? {
+        let what = format!("delete {name}");
+        match self.persist(&what, deadline, async || objects.delete(name, &DeleteParams::background()).await).await? {
             Ok(_) => Ok(true),
             Err(kube::Error::Api(status)) if status.code == 404 => Ok(false),
-            Err(error) => Err(ClusterError::of(format!("delete {name}"), &error).into()),
+            Err(error) => Err(ClusterError::of(what, &error).into()),
         }
     }
 
@@ -493,34 +528,24 @@ impl<'a> Life<'a> {
     where
         K: Resource + Clone + Serialize + DeserializeOwned + Debug,
     {
-        let (name, began, trouble) = (object.name_any(), Instant::now(), Cell::new(None));
-        let request = async || {
-            let created = try_to_create(objects, object).await;
-            created.inspect_err(|error| trouble.set(Some(delay(kind, &name, began.elapsed(), error))))
-        };
-        match self.persist(deadline, request).await? {
-            Ok(_) => {
-                trouble.take().iter().for_each(|delay| self.say(delay));
-                Ok(())
-            }
-            Err(error) => Err(not_created(self.around.cluster, kind, &name, &error).into()),
-        }
+        let name = object.name_any();
+        let what = format!("create the {kind} {name}");
+        let created = self.persist(&what, deadline, async || try_to_create(objects, object).await).await?;
+        created.map(drop).map_err(|error| not_created(self.around.cluster, kind, &name, &error).into())
     }
 
     /// Sends a request until there is an answer that waiting would not change, or no time left.
     async fn persist<T>(
         &self,
+        what: &str,
         deadline: Instant,
         request: impl AsyncFn() -> Result<T, kube::Error>,
     ) -> Result<Result<T, kube::Error>, End> {
-        loop {
-            match request().await {
-                Err(error) if may_pass(&error) && Instant::now() < deadline => {
-                    self.unless_over(deadline, sleep(PAUSE)).await?;
-                }
-                answer => return Ok(answer),
-            }
-        }
+        let mut delays = Vec::new();
+        // What comes of a request that nobody waits for any more belongs to the Job, and goes with it.
+        let answer = self.unless_stopped(persist(what, deadline, &mut delays, request)).await?;
+        delays.iter().for_each(|delay| self.say(delay));
+        Ok(answer)
     }
 
     fn happened(&mut self, index: usize, what: Happening) {

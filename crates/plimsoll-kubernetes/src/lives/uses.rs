@@ -101,8 +101,9 @@ impl Use {
 
     /// What the cluster says while it waits.
     pub(super) fn trouble(&self) -> String {
+        let starting = self.member.pod.as_deref().filter(|_| !self.member.has_begun());
         let of_pod = |pod: &Pod| self.troubles.of_start(pod).map(|trouble| trouble.text);
-        let trouble = self.member.pod.as_deref().and_then(of_pod).or_else(|| self.troubles.of_claim());
+        let trouble = starting.and_then(of_pod).or_else(|| self.troubles.of_claim());
         trouble.unwrap_or_else(|| "the cluster does not say why".to_owned())
     }
 
@@ -110,8 +111,13 @@ impl Use {
     pub(super) fn line(&mut self, followed: Followed, clock: WatchClock) {
         let line = match followed {
             Followed::Line(line) => line,
-            Followed::End | Followed::Failed(_) => {
-                self.is_silent = !self.is_ending;
+            Followed::End | Followed::Failed(_) if self.is_ending => return,
+            Followed::End => {
+                self.is_silent = true;
+                return;
+            }
+            Followed::Failed(why) => {
+                self.said = Some(why.to_string());
                 return;
             }
         };

@@ -50,7 +50,7 @@ fn ahead_by(created: Timestamp, before: Timestamp, after: Timestamp) -> SignedDu
 
 /// How long a request is tried again that may succeed a little later, and how often.
 const TRYING: Duration = Duration::from_secs(20);
-const PAUSE: Duration = Duration::from_millis(500);
+const PAUSE: Duration = Duration::from_millis(250);
 
 /// Creates an object, and tries that again for a while where it may succeed a little later; adds to `delays` that it
 /// did.
@@ -64,22 +64,39 @@ where
     K: Resource<Scope = NamespaceResourceScope> + Clone + Serialize + DeserializeOwned + Debug,
     K::DynamicType: Default,
 {
-    let objects = cluster.here::<K>();
-    let began = Instant::now();
-    let mut trouble = None;
+    let (objects, name) = (cluster.here::<K>(), object.name_any());
+    let (what, until) = (format!("create the {kind} {name}"), Instant::now() + TRYING);
+    let created = persist(&what, until, delays, async || try_to_create(&objects, object).await).await;
+    created.map_err(|error| not_created(cluster, kind, &name, &error))
+}
+
+/// Sends a request until there is an answer that waiting would not change, or no time left; adds to `delays` that this
+/// took several, as the times of volumes include it.
+pub(crate) async fn persist<T>(
+    what: &str,
+    until: Instant,
+    delays: &mut Vec<String>,
+    request: impl AsyncFn() -> Result<T, kube::Error>,
+) -> Result<T, kube::Error> {
+    let (began, mut trouble) = (Instant::now(), None);
     loop {
-        match try_to_create(&objects, object).await {
-            Ok(created) => {
-                delays.extend(trouble.map(|error| delay(kind, &object.name_any(), began.elapsed(), &error)));
-                return Ok(created);
-            }
-            Err(error) if may_pass(&error) && began.elapsed() < TRYING => {
+        match request().await {
+            Err(error) if may_pass(&error) && Instant::now() < until => {
                 trouble = Some(error);
                 sleep(PAUSE).await;
             }
-            Err(error) => return Err(not_created(cluster, kind, &object.name_any(), &error)),
+            answer => {
+                delays.extend(trouble.map(|trouble| delay(what, began.elapsed(), &trouble)));
+                return answer;
+            }
         }
     }
+}
+
+fn delay(what: &str, took: Duration, last: &kube::Error) -> String {
+    let took = numbers::duration(u64::try_from(took.as_nanos()).unwrap_or(u64::MAX));
+    let what = format!("the cluster took {took} and several requests to {what}");
+    ClusterError::of(format!("{what}, which the times of volumes include"), last).to_string()
 }
 
 /// Creates an object, whose name nobody else has: one that is there comes from a request that was sent again.
@@ -98,13 +115,6 @@ where
         }
         answer => answer,
     }
-}
-
-/// That it took several requests to create an object, which the times of volumes include.
-pub(crate) fn delay(kind: &str, name: &str, took: Duration, last: &kube::Error) -> String {
-    let took = numbers::duration(u64::try_from(took.as_nanos()).unwrap_or(u64::MAX));
-    let what = format!("the cluster took {took} and several requests to create the {kind} {name}");
-    ClusterError::of(format!("{what}, which the times of volumes include"), last).to_string()
 }
 
 /// That an object was not created.

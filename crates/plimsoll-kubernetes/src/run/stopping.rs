@@ -29,7 +29,7 @@ use crate::{
 pub(crate) const LAST_WORDS: Duration = Duration::from_secs(25);
 
 /// How long one request may take when somebody waits for the end.
-const HASTE: Duration = Duration::from_secs(5);
+pub(crate) const HASTE: Duration = Duration::from_secs(5);
 
 /// What comes of something, unless somebody asks to stop meanwhile.
 pub(crate) async fn unless_stopped<T>(stop: &AtomicBool, what: impl Future<Output = T>) -> Option<T> {

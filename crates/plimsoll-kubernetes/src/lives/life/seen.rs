@@ -63,14 +63,21 @@ impl Life<'_> {
             }
             Seen::Event(event) => {
                 let about = event.involved_object.name.as_deref().unwrap_or_default();
-                let at = match event.involved_object.kind.as_deref() {
-                    Some("Pod") => self.uses.iter().position(|one| one.pod == about),
-                    Some("PersistentVolumeClaim") => first_of(&mut self.uses, about),
-                    _ => None,
+                let (of_pod, of_claim) = match event.involved_object.kind.as_deref() {
+                    Some("Pod") => (Some(about), None),
+                    Some("PersistentVolumeClaim") => (None, Some(about)),
+                    _ => return,
                 };
-                if let Some(at) = at {
-                    self.uses[at].timeline.observe(observation);
-                    self.uses[at].troubles.observe(event);
+                let at = of_claim.and_then(|claim| first_of(&mut self.uses, claim));
+                for (index, one) in self.uses.iter_mut().enumerate() {
+                    let is_of_pod = of_pod == Some(&one.pod);
+                    if is_of_pod || at == Some(index) {
+                        one.timeline.observe(observation);
+                    }
+                    // What keeps a volume keeps all who use it.
+                    if is_of_pod || of_claim == Some(&one.claim) {
+                        one.troubles.observe(event);
+                    }
                 }
             }
         }

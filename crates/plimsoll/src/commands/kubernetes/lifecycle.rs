@@ -66,7 +66,7 @@ pub(super) fn lifecycle(arguments: &LifecycleArguments, state: &State, printer: 
         printer.warning(&left.text);
     }
     if ended.volumes.is_empty() {
-        return Err(ClusterError::Interrupted.into());
+        return Err(ended.ended_by.map_or(ClusterError::Interrupted, ClusterError::Run).into());
     }
     let exit = exit(&ended);
     let record = record(arguments, &lives, ended);
@@ -81,7 +81,7 @@ pub(super) fn lifecycle(arguments: &LifecycleArguments, state: &State, printer: 
 }
 
 fn exit(ended: &LivesEnded) -> Exit {
-    if ended.failed > 0 || ended.is_late || ended.leftovers.iter().any(|left| !left.stays) {
+    if ended.failed > 0 || ended.ended_by.is_some() || ended.leftovers.iter().any(|left| !left.stays) {
         Exit::Cluster
     } else if ended.ended < ended.planned {
         Exit::Interrupted
@@ -102,9 +102,8 @@ fn record(arguments: &LifecycleArguments, lives: &Lives, ended: LivesEnded) -> R
     if ended.failed > 0 {
         warnings.push(format!("{} of {} lives of volumes failed", ended.failed, ended.ended));
     }
-    if ended.is_late {
-        let ended = format!("the deadline passed when {} of {} lives of volumes were over", ended.ended, ended.planned);
-        warnings.push(format!("{ended}: allow more with --deadline"));
+    if let Some(why) = &ended.ended_by {
+        warnings.push(format!("{} of {} lives of volumes were over when all ended: {why}", ended.ended, ended.planned));
     }
     Record::of_lives(Lived {
         id: lives.run.id,
