@@ -49,7 +49,7 @@ fn what_an_api_server_refuses_for_a_moment_is_created_all_the_same() {
     let (created, requests, delays) = create_by(&[(500, "etcd has no leader"), (503, "starting"), (201, "mine")]);
     assert_eq!(created.unwrap().name_any(), "mine");
     assert_eq!(requests, ["POST", "POST", "POST"]);
-    let delay = "the cluster took 1.00 s and several requests to create the ConfigMap mine, which the times of \
+    let delay = "the cluster took 500 ms and several requests to create the ConfigMap mine, which the times of \
                  volumes include: starting";
     assert_eq!(delays, [delay]);
     let (_, _, delays) = create_by(&[(201, "mine")]);
