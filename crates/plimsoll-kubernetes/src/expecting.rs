@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 
 use crate::{
     cluster::Cluster,
+    error::ClusterError,
     looking::{Blindness, Unseen},
     request::{VolumeAsked, VolumeSource},
 };
@@ -110,7 +111,8 @@ async fn objects(cluster: &Cluster, volume: &VolumeAsked) -> Result<Vec<Value>, 
             Ok(objects)
         }
         VolumeSource::Claim { name } => {
-            let claim = cluster.here::<PersistentVolumeClaim>().get(name).await.map_err(|error| error.to_string())?;
+            let claim = cluster.here::<PersistentVolumeClaim>().get(name).await;
+            let claim = claim.map_err(|error| ClusterError::of("look at it", &error).to_string())?;
             let spec = claim.spec.clone().unwrap_or_default();
             let mut objects = vec![object("PersistentVolumeClaim", &claim)];
             if let Some(name) = spec.volume_name.filter(|name| !name.is_empty()) {

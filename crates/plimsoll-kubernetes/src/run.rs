@@ -61,7 +61,7 @@ pub use crate::preflight::placement::NodesFor;
 const TICK: Duration = Duration::from_millis(100);
 
 /// How long a pod that does not start may keep silent before a trouble is told.
-const SILENCE: Duration = Duration::from_secs(10);
+pub(crate) const SILENCE: Duration = Duration::from_secs(10);
 
 /// How long things may take.
 #[derive(Clone, Copy, Debug)]
@@ -92,6 +92,8 @@ pub struct Finished {
     pub error: Option<ClusterError>,
     /// What is left in the cluster.
     pub leftovers: Vec<Left>,
+    /// Whether the run is to stay in the cluster: it goes on, or has something that was not got.
+    pub stays: bool,
 }
 
 /// Does a run: creates its objects, follows it, and takes everything away again whatever happens.
@@ -140,12 +142,11 @@ pub fn start(
     })
 }
 
-/// Follows a run that is there to its end, and takes everything away unless it is to stay. Of what happened before, it
-/// knows what events still tell.
+/// Follows a run that is there to its end, and leaves it to whoever has made sure of the results to take everything
+/// away. Of what happened before, it knows what events still tell.
 pub fn collect(
     cluster: &Cluster,
     there: &RunThere,
-    stays: bool,
     patience: Patience,
     stop: &AtomicBool,
     tell: &mut dyn FnMut(Told<'_>),
@@ -176,8 +177,11 @@ pub fn collect(
         running.observe_existing_claims();
         running.leaves_alone = true;
         running.is_begun = starting::has_begun(cluster, &there.run).await;
-        let done = running.follow(Until::Done, stop, tell).await;
-        Ok(running.finish(done.err(), !stays, stop, tell).await)
+        let done = match running.miss(&there.missing) {
+            Ok(()) => running.follow(Until::Done, stop, tell).await,
+            Err(error) => Err(error),
+        };
+        Ok(running.finish(done.err(), false, stop, tell).await)
     })
 }
 
@@ -213,6 +217,8 @@ struct Running<'a> {
     /// When the Job was looked at.
     job_seen: Instant,
     stopping: Stopping,
+    /// Why what pods tell cannot be whole.
+    broken: Option<ClusterError>,
     /// Whether whoever stops following leaves the run going on.
     leaves_alone: bool,
 }
@@ -252,8 +258,26 @@ impl<'a> Running<'a> {
             nodes_seen: None,
             job_seen: Instant::now(),
             stopping: Stopping::default(),
+            broken: None,
             leaves_alone: false,
         })
+    }
+
+    /// Takes in that pods are gone of a run that others began, and that nobody makes them again.
+    fn miss(&mut self, missing: &[u32]) -> Result<(), ClusterError> {
+        for number in missing {
+            self.members.get_mut(*number as usize).into_iter().for_each(|member| member.is_lost = true);
+        }
+        if missing.is_empty() {
+            return Ok(());
+        }
+        let why = format!("{} of the {} pods of the run are gone", missing.len(), self.members.len());
+        if !self.is_begun {
+            return Err(ClusterError::Run(format!("{why}, and the others wait for them: run it again")));
+        }
+        let text = format!("{why}, and what others told says nothing about all of them: run it again");
+        self.broken = Some(ClusterError::Run(text));
+        Ok(())
     }
 
     /// What came of it, when everything is taken away or is to stay.
@@ -266,7 +290,7 @@ impl<'a> Running<'a> {
     ) -> Finished {
         if let Some(ClusterError::Left { is_interrupted: true, .. }) = error {
             // Whoever collects it gets all of it.
-            return Finished { record: None, error, leftovers: Vec::new() };
+            return Finished { record: None, error, leftovers: Vec::new(), stays: true };
         }
         let leaves = matches!(error, Some(ClusterError::Left { .. }));
         if !leaves && !self.is_over() && matches!(self.read_last_logs(tell).await, Ok(true)) && self.is_over() {
@@ -298,7 +322,7 @@ impl<'a> Running<'a> {
             tell(Told::Note(breaks));
         }
         let error = error.or_else(|| self.hearing.why_not_together().filter(|_| !is_cut));
-        Finished { record: self.record(tell), error, leftovers }
+        Finished { record: self.record(tell), error, leftovers, stays: leaves || is_forgotten }
     }
 
     /// How many lines of what pods told are missing.
@@ -374,15 +398,17 @@ impl<'a> Running<'a> {
                     if !matches!(followed, Followed::Line(_)) {
                         unless_stopped(stop, self.look_at_end(number)).await;
                     }
-                    self.line(number, followed, tell)?;
+                    if let Err(why) = self.line(number, followed, tell) {
+                        self.lose(number, why, tell)?;
+                    }
                     if self.is_over() {
-                        return Ok(());
+                        return self.broken.take().map_or(Ok(()), Err);
                     }
                 }
                 _ = tick.tick() => {}
             }
             if let Some(end) = self.look_at_stop(stop, tell).await {
-                return end;
+                return self.broken.take().map_or(end, Err);
             }
             if self.stopping.is_going_on() {
                 continue;
@@ -412,7 +438,7 @@ impl<'a> Running<'a> {
     /// Whether every pod has told all.
     fn is_over(&self) -> bool {
         let is_stopping = self.stopping.is_going_on();
-        self.members.iter().all(|member| member.is_done || (is_stopping && member.is_cut_short))
+        self.members.iter().all(|member| member.is_done || member.is_lost || (is_stopping && member.is_cut_short))
     }
 
     /// Lets the scheduler look at the pods, all at once, when every claim that needs no pod is bound.

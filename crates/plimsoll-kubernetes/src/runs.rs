@@ -1,6 +1,11 @@
 //! Runs that are in the cluster, whoever started them: what they do, what came of them, and how they are removed.
 
-use std::{cmp::Reverse, collections::BTreeMap, sync::atomic::AtomicBool, time::Duration};
+use std::{
+    cmp::Reverse,
+    collections::{BTreeMap, BTreeSet},
+    sync::atomic::AtomicBool,
+    time::Duration,
+};
 
 use jiff::Timestamp;
 use k8s_openapi::api::{
@@ -39,6 +44,8 @@ pub struct RunThere {
     /// What its first pod said at its end, which is known also when its log is gone.
     pub summary: Option<Summary>,
     has_pod: bool,
+    /// The numbers of pods that are gone, of several.
+    pub(crate) missing: Vec<u32>,
 }
 
 /// How far a run is.
@@ -89,17 +96,25 @@ pub fn list(cluster: &Cluster) -> Result<Vec<RunThere>, ClusterError> {
             let is_first = |pod: &Pod| pod.labels().get(POD_LABEL).is_none_or(|number| number == "0");
             let pod = pods.iter().find(|pod| is_of(pod.labels().get(RUN_LABEL), &job) && is_first(pod));
             let Some(run) = reading::read(&job, &claims) else { continue };
+            let numbers = pods.iter().filter(|pod| is_of(pod.labels().get(RUN_LABEL), &job));
+            let numbers: BTreeSet<&str> =
+                numbers.filter_map(|pod| Some(pod.labels().get(POD_LABEL)?.as_str())).collect();
+            let is_missing = |number: &u32| !numbers.contains(number.to_string().as_str());
+            let missing: Vec<u32> = (1..run.pods.all()).filter(is_missing).collect();
             let lives = job.annotations().get(LIVES_ANNOTATION).cloned();
             // Pods of lives say nothing of the whole.
             let pod = pod.filter(|_| lives.is_none());
-            let (state, detail) = match &lives {
+            let (state, mut detail) = match &lives {
                 Some(lives) => state_of_lives(&job, lives),
                 None => state(&job, pod),
             };
             let created = job.metadata.creation_timestamp.as_ref().map(|time| time.0);
             let last_words = pod.and_then(last_words);
             let summary = last_words.and_then(|words| serde_json::from_str(words).ok());
-            runs.push(RunThere { run, created, state, detail, lives, summary, has_pod: pod.is_some() });
+            if !missing.is_empty() {
+                detail += &format!(", {} of {} pods are gone", missing.len(), run.pods.all());
+            }
+            runs.push(RunThere { run, created, state, detail, lives, summary, has_pod: pod.is_some(), missing });
         }
         runs.sort_by_key(|there| Reverse(there.run.id));
         Ok(runs)

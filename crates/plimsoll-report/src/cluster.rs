@@ -29,7 +29,9 @@ pub struct RunRow {
     pub targets: Vec<String>,
     /// Where it runs, or what is wrong.
     pub detail: String,
-    /// What it has measured, in short, once it has ended.
+    /// How many pods it has.
+    pub pods: u32,
+    /// What it has measured, in short, once it has ended; of several pods what the first did alone.
     pub summary: Option<Summary>,
 }
 
@@ -59,6 +61,9 @@ pub fn runs(rows: &[RunRow], width: usize) -> String {
         column("state", Side::Left, 0, &|row| row.state.clone()),
         column("targets", Side::Left, 1, &|row| row.targets.join(", ")),
         column("", Side::Left, 0, &|row| match &row.summary {
+            Some(summary) if row.pods > 1 => {
+                format!("{}: its first pod alone {}", row.detail, in_short(summary))
+            }
             Some(summary) => format!("{}: {}", row.detail, in_short(summary)),
             None => row.detail.clone(),
         }),

@@ -16,7 +16,8 @@ pub(crate) fn grid(record: &Record) -> Option<Grid> {
     let rows = rows(record);
     let mut columns = vec![Column::new("volume", Side::Left, 0, rows.iter().flat_map(titles).collect())];
     for (index, (name, _)) in Phases::default().named().into_iter().enumerate() {
-        let values: Vec<String> = rows.iter().flat_map(|row| row.values(|life| life.phases.named()[index].1)).collect();
+        let is_told = name == TOLD;
+        let values: Vec<String> = rows.iter().flat_map(|row| row.phase(index, is_told)).collect();
         if values.iter().any(|value| value != ABSENT) {
             columns.push(Column::new(name, Side::Right, rank(name), values));
         }
@@ -43,12 +44,30 @@ impl<'a> Row<'a> {
         if ready > 0 { ready } else { self.well().count() }
     }
 
-    /// How long a phase took: of one volume, or the median and the longest of several.
-    fn values(&self, phase: impl Fn(&VolumeLifecycle) -> Option<u64>) -> Vec<String> {
-        let mut values: Vec<u64> = self.well().filter_map(phase).collect();
+    /// How long a phase took, as it was seen or else as events tell.
+    fn phase(&self, index: usize, is_told: bool) -> Vec<String> {
+        let seen = self.values(
+            |life| life.phases.named()[index].1,
+            |ns| match ns {
+                // Watches deliver what they have at once.
+                ..SEEN_MIN_NS if !is_told => "<1 ms".to_owned(),
+                ns => numbers::duration(ns),
+            },
+        );
+        if seen.iter().any(|value| value != ABSENT) {
+            return seen;
+        }
+        self.values(|life| life.phases_by_events.named()[index].1, |ns| format!("~{}", numbers::duration(ns)))
+    }
+
+    /// Of one volume, or the median and the longest of several.
+    fn values(&self, of: impl Fn(&VolumeLifecycle) -> Option<u64>, text: impl Fn(u64) -> String) -> Vec<String> {
+        let mut values: Vec<u64> = self.well().filter_map(of).collect();
         values.sort_unstable();
-        let text = |value: Option<&u64>| value.map_or_else(|| ABSENT.to_owned(), |value| numbers::duration(*value));
-        let mut texts = vec![text(values.get(values.len().saturating_sub(1) / 2))];
+        let text = |value: Option<&u64>| value.map_or_else(|| ABSENT.to_owned(), |value| text(*value));
+        let middle = |share: usize| values.get(values.len().saturating_sub(share) / 2);
+        let median = middle(1).zip(middle(0)).map(|(low, high)| low.midpoint(*high)).or(values.last().copied());
+        let mut texts = vec![text(median.as_ref())];
         if self.used() > 1 {
             texts.push(text(values.last()));
         }
@@ -97,6 +116,12 @@ fn named(target: &str, used_as: UsedAs) -> String {
     }
 }
 
+/// The phase whose beginning and end the program itself tells.
+const TOLD: &str = "first I/O";
+
+/// Less than what watches tell apart.
+const SEEN_MIN_NS: u64 = 1_000_000;
+
 /// What stands where a phase was not seen.
 const ABSENT: &str = "-";
 
@@ -123,6 +148,14 @@ pub(crate) fn notes(record: &Record) -> Vec<(bool, String)> {
         failed().take(FAILED_MAX).map(|(life, why)| (true, format!("{}: failed: {why}", name(life)))).collect();
     if let Some(more) = failed().count().checked_sub(FAILED_MAX).filter(|more| *more > 0) {
         notes.push((true, format!("{} more failed: the record has why", numbers::count(more as u64))));
+    }
+    let is_by_events = |life: &VolumeLifecycle| {
+        let [seen, told] =
+            [&life.phases, &life.phases_by_events].map(|phases| phases.provision_ns.or(phases.attach_ns));
+        seen.is_none() && told.is_some()
+    };
+    if record.volumes.iter().any(is_by_events) {
+        notes.push((false, "nobody watched volumes from the beginning: times with ~ are those of events".to_owned()));
     }
     let mut several = Several::default();
     for life in &record.volumes {
@@ -217,6 +250,26 @@ mod tests {
         fast                          100 ms
         ");
         assert_eq!(notes(&record), [(true, "slow: failed: the volume is not made".to_owned())]);
+    }
+
+    #[test]
+    fn what_nobody_watched_is_told_by_events_and_what_watches_do_not_tell_apart_is_no_number() {
+        let phases = Phases { provision_ns: Some(MS / 10), first_io_ns: Some(MS / 10), ..Phases::default() };
+        let seen = VolumeLifecycle { phases, ..life("slow", UsedAs::First, 0) };
+        let told = VolumeLifecycle {
+            phases: Phases { first_io_ns: Some(5 * MS), ..Phases::default() },
+            phases_by_events: Phases { provision_ns: Some(490 * MS), ..Phases::default() },
+            ..life("fast", UsedAs::First, 0)
+        };
+        let record = record(vec![seen, told]);
+        insta::assert_snapshot!(grid(&record).unwrap().text(), @r"
+        volume  provision  first I/O
+        ────────────────────────────
+        slow        <1 ms     100 us
+        fast      ~490 ms    5.00 ms
+        ");
+        let note = "nobody watched volumes from the beginning: times with ~ are those of events";
+        assert_eq!(notes(&record), [(false, note.to_owned())]);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use plimsoll_io::write_guard::Refusal;
 use plimsoll_workload::{
     plan::Plan,
     target_facts::{TargetFacts, TargetKind},
@@ -10,12 +11,17 @@ use plimsoll_workload::{
 use crate::{layout::LayoutError, run, run::RunError, site};
 
 /// Refuses a plan that no target of which this much is known can have done. Directories are empty as far as they say
-/// what is free.
+/// what is free, and of devices only those of `destroy` may be written to.
 ///
 /// # Errors
 /// As a run of it would have.
-pub fn check(plan: &Plan, targets: &[TargetFacts]) -> Result<(), RunError> {
+pub fn check(plan: &Plan, targets: &[TargetFacts], destroy: &[String]) -> Result<(), RunError> {
     run::check_time(plan)?;
+    let mut devices = targets.iter().filter(|target| target.kind == TargetKind::Device);
+    let is_written = |name: &str| plan.cells.iter().any(|cell| cell.target == name && cell.blocks.writes());
+    if let Some(device) = devices.find(|device| is_written(&device.name) && !destroy.contains(&device.name)) {
+        return Err(Refusal::NotNamed(PathBuf::from(&device.name)).into());
+    }
     let is_directory =
         |name: &str| targets.iter().any(|target| target.name == name && target.kind == TargetKind::Directory);
     site::check_verification(plan, is_directory, |_| false)?;
@@ -42,7 +48,7 @@ mod tests {
             [TargetFacts { name: "slow".to_owned(), kind, size_bytes, free_bytes, direct_alignment_bytes: Some(1) }];
         let workloads: Vec<Workload> = workloads.iter().map(|workload| toml::from_str(workload).unwrap()).collect();
         let plan = Plan::resolve(&targets, &workloads, &certainty, 7).unwrap();
-        check(&plan, &targets).err().map(|error| error.to_string())
+        check(&plan, &targets, &["slow".to_owned()]).err().map(|error| error.to_string())
     }
 
     #[test]

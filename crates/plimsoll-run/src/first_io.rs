@@ -32,7 +32,8 @@ impl FirstIoError {
     }
 }
 
-pub(crate) fn advice(source: &io::Error) -> &'static str {
+/// What to do about an error of a target that a pod has.
+pub fn advice(source: &io::Error) -> &'static str {
     match source.kind() {
         io::ErrorKind::PermissionDenied => {
             " (it belongs to another user: in a cluster devices often belong to root, for which there is --run-as-root; \

@@ -43,6 +43,13 @@ fn the_device_of_a_claim_is_as_large_as_the_claim_says() {
         "{}",
         told(&refused)
     );
+    let writes = client.run(&["--pvc", "disk", "--mode", "block", "--rw", "randwrite", "--region", "32MiB"]);
+    assert_eq!(writes.status.code(), Some(3), "{}", told(&writes));
+    assert!(
+        told(&writes).contains("nothing permits that") && told(&writes).contains("--destroy disk"),
+        "{}",
+        told(&writes)
+    );
     let events = events(&space);
     assert!(!events.iter().any(|event| event.contains("pod")), "{events:?}");
 }

@@ -1,13 +1,18 @@
 //! Several pods that measure at the same time: they begin together, and are one record.
 
-use std::fs;
+use std::{
+    fs::{self, OpenOptions},
+    process::Stdio,
+    thread,
+    time::{Duration, Instant},
+};
 
 use plimsoll_e2e::place;
 use serde_json::{Value, json};
 
 use crate::{
     client::{Client, record, told, volumes},
-    kubectl::{list, text},
+    kubectl::{list, plimsoll, text},
     namespace::{Namespace, SOON_S},
     waiting::until,
 };
@@ -229,6 +234,64 @@ fn left_alone_until_it_is_over(client: &Client<'_>, namespace: &str, nodes: usiz
         if phases == vec!["Succeeded"; nodes] { Ok(()) } else { Err(format!("{phases:?}")) }
     });
     String::from_utf8(output.stdout).unwrap().trim().to_owned()
+}
+
+#[test]
+fn a_pod_that_is_deleted_while_all_measure_costs_no_other_its_numbers() {
+    let space = Namespace::new("one-deleted");
+    let client = Client::new(&space);
+    let run = ["run", "--image", place::IMAGE, "--storage-class", "slow", "--nodes", "2", "--json"];
+    let going = client.starting(client.command(&[&run[..], &["--passes", "9", "--duration", "2s"], READS].concat()));
+    let pods = list(&["--namespace", &space.name, "pods"]).unwrap();
+    let second = pods.iter().map(|pod| text(pod, "/metadata/name")).find(|name| name.ends_with("-pod-1")).unwrap();
+    // Until both have made a visit or more.
+    thread::sleep(Duration::from_secs(12));
+    space.delete("pod", second);
+    let output = going.output();
+    let said = told(&output);
+    assert_eq!(output.status.code(), Some(6), "{said}");
+    assert!(said.contains("asking the other pods to end"), "{said}");
+    let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(found["outcome"], "interrupted");
+    let visits = |pod: &Value| pod.pointer("/cells/0/read/operations").and_then(Value::as_u64).unwrap_or(0);
+    let pods = found.pointer("/pods/pods").and_then(Value::as_array).unwrap();
+    assert!(pods.len() == 2 && pods.iter().all(|pod| visits(pod) > 500), "{pods:?}");
+    client.assert_nothing_left(&volumes(&found));
+}
+
+#[test]
+fn a_run_of_which_a_pod_is_gone_is_collected_at_once_as_far_as_it_is_there() {
+    let space = Namespace::new("one-missing");
+    let client = Client::new(&space);
+    let id = left_alone_until_it_is_over(&client, &space.name, 2);
+    let pods = list(&["--namespace", &space.name, "pods"]).unwrap();
+    let second = pods.iter().map(|pod| text(pod, "/metadata/name")).find(|name| name.ends_with("-pod-1")).unwrap();
+    space.delete("pod", second);
+    let status = client.command(&["status"]).output().unwrap();
+    let status = String::from_utf8_lossy(&status.stdout).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(status.contains("1 of 2 pods are gone") && status.contains("its first pod alone"), "{status}");
+    let began = Instant::now();
+    let collected = client.command(&["collect", &id, "--json"]).output().unwrap();
+    assert!(began.elapsed() < Duration::from_secs(60), "{:?}", began.elapsed());
+    assert_eq!(collected.status.code(), Some(6), "{}", told(&collected));
+    assert!(told(&collected).contains("1 of the 2 pods of the run are gone"), "{}", told(&collected));
+    let found: Value = serde_json::from_slice(&collected.stdout).unwrap();
+    assert_eq!((&found["outcome"], found["pods"]["pods"].as_array().map(Vec::len)), (&"lost".into(), Some(1)));
+    client.assert_nothing_left(&[]);
+}
+
+#[test]
+fn a_run_stays_until_somebody_has_its_results() {
+    let space = Namespace::new("nobody-has-it");
+    let client = Client::new(&space);
+    let id = left_alone_until_it_is_over(&client, &space.name, 1);
+    let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let mut collect = plimsoll(&["kubernetes", "collect", &id, "--json", "--no-history"]);
+    let lost = collect.args(["--namespace", &space.name]).stdout(full).stderr(Stdio::piped()).output().unwrap();
+    assert_eq!(lost.status.code(), Some(5), "{}", told(&lost));
+    let again = client.command(&["collect", &id, "--json"]).output().unwrap();
+    assert_eq!(record(&again)["outcome"], "complete");
+    client.assert_nothing_left(&[]);
 }
 
 #[test]

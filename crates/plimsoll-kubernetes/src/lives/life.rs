@@ -50,7 +50,7 @@ use crate::{
     manifests::lives::{Content, Place, PodOfLife, claim, pod_of_life, snapshot},
     request::{VolumeSource, quantity},
     run::{
-        Patience,
+        Patience, SILENCE,
         facts::Facts,
         member::Lines,
         starting::{not_created, persist, try_to_create},
@@ -63,6 +63,9 @@ use crate::{
 
 /// How long to wait before something is tried again.
 const PAUSE: Duration = Duration::from_millis(250);
+
+/// Where nothing is known of why.
+const NOBODY_SAYS: &str = "the cluster does not say why";
 
 /// What all lives have in common.
 pub(super) struct Surroundings<'a> {
@@ -144,6 +147,8 @@ pub(super) struct Life<'a> {
     attachments: BTreeMap<String, (String, String)>,
     snapshot: Option<String>,
     was_stopped: bool,
+    /// The trouble that was told last.
+    troubled: Option<String>,
 }
 
 impl<'a> Life<'a> {
@@ -165,6 +170,7 @@ impl<'a> Life<'a> {
             attachments: BTreeMap::new(),
             snapshot: None,
             was_stopped: false,
+            troubled: None,
         }
     }
 
@@ -332,7 +338,7 @@ impl<'a> Life<'a> {
                 None => {
                     let found = snapshots.get_opt(&name).await.ok().flatten();
                     let why = found.as_ref().and_then(snapshots::trouble).or(broke.as_deref());
-                    let why = why.unwrap_or("the cluster does not say why");
+                    let why = why.unwrap_or(NOBODY_SAYS);
                     return Err(End::Failed(too_long("the snapshot is not ready", patience.start, why)));
                 }
             }
@@ -438,41 +444,48 @@ impl<'a> Life<'a> {
         what: &str,
         is_so: impl Fn(&Self) -> bool,
     ) -> Result<(), End> {
-        let broken = |life: &Self| life.uses[index].why_broken();
-        if self.wait(deadline, is_so, broken).await? {
+        if self.wait(deadline, is_so, Some(index)).await? {
             return Ok(());
         }
         let why = self.uses[index].trouble();
-        Err(End::Failed(too_long(what, self.around.patience.start, &why)))
+        let why = why.as_deref().unwrap_or(NOBODY_SAYS);
+        Err(End::Failed(too_long(what, self.around.patience.start, why)))
     }
 
     /// Waits for something to be over.
     async fn until_over(&mut self, deadline: Instant, what: &str, is_so: impl Fn(&Self) -> bool) -> Result<(), End> {
-        if self.wait(deadline, is_so, |_| None).await? {
+        if self.wait(deadline, is_so, None).await? {
             return Ok(());
         }
-        Err(End::Failed(too_long(what, self.around.patience.start, "the cluster does not say why")))
+        Err(End::Failed(too_long(what, self.around.patience.start, NOBODY_SAYS)))
     }
 
     /// Waits for something to be gone, or until there is no time left.
     async fn until_gone(&mut self, deadline: Instant, is_so: impl Fn(&Self) -> bool) -> Result<(), End> {
-        self.wait(deadline, is_so, |_| None).await.map(drop)
+        self.wait(deadline, is_so, None).await.map(drop)
     }
 
-    /// Waits, taking in what happens; `false` when there is no time left.
+    /// Waits, taking in what happens, and what becomes of a use; `false` when there is no time left.
     async fn wait(
         &mut self,
         deadline: Instant,
         is_so: impl Fn(&Self) -> bool,
-        broken: impl Fn(&Self) -> Option<String>,
+        used: Option<usize>,
     ) -> Result<bool, End> {
-        let mut tick = interval(TICK);
+        let (mut tick, began) = (interval(TICK), Instant::now());
         loop {
             if is_so(self) {
                 return Ok(true);
             }
-            if let Some(why) = broken(self) {
-                return Err(End::Failed(why));
+            if let Some(one) = used.and_then(|index| self.uses.get(index)) {
+                if let Some(why) = one.why_broken() {
+                    return Err(End::Failed(why));
+                }
+                let trouble = one.trouble();
+                if began.elapsed() > SILENCE && trouble.is_some() && self.troubled != trouble {
+                    trouble.iter().for_each(|trouble| self.say(&format!("waiting: {trouble}")));
+                    self.troubled = trouble;
+                }
             }
             if self.around.is_over() {
                 return Err(End::Stopped);

@@ -100,11 +100,10 @@ impl Use {
     }
 
     /// What the cluster says while it waits.
-    pub(super) fn trouble(&self) -> String {
+    pub(super) fn trouble(&self) -> Option<String> {
         let starting = self.member.pod.as_deref().filter(|_| !self.member.has_begun());
         let of_pod = |pod: &Pod| self.troubles.of_start(pod).map(|trouble| trouble.text);
-        let trouble = starting.and_then(of_pod).or_else(|| self.troubles.of_claim());
-        trouble.unwrap_or_else(|| "the cluster does not say why".to_owned())
+        starting.and_then(of_pod).or_else(|| self.troubles.of_claim())
     }
 
     /// Takes in a line of its log.

@@ -40,6 +40,8 @@ pub(crate) struct Member {
     pub(crate) is_done: bool,
     /// Whether it has told all of a run that somebody else cut short.
     pub(crate) is_cut_short: bool,
+    /// Whether it will tell nothing more, and has not told all.
+    pub(crate) is_lost: bool,
 }
 
 impl Member {
@@ -79,7 +81,12 @@ impl Member {
 
     /// Whether its program has begun.
     pub(crate) const fn has_begun(&self) -> bool {
-        self.following.is_some()
+        self.following.is_some() || self.is_lost
+    }
+
+    /// Whether it has begun and may still tell something.
+    pub(crate) const fn has_more(&self) -> bool {
+        self.has_begun() && !self.has_told_all() && !self.is_lost
     }
 
     /// Whether it has said that it is ready to measure.

@@ -76,6 +76,28 @@ impl Running<'_> {
         }
     }
 
+    /// Takes in that a pod cannot tell all it was to tell. Once they measure, others are asked to end, so that they tell
+    /// what they have; before that, there is nothing.
+    pub(super) fn lose(
+        &mut self,
+        number: u32,
+        why: ClusterError,
+        tell: &mut dyn FnMut(Told<'_>),
+    ) -> Result<(), ClusterError> {
+        let is_alone = self.members.len() == 1 || !self.hearing.has_begun();
+        let Some(member) = self.members.get_mut(number as usize).filter(|_| !is_alone) else { return Err(why) };
+        if matches!(why, ClusterError::Left { .. }) {
+            return Err(why);
+        }
+        member.is_lost = true;
+        if self.stopping.since.is_none() {
+            self.stopping.since = Some(Instant::now());
+            tell(Told::Note(format!("{why}; asking the other pods to end")));
+        }
+        self.broken.get_or_insert(why);
+        Ok(())
+    }
+
     /// Waits for something that is not to be left half done, and says meanwhile that the run is about to end when
     /// somebody asks for that.
     pub(super) async fn wait_for_whole<T>(
@@ -144,7 +166,11 @@ impl Running<'_> {
             return Ok(false);
         }
         let pods = self.cluster.here::<Pod>();
-        let names = self.members.iter().filter(|member| !member.is_gone && !member.has_told_all()).map(Member::name);
+        let names = self
+            .members
+            .iter()
+            .filter(|member| !member.is_gone && !member.is_lost && !member.has_told_all())
+            .map(Member::name);
         let parameters = DeleteParams::default();
         let asked = names.map(async |name| match timeout(HASTE, pods.delete(&name, &parameters)).await {
             Ok(Ok(_)) => Ok(true),
@@ -162,8 +188,7 @@ impl Running<'_> {
     /// lost with their pods.
     pub(super) async fn read_last_logs(&mut self, tell: &mut dyn FnMut(Told<'_>)) -> Result<bool, ClusterError> {
         let pods = self.cluster.here::<Pod>();
-        let has_more = |member: &Member| member.has_begun() && !member.has_told_all();
-        let of_whom = self.members.iter().zip(0_u32..).filter(|(member, _)| has_more(member));
+        let of_whom = self.members.iter().zip(0_u32..).filter(|(member, _)| member.has_more());
         let read = of_whom.map(async |(member, number)| (number, last_log(&pods, &member.name()).await));
         let read = join_all(read).await;
         let is_read = read.iter().all(|(_, log)| log.is_ok());

@@ -175,7 +175,7 @@ pub struct CollectArguments {
     #[command(flatten)]
     pub cluster: AccessArguments,
     /// How long the pod may take to start
-    #[arg(long, value_name = "TIME", default_value = "10m", help_heading = POD, hide_short_help = true)]
+    #[arg(long, value_name = "TIME", value_parser = some_time, default_value = "10m", help_heading = POD, hide_short_help = true)]
     pub start_timeout: Span,
     /// How long to wait until everything is gone
     #[arg(long, value_name = "TIME", default_value = "5m", help_heading = POD, hide_short_help = true)]
@@ -382,7 +382,7 @@ pub struct KubernetesRunArguments {
     #[command(flatten)]
     pub pod: PodArguments,
     /// How long the pod may take to start
-    #[arg(long, value_name = "TIME", default_value = "10m", help_heading = POD, hide_short_help = true)]
+    #[arg(long, value_name = "TIME", value_parser = some_time, default_value = "10m", help_heading = POD, hide_short_help = true)]
     pub start_timeout: Span,
     /// How long to wait until everything is gone
     #[arg(long, value_name = "TIME", default_value = "5m", help_heading = POD, hide_short_help = true)]

@@ -130,12 +130,15 @@ fn what_no_such_volume_can_do_is_refused_before_anything_is_made() {
         ("--engine filecreate --region 1MiB", 2, "leave --region and --layout out"),
         ("--max-time 1ms", 2, "--max-time"),
         ("--plan ROOT/other.toml", 2, "names no target of this run"),
+        ("--start-timeout 0", 2, "0 leaves no time"),
     ] {
         for rest in ["--kubeconfig ROOT/config", "--dry-run"] {
             let said = place.run(&format!("{command} {arguments} {rest}"));
             assert!(said.error(code).contains(why), "{arguments}: {}", said.stderr);
         }
     }
+    let unknown = place.run(&format!("{command} --sku nosuch --dry-run"));
+    assert!(unknown.error(2).contains("nosuch"), "{}", unknown.stderr);
     // What a file system leaves, what a device needs, and how large claims and shares are, only a pod finds out.
     for arguments in ["--region 64MiB", "--mode block --block-size 512", "--mode block --plan ROOT/shares.toml"] {
         assert_eq!(place.run(&format!("{command} {arguments} --dry-run")).code, Some(0), "{arguments}");

@@ -67,7 +67,7 @@ pub struct LifecycleArguments {
     #[arg(long, value_name = "QUANTITY", value_parser = super::quantity, default_value = "64Mi", help_heading = POD, hide_short_help = true)]
     pub memory: String,
     /// How long a volume may take until a pod uses it, and each other step of a life
-    #[arg(long, value_name = "TIME", default_value = "10m", help_heading = POD, hide_short_help = true)]
+    #[arg(long, value_name = "TIME", value_parser = super::some_time, default_value = "10m", help_heading = POD, hide_short_help = true)]
     pub start_timeout: Span,
     /// How long to wait until everything is gone
     #[arg(long, value_name = "TIME", default_value = "5m", help_heading = POD, hide_short_help = true)]

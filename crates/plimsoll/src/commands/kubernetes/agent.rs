@@ -3,7 +3,7 @@
 
 use std::{
     fs::File,
-    io::Write as _,
+    io::{self, Write as _},
     path::Path,
     sync::{
         Arc,
@@ -26,7 +26,7 @@ use plimsoll_kubernetes::{
 };
 use plimsoll_record::{event::RunEvent, pods::PodCell, record::Record, summary::Summary};
 use plimsoll_run::{
-    first_io::{FirstIoError, first_io},
+    first_io::{FirstIoError, advice, first_io},
     objects::leftovers,
     run::run as run_plan,
 };
@@ -168,6 +168,12 @@ fn measure(
     });
     progress.finish();
     Ok(record?)
+}
+
+/// What a pod ran into with a target, and what to do about it.
+pub(super) fn of_target(error: io::Error, doing: &str, target: &Path) -> anyhow::Error {
+    let advice = advice(&error);
+    anyhow::Error::from(error).context(format!("{doing} {}{advice}", target.display()))
 }
 
 /// Removes what killed runs left in a claim, before it is found that there is no room; whether there was anything.

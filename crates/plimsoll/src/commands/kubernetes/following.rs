@@ -5,6 +5,7 @@ use std::path::Path;
 use plimsoll_kubernetes::{
     error::ClusterError,
     run::{Finished, Told},
+    teardown::Left,
 };
 use plimsoll_record::{event::RunEvent, record::Outcome};
 use plimsoll_report as report;
@@ -18,13 +19,15 @@ use crate::{
     state::State,
 };
 
-/// Follows a run, saves it, and prints it; `limits` is the user's own file of them, where it was named.
+/// Follows a run, saves it, and prints it; `limits` is the user's own file of them, where it was named. What is in the
+/// cluster is removed when somebody has the results.
 pub(super) fn followed(
     json: bool,
     limits: Option<&Path>,
     state: &State,
     printer: Printer,
     does: impl FnOnce(&mut dyn FnMut(Told<'_>)) -> Result<Finished, ClusterError>,
+    removes: impl FnOnce() -> Result<Vec<Left>, ClusterError>,
 ) -> anyhow::Result<Exit> {
     let mut saving = Saving::new(state, None, printer);
     let mut progress: Option<Box<dyn Progress>> = None;
@@ -42,15 +45,25 @@ pub(super) fn followed(
         }
         Told::Warning(text) => printer.warning(text),
     });
-    let Finished { record, error, leftovers } = finished.inspect_err(|_| saving.discard())?;
+    let Finished { record, error, mut leftovers, stays } = finished.inspect_err(|_| saving.discard())?;
     for left in &leftovers {
         printer.warning(&left.text);
     }
+    let remove = || {
+        for left in if stays { Vec::new() } else { removes()? } {
+            printer.warning(&left.text);
+            leftovers.push(left);
+        }
+        Ok::<_, ClusterError>(())
+    };
     let Some(record) = record else {
         saving.discard();
+        remove()?;
         return Err(error.map_or_else(|| anyhow::anyhow!("the pod told nothing of its run"), Into::into));
     };
-    let kept = match saving.save_unless_less(&record) {
+    let saved = saving.save_unless_less(&record);
+    let is_saved = !matches!(saved, Saved::Nowhere);
+    let kept = match saved {
         Saved::Nowhere => "what was measured is saved nowhere".to_owned(),
         Saved::InHistory | Saved::Resumable => format!("what was measured is saved as {}", record.id),
         Saved::Better => {
@@ -69,7 +82,11 @@ pub(super) fn followed(
         let table = report::table::record(&record, printer.width(), printer.style());
         std::iter::once(table).chain(needs).collect::<Vec<_>>().join("\n")
     };
-    printer.answer(answer).map_err(OutputLost)?;
+    let printed = printer.answer(answer).map_err(OutputLost);
+    if is_saved || printed.is_ok() {
+        remove()?;
+    }
+    printed?;
     if let Some(error) = error {
         return Err(anyhow::Error::new(error).context(kept));
     }

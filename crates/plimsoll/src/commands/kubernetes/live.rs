@@ -9,7 +9,7 @@ use plimsoll_io::mounts;
 use plimsoll_kubernetes::frames::Message;
 use plimsoll_run::life_mark::{LifeMark, size_bytes};
 
-use super::agent::{LINGER, Telling, say_at_the_end};
+use super::agent::{LINGER, Telling, of_target, say_at_the_end};
 use crate::{
     cli::kubernetes::LiveArguments,
     exit::{Exit, chain},
@@ -60,7 +60,7 @@ fn make_sure(target: &Path, mark: &LifeMark, is_marked: bool) -> anyhow::Result<
     if target.is_dir() {
         mounts::expect_mount(target)?;
     }
-    let size_bytes = size_bytes(target).with_context(|| format!("look how large {} is", target.display()))?;
+    let size_bytes = size_bytes(target).map_err(|error| of_target(error, "look how large it is:", target))?;
     if is_marked {
         mark.find(target)?;
     } else {

@@ -18,11 +18,18 @@ use crate::{cli::kubernetes::MergeArguments, exit::Exit, printer::Printer, state
 /// Reads logs, saves the record that they are, and prints it.
 pub(super) fn merge(arguments: &MergeArguments, state: &State, printer: Printer) -> anyhow::Result<Exit> {
     let logs = arguments.logs.iter().map(|path| log(path)).collect::<anyhow::Result<Vec<_>>>()?;
-    followed(arguments.json, None, state, printer, |tell| {
-        let merged = merging::merge(logs, &mut |event| tell(Told::Event(event)))?;
-        merged.warnings.into_iter().for_each(|warning| tell(Told::Warning(warning)));
-        Ok(Finished { record: merged.record, error: merged.error, leftovers: Vec::new() })
-    })
+    followed(
+        arguments.json,
+        None,
+        state,
+        printer,
+        |tell| {
+            let merged = merging::merge(logs, &mut |event| tell(Told::Event(event)))?;
+            merged.warnings.into_iter().for_each(|warning| tell(Told::Warning(warning)));
+            Ok(Finished { record: merged.record, error: merged.error, leftovers: Vec::new(), stays: false })
+        },
+        || Ok(Vec::new()),
+    )
 }
 
 /// A log in a file, or on standard input for `-`.

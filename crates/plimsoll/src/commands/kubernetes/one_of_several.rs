@@ -15,7 +15,7 @@ use plimsoll_kubernetes::{beginning, manifests::READY_FILE};
 use plimsoll_run::{objects::in_common::CommonFiles, run::RunRequest};
 use plimsoll_workload::random::{Purpose, derive_seed};
 
-use super::super::run::AskedRun;
+use super::{super::run::AskedRun, agent::of_target};
 use crate::{
     environment_variables::{
         self, PLIMSOLL_POD, PLIMSOLL_PODS, PLIMSOLL_SHARED_FILE, PLIMSOLL_START, PLIMSOLL_TAKE_TURNS,
@@ -66,7 +66,7 @@ impl OneOfSeveral {
             let mut place = here.join(target);
             if place.is_dir() {
                 place.push(format!("pod-{}", self.number));
-                make(&place).with_context(|| format!("make {}", place.display()))?;
+                make(&place).map_err(|error| of_target(error, "make", &place))?;
                 own.0.push(OwnPlace { target: target.clone(), directory: place.clone() });
             }
             lead(&places.join(target), &place)?;

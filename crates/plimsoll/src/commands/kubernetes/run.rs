@@ -5,6 +5,7 @@ pub(super) mod several;
 use std::{collections::BTreeMap, time::Duration};
 
 use anyhow::{Context, bail};
+use plimsoll_catalog::{error::CatalogError, expectation::Expectation};
 use plimsoll_kubernetes::{
     cluster::Cluster,
     error::ClusterError,
@@ -84,9 +85,14 @@ pub(super) fn run(arguments: &KubernetesRunArguments, state: &State, printer: Pr
         printer.note(format!("it measures; `plimsoll kubernetes collect {}` gets its results", run.id));
         return Ok(Exit::Success);
     }
-    followed(arguments.json, arguments.provisioned.limits.as_deref(), state, printer, |tell| {
-        run_in_pod(&cluster, &run, patience, &stop, tell)
-    })
+    followed(
+        arguments.json,
+        arguments.provisioned.limits.as_deref(),
+        state,
+        printer,
+        |tell| run_in_pod(&cluster, &run, patience, &stop, tell),
+        || Ok(Vec::new()),
+    )
 }
 
 /// The cluster, where objects are only to be printed: without one, what it would say is left out.
@@ -173,7 +179,7 @@ fn check_plan(asked: &local::AskedRun, volumes: &[VolumeAsked], cluster: Option<
     };
     let plan = fitting::resolve(&targets, &asked.workloads, &asked.certainty, asked.seed);
     let plan = plan.map_err(|error| refused(error.into()))?;
-    beforehand::check(&plan, &targets).map_err(|error| refused(error.into()))?;
+    beforehand::check(&plan, &targets, &asked.destroy).map_err(|error| refused(error.into()))?;
     Ok(())
 }
 
@@ -191,6 +197,12 @@ fn pod_run(
         let (targets, notes) = expecting::bought(cluster, &volumes, arguments.pod.place.node.as_deref(), &catalog);
         notes.iter().for_each(|note| printer.note(note));
         asked.provisioned.targets = targets;
+    }
+    for target in &asked.targets {
+        // What it needs besides, the pod may find out.
+        if let Err(unknown @ CatalogError::Unknown { .. }) = Expectation::of(&asked.provisioned.of(target), &catalog) {
+            return Err(unknown.into());
+        }
     }
     Ok(PodRun {
         plan: plan_text(asked)?,

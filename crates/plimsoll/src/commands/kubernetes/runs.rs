@@ -2,7 +2,7 @@
 
 use anyhow::{Context, bail};
 use plimsoll_kubernetes::{
-    run::{Patience, collect as collect_run},
+    run::{Patience, Told, collect as collect_run},
     runs::{self, Remains, RunThere},
 };
 use plimsoll_report as report;
@@ -37,8 +37,14 @@ pub(super) fn collect(arguments: &CollectArguments, state: &State, printer: Prin
     let there = runs::find(runs::list(&cluster)?, RunThere::id, &arguments.run)?;
     let patience = Patience { start: duration(arguments.start_timeout), cleanup: duration(arguments.cleanup_timeout) };
     let stop = stop::on_signals().context("listen for signals")?;
-    followed(arguments.json, None, state, printer, |tell| {
-        collect_run(&cluster, &there, arguments.leave, patience, &stop, tell)
+    let does = |tell: &mut dyn FnMut(Told<'_>)| collect_run(&cluster, &there, patience, &stop, tell);
+    followed(arguments.json, None, state, printer, does, || {
+        if arguments.leave {
+            return Ok(Vec::new());
+        }
+        printer.note("removing what the run made in the cluster");
+        let remains = runs::remains(&cluster)?.into_iter().find(|remains| remains.id() == there.id());
+        Ok(remains.map(|remains| runs::cleanup(&cluster, &remains, patience.cleanup, &stop)).unwrap_or_default())
     })
 }
 
@@ -77,6 +83,7 @@ fn row(there: &RunThere) -> report::cluster::RunRow {
         state: there.state.as_str().to_owned(),
         targets: targets(there),
         detail: there.detail.clone(),
+        pods: there.run.pods.all(),
         summary: there.summary.clone(),
     }
 }

@@ -185,7 +185,8 @@ pub(super) fn settle(
             }
             check_count(&run.pods)?;
             if fitting < run.pods.nodes || fitting == 0 {
-                bail!("{} nodes are asked for, and {fitting} take a pod{refusals}", run.pods.nodes);
+                let asked = if arguments.all_nodes { "all".to_owned() } else { run.pods.nodes.to_string() };
+                bail!("{asked} nodes are asked for, and {fitting} take a pod{refusals}");
             }
         }
         None if arguments.all_nodes => bail!(
