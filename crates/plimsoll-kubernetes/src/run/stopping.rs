@@ -76,8 +76,8 @@ impl Running<'_> {
         }
     }
 
-    /// Takes in that a pod cannot tell all it was to tell. Once they measure, others are asked to end, so that they tell
-    /// what they have; before that, there is nothing.
+    /// Takes in that a pod cannot tell all it was to tell. Once they measure, the others are asked to end and tell what
+    /// they have; before that, there is nothing.
     pub(super) fn lose(
         &mut self,
         number: u32,
