@@ -408,7 +408,9 @@ impl<'a> Running<'a> {
                 _ = tick.tick() => {}
             }
             if let Some(end) = self.look_at_stop(stop, tell).await {
-                return self.broken.take().map_or(end, Err);
+                // A run that is left has more to tell.
+                let is_left = matches!(end, Err(ClusterError::Left { .. }));
+                return self.broken.take().filter(|_| !is_left).map_or(end, Err);
             }
             if self.stopping.is_going_on() {
                 continue;

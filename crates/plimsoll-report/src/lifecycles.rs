@@ -66,7 +66,7 @@ impl<'a> Row<'a> {
         values.sort_unstable();
         let text = |value: Option<&u64>| value.map_or_else(|| ABSENT.to_owned(), |value| text(*value));
         let middle = |share: usize| values.get(values.len().saturating_sub(share) / 2);
-        let median = middle(1).zip(middle(0)).map(|(low, high)| low.midpoint(*high)).or(values.last().copied());
+        let median = middle(1).zip(middle(0)).map(|(low, high)| low.midpoint(*high));
         let mut texts = vec![text(median.as_ref())];
         if self.used() > 1 {
             texts.push(text(values.last()));
@@ -270,6 +270,17 @@ mod tests {
         ");
         let note = "nobody watched volumes from the beginning: times with ~ are those of events";
         assert_eq!(notes(&record), [(false, note.to_owned())]);
+    }
+
+    #[test]
+    fn the_median_of_an_even_number_is_between_the_two_in_the_middle() {
+        let record = record([1000, 5000, 2000, 3000].map(|ms| life("slow", UsedAs::First, ms)).into());
+        insta::assert_snapshot!(grid(&record).unwrap().text(), @r"
+        volume              ready
+        ─────────────────────────
+        slow, median of 4  2.50 s
+        slow, longest      5.00 s
+        ");
     }
 
     #[test]

@@ -27,7 +27,7 @@ pub(super) fn followed(
     state: &State,
     printer: Printer,
     does: impl FnOnce(&mut dyn FnMut(Told<'_>)) -> Result<Finished, ClusterError>,
-    removes: impl FnOnce() -> Result<Vec<Left>, ClusterError>,
+    removes: impl FnOnce() -> Vec<Left>,
 ) -> anyhow::Result<Exit> {
     let mut saving = Saving::new(state, None, printer);
     let mut progress: Option<Box<dyn Progress>> = None;
@@ -50,15 +50,14 @@ pub(super) fn followed(
         printer.warning(&left.text);
     }
     let remove = || {
-        for left in if stays { Vec::new() } else { removes()? } {
+        for left in if stays { Vec::new() } else { removes() } {
             printer.warning(&left.text);
             leftovers.push(left);
         }
-        Ok::<_, ClusterError>(())
     };
     let Some(record) = record else {
         saving.discard();
-        remove()?;
+        remove();
         return Err(error.map_or_else(|| anyhow::anyhow!("the pod told nothing of its run"), Into::into));
     };
     let saved = saving.save_unless_less(&record);
@@ -84,7 +83,7 @@ pub(super) fn followed(
     };
     let printed = printer.answer(answer).map_err(OutputLost);
     if is_saved || printed.is_ok() {
-        remove()?;
+        remove();
     }
     printed?;
     if let Some(error) = error {

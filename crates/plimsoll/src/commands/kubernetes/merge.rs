@@ -28,7 +28,7 @@ pub(super) fn merge(arguments: &MergeArguments, state: &State, printer: Printer)
             merged.warnings.into_iter().for_each(|warning| tell(Told::Warning(warning)));
             Ok(Finished { record: merged.record, error: merged.error, leftovers: Vec::new(), stays: false })
         },
-        || Ok(Vec::new()),
+        Vec::new,
     )
 }
 

@@ -91,7 +91,7 @@ pub(super) fn run(arguments: &KubernetesRunArguments, state: &State, printer: Pr
         state,
         printer,
         |tell| run_in_pod(&cluster, &run, patience, &stop, tell),
-        || Ok(Vec::new()),
+        Vec::new,
     )
 }
 

@@ -4,6 +4,7 @@ use anyhow::{Context, bail};
 use plimsoll_kubernetes::{
     run::{Patience, Told, collect as collect_run},
     runs::{self, Remains, RunThere},
+    teardown::Left,
 };
 use plimsoll_report as report;
 
@@ -40,11 +41,14 @@ pub(super) fn collect(arguments: &CollectArguments, state: &State, printer: Prin
     let does = |tell: &mut dyn FnMut(Told<'_>)| collect_run(&cluster, &there, patience, &stop, tell);
     followed(arguments.json, None, state, printer, does, || {
         if arguments.leave {
-            return Ok(Vec::new());
+            return Vec::new();
         }
         printer.note("removing what the run made in the cluster");
-        let remains = runs::remains(&cluster)?.into_iter().find(|remains| remains.id() == there.id());
-        Ok(remains.map(|remains| runs::cleanup(&cluster, &remains, patience.cleanup, &stop)).unwrap_or_default())
+        let remains = match runs::remains(&cluster) {
+            Ok(remains) => remains.into_iter().find(|remains| remains.id() == there.id()),
+            Err(error) => return vec![Left { text: format!("the run stays: {error}"), stays: false }],
+        };
+        remains.map(|remains| runs::cleanup(&cluster, &remains, patience.cleanup, &stop)).unwrap_or_default()
     })
 }
 
