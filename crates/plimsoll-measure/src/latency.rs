@@ -117,21 +117,19 @@ impl LatencyHistogram {
         totals.max_ns = totals.max_ns.max(latency_ns);
     }
 
-    /// Whether both tell the same latencies apart, so that they can be merged.
-    pub fn has_resolution_of(&self, other: &Self) -> bool {
-        self.buckets.resolution() == other.buckets.resolution()
-    }
-
-    /// Adds all of another distribution of the same resolution.
+    /// Adds all of another distribution; of one of another resolution each bucket counts as its middle.
     pub fn merge(&mut self, other: &Self) {
         self.buckets.merge(&other.buckets);
         self.totals.merge(&other.totals);
     }
 
-    /// Adds all of a distribution of the same resolution that was put away.
+    /// Adds all of a distribution that was put away, as [`Self::merge`] does.
     pub fn merge_compact(&mut self, other: &CompactHistogram) {
-        assert_eq!(self.buckets.resolution(), other.resolution, "both have the same resolution");
-        other.occupied().for_each(|(index, count)| self.buckets.add_at(index, count));
+        if self.buckets.resolution() == other.resolution {
+            other.occupied().for_each(|(index, count)| self.buckets.add_at(index, count));
+        } else {
+            other.occupied().for_each(|(index, count)| self.buckets.add_of(other.resolution, index, count));
+        }
         self.totals.merge(&other.totals);
     }
 
@@ -348,6 +346,23 @@ mod tests {
             prop_assert_eq!(&merged.buckets, &all.buckets);
             let exact = |one: &LatencyHistogram| (one.totals.sum_ns, one.min_ns(), one.max_ns());
             prop_assert_eq!(exact(&merged), exact(&all));
+        }
+
+        #[test]
+        fn a_merge_with_another_resolution_keeps_counts_and_nearly_all_of_the_values(
+            values in proptest::collection::vec(1..HIGHEST_NS, 1..200),
+        ) {
+            let mut coarse = LatencyHistogram::coarse();
+            values.iter().for_each(|value| coarse.record_many(*value, 1));
+            let compact = CompactHistogram::from(&coarse);
+            let [mut merged, mut unpacked] = [LatencyHistogram::fine(), LatencyHistogram::fine()];
+            merged.merge(&coarse);
+            unpacked.merge_compact(&compact);
+            prop_assert_eq!(&merged.buckets, &unpacked.buckets);
+            prop_assert_eq!(merged.count(), values.len() as u64);
+            prop_assert_eq!(merged.buckets().map(|(_, count)| count).sum::<u64>(), values.len() as u64);
+            let [exact, found] = [&of(&values), &merged].map(|one| one.quantile_ns(0.5).unwrap());
+            prop_assert!((found as f64 / exact as f64 - 1.0).abs() < 0.01);
         }
 
         #[test]

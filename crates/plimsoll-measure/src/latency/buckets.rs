@@ -80,10 +80,21 @@ impl Buckets {
         *bucket = bucket.saturating_add(count);
     }
 
-    /// Adds all counts of buckets of the same bounds.
+    /// Adds all counts; those of buckets with other bounds count in the middle of theirs.
     pub(super) fn merge(&mut self, other: &Self) {
-        assert_eq!(self.resolution, other.resolution, "both have the same resolution");
-        self.counts.iter_mut().zip(&other.counts).for_each(|(sum, count)| *sum = sum.saturating_add(*count));
+        if self.resolution == other.resolution {
+            self.counts.iter_mut().zip(&other.counts).for_each(|(sum, count)| *sum = sum.saturating_add(*count));
+        } else {
+            other.occupied_indices().for_each(|(index, count)| self.add_of(other.resolution, index, count));
+        }
+    }
+
+    /// Counts `count` times the middle of a bucket of another resolution.
+    pub(super) fn add_of(&mut self, other: Resolution, index: usize, count: u64) {
+        let (lowest, highest) = other.bounds(index);
+        let own = self.resolution.index(lowest.midpoint(highest));
+        // The last bucket of a resolution may reach beyond the highest value.
+        self.add_at(own.min(self.counts.len() - 1), count);
     }
 
     pub(super) fn clear(&mut self) {

@@ -65,7 +65,7 @@ impl<'a> Direction<'a> {
     fn add_latencies(&mut self, histogram: &'a LatencyHistogram) {
         if histogram.count() > 0 {
             match &mut self.latencies {
-                Some(sum) => merge(sum.to_mut(), histogram),
+                Some(sum) => sum.to_mut().merge(histogram),
                 none => *none = Some(Cow::Borrowed(histogram)),
             }
         }
@@ -79,7 +79,7 @@ impl<'a> Direction<'a> {
         sum.elapsed_ns = sum.elapsed_ns.max(other.elapsed_ns);
         if let Some(latencies) = &other.latencies {
             match &mut sum.latencies {
-                Some(sum) => merge(sum.to_mut(), latencies),
+                Some(sum) => sum.to_mut().merge(latencies),
                 none => *none = Some(latencies.clone()),
             }
         }
@@ -114,15 +114,6 @@ impl<'a> Direction<'a> {
 
     fn per_second(&self, amount: u64) -> f64 {
         if self.elapsed_ns == 0 { 0.0 } else { amount as f64 * 1e9 / self.elapsed_ns as f64 }
-    }
-}
-
-/// Adds a distribution; of one with other buckets, each counts as its middle.
-fn merge(sum: &mut LatencyHistogram, other: &LatencyHistogram) {
-    if sum.has_resolution_of(other) {
-        sum.merge(other);
-    } else if sum.count().checked_add(other.count()).is_some() {
-        other.buckets().for_each(|(middle_ns, count)| sum.record_many(middle_ns as u64, count));
     }
 }
 
