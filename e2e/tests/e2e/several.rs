@@ -112,7 +112,8 @@ fn two_nodes_take_turns_so_that_node_is_not_confused_with_storage() {
     let record = client.record(&[&["--storage-class", "slow,fast", "--parallel"], READS].concat());
     for (index, (target, cap)) in [("slow", 500.0), ("fast", 5000.0)].into_iter().enumerate() {
         let rate = record.pointer(&format!("/cells/{index}/read/iops")).and_then(Value::as_f64).unwrap();
-        assert!((rate / cap - 1.0).abs() < 0.1, "{target}: {rate}");
+        // Twice the limit would be both nodes at once.
+        assert!((rate / cap - 1.0).abs() < 0.2, "{target}: {rate}");
         // Both nodes measured it, which makes twice the visits, and never at the same time.
         let visits = visits_of(&record, target);
         assert_eq!(visits.len(), 4, "{target}");
