@@ -37,10 +37,14 @@ fuzz_target!(|text: &str| {
         };
         let Ok(plan) = Plan::resolve(&[target], &workloads, &certainty, 1) else { continue };
         for cell in plan.cells {
-            let region = cell.blocks.job_region(cell.blocks.jobs - 1);
+            assert!(!cell.workload.is_empty() && !cell.work.describe().is_empty());
+            if let Some(files) = cell.files() {
+                assert_eq!(files.files_of(files.jobs - 1).1, files.file_count, "jobs have all files");
+            }
+            let Some(blocks) = cell.blocks() else { continue };
+            let region = blocks.job_region(blocks.jobs - 1);
             let end = region.offset.checked_add(region.length).expect("a region ends");
-            assert!(end <= cell.blocks.file_bytes(), "no job leaves its file");
-            assert!(!cell.blocks.describe().is_empty());
+            assert!(end <= blocks.file_bytes(), "no job leaves its file");
         }
     }
 });

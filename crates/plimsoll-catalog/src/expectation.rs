@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 
 use plimsoll_record::environment::Environment;
 use plimsoll_workload::{
+    file_set::FilePlan,
     limit::{Expected, GIVEN, Limit, Part, RateLimit},
-    plan::{BlockPlan, Plan},
+    plan::{BlockPlan, Plan, Work},
     provisioned::{Caching, Provisioned, Provisioning},
     units::ByteCount,
 };
@@ -152,7 +153,12 @@ pub fn expect(
 ) -> Result<Vec<String>, CatalogError> {
     let mut notes = Vec::new();
     // Operations on names transfer nothing, so that no limit of a disk is about them.
-    for cell in plan.cells.iter_mut().filter(|cell| cell.blocks.name_operation().is_none()) {
+    for cell in &mut plan.cells {
+        let load = match &cell.work {
+            Work::Blocks(plan) if plan.name_operation().is_some() => continue,
+            Work::Blocks(plan) => load(plan),
+            Work::Files(plan) => of_files(plan),
+        };
         let mut provisioned = detection::complete(said.of(&cell.target), environment, &cell.target, catalog);
         notes.extend(detection::unknown_machine(&provisioned, environment));
         provisioned.limit = provisioned.limit.or(cell.expected.as_ref().map(|given| given.limit));
@@ -160,12 +166,18 @@ pub fn expect(
             let Expectation { parts, notes: others, .. } = &expectation;
             let of_parts = parts.iter().flat_map(|part| part.notes.iter().map(|note| format!("{}: {note}", part.name)));
             notes.extend(of_parts.chain(others.iter().cloned()));
-            cell.expected = Some(expectation.for_load(load(&cell.blocks)));
+            cell.expected = Some(expectation.for_load(load));
         }
     }
     let mut known = BTreeSet::new();
     notes.retain(|note| known.insert(note.clone()));
     Ok(notes)
+}
+
+/// What a set of files is like for the storage: mostly it is written to.
+fn of_files(plan: &FilePlan) -> Load {
+    let operation_bytes = plan.file_size.max().clamp(4096, plan.block_size_bytes.into()) as f64;
+    Load { read_share: 0.0, operation_bytes, is_sequential: false }
 }
 
 /// What the storage lets through: all disks together, and perhaps their pool.

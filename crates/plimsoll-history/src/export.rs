@@ -1,4 +1,4 @@
-//! Records in the forms that other programs read: JSON, JSON lines, and a table of cells as CSV.
+//! Records in the forms that other programs read: JSON, JSON lines, and tables of cells or sets of files as CSV.
 
 use std::{fmt, io::Write, str::FromStr};
 
@@ -10,6 +10,7 @@ use crate::{
 };
 
 mod csv;
+mod file_sets;
 
 /// The form of an export.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,11 +21,13 @@ pub enum Format {
     Csv,
     /// One record a line.
     Ndjson,
+    /// One row for each set of files, with the columns of exp-k8s-iospeed.
+    Files,
 }
 
 impl Format {
     /// Every word for a format, in the order help shows them.
-    pub const WORDS: &'static [&'static str] = &["json", "csv", "ndjson"];
+    pub const WORDS: &'static [&'static str] = &["json", "csv", "ndjson", "files"];
 
     /// The word for this format.
     pub const fn as_str(self) -> &'static str {
@@ -32,6 +35,7 @@ impl Format {
             Self::Json => "json",
             Self::Csv => "csv",
             Self::Ndjson => "ndjson",
+            Self::Files => "files",
         }
     }
 }
@@ -46,7 +50,7 @@ impl FromStr for Format {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        [Self::Json, Self::Csv, Self::Ndjson]
+        [Self::Json, Self::Csv, Self::Ndjson, Self::Files]
             .into_iter()
             .find(|format| format.as_str() == text)
             .ok_or_else(|| format!("\"{text}\" is not a format: choose one of {}", Self::WORDS.join(", ")))
@@ -91,6 +95,13 @@ pub fn write(
             csv::header(out).map_err(HistoryError::Export)?;
             for id in ids {
                 csv::rows(&history.get(*id)?, out).map_err(HistoryError::Export)?;
+            }
+            Ok(())
+        }
+        Format::Files => {
+            file_sets::header(out).map_err(HistoryError::Export)?;
+            for id in ids {
+                file_sets::rows(&history.get(*id)?, out).map_err(HistoryError::Export)?;
             }
             Ok(())
         }

@@ -9,13 +9,19 @@ use plimsoll_measure::{
     latency::{LatencyHistogram, Percentile},
     verdict::Verdict,
 };
-use plimsoll_workload::{certainty::StoppingRule, plan::CellPlan, settings::EngineChoice};
+use plimsoll_workload::{
+    certainty::StoppingRule,
+    file_set::FilePhase,
+    plan::{CellPlan, Work},
+    settings::EngineChoice,
+};
 
 use self::kept_slots::{KeptSlots, grow};
 use crate::{
     cache::{CacheActivity, ForeignActivity},
     client::ClientActivity,
     event::{RunEvent, RunStarted, SlotDirection, SlotPurpose, SlotResult},
+    files::{FileSums, FilesResult, Phases},
     judgement::{self, Judgement, RateEstimate},
     limit::CellLimit,
     record::{Cell, Kind, Layout, NOT_RUN, Outcome, Record, SCHEMA, Window},
@@ -40,6 +46,7 @@ struct CellSums {
     service: Option<LatencyHistogram>,
     window: Option<Window>,
     slots: KeptSlots,
+    files: FileSums,
     judged: bool,
 }
 
@@ -76,7 +83,10 @@ impl RecordBuilder {
     /// Takes in an event. Events of cells that the plan does not have are ignored.
     pub fn apply(&mut self, event: &RunEvent) {
         match event {
-            RunEvent::Started(_) | RunEvent::LayoutProgress { .. } | RunEvent::CellProgress { .. } => {}
+            RunEvent::Started(_)
+            | RunEvent::LayoutProgress { .. }
+            | RunEvent::PhaseProgress { .. }
+            | RunEvent::CellProgress { .. } => {}
             RunEvent::Resumed(resumption) => {
                 self.record.elapsed_ns = self.record.elapsed_ns.max(resumption.t_ns);
                 self.record.resumed.push(*resumption);
@@ -182,6 +192,7 @@ fn count(cell: &mut Cell, sums: &mut CellSums, slot: &SlotResult) {
     grow(&mut cell.read, slot.read.as_ref(), sums.elapsed_ns);
     grow(&mut cell.write, slot.write.as_ref(), sums.elapsed_ns);
     grow(&mut cell.sync, slot.sync.as_ref(), sums.elapsed_ns);
+    count_phases(cell, &mut sums.files, slot);
     if let Some(service) = &slot.service {
         sums.service.get_or_insert_with(LatencyHistogram::fine).merge(service);
     }
@@ -213,10 +224,33 @@ fn count(cell: &mut Cell, sums: &mut CellSums, slot: &SlotResult) {
     }
 }
 
+/// The same for the phases of a set of files.
+fn count_phases(cell: &mut Cell, sums: &mut FileSums, slot: &SlotResult) {
+    let Some(files) = &mut cell.files else { return };
+    sums.add(slot.round, &slot.phases);
+    files.phases.clear();
+    for (direction, result) in sums.results() {
+        match result.phase {
+            FilePhase::Read => cell.read = Some(direction),
+            FilePhase::Write => cell.write = Some(direction),
+            phase => cell.phases.set(phase, direction),
+        }
+        files.phases.push(result);
+    }
+    files.tree_sha256 = slot.tree_sha256.clone().or_else(|| files.tree_sha256.take());
+}
+
 fn planned(plan: CellPlan) -> Cell {
-    let CellPlan { target, workload, stopping, phase, expected, blocks } = plan;
-    let limit = expected.map(|expected| CellLimit::of(&expected, blocks.operation_bytes()));
-    Cell { plan: Some(blocks), phase, limit, ..empty_cell(target, workload, stopping) }
+    let CellPlan { target, workload, stopping, phase, expected, work } = plan;
+    let (kind, operation_bytes, files) = match &work {
+        Work::Blocks(plan) => (Kind::Blocks, plan.operation_bytes(), None),
+        Work::Files(plan) => {
+            let files = FilesResult { total_bytes: plan.total_bytes(), ..FilesResult::default() };
+            (Kind::Files, plan.block_size_bytes.into(), Some(files))
+        }
+    };
+    let limit = expected.map(|expected| CellLimit::of(&expected, operation_bytes));
+    Cell { kind, plan: Some(work), phase, limit, files, ..empty_cell(target, workload, stopping) }
 }
 
 /// A cell without any numbers.
@@ -235,6 +269,8 @@ pub(crate) fn empty_cell(target: String, workload: String, stopping: StoppingRul
         read: None,
         write: None,
         sync: None,
+        phases: Phases::default(),
+        files: None,
         slots: Vec::new(),
         series: Vec::new(),
         cpu: CpuCost::default(),
@@ -306,6 +342,9 @@ fn judge(cell: &mut Cell, slots: &KeptSlots, judgement: &Judgement) {
     cell.period_ns = period_ns;
     if let Some(window) = window {
         cell.window = Some(window);
+    }
+    // All iterations of a set of files count, and its phases have intervals of their own.
+    if let Some(window) = window.filter(|_| cell.kind == Kind::Blocks) {
         slots.restrict(cell, window);
         for result in [&mut cell.read, &mut cell.write] {
             *result = result.take().map(|result| with_interval(result, estimate));

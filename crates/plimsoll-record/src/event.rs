@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use plimsoll_measure::latency::{CompactHistogram, LatencyHistogram};
-use plimsoll_workload::{plan::Plan, settings::EngineChoice};
+use plimsoll_workload::{file_set::FilePhase, plan::Plan, settings::EngineChoice};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -12,6 +12,7 @@ use crate::{
     cache::{CacheActivity, ForeignActivity},
     client::ClientActivity,
     environment::Environment,
+    files::SlotPhase,
     judgement::Judgement,
     record::{Asked, Outcome, Resumption, Tool},
     results::{
@@ -81,6 +82,17 @@ pub enum RunEvent {
     },
     /// A visit to a cell ended.
     SlotFinished(Box<SlotResult>),
+    /// So far is a phase of a set of files.
+    PhaseProgress {
+        /// Which cell.
+        cell: usize,
+        /// Which phase.
+        phase: FilePhase,
+        /// Operations done.
+        done: u64,
+        /// Operations to do.
+        total: u64,
+    },
     /// A sentence about a cell.
     Found {
         /// Which cell.
@@ -132,6 +144,7 @@ impl RunEvent {
             | Self::SlotStarted { cell, .. }
             | Self::Interval { cell, .. }
             | Self::Found { cell, .. }
+            | Self::PhaseProgress { cell, .. }
             | Self::CellProgress { cell, .. }
             | Self::CellFinished { cell, .. } => Some(*cell),
             Self::SlotFinished(slot) => Some(slot.cell),
@@ -246,6 +259,12 @@ pub struct SlotResult {
     pub open_loop: Option<OpenLoopResult>,
     /// Latencies from the moment of issue, of an open loop.
     pub service: Option<LatencyHistogram>,
+    /// What the phases of a set of files did; nothing else of what was measured is there then.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub phases: Vec<SlotPhase>,
+    /// SHA-256 over the set of files, where it was looked through.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tree_sha256: Option<String>,
     /// What verification found.
     pub verification: Option<VerificationResult>,
     /// Failed operations by kind.

@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use serde::Serialize;
+use plimsoll_workload::file_set::FilePhase;
+use serde::{Serialize, Serializer};
 
 use crate::{
     record::Cell,
@@ -10,8 +11,7 @@ use crate::{
 };
 
 /// What kind of operation a number is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
     /// Reads.
     Read,
@@ -21,10 +21,24 @@ pub enum Operation {
     Sync,
     /// What was counted or timed as a whole.
     All,
+    /// A phase of a set of files.
+    Phase(FilePhase),
+}
+
+impl Serialize for Operation {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Sync => "sync",
+            Self::All => "all",
+            Self::Phase(phase) => phase.as_str(),
+        })
+    }
 }
 
 impl Operation {
-    /// All of them, in the order of tables.
+    /// Those of blocks, in the order of tables.
     pub const ALL: [Self; 4] = [Self::Read, Self::Write, Self::Sync, Self::All];
 
     /// The word for several.
@@ -34,16 +48,18 @@ impl Operation {
             Self::Write => "writes",
             Self::Sync => "syncs",
             Self::All => "all",
+            Self::Phase(phase) => phase.as_str(),
         }
     }
 
     /// What plimsoll measured of it in a cell.
-    pub const fn result_of(self, cell: &Cell) -> Option<&DirectionResult> {
+    pub fn result_of(self, cell: &Cell) -> Option<&DirectionResult> {
         match self {
             Self::Read => cell.read.as_ref(),
             Self::Write => cell.write.as_ref(),
             Self::Sync => cell.sync.as_ref(),
             Self::All => None,
+            Self::Phase(phase) => cell.phase_result(phase),
         }
     }
 
@@ -53,7 +69,7 @@ impl Operation {
             Self::Read => slot.read.as_ref(),
             Self::Write => slot.write.as_ref(),
             Self::Sync => slot.sync.as_ref(),
-            Self::All => None,
+            Self::All | Self::Phase(_) => None,
         }
     }
 }

@@ -116,7 +116,8 @@ pub const fn effort(effort: Effort) -> effort::Effort {
 
 /// The burst allowances of what a cell is expected to get, in operations of its kind; none where no bucket is known.
 pub fn allowances(cell: &CellPlan) -> Vec<Allowance> {
-    let limit = cell.expected.as_ref().map(|expected| expected.limit.for_operations_of(cell.blocks.operation_bytes()));
+    let Some(plan) = cell.blocks() else { return Vec::new() };
+    let limit = cell.expected.as_ref().map(|expected| expected.limit.for_operations_of(plan.operation_bytes()));
     limit.as_ref().map(allowances_of).unwrap_or_default()
 }
 

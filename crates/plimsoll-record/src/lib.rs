@@ -12,6 +12,7 @@ pub mod cluster;
 pub mod environment;
 pub mod event;
 pub mod figures;
+pub mod files;
 pub mod judgement;
 pub mod latencies;
 pub mod lifecycle;

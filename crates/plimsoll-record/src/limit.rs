@@ -4,7 +4,7 @@ use plimsoll_measure::verdict::Verdict;
 use plimsoll_workload::limit::{Expected, Part};
 use serde::{Deserialize, Serialize};
 
-use crate::record::Cell;
+use crate::record::{Cell, Kind};
 
 /// A steady rate hits a limit from this share of it on.
 const HIT_FROM: f64 = 0.97;
@@ -146,6 +146,10 @@ impl Cell {
     }
 
     fn rates(&self) -> Option<Rates> {
+        // How many operations of the storage a file takes is up to its file system.
+        if self.kind == Kind::Files {
+            return None;
+        }
         let directions = || [&self.read, &self.write].into_iter().flatten();
         directions().next()?;
         Some(Rates {

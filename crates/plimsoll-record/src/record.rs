@@ -6,8 +6,9 @@ use jiff::Timestamp;
 use plimsoll_measure::verdict::Verdict;
 use plimsoll_workload::{
     certainty::{Certainty, StoppingRule},
+    file_set::FilePlan,
     need::Need,
-    plan::BlockPlan,
+    plan::{BlockPlan, Work},
     provisioned::Provisioning,
     settings::EngineChoice,
     workload::Workload,
@@ -19,6 +20,7 @@ use crate::{
     cache::{CacheActivity, ForeignActivity},
     client::ClientActivity,
     environment::Environment,
+    files::{FilesResult, Phases},
     judgement::{Burst, Moved, RateEstimate, Stability},
     latencies::Exposed,
     lifecycle::VolumeLifecycle,
@@ -190,7 +192,7 @@ pub struct Cell {
     /// Which kind of workload.
     pub kind: Kind,
     /// The exact parameters; null where another program measured, which never tells all of them: see `told`.
-    pub plan: Option<BlockPlan>,
+    pub plan: Option<Work>,
     /// What another program told. Absent where plimsoll measured; where it did not, `read`, `write` and all that only
     /// plimsoll measures is absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -212,6 +214,12 @@ pub struct Cell {
     pub write: Option<DirectionResult>,
     /// `fsync` and `fdatasync`.
     pub sync: Option<DirectionResult>,
+    /// What other phases of a set of files than `read` and `write` did, each under its own name.
+    #[serde(flatten)]
+    pub phases: Phases,
+    /// What else is known of the phases of a set of files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub files: Option<FilesResult>,
     /// Every visit.
     #[serde(default)]
     pub slots: Vec<SlotSummary>,
@@ -277,6 +285,16 @@ pub struct Cell {
 }
 
 impl Cell {
+    /// The parameters of its operations; `None` where another program measured, and where it did something else.
+    pub fn blocks(&self) -> Option<&BlockPlan> {
+        self.plan.as_ref().and_then(Work::blocks)
+    }
+
+    /// The set of files that it worked on, if it did.
+    pub fn file_plan(&self) -> Option<&FilePlan> {
+        self.plan.as_ref().and_then(Work::files)
+    }
+
     /// Why it was never visited; `None` if it was.
     pub fn why_not_run(&self) -> Option<&str> {
         let reason = self.verdict_reason.as_deref().filter(|_| self.verdict.is_none() && self.told.is_none())?;

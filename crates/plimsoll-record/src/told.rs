@@ -332,7 +332,7 @@ impl Transfers {
             Operation::Read => self.read.as_ref(),
             Operation::Write => self.write.as_ref(),
             Operation::All => self.total.as_ref(),
-            Operation::Sync => None,
+            Operation::Sync | Operation::Phase(_) => None,
         }?;
         Some(Figures {
             operations: direction.operations,
@@ -431,7 +431,7 @@ impl Files {
             Operation::Read => self.read_bytes_per_second,
             Operation::Write => self.write_bytes_per_second,
             Operation::All => self.write_read_bytes_per_second,
-            Operation::Sync => return None,
+            Operation::Sync | Operation::Phase(_) => return None,
         };
         let operations = self.count.checked_mul(self.iterations);
         let bytes = operations.and_then(|operations| operations.checked_mul(self.size_bytes));

@@ -103,8 +103,9 @@ fn started() -> RunStarted {
     for cell in &mut plan.cells {
         // Two slots of a second each, whatever the scheduling of a plan becomes.
         cell.stopping = StoppingRule::Fixed { slots: 2, discarded: 0 };
-        cell.blocks.ramp_ns = 0;
-        cell.blocks.slot_ns = Some(SECOND_NS);
+        let plan = cell.work.blocks_mut().unwrap();
+        plan.ramp_ns = 0;
+        plan.slot_ns = Some(SECOND_NS);
     }
     RunStarted {
         id: "0199c0de-7a3e-7000-8000-0000000000a1".parse().unwrap(),
@@ -353,6 +354,11 @@ fn events_that_were_written_down_fold_to_the_same_record() {
     // Both as text first: the difference of two records is readable, the records are not.
     assert_eq!(serde_json::to_string_pretty(&folded).unwrap(), serde_json::to_string_pretty(&golden).unwrap());
     assert!(folded == golden);
+    // What a cell does was called its blocks when there was nothing else.
+    let before = text.replace("\"work\":", "\"blocks\":");
+    assert_ne!(before, text);
+    let events_before: Vec<RunEvent> = before.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert!(events_before == events);
 }
 
 /// Every figure here is worked out by hand from the events above, not copied from the record.
@@ -421,7 +427,7 @@ fn the_golden_record_says_what_its_events_said() {
     assert_eq!(sync.latency_ns.p90, None);
     assert_eq!((writes.errors, writes.error_kinds[0].first_offset), (3, 8192));
     assert_eq!(writes.findings[0].evidence["errors"], 3);
-    assert_eq!(writes.plan.as_ref().unwrap().fdatasync_every, 100);
+    assert_eq!(writes.blocks().unwrap().fdatasync_every, 100);
 }
 
 #[test]

@@ -9,7 +9,7 @@ use plimsoll_record::{
     record::{Cell, Outcome, Record},
     results::SlotSummary,
 };
-use plimsoll_workload::{plan::BlockPlan, settings::EngineChoice};
+use plimsoll_workload::{file_set::FilePlan, plan::BlockPlan, settings::EngineChoice};
 
 use crate::found;
 
@@ -188,7 +188,7 @@ fn span(values: impl Iterator<Item = u64> + Clone, format: fn(u64) -> String) ->
 }
 
 fn load(cells: &[Cell]) -> String {
-    let plans = cells.iter().filter_map(|cell| cell.plan.as_ref());
+    let plans = cells.iter().filter_map(|cell| cell.blocks());
     let (of_names, of_blocks): (Vec<&BlockPlan>, Vec<&BlockPlan>) =
         plans.clone().partition(|plan| plan.name_operation().is_some());
     let sizes = of_blocks.iter().map(|plan| plan.working_set_bytes());
@@ -196,13 +196,25 @@ fn load(cells: &[Cell]) -> String {
     let mut parts: Vec<String> =
         span(sizes, numbers::bytes).map(|size| format!("working set {size}")).into_iter().collect();
     parts.extend(span(files, numbers::count).map(|files| format!("{files} files created, statted or deleted")));
-    parts.push(match plans.filter(|plan| plan.buffered).count() {
+    let sets = cells.iter().filter_map(Cell::file_plan);
+    let set_files = sets.clone().map(|plan| u64::from(plan.file_count));
+    if let (Some(files), Some(bytes)) =
+        (span(set_files, numbers::count), span(sets.map(FilePlan::total_bytes), numbers::bytes))
+    {
+        parts.push(format!("sets of {files} files, {bytes} in each"));
+    }
+    let has_sets = cells.iter().any(|cell| cell.files.is_some());
+    parts.extend((!(has_sets && of_blocks.is_empty())).then(|| match plans.filter(|plan| plan.buffered).count() {
         _ if of_blocks.is_empty() => "nothing read or written".to_owned(),
         0 => "direct I/O".to_owned(),
         count if count == cells.len() => "buffered I/O (page cache in play)".to_owned(),
         count => format!("direct I/O, {count} of {} workloads buffered", cells.len()),
-    });
+    }));
     let measured = cells.iter().filter_map(|cell| {
+        if let Some(files) = &cell.files {
+            let samples = files.phases.iter().flat_map(|phase| &phase.samples);
+            return Some(samples.map(|sample| sample.elapsed_ns).sum());
+        }
         [&cell.read, &cell.write, &cell.sync].into_iter().flatten().map(|result| result.elapsed_ns).max()
     });
     if let Some(time) = span(measured, numbers::duration) {

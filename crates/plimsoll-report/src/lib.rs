@@ -12,6 +12,7 @@ pub mod cluster;
 pub mod comparison;
 pub mod explanation;
 mod facts;
+mod file_sets;
 pub mod found;
 mod grid;
 mod lifecycles;

@@ -4,7 +4,7 @@ use plimsoll_record::record::Record;
 
 use crate::{
     comparison::{self, Comparison},
-    facts,
+    facts, file_sets,
     grid::escaped,
     lifecycles, notes, pods, rows, side_by_side, table,
 };
@@ -29,7 +29,7 @@ pub(crate) fn record(record: &Record) -> String {
         }
         out += &rows::grid(&table::rows_of(record, target)).markdown();
     }
-    for grid in [pods::grid(record), lifecycles::grid(record)].into_iter().flatten() {
+    for grid in [file_sets::grid(record), pods::grid(record), lifecycles::grid(record)].into_iter().flatten() {
         out += &format!("\n{}", grid.markdown());
     }
     let notes = notes::of(record);

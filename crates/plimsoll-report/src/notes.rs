@@ -117,10 +117,11 @@ fn errors(notes: &mut Notes, index: usize, cell: &Cell) {
     for kind in &cell.error_kinds {
         let times = if kind.count == 1 { "operation" } else { "operations" };
         let sentence = format!(
-            "{} {} {times} failed with {}, the first at offset {}",
+            "{} {} {times} failed with {}, the first {} {}",
             count(kind.count),
             kind.operation,
             kind.error,
+            if cell.kind == Kind::Files { "with file" } else { "at offset" },
             count(kind.first_offset)
         );
         notes.add(Severity::Error, Some(index), sentence);
@@ -173,7 +174,7 @@ fn open_loop(notes: &mut Notes, index: usize, cell: &Cell, result: &OpenLoopResu
 
 /// The rate that an open loop was asked for, over all jobs.
 fn asked_rate(cell: &Cell) -> Option<String> {
-    let plan = cell.plan.as_ref()?;
+    let plan = cell.blocks()?;
     let Pacing::Open { arrival, operations_per_second_per_job, bytes_per_second_per_job } = plan.pacing else {
         return None;
     };

@@ -1,5 +1,7 @@
 //! What will be done, before it is done: the exact plan, the presets, and what `doctor` found out.
 
+mod files;
+
 use std::fmt::Write;
 
 use plimsoll_measure::effort::Rules;
@@ -8,7 +10,7 @@ use plimsoll_workload::{
     certainty::StoppingRule,
     distribution::Distribution,
     limit::Expected,
-    plan::{BlockPlan, CellPlan, Pacing, Plan},
+    plan::{BlockPlan, CellPlan, Pacing, Plan, Work},
     settings::{AccessHint, FileSharing},
     units::Span,
 };
@@ -47,7 +49,7 @@ pub fn plan(plan: &Plan) -> String {
 }
 
 fn push_cell(out: &mut String, index: usize, cell: &CellPlan) {
-    let CellPlan { target, workload, stopping, phase, expected, blocks } = cell;
+    let CellPlan { target, workload, stopping, phase, expected, work } = cell;
     let _ = writeln!(out, "\ncell {}: {} on {}", index + 1, printable::line(workload), printable::line(target));
     if let Some(phase) = phase {
         let text = format!("{phase}, at the same time as the other cells of it");
@@ -57,12 +59,16 @@ fn push_cell(out: &mut String, index: usize, cell: &CellPlan) {
         let text = format!("{} ({})", limit, printable::line(source));
         *out += &wrapping::labelled(&format!("  {:<LABEL_WIDTH$}", "expected"), &text, WIDTH);
     }
-    for (label, text) in parameters(stopping, blocks) {
+    let parameters = match work {
+        Work::Blocks(plan) => parameters(stopping, plan),
+        Work::Files(plan) => files::parameters(stopping, plan),
+    };
+    for (label, text) in parameters {
         *out += &wrapping::labelled(&format!("  {label:<LABEL_WIDTH$}"), &text, WIDTH);
     }
 }
 
-/// Every parameter of a cell. All fields are named, so that a new one cannot be forgotten here.
+/// Every parameter of operations. All fields are named, so that a new one cannot be forgotten here.
 fn parameters(stopping: &StoppingRule, blocks: &BlockPlan) -> Vec<(&'static str, String)> {
     let BlockPlan {
         rw,
@@ -250,8 +256,8 @@ pub fn times(plan: &Plan, writes_test_files: bool) -> String {
 /// The time of cells whose end is known. Of those that run at the same time, the longest one takes it.
 fn times_by_plan(plan: &Plan) -> String {
     let takes_ns = |cell: &CellPlan| {
-        let slot_ns = cell.blocks.slot_ns.unwrap_or(0) + cell.blocks.ramp_ns;
-        slots_of(cell) * slot_ns + cell.blocks.start_delay_ns
+        let slot_ns = cell.work.slot_ns().unwrap_or(0) + cell.work.ramp_ns();
+        slots_of(cell) * slot_ns + cell.work.start_delay_ns()
     };
     let is_overtaken = |cell: &CellPlan, index: usize| {
         let others =
@@ -267,13 +273,12 @@ fn times_by_plan(plan: &Plan) -> String {
         .map(|(_, cell)| cell)
         .collect();
     let sum = |time: fn(&CellPlan) -> u64| deciding.iter().map(|cell| time(cell)).sum::<u64>();
-    let measured_ns = sum(|cell| slots_of(cell) * cell.blocks.slot_ns.unwrap_or(0));
-    let ramps_ns = sum(|cell| slots_of(cell) * cell.blocks.ramp_ns);
-    let delays_ns = sum(|cell| cell.blocks.start_delay_ns);
-    let ends_by_amount = |cell: &CellPlan| cell.blocks.operations.is_some() || cell.blocks.amount_bytes.is_some();
-    let hedge = if plan.cells.iter().any(|cell| cell.blocks.slot_ns.is_none()) {
+    let measured_ns = sum(|cell| slots_of(cell) * cell.work.slot_ns().unwrap_or(0));
+    let ramps_ns = sum(|cell| slots_of(cell) * cell.work.ramp_ns());
+    let delays_ns = sum(|cell| cell.work.start_delay_ns());
+    let hedge = if plan.cells.iter().any(|cell| cell.work.slot_ns().is_none()) {
         "at least "
-    } else if plan.cells.iter().any(ends_by_amount) {
+    } else if plan.cells.iter().any(|cell| cell.work.ends_by_amount()) {
         "at most "
     } else {
         ""
@@ -296,12 +301,12 @@ fn times_by_plan(plan: &Plan) -> String {
 fn times_by_rules(plan: &Plan, rules: &Rules) -> String {
     let alone = plan.cells.len() == 1;
     let time = |cell: &CellPlan, longest: bool| {
-        let blocks = &cell.blocks;
-        let slots_ns = |slots: u64, measured_ns: u64| slots * (blocks.ramp_ns + measured_ns);
+        let work = &cell.work;
+        let slots_ns = |slots: u64, measured_ns: u64| slots * (work.ramp_ns() + measured_ns);
         let usual_ns = rules.visit_ns() - rules.ramp_ns;
-        blocks.start_delay_ns
+        work.start_delay_ns()
             + match (cell.stopping, longest) {
-                (StoppingRule::Fixed { slots, .. }, _) => slots_ns(u64::from(slots), blocks.slot_ns.unwrap_or(0)),
+                (StoppingRule::Fixed { slots, .. }, _) => slots_ns(u64::from(slots), work.slot_ns().unwrap_or(0)),
                 (StoppingRule::Sure, _) if !rules.claims => slots_ns(u64::from(rules.rounds_max), usual_ns),
                 (StoppingRule::Sure, false) if alone => u64::from(rules.seconds_min) * 1_150_000_000,
                 (StoppingRule::Sure, true) if alone => u64::from(rules.seconds_extended()) * 1_000_000_000,
@@ -461,10 +466,11 @@ mod tests {
             for (cell, [ramp, slot, delay]) in plan.cells.iter_mut().zip(cells) {
                 let second_ns = 1_000_000_000;
                 cell.stopping = StoppingRule::Fixed { slots: 2, discarded: 0 };
-                cell.blocks.ramp_ns = ramp * second_ns;
-                cell.blocks.slot_ns = (*slot > 0).then_some(slot * second_ns);
-                cell.blocks.start_delay_ns = delay * second_ns;
-                cell.blocks.operations = (*slot == 0).then_some(1000);
+                let blocks = cell.work.blocks_mut().unwrap();
+                blocks.ramp_ns = ramp * second_ns;
+                blocks.slot_ns = (*slot > 0).then_some(slot * second_ns);
+                blocks.start_delay_ns = delay * second_ns;
+                blocks.operations = (*slot == 0).then_some(1000);
             }
             plan
         };
@@ -476,7 +482,7 @@ mod tests {
             "2 cells, at least 15 s: 2.00 s of measuring, 10 s of ramps, 3.00 s of delays"
         );
         let mut plan = planned(&[[0, 10, 0]]);
-        plan.cells[0].blocks.amount_bytes = Some(1);
+        plan.cells[0].work.blocks_mut().unwrap().amount_bytes = Some(1);
         assert_eq!(times(&plan, false), "1 cell, at most 20 s of measuring");
     }
 

@@ -25,7 +25,7 @@ const SECOND_NS: u64 = 1_000_000_000;
 
 /// The workloads of a preset.
 pub(crate) fn workloads(preset: &str) -> Vec<Workload> {
-    preset::find(preset).unwrap().workloads()
+    preset::find(preset).unwrap().workloads(Effort::Standard)
 }
 
 /// A plan for directories. What is decided by the effort is set here, so that another choice changes no picture.
@@ -42,10 +42,11 @@ pub(crate) fn plan(targets: &[&str], workloads: &[Workload]) -> Plan {
         .collect();
     let mut plan = Plan::resolve(&facts, workloads, &Certainty::of(Effort::Quick), 42).unwrap();
     for cell in &mut plan.cells {
-        cell.blocks.size_bytes = 1 << 30;
-        if cell.stopping == StoppingRule::Sure || cell.blocks.slot_ns.is_some() {
+        let blocks = cell.work.blocks_mut().unwrap();
+        blocks.size_bytes = 1 << 30;
+        if cell.stopping == StoppingRule::Sure || blocks.slot_ns.is_some() {
             cell.stopping = StoppingRule::Fixed { slots: 6, discarded: 0 };
-            (cell.blocks.ramp_ns, cell.blocks.slot_ns) = (300_000_000, Some(1_200_000_000));
+            (blocks.ramp_ns, blocks.slot_ns) = (300_000_000, Some(1_200_000_000));
         }
     }
     plan
@@ -107,7 +108,7 @@ impl Story {
 
     /// A slot of a cell, without errors.
     pub(crate) fn slot(&self, cell: usize, round: u32, iops: u64, latency_ns: u64) -> SlotResult {
-        let blocks = &self.plan.cells[cell].blocks;
+        let blocks = self.plan.cells[cell].blocks().unwrap();
         let elapsed_ns = blocks.slot_ns.unwrap_or(SECOND_NS);
         let operations = (u128::from(iops) * u128::from(elapsed_ns) / u128::from(SECOND_NS)) as u64;
         let direction = |percent: u8| {

@@ -18,13 +18,13 @@ use crate::{layout::LayoutError, run, run::RunError, site};
 pub fn check(plan: &Plan, targets: &[TargetFacts], destroy: &[String]) -> Result<(), RunError> {
     run::check_time(plan)?;
     let mut devices = targets.iter().filter(|target| target.kind == TargetKind::Device);
-    let is_written = |name: &str| plan.cells.iter().any(|cell| cell.target == name && cell.blocks.writes());
+    let is_written = |name: &str| plan.cells.iter().any(|cell| cell.target == name && cell.work.writes());
     if let Some(device) = devices.find(|device| is_written(&device.name) && !destroy.contains(&device.name)) {
         return Err(Refusal::NotNamed(PathBuf::from(&device.name)).into());
     }
     let is_directory =
         |name: &str| targets.iter().any(|target| target.name == name && target.kind == TargetKind::Directory);
-    site::check_verification(plan, is_directory, |_| false)?;
+    site::checks::check_verification(plan, is_directory, |_| false)?;
     for TargetFacts { name, free_bytes, .. } in targets {
         let needed_bytes = site::bytes_of_files(plan, name);
         if let Some(free_bytes) = free_bytes.filter(|free| *free < needed_bytes) {

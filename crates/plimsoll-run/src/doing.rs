@@ -6,6 +6,7 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
 };
 
+use plimsoll_files::set::FileSet;
 use plimsoll_io::{
     clock::{Clock, MonotonicClock, Precision, sleep_until_ns},
     probe::{EngineKind, SelectedEngine},
@@ -18,6 +19,7 @@ use plimsoll_record::{
 };
 use plimsoll_workload::{
     certainty::StoppingRule,
+    file_set::FilePlan,
     plan::{BlockPlan, Plan},
     random,
     units::Span,
@@ -28,6 +30,7 @@ use crate::{
     appointment::{Appointed, Appointments},
     background::Background,
     counters::{Counters, SlotCost},
+    file_visit::FileVisit,
     findings,
     headroom::Headroom,
     judging, repeats,
@@ -46,6 +49,8 @@ pub(crate) struct Doing<'a> {
     pub(crate) background: Option<Background>,
     pub(crate) engines: &'a [SelectedEngine],
     pub(crate) sites: &'a Sites,
+    /// For each cell that works on a set of files, that set.
+    pub(crate) file_sets: Vec<Option<FileSet>>,
     /// For each cell that verifies, what its jobs know of their blocks.
     pub(crate) generations: Vec<Vec<GenerationMap>>,
     pub(crate) so_far: SoFar,
@@ -85,7 +90,7 @@ pub(crate) fn generations(plan: &Plan) -> Vec<Vec<GenerationMap>> {
         let jobs = if plan.verify { 0..plan.jobs } else { 0..0 };
         jobs.map(|job| GenerationMap::new(plan.job_region(job), plan.block_size_bytes_max)).collect()
     };
-    plan.cells.iter().map(|cell| of(&cell.blocks)).collect()
+    plan.cells.iter().map(|cell| cell.blocks().map(of).unwrap_or_default()).collect()
 }
 
 /// How far a cell and the run are.
@@ -103,7 +108,7 @@ fn progress(session: &Session, plan: &Plan, cell: usize, now_ns: u64) -> RunEven
     }
 }
 
-impl Doing<'_> {
+impl<'a> Doing<'a> {
     /// Visits cells until the rules have had enough. Returns whether any cell had to be given up.
     pub(crate) fn all(&mut self, session: &mut Session, emit: &mut dyn FnMut(RunEvent)) -> Result<bool, RunError> {
         (0..self.plan.cells.len()).for_each(|cell| emit(progress(session, self.plan, cell, self.clock.now_ns())));
@@ -154,7 +159,7 @@ impl Doing<'_> {
 
     /// The pause that a slot asks for before its first operation.
     fn delay_ns(&self, slot: &Slot) -> u64 {
-        if slot.round == 0 { self.plan.cells[slot.cell].blocks.start_delay_ns } else { 0 }
+        if slot.round == 0 { self.plan.cells[slot.cell].work.start_delay_ns() } else { 0 }
     }
 
     fn shortest_delay_ns(&self, slots: &[Slot]) -> u64 {
@@ -168,6 +173,11 @@ impl Doing<'_> {
         session: &Session,
         emit: &mut dyn FnMut(RunEvent),
     ) -> Result<Vec<Done>, RunError> {
+        if let [slot] = slots
+            && let Some(plan) = self.plan.cells[slot.cell].files()
+        {
+            return self.visit_files(*slot, plan, emit);
+        }
         let is_alone = slots.len() == 1;
         for names in slots.iter().filter_map(|slot| self.sites.names(slot.cell)) {
             names.make_ready(self.stop, emit)?;
@@ -212,6 +222,32 @@ impl Doing<'_> {
         Ok(done)
     }
 
+    /// Has the phases of a set of files done once.
+    fn visit_files(
+        &mut self,
+        slot: Slot,
+        plan: &'a FilePlan,
+        emit: &mut dyn FnMut(RunEvent),
+    ) -> Result<Vec<Done>, RunError> {
+        if self.keep_appointment(&[slot])?.is_none() {
+            return Ok(Vec::new());
+        }
+        let (cell, purpose) = (slot.cell, judging::purpose(slot.purpose));
+        let t_ns = self.clock.now_ns();
+        emit(RunEvent::SlotStarted { cell, round: slot.round, t_ns, ramp_ns: 0, measured_ns: None, purpose });
+        let set = self.file_sets[cell].as_mut().expect("every cell of files has a set");
+        let (device, clock, stop) = (self.sites.device(cell), self.clock, self.stop);
+        let result = FileVisit { cell, plan, set, device, clock, stop }.run(emit)?;
+        let is_cut = self.stop.load(Ordering::Relaxed) && result.phases.len() < plan.phases.as_slice().len();
+        let is_cut = is_cut || self.stop.load(Ordering::Relaxed) && result.phases.iter().any(|phase| phase.is_cut);
+        let result = SlotResult { round: slot.round, purpose, is_cut, ..result };
+        let mismatches = result.verification.as_ref().is_some_and(|checked| checked.mismatches > 0);
+        let may_go_on = plan.keep_going || (result.errors.is_empty() && !mismatches);
+        let visit = judging::visit(&result, [].iter());
+        emit(RunEvent::SlotFinished(Box::new(result)));
+        Ok(vec![Done { slot, visit, may_go_on }])
+    }
+
     /// Waits until all who measure at the same time are about to begin, and gives the moment before which they do not;
     /// `None` when the run is to stop instead.
     fn keep_appointment(&mut self, slots: &[Slot]) -> Result<Option<u64>, RunError> {
@@ -226,8 +262,8 @@ impl Doing<'_> {
         })
     }
 
-    fn setup<'a>(&'a self, slot: &Slot, files: &'a [BorrowedFd<'a>]) -> SlotSetup<'a> {
-        let plan = &self.plan.cells[slot.cell].blocks;
+    fn setup<'b>(&'b self, slot: &Slot, files: &'b [BorrowedFd<'b>]) -> SlotSetup<'b> {
+        let plan = self.blocks(slot.cell);
         SlotSetup {
             plan,
             engine: self.engines[slot.cell].kind,
@@ -250,9 +286,14 @@ impl Doing<'_> {
         }
     }
 
+    /// What a cell does that does not work on a set of files.
+    fn blocks(&self, cell: usize) -> &'a BlockPlan {
+        self.plan.cells[cell].blocks().expect("cells of files are visited by a way of their own")
+    }
+
     /// Finds out what is to be known of a cell before a slot.
     fn prepare(&mut self, slot: &Slot, is_alone: bool) -> Preparation {
-        let plan = &self.plan.cells[slot.cell].blocks;
+        let plan = self.blocks(slot.cell);
         let engine = self.engines[slot.cell].kind;
         let touches_storage = engine != EngineKind::Memory && plan.name_operation().is_none();
         let is_first = slot.round == 0 && touches_storage;
@@ -268,7 +309,7 @@ impl Doing<'_> {
     /// Tells what a slot measured.
     fn conclude(&mut self, slot: Slot, measured: Measured, keeps_parts: bool, emit: &mut dyn FnMut(RunEvent)) -> Done {
         let Measured { preparation, mut outcome, cost, intervals, is_alone } = measured;
-        let plan = &self.plan.cells[slot.cell].blocks;
+        let plan = self.blocks(slot.cell);
         let is_of_names = plan.name_operation().is_some();
         let touches_storage = self.engines[slot.cell].kind != EngineKind::Memory && !is_of_names;
         let asks_again = plan.buffered && preparation.held.is_some();
@@ -299,7 +340,7 @@ impl Doing<'_> {
         let cache = preparation.held.map(|before| CacheActivity { repeats, ..accounts.cache(before, held_after) });
         let foreign = touches_storage.then(|| accounts.foreign());
         let result = SlotResult { cache, foreign, ..self.result(slot, outcome, cost) };
-        let visit = judging::visit(result.from_ns, intervals.iter());
+        let visit = judging::visit(&result, intervals.iter());
         let is_whole = !plan.verify && slot.measured_ns.is_some_and(|measured_ns| result.elapsed_ns >= measured_ns);
         let is_part = keeps_parts && !visit.seconds.is_empty();
         let is_cut = self.stop.load(Ordering::Relaxed) && !is_whole && !is_part;

@@ -21,6 +21,7 @@ use self::{
 mod burst;
 mod cache;
 mod client;
+mod file_sets;
 mod latency;
 mod operations;
 mod overruling;
@@ -31,8 +32,10 @@ pub use self::{overruling::overruling, sweep::of_sweeps};
 
 /// The sentences about a cell of a record, which has its verdict.
 pub fn of_cell(cell: &Cell, record: &Record, hidden: Option<HiddenBurst>) -> Vec<Finding> {
-    let Some(plan) = cell.plan.as_ref().filter(|_| cell.verdict.is_some() && cell.engine != EngineChoice::Memory)
-    else {
+    if let (Some(plan), Some(files)) = (cell.file_plan(), &cell.files) {
+        return file_sets::of(cell, plan, files);
+    }
+    let Some(plan) = cell.blocks().filter(|_| cell.verdict.is_some() && cell.engine != EngineChoice::Memory) else {
         return Vec::new();
     };
     let mut findings = Vec::new();

@@ -22,7 +22,7 @@ pub(crate) fn finding(code: &str, severity: Severity, text: impl Into<String>, e
 
 /// What is known before the first operation.
 pub fn of_plan(cell: &CellPlan, kind: TargetKind) -> Vec<Finding> {
-    let plan = &cell.blocks;
+    let Some(plan) = cell.blocks() else { return Vec::new() };
     let mut findings = Vec::new();
     if plan.engine == EngineChoice::Memory {
         findings.push(finding(

@@ -4,10 +4,15 @@ use plimsoll_measure::session::{
     self, CellPlan, FixedVisits, SessionPlan,
     visit::{Sample, Visit},
 };
-use plimsoll_record::{event::SlotPurpose, judgement, results::Interval};
+use plimsoll_record::{
+    event::{SlotPurpose, SlotResult},
+    files::SlotPhase,
+    judgement,
+    results::Interval,
+};
 use plimsoll_workload::{
     certainty::StoppingRule,
-    plan::Plan,
+    plan::{BlockPlan, Plan},
     random::{Purpose, derive_seed},
     settings::Effort,
 };
@@ -20,10 +25,9 @@ pub fn session_plan(plan: &Plan) -> SessionPlan {
     let targets = places(plan.cells.iter().map(|cell| cell.target.as_str()));
     let workloads = places(plan.cells.iter().map(|cell| cell.workload.as_str()));
     let cells = plan.cells.iter().zip(targets.iter().zip(&workloads)).map(|(cell, (target, workload))| {
-        let blocks = &cell.blocks;
         let (fixed, discard_first) = match cell.stopping {
             StoppingRule::Fixed { slots, discarded } => {
-                (Some(FixedVisits { rounds: slots, measured_ns: blocks.slot_ns }), discarded)
+                (Some(FixedVisits { rounds: slots, measured_ns: cell.work.slot_ns() }), discarded)
             }
             StoppingRule::Sure => (None, 0),
         };
@@ -31,9 +35,10 @@ pub fn session_plan(plan: &Plan) -> SessionPlan {
         CellPlan {
             target: *target,
             workload: *workload,
-            writes: blocks.writes(),
-            bytes_per_operation: blocks.operation_bytes(),
-            ramp_ns: Some(blocks.ramp_ns),
+            writes: cell.work.writes(),
+            // What a set of files spends of an allowance is not known.
+            bytes_per_operation: cell.blocks().map_or(0.0, BlockPlan::operation_bytes),
+            ramp_ns: Some(cell.work.ramp_ns()),
             settle_ns: if settles { SETTLE_NS } else { 0 },
             fixed,
             discard_first,
@@ -78,13 +83,18 @@ pub const fn purpose(purpose: session::Purpose) -> SlotPurpose {
 /// Whether the latencies of a cell's seconds are worth keeping: where they tell how sure its percentiles are, and are
 /// not those of reads and writes in one.
 pub fn keeps_seconds(plan: &Plan, cell: usize) -> bool {
-    let blocks = &plan.cells[cell].blocks;
-    judgement::is_in_one_piece(plan, cell) && !(blocks.reads() && blocks.writes())
+    let has_both = |blocks: &BlockPlan| blocks.reads() && blocks.writes();
+    judgement::is_in_one_piece(plan, cell) && !plan.cells[cell].blocks().is_some_and(has_both)
 }
 
-/// A visit as the rules see it: what completed, second by second.
-pub fn visit<'a>(from_ns: u64, intervals: impl Iterator<Item = &'a Interval>) -> Visit {
-    let mut visit = Visit { from_ns, ..Visit::default() };
+/// A visit as the rules see it: what completed, second by second. The phases of a set of files are one piece.
+pub fn visit<'a>(slot: &SlotResult, intervals: impl Iterator<Item = &'a Interval>) -> Visit {
+    let mut visit = Visit { from_ns: slot.from_ns, ..Visit::default() };
+    if !slot.phases.is_empty() {
+        let sum = |of: fn(&SlotPhase) -> u64| slot.phases.iter().map(of).sum::<u64>();
+        let count = sum(|phase| phase.operations) as f64;
+        visit.seconds.push(Sample { count, elapsed_ns: sum(|phase| phase.elapsed_ns) });
+    }
     for interval in intervals {
         let count = (interval.read_operations + interval.write_operations) as f64;
         let sample = Sample { count, elapsed_ns: interval.length_ns };
@@ -145,7 +155,7 @@ mod tests {
         };
         let intervals =
             [interval(false, 9, 500), interval(false, 5, 100), interval(true, 99, 1000), interval(true, 3, 50)];
-        let visit = visit(7, intervals.iter());
+        let visit = visit(&SlotResult { from_ns: 7, ..SlotResult::default() }, intervals.iter());
         assert_eq!(visit.ramp, Sample { count: 16.0, elapsed_ns: 600 });
         assert_eq!(visit.seconds, [Sample { count: 100.0, elapsed_ns: 1000 }, Sample { count: 4.0, elapsed_ns: 50 }]);
         assert_eq!(visit.from_ns, 7);

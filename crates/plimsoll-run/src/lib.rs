@@ -14,6 +14,7 @@ pub mod cold_files;
 pub mod counters;
 mod doing;
 pub mod evidence;
+mod file_visit;
 pub mod findings;
 pub mod first_io;
 pub mod gate;

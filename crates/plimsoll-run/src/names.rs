@@ -21,7 +21,7 @@ use plimsoll_io::{
 use plimsoll_record::event::RunEvent;
 use plimsoll_workload::{
     file_names::FileNames,
-    plan::{BlockPlan, Plan},
+    plan::{BlockPlan, CellPlan, Plan},
     random::{Purpose, derive_seed},
     settings::{FileSharing, Layout, NameOperation},
 };
@@ -76,7 +76,7 @@ pub struct NamedFiles {
 impl NamePlaces {
     /// Announces the files of a target's cells before any is made.
     pub(crate) fn prepare(&mut self, objects: &mut TestObjects, plan: &Plan, target: &str) -> Result<(), ObjectError> {
-        let cells = plan.cells.iter().filter(|cell| cell.target == target).map(|cell| &cell.blocks);
+        let cells = plan.cells.iter().filter(|cell| cell.target == target).filter_map(CellPlan::blocks);
         let cells: Vec<&BlockPlan> = cells.filter(|plan| plan.name_operation().is_some()).collect();
         let path = Path::new(target);
         let mut place = NamePlace::default();

@@ -14,6 +14,7 @@ mod marker;
 mod name_set;
 mod registry;
 mod removal;
+mod trees;
 
 use std::{
     ffi::{OsStr, OsString},
@@ -43,6 +44,7 @@ use self::{
         Authority, Outcome, empty_and_remove_directory, entries, is_file_of, open_directory, remove_file,
         remove_file_of_marker, unlink,
     },
+    trees::TREE_PREFIX,
 };
 pub use self::{
     marker::{Owner, User, directory_name},
@@ -462,6 +464,16 @@ impl TestDirectory {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let file = openat(&self.directory, format!("{FILE_PREFIX}{index}"), flags, Mode::RUSR | Mode::WUSR)?;
         Ok(File::from(file))
+    }
+
+    /// Makes the directory of this number for a set of files, and opens it.
+    ///
+    /// # Errors
+    /// When there is one already, or the system refuses.
+    pub fn create_tree(&self, index: u32) -> io::Result<OwnedFd> {
+        let name = format!("{TREE_PREFIX}{index}");
+        mkdirat(&self.directory, &*name, Mode::RWXU)?;
+        Ok(open_directory(self.directory.as_fd(), OsStr::new(&name))?)
     }
 
     /// The numbers and sizes in bytes of the files that are there, in the order of their numbers.

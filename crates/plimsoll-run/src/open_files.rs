@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use plimsoll_io::open_files;
 use plimsoll_workload::{
-    plan::{BlockPlan, Plan},
+    plan::{BlockPlan, CellPlan, Plan, Work},
     settings::EngineChoice,
 };
 
@@ -24,7 +24,7 @@ pub(crate) fn check(plan: &Plan) -> Result<(), RunError> {
 
 /// How many files a plan has open at most, or somewhat fewer.
 fn needed(plan: &Plan) -> u64 {
-    let blocks = || plan.cells.iter().map(|cell| &cell.blocks).filter(|plan| plan.name_operation().is_none());
+    let blocks = || plan.cells.iter().filter_map(CellPlan::blocks).filter(|plan| plan.name_operation().is_none());
     let files = |plan: &BlockPlan| u64::from(plan.files_in_all());
     // A file with a name of its own has a marker, which stays open as long as the run needs it.
     let markers = |plan: &BlockPlan| if plan.file_names.is_empty() { 1 } else { files(plan) };
@@ -34,9 +34,14 @@ fn needed(plan: &Plan) -> u64 {
         tables * u64::from(plan.file_count)
     };
     let mut of_phases: BTreeMap<Option<u32>, u64> = BTreeMap::new();
-    for cell in plan.cells.iter().filter(|cell| cell.blocks.name_operation().is_none()) {
+    for cell in &plan.cells {
         let of_phase = of_phases.entry(cell.phase).or_default();
-        let of_cell = engines(&cell.blocks);
+        let of_cell = match &cell.work {
+            Work::Blocks(plan) if plan.name_operation().is_some() => continue,
+            Work::Blocks(plan) => engines(plan),
+            // Its directories and the file at hand.
+            Work::Files(plan) => 4 * u64::from(plan.jobs),
+        };
         // Cells without a phase take turns.
         *of_phase = if cell.phase.is_some() { *of_phase + of_cell } else { of_cell.max(*of_phase) };
     }

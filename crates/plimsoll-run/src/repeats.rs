@@ -39,8 +39,8 @@ struct Piece {
 /// Whether reading again would tell something: reads at even random places around the page cache, in a closed loop, in
 /// a cell that the rules judge. Whoever fixes the slots gets those and no others.
 pub(crate) fn applies(cell: &CellPlan, effort: Effort) -> bool {
-    let CellPlan { blocks: plan, stopping, .. } = cell;
-    *stopping == StoppingRule::Sure
+    let Some(plan) = cell.blocks() else { return false };
+    cell.stopping == StoppingRule::Sure
         && effort != Effort::Quick
         && !plan.writes()
         && plan.random_percent == 100

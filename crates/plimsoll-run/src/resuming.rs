@@ -140,11 +140,11 @@ impl SoFar {
             SlotPurpose::Discarded => Purpose::Discard,
             SlotPurpose::Bookend => Purpose::Bookend,
         };
-        session.resume(slot.cell, purpose, at_ns, judging::visit(slot.from_ns, seconds.iter()));
+        session.resume(slot.cell, purpose, at_ns, judging::visit(slot, seconds.iter()));
         if let Some(open_loop) = &slot.open_loop {
             self.add_open_loop(slot.cell, open_loop);
         }
-        if !slot.errors.is_empty() && !plan.cells[slot.cell].blocks.keep_going {
+        if !slot.errors.is_empty() && !plan.cells[slot.cell].work.keeps_going() {
             session.abandon(slot.cell);
             self.failed = true;
         }

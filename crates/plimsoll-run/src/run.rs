@@ -9,6 +9,7 @@ use std::{
 };
 
 use jiff::Timestamp;
+use plimsoll_files::set::SetError;
 use plimsoll_io::{
     probe::{self, EngineKind, EngineUnavailable, SelectedEngine},
     target::TargetError,
@@ -145,6 +146,9 @@ pub enum RunError {
     /// A worker panicked.
     #[error("a worker panicked: this is a bug in plimsoll, please report it")]
     Bug(#[source] SlotError),
+    /// A job that worked on a set of files panicked.
+    #[error("a worker panicked: this is a bug in plimsoll, please report it")]
+    FileJob(#[source] SetError),
 }
 
 impl From<ObjectError> for RunError {
@@ -201,6 +205,7 @@ pub fn run(request: RunRequest, stop: &AtomicBool, on_event: &mut dyn FnMut(&Run
             background: command.as_deref().map(Background::start).transpose()?,
             engines: &engines,
             sites: &sites,
+            file_sets: sites.file_sets(&plan)?,
             generations: doing::generations(&plan),
             so_far,
             headroom: Headroom::default(),
@@ -319,13 +324,19 @@ fn error_chain(error: &dyn std::error::Error) -> String {
     text
 }
 
+/// Why cells that work on sets of files have the engine that they have.
+const OF_FILES: &str = "sets of files are worked on with one system call after the other";
+
 fn select_engines(plan: &Plan, resuming: Option<&Resuming>) -> Result<Vec<SelectedEngine>, EngineUnavailable> {
     let mut known: Vec<(EngineChoice, SelectedEngine)> = Vec::new();
     plan.cells
         .iter()
         .enumerate()
         .map(|(index, cell)| {
-            let choice = resuming.and_then(|resuming| resuming.engine(index)).unwrap_or(cell.blocks.engine);
+            let Some(plan) = cell.blocks() else {
+                return Ok(SelectedEngine { kind: EngineKind::Psync, reason: OF_FILES.to_owned(), tried: Vec::new() });
+            };
+            let choice = resuming.and_then(|resuming| resuming.engine(index)).unwrap_or(plan.engine);
             if let Some((_, engine)) = known.iter().find(|(asked, _)| *asked == choice) {
                 return Ok(engine.clone());
             }

@@ -9,7 +9,10 @@ use plimsoll_record::{
     environment::{DeviceEnvironment, Environment, MachineEnvironment, TargetEnvironment, TargetKind},
     event::RunStarted,
 };
-use plimsoll_workload::{plan::Plan, target_facts::TargetFacts};
+use plimsoll_workload::{
+    plan::{BlockPlan, Plan},
+    target_facts::TargetFacts,
+};
 use thiserror::Error;
 
 use crate::objects;
@@ -134,7 +137,7 @@ fn same_device(before: &DeviceEnvironment, now: &DeviceEnvironment) -> Result<()
 /// A file that was there has to be as long as the plan needs it.
 fn size(plan: &Plan, target: &TargetEnvironment, size_bytes: Option<u64>) -> Result<(), String> {
     let cells = plan.cells.iter().filter(|cell| cell.target == target.name);
-    let needed = cells.map(|cell| cell.blocks.file_bytes()).max().unwrap_or(0);
+    let needed = cells.filter_map(|cell| cell.blocks()).map(BlockPlan::file_bytes).max().unwrap_or(0);
     match size_bytes {
         Some(size) if target.free_bytes.is_none() && size < needed => {
             Err(format!("it has {size} bytes, and the run needs {needed}"))

@@ -263,7 +263,10 @@ impl Together {
                     _ => {}
                 }
             }
-            RunEvent::LayoutProgress { .. } | RunEvent::LayoutFinished { .. } | RunEvent::CellProgress { .. }
+            RunEvent::LayoutProgress { .. }
+            | RunEvent::PhaseProgress { .. }
+            | RunEvent::LayoutFinished { .. }
+            | RunEvent::CellProgress { .. }
                 if is_first =>
             {
                 told.push(event.clone());
@@ -302,8 +305,8 @@ impl Together {
             SlotPurpose::Discarded | SlotPurpose::Bookend => Purpose::Discard,
         };
         let t_ns = slot.from_ns.saturating_sub(slot.ramp_ns);
-        self.session.resume(cell, purpose, t_ns, judging::visit(slot.from_ns, visit.seconds.iter()));
-        if !slot.errors.is_empty() && !self.plan.cells[cell].blocks.keep_going {
+        self.session.resume(cell, purpose, t_ns, judging::visit(&slot, visit.seconds.iter()));
+        if !slot.errors.is_empty() && !self.plan.cells[cell].work.keeps_going() {
             self.session.abandon(cell);
         }
         told.push(RunEvent::SlotFinished(Box::new(slot)));

@@ -1,5 +1,7 @@
 //! The targets of a run, opened: devices guarded, files made and filled, a descriptor for each cell and job.
 
+pub(crate) mod checks;
+
 use std::{
     collections::BTreeMap,
     os::fd::{AsFd, BorrowedFd, OwnedFd},
@@ -7,9 +9,9 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
 };
 
+use plimsoll_files::set::FileSet;
 use plimsoll_io::{
-    block_device::{self, BackingDevice, DeviceFacts},
-    probe::{EngineKind, EngineUnavailable},
+    block_device::{self, BackingDevice},
     target::{self, OpenFor},
     write_guard::{self, GuardedDevice},
 };
@@ -25,6 +27,7 @@ use plimsoll_workload::{
 use rustix::fs::{Mode, OFlags};
 use uuid::Uuid;
 
+use self::checks::{check_polling, check_verification};
 use crate::{
     findings,
     layout::{self, LayoutFile},
@@ -61,6 +64,8 @@ pub struct Sites {
     sites: Vec<Site>,
     /// For each cell: its target, and its files there.
     cells: Vec<CellFiles>,
+    /// For each cell that works on a set of files, where that is.
+    trees: BTreeMap<usize, OwnedFd>,
     /// Where the files are that are created, statted or deleted.
     names: NamePlaces,
     keep_files: bool,
@@ -141,9 +146,11 @@ fn file_keys(plan: &BlockPlan, cell: usize) -> Vec<FileKey> {
 /// Whether no other cell uses the files of a cell that verifies. Only such a cell asks.
 fn has_files_alone(plan: &Plan, index: usize) -> bool {
     let cell = &plan.cells[index];
-    let keys = file_keys(&cell.blocks, index);
+    let Some(blocks) = cell.blocks() else { return false };
+    let keys = file_keys(blocks, index);
     let others = plan.cells.iter().enumerate().filter(|(other, of)| *other != index && of.target == cell.target);
-    !cell.blocks.verify || others.flat_map(|(other, of)| file_keys(&of.blocks, other)).all(|key| !keys.contains(&key))
+    let others = others.filter_map(|(other, of)| Some((other, of.blocks()?)));
+    !blocks.verify || others.flat_map(|(other, blocks)| file_keys(blocks, other)).all(|key| !keys.contains(&key))
 }
 
 impl Sites {
@@ -152,13 +159,15 @@ impl Sites {
     pub fn guard(plan: &Plan, destroy: &[PathBuf]) -> Result<Guards, RunError> {
         let is_foreign = |target: &str| objects::is_foreign_file(Path::new(target));
         check_verification(plan, |target| Path::new(target).is_dir(), is_foreign)?;
-        plan.cells.iter().filter(|cell| cell.blocks.iopoll).try_for_each(|cell| check_polling(&cell.target))?;
+        let polls = |cell: &&CellPlan| cell.blocks().is_some_and(|blocks| blocks.iopoll);
+        plan.cells.iter().filter(polls).try_for_each(|cell| check_polling(&cell.target))?;
         let mut guards = BTreeMap::new();
         for cell in &plan.cells {
-            if !cell.blocks.writes() || guards.contains_key(&cell.target) || !is_device(&cell.target) {
+            if !cell.work.writes() || guards.contains_key(&cell.target) || !is_device(&cell.target) {
                 continue;
             }
-            let needed = cells_of(plan, &cell.target).map(|cell| cell.blocks.file_bytes()).max().unwrap_or(0);
+            let needed =
+                cells_of(plan, &cell.target).filter_map(CellPlan::blocks).map(BlockPlan::file_bytes).max().unwrap_or(0);
             let guarded = write_guard::check(Path::new(&cell.target), destroy, needed)?;
             guards.insert(cell.target.clone(), guarded);
         }
@@ -183,6 +192,7 @@ impl Sites {
             in_use: Vec::new(),
             sites: Vec::new(),
             cells: Vec::new(),
+            trees: BTreeMap::new(),
             names: NamePlaces::default(),
             keep_files,
             named: Vec::new(),
@@ -202,10 +212,12 @@ impl Sites {
                 }
             };
             let (_, site, place) = &known[at];
-            let names = opened.names.open(&cell.target, &cell.blocks, plan.seed)?;
-            let files = match names {
-                Some(_) => Vec::new(),
-                None => place.open(&cell.blocks, index, opened.guards.0.get(&cell.target))?,
+            let (files, names) = match cell.blocks() {
+                None => (Vec::new(), None),
+                Some(blocks) => match opened.names.open(&cell.target, blocks, plan.seed)? {
+                    Some(names) => (Vec::new(), Some(names)),
+                    None => (place.open(blocks, index, opened.guards.0.get(&cell.target))?, None),
+                },
             };
             let is_laid_out = opened.sites[*site].is_laid_out && has_files_alone(plan, index);
             opened.cells.push(CellFiles { site: *site, files, names, is_laid_out });
@@ -230,6 +242,7 @@ impl Sites {
         } else if path.is_dir() {
             let device = block_device::device_of(path);
             self.sites.push(Site { kind: TargetKind::Directory, device, is_laid_out: true });
+            self.make_trees(plan, target)?;
             if let Some(common) = self.common.filter(|common| !common.makes()) {
                 return self.await_files(common, path, &wanted, stop);
             }
@@ -259,7 +272,7 @@ impl Sites {
             self.sites.push(Site { kind: TargetKind::File, device, is_laid_out });
             match file.provenance {
                 Provenance::Foreign => {
-                    if cells_of(plan, target).any(|cell| cell.blocks.writes()) {
+                    if cells_of(plan, target).any(|cell| cell.work.writes()) {
                         write_guard::foreign_file(path, |_| false)?;
                     }
                     return Ok(Place::One(file.path));
@@ -280,6 +293,31 @@ impl Sites {
             self.in_use.push(common.offer(directory)?);
         }
         Ok(place)
+    }
+
+    /// Makes a directory for the set of files of each cell of a target that has one: never one that others use.
+    fn make_trees(&mut self, plan: &Plan, target: &str) -> Result<(), RunError> {
+        let cells = plan.cells.iter().enumerate().filter(|(_, cell)| cell.target == target && cell.files().is_some());
+        let cells: Vec<usize> = cells.map(|(index, _)| index).collect();
+        if cells.is_empty() {
+            return Ok(());
+        }
+        let own = self.objects.create_directory(Path::new(target))?;
+        for index in cells {
+            self.trees.insert(index, own.create_tree(index as u32).map_err(RunError::Io)?);
+        }
+        Ok(())
+    }
+
+    /// For each cell that works on a set of files that set, of which nothing is there yet.
+    pub(crate) fn file_sets(&self, plan: &Plan) -> Result<Vec<Option<FileSet>>, RunError> {
+        let cells = plan.cells.iter().enumerate();
+        let of = |(index, cell): (usize, &CellPlan)| {
+            let Some((plan, tree)) = cell.files().zip(self.trees.get(&index)) else { return Ok(None) };
+            let tree = tree.try_clone().map_err(RunError::Io)?;
+            Ok(Some(FileSet::new(tree, plan)?))
+        };
+        cells.map(of).collect()
     }
 
     /// The files of a directory that another machine makes and fills.
@@ -419,6 +457,7 @@ impl Sites {
     /// Removes what the run made, or marks it as kept.
     pub fn close(mut self, emit: &mut dyn FnMut(RunEvent)) {
         self.cells.clear();
+        self.trees.clear();
         if self.common.is_some_and(|common| common.makes()) {
             self.in_use.iter().for_each(InUse::wait_for_others);
         }
@@ -480,7 +519,7 @@ impl Wanted {
     fn of(plan: &Plan, target: &str) -> Self {
         let mut wanted = Self::default();
         for (index, cell) in plan.cells.iter().enumerate() {
-            let blocks = &cell.blocks;
+            let Some(blocks) = cell.blocks() else { continue };
             let has_no_files = blocks.engine == EngineChoice::Memory || blocks.name_operation().is_some();
             if cell.target != target || has_no_files {
                 continue;
@@ -546,47 +585,6 @@ fn is_device(target: &str) -> bool {
 pub(crate) fn bytes_of_files(plan: &Plan, target: &str) -> u64 {
     let filled = Wanted::of(plan, target).0.into_values().filter(|file| file.layout != Layout::Empty);
     filled.fold(0, |bytes, file| bytes.saturating_add(file.bytes))
-}
-
-/// Refuses to verify what nobody knows. To find such blocks wrong would be a false alarm, and the worst there is.
-pub(crate) fn check_verification(
-    plan: &Plan,
-    is_directory: impl Fn(&str) -> bool,
-    is_foreign: impl Fn(&str) -> bool,
-) -> Result<(), RunError> {
-    for cell in plan.cells.iter().filter(|cell| cell.blocks.verify) {
-        let target = cell.target.as_str();
-        let problem = if cell.blocks.engine == EngineChoice::Memory {
-            "is not touched by the memory engine, which keeps nothing that could be verified: leave --verify out, or \
-             choose another engine"
-        } else if !is_directory(target) && cells_of(plan, target).count() > 1 {
-            "would be written by several workloads in turn, and each would take the blocks of the others for damage: \
-             verify one workload at a time, or name a directory, where each has files of its own"
-        } else if !cell.blocks.writes() && is_foreign(target) {
-            "was not written by plimsoll, so nobody knows what --verify should find there: leave --verify out, or name \
-             a directory or a new file, which are written first"
-        } else {
-            continue;
-        };
-        return Err(RunError::Unverifiable { target: target.to_owned(), problem });
-    }
-    Ok(())
-}
-
-/// Refuses to poll where the kernel is known to have nothing to poll. Without a disk to ask, the engine finds out.
-fn check_polling(target: &str) -> Result<(), EngineUnavailable> {
-    let backing = block_device::device_of(Path::new(target));
-    match backing.and_then(|backing| block_device::facts(backing.disk)) {
-        Some(DeviceFacts { disk, polled_queues: Some(false), .. }) => Err(EngineUnavailable {
-            kind: EngineKind::IoUring,
-            reason: format!(
-                "--iopoll needs queues that can be polled, and the disk {disk} of \"{target}\" has none \
-                 (/sys/block/{disk}/queue/io_poll is 0): leave --iopoll out, or load the disk's driver with queues for \
-                 polling (nvme.poll_queues=N)"
-            ),
-        }),
-        _ => Ok(()),
-    }
 }
 
 fn cells_of<'a>(plan: &'a Plan, target: &'a str) -> impl Iterator<Item = &'a CellPlan> {

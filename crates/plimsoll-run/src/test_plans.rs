@@ -17,7 +17,7 @@ use plimsoll_workload::{
 
 /// The plan of a workload as a plan file would say it.
 pub(crate) fn plan(toml: &str) -> BlockPlan {
-    plan_of_run(toml).cells.remove(0).blocks
+    plan_of_run(toml).cells.remove(0).work.into_blocks().unwrap()
 }
 
 /// A run of that workload alone, about to begin.

@@ -54,7 +54,9 @@ fn plan(toml: &str) -> BlockPlan {
         .unwrap()
         .cells
         .remove(0)
-        .blocks
+        .work
+        .into_blocks()
+        .unwrap()
 }
 
 type Second = (usize, Cut, Box<IntervalTally>);

@@ -12,6 +12,8 @@ mod chi_square;
 pub mod content;
 pub mod distribution;
 pub mod file_names;
+pub mod file_set;
+pub mod file_sizes;
 pub mod file_space;
 pub mod limit;
 pub mod limits;

@@ -21,3 +21,5 @@ pub const VERIFY_BLOCK_MAX: u32 = 1 << 20;
 pub const FILES_MAX: u32 = 10_000;
 /// Files of all jobs of a cell that are created, statted or deleted.
 pub const NAMED_FILES_MAX: u32 = 4_000_000;
+/// Files of a set.
+pub const SET_FILES_MAX: u32 = 10_000_000;

@@ -8,6 +8,7 @@ use crate::{
     certainty::StoppingRule,
     distribution::Distribution,
     file_names::FileNames,
+    file_set::FilePlan,
     file_space::{FileOrder, FileSpace},
     limit::Expected,
     payload::Payload,
@@ -16,6 +17,7 @@ use crate::{
     units::in_one_unit,
 };
 
+mod files;
 mod labels;
 mod names;
 mod resolve;
@@ -57,8 +59,134 @@ pub struct CellPlan {
     /// What its storage is said to deliver.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected: Option<Expected>,
-    /// The parameters of its operations.
-    pub blocks: BlockPlan,
+    /// What is done, with all parameters.
+    #[serde(alias = "blocks")]
+    pub work: Work,
+}
+
+/// What is done in a cell. In JSON the kinds differ by what they have.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(untagged)]
+#[expect(clippy::large_enum_variant, reason = "nearly all are the large one, and there are few")]
+pub enum Work {
+    /// Operations at offsets in files or devices, or about names.
+    Blocks(BlockPlan),
+    /// Phases of a set of files.
+    Files(FilePlan),
+}
+
+impl Work {
+    /// The parameters of operations, if that is what is done.
+    pub const fn blocks(&self) -> Option<&BlockPlan> {
+        match self {
+            Self::Blocks(plan) => Some(plan),
+            Self::Files(_) => None,
+        }
+    }
+
+    /// The same, to keep.
+    pub fn into_blocks(self) -> Option<BlockPlan> {
+        match self {
+            Self::Blocks(plan) => Some(plan),
+            Self::Files(_) => None,
+        }
+    }
+
+    /// The same, to change it.
+    pub const fn blocks_mut(&mut self) -> Option<&mut BlockPlan> {
+        match self {
+            Self::Blocks(plan) => Some(plan),
+            Self::Files(_) => None,
+        }
+    }
+
+    /// The set of files, if that is what is worked on.
+    pub const fn files(&self) -> Option<&FilePlan> {
+        match self {
+            Self::Files(plan) => Some(plan),
+            Self::Blocks(_) => None,
+        }
+    }
+
+    /// Whether anything is written.
+    pub const fn writes(&self) -> bool {
+        match self {
+            Self::Blocks(plan) => plan.writes(),
+            Self::Files(plan) => plan.writes(),
+        }
+    }
+
+    /// Time of each slot, ramps excluded; `None` where an amount alone ends it, or the rules decide.
+    pub fn slot_ns(&self) -> Option<u64> {
+        match self {
+            Self::Blocks(plan) => plan.slot_ns,
+            Self::Files(plan) => {
+                plan.phase_limit_ns.map(|limit_ns| limit_ns.saturating_mul(plan.phases.as_slice().len() as u64))
+            }
+        }
+    }
+
+    /// Unmeasured load at the start of each slot.
+    pub const fn ramp_ns(&self) -> u64 {
+        match self {
+            Self::Blocks(plan) => plan.ramp_ns,
+            Self::Files(_) => 0,
+        }
+    }
+
+    /// Pause before the first operation.
+    pub const fn start_delay_ns(&self) -> u64 {
+        match self {
+            Self::Blocks(plan) => plan.start_delay_ns,
+            Self::Files(_) => 0,
+        }
+    }
+
+    /// Whether a slot can end before its time, because all is done.
+    pub const fn ends_by_amount(&self) -> bool {
+        match self {
+            Self::Blocks(plan) => plan.operations.is_some() || plan.amount_bytes.is_some(),
+            Self::Files(_) => true,
+        }
+    }
+
+    /// Whether errors are counted, and do not end the cell.
+    pub const fn keeps_going(&self) -> bool {
+        match self {
+            Self::Blocks(plan) => plan.keep_going,
+            Self::Files(plan) => plan.keep_going,
+        }
+    }
+
+    /// Where its randomness comes from.
+    pub const fn seed_mut(&mut self) -> &mut u64 {
+        match self {
+            Self::Blocks(plan) => &mut plan.seed,
+            Self::Files(plan) => &mut plan.seed,
+        }
+    }
+
+    /// A name for a workload that has none. Where several cells of a run would have the same one, a plan adds what
+    /// differs.
+    pub fn describe(&self) -> String {
+        match self {
+            Self::Blocks(plan) => plan.describe(),
+            Self::Files(plan) => plan.describe(),
+        }
+    }
+}
+
+impl CellPlan {
+    /// The parameters of its operations, if that is what it does.
+    pub const fn blocks(&self) -> Option<&BlockPlan> {
+        self.work.blocks()
+    }
+
+    /// Its set of files, if it has one.
+    pub const fn files(&self) -> Option<&FilePlan> {
+        self.work.files()
+    }
 }
 
 /// The exact parameters of a `blocks` workload on one target.
@@ -347,8 +475,7 @@ impl BlockPlan {
         Region { offset: self.offset_bytes + before * block, length: share(blocks, job, self.jobs) * block }
     }
 
-    /// A name for a workload that has none: `randread 4KiB QD32`. Where several cells of a run would have the same one,
-    /// a plan adds what differs.
+    /// A name for a workload that has none: `randread 4KiB QD32`.
     pub fn describe(&self) -> String {
         if self.name_operation().is_some() {
             return names::describe(self);

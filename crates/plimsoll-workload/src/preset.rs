@@ -3,9 +3,11 @@
 //! What a preset leaves open is decided as for any workload: by flags, by the effort and by the target. Sizes and
 //! times are those of the source that a preset reproduces.
 
+mod files;
+
 use crate::{
     block_sizes::{BlockSizes, WeightedBlockSize},
-    settings::{FileSharing, ReadWrite, SyncMode},
+    settings::{Effort, FileSharing, ReadWrite, SyncMode},
     sweep::Sweep,
     units::{ByteCount, Extent, Percent, Span, ValueError},
     workload::Workload,
@@ -23,17 +25,23 @@ pub struct Preset {
     /// What it is, in a line.
     pub about: &'static str,
     workloads: fn() -> Vec<Workload>,
+    /// What it is for an answer within a minute, where that is less.
+    small: Option<fn() -> Vec<Workload>>,
 }
 
 impl Preset {
     /// How many cells its workloads make on a target, sweeps included.
     pub fn cells(&self) -> usize {
-        self.workloads().iter().map(|workload| workload.expand().len()).sum()
+        (self.workloads)().iter().map(|workload| workload.expand().len()).sum()
     }
 
-    /// Its workloads, in the order in which they are shown.
-    pub fn workloads(&self) -> Vec<Workload> {
-        (self.workloads)()
+    /// Its workloads, in the order in which they are shown. With [`Effort::Quick`] sets of files are smaller, because
+    /// how long they take is up to what they are.
+    pub fn workloads(&self, effort: Effort) -> Vec<Workload> {
+        match self.small {
+            Some(small) if effort == Effort::Quick => small(),
+            _ => (self.workloads)(),
+        }
     }
 }
 
@@ -43,56 +51,129 @@ pub const PRESETS: &[Preset] = &[
         name: "canonical",
         about: "latency, IOPS and throughput of random reads and writes; the default",
         workloads: canonical,
+        small: None,
     },
-    Preset { name: "latency", about: "4 KiB random reads and writes at queue depth 1, 30 GiB", workloads: latency },
-    Preset { name: "iops", about: "4 KiB random reads and writes at queue depth 256, 30 GiB", workloads: iops },
+    Preset {
+        name: "latency",
+        about: "4 KiB random reads and writes at queue depth 1, 30 GiB",
+        workloads: latency,
+        small: None,
+    },
+    Preset {
+        name: "iops",
+        about: "4 KiB random reads and writes at queue depth 256, 30 GiB",
+        workloads: iops,
+        small: None,
+    },
     Preset {
         name: "throughput",
         about: "1 MiB random reads and writes at queue depth 256, 30 GiB",
         workloads: throughput,
+        small: None,
     },
     Preset {
         name: "mssql-16k",
         about: "16 KiB random reads, writes, both: 8 jobs x QD16 on one file of 800 MiB",
         workloads: mssql_16k,
+        small: None,
     },
     Preset {
         name: "ms-acstor-doc",
         about: "Azure Container Storage documentation: 4 KiB, half reads, 8 x QD16, 60 s",
         workloads: ms_acstor_doc,
+        small: None,
     },
     Preset {
         name: "diskspd-default",
         about: "diskspd -c1G -d120 -r -w50 -t8 -o8 -b4K -Sh",
         workloads: diskspd_default,
+        small: None,
     },
     Preset {
         name: "dbench",
         about: "the nine tests of dbench for Kubernetes volumes: 2 GiB, 15 s each",
         workloads: dbench,
+        small: None,
     },
-    Preset { name: "kbench", about: "the twelve tests of Longhorn's kbench: 30 GiB, 20 s each", workloads: kbench },
+    Preset {
+        name: "kbench",
+        about: "the twelve tests of Longhorn's kbench: 30 GiB, 20 s each",
+        workloads: kbench,
+        small: None,
+    },
     Preset {
         name: "iometer-file-server",
         about: "Iometer's file server: 512 B to 64 KiB, 80 % reads, random, from linear to heavy load",
         workloads: iometer_file_server,
+        small: None,
     },
     Preset {
         name: "iometer-web-server",
         about: "Iometer's web server: 512 B to 512 KiB, random reads, from linear to heavy load",
         workloads: iometer_web_server,
+        small: None,
     },
     Preset {
         name: "iometer-database",
         about: "Iometer's database: 8 KiB, 67 % reads, random, from linear to heavy load",
         workloads: iometer_database,
+        small: None,
     },
     Preset {
         name: "iometer-workstation",
         about: "Iometer's workstation: 8 KiB, 80 % reads, 80 % random, from linear to heavy load",
         workloads: iometer_workstation,
+        small: None,
     },
+    of_files(
+        "k8s-io",
+        "files of 10 kB to 100 MB as exp-k8s-iospeed writes and reads them",
+        files::k8s_io,
+        files::k8s_io_small,
+    ),
+    of_files(
+        "k8s-io-honest",
+        "the same files with random content, read from the storage and from the page cache apart",
+        files::k8s_io_honest,
+        files::k8s_io_honest_small,
+    ),
+    of_files(
+        "smallfile",
+        "4 jobs with 1,024 files of 1 KiB each: write, stat, list, read, rename, delete",
+        files::smallfile,
+        files::smallfile_small,
+    ),
+    of_files(
+        "bigfile",
+        "4 jobs with a file of 1,000,000 KiB each: write and cold read",
+        files::bigfile,
+        files::bigfile_small,
+    ),
+    of_files(
+        "mdtest-easy",
+        "metadata: empty files, a directory for each of 4 jobs",
+        files::mdtest_easy,
+        files::mdtest_easy_small,
+    ),
+    of_files(
+        "mdtest-hard",
+        "metadata: files of 3,901 bytes, 4 jobs in one directory",
+        files::mdtest_hard,
+        files::mdtest_hard_small,
+    ),
+    of_files("fs-mark", "1,000 files of 10 KiB, each synced before it is closed", files::fs_mark, files::fs_mark_small),
+    of_files("dd-1g", "dd of 1 GiB of zeros with conv=fsync, and reading it again", files::dd_1g, files::dd_1g_small),
+    of_files("untar", "a tree of 20,000 sources: unpacked, listed, read, removed", files::untar, files::untar_small),
 ];
+
+const fn of_files(
+    name: &'static str,
+    about: &'static str,
+    workloads: fn() -> Vec<Workload>,
+    small: fn() -> Vec<Workload>,
+) -> Preset {
+    Preset { name, about, workloads, small: Some(small) }
+}
 
 /// The preset with this name.
 pub fn find(name: &str) -> Result<&'static Preset, ValueError> {
@@ -302,13 +383,14 @@ mod tests {
 
     use super::*;
     use crate::{
-        plan::{BlockPlan, Plan},
+        file_set::{CacheState, FileSync},
+        plan::{BlockPlan, CellPlan, Plan},
         plan_file::PlanFile,
         settings::Effort,
         target_facts::{TargetFacts, TargetKind},
     };
 
-    fn plans(name: &str) -> Vec<(String, BlockPlan)> {
+    fn cells(name: &str, effort: Effort) -> Vec<CellPlan> {
         let target = TargetFacts {
             name: "/mnt/data".into(),
             kind: TargetKind::Directory,
@@ -316,28 +398,31 @@ mod tests {
             free_bytes: Some(100 * GIB),
             direct_alignment_bytes: Some(512),
         };
-        let plan = Plan::resolve(
-            &[target],
-            &find(name).unwrap().workloads(),
-            &crate::certainty::Certainty::of(Effort::Standard),
-            7,
-        )
-        .unwrap();
-        plan.cells.into_iter().map(|cell| (cell.workload, cell.blocks)).collect()
+        Plan::resolve(&[target], &find(name).unwrap().workloads(effort), &crate::certainty::Certainty::of(effort), 7)
+            .unwrap()
+            .cells
+    }
+
+    fn plans(name: &str) -> Vec<(String, BlockPlan)> {
+        let blocks = |cell: CellPlan| Some((cell.workload, cell.work.into_blocks()?));
+        cells(name, Effort::Standard).into_iter().map(|cell| blocks(cell).unwrap()).collect()
     }
 
     #[test]
     fn every_preset_can_be_planned_and_its_cells_have_names_of_their_own() {
         for preset in PRESETS {
-            let names: HashSet<String> = plans(preset.name).into_iter().map(|(name, _)| name).collect();
-            assert_eq!(names.len(), preset.cells(), "{}", preset.name);
+            for effort in [Effort::Quick, Effort::Standard] {
+                let cells = cells(preset.name, effort);
+                let names: HashSet<&str> = cells.iter().map(|cell| cell.workload.as_str()).collect();
+                assert_eq!(names.len(), preset.cells(), "{}", preset.name);
+            }
         }
     }
 
     #[test]
     fn every_preset_can_be_written_as_a_plan_file() {
         for preset in PRESETS {
-            let file = PlanFile { workloads: preset.workloads(), ..PlanFile::default() };
+            let file = PlanFile { workloads: preset.workloads(Effort::Standard), ..PlanFile::default() };
             let text = toml::to_string(&file).unwrap();
             assert_eq!(toml::from_str::<PlanFile>(&text).unwrap(), file, "{text}");
         }
@@ -351,7 +436,7 @@ mod tests {
 
     #[test]
     fn canonical_asks_for_latency_iops_and_throughput_and_leaves_the_size_open() {
-        let workloads = find("canonical").unwrap().workloads();
+        let workloads = find("canonical").unwrap().workloads(Effort::Standard);
         assert!(workloads.iter().all(|workload| workload.size.is_none() && workload.duration.is_none()));
         let shapes: Vec<_> = plans("canonical")
             .into_iter()
@@ -399,5 +484,29 @@ mod tests {
         assert_eq!(dbench[8].1.read_percent, 75);
         let sequential = kbench.iter().filter(|(_, plan)| plan.random_percent == 0).count();
         assert_eq!(sequential, 6);
+    }
+
+    #[test]
+    fn k8s_io_has_the_five_shapes_and_what_each_phase_writes_in_all() {
+        let shapes: Vec<_> = cells("k8s-io", Effort::Standard)
+            .into_iter()
+            .map(|cell| {
+                let files = cell.files().unwrap();
+                assert_eq!((files.jobs, files.buffered, files.payload.to_string()), (1, true, "zero".to_owned()));
+                assert_eq!((files.file_sync, files.cache), (FileSync::File, CacheState::AsIs));
+                assert_eq!(files.phases.to_string(), "write,read,write_read");
+                let iterations = u64::from(cell.stopping.slots().unwrap());
+                (files.file_count, files.file_size.to_string(), iterations, files.total_bytes() * iterations)
+            })
+            .collect();
+        let mib = 1 << 20;
+        let due = [
+            (1000, "10KiB".to_owned(), 10, 102_400_000),
+            (100, "100KiB".to_owned(), 10, 102_400_000),
+            (10, "1MiB".to_owned(), 10, 100 * mib),
+            (5, "10MiB".to_owned(), 2, 100 * mib),
+            (5, "100MiB".to_owned(), 1, 500 * mib),
+        ];
+        assert_eq!(shapes, due);
     }
 }

@@ -48,6 +48,8 @@ pub enum Purpose {
     Pieces,
     /// One of several pods, which do not all touch the same blocks at the same moment.
     Pod,
+    /// The sizes of the files of a set.
+    FileSizes,
 }
 
 /// A seed for a purpose, drawn from a wider one.

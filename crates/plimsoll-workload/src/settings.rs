@@ -1,10 +1,8 @@
 //! The small closed vocabularies of a workload: each a word on the command line, in a plan and in a record.
 
-use std::{fmt, str::FromStr};
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
-
-use crate::units::ValueError;
 
 /// Declares an enum of words with one spelling everywhere: `FromStr`, `Display` and serde agree.
 macro_rules! words {
@@ -28,26 +26,27 @@ macro_rules! words {
             }
         }
 
-        impl FromStr for $name {
-            type Err = ValueError;
+        impl std::str::FromStr for $name {
+            type Err = crate::units::ValueError;
 
-            fn from_str(text: &str) -> Result<Self, ValueError> {
+            fn from_str(text: &str) -> Result<Self, crate::units::ValueError> {
                 match text {
                     $($word => Ok(Self::$variant),)*
-                    _ => Err(ValueError::new(format!(
+                    _ => Err(crate::units::ValueError::new(format!(
                         "\"{text}\" is not {}: choose one of {}", $what, Self::WORDS.join(", ")
                     ))),
                 }
             }
         }
 
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.pad(self.as_str())
             }
         }
     };
 }
+pub(crate) use words;
 
 words! {
     /// Access pattern and direction together, in the field's own six words.

@@ -8,6 +8,8 @@ use crate::{
     block_sizes::BlockSizes,
     distribution::Distribution,
     file_names::FileNames,
+    file_set::{CacheState, FilePhases, FileSync, PhaseEnd},
+    file_sizes::FileSizes,
     file_space::FileOrder,
     payload::Payload,
     pinning::Pinning,
@@ -113,22 +115,37 @@ workload! {
     offset_increment: ByteCount,
     /// Whether jobs share a file or have one each. Default: shared.
     files: FileSharing,
-    /// Files of each job, or of all where they share, over which the region is spread. Default: 1; 1000 with an engine
-    /// that creates, stats or deletes files.
+    /// Files of each job, or of all where they share, over which the region is spread. Default: 1; 1000 with phases,
+    /// or an
+    /// engine that creates, stats or deletes files.
     file_count: u32,
     /// In which order operations use several files: turns, turns:N or sequential. Default: turns.
     file_order: FileOrder,
     /// Names of the files in the target, of one job after the other. Such files are made in the directory itself.
     /// `data.{0/199}` stands for data.0 to data.199. Default: names of plimsoll's own, in a directory of its own.
     file_names: FileNames,
-    /// Bytes of each file, where it is to be longer than what operations touch of it.
-    file_size: ByteCount,
+    /// Bytes of each file, where it is to be longer than what operations touch of it. With `phases` the sizes of the
+    /// files, which may differ. Default: as long as needed; with `phases` 4 KiB.
+    file_size: FileSizes,
+    /// Work on a set of files, in these phases: create, write, write_read, append, overwrite, read, stat, open, list,
+    /// list_long, find, rename, rename_cross, link, symlink, set_xattr, get_xattr, truncate, delete, mkdir or rmdir.
+    phases: FilePhases,
+    /// How often the phases are repeated. Default: by the effort.
+    iterations: u32,
+    /// Files of each directory of a set. Default: all in one.
+    files_per_directory: u32,
+    /// How the files of a set are made durable: none, file, data, directory, reverse or phase. Default: none.
+    file_sync: FileSync,
+    /// What the page cache holds of a set before its files are read: as-is, cold or warm. Default: as-is.
+    cache: CacheState,
+    /// When a phase of several jobs ends: all or stonewall. Default: all.
+    phase_end: PhaseEnd,
     /// What is in new files before the first slot: written, allocated or empty. Default: written. Files that are
     /// created are always empty, and so are those that are only statted or deleted when there is no `size`.
     layout: Layout,
     /// Which blocks random operations choose. Default: uniform.
     distribution: Distribution,
-    /// Go through the page cache instead of around it. Default: false.
+    /// Go through the page cache instead of around it. Default: false; with `phases` true.
     buffered: bool,
     /// Durability of each write. Default: none.
     sync: SyncMode,
@@ -150,7 +167,7 @@ workload! {
     start_delay: Span,
     /// Load before measurement begins, in each slot.
     ramp: Span,
-    /// Measured time of the cell, ramps excluded.
+    /// Measured time of the cell, ramps excluded. With `phases` the longest time of each phase.
     duration: Span,
     /// Stop after this many operations, over all jobs, ramps excluded.
     operations: u64,

@@ -7,6 +7,7 @@ use std::{
 
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
+use plimsoll_workload::settings::Effort;
 
 pub mod baseline;
 pub mod catalog;
@@ -130,6 +131,9 @@ pub enum Command {
 pub struct PresetsArguments {
     /// Show the workloads of this preset as a plan
     pub name: Option<String>,
+    /// Show what it is with this effort: with quick, sets of files are smaller [default: standard]
+    #[arg(long, value_parser = run::efforts())]
+    pub effort: Option<Effort>,
     /// Print JSON
     #[arg(long)]
     pub json: bool,

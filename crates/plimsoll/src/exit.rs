@@ -93,7 +93,7 @@ impl Exit {
                     RunError::Start(_) | RunError::Common(_) => Self::Cluster,
                     RunError::Engine(_) => Self::Kernel,
                     RunError::Io(_) => Self::Io,
-                    RunError::Bug(_) => Self::Bug,
+                    RunError::Bug(_) | RunError::FileJob(_) => Self::Bug,
                 };
             }
             if let Some(error) = cause.downcast_ref::<LifeMarkError>() {

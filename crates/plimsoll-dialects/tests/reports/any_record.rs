@@ -6,6 +6,7 @@ use plimsoll_record::{
     record::{Cell, NOT_RUN, Outcome, Window},
     results::{DirectionResult, ErrorCount, Interval, VerificationResult},
 };
+use plimsoll_workload::plan::Work;
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -128,7 +129,7 @@ impl Change {
     fn apply(&self, cell: &mut Cell) {
         (cell.read, cell.write, cell.sync) = self.results.clone();
         cell.series.clone_from(&self.series);
-        let plan = cell.plan.as_mut().unwrap();
+        let plan = cell.plan.as_mut().and_then(Work::blocks_mut).unwrap();
         (plan.jobs, plan.queue_depth, plan.batch, cell.phase) = self.plan;
         let (user_ns, busy_ns, queue_ns, from_ns) = self.numbers;
         cell.cpu.user_ns = user_ns;

@@ -14,7 +14,7 @@ use plimsoll_record::{
     results::{CpuCost, DeviceActivity, DirectionResult, Interval, SlotSummary},
     upgrade,
 };
-use plimsoll_workload::settings::ReadWrite;
+use plimsoll_workload::{plan::Work, settings::ReadWrite};
 
 pub(crate) const SECOND_NS: u64 = 1_000_000_000;
 const MILLISECOND_NS: u64 = 1_000_000;
@@ -144,7 +144,7 @@ fn cell(pattern: &Cell, job: &Job, threads: u32) -> Cell {
         sync: None,
         ..pattern.clone()
     };
-    let plan = cell.plan.as_mut().unwrap();
+    let plan = cell.plan.as_mut().and_then(Work::blocks_mut).unwrap();
     (plan.rw, plan.read_percent, plan.jobs) = (rw, read_percent, threads);
     (plan.queue_depth, plan.batch) = (job.settings.submission.depth, 1);
     cell.slots = vec![SlotSummary {

@@ -8,7 +8,7 @@ use plimsoll_record::{
 };
 use plimsoll_workload::{
     certainty::{Certainty, StoppingRule},
-    plan::{CellPlan, Plan},
+    plan::{CellPlan, Plan, Work},
     settings::Effort,
 };
 
@@ -25,7 +25,7 @@ fn jobs(options: &[&str]) -> Run {
 fn started(run: &Run) -> RunEvent {
     let Record { id, started, tool, environment, .. } = run.record.clone();
     let cells = run.record.cells.iter().map(|cell| {
-        let mut blocks = cell.plan.clone().unwrap();
+        let mut blocks = cell.blocks().cloned().unwrap();
         (blocks.ramp_ns, blocks.slot_ns, blocks.start_delay_ns) = (SECOND_NS, Some(4 * SECOND_NS), 0);
         (blocks.file_count, blocks.random_percent) = (1, if blocks.reads() { 100 } else { 0 });
         CellPlan {
@@ -34,7 +34,7 @@ fn started(run: &Run) -> RunEvent {
             stopping: StoppingRule::Fixed { slots: 1, discarded: 0 },
             phase: cell.phase,
             expected: None,
-            blocks,
+            work: Work::Blocks(blocks),
         }
     });
     let plan = Plan {
@@ -143,7 +143,8 @@ fn how_long_a_size_will_take_is_told_by_how_much_of_it_is_done() {
     let run = jobs(&[]);
     let RunEvent::Started(mut start) = started(&run) else { unreachable!() };
     for cell in &mut start.plan.cells {
-        (cell.blocks.slot_ns, cell.blocks.amount_bytes) = (None, Some(8000 * BLOCK_BYTES));
+        let blocks = cell.work.blocks_mut().unwrap();
+        (blocks.slot_ns, blocks.amount_bytes) = (None, Some(8000 * BLOCK_BYTES));
     }
     let mut watch = Watch::new(&run.jobs, &run.cells);
     watch.event(&RunEvent::Started(start));

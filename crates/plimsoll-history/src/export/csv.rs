@@ -112,7 +112,7 @@ fn cell_values(record: &Record, cell: &Cell) -> Vec<String> {
 /// what another program measured as far as it told.
 fn load(cell: &Cell) -> [String; 8] {
     let nothing = String::new;
-    match (&cell.plan, cell.told.as_ref().and_then(Told::transfers)) {
+    match (cell.blocks(), cell.told.as_ref().and_then(Told::transfers)) {
         (Some(plan), _) => [
             plan.rw.to_string(),
             plan.read_percent.to_string(),

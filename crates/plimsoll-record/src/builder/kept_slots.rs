@@ -2,7 +2,7 @@
 //! hundreds, so what is kept of one is small.
 
 use plimsoll_measure::latency::{CompactHistogram, LatencyHistogram, percentile_interval::Clustering};
-use plimsoll_workload::plan::{BlockPlan, Pacing};
+use plimsoll_workload::plan::{BlockPlan, Pacing, Work};
 
 use crate::{
     event::{SlotDirection, SlotPurpose, SlotResult},
@@ -104,7 +104,7 @@ impl KeptSlots {
 
     /// Says how sure the percentiles of a cell are, by the slots that count, and what they hide.
     pub(super) fn describe_latencies(&self, cell: &mut Cell) {
-        let Some(plan) = &cell.plan else { return };
+        let Some(plan) = cell.plan.as_ref().and_then(Work::blocks) else { return };
         let slots = cell.slots.iter().zip(&self.slots);
         let counted: Vec<&KeptSlot> = slots.filter(|(slot, _)| slot.counted).map(|(_, kept)| kept).collect();
         for (index, result) in [&mut cell.read, &mut cell.write, &mut cell.sync].into_iter().enumerate() {

@@ -367,7 +367,7 @@ fn within_cell(
         let direction = match values.operation {
             Operation::Read => Some(Direction::Read),
             Operation::Write => Some(Direction::Write),
-            Operation::Sync | Operation::All => None,
+            Operation::Sync | Operation::All | Operation::Phase(_) => None,
         };
         let asked = Asked { figure: Figure::Percentile(percent), direction, threads: None, is_assumed: false };
         figures::values(source, &asked).ok().map(|values| values.values[0])

@@ -175,7 +175,7 @@ fn runs(durations: &[Duration], figure: Figure) -> Result<Values, String> {
 /// What was set, and not measured.
 fn settings(cell: &Cell, figure: Figure) -> Option<Result<f64, String>> {
     let told = cell.told.as_ref().and_then(|told| told.transfers());
-    let plan = cell.plan.as_ref();
+    let plan = cell.blocks();
     let value = match figure {
         Figure::Threads | Figure::Jobs => match told {
             Some(told) => told.jobs.map(|jobs| jobs as f64),
@@ -245,7 +245,7 @@ fn missing(figure: Figure, operation: Operation) -> String {
     let direction = match operation {
         Operation::Read => "read ",
         Operation::Write => "write ",
-        Operation::Sync | Operation::All => "",
+        Operation::Sync | Operation::All | Operation::Phase(_) => "",
     };
     format!("it tells no {direction}{}", figure.name())
 }
@@ -268,7 +268,7 @@ fn told_direction(cell: &Cell, operation: Operation) -> Option<&ToldDirection> {
         Operation::Read => transfers.read.as_ref(),
         Operation::Write => transfers.write.as_ref(),
         Operation::All => transfers.total.as_ref(),
-        Operation::Sync => None,
+        Operation::Sync | Operation::Phase(_) => None,
     }
 }
 

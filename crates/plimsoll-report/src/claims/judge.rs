@@ -398,6 +398,6 @@ const fn direction_of(operation: Operation) -> Option<Direction> {
     match operation {
         Operation::Read => Some(Direction::Read),
         Operation::Write => Some(Direction::Write),
-        Operation::Sync | Operation::All => None,
+        Operation::Sync | Operation::All | Operation::Phase(_) => None,
     }
 }

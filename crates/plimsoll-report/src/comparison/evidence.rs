@@ -13,10 +13,12 @@ use plimsoll_measure::compare::{
 };
 use plimsoll_record::{
     figures::Figures,
+    files::PhaseSample,
     record::Cell,
     results::{Interval, SlotSummary},
     told::Told,
 };
+use plimsoll_workload::file_set::FilePhase;
 use serde::Serialize;
 
 use super::metric::{Metric, Operation};
@@ -179,6 +181,9 @@ fn piece(cell: &Cell) -> Option<Piece> {
 
 /// A number of each visit, with its round.
 fn visits(cell: &Cell, operation: Operation, metric: Metric) -> Result<Vec<(u32, f64)>, &'static str> {
+    if let Operation::Phase(phase) = operation {
+        return iterations(cell, phase, metric);
+    }
     let value = |slot: &SlotSummary| match metric.of_visit(slot, operation) {
         Some(value) if value > 0.0 => Ok((slot.round, value)),
         Some(_) if metric.is_latency() => Err("latencies of zero"),
@@ -186,6 +191,20 @@ fn visits(cell: &Cell, operation: Operation, metric: Metric) -> Result<Vec<(u32,
         None => Err("some visits had too few operations"),
     };
     counted(cell).map(value).collect()
+}
+
+/// A number of each iteration of a phase, with its round.
+fn iterations(cell: &Cell, phase: FilePhase, metric: Metric) -> Result<Vec<(u32, f64)>, &'static str> {
+    let of: fn(&PhaseSample) -> f64 = match metric {
+        Metric::Iops => PhaseSample::iops,
+        Metric::Throughput => PhaseSample::bytes_per_second,
+        Metric::P50 | Metric::P99 | Metric::P99_9 | Metric::Mean | Metric::Elapsed => {
+            return Err("latencies of files are not compared");
+        }
+    };
+    let samples = &cell.phase(phase).ok_or("not measured")?.samples;
+    let values: Vec<(u32, f64)> = samples.iter().map(|sample| (sample.round, of(sample))).collect();
+    if values.iter().all(|(_, value)| *value > 0.0) { Ok(values) } else { Err("nothing completed in some visits") }
 }
 
 /// Whole blocks of two passes in which both cells were visited; `None` when there are too few. Where there are few,

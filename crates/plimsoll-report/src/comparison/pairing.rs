@@ -1,7 +1,7 @@
 //! The cells of two sides with each other, number by number.
 
 use plimsoll_record::{record::Cell, told::Told};
-use plimsoll_workload::plan::Pacing;
+use plimsoll_workload::{file_set::FilePhase, plan::Pacing};
 
 use super::{
     Aspect, CellPair, Compared, ComparisonError, Difference, Metric, MetricPair, Operation, Pair, RankRatio, Wishes,
@@ -82,8 +82,19 @@ pub(super) fn pair(subjects: [&Subject<'_>; 2], letters: [&str; 2], wishes: &Wis
                     pair.confounded.push(difference);
                 }
             }
-            let differs_in = refused.into_iter().map(|(_, difference)| difference).collect();
-            pair.cells.push(cell_pair(target, cells, in_one_run, differs_in, wishes.margin));
+            let differs_in: Vec<_> = refused.into_iter().map(|(_, difference)| difference).collect();
+            // Each phase of a set of files is a question of its own.
+            match shared_phases(cells).as_slice() {
+                [] => {
+                    let operations = &Operation::ALL;
+                    pair.cells.push(cell_pair(target, cells, operations, in_one_run, differs_in, wishes.margin));
+                }
+                phases => pair.cells.extend(phases.iter().map(|phase| {
+                    let operations = &[Operation::Phase(*phase)];
+                    let of = cell_pair(target, cells, operations, in_one_run, differs_in.clone(), wishes.margin);
+                    CellPair { workload: format!("{} {phase}", of.workload), ..of }
+                })),
+            }
         }
         let name = |cell: &Cell| label(target, &cell.workload);
         let names = |cells: Vec<&Cell>| cells.into_iter().map(name).collect::<Vec<_>>();
@@ -93,16 +104,24 @@ pub(super) fn pair(subjects: [&Subject<'_>; 2], letters: [&str; 2], wishes: &Wis
     (pair, aspects)
 }
 
+/// The phases that both cells have done with sets of files.
+fn shared_phases(cells: [&Cell; 2]) -> Vec<FilePhase> {
+    let [ours, theirs] = cells.map(|cell| cell.files.iter().flat_map(|files| &files.phases).map(|phase| phase.phase));
+    let theirs: Vec<FilePhase> = theirs.collect();
+    ours.filter(|phase| theirs.contains(phase)).collect()
+}
+
 fn cell_pair(
     target: Option<&str>,
     cells: [&Cell; 2],
+    operations: &[Operation],
     in_one_run: bool,
     differs_in: Vec<Difference>,
     margin: f64,
 ) -> CellPair {
     let mut metrics = Vec::new();
     let with_told = cells.iter().any(|cell| cell.told.is_some());
-    for operation in Operation::ALL {
+    for operation in operations.iter().copied() {
         let results = cells.map(|cell| cell.figures(operation));
         let is_told_apart = |cell: &Cell| cell.told.as_ref().is_none_or(Told::is_told_apart);
         let says_nothing_new = operation == Operation::All && cells.into_iter().all(is_told_apart);
@@ -111,7 +130,12 @@ fn cell_pair(
         }
         let stops = evidence::has_stopped(cells, operation);
         for metric in Metric::ALL {
-            if metric == Metric::Throughput && operation == Operation::Sync {
+            let is_without_data = match operation {
+                Operation::Sync => true,
+                Operation::Phase(_) => results.iter().flatten().all(|figures| figures.bytes == Some(0)),
+                Operation::Read | Operation::Write | Operation::All => false,
+            };
+            if metric == Metric::Throughput && is_without_data {
                 continue;
             }
             let [reference, value] =
@@ -154,7 +178,7 @@ fn cell_pair(
 /// The number that answers which of both is better. An open loop has the rate that was asked for, so there it is how
 /// long operations took.
 fn headline(cells: [&Cell; 2], metrics: &[MetricPair]) -> Option<usize> {
-    let is_open = cells.iter().any(|cell| cell.plan.as_ref().is_some_and(|plan| plan.pacing != Pacing::Closed));
+    let is_open = cells.iter().any(|cell| cell.blocks().is_some_and(|plan| plan.pacing != Pacing::Closed));
     let is_command = metrics.iter().any(|pair| pair.metric == Metric::Elapsed);
     let wanted: &[Metric] = match (is_open, is_command) {
         (true, _) => &[Metric::P99, Metric::P50],

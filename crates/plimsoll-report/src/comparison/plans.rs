@@ -1,5 +1,6 @@
 //! In what that matters two cells were measured differently.
 
+mod files;
 mod told;
 
 use std::str::FromStr;
@@ -9,7 +10,7 @@ use plimsoll_record::{
     record::{Cell, Kind, Record},
 };
 use plimsoll_workload::{
-    plan::{BlockPlan, Pacing},
+    plan::{BlockPlan, Pacing, Work},
     settings::{FileSharing, ReadWrite},
 };
 use serde::Serialize;
@@ -140,7 +141,7 @@ pub(super) fn differences(first: &Cell, second: &Cell) -> Vec<(Aspect, Differenc
         let (_, other) = theirs.iter().find(|(theirs, _)| *theirs == aspect)?;
         Some((aspect, one, other.clone()))
     });
-    let differing = known.filter(|(aspect, one, other)| match (aspect, &first.plan, &second.plan) {
+    let differing = known.filter(|(aspect, one, other)| match (aspect, first.blocks(), second.blocks()) {
         (Aspect::WorkingSet, Some(first), Some(second)) => {
             !are_close(first.working_set_bytes(), second.working_set_bytes())
         }
@@ -186,7 +187,8 @@ fn are_close(one: u64, other: u64) -> bool {
 /// What matters of a cell's plan, as text; of what another program measured as far as it told.
 fn aspects(cell: &Cell) -> Vec<(Aspect, String)> {
     match (&cell.plan, &cell.told) {
-        (Some(plan), _) => planned(cell, plan).into(),
+        (Some(Work::Blocks(plan)), _) => planned(cell, plan).into(),
+        (Some(Work::Files(plan)), _) => files::aspects(plan).into(),
         (None, Some(told)) => told::aspects(told),
         (None, None) => Vec::new(),
     }

@@ -7,7 +7,7 @@ use plimsoll_record::{
     record::{Cell, Outcome as Ending},
 };
 use plimsoll_workload::{
-    plan::{BlockPlan, Pacing},
+    plan::{BlockPlan, Pacing, Work},
     settings::{Arrival, EngineChoice, ReadWrite},
     workload::Workload,
 };
@@ -31,7 +31,7 @@ const PLAIN: Style = Style { colour: false };
 /// Noise with this standard deviation around 1.
 /// The plan of a cell, to change it.
 fn plan(cell: &mut Cell) -> &mut BlockPlan {
-    cell.plan.as_mut().expect("cells of these tests are plimsoll's own")
+    cell.plan.as_mut().and_then(Work::blocks_mut).expect("cells of these tests are plimsoll's own")
 }
 
 fn noise(random: &mut Random, deviation: f64) -> f64 {

@@ -27,7 +27,7 @@ impl Expectations for Known<'_> {
         match asked.operation {
             Operation::Read => load.read_share = 1.0,
             Operation::Write => load.read_share = 0.0,
-            Operation::Sync | Operation::All => {}
+            Operation::Sync | Operation::All | Operation::Phase(_) => {}
         }
         let limit = match asked.level {
             Level::Sustained | Level::Burst => bought.for_load(load).limit,

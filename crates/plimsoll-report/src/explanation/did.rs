@@ -90,7 +90,7 @@ impl<'a> CellLoad<'a> {
             files: None,
             threads: Vec::new(),
         };
-        match (&cell.plan, &cell.told) {
+        match (cell.blocks(), &cell.told) {
             (Some(plan), _) => {
                 load.is_sequential = plan.random_percent == 0;
                 load.is_paced = plan.pacing != Pacing::Closed || plan.think_time_ns > 0;

@@ -73,6 +73,7 @@ const fn operation(operation: Operation) -> &'static str {
         Operation::Write => "write",
         Operation::Sync => "sync",
         Operation::All => "all",
+        Operation::Phase(phase) => phase.as_str(),
     }
 }
 

@@ -254,8 +254,8 @@ fn doubt(cell: &Cell) -> Option<(u8, String)> {
 /// Why it does not follow from a cell that the storage does not have something.
 fn why_it_cannot_tell(want: &Want, cell: &Cell) -> Option<String> {
     let load = CellLoad::of(cell);
-    let is_open = cell.plan.as_ref().is_some_and(|plan| plan.pacing != Pacing::Closed);
-    let pauses = cell.plan.as_ref().is_some_and(|plan| plan.think_time_ns > 0);
+    let is_open = cell.blocks().is_some_and(|plan| plan.pacing != Pacing::Closed);
+    let pauses = cell.blocks().is_some_and(|plan| plan.think_time_ns > 0);
     let limit = cell.limit.as_ref().is_some_and(|limit| matches!(limit.hit, Hit::Disk | Hit::Vm));
     let bytes = load.operation_bytes;
     let in_flight = load.in_flight.unwrap_or(1.0);
@@ -287,7 +287,7 @@ fn why_it_cannot_tell(want: &Want, cell: &Cell) -> Option<String> {
 
 /// What a cell shows of something that is needed.
 fn shown<'a>(want: &Want, cell: &'a Cell) -> Option<Shown<'a>> {
-    let is_of_names = cell.plan.as_ref().is_some_and(|plan| plan.name_operation().is_some());
+    let is_of_names = cell.blocks().is_some_and(|plan| plan.name_operation().is_some());
     if is_of_names || (cell.verdict.is_none() && cell.told.is_none()) {
         return None;
     }

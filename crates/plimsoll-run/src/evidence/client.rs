@@ -32,7 +32,7 @@ fn client_numbers(cell: &Cell, environment: &Environment) -> ClientNumbers {
     };
     // A worker that watches the clock or polls is busy without need.
     let waits = |plan: &BlockPlan| plan.pacing == Pacing::Closed && !plan.iopoll && !plan.sqpoll;
-    let is_idle_when_waiting = cell.plan.as_ref().is_some_and(waits);
+    let is_idle_when_waiting = cell.blocks().is_some_and(waits);
     let run_delay = client.worker_run_delay_share();
     let latency = main_direction(cell).map(|direction| &direction.latency_ns);
     let as_float = |value: Option<u64>| value.map(|value| value as f64);

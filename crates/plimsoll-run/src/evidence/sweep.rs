@@ -74,13 +74,13 @@ fn queue_bound_cells(cells: &[Cell], group: &[usize]) -> Vec<(usize, Finding)> {
 }
 
 fn is_same_but_depth(left: &Cell, right: &Cell) -> bool {
-    let (Some(left_plan), Some(right_plan)) = (&left.plan, &right.plan) else { return false };
+    let (Some(left_plan), Some(right_plan)) = (left.blocks(), right.blocks()) else { return false };
     let (queue_depth, seed) = (left_plan.queue_depth, left_plan.seed);
     left.target == right.target && *left_plan == BlockPlan { queue_depth, seed, ..right_plan.clone() }
 }
 
 fn depth(cell: &Cell) -> u32 {
-    cell.plan.as_ref().map_or(0, |plan| plan.queue_depth * plan.jobs)
+    cell.blocks().map_or(0, |plan| plan.queue_depth * plan.jobs)
 }
 
 fn depth_point(cell: &Cell) -> Option<DepthPoint> {

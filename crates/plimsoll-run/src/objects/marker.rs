@@ -23,7 +23,7 @@ use rustix::{
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::name_set::NameSet;
+use super::{name_set::NameSet, trees::TREE_PREFIX};
 
 /// The marker's name inside of a test directory.
 pub(crate) const MARKER_NAME: &str = ".plimsoll";
@@ -367,6 +367,11 @@ pub(crate) fn is_file_name(name: &OsStr) -> bool {
 /// Whether such a file says that a machine uses the others.
 pub(crate) fn is_user_name(name: &OsStr) -> bool {
     is_numbered(name, USER_PREFIX)
+}
+
+/// Whether a directory in a test directory is that of a set of files.
+pub(crate) fn is_tree_name(name: &OsStr) -> bool {
+    is_numbered(name, TREE_PREFIX)
 }
 
 fn is_numbered(name: &OsStr, prefix: &str) -> bool {

@@ -1,7 +1,7 @@
 //! Removing one test object: a directory or a file that its marker says plimsoll made.
 //!
 //! Only names that plimsoll gives are unlinked, one by one, below a directory that was opened without following
-//! symbolic links; nothing is ever deleted recursively. Whatever else lies there stays, and so does what holds it.
+//! symbolic links, in sets of files too (`trees`). Whatever else lies there stays, and so does what holds it.
 
 use std::{
     ffi::{CStr, OsStr, OsString},
@@ -18,9 +18,10 @@ use rustix::{
 use uuid::Uuid;
 
 use super::marker::{
-    FileIdentity, MARKER_NAME, Marker, MarkerFile, Opened, Owner, Unfinished, User, is_file_name, is_user_name,
-    run_of_directory_name, sidecar_name, unfinished_name,
+    FileIdentity, MARKER_NAME, Marker, MarkerFile, Opened, Owner, Unfinished, User, is_file_name, is_tree_name,
+    is_user_name, run_of_directory_name, sidecar_name, unfinished_name,
 };
+use super::trees::remove_tree;
 
 /// Why a test object, or something that looks like one, was left where it is.
 #[derive(Debug, thiserror::Error)]
@@ -133,6 +134,11 @@ pub(crate) fn empty_and_remove_directory(
     for entry in entries(directory)? {
         if is_file_name(&entry) || is_user_name(&entry) {
             match remove_regular(directory, &entry)? {
+                Some(freed) => bytes += freed,
+                None => foreign = true,
+            }
+        } else if is_tree_name(&entry) {
+            match remove_tree(directory, &entry)? {
                 Some(freed) => bytes += freed,
                 None => foreign = true,
             }

@@ -75,8 +75,8 @@ impl Apart {
                 SlotPurpose::Discarded | SlotPurpose::Bookend => Purpose::Discard,
             };
             let t_ns = slot.from_ns.saturating_sub(slot.ramp_ns);
-            session.resume(slot.cell, purpose, t_ns, judging::visit(slot.from_ns, seconds.iter()));
-            if !slot.errors.is_empty() && !plan.cells[slot.cell].blocks.keep_going {
+            session.resume(slot.cell, purpose, t_ns, judging::visit(&slot, seconds.iter()));
+            if !slot.errors.is_empty() && !plan.cells[slot.cell].work.keeps_going() {
                 session.abandon(slot.cell);
             }
             for mut interval in seconds {

@@ -27,7 +27,13 @@ fn plan(toml: &str) -> BlockPlan {
         free_bytes: Some(1 << 40),
         direct_alignment_bytes: Some(512),
     };
-    Plan::resolve(&[target], &[workload], &Certainty::of(Effort::Quick), 42).unwrap().cells.remove(0).blocks
+    Plan::resolve(&[target], &[workload], &Certainty::of(Effort::Quick), 42)
+        .unwrap()
+        .cells
+        .remove(0)
+        .work
+        .into_blocks()
+        .unwrap()
 }
 
 /// A thousand reads of 4 KiB in the measured time, a hundred outside of it.

@@ -29,7 +29,7 @@ fn try_plan(toml: &str) -> Result<BlockPlan, String> {
     };
     let mut plan = Plan::resolve(&[target], &[workload], &crate::certainty::Certainty::of(Effort::Quick), 7)
         .map_err(|error| error.to_string())?;
-    Ok(plan.cells.remove(0).blocks)
+    Ok(plan.cells.remove(0).work.into_blocks().unwrap())
 }
 
 fn take(stream: &mut OperationStream, count: usize) -> Vec<Operation> {

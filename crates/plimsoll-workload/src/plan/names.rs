@@ -181,21 +181,27 @@ mod tests {
     fn each_file_is_created_once_and_statted_for_as_long_as_it_takes() {
         let created = cell("engine = 'filecreate'\njobs = 4\nfiles = 'per-job'\nfile_count = 100_000");
         assert_eq!(created.workload, "filecreate 100000 files x4");
-        assert_eq!((created.blocks.operations, created.blocks.layout.as_str()), (Some(400_000), "empty"));
-        assert!(created.blocks.writes() && !created.blocks.returns_to_names());
+        assert_eq!(
+            (created.blocks().unwrap().operations, created.blocks().unwrap().layout.as_str()),
+            (Some(400_000), "empty")
+        );
+        assert!(created.blocks().unwrap().writes() && !created.blocks().unwrap().returns_to_names());
         let statted = cell("engine = 'filestat'");
-        assert_eq!((statted.stopping, statted.blocks.operations), (StoppingRule::Sure, None));
-        assert!(!statted.blocks.writes() && statted.blocks.returns_to_names());
+        assert_eq!((statted.stopping, statted.blocks().unwrap().operations), (StoppingRule::Sure, None));
+        assert!(!statted.blocks().unwrap().writes() && statted.blocks().unwrap().returns_to_names());
         let deleted = cell("engine = 'filedelete'\nsize = '4MiB'\noperations = 5000");
-        assert_eq!((deleted.blocks.operations, deleted.blocks.file_bytes()), (Some(1000), (4 << 20) / 1000));
-        assert_eq!(deleted.blocks.layout.as_str(), "written");
+        assert_eq!(
+            (deleted.blocks().unwrap().operations, deleted.blocks().unwrap().file_bytes()),
+            (Some(1000), (4 << 20) / 1000)
+        );
+        assert_eq!(deleted.blocks().unwrap().layout.as_str(), "written");
     }
 
     #[test]
     fn jobs_that_share_files_have_each_of_them_once() {
         for rw in ["write", "randwrite"] {
             let cell = cell(&format!("engine = 'filedelete'\njobs = 3\nfile_count = 10\nrw = '{rw}'"));
-            let plan = &cell.blocks;
+            let plan = &cell.blocks().unwrap();
             let mut numbers = Vec::new();
             for job in 0..3 {
                 let mut stream = OperationStream::new(plan, job, 7);

@@ -2,7 +2,7 @@
 
 mod pacing;
 
-use super::{BlockPlan, CellPlan, Plan, PlanError, labels, names};
+use super::{BlockPlan, CellPlan, Plan, PlanError, Work, files, labels, names};
 use crate::{
     block_sizes::BlockSizes,
     certainty::{BOOKEND, Certainty, Precision, StoppingRule},
@@ -139,11 +139,17 @@ impl CellPlan {
         cells: usize,
         seed: u64,
     ) -> Result<Self, PlanError> {
-        let workload = &names::decided(workload)?;
-        let (stopping, blocks) = Draft { target, workload, certainty }.resolve(cells, seed)?;
-        let name = workload.name.clone().unwrap_or_else(|| blocks.describe());
+        let (stopping, work) = match files::resolve(target, workload, certainty, seed)? {
+            Some((stopping, plan)) => (stopping, Work::Files(plan)),
+            None => {
+                let workload = &names::decided(workload)?;
+                let (stopping, plan) = Draft { target, workload, certainty }.resolve(cells, seed)?;
+                (stopping, Work::Blocks(plan))
+            }
+        };
+        let name = workload.name.clone().unwrap_or_else(|| work.describe());
         let expected = certainty.limit.map(Expected::given);
-        Ok(Self { target: target.name.clone(), workload: name, stopping, phase: workload.phase, expected, blocks })
+        Ok(Self { target: target.name.clone(), workload: name, stopping, phase: workload.phase, expected, work })
     }
 }
 
@@ -187,6 +193,9 @@ impl Draft<'_> {
 
     fn resolve(&self, cells: usize, seed: u64) -> Result<(StoppingRule, BlockPlan), PlanError> {
         let workload = self.workload;
+        if let Some(flag) = files::out_of_place(workload) {
+            return Err(self.contradiction(format!("--{flag} is about sets of files: say with --phases what to do")));
+        }
         let rw = workload.rw.unwrap_or(ReadWrite::Read);
         let read_percent = self.read_percent(rw)?;
         let buffered = workload.buffered.unwrap_or(false);
@@ -266,7 +275,7 @@ impl Draft<'_> {
             file_count,
             file_order: workload.file_order.unwrap_or_default(),
             file_names: workload.file_names.clone().unwrap_or_default(),
-            file_size_bytes: workload.file_size.map(|size| size.0),
+            file_size_bytes: self.file_size()?,
             layout: self.layout(read_percent, verify)?,
             gap_bytes,
             distribution,
@@ -368,6 +377,13 @@ impl Draft<'_> {
         names.problem().map_or(Ok(count), |problem| Err(self.contradiction(problem)))
     }
 
+    /// How long each file is to be at least.
+    fn file_size(&self) -> Result<Option<u64>, PlanError> {
+        let Some(sizes) = &self.workload.file_size else { return Ok(None) };
+        let one = sizes.one().ok_or_else(|| self.contradiction("files of several sizes need --phases"))?;
+        Ok(Some(one))
+    }
+
     fn layout(&self, read_percent: u8, verify: bool) -> Result<Layout, PlanError> {
         let needs_content = (read_percent > 0 || verify) && !self.is_of_names();
         match self.workload.layout {
@@ -439,7 +455,7 @@ impl Draft<'_> {
                 }
             });
         }
-        let each = (end - size + size / u64::from(file_count)).max(self.workload.file_size.map_or(0, |size| size.0));
+        let each = (end - size + size / u64::from(file_count)).max(self.file_size()?.unwrap_or(0));
         let needed = each.saturating_mul(u64::from(file_count)).saturating_mul(copies);
         // The memory engine needs no files.
         if whole.is_none()

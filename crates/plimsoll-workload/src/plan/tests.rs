@@ -33,19 +33,19 @@ fn one(target: &TargetFacts, workload: &Workload) -> Result<CellPlan, PlanError>
 fn an_empty_workload_becomes_a_whole_plan() {
     let cell = one(&directory(), &Workload::default()).unwrap();
     assert_eq!(cell.workload, "read 4KiB QD1");
-    assert_eq!(cell.blocks.size_bytes, 512 << 20);
-    assert_eq!((cell.stopping, cell.blocks.slot_ns), (StoppingRule::Sure, None));
+    assert_eq!(cell.blocks().unwrap().size_bytes, 512 << 20);
+    assert_eq!((cell.stopping, cell.blocks().unwrap().slot_ns), (StoppingRule::Sure, None));
 }
 
 #[test]
 fn duration_is_measured_time_over_all_slots() {
     let workload = Workload { duration: Some(Span::from_seconds(12)), ..Workload::default() };
     let alone = one(&directory(), &workload).unwrap();
-    assert_eq!((alone.stopping.slots(), alone.blocks.slot_ns), (Some(1), Some(12_000_000_000)));
+    assert_eq!((alone.stopping.slots(), alone.blocks().unwrap().slot_ns), (Some(1), Some(12_000_000_000)));
     let targets = [directory(), device(1 << 30)];
     let plan = Plan::resolve(&targets, &[workload], &Certainty::of(Effort::Quick), 7).unwrap();
     for cell in plan.cells {
-        assert_eq!(u64::from(cell.stopping.slots().unwrap()) * cell.blocks.slot_ns.unwrap(), 12_000_000_000);
+        assert_eq!(u64::from(cell.stopping.slots().unwrap()) * cell.blocks().unwrap().slot_ns.unwrap(), 12_000_000_000);
     }
 }
 
@@ -54,7 +54,7 @@ fn without_a_duration_the_rules_decide_when_a_cell_is_done() {
     let timed = Workload { duration: Some(Span::from_seconds(10)), ..Workload::default() };
     let plan = Plan::resolve(&[directory()], &[Workload::default(), timed], &Certainty::of(Effort::Standard), 7);
     let cells = plan.unwrap().cells;
-    assert_eq!((cells[0].stopping, cells[0].blocks.slot_ns), (StoppingRule::Sure, None));
+    assert_eq!((cells[0].stopping, cells[0].blocks().unwrap().slot_ns), (StoppingRule::Sure, None));
     assert_eq!(cells[1].stopping, StoppingRule::Fixed { slots: 2, discarded: 0 });
 }
 
@@ -65,7 +65,7 @@ fn passes_are_slots_of_the_duration_each() {
     let plan = Plan::resolve(&[directory()], &[hour.clone(), hour], &certainty, 7).unwrap();
     for cell in plan.cells {
         assert_eq!(cell.stopping, StoppingRule::Fixed { slots: 2, discarded: 1 });
-        assert_eq!(cell.blocks.slot_ns, Some(3_600_000_000_000));
+        assert_eq!(cell.blocks().unwrap().slot_ns, Some(3_600_000_000_000));
     }
 }
 
@@ -118,7 +118,7 @@ fn a_device_too_small_for_the_size_is_refused() {
 fn sequential_jobs_on_a_shared_file_get_parts_of_their_own() {
     let workload =
         Workload { jobs: Some("3".parse().unwrap()), size: Some("10M".parse().unwrap()), ..Workload::default() };
-    let plan = one(&directory(), &workload).unwrap().blocks;
+    let plan = one(&directory(), &workload).unwrap().work.into_blocks().unwrap();
     let regions: Vec<_> = (0..3).map(|job| plan.job_region(job)).collect();
     assert!(regions.windows(2).all(|pair| pair[0].offset + pair[0].length == pair[1].offset));
     assert!(regions[2].offset + regions[2].length <= 10 << 20);
@@ -136,7 +136,7 @@ proptest! {
 fn percentages_of_a_device_are_of_its_size() {
     let workload =
         Workload { size: Some("25%".parse().unwrap()), offset: Some("50%".parse().unwrap()), ..Workload::default() };
-    let plan = one(&device(1 << 30), &workload).unwrap().blocks;
+    let plan = one(&device(1 << 30), &workload).unwrap().work.into_blocks().unwrap();
     assert_eq!((plan.offset_bytes, plan.size_bytes), (512 << 20, 256 << 20));
 }
 

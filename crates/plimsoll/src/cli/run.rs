@@ -13,6 +13,8 @@ use plimsoll_workload::{
     block_sizes::BlockSizes,
     certainty::Precision,
     distribution::Distribution,
+    file_set::{CacheState, FilePhases, FileSync, PhaseEnd},
+    file_sizes::FileSizes,
     file_space::FileOrder,
     limit::Limit,
     need::Need,
@@ -56,6 +58,7 @@ pub(super) fn efforts() -> impl TypedValueParser<Value = Effort> {
 }
 
 const WORKLOAD: &str = "Workload";
+const FILES: &str = "Sets of files";
 const TIMING: &str = "Timing";
 const ENGINE: &str = "Engine";
 const SAFETY: &str = "Target and safety";
@@ -76,7 +79,7 @@ fn planned() -> impl Iterator<Item = Id> {
 /// Arguments of `plimsoll run`. Headings appear in the order in which their first flags stand here.
 #[derive(Args, Debug, Default)]
 #[command(
-    after_help = "Without --rw, --preset and --plan, the preset `canonical` runs: latency, IOPS and throughput, read and \
+    after_help = "Without --rw, --phases, --preset and --plan, the preset `canonical` runs: latency, IOPS and throughput, read and \
                   write. Flags given beside a preset or a plan override its workloads."
 )]
 pub struct RunArguments {
@@ -236,7 +239,7 @@ pub struct WorkloadArguments {
     #[arg(long, value_parser = words!(FileSharing), hide_short_help = true)]
     pub files: Option<FileSharing>,
     /// Files of each job, or of all where they share, over which the region is spread [default: 1; to be created,
-    /// statted or deleted: 1000]
+    /// statted or deleted, and with --phases: 1000]
     #[arg(long, allow_hyphen_values = true, value_parser = whole_number::<u32>, value_name = "N", hide_short_help = true)]
     pub file_count: Option<u32>,
     /// In which order several files are used: turns, turns:N for N operations in each, sequential [default: turns]
@@ -261,9 +264,9 @@ pub struct WorkloadArguments {
     /// Pause after each operation of a job (10ms), or after several (10ms/8)
     #[arg(long, allow_hyphen_values = true, value_name = "TIME", hide_short_help = true)]
     pub think_time: Option<ThinkTime>,
-    /// Go through the page cache instead of around it
-    #[arg(long)]
-    pub buffered: bool,
+    /// Go through the page cache; sets of files do unless =false
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", hide_possible_values = true, value_name = "BOOL")]
+    pub buffered: Option<bool>,
     /// Make each write durable: --sync (O_SYNC) or --sync=dsync (O_DSYNC)
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "sync", value_parser = words!(SyncMode))]
     pub sync: Option<SyncMode>,
@@ -285,7 +288,35 @@ pub struct WorkloadArguments {
     /// Where all randomness comes from
     #[arg(long, allow_hyphen_values = true, value_parser = whole_number::<u64>, value_name = "N", hide_short_help = true)]
     pub seed: Option<u64>,
-    /// Measured time of each cell, ramps excluded
+    /// Work on a set of files, in phases: write,read,delete
+    ///
+    /// create, write and write_read make the files: empty, with content, or with content that is read again at once.
+    /// append, overwrite, read, stat, open, list, list_long, find, rename, rename_cross, link, symlink, set_xattr,
+    /// get_xattr, truncate and delete work on them; mkdir and rmdir make and remove as many directories. What a phase
+    /// needs is made before it, untimed. --jobs share the files, --block-size is the most that is read or written at
+    /// once, and --duration limits each phase.
+    #[arg(long, value_name = "PHASES", help_heading = FILES)]
+    pub phases: Option<FilePhases>,
+    /// Sizes of the files: 10k, a range 1k-64k, a split 4k/60:64k/40, gamma:MEAN[:SHAPE], exponential:MEAN[:MAX],
+    /// lognormal:MEDIAN:SIGMA [default: 4k]
+    #[arg(long, allow_hyphen_values = true, value_name = "SIZES", help_heading = FILES, hide_short_help = true)]
+    pub file_size: Option<FileSizes>,
+    /// Files of each directory [default: all in one]
+    #[arg(long, allow_hyphen_values = true, value_parser = whole_number::<u32>, value_name = "N", help_heading = FILES, hide_short_help = true)]
+    pub files_per_directory: Option<u32>,
+    /// How files are made durable [default: none]
+    #[arg(long, value_parser = words!(FileSync), help_heading = FILES, hide_short_help = true)]
+    pub file_sync: Option<FileSync>,
+    /// What the page cache holds of the files before they are read [default: as-is]
+    #[arg(long, value_parser = words!(CacheState), help_heading = FILES, hide_short_help = true)]
+    pub cache: Option<CacheState>,
+    /// When a phase of several jobs ends: all have done their files, or the first has (stonewall) [default: all]
+    #[arg(long, value_parser = words!(PhaseEnd), help_heading = FILES, hide_short_help = true)]
+    pub phase_end: Option<PhaseEnd>,
+    /// How often the phases are repeated [default: 10; with --effort quick 3, with thorough 30]
+    #[arg(long, allow_hyphen_values = true, value_parser = whole_number::<u32>, value_name = "N", help_heading = FILES, hide_short_help = true)]
+    pub iterations: Option<u32>,
+    /// Measured time of each cell, ramps excluded; of --phases each
     #[arg(long, allow_hyphen_values = true, value_name = "TIME", help_heading = TIMING)]
     pub duration: Option<Span>,
     /// Load before measurement begins, in each slot
@@ -351,6 +382,13 @@ impl WorkloadArguments {
             files,
             file_count,
             file_order,
+            phases,
+            file_size,
+            files_per_directory,
+            file_sync,
+            cache,
+            phase_end,
+            iterations,
             layout,
             distribution,
             duration,
@@ -397,10 +435,16 @@ impl WorkloadArguments {
             file_count: *file_count,
             file_order: *file_order,
             file_names: None,
-            file_size: None,
+            file_size: file_size.clone(),
+            phases: phases.clone(),
+            files_per_directory: *files_per_directory,
+            file_sync: *file_sync,
+            cache: *cache,
+            phase_end: *phase_end,
+            iterations: *iterations,
             layout: *layout,
             distribution: distribution.clone(),
-            buffered: buffered.then_some(true),
+            buffered: *buffered,
             sync: *sync,
             fsync: *fsync,
             fdatasync: *fdatasync,

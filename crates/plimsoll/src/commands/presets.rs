@@ -3,7 +3,7 @@
 use anyhow::{anyhow, bail};
 use plimsoll_dialects::iometer;
 use plimsoll_report::plan::{self, PresetRow};
-use plimsoll_workload::{plan_file::PlanFile, preset, workload::Workload};
+use plimsoll_workload::{plan_file::PlanFile, preset, settings::Effort, workload::Workload};
 use serde_json::json;
 
 use super::dialect;
@@ -11,11 +11,12 @@ use crate::{cli::PresetsArguments, printer::Printer};
 
 /// Lists presets, or shows one as a plan that `--plan` reads.
 pub fn presets(arguments: &PresetsArguments, printer: Printer) -> anyhow::Result<String> {
+    let effort = arguments.effort.unwrap_or(Effort::Standard);
     let Some(name) = &arguments.name else {
         if arguments.json {
             let list: Vec<_> = preset::PRESETS
                 .iter()
-                .map(|preset| json!({ "name": preset.name, "about": preset.about, "workloads": preset.workloads() }))
+                .map(|preset| json!({ "name": preset.name, "about": preset.about, "workloads": preset.workloads(effort) }))
                 .collect();
             return Ok(serde_json::to_string_pretty(&list)? + "\n");
         }
@@ -25,7 +26,7 @@ pub fn presets(arguments: &PresetsArguments, printer: Printer) -> anyhow::Result
             .collect();
         return Ok(plan::presets(&rows, printer.width()));
     };
-    let workloads = workloads(name, printer)?;
+    let workloads = workloads(name, effort, printer)?;
     if arguments.json {
         return Ok(serde_json::to_string_pretty(&workloads)? + "\n");
     }
@@ -36,9 +37,9 @@ pub fn presets(arguments: &PresetsArguments, printer: Printer) -> anyhow::Result
 }
 
 /// The workloads of a preset, or of a file of Iometer, with what of it was not taken literally.
-pub(super) fn workloads(name: &str, printer: Printer) -> anyhow::Result<Vec<Workload>> {
+pub(super) fn workloads(name: &str, effort: Effort, printer: Printer) -> anyhow::Result<Vec<Workload>> {
     if !name.contains('/') && !name.to_ascii_lowercase().ends_with(".icf") {
-        return Ok(preset::find(name)?.workloads());
+        return Ok(preset::find(name)?.workloads(effort));
     }
     let bytes = dialect::read_file(name, iometer::BYTES_MAX)
         .map_err(|error| anyhow!("read {name}: {error}"))?

@@ -10,7 +10,7 @@ use plimsoll_record::{
 };
 use plimsoll_report as report;
 use plimsoll_run::{machine, resuming::Resuming, run::RunRequest, same_place, target_facts};
-use plimsoll_workload::plan::BlockPlan;
+use plimsoll_workload::plan::Work;
 
 use super::{history, run};
 use crate::{cli::run::RunArguments, printer::Printer, state::State};
@@ -97,7 +97,7 @@ pub(super) fn command(record: &Record, keeps_files: bool, state: &State) -> Stri
     }
     let mut flag = |name: &str, path: &str| command += &format!(" {name} {}", quoted(path));
     for target in record.environment.targets.iter().filter(|target| target.kind == TargetKind::Device) {
-        let writes = |cell: &Cell| cell.plan.as_ref().is_some_and(BlockPlan::writes);
+        let writes = |cell: &Cell| cell.plan.as_ref().is_some_and(Work::writes);
         if record.cells.iter().any(|cell| cell.target == target.name && writes(cell)) {
             flag("--destroy", &target.name);
         }

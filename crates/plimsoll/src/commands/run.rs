@@ -153,8 +153,10 @@ pub(super) fn request_of(
     check_new_files(&targets, asked.says_size)?;
     check_pinning(&asked.workloads)?;
     let mut plan = Plan::resolve(&targets, &asked.workloads, &asked.certainty, asked.seed)?;
-    let touches_storage = plan.cells.iter().any(|cell| cell.blocks.engine != EngineChoice::Memory);
-    let writes_test_files = touches_storage && targets.iter().any(|target| target.size_bytes.is_none());
+    let touches_storage =
+        plan.cells.iter().any(|cell| cell.blocks().is_none_or(|blocks| blocks.engine != EngineChoice::Memory));
+    let lays_out = plan.cells.iter().any(|cell| cell.blocks().is_some());
+    let writes_test_files = touches_storage && lays_out && targets.iter().any(|target| target.size_bytes.is_none());
     let times = report::plan::times(&plan, writes_test_files);
     let mut environment = machine::gather(&targets, &pod());
     if let Some(address) = &asked.detect_cloud {
@@ -260,6 +262,7 @@ pub(super) fn asked_with(arguments: &RunArguments, plan: PlanFile, printer: Prin
     }
     let flags = arguments.measuring.workload.workload();
     let mut asked_workloads: Vec<Workload> = workloads.into_iter().map(|workload| workload.or(&defaults)).collect();
+    let effort = arguments.measuring.effort.or(effort).unwrap_or(Effort::Standard);
     let presets: Vec<_> = arguments.measuring.preset.iter().chain(&presets).collect();
     let plan_says_size = presets.is_empty() && asked_workloads.iter().all(|workload| workload.size.is_some());
     let says_size =
@@ -268,24 +271,28 @@ pub(super) fn asked_with(arguments: &RunArguments, plan: PlanFile, printer: Prin
         if presets[..index].contains(preset) {
             bail!("preset {preset} is given twice: name each once");
         }
-        let workloads = presets::workloads(preset, printer)?;
+        let workloads = presets::workloads(preset, effort, printer)?;
         asked_workloads.extend(workloads.into_iter().map(|workload| match arguments.measuring.plan {
             // In a plan, what workloads have in common is said for presets too.
             Some(_) => defaults.clone().or(&workload),
             None => workload,
         }));
     }
-    if !asked_workloads.is_empty() && (flags.rw.is_some() || flags.read_percent.is_some()) {
-        bail!("--rw and --read-percent would make every workload of a preset or plan the same: leave them out");
+    let says_what = flags.rw.is_some() || flags.read_percent.is_some() || flags.phases.is_some();
+    if !asked_workloads.is_empty() && says_what {
+        bail!(
+            "--rw, --read-percent and --phases would make every workload of a preset or plan the same: leave them out"
+        );
     }
     if asked_workloads.is_empty() {
         let engine = flags.engine.or(defaults.engine);
         let is_of_names = engine.is_some_and(|engine| engine.name_operation().is_some());
-        if flags.rw.is_some() || defaults.rw.is_some() || is_of_names {
+        let of_files = flags.phases.is_some() || defaults.phases.is_some();
+        if flags.rw.is_some() || defaults.rw.is_some() || is_of_names || of_files {
             asked_workloads.push(defaults);
         } else {
             asked_workloads.extend(
-                preset::find("canonical")?.workloads().into_iter().map(|workload| defaults.clone().or(&workload)),
+                preset::find("canonical")?.workloads(effort).into_iter().map(|workload| defaults.clone().or(&workload)),
             );
         }
     }
@@ -300,7 +307,7 @@ pub(super) fn asked_with(arguments: &RunArguments, plan: PlanFile, printer: Prin
         targets: all_targets,
         workloads: asked_workloads.into_iter().map(|workload| flags.clone().or(&workload)).collect(),
         certainty: Certainty {
-            effort: arguments.measuring.effort.or(effort).unwrap_or(Effort::Standard),
+            effort,
             precision: arguments.measuring.precision.or(precision),
             max_time: arguments.measuring.max_time.or(max_time),
             bookend: arguments.measuring.bookend || bookend,

@@ -8,7 +8,10 @@ use plimsoll_record::{
     results::Interval,
 };
 use plimsoll_report::printable;
-use plimsoll_workload::plan::{CellPlan, Plan};
+use plimsoll_workload::{
+    file_set::FilePhase,
+    plan::{CellPlan, Plan},
+};
 
 /// A run as far as its events have told.
 #[derive(Clone, Debug)]
@@ -69,9 +72,19 @@ enum Activity {
         cells: Vec<usize>,
         round: u32,
         from_ns: u64,
+        /// How far the phase of a set of files is.
+        files: Option<PhaseShown>,
     },
     Between,
     Finished,
+}
+
+/// How far a phase of a set of files is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct PhaseShown {
+    phase: FilePhase,
+    done: u64,
+    total: u64,
 }
 
 /// What a cell did in the last second of load that is known.
@@ -111,8 +124,7 @@ pub(crate) struct Shown {
 
 impl CellProgress {
     fn of(plan: &CellPlan) -> Self {
-        let blocks = &plan.blocks;
-        let has_amount = blocks.operations.is_some() || blocks.amount_bytes.is_some();
+        let work = &plan.work;
         Self {
             target: plan.target.clone(),
             workload: plan.workload.clone(),
@@ -122,10 +134,10 @@ impl CellProgress {
             precision: None,
             precision_wanted: None,
             is_done: false,
-            start_delay_ns: blocks.start_delay_ns,
-            ramp_ns: blocks.ramp_ns,
-            slot_ns: blocks.slot_ns.filter(|_| !has_amount),
-            keep_going: blocks.keep_going,
+            start_delay_ns: work.start_delay_ns(),
+            ramp_ns: work.ramp_ns(),
+            slot_ns: work.slot_ns().filter(|_| !work.ends_by_amount()),
+            keep_going: work.keeps_going(),
             latest: None,
         }
     }
@@ -194,7 +206,10 @@ impl ProgressState {
                     progress.rounds_left = progress.rounds.unwrap_or(0).saturating_sub(*round + 1);
                     match &mut self.activity {
                         Activity::Slots { cells, .. } => cells.push(*cell),
-                        _ => self.activity = Activity::Slots { cells: vec![*cell], round: *round, from_ns: now_ns },
+                        _ => {
+                            self.activity =
+                                Activity::Slots { cells: vec![*cell], round: *round, from_ns: now_ns, files: None }
+                        }
                     }
                 }
             }
@@ -203,7 +218,12 @@ impl ProgressState {
                     progress.latest = Rates::of(interval).or(progress.latest);
                 }
             }
-            RunEvent::SlotFinished(slot) => self.end_slot(slot),
+            RunEvent::PhaseProgress { phase, done, total, .. } => {
+                if let Activity::Slots { files, .. } = &mut self.activity {
+                    *files = Some(PhaseShown { phase: *phase, done: *done, total: *total });
+                }
+            }
+            RunEvent::SlotFinished(slot) => self.end_slot(slot, now_ns),
             RunEvent::CellProgress {
                 cell,
                 precision,
@@ -241,7 +261,13 @@ impl ProgressState {
         self.activity = Activity::Layout { target: target.to_owned(), written_bytes, total_bytes, from_ns, from_bytes };
     }
 
-    fn end_slot(&mut self, slot: &SlotResult) {
+    fn end_slot(&mut self, slot: &SlotResult, now_ns: u64) {
+        if let (Activity::Slots { from_ns, .. }, Some(progress)) = (&self.activity, self.cells.get_mut(slot.cell))
+            && !slot.phases.is_empty()
+        {
+            // The next one will take about as long.
+            progress.slot_ns = Some(now_ns.saturating_sub(*from_ns));
+        }
         self.activity = Activity::Between;
         if let Some(progress) = self.cells.get_mut(slot.cell)
             && !progress.keep_going
@@ -321,11 +347,17 @@ impl ProgressState {
                 numbers::bytes(*written_bytes),
                 numbers::bytes(*total_bytes)
             ),
-            Activity::Slots { cells, round, from_ns } => {
+            Activity::Slots { cells, round, from_ns, files } => {
                 let (index, others) = cells.split_first().expect("a slot has a cell");
                 let cell = &self.cells[*index];
                 let is_ramp = now_ns.saturating_sub(*from_ns) < cell.ramp_ns;
-                let doing = if is_ramp { "ramp of" } else { "measuring" };
+                let doing = match files {
+                    _ if is_ramp => "ramp of".to_owned(),
+                    None => "measuring".to_owned(),
+                    Some(PhaseShown { phase, done, total }) => {
+                        format!("{phase} {} of {},", numbers::count(*done), numbers::count(*total))
+                    }
+                };
                 let place = if self.targets > 1 { format!(" on {}", cell.target) } else { String::new() };
                 let others = if others.is_empty() { String::new() } else { format!(" and {} more", others.len()) };
                 let rounds = cell.rounds.map_or_else(String::new, |rounds| format!(" of {rounds}"));

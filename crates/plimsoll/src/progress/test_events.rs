@@ -40,9 +40,9 @@ pub(crate) fn plan(targets: &[&str], workloads: &[Workload]) -> Plan {
         .collect();
     let mut plan = Plan::resolve(&facts, workloads, &Certainty::of(Effort::Standard), 7).unwrap();
     // Set here, so that these tests are not about how a plan divides its time.
-    for cell in plan.cells.iter_mut().filter(|cell| cell.blocks.operations.is_none()) {
+    for cell in plan.cells.iter_mut().filter(|cell| !cell.work.ends_by_amount()) {
         cell.stopping = StoppingRule::Fixed { slots: 2, discarded: 0 };
-        cell.blocks.slot_ns = Some(5 * SECOND_NS);
+        cell.work.blocks_mut().unwrap().slot_ns = Some(5 * SECOND_NS);
     }
     plan
 }

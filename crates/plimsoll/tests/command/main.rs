@@ -13,6 +13,7 @@ mod compare;
 mod devices;
 mod diskspd;
 mod explain;
+mod file_sets;
 mod fio;
 mod fio_names;
 mod fio_options;

@@ -78,7 +78,7 @@ pub(super) fn quota(trial: &Trial<'_>) -> anyhow::Result<()> {
         let run = Plimsoll::run_command([device.path.as_path()], arguments);
         let record = trial.plimsoll.record(name, &mut group.inside(&run), None, |_| Ok(()))?;
         for cell in &record.cells {
-            let what = format!("{name}, depth {}", cell.plan.as_ref().map_or(0, |plan| plan.queue_depth));
+            let what = format!("{name}, depth {}", cell.blocks().map_or(0, |plan| plan.queue_depth));
             let word = verdict(cell);
             let measured = format!("{word} ({:.0} IOPS)", rate(cell));
             trial.judge(&format!("{what}, verdict"), &measured, "client-limited", word == "client-limited");

@@ -2,6 +2,7 @@
 
 use plimsoll_workload::{
     file_names::FileNames,
+    file_sizes::FileSizes,
     settings::Layout,
     units::{ByteCount, Extent},
     workload::Workload,
@@ -86,7 +87,7 @@ impl Region {
         workload.size = Some(Extent::Bytes(ByteCount(self.size)));
         if let Some(name) = &self.name {
             workload.file_names = Some(FileNames::of([name.clone()]));
-            workload.file_size = self.file_size.map(ByteCount);
+            workload.file_size = self.file_size.map(FileSizes::One);
             // Unlike diskspd, which leaves holes: reading those measures no storage.
             workload.layout = Some(Layout::Written);
         }

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use plimsoll_workload::{
     file_names::FileNames,
+    file_sizes::FileSizes,
     file_space::FileOrder,
     settings::{FileSharing, Layout},
     units::{ByteCount, Extent},
@@ -214,7 +215,7 @@ pub(super) fn put(job: &Job, first_clone: u32, sets: &[FileSet], amount: &Amount
         let parts = if is_shared { &sets[..1] } else { sets };
         workload.file_names = Some(FileNames::of(parts.iter().flat_map(|set| set.names.iter().cloned())));
         workload.file_count = Some(sets[0].names.len() as u32);
-        workload.file_size = amount.file_bytes.map(ByteCount);
+        workload.file_size = amount.file_bytes.map(FileSizes::One);
         workload.layout = Some(layout(job));
     }
     if sets[0].names.len() > 1 {

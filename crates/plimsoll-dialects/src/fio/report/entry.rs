@@ -326,7 +326,7 @@ impl<'a> Entry<'a> {
 
     fn add(&mut self, index: usize, job: &Job, record: &'a Record, part: Part) {
         let cell = &record.cells[index];
-        let Some(plan) = &cell.plan else { return };
+        let Some(plan) = cell.blocks() else { return };
         let counted = Counted::of(job, plan);
         self.counted = self.counted.or(counted);
         self.cells.push(index);
@@ -357,7 +357,7 @@ impl<'a> Entry<'a> {
 
     fn add_failures(&mut self, cell: &Cell, job: &Job) {
         let add = |goes_on: bool| if goes_on { Failure::add_survived } else { Failure::add };
-        let keep_going = cell.plan.as_ref().is_some_and(|plan| plan.keep_going);
+        let keep_going = cell.blocks().is_some_and(|plan| plan.keep_going);
         for error in &cell.error_kinds {
             let number = error_number(&error.error);
             add(keep_going)(&mut self.failure, number, &error.error, error.count);
@@ -410,7 +410,7 @@ impl<'a> Entry<'a> {
     fn add_cost(&mut self, cell: &Cell, plan: &BlockPlan, record: &Record) {
         let jobs = f64::from(plan.jobs);
         let beside = record.cells.iter().filter(|other| cell.phase.is_some() && other.phase == cell.phase);
-        let beside = beside.filter_map(|other| other.plan.as_ref());
+        let beside = beside.filter_map(|other| other.blocks());
         let share = jobs / beside.map(|other| f64::from(other.jobs)).sum::<f64>().max(jobs).max(1.0);
         let slots = cell.slots.iter().filter(|slot| slot.counted);
         let read_back_ns = cell.verification.as_ref().map_or(0, |verification| verification.read_back_ns);

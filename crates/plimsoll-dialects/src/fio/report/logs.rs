@@ -70,7 +70,7 @@ pub(super) fn logs(reported: &Reported<'_>) -> LogFiles {
 
 fn logs_of_cell(logs: &mut LogFiles, cell: &Cell, job: &Job, number: u32, reported: &Reported<'_>) {
     let report = &job.settings.report;
-    let Some(plan) = &cell.plan else { return };
+    let Some(plan) = cell.blocks() else { return };
     let series: [(&Option<LogName>, &str, bool, Share); 5] = [
         (&report.bandwidth_log, "bw", false, |second, direction| (rates(second)[direction].bytes / 1024.0, 1.0)),
         (&report.operations_log, "iops", false, |second, direction| (rates(second)[direction].operations, 1.0)),

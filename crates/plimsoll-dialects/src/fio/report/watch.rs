@@ -145,7 +145,7 @@ impl<'a> Watch<'a> {
         phases.dedup();
         let of_phase = |phase: u32| -> Option<u64> {
             let cells = self.plan.iter().zip(&self.visits).filter(|(plan, _)| plan.phase == Some(phase));
-            cells.map(|(plan, visit)| visit.left_ns(&plan.blocks)).try_fold(0, |most, left| Some(left?.max(most)))
+            cells.map(|(plan, visit)| visit.left_ns(blocks(plan))).try_fold(0, |most, left| Some(left?.max(most)))
         };
         phases.into_iter().map(of_phase).try_fold(0_u64, |sum, left| Some(sum.saturating_add(left?)))
     }
@@ -155,8 +155,8 @@ impl<'a> Watch<'a> {
         let (mut threads, mut files) = (0, 0);
         let mut rates = [Rate::default(); 2];
         for (plan, visit) in self.running() {
-            threads += plan.blocks.jobs;
-            files += plan.blocks.jobs.saturating_mul(plan.blocks.file_count);
+            threads += blocks(plan).jobs;
+            files += blocks(plan).jobs.saturating_mul(blocks(plan).file_count);
             rates = [rates[0].plus(visit.read), rates[1].plus(visit.write)];
         }
         let mut line = format!("Jobs: {threads} (f={files})");
@@ -182,7 +182,7 @@ impl<'a> Watch<'a> {
     fn letters(&self) -> String {
         let mut threads: Vec<(CellOf, char, u32)> = Vec::new();
         for ((plan, visit), of) in self.plan.iter().zip(&self.visits).zip(self.cells) {
-            threads.push((*of, visit.letter(plan), plan.blocks.jobs));
+            threads.push((*of, visit.letter(plan), blocks(plan).jobs));
         }
         threads.sort_by_key(|(of, ..)| (of.job, of.clone));
         let mut told: Vec<(char, u32)> = Vec::new();
@@ -212,6 +212,11 @@ impl<'a> Watch<'a> {
     }
 }
 
+/// What a cell of fio does, which has jobs of blocks and no others.
+fn blocks(plan: &CellPlan) -> &BlockPlan {
+    plan.blocks().expect("jobs of fio are of blocks")
+}
+
 impl Visit {
     fn add(&mut self, interval: &Interval) {
         let Interval { t_ns, length_ns, read_operations, write_operations, read_bytes, write_bytes, .. } = *interval;
@@ -232,12 +237,12 @@ impl Visit {
             Course::Over => '_',
             Course::Running if self.is_in_ramp() => '/',
             Course::Running => {
-                let letter = match (plan.blocks.reads(), plan.blocks.writes()) {
+                let letter = match (blocks(plan).reads(), blocks(plan).writes()) {
                     (true, true) => 'm',
                     (false, true) => 'w',
                     _ => 'r',
                 };
-                if plan.blocks.random_percent > 0 { letter } else { letter.to_ascii_uppercase() }
+                if blocks(plan).random_percent > 0 { letter } else { letter.to_ascii_uppercase() }
             }
         }
     }

@@ -147,7 +147,7 @@ fn nothing_in_a_comparison_reaches_the_terminal_as_a_command() {
         record.cells[0].workload = evil.to_owned();
     }
     records[1].cells[1].workload = "elsewhere".to_owned();
-    records[1].cells[1].plan.as_mut().unwrap().queue_depth = 77;
+    plan(&mut records[1].cells[1]).queue_depth = 77;
     records[1].cells.push(records[1].cells[1].clone());
     let wishes = expecting(&["p50>+10%"]);
     let comparison = Comparison::of(&[&records[0], &records[1]], &wishes).unwrap();

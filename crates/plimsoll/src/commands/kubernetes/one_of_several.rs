@@ -93,7 +93,8 @@ impl OneOfSeveral {
     /// Has the run begin with those of the other pods, and touch other blocks than they.
     pub(super) fn begin_together(self, request: &mut RunRequest, stop: Arc<AtomicBool>) {
         for cell in &mut request.plan.cells {
-            cell.blocks.seed = derive_seed(cell.blocks.seed, Purpose::Pod, self.number.into());
+            let seed = cell.work.seed_mut();
+            *seed = derive_seed(*seed, Purpose::Pod, self.number.into());
         }
         request.plan.turn = self.takes_turns.then_some(self.number);
         request.common = self.shares_files.then_some(CommonFiles { number: self.number, until: self.start });

@@ -1,0 +1,244 @@
+//! What phases do with files, on a real file system.
+
+use std::{
+    fs,
+    os::unix::fs::MetadataExt,
+    path::Path,
+    process::Command,
+    sync::atomic::{AtomicBool, Ordering},
+};
+
+use plimsoll_files::{
+    phase::PhaseOutcome,
+    set::{FileSet, SetError},
+};
+use plimsoll_workload::{
+    file_set::{CacheState, FilePhase, FilePlan, FileSync, PhaseEnd},
+    file_sizes::FileSizes,
+    payload::Payload,
+    pinning::Pinning,
+    settings::SyncMode,
+};
+
+fn plan(phases: &str) -> FilePlan {
+    FilePlan {
+        phases: phases.parse().unwrap(),
+        file_count: 60,
+        file_size: "1-9000".parse::<FileSizes>().unwrap(),
+        files_per_directory: Some(7),
+        jobs: 1,
+        block_size_bytes: 4096,
+        buffered: true,
+        sync: SyncMode::None,
+        file_sync: FileSync::None,
+        cache: CacheState::AsIs,
+        phase_end: PhaseEnd::All,
+        phase_limit_ns: None,
+        payload: Payload::default(),
+        verify: true,
+        seed: 42,
+        pin: Pinning::None,
+        keep_going: false,
+    }
+}
+
+fn open(directory: &Path, plan: &FilePlan) -> FileSet {
+    FileSet::new(fs::File::open(directory).unwrap().into(), plan).unwrap()
+}
+
+fn phase(set: &mut FileSet, phase: FilePhase) -> PhaseOutcome {
+    let stop = AtomicBool::new(false);
+    set.prepare(phase, &stop).unwrap();
+    let outcome = set.run(phase, &stop, &mut |_| {}).unwrap();
+    set.restore(phase, &outcome, &stop).unwrap();
+    outcome
+}
+
+/// Paths of regular files below a directory, with their lengths.
+fn files(directory: &Path) -> Vec<(String, u64)> {
+    let mut found = Vec::new();
+    let mut open = vec![directory.to_owned()];
+    while let Some(path) = open.pop() {
+        for entry in fs::read_dir(path).unwrap() {
+            let entry = entry.unwrap();
+            let facts = entry.path().symlink_metadata().unwrap();
+            if facts.is_dir() {
+                open.push(entry.path());
+            } else {
+                let path = entry.path().strip_prefix(directory).unwrap().to_str().unwrap().to_owned();
+                found.push((path, facts.len()));
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn every_phase_is_done_with_every_file_by_any_number_of_jobs() {
+    for jobs in [1, 4, 60] {
+        for word in FilePhase::WORDS {
+            let of: FilePhase = word.parse().unwrap();
+            for file_sync in FileSync::WORDS {
+                let place = tempfile::tempdir().unwrap();
+                let plan = FilePlan { jobs, file_sync: file_sync.parse().unwrap(), ..plan(word) };
+                let mut set = open(place.path(), &plan);
+                let done = phase(&mut set, of);
+                let due = if of == FilePhase::List { u64::from(plan.directory_count()) } else { 60 };
+                assert_eq!(done.operations(), due, "{word} {file_sync} {jobs} {:?}", done.errors);
+                assert_eq!(done.times.operations.count(), due, "{word} {file_sync}");
+                assert!(done.errors.is_empty() && !done.is_cut, "{word} {file_sync} {:?}", done.errors);
+                assert_eq!(done.job_operations.len(), jobs as usize);
+                assert!(done.first_done_operations <= due, "{word}");
+                let calls: u64 = done.times.calls().map(|(_, histogram)| histogram.count()).sum();
+                assert!(calls >= due || of == FilePhase::Find, "{word}");
+                let total = plan.total_bytes();
+                let bytes = match of {
+                    FilePhase::Write | FilePhase::WriteRead | FilePhase::Overwrite | FilePhase::Read => total,
+                    FilePhase::Append => 60 * 4096,
+                    _ => 0,
+                };
+                assert_eq!(done.bytes, bytes, "{word}");
+                assert_eq!(done.checked_bytes, if of.reads() { total } else { 0 }, "{word}");
+                let (there, length) = match of {
+                    FilePhase::Create | FilePhase::Truncate => (60, 0),
+                    FilePhase::Delete | FilePhase::Mkdir | FilePhase::Rmdir => (0, 0),
+                    FilePhase::Append => (60, total + 60 * 4096),
+                    _ => (60, total),
+                };
+                let found = files(place.path());
+                assert_eq!(found.len(), there, "{word} {found:?}");
+                assert_eq!(found.iter().map(|(_, bytes)| bytes).sum::<u64>(), length, "{word}");
+                set.finish(&AtomicBool::new(false)).unwrap();
+                let stays = of.precondition() != plimsoll_workload::file_set::Precondition::Absent;
+                assert_eq!(files(place.path()).len(), if stays { there } else { 0 }, "{word}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_seed_makes_the_same_tree_for_every_number_of_jobs_and_the_checksum_is_that_of_coreutils() {
+    let mut sums = Vec::new();
+    for jobs in [1, 3, 16] {
+        let place = tempfile::tempdir().unwrap();
+        let mut set = open(place.path(), &FilePlan { jobs, ..plan("write") });
+        assert_eq!(set.checksum().unwrap(), None);
+        phase(&mut set, FilePhase::Write);
+        sums.push(set.checksum().unwrap().unwrap());
+        let theirs = Command::new("sh")
+            .args(["-c", "find . -type f | LC_ALL=C sort | xargs sha256sum | sha256sum"])
+            .current_dir(place.path())
+            .output()
+            .unwrap();
+        assert_eq!(String::from_utf8(theirs.stdout).unwrap(), format!("{}  -\n", sums[0]));
+    }
+    assert!(sums.iter().all(|sum| *sum == sums[0]));
+    let place = tempfile::tempdir().unwrap();
+    let mut set = open(place.path(), &FilePlan { seed: 43, ..plan("write") });
+    phase(&mut set, FilePhase::Write);
+    assert_ne!(set.checksum().unwrap().unwrap(), sums[0]);
+}
+
+#[test]
+fn files_that_were_damaged_are_found() {
+    let place = tempfile::tempdir().unwrap();
+    let mut set =
+        open(place.path(), &FilePlan { keep_going: true, file_size: FileSizes::One(9000), ..plan("write,read") });
+    phase(&mut set, FilePhase::Write);
+    let path = place.path().join("d1/f8");
+    let mut content = fs::read(&path).unwrap();
+    content[5000] ^= 1;
+    fs::write(&path, &content).unwrap();
+    fs::write(place.path().join("d0/f3"), &content[..100]).unwrap();
+    let done = phase(&mut set, FilePhase::Read);
+    let errors: Vec<_> = done.errors.iter().map(|error| (error.operation.as_str(), error.first_file)).collect();
+    assert_eq!(errors, [("verify", 3), ("verify", 8)], "{:?}", done.errors);
+    assert_eq!(done.operations(), 58);
+    let without = FilePlan { verify: false, keep_going: true, file_size: FileSizes::One(9000), ..plan("write,read") };
+    let place = tempfile::tempdir().unwrap();
+    let mut set = open(place.path(), &without);
+    phase(&mut set, FilePhase::Write);
+    fs::write(place.path().join("d0/f3"), &content[..100]).unwrap();
+    let done = phase(&mut set, FilePhase::Read);
+    assert_eq!(done.errors[0].error, "a file has 100 bytes instead of 9000");
+}
+
+#[test]
+fn an_error_ends_a_phase_unless_it_is_to_go_on() {
+    for keep_going in [false, true] {
+        let place = tempfile::tempdir().unwrap();
+        let mut set = open(place.path(), &FilePlan { keep_going, ..plan("write,stat") });
+        phase(&mut set, FilePhase::Write);
+        fs::remove_file(place.path().join("d0/f4")).unwrap();
+        let done = phase(&mut set, FilePhase::Stat);
+        assert_eq!(done.operations(), if keep_going { 59 } else { 4 });
+        assert_eq!(done.is_cut, !keep_going);
+        assert_eq!(
+            (done.errors[0].operation.as_str(), done.errors[0].count, done.errors[0].first_file),
+            ("stat", 1, 4)
+        );
+        assert!(done.errors[0].error.contains("No such file"), "{:?}", done.errors);
+    }
+}
+
+#[test]
+fn what_a_limit_cuts_is_what_the_next_phase_works_with() {
+    let place = tempfile::tempdir().unwrap();
+    let limited = FilePlan { phase_limit_ns: Some(1), jobs: 4, ..plan("write,read,delete") };
+    let mut set = open(place.path(), &limited);
+    let written = phase(&mut set, FilePhase::Write);
+    assert!(written.is_cut && written.operations() < 60, "{:?}", written.job_operations);
+    // Nothing at all would have been made in no time, so what a phase needs was made for it then.
+    let there = files(place.path()).len();
+    let read = phase(&mut set, FilePhase::Read);
+    assert!(read.operations() <= if there == 0 { 60 } else { there as u64 });
+    assert!(read.errors.is_empty());
+}
+
+#[test]
+fn a_stonewall_ends_all_jobs_with_the_first() {
+    let place = tempfile::tempdir().unwrap();
+    let plan = FilePlan { phase_end: PhaseEnd::Stonewall, jobs: 2, file_count: 3001, ..plan("write") };
+    let mut set = open(place.path(), &FilePlan { verify: false, file_size: FileSizes::One(10), ..plan });
+    let done = phase(&mut set, FilePhase::Write);
+    assert!(done.job_operations.iter().any(|operations| *operations >= 1500), "{:?}", done.job_operations);
+    assert!(done.first_done_ns <= done.elapsed_ns && done.first_done_operations <= done.operations());
+}
+
+#[test]
+fn nothing_is_done_when_the_run_is_to_stop() {
+    let place = tempfile::tempdir().unwrap();
+    let mut set = open(place.path(), &plan("write"));
+    let stop = AtomicBool::new(false);
+    set.prepare(FilePhase::Write, &stop).unwrap();
+    stop.store(true, Ordering::Relaxed);
+    let done = set.run(FilePhase::Write, &stop, &mut |_| {}).unwrap();
+    assert_eq!((done.operations(), done.is_cut, done.errors.len()), (0, true, 0));
+}
+
+#[test]
+fn the_cache_is_as_cold_or_as_warm_as_was_asked_for() {
+    // tmpfs is nothing but cache.
+    let place = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let stop = AtomicBool::new(false);
+    for (cache, due) in [(CacheState::Cold, 0), (CacheState::Warm, 60 * 8192)] {
+        let plan = FilePlan { cache, file_size: FileSizes::One(8192), ..plan("write,read") };
+        let mut set = open(place.path(), &plan);
+        phase(&mut set, FilePhase::Write);
+        set.prepare(FilePhase::Read, &stop).unwrap();
+        let cached = set.make_cached(&stop).unwrap();
+        assert_eq!((cached.total_bytes, cached.resident_bytes), (60 * 8192, Some(due)), "{cached:?}");
+    }
+}
+
+#[test]
+fn a_directory_that_is_full_of_other_things_is_an_error_that_says_so() {
+    let place = tempfile::tempdir().unwrap();
+    fs::create_dir(place.path().join("f0")).unwrap();
+    let mut set = open(place.path(), &FilePlan { files_per_directory: None, ..plan("read") });
+    let error = set.prepare(FilePhase::Read, &AtomicBool::new(false)).unwrap_err();
+    assert!(matches!(error, SetError::Preparation { phase: FilePhase::Read, .. }), "{error}");
+    assert!(error.to_string().contains("open failed: Is a directory"), "{error}");
+    assert!(place.path().join("f0").metadata().unwrap().mode() > 0);
+}

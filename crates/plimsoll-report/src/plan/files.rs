@@ -1,0 +1,97 @@
+//! The plan of a workload of file sets, in words.
+
+use plimsoll_record::numbers;
+use plimsoll_workload::{
+    block_sizes::BlockSizes,
+    certainty::StoppingRule,
+    file_set::{CacheState, FilePlan, FileSync, PhaseEnd},
+    units::Span,
+};
+
+use super::{counted, exact};
+
+/// Every parameter of a set of files. All fields are named, so that a new one cannot be forgotten here.
+pub(super) fn parameters(stopping: &StoppingRule, plan: &FilePlan) -> Vec<(&'static str, String)> {
+    let FilePlan {
+        phases,
+        file_count,
+        file_size,
+        files_per_directory,
+        jobs,
+        block_size_bytes,
+        buffered,
+        sync,
+        file_sync,
+        cache,
+        phase_end,
+        phase_limit_ns,
+        payload,
+        verify,
+        seed,
+        pin,
+        keep_going,
+    } = plan;
+    let yes_no = |value: bool| if value { "yes" } else { "no" }.to_owned();
+    let directories = match files_per_directory {
+        Some(files) => {
+            format!("{} with {} each", numbers::count(plan.directory_count().into()), counted((*files).into(), "file"))
+        }
+        None => "all in one".to_owned(),
+    };
+    let limit = phase_limit_ns.map_or_else(|| "none".to_owned(), |ns| Span { ns }.to_string());
+    vec![
+        ("phases", phases.to_string()),
+        (
+            "files",
+            format!("{} of {file_size}, {} in all", numbers::count((*file_count).into()), exact(plan.total_bytes())),
+        ),
+        ("directories", directories),
+        ("jobs", format!("{jobs}, each with a stretch of the files")),
+        ("blocks", format!("at most {}", BlockSizes::One(*block_size_bytes))),
+        ("cache", cache_in_words(*buffered, *cache)),
+        ("sync", format!("each write {sync}, {}", sync_in_words(*file_sync))),
+        (
+            "phase end",
+            match phase_end {
+                PhaseEnd::All => "when every job has done its files".to_owned(),
+                PhaseEnd::Stonewall => "when the first job has done its files".to_owned(),
+            },
+        ),
+        ("phase limit", limit),
+        ("iterations", iterations(stopping)),
+        ("payload", payload.to_string()),
+        ("verify", yes_no(*verify)),
+        ("seed", seed.to_string()),
+        ("processors", pin.to_string()),
+        ("keep going", yes_no(*keep_going)),
+    ]
+}
+
+fn cache_in_words(buffered: bool, cache: CacheState) -> String {
+    let state = match cache {
+        CacheState::AsIs => "files are read from wherever they are",
+        CacheState::Cold => "files are taken out of it before they are read",
+        CacheState::Warm => "files are read once before they are read",
+    };
+    if buffered { format!("buffered: through the page cache; {state}") } else { "direct I/O".to_owned() }
+}
+
+/// What makes files durable, in words.
+pub(crate) const fn sync_in_words(sync: FileSync) -> &'static str {
+    match sync {
+        FileSync::None => "files are not synced",
+        FileSync::File => "fsync before a file is closed",
+        FileSync::Data => "fdatasync before a file is closed",
+        FileSync::Directory => "fsync of each file and of its directory",
+        FileSync::Reverse => "fsync of all files at the end of a phase, the last one first",
+        FileSync::Phase => "syncfs at the end of a phase",
+    }
+}
+
+fn iterations(stopping: &StoppingRule) -> String {
+    match stopping {
+        StoppingRule::Fixed { slots, discarded: 0 } => slots.to_string(),
+        StoppingRule::Fixed { slots, discarded } => format!("{slots}, the first {discarded} kept out of the numbers"),
+        StoppingRule::Sure => "as many as the effort asks for".to_owned(),
+    }
+}

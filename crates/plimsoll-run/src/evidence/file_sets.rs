@@ -1,0 +1,118 @@
+//! What the phases of a set of files show beside their rates.
+
+use plimsoll_record::{
+    files::{FilesResult, PhaseResult},
+    numbers,
+    record::Cell,
+    results::{Finding, Severity},
+};
+use plimsoll_workload::{
+    file_set::{CacheState, FilePlan, FileSync},
+    settings::SyncMode,
+    units::Span,
+};
+use serde_json::json;
+
+use crate::findings::finding;
+
+/// From so much of the files in the page cache on, reading them says more of it than of the storage.
+const CACHED_MIN: f64 = 0.05;
+
+/// The sentences about a cell that works on a set of files.
+pub(super) fn of(cell: &Cell, plan: &FilePlan, files: &FilesResult) -> Vec<Finding> {
+    let mut found = Vec::new();
+    found.extend(durability(plan, files));
+    for phase in &files.phases {
+        found.extend(cached(plan, phase));
+        found.extend(beside_limit(cell, phase));
+    }
+    found.extend(cut(plan, files));
+    found
+}
+
+/// What is written and not synced is in memory.
+fn durability(plan: &FilePlan, files: &FilesResult) -> Option<Finding> {
+    let changes = files.phases.iter().filter(|phase| phase.phase.changes());
+    let phases: Vec<&str> = changes.map(|phase| phase.phase.as_str()).collect();
+    let is_durable = plan.file_sync != FileSync::None || plan.sync != SyncMode::None;
+    if is_durable || phases.is_empty() {
+        return None;
+    }
+    let text = format!(
+        "not durable: nothing was synced in {}, so these rates are those of memory as long as it takes what is written \
+         (--file-sync file syncs each file)",
+        phases.join(", ")
+    );
+    Some(finding("files-not-durable", Severity::Info, text, &[("phases", json!(phases))]))
+}
+
+/// Where the files were read from.
+fn cached(plan: &FilePlan, phase: &PhaseResult) -> Option<Finding> {
+    let cached = phase.cached.as_ref()?;
+    let word = phase.phase;
+    let evidence = |share: f64| vec![("phase", json!(word.as_str())), ("resident_share", json!(share))];
+    let Some(share) = cached.share() else {
+        let reason = cached.reason.as_deref()?;
+        let text = format!("{word}: what of the files was in the page cache is not known: {reason}");
+        return Some(finding(&format!("files-cache-unknown-{word}"), Severity::Info, text, &[]));
+    };
+    let percent = numbers::percent(share);
+    match plan.cache {
+        _ if !plan.buffered => None,
+        CacheState::AsIs if share >= CACHED_MIN => {
+            let text = format!(
+                "{word}: {percent} of the files were in the page cache when they were read, so this is not the speed of \
+                 the storage (--cache cold reads from there)"
+            );
+            Some(finding("files-read-from-cache", Severity::Warning, text, &evidence(share)))
+        }
+        CacheState::Cold if share >= CACHED_MIN => {
+            let text = format!("{word}: {percent} of the files stayed in the page cache although they were to be cold");
+            Some(finding("files-not-cold", Severity::Warning, text, &evidence(share)))
+        }
+        CacheState::Warm if share < 1.0 - CACHED_MIN => {
+            let text =
+                format!("{word}: only {percent} of the files stayed in the page cache: there is no room for more");
+            Some(finding("files-not-warm", Severity::Warning, text, &evidence(share)))
+        }
+        CacheState::AsIs | CacheState::Cold | CacheState::Warm => None,
+    }
+}
+
+/// What the limit of the storage lets through, by the I/Os that each file took.
+fn beside_limit(cell: &Cell, phase: &PhaseResult) -> Option<Finding> {
+    let limit = cell.limit.as_ref()?;
+    let result = cell.phase_result(phase.phase)?;
+    let each = phase.device_operations_per_operation.filter(|each| *each >= 0.5)?;
+    let by_operations = limit.iops.map(|iops| iops / each);
+    let device = phase.device.as_ref()?;
+    let bytes_each = (device.read_bytes + device.write_bytes) as f64 / result.operations.max(1) as f64;
+    let by_bytes = limit.bytes_per_second.filter(|_| bytes_each > 0.0).map(|bytes| bytes / bytes_each);
+    let possible = by_operations.into_iter().chain(by_bytes).min_by(f64::total_cmp)?;
+    let text = format!(
+        "{}: each took {each:.2} I/Os and {} of the disk, of which its limit lets {} a second through; measured {} ({})",
+        phase.phase,
+        numbers::bytes(bytes_each as u64),
+        numbers::iops(possible),
+        numbers::iops(result.iops),
+        numbers::percent(result.iops / possible)
+    );
+    let evidence = [("possible_per_second", json!(possible)), ("measured_per_second", json!(result.iops))];
+    Some(finding(&format!("files-beside-limit-{}", phase.phase), Severity::Info, text, &evidence))
+}
+
+/// Phases that their limit ended.
+fn cut(plan: &FilePlan, files: &FilesResult) -> Option<Finding> {
+    let limit_ns = plan.phase_limit_ns?;
+    let cut: Vec<&str> =
+        files.phases.iter().filter(|phase| phase.cut_iterations > 0).map(|phase| phase.phase.as_str()).collect();
+    if cut.is_empty() {
+        return None;
+    }
+    let text = format!(
+        "ended by the limit of {} before all files had their turn: {}; what followed worked with what there was",
+        Span { ns: limit_ns },
+        cut.join(", ")
+    );
+    Some(finding("files-phase-limit", Severity::Info, text, &[("phases", json!(cut))]))
+}

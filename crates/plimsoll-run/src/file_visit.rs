@@ -1,0 +1,154 @@
+//! One slot of a cell that works on a set of files: each phase once, with what it takes around it.
+
+use std::{
+    io,
+    sync::atomic::{AtomicBool, Ordering},
+};
+
+use plimsoll_files::{
+    cached::Cached,
+    phase::PhaseOutcome,
+    set::{FileSet, SetError},
+};
+use plimsoll_io::block_device::BackingDevice;
+use plimsoll_record::{
+    event::{RunEvent, SlotResult},
+    files::{CachedFiles, SlotCall, SlotPhase},
+    results::{CpuCost, DeviceActivity, ErrorCount, VerificationResult},
+};
+use plimsoll_workload::file_set::{FilePhase, FilePlan};
+
+use crate::{counters::Counters, resuming::RunClock, run::RunError};
+
+impl From<SetError> for RunError {
+    fn from(error: SetError) -> Self {
+        match error {
+            SetError::Panicked => Self::FileJob(error),
+            error => Self::Io(io::Error::other(error)),
+        }
+    }
+}
+
+/// A cell's set of files, and what is to be known of it.
+pub(crate) struct FileVisit<'a> {
+    pub(crate) cell: usize,
+    pub(crate) plan: &'a FilePlan,
+    pub(crate) set: &'a mut FileSet,
+    pub(crate) device: Option<BackingDevice>,
+    pub(crate) clock: RunClock,
+    pub(crate) stop: &'a AtomicBool,
+}
+
+impl FileVisit<'_> {
+    /// Does all phases once.
+    pub(crate) fn run(mut self, emit: &mut dyn FnMut(RunEvent)) -> Result<SlotResult, RunError> {
+        let mut slot = SlotResult { cell: self.cell, ..SlotResult::default() };
+        let (mut to_ns, mut has_failed) = (0, false);
+        for phase in self.plan.phases.as_slice() {
+            if self.is_stopped() || has_failed && !self.plan.keep_going {
+                break;
+            }
+            self.set.prepare(*phase, self.stop)?;
+            let cached = if phase.reads() && *phase != FilePhase::WriteRead {
+                Some(held(self.set.make_cached(self.stop)?))
+            } else {
+                None
+            };
+            let (done, outcome) = self.measure(*phase, cached, emit)?;
+            if slot.phases.is_empty() {
+                slot.from_ns = done.from_ns;
+            }
+            to_ns = done.from_ns + done.elapsed_ns;
+            slot.cpu_operations += done.operations;
+            slot.phases.push(done);
+            self.note(&mut slot, *phase, &outcome);
+            has_failed |= !outcome.errors.is_empty();
+            self.set.restore(*phase, &outcome, self.stop)?;
+            if self.plan.verify && slot.tree_sha256.is_none() && !has_failed && !self.is_stopped() {
+                slot.tree_sha256 = self.set.checksum()?;
+            }
+        }
+        slot.elapsed_ns = to_ns - slot.from_ns;
+        let sum = |of: fn(&SlotPhase) -> u64| slot.phases.iter().map(of).sum::<u64>();
+        slot.cpu = CpuCost {
+            user_ns: sum(|phase| phase.user_ns),
+            system_ns: sum(|phase| phase.system_ns),
+            ..CpuCost::default()
+        };
+        let mut devices = slot.phases.iter().filter_map(|phase| phase.device.as_ref()).peekable();
+        if devices.peek().is_some() {
+            let mut all = DeviceActivity::default();
+            devices.for_each(|device| all.add(device));
+            slot.device = Some(all);
+        }
+        self.set.finish(self.stop)?;
+        Ok(slot)
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    fn measure(
+        &mut self,
+        phase: FilePhase,
+        cached: Option<CachedFiles>,
+        emit: &mut dyn FnMut(RunEvent),
+    ) -> Result<(SlotPhase, PhaseOutcome), RunError> {
+        let (cell, total) = (self.cell, self.set.operations(phase));
+        let mut tell = |done| emit(RunEvent::PhaseProgress { cell, phase, done, total });
+        tell(0);
+        let before = Counters::take(self.device);
+        let outcome = self.set.run(phase, self.stop, &mut tell)?;
+        let cost = Counters::take(self.device).since(&before);
+        let call = |(call, histogram): (plimsoll_files::calls::Call, &plimsoll_measure::latency::LatencyHistogram)| {
+            SlotCall { call: call.as_str().to_owned(), histogram: histogram.clone() }
+        };
+        let done = SlotPhase {
+            phase,
+            from_ns: self.clock.since_start_ns(outcome.start_ns),
+            elapsed_ns: outcome.elapsed_ns,
+            operations: outcome.operations(),
+            bytes: outcome.bytes,
+            operation_ns: outcome.times.operation_ns,
+            histogram: outcome.times.operations.clone(),
+            calls: outcome.times.calls().map(call).collect(),
+            job_operations: outcome.job_operations.clone(),
+            first_done_ns: outcome.first_done_ns,
+            first_done_operations: outcome.first_done_operations,
+            sync_ns: outcome.sync_ns,
+            cached,
+            device: cost.device,
+            user_ns: cost.cpu.user_ns,
+            system_ns: cost.cpu.system_ns,
+            is_cut: outcome.is_cut,
+        };
+        Ok((done, outcome))
+    }
+
+    fn note(&self, slot: &mut SlotResult, phase: FilePhase, outcome: &PhaseOutcome) {
+        if outcome.checked_bytes > 0 {
+            let checked = slot.verification.get_or_insert_with(VerificationResult::default);
+            checked.blocks_checked += outcome.checked_bytes.div_ceil(self.plan.block_size_bytes.into());
+        }
+        for error in &outcome.errors {
+            if error.operation == "verify" {
+                let checked = slot.verification.get_or_insert_with(VerificationResult::default);
+                checked.mismatches += error.count;
+                checked.examples.push(format!("file {}: {}", error.first_file, error.error));
+                continue;
+            }
+            slot.errors.push(ErrorCount {
+                operation: format!("{phase} ({})", error.operation),
+                error: error.error.clone(),
+                count: error.count,
+                first_offset: error.first_file,
+            });
+        }
+    }
+}
+
+fn held(cached: Cached) -> CachedFiles {
+    let Cached { method, total_bytes, resident_bytes, reason } = cached;
+    CachedFiles { method: method.map(str::to_owned), total_bytes, resident_bytes, reason }
+}

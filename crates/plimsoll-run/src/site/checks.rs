@@ -1,0 +1,54 @@
+//! What is refused before anything is made.
+
+use std::path::Path;
+
+use plimsoll_io::{
+    block_device::{self, DeviceFacts},
+    probe::{EngineKind, EngineUnavailable},
+};
+use plimsoll_workload::{plan::Plan, settings::EngineChoice};
+
+use super::cells_of;
+use crate::run::RunError;
+
+/// Refuses to verify what nobody knows. To find such blocks wrong would be a false alarm, and the worst there is.
+pub(crate) fn check_verification(
+    plan: &Plan,
+    is_directory: impl Fn(&str) -> bool,
+    is_foreign: impl Fn(&str) -> bool,
+) -> Result<(), RunError> {
+    let blocks = plan.cells.iter().filter_map(|cell| Some((&cell.target, cell.blocks()?)));
+    for (target, blocks) in blocks.filter(|(_, blocks)| blocks.verify) {
+        let target = target.as_str();
+        let problem = if blocks.engine == EngineChoice::Memory {
+            "is not touched by the memory engine, which keeps nothing that could be verified: leave --verify out, or \
+             choose another engine"
+        } else if !is_directory(target) && cells_of(plan, target).count() > 1 {
+            "would be written by several workloads in turn, and each would take the blocks of the others for damage: \
+             verify one workload at a time, or name a directory, where each has files of its own"
+        } else if !blocks.writes() && is_foreign(target) {
+            "was not written by plimsoll, so nobody knows what --verify should find there: leave --verify out, or name \
+             a directory or a new file, which are written first"
+        } else {
+            continue;
+        };
+        return Err(RunError::Unverifiable { target: target.to_owned(), problem });
+    }
+    Ok(())
+}
+
+/// Refuses to poll where the kernel is known to have nothing to poll. Without a disk to ask, the engine finds out.
+pub(super) fn check_polling(target: &str) -> Result<(), EngineUnavailable> {
+    let backing = block_device::device_of(Path::new(target));
+    match backing.and_then(|backing| block_device::facts(backing.disk)) {
+        Some(DeviceFacts { disk, polled_queues: Some(false), .. }) => Err(EngineUnavailable {
+            kind: EngineKind::IoUring,
+            reason: format!(
+                "--iopoll needs queues that can be polled, and the disk {disk} of \"{target}\" has none \
+                 (/sys/block/{disk}/queue/io_poll is 0): leave --iopoll out, or load the disk's driver with queues for \
+                 polling (nvme.poll_queues=N)"
+            ),
+        }),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,363 @@
+//! Workloads of file sets: the words, and the plan of one.
+
+use std::{fmt, str::FromStr};
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::{
+    file_sizes::{FileSizes, SizeSampler},
+    payload::Payload,
+    pinning::Pinning,
+    plan::share,
+    settings::{SyncMode, words},
+    units::{ValueError, serde_as_text},
+};
+
+words! {
+    /// What is done with all files of a set, before anything else is done with any of them.
+    FilePhase("a phase") {
+        /// Make them, empty.
+        Create = "create",
+        /// Make them and write their content.
+        Write = "write",
+        /// Make each, write its content and read it again.
+        WriteRead = "write_read",
+        /// Write one more block behind the end of each.
+        Append = "append",
+        /// Write the content of each again, in place.
+        Overwrite = "overwrite",
+        /// Read each from beginning to end.
+        Read = "read",
+        /// Ask for the attributes of each.
+        Stat = "stat",
+        /// Open and close each.
+        Open = "open",
+        /// List every directory.
+        List = "list",
+        /// List every directory, and ask for the attributes of all that is in it.
+        ListLong = "list_long",
+        /// Look through all directories for names with `01` in them, and ask for their attributes.
+        Find = "find",
+        /// Give each another name in its directory.
+        Rename = "rename",
+        /// Move each to another directory.
+        RenameCross = "rename_cross",
+        /// Give each a second name.
+        Link = "link",
+        /// Make a symbolic link to each.
+        Symlink = "symlink",
+        /// Set an extended attribute of each.
+        SetXattr = "set_xattr",
+        /// Read an extended attribute of each.
+        GetXattr = "get_xattr",
+        /// Cut each to nothing.
+        Truncate = "truncate",
+        /// Remove each.
+        Delete = "delete",
+        /// Make as many directories as there are files.
+        Mkdir = "mkdir",
+        /// Remove as many directories.
+        Rmdir = "rmdir",
+    }
+}
+
+/// What a phase finds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Precondition {
+    /// No file of the set.
+    Absent,
+    /// The files, whatever is in them.
+    Present,
+    /// The files with their content.
+    Filled,
+    /// No directory of those that are made and removed.
+    NoDirectories,
+    /// As many directories as there are files.
+    Directories,
+}
+
+impl FilePhase {
+    /// What must be there, or must not, when it begins.
+    pub const fn precondition(self) -> Precondition {
+        match self {
+            Self::Create | Self::Write | Self::WriteRead => Precondition::Absent,
+            Self::Mkdir => Precondition::NoDirectories,
+            Self::Read | Self::Overwrite => Precondition::Filled,
+            Self::Rmdir => Precondition::Directories,
+            _ => Precondition::Present,
+        }
+    }
+
+    /// Whether content is read.
+    pub const fn reads(self) -> bool {
+        matches!(self, Self::Read | Self::WriteRead)
+    }
+
+    /// Whether content is written.
+    pub const fn writes(self) -> bool {
+        matches!(self, Self::Write | Self::WriteRead | Self::Append | Self::Overwrite)
+    }
+
+    /// Whether anything changes that `file_sync` makes durable.
+    pub const fn changes(self) -> bool {
+        !matches!(
+            self,
+            Self::Read | Self::Stat | Self::Open | Self::List | Self::ListLong | Self::Find | Self::GetXattr
+        )
+    }
+
+    /// Whether names in directories change.
+    pub const fn changes_names(self) -> bool {
+        self.changes() && !matches!(self, Self::Append | Self::Overwrite | Self::SetXattr | Self::Truncate)
+    }
+}
+
+words! {
+    /// How files are made durable.
+    FileSync("a way to make files durable") {
+        /// Not at all: what is written may be lost.
+        None = "none",
+        /// `fsync` of each file before it is closed.
+        File = "file",
+        /// `fdatasync` of each file before it is closed.
+        Data = "data",
+        /// `fsync` of each file, and of its directory after each change of a name.
+        Directory = "directory",
+        /// `fsync` of all files at the end of a phase, the last one first.
+        Reverse = "reverse",
+        /// `syncfs` at the end of a phase.
+        Phase = "phase",
+    }
+}
+
+words! {
+    /// What the page cache holds of the files when they are to be read.
+    CacheState("a state of the cache") {
+        /// Whatever is there.
+        AsIs = "as-is",
+        /// Nothing.
+        Cold = "cold",
+        /// All of them.
+        Warm = "warm",
+    }
+}
+
+words! {
+    /// When a phase of several jobs ends.
+    PhaseEnd("an end of phases") {
+        /// When each job has done its files.
+        All = "all",
+        /// When the first job has: from then on not all jobs work.
+        Stonewall = "stonewall",
+    }
+}
+
+/// Phases in their order; none of them empty.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FilePhases(Vec<FilePhase>);
+
+impl FilePhases {
+    /// These phases.
+    pub fn of<const N: usize>(phases: [FilePhase; N]) -> Self {
+        const { assert!(N > 0, "there is something to do") };
+        Self(phases.into())
+    }
+
+    /// The phases.
+    pub fn as_slice(&self) -> &[FilePhase] {
+        &self.0
+    }
+}
+
+impl FromStr for FilePhases {
+    type Err = ValueError;
+
+    fn from_str(text: &str) -> Result<Self, ValueError> {
+        let phases = text.split(',').map(|word| word.trim().parse()).collect::<Result<Vec<FilePhase>, _>>()?;
+        let repeated = phases.iter().enumerate().find(|(index, phase)| phases[..*index].contains(phase));
+        match repeated {
+            Some((_, phase)) => Err(ValueError::new(format!(
+                "\"{phase}\" is listed twice: name each phase once, and repeat them all with --iterations"
+            ))),
+            None => Ok(Self(phases)),
+        }
+    }
+}
+
+impl fmt::Display for FilePhases {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0
+            .iter()
+            .enumerate()
+            .try_for_each(|(index, phase)| write!(f, "{}{phase}", if index == 0 { "" } else { "," }))
+    }
+}
+
+serde_as_text! { FilePhases, "phases in their order, joined by commas, as \"write,read,delete\""; }
+
+/// The exact parameters of a workload of file sets on one target.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct FilePlan {
+    /// What is done, in this order; once in each slot.
+    pub phases: FilePhases,
+    /// Files of the set.
+    pub file_count: u32,
+    /// Their sizes.
+    pub file_size: FileSizes,
+    /// Files of a directory; all are in one without this.
+    pub files_per_directory: Option<u32>,
+    /// Jobs that share the files: each has a stretch of them of its own.
+    pub jobs: u32,
+    /// Most bytes of a read or write.
+    pub block_size_bytes: u32,
+    /// Whether I/O goes through the page cache.
+    pub buffered: bool,
+    /// Durability of each write.
+    pub sync: SyncMode,
+    /// Durability of files.
+    pub file_sync: FileSync,
+    /// What the page cache holds before files are read.
+    pub cache: CacheState,
+    /// When a phase ends.
+    pub phase_end: PhaseEnd,
+    /// A phase ends then at the latest, and what follows works with what there is.
+    pub phase_limit_ns: Option<u64>,
+    /// What files contain.
+    pub payload: Payload,
+    /// Whether what is read is checked, and the whole set once it is written.
+    pub verify: bool,
+    /// Where sizes and content come from.
+    pub seed: u64,
+    /// Which processors jobs run on.
+    pub pin: Pinning,
+    /// Count errors and go on.
+    pub keep_going: bool,
+}
+
+/// Directories of a directory, where there are more than that.
+const DIRECTORIES_WIDE: u32 = 1000;
+
+impl FilePlan {
+    /// Whether anything is written to the target, which making the files is as well.
+    pub const fn writes(&self) -> bool {
+        true
+    }
+
+    /// How many directories the files are in.
+    pub fn directory_count(&self) -> u32 {
+        self.files_per_directory.map_or(0, |files| self.file_count.div_ceil(files))
+    }
+
+    /// Which directory a file is in, by its number; `None` when files are in the directory of the set.
+    pub fn directory_of(&self, file: u32) -> Option<u32> {
+        self.files_per_directory.map(|files| file / files)
+    }
+
+    /// The path of a directory in that of the set.
+    pub fn directory_path(&self, directory: u32) -> String {
+        if self.directory_count() <= DIRECTORIES_WIDE {
+            return format!("d{directory}");
+        }
+        format!("d{}/d{}", directory / DIRECTORIES_WIDE, directory % DIRECTORIES_WIDE)
+    }
+
+    /// The directories that only hold others.
+    pub fn directories_above(&self) -> impl Iterator<Item = String> {
+        let count = self.directory_count();
+        let above = if count <= DIRECTORIES_WIDE { 0 } else { count.div_ceil(DIRECTORIES_WIDE) };
+        (0..above).map(|number| format!("d{number}"))
+    }
+
+    /// The files of a job: the first one, and the one after the last.
+    pub const fn files_of(&self, job: u32) -> (u32, u32) {
+        let (each, more) = (self.file_count / self.jobs, self.file_count % self.jobs);
+        let first = each * job + if job < more { job } else { more };
+        (first, first + share(self.file_count as u64, job, self.jobs) as u32)
+    }
+
+    /// The sizes of the files.
+    pub fn sizes(&self) -> SizeSampler {
+        SizeSampler::new(&self.file_size, self.seed)
+    }
+
+    /// Bytes of all files.
+    pub fn total_bytes(&self) -> u64 {
+        self.sizes().total(self.file_count.into())
+    }
+
+    /// A name for a workload that has none: `1000 x 10KiB`.
+    pub fn describe(&self) -> String {
+        let mut name = format!("{} x {}", self.file_count, self.file_size);
+        if self.jobs > 1 {
+            name += &format!(" x{}", self.jobs);
+        }
+        name
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn phases_print_as_they_parse_and_none_stands_twice() {
+        let text = "write,read,write_read,delete";
+        assert_eq!(text.parse::<FilePhases>().unwrap().to_string(), text);
+        let error = "read,stat,read".parse::<FilePhases>().unwrap_err().to_string();
+        assert!(error.contains("--iterations"), "{error}");
+        assert!("".parse::<FilePhases>().is_err() && "reed".parse::<FilePhases>().is_err());
+    }
+
+    fn plan(file_count: u32, jobs: u32, files_per_directory: Option<u32>) -> FilePlan {
+        FilePlan {
+            phases: FilePhases::of([FilePhase::Write]),
+            file_count,
+            file_size: FileSizes::One(1),
+            files_per_directory,
+            jobs,
+            block_size_bytes: 4096,
+            buffered: true,
+            sync: SyncMode::None,
+            file_sync: FileSync::None,
+            cache: CacheState::AsIs,
+            phase_end: PhaseEnd::All,
+            phase_limit_ns: None,
+            payload: Payload::default(),
+            verify: false,
+            seed: 1,
+            pin: Pinning::None,
+            keep_going: false,
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn jobs_have_all_files_and_none_twice(files in 1_u32..100_000, jobs in 1_u32..200) {
+            let plan = plan(files, jobs, None);
+            let mut next = 0;
+            for job in 0..jobs {
+                let (first, end) = plan.files_of(job);
+                prop_assert_eq!(first, next);
+                next = end;
+            }
+            prop_assert_eq!(next, files);
+        }
+
+        #[test]
+        fn every_directory_has_a_path_of_its_own(files in 1_u32..5_000, each in 1_u32..10) {
+            let plan = plan(files, 1, Some(each));
+            let last = plan.directory_of(files - 1).unwrap();
+            prop_assert_eq!(last + 1, plan.directory_count());
+            let paths: std::collections::BTreeSet<_> = (0..=last).map(|number| plan.directory_path(number)).collect();
+            prop_assert_eq!(paths.len() as u32, plan.directory_count());
+            let above: Vec<_> = plan.directories_above().collect();
+            for path in &paths {
+                let parent = path.rsplit_once('/').map(|(parent, _)| parent.to_owned());
+                prop_assert!(parent.is_none_or(|parent| above.contains(&parent)));
+            }
+        }
+    }
+}

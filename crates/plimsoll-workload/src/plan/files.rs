@@ -1,0 +1,156 @@
+//! From a workload of file sets as asked to its plan.
+
+use super::PlanError;
+use crate::{
+    block_sizes::BlockSizes,
+    certainty::{Certainty, StoppingRule},
+    file_set::{CacheState, FilePlan, FileSync, PhaseEnd},
+    file_sizes::FileSizes,
+    limits,
+    payload::Fill,
+    settings::{Effort, SyncMode},
+    target_facts::{TargetFacts, TargetKind},
+    units::{Span, in_one_unit},
+    workload::Workload,
+};
+
+/// Files when nothing is said.
+const FILES: u32 = 1000;
+/// Bytes of a file when nothing is said.
+const FILE_BYTES: u64 = 4096;
+/// Most bytes of a read or write when nothing is said.
+const BLOCK_BYTES: u32 = 1 << 20;
+
+/// Parameters that mean something only with phases, by the names of their flags.
+const OF_FILES_ALONE: &[&str] = &["iterations", "files-per-directory", "file-sync", "cache", "phase-end"];
+
+/// Those that mean something with phases too.
+const OF_FILES_TOO: &[&str] = &[
+    "name",
+    "target",
+    "phases",
+    "jobs",
+    "file-count",
+    "file-size",
+    "block-size",
+    "buffered",
+    "sync",
+    "duration",
+    "payload",
+    "verify",
+    "seed",
+    "pin",
+    "keep-going",
+];
+
+/// How often phases are repeated when nothing is said.
+const fn usual_iterations(effort: Effort) -> u32 {
+    match effort {
+        Effort::Quick => 3,
+        Effort::Standard => 10,
+        Effort::Thorough => 30,
+    }
+}
+
+/// What is asked of a workload of blocks that only sets of files have.
+pub(super) fn out_of_place(workload: &Workload) -> Option<String> {
+    let settings = workload.settings().into_iter();
+    settings.filter(|(_, value)| !value.is_empty()).map(|(flag, _)| flag).find(|flag| OF_FILES_ALONE.contains(&&**flag))
+}
+
+pub(super) fn resolve(
+    target: &TargetFacts,
+    workload: &Workload,
+    certainty: &Certainty,
+    seed: u64,
+) -> Result<Option<(StoppingRule, FilePlan)>, PlanError> {
+    let Some(phases) = &workload.phases else { return Ok(None) };
+    let refused = |problem: String| PlanError::Contradiction {
+        workload: workload.name.clone().unwrap_or_else(|| phases.to_string()),
+        problem,
+    };
+    let unusable = |problem: String| PlanError::Target { target: target.name.clone(), problem };
+    let foreign = workload.settings().into_iter().find(|(flag, value)| {
+        !value.is_empty() && !OF_FILES_TOO.contains(&&**flag) && !OF_FILES_ALONE.contains(&&**flag)
+    });
+    if let Some((flag, _)) = foreign {
+        return Err(refused(format!("--{flag} means nothing for a set of files: leave it or --phases out")));
+    }
+    if target.kind != TargetKind::Directory {
+        return Err(unusable("a set of files needs a directory to be made in: name one".to_owned()));
+    }
+    let counted = |flag: &str, asked: Option<u32>, usual: u32, max: u32| match asked.unwrap_or(usual) {
+        value if (1..=max).contains(&value) => Ok(value),
+        value => Err(refused(format!("--{flag} {value} is out of range: choose 1 to {max}"))),
+    };
+    let asked_jobs = workload.jobs.as_ref().and_then(|jobs| jobs.values().first().copied());
+    let jobs = counted("jobs", asked_jobs, 1, limits::JOBS_MAX)?;
+    let file_count = counted("file-count", workload.file_count, FILES, limits::SET_FILES_MAX)?;
+    if file_count < jobs {
+        return Err(refused(format!("{file_count} files are too few for {jobs} jobs: raise --file-count")));
+    }
+    let each = workload.files_per_directory;
+    let files_per_directory = each.map(|each| counted("files-per-directory", Some(each), 1, limits::SET_FILES_MAX));
+    let block_size_bytes = match workload.block_size.as_ref().and_then(|sizes| sizes.values().first()) {
+        None => BLOCK_BYTES,
+        Some(BlockSizes::One(bytes)) if *bytes <= limits::BLOCK_SIZE_MAX => *bytes,
+        Some(sizes) => {
+            return Err(refused(format!("--block-size {sizes}: files are read and written in blocks of one size")));
+        }
+    };
+    let file_size = workload.file_size.clone().unwrap_or(FileSizes::One(FILE_BYTES));
+    let buffered = workload.buffered.unwrap_or(true);
+    if !buffered {
+        let alignment = target
+            .direct_alignment_bytes
+            .ok_or_else(|| unusable("direct I/O is not supported there: leave --buffered=false out".to_owned()))?;
+        if !file_size.are_multiples_of(alignment) || !block_size_bytes.is_multiple_of(alignment) {
+            return Err(unusable(format!(
+                "direct I/O needs multiples of {alignment} bytes here, and not all files of {file_size} in blocks of \
+                 {} are: choose others, or leave --buffered=false out",
+                BlockSizes::One(block_size_bytes)
+            )));
+        }
+    }
+    let payload = workload.payload.clone().unwrap_or_default();
+    let verify = workload.verify.unwrap_or(false);
+    if verify && payload.fill != Fill::Random {
+        return Err(refused("--verify needs a random payload, so that each file's content is known".to_owned()));
+    }
+    if workload.duration == Some(Span { ns: 0 }) {
+        return Err(refused("--duration 0 measures nothing".to_owned()));
+    }
+    let plan = FilePlan {
+        phases: phases.clone(),
+        file_count,
+        file_size,
+        files_per_directory: files_per_directory.transpose()?,
+        jobs,
+        block_size_bytes,
+        buffered,
+        sync: workload.sync.unwrap_or(SyncMode::None),
+        file_sync: workload.file_sync.unwrap_or(FileSync::None),
+        cache: workload.cache.unwrap_or(CacheState::AsIs),
+        phase_end: workload.phase_end.unwrap_or(PhaseEnd::All),
+        phase_limit_ns: workload.duration.map(|duration| duration.ns),
+        payload,
+        verify,
+        seed: workload.seed.unwrap_or(seed),
+        pin: workload.pin.clone().unwrap_or_default(),
+        keep_going: workload.keep_going.unwrap_or(false),
+    };
+    if u64::from(jobs) * u64::from(block_size_bytes) > limits::BUFFER_BYTES_MAX {
+        return Err(refused("jobs x block size needs more than 4 GiB of buffers: lower one".to_owned()));
+    }
+    if let (Some(free), needed) = (target.free_bytes, plan.total_bytes())
+        && needed > free
+    {
+        let [free, needed] = in_one_unit([free, needed]);
+        return Err(unusable(format!("{free} is free but the files need {needed}: lower --file-count or --file-size")));
+    }
+    let iterations = match certainty.passes {
+        Some(passes) => passes,
+        None => counted("iterations", workload.iterations, usual_iterations(certainty.effort), 1_000_000)?,
+    };
+    Ok(Some((StoppingRule::Fixed { slots: iterations, discarded: certainty.discard_first.unwrap_or(0) }, plan)))
+}

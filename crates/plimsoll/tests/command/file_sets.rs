@@ -1,0 +1,266 @@
+//! Sets of files: what is measured of them, and that nothing of them stays.
+
+use std::{fs, path::Path, process::Stdio, thread, time::Duration};
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+
+use crate::{
+    interruption::interruption,
+    support::{LoopDevice, Place, Said, is_root, skip},
+};
+
+const PHASES: [&str; 21] = [
+    "create",
+    "write",
+    "write_read",
+    "append",
+    "overwrite",
+    "read",
+    "stat",
+    "open",
+    "list",
+    "list_long",
+    "find",
+    "rename",
+    "rename_cross",
+    "link",
+    "symlink",
+    "set_xattr",
+    "get_xattr",
+    "truncate",
+    "delete",
+    "mkdir",
+    "rmdir",
+];
+
+/// What a phase of the first cell did.
+fn phase<'a>(record: &'a Value, name: &str) -> &'a Value {
+    let phases = record["cells"][0]["files"]["phases"].as_array().unwrap();
+    phases.iter().find(|phase| phase["phase"] == name).unwrap_or_else(|| panic!("{name} is not there"))
+}
+
+#[test]
+fn every_phase_is_in_the_table_and_in_the_record_and_nothing_stays() {
+    let place = Place::new();
+    let phases = PHASES.join(",");
+    let run = format!("run DATA --phases {phases} --file-count 50 --file-size 1k-20k --files-per-directory 7 --jobs 3");
+    let said = place.run(&format!("{run} --iterations 3 --seed 7"));
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    for name in PHASES {
+        let row = said.stdout.lines().find(|line| line.split_whitespace().any(|word| word == name));
+        assert!(row.is_some(), "{name} is missing:\n{}", said.stdout);
+    }
+    let record = place.run("show latest --json").json();
+    for name in PHASES {
+        let directions = &record["cells"][0][name];
+        let due = if name == "list" { 3 * 8 } else { 150 };
+        assert_eq!(directions["operations"], due, "{name}");
+        let jobs = phase(&record, name)["job_operations"].as_array().unwrap();
+        assert_eq!(jobs.iter().map(|job| job.as_u64().unwrap()).sum::<u64>(), due, "{name}");
+        assert!(directions["iops_low"].is_f64() && directions["iops"].as_f64() > Some(0.0), "{name}");
+        assert!(!directions["histogram"].is_null(), "{name}");
+    }
+    assert_eq!(place.leftovers(), Vec::<String>::new());
+}
+
+#[test]
+fn a_seed_makes_the_same_files_on_every_target_and_for_every_number_of_jobs() {
+    let place = Place::new();
+    fs::create_dir(place.path("other")).unwrap();
+    let run =
+        "--phases write,read --file-count 40 --file-size gamma:9k --files-per-directory 9 --iterations 2 --verify";
+    let record = place.record(&format!("run DATA other {run} --jobs 1,2,7 --seed 11"));
+    let cells = record["cells"].as_array().unwrap();
+    let sums: Vec<_> = cells.iter().map(|cell| cell["files"]["tree_sha256"].as_str().unwrap()).collect();
+    assert_eq!(sums.len(), 6);
+    assert!(sums.iter().all(|sum| *sum == sums[0] && sum.len() == 64), "{sums:?}");
+    assert!(cells.iter().all(|cell| cell["verification"]["mismatches"] == 0));
+    let other = place.record(&format!("run DATA {run} --seed 12"));
+    assert_ne!(other["cells"][0]["files"]["tree_sha256"], sums[0]);
+}
+
+#[test]
+fn what_cannot_be_done_is_refused_in_one_sentence() {
+    let place = Place::new();
+    fs::write(place.path("file"), vec![0; 1 << 20]).unwrap();
+    for (arguments, code, sentence) in [
+        ("DATA --phases write --queue-depth 8", 2, "--queue-depth means nothing for a set of files"),
+        ("DATA --phases write --rw randread", 2, "--rw means nothing for a set of files"),
+        ("DATA --phases fly", 2, "\"fly\" is not a phase: choose one of create, write"),
+        ("DATA --phases write,write", 2, "\"write\" is listed twice"),
+        ("DATA --rw randread --file-sync file", 2, "--file-sync is about sets of files"),
+        ("DATA --phases write --file-count 3 --jobs 4", 2, "3 files are too few for 4 jobs"),
+        ("DATA --phases write --file-size 1000T", 3, "lower --file-count or --file-size"),
+        ("DATA --phases write --file-size gamma", 2, "\"\" is not a size"),
+        ("DATA --phases write --block-size 4k-8k", 2, "in blocks of one size"),
+        ("DATA --phases write --iterations 0", 2, "--iterations 0 is out of range"),
+        ("DATA --phases write --verify --payload zero", 2, "--verify needs a random payload"),
+        ("file --phases write", 3, "a set of files needs a directory"),
+        ("DATA --preset k8s-io --phases write", 2, "would make every workload of a preset or plan the same"),
+    ] {
+        let said = place.run(&format!("run {arguments}"));
+        assert!(said.error(code).contains(sentence), "{arguments}: {}", said.stderr);
+    }
+    assert_eq!(place.leftovers(), Vec::<String>::new());
+}
+
+#[test]
+fn the_table_that_another_program_would_have_written_reads_back_as_the_same_rates() {
+    let place = Place::new();
+    let shapes = "--file-size 10k --file-count 20 --iterations 2 --name disk --phases write,read,write_read";
+    let record = place.record(&format!("run DATA {shapes}"));
+    let table = place.run("export latest --format files").stdout;
+    let mut lines = table.lines();
+    let head = "\"Run name\",\"Date\",\"File count\",\"File size\",\"Iterations\",\"Write (Mb/s)\",\"Read (Mb/s)\",\"Write/Read (Mb/s)\"";
+    assert_eq!(lines.next(), Some(head));
+    assert!(lines.next().unwrap().contains("\"20\",\"10kb\",\"2\","), "{table}");
+    fs::write(place.path("table.csv"), &table).unwrap();
+    let imported = place.run("import table.csv --json").json();
+    let told = &imported["cells"][0]["told"];
+    let files = if told.is_null() { &imported[0]["cells"][0]["told"] } else { told };
+    let rate = |name: &str| phase(&record, name)["operation_time_bytes_per_second"].as_f64().unwrap();
+    for (name, key) in [("write", "write"), ("read", "read"), ("write_read", "write_read")] {
+        let text = files.to_string();
+        let key = format!("\"{key}_bytes_per_second\":");
+        let told = text.split(&key).nth(1).and_then(|rest| rest.split([',', '}']).next()).unwrap();
+        let ratio = told.parse::<f64>().unwrap() / rate(name);
+        assert!((ratio - 1.0).abs() < 1e-5, "{name}: {ratio} in {text}");
+    }
+}
+
+#[test]
+fn ctrl_c_and_kill_9_in_any_phase_leave_nothing_behind() {
+    thread::scope(|scope| {
+        for part in PHASES.chunks(7) {
+            scope.spawn(move || part.iter().for_each(|name| interrupted(name)));
+        }
+    });
+}
+
+fn interrupted(name: &str) {
+    for (signal, delay_ms) in [(Signal::KILL, 200), (Signal::KILL, 700), (interruption(), 450)] {
+        let place = Place::new();
+        fs::write(place.data().join("f1"), "theirs").unwrap();
+        let arguments =
+            format!("run DATA --phases {name} --file-count 5000 --files-per-directory 50 --iterations 10000");
+        let mut command = place.command(&arguments);
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        thread::sleep(Duration::from_millis(delay_ms));
+        kill_process(Pid::from_child(&child), signal).unwrap();
+        let status = child.wait().unwrap();
+        if signal == Signal::KILL {
+            place.run("history");
+        } else {
+            assert_eq!(status.code(), Some(130), "{name}");
+            let record = place.run("show latest --json").json();
+            assert_eq!(record["outcome"], "interrupted", "{name}");
+        }
+        assert_eq!(place.leftovers(), ["f1"], "{name} ended by {signal:?} after {delay_ms} ms");
+    }
+}
+
+#[test]
+fn what_others_put_among_the_files_stays() {
+    let place = Place::new();
+    let mut command = place.command("run DATA --phases write,stat --file-count 2000 --iterations 100000");
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let own = (0..1000).find_map(|_| {
+        thread::sleep(Duration::from_millis(10));
+        let found = fs::read_dir(place.data()).unwrap().flatten().map(|entry| entry.path().join("tree-0"));
+        found.filter(|path| path.is_dir()).find(|_| true)
+    });
+    let theirs = own.unwrap().join("theirs.txt");
+    fs::write(&theirs, "theirs").unwrap();
+    kill_process(Pid::from_child(&child), Signal::KILL).unwrap();
+    child.wait().unwrap();
+    place.run("history");
+    assert_eq!(fs::read_to_string(&theirs).unwrap(), "theirs");
+    assert_eq!(fs::read_dir(theirs.parent().unwrap()).unwrap().count(), 1, "all else is gone");
+}
+
+/// A disk whose I/O is limited whoever does it: the journal of a file system is written by a thread of the kernel.
+struct CappedDisk {
+    point: std::path::PathBuf,
+    device: LoopDevice,
+}
+
+const THROTTLE: &str = "/sys/fs/cgroup/blkio/blkio.throttle";
+
+impl CappedDisk {
+    /// `None`, with a word about it, where I/O cannot be limited.
+    fn new(place: &Place, name: &str, iops: u64) -> Option<Self> {
+        if !is_root() || !Path::new(&format!("{THROTTLE}.write_iops_device")).exists() {
+            skip("only root limits devices, and only by control groups of version 1");
+            return None;
+        }
+        let device = LoopDevice::new(256 << 20);
+        let point = place.path(name);
+        fs::create_dir(&point).unwrap();
+        let run = |program: &str, arguments: &[&str]| {
+            let said = Said::of(std::process::Command::new(program).args(arguments).output().unwrap());
+            assert_eq!(said.code, Some(0), "{program}: {}", said.stderr);
+        };
+        run("losetup", &["--direct-io=on", device.name()]);
+        run("mkfs.ext4", &["-q", "-E", "lazy_itable_init=0,lazy_journal_init=0", device.name()]);
+        run("mount", &[device.name(), point.to_str().unwrap()]);
+        let disk = Self { point, device };
+        disk.limit(iops);
+        Some(disk)
+    }
+
+    /// No limit is 0.
+    fn limit(&self, iops: u64) {
+        use std::os::unix::fs::MetadataExt;
+        let number = fs::metadata(&self.device.path).unwrap().rdev();
+        for direction in ["read", "write"] {
+            let value = format!("{}:{} {iops}", rustix::fs::major(number), rustix::fs::minor(number));
+            let _ = fs::write(format!("{THROTTLE}.{direction}_iops_device"), value);
+        }
+    }
+}
+
+impl Drop for CappedDisk {
+    fn drop(&mut self) {
+        self.limit(0);
+        let _ = std::process::Command::new("umount").arg("--lazy").arg(&self.point).status();
+    }
+}
+
+/// The limit of the disk shows in what is made durable and in what is read from there, and in nothing else.
+#[test]
+fn a_limited_disk_shows_where_files_reach_it() {
+    let place = Place::new();
+    let (Some(_fast), Some(_slow)) = (CappedDisk::new(&place, "fast", 500), CappedDisk::new(&place, "slow", 120))
+    else {
+        return;
+    };
+    let rate = |record: &Value, cell: usize, phase: &str| record["cells"][cell][phase]["iops"].as_f64().unwrap();
+    let run = "--file-size 10k --file-count 200 --iterations 3 --duration 3s";
+    // Whatever else writes to the disks of this machine, both get their share of it.
+    let synced = place.record(&format!("run fast slow --phases write,read,write_read --file-sync file {run}"));
+    let ratio = rate(&synced, 0, "write") / rate(&synced, 1, "write");
+    assert!((3.4..5.0).contains(&ratio), "500 to 120 are 4.2, and files had {ratio:.2}");
+    // From the page cache neither disk is noticed.
+    assert!(rate(&synced, 1, "read") > 3.0 * 120.0, "{}", rate(&synced, 1, "read"));
+    let harmonic = 1.0 / (1.0 / rate(&synced, 0, "write") + 1.0 / rate(&synced, 0, "read"));
+    let both = rate(&synced, 0, "write_read") / harmonic;
+    assert!((0.8..1.25).contains(&both), "writing and reading at once is {both:.2} of both after each other");
+    let cached = &phase(&synced, "read")["cached"];
+    let share = cached["resident_bytes"].as_f64().unwrap() / cached["total_bytes"].as_f64().unwrap();
+    assert!(share > 0.5, "the kernel lets go of what was written as it likes, but not of most of it: {share}");
+    let findings = synced["cells"][0]["findings"].as_array().unwrap();
+    assert!(findings.iter().any(|finding| finding["code"] == "files-read-from-cache"), "{findings:?}");
+
+    let unsynced = place.record(&format!("run fast --phases write {run}"));
+    let gain = rate(&unsynced, 0, "write") / rate(&synced, 0, "write");
+    assert!(gain >= 10.0, "not to sync makes it {gain:.1} times as fast");
+    let codes = unsynced["cells"][0]["findings"].as_array().unwrap();
+    assert!(codes.iter().any(|finding| finding["code"] == "files-not-durable"), "{codes:?}");
+
+    let cold = place.record(&format!("run fast --phases read --cache cold {run}"));
+    assert_eq!(phase(&cold, "read")["cached"]["resident_bytes"], 0);
+    assert!(rate(&cold, 0, "read") <= 500.0 * 1.05, "{}", rate(&cold, 0, "read"));
+    let warm = place.record(&format!("run fast --phases read --cache warm {run}"));
+    assert!(rate(&warm, 0, "read") >= 3.0 * 500.0, "{}", rate(&warm, 0, "read"));
+}
