@@ -1,6 +1,8 @@
 //! One job of a phase: its files, one after the other.
 
+mod content;
 mod entries;
+pub mod mix;
 
 use std::{fmt::Write as _, io, sync::atomic::Ordering};
 
@@ -21,6 +23,7 @@ use rustix::{
 
 use crate::{
     calls::{Call, Times},
+    job::mix::Part,
     phase::{Crew, FileErrors, Task, add_error, operations_of},
     set::{FileSet, MOVED, open_directory},
 };
@@ -45,7 +48,18 @@ pub(crate) struct JobReport {
     /// Time of the sync of its files at the end.
     pub(crate) sync_ns: u64,
     pub(crate) times: Times,
+    /// Of a mix, what each of its steps did.
+    pub(crate) parts: Vec<Part>,
     pub(crate) errors: Vec<FileErrors>,
+}
+
+/// How much of a file is read.
+#[derive(Clone, Copy)]
+enum Due {
+    /// So much has to be there.
+    Bytes(u64),
+    /// Whatever there is.
+    ToTheEnd,
 }
 
 /// Why an operation did not come to its end.
@@ -83,6 +97,10 @@ pub(crate) struct Job<'a> {
     /// Whether the buffer has what all writes have in common.
     is_ready: bool,
     at: Place,
+    /// The file that all jobs append to, where one is.
+    log: Option<OwnedFd>,
+    /// How much is appended at once; a block without this.
+    append_bytes: Option<u64>,
     report: JobReport,
 }
 
@@ -111,6 +129,7 @@ impl<'a> Job<'a> {
         let (phase, is_undone) = match crew.task {
             Task::Phase(phase) => (phase, false),
             Task::Undo(phase) => (phase, true),
+            Task::Thin => (FilePhase::Delete, false),
         };
         match &plan.pin {
             Pinning::None => {}
@@ -127,10 +146,15 @@ impl<'a> Job<'a> {
         }
         let transfers = phase.reads() || phase.writes();
         let largest = plan.file_size.max().max(1).min(plan.block_size_bytes.into()) as u32;
+        let appends = matches!(phase, FilePhase::Append | FilePhase::ReadAppend | FilePhase::Log);
         let bytes = if !transfers {
             1
-        } else if crew.set.appended > 0 || phase == FilePhase::Append {
+        } else if crew.set.appended > 0 || appends {
             plan.block_size_bytes
+        } else if let Some(mix) = plan.mix.as_ref().filter(|_| phase == FilePhase::Mix) {
+            let appended = mix.append_max().min(plan.block_size_bytes.into()) as u32;
+            // Files grow by what is appended to them.
+            largest.max(appended).max(plan.block_size_bytes.min(64 << 10))
         } else {
             largest
         };
@@ -146,6 +170,11 @@ impl<'a> Job<'a> {
             buffer: BufferPool::new(1, bytes)?,
             expected: if plan.verify && phase.reads() { vec![0; bytes as usize] } else { Vec::new() },
             is_ready: false,
+            log: match phase {
+                FilePhase::Log | FilePhase::Mix => Some(crew.set.open_log()?),
+                _ => None,
+            },
+            append_bytes: None,
             at: Place { directory: None, moved, name: String::new(), other: String::new() },
             report: JobReport {
                 end_ns: 0,
@@ -155,6 +184,7 @@ impl<'a> Job<'a> {
                 checked_bytes: 0,
                 sync_ns: 0,
                 times: Times::new(),
+                parts: Vec::new(),
                 errors: Vec::new(),
             },
         })
@@ -167,6 +197,10 @@ impl<'a> Job<'a> {
         let count = operations_of(self.crew.set, self.crew.task, self.number);
         self.report.times.resume();
         match self.phase {
+            FilePhase::Mix => {
+                let set = self.set();
+                set.plan.mix.as_ref().map_or(Ok(()), |mix| self.repeat(mix, deadline_ns))?;
+            }
             FilePhase::List => self.list_directories(deadline_ns),
             FilePhase::ListLong | FilePhase::Find => self.look_at_entries(count, deadline_ns)?,
             _ => self.each_file(count as u32, deadline_ns)?,
@@ -201,6 +235,7 @@ impl<'a> Job<'a> {
         match self.phase {
             FilePhase::Create | FilePhase::Write | FilePhase::WriteRead | FilePhase::Mkdir => first,
             FilePhase::Rmdir => first + present.directories.from,
+            _ if self.crew.task == Task::Thin => first + present.files.to - present.files.count() / 5,
             _ => first + present.files.from,
         }
     }
@@ -268,16 +303,22 @@ impl<'a> Job<'a> {
             FilePhase::Write => self.write_file(file, None, OFlags::CREATE | OFlags::TRUNC, 0),
             FilePhase::Overwrite => self.write_file(file, None, OFlags::empty(), 0),
             FilePhase::Append => {
-                let length = u64::from(self.set().plan.block_size_bytes);
-                self.write_file(file, Some(length), OFlags::empty(), self.set().length(file))
+                let at = self.set().length(file);
+                self.write_file(file, Some(self.bytes_to_append()), OFlags::APPEND, at)
             }
+            FilePhase::ReadAppend => self.read_and_append(file),
+            FilePhase::Log => self.append_to_log(),
             FilePhase::WriteRead => {
                 let bytes = self.write_file(file, None, OFlags::CREATE | OFlags::TRUNC, 0)?;
-                self.read_file(file, bytes)?;
+                self.read_file(file, Due::Bytes(bytes))?;
                 Ok(bytes)
             }
             FilePhase::Read => {
-                let due = if self.set().is_filled { self.set().length(file) } else { 0 };
+                let due = match self.crew.task {
+                    Task::Phase(FilePhase::Mix) => Due::ToTheEnd,
+                    _ if self.set().is_filled => Due::Bytes(self.set().length(file)),
+                    _ => Due::Bytes(0),
+                };
                 self.read_file(file, due)
             }
             FilePhase::Stat => self.in_directory(Call::Stat, |directory, name, _| {
@@ -328,7 +369,9 @@ impl<'a> Job<'a> {
             FilePhase::Rmdir => {
                 self.in_directory(Call::Rmdir, |directory, name, _| unlinkat(directory, name, AtFlags::REMOVEDIR))
             }
-            FilePhase::List | FilePhase::ListLong | FilePhase::Find => unreachable!("these are about directories"),
+            FilePhase::List | FilePhase::ListLong | FilePhase::Find | FilePhase::Mix => {
+                unreachable!("these are no operations on one file")
+            }
         }
     }
 
@@ -391,112 +434,6 @@ impl<'a> Job<'a> {
         let Self { at, report, .. } = self;
         let opens = || openat(at.directory(), &*at.name, flags, Mode::RUSR | Mode::WUSR);
         report.times.time(Call::Open, opens).map_err(|errno| Failure::of(Call::Open, errno))
-    }
-
-    /// Writes a file, or a stretch of it: as much as it has, or `length`.
-    fn write_file(&mut self, number: u32, length: Option<u64>, flags: OFlags, from: u64) -> Result<u64, Failure> {
-        let length = length.unwrap_or_else(|| self.set().sizes.size(number.into()));
-        let is_new = flags.contains(OFlags::CREATE);
-        let bytes = self.with_open(OFlags::WRONLY | flags, |job, file| {
-            job.write_content(file, number, from, length)?;
-            job.sync_file(file)?;
-            Ok(length)
-        })?;
-        if is_new {
-            self.sync_directory()?;
-        }
-        Ok(bytes)
-    }
-
-    fn write_content(&mut self, file: &OwnedFd, number: u32, from: u64, length: u64) -> Result<(), Failure> {
-        let set = self.set();
-        let block = u64::from(set.plan.block_size_bytes);
-        let end = from + length;
-        let mut offset = from;
-        while offset < end {
-            let piece = block.min(end - offset) as usize;
-            let buffer = &mut self.buffer.slice(BUFFER)[..piece];
-            if set.content.is_constant() {
-                if !self.is_ready {
-                    set.content.fill(self.buffer.slice(BUFFER), 0, 0);
-                    self.is_ready = true;
-                    self.report.times.resume();
-                }
-            } else {
-                set.content.fill(buffer, offset, number.into());
-                self.report.times.resume();
-            }
-            let mut written = 0;
-            while written < piece {
-                let rest = &self.buffer.slice(BUFFER)[written..piece];
-                let at = offset + written as u64;
-                let done = self.report.times.time(Call::Write, || rustix::io::pwrite(file, rest, at));
-                match done.map_err(|errno| Failure::of(Call::Write, errno))? {
-                    0 => return Err(Failure::failed("write", "nothing was written".to_owned())),
-                    bytes => written += bytes,
-                }
-            }
-            offset += piece as u64;
-            if offset < end && self.crew.limits.stop.load(Ordering::Relaxed) {
-                return Err(Failure::Interrupted);
-            }
-        }
-        Ok(())
-    }
-
-    fn read_file(&mut self, number: u32, due: u64) -> Result<u64, Failure> {
-        self.with_open(OFlags::RDONLY, |job, file| {
-            let set = job.set();
-            let block = u64::from(set.plan.block_size_bytes);
-            let mut offset = 0;
-            while offset < due {
-                let piece = block.min(due - offset) as usize;
-                let mut filled = 0;
-                while filled < piece {
-                    let rest = &mut job.buffer.slice(BUFFER)[filled..piece];
-                    let at = offset + filled as u64;
-                    let done = job.report.times.time(Call::Read, || rustix::io::pread(file, rest, at));
-                    match done.map_err(|errno| Failure::of(Call::Read, errno))? {
-                        0 => break,
-                        bytes => filled += bytes,
-                    }
-                }
-                if set.plan.verify {
-                    job.check(number, offset, filled)?;
-                }
-                offset += filled as u64;
-                if filled < piece {
-                    // An append that was cut leaves some files shorter than others.
-                    let least = set.sizes.size(number.into());
-                    if offset >= least {
-                        break;
-                    }
-                    let error = format!("a file has {offset} bytes instead of {least}");
-                    return Err(Failure::failed("read", error));
-                }
-                if offset < due && job.crew.limits.stop.load(Ordering::Relaxed) {
-                    return Err(Failure::Interrupted);
-                }
-            }
-            Ok(offset)
-        })
-    }
-
-    /// Compares what was read with what was written. Whatever takes place meanwhile is not timed.
-    fn check(&mut self, number: u32, offset: u64, length: usize) -> Result<(), Failure> {
-        let expected = &mut self.expected[..length];
-        self.crew.set.content.fill(expected, offset, number.into());
-        let read = &self.buffer.slice(BUFFER)[..length];
-        let wrong = expected.iter().zip(read.iter()).position(|(expected, read)| expected != read);
-        self.report.checked_bytes += length as u64;
-        self.report.times.resume();
-        match wrong {
-            None => Ok(()),
-            Some(at) => {
-                let error = format!("content differs at offset {}", offset + at as u64);
-                Err(Failure::failed("verify", error))
-            }
-        }
     }
 
     /// Makes a file durable before it is closed, as the plan says.

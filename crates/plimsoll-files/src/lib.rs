@@ -8,7 +8,7 @@
 
 pub mod cached;
 pub mod calls;
-mod job;
+pub mod job;
 pub mod phase;
 pub mod set;
 mod tree;

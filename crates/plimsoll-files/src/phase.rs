@@ -20,8 +20,9 @@ use rustix::fs::syncfs;
 
 use crate::{
     calls::Times,
+    job::mix::Part,
     job::{Job, JobReport},
-    set::{FileSet, Present, SetError},
+    set::{FileSet, Present, SetError, Stretch},
 };
 
 /// How often progress is told.
@@ -34,6 +35,8 @@ pub(crate) enum Task {
     Phase(FilePhase),
     /// The contrary of one.
     Undo(FilePhase),
+    /// Removing the last fifth of each job's files, so that there is room for new ones.
+    Thin,
 }
 
 /// What ends a phase before all is done.
@@ -83,6 +86,8 @@ pub struct PhaseOutcome {
     pub sync_ns: u64,
     /// Latencies.
     pub times: Times,
+    /// Of a mix, what each of its steps did.
+    pub parts: Vec<Part>,
     /// What failed.
     pub errors: Vec<FileErrors>,
     /// Whether files did not have their turn.
@@ -147,6 +152,9 @@ pub(crate) fn operations_of(set: &FileSet, task: Task, job: u32) -> u64 {
         Task::Phase(FilePhase::Create | FilePhase::Write | FilePhase::WriteRead | FilePhase::Mkdir) => {
             u64::from(end - first)
         }
+        Task::Thin => u64::from(present.files.count() / 5),
+        // Its end is a moment.
+        Task::Phase(FilePhase::Mix) => 0,
         Task::Phase(FilePhase::Rmdir) => present.directories.count().into(),
         Task::Phase(FilePhase::List) => share(directories(set), job, plan.jobs),
         Task::Phase(_) | Task::Undo(_) => present.files.count().into(),
@@ -204,11 +212,18 @@ pub(crate) fn run(
         checked_bytes: reports.iter().map(|report| report.checked_bytes).sum(),
         sync_ns,
         times: Times::new(),
+        parts: Vec::new(),
         errors: Vec::new(),
         is_cut: false,
     };
     for report in &reports {
         outcome.times.merge(&report.times);
+        for part in &report.parts {
+            match outcome.parts.iter_mut().find(|known| known.phase == part.phase) {
+                Some(known) => known.merge(part),
+                None => outcome.parts.push(part.clone()),
+            }
+        }
         report.errors.iter().for_each(|error| add_error(&mut outcome.errors, error));
     }
     outcome.is_cut = outcome.job_turns.iter().copied().map(u64::from).sum::<u64>() < due;
@@ -264,7 +279,23 @@ fn work(crew: &Crew<'_>, on_progress: &mut dyn FnMut(u64)) -> Result<(Vec<JobRep
 
 /// What there is of the set after a task.
 fn note_present(set: &mut FileSet, task: Task, reports: &[JobReport]) {
-    let Task::Phase(phase) = task else { return };
+    let phase = match task {
+        Task::Phase(phase) => phase,
+        Task::Undo(_) => return,
+        Task::Thin => {
+            let removed = set.present.iter_mut().zip(reports);
+            removed.for_each(|(present, report)| present.files.to -= report.turns);
+            return;
+        }
+    };
+    if phase == FilePhase::Mix {
+        // Which ones are there now nobody knows but the storage.
+        for (present, (first, end)) in set.present.iter_mut().zip((0..set.plan.jobs).map(|job| set.plan.files_of(job)))
+        {
+            present.files = Stretch { from: 0, to: end - first };
+        }
+        set.is_filled = false;
+    }
     for (present, report) in set.present.iter_mut().zip(reports) {
         let Present { files, directories } = present;
         match phase {
@@ -278,7 +309,7 @@ fn note_present(set: &mut FileSet, task: Task, reports: &[JobReport]) {
     match phase {
         FilePhase::Create | FilePhase::Truncate => set.is_filled = false,
         FilePhase::Write | FilePhase::WriteRead | FilePhase::Overwrite => set.is_filled = true,
-        FilePhase::Append => set.appended += 1,
+        FilePhase::Append | FilePhase::ReadAppend => set.appended += 1,
         _ => {}
     }
     if matches!(phase, FilePhase::Create | FilePhase::Write | FilePhase::WriteRead | FilePhase::Truncate) {

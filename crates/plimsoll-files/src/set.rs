@@ -1,11 +1,16 @@
 //! A set of files: what there is of it, and how what a phase needs comes to be.
 
-use std::{io, sync::atomic::AtomicBool};
+use std::{
+    io,
+    sync::atomic::{AtomicBool, Ordering},
+};
 
 use plimsoll_workload::{
     content::ContentSource,
+    file_mix::FileMix,
     file_set::{FilePhase, FilePlan, Precondition},
     file_sizes::SizeSampler,
+    settings::SyncMode,
 };
 use rustix::{
     fd::{AsFd, BorrowedFd, OwnedFd},
@@ -16,12 +21,14 @@ use thiserror::Error;
 
 use crate::{
     cached::{self, Cached},
-    phase::{self, Limits, PhaseOutcome, Task},
+    phase::{self, FileErrors, Limits, PhaseOutcome, Task},
     tree,
 };
 
 /// The directory that files are moved to by `rename_cross`.
 pub(crate) const MOVED: &str = "moved";
+/// The file that all jobs append to.
+const LOG: &str = "g0";
 
 /// Why a phase could not be done at all.
 #[derive(Debug, Error)]
@@ -138,15 +145,20 @@ impl FileSet {
     /// When that fails.
     pub fn prepare(&mut self, phase: FilePhase, stop: &AtomicBool) -> Result<(), SetError> {
         let (files, directories) = (self.has(|present| present.files), self.has(|present| present.directories));
+        if phase == FilePhase::Mix && (!files || !self.is_filled) {
+            self.do_unmeasured(phase, Task::Phase(FilePhase::Write), stop)?;
+        }
         let task = match phase.precondition() {
             Precondition::Absent if files => Task::Phase(FilePhase::Delete),
             Precondition::Present if !files => Task::Phase(FilePhase::Write),
+            Precondition::Filled if phase == FilePhase::Mix && self.thins() => Task::Thin,
+            Precondition::Filled if phase == FilePhase::Mix => return Ok(()),
             Precondition::Filled if !files || !self.is_filled => Task::Phase(FilePhase::Write),
             Precondition::NoDirectories if directories => Task::Phase(FilePhase::Rmdir),
             Precondition::Directories if !directories => Task::Phase(FilePhase::Mkdir),
             _ => return Ok(()),
         };
-        self.do_unmeasured(phase, task, stop)
+        self.do_settled(phase, task, stop)
     }
 
     /// Takes back what a phase changed that the others do not expect: second names, links and new names.
@@ -172,32 +184,39 @@ impl FileSet {
     /// # Errors
     /// When that fails.
     pub fn finish(&mut self, stop: &AtomicBool) -> Result<(), SetError> {
-        let makes_anew = |phase: &FilePhase| phase.precondition() == Precondition::Absent;
+        let makes_anew = |phase: &FilePhase| *phase == FilePhase::Mix || phase.precondition() == Precondition::Absent;
         let stays = !self.plan.phases.as_slice().iter().any(makes_anew);
         if !stays && self.has(|present| present.files) {
-            self.do_unmeasured(FilePhase::Delete, Task::Phase(FilePhase::Delete), stop)?;
+            self.do_settled(FilePhase::Delete, Task::Phase(FilePhase::Delete), stop)?;
         }
         if self.has(|present| present.directories) {
-            self.do_unmeasured(FilePhase::Rmdir, Task::Phase(FilePhase::Rmdir), stop)?;
+            self.do_settled(FilePhase::Rmdir, Task::Phase(FilePhase::Rmdir), stop)?;
         }
         Ok(())
+    }
+
+    /// Whether a mix makes files, so that a fifth of all is to be missing when it begins.
+    fn thins(&self) -> bool {
+        self.plan.mix.as_ref().is_some_and(FileMix::makes_files)
     }
 
     fn has(&self, of: fn(&Present) -> Stretch) -> bool {
         self.present.iter().any(|present| of(present).count() > 0)
     }
 
+    /// Does something that is not measured, and has it written to the storage before anything that is.
+    fn do_settled(&mut self, phase: FilePhase, task: Task, stop: &AtomicBool) -> Result<(), SetError> {
+        self.do_unmeasured(phase, task, stop)?;
+        if stop.load(Ordering::Relaxed) { Ok(()) } else { self.sync() }
+    }
+
     fn do_unmeasured(&mut self, phase: FilePhase, task: Task, stop: &AtomicBool) -> Result<(), SetError> {
         let limits = Limits { stop, limit_ns: None, is_measured: false };
         let outcome = phase::run(self, task, limits, &mut |_| {})?;
-        if let Some(error) = outcome.errors.first() {
-            return Err(SetError::Preparation {
-                phase,
-                operation: error.operation.clone(),
-                error: error.error.clone(),
-            });
+        match outcome.errors.into_iter().next() {
+            Some(FileErrors { operation, error, .. }) => Err(SetError::Preparation { phase, operation, error }),
+            None => Ok(()),
         }
-        self.sync()
     }
 
     /// Has all of the file system written to the storage.
@@ -243,6 +262,17 @@ impl FileSet {
         }
         let sum = tree::checksum(self.root.as_fd());
         sum.map(Some).map_err(|source| SetError::System { what: "read the set of files", source })
+    }
+
+    /// Opens the file that jobs append to together, and makes it.
+    pub(crate) fn open_log(&self) -> io::Result<OwnedFd> {
+        let durable = match self.plan.sync {
+            SyncMode::None => OFlags::empty(),
+            SyncMode::DataSync => OFlags::DSYNC,
+            SyncMode::Sync => OFlags::SYNC,
+        };
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::APPEND | OFlags::NOFOLLOW | OFlags::CLOEXEC | durable;
+        Ok(openat(&self.root, LOG, flags, Mode::RUSR | Mode::WUSR)?)
     }
 
     /// Opens a directory of the set; `None` is that of the set itself.

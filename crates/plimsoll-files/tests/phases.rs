@@ -1,5 +1,7 @@
 //! What phases do with files, on a real file system.
 
+#![expect(clippy::unwrap_used, reason = "a test ends at the first thing that is not as it must be")]
+
 use std::{
     fs,
     os::unix::fs::MetadataExt,
@@ -23,6 +25,7 @@ use plimsoll_workload::{
 fn plan(phases: &str) -> FilePlan {
     FilePlan {
         phases: phases.parse().unwrap(),
+        mix: None,
         file_count: 60,
         file_size: "1-9000".parse::<FileSizes>().unwrap(),
         files_per_directory: Some(7),
@@ -77,7 +80,7 @@ fn files(directory: &Path) -> Vec<(String, u64)> {
 #[test]
 fn every_phase_is_done_with_every_file_by_any_number_of_jobs() {
     for jobs in [1, 4, 60] {
-        for word in FilePhase::WORDS {
+        for word in FilePhase::WORDS.iter().filter(|word| **word != "mix") {
             let of: FilePhase = word.parse().unwrap();
             for file_sync in FileSync::WORDS {
                 let place = tempfile::tempdir().unwrap();
@@ -95,7 +98,8 @@ fn every_phase_is_done_with_every_file_by_any_number_of_jobs() {
                 let total = plan.total_bytes();
                 let bytes = match of {
                     FilePhase::Write | FilePhase::WriteRead | FilePhase::Overwrite | FilePhase::Read => total,
-                    FilePhase::Append => 60 * 4096,
+                    FilePhase::Append | FilePhase::Log => 60 * 4096,
+                    FilePhase::ReadAppend => total + 60 * 4096,
                     _ => 0,
                 };
                 assert_eq!(done.bytes, bytes, "{word}");
@@ -103,7 +107,8 @@ fn every_phase_is_done_with_every_file_by_any_number_of_jobs() {
                 let (there, length) = match of {
                     FilePhase::Create | FilePhase::Truncate => (60, 0),
                     FilePhase::Delete | FilePhase::Mkdir | FilePhase::Rmdir => (0, 0),
-                    FilePhase::Append => (60, total + 60 * 4096),
+                    FilePhase::Append | FilePhase::ReadAppend => (60, total + 60 * 4096),
+                    FilePhase::Log => (61, total + 60 * 4096),
                     _ => (60, total),
                 };
                 let found = files(place.path());
@@ -241,4 +246,51 @@ fn a_directory_that_is_full_of_other_things_is_an_error_that_says_so() {
     assert!(matches!(error, SetError::Preparation { phase: FilePhase::Read, .. }), "{error}");
     assert!(error.to_string().contains("open failed: Is a directory"), "{error}");
     assert!(place.path().join("f0").metadata().unwrap().mode() > 0);
+}
+
+#[test]
+fn a_mix_does_its_steps_in_their_shares_and_finds_its_files() {
+    let place = tempfile::tempdir().unwrap();
+    let mix = "delete,write,read_append:700*2,read|stat*4,log:100";
+    let plan = FilePlan {
+        mix: Some(mix.parse().unwrap()),
+        jobs: 3,
+        verify: false,
+        phase_limit_ns: Some(300_000_000),
+        ..plan("mix")
+    };
+    let mut set = open(place.path(), &plan);
+    for _ in 0..2 {
+        let done = phase(&mut set, FilePhase::Mix);
+        assert!(done.errors.is_empty(), "{:?}", done.errors);
+        let count = |of: FilePhase| {
+            let part = done.parts.iter().find(|part| part.phase == of).unwrap();
+            assert_eq!(part.latencies.count(), part.job_operations.iter().sum::<u64>());
+            assert_eq!(part.job_operations.len(), 3);
+            part.latencies.count() as f64
+        };
+        let flows = count(FilePhase::Log);
+        assert!(flows > 20.0, "{flows}");
+        let near = |value: f64, due: f64, what: &str| {
+            assert!((value - due).abs() <= 3.0 + 0.2 * due, "{what}: {value} instead of {due}");
+        };
+        near(count(FilePhase::Delete), flows, "delete");
+        near(count(FilePhase::Write), flows, "write");
+        near(count(FilePhase::ReadAppend), 2.0 * flows, "read_append");
+        near(count(FilePhase::Read), 2.0 * flows, "read");
+        near(count(FilePhase::Stat), 2.0 * flows, "stat");
+        assert_eq!(done.parts.iter().map(|part| part.latencies.count()).sum::<u64>(), done.operations());
+        assert!(!done.is_cut);
+        set.finish(&AtomicBool::new(false)).unwrap();
+        assert_eq!(files(place.path()).len(), 1, "the log is left for the next time");
+    }
+}
+
+#[test]
+fn a_mix_that_only_removes_ends_when_nothing_is_left() {
+    let place = tempfile::tempdir().unwrap();
+    let mix = Some("delete".parse().unwrap());
+    let plan = FilePlan { mix, verify: false, phase_limit_ns: Some(60_000_000_000), jobs: 2, ..plan("mix") };
+    let done = phase(&mut open(place.path(), &plan), FilePhase::Mix);
+    assert_eq!(done.operations(), 60);
 }

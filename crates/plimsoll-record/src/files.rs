@@ -60,6 +60,9 @@ pub struct SlotPhase {
     pub system_ns: u64,
     /// Whether its time was over before all files had their turn.
     pub is_cut: bool,
+    /// Whether it is a step of a mix, and so part of another phase.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_part: bool,
 }
 
 /// One kind of system call.
@@ -398,7 +401,8 @@ impl PhaseSums {
             operation_time_iops_low: around.map(|(low, _)| low),
             operation_time_iops_high: around.map(|(_, high)| high),
             operation_time_bytes_per_second: per_second(bytes as f64 * jobs, operation_ns),
-            first_done_iops: (jobs > 1.0).then(|| per_second(self.first_done_operations as f64, self.first_done_ns)),
+            first_done_iops: (jobs > 1.0 && self.first_done_operations > 0 && self.phase != FilePhase::Mix)
+                .then(|| per_second(self.first_done_operations as f64, self.first_done_ns)),
             sync_share: (of_syncs + self.sync_ns) as f64 / (operation_ns + self.sync_ns).max(1) as f64,
             device_operations_per_operation: device_operations
                 .filter(|_| operations > 0)
@@ -454,6 +458,12 @@ impl PhaseSample {
 }
 
 impl crate::record::Cell {
+    /// The phases of a set of files, without the steps of a mix, which are parts of one.
+    pub fn whole_phases(&self) -> impl Iterator<Item = &PhaseResult> {
+        let phases = self.files.iter().flat_map(|files| &files.phases);
+        phases.filter(|phase| self.file_plan().is_some_and(|plan| plan.phases.as_slice().contains(&phase.phase)))
+    }
+
     /// What is known of a phase beside its rate.
     pub fn phase(&self, phase: FilePhase) -> Option<&PhaseResult> {
         self.files.as_ref()?.phases.iter().find(|known| known.phase == phase)

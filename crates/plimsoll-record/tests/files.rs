@@ -1,5 +1,7 @@
 //! What the slots of a set of files become in a record, and in its JSON.
 
+#![expect(clippy::unwrap_used, reason = "a test ends at the first thing that is not as it must be")]
+
 use plimsoll_measure::latency::LatencyHistogram;
 use plimsoll_record::{
     builder::RecordBuilder,
@@ -57,6 +59,7 @@ fn phase(phase: FilePhase, per_second: u64) -> SlotPhase {
         user_ns: 1,
         system_ns: 2,
         is_cut: phase == FilePhase::Delete,
+        is_part: false,
     }
 }
 

@@ -211,8 +211,8 @@ fn load(cells: &[Cell]) -> String {
         count => format!("direct I/O, {count} of {} workloads buffered", cells.len()),
     }));
     let measured = cells.iter().filter_map(|cell| {
-        if let Some(files) = &cell.files {
-            let samples = files.phases.iter().flat_map(|phase| &phase.samples);
+        if cell.files.is_some() {
+            let samples = cell.whole_phases().flat_map(|phase| &phase.samples);
             return Some(samples.map(|sample| sample.elapsed_ns).sum());
         }
         [&cell.read, &cell.write, &cell.sync].into_iter().flatten().map(|result| result.elapsed_ns).max()

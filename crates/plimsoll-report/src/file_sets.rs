@@ -3,7 +3,7 @@
 use plimsoll_record::{
     files::PhaseResult,
     numbers::{self, ABSENT},
-    record::{Cell, Record},
+    record::Record,
 };
 
 use crate::{
@@ -29,7 +29,7 @@ pub(crate) fn grid(record: &Record) -> Option<Grid> {
         .flat_map(|cell| {
             let index = targets.iter().position(|target| *target == cell.target).unwrap_or(0);
             let target = if targets.len() > 1 { facts::letter(index) } else { String::new() };
-            phases(cell).enumerate().map(move |(index, phase)| Line {
+            cell.whole_phases().enumerate().map(move |(index, phase)| Line {
                 target: target.clone(),
                 workload: if index == 0 { &cell.workload } else { "" },
                 phase,
@@ -71,11 +71,6 @@ pub(crate) fn grid(record: &Record) -> Option<Grid> {
         columns.push(Column::new("disk I/Os each", Side::Right, 2, text(&per_operation)));
     }
     Some(Grid::new(columns))
-}
-
-/// The phases of a cell, in their order.
-fn phases(cell: &Cell) -> impl Iterator<Item = &PhaseResult> {
-    cell.files.iter().flat_map(|files| &files.phases)
 }
 
 fn throughput(phase: &PhaseResult) -> String {

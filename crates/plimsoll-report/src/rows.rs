@@ -10,7 +10,7 @@ use plimsoll_record::{
     record::{Cell, NOT_RUN, TOLD, Window},
     told::Told,
 };
-use plimsoll_workload::{file_set::FilePhase, plan::BlockPlan, settings::NameOperation};
+use plimsoll_workload::{file_mix::FileMix, file_set::FilePhase, plan::BlockPlan, settings::NameOperation};
 
 use crate::{
     grid::{Column, Grid, Side},
@@ -49,7 +49,8 @@ pub(crate) fn directions(cell: &Cell) -> Vec<(&'static str, Option<Figures<'_>>)
     }
     if let Some(plan) = cell.file_plan() {
         let of = |phase: &FilePhase| (phase.as_str(), cell.phase_result(*phase).map(Figures::of));
-        return plan.phases.as_slice().iter().map(of).collect();
+        let steps = plan.mix.as_ref().map(FileMix::phases).unwrap_or_default();
+        return plan.phases.as_slice().iter().chain(&steps).map(of).collect();
     }
     let plan = cell.blocks();
     let of_names = plan.and_then(BlockPlan::name_operation).map(NameOperation::as_str);

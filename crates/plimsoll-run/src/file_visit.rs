@@ -7,6 +7,7 @@ use std::{
 
 use plimsoll_files::{
     cached::Cached,
+    job::mix::Part,
     phase::PhaseOutcome,
     set::{FileSet, SetError},
 };
@@ -60,7 +61,9 @@ impl FileVisit<'_> {
             }
             to_ns = done.from_ns + done.elapsed_ns;
             slot.cpu_operations += done.operations;
+            let parts: Vec<SlotPhase> = outcome.parts.iter().map(|part| part_of(&done, part)).collect();
             slot.phases.push(done);
+            slot.phases.extend(parts);
             self.note(&mut slot, *phase, &outcome);
             has_failed |= !outcome.errors.is_empty();
             self.set.restore(*phase, &outcome, self.stop)?;
@@ -122,6 +125,7 @@ impl FileVisit<'_> {
             user_ns: cost.cpu.user_ns,
             system_ns: cost.cpu.system_ns,
             is_cut: outcome.is_cut,
+            is_part: false,
         };
         Ok((done, outcome))
     }
@@ -145,6 +149,27 @@ impl FileVisit<'_> {
                 first_offset: error.first_file,
             });
         }
+    }
+}
+
+/// A step of a mix, as a phase that took all of its time.
+fn part_of(mix: &SlotPhase, part: &Part) -> SlotPhase {
+    SlotPhase {
+        phase: part.phase,
+        operations: part.job_operations.iter().sum(),
+        bytes: part.bytes,
+        operation_ns: part.operation_ns,
+        histogram: part.latencies.clone(),
+        calls: Vec::new(),
+        job_operations: part.job_operations.clone(),
+        first_done_operations: 0,
+        sync_ns: 0,
+        cached: None,
+        device: None,
+        user_ns: 0,
+        system_ns: 0,
+        is_part: true,
+        ..mix.clone()
     }
 }
 

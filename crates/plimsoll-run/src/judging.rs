@@ -91,7 +91,7 @@ pub fn keeps_seconds(plan: &Plan, cell: usize) -> bool {
 pub fn visit<'a>(slot: &SlotResult, intervals: impl Iterator<Item = &'a Interval>) -> Visit {
     let mut visit = Visit { from_ns: slot.from_ns, ..Visit::default() };
     if !slot.phases.is_empty() {
-        let sum = |of: fn(&SlotPhase) -> u64| slot.phases.iter().map(of).sum::<u64>();
+        let sum = |of: fn(&SlotPhase) -> u64| slot.phases.iter().filter(|phase| !phase.is_part).map(of).sum::<u64>();
         let count = sum(|phase| phase.operations) as f64;
         visit.seconds.push(Sample { count, elapsed_ns: sum(|phase| phase.elapsed_ns) });
     }

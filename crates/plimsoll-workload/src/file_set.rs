@@ -5,6 +5,7 @@ use std::{fmt, str::FromStr};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::{
+    file_mix::FileMix,
     file_sizes::{FileSizes, SizeSampler},
     payload::Payload,
     pinning::Pinning,
@@ -24,6 +25,10 @@ words! {
         WriteRead = "write_read",
         /// Write one more block behind the end of each.
         Append = "append",
+        /// Read each, and write one more block behind its end.
+        ReadAppend = "read_append",
+        /// Write one more block behind the end of a file that all jobs share.
+        Log = "log",
         /// Write the content of each again, in place.
         Overwrite = "overwrite",
         /// Read each from beginning to end.
@@ -58,6 +63,8 @@ words! {
         Mkdir = "mkdir",
         /// Remove as many directories.
         Rmdir = "rmdir",
+        /// For a while, whatever `mix` says, with files drawn at random.
+        Mix = "mix",
     }
 }
 
@@ -82,7 +89,7 @@ impl FilePhase {
         match self {
             Self::Create | Self::Write | Self::WriteRead => Precondition::Absent,
             Self::Mkdir => Precondition::NoDirectories,
-            Self::Read | Self::Overwrite => Precondition::Filled,
+            Self::Read | Self::Overwrite | Self::ReadAppend | Self::Mix => Precondition::Filled,
             Self::Rmdir => Precondition::Directories,
             _ => Precondition::Present,
         }
@@ -90,12 +97,31 @@ impl FilePhase {
 
     /// Whether content is read.
     pub const fn reads(self) -> bool {
-        matches!(self, Self::Read | Self::WriteRead)
+        matches!(self, Self::Read | Self::WriteRead | Self::ReadAppend | Self::Mix)
     }
 
     /// Whether content is written.
     pub const fn writes(self) -> bool {
-        matches!(self, Self::Write | Self::WriteRead | Self::Append | Self::Overwrite)
+        matches!(
+            self,
+            Self::Write | Self::WriteRead | Self::Append | Self::ReadAppend | Self::Log | Self::Overwrite | Self::Mix
+        )
+    }
+
+    /// Whether it can be a step of a mix.
+    pub const fn goes_into_mixes(self) -> bool {
+        matches!(
+            self,
+            Self::Write
+                | Self::Read
+                | Self::Append
+                | Self::ReadAppend
+                | Self::Log
+                | Self::Overwrite
+                | Self::Stat
+                | Self::Open
+                | Self::Delete
+        )
     }
 
     /// Whether anything changes that `file_sync` makes durable.
@@ -108,7 +134,17 @@ impl FilePhase {
 
     /// Whether names in directories change.
     pub const fn changes_names(self) -> bool {
-        self.changes() && !matches!(self, Self::Append | Self::Overwrite | Self::SetXattr | Self::Truncate)
+        self.changes()
+            && !matches!(
+                self,
+                Self::Append
+                    | Self::ReadAppend
+                    | Self::Log
+                    | Self::Overwrite
+                    | Self::SetXattr
+                    | Self::Truncate
+                    | Self::Mix
+            )
     }
 }
 
@@ -201,6 +237,9 @@ serde_as_text! { FilePhases, "phases in their order, joined by commas, as \"writ
 pub struct FilePlan {
     /// What is done, in this order; once in each slot.
     pub phases: FilePhases,
+    /// What each job of a mix repeats.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mix: Option<FileMix>,
     /// Files of the set.
     pub file_count: u32,
     /// Their sizes.
@@ -314,6 +353,7 @@ mod tests {
     fn plan(file_count: u32, jobs: u32, files_per_directory: Option<u32>) -> FilePlan {
         FilePlan {
             phases: FilePhases::of([FilePhase::Write]),
+            mix: None,
             file_count,
             file_size: FileSizes::One(1),
             files_per_directory,

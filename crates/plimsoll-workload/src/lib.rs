@@ -11,6 +11,7 @@ pub mod certainty;
 mod chi_square;
 pub mod content;
 pub mod distribution;
+pub mod file_mix;
 pub mod file_names;
 pub mod file_set;
 pub mod file_sizes;

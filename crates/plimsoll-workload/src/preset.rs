@@ -163,6 +163,42 @@ pub const PRESETS: &[Preset] = &[
     ),
     of_files("fs-mark", "1,000 files of 10 KiB, each synced before it is closed", files::fs_mark, files::fs_mark_small),
     of_files("dd-1g", "dd of 1 GiB of zeros with conv=fsync, and reading it again", files::dd_1g, files::dd_1g_small),
+    of_files(
+        "fileserver",
+        "50 jobs write, append to, read, remove and stat 10,000 files of about 128 KiB",
+        files::fileserver,
+        files::fileserver_small,
+    ),
+    of_files(
+        "varmail",
+        "a mail spool: 16 jobs remove, write, append to and read 1,000 files, each synced",
+        files::varmail,
+        files::varmail_small,
+    ),
+    of_files(
+        "webserver",
+        "100 jobs read 1,000 files of about 16 KiB, and write one log",
+        files::webserver,
+        files::webserver_small,
+    ),
+    of_files(
+        "webproxy",
+        "100 jobs replace and read 10,000 files of about 16 KiB, and write one log",
+        files::webproxy,
+        files::webproxy_small,
+    ),
+    of_files(
+        "videoserver",
+        "32 jobs read 36 files of 1 GiB, and replace one now and then",
+        files::videoserver,
+        files::videoserver_small,
+    ),
+    of_files(
+        "postmark",
+        "transactions with 500 small files: read or append, then write or remove",
+        files::postmark,
+        files::postmark_small,
+    ),
     of_files("untar", "a tree of 20,000 sources: unpacked, listed, read, removed", files::untar, files::untar_small),
 ];
 

@@ -50,6 +50,8 @@ pub enum Purpose {
     Pod,
     /// The sizes of the files of a set.
     FileSizes,
+    /// Which files a job of a mix takes.
+    FileMix,
 }
 
 /// A seed for a purpose, drawn from a wider one.

@@ -7,6 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::{
     block_sizes::BlockSizes,
     distribution::Distribution,
+    file_mix::FileMix,
     file_names::FileNames,
     file_set::{CacheState, FilePhases, FileSync, PhaseEnd},
     file_sizes::FileSizes,
@@ -128,8 +129,12 @@ workload! {
     /// files, which may differ. Default: as long as needed; with `phases` 4 KiB.
     file_size: FileSizes,
     /// Work on a set of files, in these phases: create, write, write_read, append, overwrite, read, stat, open, list,
-    /// list_long, find, rename, rename_cross, link, symlink, set_xattr, get_xattr, truncate, delete, mkdir or rmdir.
+    /// list_long, find, rename, rename_cross, link, symlink, set_xattr, get_xattr, truncate, delete, mkdir, rmdir,
+    /// read_append, log or mix.
     phases: FilePhases,
+    /// What each job of the phase `mix` repeats, with files drawn at random: steps such as
+    /// `delete,write,read_append:16k,read*2`, or alternatives as in `read|append:512`.
+    mix: FileMix,
     /// How often the phases are repeated. Default: by the effort.
     iterations: u32,
     /// Files of each directory of a set. Default: all in one.

@@ -14,6 +14,7 @@ use super::{counted, exact};
 pub(super) fn parameters(stopping: &StoppingRule, plan: &FilePlan) -> Vec<(&'static str, String)> {
     let FilePlan {
         phases,
+        mix,
         file_count,
         file_size,
         files_per_directory,
@@ -39,8 +40,8 @@ pub(super) fn parameters(stopping: &StoppingRule, plan: &FilePlan) -> Vec<(&'sta
         None => "all in one".to_owned(),
     };
     let limit = phase_limit_ns.map_or_else(|| "none".to_owned(), |ns| Span { ns }.to_string());
-    vec![
-        ("phases", phases.to_string()),
+    let mix = mix.as_ref().map(|mix| ("mix", format!("{mix}, repeated by each job with files drawn at random")));
+    let others = vec![
         (
             "files",
             format!("{} of {file_size}, {} in all", numbers::count((*file_count).into()), exact(plan.total_bytes())),
@@ -64,7 +65,8 @@ pub(super) fn parameters(stopping: &StoppingRule, plan: &FilePlan) -> Vec<(&'sta
         ("seed", seed.to_string()),
         ("processors", pin.to_string()),
         ("keep going", yes_no(*keep_going)),
-    ]
+    ];
+    [("phases", phases.to_string())].into_iter().chain(mix).chain(others).collect()
 }
 
 fn cache_in_words(buffered: bool, cache: CacheState) -> String {

@@ -14,7 +14,7 @@ use super::removal::{entries, open_directory, unlink};
 pub(crate) const TREE_PREFIX: &str = "tree-";
 
 /// What a name in a set of files may begin with; a number follows.
-const LETTERS: &[u8] = b"defrls";
+const LETTERS: &[u8] = b"defgrls";
 
 /// The one directory there that has a name without number.
 const MOVED: &[u8] = b"moved";
@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn names_are_those_of_file_sets() {
-        for name in ["f0", "d12", "r3", "l4", "s5", "e6", "moved"] {
+        for name in ["f0", "g0", "d12", "r3", "l4", "s5", "e6", "moved"] {
             assert!(is_name_of_set(OsStr::new(name)), "{name}");
         }
         for name in ["", "f", "0", "fa", "f1a", "x1", "movedx", ".f1"] {

@@ -4,7 +4,7 @@ use super::PlanError;
 use crate::{
     block_sizes::BlockSizes,
     certainty::{Certainty, StoppingRule},
-    file_set::{CacheState, FilePlan, FileSync, PhaseEnd},
+    file_set::{CacheState, FilePhase, FilePhases, FilePlan, FileSync, PhaseEnd},
     file_sizes::FileSizes,
     limits,
     payload::Fill,
@@ -22,7 +22,7 @@ const FILE_BYTES: u64 = 4096;
 const BLOCK_BYTES: u32 = 1 << 20;
 
 /// Parameters that mean something only with phases, by the names of their flags.
-const OF_FILES_ALONE: &[&str] = &["iterations", "files-per-directory", "file-sync", "cache", "phase-end"];
+const OF_FILES_ALONE: &[&str] = &["mix", "iterations", "files-per-directory", "file-sync", "cache", "phase-end"];
 
 /// Those that mean something with phases too.
 const OF_FILES_TOO: &[&str] = &[
@@ -52,6 +52,14 @@ const fn usual_iterations(effort: Effort) -> u32 {
     }
 }
 
+/// How long a mix goes on when nothing is said.
+const fn usual_mix(effort: Effort) -> Span {
+    match effort {
+        Effort::Quick => Span::from_seconds(10),
+        Effort::Standard | Effort::Thorough => Span::from_seconds(60),
+    }
+}
+
 /// What is asked of a workload of blocks that only sets of files have.
 pub(super) fn out_of_place(workload: &Workload) -> Option<String> {
     let settings = workload.settings().into_iter();
@@ -64,7 +72,12 @@ pub(super) fn resolve(
     certainty: &Certainty,
     seed: u64,
 ) -> Result<Option<(StoppingRule, FilePlan)>, PlanError> {
-    let Some(phases) = &workload.phases else { return Ok(None) };
+    let only_mix = FilePhases::of([FilePhase::Mix]);
+    let phases = match (&workload.phases, &workload.mix) {
+        (Some(phases), _) => phases,
+        (None, Some(_)) => &only_mix,
+        (None, None) => return Ok(None),
+    };
     let refused = |problem: String| PlanError::Contradiction {
         workload: workload.name.clone().unwrap_or_else(|| phases.to_string()),
         problem,
@@ -78,6 +91,22 @@ pub(super) fn resolve(
     }
     if target.kind != TargetKind::Directory {
         return Err(unusable("a set of files needs a directory to be made in: name one".to_owned()));
+    }
+    let mixes = phases.as_slice().iter().position(|phase| *phase == FilePhase::Mix);
+    match (mixes, &workload.mix) {
+        (None, Some(_)) => return Err(refused("--mix says what the phase mix repeats: add it to --phases".to_owned())),
+        (Some(_), None) => {
+            return Err(refused(
+                "the phase mix needs --mix with what each job repeats, as delete,write,read".to_owned(),
+            ));
+        }
+        (Some(_), Some(mix)) if mix.phases().iter().any(|phase| phases.as_slice().contains(phase)) => {
+            return Err(refused("a step of a mix has its own numbers: leave it out of --phases".to_owned()));
+        }
+        (Some(place), Some(_)) if place + 1 < phases.as_slice().len() => {
+            return Err(refused("nothing knows which files a mix leaves: make it the last of the phases".to_owned()));
+        }
+        _ => {}
     }
     let counted = |flag: &str, asked: Option<u32>, usual: u32, max: u32| match asked.unwrap_or(usual) {
         value if (1..=max).contains(&value) => Ok(value),
@@ -120,8 +149,14 @@ pub(super) fn resolve(
     if workload.duration == Some(Span { ns: 0 }) {
         return Err(refused("--duration 0 measures nothing".to_owned()));
     }
+    if verify && mixes.is_some() {
+        return Err(refused("--verify does not know what a mix leaves in files: leave it out".to_owned()));
+    }
+    // A mix has no end of its own.
+    let limit = workload.duration.or(mixes.map(|_| usual_mix(certainty.effort)));
     let plan = FilePlan {
         phases: phases.clone(),
+        mix: workload.mix.clone(),
         file_count,
         file_size,
         files_per_directory: files_per_directory.transpose()?,
@@ -132,7 +167,7 @@ pub(super) fn resolve(
         file_sync: workload.file_sync.unwrap_or(FileSync::None),
         cache: workload.cache.unwrap_or(CacheState::AsIs),
         phase_end: workload.phase_end.unwrap_or(PhaseEnd::All),
-        phase_limit_ns: workload.duration.map(|duration| duration.ns),
+        phase_limit_ns: limit.map(|limit| limit.ns),
         payload,
         verify,
         seed: workload.seed.unwrap_or(seed),

@@ -217,5 +217,133 @@ pub(super) fn untar() -> Vec<Workload> {
 }
 
 pub(super) fn untar_small() -> Vec<Workload> {
-    vec![limited(source_tree(3000), 3, 4)]
+    vec![limited(source_tree(300), 3, 4)]
+}
+
+/// A personality: what each of so many jobs repeats for a while.
+struct Personality {
+    name: &'static str,
+    file_count: u32,
+    file_size: FileSizes,
+    files_per_directory: Option<u32>,
+    jobs: u32,
+    mix: &'static str,
+    file_sync: Option<FileSync>,
+}
+
+impl Personality {
+    fn workload(self) -> Workload {
+        let Self { name, file_count, file_size, files_per_directory, jobs, mix, file_sync } = self;
+        Workload {
+            mix: Some(mix.parse().expect("presets are well formed")),
+            files_per_directory,
+            jobs: Some(Sweep::one(jobs)),
+            file_sync,
+            ..set(name, file_count, file_size, FilePhases::of([FilePhase::Mix]))
+        }
+    }
+}
+
+const fn gamma(mean: u64) -> FileSizes {
+    FileSizes::Gamma { mean, shape: 1.5 }
+}
+
+fn fileserver_with(file_count: u32, jobs: u32) -> Workload {
+    Personality {
+        name: "fileserver",
+        file_count,
+        file_size: gamma(128 * KIB),
+        files_per_directory: Some(20),
+        jobs,
+        mix: "write,append:16k,read,delete,stat",
+        file_sync: None,
+    }
+    .workload()
+}
+
+fn varmail_with(file_count: u32) -> Workload {
+    Personality {
+        name: "varmail",
+        file_count,
+        file_size: gamma(16 * KIB),
+        files_per_directory: None,
+        jobs: 16,
+        mix: "delete,write,read_append:16k,read",
+        file_sync: Some(FileSync::File),
+    }
+    .workload()
+}
+
+fn webserver_with(file_count: u32, jobs: u32) -> Workload {
+    Personality {
+        name: "webserver",
+        file_count,
+        file_size: gamma(16 * KIB),
+        files_per_directory: Some(20),
+        jobs,
+        mix: "read*10,log:16k",
+        file_sync: None,
+    }
+    .workload()
+}
+
+fn webproxy_with(file_count: u32, jobs: u32) -> Workload {
+    Personality {
+        name: "webproxy",
+        file_count,
+        file_size: gamma(16 * KIB),
+        files_per_directory: None,
+        jobs,
+        mix: "delete,write,read*5,log:16k",
+        file_sync: None,
+    }
+    .workload()
+}
+
+/// Readers of large files, of which one is replaced now and then.
+fn videoserver_with(file_count: u32, bytes: u64, jobs: u32) -> Workload {
+    Personality {
+        name: "videoserver",
+        file_count,
+        file_size: FileSizes::One(bytes),
+        files_per_directory: None,
+        jobs,
+        mix: "read*20,overwrite",
+        file_sync: None,
+    }
+    .workload()
+}
+
+fn postmark_with(file_count: u32) -> Workload {
+    Personality {
+        name: "postmark",
+        file_count,
+        file_size: FileSizes::Range { min: 500, max: 9770 },
+        files_per_directory: None,
+        jobs: 1,
+        mix: "read|append:512,write|delete",
+        file_sync: None,
+    }
+    .workload()
+}
+
+macro_rules! personalities {
+    ($($full:ident, $small:ident: $workload:expr, $less:expr;)*) => {$(
+        pub(super) fn $full() -> Vec<Workload> {
+            vec![limited($workload, 3, 60)]
+        }
+
+        pub(super) fn $small() -> Vec<Workload> {
+            vec![limited($less, 2, 5)]
+        }
+    )*};
+}
+
+personalities! {
+    fileserver, fileserver_small: fileserver_with(10_000, 50), fileserver_with(400, 10);
+    varmail, varmail_small: varmail_with(1_000), varmail_with(300);
+    webserver, webserver_small: webserver_with(1_000, 100), webserver_with(400, 20);
+    webproxy, webproxy_small: webproxy_with(10_000, 100), webproxy_with(400, 20);
+    videoserver, videoserver_small: videoserver_with(36, 1 << 30, 32), videoserver_with(8, 32 * MIB, 4);
+    postmark, postmark_small: postmark_with(500), postmark_with(500);
 }

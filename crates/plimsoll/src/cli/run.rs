@@ -13,6 +13,7 @@ use plimsoll_workload::{
     block_sizes::BlockSizes,
     certainty::Precision,
     distribution::Distribution,
+    file_mix::FileMix,
     file_set::{CacheState, FilePhases, FileSync, PhaseEnd},
     file_sizes::FileSizes,
     file_space::FileOrder,
@@ -313,6 +314,13 @@ pub struct WorkloadArguments {
     /// When a phase of several jobs ends: all have done their files, or the first has (stonewall) [default: all]
     #[arg(long, value_parser = words!(PhaseEnd), help_heading = FILES, hide_short_help = true)]
     pub phase_end: Option<PhaseEnd>,
+    /// What each job of the phase `mix` repeats, with files drawn at random: delete,write,read_append:16k,read*2
+    ///
+    /// write makes a new file; append, read_append and log (a file that all jobs share) append a block, or as much as
+    /// is said; alternatives are drawn at random (read|append:512). One fifth of the files is missing at the beginning,
+    /// where files are made. The mix ends after --duration [60s, with --effort quick 10s].
+    #[arg(long, value_name = "STEPS", help_heading = FILES, hide_short_help = true)]
+    pub mix: Option<FileMix>,
     /// How often the phases are repeated [default: 10; with --effort quick 3, with thorough 30]
     #[arg(long, allow_hyphen_values = true, value_parser = whole_number::<u32>, value_name = "N", help_heading = FILES, hide_short_help = true)]
     pub iterations: Option<u32>,
@@ -383,6 +391,7 @@ impl WorkloadArguments {
             file_count,
             file_order,
             phases,
+            mix,
             file_size,
             files_per_directory,
             file_sync,
@@ -437,6 +446,7 @@ impl WorkloadArguments {
             file_names: None,
             file_size: file_size.clone(),
             phases: phases.clone(),
+            mix: mix.clone(),
             files_per_directory: *files_per_directory,
             file_sync: *file_sync,
             cache: *cache,

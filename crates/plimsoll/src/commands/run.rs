@@ -278,7 +278,7 @@ pub(super) fn asked_with(arguments: &RunArguments, plan: PlanFile, printer: Prin
             None => workload,
         }));
     }
-    let says_what = flags.rw.is_some() || flags.read_percent.is_some() || flags.phases.is_some();
+    let says_what = flags.rw.is_some() || flags.read_percent.is_some() || flags.phases.is_some() || flags.mix.is_some();
     if !asked_workloads.is_empty() && says_what {
         bail!(
             "--rw, --read-percent and --phases would make every workload of a preset or plan the same: leave them out"
@@ -287,7 +287,7 @@ pub(super) fn asked_with(arguments: &RunArguments, plan: PlanFile, printer: Prin
     if asked_workloads.is_empty() {
         let engine = flags.engine.or(defaults.engine);
         let is_of_names = engine.is_some_and(|engine| engine.name_operation().is_some());
-        let of_files = flags.phases.is_some() || defaults.phases.is_some();
+        let of_files = [&flags, &defaults].iter().any(|of| of.phases.is_some() || of.mix.is_some());
         if flags.rw.is_some() || defaults.rw.is_some() || is_of_names || of_files {
             asked_workloads.push(defaults);
         } else {

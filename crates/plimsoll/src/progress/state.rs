@@ -355,7 +355,8 @@ impl ProgressState {
                     _ if is_ramp => "ramp of".to_owned(),
                     None => "measuring".to_owned(),
                     Some(PhaseShown { phase, done, total }) => {
-                        format!("{phase} {} of {},", numbers::count(*done), numbers::count(*total))
+                        let of = if *total > 0 { format!(" of {}", numbers::count(*total)) } else { String::new() };
+                        format!("{phase} {}{of},", numbers::count(*done))
                     }
                 };
                 let place = if self.targets > 1 { format!(" on {}", cell.target) } else { String::new() };

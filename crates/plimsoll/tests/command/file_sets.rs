@@ -10,7 +10,7 @@ use crate::{
     support::{LoopDevice, Place, Said, is_root, skip},
 };
 
-const PHASES: [&str; 21] = [
+const PHASES: [&str; 23] = [
     "create",
     "write",
     "write_read",
@@ -32,6 +32,8 @@ const PHASES: [&str; 21] = [
     "delete",
     "mkdir",
     "rmdir",
+    "read_append",
+    "log",
 ];
 
 /// What a phase of the first cell did.
@@ -81,6 +83,22 @@ fn a_seed_makes_the_same_files_on_every_target_and_for_every_number_of_jobs() {
 }
 
 #[test]
+fn a_mix_shows_each_of_its_steps() {
+    let place = Place::new();
+    let run = "run DATA --mix delete,write,read*3,append:4k --file-count 50 --jobs 2 --duration 400ms --iterations 3";
+    let said = place.run(run);
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    let record = place.run("show latest --json").json();
+    let operations = |key: &str| record["cells"][0][key]["operations"].as_u64().unwrap();
+    let steps = ["delete", "write", "read", "append"];
+    assert_eq!(steps.iter().map(|step| operations(step)).sum::<u64>(), operations("mix"));
+    for step in steps {
+        assert!(said.stdout.lines().any(|line| line.split_whitespace().any(|word| word == step)), "{}", said.stdout);
+    }
+    assert_eq!(place.leftovers(), Vec::<String>::new());
+}
+
+#[test]
 fn what_cannot_be_done_is_refused_in_one_sentence() {
     let place = Place::new();
     fs::write(place.path("file"), vec![0; 1 << 20]).unwrap();
@@ -96,6 +114,11 @@ fn what_cannot_be_done_is_refused_in_one_sentence() {
         ("DATA --phases write --block-size 4k-8k", 2, "in blocks of one size"),
         ("DATA --phases write --iterations 0", 2, "--iterations 0 is out of range"),
         ("DATA --phases write --verify --payload zero", 2, "--verify needs a random payload"),
+        ("DATA --phases mix", 2, "the phase mix needs --mix"),
+        ("DATA --phases write --mix read", 2, "add it to --phases"),
+        ("DATA --phases read,mix --mix read", 2, "leave it out of --phases"),
+        ("DATA --phases mix,read --mix write", 2, "make it the last of the phases"),
+        ("DATA --mix read:4k", 2, "takes no size"),
         ("file --phases write", 3, "a set of files needs a directory"),
         ("DATA --preset k8s-io --phases write", 2, "would make every workload of a preset or plan the same"),
     ] {

@@ -8,6 +8,7 @@ pub(super) fn aspects(plan: &FilePlan) -> [(Aspect, String); 9] {
     // Every field is named, so that a new parameter does not compile until somebody decides whether it matters.
     let FilePlan {
         phases,
+        mix,
         file_count,
         file_size,
         files_per_directory,
@@ -28,7 +29,7 @@ pub(super) fn aspects(plan: &FilePlan) -> [(Aspect, String); 9] {
     let directories =
         files_per_directory.map_or_else(|| "one directory".to_owned(), |files| format!("{files} a directory"));
     [
-        (Aspect::Pattern, phases.to_string()),
+        (Aspect::Pattern, mix.as_ref().map_or_else(|| phases.to_string(), |mix| format!("{phases} {mix}"))),
         (Aspect::BlockSize, BlockSizes::One(*block_size_bytes).to_string()),
         (Aspect::Jobs, jobs.to_string()),
         (Aspect::WorkingSet, format!("{file_count} x {file_size}")),
