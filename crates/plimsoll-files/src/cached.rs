@@ -7,6 +7,7 @@ use plimsoll_workload::file_set::{CacheState, FilePhase};
 use rustix::{
     fd::{AsFd, OwnedFd},
     fs::{Mode, OFlags, openat, syncfs},
+    io::Errno,
 };
 
 use crate::{
@@ -81,7 +82,12 @@ fn each(set: &FileSet, step: u32, stop: &AtomicBool, mut does: impl FnMut(OwnedF
                 _ => set.open_directory(number).map_err(failed)?,
             };
             let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-            does(openat(&directory, format!("f{file}"), flags, Mode::empty()).map_err(|errno| failed(errno.into()))?);
+            match openat(&directory, format!("f{file}"), flags, Mode::empty()) {
+                Ok(file) => does(file),
+                // It could not be made, which was told.
+                Err(Errno::NOENT) => {}
+                Err(errno) => return Err(failed(errno.into())),
+            }
             open = Some((number, directory));
         }
     }

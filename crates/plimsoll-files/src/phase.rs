@@ -4,7 +4,7 @@ use std::{
     io,
     sync::{
         OnceLock,
-        atomic::{AtomicBool, AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering},
         mpsc::{self, RecvTimeoutError},
     },
     thread,
@@ -112,6 +112,8 @@ pub(crate) struct Crew<'a> {
     pub(crate) task: Task,
     pub(crate) limits: Limits<'a>,
     pub(crate) done: Vec<Done>,
+    /// Jobs that are ready, or never will be.
+    ready: AtomicU32,
     /// When to begin; `None` when nobody does.
     start: OnceLock<Option<u64>>,
     /// A job has failed, or is the first to be done and all are to end with it.
@@ -184,6 +186,7 @@ pub(crate) fn run(
         task,
         limits,
         done: (0..jobs).map(|_| Done::default()).collect(),
+        ready: AtomicU32::new(0),
         start: OnceLock::new(),
         over: AtomicBool::new(false),
         first_done: OnceLock::new(),
@@ -242,7 +245,9 @@ fn work(crew: &Crew<'_>, on_progress: &mut dyn FnMut(u64)) -> Result<(Vec<JobRep
             let thread = thread::Builder::new().name(format!("files-{number}")).stack_size(256 * 1024).spawn_scoped(
                 scope,
                 move || {
-                    let report = Job::new(crew, number).and_then(Job::run);
+                    let job = Job::new(crew, number);
+                    crew.ready.fetch_add(1, Ordering::Release);
+                    let report = job.and_then(Job::run);
                     if report.is_err() {
                         crew.over.store(true, Ordering::Relaxed);
                     }
@@ -259,6 +264,11 @@ fn work(crew: &Crew<'_>, on_progress: &mut dyn FnMut(u64)) -> Result<(Vec<JobRep
             }
         }
         drop(ended);
+        // What it takes to begin is not part of what is measured.
+        let has_failed = || threads.iter().any(|thread| thread.is_finished());
+        while crew.ready.load(Ordering::Acquire) < threads.len() as u32 && !has_failed() {
+            thread::sleep(Duration::from_micros(20));
+        }
         let start_ns = MonotonicClock.now_ns();
         let begins = unstarted.is_none().then_some(start_ns);
         let _ = crew.start.set(begins);

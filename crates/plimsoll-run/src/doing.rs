@@ -237,10 +237,9 @@ impl<'a> Doing<'a> {
         emit(RunEvent::SlotStarted { cell, round: slot.round, t_ns, ramp_ns: 0, measured_ns: None, purpose });
         let set = self.file_sets[cell].as_mut().expect("every cell of files has a set");
         let (device, clock, stop) = (self.sites.device(cell), self.clock, self.stop);
-        let result = FileVisit { cell, plan, set, device, clock, stop }.run(emit)?;
-        let is_cut = self.stop.load(Ordering::Relaxed) && result.phases.len() < plan.phases.as_slice().len();
-        let is_cut = is_cut || self.stop.load(Ordering::Relaxed) && result.phases.iter().any(|phase| phase.is_cut);
-        let result = SlotResult { round: slot.round, purpose, is_cut, ..result };
+        let keeps_files = self.sites.keeps_files();
+        let result = FileVisit { cell, plan, set, device, clock, keeps_files, stop }.run(emit)?;
+        let result = SlotResult { round: slot.round, purpose, ..result };
         let mismatches = result.verification.as_ref().is_some_and(|checked| checked.mismatches > 0);
         let may_go_on = plan.keep_going || (result.errors.is_empty() && !mismatches);
         let visit = judging::visit(&result, [].iter());

@@ -37,14 +37,16 @@ pub(crate) struct FileVisit<'a> {
     pub(crate) set: &'a mut FileSet,
     pub(crate) device: Option<BackingDevice>,
     pub(crate) clock: RunClock,
+    /// Whether the files of the last slot are to be found after the run.
+    pub(crate) keeps_files: bool,
     pub(crate) stop: &'a AtomicBool,
 }
 
 impl FileVisit<'_> {
     /// Does all phases once.
     pub(crate) fn run(mut self, emit: &mut dyn FnMut(RunEvent)) -> Result<SlotResult, RunError> {
-        let mut slot = SlotResult { cell: self.cell, ..SlotResult::default() };
-        let (mut to_ns, mut has_failed) = (0, false);
+        let mut slot = SlotResult { cell: self.cell, from_ns: self.clock.now_ns(), ..SlotResult::default() };
+        let (mut to_ns, mut has_failed) = (slot.from_ns, false);
         for phase in self.plan.phases.as_slice() {
             if self.is_stopped() || has_failed && !self.plan.keep_going {
                 break;
@@ -84,7 +86,13 @@ impl FileVisit<'_> {
             devices.for_each(|device| all.add(device));
             slot.device = Some(all);
         }
-        self.set.finish(self.stop)?;
+        let is_undone = |phase: &SlotPhase| phase.is_cut || phase.phase == FilePhase::Mix;
+        let whole = slot.phases.iter().filter(|phase| !phase.is_part).count();
+        let is_short = whole < self.plan.phases.as_slice().len() || slot.phases.iter().any(is_undone);
+        slot.is_cut = self.is_stopped() && is_short;
+        if !self.keeps_files {
+            self.set.finish(self.stop)?;
+        }
         Ok(slot)
     }
 

@@ -423,6 +423,11 @@ impl Sites {
         }
     }
 
+    /// Whether what the run makes stays.
+    pub(crate) const fn keeps_files(&self) -> bool {
+        self.keep_files
+    }
+
     /// What kind of target a cell has.
     pub fn kind(&self, cell: usize) -> TargetKind {
         self.sites[self.cells[cell].site].kind

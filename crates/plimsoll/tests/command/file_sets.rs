@@ -83,6 +83,58 @@ fn a_seed_makes_the_same_files_on_every_target_and_for_every_number_of_jobs() {
 }
 
 #[test]
+fn files_that_are_kept_have_the_checksum_of_the_record_and_are_removed_when_that_is_asked_for() {
+    let place = Place::new();
+    let run = "run DATA --phases write --file-count 30 --file-size 1-9000 --files-per-directory 4 --iterations 2";
+    let record = place.record(&format!("{run} --verify --keep-files"));
+    let kept = fs::read_dir(place.data()).unwrap().next().unwrap().unwrap().path().join("tree-0");
+    let theirs = std::process::Command::new("sh")
+        .args(["-c", "find . -type f | LC_ALL=C sort | xargs sha256sum | sha256sum"])
+        .current_dir(kept)
+        .output()
+        .unwrap();
+    let theirs = String::from_utf8(theirs.stdout).unwrap();
+    assert_eq!(theirs.split_whitespace().next(), record["cells"][0]["files"]["tree_sha256"].as_str());
+    assert_eq!(place.run("doctor --clean DATA").code, Some(0));
+    assert_eq!(place.leftovers(), Vec::<String>::new());
+}
+
+#[test]
+fn a_run_that_was_interrupted_goes_on_with_the_iterations_that_are_missing() {
+    let place = Place::new();
+    let run = "run DATA --phases write,read --file-count 400 --file-sync file --iterations 12 --json";
+    let mut child = place.command(run).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let journalled = || {
+        let state = place.path("state");
+        let mut open = vec![state];
+        while let Some(path) = open.pop() {
+            match fs::read_dir(&path) {
+                Ok(entries) => open.extend(entries.flatten().map(|entry| entry.path())),
+                Err(_) if fs::read_to_string(&path).is_ok_and(|text| text.contains("\"event\":\"slot_finished\"")) => {
+                    return true;
+                }
+                Err(_) => {}
+            }
+        }
+        false
+    };
+    while !journalled() && child.try_wait().unwrap().is_none() {
+        thread::sleep(Duration::from_millis(5));
+    }
+    kill_process(Pid::from_child(&child), Signal::KILL).unwrap();
+    child.wait().unwrap();
+    let said = place.run("run --resume latest --json");
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    let record = said.json();
+    assert_eq!((&record["outcome"], &record["cells"][0]["rounds_done"]), (&"complete".into(), &12.into()));
+    assert_eq!(record["cells"][0]["write"]["operations"], 4800);
+    let samples = phase(&record, "read")["samples"].as_array().unwrap();
+    let rounds: Vec<u64> = samples.iter().map(|sample| sample["round"].as_u64().unwrap()).collect();
+    assert_eq!(rounds, (0..12).collect::<Vec<u64>>());
+    assert_eq!(place.leftovers(), Vec::<String>::new());
+}
+
+#[test]
 fn a_mix_shows_each_of_its_steps() {
     let place = Place::new();
     let run = "run DATA --mix delete,write,read*3,append:4k --file-count 50 --jobs 2 --duration 400ms --iterations 3";
