@@ -4,7 +4,7 @@ mod content;
 mod entries;
 pub mod mix;
 
-use std::{fmt::Write as _, io, sync::atomic::Ordering};
+use std::{fmt::Write as _, io, mem, sync::atomic::Ordering};
 
 use plimsoll_io::{buffer_pool::BufferPool, cpu, engine::Tag};
 use plimsoll_workload::{
@@ -72,6 +72,8 @@ enum Failure {
         operation: &'static str,
         /// As the kernel says it.
         error: String,
+        /// What is particular about this one.
+        example: Option<String>,
     },
 }
 
@@ -81,7 +83,11 @@ impl Failure {
     }
 
     const fn failed(operation: &'static str, error: String) -> Self {
-        Self::Failed { operation, error }
+        Self::Failed { operation, error, example: None }
+    }
+
+    fn wrong(operation: &'static str, error: &str, example: String) -> Self {
+        Self::Failed { operation, error: error.to_owned(), example: Some(example) }
     }
 }
 
@@ -213,7 +219,8 @@ impl<'a> Job<'a> {
             self.sync_in_reverse()?;
         }
         self.report.end_ns = self.report.times.now_ns();
-        if u64::from(self.report.turns) >= count {
+        let has_part = count > 0 || self.crew.task == Task::Phase(FilePhase::Mix);
+        if has_part && u64::from(self.report.turns) >= count {
             self.crew.note_done(self.report.end_ns);
         }
         Ok(self.report)
@@ -263,16 +270,23 @@ impl<'a> Job<'a> {
                 self.report.bytes += bytes;
                 self.crew.done[self.number as usize].0.store(self.report.operations, Ordering::Relaxed);
             }
-            Err(Failure::Interrupted) => self.report.times.discard(),
-            Err(Failure::Failed { operation, error }) => {
-                self.report.turns += 1;
+            Err(failure) => {
+                self.report.turns += u32::from(!matches!(failure, Failure::Interrupted));
                 self.report.times.discard();
-                let error = FileErrors { operation: operation.to_owned(), error, count: 1, first_file: file.into() };
-                add_error(&mut self.report.errors, &error);
-                if !(self.set().plan.keep_going && self.crew.limits.is_measured) {
-                    self.crew.over.store(true, Ordering::Relaxed);
-                }
+                self.note_failure(file, failure);
             }
+        }
+    }
+
+    fn note_failure(&mut self, file: u32, failure: Failure) {
+        let Failure::Failed { operation, error, example } = failure else { return };
+        let operation = operation.to_owned();
+        add_error(
+            &mut self.report.errors,
+            &FileErrors { operation, error, count: 1, first_file: file.into(), example },
+        );
+        if !(self.set().plan.keep_going && self.crew.limits.is_measured) {
+            self.crew.over.store(true, Ordering::Relaxed);
         }
     }
 
@@ -402,8 +416,12 @@ impl<'a> Job<'a> {
         let Self { at, report, .. } = self;
         let moved = at.moved.as_ref().expect("it is opened for this phase");
         let (from, to) = if self.is_undone { (moved, at.directory()) } else { (at.directory(), moved) };
-        let done = report.times.time(Call::Rename, || renameat(from, &*at.name, to, &*at.name));
-        done.map_err(|errno| Failure::of(Call::Rename, errno))?;
+        match report.times.time(Call::Rename, || renameat(from, &*at.name, to, &*at.name)) {
+            Ok(()) => {}
+            // What failed before is not there.
+            Err(Errno::NOENT) if !self.crew.limits.is_measured => {}
+            Err(errno) => return Err(Failure::of(Call::Rename, errno)),
+        }
         self.sync_directory()?;
         Ok(0)
     }
@@ -461,32 +479,40 @@ impl<'a> Job<'a> {
         done.map_err(|errno| Failure::of(Call::FsyncDirectory, errno))
     }
 
-    /// `fsync` of all files that had their turn, the last one first.
+    /// `fsync` of all files that had their turn, the last one first. What it takes is no part of any operation.
     fn sync_in_reverse(&mut self) -> io::Result<()> {
-        let first = self.first();
-        let renamed = matches!(self.phase, FilePhase::Rename);
         let began_ns = self.report.times.now_ns();
+        let times = mem::take(&mut self.report.times);
+        self.report.times.resume();
+        let done = self.sync_all();
+        self.report.sync_ns += self.report.times.now_ns() - began_ns;
+        self.report.times = times;
+        self.report.times.resume();
+        done
+    }
+
+    fn sync_all(&mut self) -> io::Result<()> {
+        if let Some(log) = &self.log {
+            return Ok(fsync(log)?);
+        }
+        let first = self.first();
         for turn in (0..self.report.turns).rev() {
             if self.crew.limits.stop.load(Ordering::Relaxed) {
                 break;
             }
             self.enter(first + turn)?;
-            if renamed {
-                std::mem::swap(&mut self.at.name, &mut self.at.other);
+            if self.phase == FilePhase::Rename {
+                mem::swap(&mut self.at.name, &mut self.at.other);
             }
             let synced = self.with_open(OFlags::RDONLY, |job, file| {
                 job.call(Call::Fsync, || fsync(file))?;
                 Ok(0)
             });
-            if let Err(Failure::Failed { operation, error }) = synced {
-                let file = u64::from(first + turn);
-                let error = FileErrors { operation: operation.to_owned(), error, count: 1, first_file: file };
-                add_error(&mut self.report.errors, &error);
+            if let Err(failure) = synced {
+                self.note_failure(first + turn, failure);
                 break;
             }
         }
-        self.report.times.take_apart();
-        self.report.sync_ns += self.report.times.now_ns() - began_ns;
         Ok(())
     }
 }

@@ -61,6 +61,8 @@ pub struct FileErrors {
     pub count: u64,
     /// The number of the first file.
     pub first_file: u64,
+    /// What is particular about that one.
+    pub example: Option<String>,
 }
 
 /// What a phase did.
@@ -265,7 +267,7 @@ fn work(crew: &Crew<'_>, on_progress: &mut dyn FnMut(u64)) -> Result<(Vec<JobRep
         }
         drop(ended);
         // What it takes to begin is not part of what is measured.
-        let has_failed = || threads.iter().any(|thread| thread.is_finished());
+        let has_failed = || threads.iter().any(thread::ScopedJoinHandle::is_finished);
         while crew.ready.load(Ordering::Acquire) < threads.len() as u32 && !has_failed() {
             thread::sleep(Duration::from_micros(20));
         }
@@ -331,7 +333,10 @@ pub(crate) fn add_error(errors: &mut Vec<FileErrors>, error: &FileErrors) {
     match errors.iter_mut().find(|known| known.operation == error.operation && known.error == error.error) {
         Some(known) => {
             known.count += error.count;
-            known.first_file = known.first_file.min(error.first_file);
+            if error.first_file < known.first_file {
+                known.first_file = error.first_file;
+                known.example.clone_from(&error.example);
+            }
         }
         None => errors.push(error.clone()),
     }

@@ -8,13 +8,13 @@ use std::{
 use plimsoll_workload::{
     content::ContentSource,
     file_mix::FileMix,
-    file_set::{FilePhase, FilePlan, Precondition},
+    file_set::{FilePhase, FilePlan, FileSync, Precondition},
     file_sizes::SizeSampler,
     settings::SyncMode,
 };
 use rustix::{
     fd::{AsFd, BorrowedFd, OwnedFd},
-    fs::{Mode, OFlags, mkdirat, openat, syncfs},
+    fs::{AtFlags, Mode, OFlags, mkdirat, openat, syncfs, unlinkat},
     io::Errno,
 };
 use thiserror::Error;
@@ -146,7 +146,10 @@ impl FileSet {
     pub fn prepare(&mut self, phase: FilePhase, stop: &AtomicBool) -> Result<(), SetError> {
         let (files, directories) = (self.has(|present| present.files), self.has(|present| present.directories));
         if phase == FilePhase::Mix && (!files || !self.is_filled) {
-            self.do_unmeasured(phase, Task::Phase(FilePhase::Write), stop)?;
+            self.do_settled(phase, Task::Phase(FilePhase::Write), stop)?;
+        }
+        if matches!(phase, FilePhase::Log | FilePhase::Mix) {
+            self.remove_log()?;
         }
         let task = match phase.precondition() {
             Precondition::Absent if files => Task::Phase(FilePhase::Delete),
@@ -174,7 +177,11 @@ impl FileSet {
         for (present, turns) in self.present.iter_mut().zip(&done.job_turns) {
             present.files.to = present.files.from + turns;
         }
-        let result = self.do_unmeasured(phase, Task::Undo(phase), stop);
+        // Where nothing is durable, much else is on its way to the storage too.
+        let result = match self.plan.file_sync {
+            FileSync::None => self.do_unmeasured(phase, Task::Undo(phase), stop),
+            _ => self.do_settled(phase, Task::Undo(phase), stop),
+        };
         self.present = all;
         result
     }
@@ -184,8 +191,8 @@ impl FileSet {
     /// # Errors
     /// When that fails.
     pub fn finish(&mut self, stop: &AtomicBool) -> Result<(), SetError> {
-        let makes_anew = |phase: &FilePhase| *phase == FilePhase::Mix || phase.precondition() == Precondition::Absent;
-        let stays = !self.plan.phases.as_slice().iter().any(makes_anew);
+        self.remove_log()?;
+        let stays = !self.plan.phases.as_slice().iter().any(|phase| phase.needs_new_files());
         if !stays && self.has(|present| present.files) {
             self.do_settled(FilePhase::Delete, Task::Phase(FilePhase::Delete), stop)?;
         }
@@ -251,17 +258,25 @@ impl FileSet {
         phase::operations(self, Task::Phase(phase))
     }
 
-    /// SHA-256 of the list of all files, as `sha256sum` prints it; `None` when not all of them are there.
+    /// SHA-256 of the list of all files, as `sha256sum` prints it; `None` when not all of them are there, or the run is
+    /// to stop.
     ///
     /// # Errors
     /// When files cannot be read.
-    pub fn checksum(&self) -> Result<Option<String>, SetError> {
+    pub fn checksum(&self, stop: &AtomicBool) -> Result<Option<String>, SetError> {
         let files: u64 = self.present.iter().map(|present| u64::from(present.files.count())).sum();
         if files < u64::from(self.plan.file_count) || !self.is_filled {
             return Ok(None);
         }
-        let sum = tree::checksum(self.root.as_fd());
-        sum.map(Some).map_err(|source| SetError::System { what: "read the set of files", source })
+        let sum = tree::checksum(self.root.as_fd(), stop);
+        sum.map_err(|source| SetError::System { what: "read the set of files", source })
+    }
+
+    fn remove_log(&self) -> Result<(), SetError> {
+        match unlinkat(&self.root, LOG, AtFlags::empty()) {
+            Ok(()) | Err(Errno::NOENT) => Ok(()),
+            Err(errno) => Err(SetError::System { what: "remove the log of a set of files", source: errno.into() }),
+        }
     }
 
     /// Opens the file that jobs append to together, and makes it.

@@ -1,7 +1,12 @@
 //! One number for all that a set of files contains, that anybody can compute again:
 //! `find . -type f | LC_ALL=C sort | xargs sha256sum | sha256sum` in the directory of the set.
 
-use std::{fs::File, io, io::Read};
+use std::{
+    fs::File,
+    io,
+    io::Read,
+    sync::atomic::{AtomicBool, Ordering},
+};
 
 use rustix::{
     fd::{AsFd, BorrowedFd},
@@ -14,8 +19,8 @@ use crate::set::open_directory;
 /// Read so much at once.
 const PIECE_BYTES: usize = 1 << 20;
 
-/// The checksum of all files below a directory.
-pub(crate) fn checksum(root: BorrowedFd<'_>) -> io::Result<String> {
+/// The checksum of all files below a directory; `None` when the run is to stop.
+pub(crate) fn checksum(root: BorrowedFd<'_>, stop: &AtomicBool) -> io::Result<Option<String>> {
     let mut paths = Vec::new();
     list(root, "", &mut paths)?;
     paths.sort_unstable();
@@ -27,13 +32,14 @@ pub(crate) fn checksum(root: BorrowedFd<'_>) -> io::Result<String> {
         let mut one = Sha256::new();
         loop {
             match file.read(&mut buffer)? {
+                _ if stop.load(Ordering::Relaxed) => return Ok(None),
                 0 => break,
                 bytes => one.update(&buffer[..bytes]),
             }
         }
         all.update(format!("{}  ./{path}\n", hexadecimal(&one.finalize())));
     }
-    Ok(hexadecimal(&all.finalize()))
+    Ok(Some(hexadecimal(&all.finalize())))
 }
 
 fn hexadecimal(bytes: &[u8]) -> String {

@@ -388,7 +388,8 @@ impl PhaseSums {
                 direction.interval_reason = Some(format!("needs {ROUNDS_MIN} iterations, had {}", samples.len()));
             }
         }
-        let jobs = self.result.job_operations.len().max(1) as f64;
+        // Jobs that had nothing to do wait for nobody.
+        let jobs = self.result.job_operations.iter().filter(|operations| **operations > 0).count().max(1) as f64;
         let operation_ns = self.result.operation_ns;
         let operation_time_iops = per_second(operations as f64 * jobs, operation_ns);
         let around = interval(operation_time_iops, &rates(|sample| sample.operation_ns));

@@ -46,34 +46,10 @@ impl FileVisit<'_> {
     /// Does all phases once.
     pub(crate) fn run(mut self, emit: &mut dyn FnMut(RunEvent)) -> Result<SlotResult, RunError> {
         let mut slot = SlotResult { cell: self.cell, from_ns: self.clock.now_ns(), ..SlotResult::default() };
-        let (mut to_ns, mut has_failed) = (slot.from_ns, false);
-        for phase in self.plan.phases.as_slice() {
-            if self.is_stopped() || has_failed && !self.plan.keep_going {
-                break;
-            }
-            self.set.prepare(*phase, self.stop)?;
-            let cached = if phase.reads() && *phase != FilePhase::WriteRead {
-                Some(held(self.set.make_cached(self.stop)?))
-            } else {
-                None
-            };
-            let (done, outcome) = self.measure(*phase, cached, emit)?;
-            if slot.phases.is_empty() {
-                slot.from_ns = done.from_ns;
-            }
-            to_ns = done.from_ns + done.elapsed_ns;
-            slot.cpu_operations += done.operations;
-            let parts: Vec<SlotPhase> = outcome.parts.iter().map(|part| part_of(&done, part)).collect();
-            slot.phases.push(done);
-            slot.phases.extend(parts);
-            self.note(&mut slot, *phase, &outcome);
-            has_failed |= !outcome.errors.is_empty();
-            self.set.restore(*phase, &outcome, self.stop)?;
-            if self.plan.verify && slot.tree_sha256.is_none() && !has_failed && !self.is_stopped() {
-                slot.tree_sha256 = self.set.checksum()?;
-            }
-        }
-        slot.elapsed_ns = to_ns - slot.from_ns;
+        let done = self.phases(&mut slot, emit);
+        self.settle(&mut slot, done)?;
+        let last = slot.phases.last().map(|phase| phase.from_ns + phase.elapsed_ns);
+        slot.elapsed_ns = last.unwrap_or(slot.from_ns) - slot.from_ns;
         let sum = |of: fn(&SlotPhase) -> u64| slot.phases.iter().map(of).sum::<u64>();
         slot.cpu = CpuCost {
             user_ns: sum(|phase| phase.user_ns),
@@ -91,9 +67,52 @@ impl FileVisit<'_> {
         let is_short = whole < self.plan.phases.as_slice().len() || slot.phases.iter().any(is_undone);
         slot.is_cut = self.is_stopped() && is_short;
         if !self.keeps_files {
-            self.set.finish(self.stop)?;
+            let done = self.set.finish(self.stop);
+            self.settle(&mut slot, done)?;
         }
         Ok(slot)
+    }
+
+    /// What fails around phases ends the cell, and nothing else of the run; what was measured before it is kept.
+    fn settle(&self, slot: &mut SlotResult, done: Result<(), SetError>) -> Result<(), RunError> {
+        let (operation, error) = match done {
+            Ok(()) => return Ok(()),
+            Err(SetError::Preparation { phase, operation, error }) => (format!("{operation} before {phase}"), error),
+            Err(SetError::System { what, source }) => (what.to_owned(), source.to_string()),
+            Err(error) => return Err(error.into()),
+        };
+        slot.errors.push(ErrorCount { operation, error, count: 1, first_offset: 0 });
+        Ok(())
+    }
+
+    fn phases(&mut self, slot: &mut SlotResult, emit: &mut dyn FnMut(RunEvent)) -> Result<(), SetError> {
+        let mut has_failed = false;
+        for phase in self.plan.phases.as_slice() {
+            if self.is_stopped() || has_failed && !self.plan.keep_going {
+                break;
+            }
+            self.set.prepare(*phase, self.stop)?;
+            let cached = if phase.reads() && *phase != FilePhase::WriteRead {
+                Some(held(self.set.make_cached(self.stop)?))
+            } else {
+                None
+            };
+            let (done, outcome) = self.measure(*phase, cached, emit)?;
+            if slot.phases.is_empty() {
+                slot.from_ns = done.from_ns;
+            }
+            slot.cpu_operations += done.operations;
+            let parts: Vec<SlotPhase> = outcome.parts.iter().map(|part| part_of(&done, part)).collect();
+            slot.phases.push(done);
+            slot.phases.extend(parts);
+            self.note(slot, *phase, &outcome);
+            has_failed |= !outcome.errors.is_empty();
+            self.set.restore(*phase, &outcome, self.stop)?;
+            if self.plan.verify && slot.tree_sha256.is_none() && !has_failed && !self.is_stopped() {
+                slot.tree_sha256 = self.set.checksum(self.stop)?;
+            }
+        }
+        Ok(())
     }
 
     fn is_stopped(&self) -> bool {
@@ -105,7 +124,7 @@ impl FileVisit<'_> {
         phase: FilePhase,
         cached: Option<CachedFiles>,
         emit: &mut dyn FnMut(RunEvent),
-    ) -> Result<(SlotPhase, PhaseOutcome), RunError> {
+    ) -> Result<(SlotPhase, PhaseOutcome), SetError> {
         let (cell, total) = (self.cell, self.set.operations(phase));
         let mut tell = |done| emit(RunEvent::PhaseProgress { cell, phase, done, total });
         tell(0);
@@ -147,7 +166,8 @@ impl FileVisit<'_> {
             if error.operation == "verify" {
                 let checked = slot.verification.get_or_insert_with(VerificationResult::default);
                 checked.mismatches += error.count;
-                checked.examples.push(format!("file {}: {}", error.first_file, error.error));
+                let example = error.example.as_deref().unwrap_or_default();
+                checked.examples.push(format!("file {}: {} {example}", error.first_file, error.error));
                 continue;
             }
             slot.errors.push(ErrorCount {

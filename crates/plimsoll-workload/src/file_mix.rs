@@ -53,6 +53,11 @@ impl FileMix {
         self.actions().filter_map(|action| action.bytes).max().unwrap_or(0)
     }
 
+    /// The sizes that steps append to files of their own.
+    pub fn appended_to_files(&self) -> impl Iterator<Item = u64> {
+        self.actions().filter(|action| action.phase != FilePhase::Log).filter_map(|action| action.bytes)
+    }
+
     /// Whether new files are made, so that there has to be room for them.
     pub fn makes_files(&self) -> bool {
         self.actions().any(|action| action.phase == FilePhase::Write)

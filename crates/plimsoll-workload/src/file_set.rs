@@ -89,7 +89,7 @@ impl FilePhase {
         match self {
             Self::Create | Self::Write | Self::WriteRead => Precondition::Absent,
             Self::Mkdir => Precondition::NoDirectories,
-            Self::Read | Self::Overwrite | Self::ReadAppend | Self::Mix => Precondition::Filled,
+            Self::Read | Self::Overwrite | Self::ReadAppend | Self::Truncate | Self::Mix => Precondition::Filled,
             Self::Rmdir => Precondition::Directories,
             _ => Precondition::Present,
         }
@@ -106,6 +106,16 @@ impl FilePhase {
             self,
             Self::Write | Self::WriteRead | Self::Append | Self::ReadAppend | Self::Log | Self::Overwrite | Self::Mix
         )
+    }
+
+    /// Whether files, or a log, are longer afterwards, or may be.
+    pub const fn appends(self) -> bool {
+        matches!(self, Self::Append | Self::ReadAppend | Self::Log | Self::Mix)
+    }
+
+    /// Whether every iteration has to begin with new files, to find what the first one found.
+    pub const fn needs_new_files(self) -> bool {
+        self.appends() || matches!(self, Self::Truncate) || matches!(self.precondition(), Precondition::Absent)
     }
 
     /// Whether it can be a step of a mix.

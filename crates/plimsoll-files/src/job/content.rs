@@ -103,8 +103,8 @@ impl Job<'_> {
                 if offset >= least {
                     break;
                 }
-                let error = format!("a file has {offset} bytes instead of {least}");
-                return Err(Failure::failed("read", error));
+                let example = format!("{offset} bytes instead of {least}");
+                return Err(Failure::wrong("read", "a file is too short", example));
             }
             if offset < due && self.crew.limits.stop.load(Ordering::Relaxed) {
                 return Err(Failure::Interrupted);
@@ -151,8 +151,8 @@ impl Job<'_> {
         match wrong {
             None => Ok(()),
             Some(at) => {
-                let error = format!("content differs at offset {}", offset + at as u64);
-                Err(Failure::failed("verify", error))
+                let example = format!("at offset {}", offset + at as u64);
+                Err(Failure::wrong("verify", "content differs", example))
             }
         }
     }

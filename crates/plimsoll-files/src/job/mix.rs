@@ -104,9 +104,13 @@ impl Job<'_> {
                     }
                 }
             }
-            if self.report.turns == done_before {
+            let is_idle = self.report.turns == done_before;
+            if is_idle && pool.there.is_empty() && !mix.makes_files() {
                 // Nothing is left to do anything with.
                 return Ok(());
+            }
+            if is_idle {
+                self.report.times.resume();
             }
         }
     }

@@ -4,6 +4,7 @@ use super::PlanError;
 use crate::{
     block_sizes::BlockSizes,
     certainty::{Certainty, StoppingRule},
+    file_mix::FileMix,
     file_set::{CacheState, FilePhase, FilePhases, FilePlan, FileSync, PhaseEnd},
     file_sizes::FileSizes,
     limits,
@@ -133,10 +134,12 @@ pub(super) fn resolve(
         let alignment = target
             .direct_alignment_bytes
             .ok_or_else(|| unusable("direct I/O is not supported there: leave --buffered=false out".to_owned()))?;
-        if !file_size.are_multiples_of(alignment) || !block_size_bytes.is_multiple_of(alignment) {
+        let appended = workload.mix.iter().flat_map(FileMix::appended_to_files);
+        let are_whole = appended.into_iter().all(|bytes| bytes.is_multiple_of(alignment.into()));
+        if !file_size.are_multiples_of(alignment) || !block_size_bytes.is_multiple_of(alignment) || !are_whole {
             return Err(unusable(format!(
-                "direct I/O needs multiples of {alignment} bytes here, and not all files of {file_size} in blocks of \
-                 {} are: choose others, or leave --buffered=false out",
+                "direct I/O needs multiples of {alignment} bytes here, and not all of files of {file_size}, blocks of {} \
+                 and what is appended are: choose others, or leave --buffered=false out",
                 BlockSizes::One(block_size_bytes)
             )));
         }
@@ -149,8 +152,15 @@ pub(super) fn resolve(
     if workload.duration == Some(Span { ns: 0 }) {
         return Err(refused("--duration 0 measures nothing".to_owned()));
     }
-    if verify && mixes.is_some() {
-        return Err(refused("--verify does not know what a mix leaves in files: leave it out".to_owned()));
+    let appends = phases.as_slice().iter().find(|phase| phase.appends());
+    if verify && let Some(phase) = appends {
+        return Err(refused(format!("--verify does not know what {phase} leaves in files: leave one of them out")));
+    }
+    let file_sync = workload.file_sync.unwrap_or(FileSync::None);
+    if mixes.is_some() && file_sync == FileSync::Reverse {
+        return Err(refused(
+            "--file-sync reverse needs an order of files, and a mix has none: choose another".to_owned(),
+        ));
     }
     // A mix has no end of its own.
     let limit = workload.duration.or(mixes.map(|_| usual_mix(certainty.effort)));
@@ -164,7 +174,7 @@ pub(super) fn resolve(
         block_size_bytes,
         buffered,
         sync: workload.sync.unwrap_or(SyncMode::None),
-        file_sync: workload.file_sync.unwrap_or(FileSync::None),
+        file_sync,
         cache: workload.cache.unwrap_or(CacheState::AsIs),
         phase_end: workload.phase_end.unwrap_or(PhaseEnd::All),
         phase_limit_ns: limit.map(|limit| limit.ns),

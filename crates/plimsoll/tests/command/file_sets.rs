@@ -171,6 +171,8 @@ fn what_cannot_be_done_is_refused_in_one_sentence() {
         ("DATA --phases read,mix --mix read", 2, "leave it out of --phases"),
         ("DATA --phases mix,read --mix write", 2, "make it the last of the phases"),
         ("DATA --mix read:4k", 2, "takes no size"),
+        ("DATA --mix read,write --file-sync reverse", 2, "a mix has none"),
+        ("DATA --phases write,append,read --verify", 2, "--verify does not know what append leaves"),
         ("file --phases write", 3, "a set of files needs a directory"),
         ("DATA --preset k8s-io --phases write", 2, "would make every workload of a preset or plan the same"),
     ] {

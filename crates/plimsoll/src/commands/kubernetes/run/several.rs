@@ -115,7 +115,7 @@ pub(super) fn share_files(asked: &mut AskedRun, volumes: &[VolumeAsked], are_eph
 
 /// Has every pod make the same visits: what one of them measures does not tell the others when to end.
 pub(super) fn fix_passes(asked: &mut AskedRun) -> anyhow::Result<()> {
-    if asked.workloads.iter().any(|workload| workload.phases.is_some()) {
+    if asked.workloads.iter().any(|workload| workload.phases.is_some() || workload.mix.is_some()) {
         bail!("sets of files are worked on by one pod at a time: leave --nodes and --pods-per-node out");
     }
     let certainty = &mut asked.certainty;
