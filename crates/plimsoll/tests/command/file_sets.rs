@@ -209,7 +209,7 @@ fn the_table_that_another_program_would_have_written_reads_back_as_the_same_rate
 #[test]
 fn ctrl_c_and_kill_9_in_any_phase_leave_nothing_behind() {
     thread::scope(|scope| {
-        for part in PHASES.chunks(7) {
+        for part in PHASES.chunks(12) {
             scope.spawn(move || part.iter().for_each(|name| interrupted(name)));
         }
     });
