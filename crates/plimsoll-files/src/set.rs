@@ -144,24 +144,24 @@ impl FileSet {
     /// # Errors
     /// When that fails.
     pub fn prepare(&mut self, phase: FilePhase, stop: &AtomicBool) -> Result<(), SetError> {
+        self.remove_log()?;
         let (files, directories) = (self.has(|present| present.files), self.has(|present| present.directories));
-        if phase == FilePhase::Mix && (!files || !self.is_filled) {
-            self.do_settled(phase, Task::Phase(FilePhase::Write), stop)?;
-        }
-        if matches!(phase, FilePhase::Log | FilePhase::Mix) {
-            self.remove_log()?;
-        }
         let task = match phase.precondition() {
             Precondition::Absent if files => Task::Phase(FilePhase::Delete),
             Precondition::Present if !files => Task::Phase(FilePhase::Write),
-            Precondition::Filled if phase == FilePhase::Mix && self.thins() => Task::Thin,
-            Precondition::Filled if phase == FilePhase::Mix => return Ok(()),
             Precondition::Filled if !files || !self.is_filled => Task::Phase(FilePhase::Write),
             Precondition::NoDirectories if directories => Task::Phase(FilePhase::Rmdir),
             Precondition::Directories if !directories => Task::Phase(FilePhase::Mkdir),
-            _ => return Ok(()),
+            _ => return self.thin(phase, stop),
         };
-        self.do_settled(phase, task, stop)
+        self.do_settled(phase, task, stop)?;
+        self.thin(phase, stop)
+    }
+
+    /// Makes room for new files before a mix that makes some.
+    fn thin(&mut self, phase: FilePhase, stop: &AtomicBool) -> Result<(), SetError> {
+        let makes_files = self.plan.mix.as_ref().is_some_and(FileMix::makes_files);
+        if phase == FilePhase::Mix && makes_files { self.do_settled(phase, Task::Thin, stop) } else { Ok(()) }
     }
 
     /// Takes back what a phase changed that the others do not expect: second names, links and new names.
@@ -200,11 +200,6 @@ impl FileSet {
             self.do_settled(FilePhase::Rmdir, Task::Phase(FilePhase::Rmdir), stop)?;
         }
         Ok(())
-    }
-
-    /// Whether a mix makes files, so that a fifth of all is to be missing when it begins.
-    fn thins(&self) -> bool {
-        self.plan.mix.as_ref().is_some_and(FileMix::makes_files)
     }
 
     fn has(&self, of: fn(&Present) -> Stretch) -> bool {

@@ -270,7 +270,6 @@ pub(crate) struct FileSums(Vec<PhaseSums>);
 
 #[derive(Clone, Debug)]
 struct PhaseSums {
-    phase: FilePhase,
     histogram: LatencyHistogram,
     calls: Vec<SlotCall>,
     result: PhaseResult,
@@ -283,7 +282,7 @@ impl FileSums {
     /// Adds what the phases of a slot did.
     pub(crate) fn add(&mut self, round: u32, phases: &[SlotPhase]) {
         for slot in phases {
-            let known = self.0.iter().position(|sums| sums.phase == slot.phase);
+            let known = self.0.iter().position(|sums| sums.result.phase == slot.phase);
             let index = known.unwrap_or_else(|| {
                 self.0.push(PhaseSums::new(slot.phase));
                 self.0.len() - 1
@@ -321,7 +320,6 @@ impl PhaseSums {
             samples: Vec::new(),
         };
         Self {
-            phase,
             histogram: LatencyHistogram::fine(),
             calls: Vec::new(),
             result,
@@ -402,7 +400,7 @@ impl PhaseSums {
             operation_time_iops_low: around.map(|(low, _)| low),
             operation_time_iops_high: around.map(|(_, high)| high),
             operation_time_bytes_per_second: per_second(bytes as f64 * jobs, operation_ns),
-            first_done_iops: (jobs > 1.0 && self.first_done_operations > 0 && self.phase != FilePhase::Mix)
+            first_done_iops: (jobs > 1.0 && self.first_done_operations > 0 && self.result.phase != FilePhase::Mix)
                 .then(|| per_second(self.first_done_operations as f64, self.first_done_ns)),
             sync_share: (of_syncs + self.sync_ns) as f64 / (operation_ns + self.sync_ns).max(1) as f64,
             device_operations_per_operation: device_operations

@@ -288,11 +288,6 @@ pub struct FilePlan {
 const DIRECTORIES_WIDE: u32 = 1000;
 
 impl FilePlan {
-    /// Whether anything is written to the target, which making the files is as well.
-    pub const fn writes(&self) -> bool {
-        true
-    }
-
     /// How many directories the files are in.
     pub fn directory_count(&self) -> u32 {
         self.files_per_directory.map_or(0, |files| self.file_count.div_ceil(files))

@@ -97,7 +97,7 @@ impl Job<'_> {
                     let action = step.choices[draws.below(step.choices.len() as u64) as usize];
                     let Some(file) = pool.draw(action.phase, &mut draws) else { continue };
                     self.act(action, file)?;
-                    logged += if action.phase == FilePhase::Log { self.appended_bytes(action) } else { 0 };
+                    logged += if action.phase == FilePhase::Log { self.bytes_to_append() } else { 0 };
                     if logged > LOG_BYTES_MAX / u64::from(set.plan.jobs) {
                         self.empty_log()?;
                         logged = 0;
@@ -134,10 +134,6 @@ impl Job<'_> {
             part.operation_ns += latency_ns;
         }
         Ok(())
-    }
-
-    fn appended_bytes(&self, action: MixAction) -> u64 {
-        action.bytes.unwrap_or_else(|| self.set().plan.block_size_bytes.into())
     }
 
     fn empty_log(&mut self) -> io::Result<()> {

@@ -64,16 +64,16 @@ fn cached(plan: &FilePlan, phase: &PhaseResult) -> Option<Finding> {
                 "{word}: {percent} of the files were in the page cache when they were read, so this is not the speed of \
                  the storage (--cache cold reads from there)"
             );
-            Some(finding("files-read-from-cache", Severity::Warning, text, &evidence(share)))
+            Some(finding(&format!("files-read-from-cache-{word}"), Severity::Warning, text, &evidence(share)))
         }
         CacheState::Cold if share >= CACHED_MIN => {
             let text = format!("{word}: {percent} of the files stayed in the page cache although they were to be cold");
-            Some(finding("files-not-cold", Severity::Warning, text, &evidence(share)))
+            Some(finding(&format!("files-not-cold-{word}"), Severity::Warning, text, &evidence(share)))
         }
         CacheState::Warm if share < 1.0 - CACHED_MIN => {
             let text =
                 format!("{word}: only {percent} of the files stayed in the page cache: there is no room for more");
-            Some(finding("files-not-warm", Severity::Warning, text, &evidence(share)))
+            Some(finding(&format!("files-not-warm-{word}"), Severity::Warning, text, &evidence(share)))
         }
         CacheState::AsIs | CacheState::Cold | CacheState::Warm => None,
     }

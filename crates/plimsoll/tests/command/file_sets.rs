@@ -327,7 +327,7 @@ fn a_limited_disk_shows_where_files_reach_it() {
     let share = cached["resident_bytes"].as_f64().unwrap() / cached["total_bytes"].as_f64().unwrap();
     assert!(share > 0.5, "the kernel lets go of what was written as it likes, but not of most of it: {share}");
     let findings = synced["cells"][0]["findings"].as_array().unwrap();
-    assert!(findings.iter().any(|finding| finding["code"] == "files-read-from-cache"), "{findings:?}");
+    assert!(findings.iter().any(|finding| finding["code"] == "files-read-from-cache-read"), "{findings:?}");
 
     let unsynced = place.record(&format!("run fast --phases write {run}"));
     let gain = rate(&unsynced, 0, "write") / rate(&synced, 0, "write");
