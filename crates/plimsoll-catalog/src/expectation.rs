@@ -158,6 +158,8 @@ pub fn expect(
             Work::Blocks(plan) if plan.name_operation().is_some() => continue,
             Work::Blocks(plan) => load(plan),
             Work::Files(plan) => of_files(plan),
+            // What a command asks of its storage is not known.
+            Work::Application(_) => continue,
         };
         let mut provisioned = detection::complete(said.of(&cell.target), environment, &cell.target, catalog);
         notes.extend(detection::unknown_machine(&provisioned, environment));

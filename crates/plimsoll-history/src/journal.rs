@@ -114,7 +114,10 @@ impl Journal {
     /// Adds an event. Those that a record does not need are left out, and so is the start, which is there already.
     pub fn append(&mut self, event: &RunEvent) -> Result<(), HistoryError> {
         match event {
-            RunEvent::Started(_) | RunEvent::LayoutProgress { .. } | RunEvent::PhaseProgress { .. } => return Ok(()),
+            RunEvent::Started(_)
+            | RunEvent::LayoutProgress { .. }
+            | RunEvent::PhaseProgress { .. }
+            | RunEvent::StageStarted { .. } => return Ok(()),
             _ => self.write(event)?,
         }
         let now_ns = match event {

@@ -5,6 +5,7 @@
 
 pub mod block_device;
 pub mod buffer_pool;
+pub mod children;
 pub mod clock;
 pub mod cpu;
 pub mod engine;

@@ -18,6 +18,7 @@ use plimsoll_workload::{
 
 use self::kept_slots::{KeptSlots, grow};
 use crate::{
+    application::{ApplicationResult, Iteration},
     cache::{CacheActivity, ForeignActivity},
     client::ClientActivity,
     event::{RunEvent, RunStarted, SlotDirection, SlotPurpose, SlotResult},
@@ -86,6 +87,7 @@ impl RecordBuilder {
             RunEvent::Started(_)
             | RunEvent::LayoutProgress { .. }
             | RunEvent::PhaseProgress { .. }
+            | RunEvent::StageStarted { .. }
             | RunEvent::CellProgress { .. } => {}
             RunEvent::Resumed(resumption) => {
                 self.record.elapsed_ns = self.record.elapsed_ns.max(resumption.t_ns);
@@ -152,11 +154,15 @@ impl RecordBuilder {
         let to_ns = slot.from_ns + slot.elapsed_ns;
         self.record.elapsed_ns = self.record.elapsed_ns.max(to_ns);
         cell.rounds_done += 1;
-        let counted = slot.purpose == SlotPurpose::Measured;
+        let is_valid = slot.application.as_ref().is_none_or(|iteration| iteration.invalid.is_none());
+        let counted = slot.purpose == SlotPurpose::Measured && is_valid;
         cell.slots.push(summary(slot, counted));
         sums.slots.add(slot);
         if counted {
             count(cell, sums, slot);
+        }
+        if let (Some(sum), Some(iteration)) = (&mut cell.application, &slot.application) {
+            sum.add(Iteration { counted, ..Iteration::clone(iteration) });
         }
         if let Some(open_loop) = &slot.open_loop {
             add_open_loop(cell.open_loop.get_or_insert_default(), open_loop, sums.service.as_ref());
@@ -244,13 +250,16 @@ fn planned(plan: CellPlan) -> Cell {
     let CellPlan { target, workload, stopping, phase, expected, work } = plan;
     let (kind, operation_bytes, files) = match &work {
         Work::Blocks(plan) => (Kind::Blocks, plan.operation_bytes(), None),
+        Work::Application(_) => (Kind::Application, 0.0, None),
         Work::Files(plan) => {
             let files = FilesResult { total_bytes: plan.total_bytes(), ..FilesResult::default() };
             (Kind::Files, plan.block_size_bytes.into(), Some(files))
         }
     };
-    let limit = expected.map(|expected| CellLimit::of(&expected, operation_bytes));
-    Cell { kind, plan: Some(work), phase, limit, files, ..empty_cell(target, workload, stopping) }
+    let application = work.application().map(|_| ApplicationResult::default());
+    // What a command asks of its storage is not known beforehand.
+    let limit = expected.filter(|_| application.is_none()).map(|expected| CellLimit::of(&expected, operation_bytes));
+    Cell { kind, plan: Some(work), phase, limit, files, application, ..empty_cell(target, workload, stopping) }
 }
 
 /// A cell without any numbers.
@@ -271,6 +280,7 @@ pub(crate) fn empty_cell(target: String, workload: String, stopping: StoppingRul
         sync: None,
         phases: Phases::default(),
         files: None,
+        application: None,
         slots: Vec::new(),
         series: Vec::new(),
         cpu: CpuCost::default(),

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use plimsoll_measure::latency::{CompactHistogram, LatencyHistogram};
-use plimsoll_workload::{file_set::FilePhase, plan::Plan, settings::EngineChoice};
+use plimsoll_workload::{application::Stage, file_set::FilePhase, plan::Plan, settings::EngineChoice};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::{
+    application::Iteration,
     cache::{CacheActivity, ForeignActivity},
     client::ClientActivity,
     environment::Environment,
@@ -93,6 +94,13 @@ pub enum RunEvent {
         /// Operations to do.
         total: u64,
     },
+    /// A stage of an application began.
+    StageStarted {
+        /// Which cell.
+        cell: usize,
+        /// Which stage.
+        stage: Stage,
+    },
     /// A sentence about a cell.
     Found {
         /// Which cell.
@@ -145,6 +153,7 @@ impl RunEvent {
             | Self::Interval { cell, .. }
             | Self::Found { cell, .. }
             | Self::PhaseProgress { cell, .. }
+            | Self::StageStarted { cell, .. }
             | Self::CellProgress { cell, .. }
             | Self::CellFinished { cell, .. } => Some(*cell),
             Self::SlotFinished(slot) => Some(slot.cell),
@@ -265,6 +274,9 @@ pub struct SlotResult {
     /// SHA-256 over the set of files, where it was looked through.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tree_sha256: Option<String>,
+    /// What an iteration of an application did; nothing else of what was measured is there then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub application: Option<Box<Iteration>>,
     /// What verification found.
     pub verification: Option<VerificationResult>,
     /// Failed operations by kind.

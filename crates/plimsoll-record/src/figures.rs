@@ -8,6 +8,7 @@ use serde::{Serialize, Serializer};
 use crate::{
     record::Cell,
     results::{DirectionResult, LatencySummary, SlotRate, SlotSummary},
+    told,
 };
 
 /// What kind of operation a number is about.
@@ -113,6 +114,11 @@ impl Cell {
     pub fn figures(&self, operation: Operation) -> Option<Figures<'_>> {
         match &self.told {
             Some(told) => told.figures(operation),
+            None if operation == Operation::All => {
+                let application = self.application.as_ref().filter(|application| application.elapsed_ns.is_some())?;
+                let iops = application.rate.as_ref().map(|rate| rate.spread.mean);
+                Some(Figures { iops, ..told::of_durations(&self.durations()) })
+            }
             None => operation.result_of(self).map(Figures::of),
         }
     }

@@ -5,6 +5,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod application;
 pub mod builder;
 pub mod cache;
 pub mod client;

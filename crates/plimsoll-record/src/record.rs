@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::{
+    application::{ApplicationResult, BoundBy, Iteration},
     cache::{CacheActivity, ForeignActivity},
     client::ClientActivity,
     environment::Environment,
@@ -30,7 +31,7 @@ use crate::{
         self, CpuCost, DeviceActivity, DirectionResult, ErrorCount, Finding, Interval, JobResult, OpenLoopResult,
         SlotRate, SlotSummary, VerificationResult,
     },
-    told::{Import, Told},
+    told::{Duration, Import, Told},
 };
 
 /// What the reason for no verdict begins with when a cell was never visited.
@@ -220,6 +221,9 @@ pub struct Cell {
     /// What else is known of the phases of a set of files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub files: Option<FilesResult>,
+    /// What the iterations of an application did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub application: Option<ApplicationResult>,
     /// Every visit.
     #[serde(default)]
     pub slots: Vec<SlotSummary>,
@@ -295,6 +299,15 @@ impl Cell {
         self.plan.as_ref().and_then(Work::files)
     }
 
+    /// How long a command took, each time that counts, whoever timed it.
+    pub fn durations(&self) -> Vec<Duration> {
+        match (&self.application, &self.told) {
+            (Some(application), _) => application.counted().map(Iteration::duration).collect(),
+            (None, Some(told)) => told.durations().to_vec(),
+            (None, None) => Vec::new(),
+        }
+    }
+
     /// Why it was never visited; `None` if it was.
     pub fn why_not_run(&self) -> Option<&str> {
         let reason = self.verdict_reason.as_deref().filter(|_| self.verdict.is_none() && self.told.is_none())?;
@@ -303,8 +316,9 @@ impl Cell {
 
     /// One word about the numbers: the verdict, or why there is none.
     pub fn word(&self) -> &'static str {
+        let bound_by = self.application.as_ref().and_then(|application| application.bound_by);
         match self.verdict {
-            Some(verdict) => verdict.as_str(),
+            Some(verdict) => bound_by.map_or(verdict.as_str(), BoundBy::as_str),
             None if self.told.is_some() => TOLD,
             None => NOT_RUN,
         }

@@ -398,8 +398,8 @@ impl Direction {
     }
 }
 
-/// Runs of a command as operations: how long they took stands for latency.
-fn of_durations(durations: &[Duration]) -> Figures<'_> {
+/// Runs of a command as operations, whoever timed them: how long they took stands for latency.
+pub(crate) fn of_durations(durations: &[Duration]) -> Figures<'static> {
     let elapsed = || durations.iter().map(|duration| duration.elapsed_ns);
     let sum_ns = elapsed().fold(0, u64::saturating_add);
     let count = durations.len() as f64;

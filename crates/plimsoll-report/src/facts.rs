@@ -203,7 +203,15 @@ fn load(cells: &[Cell]) -> String {
     {
         parts.push(format!("sets of {files} files, {bytes} in each"));
     }
-    let has_sets = cells.iter().any(|cell| cell.files.is_some());
+    let applications = cells.iter().filter(|cell| cell.application.is_some()).count() as u64;
+    if applications > 0 {
+        parts.push(if applications == 1 {
+            "a command timed".to_owned()
+        } else {
+            format!("{} commands timed", numbers::count(applications))
+        });
+    }
+    let has_sets = applications > 0 || cells.iter().any(|cell| cell.files.is_some());
     parts.extend((!(has_sets && of_blocks.is_empty())).then(|| match plans.filter(|plan| plan.buffered).count() {
         _ if of_blocks.is_empty() => "nothing read or written".to_owned(),
         0 => "direct I/O".to_owned(),
@@ -211,6 +219,9 @@ fn load(cells: &[Cell]) -> String {
         count => format!("direct I/O, {count} of {} workloads buffered", cells.len()),
     }));
     let measured = cells.iter().filter_map(|cell| {
+        if cell.application.is_some() {
+            return Some(cell.durations().iter().map(|duration| duration.elapsed_ns).sum());
+        }
         if cell.files.is_some() {
             let samples = cell.whole_phases().flat_map(|phase| &phase.samples);
             return Some(samples.map(|sample| sample.elapsed_ns).sum());

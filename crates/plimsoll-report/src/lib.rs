@@ -6,10 +6,12 @@
 
 #![forbid(unsafe_code)]
 
+mod applications;
 pub mod catalog;
 pub mod claims;
 pub mod cluster;
 pub mod comparison;
+mod details;
 pub mod explanation;
 mod facts;
 mod file_sets;

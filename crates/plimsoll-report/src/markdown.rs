@@ -4,9 +4,9 @@ use plimsoll_record::record::Record;
 
 use crate::{
     comparison::{self, Comparison},
-    facts, file_sets,
+    details, facts,
     grid::escaped,
-    lifecycles, notes, pods, rows, side_by_side, table,
+    notes, rows, side_by_side, table,
 };
 
 /// A record in Markdown: bold when it did not end as planned, facts as a list, tables, sentences as a list.
@@ -29,7 +29,7 @@ pub(crate) fn record(record: &Record) -> String {
         }
         out += &rows::grid(&table::rows_of(record, target)).markdown();
     }
-    for grid in [file_sets::grid(record), pods::grid(record), lifecycles::grid(record)].into_iter().flatten() {
+    for grid in details::grids(record) {
         out += &format!("\n{}", grid.markdown());
     }
     let notes = notes::of(record);

@@ -113,8 +113,20 @@ fn company(notes: &mut Notes, index: usize, record: &Record) {
     }
 }
 
+fn iterations(number: u64) -> String {
+    if number == 1 {
+        "an iteration does not count".to_owned()
+    } else {
+        format!("{} iterations do not count", count(number))
+    }
+}
+
 fn errors(notes: &mut Notes, index: usize, cell: &Cell) {
     for kind in &cell.error_kinds {
+        if cell.kind == Kind::Application {
+            notes.add(Severity::Error, Some(index), format!("{}: {}", iterations(kind.count), kind.error));
+            continue;
+        }
         let times = if kind.count == 1 { "operation" } else { "operations" };
         let sentence = format!(
             "{} {} {times} failed with {}, the first {} {}",

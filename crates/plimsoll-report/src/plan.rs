@@ -1,5 +1,6 @@
 //! What will be done, before it is done: the exact plan, the presets, and what `doctor` found out.
 
+mod applications;
 mod files;
 
 use std::fmt::Write;
@@ -62,9 +63,19 @@ fn push_cell(out: &mut String, index: usize, cell: &CellPlan) {
     let parameters = match work {
         Work::Blocks(plan) => parameters(stopping, plan),
         Work::Files(plan) => files::parameters(stopping, plan),
+        Work::Application(plan) => applications::parameters(stopping, plan),
     };
     for (label, text) in parameters {
         *out += &wrapping::labelled(&format!("  {label:<LABEL_WIDTH$}"), &text, WIDTH);
+    }
+}
+
+/// How often phases are repeated, or a command is timed.
+fn iterations(stopping: &StoppingRule) -> String {
+    match stopping {
+        StoppingRule::Fixed { slots, discarded: 0 } => slots.to_string(),
+        StoppingRule::Fixed { slots, discarded } => format!("{slots}, the first {discarded} kept out of the numbers"),
+        StoppingRule::Sure => "as many as the effort asks for".to_owned(),
     }
 }
 

@@ -52,6 +52,9 @@ pub(crate) fn directions(cell: &Cell) -> Vec<(&'static str, Option<Figures<'_>>)
         let steps = plan.mix.as_ref().map(FileMix::phases).unwrap_or_default();
         return plan.phases.as_slice().iter().chain(&steps).map(of).collect();
     }
+    if cell.application.is_some() {
+        return vec![("run", cell.figures(Operation::All))];
+    }
     let plan = cell.blocks();
     let of_names = plan.and_then(BlockPlan::name_operation).map(NameOperation::as_str);
     let [read, write] = ["read", "write"].map(|word| of_names.unwrap_or(word));
@@ -110,7 +113,7 @@ pub(crate) fn tone(verdict: &str) -> Option<Tone> {
     match verdict {
         NOT_RUN => Some(Tone::Bad),
         "steady" => Some(Tone::Good),
-        "short" | TOLD => Some(Tone::Faint),
+        "short" | TOLD | "cpu-bound" | "io-bound" | "waiting" => Some(Tone::Faint),
         "burst" | "drifting" | "unstable" | "cached" | "client-limited" => Some(Tone::Doubtful),
         _ => None,
     }

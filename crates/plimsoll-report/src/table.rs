@@ -5,9 +5,9 @@ use plimsoll_record::record::{Cell, Record};
 pub use crate::style::Style;
 use crate::{
     comparison::{self, Comparison},
-    facts, file_sets,
+    details, facts,
     grid::Grid,
-    lifecycles, notes, pods, printable,
+    notes, printable,
     rows::{self, Row},
     side_by_side,
     style::Tone,
@@ -47,7 +47,7 @@ pub fn record(record: &Record, width: usize, style: Style) -> String {
         }
         push_grid(&mut out, &rows::grid(&rows_of(record, target)).fit(width), style);
     }
-    for grid in [file_sets::grid(record), pods::grid(record), lifecycles::grid(record)].into_iter().flatten() {
+    for grid in details::grids(record) {
         out.push('\n');
         push_grid(&mut out, &grid.fit(width), style);
     }

@@ -6,6 +6,7 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
 };
 
+use plimsoll_applications::application::{Application, StageError};
 use plimsoll_files::set::FileSet;
 use plimsoll_io::{
     clock::{Clock, MonotonicClock, Precision, sleep_until_ns},
@@ -27,6 +28,7 @@ use plimsoll_workload::{
 };
 
 use crate::{
+    application_visit::ApplicationVisit,
     appointment::{Appointed, Appointments},
     background::Background,
     counters::{Counters, SlotCost},
@@ -51,6 +53,8 @@ pub(crate) struct Doing<'a> {
     pub(crate) sites: &'a Sites,
     /// For each cell that works on a set of files, that set.
     pub(crate) file_sets: Vec<Option<FileSet>>,
+    /// For each cell that runs commands, that application.
+    pub(crate) applications: Vec<Option<Application>>,
     /// For each cell that verifies, what its jobs know of their blocks.
     pub(crate) generations: Vec<Vec<GenerationMap>>,
     pub(crate) so_far: SoFar,
@@ -111,6 +115,9 @@ fn progress(session: &Session, plan: &Plan, cell: usize, now_ns: u64) -> RunEven
 impl<'a> Doing<'a> {
     /// Visits cells until the rules have had enough. Returns whether any cell had to be given up.
     pub(crate) fn all(&mut self, session: &mut Session, emit: &mut dyn FnMut(RunEvent)) -> Result<bool, RunError> {
+        if !self.set_up_applications(emit)? {
+            return Ok(false);
+        }
         (0..self.plan.cells.len()).for_each(|cell| emit(progress(session, self.plan, cell, self.clock.now_ns())));
         while !self.stop.load(Ordering::Relaxed) {
             match session.next_step(self.clock.now_ns()) {
@@ -173,6 +180,11 @@ impl<'a> Doing<'a> {
         session: &Session,
         emit: &mut dyn FnMut(RunEvent),
     ) -> Result<Vec<Done>, RunError> {
+        if let [slot] = slots
+            && self.applications[slot.cell].is_some()
+        {
+            return self.visit_application(*slot, emit);
+        }
         if let [slot] = slots
             && let Some(plan) = self.plan.cells[slot.cell].files()
         {
@@ -245,6 +257,50 @@ impl<'a> Doing<'a> {
         let visit = judging::visit(&result, [].iter());
         emit(RunEvent::SlotFinished(Box::new(result)));
         Ok(vec![Done { slot, visit, may_go_on }])
+    }
+
+    /// Does the setups of all applications; `false` when the run is to stop instead.
+    fn set_up_applications(&mut self, emit: &mut dyn FnMut(RunEvent)) -> Result<bool, RunError> {
+        for (cell, application) in self.applications.iter_mut().enumerate() {
+            let Some(application) = application else { continue };
+            match application.set_up(self.stop, &mut |stage| emit(RunEvent::StageStarted { cell, stage })) {
+                Ok(()) => {}
+                Err(StageError::Stopped) => return Ok(false),
+                Err(error) => {
+                    let target = self.plan.cells[cell].target.clone();
+                    return Err(RunError::SetUp { target, error });
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    /// Has an iteration of an application done.
+    fn visit_application(&mut self, slot: Slot, emit: &mut dyn FnMut(RunEvent)) -> Result<Vec<Done>, RunError> {
+        if self.keep_appointment(&[slot])?.is_none() {
+            return Ok(Vec::new());
+        }
+        let (cell, round, purpose) = (slot.cell, slot.round, judging::purpose(slot.purpose));
+        let (device, clock, stop) = (self.sites.device(cell), self.clock, self.stop);
+        emit(RunEvent::SlotStarted { cell, round, t_ns: clock.now_ns(), ramp_ns: 0, measured_ns: None, purpose });
+        let application = self.applications[cell].as_mut().expect("only cells that run commands are visited so");
+        let visit = ApplicationVisit { cell, round, application, device, clock, stop };
+        let Some(result) = visit.run(emit) else { return Ok(Vec::new()) };
+        let result = SlotResult { purpose, ..result };
+        let may_go_on = self.plan.cells[cell].work.keeps_going() || result.errors.is_empty();
+        let visit = judging::visit(&result, [].iter());
+        emit(RunEvent::SlotFinished(Box::new(result)));
+        Ok(vec![Done { slot, visit, may_go_on }])
+    }
+
+    /// Ends all applications, and tells which did not go quietly.
+    pub(crate) fn close_applications(&mut self, emit: &mut dyn FnMut(RunEvent)) {
+        for (cell, application) in self.applications.iter_mut().enumerate() {
+            if let Some(Err(error)) = application.as_mut().map(Application::close) {
+                let target = &self.plan.cells[cell].target;
+                emit(RunEvent::Warning { text: format!("on {target}: {error}") });
+            }
+        }
     }
 
     /// Waits until all who measure at the same time are about to begin, and gives the moment before which they do not;

@@ -18,6 +18,7 @@ use self::{
     seconds::{dips, stalled, uneven},
 };
 
+mod applications;
 mod burst;
 mod cache;
 mod client;
@@ -34,6 +35,9 @@ pub use self::{overruling::overruling, sweep::of_sweeps};
 pub fn of_cell(cell: &Cell, record: &Record, hidden: Option<HiddenBurst>) -> Vec<Finding> {
     if let (Some(plan), Some(files)) = (cell.file_plan(), &cell.files) {
         return file_sets::of(cell, plan, files);
+    }
+    if let Some(application) = &cell.application {
+        return applications::of(application);
     }
     let Some(plan) = cell.blocks().filter(|_| cell.verdict.is_some() && cell.engine != EngineChoice::Memory) else {
         return Vec::new();

@@ -87,13 +87,17 @@ pub fn keeps_seconds(plan: &Plan, cell: usize) -> bool {
     judgement::is_in_one_piece(plan, cell) && !plan.cells[cell].blocks().is_some_and(has_both)
 }
 
-/// A visit as the rules see it: what completed, second by second. The phases of a set of files are one piece.
+/// A visit as the rules see it: what completed, second by second. The phases of a set of files are one piece,
+/// and so is an iteration of an application.
 pub fn visit<'a>(slot: &SlotResult, intervals: impl Iterator<Item = &'a Interval>) -> Visit {
     let mut visit = Visit { from_ns: slot.from_ns, ..Visit::default() };
     if !slot.phases.is_empty() {
         let sum = |of: fn(&SlotPhase) -> u64| slot.phases.iter().filter(|phase| !phase.is_part).map(of).sum::<u64>();
         let count = sum(|phase| phase.operations) as f64;
         visit.seconds.push(Sample { count, elapsed_ns: sum(|phase| phase.elapsed_ns) });
+    }
+    if let Some(iteration) = &slot.application {
+        visit.seconds.push(Sample { count: 1.0, elapsed_ns: iteration.elapsed_ns });
     }
     for interval in intervals {
         let count = (interval.read_operations + interval.write_operations) as f64;

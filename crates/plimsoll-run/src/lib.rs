@@ -5,6 +5,7 @@
 
 #![forbid(unsafe_code)]
 
+mod application_visit;
 pub mod appointment;
 pub mod background;
 pub mod beforehand;

@@ -28,7 +28,9 @@ use std::{
 use plimsoll_io::clock::{self, Clock, MonotonicClock, Precision};
 use rustix::{
     fd::{AsFd, BorrowedFd, OwnedFd},
-    fs::{AtFlags, Mode, OFlags, RenameFlags, StatVfsMountFlags, fstatvfs, linkat, mkdirat, openat, renameat_with},
+    fs::{
+        AtFlags, Mode, OFlags, RenameFlags, StatVfsMountFlags, fchmod, fstatvfs, linkat, mkdirat, openat, renameat_with,
+    },
     io::Errno,
 };
 
@@ -44,7 +46,7 @@ use self::{
         Authority, Outcome, empty_and_remove_directory, entries, is_file_of, open_directory, remove_file,
         remove_file_of_marker, unlink,
     },
-    trees::TREE_PREFIX,
+    trees::{TREE_PREFIX, WORK_PREFIX},
 };
 pub use self::{
     marker::{Owner, User, directory_name},
@@ -474,6 +476,19 @@ impl TestDirectory {
         let name = format!("{TREE_PREFIX}{index}");
         mkdirat(&self.directory, &*name, Mode::RWXU)?;
         Ok(open_directory(self.directory.as_fd(), OsStr::new(&name))?)
+    }
+
+    /// Makes the directory of this number for commands to work in, which others than its owner may enter on request.
+    ///
+    /// # Errors
+    /// When there is one already, or the system refuses.
+    pub fn create_work(&self, index: usize, is_for_another_user: bool) -> io::Result<PathBuf> {
+        if is_for_another_user {
+            fchmod(&self.directory, Mode::RWXU | Mode::XGRP | Mode::XOTH)?;
+        }
+        let name = format!("{WORK_PREFIX}{index}");
+        mkdirat(&self.directory, &*name, Mode::RWXU)?;
+        Ok(self.path.join(name))
     }
 
     /// The numbers and sizes in bytes of the files that are there, in the order of their numbers.

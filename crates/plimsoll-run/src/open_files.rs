@@ -41,6 +41,8 @@ fn needed(plan: &Plan) -> u64 {
             Work::Blocks(plan) => engines(plan),
             // Its directories and the file at hand.
             Work::Files(plan) => 4 * u64::from(plan.jobs),
+            // Its log and its pipes; what commands open is their own.
+            Work::Application(_) => 16,
         };
         // Cells without a phase take turns.
         *of_phase = if cell.phase.is_some() { *of_phase + of_cell } else { of_cell.max(*of_phase) };

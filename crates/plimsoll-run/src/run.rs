@@ -9,6 +9,7 @@ use std::{
 };
 
 use jiff::Timestamp;
+use plimsoll_applications::application::StageError;
 use plimsoll_files::set::SetError;
 use plimsoll_io::{
     probe::{self, EngineKind, EngineUnavailable, SelectedEngine},
@@ -140,6 +141,17 @@ pub enum RunError {
     /// The machine cannot be loaded as asked.
     #[error(transparent)]
     Background(#[from] BackgroundError),
+    /// An application cannot be made ready.
+    #[error(transparent)]
+    Application(#[from] StageError),
+    /// An application cannot begin on a target.
+    #[error("on \"{target}\": {error}")]
+    SetUp {
+        /// The path as given.
+        target: String,
+        /// Why not.
+        error: StageError,
+    },
     /// The engine or the layout failed.
     #[error("the run failed")]
     Io(#[source] io::Error),
@@ -199,13 +211,15 @@ pub fn run(request: RunRequest, stop: &AtomicBool, on_event: &mut dyn FnMut(&Run
     }
     let mut emit = |event| story.tell(&event);
     let making = Making { run: id, keep_files, state_directory: state_directory.as_deref(), common };
-    let result = Sites::open(&plan, guards, making, stop, &mut emit).and_then(|sites| {
+    let result = Sites::open(&plan, guards, making, stop, &mut emit).and_then(|mut sites| {
+        let applications = sites.applications(&plan)?;
         let mut doing = Doing {
             plan: &plan,
             background: command.as_deref().map(Background::start).transpose()?,
             engines: &engines,
             sites: &sites,
             file_sets: sites.file_sets(&plan)?,
+            applications,
             generations: doing::generations(&plan),
             so_far,
             headroom: Headroom::default(),
@@ -213,7 +227,9 @@ pub fn run(request: RunRequest, stop: &AtomicBool, on_event: &mut dyn FnMut(&Run
             stop,
             clock,
         };
-        let failed = doing.all(&mut session, &mut emit)?;
+        let done = doing.all(&mut session, &mut emit);
+        doing.close_applications(&mut emit);
+        let failed = done?;
         drop(doing);
         sites.close(&mut emit);
         Ok(failed)
@@ -327,6 +343,9 @@ fn error_chain(error: &dyn std::error::Error) -> String {
 /// Why cells that work on sets of files have the engine that they have.
 const OF_FILES: &str = "sets of files are worked on with one system call after the other";
 
+/// Why cells that run commands have that engine.
+const OF_APPLICATIONS: &str = "commands do their I/O as they do it";
+
 fn select_engines(plan: &Plan, resuming: Option<&Resuming>) -> Result<Vec<SelectedEngine>, EngineUnavailable> {
     let mut known: Vec<(EngineChoice, SelectedEngine)> = Vec::new();
     plan.cells
@@ -334,7 +353,8 @@ fn select_engines(plan: &Plan, resuming: Option<&Resuming>) -> Result<Vec<Select
         .enumerate()
         .map(|(index, cell)| {
             let Some(plan) = cell.blocks() else {
-                return Ok(SelectedEngine { kind: EngineKind::Psync, reason: OF_FILES.to_owned(), tried: Vec::new() });
+                let reason = if cell.application().is_some() { OF_APPLICATIONS } else { OF_FILES };
+                return Ok(SelectedEngine { kind: EngineKind::Psync, reason: reason.to_owned(), tried: Vec::new() });
             };
             let choice = resuming.and_then(|resuming| resuming.engine(index)).unwrap_or(plan.engine);
             if let Some((_, engine)) = known.iter().find(|(asked, _)| *asked == choice) {

@@ -265,6 +265,7 @@ impl Together {
             }
             RunEvent::LayoutProgress { .. }
             | RunEvent::PhaseProgress { .. }
+            | RunEvent::StageStarted { .. }
             | RunEvent::LayoutFinished { .. }
             | RunEvent::CellProgress { .. }
                 if is_first =>

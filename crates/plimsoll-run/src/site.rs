@@ -1,6 +1,7 @@
 //! The targets of a run, opened: devices guarded, files made and filled, a descriptor for each cell and job.
 
 pub(crate) mod checks;
+mod workplaces;
 
 use std::{
     collections::BTreeMap,

@@ -5,6 +5,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod application;
 pub mod block_sizes;
 pub mod certainty;
 #[cfg(test)]

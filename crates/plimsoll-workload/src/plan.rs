@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::{
+    application::ApplicationPlan,
     block_sizes::BlockSizes,
     certainty::StoppingRule,
     distribution::Distribution,
@@ -17,6 +18,7 @@ use crate::{
     units::in_one_unit,
 };
 
+mod applications;
 mod files;
 mod labels;
 mod names;
@@ -68,12 +70,13 @@ pub struct CellPlan {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
-#[expect(clippy::large_enum_variant, reason = "nearly all are the large one, and there are few")]
 pub enum Work {
     /// Operations at offsets in files or devices, or about names.
     Blocks(BlockPlan),
     /// Phases of a set of files.
     Files(FilePlan),
+    /// Commands.
+    Application(ApplicationPlan),
 }
 
 impl Work {
@@ -81,7 +84,7 @@ impl Work {
     pub const fn blocks(&self) -> Option<&BlockPlan> {
         match self {
             Self::Blocks(plan) => Some(plan),
-            Self::Files(_) => None,
+            Self::Files(_) | Self::Application(_) => None,
         }
     }
 
@@ -89,7 +92,7 @@ impl Work {
     pub fn into_blocks(self) -> Option<BlockPlan> {
         match self {
             Self::Blocks(plan) => Some(plan),
-            Self::Files(_) => None,
+            Self::Files(_) | Self::Application(_) => None,
         }
     }
 
@@ -97,7 +100,7 @@ impl Work {
     pub const fn blocks_mut(&mut self) -> Option<&mut BlockPlan> {
         match self {
             Self::Blocks(plan) => Some(plan),
-            Self::Files(_) => None,
+            Self::Files(_) | Self::Application(_) => None,
         }
     }
 
@@ -105,7 +108,15 @@ impl Work {
     pub const fn files(&self) -> Option<&FilePlan> {
         match self {
             Self::Files(plan) => Some(plan),
-            Self::Blocks(_) => None,
+            Self::Blocks(_) | Self::Application(_) => None,
+        }
+    }
+
+    /// The application, if commands are what is done.
+    pub const fn application(&self) -> Option<&ApplicationPlan> {
+        match self {
+            Self::Application(plan) => Some(plan),
+            Self::Blocks(_) | Self::Files(_) => None,
         }
     }
 
@@ -113,8 +124,8 @@ impl Work {
     pub const fn writes(&self) -> bool {
         match self {
             Self::Blocks(plan) => plan.writes(),
-            // Making the files is writing.
-            Self::Files(_) => true,
+            // Making the files is writing, and nobody knows what a command does.
+            Self::Files(_) | Self::Application(_) => true,
         }
     }
 
@@ -125,6 +136,7 @@ impl Work {
             Self::Files(plan) => {
                 plan.phase_limit_ns.map(|limit_ns| limit_ns.saturating_mul(plan.phases.as_slice().len() as u64))
             }
+            Self::Application(plan) => plan.timeout_ns,
         }
     }
 
@@ -132,7 +144,7 @@ impl Work {
     pub const fn ramp_ns(&self) -> u64 {
         match self {
             Self::Blocks(plan) => plan.ramp_ns,
-            Self::Files(_) => 0,
+            Self::Files(_) | Self::Application(_) => 0,
         }
     }
 
@@ -140,7 +152,7 @@ impl Work {
     pub const fn start_delay_ns(&self) -> u64 {
         match self {
             Self::Blocks(plan) => plan.start_delay_ns,
-            Self::Files(_) => 0,
+            Self::Files(_) | Self::Application(_) => 0,
         }
     }
 
@@ -148,7 +160,7 @@ impl Work {
     pub const fn ends_by_amount(&self) -> bool {
         match self {
             Self::Blocks(plan) => plan.operations.is_some() || plan.amount_bytes.is_some(),
-            Self::Files(_) => true,
+            Self::Files(_) | Self::Application(_) => true,
         }
     }
 
@@ -157,6 +169,7 @@ impl Work {
         match self {
             Self::Blocks(plan) => plan.keep_going,
             Self::Files(plan) => plan.keep_going,
+            Self::Application(plan) => plan.keep_going,
         }
     }
 
@@ -165,6 +178,7 @@ impl Work {
         match self {
             Self::Blocks(plan) => &mut plan.seed,
             Self::Files(plan) => &mut plan.seed,
+            Self::Application(plan) => &mut plan.seed,
         }
     }
 
@@ -174,6 +188,7 @@ impl Work {
         match self {
             Self::Blocks(plan) => plan.describe(),
             Self::Files(plan) => plan.describe(),
+            Self::Application(plan) => plan.describe(),
         }
     }
 }
@@ -187,6 +202,11 @@ impl CellPlan {
     /// Its set of files, if it has one.
     pub const fn files(&self) -> Option<&FilePlan> {
         self.work.files()
+    }
+
+    /// Its commands, if that is what it does.
+    pub const fn application(&self) -> Option<&ApplicationPlan> {
+        self.work.application()
     }
 }
 

@@ -135,7 +135,7 @@ workload! {
     /// What each job of the phase `mix` repeats, with files drawn at random: steps such as
     /// `delete,write,read_append:16k,read*2`, or alternatives as in `read|append:512`.
     mix: FileMix,
-    /// How often the phases are repeated. Default: by the effort.
+    /// How often the phases are repeated, or the command is timed. Default: by the effort.
     iterations: u32,
     /// Files of each directory of a set. Default: all in one.
     files_per_directory: u32,
@@ -145,6 +145,28 @@ workload! {
     cache: CacheState,
     /// When a phase of several jobs ends: all or stonewall. Default: all.
     phase_end: PhaseEnd,
+    /// Time this shell command.
+    command: String,
+    /// Before the first iteration on a target, a shell command that is not timed.
+    setup: String,
+    /// After the setup, a command that is repeated until it succeeds.
+    ready: String,
+    /// Before each iteration, a command that is not timed.
+    prepare: String,
+    /// After each iteration, a command that has to succeed for it to count.
+    verify_command: String,
+    /// At the end of each iteration, a command that is not timed.
+    conclude: String,
+    /// After the last iteration on a target, and however the run ends, a command that is not timed.
+    cleanup: String,
+    /// Iterations that are done before those that count. Default: 0.
+    warmup: u32,
+    /// How long each command may take. Default: as long as it wants.
+    timeout: Span,
+    /// How long the storage may take to come to rest before each iteration; 0 does not wait. Default: 60s.
+    settle: Span,
+    /// Whose rights commands have, when plimsoll has those of root. Default: those of root.
+    user: String,
     /// What is in new files before the first slot: written, allocated or empty. Default: written. Files that are
     /// created are always empty, and so are those that are only statted or deleted when there is no `size`.
     layout: Layout,
@@ -214,6 +236,11 @@ impl Workload {
     /// Whether an amount of operations or data ends the cell.
     pub const fn has_amount(&self) -> bool {
         self.operations.is_some() || self.io_size.is_some() || self.loops.is_some()
+    }
+
+    /// The parameters that are asked for, by the names of their flags.
+    pub(crate) fn asked(&self) -> impl Iterator<Item = String> {
+        self.settings().into_iter().filter(|(_, value)| !value.is_empty()).map(|(flag, _)| flag)
     }
 
     /// Whether the workload says when its cell ends, which is otherwise decided by what was measured.

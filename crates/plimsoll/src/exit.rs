@@ -92,7 +92,7 @@ impl Exit {
                     | RunError::Background(_) => Self::Usage,
                     RunError::Start(_) | RunError::Common(_) => Self::Cluster,
                     RunError::Engine(_) => Self::Kernel,
-                    RunError::Io(_) => Self::Io,
+                    RunError::Io(_) | RunError::Application(_) | RunError::SetUp { .. } => Self::Io,
                     RunError::Bug(_) | RunError::FileJob(_) => Self::Bug,
                 };
             }

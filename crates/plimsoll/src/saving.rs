@@ -98,7 +98,10 @@ impl Saving {
     /// Writes an event to the journal, some time soon.
     pub fn event(&self, event: &RunEvent) {
         if let Some(writing) = &self.writing
-            && !matches!(event, RunEvent::LayoutProgress { .. } | RunEvent::PhaseProgress { .. })
+            && !matches!(
+                event,
+                RunEvent::LayoutProgress { .. } | RunEvent::PhaseProgress { .. } | RunEvent::StageStarted { .. }
+            )
         {
             // A thread that is gone is noticed at the end.
             let _ = writing.tasks.send(Task::Event(Box::new(event.clone())));

@@ -12,11 +12,11 @@ use plimsoll_measure::compare::{
     unpaired::{self, LogMean},
 };
 use plimsoll_record::{
+    application::{ApplicationResult, Iteration},
     figures::Figures,
     files::PhaseSample,
     record::Cell,
     results::{Interval, SlotSummary},
-    told::Told,
 };
 use plimsoll_workload::file_set::FilePhase;
 use serde::Serialize;
@@ -99,7 +99,7 @@ fn of_told(cells: [&Cell; 2], metric: Metric) -> Result<Evidence, &'static str> 
         return Err(TOLD_ALONE);
     }
     let logs = cells.map(|cell| {
-        let durations = cell.told.as_ref().map(Told::durations).unwrap_or_default();
+        let durations = cell.durations();
         durations.iter().map(|duration| (duration.elapsed_ns.max(1) as f64).ln()).collect::<Vec<f64>>()
     });
     // Two runs do not tell how far others may lie.
@@ -175,7 +175,9 @@ fn piece(cell: &Cell) -> Option<Piece> {
         after.ramp_ns == 0 && after.from_ns <= until_ns
     };
     let visits: Vec<&SlotSummary> = counted(cell).collect();
-    let is_one = visits.len() == 1 || visits.windows(2).any(|pair| follows([pair[0], pair[1]]));
+    // Each time that a program runs is a value of its own.
+    let is_one =
+        cell.application.is_none() && (visits.len() == 1 || visits.windows(2).any(|pair| follows([pair[0], pair[1]])));
     if is_one { Some(Piece::One) } else { (visits.len() < VISITS_MIN).then_some(Piece::FewVisits) }
 }
 
@@ -184,6 +186,9 @@ fn visits(cell: &Cell, operation: Operation, metric: Metric) -> Result<Vec<(u32,
     if let Operation::Phase(phase) = operation {
         return iterations(cell, phase, metric);
     }
+    if let Some(application) = &cell.application {
+        return of_application(application, metric);
+    }
     let value = |slot: &SlotSummary| match metric.of_visit(slot, operation) {
         Some(value) if value > 0.0 => Ok((slot.round, value)),
         Some(_) if metric.is_latency() => Err("latencies of zero"),
@@ -191,6 +196,16 @@ fn visits(cell: &Cell, operation: Operation, metric: Metric) -> Result<Vec<(u32,
         None => Err("some visits had too few operations"),
     };
     counted(cell).map(value).collect()
+}
+
+/// A number of each iteration of an application, with its round.
+fn of_application(application: &ApplicationResult, metric: Metric) -> Result<Vec<(u32, f64)>, &'static str> {
+    let of = |iteration: &Iteration| match metric {
+        Metric::Elapsed => Some((iteration.round, iteration.elapsed_ns.max(1) as f64)),
+        Metric::Iops => iteration.rate().filter(|rate| rate.value > 0.0).map(|rate| (iteration.round, rate.value)),
+        _ => None,
+    };
+    application.counted().map(|iteration| of(iteration).ok_or("not told of some iterations")).collect()
 }
 
 /// A number of each iteration of a phase, with its round.

@@ -86,11 +86,12 @@ impl Metric {
     /// The number of a whole cell. A mean is for comparisons with what another program told, perhaps without
     /// percentiles, and the time of a command is no latency.
     pub(super) fn of_cell(self, cell: &Cell, figures: &Figures<'_>, with_told: bool) -> Option<f64> {
-        let is_command = cell.told.as_ref().is_some_and(|told| !told.durations().is_empty());
+        let is_command = !cell.durations().is_empty();
         match self {
             Self::Iops => figures.iops,
             Self::Throughput => figures.bytes_per_second.filter(|_| figures.bytes != Some(0)),
-            Self::Elapsed => figures.latency_ns.mean.filter(|_| is_command),
+            // What tells its rate may take as long as it was told to.
+            Self::Elapsed => figures.latency_ns.mean.filter(|_| is_command && figures.iops.is_none()),
             Self::Mean => figures.latency_ns.mean.filter(|_| with_told && !is_command),
             Self::P50 | Self::P99 | Self::P99_9 => self.of_latency(&figures.latency_ns),
         }

@@ -123,7 +123,8 @@ fn cell_pair(
     let with_told = cells.iter().any(|cell| cell.told.is_some());
     for operation in operations.iter().copied() {
         let results = cells.map(|cell| cell.figures(operation));
-        let is_told_apart = |cell: &Cell| cell.told.as_ref().is_none_or(Told::is_told_apart);
+        let is_told_apart =
+            |cell: &Cell| cell.application.is_none() && cell.told.as_ref().is_none_or(Told::is_told_apart);
         let says_nothing_new = operation == Operation::All && cells.into_iter().all(is_told_apart);
         if says_nothing_new || results.iter().all(Option::is_none) {
             continue;

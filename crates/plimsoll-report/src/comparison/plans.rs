@@ -1,5 +1,6 @@
 //! In what that matters two cells were measured differently.
 
+mod applications;
 mod files;
 mod told;
 
@@ -189,6 +190,7 @@ fn aspects(cell: &Cell) -> Vec<(Aspect, String)> {
     match (&cell.plan, &cell.told) {
         (Some(Work::Blocks(plan)), _) => planned(cell, plan).into(),
         (Some(Work::Files(plan)), _) => files::aspects(plan).into(),
+        (Some(Work::Application(plan)), _) => applications::aspects(plan).into(),
         (None, Some(told)) => told::aspects(told),
         (None, None) => Vec::new(),
     }

@@ -8,7 +8,7 @@ use plimsoll_workload::{
     units::Span,
 };
 
-use super::{counted, exact};
+use super::{counted, exact, iterations};
 
 /// Every parameter of a set of files. All fields are named, so that a new one cannot be forgotten here.
 pub(super) fn parameters(stopping: &StoppingRule, plan: &FilePlan) -> Vec<(&'static str, String)> {
@@ -87,13 +87,5 @@ pub(crate) const fn sync_in_words(sync: FileSync) -> &'static str {
         FileSync::Directory => "fsync of each file and of its directory",
         FileSync::Reverse => "fsync of all files at the end of a phase, the last one first",
         FileSync::Phase => "syncfs at the end of a phase",
-    }
-}
-
-fn iterations(stopping: &StoppingRule) -> String {
-    match stopping {
-        StoppingRule::Fixed { slots, discarded: 0 } => slots.to_string(),
-        StoppingRule::Fixed { slots, discarded } => format!("{slots}, the first {discarded} kept out of the numbers"),
-        StoppingRule::Sure => "as many as the effort asks for".to_owned(),
     }
 }

@@ -23,7 +23,10 @@ use rustix::{
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::{name_set::NameSet, trees::TREE_PREFIX};
+use super::{
+    name_set::NameSet,
+    trees::{TREE_PREFIX, WORK_PREFIX},
+};
 
 /// The marker's name inside of a test directory.
 pub(crate) const MARKER_NAME: &str = ".plimsoll";
@@ -372,6 +375,11 @@ pub(crate) fn is_user_name(name: &OsStr) -> bool {
 /// Whether a directory in a test directory is that of a set of files.
 pub(crate) fn is_tree_name(name: &OsStr) -> bool {
     is_numbered(name, TREE_PREFIX)
+}
+
+/// Whether a directory of this name is one that commands work in.
+pub(crate) fn is_work_name(name: &OsStr) -> bool {
+    is_numbered(name, WORK_PREFIX)
 }
 
 fn is_numbered(name: &OsStr, prefix: &str) -> bool {

@@ -1,7 +1,8 @@
 //! Removing one test object: a directory or a file that its marker says plimsoll made.
 //!
 //! Only names that plimsoll gives are unlinked, one by one, below a directory that was opened without following
-//! symbolic links, in sets of files too (`trees`). Whatever else lies there stays, and so does what holds it.
+//! symbolic links, in sets of files too (`trees`), and everything in the directories that commands worked in, whose
+//! servers are ended before. Whatever else lies there stays, and so does what holds it.
 
 use std::{
     ffi::{CStr, OsStr, OsString},
@@ -9,6 +10,7 @@ use std::{
     os::unix::ffi::OsStrExt,
 };
 
+use plimsoll_applications::leftovers::end_processes_of;
 use rustix::{
     fd::{AsFd, BorrowedFd, OwnedFd},
     fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat, fstat, ftruncate, openat, statat, unlinkat},
@@ -19,9 +21,9 @@ use uuid::Uuid;
 
 use super::marker::{
     FileIdentity, MARKER_NAME, Marker, MarkerFile, Opened, Owner, Unfinished, User, is_file_name, is_tree_name,
-    is_user_name, run_of_directory_name, sidecar_name, unfinished_name,
+    is_user_name, is_work_name, run_of_directory_name, sidecar_name, unfinished_name,
 };
-use super::trees::remove_tree;
+use super::trees::{Names, remove_tree};
 
 /// Why a test object, or something that looks like one, was left where it is.
 #[derive(Debug, thiserror::Error)]
@@ -117,6 +119,9 @@ fn try_remove_directory(
             if let Some(reason) = objection(file.marker(), authority, here) {
                 return Ok(Outcome::Left(reason));
             }
+            if entries(directory.as_fd())?.iter().any(|entry| is_work_name(entry)) {
+                end_processes_of(run);
+            }
             empty_and_remove_directory(parent, name, directory.as_fd(), run)
         }
     }
@@ -137,8 +142,9 @@ pub(crate) fn empty_and_remove_directory(
                 Some(freed) => bytes += freed,
                 None => foreign = true,
             }
-        } else if is_tree_name(&entry) {
-            match remove_tree(directory, &entry)? {
+        } else if is_tree_name(&entry) || is_work_name(&entry) {
+            let names = if is_tree_name(&entry) { Names::OfSet } else { Names::OfCommands };
+            match remove_tree(directory, &entry, names)? {
                 Some(freed) => bytes += freed,
                 None => foreign = true,
             }

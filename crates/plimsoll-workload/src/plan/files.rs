@@ -23,11 +23,12 @@ const FILE_BYTES: u64 = 4096;
 const BLOCK_BYTES: u32 = 1 << 20;
 
 /// Parameters that mean something only with phases, by the names of their flags.
-const OF_FILES_ALONE: &[&str] = &["mix", "iterations", "files-per-directory", "file-sync", "cache", "phase-end"];
+const OF_FILES_ALONE: &[&str] = &["mix", "files-per-directory", "file-sync", "cache", "phase-end"];
 
 /// Those that mean something with phases too.
 const OF_FILES_TOO: &[&str] = &[
     "name",
+    "iterations",
     "target",
     "phases",
     "jobs",
@@ -61,10 +62,9 @@ const fn usual_mix(effort: Effort) -> Span {
     }
 }
 
-/// What is asked of a workload of blocks that only sets of files have.
-pub(super) fn out_of_place(workload: &Workload) -> Option<String> {
-    let settings = workload.settings().into_iter();
-    settings.filter(|(_, value)| !value.is_empty()).map(|(flag, _)| flag).find(|flag| OF_FILES_ALONE.contains(&&**flag))
+/// Whether a parameter, by its flag, is one that only sets of files have.
+pub(super) fn is_of_files_alone(flag: &str) -> bool {
+    OF_FILES_ALONE.contains(&flag)
 }
 
 pub(super) fn resolve(
@@ -84,10 +84,8 @@ pub(super) fn resolve(
         problem,
     };
     let unusable = |problem: String| PlanError::Target { target: target.name.clone(), problem };
-    let foreign = workload.settings().into_iter().find(|(flag, value)| {
-        !value.is_empty() && !OF_FILES_TOO.contains(&&**flag) && !OF_FILES_ALONE.contains(&&**flag)
-    });
-    if let Some((flag, _)) = foreign {
+    let is_foreign = |flag: &String| !OF_FILES_TOO.contains(&&**flag) && !is_of_files_alone(flag);
+    if let Some(flag) = workload.asked().find(is_foreign) {
         return Err(refused(format!("--{flag} means nothing for a set of files: leave it or --phases out")));
     }
     if target.kind != TargetKind::Directory {

@@ -2,7 +2,7 @@
 
 mod pacing;
 
-use super::{BlockPlan, CellPlan, Plan, PlanError, Work, files, labels, names};
+use super::{BlockPlan, CellPlan, Plan, PlanError, Work, applications, files, labels, names};
 use crate::{
     block_sizes::BlockSizes,
     certainty::{BOOKEND, Certainty, Precision, StoppingRule},
@@ -139,13 +139,15 @@ impl CellPlan {
         cells: usize,
         seed: u64,
     ) -> Result<Self, PlanError> {
-        let (stopping, work) = match files::resolve(target, workload, certainty, seed)? {
-            Some((stopping, plan)) => (stopping, Work::Files(plan)),
-            None => {
-                let workload = &names::decided(workload)?;
-                let (stopping, plan) = Draft { target, workload, certainty }.resolve(cells, seed)?;
-                (stopping, Work::Blocks(plan))
-            }
+        let (stopping, work) = if let Some(decided) = applications::resolve(target, workload, certainty, seed)? {
+            decided
+        } else if let Some((stopping, plan)) = files::resolve(target, workload, certainty, seed)? {
+            (stopping, Work::Files(plan))
+        } else {
+            applications::check_blocks(workload)?;
+            let workload = &names::decided(workload)?;
+            let (stopping, plan) = Draft { target, workload, certainty }.resolve(cells, seed)?;
+            (stopping, Work::Blocks(plan))
         };
         let name = workload.name.clone().unwrap_or_else(|| work.describe());
         let expected = certainty.limit.map(Expected::given);
@@ -193,9 +195,6 @@ impl Draft<'_> {
 
     fn resolve(&self, cells: usize, seed: u64) -> Result<(StoppingRule, BlockPlan), PlanError> {
         let workload = self.workload;
-        if let Some(flag) = files::out_of_place(workload) {
-            return Err(self.contradiction(format!("--{flag} is about sets of files: say with --phases what to do")));
-        }
         let rw = workload.rw.unwrap_or(ReadWrite::Read);
         let read_percent = self.read_percent(rw)?;
         let buffered = workload.buffered.unwrap_or(false);

@@ -60,6 +60,7 @@ pub(super) fn efforts() -> impl TypedValueParser<Value = Effort> {
 
 const WORKLOAD: &str = "Workload";
 const FILES: &str = "Sets of files";
+const APPLICATIONS: &str = "Applications";
 const TIMING: &str = "Timing";
 const ENGINE: &str = "Engine";
 const SAFETY: &str = "Target and safety";
@@ -321,9 +322,48 @@ pub struct WorkloadArguments {
     /// where files are made. The mix ends after --duration [60s, with --effort quick 10s].
     #[arg(long, value_name = "STEPS", help_heading = FILES, hide_short_help = true)]
     pub mix: Option<FileMix>,
-    /// How often the phases are repeated [default: 10; with --effort quick 3, with thorough 30]
+    /// How often the phases are repeated, or the command is timed [default: 10, of a command 5; with --effort quick 3,
+    /// with thorough 30 and 10]
     #[arg(long, allow_hyphen_values = true, value_parser = whole_number::<u32>, value_name = "N", help_heading = FILES, hide_short_help = true)]
     pub iterations: Option<u32>,
+    /// Time this shell command on each target in turns, as often as --iterations says
+    ///
+    /// It works in a directory of its own on the target, $TARGET_DIR, which is removed with all that is in it. Elsewhere
+    /// there are $RUN_DIR for sockets and logs and $DATASET for what all targets read; $TARGET_NAME, $ITERATION, $SEED
+    /// and $THREADS (--jobs) are set. Figures of its own are lines that it writes to $FIGURES: tps 131.5 /s. Servers
+    /// that it starts are counted and end with the run.
+    #[arg(long, value_name = "COMMAND", value_parser = NonEmptyStringValueParser::new(), help_heading = APPLICATIONS)]
+    pub command: Option<String>,
+    /// Before the first iteration on a target, untimed: start a server, make what is read
+    #[arg(long, value_name = "COMMAND", value_parser = NonEmptyStringValueParser::new(), help_heading = APPLICATIONS, hide_short_help = true)]
+    pub setup: Option<String>,
+    /// After the setup, repeated until it succeeds
+    #[arg(long, value_name = "COMMAND", value_parser = NonEmptyStringValueParser::new(), help_heading = APPLICATIONS, hide_short_help = true)]
+    pub ready: Option<String>,
+    /// Before each iteration, untimed
+    #[arg(long, value_name = "COMMAND", value_parser = NonEmptyStringValueParser::new(), help_heading = APPLICATIONS, hide_short_help = true)]
+    pub prepare: Option<String>,
+    /// After each iteration, which counts only if this succeeds
+    #[arg(long, value_name = "COMMAND", value_parser = NonEmptyStringValueParser::new(), help_heading = APPLICATIONS, hide_short_help = true)]
+    pub verify_command: Option<String>,
+    /// At the end of each iteration, untimed, even if it failed
+    #[arg(long, value_name = "COMMAND", value_parser = NonEmptyStringValueParser::new(), help_heading = APPLICATIONS, hide_short_help = true)]
+    pub conclude: Option<String>,
+    /// After the last iteration on a target, however the run ends
+    #[arg(long, value_name = "COMMAND", value_parser = NonEmptyStringValueParser::new(), help_heading = APPLICATIONS, hide_short_help = true)]
+    pub cleanup: Option<String>,
+    /// Iterations to do before those that count [default: 0]
+    #[arg(long, allow_hyphen_values = true, value_parser = whole_number::<u32>, value_name = "N", help_heading = APPLICATIONS, hide_short_help = true)]
+    pub warmup: Option<u32>,
+    /// How long each command may take [default: as long as it wants]
+    #[arg(long, allow_hyphen_values = true, value_name = "TIME", help_heading = APPLICATIONS, hide_short_help = true)]
+    pub timeout: Option<Span>,
+    /// How long to wait before each iteration until the disk is at rest, 0 for not at all [default: 60s]
+    #[arg(long, allow_hyphen_values = true, value_name = "TIME", help_heading = APPLICATIONS, hide_short_help = true)]
+    pub settle: Option<Span>,
+    /// Whose rights commands have when plimsoll has those of root: databases refuse to be root
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new(), help_heading = APPLICATIONS, hide_short_help = true)]
+    pub user: Option<String>,
     /// Measured time of each cell, ramps excluded; of --phases each
     #[arg(long, allow_hyphen_values = true, value_name = "TIME", help_heading = TIMING)]
     pub duration: Option<Span>,
@@ -398,6 +438,17 @@ impl WorkloadArguments {
             cache,
             phase_end,
             iterations,
+            command,
+            setup,
+            ready,
+            prepare,
+            verify_command,
+            conclude,
+            cleanup,
+            warmup,
+            timeout,
+            settle,
+            user,
             layout,
             distribution,
             duration,
@@ -452,6 +503,17 @@ impl WorkloadArguments {
             cache: *cache,
             phase_end: *phase_end,
             iterations: *iterations,
+            command: command.clone(),
+            setup: setup.clone(),
+            ready: ready.clone(),
+            prepare: prepare.clone(),
+            verify_command: verify_command.clone(),
+            conclude: conclude.clone(),
+            cleanup: cleanup.clone(),
+            warmup: *warmup,
+            timeout: *timeout,
+            settle: *settle,
+            user: user.clone(),
             layout: *layout,
             distribution: distribution.clone(),
             buffered: *buffered,

@@ -278,17 +278,19 @@ pub(super) fn asked_with(arguments: &RunArguments, plan: PlanFile, printer: Prin
             None => workload,
         }));
     }
-    let says_what = flags.rw.is_some() || flags.read_percent.is_some() || flags.phases.is_some() || flags.mix.is_some();
+    let is_of_kind = |of: &Workload| of.phases.is_some() || of.mix.is_some() || of.command.is_some();
+    let says_what = flags.rw.is_some() || flags.read_percent.is_some() || is_of_kind(&flags);
     if !asked_workloads.is_empty() && says_what {
         bail!(
-            "--rw, --read-percent and --phases would make every workload of a preset or plan the same: leave them out"
+            "--rw, --read-percent, --phases and --command would make every workload of a preset or plan the same: leave \
+             them out"
         );
     }
     if asked_workloads.is_empty() {
         let engine = flags.engine.or(defaults.engine);
         let is_of_names = engine.is_some_and(|engine| engine.name_operation().is_some());
-        let of_files = [&flags, &defaults].iter().any(|of| of.phases.is_some() || of.mix.is_some());
-        if flags.rw.is_some() || defaults.rw.is_some() || is_of_names || of_files {
+        let of_other_kind = [&flags, &defaults].into_iter().any(is_of_kind);
+        if flags.rw.is_some() || defaults.rw.is_some() || is_of_names || of_other_kind {
             asked_workloads.push(defaults);
         } else {
             asked_workloads.extend(

@@ -9,6 +9,7 @@ use plimsoll_record::{
 };
 use plimsoll_report::printable;
 use plimsoll_workload::{
+    application::Stage,
     file_set::FilePhase,
     plan::{CellPlan, Plan},
 };
@@ -72,19 +73,22 @@ enum Activity {
         cells: Vec<usize>,
         round: u32,
         from_ns: u64,
-        /// How far the phase of a set of files is.
-        files: Option<PhaseShown>,
+        /// What of it is being done, where that is known.
+        part: Option<PartShown>,
     },
+    /// An application on its target before the first slot.
+    SettingUp(usize),
     Between,
     Finished,
 }
 
-/// How far a phase of a set of files is.
+/// What of a slot is being done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct PhaseShown {
-    phase: FilePhase,
-    done: u64,
-    total: u64,
+enum PartShown {
+    /// A phase of a set of files, and how far it is.
+    Phase { phase: FilePhase, done: u64, total: u64 },
+    /// A stage of an application.
+    Stage(Stage),
 }
 
 /// What a cell did in the last second of load that is known.
@@ -208,7 +212,7 @@ impl ProgressState {
                         Activity::Slots { cells, .. } => cells.push(*cell),
                         _ => {
                             self.activity =
-                                Activity::Slots { cells: vec![*cell], round: *round, from_ns: now_ns, files: None }
+                                Activity::Slots { cells: vec![*cell], round: *round, from_ns: now_ns, part: None }
                         }
                     }
                 }
@@ -219,10 +223,15 @@ impl ProgressState {
                 }
             }
             RunEvent::PhaseProgress { phase, done, total, .. } => {
-                if let Activity::Slots { files, .. } = &mut self.activity {
-                    *files = Some(PhaseShown { phase: *phase, done: *done, total: *total });
+                if let Activity::Slots { part, .. } = &mut self.activity {
+                    *part = Some(PartShown::Phase { phase: *phase, done: *done, total: *total });
                 }
             }
+            RunEvent::StageStarted { cell, stage } => match &mut self.activity {
+                Activity::Slots { part, .. } => *part = Some(PartShown::Stage(*stage)),
+                _ if *cell < self.cells.len() => self.activity = Activity::SettingUp(*cell),
+                _ => {}
+            },
             RunEvent::SlotFinished(slot) => self.end_slot(slot, now_ns),
             RunEvent::CellProgress {
                 cell,
@@ -263,7 +272,7 @@ impl ProgressState {
 
     fn end_slot(&mut self, slot: &SlotResult, now_ns: u64) {
         if let (Activity::Slots { from_ns, .. }, Some(progress)) = (&self.activity, self.cells.get_mut(slot.cell))
-            && !slot.phases.is_empty()
+            && (!slot.phases.is_empty() || slot.application.is_some())
         {
             // The next one will take about as long.
             progress.slot_ns = Some(now_ns.saturating_sub(*from_ns));
@@ -307,7 +316,7 @@ impl ProgressState {
         let mut at_least =
             self.cells.iter().any(|cell| cell.rounds.is_none() || cell.rounds_left > 0 && cell.slot_ns.is_none());
         match &self.activity {
-            Activity::Preparing => at_least |= self.targets_laid_out < self.targets,
+            Activity::Preparing | Activity::SettingUp(_) => at_least |= self.targets_laid_out < self.targets,
             Activity::Layout { written_bytes, total_bytes, from_ns, from_bytes, .. } => {
                 let done = written_bytes.saturating_sub(*from_bytes);
                 let took_ns = now_ns.saturating_sub(*from_ns);
@@ -347,14 +356,19 @@ impl ProgressState {
                 numbers::bytes(*written_bytes),
                 numbers::bytes(*total_bytes)
             ),
-            Activity::Slots { cells, round, from_ns, files } => {
+            Activity::SettingUp(cell) => {
+                let cell = &self.cells[*cell];
+                format!("setting up {} on {}", cell.workload, cell.target)
+            }
+            Activity::Slots { cells, round, from_ns, part } => {
                 let (index, others) = cells.split_first().expect("a slot has a cell");
                 let cell = &self.cells[*index];
                 let is_ramp = now_ns.saturating_sub(*from_ns) < cell.ramp_ns;
-                let doing = match files {
+                let doing = match part {
                     _ if is_ramp => "ramp of".to_owned(),
                     None => "measuring".to_owned(),
-                    Some(PhaseShown { phase, done, total }) => {
+                    Some(PartShown::Stage(stage)) => in_words(*stage).to_owned(),
+                    Some(PartShown::Phase { phase, done, total }) => {
                         let of = if *total > 0 { format!(" of {}", numbers::count(*total)) } else { String::new() };
                         format!("{phase} {}{of},", numbers::count(*done))
                     }
@@ -374,6 +388,19 @@ impl ProgressState {
             Activity::Between => "between slots".to_owned(),
             Activity::Finished => "finishing".to_owned(),
         }
+    }
+}
+
+/// What a stage of an application does, before its name.
+const fn in_words(stage: Stage) -> &'static str {
+    match stage {
+        Stage::Setup | Stage::Ready => "setting up",
+        Stage::Prepare => "preparing",
+        Stage::Settle => "waiting for the disk to rest before",
+        Stage::Run => "timing",
+        Stage::Verify => "verifying",
+        Stage::Conclude => "concluding",
+        Stage::Cleanup => "cleaning up",
     }
 }
 

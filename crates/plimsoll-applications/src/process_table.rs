@@ -1,0 +1,175 @@
+//! The processes of the machine, as the kernel lists them.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+};
+
+use plimsoll_io::{children::ChildUsage, process_usage::ProcessIo};
+use rustix::param::clock_ticks_per_second;
+
+/// What the kernel says of a process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Process {
+    pub(crate) parent: i32,
+    /// R runs or wants to, D waits for a disk, S for something else, Z has ended.
+    pub(crate) state: char,
+    /// Its own time and that of the children that it waited for, in clock ticks.
+    user_ticks: u64,
+    system_ticks: u64,
+    threads: u64,
+}
+
+/// Whether a thread of this process waits for a disk.
+fn thread_waits(pid: i32) -> bool {
+    let threads = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    let state = |text: Vec<u8>| Process::parse(&String::from_utf8_lossy(&text)).map(|thread| thread.state);
+    threads.filter_map(|thread| fs::read(thread.path().join("stat")).ok().and_then(state)).any(|state| state == 'D')
+}
+
+impl Process {
+    /// Reads the text of /proc/PID/stat.
+    fn parse(text: &str) -> Option<Self> {
+        // A name may hold anything, also what looks like the end of one.
+        let (_, rest) = text.rsplit_once(") ")?;
+        let fields: Vec<&str> = rest.split_ascii_whitespace().collect();
+        let number = |index: usize| fields.get(index)?.parse::<u64>().ok();
+        Some(Self {
+            state: fields.first()?.chars().next()?,
+            parent: fields.get(1)?.parse().ok()?,
+            user_ticks: number(11)? + number(13)?,
+            system_ticks: number(12)? + number(14)?,
+            threads: number(17)?,
+        })
+    }
+}
+
+/// What processes used of the machine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Used {
+    pub(crate) user_ns: u64,
+    pub(crate) system_ns: u64,
+    pub(crate) read_bytes: u64,
+    pub(crate) written_bytes: u64,
+    /// Whether the kernel told the bytes of all of them.
+    pub(crate) knows_bytes: bool,
+}
+
+impl Used {
+    /// What was used since an earlier moment.
+    pub(crate) const fn since(&self, earlier: &Self) -> ChildUsage {
+        ChildUsage {
+            user_ns: self.user_ns.saturating_sub(earlier.user_ns),
+            system_ns: self.system_ns.saturating_sub(earlier.system_ns),
+            max_resident_bytes: 0,
+            read_bytes: self.read_bytes.saturating_sub(earlier.read_bytes),
+            written_bytes: self.written_bytes.saturating_sub(earlier.written_bytes),
+        }
+    }
+}
+
+/// All processes at a moment.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ProcessTable {
+    processes: BTreeMap<i32, Process>,
+    children: BTreeMap<i32, Vec<i32>>,
+}
+
+impl ProcessTable {
+    /// Those that are there now.
+    pub(crate) fn now() -> Self {
+        let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+        let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
+        let processes = numbers.filter_map(|pid| {
+            let text = fs::read(format!("/proc/{pid}/stat")).ok()?;
+            Some((pid, Process::parse(&String::from_utf8_lossy(&text))?))
+        });
+        Self::of(processes.collect())
+    }
+
+    fn of(processes: BTreeMap<i32, Process>) -> Self {
+        let mut children: BTreeMap<i32, Vec<i32>> = BTreeMap::new();
+        for (pid, process) in &processes {
+            children.entry(process.parent).or_default().push(*pid);
+        }
+        Self { processes, children }
+    }
+
+    pub(crate) fn get(&self, pid: i32) -> Option<&Process> {
+        self.processes.get(&pid)
+    }
+
+    pub(crate) fn children(&self, pid: i32) -> &[i32] {
+        self.children.get(&pid).map_or(&[], Vec::as_slice)
+    }
+
+    /// Processes that are there with all that descend from them.
+    pub(crate) fn with_descendants(&self, roots: impl IntoIterator<Item = i32>) -> BTreeSet<i32> {
+        let mut known = BTreeSet::new();
+        let mut open: Vec<i32> = roots.into_iter().filter(|pid| self.processes.contains_key(pid)).collect();
+        while let Some(pid) = open.pop() {
+            if known.insert(pid) {
+                open.extend(self.children(pid));
+            }
+        }
+        known
+    }
+
+    /// Whether a thread of a process waits for a disk.
+    pub(crate) fn waits_for_disk(&self, pids: &BTreeSet<i32>) -> bool {
+        let waits = |pid: &i32| {
+            self.get(*pid).is_some_and(|process| process.state == 'D' || process.threads > 1 && thread_waits(*pid))
+        };
+        pids.iter().any(waits)
+    }
+
+    /// What processes used so far, and the children that they waited for.
+    pub(crate) fn used(&self, pids: &BTreeSet<i32>) -> Used {
+        let tick_ns = 1_000_000_000 / clock_ticks_per_second().max(1);
+        let mut used = Used { knows_bytes: true, ..Used::default() };
+        for (pid, process) in pids.iter().filter_map(|pid| Some((pid, self.get(*pid)?))) {
+            used.user_ns += process.user_ticks * tick_ns;
+            used.system_ns += process.system_ticks * tick_ns;
+            match fs::read_to_string(format!("/proc/{pid}/io")).ok().and_then(|text| ProcessIo::parse(&text)) {
+                Some(io) => {
+                    used.read_bytes += io.read_bytes;
+                    used.written_bytes += io.write_bytes;
+                }
+                None => used.knows_bytes = false,
+            }
+        }
+        used
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_may_hold_anything() {
+        let text = "42 (a ) R (b) D 7 42 42 0 -1 4194560 100 0 0 0 11 12 13 14 20 0 1 0 500 1000 10 0";
+        let process = Process::parse(text).unwrap();
+        assert_eq!(process, Process { parent: 7, state: 'D', user_ticks: 24, system_ticks: 26, threads: 1 });
+        assert_eq!(Process::parse("42 (x) R"), None);
+        assert_eq!(Process::parse(""), None);
+    }
+
+    #[test]
+    fn descendants_are_those_of_children_too_and_a_loop_ends() {
+        let process = |parent| Process { parent, state: 'S', user_ticks: 0, system_ticks: 0, threads: 1 };
+        let table = ProcessTable::of([(1, process(0)), (2, process(1)), (3, process(2)), (4, process(1))].into());
+        assert_eq!(table.with_descendants([2]), [2, 3].into());
+        assert_eq!(table.with_descendants([1, 9]), [1, 2, 3, 4].into());
+        let circle = ProcessTable::of([(1, process(2)), (2, process(1))].into());
+        assert_eq!(circle.with_descendants([1]), [1, 2].into());
+    }
+
+    #[test]
+    fn this_process_is_among_those_that_are_there() {
+        let table = ProcessTable::now();
+        let pid = std::process::id().cast_signed();
+        assert!(table.get(pid).is_some_and(|process| process.parent > 0));
+        assert!(table.used(&[pid].into()).knows_bytes);
+    }
+}

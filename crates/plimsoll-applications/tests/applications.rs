@@ -1,0 +1,186 @@
+//! What an application costs: fake ones, of which it is known.
+
+#![expect(clippy::unwrap_used, reason = "tests may panic")]
+
+use std::{
+    fs,
+    path::Path,
+    sync::{
+        Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread,
+    time::Duration,
+};
+
+use plimsoll_applications::application::{Application, Places, StageError, Timed};
+use plimsoll_io::clock::{Clock, MonotonicClock};
+use plimsoll_workload::application::{ApplicationPlan, Stage};
+use uuid::Uuid;
+
+/// What becomes a child of this process is taken in by whoever runs a command, so they take turns.
+static ALONE: Mutex<()> = Mutex::new(());
+
+fn alone() -> MutexGuard<'static, ()> {
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn plan(command: &str) -> ApplicationPlan {
+    ApplicationPlan {
+        command: command.to_owned(),
+        setup: None,
+        ready: None,
+        prepare: None,
+        verify: None,
+        conclude: None,
+        cleanup: None,
+        timeout_ns: None,
+        settle_ns: 0,
+        user: None,
+        threads: 1,
+        seed: 1,
+        keep_going: false,
+    }
+}
+
+fn application(plan: &ApplicationPlan, place: &Path) -> Application {
+    let make = |name: &str| {
+        let path = place.join(name);
+        fs::create_dir_all(&path).unwrap();
+        path
+    };
+    let places = Places { target_dir: make("target"), run_dir: make("run"), dataset: make("dataset"), device: None };
+    Application::new(plan, Uuid::now_v7(), "a target", places).unwrap()
+}
+
+fn time(application: &mut Application) -> Result<Timed, StageError> {
+    application.time(1, &AtomicBool::new(false), &mut |_| {})
+}
+
+/// The least of several, which is what a busy machine leaves of a time.
+fn least(plan: &ApplicationPlan, of: fn(&Timed) -> u64) -> u64 {
+    let place = tempfile::tempdir().unwrap();
+    let mut application = application(plan, place.path());
+    (0..5).map(|_| of(&time(&mut application).unwrap())).min().unwrap()
+}
+
+#[test]
+fn sleep_takes_its_time_and_no_processor() {
+    let _alone = alone();
+    let elapsed_ns = least(&plan("sleep 0.5"), |timed| timed.elapsed_ns);
+    assert!((500_000_000..505_000_000).contains(&elapsed_ns), "{elapsed_ns}");
+    assert!(least(&plan("sleep 0.5"), |timed| timed.usage.user_ns) < 5_000_000);
+}
+
+/// A program that computes until it has used so much processor time, by its own count.
+const BUSY: &str = "perl -e 'while ((times)[0] < 1) { for (my $i = 0; $i < 10000; $i++) {} }'";
+
+#[test]
+fn a_busy_loop_costs_what_it_says() {
+    let _alone = alone();
+    let user_ns = least(&plan(BUSY), |timed| timed.usage.user_ns);
+    assert!((970_000_000..1_030_000_000).contains(&user_ns), "{user_ns}");
+}
+
+#[test]
+fn a_daemon_is_counted_while_the_command_runs_and_ends_with_the_application() {
+    let _alone = alone();
+    let place = tempfile::tempdir().unwrap();
+    let busy = "perl -e 'for (my $i = 0; ; $i++) {}'";
+    // It leaves the session of what started it, as servers do, before the command is timed.
+    let setup = format!(
+        "setsid sh -c 'echo $$ > $RUN_DIR/daemon; exec {}' & sleep 0.2",
+        busy.replace('\'', "\"").replace("$i", "\\$i")
+    );
+    let plan = ApplicationPlan { setup: Some(setup), ..plan("sleep 1") };
+    let mut application = application(&plan, place.path());
+    application.set_up(&AtomicBool::new(false), &mut |_| {}).unwrap();
+    let timed = time(&mut application).unwrap();
+    let share = timed.servers.user_ns as f64 / timed.elapsed_ns as f64;
+    // A machine that is busy with other things gives it less.
+    assert!((0.3..1.05).contains(&share), "{timed:?}");
+    assert!(timed.usage.user_ns < 50_000_000, "{timed:?}");
+    let daemon = fs::read_to_string(place.path().join("run/daemon")).unwrap();
+    let stat = format!("/proc/{}/stat", daemon.trim());
+    assert!(fs::exists(&stat).unwrap());
+    application.close().unwrap();
+    assert!(!fs::exists(&stat).unwrap());
+}
+
+#[test]
+fn a_daemon_that_the_command_leaves_behind_is_counted_until_its_end() {
+    let _alone = alone();
+    let place = tempfile::tempdir().unwrap();
+    let mut application = application(&plan(&format!("setsid {BUSY} & sleep 2.5")), place.path());
+    let timed = time(&mut application).unwrap();
+    let user_ns = timed.servers.user_ns + timed.usage.user_ns;
+    assert!((300_000_000..1_060_000_000).contains(&user_ns), "{timed:?}");
+}
+
+#[test]
+fn commands_know_where_they_work_and_tell_figures() {
+    let _alone = alone();
+    let place = tempfile::tempdir().unwrap();
+    let command = r#"[ "$PWD" = "$TARGET_DIR" ] && [ -d "$DATASET" ] && echo "rows $ITERATION /s" > "$FIGURES" &&
+        echo "$TARGET_NAME $SEED $THREADS" > seen"#;
+    let mut application = application(&plan(command), place.path());
+    time(&mut application).unwrap();
+    assert_eq!(application.figures(), "rows 1 /s\n");
+    assert_eq!(fs::read_to_string(place.path().join("target/seen")).unwrap(), "a target 1 1\n");
+}
+
+#[test]
+fn a_command_that_fails_says_how_and_its_last_words() {
+    let _alone = alone();
+    let place = tempfile::tempdir().unwrap();
+    let mut application = application(&plan("echo beginning; echo 'no room' >&2; exit 3"), place.path());
+    let error = time(&mut application).unwrap_err();
+    assert_eq!(error.to_string(), "run failed (exit status 3): no room");
+    assert_eq!(error.output(), "beginning\nno room");
+}
+
+#[test]
+fn what_takes_too_long_or_is_stopped_ends_with_all_that_it_started() {
+    let _alone = alone();
+    let place = tempfile::tempdir().unwrap();
+    // It does not listen, and neither does its child.
+    let deaf = "trap '' TERM; (trap '' TERM; echo $$ > $RUN_DIR/shell; sleep 600; sleep 600) & wait; sleep 600";
+    let timeout = ApplicationPlan { timeout_ns: Some(300_000_000), ..plan(deaf) };
+    let mut late = application(&timeout, place.path());
+    let began_ns = MonotonicClock.now_ns();
+    assert!(matches!(time(&mut late), Err(StageError::TimedOut { stage: Stage::Run, .. })));
+    assert!(MonotonicClock.now_ns() - began_ns < 20_000_000_000);
+    let shell = fs::read_to_string(place.path().join("run/shell")).unwrap();
+    assert!(!fs::exists(format!("/proc/{}/stat", shell.trim())).unwrap());
+    let mut stopped = application(&plan("sleep 600"), place.path());
+    let stop = AtomicBool::new(false);
+    let ended = thread::scope(|scope| {
+        scope.spawn(|| {
+            thread::sleep(Duration::from_millis(100));
+            stop.store(true, Ordering::Relaxed);
+        });
+        stopped.time(1, &stop, &mut |_| {})
+    });
+    assert!(matches!(ended, Err(StageError::Stopped)));
+}
+
+#[test]
+fn a_server_is_asked_until_it_is_ready_and_the_cleanup_is_done_whatever_happened() {
+    let _alone = alone();
+    let place = tempfile::tempdir().unwrap();
+    let plan = ApplicationPlan {
+        setup: Some("(sleep 0.3; touch $RUN_DIR/up) &".to_owned()),
+        ready: Some("[ -e $RUN_DIR/up ]".to_owned()),
+        cleanup: Some("touch $RUN_DIR/cleaned".to_owned()),
+        ..plan("true")
+    };
+    let mut ready = application(&plan, place.path());
+    ready.set_up(&AtomicBool::new(false), &mut |_| {}).unwrap();
+    assert!(place.path().join("run/up").exists());
+    drop(ready);
+    assert!(place.path().join("run/cleaned").exists());
+    let never = ApplicationPlan { ready: Some("false".to_owned()), timeout_ns: Some(200_000_000), ..plan };
+    let mut never = application(&never, place.path());
+    let error = never.set_up(&AtomicBool::new(false), &mut |_| {}).unwrap_err();
+    assert!(error.to_string().starts_with("ready was not done after"), "{error}");
+}

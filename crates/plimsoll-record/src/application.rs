@@ -1,0 +1,357 @@
+//! What the iterations of an application did: times, the processors' work, what the disk did meanwhile, and what the
+//! program told of itself.
+
+use std::fmt;
+
+use plimsoll_measure::student;
+use serde::{Deserialize, Serialize};
+
+use crate::{results::DeviceActivity, told::Duration};
+
+/// Fewer iterations tell nothing of how far a mean may be off.
+const ITERATIONS_MIN: usize = 3;
+/// Less than this share of its time with processors or with the disk, and an application waited for something else.
+const BOUND_MIN: f64 = 0.5;
+/// Own figures of a program: more are not taken.
+const FIGURES_MAX: usize = 100;
+
+/// One iteration of an application.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Iteration {
+    /// Which slot.
+    pub round: u32,
+    /// When the command began, since the start of the run.
+    pub from_ns: u64,
+    /// From the start of the command to its end.
+    pub elapsed_ns: u64,
+    /// User time of the command and all that it waited for.
+    pub user_ns: u64,
+    /// System time of these.
+    pub system_ns: u64,
+    /// Most memory that one of these had.
+    pub max_resident_bytes: u64,
+    /// User time, meanwhile, of other processes that commands of the cell have started: servers.
+    pub server_user_ns: u64,
+    /// System time of those.
+    pub server_system_ns: u64,
+    /// Bytes that all of them read from storage; null where the kernel does not tell.
+    pub read_bytes: Option<u64>,
+    /// Bytes that all of them wrote to it, or to the page cache.
+    pub written_bytes: Option<u64>,
+    /// What the disk did meanwhile, whoever asked it.
+    pub device: Option<DeviceActivity>,
+    /// Share of moments at which one of them waited for a disk; null where there were too few.
+    pub disk_wait_share: Option<f64>,
+    /// How long the storage took to come to rest before.
+    pub settle_ns: u64,
+    /// Whether it came to rest in the time that it had.
+    pub is_at_rest: bool,
+    /// Figures that the command told of itself.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub figures: Vec<OwnFigure>,
+    /// Why the iteration does not count.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub invalid: Option<String>,
+    /// The end of what the commands of the iteration said, where it does not count.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub output: String,
+    /// Whether it is part of the numbers.
+    #[serde(default)]
+    pub counted: bool,
+}
+
+impl Iteration {
+    /// Time of processors, servers included.
+    pub const fn processor_ns(&self) -> u64 {
+        self.user_ns + self.system_ns + self.server_user_ns + self.server_system_ns
+    }
+
+    /// Processors that were busy with it on average.
+    pub fn processors(&self) -> f64 {
+        share(self.processor_ns(), self.elapsed_ns)
+    }
+
+    /// Share of its time in which the disk had something to do, or a process waited for one.
+    pub fn disk_share(&self) -> Option<f64> {
+        let busy = self.device.as_ref().map(|device| share(device.busy_ns, self.elapsed_ns).min(1.0));
+        busy.into_iter().chain(self.disk_wait_share).max_by(f64::total_cmp)
+    }
+
+    /// The times that `time` would have told.
+    pub const fn duration(&self) -> Duration {
+        Duration { elapsed_ns: self.elapsed_ns, user_ns: self.user_ns, system_ns: self.system_ns }
+    }
+
+    /// The rate that the command told of itself.
+    pub fn rate(&self) -> Option<&OwnFigure> {
+        self.figures.iter().find(|figure| figure.is_rate())
+    }
+}
+
+fn share(part_ns: u64, whole_ns: u64) -> f64 {
+    if whole_ns == 0 { 0.0 } else { part_ns as f64 / whole_ns as f64 }
+}
+
+/// A figure that a command told of itself.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct OwnFigure {
+    /// Its name.
+    pub name: String,
+    /// Its value.
+    pub value: f64,
+    /// Its unit, as told: of `/s` more is better, of a time less.
+    pub unit: String,
+}
+
+impl OwnFigure {
+    /// Whether it is a rate, of which more is better.
+    pub fn is_rate(&self) -> bool {
+        self.unit.ends_with("/s")
+    }
+
+    /// Reads lines of a name, a value and a unit, with blanks between them. Lines that are empty or begin with # are
+    /// not read.
+    ///
+    /// # Errors
+    /// Says which line is another, and what is expected.
+    pub fn parse(text: &str) -> Result<Vec<Self>, String> {
+        let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+        let figures: Vec<Self> = lines.map(Self::of_line).collect::<Result<_, _>>()?;
+        if figures.len() > FIGURES_MAX {
+            return Err(format!("{} figures are more than {FIGURES_MAX}", figures.len()));
+        }
+        Ok(figures)
+    }
+
+    fn of_line(line: &str) -> Result<Self, String> {
+        let mut words = line.split_whitespace();
+        let name = words.next().map(str::to_owned);
+        let value = words.next().and_then(|word| word.parse::<f64>().ok()).filter(|value| value.is_finite());
+        let unit = words.next().unwrap_or_default().to_owned();
+        match (name, value, words.next()) {
+            (Some(name), Some(value), None) => Ok(Self { name, value, unit }),
+            _ => Err(format!("\"{line}\" is no figure: write a name, a value and a unit, as in: commits 131.5 /s")),
+        }
+    }
+}
+
+/// How values of several iterations lie.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Spread {
+    /// How many.
+    pub count: u64,
+    /// The least.
+    pub min: f64,
+    /// Their mean.
+    pub mean: f64,
+    /// The one in the middle.
+    pub median: f64,
+    /// The greatest.
+    pub max: f64,
+    /// Standard deviation; null of a single one.
+    pub stddev: Option<f64>,
+    /// Lower end of the 95 % interval of the mean; null below three.
+    pub low: Option<f64>,
+    /// Upper end.
+    pub high: Option<f64>,
+}
+
+impl Spread {
+    /// Of values; `None` of none.
+    pub fn of(values: impl IntoIterator<Item = f64>) -> Option<Self> {
+        let mut values: Vec<f64> = values.into_iter().collect();
+        values.sort_by(f64::total_cmp);
+        let (min, max) = (*values.first()?, *values.last()?);
+        let count = values.len() as f64;
+        let mean = values.iter().sum::<f64>() / count;
+        let middle = values.len() / 2;
+        let median =
+            if values.len() % 2 == 1 { values[middle] } else { f64::midpoint(values[middle - 1], values[middle]) };
+        let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+        let stddev = (values.len() > 1).then(|| (squares / (count - 1.0)).sqrt());
+        let half = stddev
+            .filter(|_| values.len() >= ITERATIONS_MIN)
+            .map(|stddev| student::quantile_975(count - 1.0) * stddev / count.sqrt());
+        Some(Self {
+            count: values.len() as u64,
+            min,
+            mean,
+            median,
+            max,
+            stddev,
+            low: half.map(|half| mean - half),
+            high: half.map(|half| mean + half),
+        })
+    }
+}
+
+/// What kept an application from being faster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum BoundBy {
+    /// It computed for most of the time.
+    Cpu,
+    /// It waited for the disk for most of the time.
+    Io,
+    /// Neither: it waited for locks, the network, or the clock.
+    Waiting,
+}
+
+impl BoundBy {
+    /// The word for it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Cpu => "cpu-bound",
+            Self::Io => "io-bound",
+            Self::Waiting => "waiting",
+        }
+    }
+}
+
+impl fmt::Display for BoundBy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+/// All iterations of an application on one target.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ApplicationResult {
+    /// Each of them, in their order.
+    pub iterations: Vec<Iteration>,
+    /// Time of the command, in nanoseconds.
+    pub elapsed_ns: Option<Spread>,
+    /// The rate that the command told of itself.
+    pub rate: Option<RateSpread>,
+    /// Processors that were busy with it on average, servers included.
+    pub processors: Option<f64>,
+    /// Share of the time in which the disk had something to do, or a process waited for one.
+    pub disk_share: Option<f64>,
+    /// What kept it from being faster.
+    pub bound_by: Option<BoundBy>,
+}
+
+/// A rate that a command told of itself, in several iterations.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RateSpread {
+    /// What was counted.
+    pub name: String,
+    /// The unit, as told.
+    pub unit: String,
+    /// How it lay.
+    pub spread: Spread,
+}
+
+impl ApplicationResult {
+    /// Adds an iteration, and says again what all of them show.
+    pub(crate) fn add(&mut self, iteration: Iteration) {
+        self.iterations.push(iteration);
+        let counted = || self.iterations.iter().filter(|iteration| iteration.counted);
+        let elapsed_ns = Spread::of(counted().map(|iteration| iteration.elapsed_ns as f64));
+        let rates: Vec<&OwnFigure> = counted().filter_map(Iteration::rate).collect();
+        let rate = rates.first().filter(|first| rates.iter().all(|rate| rate.name == first.name)).and_then(|first| {
+            // What some iterations did not tell says nothing of all.
+            let spread = Spread::of(rates.iter().map(|rate| rate.value)).filter(|_| rates.len() == counted().count());
+            Some(RateSpread { name: first.name.clone(), unit: first.unit.clone(), spread: spread? })
+        });
+        let total_ns: u64 = counted().map(|iteration| iteration.elapsed_ns).sum();
+        let processors = share(counted().map(Iteration::processor_ns).sum(), total_ns);
+        let weighted = counted().map(|iteration| Some(iteration.disk_share()? * iteration.elapsed_ns as f64));
+        let waited_ns: Option<f64> = weighted.sum();
+        let disk_share = waited_ns.filter(|_| total_ns > 0).map(|waited_ns| waited_ns / total_ns as f64);
+        let bound_by = (total_ns > 0).then(|| bound_by(processors, disk_share.unwrap_or(0.0)));
+        (self.elapsed_ns, self.rate) = (elapsed_ns, rate);
+        (self.processors, self.disk_share, self.bound_by) =
+            ((total_ns > 0).then_some(processors), disk_share, bound_by);
+    }
+
+    /// Those that are part of the numbers.
+    pub fn counted(&self) -> impl Iterator<Item = &Iteration> {
+        self.iterations.iter().filter(|iteration| iteration.counted)
+    }
+}
+
+/// What kept something from being faster that had so many processors busy and waited so much for the disk.
+fn bound_by(processors: f64, disk_share: f64) -> BoundBy {
+    let computing = processors.min(1.0);
+    if computing.max(disk_share) < BOUND_MIN {
+        BoundBy::Waiting
+    } else if disk_share > computing {
+        BoundBy::Io
+    } else {
+        BoundBy::Cpu
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn iteration(elapsed_ns: u64) -> Iteration {
+        Iteration { elapsed_ns, counted: true, ..Iteration::default() }
+    }
+
+    #[test]
+    fn a_spread_says_what_a_table_of_seconds_does() {
+        let spread = Spread::of([5.0, 3.0, 4.0]).unwrap();
+        assert_eq!((spread.count, spread.min, spread.mean, spread.median, spread.max), (3, 3.0, 4.0, 4.0, 5.0));
+        assert_eq!(spread.stddev, Some(1.0));
+        // t(0.975, 2) / sqrt(3) = 4.303 / 1.732.
+        let (low, high) = (spread.low.unwrap(), spread.high.unwrap());
+        assert!((low - 1.516).abs() < 1e-3 && (high - 6.484).abs() < 1e-3, "{low} {high}");
+        let two = Spread::of([1.0, 2.0]).unwrap();
+        assert_eq!((two.median, two.low, two.high), (1.5, None, None));
+        assert_eq!(Spread::of([]), None);
+    }
+
+    #[test]
+    fn who_computes_is_bound_by_processors_and_who_waits_for_the_disk_by_it() {
+        let mut cpu = ApplicationResult::default();
+        cpu.add(Iteration { user_ns: 700, server_system_ns: 200, disk_wait_share: Some(0.3), ..iteration(1000) });
+        assert_eq!((cpu.bound_by, cpu.processors, cpu.disk_share), (Some(BoundBy::Cpu), Some(0.9), Some(0.3)));
+        let mut io = ApplicationResult::default();
+        let device = DeviceActivity { busy_ns: 900, ..DeviceActivity::default() };
+        io.add(Iteration { user_ns: 500, disk_wait_share: Some(0.7), device: Some(device), ..iteration(1000) });
+        assert_eq!((io.bound_by, io.disk_share), (Some(BoundBy::Io), Some(0.9)));
+        let mut waiting = ApplicationResult::default();
+        waiting.add(Iteration { user_ns: 10, ..iteration(1000) });
+        assert_eq!((waiting.bound_by, waiting.disk_share), (Some(BoundBy::Waiting), None));
+    }
+
+    #[test]
+    fn what_does_not_count_is_kept_and_not_counted() {
+        let mut result = ApplicationResult::default();
+        result.add(iteration(10));
+        result.add(Iteration { counted: false, invalid: Some("verify failed".to_owned()), ..iteration(90) });
+        assert_eq!((result.iterations.len(), result.elapsed_ns.map(|spread| spread.max)), (2, Some(10.0)));
+    }
+
+    #[test]
+    fn a_rate_is_one_of_all_iterations_or_none() {
+        let with = |figure: &str| Iteration { figures: OwnFigure::parse(figure).unwrap(), ..iteration(10) };
+        let mut result = ApplicationResult::default();
+        result.add(with("latency 3 ms\ntps 100 /s"));
+        result.add(with("tps 200 /s"));
+        let rate = result.rate.clone().unwrap();
+        assert_eq!((rate.name.as_str(), rate.spread.mean), ("tps", 150.0));
+        result.add(iteration(10));
+        assert_eq!(result.rate, None);
+    }
+
+    #[test]
+    fn figures_are_lines_of_a_name_a_value_and_a_unit() {
+        let figures = OwnFigure::parse("# of pgbench\n\n tps  131.5 /s\nshare 0.5\n").unwrap();
+        let unit = |figure: &OwnFigure| (figure.name.clone(), figure.value, figure.unit.clone());
+        let due = [("tps".to_owned(), 131.5, "/s".to_owned()), ("share".to_owned(), 0.5, String::new())];
+        assert_eq!(figures.iter().map(unit).collect::<Vec<_>>(), due);
+        for wrong in ["tps", "tps many /s", "tps inf /s", "tps 1 /s more"] {
+            assert!(OwnFigure::parse(wrong).unwrap_err().contains("is no figure"), "{wrong}");
+        }
+    }
+}

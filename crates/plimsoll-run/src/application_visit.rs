@@ -1,0 +1,126 @@
+//! One slot of a cell that runs commands: an iteration of its application, framed by the kernel's counters.
+
+use std::sync::atomic::AtomicBool;
+
+use plimsoll_applications::application::{Application, StageError, Timed};
+use plimsoll_io::block_device::BackingDevice;
+use plimsoll_record::{
+    application::{Iteration, OwnFigure},
+    event::{RunEvent, SlotResult},
+    results::{CpuCost, ErrorCount},
+};
+use plimsoll_workload::application::Stage;
+
+use crate::{
+    counters::{Counters, SlotCost},
+    resuming::RunClock,
+};
+
+/// A cell's application, and what is to be known of the slot.
+pub(crate) struct ApplicationVisit<'a> {
+    pub(crate) cell: usize,
+    pub(crate) round: u32,
+    pub(crate) application: &'a mut Application,
+    pub(crate) device: Option<BackingDevice>,
+    pub(crate) clock: RunClock,
+    pub(crate) stop: &'a AtomicBool,
+}
+
+/// How far an iteration came.
+#[derive(Default)]
+struct Measured {
+    /// How long the storage took to come to rest, and whether it did.
+    settled: (u64, bool),
+    timed: Option<(Timed, SlotCost)>,
+    figures: Vec<OwnFigure>,
+}
+
+impl ApplicationVisit<'_> {
+    /// Does an iteration; `None` when the run was stopped before its end.
+    pub(crate) fn run(mut self, emit: &mut dyn FnMut(RunEvent)) -> Option<SlotResult> {
+        let began_ns = self.clock.now_ns();
+        let mut measured = Measured::default();
+        let done = self.stages(&mut measured, emit);
+        let mut iteration = self.iteration(&measured, began_ns);
+        let mut slot = SlotResult { cell: self.cell, round: self.round, ..SlotResult::default() };
+        match done {
+            Ok(()) => {}
+            Err(StageError::Stopped) => return None,
+            Err(error) => {
+                error.output().clone_into(&mut iteration.output);
+                slot.errors.push(error_of(&error));
+                iteration.invalid = Some(error.to_string());
+            }
+        }
+        (slot.from_ns, slot.elapsed_ns) = (iteration.from_ns, iteration.elapsed_ns);
+        slot.cpu = CpuCost {
+            user_ns: iteration.user_ns + iteration.server_user_ns,
+            system_ns: iteration.system_ns + iteration.server_system_ns,
+            ..measured.timed.as_ref().map(|(_, cost)| cost.cpu.clone()).unwrap_or_default()
+        };
+        slot.cpu_operations = 1;
+        slot.device.clone_from(&iteration.device);
+        slot.application = Some(Box::new(iteration));
+        Some(slot)
+    }
+
+    fn stages(&mut self, measured: &mut Measured, emit: &mut dyn FnMut(RunEvent)) -> Result<(), StageError> {
+        let (cell, stop, iteration) = (self.cell, self.stop, self.round + 1);
+        let mut tell = |stage| emit(RunEvent::StageStarted { cell, stage });
+        self.application.stage(Stage::Prepare, iteration, stop, &mut tell)?;
+        measured.settled = self.application.settle(stop, &mut tell);
+        let before = Counters::take(self.device);
+        let timed = self.application.time(iteration, stop, &mut tell);
+        let cost = Counters::take(self.device).since(&before);
+        let verified = timed.and_then(|timed| {
+            measured.timed = Some((timed, cost));
+            self.application.stage(Stage::Verify, iteration, stop, &mut tell)
+        });
+        if matches!(verified, Err(StageError::Stopped)) {
+            return verified;
+        }
+        let figures = self.application.figures();
+        // What an iteration left is cleared away even if it does not count.
+        let concluded = self.application.stage(Stage::Conclude, iteration, stop, &mut tell);
+        verified.and(concluded)?;
+        measured.figures = OwnFigure::parse(&figures).map_err(StageError::Figures)?;
+        Ok(())
+    }
+
+    fn iteration(&self, measured: &Measured, began_ns: u64) -> Iteration {
+        let Measured { settled: (settle_ns, is_at_rest), timed, figures } = measured;
+        let known = Iteration {
+            round: self.round,
+            from_ns: began_ns,
+            settle_ns: *settle_ns,
+            is_at_rest: *is_at_rest,
+            figures: figures.clone(),
+            ..Iteration::default()
+        };
+        let Some((timed, cost)) = timed else { return known };
+        let Timed { started_ns, elapsed_ns, usage, servers, knows_bytes, disk_wait_share } = *timed;
+        Iteration {
+            from_ns: self.clock.since_start_ns(started_ns),
+            elapsed_ns,
+            user_ns: usage.user_ns,
+            system_ns: usage.system_ns,
+            max_resident_bytes: usage.max_resident_bytes,
+            server_user_ns: servers.user_ns,
+            server_system_ns: servers.system_ns,
+            read_bytes: knows_bytes.then_some(usage.read_bytes + servers.read_bytes),
+            written_bytes: knows_bytes.then_some(usage.written_bytes + servers.written_bytes),
+            device: cost.device.clone(),
+            disk_wait_share,
+            ..known
+        }
+    }
+}
+
+fn error_of(error: &StageError) -> ErrorCount {
+    let (operation, error) = match error {
+        StageError::Failed { stage, .. } | StageError::TimedOut { stage, .. } => (stage.as_str(), error.to_string()),
+        StageError::Figures(_) => (Stage::Run.as_str(), error.to_string()),
+        StageError::Stopped | StageError::System { .. } => ("application", error.to_string()),
+    };
+    ErrorCount { operation: operation.to_owned(), error, count: 1, first_offset: 0 }
+}

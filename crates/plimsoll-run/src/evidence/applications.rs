@@ -1,0 +1,131 @@
+//! What the iterations of an application show beside their times.
+
+use plimsoll_record::{
+    application::{ApplicationResult, BoundBy, Iteration},
+    numbers,
+    results::{Finding, Severity},
+};
+use serde_json::json;
+
+use crate::findings::finding;
+
+/// An iteration that took so much longer than the middle one is told: the modified z-score of the field.
+const OUTLIER_SCORE: f64 = 14.8;
+/// Deviations from the median of a normal distribution are this share of its standard deviation.
+const NORMAL_DEVIATION: f64 = 0.674_49;
+
+/// The sentences about a cell that runs commands.
+pub(super) fn of(application: &ApplicationResult) -> Vec<Finding> {
+    [bound_by(application), unrest(application), outliers(application)].into_iter().flatten().collect()
+}
+
+/// What kept it from being faster.
+fn bound_by(application: &ApplicationResult) -> Option<Finding> {
+    let (bound, processors) = (application.bound_by?, application.processors?);
+    let disk = application.disk_share.map_or_else(
+        || "nothing is known of its disk".to_owned(),
+        |share| format!("waited for the disk, or had it busy, in {} of the time", numbers::percent(share)),
+    );
+    let what = match bound {
+        BoundBy::Cpu => "computing took most of its time",
+        BoundBy::Io => "the disk took most of its time",
+        BoundBy::Waiting => "neither computing nor the disk took most of its time: it waited for something else",
+    };
+    let text = format!("{bound}: {what} (kept {processors:.2} processors busy, servers included; {disk})");
+    let evidence = [("processors", json!(processors)), ("disk_share", json!(application.disk_share))];
+    Some(finding("application-bound-by", Severity::Info, text, &evidence))
+}
+
+/// Storage that was still busy with what came before.
+fn unrest(application: &ApplicationResult) -> Option<Finding> {
+    let busy = application.counted().filter(|iteration| !iteration.is_at_rest).count();
+    let longest_ns = application.counted().map(|iteration| iteration.settle_ns).max()?;
+    if busy == 0 {
+        return None;
+    }
+    let text = format!(
+        "the storage had not come to rest before {busy} of {} iterations, after {}: they are slower by what it still \
+         had to do (--settle allows more time)",
+        application.counted().count(),
+        numbers::duration(longest_ns)
+    );
+    Some(finding("application-not-settled", Severity::Warning, text, &[("iterations", json!(busy))]))
+}
+
+/// Iterations that are far from the others.
+fn outliers(application: &ApplicationResult) -> Option<Finding> {
+    let median_ns = application.elapsed_ns?.median;
+    let mut deviations: Vec<f64> =
+        application.counted().map(|iteration| (iteration.elapsed_ns as f64 - median_ns).abs()).collect();
+    if deviations.len() < 3 {
+        return None;
+    }
+    deviations.sort_by(f64::total_cmp);
+    let deviation = deviations[deviations.len() / 2];
+    let is_far = |iteration: &&Iteration| {
+        let score = NORMAL_DEVIATION * (iteration.elapsed_ns as f64 - median_ns).abs() / deviation.max(1.0);
+        // A tenth is nothing to be looked into, however alike the others are.
+        score > OUTLIER_SCORE && (iteration.elapsed_ns as f64 / median_ns - 1.0).abs() > 0.1
+    };
+    let far: Vec<u32> = application.counted().filter(is_far).map(|iteration| iteration.round + 1).collect();
+    let first = *far.first()?;
+    let advice = if first == application.counted().next()?.round + 1 {
+        "the first one, so that a cache may have been empty before: --warmup 1 leaves it out"
+    } else {
+        "something else may have gone on"
+    };
+    let numbers: Vec<String> = far.iter().map(u32::to_string).collect();
+    let text = format!("iteration {} took far longer or shorter than the others: {advice}", numbers.join(", "));
+    Some(finding("application-outliers", Severity::Warning, text, &[("iterations", json!(far))]))
+}
+
+#[cfg(test)]
+mod tests {
+    use plimsoll_record::application::Spread;
+
+    use super::*;
+
+    fn result(elapsed: &[u64]) -> ApplicationResult {
+        let of = |(round, elapsed_ns): (usize, &u64)| Iteration {
+            round: round as u32,
+            elapsed_ns: *elapsed_ns,
+            is_at_rest: true,
+            counted: true,
+            ..Iteration::default()
+        };
+        ApplicationResult {
+            iterations: elapsed.iter().enumerate().map(of).collect(),
+            elapsed_ns: Spread::of(elapsed.iter().map(|ns| *ns as f64)),
+            processors: Some(0.5),
+            disk_share: Some(0.25),
+            bound_by: Some(BoundBy::Waiting),
+            ..ApplicationResult::default()
+        }
+    }
+
+    #[test]
+    fn a_first_iteration_that_is_far_off_is_a_cold_cache_perhaps() {
+        let found = of(&result(&[44_000, 6600, 6500, 6700, 6650]));
+        let text = &found.iter().find(|found| found.code == "application-outliers").unwrap().text;
+        assert!(text.starts_with("iteration 1 took far longer") && text.contains("--warmup 1"), "{text}");
+        assert_eq!(of(&result(&[6600, 6500, 6700, 6650])).len(), 1);
+        // Alike to a hair, but for one that is three percent off.
+        assert_eq!(of(&result(&[1000, 1000, 1000, 1030])).len(), 1);
+    }
+
+    #[test]
+    fn what_bounds_it_is_said_with_both_shares() {
+        let text = &of(&result(&[10, 10]))[0].text;
+        assert!(text.starts_with("waiting: neither") && text.contains("kept 0.50 processors busy"), "{text}");
+        assert!(text.contains("in 25% of the time") || text.contains("in 25 % of the time"), "{text}");
+    }
+
+    #[test]
+    fn unrest_is_told_with_how_long_was_waited() {
+        let mut busy = result(&[10, 10, 10]);
+        busy.iterations[1].is_at_rest = false;
+        busy.iterations[1].settle_ns = 60_000_000_000;
+        let found = of(&busy);
+        assert!(found.iter().any(|found| found.text.contains("before 1 of 3 iterations")), "{found:?}");
+    }
+}

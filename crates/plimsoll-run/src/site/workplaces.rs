@@ -1,0 +1,46 @@
+//! Where applications work: a directory on each target, and directories elsewhere for what is not to be measured.
+
+use std::{env, path::Path};
+
+use plimsoll_applications::application::{Application, Places};
+use plimsoll_io::block_device;
+use plimsoll_workload::plan::Plan;
+
+use super::Sites;
+use crate::{objects::leftovers, run::RunError};
+
+impl Sites {
+    /// For each cell that runs commands the application, of which nothing has begun yet.
+    pub(crate) fn applications(&mut self, plan: &Plan) -> Result<Vec<Option<Application>>, RunError> {
+        let cells =
+            || plan.cells.iter().enumerate().filter_map(|(index, cell)| Some((index, cell, cell.application()?)));
+        let mut applications: Vec<Option<Application>> = plan.cells.iter().map(|_| None).collect();
+        if cells().next().is_none() {
+            return Ok(applications);
+        }
+        let elsewhere = env::temp_dir();
+        // What cannot be looked into is told when something is to be made there.
+        let _ = leftovers::sweep_directory(&elsewhere);
+        let has_other_user = cells().any(|(.., application)| application.user.is_some());
+        let elsewhere = self.objects.create_directory(&elsewhere)?;
+        let dataset = elsewhere.create_work(plan.cells.len(), has_other_user).map_err(RunError::Io)?;
+        let mut own: Vec<(&str, _)> = Vec::new();
+        for (index, cell, application) in cells() {
+            let target = match own.iter().position(|(target, _)| *target == cell.target) {
+                Some(known) => known,
+                None => {
+                    own.push((&cell.target, self.objects.create_directory(Path::new(&cell.target))?));
+                    own.len() - 1
+                }
+            };
+            let places = Places {
+                target_dir: own[target].1.create_work(index, has_other_user).map_err(RunError::Io)?,
+                run_dir: elsewhere.create_work(index, has_other_user).map_err(RunError::Io)?,
+                dataset: dataset.clone(),
+                device: block_device::device_of(Path::new(&cell.target)),
+            };
+            applications[index] = Some(Application::new(application, self.run, &cell.target, places)?);
+        }
+        Ok(applications)
+    }
+}
