@@ -31,6 +31,7 @@ const PACKAGES: &[Package] = &[
     Package { name: "mdadm", program: "mdadm", purpose: "write guard: an md signature" },
     Package { name: "openssl", program: "openssl", purpose: "images: certificates and tokens of a registry" },
     Package { name: "parted", program: "parted", purpose: "write guard: partition tables" },
+    Package { name: "postgresql", program: "pg_ctlcluster", purpose: "applications: a database to restore" },
     Package { name: "procps", program: "sysctl", purpose: "e2e: forwarding between pods" },
     Package { name: "python3-venv", program: "python3", purpose: "fio's JSON: a place for fio-plot" },
     Package { name: "runc", program: "runc", purpose: "e2e: containers" },

@@ -150,7 +150,8 @@ pub struct Application {
     places: Places,
     user: Option<(u32, u32)>,
     family: Family,
-    guardian: Guardian,
+    /// Held, so that it watches as long as this is there.
+    _guardian: Guardian,
     has_begun: bool,
     is_set_up: bool,
 }
@@ -176,7 +177,7 @@ impl Application {
             places,
             user,
             family: Family::default(),
-            guardian: Guardian::start(run).map_err(StageError::system("start sh"))?,
+            _guardian: Guardian::start(run).map_err(StageError::system("start sh"))?,
             has_begun: false,
             is_set_up: false,
         })
@@ -304,12 +305,11 @@ impl Application {
         let log = self.log(stage, iteration);
         let from = fs::metadata(&log).map_or(0, |facts| facts.len());
         let mut table = ProcessTable::now();
-        self.family.refresh(&table, None);
         self.family.begin(&table);
         let before = self.family.used(&table);
         let mut shell = self.shell(&text, &log, iteration)?;
         let started_ns = MonotonicClock.now_ns();
-        let child = shell.spawn().map_err(StageError::system(format!("start sh for {stage}")))?;
+        let child = shell.spawn().map_err(|source| self.not_started(source))?;
         let pid = Pid::from_child(&child);
         let number = pid.as_raw_nonzero().get();
         let handle = pidfd_open(pid, PidfdFlags::empty()).ok();
@@ -375,9 +375,17 @@ impl Application {
         Ok(shell)
     }
 
-    /// The number of the process that watches over it.
-    pub fn guardian(&self) -> i32 {
-        self.guardian.number()
+    /// Why a shell did not start. Another user may not be let in where root is.
+    fn not_started(&self, source: io::Error) -> StageError {
+        let place = self.places.target_dir.display();
+        let what = match &self.plan.user {
+            Some(user) if self.user.is_some() && source.kind() == io::ErrorKind::PermissionDenied => format!(
+                "{user} (--user) cannot enter {place}: let others enter the directories on the way to it (chmod o+x), or \
+                 name another user"
+            ),
+            _ => format!("start sh in {place}"),
+        };
+        StageError::System { what, source }
     }
 }
 

@@ -39,6 +39,7 @@ impl Family {
         // Before the first: nobody else has to do it, and it fails on no kernel that plimsoll runs on.
         let _ = set_child_subreaper(Some(getpid()));
         self.others = own_children(table).filter(|pid| !self.members.contains(pid)).collect();
+        self.refresh(table, None);
     }
 
     /// Takes in what has become a child of this process, but for the command at hand, and lets go of what has ended.
@@ -91,6 +92,9 @@ impl Family {
         let began_ns = MonotonicClock.now_ns();
         let elapsed = || Duration::from_nanos(MonotonicClock.now_ns() - began_ns);
         let mut asked: BTreeSet<i32> = BTreeSet::new();
+        if command.is_none() {
+            self.begin(&ProcessTable::now());
+        }
         while elapsed() < GRACE + FORCED {
             let table = ProcessTable::now();
             self.refresh(&table, command);

@@ -2,7 +2,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    fs,
+    fs, io,
 };
 
 use plimsoll_io::{children::ChildUsage, process_usage::ProcessIo};
@@ -130,12 +130,15 @@ impl ProcessTable {
         for (pid, process) in pids.iter().filter_map(|pid| Some((pid, self.get(*pid)?))) {
             used.user_ns += process.user_ticks * tick_ns;
             used.system_ns += process.system_ticks * tick_ns;
-            match fs::read_to_string(format!("/proc/{pid}/io")).ok().and_then(|text| ProcessIo::parse(&text)) {
-                Some(io) => {
+            match fs::read_to_string(format!("/proc/{pid}/io")) {
+                Ok(text) => {
+                    let io = ProcessIo::parse(&text).unwrap_or_default();
                     used.read_bytes += io.read_bytes;
                     used.written_bytes += io.write_bytes;
                 }
-                None => used.knows_bytes = false,
+                Err(error) if error.kind() == io::ErrorKind::PermissionDenied => used.knows_bytes = false,
+                // It has ended since, and whoever waited for it has its bytes.
+                Err(_) => {}
             }
         }
         used

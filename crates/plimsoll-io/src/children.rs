@@ -91,6 +91,7 @@ mod tests {
     use super::*;
 
     fn end_of(script: &str) -> (Ended, ChildUsage) {
+        #[expect(clippy::zombie_processes, reason = "it is waited for below, by its number")]
         let child = Command::new("sh").args(["-c", script]).spawn().unwrap();
         let pid = Pid::from_child(&child);
         for _ in 0..60_000 {

@@ -77,6 +77,15 @@ pub fn resolve(
     certainty: &Certainty,
     seed: u64,
 ) -> Result<Plan, PlanError> {
+    if let Some(workload) = workloads.iter().find(|workload| workload.command.is_some()) {
+        return Err(PlanError::Contradiction {
+            workload: workload.name.clone().unwrap_or_else(|| "command".to_owned()),
+            problem:
+                "commands are not timed in pods, whose image has no shell: use plimsoll run on a machine that has \
+                      the volume mounted"
+                    .to_owned(),
+        });
+    }
     let asked = Plan::resolve(targets, workloads, certainty, seed);
     let are_shares = |workload: &Workload| {
         [workload.size, workload.offset].iter().any(|extent| matches!(extent, Some(Extent::Percent(_))))

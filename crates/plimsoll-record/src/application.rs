@@ -10,8 +10,6 @@ use crate::{results::DeviceActivity, told::Duration};
 
 /// Fewer iterations tell nothing of how far a mean may be off.
 const ITERATIONS_MIN: usize = 3;
-/// Less than this share of its time with processors or with the disk, and an application waited for something else.
-const BOUND_MIN: f64 = 0.5;
 /// Own figures of a program: more are not taken.
 const FIGURES_MAX: usize = 100;
 
@@ -188,16 +186,18 @@ impl Spread {
     }
 }
 
-/// What kept an application from being faster.
+/// What kept an application from being faster: what took the largest part of its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
 pub enum BoundBy {
-    /// It computed for most of the time.
+    /// It computed.
+    #[serde(rename = "cpu-bound")]
     Cpu,
-    /// It waited for the disk for most of the time.
+    /// It waited for the disk.
+    #[serde(rename = "io-bound")]
     Io,
     /// Neither: it waited for locks, the network, or the clock.
+    #[serde(rename = "waiting")]
     Waiting,
 }
 
@@ -280,7 +280,8 @@ impl ApplicationResult {
 /// What kept something from being faster that had so many processors busy and waited so much for the disk.
 fn bound_by(processors: f64, disk_share: f64) -> BoundBy {
     let computing = processors.min(1.0);
-    if computing.max(disk_share) < BOUND_MIN {
+    let others = 1.0 - computing - disk_share;
+    if others > computing.max(disk_share) {
         BoundBy::Waiting
     } else if disk_share > computing {
         BoundBy::Io

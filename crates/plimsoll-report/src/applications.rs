@@ -138,7 +138,7 @@ fn of_iteration(iteration: &Iteration) -> Line {
     let rate = iteration.rate().map(|rate| numbers::iops(rate.value));
     Line {
         label: format!("{label} {}", iteration.round + 1).trim_start().to_owned(),
-        servers: Some(numbers::elapsed(iteration.server_user_ns + iteration.server_system_ns)),
+        servers: Some(iteration.server_user_ns + iteration.server_system_ns).filter(|ns| *ns > 0).map(numbers::elapsed),
         disk: Some(numbers::or_absent(iteration.disk_share(), numbers::percent)),
         read: bytes(iteration.read_bytes),
         written: bytes(iteration.written_bytes),

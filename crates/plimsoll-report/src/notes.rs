@@ -211,7 +211,8 @@ fn findings(notes: &mut Notes, index: usize, findings: &[Finding]) {
 /// What readers need to know of the signs in the tables.
 fn legend(notes: &mut Notes, record: &Record) {
     let mut verdicts = Vec::new();
-    for verdict in record.cells.iter().filter_map(|cell| cell.verdict) {
+    // Of a command is said what bound it instead.
+    for verdict in record.cells.iter().filter(|cell| cell.application.is_none()).filter_map(|cell| cell.verdict) {
         if !verdicts.contains(&verdict) {
             verdicts.push(verdict);
         }

@@ -6,7 +6,10 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
 };
 
-use plimsoll_applications::application::{Application, StageError};
+use plimsoll_applications::{
+    application::{Application, StageError},
+    leftovers::end_processes_of,
+};
 use plimsoll_files::set::FileSet;
 use plimsoll_io::{
     clock::{Clock, MonotonicClock, Precision, sleep_until_ns},
@@ -26,6 +29,7 @@ use plimsoll_workload::{
     units::Span,
     verification::GenerationMap,
 };
+use uuid::Uuid;
 
 use crate::{
     application_visit::ApplicationVisit,
@@ -46,6 +50,7 @@ use crate::{
 
 /// The cells of a plan, being visited.
 pub(crate) struct Doing<'a> {
+    pub(crate) run: Uuid,
     pub(crate) plan: &'a Plan,
     /// What loads the machine meanwhile; absent also when it has ended and that is told.
     pub(crate) background: Option<Background>,
@@ -300,6 +305,10 @@ impl<'a> Doing<'a> {
                 let target = &self.plan.cells[cell].target;
                 emit(RunEvent::Warning { text: format!("on {target}: {error}") });
             }
+        }
+        if self.applications.iter().any(Option::is_some) {
+            // What nobody knew to be an application's.
+            end_processes_of(self.run);
         }
     }
 

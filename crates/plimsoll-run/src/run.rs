@@ -214,6 +214,7 @@ pub fn run(request: RunRequest, stop: &AtomicBool, on_event: &mut dyn FnMut(&Run
     let result = Sites::open(&plan, guards, making, stop, &mut emit).and_then(|mut sites| {
         let applications = sites.applications(&plan)?;
         let mut doing = Doing {
+            run: id,
             plan: &plan,
             background: command.as_deref().map(Background::start).transpose()?,
             engines: &engines,

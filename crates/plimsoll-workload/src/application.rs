@@ -65,7 +65,7 @@ pub struct ApplicationPlan {
 }
 
 /// A name for a command is not longer than this.
-const NAME_CHARACTERS_MAX: usize = 40;
+const NAME_CHARACTERS_MAX: usize = 24;
 
 impl ApplicationPlan {
     /// A name for a workload that has none: the beginning of its command.
@@ -109,7 +109,7 @@ mod tests {
         };
         assert_eq!(name(" ./restore.sh\n"), "./restore.sh");
         assert_eq!(name("set -e\nmake"), "set -e...");
-        assert_eq!(name(&"é".repeat(50)), format!("{}...", "é".repeat(37)));
-        assert_eq!(name(&"x".repeat(40)), "x".repeat(40));
+        assert_eq!(name(&"é".repeat(50)), format!("{}...", "é".repeat(21)));
+        assert_eq!(name(&"x".repeat(24)), "x".repeat(24));
     }
 }

@@ -3,6 +3,7 @@
 //! What a preset leaves open is decided as for any workload: by flags, by the effort and by the target. Sizes and
 //! times are those of the source that a preset reproduces.
 
+mod applications;
 mod files;
 
 use crate::{
@@ -125,84 +126,107 @@ pub const PRESETS: &[Preset] = &[
         workloads: iometer_workstation,
         small: None,
     },
-    of_files(
+    with_small(
         "k8s-io",
         "files of 10 kB to 100 MB as exp-k8s-iospeed writes and reads them",
         files::k8s_io,
         files::k8s_io_small,
     ),
-    of_files(
+    with_small(
         "k8s-io-honest",
         "the same files with random content, read from the storage and from the page cache apart",
         files::k8s_io_honest,
         files::k8s_io_honest_small,
     ),
-    of_files(
+    with_small(
         "smallfile",
         "4 jobs with 1,024 files of 1 KiB each: write, stat, list, read, rename, delete",
         files::smallfile,
         files::smallfile_small,
     ),
-    of_files(
+    with_small(
         "bigfile",
         "4 jobs with a file of 1,000,000 KiB each: write and cold read",
         files::bigfile,
         files::bigfile_small,
     ),
-    of_files(
+    with_small(
         "mdtest-easy",
         "metadata: empty files, a directory for each of 4 jobs",
         files::mdtest_easy,
         files::mdtest_easy_small,
     ),
-    of_files(
+    with_small(
         "mdtest-hard",
         "metadata: files of 3,901 bytes, 4 jobs in one directory",
         files::mdtest_hard,
         files::mdtest_hard_small,
     ),
-    of_files("fs-mark", "1,000 files of 10 KiB, each synced before it is closed", files::fs_mark, files::fs_mark_small),
-    of_files("dd-1g", "dd of 1 GiB of zeros with conv=fsync, and reading it again", files::dd_1g, files::dd_1g_small),
-    of_files(
+    with_small(
+        "fs-mark",
+        "1,000 files of 10 KiB, each synced before it is closed",
+        files::fs_mark,
+        files::fs_mark_small,
+    ),
+    with_small("dd-1g", "dd of 1 GiB of zeros with conv=fsync, and reading it again", files::dd_1g, files::dd_1g_small),
+    with_small(
         "fileserver",
         "50 jobs write, append to, read, remove and stat 10,000 files of about 128 KiB",
         files::fileserver,
         files::fileserver_small,
     ),
-    of_files(
+    with_small(
         "varmail",
         "a mail spool: 16 jobs remove, write, append to and read 1,000 files, each synced",
         files::varmail,
         files::varmail_small,
     ),
-    of_files(
+    with_small(
         "webserver",
         "100 jobs read 1,000 files of about 16 KiB, and write one log",
         files::webserver,
         files::webserver_small,
     ),
-    of_files(
+    with_small(
         "webproxy",
         "100 jobs replace and read 10,000 files of about 16 KiB, and write one log",
         files::webproxy,
         files::webproxy_small,
     ),
-    of_files(
+    with_small(
         "videoserver",
         "32 jobs read 36 files of 1 GiB, and replace one now and then",
         files::videoserver,
         files::videoserver_small,
     ),
-    of_files(
+    with_small(
         "postmark",
         "transactions with 500 small files: read or append, then write or remove",
         files::postmark,
         files::postmark_small,
     ),
-    of_files("untar", "a tree of 20,000 sources: unpacked, listed, read, removed", files::untar, files::untar_small),
+    with_small("untar", "a tree of 20,000 sources: unpacked, listed, read, removed", files::untar, files::untar_small),
+    with_small(
+        "wal-etcd",
+        "the log of etcd: 2,300 bytes and fdatasync, which etcd wants done within 10 ms (p99)",
+        applications::wal_etcd,
+        applications::wal_etcd_small,
+    ),
+    with_small(
+        "pg-restore",
+        "restore a dump of a million rows into PostgreSQL, which has to be installed",
+        applications::pg_restore,
+        applications::pg_restore_small,
+    ),
+    with_small(
+        "pgbench",
+        "eight clients of PostgreSQL with small transactions, 15 s each time",
+        applications::pgbench,
+        applications::pgbench_small,
+    ),
 ];
 
-const fn of_files(
+const fn with_small(
     name: &'static str,
     about: &'static str,
     workloads: fn() -> Vec<Workload>,

@@ -148,7 +148,7 @@ fn circumstances(pair: &Pair) -> Vec<String> {
         ));
     }
     let is_of_command = |cell: &CellPair| cell.metrics.iter().any(|metric| metric.metric == Metric::Elapsed);
-    if pair.cells.iter().any(is_of_command) {
+    if pair.is_told && pair.cells.iter().any(is_of_command) {
         sentences.push("not told, and perhaps different: what caches held, and what else went on".to_owned());
     }
     if !pair.untold.is_empty() {

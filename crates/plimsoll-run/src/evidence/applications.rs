@@ -27,9 +27,11 @@ fn bound_by(application: &ApplicationResult) -> Option<Finding> {
         |share| format!("waited for the disk, or had it busy, in {} of the time", numbers::percent(share)),
     );
     let what = match bound {
-        BoundBy::Cpu => "computing took most of its time",
-        BoundBy::Io => "the disk took most of its time",
-        BoundBy::Waiting => "neither computing nor the disk took most of its time: it waited for something else",
+        BoundBy::Cpu => "computing took the largest part of its time",
+        BoundBy::Io => "the disk took the largest part of its time",
+        BoundBy::Waiting => {
+            "it waited for something else than processors and its disk for the largest part of its time"
+        }
     };
     let text = format!("{bound}: {what} (kept {processors:.2} processors busy, servers included; {disk})");
     let evidence = [("processors", json!(processors)), ("disk_share", json!(application.disk_share))];
@@ -116,7 +118,7 @@ mod tests {
     #[test]
     fn what_bounds_it_is_said_with_both_shares() {
         let text = &of(&result(&[10, 10]))[0].text;
-        assert!(text.starts_with("waiting: neither") && text.contains("kept 0.50 processors busy"), "{text}");
+        assert!(text.starts_with("waiting: it waited") && text.contains("kept 0.50 processors busy"), "{text}");
         assert!(text.contains("in 25% of the time") || text.contains("in 25 % of the time"), "{text}");
     }
 

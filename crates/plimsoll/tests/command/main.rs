@@ -3,8 +3,10 @@
 #![expect(clippy::unwrap_used, reason = "a test ends at the first thing that is not as it must be")]
 
 mod agents;
+mod applications;
 mod background;
 mod caches;
+mod capped_disk;
 mod catalog;
 mod claims;
 mod cloud;

@@ -1,0 +1,130 @@
+//! Presets of real applications. Their commands are those that their users type; what is to be known of a machine,
+//! such as where its distribution puts servers, stands at the beginning of each.
+
+use crate::{
+    block_sizes::BlockSizes,
+    settings::{EngineChoice, Layout, ReadWrite},
+    sweep::Sweep,
+    units::{ByteCount, Extent, Span},
+    workload::Workload,
+};
+
+/// Databases refuse to be root; this user is on every machine and owns nothing.
+const UNPRIVILEGED: &str = "nobody";
+
+/// Where Debian keeps the programs of PostgreSQL, and how they find the server.
+const PG: &str = r#"set -e
+for directory in /usr/lib/postgresql/*/bin; do PATH=$directory:$PATH; done
+export PGHOST="$RUN_DIR" PGUSER=plimsoll PGDATABASE=postgres
+"#;
+
+/// Makes a cluster and starts its server. It listens on a socket in a directory of its own, and nowhere else. What
+/// making it has written is waited for before the first iteration, like all that was written.
+const PG_SERVER: &str = r#"for program in initdb pg_ctl pg_restore pgbench; do
+  command -v $program >/dev/null || { echo "$program is missing: install the package postgresql"; exit 127; }
+done
+serve() {
+  initdb --pgdata="$1" --auth=trust --username=plimsoll --encoding=UTF8 --locale=C --no-sync >/dev/null
+  cat >>"$1/postgresql.conf" <<END
+listen_addresses = ''
+unix_socket_directories = '$RUN_DIR'
+shared_buffers = 64MB
+max_wal_size = 1GB
+checkpoint_timeout = 30s
+dynamic_shared_memory_type = mmap
+END
+  pg_ctl --pgdata="$1" --log="$RUN_DIR/server.log" --wait --silent start || { tail -n 3 "$RUN_DIR/server.log"; exit 1; }
+}
+"#;
+
+const PG_STOP: &str = r#"pg_ctl --pgdata="$TARGET_DIR/pg" --mode=immediate --silent stop"#;
+
+fn of_postgresql(name: &str, jobs: u32, setup: &str) -> Workload {
+    Workload {
+        name: Some(name.to_owned()),
+        jobs: Some(Sweep::one(jobs)),
+        user: Some(UNPRIVILEGED.to_owned()),
+        setup: Some(format!("{PG}{PG_SERVER}{setup}")),
+        cleanup: Some(format!("{PG}{PG_STOP}")),
+        warmup: Some(1),
+        ..Workload::default()
+    }
+}
+
+/// A dump is restored: rows of 100 bytes, `scale` times 100,000 of them.
+fn restore(scale: u32) -> Vec<Workload> {
+    let setup = format!(
+        r#"if [ ! -e "$DATASET/dump" ]; then
+  serve "$DATASET/pg"
+  createdb source
+  pgbench --initialize --quiet --scale={scale} source
+  pg_dump --format=custom --compress=1 --file="$DATASET/unfinished" source
+  pg_ctl --pgdata="$DATASET/pg" --mode=immediate --silent stop
+  rm -r "$DATASET/pg"
+  mv "$DATASET/unfinished" "$DATASET/dump"
+fi
+serve "$TARGET_DIR/pg""#
+    );
+    let rows = scale * 100_000;
+    vec![Workload {
+        prepare: Some(format!("{PG}createdb restored")),
+        command: Some(format!(r#"{PG}pg_restore --jobs="$THREADS" --dbname=restored "$DATASET/dump""#)),
+        verify_command: Some(format!(
+            r#"{PG}[ "$(psql -AtX --command='SELECT count(*) FROM pgbench_accounts' restored)" = {rows} ]"#
+        )),
+        conclude: Some(format!("{PG}dropdb restored\npsql -qX --command=CHECKPOINT")),
+        ..of_postgresql("pg-restore", 2, &setup)
+    }]
+}
+
+pub(super) fn pg_restore() -> Vec<Workload> {
+    restore(10)
+}
+
+pub(super) fn pg_restore_small() -> Vec<Workload> {
+    restore(2)
+}
+
+/// Eight clients with small transactions, for so many seconds.
+fn transactions(scale: u32, seconds: u32) -> Vec<Workload> {
+    let setup = format!("serve \"$TARGET_DIR/pg\"\npgbench --initialize --quiet --scale={scale}");
+    let figures = r#"sed -n -e 's|^tps = \([0-9.]*\) .*|transactions \1 /s|p' \
+  -e 's|^latency average = \([0-9.]*\) ms.*|latency \1 ms|p' "$RUN_DIR/told" >"$FIGURES""#;
+    vec![Workload {
+        command: Some(format!(
+            "{PG}pgbench --client=8 --jobs=\"$THREADS\" --time={seconds} --random-seed=\"$SEED\" >\"$RUN_DIR/told\"\n{figures}"
+        )),
+        verify_command: Some(r#"grep -q '^transactions [0-9]' "$FIGURES""#.to_owned()),
+        conclude: Some(format!("{PG}psql -qX --command=CHECKPOINT")),
+        ..of_postgresql("pgbench", 2, &setup)
+    }]
+}
+
+pub(super) fn pgbench() -> Vec<Workload> {
+    transactions(20, 15)
+}
+
+pub(super) fn pgbench_small() -> Vec<Workload> {
+    transactions(2, 3)
+}
+
+/// The log of an etcd member: entries of 2,300 bytes, each made durable before the next.
+pub(super) fn wal_etcd() -> Vec<Workload> {
+    vec![Workload {
+        name: Some("wal-etcd".to_owned()),
+        rw: Some(ReadWrite::Write),
+        block_size: Some(Sweep::one(BlockSizes::One(2300))),
+        // As many entries as the guide of etcd has written.
+        size: Some(Extent::Bytes(ByteCount(10_029 * 2300))),
+        layout: Some(Layout::Allocated),
+        buffered: Some(true),
+        fdatasync: Some(1),
+        engine: Some(EngineChoice::Psync),
+        duration: Some(Span::from_seconds(30)),
+        ..Workload::default()
+    }]
+}
+
+pub(super) fn wal_etcd_small() -> Vec<Workload> {
+    wal_etcd().into_iter().map(|workload| Workload { duration: Some(Span::from_seconds(10)), ..workload }).collect()
+}

@@ -1,0 +1,305 @@
+//! Applications: what is told of commands that are timed, and that nothing of them stays.
+
+use std::{
+    fs,
+    os::unix::fs::PermissionsExt,
+    path::Path,
+    process::{Child, Command, Stdio},
+    thread,
+    time::Duration,
+};
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+
+use crate::{
+    capped_disk::CappedDisk,
+    interruption::interruption,
+    support::{Place, Said, is_root, names, skip},
+};
+
+/// A directory to measure, and one for what is not measured, with a path that is short enough for sockets.
+struct Desk {
+    place: Place,
+    elsewhere: tempfile::TempDir,
+}
+
+impl Desk {
+    fn new() -> Self {
+        Self { place: Place::new(), elsewhere: tempfile::tempdir().unwrap() }
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = self.place.command("run");
+        let data = self.place.data();
+        let words = arguments.iter().map(|word| if *word == "DATA" { data.to_str().unwrap() } else { word });
+        command.args(words).env("TMPDIR", self.elsewhere.path());
+        command
+    }
+
+    fn run(&self, arguments: &[&str]) -> Said {
+        Said::of(self.command(arguments).output().unwrap())
+    }
+
+    fn start(&self, arguments: &[&str]) -> Child {
+        self.command(arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+    }
+
+    fn record(&self) -> Value {
+        self.place.run("show latest --json").json()
+    }
+
+    /// Nothing of a run is where it worked, but for what was there before.
+    fn assert_only(&self, theirs: &[&str]) {
+        assert_eq!(self.place.leftovers(), theirs);
+        assert_eq!(names(self.elsewhere.path()), Vec::<String>::new());
+    }
+}
+
+fn iterations(cell: &Value) -> &Vec<Value> {
+    cell["application"]["iterations"].as_array().unwrap()
+}
+
+#[test]
+fn targets_take_turns_and_each_iteration_is_told() {
+    let desk = Desk::new();
+    fs::create_dir(desk.place.path("other")).unwrap();
+    let said = desk.run(&[
+        "DATA",
+        "other",
+        "--command",
+        "sleep 0.1; echo \"rows $ITERATION /s\" > $FIGURES",
+        "--iterations",
+        "4",
+        "--warmup",
+        "1",
+    ]);
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    for word in ["warm-up 1", "median", "mean, 95 %", "rows/s", "waiting"] {
+        assert!(said.stdout.contains(word), "{word} is missing:\n{}", said.stdout);
+    }
+    let record = desk.record();
+    let cells = record["cells"].as_array().unwrap();
+    let began =
+        |cell: usize| iterations(&cells[cell]).iter().map(|of| of["from_ns"].as_u64().unwrap()).collect::<Vec<_>>();
+    let (ours, theirs) = (began(0), began(1));
+    assert_eq!((ours.len(), theirs.len()), (5, 5));
+    // Between two of one target there is one of the other, in whichever order they are.
+    for (ours, theirs) in ours.windows(2).zip(theirs.windows(2)) {
+        assert!(ours[0].max(theirs[0]) < ours[1].min(theirs[1]), "{ours:?} {theirs:?}");
+    }
+    for cell in cells {
+        assert_eq!((&cell["kind"], &cell["application"]["bound_by"]), (&"application".into(), &"waiting".into()));
+        let counted = iterations(cell).iter().filter(|of| of["counted"] == true).count();
+        assert_eq!((counted, &cell["application"]["elapsed_ns"]["count"]), (4, &4.into()));
+        let mean = cell["application"]["rate"]["spread"]["mean"].as_f64().unwrap();
+        assert!((mean - 3.5).abs() < 1e-9, "the warm-up does not count: {mean}");
+    }
+    desk.assert_only(&[]);
+}
+
+#[test]
+fn an_iteration_that_is_not_verified_does_not_count() {
+    let desk = Desk::new();
+    let verify = "echo 'rows are missing' >&2; [ $ITERATION != 2 ]";
+    let arguments =
+        ["DATA", "--command", "sleep 0.01", "--verify-command", verify, "--iterations", "4", "--keep-going"];
+    let said = desk.run(&arguments);
+    assert_eq!(said.code, Some(5), "{}", said.stdout);
+    assert!(said.stdout.contains("verify failed (exit status 1): rows are missing"), "{}", said.stdout);
+    let told = desk.record();
+    let all = iterations(&told["cells"][0]);
+    assert_eq!((all.len(), &told["cells"][0]["application"]["elapsed_ns"]["count"]), (4, &3.into()));
+    assert_eq!((&all[1]["counted"], &all[1]["output"]), (&false.into(), &"rows are missing".into()));
+    // Without that flag nothing follows.
+    let said = desk.run(&arguments[..7]);
+    assert_eq!((said.code, iterations(&desk.record()["cells"][0]).len()), (Some(5), 2), "{}", said.stdout);
+    desk.assert_only(&[]);
+}
+
+#[test]
+fn what_is_missing_is_one_sentence_and_nothing_begins() {
+    let desk = Desk::new();
+    let setup = "command -v no-such-server || { echo 'no-such-server is missing: install the package it'; exit 127; }";
+    let said = desk.run(&["DATA", "--command", "touch began", "--setup", setup]);
+    let error = said.error(5);
+    assert!(
+        error.ends_with("setup failed (exit status 127): no-such-server is missing: install the package it"),
+        "{error}"
+    );
+    desk.assert_only(&[]);
+    for (arguments, problem) in [
+        (["DATA", "--command", " "], "--command is empty"),
+        (["DATA", "--conclude", "true"], "--conclude is about an application"),
+        (["FILE", "--command", "true"], "needs a directory"),
+    ] {
+        fs::write(desk.place.path("FILE"), "theirs").unwrap();
+        let arguments = arguments.map(|word| if word == "FILE" { "FILE" } else { word });
+        let said = desk.run(&arguments);
+        assert!(said.stderr.contains(problem) && said.code != Some(0), "{}", said.stderr);
+    }
+}
+
+/// The processes that have the id of a run in their environment, or are what a test started.
+fn lives(pid: &str) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
+    stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with('Z'))
+}
+
+/// Waits until a file has what was written to it.
+fn content(path: &Path) -> String {
+    for _ in 0..2000 {
+        match fs::read_to_string(path) {
+            Ok(text) if text.ends_with('\n') => return text,
+            _ => thread::sleep(Duration::from_millis(5)),
+        }
+    }
+    panic!("{path:?} was never written");
+}
+
+#[test]
+fn ctrl_c_and_kill_9_in_any_stage_leave_no_process_and_no_file() {
+    for stage in ["setup", "ready", "prepare", "command", "verify-command", "conclude"] {
+        for signal in [Signal::KILL, interruption()] {
+            interrupted(stage, signal);
+        }
+    }
+}
+
+/// Ends a run while a stage of it hangs, beside a server that has left its session and does not listen.
+fn interrupted(stage: &str, signal: Signal) {
+    let desk = Desk::new();
+    fs::write(desk.place.data().join("f1"), "theirs").unwrap();
+    let notes = desk.place.path("notes");
+    fs::create_dir(&notes).unwrap();
+    let (server, hung) = (notes.join("server"), notes.join("hung"));
+    let daemon = "trap '' TERM; mkdir -p $TARGET_DIR/data; : > $TARGET_DIR/data/table; echo $$ > SERVER; sleep 600 & wait; sleep 600";
+    let daemon = daemon.replace("SERVER", server.to_str().unwrap());
+    let setup = format!("setsid sh -c \"{}\" & sleep 0.05", daemon.replace('$', "\\$"));
+    let hang = format!("echo $$ > {}; sleep 600", hung.display());
+    let mut arguments = vec!["DATA".to_owned()];
+    let stages = ["setup", "ready", "prepare", "command", "verify-command", "conclude"];
+    for name in stages {
+        let text = match name {
+            "setup" if name == stage => format!("{setup}; {hang}"),
+            "setup" => setup.clone(),
+            name if name == stage => hang.clone(),
+            _ => "true".to_owned(),
+        };
+        arguments.extend([format!("--{name}"), text]);
+    }
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let mut child = desk.start(&arguments);
+    let processes = [content(&server), content(&hung)];
+    kill_process(Pid::from_child(&child), signal).unwrap();
+    let status = child.wait().unwrap();
+    if signal == Signal::KILL {
+        // The guardian ends them at once; the next command removes what they had.
+        for _ in 0..1000 {
+            if !processes.iter().any(|process| lives(process)) {
+                break;
+            }
+            thread::sleep(Duration::from_millis(10));
+        }
+        assert!(!processes.iter().any(|process| lives(process)), "{stage}: {processes:?} live after {signal:?}");
+        desk.place.run("history");
+    } else {
+        assert_eq!(status.code(), Some(130), "{stage}");
+    }
+    assert!(!processes.iter().any(|process| lives(process)), "{stage}: {processes:?} live after {signal:?}");
+    desk.assert_only(&["f1"]);
+}
+
+#[test]
+fn the_next_command_ends_what_nobody_watched() {
+    let desk = Desk::new();
+    let server = desk.place.path("server");
+    let setup = format!("setsid sh -c 'echo $$ > {}; exec sleep 600' & sleep 0.1", server.display());
+    let arguments = ["DATA", "--setup", &setup, "--command", "sleep 600"];
+    let mut child = desk.start(&arguments);
+    let process = content(&server);
+    // The guardian first, and then the run.
+    let children = |parent: u32| {
+        let pids = names(Path::new("/proc")).into_iter().filter(|name| name.bytes().all(|byte| byte.is_ascii_digit()));
+        let of = move |pid: &String| {
+            let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+            stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.split(' ').nth(1) == Some(&parent.to_string()))
+        };
+        pids.filter(of).collect::<Vec<_>>()
+    };
+    let is_guardian =
+        |pid: &String| fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default().contains("PLIMSOLL_RUN");
+    for guardian in children(child.id()).into_iter().filter(is_guardian) {
+        kill_process(Pid::from_raw(guardian.parse().unwrap()).unwrap(), Signal::KILL).unwrap();
+    }
+    kill_process(Pid::from_child(&child), Signal::KILL).unwrap();
+    child.wait().unwrap();
+    assert!(lives(&process));
+    desk.place.run("history");
+    assert!(!lives(&process));
+    desk.assert_only(&[]);
+}
+
+/// Whether PostgreSQL is there, for root, who gives it to another user.
+fn has_postgresql() -> bool {
+    let is_there = Path::new("/usr/lib/postgresql").exists();
+    if !is_root() || !is_there {
+        skip("the presets of PostgreSQL need root here, and the package postgresql");
+        return false;
+    }
+    true
+}
+
+/// A place that the unprivileged user of servers can get to.
+fn open_desk() -> Desk {
+    let desk = Desk::new();
+    for path in [&desk.place.path(""), desk.elsewhere.path(), &desk.place.data()] {
+        fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    desk
+}
+
+#[test]
+fn a_database_is_restored_on_a_target_and_nothing_of_it_stays() {
+    if !has_postgresql() {
+        return;
+    }
+    let desk = open_desk();
+    let said = desk.run(&["DATA", "--preset", "pg-restore", "--effort", "quick"]);
+    assert_eq!(said.code, Some(0), "{}{}", said.stdout, said.stderr);
+    let record = desk.record();
+    let cell = &record["cells"][0];
+    assert_eq!(cell["application"]["elapsed_ns"]["count"], 3, "{}", said.stdout);
+    for iteration in iterations(cell) {
+        assert!(iteration["server_user_ns"].as_u64() > Some(10_000_000), "the server's work is counted: {iteration}");
+        assert!(iteration["written_bytes"].as_u64() > Some(20_000_000), "{iteration}");
+    }
+    desk.assert_only(&[]);
+    // Who may not get to the target is told so.
+    fs::set_permissions(desk.place.data(), fs::Permissions::from_mode(0o700)).unwrap();
+    let said = desk.run(&["DATA", "--preset", "pg-restore", "--effort", "quick"]);
+    assert!(said.error(5).contains("nobody (--user) cannot enter"), "{}", said.stderr);
+    desk.assert_only(&[]);
+}
+
+/// Transactions wait for the disk, so that they show its limit, in turns on both.
+#[test]
+fn transactions_follow_the_limit_of_the_disk() {
+    if !has_postgresql() {
+        return;
+    }
+    let desk = open_desk();
+    let (Some(_fast), Some(_slow)) =
+        (CappedDisk::new(&desk.place, "fast", 7500), CappedDisk::new(&desk.place, "slow", 120))
+    else {
+        return;
+    };
+    let said = desk.run(&["fast", "slow", "--preset", "pgbench", "--effort", "quick"]);
+    assert_eq!(said.code, Some(0), "{}{}", said.stdout, said.stderr);
+    let record = desk.record();
+    let mean = |cell: usize| record["cells"][cell]["application"]["rate"]["spread"]["mean"].as_f64().unwrap();
+    // The disk below both may be slower than the larger limit.
+    assert!(mean(0) / mean(1) > 2.5, "{}", said.stdout);
+    assert_eq!(record["cells"][1]["application"]["bound_by"], "io-bound", "{}", said.stdout);
+    assert!(said.stdout.contains("slower"), "{}", said.stdout);
+}
