@@ -14,6 +14,7 @@ use serde::Serialize;
 use thiserror::Error;
 use uuid::Uuid;
 
+mod beside;
 mod environments;
 pub(crate) mod evidence;
 pub mod expectation;
@@ -29,6 +30,7 @@ pub mod text;
 pub(crate) mod words;
 
 pub use self::{
+    beside::Beside,
     evidence::Method,
     expectation::{Expectation, Outcome},
     metric::{Metric, Operation},
@@ -172,6 +174,9 @@ pub struct Pair {
     pub untold: Vec<Aspect>,
     /// What both measured.
     pub cells: Vec<CellPair>,
+    /// What applications gain by what is faster for synthetic loads.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub beside: Vec<Beside>,
     /// Workloads that only the reference has.
     pub only_in_reference: Vec<String>,
     /// Workloads that only the other side has.
@@ -203,6 +208,9 @@ pub struct CellPair {
     /// One word about each side: its verdict, or why it has none.
     #[serde(skip)]
     words: [&'static str; 2],
+    /// Whether commands were timed.
+    #[serde(skip)]
+    is_application: bool,
     /// The verdict of the reference; absent when it was not run, or another program measured it.
     pub reference_verdict: Option<Verdict>,
     /// Why the reference was not run.

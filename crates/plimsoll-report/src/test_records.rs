@@ -42,7 +42,7 @@ pub(crate) fn plan(targets: &[&str], workloads: &[Workload]) -> Plan {
         .collect();
     let mut plan = Plan::resolve(&facts, workloads, &Certainty::of(Effort::Quick), 42).unwrap();
     for cell in &mut plan.cells {
-        let blocks = cell.work.blocks_mut().unwrap();
+        let Some(blocks) = cell.work.blocks_mut() else { continue };
         blocks.size_bytes = 1 << 30;
         if cell.stopping == StoppingRule::Sure || blocks.slot_ns.is_some() {
             cell.stopping = StoppingRule::Fixed { slots: 6, discarded: 0 };

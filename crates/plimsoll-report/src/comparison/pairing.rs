@@ -1,11 +1,14 @@
 //! The cells of two sides with each other, number by number.
 
-use plimsoll_record::{record::Cell, told::Told};
+use plimsoll_record::{
+    record::{Cell, Kind},
+    told::Told,
+};
 use plimsoll_workload::{file_set::FilePhase, plan::Pacing};
 
 use super::{
     Aspect, CellPair, Compared, ComparisonError, Difference, Metric, MetricPair, Operation, Pair, RankRatio, Wishes,
-    environments,
+    beside, environments,
     evidence::{self, Evidence},
     label, matching, plans,
     side::Subject,
@@ -56,6 +59,7 @@ pub(super) fn pair(subjects: [&Subject<'_>; 2], letters: [&str; 2], wishes: &Wis
         is_told: !is_own,
         confounded: environments::differences(subjects[0], subjects[1]),
         cells: Vec::new(),
+        beside: Vec::new(),
         untold: Vec::new(),
         only_in_reference: Vec::new(),
         only_in_side: Vec::new(),
@@ -101,6 +105,7 @@ pub(super) fn pair(subjects: [&Subject<'_>; 2], letters: [&str; 2], wishes: &Wis
         pair.only_in_reference.extend(names(matches.only_first));
         pair.only_in_side.extend(names(matches.only_second));
     }
+    pair.beside = beside::of(&pair);
     (pair, aspects)
 }
 
@@ -163,6 +168,7 @@ fn cell_pair(
         target: target.map(str::to_owned),
         workload,
         words: cells.map(Cell::word),
+        is_application: cells.iter().all(|cell| cell.kind == Kind::Application),
         reference_verdict: cells[0].verdict,
         reference_not_run: cells[0].why_not_run().map(str::to_owned),
         verdict: cells[1].verdict,

@@ -22,6 +22,7 @@ use crate::{
     test_records::{Story, workloads},
 };
 
+mod applications;
 mod expectations;
 mod not_judged;
 mod shown;

@@ -97,6 +97,9 @@ pub(crate) fn answers(pair: &Pair, width: usize, style: Style) -> String {
             out += &labelled("  ", &cell.sentence, Tone::Plain, width, style);
         }
     }
+    for beside in &pair.beside {
+        out += &labelled("", &beside.sentence, Tone::Plain, width, style);
+    }
     out
 }
 
@@ -108,6 +111,9 @@ pub(crate) fn answers_in_markdown(pair: &Pair) -> String {
     }
     for cell in &pair.cells {
         out += &format!("- {}: {}\n", escaped(&cell.label()), escaped(&cell.sentence));
+    }
+    for beside in &pair.beside {
+        out += &format!("- {}\n", escaped(&beside.sentence));
     }
     out
 }

@@ -54,6 +54,11 @@ pub(super) fn told_ratio(metric: &MetricPair) -> Option<String> {
     let (reference, value) = metric.reference.zip(metric.value)?;
     let ratio = value / reference;
     let is_told = metric.reason.as_deref() == Some(TOLD_ALONE) && ratio.is_finite();
+    is_told.then(|| times(ratio))
+}
+
+/// A ratio as a factor: `63.0x`, `1.01x`.
+pub(super) fn times(ratio: f64) -> String {
     let digits = match ratio {
         ratio if ratio >= 99.5 => 0,
         ratio if ratio >= 9.95 => 1,
@@ -61,7 +66,7 @@ pub(super) fn told_ratio(metric: &MetricPair) -> Option<String> {
         ratio if ratio >= 0.00995 => 3,
         _ => 4,
     };
-    is_told.then(|| format!("{ratio:.digits$}x"))
+    format!("{ratio:.digits$}x")
 }
 
 /// Which sides were not run, and why.

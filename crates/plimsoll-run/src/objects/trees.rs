@@ -50,9 +50,9 @@ impl Names {
     }
 }
 
-/// Removes the directory of a set of files, or one that commands worked in, with all that plimsoll gives such names in it, and tells how many bytes that
-/// had; `None` when something else is there, which stays. Symbolic links are removed, never followed, and other file
-/// systems are not entered.
+/// Removes the directory of a set of files, or one that commands worked in, with all that has such names in it, and
+/// tells how many bytes that had; `None` when something else is there, which stays. Symbolic links are removed, never
+/// followed, and other file systems are not entered.
 pub(crate) fn remove_tree(parent: BorrowedFd<'_>, name: &OsStr, names: Names) -> io::Result<Option<u64>> {
     let directory = match open_whatever_its_rights(parent, name) {
         Ok(directory) => directory,

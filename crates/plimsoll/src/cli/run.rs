@@ -328,10 +328,10 @@ pub struct WorkloadArguments {
     pub iterations: Option<u32>,
     /// Time this shell command on each target in turns, as often as --iterations says
     ///
-    /// It works in a directory of its own on the target, $TARGET_DIR, which is removed with all that is in it. Elsewhere
-    /// there are $RUN_DIR for sockets and logs and $DATASET for what all targets read; $TARGET_NAME, $ITERATION, $SEED
-    /// and $THREADS (--jobs) are set. Figures of its own are lines that it writes to $FIGURES: tps 131.5 /s. Servers
-    /// that it starts are counted and end with the run.
+    /// It works in a directory of its own on the target, $TARGET_DIR, which is removed with all that is in it.
+    /// Elsewhere there are $RUN_DIR for sockets and logs and $DATASET for what all targets read; $TARGET_NAME,
+    /// $ITERATION, $SEED and $THREADS (--jobs) are set. Figures of its own are lines that it writes to $FIGURES:
+    /// tps 131.5 /s. Servers that it starts are counted and end with the run.
     #[arg(long, value_name = "COMMAND", value_parser = NonEmptyStringValueParser::new(), help_heading = APPLICATIONS)]
     pub command: Option<String>,
     /// Before the first iteration on a target, untimed: start a server, make what is read

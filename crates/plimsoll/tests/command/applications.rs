@@ -240,6 +240,47 @@ fn the_next_command_ends_what_nobody_watched() {
     desk.assert_only(&[]);
 }
 
+/// What `time` told of two databases being restored, five times each.
+fn told_times() -> String {
+    let restores = |name: &str, minutes: [u32; 5]| {
+        let times = minutes.iter().enumerate().map(|(index, minutes)| {
+            format!("{name} {}\n\nreal\t{minutes}m10.505s\nuser\t92m14.391s\nsys\t1m23.157s\n\n", index + 1)
+        });
+        times.collect::<String>()
+    };
+    restores("Import hdd", [190, 191, 194, 199, 194]) + &restores("Import ssd", [183, 185, 205, 188, 197])
+}
+
+#[test]
+fn times_that_were_told_and_those_that_were_measured_make_the_same_table_and_sentence() {
+    let desk = Desk::new();
+    fs::create_dir(desk.place.path("other")).unwrap();
+    fs::write(desk.place.path("times.txt"), told_times()).unwrap();
+    assert_eq!(desk.place.run("import times.txt").code, Some(0));
+    let told = desk.place.run("show latest").stdout;
+    let said = desk.run(&["DATA", "other", "--command", "sleep 0.05", "--iterations", "5"]);
+    let measured = said.stdout;
+    // The heads of the columns, the labels of the rows, and the words of the sentence.
+    for text in [&told, &measured] {
+        let lines: Vec<&str> = text.lines().skip_while(|line| !line.starts_with("application")).collect();
+        let heads: Vec<&str> = lines[0].split_whitespace().take(5).collect();
+        assert_eq!(heads, ["application", "iteration", "real", "user", "system"], "{text}");
+        let labels = ["1", "2", "3", "4", "5", "min", "mean", "median", "max", "mean,"];
+        let rows = |rows: &[&str]| -> Vec<bool> {
+            let of = |(label, row): (&&str, &&str)| row.split_whitespace().any(|word| word == *label);
+            labels.iter().zip(rows).map(of).collect()
+        };
+        assert_eq!(rows(&lines[2..12]), [true; 10], "{text}");
+        assert_eq!(rows(&lines[12..22]), [true; 10], "{text}");
+        let sentence = text.lines().find(|line| line.contains("B against A")).unwrap_or_else(|| panic!("{text}"));
+        assert!(sentence.starts_with("B against A, "), "{sentence}");
+        let claim = |line: &&str| {
+            line.contains("no difference found") || line.contains("B's time is") || line.contains("equal")
+        };
+        assert!(text.lines().any(|line| claim(&line)), "{text}");
+    }
+}
+
 /// Whether PostgreSQL is there, for root, who gives it to another user.
 fn has_postgresql() -> bool {
     let is_there = Path::new("/usr/lib/postgresql").exists();
