@@ -59,8 +59,7 @@ pub(super) fn efforts() -> impl TypedValueParser<Value = Effort> {
 }
 
 const WORKLOAD: &str = "Workload";
-const FILES: &str = "Sets of files";
-const APPLICATIONS: &str = "Applications";
+const FILES: &str = "Sets of files, and applications";
 const TIMING: &str = "Timing";
 const ENGINE: &str = "Engine";
 const SAFETY: &str = "Target and safety";
@@ -81,7 +80,7 @@ fn planned() -> impl Iterator<Item = Id> {
 /// Arguments of `plimsoll run`. Headings appear in the order in which their first flags stand here.
 #[derive(Args, Debug, Default)]
 #[command(
-    after_help = "Without --rw, --phases, --preset and --plan, the preset `canonical` runs: latency, IOPS and throughput, read and \
+    after_help = "Without --rw, --phases, --command, --preset and --plan, the preset `canonical` runs: latency, IOPS and throughput, read and \
                   write. Flags given beside a preset or a plan override its workloads."
 )]
 pub struct RunArguments {
@@ -116,7 +115,7 @@ pub struct RunArguments {
     /// has to be named by --destroy again.
     #[arg(long, value_name = "RUN", conflicts_with_all = planned(), help_heading = TIMING, hide_short_help = true)]
     pub resume: Option<String>,
-    /// Leave the files of the run in place, marked; `plimsoll doctor --clean` removes them
+    /// Leave the files of the run in place; `plimsoll doctor --clean` removes them
     #[arg(long, help_heading = SAFETY)]
     pub keep_files: bool,
     /// Refuse targets that lie on the root file system because a mount is missing
@@ -163,7 +162,7 @@ pub struct MeasuringArguments {
     /// How long to measure when --duration is not given [default: standard]
     #[arg(long, value_parser = efforts(), help_heading = TIMING)]
     pub effort: Option<Effort>,
-    /// How far a steady rate may be from the truth, instead of the effort's own [2% or 1%]
+    /// How far a steady rate may be from the truth [default: 2% or 1%, by the effort]
     #[arg(long, value_name = "PERCENT", help_heading = TIMING)]
     pub precision: Option<Precision>,
     /// Begin no slot that would end after this time
@@ -326,43 +325,43 @@ pub struct WorkloadArguments {
     /// with thorough 30 and 10]
     #[arg(long, allow_hyphen_values = true, value_parser = whole_number::<u32>, value_name = "N", help_heading = FILES, hide_short_help = true)]
     pub iterations: Option<u32>,
-    /// Time this shell command on each target in turns, as often as --iterations says
+    /// Time this shell command on each target in turns, --iterations times
     ///
     /// It works in a directory of its own on the target, $TARGET_DIR, which is removed with all that is in it.
     /// Elsewhere there are $RUN_DIR for sockets and logs and $DATASET for what all targets read; $TARGET_NAME,
     /// $ITERATION, $SEED and $THREADS (--jobs) are set. Figures of its own are lines that it writes to $FIGURES:
     /// tps 131.5 /s. Servers that it starts are counted and end with the run.
-    #[arg(long, value_name = "COMMAND", value_parser = NonEmptyStringValueParser::new(), help_heading = APPLICATIONS)]
+    #[arg(long, value_name = "COMMAND", value_parser = NonEmptyStringValueParser::new(), help_heading = FILES)]
     pub command: Option<String>,
     /// Before the first iteration on a target, untimed: start a server, make what is read
-    #[arg(long, value_name = "COMMAND", value_parser = NonEmptyStringValueParser::new(), help_heading = APPLICATIONS, hide_short_help = true)]
+    #[arg(long, value_name = "COMMAND", value_parser = NonEmptyStringValueParser::new(), help_heading = FILES, hide_short_help = true)]
     pub setup: Option<String>,
     /// After the setup, repeated until it succeeds
-    #[arg(long, value_name = "COMMAND", value_parser = NonEmptyStringValueParser::new(), help_heading = APPLICATIONS, hide_short_help = true)]
+    #[arg(long, value_name = "COMMAND", value_parser = NonEmptyStringValueParser::new(), help_heading = FILES, hide_short_help = true)]
     pub ready: Option<String>,
     /// Before each iteration, untimed
-    #[arg(long, value_name = "COMMAND", value_parser = NonEmptyStringValueParser::new(), help_heading = APPLICATIONS, hide_short_help = true)]
+    #[arg(long, value_name = "COMMAND", value_parser = NonEmptyStringValueParser::new(), help_heading = FILES, hide_short_help = true)]
     pub prepare: Option<String>,
     /// After each iteration, which counts only if this succeeds
-    #[arg(long, value_name = "COMMAND", value_parser = NonEmptyStringValueParser::new(), help_heading = APPLICATIONS, hide_short_help = true)]
+    #[arg(long, value_name = "COMMAND", value_parser = NonEmptyStringValueParser::new(), help_heading = FILES, hide_short_help = true)]
     pub verify_command: Option<String>,
     /// At the end of each iteration, untimed, even if it failed
-    #[arg(long, value_name = "COMMAND", value_parser = NonEmptyStringValueParser::new(), help_heading = APPLICATIONS, hide_short_help = true)]
+    #[arg(long, value_name = "COMMAND", value_parser = NonEmptyStringValueParser::new(), help_heading = FILES, hide_short_help = true)]
     pub conclude: Option<String>,
     /// After the last iteration on a target, however the run ends
-    #[arg(long, value_name = "COMMAND", value_parser = NonEmptyStringValueParser::new(), help_heading = APPLICATIONS, hide_short_help = true)]
+    #[arg(long, value_name = "COMMAND", value_parser = NonEmptyStringValueParser::new(), help_heading = FILES, hide_short_help = true)]
     pub cleanup: Option<String>,
     /// Iterations to do before those that count [default: 0]
-    #[arg(long, allow_hyphen_values = true, value_parser = whole_number::<u32>, value_name = "N", help_heading = APPLICATIONS, hide_short_help = true)]
+    #[arg(long, allow_hyphen_values = true, value_parser = whole_number::<u32>, value_name = "N", help_heading = FILES, hide_short_help = true)]
     pub warmup: Option<u32>,
     /// How long each command may take [default: as long as it wants]
-    #[arg(long, allow_hyphen_values = true, value_name = "TIME", help_heading = APPLICATIONS, hide_short_help = true)]
+    #[arg(long, allow_hyphen_values = true, value_name = "TIME", help_heading = FILES, hide_short_help = true)]
     pub timeout: Option<Span>,
     /// How long to wait before each iteration until the disk is at rest, 0 for not at all [default: 60s]
-    #[arg(long, allow_hyphen_values = true, value_name = "TIME", help_heading = APPLICATIONS, hide_short_help = true)]
+    #[arg(long, allow_hyphen_values = true, value_name = "TIME", help_heading = FILES, hide_short_help = true)]
     pub settle: Option<Span>,
     /// Whose rights commands have when plimsoll has those of root: databases refuse to be root
-    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new(), help_heading = APPLICATIONS, hide_short_help = true)]
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new(), help_heading = FILES, hide_short_help = true)]
     pub user: Option<String>,
     /// Measured time of each cell, ramps excluded; of --phases each
     #[arg(long, allow_hyphen_values = true, value_name = "TIME", help_heading = TIMING)]

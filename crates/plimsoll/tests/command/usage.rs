@@ -223,7 +223,14 @@ fn completions_and_doctor_answer() {
 fn help_is_in_groups_and_short_help_is_short() {
     let place = Place::new();
     let (long, short) = (place.run("run --help").stdout, place.run("run -h").stdout);
-    let headings = ["Workload:", "Sets of files:", "Timing:", "Engine:", "Target and safety:", "Output and history:"];
+    let headings = [
+        "Workload:",
+        "Sets of files, and applications:",
+        "Timing:",
+        "Engine:",
+        "Target and safety:",
+        "Output and history:",
+    ];
     for help in [&long, &short] {
         let places: Vec<_> = headings.iter().map(|heading| help.find(&format!("\n{heading}\n"))).collect();
         assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{places:?}\n{help}");
