@@ -117,7 +117,7 @@ struct Place {
     /// Where it is moved to.
     moved: Option<OwnedFd>,
     name: String,
-    /// Its second or new name.
+    /// Its second or new name, in phases that give it one.
     other: String,
 }
 
@@ -297,15 +297,21 @@ impl<'a> Job<'a> {
             self.at.directory = Some((directory, self.set().open_directory(directory)?));
             self.report.times.resume();
         }
-        let (letter, other) = match self.phase {
-            FilePhase::Mkdir | FilePhase::Rmdir => ('e', 'e'),
-            FilePhase::Link => ('f', 'l'),
-            FilePhase::Symlink => ('f', 's'),
-            _ => ('f', 'r'),
+        let letter = if matches!(self.phase, FilePhase::Mkdir | FilePhase::Rmdir) { 'e' } else { 'f' };
+        let other = match self.phase {
+            FilePhase::Rename => Some('r'),
+            FilePhase::Link => Some('l'),
+            FilePhase::Symlink => Some('s'),
+            _ => None,
         };
-        for (name, letter) in [(&mut self.at.name, letter), (&mut self.at.other, other)] {
-            name.clear();
-            let _ = write!(name, "{letter}{file}");
+        let name = |room: &mut String, letter: char| {
+            room.clear();
+            let _ = write!(room, "{letter}{file}");
+        };
+        name(&mut self.at.name, letter);
+        // Only where a call asks for it: of a stat from memory, making it is some percent.
+        if let Some(letter) = other {
+            name(&mut self.at.other, letter);
         }
         Ok(())
     }
