@@ -9,6 +9,7 @@ mod capped_device;
 mod control_group;
 mod diskspd;
 mod engines;
+mod files;
 mod fio;
 mod fio_corpus;
 mod loop_device;
@@ -37,6 +38,8 @@ pub(crate) enum Benchmark {
     Accuracy(accuracy::Arguments),
     /// Whether diskspd's line of a published comparison tells a capped device's limit each time. Needs root.
     Diskspd(diskspd::Arguments),
+    /// What working on small files costs, beside elbencho. Needs root, unless it is given a directory.
+    Files(files::Arguments),
     /// Whether jobs of fio do on capped devices what fio does there. Needs root.
     Fio(fio::Arguments),
     /// Whether job files that others wrote are read and run, and mean to fio what they mean to plimsoll.
@@ -66,6 +69,7 @@ pub(crate) fn run(benchmark: &Benchmark) -> anyhow::Result<()> {
         Benchmark::Engines(arguments) => engines::run(arguments, &interrupted),
         Benchmark::Accuracy(arguments) => accuracy::run(arguments, &interrupted),
         Benchmark::Diskspd(arguments) => diskspd::run(arguments, &interrupted),
+        Benchmark::Files(arguments) => files::run(arguments, &interrupted),
         Benchmark::Fio(arguments) => fio::run(arguments, &interrupted),
         Benchmark::FioCorpus(arguments) => fio_corpus::run(arguments, &interrupted),
         Benchmark::Pods => pods::run(),

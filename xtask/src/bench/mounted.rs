@@ -1,9 +1,9 @@
-//! A file system on a device, unmounted on drop.
+//! A file system on a device or in memory, unmounted on drop.
 
 use std::{
     fs,
     path::{Path, PathBuf},
-    process,
+    process::{self, Command},
     sync::atomic::{AtomicU32, Ordering},
     thread,
     time::Duration,
@@ -22,13 +22,23 @@ pub(super) struct Mounted {
 impl Mounted {
     /// A new ext4 on the device, mounted in a directory of its own in `directory`.
     pub(super) fn on(device: &Path, directory: &Path) -> anyhow::Result<Self> {
-        static NUMBER: AtomicU32 = AtomicU32::new(0);
         child::output(child::command("mkfs.ext4").args(["-q", "-F"]).arg(device))?;
+        Self::mount(child::command("mount").arg(device), directory)
+    }
+
+    /// A file system in memory, mounted in a directory of its own in `directory`.
+    pub(super) fn in_memory(directory: &Path) -> anyhow::Result<Self> {
+        Self::mount(child::command("mount").args(["-t", "tmpfs", "plimsoll"]), directory)
+    }
+
+    /// Runs the command, which lacks only the place.
+    fn mount(command: &mut Command, directory: &Path) -> anyhow::Result<Self> {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let place = directory.join(format!("mounted-{}-{number}", process::id()));
         fs::create_dir(&place).with_context(|| format!("create {}", place.display()))?;
         let mut mounted = Self { place, is_mounted: false };
-        child::output(child::command("mount").arg(device).arg(&mounted.place))?;
+        child::output(command.arg(&mounted.place))?;
         mounted.is_mounted = true;
         Ok(mounted)
     }
