@@ -144,7 +144,7 @@ pub struct RunArguments {
 /// The flags that say what is measured and when that is enough, wherever it is.
 #[derive(Args, Clone, Debug, Default)]
 pub struct MeasuringArguments {
-    /// Workloads by name, with commas between them: see `plimsoll presets`; or a file of Iometer (.icf)
+    /// Workloads by name, as a,b: see `plimsoll presets`; or Iometer's .icf
     #[arg(long, value_name = "NAME", value_delimiter = ',', help_heading = WORKLOAD)]
     pub preset: Vec<String>,
     /// Read targets and workloads from this file (TOML); flags override it
