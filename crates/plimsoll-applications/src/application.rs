@@ -239,7 +239,11 @@ impl Application {
         tell(Stage::Settle);
         let began_ns = MonotonicClock.now_ns();
         let limit = Duration::from_nanos(self.plan.settle_ns);
-        let is_at_rest = settle(&self.places.target_dir, self.places.device, limit, stop);
+        let servers = || {
+            let used = self.family.used(&ProcessTable::now());
+            used.read_bytes + used.written_bytes
+        };
+        let is_at_rest = settle(&self.places.target_dir, self.places.device, &servers, limit, stop);
         (MonotonicClock.now_ns() - began_ns, is_at_rest)
     }
 

@@ -224,6 +224,18 @@ pub const PRESETS: &[Preset] = &[
         applications::pgbench,
         applications::pgbench_small,
     ),
+    with_small(
+        "mysql",
+        "eight clients of MariaDB that write, by sysbench, 15 s each time",
+        applications::mysql,
+        applications::mysql_small,
+    ),
+    with_small(
+        "redis-aof",
+        "50 clients of Redis, whose log is synced with each request, or once a second",
+        applications::redis_aof,
+        applications::redis_aof_small,
+    ),
 ];
 
 const fn with_small(

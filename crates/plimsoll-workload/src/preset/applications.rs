@@ -108,6 +108,92 @@ pub(super) fn pgbench_small() -> Vec<Workload> {
     transactions(2, 3)
 }
 
+/// A script that ends with a sentence where a program is missing.
+fn needing(programs: &str, package: &str) -> String {
+    format!(
+        "set -e\nPATH=$PATH:/usr/sbin:/sbin\nfor program in {programs}; do\n  command -v $program >/dev/null || {{ echo \
+         \"$program is missing: install the package {package}\"; exit 127; }}\ndone\n"
+    )
+}
+
+/// Eight clients that write to four tables, for so many seconds.
+fn writes(rows: u32, seconds: u32) -> Vec<Workload> {
+    let sysbench = format!(
+        "sysbench oltp_write_only --mysql-socket=\"$RUN_DIR/mariadb\" --mysql-user=root --mysql-db=plimsoll --tables=4 \
+         --table-size={rows}"
+    );
+    let setup = format!(
+        r#"mariadb-install-db --no-defaults --datadir="$TARGET_DIR/mariadb" --auth-root-authentication-method=normal \
+  --skip-test-db >/dev/null
+mariadbd --no-defaults --datadir="$TARGET_DIR/mariadb" --skip-networking --socket="$RUN_DIR/mariadb" \
+  --pid-file="$RUN_DIR/pid" --innodb-flush-log-at-trx-commit=1 --innodb-buffer-pool-size=64M >"$RUN_DIR/server.log" 2>&1 &
+ask="mariadb --no-defaults --socket=$RUN_DIR/mariadb --user=root"
+until $ask --execute='CREATE DATABASE plimsoll' 2>/dev/null; do
+  kill -0 $! 2>/dev/null || {{ tail -n 3 "$RUN_DIR/server.log"; exit 1; }}
+  sleep 0.1
+done
+{sysbench} prepare >/dev/null"#
+    );
+    let figures =
+        r#"sed -n -e 's|^ *transactions: .*(\([0-9.]*\) per sec.*|transactions \1 /s|p' "$RUN_DIR/told" >"$FIGURES""#;
+    let needs = needing("mariadb-install-db mariadbd mariadb", "mariadb-server");
+    vec![Workload {
+        name: Some("mysql".to_owned()),
+        user: Some(UNPRIVILEGED.to_owned()),
+        jobs: Some(Sweep::one(8)),
+        warmup: Some(1),
+        setup: Some(format!("{needs}{}{setup}", needing("sysbench", "sysbench"))),
+        command: Some(format!(
+            "set -e\n{sysbench} --threads=\"$THREADS\" --time={seconds} run >\"$RUN_DIR/told\"\n{figures}"
+        )),
+        verify_command: Some(r#"grep -q '^transactions [0-9]' "$FIGURES""#.to_owned()),
+        cleanup: Some(
+            "mariadb-admin --no-defaults --socket=\"$RUN_DIR/mariadb\" --user=root shutdown >/dev/null 2>&1 || true"
+                .to_owned(),
+        ),
+        ..Workload::default()
+    }]
+}
+
+pub(super) fn mysql() -> Vec<Workload> {
+    writes(100_000, 15)
+}
+
+pub(super) fn mysql_small() -> Vec<Workload> {
+    writes(5_000, 3)
+}
+
+/// Fifty clients that set values of 100 bytes, with a log that is synced each time, and once a second.
+fn sets(requests: u32) -> Vec<Workload> {
+    let of = |name: &str, sync: &str| Workload {
+        name: Some(name.to_owned()),
+        user: Some(UNPRIVILEGED.to_owned()),
+        warmup: Some(1),
+        setup: Some(format!(
+            "{}redis-server --port 0 --unixsocket \"$RUN_DIR/redis\" --dir \"$TARGET_DIR\" --appendonly yes --appendfsync \
+             {sync} --save '' >\"$RUN_DIR/server.log\" 2>&1 &",
+            needing("redis-server redis-cli redis-benchmark", "redis")
+        )),
+        ready: Some("redis-cli -s \"$RUN_DIR/redis\" ping | grep -q PONG".to_owned()),
+        command: Some(format!(
+            "set -e\nredis-benchmark -s \"$RUN_DIR/redis\" -t set -n {requests} -c 50 -d 100 --csv >\"$RUN_DIR/told\"\nsed \
+             -n 's|^\"SET\",\"\\([0-9.]*\\)\".*|requests \\1 /s|p' \"$RUN_DIR/told\" >\"$FIGURES\""
+        )),
+        verify_command: Some(r#"grep -q '^requests [0-9]' "$FIGURES""#.to_owned()),
+        cleanup: Some("redis-cli -s \"$RUN_DIR/redis\" shutdown nosave >/dev/null 2>&1 || true".to_owned()),
+        ..Workload::default()
+    };
+    vec![of("redis-aof", "always"), of("redis-aof-everysec", "everysec")]
+}
+
+pub(super) fn redis_aof() -> Vec<Workload> {
+    sets(20_000)
+}
+
+pub(super) fn redis_aof_small() -> Vec<Workload> {
+    sets(4_000)
+}
+
 /// The log of an etcd member: entries of 2,300 bytes, each made durable before the next.
 pub(super) fn wal_etcd() -> Vec<Workload> {
     vec![Workload {
