@@ -1,6 +1,11 @@
-//! Records in the forms that other programs read: JSON, JSON lines, and tables of cells or sets of files as CSV.
+//! Records in the forms that other programs read: JSON, JSON lines, and tables of cells, sets of files or iterations
+//! as CSV.
 
-use std::{fmt, io::Write, str::FromStr};
+use std::{
+    fmt,
+    io::{self, Write},
+    str::FromStr,
+};
 
 use uuid::Uuid;
 
@@ -11,6 +16,7 @@ use crate::{
 
 mod csv;
 mod file_sets;
+mod iterations;
 
 /// The form of an export.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,11 +29,13 @@ pub enum Format {
     Ndjson,
     /// One row for each set of files, with the columns of exp-k8s-iospeed.
     Files,
+    /// One row for each iteration of an application.
+    Iterations,
 }
 
 impl Format {
     /// Every word for a format, in the order help shows them.
-    pub const WORDS: &'static [&'static str] = &["json", "csv", "ndjson", "files"];
+    pub const WORDS: &'static [&'static str] = &["json", "csv", "ndjson", "files", "iterations"];
 
     /// The word for this format.
     pub const fn as_str(self) -> &'static str {
@@ -36,6 +44,7 @@ impl Format {
             Self::Csv => "csv",
             Self::Ndjson => "ndjson",
             Self::Files => "files",
+            Self::Iterations => "iterations",
         }
     }
 }
@@ -50,7 +59,7 @@ impl FromStr for Format {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        [Self::Json, Self::Csv, Self::Ndjson, Self::Files]
+        [Self::Json, Self::Csv, Self::Ndjson, Self::Files, Self::Iterations]
             .into_iter()
             .find(|format| format.as_str() == text)
             .ok_or_else(|| format!("\"{text}\" is not a format: choose one of {}", Self::WORDS.join(", ")))
@@ -105,7 +114,20 @@ pub fn write(
             }
             Ok(())
         }
+        Format::Iterations => {
+            iterations::header(out).map_err(HistoryError::Export)?;
+            for id in ids {
+                iterations::rows(&history.get(*id)?, out).map_err(HistoryError::Export)?;
+            }
+            Ok(())
+        }
     }
+}
+
+/// A line of quoted values.
+fn line(values: &[String], out: &mut dyn Write) -> io::Result<()> {
+    let quoted: Vec<String> = values.iter().map(|value| format!("\"{}\"", value.replace('"', "\"\""))).collect();
+    writeln!(out, "{}", quoted.join(","))
 }
 
 fn json(history: &History, ids: &[Uuid], is_array: bool, out: &mut dyn Write) -> Result<(), HistoryError> {

@@ -7,6 +7,8 @@ use std::io::{self, Write};
 
 use plimsoll_record::record::{Cell, Record};
 
+use super::line;
+
 const COLUMNS: [&str; 8] =
     ["Run name", "Date", "File count", "File size", "Iterations", "Write (Mb/s)", "Read (Mb/s)", "Write/Read (Mb/s)"];
 
@@ -50,9 +52,4 @@ fn size(bytes: u64) -> String {
         1.. if bytes.is_multiple_of(1 << 10) => format!("{}kb", bytes >> 10),
         _ => format!("{bytes}b"),
     }
-}
-
-fn line<const N: usize>(values: &[String; N], out: &mut dyn Write) -> io::Result<()> {
-    let quoted = values.each_ref().map(|value| format!("\"{}\"", value.replace('"', "\"\"")));
-    writeln!(out, "{}", quoted.join(","))
 }

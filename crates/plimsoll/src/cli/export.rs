@@ -14,8 +14,8 @@ pub struct ExportArguments {
     /// The runs: beginnings of their ids, names, `latest`, or baselines; without any, all runs of the history
     #[arg(value_name = "RUN")]
     pub runs: Vec<String>,
-    /// The form: whole records (json, ndjson), a row for each cell (csv), or for each set of files with the columns of
-    /// exp-k8s-iospeed (files)
+    /// The form: whole records (json, ndjson), a row for each cell (csv), for each set of files with the columns of
+    /// exp-k8s-iospeed (files), or for each iteration of a command (iterations)
     #[arg(
         long,
         default_value_t = Format::Json,

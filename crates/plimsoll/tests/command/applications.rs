@@ -111,6 +111,10 @@ fn an_iteration_that_is_not_verified_does_not_count() {
     let all = iterations(&told["cells"][0]);
     assert_eq!((all.len(), &told["cells"][0]["application"]["elapsed_ns"]["count"]), (4, &3.into()));
     assert_eq!((&all[1]["counted"], &all[1]["output"]), (&false.into(), &"rows are missing".into()));
+    let rows = desk.place.run("export latest --format iterations").stdout;
+    let rows: Vec<&str> = rows.lines().collect();
+    assert!(rows.len() == 5 && rows[0].contains("\"real_s\",\"user_s\",\"sys_s\""), "{rows:?}");
+    assert!(rows[2].contains("\"2\",\"false\",\"verify failed (exit status 1): rows are missing\""), "{rows:?}");
     // Without that flag nothing follows.
     let said = desk.run(&arguments[..7]);
     assert_eq!((said.code, iterations(&desk.record()["cells"][0]).len()), (Some(5), 2), "{}", said.stdout);
