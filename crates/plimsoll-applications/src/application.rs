@@ -3,7 +3,7 @@
 
 use std::{
     fs::{self, File},
-    io,
+    io::{self, Read as _, Seek as _, SeekFrom},
     os::{
         fd::{AsFd, OwnedFd},
         unix::process::CommandExt,
@@ -26,13 +26,19 @@ use plimsoll_workload::{
 };
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
+    fs::{Mode, OFlags, open},
+    io::Errno,
     process::{Pid, PidfdFlags, pidfd_open},
 };
 use thiserror::Error;
 use uuid::Uuid;
 
 use crate::{
-    family::Family, guardian::Guardian, leftovers::RUN_VARIABLE, process_table::ProcessTable, settling::settle,
+    family::Family,
+    guardian::Guardian,
+    leftovers::{PROCESSES, RUN_VARIABLE},
+    process_table::ProcessTable,
+    settling::settle,
 };
 
 /// How long a server may take to be ready when nothing is said.
@@ -48,7 +54,9 @@ const LOOK_SHARE: u32 = 50;
 /// Fewer looks say nothing of what was between them.
 const LOOKS_MIN: u32 = 5;
 /// As much of what commands said is told when one fails.
-const OUTPUT_BYTES: usize = 2000;
+const OUTPUT_BYTES: u64 = 2000;
+/// As much is read of the figures that commands tell.
+const FIGURES_BYTES: u64 = 1 << 16;
 /// The file that commands may write their own figures to, in the directory of the run.
 const FIGURES: &str = "figures";
 
@@ -69,7 +77,7 @@ pub enum StageError {
         output: String,
     },
     /// A command took longer than it may.
-    #[error("{stage} was not done after {}{}", Span { ns: *limit_ns }, told(output))]
+    #[error("{stage} was not done after {}{}", Span { ns: *limit_ns }, last_words(output))]
     TimedOut {
         /// Of which stage.
         stage: Stage,
@@ -78,6 +86,9 @@ pub enum StageError {
         /// The end of what it said.
         output: String,
     },
+    /// Not everything ended.
+    #[error("these processes did not end: {0:?}")]
+    Left(Vec<i32>),
     /// What a command told of itself cannot be read.
     #[error("the figures of the command: {0}")]
     Figures(String),
@@ -96,6 +107,11 @@ fn told(output: &str) -> String {
     output.lines().map(str::trim).rfind(|line| !line.is_empty()).map_or_else(String::new, |line| format!(": {line}"))
 }
 
+/// The same of one that was ended, which had more to say.
+fn last_words(output: &str) -> String {
+    told(output).strip_prefix(": ").map_or_else(String::new, |line| format!("; it said last: {line}"))
+}
+
 impl StageError {
     fn system(what: impl Into<String>) -> impl FnOnce(io::Error) -> Self {
         let what = what.into();
@@ -106,7 +122,7 @@ impl StageError {
     pub fn output(&self) -> &str {
         match self {
             Self::Failed { output, .. } | Self::TimedOut { output, .. } => output,
-            Self::Stopped | Self::Figures(_) | Self::System { .. } => "",
+            Self::Stopped | Self::Left(_) | Self::Figures(_) | Self::System { .. } => "",
         }
     }
 }
@@ -116,8 +132,10 @@ impl StageError {
 pub struct Places {
     /// The directory on the storage, for it alone.
     pub target_dir: PathBuf,
-    /// A directory elsewhere, for it alone: sockets, logs.
+    /// A directory elsewhere, for it alone: sockets.
     pub run_dir: PathBuf,
+    /// A directory elsewhere that only this process writes to: what commands say, and which processes there are.
+    pub logs: PathBuf,
     /// A directory elsewhere, for all applications of the run: what they read and did not make on the storage.
     pub dataset: PathBuf,
     /// The disk below the storage.
@@ -133,6 +151,8 @@ pub struct Timed {
     pub elapsed_ns: u64,
     /// What it used, and all that it waited for.
     pub usage: ChildUsage,
+    /// Most memory that one of these had; `None` when it is no more than this process had, with which each begins.
+    pub max_resident_bytes: Option<u64>,
     /// What servers used meanwhile.
     pub servers: ChildUsage,
     /// Whether the kernel told the bytes of all servers.
@@ -174,12 +194,12 @@ impl Application {
             plan: plan.clone(),
             run,
             target_name: target_name.to_owned(),
-            places,
             user,
-            family: Family::default(),
-            _guardian: Guardian::start(run).map_err(StageError::system("start sh"))?,
+            family: Family::new(&places.target_dir, &places.logs.join(PROCESSES)),
+            _guardian: Guardian::start(run, &places.logs.join(PROCESSES)).map_err(StageError::system("start sh"))?,
             has_begun: false,
             is_set_up: false,
+            places,
         })
     }
 
@@ -202,6 +222,9 @@ impl Application {
                     return Err(error);
                 }
                 let limit_ns = limit.as_nanos() as u64;
+                if stop.load(Ordering::Relaxed) {
+                    return Err(StageError::Stopped);
+                }
                 if MonotonicClock.now_ns() - began_ns >= limit_ns {
                     let output = error.output().to_owned();
                     return Err(StageError::TimedOut { stage: Stage::Ready, limit_ns, output });
@@ -232,9 +255,12 @@ impl Application {
     }
 
     /// Waits until the storage has come to rest. Returns how long that took, and whether it did.
-    pub fn settle(&self, stop: &AtomicBool, tell: &mut dyn FnMut(Stage)) -> (u64, bool) {
+    ///
+    /// # Errors
+    /// When the run is to stop.
+    pub fn settle(&self, stop: &AtomicBool, tell: &mut dyn FnMut(Stage)) -> Result<(u64, bool), StageError> {
         if self.plan.settle_ns == 0 {
-            return (0, true);
+            return Ok((0, true));
         }
         tell(Stage::Settle);
         let began_ns = MonotonicClock.now_ns();
@@ -244,7 +270,11 @@ impl Application {
             used.read_bytes + used.written_bytes
         };
         let is_at_rest = settle(&self.places.target_dir, self.places.device, &servers, limit, stop);
-        (MonotonicClock.now_ns() - began_ns, is_at_rest)
+        if stop.load(Ordering::Relaxed) {
+            Err(StageError::Stopped)
+        } else {
+            Ok((MonotonicClock.now_ns() - began_ns, is_at_rest))
+        }
     }
 
     /// Runs the command that is timed.
@@ -264,24 +294,41 @@ impl Application {
     }
 
     /// What the commands of the iteration have told of themselves; empty when they told nothing.
-    pub fn figures(&self) -> String {
-        let bytes = fs::read(self.places.run_dir.join(FIGURES)).unwrap_or_default();
-        String::from_utf8_lossy(&bytes[..bytes.len().min(1 << 16)]).into_owned()
-    }
-
-    /// Does the cleanup, also after the run was stopped, and ends whatever is left of the application.
     ///
     /// # Errors
-    /// When the cleanup fails.
-    pub fn close(&mut self) -> Result<(), StageError> {
+    /// When it is no file, or there is too much of it.
+    pub fn figures(&self) -> Result<String, StageError> {
+        // Commands may have put anything there, and this process may have more rights than they.
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let file = match open(self.places.run_dir.join(FIGURES), flags, Mode::empty()) {
+            Err(Errno::NOENT) => return Ok(String::new()),
+            file => file.map(File::from).map_err(|_| StageError::Figures("$FIGURES is no file".to_owned()))?,
+        };
+        if !file.metadata().is_ok_and(|facts| facts.is_file()) {
+            return Err(StageError::Figures("$FIGURES is no file".to_owned()));
+        }
+        let mut bytes = Vec::new();
+        file.take(FIGURES_BYTES + 1).read_to_end(&mut bytes).map_err(StageError::system("read $FIGURES"))?;
+        if bytes.len() as u64 > FIGURES_BYTES {
+            return Err(StageError::Figures(format!("there are more than {FIGURES_BYTES} bytes of them")));
+        }
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    /// Does the cleanup, for at most a minute when the run was stopped, and ends whatever is left of the application.
+    ///
+    /// # Errors
+    /// When the cleanup fails, or a process does not end.
+    pub fn close(&mut self, is_stopped: bool) -> Result<(), StageError> {
         let done = if std::mem::take(&mut self.has_begun) && self.plan.cleanup.is_some() {
-            let limit = self.limit().map_or(CLEANUP, |limit| limit.min(CLEANUP));
-            self.command(Stage::Cleanup, 0, Some(limit), &AtomicBool::new(false)).map(drop)
+            let limit =
+                if is_stopped { Some(self.limit().map_or(CLEANUP, |limit| limit.min(CLEANUP))) } else { self.limit() };
+            self.command(Stage::Cleanup, 0, limit, &AtomicBool::new(false)).map(drop)
         } else {
             Ok(())
         };
-        self.family.end_all();
-        done
+        let left = self.family.end_all();
+        if left.is_empty() { done } else { Err(StageError::Left(left)) }
     }
 
     fn limit(&self) -> Option<Duration> {
@@ -294,7 +341,7 @@ impl Application {
             Stage::Cleanup => "log-cleanup".to_owned(),
             Stage::Prepare | Stage::Run | Stage::Verify | Stage::Conclude => format!("log-{iteration}"),
         };
-        self.places.run_dir.join(name)
+        self.places.logs.join(name)
     }
 
     /// Runs the command of a stage to its end.
@@ -305,13 +352,18 @@ impl Application {
         limit: Option<Duration>,
         stop: &AtomicBool,
     ) -> Result<Timed, StageError> {
+        if stop.load(Ordering::Relaxed) {
+            return Err(StageError::Stopped);
+        }
         let text = self.plan.command_of(stage).unwrap_or_default().to_owned();
         let log = self.log(stage, iteration);
         let from = fs::metadata(&log).map_or(0, |facts| facts.len());
         let mut table = ProcessTable::now();
-        self.family.begin(&table);
+        self.family.refresh(&table, None);
+        let members = self.family.members();
         let before = self.family.used(&table);
         let mut shell = self.shell(&text, &log, iteration)?;
+        let own_bytes = children::own_resident_bytes_max();
         let started_ns = MonotonicClock.now_ns();
         let child = shell.spawn().map_err(|source| self.not_started(source))?;
         let pid = Pid::from_child(&child);
@@ -327,7 +379,7 @@ impl Application {
             }
             let is_late = limit.is_some_and(|limit| MonotonicClock.now_ns() - started_ns > limit.as_nanos() as u64);
             if is_late || stop.load(Ordering::Relaxed) {
-                self.family.end_command(number);
+                self.family.end_command(pid, &members);
                 let output = tail(&log, from);
                 let limit_ns = limit.unwrap_or_default().as_nanos() as u64;
                 return Err(if is_late {
@@ -353,6 +405,7 @@ impl Application {
             started_ns,
             elapsed_ns,
             usage,
+            max_resident_bytes: Some(usage.max_resident_bytes).filter(|bytes| *bytes > own_bytes),
             servers: after.since(&before),
             knows_bytes: before.knows_bytes && after.knows_bytes,
             disk_wait_share: (looks >= LOOKS_MIN).then(|| f64::from(waits) / f64::from(looks)),
@@ -360,11 +413,15 @@ impl Application {
     }
 
     fn shell(&self, text: &str, log: &Path, iteration: u32) -> Result<Command, StageError> {
-        let open = || File::options().create(true).append(true).open(log);
-        let log = open().map_err(StageError::system(format!("write {}", log.display())))?;
+        let log = File::options()
+            .create(true)
+            .append(true)
+            .open(log)
+            .map_err(StageError::system("write the log of a command"))?;
         let other = log.try_clone().map_err(StageError::system("write the log of a command"))?;
         let mut shell = Command::new("sh");
-        shell.args(["-c", text]).current_dir(&self.places.target_dir).process_group(0);
+        shell.args(["-c", text]).current_dir(&self.places.target_dir);
+        children::begins_session(&mut shell);
         shell.stdin(Stdio::null()).stdout(log).stderr(other);
         shell.env(RUN_VARIABLE, self.run.to_string());
         shell.env("TARGET_DIR", &self.places.target_dir).env("TARGET_NAME", &self.target_name);
@@ -396,7 +453,7 @@ impl Application {
 impl Drop for Application {
     fn drop(&mut self) {
         // Who wanted to know how it went has closed it before.
-        let _ = self.close();
+        let _ = self.close(true);
     }
 }
 
@@ -414,10 +471,16 @@ fn has_ended(handle: Option<&OwnedFd>, pause: Duration) -> bool {
 
 /// The end of what commands have said since a place in their log.
 fn tail(log: &Path, from: u64) -> String {
-    let bytes = fs::read(log).unwrap_or_default();
-    let new = bytes.get(usize::try_from(from).unwrap_or(usize::MAX)..).unwrap_or_default();
-    let end = &new[new.len().saturating_sub(OUTPUT_BYTES)..];
-    String::from_utf8_lossy(end).trim().to_owned()
+    let mut bytes = Vec::new();
+    let read = |bytes: &mut Vec<u8>| -> io::Result<()> {
+        let mut file = File::open(log)?;
+        let end = file.metadata()?.len();
+        file.seek(SeekFrom::Start(from.max(end.saturating_sub(OUTPUT_BYTES))))?;
+        file.take(OUTPUT_BYTES).read_to_end(bytes).map(drop)
+    };
+    // What cannot be read is not told.
+    let _ = read(&mut bytes);
+    String::from_utf8_lossy(&bytes).trim().to_owned()
 }
 
 /// The numbers of a user and its group, by its name.

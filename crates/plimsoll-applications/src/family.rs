@@ -2,18 +2,30 @@
 //! and all that these start.
 //!
 //! This process takes in what its descendants leave behind (it is their reaper), so a server that has left its session
-//! becomes a child of this process when the command that started it ends. Each application has a family of its own:
-//! what becomes a child while its commands run belongs to it.
+//! becomes a child of this process when the command that started it ends. Others may become its children too: what it
+//! inherited, what another application or a command in the background leaves, and in a container whatever lost its
+//! parent. So a new child belongs to a family only if it has been seen below one of its commands, has the variables of
+//! the application in its environment, or works in its directory; and only such processes are ever ended.
 
-use std::{collections::BTreeSet, thread, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::{Path, PathBuf},
+    thread,
+    time::Duration,
+};
 
 use plimsoll_io::{
     children::{self, ChildUsage},
     clock::{Clock, MonotonicClock},
 };
-use rustix::process::{Pid, Signal, getpid, kill_process, set_child_subreaper};
+use rustix::process::{Pid, Signal, getpid, set_child_subreaper};
 
-use crate::process_table::{ProcessTable, Used};
+use crate::{
+    leftovers::write_processes,
+    process_table::{ProcessTable, Used},
+    signals::signal,
+};
 
 /// How long processes may take to end after they were asked to.
 const GRACE: Duration = Duration::from_secs(3);
@@ -22,32 +34,54 @@ const FORCED: Duration = Duration::from_secs(60);
 /// How often is looked whether they have.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
 
+/// Processes by their numbers, each with its start, because numbers are given again.
+type Processes = BTreeMap<i32, u64>;
+
+/// What is to end, and whether that is all.
+type Doomed = (BTreeSet<i32>, bool);
+
 /// The servers of an application.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Family {
+    /// Its directory on the target, which is also in the environment of its commands.
+    directory: PathBuf,
+    /// Where is noted which processes there are, for whoever comes after this process.
+    notes: PathBuf,
     /// Children of this process that belong to it.
-    members: BTreeSet<i32>,
-    /// Those that do not.
-    others: BTreeSet<i32>,
+    members: Processes,
+    /// What has been seen below its commands and members.
+    seen: Processes,
     /// What members used that have ended.
     ended: Used,
 }
 
 impl Family {
-    /// Begins to take in what becomes a child of this process; what is one now belongs to others, but for members.
-    pub(crate) fn begin(&mut self, table: &ProcessTable) {
-        // Before the first: nobody else has to do it, and it fails on no kernel that plimsoll runs on.
+    pub(crate) fn new(directory: &Path, notes: &Path) -> Self {
+        // Nobody else has to do it, and it fails on no kernel that plimsoll runs on.
         let _ = set_child_subreaper(Some(getpid()));
-        self.others = own_children(table).filter(|pid| !self.members.contains(pid)).collect();
-        self.refresh(table, None);
+        let (directory, notes) = (directory.to_owned(), notes.to_owned());
+        Self { directory, notes, members: Processes::new(), seen: Processes::new(), ended: Used::default() }
     }
 
-    /// Takes in what has become a child of this process, but for the command at hand, and lets go of what has ended.
+    /// Takes in what has become a child of this process and is of this family, and lets go of what has ended. The
+    /// command at hand, if there is one, is a child that is not taken in.
     pub(crate) fn refresh(&mut self, table: &ProcessTable, command: Option<i32>) {
-        let new = own_children(table).filter(|pid| !self.others.contains(pid) && Some(*pid) != command);
-        self.members.extend(new.collect::<Vec<_>>());
-        let has_ended = |pid: &i32| table.get(*pid).is_none_or(|process| process.state == 'Z');
-        let gone: Vec<i32> = self.members.iter().copied().filter(has_ended).collect();
+        let start = |pid: i32| table.get(pid).map(|process| process.start_ticks);
+        for pid in table.children(getpid().as_raw_nonzero().get()) {
+            let is_new = Some(*pid) != command && !self.members.contains_key(pid);
+            if let Some(start_ticks) = start(*pid).filter(|start_ticks| is_new && self.is_own(*pid, *start_ticks)) {
+                self.members.insert(*pid, start_ticks);
+            }
+        }
+        let is_gone = |pid: i32, start_ticks: u64| {
+            table.get(pid).is_none_or(|process| process.state == 'Z' || process.start_ticks != start_ticks)
+        };
+        let gone: Vec<i32> = self
+            .members
+            .iter()
+            .filter(|(pid, start_ticks)| is_gone(**pid, **start_ticks))
+            .map(|(pid, _)| *pid)
+            .collect();
         for pid in gone {
             match Pid::from_raw(pid).map(children::reap) {
                 Some(Ok(Some((_, usage)))) => self.ended.add(&usage),
@@ -56,11 +90,32 @@ impl Family {
             }
             self.members.remove(&pid);
         }
+        let seen: Processes =
+            self.processes(table, command).into_iter().filter_map(|pid| Some((pid, start(pid)?))).collect();
+        if seen != self.seen {
+            write_processes(&self.notes, &seen);
+            self.seen = seen;
+        }
+    }
+
+    /// Whether a child of this process is of this family.
+    fn is_own(&self, pid: i32, start_ticks: u64) -> bool {
+        let is_seen = self.seen.get(&pid) == Some(&start_ticks);
+        let works_here = || {
+            let place = fs::read_link(format!("/proc/{pid}/cwd"));
+            place.is_ok_and(|place| place.starts_with(&self.directory))
+        };
+        let knows_here = || {
+            let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+            let wanted = [b"TARGET_DIR=", self.directory.as_os_str().as_encoded_bytes()].concat();
+            environment.split(|byte| *byte == 0).any(|variable| variable == wanted)
+        };
+        is_seen || works_here() || knows_here()
     }
 
     /// Its processes, with those of a command.
     pub(crate) fn processes(&self, table: &ProcessTable, command: Option<i32>) -> BTreeSet<i32> {
-        table.with_descendants(self.members.iter().copied().chain(command))
+        table.with_descendants(self.members.keys().copied().chain(command))
     }
 
     /// What its servers have used so far.
@@ -75,44 +130,65 @@ impl Family {
         }
     }
 
-    /// Ends a command that is still running, with all that descends from it, and reaps it.
-    pub(crate) fn end_command(&mut self, command: i32) {
-        let pid = Pid::from_raw(command);
-        self.end(Some(command), &mut |_| pid.is_none_or(|pid| !matches!(children::reap(pid), Ok(None))));
+    /// The members at this moment.
+    pub(crate) fn members(&self) -> Vec<i32> {
+        self.members.keys().copied().collect()
     }
 
-    /// Ends all servers, with all that descends from them.
-    pub fn end_all(&mut self) {
-        self.end(None, &mut |members| members.is_empty());
+    /// Ends a command that is still running, with all that descends from it, and all members that are not among those
+    /// which were there before it.
+    pub(crate) fn end_command(&mut self, command: Pid, before: &[i32]) {
+        let number = command.as_raw_nonzero().get();
+        let mut is_reaped = false;
+        self.end(&mut |family, table| {
+            is_reaped = is_reaped || !matches!(children::reap(command), Ok(None));
+            let running = if is_reaped { None } else { Some(number) };
+            family.refresh(table, running);
+            let new = family.members.keys().copied().filter(|pid| !before.contains(pid));
+            (table.with_descendants(new.chain(running)), is_reaped)
+        });
     }
 
-    /// Asks processes to end, and ends them by force when they do not: those that descend from a command, or else the
-    /// whole family.
-    fn end(&mut self, command: Option<i32>, is_done: &mut dyn FnMut(&BTreeSet<i32>) -> bool) {
+    /// Ends all servers, with all that descends from them. Returns the numbers of those that did not end.
+    pub(crate) fn end_all(&mut self) -> Vec<i32> {
+        self.end(&mut |family, table| {
+            family.refresh(table, None);
+            (family.processes(table, None), true)
+        })
+    }
+
+    /// Asks processes to end, and ends them by force when they do not. What is to end is asked for again and again,
+    /// with whether it is all.
+    fn end(&mut self, wanted: &mut dyn FnMut(&mut Self, &ProcessTable) -> Doomed) -> Vec<i32> {
         let began_ns = MonotonicClock.now_ns();
         let elapsed = || Duration::from_nanos(MonotonicClock.now_ns() - began_ns);
-        let mut asked: BTreeSet<i32> = BTreeSet::new();
-        if command.is_none() {
-            self.begin(&ProcessTable::now());
-        }
-        while elapsed() < GRACE + FORCED {
+        let mut asked = Processes::new();
+        loop {
             let table = ProcessTable::now();
-            self.refresh(&table, command);
-            let left = match command {
-                // What it leaves behind when it ends is no descendant any more.
-                Some(command) => table.with_descendants(asked.iter().copied().chain([command])),
-                None => self.processes(&table, None),
-            };
-            if is_done(&self.members) && left.iter().all(|pid| table.get(*pid).is_none_or(|of| of.state == 'Z')) {
-                return;
+            let (wanted, is_all) = wanted(self, &table);
+            // What was asked to end may have lost its parent since, and with it the way to it.
+            let orphans =
+                asked.iter().filter(|(pid, start)| table.get(**pid).is_some_and(|of| of.start_ticks == **start));
+            let left = table.with_descendants(wanted.into_iter().chain(orphans.map(|(pid, _)| *pid)));
+            let left: Vec<(i32, u64)> = left
+                .into_iter()
+                .filter_map(|pid| Some((pid, table.get(pid).filter(|process| process.state != 'Z')?.start_ticks)))
+                .collect();
+            if is_all && left.is_empty() {
+                return Vec::new();
+            }
+            if elapsed() >= GRACE + FORCED {
+                return left.into_iter().map(|(pid, _)| pid).collect();
             }
             let is_forced = elapsed() > GRACE;
-            for pid in left {
-                let signal = if is_forced { Signal::KILL } else { Signal::TERM };
+            for (pid, start_ticks) in left {
                 // Each is asked once, and told again and again.
-                if is_forced || asked.insert(pid) {
-                    // One that is gone by now is fine.
-                    let _ = Pid::from_raw(pid).map(|pid| kill_process(pid, signal));
+                if is_forced {
+                    signal(pid, start_ticks, Signal::KILL);
+                } else if asked.insert(pid, start_ticks).is_none() {
+                    signal(pid, start_ticks, Signal::TERM);
+                    // One that is stopped hears nothing.
+                    signal(pid, start_ticks, Signal::CONT);
                 }
             }
             thread::sleep(BETWEEN_LOOKS);
@@ -127,8 +203,4 @@ impl Used {
         self.read_bytes += usage.read_bytes;
         self.written_bytes += usage.written_bytes;
     }
-}
-
-fn own_children(table: &ProcessTable) -> impl Iterator<Item = i32> {
-    table.children(getpid().as_raw_nonzero().get()).iter().copied()
 }

@@ -1,48 +1,90 @@
-//! Ending what a run that is gone has left running. Each process that a run starts has its id in its environment, and
-//! so has what such a process starts.
+//! Ending what a run that is gone has left running: processes that have its id in their environment, and those that it
+//! has noted, because servers may write over their environment.
 
-use std::{fs, thread, time::Duration};
+use std::{collections::BTreeMap, fmt::Write as _, fs, io, path::Path, thread, time::Duration};
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Signal, geteuid};
 use uuid::Uuid;
+
+use crate::{
+    process_table::Process,
+    signals::{signal, signal_if},
+};
 
 /// The variable that has the id of the run.
 pub(crate) const RUN_VARIABLE: &str = "PLIMSOLL_RUN";
+/// The file with numbers and starts of processes, in the directory of an application's logs.
+pub const PROCESSES: &str = "processes";
 /// How often is looked for processes that are new or have not ended yet.
 const LOOKS: u32 = 100;
 const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
 
-/// Ends all processes of a run by force, and waits until they are gone. Returns how many there were.
-pub fn end_processes_of(run: Uuid) -> usize {
-    let mut ended = 0;
-    for look in 0..LOOKS {
-        let processes = processes_of(run);
-        if processes.is_empty() {
+/// Notes processes with their starts, for whoever comes after this process.
+pub(crate) fn write_processes(path: &Path, processes: &BTreeMap<i32, u64>) {
+    let mut text = String::new();
+    for (pid, start_ticks) in processes {
+        let _ = writeln!(text, "{pid} {start_ticks}");
+    }
+    // Where nothing can be written, the environment of processes is what is left to find them by.
+    let _ = fs::write(path, text);
+}
+
+/// Ends processes that were noted in a file of this user, by force, and waits until they are gone.
+///
+/// # Errors
+/// When the file is not there, or not this user's.
+pub fn end_noted(path: &Path) -> io::Result<()> {
+    use std::os::unix::fs::MetadataExt;
+    let facts = fs::symlink_metadata(path)?;
+    if !facts.is_file() || facts.uid() != geteuid().as_raw() {
+        return Err(io::ErrorKind::PermissionDenied.into());
+    }
+    let text = fs::read_to_string(path)?;
+    let numbers = text.lines().filter_map(|line| line.split_once(' '));
+    let noted: Vec<(i32, u64)> =
+        numbers.filter_map(|(pid, start)| Some((pid.parse().ok()?, start.parse().ok()?))).collect();
+    for _ in 0..LOOKS {
+        let lives = |(pid, start): &&(i32, u64)| {
+            Process::now(*pid).is_some_and(|process| process.start_ticks == *start && process.state != 'Z')
+        };
+        let left: Vec<&(i32, u64)> = noted.iter().filter(lives).collect();
+        if left.is_empty() {
             break;
         }
-        if look == 0 {
-            ended = processes.len();
+        left.iter().for_each(|(pid, start)| signal(*pid, *start, Signal::KILL));
+        thread::sleep(BETWEEN_LOOKS);
+    }
+    Ok(())
+}
+
+/// Ends all processes of this user that have a run in their environment, by force, and waits until they are gone; as
+/// root those of any user. Returns how many did not end.
+pub fn end_processes_of(run: Uuid) -> usize {
+    for _ in 0..LOOKS {
+        let processes = processes_of(run);
+        if processes.is_empty() {
+            return 0;
         }
-        for process in processes {
-            // One that is gone by now is fine.
-            let _ = kill_process(process, Signal::KILL);
+        for pid in processes {
+            signal_if(pid, Signal::KILL, || is_of(run, pid));
         }
         thread::sleep(BETWEEN_LOOKS);
     }
-    ended
+    processes_of(run).len()
 }
 
 /// The processes that have the id of the run in their environment, as far as this user may look.
-fn processes_of(run: Uuid) -> Vec<Pid> {
-    let wanted = format!("{RUN_VARIABLE}={run}");
+fn processes_of(run: Uuid) -> Vec<i32> {
     let own = std::process::id().cast_signed();
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
-    let is_of_run = |pid: &i32| {
-        let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-        environment.split(|byte| *byte == 0).any(|variable| variable == wanted.as_bytes())
-    };
-    numbers.filter(|pid| *pid != own && is_of_run(pid)).filter_map(Pid::from_raw).collect()
+    numbers.filter(|pid| *pid != own && Process::now(*pid).is_some() && is_of(run, *pid)).collect()
+}
+
+fn is_of(run: Uuid, pid: i32) -> bool {
+    let wanted = format!("{RUN_VARIABLE}={run}");
+    let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+    environment.split(|byte| *byte == 0).any(|variable| variable == wanted.as_bytes())
 }
 
 #[cfg(test)]
@@ -51,20 +93,39 @@ mod tests {
 
     use super::*;
 
+    fn start(run: Uuid) -> std::process::Child {
+        Command::new("sleep").arg("600").env(RUN_VARIABLE, run.to_string()).spawn().unwrap()
+    }
+
     #[test]
     fn what_has_the_id_of_a_run_ends_and_nothing_else_does() {
         let (run, other) = (Uuid::from_u128(1), Uuid::from_u128(2));
-        let start = |run: Uuid| Command::new("sleep").arg("600").env(RUN_VARIABLE, run.to_string()).spawn().unwrap();
         let (mut ours, mut theirs) = (start(run), start(other));
         let watched = thread::spawn(move || ours.wait().unwrap());
         while processes_of(run).is_empty() {
             thread::sleep(Duration::from_millis(1));
         }
-        assert_eq!(end_processes_of(run), 1);
+        assert_eq!(end_processes_of(run), 0);
         assert!(!watched.join().unwrap().success());
         assert!(theirs.try_wait().unwrap().is_none());
         theirs.kill().unwrap();
         theirs.wait().unwrap();
-        assert_eq!(end_processes_of(run), 0);
+    }
+
+    #[test]
+    fn a_process_that_was_noted_ends_unless_its_number_has_become_another() {
+        let place = tempfile::tempdir().unwrap();
+        let notes = place.path().join(PROCESSES);
+        let (mut ours, mut theirs) = (start(Uuid::nil()), start(Uuid::nil()));
+        let numbers = [&ours, &theirs].map(|child| child.id().cast_signed());
+        let starts = numbers.map(|pid| Process::now(pid).unwrap().start_ticks);
+        write_processes(&notes, &[(numbers[0], starts[0]), (numbers[1], starts[1] + 1)].into());
+        end_noted(&notes).unwrap();
+        assert!(Process::now(numbers[0]).is_some_and(|process| process.state == 'Z'), "it has ended");
+        assert!(!ours.wait().unwrap().success());
+        assert!(theirs.try_wait().unwrap().is_none());
+        theirs.kill().unwrap();
+        theirs.wait().unwrap();
+        assert!(end_noted(&place.path().join("nothing")).is_err());
     }
 }

@@ -11,3 +11,4 @@ mod guardian;
 pub mod leftovers;
 mod process_table;
 mod settling;
+mod signals;

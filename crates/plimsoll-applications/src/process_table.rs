@@ -18,6 +18,8 @@ pub(crate) struct Process {
     user_ticks: u64,
     system_ticks: u64,
     threads: u64,
+    /// When it began, in clock ticks since the machine did: numbers are given again, and this tells who has it now.
+    pub(crate) start_ticks: u64,
 }
 
 /// Whether a thread of this process waits for a disk.
@@ -28,6 +30,11 @@ fn thread_waits(pid: i32) -> bool {
 }
 
 impl Process {
+    /// The process that has a number now.
+    pub(crate) fn now(pid: i32) -> Option<Self> {
+        Self::parse(&String::from_utf8_lossy(&fs::read(format!("/proc/{pid}/stat")).ok()?))
+    }
+
     /// Reads the text of /proc/PID/stat.
     fn parse(text: &str) -> Option<Self> {
         // A name may hold anything, also what looks like the end of one.
@@ -40,6 +47,7 @@ impl Process {
             user_ticks: number(11)? + number(13)?,
             system_ticks: number(12)? + number(14)?,
             threads: number(17)?,
+            start_ticks: number(19)?,
         })
     }
 }
@@ -80,10 +88,7 @@ impl ProcessTable {
     pub(crate) fn now() -> Self {
         let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
         let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
-        let processes = numbers.filter_map(|pid| {
-            let text = fs::read(format!("/proc/{pid}/stat")).ok()?;
-            Some((pid, Process::parse(&String::from_utf8_lossy(&text))?))
-        });
+        let processes = numbers.filter_map(|pid| Some((pid, Process::now(pid)?)));
         Self::of(processes.collect())
     }
 
@@ -153,14 +158,18 @@ mod tests {
     fn a_name_may_hold_anything() {
         let text = "42 (a ) R (b) D 7 42 42 0 -1 4194560 100 0 0 0 11 12 13 14 20 0 1 0 500 1000 10 0";
         let process = Process::parse(text).unwrap();
-        assert_eq!(process, Process { parent: 7, state: 'D', user_ticks: 24, system_ticks: 26, threads: 1 });
+        assert_eq!(
+            process,
+            Process { parent: 7, state: 'D', user_ticks: 24, system_ticks: 26, threads: 1, start_ticks: 500 }
+        );
         assert_eq!(Process::parse("42 (x) R"), None);
         assert_eq!(Process::parse(""), None);
     }
 
     #[test]
     fn descendants_are_those_of_children_too_and_a_loop_ends() {
-        let process = |parent| Process { parent, state: 'S', user_ticks: 0, system_ticks: 0, threads: 1 };
+        let process =
+            |parent| Process { parent, state: 'S', user_ticks: 0, system_ticks: 0, threads: 1, start_ticks: 1 };
         let table = ProcessTable::of([(1, process(0)), (2, process(1)), (3, process(2)), (4, process(1))].into());
         assert_eq!(table.with_descendants([2]), [2, 3].into());
         assert_eq!(table.with_descendants([1, 9]), [1, 2, 3, 4].into());

@@ -49,7 +49,13 @@ fn application(plan: &ApplicationPlan, place: &Path) -> Application {
         fs::create_dir_all(&path).unwrap();
         path
     };
-    let places = Places { target_dir: make("target"), run_dir: make("run"), dataset: make("dataset"), device: None };
+    let places = Places {
+        target_dir: make("target"),
+        run_dir: make("run"),
+        logs: make("logs"),
+        dataset: make("dataset"),
+        device: None,
+    };
     Application::new(plan, Uuid::now_v7(), "a target", places).unwrap()
 }
 
@@ -103,7 +109,7 @@ fn a_daemon_is_counted_while_the_command_runs_and_ends_with_the_application() {
     let daemon = fs::read_to_string(place.path().join("run/daemon")).unwrap();
     let stat = format!("/proc/{}/stat", daemon.trim());
     assert!(fs::exists(&stat).unwrap());
-    application.close().unwrap();
+    application.close(false).unwrap();
     assert!(!fs::exists(&stat).unwrap());
 }
 
@@ -118,6 +124,57 @@ fn a_daemon_that_the_command_leaves_behind_is_counted_until_its_end() {
 }
 
 #[test]
+fn what_was_not_started_by_a_command_is_neither_counted_nor_ended() {
+    let _alone = alone();
+    let place = tempfile::tempdir().unwrap();
+    let file = place.path().join("foreign");
+    // It loses its parent while the command runs, and becomes a child of this process, which takes in orphans.
+    let busy = format!("perl -e 'for (;;) {{}}' & echo $! > {}; sleep 0.5", file.display());
+    let mut foreign = std::process::Command::new("sh").args(["-c", &busy]).spawn().unwrap();
+    let mut application = application(&plan("sleep 1.5"), place.path());
+    let timed = time(&mut application).unwrap();
+    assert_eq!((timed.servers.user_ns, timed.servers.system_ns), (0, 0), "{timed:?}");
+    application.close(false).unwrap();
+    let orphan: i32 = fs::read_to_string(file).unwrap().trim().parse().unwrap();
+    let stat = fs::read_to_string(format!("/proc/{orphan}/stat")).unwrap();
+    assert!(!stat.contains(") Z "), "{stat}");
+    rustix::process::kill_process(rustix::process::Pid::from_raw(orphan).unwrap(), rustix::process::Signal::KILL)
+        .unwrap();
+    foreign.wait().unwrap();
+}
+
+#[test]
+fn memory_is_that_of_the_command_and_not_of_who_starts_it() {
+    let _alone = alone();
+    let place = tempfile::tempdir().unwrap();
+    let of = |command: &str| time(&mut application(&plan(command), place.path())).unwrap().max_resident_bytes;
+    assert_eq!(of("true"), None);
+    let large = of("perl -e 'my $all = \"x\" x (300 << 20); sleep 0'").unwrap();
+    assert!((300 << 20..800 << 20).contains(&large), "{large}");
+}
+
+#[test]
+fn what_asks_a_terminal_is_told_that_there_is_none() {
+    let _alone = alone();
+    let place = tempfile::tempdir().unwrap();
+    assert!(matches!(time(&mut application(&plan("read x </dev/tty"), place.path())), Err(StageError::Failed { .. })));
+}
+
+#[test]
+fn figures_are_read_from_a_file_and_from_nothing_else() {
+    let _alone = alone();
+    let place = tempfile::tempdir().unwrap();
+    for command in
+        ["ln -s /etc/passwd $FIGURES", "mkfifo $FIGURES", "mkdir $FIGURES", "yes 'a 1 s' | head -c 99999 >$FIGURES"]
+    {
+        let mut application = application(&plan(command), place.path());
+        time(&mut application).unwrap();
+        assert!(matches!(application.figures(), Err(StageError::Figures(_))), "{command}");
+        let _ = fs::remove_dir_all(place.path().join("run"));
+    }
+}
+
+#[test]
 fn commands_know_where_they_work_and_tell_figures() {
     let _alone = alone();
     let place = tempfile::tempdir().unwrap();
@@ -125,7 +182,7 @@ fn commands_know_where_they_work_and_tell_figures() {
         echo "$TARGET_NAME $SEED $THREADS" > seen"#;
     let mut application = application(&plan(command), place.path());
     time(&mut application).unwrap();
-    assert_eq!(application.figures(), "rows 1 /s\n");
+    assert_eq!(application.figures().unwrap(), "rows 1 /s\n");
     assert_eq!(fs::read_to_string(place.path().join("target/seen")).unwrap(), "a target 1 1\n");
 }
 

@@ -1,6 +1,6 @@
 //! Child processes that have ended: how, and what they used of the machine.
 
-use std::{fmt, io, mem::MaybeUninit};
+use std::{fmt, io, mem::MaybeUninit, process::Command};
 
 use rustix::process::Pid;
 
@@ -42,6 +42,25 @@ impl fmt::Display for Ended {
             Self::Killed(signal) => write!(f, "signal {signal}"),
         }
     }
+}
+
+/// Has a command begin in a session of its own: without a terminal, so that what asks there fails instead of waiting.
+pub fn begins_session(command: &mut Command) {
+    use std::os::unix::process::CommandExt;
+    // SAFETY: what runs between fork and exec is this system call alone, which allocates nothing and takes no lock.
+    unsafe {
+        command.pre_exec(|| rustix::process::setsid().map(drop).map_err(io::Error::from));
+    }
+}
+
+/// Most memory that this process has had so far. What it starts begins with that as its own, by the kernel's count.
+pub fn own_resident_bytes_max() -> u64 {
+    let mut usage = MaybeUninit::<libc::rusage>::zeroed();
+    // SAFETY: the pointer is to memory for one such structure, which lives until the call returns.
+    let result = unsafe { libc::getrusage(libc::RUSAGE_SELF, usage.as_mut_ptr()) };
+    assert_eq!(result, 0, "getrusage fails for wrong arguments only");
+    // SAFETY: it was zeroed, which is a valid value of all of its fields, and the call has filled it.
+    unsafe { usage.assume_init() }.ru_maxrss.unsigned_abs() * 1024
 }
 
 /// Takes the end of a child, if it has ended; `None` while it runs.
@@ -86,7 +105,7 @@ pub fn reap(child: Pid) -> io::Result<Option<(Ended, ChildUsage)>> {
 
 #[cfg(test)]
 mod tests {
-    use std::{process::Command, thread, time::Duration};
+    use std::{thread, time::Duration};
 
     use super::*;
 

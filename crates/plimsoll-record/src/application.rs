@@ -10,6 +10,8 @@ use crate::{results::DeviceActivity, told::Duration};
 
 /// Fewer iterations tell nothing of how far a mean may be off.
 const ITERATIONS_MIN: usize = 3;
+/// What takes less time than this on average is over before anybody can tell what it waited for.
+const TOLD_FROM_NS: f64 = 50e6;
 /// Own figures of a program: more are not taken.
 const FIGURES_MAX: usize = 100;
 
@@ -27,8 +29,8 @@ pub struct Iteration {
     pub user_ns: u64,
     /// System time of these.
     pub system_ns: u64,
-    /// Most memory that one of these had.
-    pub max_resident_bytes: u64,
+    /// Most memory that one of these had; null when it was no more than plimsoll had, with which each begins.
+    pub max_resident_bytes: Option<u64>,
     /// User time, meanwhile, of other processes that commands of the cell have started: servers.
     pub server_user_ns: u64,
     /// System time of those.
@@ -265,7 +267,8 @@ impl ApplicationResult {
         let weighted = counted().map(|iteration| Some(iteration.disk_share()? * iteration.elapsed_ns as f64));
         let waited_ns: Option<f64> = weighted.sum();
         let disk_share = waited_ns.filter(|_| total_ns > 0).map(|waited_ns| waited_ns / total_ns as f64);
-        let bound_by = (total_ns > 0).then(|| bound_by(processors, disk_share.unwrap_or(0.0)));
+        let is_long = elapsed_ns.is_some_and(|spread| spread.mean >= TOLD_FROM_NS);
+        let bound_by = is_long.then(|| bound_by(processors, disk_share.unwrap_or(0.0)));
         (self.elapsed_ns, self.rate) = (elapsed_ns, rate);
         (self.processors, self.disk_share, self.bound_by) =
             ((total_ns > 0).then_some(processors), disk_share, bound_by);
@@ -314,15 +317,28 @@ mod tests {
     #[test]
     fn who_computes_is_bound_by_processors_and_who_waits_for_the_disk_by_it() {
         let mut cpu = ApplicationResult::default();
-        cpu.add(Iteration { user_ns: 700, server_system_ns: 200, disk_wait_share: Some(0.3), ..iteration(1000) });
+        cpu.add(Iteration {
+            user_ns: 700_000_000,
+            server_system_ns: 200_000_000,
+            disk_wait_share: Some(0.3),
+            ..iteration(1_000_000_000)
+        });
         assert_eq!((cpu.bound_by, cpu.processors, cpu.disk_share), (Some(BoundBy::Cpu), Some(0.9), Some(0.3)));
         let mut io = ApplicationResult::default();
-        let device = DeviceActivity { busy_ns: 900, ..DeviceActivity::default() };
-        io.add(Iteration { user_ns: 500, disk_wait_share: Some(0.7), device: Some(device), ..iteration(1000) });
+        let device = DeviceActivity { busy_ns: 900_000_000, ..DeviceActivity::default() };
+        io.add(Iteration {
+            user_ns: 500_000_000,
+            disk_wait_share: Some(0.7),
+            device: Some(device),
+            ..iteration(1_000_000_000)
+        });
         assert_eq!((io.bound_by, io.disk_share), (Some(BoundBy::Io), Some(0.9)));
         let mut waiting = ApplicationResult::default();
-        waiting.add(Iteration { user_ns: 10, ..iteration(1000) });
+        waiting.add(Iteration { user_ns: 10_000_000, ..iteration(1_000_000_000) });
         assert_eq!((waiting.bound_by, waiting.disk_share), (Some(BoundBy::Waiting), None));
+        let mut brief = ApplicationResult::default();
+        brief.add(Iteration { user_ns: 900_000, ..iteration(1_000_000) });
+        assert_eq!(brief.bound_by, None, "it is over before anybody can tell");
     }
 
     #[test]

@@ -67,15 +67,7 @@ impl ApplicationVisit<'_> {
     fn stages(&mut self, measured: &mut Measured, emit: &mut dyn FnMut(RunEvent)) -> Result<(), StageError> {
         let (cell, stop, iteration) = (self.cell, self.stop, self.round + 1);
         let mut tell = |stage| emit(RunEvent::StageStarted { cell, stage });
-        self.application.stage(Stage::Prepare, iteration, stop, &mut tell)?;
-        measured.settled = self.application.settle(stop, &mut tell);
-        let before = Counters::take(self.device);
-        let timed = self.application.time(iteration, stop, &mut tell);
-        let cost = Counters::take(self.device).since(&before);
-        let verified = timed.and_then(|timed| {
-            measured.timed = Some((timed, cost));
-            self.application.stage(Stage::Verify, iteration, stop, &mut tell)
-        });
+        let verified = self.timed(measured, iteration, &mut tell);
         if matches!(verified, Err(StageError::Stopped)) {
             return verified;
         }
@@ -83,8 +75,24 @@ impl ApplicationVisit<'_> {
         // What an iteration left is cleared away even if it does not count.
         let concluded = self.application.stage(Stage::Conclude, iteration, stop, &mut tell);
         verified.and(concluded)?;
-        measured.figures = OwnFigure::parse(&figures).map_err(StageError::Figures)?;
+        measured.figures = OwnFigure::parse(&figures?).map_err(StageError::Figures)?;
         Ok(())
+    }
+
+    /// From the preparation to the check.
+    fn timed(
+        &mut self,
+        measured: &mut Measured,
+        iteration: u32,
+        tell: &mut dyn FnMut(Stage),
+    ) -> Result<(), StageError> {
+        self.application.stage(Stage::Prepare, iteration, self.stop, tell)?;
+        measured.settled = self.application.settle(self.stop, tell)?;
+        let before = Counters::take(self.device);
+        let timed = self.application.time(iteration, self.stop, tell)?;
+        let cost = Counters::take(self.device).since(&before);
+        measured.timed = Some((timed, cost));
+        self.application.stage(Stage::Verify, iteration, self.stop, tell)
     }
 
     fn iteration(&self, measured: &Measured, began_ns: u64) -> Iteration {
@@ -98,13 +106,13 @@ impl ApplicationVisit<'_> {
             ..Iteration::default()
         };
         let Some((timed, cost)) = timed else { return known };
-        let Timed { started_ns, elapsed_ns, usage, servers, knows_bytes, disk_wait_share } = *timed;
+        let Timed { started_ns, elapsed_ns, usage, servers, knows_bytes, disk_wait_share, max_resident_bytes } = *timed;
         Iteration {
             from_ns: self.clock.since_start_ns(started_ns),
             elapsed_ns,
             user_ns: usage.user_ns,
             system_ns: usage.system_ns,
-            max_resident_bytes: usage.max_resident_bytes,
+            max_resident_bytes,
             server_user_ns: servers.user_ns,
             server_system_ns: servers.system_ns,
             read_bytes: knows_bytes.then_some(usage.read_bytes + servers.read_bytes),
@@ -120,7 +128,7 @@ fn error_of(error: &StageError) -> ErrorCount {
     let (operation, error) = match error {
         StageError::Failed { stage, .. } | StageError::TimedOut { stage, .. } => (stage.as_str(), error.to_string()),
         StageError::Figures(_) => (Stage::Run.as_str(), error.to_string()),
-        StageError::Stopped | StageError::System { .. } => ("application", error.to_string()),
+        StageError::Stopped | StageError::Left(_) | StageError::System { .. } => ("application", error.to_string()),
     };
     ErrorCount { operation: operation.to_owned(), error, count: 1, first_offset: 0 }
 }

@@ -300,15 +300,19 @@ impl<'a> Doing<'a> {
 
     /// Ends all applications, and tells which did not go quietly.
     pub(crate) fn close_applications(&mut self, emit: &mut dyn FnMut(RunEvent)) {
+        let is_stopped = self.stop.load(Ordering::Relaxed);
         for (cell, application) in self.applications.iter_mut().enumerate() {
-            if let Some(Err(error)) = application.as_mut().map(Application::close) {
+            if let Some(Err(error)) = application.as_mut().map(|application| application.close(is_stopped)) {
                 let target = &self.plan.cells[cell].target;
                 emit(RunEvent::Warning { text: format!("on {target}: {error}") });
             }
         }
         if self.applications.iter().any(Option::is_some) {
             // What nobody knew to be an application's.
-            end_processes_of(self.run);
+            match end_processes_of(self.run) {
+                0 => {}
+                left => emit(RunEvent::Warning { text: format!("{left} processes of this run did not end") }),
+            }
         }
     }
 

@@ -15,6 +15,7 @@ mod name_set;
 mod registry;
 mod removal;
 mod trees;
+mod works;
 
 use std::{
     ffi::{OsStr, OsString},
@@ -46,7 +47,8 @@ use self::{
         Authority, Outcome, empty_and_remove_directory, entries, is_file_of, open_directory, remove_file,
         remove_file_of_marker, unlink,
     },
-    trees::{TREE_PREFIX, WORK_PREFIX},
+    trees::TREE_PREFIX,
+    works::WORK_PREFIX,
 };
 pub use self::{
     marker::{Owner, User, directory_name},

@@ -47,18 +47,18 @@ pub(super) fn rows(record: &Record, out: &mut dyn Write) -> io::Result<()> {
             Some(application) => application
                 .iterations
                 .iter()
-                .try_for_each(|iteration| row(of(iteration.round + 1), &measured(iteration), out))?,
+                .try_for_each(|iteration| row(&of(iteration.round + 1), &measured(iteration), out))?,
             None => cell
                 .durations()
                 .iter()
                 .zip(1..)
-                .try_for_each(|(duration, iteration)| row(of(iteration), &told(duration), out))?,
+                .try_for_each(|(duration, iteration)| row(&of(iteration), &told(duration), out))?,
         }
     }
     Ok(())
 }
 
-fn row(identity: [String; 6], values: &[String; 15], out: &mut dyn Write) -> io::Result<()> {
+fn row(identity: &[String; 6], values: &[String; 15], out: &mut dyn Write) -> io::Result<()> {
     line(&[identity.as_slice(), values].concat(), out)
 }
 
@@ -80,7 +80,7 @@ fn measured(iteration: &Iteration) -> [String; 15] {
         seconds(iteration.system_ns),
         seconds(iteration.server_user_ns),
         seconds(iteration.server_system_ns),
-        iteration.max_resident_bytes.to_string(),
+        count(iteration.max_resident_bytes),
         count(iteration.read_bytes),
         count(iteration.written_bytes),
         iteration.disk_share().map(|share| format!("{share:.4}")).unwrap_or_default(),

@@ -48,15 +48,16 @@ fn beside(pair: &Pair, application: &CellPair) -> Option<Beside> {
     if synthetic_ratio < DIFFERS_MIN {
         return None;
     }
-    let gain = |ratio: f64| ratio.ln() / synthetic_ratio.ln();
-    let ends = application_speed.ends.map(|(low, high)| (gain(low), gain(high)));
-    let word = match gain(application_ratio) {
-        _ if ends.is_some_and(|(low, high)| low < HARDLY && high > MOSTLY) => {
-            "whether it is bound by the disk takes more iterations to say"
-        }
+    let word_of = |ratio: f64| match ratio.ln() / synthetic_ratio.ln() {
         gain if gain < HARDLY => "not bound by this disk",
         gain if gain < MOSTLY => "bound by the disk in part",
         _ => "bound by the disk",
+    };
+    let word = match application_speed.ends {
+        Some((low, high)) if word_of(low) != word_of(high) => {
+            "how far it is bound by the disk takes more iterations to say"
+        }
+        _ => word_of(application_ratio),
     };
     let [faster, slower] = if is_second { [&pair.side, &pair.reference] } else { [&pair.reference, &pair.side] };
     let sentence = format!(

@@ -23,10 +23,7 @@ use rustix::{
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::{
-    name_set::NameSet,
-    trees::{TREE_PREFIX, WORK_PREFIX},
-};
+use super::{name_set::NameSet, trees::TREE_PREFIX, works::WORK_PREFIX};
 
 /// The marker's name inside of a test directory.
 pub(crate) const MARKER_NAME: &str = ".plimsoll";

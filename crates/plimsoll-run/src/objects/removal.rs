@@ -7,15 +7,16 @@
 use std::{
     ffi::{CStr, OsStr, OsString},
     io,
-    os::unix::ffi::OsStrExt,
+    os::{fd::AsRawFd, unix::ffi::OsStrExt},
+    path::PathBuf,
 };
 
-use plimsoll_applications::leftovers::end_processes_of;
+use plimsoll_applications::leftovers::{PROCESSES, end_noted, end_processes_of};
 use rustix::{
     fd::{AsFd, BorrowedFd, OwnedFd},
     fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat, fstat, ftruncate, openat, statat, unlinkat},
     io::Errno,
-    process::{Pid, test_kill_process},
+    process::{Pid, geteuid, test_kill_process},
 };
 use uuid::Uuid;
 
@@ -23,7 +24,7 @@ use super::marker::{
     FileIdentity, MARKER_NAME, Marker, MarkerFile, Opened, Owner, Unfinished, User, is_file_name, is_tree_name,
     is_user_name, is_work_name, run_of_directory_name, sidecar_name, unfinished_name,
 };
-use super::trees::{Names, remove_tree};
+use super::{trees::remove_tree, works::remove_work};
 
 /// Why a test object, or something that looks like one, was left where it is.
 #[derive(Debug, thiserror::Error)]
@@ -119,12 +120,26 @@ fn try_remove_directory(
             if let Some(reason) = objection(file.marker(), authority, here) {
                 return Ok(Outcome::Left(reason));
             }
-            if entries(directory.as_fd())?.iter().any(|entry| is_work_name(entry)) {
-                end_processes_of(run);
+            if file.user()? == geteuid().as_raw() {
+                end_leftover_processes(directory.as_fd(), run)?;
             }
             empty_and_remove_directory(parent, name, directory.as_fd(), run)
         }
     }
+}
+
+/// Ends what commands of a dead run of this user have left running.
+fn end_leftover_processes(directory: BorrowedFd<'_>, run: Uuid) -> io::Result<()> {
+    let works: Vec<OsString> = entries(directory)?.into_iter().filter(|entry| is_work_name(entry)).collect();
+    for work in &works {
+        let path = PathBuf::from(format!("/proc/self/fd/{}", directory.as_raw_fd())).join(work).join(PROCESSES);
+        // Only one of them has such a file.
+        let _ = end_noted(&path);
+    }
+    if !works.is_empty() {
+        end_processes_of(run);
+    }
+    Ok(())
 }
 
 /// Removes the files of a test directory that we own, its marker, and the directory itself.
@@ -142,11 +157,16 @@ pub(crate) fn empty_and_remove_directory(
                 Some(freed) => bytes += freed,
                 None => foreign = true,
             }
-        } else if is_tree_name(&entry) || is_work_name(&entry) {
-            let names = if is_tree_name(&entry) { Names::OfSet } else { Names::OfCommands };
-            match remove_tree(directory, &entry, names)? {
+        } else if is_tree_name(&entry) {
+            match remove_tree(directory, &entry)? {
                 Some(freed) => bytes += freed,
                 None => foreign = true,
+            }
+        } else if is_work_name(&entry) {
+            match remove_work(directory, &entry)? {
+                Some(freed) => bytes += freed,
+                // The marker stays with it, so that it can be tried again.
+                None => return Ok(Outcome::Left(LeftReason::Foreign)),
             }
         } else if entry != MARKER_NAME {
             foreign = true;

@@ -1,11 +1,10 @@
-//! Directories inside of a test directory. What is in those of file sets is known by the names that plimsoll gives; in
-//! those that commands work in, everything is what these commands made.
+//! Directories of file sets inside of a test directory: what is in them is known by the names that plimsoll gives.
 
 use std::{ffi::OsStr, io, os::unix::ffi::OsStrExt};
 
 use rustix::{
-    fd::{AsFd, BorrowedFd, OwnedFd},
-    fs::{AtFlags, FileType, Mode, chmodat, fstat, statat, unlinkat},
+    fd::{AsFd, BorrowedFd},
+    fs::{AtFlags, FileType, fstat, statat, unlinkat},
     io::Errno,
 };
 
@@ -13,9 +12,6 @@ use super::removal::{entries, open_directory, unlink};
 
 /// What the names of such directories start with; a number follows.
 pub(crate) const TREE_PREFIX: &str = "tree-";
-
-/// What the names of directories start with that commands work in; a number follows.
-pub(crate) const WORK_PREFIX: &str = "work-";
 
 /// What a name in a set of files may begin with; a number follows.
 const LETTERS: &[u8] = b"defgrls";
@@ -35,26 +31,11 @@ fn is_name_of_set(name: &OsStr) -> bool {
     name == MOVED || is_numbered()
 }
 
-/// Whose names are removed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Names {
-    /// Those that plimsoll gives in a set of files.
-    OfSet,
-    /// Whatever commands gave.
-    OfCommands,
-}
-
-impl Names {
-    fn has(self, name: &OsStr) -> bool {
-        self == Self::OfCommands || is_name_of_set(name)
-    }
-}
-
-/// Removes the directory of a set of files, or one that commands worked in, with all that has such names in it, and
-/// tells how many bytes that had; `None` when something else is there, which stays. Symbolic links are removed, never
-/// followed, and other file systems are not entered.
-pub(crate) fn remove_tree(parent: BorrowedFd<'_>, name: &OsStr, names: Names) -> io::Result<Option<u64>> {
-    let directory = match open_whatever_its_rights(parent, name) {
+/// Removes the directory of a set of files with all that plimsoll gives such names in it, and tells how many bytes that
+/// had; `None` when something else is there, which stays. Symbolic links are removed, never followed, and other file
+/// systems are not entered.
+pub(crate) fn remove_tree(parent: BorrowedFd<'_>, name: &OsStr) -> io::Result<Option<u64>> {
+    let directory = match open_directory(parent, name) {
         Ok(directory) => directory,
         Err(Errno::NOENT) => return Ok(Some(0)),
         Err(Errno::NOTDIR | Errno::LOOP) => return Ok(None),
@@ -71,14 +52,13 @@ pub(crate) fn remove_tree(parent: BorrowedFd<'_>, name: &OsStr, names: Names) ->
             facts => facts?,
         };
         let removed = match FileType::from_raw_mode(facts.st_mode) {
-            _ if !names.has(&entry) => None,
-            FileType::Directory => remove_tree(directory.as_fd(), &entry, names)?,
+            _ if !is_name_of_set(&entry) => None,
+            FileType::Directory => remove_tree(directory.as_fd(), &entry)?,
             FileType::RegularFile => {
                 unlink(directory.as_fd(), &entry)?;
                 Some(facts.st_size.unsigned_abs())
             }
-            // Commands leave sockets and pipes, too.
-            FileType::Symlink | FileType::Socket | FileType::Fifo => {
+            FileType::Symlink => {
                 unlink(directory.as_fd(), &entry)?;
                 Some(0)
             }
@@ -93,21 +73,6 @@ pub(crate) fn remove_tree(parent: BorrowedFd<'_>, name: &OsStr, names: Names) ->
         Ok(()) | Err(Errno::NOENT) => Ok(is_all_ours.then_some(bytes)),
         Err(Errno::NOTEMPTY | Errno::EXIST | Errno::BUSY) => Ok(None),
         Err(errno) => Err(errno.into()),
-    }
-}
-
-/// Opens a directory that commands may have closed to their own user.
-fn open_whatever_its_rights(parent: BorrowedFd<'_>, name: &OsStr) -> Result<OwnedFd, Errno> {
-    match open_directory(parent, name) {
-        Err(Errno::ACCESS) => {
-            let facts = statat(parent, name, AtFlags::SYMLINK_NOFOLLOW)?;
-            if FileType::from_raw_mode(facts.st_mode) != FileType::Directory {
-                return Err(Errno::NOTDIR);
-            }
-            chmodat(parent, name, Mode::RWXU, AtFlags::empty())?;
-            open_directory(parent, name)
-        }
-        opened => opened,
     }
 }
 
@@ -132,7 +97,7 @@ mod tests {
         std::os::unix::fs::symlink(&outside, tree.join("d0/s1")).unwrap();
         std::os::unix::fs::symlink(&outside, tree.join("d5")).unwrap();
         let parent = fs::File::open(place.path()).unwrap();
-        let remove = || remove_tree(parent.as_fd(), OsStr::new("tree-0"), Names::OfSet).unwrap();
+        let remove = || remove_tree(parent.as_fd(), OsStr::new("tree-0")).unwrap();
         fs::write(tree.join("d0/notes"), "theirs").unwrap();
         assert_eq!(remove(), None);
         assert_eq!(fs::read_to_string(tree.join("d0/notes")).unwrap(), "theirs");
@@ -142,25 +107,6 @@ mod tests {
         assert_eq!(remove(), Some(4));
         assert!(!tree.exists() && outside.join("f1").exists());
         assert_eq!(remove(), Some(0));
-    }
-
-    #[test]
-    fn all_that_commands_made_goes_and_what_their_links_lead_to_stays() {
-        let place = tempfile::tempdir().unwrap();
-        let outside = place.path().join("outside");
-        fs::create_dir(&outside).unwrap();
-        fs::write(outside.join("f1"), "theirs").unwrap();
-        let work = place.path().join("work-0");
-        fs::create_dir_all(work.join("pg/base/1")).unwrap();
-        fs::write(work.join("pg/base/1/PG_VERSION"), "15").unwrap();
-        std::os::unix::fs::symlink(&outside, work.join("pg/link")).unwrap();
-        let socket = std::os::unix::net::UnixListener::bind(work.join("socket")).unwrap();
-        fs::set_permissions(work.join("pg/base"), std::os::unix::fs::PermissionsExt::from_mode(0o0)).unwrap();
-        let parent = fs::File::open(place.path()).unwrap();
-        let remove = || remove_tree(parent.as_fd(), OsStr::new("work-0"), Names::OfCommands).unwrap();
-        assert_eq!(remove(), Some(2));
-        assert!(!work.exists() && outside.join("f1").exists());
-        drop(socket);
     }
 
     #[test]

@@ -36,6 +36,7 @@ impl Sites {
             let places = Places {
                 target_dir: own[target].1.create_work(index, has_other_user).map_err(RunError::Io)?,
                 run_dir: elsewhere.create_work(index, has_other_user).map_err(RunError::Io)?,
+                logs: elsewhere.create_work(plan.cells.len() + 1 + index, false).map_err(RunError::Io)?,
                 dataset: dataset.clone(),
                 device: block_device::device_of(Path::new(&cell.target)),
             };

@@ -100,6 +100,9 @@ pub(super) fn resolve(
     if iterations == 0 || !in_range(iterations) || !in_range(warmup) {
         return Err(refused("--iterations has to be 1 to 1000000, and --warmup at most as many".to_owned()));
     }
+    if certainty.passes.is_some() && (workload.iterations.is_some() || workload.warmup.is_some()) {
+        return Err(refused("--passes and --iterations or --warmup contradict each other: choose one".to_owned()));
+    }
     let plan = ApplicationPlan {
         command,
         setup: workload.setup.clone(),

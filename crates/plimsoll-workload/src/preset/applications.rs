@@ -33,7 +33,7 @@ max_wal_size = 1GB
 checkpoint_timeout = 30s
 dynamic_shared_memory_type = mmap
 END
-  pg_ctl --pgdata="$1" --log="$RUN_DIR/server.log" --wait --silent start || { tail -n 3 "$RUN_DIR/server.log"; exit 1; }
+  pg_ctl --pgdata="$1" --log="$RUN_DIR/server.log" --wait --silent start || { grep FATAL "$RUN_DIR/server.log"; exit 1; }
 }
 "#;
 
