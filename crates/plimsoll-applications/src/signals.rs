@@ -4,8 +4,8 @@ use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open, pidfd_s
 
 use crate::process_table::Process;
 
-/// Sends a signal to a process, if it is still there and still passes the check. A handle is taken before the check: the
-/// number cannot become another process in between. One that has ended is fine.
+/// Sends a signal to a process, if it is still there and still passes the check. A handle is taken before the check, so
+/// that the number cannot become another process in between. One that has ended is fine.
 pub(crate) fn signal_if(number: i32, signal: Signal, is_meant: impl Fn() -> bool) {
     let Some(pid) = Pid::from_raw(number) else { return };
     match pidfd_open(pid, PidfdFlags::empty()) {

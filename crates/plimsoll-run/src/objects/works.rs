@@ -1,5 +1,5 @@
-//! Directories inside of a test directory that commands work in: everything in them is what these commands made, whatever
-//! it is called, and goes; but nothing that only leads to somewhere else.
+//! Directories inside of a test directory that commands work in: everything in them is what these commands made,
+//! whatever it is called, and goes; but nothing that only leads to somewhere else.
 
 use std::{
     ffi::{OsStr, OsString},
@@ -24,8 +24,8 @@ pub(crate) const WORK_PREFIX: &str = "work-";
 /// Directories deeper than this are moved up before they are emptied: each level takes an open directory.
 const DEPTH_MAX: u32 = 50;
 
-/// Removes such a directory with all that is in it, and tells how many bytes that had; `None` when something stays. File
-/// systems that commands have mounted there are unmounted, and what another one holds is not touched.
+/// Removes such a directory with all that is in it, and tells how many bytes that had; `None` when something stays.
+/// File systems that commands have mounted there are unmounted, and what another one holds is not touched.
 pub(crate) fn remove_work(parent: BorrowedFd<'_>, name: &OsStr) -> io::Result<Option<u64>> {
     let root = match open_inside(parent, name) {
         Ok(root) => root,
@@ -109,7 +109,8 @@ impl Removal<'_> {
     }
 }
 
-/// Opens a directory that is no mount point and no link, with the rights to empty it, which commands may have taken away.
+/// Opens a directory that is no mount point and no link, with the rights to empty it, which commands may have taken
+/// away.
 fn open_inside(parent: BorrowedFd<'_>, name: &OsStr) -> Result<OwnedFd, Errno> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let open = || match openat2(parent, name, flags, Mode::empty(), ResolveFlags::NO_XDEV | ResolveFlags::NO_SYMLINKS) {
@@ -131,8 +132,8 @@ fn open_inside(parent: BorrowedFd<'_>, name: &OsStr) -> Result<OwnedFd, Errno> {
     Ok(directory)
 }
 
-/// Unmounts what commands have mounted below a directory, the latest first. What cannot be is left, and so is what holds
-/// it.
+/// Unmounts what commands have mounted below a directory, the latest first. What cannot be is left, and so is what
+/// holds it.
 fn unmount_below(directory: BorrowedFd<'_>) {
     let Ok(path) = std::fs::read_link(format!("/proc/self/fd/{}", directory.as_raw_fd())) else { return };
     let points = mounts::mounts().unwrap_or_default().into_iter().map(|mount| mount.mount_point);
