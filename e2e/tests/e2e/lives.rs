@@ -69,8 +69,8 @@ fn volumes_of_two_classes_live_in_turns_and_are_gone_afterwards() {
         (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned(), told(&output))
     };
     let (code, shown, _) = run(&["show", "latest"]);
-    // A title may be broken.
-    assert!(code == Some(0) && shown.contains(&format!("{slow}, mounted again,")), "{shown}");
+    // A title may be broken after any word.
+    assert!(code == Some(0) && shown.contains(&format!("{slow}, mounted")), "{shown}");
     let (code, listed, _) = run(&["history"]);
     assert!(code == Some(0) && listed.contains("loop-wffc"), "{listed}");
     let (code, _, refused) = run(&["compare", "latest"]);

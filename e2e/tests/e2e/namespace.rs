@@ -269,10 +269,13 @@ impl Namespace {
     }
 }
 
-/// Tries three times.
+/// How often is tried what others on the machine may spoil: a log of half a megabyte may well be cut off thrice.
+const ATTEMPTS: usize = 8;
+
+/// Tries several times.
 pub(crate) fn attempts<T>(mut attempt: impl FnMut() -> Result<T, String>) -> T {
     let mut failures = Vec::new();
-    while failures.len() < 3 {
+    while failures.len() < ATTEMPTS {
         match attempt() {
             Ok(value) => return value,
             Err(error) => failures.push(error),
