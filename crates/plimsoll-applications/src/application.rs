@@ -172,8 +172,8 @@ pub struct Application {
     family: Family,
     /// Held, so that it watches as long as this is there.
     _guardian: Guardian,
+    /// Whether there is anything to clean up.
     has_begun: bool,
-    is_set_up: bool,
 }
 
 impl Application {
@@ -198,19 +198,15 @@ impl Application {
             family: Family::new(&places.target_dir, &places.logs.join(PROCESSES)),
             _guardian: Guardian::start(run, &places.logs.join(PROCESSES)).map_err(StageError::system("start sh"))?,
             has_begun: false,
-            is_set_up: false,
             places,
         })
     }
 
-    /// Does the setup and waits until what it started is ready, the first time.
+    /// Does the setup and waits until what it started is ready.
     ///
     /// # Errors
     /// When a command fails, or the run is to stop.
     pub fn set_up(&mut self, stop: &AtomicBool, tell: &mut dyn FnMut(Stage)) -> Result<(), StageError> {
-        if self.is_set_up {
-            return Ok(());
-        }
         self.has_begun = true;
         self.stage(Stage::Setup, 0, stop, tell)?;
         if self.plan.ready.is_some() {
@@ -232,7 +228,6 @@ impl Application {
                 thread::sleep(BETWEEN_QUESTIONS);
             }
         }
-        self.is_set_up = true;
         Ok(())
     }
 

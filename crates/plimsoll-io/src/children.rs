@@ -4,6 +4,8 @@ use std::{fmt, io, mem::MaybeUninit, process::Command};
 
 use rustix::process::Pid;
 
+use crate::process_usage::{nanoseconds, own_usage};
+
 /// What a child used, and all of its own children that it waited for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ChildUsage {
@@ -55,12 +57,7 @@ pub fn begins_session(command: &mut Command) {
 
 /// Most memory that this process has had so far. What it starts begins with that as its own, by the kernel's count.
 pub fn own_resident_bytes_max() -> u64 {
-    let mut usage = MaybeUninit::<libc::rusage>::zeroed();
-    // SAFETY: the pointer is to memory for one such structure, which lives until the call returns.
-    let result = unsafe { libc::getrusage(libc::RUSAGE_SELF, usage.as_mut_ptr()) };
-    assert_eq!(result, 0, "getrusage fails for wrong arguments only");
-    // SAFETY: it was zeroed, which is a valid value of all of its fields, and the call has filled it.
-    unsafe { usage.assume_init() }.ru_maxrss.unsigned_abs() * 1024
+    own_usage().ru_maxrss.unsigned_abs() * 1024
 }
 
 /// Takes the end of a child, if it has ended; `None` while it runs.
@@ -90,8 +87,6 @@ pub fn reap(child: Pid) -> io::Result<Option<(Ended, ChildUsage)>> {
     } else {
         Ended::Exited(libc::WEXITSTATUS(status))
     };
-    let nanoseconds =
-        |time: libc::timeval| time.tv_sec.unsigned_abs() * 1_000_000_000 + time.tv_usec.unsigned_abs() * 1000;
     // The kernel tells memory in KiB, and I/O in sectors.
     let usage = ChildUsage {
         user_ns: nanoseconds(usage.ru_utime),

@@ -24,12 +24,7 @@ pub struct ProcessUsage {
 impl ProcessUsage {
     /// The usage of this process until now, in microseconds resolution (`getrusage`).
     pub fn now() -> Self {
-        let mut usage = MaybeUninit::<libc::rusage>::zeroed();
-        // SAFETY: the pointer is to memory for one such structure, which lives until the call returns.
-        let result = unsafe { libc::getrusage(libc::RUSAGE_SELF, usage.as_mut_ptr()) };
-        assert_eq!(result, 0, "getrusage fails for wrong arguments only");
-        // SAFETY: it was zeroed, which is a valid value of all of its fields, and the call has filled it.
-        let usage = unsafe { usage.assume_init() };
+        let usage = own_usage();
         Self {
             user_ns: nanoseconds(usage.ru_utime),
             system_ns: nanoseconds(usage.ru_stime),
@@ -54,7 +49,17 @@ impl ProcessUsage {
     }
 }
 
-fn nanoseconds(time: libc::timeval) -> u64 {
+/// What the kernel counts of this process.
+pub(crate) fn own_usage() -> libc::rusage {
+    let mut usage = MaybeUninit::<libc::rusage>::zeroed();
+    // SAFETY: the pointer is to memory for one such structure, which lives until the call returns.
+    let result = unsafe { libc::getrusage(libc::RUSAGE_SELF, usage.as_mut_ptr()) };
+    assert_eq!(result, 0, "getrusage fails for wrong arguments only");
+    // SAFETY: it was zeroed, which is a valid value of all of its fields, and the call has filled it.
+    unsafe { usage.assume_init() }
+}
+
+pub(crate) fn nanoseconds(time: libc::timeval) -> u64 {
     time.tv_sec.unsigned_abs() * 1_000_000_000 + time.tv_usec.unsigned_abs() * 1000
 }
 

@@ -156,6 +156,12 @@ mod tests {
     }
 
     #[test]
+    fn commands_are_refused_because_there_is_no_shell() {
+        let refused = resolved(&asked(VolumeMode::Filesystem, 8 << 30), "command = './restore.sh'").unwrap_err();
+        assert!(refused.contains("no shell"), "{refused}");
+    }
+
+    #[test]
     fn of_claims_only_devices_are_as_large_as_they_say() {
         let of = |mode| volumes(&[], &[], &["data".to_owned()], mode, AccessMode::ReadWriteOnce).unwrap().remove(0);
         let claim = |status: serde_json::Value| {

@@ -144,8 +144,18 @@ fn of_iteration(iteration: &Iteration) -> Line {
         written: bytes(iteration.written_bytes),
         settle: Some(numbers::elapsed(iteration.settle_ns)),
         rate,
-        ..of_duration(0, &iteration.duration())
+        ..times(iteration)
     }
+}
+
+/// The times of an iteration, whose command may never have run.
+fn times(iteration: &Iteration) -> Line {
+    let line = of_duration(0, &iteration.duration());
+    if iteration.elapsed_ns > 0 {
+        return line;
+    }
+    let absent = || ABSENT.to_owned();
+    Line { real: absent(), user: absent(), system: absent(), ..line }
 }
 
 /// What is told of all iterations that count.

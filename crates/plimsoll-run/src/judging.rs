@@ -96,7 +96,7 @@ pub fn visit<'a>(slot: &SlotResult, intervals: impl Iterator<Item = &'a Interval
         let count = sum(|phase| phase.operations) as f64;
         visit.seconds.push(Sample { count, elapsed_ns: sum(|phase| phase.elapsed_ns) });
     }
-    if let Some(iteration) = &slot.application {
+    if let Some(iteration) = slot.application.as_ref().filter(|iteration| iteration.invalid.is_none()) {
         visit.seconds.push(Sample { count: 1.0, elapsed_ns: iteration.elapsed_ns });
     }
     for interval in intervals {

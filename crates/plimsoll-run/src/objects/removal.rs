@@ -1,8 +1,8 @@
 //! Removing one test object: a directory or a file that its marker says plimsoll made.
 //!
 //! Only names that plimsoll gives are unlinked, one by one, below a directory that was opened without following
-//! symbolic links, in sets of files too (`trees`), and everything in the directories that commands worked in, whose
-//! servers are ended before. Whatever else lies there stays, and so does what holds it.
+//! symbolic links, in sets of files too (`trees`), and everything in the directories that commands worked in
+//! (`works`), whose servers are ended before. Whatever else lies there stays, and so does what holds it.
 
 use std::{
     ffi::{CStr, OsStr, OsString},
