@@ -19,6 +19,8 @@ const FUZZ_SECONDS: u32 = 5;
 struct Step {
     name: &'static str,
     elapsed: Duration,
+    /// A disk that fills up makes other steps fail than the one that filled it.
+    free_bytes: u64,
     outcome: anyhow::Result<()>,
 }
 
@@ -32,7 +34,8 @@ pub(crate) fn run() -> anyhow::Result<()> {
         if let Err(error) = &outcome {
             eprintln!("{name}: {error:#}");
         }
-        steps.push(Step { name, elapsed: started.elapsed(), outcome });
+        let free_bytes = crate::free_bytes(crate::repository()).unwrap_or_default();
+        steps.push(Step { name, elapsed: started.elapsed(), free_bytes, outcome });
     };
 
     step("format", &mut || child::run(&mut child::cargo(&["fmt", "--all", "--check"])));
@@ -103,7 +106,8 @@ fn close(steps: &[Step], counts: &TestCounts) -> anyhow::Result<()> {
     println!("---");
     for step in steps {
         let word = if step.outcome.is_ok() { "ok" } else { "FAILED" };
-        println!("{:>8.1} s  {:<6}  {}", step.elapsed.as_secs_f64(), word, step.name);
+        let free_gb = step.free_bytes as f64 / 1e9;
+        println!("{:>8.1} s  {word:<6}  {free_gb:>6.1} GB free  {}", step.elapsed.as_secs_f64(), step.name);
     }
     let total: Duration = steps.iter().map(|step| step.elapsed).sum();
     println!("{:>8.1} s  in all", total.as_secs_f64());

@@ -19,6 +19,7 @@ use std::{
     process::ExitCode,
 };
 
+use anyhow::Context as _;
 use clap::Parser;
 
 /// Tasks of the plimsoll repository.
@@ -67,4 +68,11 @@ fn main() -> ExitCode {
 /// Where the repository is.
 fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask stands in the repository").to_owned()
+}
+
+/// What may be written yet on the file system of a path.
+fn free_bytes(path: impl AsRef<Path>) -> anyhow::Result<u64> {
+    let path = path.as_ref();
+    let room = rustix::fs::statvfs(path).with_context(|| format!("ask how much is free at {}", path.display()))?;
+    Ok(room.f_bavail * room.f_frsize)
 }

@@ -158,7 +158,7 @@ resolvConf: ""
 makeIPTablesUtilChains: false
 serializeImagePulls: false
 maxPods: 100
-evictionHard: {{memory.available: 100Mi, nodefs.available: 1%, imagefs.available: 1%}}
+evictionHard: {{memory.available: 100Mi, nodefs.available: 100Mi, imagefs.available: 100Mi}}
 imageGCHighThresholdPercent: 100
 nodeStatusUpdateFrequency: 1s
 syncFrequency: 10s

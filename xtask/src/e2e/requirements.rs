@@ -26,6 +26,9 @@ pub(crate) const NETWORK_PLUGINS: &str = "/usr/lib/cni";
 /// The hierarchy that limits containers' I/O.
 pub(super) const BLOCK_HIERARCHY: &str = "/sys/fs/cgroup/blkio";
 
+/// Kubernetes is built, each node has images, and volumes are files: on a full disk every test waits for its whole time.
+const FREE_BYTES: u64 = 6 << 30;
+
 /// An error that names everything that is missing.
 pub(super) fn check() -> anyhow::Result<()> {
     let mut missing = Vec::new();
@@ -39,6 +42,11 @@ pub(super) fn check() -> anyhow::Result<()> {
     }
     if !Path::new(BLOCK_HIERARCHY).join("cgroup.procs").exists() {
         missing.push(format!("version 1 of control groups with {BLOCK_HIERARCHY}"));
+    }
+    let free_bytes = crate::free_bytes(crate::repository())?;
+    if free_bytes < FREE_BYTES {
+        let [needed, free] = [FREE_BYTES, free_bytes].map(|bytes| bytes as f64 / (1_u64 << 30) as f64);
+        missing.push(format!("{needed:.1} GiB of disk, of which {free:.1} are free"));
     }
     if let Err(error) = check_go() {
         missing.push(format!("{error:#}"));

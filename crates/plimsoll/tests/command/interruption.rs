@@ -131,7 +131,7 @@ fn an_interruption_is_told_once_with_the_id_of_what_is_saved() {
 #[test]
 fn an_interruption_while_files_are_written_removes_them() {
     let place = Place::new();
-    let child = start(&place, "run DATA --rw randread --size 2G --duration 60s");
+    let child = start(&place, "run DATA --rw randread --size 1G --duration 60s");
     wait_until_at_work(&place);
     signal(&child, Signal::TERM);
     let said = Said::of(child.wait_with_output().unwrap());
@@ -142,7 +142,7 @@ fn an_interruption_while_files_are_written_removes_them() {
 #[test]
 fn a_second_interruption_ends_a_run_and_leaves_the_rest_to_the_next_command() {
     let place = Place::new();
-    let child = start(&place, "run DATA --rw randread --size 3G --duration 60s");
+    let child = start(&place, "run DATA --rw randread --size 1G --duration 60s");
     wait_until_at_work(&place);
     thread::sleep(Duration::from_millis(300));
     signal(&child, interruption());
