@@ -18,8 +18,11 @@ const PACKAGES: &[Package] = &[
     Package { name: "conntrack", program: "conntrack", purpose: "e2e: the cluster's services" },
     Package { name: "containerd", program: "containerd", purpose: "e2e: the nodes' container runtime" },
     Package { name: "containernetworking-plugins", program: "bridge", purpose: "e2e: the network of pods" },
+    Package { name: "curl", program: "curl", purpose: "applications: clients of etcd" },
+    Package { name: "default-jdk-headless", program: "javac", purpose: "applications: Lucene" },
     Package { name: "docker-registry", program: "docker-registry", purpose: "images: a registry to push to" },
     Package { name: "e2fsprogs", program: "mkfs.ext4", purpose: "write guard: ext4, and file systems to measure" },
+    Package { name: "etcd-server", program: "etcd", purpose: "applications: etcd" },
     Package { name: "fdisk", program: "sfdisk", purpose: "write guard: a partition table" },
     Package { name: "fio", program: "fio", purpose: "benchmarks: the tool to compare with" },
     Package { name: "golang-go", program: "go", purpose: "fio's JSON: decoded as kubestr does it; e2e has a newer Go" },
@@ -34,6 +37,7 @@ const PACKAGES: &[Package] = &[
     Package { name: "postgresql", program: "pg_ctlcluster", purpose: "applications: a database to restore" },
     Package { name: "procps", program: "sysctl", purpose: "e2e: forwarding between pods" },
     Package { name: "python3-venv", program: "python3", purpose: "fio's JSON: a place for fio-plot" },
+    Package { name: "redis", program: "redis-server", purpose: "applications: Redis" },
     Package { name: "runc", program: "runc", purpose: "e2e: containers" },
     Package { name: "util-linux", program: "losetup", purpose: "loop devices, mkswap, blkid" },
     Package { name: "xfsprogs", program: "mkfs.xfs", purpose: "write guard: an XFS signature" },
@@ -44,6 +48,11 @@ const FIO_PLOT: &str = "fio-plot==1.1.21";
 
 /// Where it goes.
 const READERS: &str = "target/readers";
+
+/// The library that the preset of Lucene needs, and where it is.
+const LUCENE: &str = "target/lucene/lucene-core-9.12.1.jar";
+const LUCENE_ADDRESS: &str =
+    "https://repo1.maven.org/maven2/org/apache/lucene/lucene-core/9.12.1/lucene-core-9.12.1.jar";
 
 /// Installs what is missing when that is possible; otherwise says what is missing. Neither is an error: tests decide.
 pub(crate) fn run() -> anyhow::Result<()> {
@@ -61,6 +70,19 @@ pub(crate) fn run() -> anyhow::Result<()> {
     {
         println!("setup: missing {FIO_PLOT} (fio's JSON: charts): {error:#}");
     }
+    if !crate::repository().join(LUCENE).exists()
+        && let Err(error) = fetch_lucene()
+    {
+        println!("setup: missing {LUCENE} (applications: Lucene): {error:#}");
+    }
+    Ok(())
+}
+
+/// From Maven Central, as a user would who has no plimsoll there. Whether it is the right one, plimsoll says.
+fn fetch_lucene() -> anyhow::Result<()> {
+    let flags = ["--fail", "--silent", "--show-error", "--location", "--create-dirs", "--remove-on-error"];
+    let mut curl = child::command("curl");
+    child::output(curl.args(flags).args(["--max-time", "120", "--output", LUCENE, LUCENE_ADDRESS]))?;
     Ok(())
 }
 

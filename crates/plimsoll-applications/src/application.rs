@@ -2,6 +2,7 @@
 //! time, of which one is timed.
 
 use std::{
+    env,
     fs::{self, File},
     io::{self, Read as _, Seek as _, SeekFrom},
     os::{
@@ -423,6 +424,9 @@ impl Application {
         shell.env("RUN_DIR", &self.places.run_dir).env("DATASET", &self.places.dataset);
         shell.env("FIGURES", self.places.run_dir.join(FIGURES)).env("ITERATION", iteration.to_string());
         shell.env("SEED", self.plan.seed.to_string()).env("THREADS", self.plan.threads.to_string());
+        if let Ok(program) = env::current_exe() {
+            shell.env("PLIMSOLL", program);
+        }
         // Where a caller began may be a directory that this user cannot see.
         shell.env("PWD", &self.places.target_dir);
         if let Some((user, group)) = self.user {

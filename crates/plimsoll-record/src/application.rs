@@ -4,6 +4,7 @@
 use std::fmt;
 
 use plimsoll_measure::student;
+use plimsoll_workload::units::ByteCount;
 use serde::{Deserialize, Serialize};
 
 use crate::{results::DeviceActivity, told::Duration};
@@ -111,6 +112,16 @@ impl OwnFigure {
         self.unit.ends_with("/s")
     }
 
+    /// Bytes per second, of a rate in bytes.
+    pub fn bytes_per_second(&self) -> Option<f64> {
+        bytes_of(&self.unit).map(|bytes| self.value * bytes)
+    }
+
+    /// What else is counted per second.
+    pub fn operations_per_second(&self) -> Option<f64> {
+        (self.is_rate() && bytes_of(&self.unit).is_none()).then_some(self.value)
+    }
+
     /// Reads lines of a name, a value and a unit, with blanks between them. Lines that are empty or begin with # are
     /// not read.
     ///
@@ -135,6 +146,12 @@ impl OwnFigure {
             _ => Err(format!("\"{line}\" is no figure: write a name, a value and a unit, as in: commits 131.5 /s")),
         }
     }
+}
+
+/// How many bytes per second one of a unit such as `MB/s` is.
+fn bytes_of(unit: &str) -> Option<f64> {
+    let bytes = unit.strip_suffix("/s").filter(|bytes| bytes.ends_with('B'))?;
+    format!("1{bytes}").parse().ok().map(|ByteCount(bytes)| bytes as f64)
 }
 
 /// How values of several iterations lie.
@@ -250,6 +267,13 @@ pub struct RateSpread {
     pub spread: Spread,
 }
 
+impl RateSpread {
+    /// The mean as a figure.
+    pub fn mean(&self) -> OwnFigure {
+        OwnFigure { name: self.name.clone(), value: self.spread.mean, unit: self.unit.clone() }
+    }
+}
+
 impl ApplicationResult {
     /// Adds an iteration, and says again what all of them show.
     pub(crate) fn add(&mut self, iteration: Iteration) {
@@ -257,7 +281,8 @@ impl ApplicationResult {
         let counted = || self.iterations.iter().filter(|iteration| iteration.counted);
         let elapsed_ns = Spread::of(counted().map(|iteration| iteration.elapsed_ns as f64));
         let rates: Vec<&OwnFigure> = counted().filter_map(Iteration::rate).collect();
-        let rate = rates.first().filter(|first| rates.iter().all(|rate| rate.name == first.name)).and_then(|first| {
+        let is_one = |first: &OwnFigure| rates.iter().all(|rate| rate.name == first.name && rate.unit == first.unit);
+        let rate = rates.first().filter(|first| is_one(first)).and_then(|first| {
             // What some iterations did not tell says nothing of all.
             let spread = Spread::of(rates.iter().map(|rate| rate.value)).filter(|_| rates.len() == counted().count());
             Some(RateSpread { name: first.name.clone(), unit: first.unit.clone(), spread: spread? })
@@ -359,6 +384,22 @@ mod tests {
         assert_eq!((rate.name.as_str(), rate.spread.mean), ("tps", 150.0));
         result.add(iteration(10));
         assert_eq!(result.rate, None);
+    }
+
+    #[test]
+    fn a_rate_is_in_bytes_or_in_something_else() {
+        for (unit, bytes, operations) in [
+            ("/s", None, Some(2.0)),
+            ("k/s", None, Some(2.0)),
+            ("B/s", Some(2.0), None),
+            ("MB/s", Some(2e6), None),
+            ("KiB/s", Some(2048.0), None),
+            ("XB/s", None, Some(2.0)),
+            ("MB", None, None),
+        ] {
+            let figure = OwnFigure { name: "x".to_owned(), value: 2.0, unit: unit.to_owned() };
+            assert_eq!((figure.bytes_per_second(), figure.operations_per_second()), (bytes, operations), "{unit}");
+        }
     }
 
     #[test]

@@ -6,6 +6,7 @@ use plimsoll_workload::file_set::FilePhase;
 use serde::{Serialize, Serializer};
 
 use crate::{
+    application::{OwnFigure, RateSpread},
     record::Cell,
     results::{DirectionResult, LatencySummary, SlotRate, SlotSummary},
     told,
@@ -116,8 +117,12 @@ impl Cell {
             Some(told) => told.figures(operation),
             None if operation == Operation::All => {
                 let application = self.application.as_ref().filter(|application| application.elapsed_ns.is_some())?;
-                let iops = application.rate.as_ref().map(|rate| rate.spread.mean);
-                Some(Figures { iops, ..told::of_durations(&self.durations()) })
+                let rate = application.rate.as_ref().map(RateSpread::mean);
+                Some(Figures {
+                    iops: rate.as_ref().and_then(OwnFigure::operations_per_second),
+                    bytes_per_second: rate.as_ref().and_then(OwnFigure::bytes_per_second),
+                    ..told::of_durations(&self.durations())
+                })
             }
             None => operation.result_of(self).map(Figures::of),
         }

@@ -27,7 +27,8 @@ struct Line {
     read: Option<String>,
     written: Option<String>,
     settle: Option<String>,
-    rate: Option<String>,
+    /// A rate, and what it counts.
+    rate: Option<(String, String)>,
 }
 
 /// What not all lines have.
@@ -67,8 +68,15 @@ pub(crate) fn grid(record: &Record) -> Option<Grid> {
     if lines.is_empty() {
         return None;
     }
-    let rate_unit = record.cells.iter().filter_map(|cell| cell.application.as_ref()?.rate.as_ref());
-    let rate_head = rate_unit.map(|rate| format!("{}{}", rate.name, rate.unit)).next().unwrap_or_default();
+    let rates = || lines.iter().filter_map(|line| line.rate.as_ref());
+    let unit = rates().next().map_or("", |(_, unit)| unit);
+    let is_one = rates().all(|(_, other)| other == unit);
+    let rate_head = if is_one { unit } else { "rate" };
+    let rate = |line: &Line| match &line.rate {
+        Some((value, _)) if is_one || value.is_empty() => value.clone(),
+        Some((value, unit)) => format!("{value} {unit}"),
+        None => String::new(),
+    };
     let text = |of: fn(&Line) -> &String| lines.iter().map(of).cloned().collect::<Vec<_>>();
     let mut columns = vec![
         Column::new("application", Side::Left, 0, text(|line| &line.name)),
@@ -77,19 +85,21 @@ pub(crate) fn grid(record: &Record) -> Option<Grid> {
         Column::new("user", Side::Right, 1, text(|line| &line.user)),
         Column::new("system", Side::Right, 1, text(|line| &line.system)),
     ];
-    let optional: [(&str, Rank, Optional); 6] = [
+    let optional: [(&str, Rank, Optional); 5] = [
         ("servers", 1, |line| &line.servers),
         ("disk", 1, |line| &line.disk),
         ("read", 2, |line| &line.read),
         ("written", 2, |line| &line.written),
         ("settled in", 3, |line| &line.settle),
-        (&rate_head, 0, |line| &line.rate),
     ];
     for (head, rank, of) in optional {
         if lines.iter().any(|line| of(line).is_some()) {
             let values = lines.iter().map(|line| of(line).clone().unwrap_or_default()).collect();
             columns.push(Column::new(head, Side::Right, rank, values));
         }
+    }
+    if !unit.is_empty() {
+        columns.push(Column::new(rate_head, Side::Right, 0, lines.iter().map(rate).collect()));
     }
     Some(Grid::new(columns))
 }
@@ -135,7 +145,7 @@ fn of_iteration(iteration: &Iteration) -> Line {
         (None, false) => "warm-up",
         (None, true) => "",
     };
-    let rate = iteration.rate().map(|rate| numbers::iops(rate.value));
+    let rate = iteration.rate().map(|rate| (numbers::iops(rate.value), counted(&rate.name, &rate.unit)));
     Line {
         label: format!("{label} {}", iteration.round + 1).trim_start().to_owned(),
         servers: Some(iteration.server_user_ns + iteration.server_system_ns).filter(|ns| *ns > 0).map(numbers::elapsed),
@@ -146,6 +156,11 @@ fn of_iteration(iteration: &Iteration) -> Line {
         rate,
         ..times(iteration)
     }
+}
+
+/// What a rate counts: `commits/s`, or `MB/s` where the unit says it.
+fn counted(name: &str, unit: &str) -> String {
+    if unit == "/s" { format!("{name}{unit}") } else { unit.to_owned() }
 }
 
 /// The times of an iteration, whose command may never have run.
@@ -167,7 +182,7 @@ fn of_all(cell: &Cell, durations: &[Duration]) -> Vec<Line> {
         return Vec::new();
     };
     let rate = cell.application.as_ref().and_then(|application| application.rate.as_ref());
-    let line = |label: &str, real: String, user: String, system: String, rate: Option<String>| Line {
+    let line = |label: &str, real: String, user: String, system: String, rate: Option<(String, String)>| Line {
         label: label.to_owned(),
         real,
         user,
@@ -177,7 +192,7 @@ fn of_all(cell: &Cell, durations: &[Duration]) -> Vec<Line> {
     };
     let time = |ns: f64| numbers::elapsed(ns.max(0.0) as u64);
     let of_number = |Number { label, of }: &Number| {
-        let rate = rate.map(|rate| numbers::iops(of(&rate.spread)));
+        let rate = rate.map(|rate| (numbers::iops(of(&rate.spread)), counted(&rate.name, &rate.unit)));
         line(label, time(of(&real)), time(of(&user)), time(of(&system)), rate)
     };
     let ends = |spread: &Spread, text: fn(f64) -> String| match (spread.low, spread.high) {
@@ -185,7 +200,7 @@ fn of_all(cell: &Cell, durations: &[Duration]) -> Vec<Line> {
         _ => ABSENT.to_owned(),
     };
     let elapsed: fn(f64) -> String = |ns| numbers::elapsed(ns as u64);
-    let rate_ends = rate.map(|rate| ends(&rate.spread, numbers::iops));
+    let rate_ends = rate.map(|rate| (ends(&rate.spread, numbers::iops), counted(&rate.name, &rate.unit)));
     let interval = line("mean, 95 %", ends(&real, elapsed), String::new(), String::new(), rate_ends);
     NUMBERS.iter().map(of_number).chain([interval]).collect()
 }

@@ -7,7 +7,6 @@ use std::{
 
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
-use plimsoll_workload::settings::Effort;
 
 pub mod baseline;
 pub mod catalog;
@@ -17,6 +16,8 @@ pub mod export;
 pub mod history;
 pub mod import;
 pub mod kubernetes;
+pub mod presets;
+pub mod program;
 pub mod provisioned;
 pub mod remove;
 pub mod replay;
@@ -112,31 +113,21 @@ pub enum Command {
     /// Name runs to compare later ones with
     Baseline(baseline::BaselineArguments),
     /// List presets, or show the workloads of one
-    Presets(PresetsArguments),
+    Presets(presets::PresetsArguments),
     /// Say what products and machines should deliver: list, show, expect
     Catalog(catalog::CatalogArguments),
     /// Judge recorded traces of rates as `run` judges a storage
     Replay(replay::ReplayArguments),
     /// Say what this machine can do and what would disturb a measurement
     Doctor(DoctorArguments),
+    /// Do what a database does in files here, for presets that time it
+    #[command(hide = true)]
+    Program(program::ProgramArguments),
     /// Print a completion script for a shell
     Completions {
         /// For which shell
         shell: Shell,
     },
-}
-
-/// Arguments of `plimsoll presets`.
-#[derive(Args, Debug)]
-pub struct PresetsArguments {
-    /// Show the workloads of this preset as a plan
-    pub name: Option<String>,
-    /// Show what it is with this effort: with quick, sets of files are smaller [default: standard]
-    #[arg(long, value_parser = run::efforts())]
-    pub effort: Option<Effort>,
-    /// Print JSON
-    #[arg(long)]
-    pub json: bool,
 }
 
 /// Arguments of `plimsoll doctor`.

@@ -24,6 +24,7 @@ mod history;
 mod import;
 mod kubernetes;
 mod presets;
+mod program;
 mod remove;
 mod replay;
 mod resume;
@@ -37,7 +38,8 @@ pub fn dispatch(cli: Cli, printer: Printer) -> anyhow::Result<Exit> {
     if matches!(cli.command, Command::Run(_)) {
         state.prepare(printer);
     }
-    let tidied = state.tidy_up(printer);
+    // A program is timed, and part of a run that has done it.
+    let tidied = if matches!(cli.command, Command::Program(_)) { Ok(()) } else { state.tidy_up(printer) };
     let mut exit = Exit::Success;
     let answer = match cli.command {
         Command::Run(arguments) => {
@@ -48,6 +50,7 @@ pub fn dispatch(cli: Cli, printer: Printer) -> anyhow::Result<Exit> {
             warn(tidied, printer);
             return kubernetes::run(arguments, &state, printer);
         }
+        Command::Program(arguments) => program::run(arguments)?,
         Command::Fio { arguments } => return Ok(fio::main(&arguments)),
         Command::Diskspd { arguments } => return Ok(diskspd::main(&arguments)),
         Command::Compare(arguments) => {

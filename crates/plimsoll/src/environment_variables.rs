@@ -6,6 +6,8 @@ use plimsoll_history::location;
 
 /// Where state belongs, when not below the home directory (XDG base directories).
 pub const XDG_STATE_HOME: &str = "XDG_STATE_HOME";
+/// Where data belongs, when not below the home directory (XDG base directories).
+pub const XDG_DATA_HOME: &str = "XDG_DATA_HOME";
 /// Where configuration belongs, when not below the home directory (XDG base directories).
 pub const XDG_CONFIG_HOME: &str = "XDG_CONFIG_HOME";
 /// The home directory.
@@ -62,6 +64,14 @@ pub fn limits_file() -> Option<PathBuf> {
     let configuration = path(XDG_CONFIG_HOME).filter(|path| path.is_absolute());
     let configuration = configuration.or_else(|| Some(path(HOME)?.join(".config")))?;
     Some(configuration.join("plimsoll/limits.toml"))
+}
+
+/// Where programs are that presets had fetched; `None` when there is no place for them.
+pub fn programs_directory() -> Option<PathBuf> {
+    let path = |name| get(name).map(PathBuf::from);
+    let data = path(XDG_DATA_HOME).filter(|path| path.is_absolute());
+    let data = data.or_else(|| Some(path(HOME)?.join(".local/share")))?;
+    Some(data.join("plimsoll/programs"))
 }
 
 /// The files that describe clusters, none when there is none in the usual place either.

@@ -6,6 +6,7 @@ use plimsoll_history::history::HistoryError;
 use plimsoll_image::{registry::PushError, saving::SaveError};
 use plimsoll_io::{mounts::MountError, probe::EngineUnavailable, target::TargetError, write_guard::Refusal};
 use plimsoll_kubernetes::error::ClusterError;
+use plimsoll_programs::{ProgramError, lucene::InstallError};
 use plimsoll_run::{first_io::FirstIoError, life_mark::LifeMarkError, run::RunError, same_place::TargetChanged};
 use plimsoll_workload::{plan::PlanError, units::ValueError};
 use thiserror::Error;
@@ -146,6 +147,18 @@ impl Exit {
                     PushError::Unreachable { .. } | PushError::Unauthorized { .. } | PushError::Refused { .. } => {
                         Self::Cluster
                     }
+                };
+            }
+            if let Some(error) = cause.downcast_ref::<InstallError>() {
+                return match error {
+                    InstallError::Read { .. } | InstallError::Other { .. } => Self::Usage,
+                    InstallError::Fetch { .. } | InstallError::Write { .. } => Self::Io,
+                };
+            }
+            if let Some(error) = cause.downcast_ref::<ProgramError>() {
+                return match error {
+                    ProgramError::Setting(_) => Self::Usage,
+                    ProgramError::File { .. } | ProgramError::Sqlite { .. } | ProgramError::Damaged { .. } => Self::Io,
                 };
             }
             if cause.is::<OutputLost>() {

@@ -26,7 +26,7 @@ pub(crate) const NETWORK_PLUGINS: &str = "/usr/lib/cni";
 /// The hierarchy that limits containers' I/O.
 pub(super) const BLOCK_HIERARCHY: &str = "/sys/fs/cgroup/blkio";
 
-/// Kubernetes is built, each node has images, and volumes are files: on a full disk every test waits for its whole time.
+/// Kubernetes is built, nodes have images, and volumes are files: on a full disk every test waits for its whole time.
 const FREE_BYTES: u64 = 6 << 30;
 
 /// An error that names everything that is missing.

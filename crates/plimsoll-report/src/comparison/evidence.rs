@@ -12,7 +12,7 @@ use plimsoll_measure::compare::{
     unpaired::{self, LogMean},
 };
 use plimsoll_record::{
-    application::{ApplicationResult, Iteration},
+    application::{ApplicationResult, Iteration, OwnFigure},
     figures::Figures,
     files::PhaseSample,
     record::Cell,
@@ -200,10 +200,14 @@ fn visits(cell: &Cell, operation: Operation, metric: Metric) -> Result<Vec<(u32,
 
 /// A number of each iteration of an application, with its round.
 fn of_application(application: &ApplicationResult, metric: Metric) -> Result<Vec<(u32, f64)>, &'static str> {
-    let of = |iteration: &Iteration| match metric {
-        Metric::Elapsed => Some((iteration.round, iteration.elapsed_ns.max(1) as f64)),
-        Metric::Iops => iteration.rate().filter(|rate| rate.value > 0.0).map(|rate| (iteration.round, rate.value)),
-        _ => None,
+    let of = |iteration: &Iteration| {
+        let value = match metric {
+            Metric::Elapsed => Some(iteration.elapsed_ns.max(1) as f64),
+            Metric::Iops => iteration.rate().and_then(OwnFigure::operations_per_second),
+            Metric::Throughput => iteration.rate().and_then(OwnFigure::bytes_per_second),
+            Metric::P50 | Metric::P99 | Metric::P99_9 | Metric::Mean => None,
+        };
+        value.filter(|value| *value > 0.0).map(|value| (iteration.round, value))
     };
     application.counted().map(|iteration| of(iteration).ok_or("not told of some iterations")).collect()
 }

@@ -190,7 +190,7 @@ fn headline(cells: [&Cell; 2], metrics: &[MetricPair]) -> Option<usize> {
     let wanted: &[Metric] = match (is_open, is_command) {
         (true, _) => &[Metric::P99, Metric::P50],
         (_, true) => &[Metric::Elapsed],
-        _ => &[Metric::Iops],
+        _ => &[Metric::Iops, Metric::Throughput],
     };
     let find = |wanted: &Metric| metrics.iter().position(|pair| pair.metric == *wanted && pair.compared.is_some());
     let stopped = || metrics.iter().position(|pair| pair.has_stopped);

@@ -198,6 +198,183 @@ pub(super) fn redis_aof_small() -> Vec<Workload> {
     sets(4_000)
 }
 
+/// A program that plimsoll brings along.
+fn of_program(name: &str, command: &str) -> Workload {
+    Workload {
+        name: Some(name.to_owned()),
+        command: Some(format!(r#""$PLIMSOLL" program {command} --seed "$SEED" --figures "$FIGURES""#)),
+        warmup: Some(1),
+        ..Workload::default()
+    }
+}
+
+/// A database of one file: rows that are committed one by one with either journal, many that are put in at once, and
+/// the database of these written anew.
+fn of_sqlite(rows: u32, seconds: u32) -> Vec<Workload> {
+    let of = |name: &str, command: &str| Workload {
+        verify_command: Some(r#""$PLIMSOLL" program sqlite-check db"#.to_owned()),
+        conclude: Some("rm -f db db-*".to_owned()),
+        ..of_program(name, command)
+    };
+    vec![
+        of("sqlite-wal", &format!("sqlite-commit db --journal wal --time {seconds}s")),
+        of("sqlite-rollback", &format!("sqlite-commit db --journal delete --time {seconds}s")),
+        of("sqlite-load", &format!("sqlite-load db --rows {rows}")),
+        Workload {
+            setup: Some(format!(r#""$PLIMSOLL" program sqlite-load full --rows {rows} --seed "$SEED""#)),
+            prepare: Some("cp full db".to_owned()),
+            ..of("sqlite-vacuum", "sqlite-vacuum db")
+        },
+    ]
+}
+
+pub(super) fn sqlite() -> Vec<Workload> {
+    of_sqlite(500_000, 10)
+}
+
+pub(super) fn sqlite_small() -> Vec<Workload> {
+    of_sqlite(100_000, 2)
+}
+
+/// The log of a message broker, synced by segments, and after every 16 batches.
+fn messages(segment: &str, behind: &str, amount: &str, seconds: u32) -> Vec<Workload> {
+    let log = format!("log . --segment {segment} --behind {behind} --amount {amount} --time {seconds}s");
+    let of = |name: &str, command: &str| Workload {
+        conclude: Some("rm -rf partition-*".to_owned()),
+        ..of_program(name, command)
+    };
+    vec![of("log-append", &log), of("log-append-flush", &format!("{log} --flush-every 16"))]
+}
+
+pub(super) fn log_append() -> Vec<Workload> {
+    messages("64MiB", "16MiB", "2GiB", 20)
+}
+
+pub(super) fn log_append_small() -> Vec<Workload> {
+    messages("8MiB", "2MiB", "512MiB", 3)
+}
+
+/// The store of a metrics server.
+fn samples(segment: &str, amount: &str, seconds: u32) -> Vec<Workload> {
+    vec![Workload {
+        conclude: Some("rm -rf wal blocks".to_owned()),
+        ..of_program("tsdb", &format!("tsdb . --segment {segment} --amount {amount} --time {seconds}s"))
+    }]
+}
+
+pub(super) fn tsdb() -> Vec<Workload> {
+    samples("16MiB", "1GiB", 20)
+}
+
+pub(super) fn tsdb_small() -> Vec<Workload> {
+    samples("4MiB", "256MiB", 4)
+}
+
+/// A member of etcd by itself, on sockets. Eight clients put values of 256 bytes for so many seconds, and etcd tells
+/// how long its log took to be durable.
+fn puts(seconds: u32) -> Vec<Workload> {
+    let setup = r#"cd "$RUN_DIR"
+etcd --data-dir "$TARGET_DIR/etcd" --listen-client-urls unix://localhost:1 --advertise-client-urls unix://localhost:1 \
+  --listen-peer-urls unix://localhost:2 --initial-advertise-peer-urls unix://localhost:2 \
+  --initial-cluster default=unix://localhost:2 >server.log 2>&1 &"#;
+    // The revision is the number of puts that are durable. Of the histogram, the first bound that 99 % are within.
+    let command = r#"cd "$RUN_DIR"
+revision() {
+  curl --silent --fail --unix-socket localhost:1 --data '{"key":"a2V5"}' http://etcd/v3/kv/range |
+    sed 's|.*"revision":"\([0-9]*\)".*|\1|'
+}
+before=$(revision)
+for client in $(seq "$THREADS"); do
+  timeout SECONDS curl --silent --fail --unix-socket localhost:1 --data @put --output /dev/null \
+    'http://etcd/v3/kv/put?[1-10000000]' &
+done
+wait
+after=$(revision)
+echo "puts $(((after - before) / SECONDS)) /s" >"$FIGURES"
+curl --silent --fail --unix-socket localhost:1 http://etcd/metrics | sed -n -e \
+  's|^etcd_disk_wal_fsync_duration_seconds_bucket{le="\(.*\)"} \(.*\)$|\1 \2|p' | awk '
+    { bound[NR] = $1; count[NR] = $2 }
+    END {
+      for (i = 1; i < NR && count[i] < 0.99 * count[NR]; i++);
+      if (i < NR) print "wal_fsync_p99_at_most", 1000 * bound[i], "ms"
+    }' >>"$FIGURES""#;
+    vec![Workload {
+        name: Some("etcd".to_owned()),
+        user: Some(UNPRIVILEGED.to_owned()),
+        jobs: Some(Sweep::one(8)),
+        warmup: Some(1),
+        setup: Some(format!(
+            "{}{}{setup}\n{{ printf '{{\"key\":\"a2V5\",\"value\":\"'; head -c 256 /dev/urandom | base64 -w 0; \
+             printf '\"}}'; }} >put",
+            needing("etcd", "etcd-server"),
+            needing("curl awk", "curl")
+        )),
+        ready: Some(
+            "curl --silent --unix-socket \"$RUN_DIR/localhost:1\" http://etcd/health | grep -q '\"true\"'".to_owned(),
+        ),
+        command: Some(format!("set -e\n{}", command.replace("SECONDS", &seconds.to_string()))),
+        verify_command: Some(r#"grep -q '^puts [1-9]' "$FIGURES""#.to_owned()),
+        ..Workload::default()
+    }]
+}
+
+pub(super) fn etcd() -> Vec<Workload> {
+    puts(10)
+}
+
+pub(super) fn etcd_small() -> Vec<Workload> {
+    puts(4)
+}
+
+/// Where Lucene was installed, and the beginning of a command that uses it.
+const LUCENE: &str = r#"set -e
+lucene=$("$PLIMSOLL" presets path lucene)
+load() { java -Xmx512m -cp "$lucene/*:$DATASET/lucene" LuceneLoad "$1" "$TARGET_DIR/index" "$FIGURES" "$SEED" "$2" "$3"; }
+"#;
+
+/// Documents of a hundred words are indexed and committed again and again; then words are looked up in an index of
+/// which nothing is in the page cache.
+fn of_lucene(documents: u32, commit_every: u32, queries: u32) -> Vec<Workload> {
+    let setup = format!(
+        r#"{}{LUCENE}if [ ! -e "$DATASET/lucene" ]; then
+  javac -cp "$lucene/*" -d "$DATASET/unfinished" "$lucene/LuceneLoad.java"
+  mv "$DATASET/unfinished" "$DATASET/lucene"
+fi
+"#,
+        needing("java javac", "default-jdk-headless")
+    );
+    let index = format!("load index {documents} {commit_every}");
+    let of = |name: &str, setup: String, command: &str| Workload {
+        name: Some(name.to_owned()),
+        setup: Some(setup),
+        command: Some(format!("{LUCENE}{command}")),
+        warmup: Some(1),
+        ..Workload::default()
+    };
+    let check = r#"java -cp "$lucene/*" org.apache.lucene.index.CheckIndex "$TARGET_DIR/index" >/dev/null"#;
+    vec![
+        Workload {
+            verify_command: Some(format!("{LUCENE}{check}")),
+            conclude: Some("rm -rf index".to_owned()),
+            ..of("lucene-index", setup.clone(), &index)
+        },
+        Workload {
+            prepare: Some(
+                "sync\nfor file in index/*; do dd if=\"$file\" iflag=nocache count=0 status=none; done".to_owned(),
+            ),
+            ..of("lucene-search", format!("{setup}{index}"), &format!("load search {documents} {queries}"))
+        },
+    ]
+}
+
+pub(super) fn lucene() -> Vec<Workload> {
+    of_lucene(20_000, 2_000, 2_000)
+}
+
+pub(super) fn lucene_small() -> Vec<Workload> {
+    of_lucene(4_000, 1_000, 200)
+}
+
 /// The log of an etcd member: entries of 2,300 bytes, each made durable before the next.
 pub(super) fn wal_etcd() -> Vec<Workload> {
     vec![Workload {

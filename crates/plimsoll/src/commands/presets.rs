@@ -1,16 +1,29 @@
 //! `plimsoll presets`: the workloads that have a name, and those of Iometer's configuration files.
 
-use anyhow::{anyhow, bail};
+use std::path::PathBuf;
+
+use anyhow::{Context as _, anyhow, bail};
 use plimsoll_dialects::iometer;
+use plimsoll_programs::lucene::{self, Source};
 use plimsoll_report::plan::{self, PresetRow};
 use plimsoll_workload::{plan_file::PlanFile, preset, settings::Effort, workload::Workload};
 use serde_json::json;
 
 use super::dialect;
-use crate::{cli::PresetsArguments, printer::Printer};
+use crate::{
+    cli::presets::{PresetsAction, PresetsArguments},
+    environment_variables,
+    printer::Printer,
+};
+
+/// The one preset that needs something that no package has.
+const LUCENE: &str = "lucene";
 
 /// Lists presets, or shows one as a plan that `--plan` reads.
 pub fn presets(arguments: &PresetsArguments, printer: Printer) -> anyhow::Result<String> {
+    if let Some(action) = &arguments.action {
+        return installation(action);
+    }
     let effort = arguments.effort.unwrap_or(Effort::Standard);
     let Some(name) = &arguments.name else {
         if arguments.json {
@@ -34,6 +47,35 @@ pub fn presets(arguments: &PresetsArguments, printer: Printer) -> anyhow::Result
         .map_or_else(|_| format!("access specifications of {name}"), |preset| preset.about.to_owned());
     let plan = PlanFile { workloads, ..PlanFile::default() };
     Ok(format!("# {about}\n{}", toml::to_string(&plan)?))
+}
+
+/// Fetches what a preset needs, or says where it is.
+fn installation(action: &PresetsAction) -> anyhow::Result<String> {
+    let (PresetsAction::Install { preset, .. } | PresetsAction::Path { preset }) = action;
+    if preset::find(preset)?.name != LUCENE {
+        bail!("{preset} needs nothing that has to be fetched: {LUCENE} does");
+    }
+    let programs = environment_variables::programs_directory();
+    let directory = programs.context("there is no place for programs: set HOME or XDG_DATA_HOME")?.join(LUCENE);
+    match action {
+        PresetsAction::Install { from, .. } => {
+            lucene::install(&directory, &source(from.as_deref()))?;
+            Ok(format!("installed {} in {}\n", lucene::LIBRARY, directory.display()))
+        }
+        PresetsAction::Path { .. } if lucene::is_installed(&directory) => Ok(format!("{}\n", directory.display())),
+        PresetsAction::Path { .. } => {
+            bail!("Lucene is missing: fetch it from Maven Central with \"plimsoll presets install {LUCENE}\"")
+        }
+    }
+}
+
+/// What has a scheme is an address.
+fn source(from: Option<&str>) -> Source {
+    match from {
+        None => Source::Repository(lucene::MAVEN_CENTRAL.to_owned()),
+        Some(address) if address.contains("://") => Source::Repository(address.to_owned()),
+        Some(file) => Source::File(PathBuf::from(file)),
+    }
 }
 
 /// The workloads of a preset, or of a file of Iometer, with what of it was not taken literally.

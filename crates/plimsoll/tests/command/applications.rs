@@ -2,7 +2,6 @@
 
 use std::{
     fs,
-    os::unix::fs::PermissionsExt,
     path::Path,
     process::{Child, Command, Stdio},
     thread,
@@ -13,23 +12,22 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use crate::{
-    capped_disk::CappedDisk,
     interruption::interruption,
     support::{Place, Said, is_root, names, skip},
 };
 
 /// A directory to measure, and one for what is not measured, with a path that is short enough for sockets.
-struct Desk {
-    place: Place,
-    elsewhere: tempfile::TempDir,
+pub(crate) struct Desk {
+    pub(crate) place: Place,
+    pub(crate) elsewhere: tempfile::TempDir,
 }
 
 impl Desk {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { place: Place::new(), elsewhere: tempfile::tempdir().unwrap() }
     }
 
-    fn command(&self, arguments: &[&str]) -> Command {
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = self.place.command("run");
         let data = self.place.data();
         let words = arguments.iter().map(|word| if *word == "DATA" { data.to_str().unwrap() } else { word });
@@ -37,7 +35,7 @@ impl Desk {
         command
     }
 
-    fn run(&self, arguments: &[&str]) -> Said {
+    pub(crate) fn run(&self, arguments: &[&str]) -> Said {
         Said::of(self.command(arguments).output().unwrap())
     }
 
@@ -45,18 +43,18 @@ impl Desk {
         self.command(arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
     }
 
-    fn record(&self) -> Value {
+    pub(crate) fn record(&self) -> Value {
         self.place.run("show latest --json").json()
     }
 
     /// Nothing of a run is where it worked, but for what was there before.
-    fn assert_only(&self, theirs: &[&str]) {
+    pub(crate) fn assert_only(&self, theirs: &[&str]) {
         assert_eq!(self.place.leftovers(), theirs);
         assert_eq!(names(self.elsewhere.path()), Vec::<String>::new());
     }
 }
 
-fn iterations(cell: &Value) -> &Vec<Value> {
+pub(crate) fn iterations(cell: &Value) -> &Vec<Value> {
     cell["application"]["iterations"].as_array().unwrap()
 }
 
@@ -326,69 +324,4 @@ fn times_that_were_told_and_those_that_were_measured_make_the_same_table_and_sen
         };
         assert!(text.lines().any(|line| claim(&line)), "{text}");
     }
-}
-
-/// Whether PostgreSQL is there, for root, who gives it to another user.
-fn has_postgresql() -> bool {
-    let is_there = Path::new("/usr/lib/postgresql").exists();
-    if !is_root() || !is_there {
-        skip("the presets of PostgreSQL need root here, and the package postgresql");
-        return false;
-    }
-    true
-}
-
-/// A place that the unprivileged user of servers can get to.
-fn open_desk() -> Desk {
-    let desk = Desk::new();
-    for path in [&desk.place.path(""), desk.elsewhere.path(), &desk.place.data()] {
-        fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
-    }
-    desk
-}
-
-#[test]
-fn a_database_is_restored_on_a_target_and_nothing_of_it_stays() {
-    if !has_postgresql() {
-        return;
-    }
-    let desk = open_desk();
-    let said = desk.run(&["DATA", "--preset", "pg-restore", "--effort", "quick"]);
-    assert_eq!(said.code, Some(0), "{}{}", said.stdout, said.stderr);
-    let record = desk.record();
-    let cell = &record["cells"][0];
-    assert_eq!(cell["application"]["elapsed_ns"]["count"], 3, "{}", said.stdout);
-    for iteration in iterations(cell) {
-        assert!(iteration["server_user_ns"].as_u64() > Some(10_000_000), "the server's work is counted: {iteration}");
-        assert!(iteration["written_bytes"].as_u64() > Some(20_000_000), "{iteration}");
-    }
-    desk.assert_only(&[]);
-    // Who may not get to the target is told so.
-    fs::set_permissions(desk.place.data(), fs::Permissions::from_mode(0o700)).unwrap();
-    let said = desk.run(&["DATA", "--preset", "pg-restore", "--effort", "quick"]);
-    assert!(said.error(5).contains("nobody (--user) cannot enter"), "{}", said.stderr);
-    desk.assert_only(&[]);
-}
-
-/// Transactions wait for the disk, so that they show its limit, in turns on both.
-#[test]
-fn transactions_follow_the_limit_of_the_disk() {
-    if !has_postgresql() {
-        return;
-    }
-    let desk = open_desk();
-    let (Some(_fast), Some(_slow)) =
-        (CappedDisk::new(&desk.place, "fast", 7500), CappedDisk::new(&desk.place, "slow", 120))
-    else {
-        return;
-    };
-    let said = desk.run(&["fast", "slow", "--preset", "pgbench", "--effort", "quick"]);
-    assert_eq!(said.code, Some(0), "{}{}", said.stdout, said.stderr);
-    let record = desk.record();
-    let mean = |cell: usize| record["cells"][cell]["application"]["rate"]["spread"]["mean"].as_f64().unwrap();
-    // The disk below both may be slower than the larger limit.
-    assert!(mean(0) / mean(1) > 2.5, "{}", said.stdout);
-    assert_eq!(record["cells"][1]["application"]["bound_by"], "io-bound", "{}", said.stdout);
-    let sentence = said.stdout.lines().find(|line| line.starts_with("pgbench  ") && line.contains("B is")).unwrap();
-    assert!(sentence.ends_with("slower"), "{sentence}");
 }

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test ends at the first thing that is not as it must be")]
 
 mod agents;
+mod application_presets;
 mod applications;
 mod background;
 mod caches;
