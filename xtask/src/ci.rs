@@ -20,7 +20,7 @@ struct Step {
     name: &'static str,
     elapsed: Duration,
     /// A disk that fills up makes other steps fail than the one that filled it.
-    free_bytes: u64,
+    free_bytes: Option<u64>,
     outcome: anyhow::Result<()>,
 }
 
@@ -34,7 +34,7 @@ pub(crate) fn run() -> anyhow::Result<()> {
         if let Err(error) = &outcome {
             eprintln!("{name}: {error:#}");
         }
-        let free_bytes = crate::free_bytes(crate::repository()).unwrap_or_default();
+        let free_bytes = crate::free_bytes(crate::repository()).ok();
         steps.push(Step { name, elapsed: started.elapsed(), free_bytes, outcome });
     };
 
@@ -106,8 +106,8 @@ fn close(steps: &[Step], counts: &TestCounts) -> anyhow::Result<()> {
     println!("---");
     for step in steps {
         let word = if step.outcome.is_ok() { "ok" } else { "FAILED" };
-        let free_gb = step.free_bytes as f64 / 1e9;
-        println!("{:>8.1} s  {word:<6}  {free_gb:>6.1} GB free  {}", step.elapsed.as_secs_f64(), step.name);
+        let free = step.free_bytes.map_or("-".to_owned(), |bytes| format!("{:.1} GB", bytes as f64 / 1e9));
+        println!("{:>8.1} s  {word:<6}  {free:>8} free  {}", step.elapsed.as_secs_f64(), step.name);
     }
     let total: Duration = steps.iter().map(|step| step.elapsed).sum();
     println!("{:>8.1} s  in all", total.as_secs_f64());

@@ -2,7 +2,7 @@
 
 use std::{
     fs::{self, File},
-    io::{Read as _, Write as _},
+    io::{self, Read as _, Write as _},
     path::{Path, PathBuf},
     sync::{Condvar, Mutex, PoisonError},
     thread,
@@ -13,6 +13,8 @@ use plimsoll_workload::units::ByteCount;
 
 use crate::{Amount, Figure, ProgramError, Stretch, files, pages::Pages, timed};
 
+/// More partitions than that are not made.
+const PARTITIONS_MAX: u32 = 1024;
 /// Segments that a partition keeps, the one that grows included.
 const SEGMENTS_KEPT: u64 = 2;
 
@@ -64,13 +66,19 @@ struct Appended {
 /// When there is one already, the system refuses something, or what is read is not what was written.
 pub fn run(directory: &Path, settings: &Settings, seed: u64) -> Result<Vec<Figure>, ProgramError> {
     let batches_per_segment = settings.segment.0 / settings.batch.0.max(1);
-    if batches_per_segment == 0 || settings.partitions == 0 || settings.flush_every == Some(0) {
-        return Err(ProgramError::Setting("a log has partitions, and segments of at least one batch"));
+    if batches_per_segment == 0 || settings.flush_every == Some(0) {
+        return Err(ProgramError::Setting("segments have at least one batch, after which they can be synced"));
+    }
+    if !(1..=PARTITIONS_MAX).contains(&settings.partitions) {
+        return Err(ProgramError::Setting("a log has 1 to 1024 partitions"));
+    }
+    if settings.amount.bytes.0 / u64::from(settings.partitions) < settings.batch.0 || settings.amount.time.ns == 0 {
+        return Err(ProgramError::Setting("there has to be time and at least one batch for each partition"));
     }
     if settings.behind.0 > settings.segment.0 {
         return Err(ProgramError::Setting("consumers can be one segment behind at most, as older ones are removed"));
     }
-    let pages = Pages::new(seed, settings.batch.0 as usize)?;
+    let pages = Pages::new(seed, settings.batch.0)?;
     let partition = |number: u32| -> Result<Partition<'_>, ProgramError> {
         let directory = directory.join(format!("partition-{number}"));
         files::make_directory(&directory)?;
@@ -79,15 +87,23 @@ pub fn run(directory: &Path, settings: &Settings, seed: u64) -> Result<Vec<Figur
         Ok(Partition { number, directory, settings, pages: &pages, batches_per_segment, ends, changed })
     };
     let partitions: Vec<_> = (0..settings.partitions).map(partition).collect::<Result<_, _>>()?;
+    files::sync_directory(directory)?;
     let stretch = Stretch::begin();
     let (mut batches, mut consumed) = (0, 0);
     let (mut appends, mut flushes) = (LatencyHistogram::fine(), LatencyHistogram::fine());
     thread::scope(|scope| {
-        let ends: Vec<_> = partitions
+        let stretch = &stretch;
+        let thread = thread::Builder::new;
+        let begun: io::Result<Vec<_>> = partitions
             .iter()
-            .map(|partition| (scope.spawn(|| partition.produce(&stretch)), scope.spawn(|| partition.consume())))
+            .map(|partition| {
+                let producer = thread().spawn_scoped(scope, move || partition.produce(stretch))?;
+                Ok((producer, thread().spawn_scoped(scope, move || partition.consume())?))
+            })
             .collect();
-        for (producer, consumer) in ends {
+        // Those that have begun must not wait for those that have not.
+        let begun = begun.inspect_err(|_| partitions.iter().for_each(Partition::end));
+        for (producer, consumer) in begun.map_err(ProgramError::Threads)? {
             let told = joined(producer.join())?;
             consumed += joined(consumer.join())?;
             batches += told.batches;
@@ -96,9 +112,10 @@ pub fn run(directory: &Path, settings: &Settings, seed: u64) -> Result<Vec<Figur
         }
         Ok(())
     })?;
+    let seconds = stretch.seconds();
     let figures = [
-        Some(Figure::bandwidth("appended", batches * settings.batch.0, &stretch)),
-        Some(Figure::bandwidth("consumed", consumed * settings.batch.0, &stretch)),
+        Some(Figure::bandwidth("appended", batches * settings.batch.0, seconds)),
+        Some(Figure::bandwidth("consumed", consumed * settings.batch.0, seconds)),
         Figure::p99("append_p99", &appends),
         Figure::p99("flush_p99", &flushes),
     ];
@@ -110,15 +127,31 @@ fn joined<T>(outcome: thread::Result<T>) -> T {
     outcome.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
+/// Ends a partition however one of its ends does.
+struct Ending<'p>(&'p Partition<'p>);
+
+impl Drop for Ending<'_> {
+    fn drop(&mut self) {
+        self.0.end();
+    }
+}
+
 impl Partition<'_> {
     fn segment(&self, number: u64) -> PathBuf {
         self.directory.join(format!("{number:020}.log"))
     }
 
-    /// Changes how far the ends are, and lets the other one know.
-    fn change(&self, change: impl FnOnce(&mut Ends)) {
-        change(&mut self.ends.lock().unwrap_or_else(PoisonError::into_inner));
+    /// Changes how far the ends are, and lets the other one know. Returns whether the partition goes on.
+    fn change(&self, change: impl FnOnce(&mut Ends)) -> bool {
+        let mut ends = self.ends.lock().unwrap_or_else(PoisonError::into_inner);
+        change(&mut ends);
         self.changed.notify_all();
+        !ends.is_over
+    }
+
+    /// Nobody waits for anything in it any longer.
+    fn end(&self) {
+        self.change(|ends| ends.is_over = true);
     }
 
     /// Waits until the ends are so, or the partition is over. Returns whether they are.
@@ -129,10 +162,8 @@ impl Partition<'_> {
     }
 
     fn produce(&self, stretch: &Stretch) -> Result<Appended, ProgramError> {
-        let appended = self.append(stretch);
-        // However it ended: the consumer must not wait any longer.
-        self.change(|ends| ends.is_over = true);
-        appended
+        let _ending = Ending(self);
+        self.append(stretch)
     }
 
     fn append(&self, stretch: &Stretch) -> Result<Appended, ProgramError> {
@@ -144,6 +175,9 @@ impl Partition<'_> {
         let mut open: Option<(PathBuf, File)> = None;
         let mut unsynced = 0;
         while told.batches < batches_max && !stretch.is_past(amount.time) {
+            self.pages.fill(&mut page, self.number, told.batches);
+            // Who appends waits for the next segment too.
+            let append = Stretch::begin();
             let (path, file) = match open.take() {
                 Some(segment) if !told.batches.is_multiple_of(self.batches_per_segment) => segment,
                 full => match self.next_segment(told.batches / self.batches_per_segment, full)? {
@@ -151,8 +185,8 @@ impl Partition<'_> {
                     None => break,
                 },
             };
-            self.pages.fill(&mut page, self.number, told.batches);
-            timed(&mut told.appends, || (&file).write_all(&page)).map_err(ProgramError::file(&path))?;
+            (&file).write_all(&page).map_err(ProgramError::file(&path))?;
+            told.appends.record_many(append.ns(), 1);
             unsynced += 1;
             if flush_every == Some(unsynced) {
                 unsynced = 0;
@@ -160,7 +194,9 @@ impl Partition<'_> {
             }
             open = Some((path, file));
             told.batches += 1;
-            self.change(|ends| ends.appended = told.batches);
+            if !self.change(|ends| ends.appended = told.batches) {
+                break;
+            }
         }
         if let Some((path, file)) = open {
             file.sync_all().map_err(ProgramError::file(&path))?;
@@ -193,11 +229,8 @@ impl Partition<'_> {
     }
 
     fn consume(&self) -> Result<u64, ProgramError> {
-        let consumed = self.read();
-        if consumed.is_err() {
-            self.change(|ends| ends.is_over = true);
-        }
-        consumed
+        let _ending = Ending(self);
+        self.read()
     }
 
     fn read(&self) -> Result<u64, ProgramError> {
@@ -237,7 +270,7 @@ mod tests {
             batch: ByteCount(4 << 10),
             flush_every: None,
             behind: ByteCount(16 << 10),
-            amount: Amount { bytes: ByteCount(bytes), time: Span::from_seconds(60) },
+            amount: Amount { bytes: ByteCount(bytes), time: Span { ns: u64::MAX } },
         }
     }
 
@@ -296,19 +329,22 @@ mod tests {
         let settings = settings(2 << 20);
         let pages = Pages::new(7, 4 << 10).unwrap();
         let partition = partition(&settings, &pages, directory.path());
-        partition.change(|ends| ends.is_over = true);
-        assert_eq!(partition.produce(&Stretch::begin()).unwrap().batches, 32, "the two segments that are kept");
+        partition.end();
+        assert_eq!(partition.produce(&Stretch::begin()).unwrap().batches, 1);
     }
 
     #[test]
     fn a_log_that_cannot_be_is_refused() {
         let directory = tempfile::tempdir().unwrap();
         let wrong = [
-            Settings { partitions: 0, ..settings(1) },
-            Settings { segment: ByteCount(1), ..settings(1) },
-            Settings { behind: ByteCount(1 << 30), ..settings(1) },
-            Settings { flush_every: Some(0), ..settings(1) },
-            Settings { batch: ByteCount(8), ..settings(1) },
+            settings(4 << 10),
+            Settings { partitions: 0, ..settings(1 << 20) },
+            Settings { partitions: u32::MAX, ..settings(u64::MAX) },
+            Settings { segment: ByteCount(1), ..settings(1 << 20) },
+            Settings { behind: ByteCount(1 << 30), ..settings(1 << 20) },
+            Settings { flush_every: Some(0), ..settings(1 << 20) },
+            Settings { batch: ByteCount(8), ..settings(1 << 20) },
+            Settings { batch: ByteCount(1 << 40), segment: ByteCount(1 << 40), ..settings(u64::MAX) },
         ];
         for settings in wrong {
             assert!(matches!(run(directory.path(), &settings, 7), Err(ProgramError::Setting(_))), "{settings:?}");

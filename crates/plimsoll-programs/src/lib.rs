@@ -1,7 +1,7 @@
 //! Programs that plimsoll brings along to be timed as applications, where nothing is to be installed: an SQLite
 //! database, the log of a message broker, the store of a metrics server.
 //!
-//! Each does its work in files that it makes, refuses those that are there, and tells figures. That it is timed, and
+//! Each does its work in files that it has made, refuses those of others, and tells figures. That it is timed, and
 //! what it waits for, is the business of whoever starts it.
 
 #![forbid(unsafe_code)]
@@ -50,6 +50,9 @@ pub enum ProgramError {
         /// What is wrong with it.
         what: String,
     },
+    /// There are no threads for it.
+    #[error("start threads: {0}: ask for fewer partitions")]
+    Threads(std::io::Error),
     /// What is asked for cannot be.
     #[error("{0}")]
     Setting(&'static str),
@@ -80,12 +83,12 @@ impl fmt::Display for Figure {
 }
 
 impl Figure {
-    fn rate(name: &'static str, count: u64, clock: &Stretch) -> Self {
-        Self { name, value: count as f64 / clock.seconds(), unit: "/s" }
+    fn rate(name: &'static str, count: u64, seconds: f64) -> Self {
+        Self { name, value: count as f64 / seconds, unit: "/s" }
     }
 
-    fn bandwidth(name: &'static str, bytes: u64, clock: &Stretch) -> Self {
-        Self { name, value: bytes as f64 / 1e6 / clock.seconds(), unit: "MB/s" }
+    fn bandwidth(name: &'static str, bytes: u64, seconds: f64) -> Self {
+        Self { name, value: bytes as f64 / 1e6 / seconds, unit: "MB/s" }
     }
 
     /// A high percentile, where there were enough operations for one.

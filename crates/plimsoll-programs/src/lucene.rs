@@ -83,9 +83,14 @@ pub enum Source {
     File(PathBuf),
 }
 
-/// The files of an installation, when it is whole.
+/// Whether an installation is whole, and has the program of this version.
 pub fn is_installed(directory: &Path) -> bool {
-    [LIBRARY, PROGRAM_NAME].iter().all(|name| directory.join(name).is_file())
+    let library = fs::read(directory.join(LIBRARY)).is_ok_and(|library| digest(&library) == DIGEST);
+    library && fs::read(directory.join(PROGRAM_NAME)).is_ok_and(|program| program == PROGRAM.as_bytes())
+}
+
+fn digest(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Puts library and program into a directory, which is made.
@@ -95,7 +100,9 @@ pub fn is_installed(directory: &Path) -> bool {
 pub fn install(directory: &Path, source: &Source) -> Result<(), InstallError> {
     let (from, library) = match source {
         Source::File(path) => {
-            let library = fs::read(path).map_err(|source| InstallError::Read { path: path.clone(), source })?;
+            let mut library = Vec::new();
+            let read = fs::File::open(path).and_then(|file| file.take(BYTES_MAX).read_to_end(&mut library));
+            read.map_err(|source| InstallError::Read { path: path.clone(), source })?;
             (path.display().to_string(), library)
         }
         Source::Repository(address) => {
@@ -104,7 +111,7 @@ pub fn install(directory: &Path, source: &Source) -> Result<(), InstallError> {
             (url, library)
         }
     };
-    let digest: String = Sha256::digest(&library).iter().map(|byte| format!("{byte:02x}")).collect();
+    let digest = digest(&library);
     if digest != DIGEST {
         return Err(InstallError::Other { from, digest });
     }

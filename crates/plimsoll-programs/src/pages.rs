@@ -2,36 +2,28 @@
 
 use std::path::Path;
 
-use plimsoll_workload::{
-    content::ContentSource,
-    payload::Payload,
-    random::{Draws, Purpose, derive_seed},
-};
+use plimsoll_workload::{content::ContentSource, payload::Payload};
 
 use crate::ProgramError;
 
-/// Random bytes that the content of pages is cut from. Every page begins elsewhere in them, so that storage finds
-/// nothing to compress, and no two chunks alike.
-const POOL_BYTES: usize = 1 << 20;
 /// Stream, number and checksum of what follows.
 const HEADER_BYTES: usize = 20;
+/// Longer ones are not made.
+const BYTES_MAX: u64 = 64 << 20;
 
-/// Makes pages of one length, and knows them again.
+/// Makes pages of one length, and knows them again. Each has content of its own.
 pub(crate) struct Pages {
-    pool: Vec<u8>,
-    seed: u64,
+    content: ContentSource,
     bytes: usize,
 }
 
 impl Pages {
-    /// Pages that are at least as long as what they say of themselves.
-    pub(crate) fn new(seed: u64, bytes: usize) -> Result<Self, ProgramError> {
-        if bytes <= HEADER_BYTES {
-            return Err(ProgramError::Setting("pages of so few bytes have no room for their checksum"));
+    /// Pages that are longer than what they say of themselves.
+    pub(crate) fn new(seed: u64, bytes: u64) -> Result<Self, ProgramError> {
+        if bytes <= HEADER_BYTES as u64 || bytes > BYTES_MAX {
+            return Err(ProgramError::Setting("pages and batches have 21 bytes, for their checksum, to 64 MiB"));
         }
-        let mut pool = vec![0; POOL_BYTES + bytes];
-        ContentSource::new(&Payload::default(), seed).fill(&mut pool, 0, 0);
-        Ok(Self { pool, seed, bytes })
+        Ok(Self { content: ContentSource::new(&Payload::default(), seed), bytes: bytes as usize })
     }
 
     /// Room for one.
@@ -41,9 +33,7 @@ impl Pages {
 
     /// Makes the page with a number of a stream.
     pub(crate) fn fill(&self, page: &mut [u8], stream: u64, number: u64) {
-        let start =
-            Draws::new(derive_seed(self.seed, Purpose::Content, stream), number).below(POOL_BYTES as u64) as usize;
-        page[HEADER_BYTES..].copy_from_slice(&self.pool[start..start + self.bytes - HEADER_BYTES]);
+        self.content.fill(&mut page[HEADER_BYTES..], number, stream);
         page[..8].copy_from_slice(&stream.to_le_bytes());
         page[8..16].copy_from_slice(&number.to_le_bytes());
         let checksum = crc32c::crc32c(&page[HEADER_BYTES..]);
@@ -86,7 +76,9 @@ mod tests {
     }
 
     #[test]
-    fn pages_without_room_for_a_checksum_are_refused() {
-        assert!(Pages::new(1, HEADER_BYTES).is_err());
+    fn pages_without_room_for_a_checksum_and_endless_ones_are_refused() {
+        for bytes in [0, 20, (64 << 20) + 1, u64::MAX] {
+            assert!(matches!(Pages::new(1, bytes), Err(ProgramError::Setting(_))), "{bytes}");
+        }
     }
 }

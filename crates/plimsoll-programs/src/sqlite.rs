@@ -8,6 +8,8 @@ use rusqlite::{Connection, OpenFlags, params};
 
 use crate::{Figure, ProgramError, Stretch, timed};
 
+/// What databases made here say of themselves: "plim".
+const APPLICATION: i32 = 0x706c_696d;
 /// Bytes of a row's value.
 const VALUE_BYTES: usize = 100;
 
@@ -37,24 +39,38 @@ pub struct Database<'p> {
 }
 
 impl<'p> Database<'p> {
-    /// Makes one that loses no commit when power fails.
+    /// Makes one with `synchronous = FULL`: a commit is synced before it returns. As with any SQLite, the last ones may
+    /// come undone by a loss of power where a rollback journal that was removed comes back.
     ///
     /// # Errors
     /// When there is a file with this name, or the system or SQLite refuses something.
     pub fn create(path: &'p Path, journal: Journal) -> Result<Self, ProgramError> {
         drop(crate::files::create(path)?);
-        let database = Self::open(path)?;
-        let pragmas = format!("PRAGMA journal_mode = {}; PRAGMA synchronous = FULL;", journal.pragma());
+        let database = Self::connect(path)?;
+        let pragmas = format!(
+            "PRAGMA application_id = {APPLICATION}; PRAGMA journal_mode = {}; PRAGMA synchronous = FULL;",
+            journal.pragma()
+        );
         database.execute(&pragmas)?;
         database.execute("CREATE TABLE entries (id INTEGER PRIMARY KEY, key INTEGER NOT NULL, value BLOB NOT NULL)")?;
         Ok(database)
     }
 
-    /// Opens one that is there.
+    /// Opens one that was made here.
     ///
     /// # Errors
-    /// When there is none.
+    /// When there is none, or it is of somebody else.
     pub fn open(path: &'p Path) -> Result<Self, ProgramError> {
+        let database = Self::connect(path)?;
+        let id = database.connection.pragma_query_value(None, "application_id", |row| row.get::<_, i32>(0));
+        if id.map_err(|source| database.refused(source))? != APPLICATION {
+            let what = "it is a database of somebody else, and stays as it is".to_owned();
+            return Err(ProgramError::Damaged { path: path.to_owned(), what });
+        }
+        Ok(database)
+    }
+
+    fn connect(path: &'p Path) -> Result<Self, ProgramError> {
         let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE)
             .map_err(|source| ProgramError::Sqlite { path: path.to_owned(), source })?;
         Ok(Self { path, connection })
@@ -66,11 +82,14 @@ impl<'p> Database<'p> {
     /// When SQLite refuses something.
     pub fn commit(&self, time: Span, seed: u64) -> Result<Vec<Figure>, ProgramError> {
         let (stretch, mut commits, mut latencies) = (Stretch::begin(), 0, LatencyHistogram::fine());
-        while !stretch.is_past(time) {
+        loop {
             timed(&mut latencies, || self.insert(commits, seed))?;
             commits += 1;
+            if stretch.is_past(time) {
+                break;
+            }
         }
-        let rate = Figure::rate("commits", commits, &stretch);
+        let rate = Figure::rate("commits", commits, stretch.seconds());
         Ok([Some(rate), Figure::p99("commit_p99", &latencies)].into_iter().flatten().collect())
     }
 
@@ -93,21 +112,25 @@ impl<'p> Database<'p> {
         self.execute("VACUUM")
     }
 
-    /// Whether the database is whole, and no row is missing.
+    /// Whether the database is whole, has as many rows as are due, and none between others is missing.
     ///
     /// # Errors
     /// When it is not.
-    pub fn check(&self) -> Result<(), ProgramError> {
-        let ask = |question| self.connection.query_row(question, [], |row| row.get::<_, String>(0));
+    pub fn check(&self, due: Option<u64>) -> Result<(), ProgramError> {
         let damaged = |what| ProgramError::Damaged { path: self.path.to_owned(), what };
-        let answer = ask("PRAGMA integrity_check").map_err(|source| self.refused(source))?;
+        let answer = self.connection.query_row("PRAGMA integrity_check", [], |row| row.get::<_, String>(0));
+        let answer = answer.map_err(|source| self.refused(source))?;
         if answer != "ok" {
             return Err(damaged(answer));
         }
-        let rows = "SELECT CASE WHEN count(*) = 0 THEN 'there are no rows' WHEN count(*) < max(id) + 1 THEN \
-                    'of ' || (max(id) + 1) || ' rows only ' || count(*) || ' are there' ELSE '' END FROM entries";
-        let answer = ask(rows).map_err(|source| self.refused(source))?;
-        if answer.is_empty() { Ok(()) } else { Err(damaged(answer)) }
+        let count = |what: &str| {
+            let question = format!("SELECT {what} FROM entries");
+            let count = self.connection.query_row(&question, [], |row| row.get::<_, u64>(0));
+            count.map_err(|source| self.refused(source))
+        };
+        let rows = count("count(*)")?;
+        let due = due.map_or_else(|| count("ifnull(max(id) + 1, 1)"), Ok)?;
+        if rows == due { Ok(()) } else { Err(damaged(format!("of {due} rows {rows} are there"))) }
     }
 
     fn insert(&self, number: u64, seed: u64) -> Result<(), ProgramError> {
@@ -136,7 +159,7 @@ mod tests {
 
     use super::*;
 
-    const TIME: Span = Span { ns: 30_000_000 };
+    const TIME: Span = Span { ns: 1_000_000 };
 
     #[test]
     fn what_was_committed_is_there_and_what_is_missing_is_told() {
@@ -150,12 +173,12 @@ mod tests {
             let mode: String = database.connection.pragma_query_value(None, "journal_mode", |row| row.get(0)).unwrap();
             assert_eq!(mode, journal.pragma());
             database.insert(1 << 40, 7).unwrap();
-            let told = database.check().unwrap_err().to_string();
-            assert!(told.contains("1099511627777 rows only"), "{told}");
+            let told = database.check(None).unwrap_err().to_string();
+            assert!(told.contains("of 1099511627777 rows "), "{told}");
             database.execute("DELETE FROM entries WHERE id = 1099511627776").unwrap();
-            database.check().unwrap();
+            database.check(None).unwrap();
             database.execute("DELETE FROM entries").unwrap();
-            assert!(database.check().unwrap_err().to_string().ends_with("there are no rows"));
+            assert!(database.check(None).unwrap_err().to_string().ends_with("of 1 rows 0 are there"));
         }
     }
 
@@ -164,19 +187,17 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("db");
         Database::create(&path, Journal::Delete).unwrap().load(2000, 7).unwrap();
-        let rows = |database: &Database<'_>| -> i64 {
-            database.connection.query_row("SELECT count(*) FROM entries", [], |row| row.get(0)).unwrap()
-        };
         let database = Database::open(&path).unwrap();
         database.vacuum().unwrap();
-        database.check().unwrap();
-        assert_eq!(rows(&database), 2000);
+        database.check(Some(2000)).unwrap();
+        let told = database.check(Some(2001)).unwrap_err().to_string();
+        assert!(told.ends_with("of 2001 rows 2000 are there"), "{told}");
         drop(database);
         let mut bytes = fs::read(&path).unwrap();
         let middle = bytes.len() / 2;
         bytes[middle..middle + 64].fill(0xff);
         fs::write(&path, bytes).unwrap();
-        Database::open(&path).unwrap().check().unwrap_err();
+        Database::open(&path).unwrap().check(None).unwrap_err();
     }
 
     #[test]
@@ -188,5 +209,9 @@ mod tests {
         assert!(told.contains("precious") && told.contains("exists"), "{told}");
         assert_eq!(fs::read(&path).unwrap(), b"mine");
         Database::open(&directory.path().join("absent")).unwrap_err();
+        let foreign = directory.path().join("foreign");
+        Connection::open(&foreign).unwrap().execute_batch("CREATE TABLE precious (value)").unwrap();
+        let told = Database::open(&foreign).unwrap_err().to_string();
+        assert!(told.contains("of somebody else"), "{told}");
     }
 }

@@ -12,7 +12,7 @@ use std::{
 use plimsoll_measure::latency::LatencyHistogram;
 use plimsoll_workload::units::ByteCount;
 
-use crate::{Amount, Figure, ProgramError, Stretch, files, pages::Pages, timed};
+use crate::{Amount, Figure, ProgramError, Stretch, files, pages::Pages};
 
 /// The log is written in pages of this length.
 const PAGE_BYTES: usize = 32 << 10;
@@ -43,17 +43,21 @@ pub struct Settings {
 /// Takes in samples in a directory, until there is enough and all full segments are in blocks.
 ///
 /// # Errors
-/// When there is a store already, the system refuses something, or what is read is not what was written.
+/// When there is a store already, the system refuses something, or what is read of the log is not what was written.
 pub fn run(directory: &Path, settings: &Settings, seed: u64) -> Result<Vec<Figure>, ProgramError> {
     let pages_per_segment = settings.segment.0 / PAGE_BYTES as u64;
     if pages_per_segment == 0 {
         return Err(ProgramError::Setting("a segment has at least one page of 32 KiB"));
     }
+    if settings.amount.bytes.0 < PAGE_BYTES as u64 || settings.amount.time.ns == 0 {
+        return Err(ProgramError::Setting("there has to be time and at least one page of 32 KiB"));
+    }
     let log = Log { directory: directory.join("wal"), pages_per_segment };
     let blocks = directory.join("blocks");
     files::make_directory(&log.directory)?;
     files::make_directory(&blocks)?;
-    let pages = Pages::new(seed, PAGE_BYTES)?;
+    files::sync_directory(directory)?;
+    let pages = Pages::new(seed, PAGE_BYTES as u64)?;
     let mut appends = LatencyHistogram::fine();
     let stretch = Stretch::begin();
     // A writer that is a block ahead waits, so that the log has an end.
@@ -72,7 +76,7 @@ pub fn run(directory: &Path, settings: &Settings, seed: u64) -> Result<Vec<Figur
         value: mean_s(compactor.total_ns, compactor.count),
         unit: "s",
     });
-    let ingested = Figure::bandwidth("ingested", bytes, &stretch);
+    let ingested = Figure::bandwidth("ingested", bytes, stretch.seconds());
     Ok([Some(ingested), compaction, Figure::p99("append_p99", &appends)].into_iter().flatten().collect())
 }
 
@@ -98,23 +102,31 @@ impl Log {
     ) -> Result<u64, ProgramError> {
         let mut page = pages.buffer();
         let mut bytes = 0;
+        // Who appends waits for the next segment too.
+        let mut waited_ns = 0;
         for number in 0.. {
+            let begin = Stretch::begin();
             let path = self.segment(number);
             let mut file = files::create(&path)?;
             files::sync_directory(&self.directory)?;
+            waited_ns += begin.ns();
             for index in 0..self.pages_per_segment {
                 if bytes >= amount.bytes.0 || stretch.is_past(amount.time) {
                     file.sync_data().map_err(ProgramError::file(&path))?;
                     return Ok(bytes);
                 }
                 pages.fill(&mut page, LOG, number * self.pages_per_segment + index);
-                timed(appends, || file.write_all(&page)).map_err(ProgramError::file(&path))?;
+                let append = Stretch::begin();
+                file.write_all(&page).map_err(ProgramError::file(&path))?;
+                appends.record_many(append.ns() + std::mem::take(&mut waited_ns), 1);
                 bytes += page.len() as u64;
             }
+            let end = Stretch::begin();
             file.sync_data().map_err(ProgramError::file(&path))?;
             if full.send(number).is_err() {
                 break;
             }
+            waited_ns = end.ns();
         }
         Ok(bytes)
     }
@@ -155,7 +167,7 @@ impl<'l> Compactor<'l> {
     fn compact(&mut self, first: u64, last: u64) -> Result<(), ProgramError> {
         let mut block = Block::begin(self.blocks.join(format!("{last:08}")))?;
         let checkpoint = self.log.directory.join(format!("checkpoint.{last:08}"));
-        let unfinished = checkpoint.with_extension("unfinished");
+        let unfinished = self.log.directory.join(format!("checkpoint.{last:08}.unfinished"));
         let mut kept = files::create(&unfinished)?;
         let mut page = vec![0; PAGE_BYTES];
         for number in first..=last {
@@ -262,7 +274,7 @@ mod tests {
     const SEGMENT: u64 = 2 * PAGE_BYTES as u64;
 
     fn settings(segments: u64) -> Settings {
-        let amount = Amount { bytes: ByteCount(segments * SEGMENT), time: Span::from_seconds(60) };
+        let amount = Amount { bytes: ByteCount(segments * SEGMENT), time: Span { ns: u64::MAX } };
         Settings { segment: ByteCount(SEGMENT), amount }
     }
 
@@ -300,7 +312,7 @@ mod tests {
         files::make_directory(&log.directory).unwrap();
         files::make_directory(&blocks).unwrap();
         let (full, taken) = mpsc::sync_channel(3);
-        let pages = Pages::new(7, PAGE_BYTES).unwrap();
+        let pages = Pages::new(7, PAGE_BYTES as u64).unwrap();
         let amount = settings(3).amount;
         log.write(&pages, amount, &Stretch::begin(), &mut LatencyHistogram::fine(), &full).unwrap();
         drop(full);
@@ -314,8 +326,9 @@ mod tests {
     #[test]
     fn a_segment_of_less_than_a_page_is_refused() {
         let directory = tempfile::tempdir().unwrap();
-        let settings = Settings { segment: ByteCount(1), ..settings(1) };
-        assert!(matches!(run(directory.path(), &settings, 7), Err(ProgramError::Setting(_))));
+        for settings in [Settings { segment: ByteCount(1), ..settings(1) }, settings(0)] {
+            assert!(matches!(run(directory.path(), &settings, 7), Err(ProgramError::Setting(_))));
+        }
         assert_eq!(names(directory.path()), Vec::<String>::new());
     }
 }

@@ -119,7 +119,14 @@ impl OwnFigure {
 
     /// What else is counted per second.
     pub fn operations_per_second(&self) -> Option<f64> {
-        (self.is_rate() && bytes_of(&self.unit).is_none()).then_some(self.value)
+        let counted = self.unit.strip_suffix("/s").filter(|_| bytes_of(&self.unit).is_none())?;
+        let scale = match counted {
+            "k" => 1e3,
+            "M" => 1e6,
+            "G" => 1e9,
+            _ => 1.0,
+        };
+        Some(self.value * scale)
     }
 
     /// Reads lines of a name, a value and a unit, with blanks between them. Lines that are empty or begin with # are
@@ -150,7 +157,14 @@ impl OwnFigure {
 
 /// How many bytes per second one of a unit such as `MB/s` is.
 fn bytes_of(unit: &str) -> Option<f64> {
-    let bytes = unit.strip_suffix("/s").filter(|bytes| bytes.ends_with('B'))?;
+    let bytes = unit.strip_suffix("/s")?;
+    if matches!(bytes, "byte" | "bytes") {
+        return Some(1.0);
+    }
+    let is_size = bytes.ends_with('B') && bytes.starts_with(|first: char| first.is_ascii_alphabetic());
+    if !is_size {
+        return None;
+    }
     format!("1{bytes}").parse().ok().map(|ByteCount(bytes)| bytes as f64)
 }
 
@@ -390,7 +404,10 @@ mod tests {
     fn a_rate_is_in_bytes_or_in_something_else() {
         for (unit, bytes, operations) in [
             ("/s", None, Some(2.0)),
-            ("k/s", None, Some(2.0)),
+            ("tx/s", None, Some(2.0)),
+            ("k/s", None, Some(2000.0)),
+            ("bytes/s", Some(2.0), None),
+            ("4kB/s", None, Some(2.0)),
             ("B/s", Some(2.0), None),
             ("MB/s", Some(2e6), None),
             ("KiB/s", Some(2048.0), None),

@@ -73,7 +73,7 @@ pub(crate) fn grid(record: &Record) -> Option<Grid> {
     let is_one = rates().all(|(_, other)| other == unit);
     let rate_head = if is_one { unit } else { "rate" };
     let rate = |line: &Line| match &line.rate {
-        Some((value, _)) if is_one || value.is_empty() => value.clone(),
+        Some((value, _)) if is_one || value == ABSENT => value.clone(),
         Some((value, unit)) => format!("{value} {unit}"),
         None => String::new(),
     };

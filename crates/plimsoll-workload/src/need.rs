@@ -1,7 +1,7 @@
 //! What somebody needs of a storage, as people write it: `iops=3000,latency_p99=5ms,size=1Ti`.
 //!
-//! Rates are at least what is written, latencies at most. `read_` and `write_` before a name say which operations it is
-//! about.
+//! Rates are at least what is written, latencies at most. `read_`, `write_` and `sync_` before a name say which
+//! operations it is about.
 
 use std::{fmt, str::FromStr};
 
@@ -13,7 +13,7 @@ use crate::units::{Bandwidth, ByteCount, Rate, Span, ValueError, serde_as_text, 
 const AMOUNT_MAX: f64 = 1e15;
 
 const NAMES: &str = "iops, bandwidth, latency_mean, latency_p50, latency_p90, latency_p95, latency_p99, latency_p99_9 \
-                     (each also with read_ or write_ before it) and size";
+                     (each also with read_ or write_ before it, latencies with sync_) and size";
 
 /// What is needed, of which at least one thing is there.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -40,6 +40,8 @@ pub enum Direction {
     Read,
     /// Writes.
     Write,
+    /// What makes writes durable, of which only latencies can be needed.
+    Sync,
 }
 
 /// How much of what.
@@ -93,6 +95,7 @@ impl Direction {
         match self {
             Self::Read => "reads",
             Self::Write => "writes",
+            Self::Sync => "syncs",
         }
     }
 }
@@ -103,6 +106,7 @@ impl Want {
         let direction = match self.direction {
             Some(Direction::Read) => "read_",
             Some(Direction::Write) => "write_",
+            Some(Direction::Sync) => "sync_",
             None => "",
         };
         match self.amount {
@@ -146,6 +150,7 @@ impl FromStr for Need {
             let (direction, measure) = match name.split_once('_') {
                 Some(("read", measure)) => (Some(Direction::Read), measure),
                 Some(("write", measure)) => (Some(Direction::Write), measure),
+                Some(("sync", measure)) if measure.starts_with("latency") => (Some(Direction::Sync), measure),
                 _ => (None, name.as_str()),
             };
             let amount = amount(measure, value)
@@ -278,14 +283,23 @@ mod tests {
     }
 
     fn wants() -> impl Strategy<Value = Need> {
-        let direction = prop_oneof![Just(None), Just(Some(Direction::Read)), Just(Some(Direction::Write))];
+        let direction = prop_oneof![
+            Just(None),
+            Just(Some(Direction::Read)),
+            Just(Some(Direction::Write)),
+            Just(Some(Direction::Sync))
+        ];
         let figure = proptest::sample::select(LatencyFigure::ALL.to_vec());
         let amount = prop_oneof![
             (0.001..1e12_f64).prop_map(Amount::Iops),
             (1..1_u64 << 49).prop_map(|bytes| Amount::Bandwidth(Bandwidth(bytes))),
             (figure, 1..u64::MAX).prop_map(|(figure, ns)| Amount::Latency(figure, Span { ns })),
         ];
-        let want = (direction, amount).prop_map(|(direction, amount)| Want { direction, amount });
+        let want = (direction, amount)
+            .prop_filter("of syncs only latencies can be needed", |(direction, amount)| {
+                *direction != Some(Direction::Sync) || matches!(amount, Amount::Latency(..))
+            })
+            .prop_map(|(direction, amount)| Want { direction, amount });
         let size = proptest::option::of((1..u64::MAX).prop_map(ByteCount));
         (proptest::collection::vec(want, 1..8), size).prop_map(|(mut wants, size)| {
             let mut names = Vec::new();

@@ -226,7 +226,7 @@ pub const PRESETS: &[Preset] = &[
     ),
     with_small(
         "lucene",
-        "an index of 20,000 documents: committed, merged, and searched cold; see presets install",
+        "an index of 20,000 documents: committed, merged, searched; see presets install",
         applications::lucene,
         applications::lucene_small,
     ),

@@ -38,8 +38,9 @@ pub fn dispatch(cli: Cli, printer: Printer) -> anyhow::Result<Exit> {
     if matches!(cli.command, Command::Run(_)) {
         state.prepare(printer);
     }
-    // A program is timed, and part of a run that has done it.
-    let tidied = if matches!(cli.command, Command::Program(_)) { Ok(()) } else { state.tidy_up(printer) };
+    // Both are parts of runs that have done it, and the first is timed.
+    let is_part = matches!(cli.command, Command::Program(_) | Command::Presets(_));
+    let tidied = if is_part { Ok(()) } else { state.tidy_up(printer) };
     let mut exit = Exit::Success;
     let answer = match cli.command {
         Command::Run(arguments) => {

@@ -158,6 +158,7 @@ impl Exit {
             if let Some(error) = cause.downcast_ref::<ProgramError>() {
                 return match error {
                     ProgramError::Setting(_) => Self::Usage,
+                    ProgramError::Threads(_) => Self::Kernel,
                     ProgramError::File { .. } | ProgramError::Sqlite { .. } | ProgramError::Damaged { .. } => Self::Io,
                 };
             }

@@ -96,6 +96,7 @@ impl Demand {
                 None => rates.any = amount,
                 Some(Direction::Read) => rates.read = amount,
                 Some(Direction::Write) => rates.write = amount,
+                Some(Direction::Sync) => {}
             }
         }
         demand.size_gib = need.size.map_or(0, |size| size.0.div_ceil(GIB as u64));

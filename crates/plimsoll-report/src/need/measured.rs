@@ -295,6 +295,7 @@ fn shown<'a>(want: &Want, cell: &'a Cell) -> Option<Shown<'a>> {
     match want.direction {
         Some(Direction::Read) => of(Operation::Read),
         Some(Direction::Write) => of(Operation::Write),
+        Some(Direction::Sync) => of(Operation::Sync),
         None => match (of(Operation::Read), of(Operation::Write)) {
             (Some(read), Some(write)) if is_latency(want) => Some(if read.value >= write.value { read } else { write }),
             (Some(read), Some(write)) => Some(together(want, cell, &read, &write)),

@@ -202,28 +202,38 @@ pub(super) fn redis_aof_small() -> Vec<Workload> {
 fn of_program(name: &str, command: &str) -> Workload {
     Workload {
         name: Some(name.to_owned()),
-        command: Some(format!(r#""$PLIMSOLL" program {command} --seed "$SEED" --figures "$FIGURES""#)),
+        command: Some(format!(
+            r#""$PLIMSOLL" program {command} --seed "$SEED" --iteration "$ITERATION" --figures "$FIGURES""#
+        )),
         warmup: Some(1),
         ..Workload::default()
     }
 }
 
 /// A database of one file: rows that are committed one by one with either journal, many that are put in at once, and
-/// the database of these written anew.
+/// the database of these written anew. What SQLite puts aside meanwhile is on the target too.
 fn of_sqlite(rows: u32, seconds: u32) -> Vec<Workload> {
-    let of = |name: &str, command: &str| Workload {
-        verify_command: Some(r#""$PLIMSOLL" program sqlite-check db"#.to_owned()),
-        conclude: Some("rm -f db db-*".to_owned()),
-        ..of_program(name, command)
-    };
-    vec![
-        of("sqlite-wal", &format!("sqlite-commit db --journal wal --time {seconds}s")),
-        of("sqlite-rollback", &format!("sqlite-commit db --journal delete --time {seconds}s")),
-        of("sqlite-load", &format!("sqlite-load db --rows {rows}")),
+    let of = |name: &str, command: &str, check: &str| {
+        let program = of_program(name, command);
         Workload {
-            setup: Some(format!(r#""$PLIMSOLL" program sqlite-load full --rows {rows} --seed "$SEED""#)),
-            prepare: Some("cp full db".to_owned()),
-            ..of("sqlite-vacuum", "sqlite-vacuum db")
+            command: program.command.map(|command| format!("SQLITE_TMPDIR=$TARGET_DIR {command}")),
+            verify_command: Some(format!(r#""$PLIMSOLL" program sqlite-check db{check}"#)),
+            conclude: Some("rm -f db db-*".to_owned()),
+            ..program
+        }
+    };
+    let all = format!(" --rows {rows}");
+    vec![
+        of("sqlite-wal", &format!("sqlite-commit db --journal wal --time {seconds}s"), ""),
+        of("sqlite-rollback", &format!("sqlite-commit db --journal delete --time {seconds}s"), ""),
+        of("sqlite-load", &format!("sqlite-load db --rows {rows}"), &all),
+        Workload {
+            setup: Some(format!(
+                r#"SQLITE_TMPDIR=$TARGET_DIR "$PLIMSOLL" program sqlite-load full --rows {rows} --seed "$SEED""#
+            )),
+            // Not by cp, which may have the file system share what it then has to take apart.
+            prepare: Some("cat full >db".to_owned()),
+            ..of("sqlite-vacuum", "sqlite-vacuum db", &all)
         },
     ]
 }
@@ -270,50 +280,62 @@ pub(super) fn tsdb_small() -> Vec<Workload> {
     samples("4MiB", "256MiB", 4)
 }
 
+/// How to ask etcd, whose sockets are called like addresses, and have to be near as their paths may not be long.
+const ETCD: &str = r#"set -e
+cd "$RUN_DIR"
+ask() { curl --silent --show-error --fail --unix-socket localhost:1 "$@"; }
+"#;
+
 /// A member of etcd by itself, on sockets. Eight clients put values of 256 bytes for so many seconds, and etcd tells
 /// how long its log took to be durable.
 fn puts(seconds: u32) -> Vec<Workload> {
-    let setup = r#"cd "$RUN_DIR"
-etcd --data-dir "$TARGET_DIR/etcd" --listen-client-urls unix://localhost:1 --advertise-client-urls unix://localhost:1 \
-  --listen-peer-urls unix://localhost:2 --initial-advertise-peer-urls unix://localhost:2 \
-  --initial-cluster default=unix://localhost:2 >server.log 2>&1 &"#;
-    // The revision is the number of puts that are durable. Of the histogram, the first bound that 99 % are within.
-    let command = r#"cd "$RUN_DIR"
-revision() {
-  curl --silent --fail --unix-socket localhost:1 --data '{"key":"a2V5"}' http://etcd/v3/kv/range |
-    sed 's|.*"revision":"\([0-9]*\)".*|\1|'
+    let setup = r#"etcd --data-dir "$TARGET_DIR/etcd" --listen-client-urls unix://localhost:1 \
+  --advertise-client-urls unix://localhost:1 --listen-peer-urls unix://localhost:2 \
+  --initial-advertise-peer-urls unix://localhost:2 --initial-cluster default=unix://localhost:2 >server.log 2>&1 &
+echo $! >pid
+{ printf '{"key":"a2V5","value":"'; head -c 256 /dev/urandom | base64 -w 0; printf '"}'; } >put"#;
+    let ready = r#"kill -0 "$(cat pid)" || { tail -n 3 server.log; exit 1; }
+ask http://etcd/health | grep -q '"true"'"#;
+    // The revision is the number of puts that are durable. Clients end because their time is over, and by nothing else.
+    // Of the histogram, the first bound that 99 % are within.
+    let command = r#"revision() {
+  told=$(ask --data '{"key":"a2V5"}' http://etcd/v3/kv/range)
+  expr "$told" : '.*"revision":"\([0-9]*\)"'
 }
 before=$(revision)
+began=$(date +%s.%N)
+clients=
 for client in $(seq "$THREADS"); do
-  timeout SECONDS curl --silent --fail --unix-socket localhost:1 --data @put --output /dev/null \
+  timeout SECONDS curl --silent --show-error --fail --unix-socket localhost:1 --data @put --output /dev/null \
     'http://etcd/v3/kv/put?[1-10000000]' &
+  clients="$clients $!"
 done
-wait
+for client in $clients; do
+  code=0
+  wait "$client" || code=$?
+  [ "$code" = 124 ] || { echo "a client ended early, with $code"; exit 1; }
+done
+ended=$(date +%s.%N)
 after=$(revision)
-echo "puts $(((after - before) / SECONDS)) /s" >"$FIGURES"
-curl --silent --fail --unix-socket localhost:1 http://etcd/metrics | sed -n -e \
-  's|^etcd_disk_wal_fsync_duration_seconds_bucket{le="\(.*\)"} \(.*\)$|\1 \2|p' | awk '
+echo "$before $after $began $ended" | awk '{ printf "puts %.3f /s\n", ($2 - $1) / ($4 - $3) }' >"$FIGURES"
+ask http://etcd/metrics >metrics
+sed -n 's|^etcd_disk_wal_fsync_duration_seconds_bucket{le="\(.*\)"} \(.*\)$|\1 \2|p' metrics | awk '
     { bound[NR] = $1; count[NR] = $2 }
     END {
       for (i = 1; i < NR && count[i] < 0.99 * count[NR]; i++);
       if (i < NR) print "wal_fsync_p99_at_most", 1000 * bound[i], "ms"
     }' >>"$FIGURES""#;
+    let needs = [("etcd", "etcd-server"), ("curl", "curl"), ("awk", "mawk")];
+    let needs: String = needs.iter().map(|(programs, package)| needing(programs, package)).collect();
     vec![Workload {
         name: Some("etcd".to_owned()),
         user: Some(UNPRIVILEGED.to_owned()),
         jobs: Some(Sweep::one(8)),
         warmup: Some(1),
-        setup: Some(format!(
-            "{}{}{setup}\n{{ printf '{{\"key\":\"a2V5\",\"value\":\"'; head -c 256 /dev/urandom | base64 -w 0; \
-             printf '\"}}'; }} >put",
-            needing("etcd", "etcd-server"),
-            needing("curl awk", "curl")
-        )),
-        ready: Some(
-            "curl --silent --unix-socket \"$RUN_DIR/localhost:1\" http://etcd/health | grep -q '\"true\"'".to_owned(),
-        ),
-        command: Some(format!("set -e\n{}", command.replace("SECONDS", &seconds.to_string()))),
-        verify_command: Some(r#"grep -q '^puts [1-9]' "$FIGURES""#.to_owned()),
+        setup: Some(format!("{needs}{ETCD}{setup}")),
+        ready: Some(format!("{ETCD}{ready}")),
+        command: Some(format!("{ETCD}{}", command.replace("SECONDS", &seconds.to_string()))),
+        verify_command: Some(r#"grep -q '^puts [0-9.]*[1-9]' "$FIGURES""#.to_owned()),
         ..Workload::default()
     }]
 }
@@ -326,18 +348,21 @@ pub(super) fn etcd_small() -> Vec<Workload> {
     puts(4)
 }
 
-/// Where Lucene was installed, and the beginning of a command that uses it.
+/// How Lucene is started, once the setup has found it.
 const LUCENE: &str = r#"set -e
-lucene=$("$PLIMSOLL" presets path lucene)
-load() { java -Xmx512m -cp "$lucene/*:$DATASET/lucene" LuceneLoad "$1" "$TARGET_DIR/index" "$FIGURES" "$SEED" "$2" "$3"; }
+load() {
+  java -Xmx512m -cp "$DATASET/library/*:$DATASET/lucene" LuceneLoad "$1" "$TARGET_DIR/index" "$FIGURES" "$SEED" "$2" "$3"
+}
 "#;
 
 /// Documents of a hundred words are indexed and committed again and again; then words are looked up in an index of
-/// which nothing is in the page cache.
+/// which nothing is in the page cache when it begins.
 fn of_lucene(documents: u32, commit_every: u32, queries: u32) -> Vec<Workload> {
     let setup = format!(
-        r#"{}{LUCENE}if [ ! -e "$DATASET/lucene" ]; then
-  javac -cp "$lucene/*" -d "$DATASET/unfinished" "$lucene/LuceneLoad.java"
+        r#"{}{LUCENE}library=$("$PLIMSOLL" presets path lucene)
+if [ ! -e "$DATASET/lucene" ]; then
+  ln -s "$library" "$DATASET/library"
+  javac -cp "$library/*" -d "$DATASET/unfinished" "$library/LuceneLoad.java"
   mv "$DATASET/unfinished" "$DATASET/lucene"
 fi
 "#,
@@ -351,16 +376,17 @@ fi
         warmup: Some(1),
         ..Workload::default()
     };
-    let check = r#"java -cp "$lucene/*" org.apache.lucene.index.CheckIndex "$TARGET_DIR/index" >/dev/null"#;
+    let check = r#"java -cp "$DATASET/library/*" org.apache.lucene.index.CheckIndex "$TARGET_DIR/index" >/dev/null"#;
     vec![
         Workload {
-            verify_command: Some(format!("{LUCENE}{check}")),
+            verify_command: Some(check.to_owned()),
             conclude: Some("rm -rf index".to_owned()),
             ..of("lucene-index", setup.clone(), &index)
         },
         Workload {
             prepare: Some(
-                "sync\nfor file in index/*; do dd if=\"$file\" iflag=nocache count=0 status=none; done".to_owned(),
+                "sync -f index\nfor file in index/*; do dd if=\"$file\" iflag=nocache count=0 status=none; done"
+                    .to_owned(),
             ),
             ..of("lucene-search", format!("{setup}{index}"), &format!("load search {documents} {queries}"))
         },

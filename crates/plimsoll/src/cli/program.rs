@@ -14,7 +14,10 @@ pub struct ProgramArguments {
     /// Where content is drawn from
     #[arg(long, global = true, default_value_t = 0)]
     pub seed: u64,
-    /// Write what it did to this file instead of standard output: a name, a value and a unit a line
+    /// Which time it is done: what it writes differs from other times
+    #[arg(long, global = true, default_value_t = 0)]
+    pub iteration: u64,
+    /// Write what it did to this new file instead of standard output: a name, a value and a unit a line
     #[arg(long, global = true, value_name = "FILE")]
     pub figures: Option<PathBuf>,
 }
@@ -50,6 +53,9 @@ pub enum Program {
     SqliteCheck {
         /// The file
         database: PathBuf,
+        /// As many rows as it has to have [default: as many as the last one says]
+        #[arg(long)]
+        rows: Option<u64>,
     },
     /// Append to and read the partitions of a message broker
     Log {

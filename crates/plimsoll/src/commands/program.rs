@@ -1,6 +1,6 @@
 //! `plimsoll program`: what presets time where nothing is to be installed.
 
-use std::fs;
+use std::{fs::File, io::Write as _};
 
 use anyhow::Context as _;
 use plimsoll_programs::{
@@ -8,17 +8,20 @@ use plimsoll_programs::{
     sqlite::{Database, Journal},
     tsdb,
 };
+use plimsoll_workload::random::{Purpose, derive_seed};
 
 use crate::cli::program::{JournalChoice, Program, ProgramArguments};
 
 /// Does the work, and answers with its figures, unless a file takes them.
 pub fn run(arguments: ProgramArguments) -> anyhow::Result<String> {
-    let figures = done(arguments.program, arguments.seed)?;
+    let figures = done(arguments.program, derive_seed(arguments.seed, Purpose::Round, arguments.iteration))?;
     let lines: String = figures.iter().map(|figure| format!("{figure}\n")).collect();
     let Some(path) = &arguments.figures else {
         return Ok(lines);
     };
-    fs::write(path, lines).with_context(|| format!("write figures to {}", path.display()))?;
+    let file = File::options().write(true).create_new(true).open(path);
+    let written = file.and_then(|mut file| file.write_all(lines.as_bytes()));
+    written.with_context(|| format!("write figures to {}", path.display()))?;
     Ok(String::new())
 }
 
@@ -39,8 +42,8 @@ fn done(program: Program, seed: u64) -> anyhow::Result<Vec<Figure>> {
             Database::open(&database)?.vacuum()?;
             Ok(Vec::new())
         }
-        Program::SqliteCheck { database } => {
-            Database::open(&database)?.check()?;
+        Program::SqliteCheck { database, rows } => {
+            Database::open(&database)?.check(rows)?;
             Ok(Vec::new())
         }
         Program::Log { directory, partitions, segment, batch, flush_every, behind, amount, time } => {

@@ -150,8 +150,9 @@ pub(super) fn request_of(
     }
     check_paths(&asked.targets, &asked.destroy)?;
     check_provisioned(&asked.provisioned, &asked.targets)?;
-    check_new_files(&targets, asked.says_size)?;
+    check_new_files(&targets, &asked)?;
     check_pinning(&asked.workloads)?;
+    check_user(arguments.measuring.workload.user.as_deref())?;
     let mut plan = Plan::resolve(&targets, &asked.workloads, &asked.certainty, asked.seed)?;
     let touches_storage =
         plan.cells.iter().any(|cell| cell.blocks().is_none_or(|blocks| blocks.engine != EngineChoice::Memory));
@@ -353,13 +354,29 @@ pub(super) fn check_one_line(flag: &str, text: &str) -> anyhow::Result<()> {
 }
 
 /// A name that nothing has is more often a slip than the wish for a file.
-fn check_new_files(targets: &[TargetFacts], says_size: bool) -> Result<(), PlanError> {
+fn check_new_files(targets: &[TargetFacts], asked: &AskedRun) -> Result<(), PlanError> {
     let is_new = |target: &&TargetFacts| target.kind == TargetKind::File && target.size_bytes.is_none();
+    let works_in_directories = |workload: &Workload| workload.command.is_some() || workload.phases.is_some();
+    let remedy = match asked.workloads.iter().all(works_in_directories) {
+        true => "make the directory",
+        false if asked.says_size => return Ok(()),
+        false => "give --size to make a file there",
+    };
     match targets.iter().find(is_new) {
-        Some(target) if !says_size => Err(PlanError::Target {
+        Some(target) => Err(PlanError::Target {
             target: target.name.clone(),
-            problem: "it does not exist: check the spelling, or give --size to make a file there".to_owned(),
+            problem: format!("it does not exist: check the spelling, or {remedy}"),
         }),
+        None => Ok(()),
+    }
+}
+
+/// Commands of somebody without the rights of root are his own. Presets name a user for root alone.
+fn check_user(user: Option<&str>) -> anyhow::Result<()> {
+    match user {
+        Some(user) if !rustix::process::geteuid().is_root() => {
+            bail!("--user {user} takes the rights of root: leave it out, and commands have yours")
+        }
         _ => Ok(()),
     }
 }

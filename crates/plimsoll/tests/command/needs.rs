@@ -146,3 +146,21 @@ fn explain_answers_for_what_others_measured() {
     );
     assert!(answer.contains("P20 (512 GiB): 2,300 IOPS, 150 MB/s; the next smaller, P15, has 1,100 IOPS"), "{answer}");
 }
+
+#[test]
+fn syncs_have_a_latency_that_can_be_needed() {
+    let place = Place::new();
+    let answer = |need: &str| {
+        let run = "run DATA --preset wal-etcd --duration 2s --json --need";
+        let said = place.run(&format!("{run} sync_latency_p99={need}"));
+        let told = place.run(&format!("explain latest --need sync_latency_p99={need}")).stdout;
+        (said.code, told.split_whitespace().collect::<Vec<_>>().join(" "))
+    };
+    let (code, told) = answer("1h");
+    assert_eq!(code, Some(0), "{told}");
+    assert!(told.contains("=1h met") && told.contains(" of syncs (wal-etcd)"), "{told}");
+    let (_, told) = answer("1ns");
+    assert!(told.contains("not met") && told.contains(" of syncs"), "{told}");
+    let said = place.run("run DATA --need sync_iops=3");
+    assert!(said.error(2).contains("latencies with sync_"), "{}", said.stderr);
+}

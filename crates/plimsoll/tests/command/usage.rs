@@ -262,3 +262,14 @@ fn escape_sequences_in_names_and_paths_are_shown_and_not_obeyed() {
         assert!(all.chars().all(|character| character == '\n' || !character.is_control()), "{all:?}");
     }
 }
+
+#[test]
+fn a_directory_that_is_missing_is_to_be_made_where_files_or_commands_work_in_it() {
+    let place = Place::new();
+    for work in [&["--command", "true"][..], &["--phases", "write"]] {
+        let mut command = place.command("run ROOT/absent");
+        let said = Said::of(command.args(work).output().unwrap());
+        assert!(said.error(3).contains("check the spelling, or make the directory"), "{}", said.stderr);
+    }
+    assert!(!place.path("absent").exists());
+}
