@@ -56,6 +56,8 @@ const LOOK_SHARE: u32 = 50;
 const LOOKS_MIN: u32 = 5;
 /// As much of what commands said is told when one fails.
 const OUTPUT_BYTES: u64 = 2000;
+/// So many lines of it stand in a sentence.
+const LINES_TOLD: usize = 4;
 /// As much is read of the figures that commands tell.
 const FIGURES_BYTES: u64 = 1 << 16;
 /// The file that commands may write their own figures to, in the directory of the run.
@@ -103,9 +105,13 @@ pub enum StageError {
     },
 }
 
-/// The last line of what a command said, for a sentence.
+/// The last lines of what a command said, for a sentence: the reason is often not the very last.
 fn told(output: &str) -> String {
-    output.lines().map(str::trim).rfind(|line| !line.is_empty()).map_or_else(String::new, |line| format!(": {line}"))
+    let lines: Vec<&str> = output.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    match &lines[lines.len().saturating_sub(LINES_TOLD)..] {
+        [] => String::new(),
+        last => format!(": {}", last.join("; ")),
+    }
 }
 
 /// The same of one that was ended, which had more to say.

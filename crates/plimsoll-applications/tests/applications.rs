@@ -192,7 +192,7 @@ fn a_command_that_fails_says_how_and_its_last_words() {
     let place = tempfile::tempdir().unwrap();
     let mut application = application(&plan("echo beginning; echo 'no room' >&2; exit 3"), place.path());
     let error = time(&mut application).unwrap_err();
-    assert_eq!(error.to_string(), "run failed (exit status 3): no room");
+    assert_eq!(error.to_string(), "run failed (exit status 3): beginning; no room");
     assert_eq!(error.output(), "beginning\nno room");
 }
 

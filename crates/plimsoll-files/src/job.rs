@@ -44,7 +44,7 @@ pub(crate) struct JobReport {
     /// How many of those succeeded.
     pub(crate) operations: u64,
     pub(crate) bytes: u64,
-    pub(crate) checked_bytes: u64,
+    pub(crate) checked_blocks: u64,
     /// Time of the sync of its files at the end.
     pub(crate) sync_ns: u64,
     pub(crate) times: Times,
@@ -187,7 +187,7 @@ impl<'a> Job<'a> {
                 turns: 0,
                 operations: 0,
                 bytes: 0,
-                checked_bytes: 0,
+                checked_blocks: 0,
                 sync_ns: 0,
                 times: Times::new(),
                 parts: Vec::new(),

@@ -82,8 +82,8 @@ pub struct PhaseOutcome {
     pub job_turns: Vec<u32>,
     /// Bytes transferred.
     pub bytes: u64,
-    /// Bytes that were read and checked.
-    pub checked_bytes: u64,
+    /// Blocks that were read and checked.
+    pub checked_blocks: u64,
     /// Time of the sync at the end.
     pub sync_ns: u64,
     /// Latencies.
@@ -214,7 +214,7 @@ pub(crate) fn run(
         job_turns: reports.iter().map(|report| report.turns).collect(),
         job_operations: reports.iter().map(|report| report.operations).collect(),
         bytes: reports.iter().map(|report| report.bytes).sum(),
-        checked_bytes: reports.iter().map(|report| report.checked_bytes).sum(),
+        checked_blocks: reports.iter().map(|report| report.checked_blocks).sum(),
         sync_ns,
         times: Times::new(),
         parts: Vec::new(),

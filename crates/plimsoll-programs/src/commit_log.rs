@@ -66,17 +66,24 @@ struct Appended {
 /// When there is one already, the system refuses something, or what is read is not what was written.
 pub fn run(directory: &Path, settings: &Settings, seed: u64) -> Result<Vec<Figure>, ProgramError> {
     let batches_per_segment = settings.segment.0 / settings.batch.0.max(1);
-    if batches_per_segment == 0 || settings.flush_every == Some(0) {
-        return Err(ProgramError::Setting("segments have at least one batch, after which they can be synced"));
+    if batches_per_segment == 0 {
+        return Err(ProgramError::Setting(
+            "--segment has to be at least as long as --batch, which is longer than nothing",
+        ));
+    }
+    if settings.flush_every == Some(0) {
+        return Err(ProgramError::Setting("--flush-every 0 is after no batch: leave it out, or say 1"));
     }
     if !(1..=PARTITIONS_MAX).contains(&settings.partitions) {
-        return Err(ProgramError::Setting("a log has 1 to 1024 partitions"));
+        return Err(ProgramError::Setting("--partitions is 1 to 1024"));
     }
     if settings.amount.bytes.0 / u64::from(settings.partitions) < settings.batch.0 || settings.amount.time.ns == 0 {
-        return Err(ProgramError::Setting("there has to be time and at least one batch for each partition"));
+        return Err(ProgramError::Setting(
+            "--amount has to be at least one --batch for each partition, and --time more than nothing",
+        ));
     }
     if settings.behind.0 > settings.segment.0 {
-        return Err(ProgramError::Setting("consumers can be one segment behind at most, as older ones are removed"));
+        return Err(ProgramError::Setting("--behind is at most --segment, as older segments are removed"));
     }
     let pages = Pages::new(seed, settings.batch.0)?;
     let partition = |number: u32| -> Result<Partition<'_>, ProgramError> {

@@ -27,7 +27,7 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 pub enum ProgramError {
     /// The system refused something.
-    #[error("{}: {source}", path.display())]
+    #[error("{}: {source}{}", path.display(), remedy(source))]
     File {
         /// Of which file.
         path: PathBuf,
@@ -56,6 +56,15 @@ pub enum ProgramError {
     /// What is asked for cannot be.
     #[error("{0}")]
     Setting(&'static str),
+}
+
+/// What helps against some refusals.
+fn remedy(source: &io::Error) -> &'static str {
+    match source.kind() {
+        io::ErrorKind::AlreadyExists => ": remove what an earlier time left, or name another place",
+        io::ErrorKind::NotFound => ": make the directory, or check the spelling",
+        _ => "",
+    }
 }
 
 impl ProgramError {

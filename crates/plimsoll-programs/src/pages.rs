@@ -21,7 +21,7 @@ impl Pages {
     /// Pages that are longer than what they say of themselves.
     pub(crate) fn new(seed: u64, bytes: u64) -> Result<Self, ProgramError> {
         if bytes <= HEADER_BYTES as u64 || bytes > BYTES_MAX {
-            return Err(ProgramError::Setting("pages and batches have 21 bytes, for their checksum, to 64 MiB"));
+            return Err(ProgramError::Setting("--batch is 21 bytes, for its checksum, to 64MiB"));
         }
         Ok(Self { content: ContentSource::new(&Payload::default(), seed), bytes: bytes as usize })
     }

@@ -47,10 +47,10 @@ pub struct Settings {
 pub fn run(directory: &Path, settings: &Settings, seed: u64) -> Result<Vec<Figure>, ProgramError> {
     let pages_per_segment = settings.segment.0 / PAGE_BYTES as u64;
     if pages_per_segment == 0 {
-        return Err(ProgramError::Setting("a segment has at least one page of 32 KiB"));
+        return Err(ProgramError::Setting("--segment is at least one page of 32KiB"));
     }
     if settings.amount.bytes.0 < PAGE_BYTES as u64 || settings.amount.time.ns == 0 {
-        return Err(ProgramError::Setting("there has to be time and at least one page of 32 KiB"));
+        return Err(ProgramError::Setting("--amount is at least one page of 32KiB, and --time more than nothing"));
     }
     let log = Log { directory: directory.join("wal"), pages_per_segment };
     let blocks = directory.join("blocks");

@@ -4,7 +4,6 @@
 use std::fmt;
 
 use plimsoll_measure::student;
-use plimsoll_workload::units::ByteCount;
 use serde::{Deserialize, Serialize};
 
 use crate::{results::DeviceActivity, told::Duration};
@@ -13,6 +12,8 @@ use crate::{results::DeviceActivity, told::Duration};
 const ITERATIONS_MIN: usize = 3;
 /// What takes less time than this on average is over before anybody can tell what it waited for.
 const TOLD_FROM_NS: f64 = 50e6;
+/// Who moved less than one of so many bytes of a disk had hardly any part in what it did.
+const HARDLY_ANY: u64 = 20;
 /// Own figures of a program: more are not taken.
 const FIGURES_MAX: usize = 100;
 
@@ -73,10 +74,19 @@ impl Iteration {
         share(self.processor_ns(), self.elapsed_ns)
     }
 
-    /// Share of its time in which the disk had something to do, or a process waited for one.
+    /// Share of its time in which the disk had something to do, or a process waited for one. What the disk did was not
+    /// for it where these processes moved hardly any of the bytes.
     pub fn disk_share(&self) -> Option<f64> {
-        let busy = self.device.as_ref().map(|device| share(device.busy_ns, self.elapsed_ns).min(1.0));
-        busy.into_iter().chain(self.disk_wait_share).max_by(f64::total_cmp)
+        let own_bytes = self.read_bytes.zip(self.written_bytes).map(|(read, written)| read + written);
+        let is_own = |device: &&DeviceActivity| {
+            let bytes = device.read_bytes + device.write_bytes;
+            own_bytes.is_none_or(|own| own.saturating_mul(HARDLY_ANY) >= bytes)
+        };
+        let device = self.device.as_ref();
+        let busy = device.filter(is_own).map(|device| share(device.busy_ns, self.elapsed_ns).min(1.0));
+        // Of another's load nothing follows but that this one did not wait for it.
+        let idle = (busy.is_none() && device.is_some() && own_bytes.is_some()).then_some(0.0);
+        busy.or(idle).into_iter().chain(self.disk_wait_share).max_by(f64::total_cmp)
     }
 
     /// The times that `time` would have told.
@@ -120,13 +130,7 @@ impl OwnFigure {
     /// What else is counted per second.
     pub fn operations_per_second(&self) -> Option<f64> {
         let counted = self.unit.strip_suffix("/s").filter(|_| bytes_of(&self.unit).is_none())?;
-        let scale = match counted {
-            "k" => 1e3,
-            "M" => 1e6,
-            "G" => 1e9,
-            _ => 1.0,
-        };
-        Some(self.value * scale)
+        Some(self.value * scale_of(counted).unwrap_or(1.0))
     }
 
     /// Reads lines of a name, a value and a unit, with blanks between them. Lines that are empty or begin with # are
@@ -149,23 +153,38 @@ impl OwnFigure {
         let value = words.next().and_then(|word| word.parse::<f64>().ok()).filter(|value| value.is_finite());
         let unit = words.next().unwrap_or_default().to_owned();
         match (name, value, words.next()) {
+            (Some(name), Some(value), None) if value < 0.0 && unit.ends_with("/s") => {
+                Err(format!("{name} is a rate, and {value} is less than nothing"))
+            }
             (Some(name), Some(value), None) => Ok(Self { name, value, unit }),
             _ => Err(format!("\"{line}\" is no figure: write a name, a value and a unit, as in: commits 131.5 /s")),
         }
     }
 }
 
-/// How many bytes per second one of a unit such as `MB/s` is.
+/// How many bytes per second one of a unit such as `MB/s` or `Mbit/s` is.
 fn bytes_of(unit: &str) -> Option<f64> {
-    let bytes = unit.strip_suffix("/s")?;
-    if matches!(bytes, "byte" | "bytes") {
-        return Some(1.0);
-    }
-    let is_size = bytes.ends_with('B') && bytes.starts_with(|first: char| first.is_ascii_alphabetic());
-    if !is_size {
-        return None;
-    }
-    format!("1{bytes}").parse().ok().map(|ByteCount(bytes)| bytes as f64)
+    let counted = unit.strip_suffix("/s")?;
+    let kinds = [("bytes", 1.0), ("byte", 1.0), ("B", 1.0), ("bits", 0.125), ("bit", 0.125), ("b", 0.125)];
+    let (prefix, each) = kinds.iter().find_map(|(kind, each)| Some((counted.strip_suffix(kind)?, each)))?;
+    Some(scale_of(prefix)? * each)
+}
+
+/// What a prefix of a unit multiplies it by.
+fn scale_of(prefix: &str) -> Option<f64> {
+    let (letter, base) = match prefix.strip_suffix('i') {
+        Some(letter) => (letter, 1024.0_f64),
+        None => (prefix, 1000.0),
+    };
+    let power = match letter {
+        "" if prefix.is_empty() => 0,
+        "k" | "K" => 1,
+        "M" => 2,
+        "G" => 3,
+        "T" => 4,
+        _ => return None,
+    };
+    Some(base.powi(power))
 }
 
 /// How values of several iterations lie.
@@ -381,6 +400,25 @@ mod tests {
     }
 
     #[test]
+    fn who_moves_hardly_anything_is_not_bound_by_what_others_have_the_disk_do() {
+        let device = DeviceActivity { busy_ns: 650_000_000, write_bytes: 40 << 20, ..DeviceActivity::default() };
+        let beside = |own: Option<u64>| {
+            let mut result = ApplicationResult::default();
+            result.add(Iteration {
+                device: Some(device.clone()),
+                read_bytes: own,
+                written_bytes: own,
+                disk_wait_share: Some(0.01),
+                ..iteration(1_000_000_000)
+            });
+            (result.bound_by.unwrap(), result.disk_share.unwrap())
+        };
+        assert_eq!(beside(Some(8 << 10)), (BoundBy::Waiting, 0.01));
+        assert_eq!(beside(Some(2 << 20)), (BoundBy::Io, 0.65));
+        assert_eq!(beside(None), (BoundBy::Io, 0.65), "who does not know keeps what the disk tells");
+    }
+
+    #[test]
     fn what_does_not_count_is_kept_and_not_counted() {
         let mut result = ApplicationResult::default();
         result.add(iteration(10));
@@ -407,6 +445,10 @@ mod tests {
             ("tx/s", None, Some(2.0)),
             ("k/s", None, Some(2000.0)),
             ("bytes/s", Some(2.0), None),
+            ("Mbit/s", Some(250_000.0), None),
+            ("kb/s", Some(250.0), None),
+            ("i/s", None, Some(2.0)),
+            ("jobs/s", None, Some(2.0)),
             ("4kB/s", None, Some(2.0)),
             ("B/s", Some(2.0), None),
             ("MB/s", Some(2e6), None),
@@ -425,6 +467,8 @@ mod tests {
         let unit = |figure: &OwnFigure| (figure.name.clone(), figure.value, figure.unit.clone());
         let due = [("tps".to_owned(), 131.5, "/s".to_owned()), ("share".to_owned(), 0.5, String::new())];
         assert_eq!(figures.iter().map(unit).collect::<Vec<_>>(), due);
+        assert!(OwnFigure::parse("tps -5 /s").unwrap_err().contains("less than nothing"));
+        assert!(OwnFigure::parse("drift -5 ms").unwrap()[0].value < 0.0, "what is no rate may be less than nothing");
         for wrong in ["tps", "tps many /s", "tps inf /s", "tps 1 /s more"] {
             assert!(OwnFigure::parse(wrong).unwrap_err().contains("is no figure"), "{wrong}");
         }

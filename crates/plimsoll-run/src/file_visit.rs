@@ -92,11 +92,12 @@ impl FileVisit<'_> {
                 break;
             }
             self.set.prepare(*phase, self.stop)?;
-            let cached = if phase.reads() && *phase != FilePhase::WriteRead {
-                Some(held(self.set.make_cached(self.stop)?))
-            } else {
-                None
+            let reads = match (phase, &self.plan.mix) {
+                (FilePhase::WriteRead, _) => false,
+                (FilePhase::Mix, Some(mix)) => mix.phases().into_iter().any(FilePhase::reads),
+                (phase, _) => phase.reads(),
             };
+            let cached = if reads { Some(held(self.set.make_cached(self.stop)?)) } else { None };
             let (done, outcome) = self.measure(*phase, cached, emit)?;
             if slot.phases.is_empty() {
                 slot.from_ns = done.from_ns;
@@ -158,9 +159,9 @@ impl FileVisit<'_> {
     }
 
     fn note(&self, slot: &mut SlotResult, phase: FilePhase, outcome: &PhaseOutcome) {
-        if outcome.checked_bytes > 0 {
+        if outcome.checked_blocks > 0 {
             let checked = slot.verification.get_or_insert_with(VerificationResult::default);
-            checked.blocks_checked += outcome.checked_bytes.div_ceil(self.plan.block_size_bytes.into());
+            checked.blocks_checked += outcome.checked_blocks;
         }
         for error in &outcome.errors {
             if error.operation == "verify" {

@@ -10,7 +10,7 @@ use plimsoll_record::{
 
 use super::line;
 
-const COLUMNS: [&str; 21] = [
+const COLUMNS: [&str; 22] = [
     "id",
     "started",
     "name",
@@ -30,6 +30,7 @@ const COLUMNS: [&str; 21] = [
     "written_bytes",
     "disk_share",
     "settle_s",
+    "rate_name",
     "rate",
     "rate_unit",
 ];
@@ -58,7 +59,7 @@ pub(super) fn rows(record: &Record, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-fn row(identity: &[String; 6], values: &[String; 15], out: &mut dyn Write) -> io::Result<()> {
+fn row(identity: &[String; 6], values: &[String; 16], out: &mut dyn Write) -> io::Result<()> {
     line(&[identity.as_slice(), values].concat(), out)
 }
 
@@ -68,7 +69,7 @@ fn identity(record: &Record, cell: &Cell, iteration: u32) -> [String; 6] {
     [record.id.to_string(), record.started.to_string(), name, target, workload, iteration.to_string()]
 }
 
-fn measured(iteration: &Iteration) -> [String; 15] {
+fn measured(iteration: &Iteration) -> [String; 16] {
     let count = |count: Option<u64>| count.map(|count| count.to_string()).unwrap_or_default();
     let rate = iteration.rate();
     [
@@ -85,14 +86,15 @@ fn measured(iteration: &Iteration) -> [String; 15] {
         count(iteration.written_bytes),
         iteration.disk_share().map(|share| format!("{share:.4}")).unwrap_or_default(),
         seconds(iteration.settle_ns),
+        rate.map(|rate| rate.name.clone()).unwrap_or_default(),
         rate.map(|rate| rate.value.to_string()).unwrap_or_default(),
-        rate.map(|rate| format!("{}{}", rate.name, rate.unit)).unwrap_or_default(),
+        rate.map(|rate| rate.unit.clone()).unwrap_or_default(),
     ]
 }
 
 /// Of what another program told only the three times are known.
-fn told(duration: &Duration) -> [String; 15] {
-    let mut values: [String; 15] = Default::default();
+fn told(duration: &Duration) -> [String; 16] {
+    let mut values: [String; 16] = Default::default();
     "true".clone_into(&mut values[0]);
     for (place, ns) in [(3, duration.elapsed_ns), (4, duration.user_ns), (5, duration.system_ns)] {
         values[place] = seconds(ns);

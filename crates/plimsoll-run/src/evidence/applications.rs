@@ -11,6 +11,8 @@ use crate::findings::finding;
 
 /// An iteration that took so much longer than the middle one is told: the modified z-score of the field.
 const OUTLIER_SCORE: f64 = 14.8;
+/// Shares of time that differ by less than this are told together.
+const CLOSE: f64 = 0.2;
 /// Deviations from the median of a normal distribution are this share of its standard deviation.
 const NORMAL_DEVIATION: f64 = 0.674_49;
 
@@ -26,7 +28,11 @@ fn bound_by(application: &ApplicationResult) -> Option<Finding> {
         || "nothing is known of its disk".to_owned(),
         |share| format!("waited for the disk, or had it busy, in {} of the time", numbers::percent(share)),
     );
+    // On the same storage again, the word may be the other one.
+    let is_close = application.disk_share.is_some_and(|share| (share - processors.min(1.0)).abs() < CLOSE);
     let what = match bound {
+        BoundBy::Cpu if is_close => "computing took the largest part of its time, and the disk hardly less",
+        BoundBy::Io if is_close => "the disk took the largest part of its time, and computing hardly less",
         BoundBy::Cpu => "computing took the largest part of its time",
         BoundBy::Io => "the disk took the largest part of its time",
         BoundBy::Waiting => {

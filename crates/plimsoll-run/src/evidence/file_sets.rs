@@ -38,11 +38,13 @@ fn durability(plan: &FilePlan, files: &FilesResult) -> Option<Finding> {
     if is_durable || phases.is_empty() {
         return None;
     }
-    let text = format!(
-        "not durable: nothing was synced in {}, so these rates are those of memory as long as it takes what is written \
-         (--file-sync file syncs each file)",
-        phases.join(", ")
-    );
+    let why = if plan.buffered {
+        "so these rates are those of memory as long as it takes what is written"
+    } else {
+        "so a disk may keep it in its own memory, and the names of files are in that of the machine"
+    };
+    let text =
+        format!("not durable: nothing was synced in {}, {why} (--file-sync file syncs each file)", phases.join(", "));
     Some(finding("files-not-durable", Severity::Info, text, &[("phases", json!(phases))]))
 }
 

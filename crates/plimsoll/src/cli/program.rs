@@ -41,7 +41,7 @@ pub enum Program {
         /// The file, which must not be there
         database: PathBuf,
         /// How many rows
-        #[arg(long, default_value_t = 500_000)]
+        #[arg(long, default_value_t = 500_000, value_parser = clap::value_parser!(u64).range(1..))]
         rows: u64,
     },
     /// Write an SQLite database anew

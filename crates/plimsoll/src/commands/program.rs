@@ -1,6 +1,6 @@
 //! `plimsoll program`: what presets time where nothing is to be installed.
 
-use std::{fs::File, io::Write as _};
+use std::{fs::File, io::Write as _, path::PathBuf};
 
 use anyhow::Context as _;
 use plimsoll_programs::{
@@ -14,15 +14,19 @@ use crate::cli::program::{JournalChoice, Program, ProgramArguments};
 
 /// Does the work, and answers with its figures, unless a file takes them.
 pub fn run(arguments: ProgramArguments) -> anyhow::Result<String> {
-    let figures = done(arguments.program, derive_seed(arguments.seed, Purpose::Round, arguments.iteration))?;
-    let lines: String = figures.iter().map(|figure| format!("{figure}\n")).collect();
-    let Some(path) = &arguments.figures else {
-        return Ok(lines);
-    };
-    let file = File::options().write(true).create_new(true).open(path);
-    let written = file.and_then(|mut file| file.write_all(lines.as_bytes()));
-    written.with_context(|| format!("write figures to {}", path.display()))?;
-    Ok(String::new())
+    let told = |path: &PathBuf| format!("write figures to {}", path.display());
+    // Before the work, which may take long.
+    let make = |path: &PathBuf| File::options().write(true).create_new(true).open(path).with_context(|| told(path));
+    let file = arguments.figures.as_ref().map(make).transpose()?;
+    let seed = derive_seed(arguments.seed, Purpose::Round, arguments.iteration);
+    let figures: String = done(arguments.program, seed)?.iter().map(|figure| format!("{figure}\n")).collect();
+    match (file, &arguments.figures) {
+        (Some(mut file), Some(path)) => {
+            file.write_all(figures.as_bytes()).with_context(|| told(path))?;
+            Ok(String::new())
+        }
+        _ => Ok(figures),
+    }
 }
 
 fn done(program: Program, seed: u64) -> anyhow::Result<Vec<Figure>> {
