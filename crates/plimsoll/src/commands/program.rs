@@ -1,10 +1,9 @@
 //! `plimsoll program`: what presets time where nothing is to be installed.
 
-use std::{fs::File, io::Write as _, path::PathBuf};
+use std::{fs::File, io::Write as _, path::Path};
 
-use anyhow::Context as _;
 use plimsoll_programs::{
-    Amount, Figure, commit_log,
+    Amount, Figure, ProgramError, commit_log,
     sqlite::{Database, Journal},
     tsdb,
 };
@@ -14,18 +13,32 @@ use crate::cli::program::{JournalChoice, Program, ProgramArguments};
 
 /// Does the work, and answers with its figures, unless a file takes them.
 pub fn run(arguments: ProgramArguments) -> anyhow::Result<String> {
-    let told = |path: &PathBuf| format!("write figures to {}", path.display());
     // Before the work, which may take long.
-    let make = |path: &PathBuf| File::options().write(true).create_new(true).open(path).with_context(|| told(path));
-    let file = arguments.figures.as_ref().map(make).transpose()?;
+    let file = arguments.figures.as_deref().map(FiguresFile::create).transpose()?;
     let seed = derive_seed(arguments.seed, Purpose::Round, arguments.iteration);
     let figures: String = done(arguments.program, seed)?.iter().map(|figure| format!("{figure}\n")).collect();
-    match (file, &arguments.figures) {
-        (Some(mut file), Some(path)) => {
-            file.write_all(figures.as_bytes()).with_context(|| told(path))?;
-            Ok(String::new())
-        }
-        _ => Ok(figures),
+    match file {
+        Some(file) => file.write(&figures).map(|()| String::new()),
+        None => Ok(figures),
+    }
+}
+
+/// A new file that takes the figures.
+struct FiguresFile<'p> {
+    path: &'p Path,
+    file: File,
+}
+
+impl<'p> FiguresFile<'p> {
+    fn create(path: &'p Path) -> anyhow::Result<Self> {
+        let file = File::options().write(true).create_new(true).open(path);
+        let file = file.map_err(|source| ProgramError::File { path: path.to_owned(), source })?;
+        Ok(Self { path, file })
+    }
+
+    fn write(mut self, figures: &str) -> anyhow::Result<()> {
+        let written = self.file.write_all(figures.as_bytes());
+        Ok(written.map_err(|source| ProgramError::File { path: self.path.to_owned(), source })?)
     }
 }
 

@@ -119,6 +119,8 @@ fn a_program_leaves_files_that_are_there_as_they_are() {
         format!("program sqlite-commit {file}"),
         format!("program sqlite-load {file}"),
         format!("program sqlite-check {file}"),
+        format!("program sqlite-vacuum {file}"),
+        format!("program sqlite-load {file}.db --figures {file}"),
         format!("program log {file}"),
         format!("program tsdb {file}"),
     ] {
@@ -126,8 +128,15 @@ fn a_program_leaves_files_that_are_there_as_they_are() {
         assert!(said.error(5).contains("precious"), "{}", said.stderr);
         assert_eq!(fs::read(&precious).unwrap(), b"mine");
     }
-    let said = place.run(&format!("program log {} --segment 1k", place.data().display()));
-    assert!(said.error(2).contains("at least one batch"), "{}", said.stderr);
+    for (flags, what) in [
+        ("--segment 1k", "--segment has to be at least as long as --batch"),
+        ("--partitions 4000000000", "--partitions is 1 to 1024"),
+        ("--batch 1TiB --segment 1TiB --amount 8TiB", "--batch is 21 bytes"),
+        ("--time 0", "--time more than nothing"),
+    ] {
+        let said = place.run(&format!("program log {} {flags}", place.data().display()));
+        assert!(said.error(2).contains(what), "{}", said.stderr);
+    }
     assert_eq!(place.leftovers(), ["precious"]);
 }
 
