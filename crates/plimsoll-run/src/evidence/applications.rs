@@ -36,7 +36,8 @@ fn bound_by(application: &ApplicationResult) -> Option<Finding> {
         BoundBy::Cpu => "computing took the largest part of its time",
         BoundBy::Io => "the disk took the largest part of its time",
         BoundBy::Waiting => {
-            "it waited for something else than processors and its disk for the largest part of its time"
+            "it waited for the largest part of its time, and not for its disk: for locks, the network, a clock, or a \
+             processor that others kept busy"
         }
     };
     let text = format!("{bound}: {what} (kept {processors:.2} processors busy, servers included; {disk})");
