@@ -52,7 +52,7 @@ pub enum ProgramError {
     },
     /// There are no threads for it.
     #[error("start threads: {0}: ask for fewer partitions")]
-    Threads(std::io::Error),
+    Threads(io::Error),
     /// What is asked for cannot be.
     #[error("{0}")]
     Setting(&'static str),

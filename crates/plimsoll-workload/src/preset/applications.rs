@@ -361,7 +361,7 @@ fn of_lucene(documents: u32, commit_every: u32, queries: u32) -> Vec<Workload> {
     let setup = format!(
         r#"{}{LUCENE}library=$("$PLIMSOLL" presets path lucene)
 if [ ! -e "$DATASET/lucene" ]; then
-  ln -s "$library" "$DATASET/library"
+  ln -sfn "$library" "$DATASET/library"
   javac -cp "$library/*" -d "$DATASET/unfinished" "$library/LuceneLoad.java"
   mv "$DATASET/unfinished" "$DATASET/lucene"
 fi
