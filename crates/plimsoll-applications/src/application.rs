@@ -20,6 +20,7 @@ use plimsoll_io::{
     block_device::BackingDevice,
     children::{self, ChildUsage, Ended},
     clock::{Clock, MonotonicClock},
+    cpu,
 };
 use plimsoll_workload::{
     application::{ApplicationPlan, Stage},
@@ -52,8 +53,8 @@ const CLEANUP: Duration = Duration::from_secs(60);
 const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
 /// A look takes at most this share of the time.
 const LOOK_SHARE: u32 = 50;
-/// Fewer looks say nothing of what was between them.
-const LOOKS_MIN: u32 = 5;
+/// Fewer looks at an iteration say nothing of what was between them; those of all iterations count together.
+const LOOKS_MIN: u32 = 2;
 /// As much of what commands said is told when one fails.
 const OUTPUT_BYTES: u64 = 2000;
 /// So many lines of it stand in a sentence.
@@ -166,6 +167,8 @@ pub struct Timed {
     pub knows_bytes: bool,
     /// Share of looks at which a process waited for a disk.
     pub disk_wait_share: Option<f64>,
+    /// Share of looks at which one ran, or would have if it had a processor.
+    pub runnable_share: Option<f64>,
 }
 
 /// An application on one target.
@@ -233,6 +236,30 @@ impl Application {
                     return Err(StageError::TimedOut { stage: Stage::Ready, limit_ns, output });
                 }
                 thread::sleep(BETWEEN_QUESTIONS);
+            }
+        }
+        Ok(())
+    }
+
+    /// Keeps all that its commands have started, and from now on start from this thread, on some processors.
+    ///
+    /// # Errors
+    /// When the kernel does not let it.
+    pub fn keep_on(&mut self, cpus: &[u32]) -> Result<(), StageError> {
+        let failed = || StageError::system(format!("keep an application on the processors {cpus:?}"));
+        cpu::keep_this_thread_on(cpus).map_err(failed())?;
+        // What has ended since runs nowhere.
+        let is_there = |pid: &i32| ProcessTable::now().get(*pid).is_some_and(|process| process.state != 'Z');
+        // What a process started before it was kept itself is found the second time.
+        for _ in 0..2 {
+            let table = ProcessTable::now();
+            self.family.refresh(&table, None);
+            for pid in self.family.processes(&table, None) {
+                if let Err(source) = cpu::keep_process_on(pid, cpus)
+                    && is_there(&pid)
+                {
+                    return Err(failed()(source));
+                }
             }
         }
         Ok(())
@@ -371,7 +398,7 @@ impl Application {
         let pid = Pid::from_child(&child);
         let number = pid.as_raw_nonzero().get();
         let handle = pidfd_open(pid, PidfdFlags::empty()).ok();
-        let (mut looks, mut waits, mut pause) = (0_u32, 0_u32, BETWEEN_LOOKS);
+        let (mut looks, mut waits, mut runs, mut pause) = (0_u32, 0_u32, 0_u32, BETWEEN_LOOKS);
         let (elapsed_ns, ended, usage) = loop {
             if has_ended(handle.as_ref(), pause) {
                 let elapsed_ns = MonotonicClock.now_ns() - started_ns;
@@ -394,7 +421,9 @@ impl Application {
             table = ProcessTable::now();
             self.family.refresh(&table, Some(number));
             looks += 1;
-            waits += u32::from(table.waits_for_disk(&self.family.processes(&table, Some(number))));
+            let doing = table.doing(&self.family.processes(&table, Some(number)));
+            waits += u32::from(doing.waits_for_disk);
+            runs += u32::from(doing.is_runnable);
             pause = (Duration::from_nanos(MonotonicClock.now_ns() - look_ns) * LOOK_SHARE).max(BETWEEN_LOOKS);
         };
         table = ProcessTable::now();
@@ -403,6 +432,7 @@ impl Application {
         if !ended.is_success() {
             return Err(StageError::Failed { stage, ended, output: tail(&log, from) });
         }
+        let share = |of: u32| (looks >= LOOKS_MIN).then(|| f64::from(of) / f64::from(looks));
         Ok(Timed {
             started_ns,
             elapsed_ns,
@@ -410,7 +440,8 @@ impl Application {
             max_resident_bytes: Some(usage.max_resident_bytes).filter(|bytes| *bytes > own_bytes),
             servers: after.since(&before),
             knows_bytes: before.knows_bytes && after.knows_bytes,
-            disk_wait_share: (looks >= LOOKS_MIN).then(|| f64::from(waits) / f64::from(looks)),
+            disk_wait_share: share(waits),
+            runnable_share: share(runs),
         })
     }
 

@@ -22,11 +22,20 @@ pub(crate) struct Process {
     pub(crate) start_ticks: u64,
 }
 
-/// Whether a thread of this process waits for a disk.
-fn thread_waits(pid: i32) -> bool {
+/// The states of the threads of a process.
+fn thread_states(pid: i32) -> impl Iterator<Item = char> {
     let threads = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
     let state = |text: Vec<u8>| Process::parse(&String::from_utf8_lossy(&text)).map(|thread| thread.state);
-    threads.filter_map(|thread| fs::read(thread.path().join("stat")).ok().and_then(state)).any(|state| state == 'D')
+    threads.filter_map(move |thread| fs::read(thread.path().join("stat")).ok().and_then(state))
+}
+
+/// What processes do at a moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Doing {
+    /// Whether a thread of one of them waits for a disk.
+    pub(crate) waits_for_disk: bool,
+    /// Whether a thread of one of them runs, or would if it had a processor.
+    pub(crate) is_runnable: bool,
 }
 
 impl Process {
@@ -120,12 +129,17 @@ impl ProcessTable {
         known
     }
 
-    /// Whether a thread of a process waits for a disk.
-    pub(crate) fn waits_for_disk(&self, pids: &BTreeSet<i32>) -> bool {
-        let waits = |pid: &i32| {
-            self.get(*pid).is_some_and(|process| process.state == 'D' || process.threads > 1 && thread_waits(*pid))
-        };
-        pids.iter().any(waits)
+    /// What the threads of processes do.
+    pub(crate) fn doing(&self, pids: &BTreeSet<i32>) -> Doing {
+        let mut doing = Doing::default();
+        for (pid, process) in pids.iter().filter_map(|pid| Some((pid, self.get(*pid)?))) {
+            let others = (process.threads > 1).then(|| thread_states(*pid)).into_iter().flatten();
+            for state in others.chain([process.state]) {
+                doing.waits_for_disk |= state == 'D';
+                doing.is_runnable |= state == 'R';
+            }
+        }
+        doing
     }
 
     /// What processes used so far, and the children that they waited for.
@@ -183,5 +197,29 @@ mod tests {
         let pid = std::process::id().cast_signed();
         assert!(table.get(pid).is_some_and(|process| process.parent > 0));
         assert!(table.used(&[pid].into()).knows_bytes);
+    }
+
+    #[test]
+    fn who_computes_in_any_of_its_threads_is_runnable_and_who_sleeps_is_not() {
+        let busy = std::process::Command::new("sh").args(["-c", "while :; do :; done"]).spawn().unwrap();
+        let idle = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        let [busy_pid, idle_pid] = [&busy, &idle].map(|child| child.id().cast_signed());
+        let look = |pid: i32| ProcessTable::now().doing(&[pid].into());
+        // The one needs a moment to begin, and the other to fall asleep.
+        let in_time = |found: &dyn Fn() -> bool| {
+            (0..600).any(|_| {
+                found() || {
+                    std::thread::sleep(std::time::Duration::from_millis(10));
+                    false
+                }
+            })
+        };
+        let runs = in_time(&|| look(busy_pid).is_runnable);
+        let sleeps = in_time(&|| look(idle_pid) == Doing::default());
+        for mut child in [busy, idle] {
+            child.kill().unwrap();
+            child.wait().unwrap();
+        }
+        assert!(runs && sleeps, "{runs} {sleeps}");
     }
 }

@@ -9,7 +9,6 @@ use std::{fmt::Write as _, io, mem, sync::atomic::Ordering};
 use plimsoll_io::{buffer_pool::BufferPool, cpu, engine::Tag};
 use plimsoll_workload::{
     file_set::{FilePhase, FileSync},
-    pinning::Pinning,
     settings::SyncMode,
 };
 use rustix::{
@@ -137,19 +136,7 @@ impl<'a> Job<'a> {
             Task::Undo(phase) => (phase, true),
             Task::Thin => (FilePhase::Delete, false),
         };
-        match &plan.pin {
-            Pinning::None => {}
-            Pinning::Auto => {
-                if let Ok(processors) = cpu::allowed()
-                    && !processors.is_empty()
-                {
-                    let _ = cpu::pin_this_thread(processors[number as usize % processors.len()]);
-                }
-            }
-            Pinning::Processors(list) => {
-                let _ = cpu::pin_this_thread(list[number as usize % list.len()]);
-            }
-        }
+        cpu::pin_worker(&plan.pin, number);
         let transfers = phase.reads() || phase.writes();
         let largest = plan.file_size.max().max(1).min(plan.block_size_bytes.into()) as u32;
         let appends = matches!(phase, FilePhase::Append | FilePhase::ReadAppend | FilePhase::Log);

@@ -86,7 +86,7 @@ impl CellSummary {
             bytes_per_second: measured().filter_map(|figures| figures.bytes_per_second).reduce(|a, b| a + b),
             latency_mean_ns: busier.and_then(|figures| figures.latency_ns.mean),
             latency_p99_ns: busier.and_then(|figures| figures.latency_ns.p99),
-            verdict: cell.verdict.map(word).or_else(|| cell.told.as_ref().map(|_| TOLD.to_owned())),
+            verdict: cell.word_of_numbers().map(str::to_owned),
         }
     }
 

@@ -45,6 +45,12 @@ pub struct Iteration {
     pub device: Option<DeviceActivity>,
     /// Share of moments at which one of them waited for a disk; null where there were too few.
     pub disk_wait_share: Option<f64>,
+    /// Share of those moments at which one of them ran, or would have if it had a processor.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runnable_share: Option<f64>,
+    /// Processors that it was kept on, because others were timed at the same time; empty when it had all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cpus: Vec<u32>,
     /// How long the storage took to come to rest before.
     pub settle_ns: u64,
     /// Whether it came to rest in the time that it had.
@@ -74,18 +80,20 @@ impl Iteration {
         share(self.processor_ns(), self.elapsed_ns)
     }
 
-    /// Share of its time in which the disk had something to do, or a process waited for one. What the disk did was not
-    /// for it where these processes moved hardly any of the bytes.
-    pub fn disk_share(&self) -> Option<f64> {
+    /// What the disk did, unless it was not for it: these processes moved hardly any of the bytes.
+    pub fn own_device(&self) -> Option<&DeviceActivity> {
         let own_bytes = self.read_bytes.zip(self.written_bytes).map(|(read, written)| read + written);
-        let is_own = |device: &&DeviceActivity| {
+        self.device.as_ref().filter(|device| {
             let bytes = device.read_bytes + device.write_bytes;
             own_bytes.is_none_or(|own| own.saturating_mul(HARDLY_ANY) >= bytes)
-        };
-        let device = self.device.as_ref();
-        let busy = device.filter(is_own).map(|device| share(device.busy_ns, self.elapsed_ns).min(1.0));
+        })
+    }
+
+    /// Share of its time in which the disk had something to do for it, or a process waited for one.
+    pub fn disk_share(&self) -> Option<f64> {
+        let busy = self.own_device().map(|device| share(device.busy_ns, self.elapsed_ns).min(1.0));
         // Of another's load nothing follows but that this one did not wait for it.
-        let idle = (busy.is_none() && device.is_some() && own_bytes.is_some()).then_some(0.0);
+        let idle = (busy.is_none() && self.device.is_some()).then_some(0.0);
         busy.or(idle).into_iter().chain(self.disk_wait_share).max_by(f64::total_cmp)
     }
 
@@ -248,7 +256,7 @@ pub enum BoundBy {
     /// It waited for the disk.
     #[serde(rename = "io-bound")]
     Io,
-    /// Neither: it waited for locks, the network, or the clock.
+    /// Neither: it waited for locks, the network, the clock, or a processor that others kept busy.
     #[serde(rename = "waiting")]
     Waiting,
 }
@@ -284,6 +292,9 @@ pub struct ApplicationResult {
     pub processors: Option<f64>,
     /// Share of the time in which the disk had something to do, or a process waited for one.
     pub disk_share: Option<f64>,
+    /// Share of the time in which one of its processes would have run if it had a processor; null where nobody looked.
+    #[serde(default)]
+    pub ready_share: Option<f64>,
     /// What kept it from being faster.
     pub bound_by: Option<BoundBy>,
 }
@@ -322,14 +333,23 @@ impl ApplicationResult {
         });
         let total_ns: u64 = counted().map(|iteration| iteration.elapsed_ns).sum();
         let processors = share(counted().map(Iteration::processor_ns).sum(), total_ns);
-        let weighted = counted().map(|iteration| Some(iteration.disk_share()? * iteration.elapsed_ns as f64));
-        let waited_ns: Option<f64> = weighted.sum();
-        let disk_share = waited_ns.filter(|_| total_ns > 0).map(|waited_ns| waited_ns / total_ns as f64);
+        let weighted = |of: fn(&Iteration) -> Option<f64>| {
+            let sum: Option<f64> = counted().map(|iteration| Some(of(iteration)? * iteration.elapsed_ns as f64)).sum();
+            sum.filter(|_| total_ns > 0).map(|sum| sum / total_ns as f64)
+        };
+        let disk_share = weighted(Iteration::disk_share);
+        // While it computes it is runnable as well.
+        let runnable_share = weighted(|iteration| iteration.runnable_share);
+        let ready_share = runnable_share.map(|share| (share - processors).max(0.0));
         let is_long = elapsed_ns.is_some_and(|spread| spread.mean >= TOLD_FROM_NS);
-        let bound_by = is_long.then(|| bound_by(processors, disk_share.unwrap_or(0.0)));
+        // Whose processes nobody saw may have waited for a disk that had nothing to do yet: some are held back.
+        let is_seen = counted().all(|iteration| iteration.disk_wait_share.is_some());
+        let bound_by = is_long
+            .then(|| bound_by(processors, disk_share.unwrap_or(0.0)))
+            .filter(|bound| is_seen || *bound != BoundBy::Waiting);
         (self.elapsed_ns, self.rate) = (elapsed_ns, rate);
-        (self.processors, self.disk_share, self.bound_by) =
-            ((total_ns > 0).then_some(processors), disk_share, bound_by);
+        (self.processors, self.disk_share) = ((total_ns > 0).then_some(processors), disk_share);
+        (self.ready_share, self.bound_by) = (ready_share, bound_by);
     }
 
     /// Those that are part of the numbers.
@@ -392,8 +412,13 @@ mod tests {
         });
         assert_eq!((io.bound_by, io.disk_share), (Some(BoundBy::Io), Some(0.9)));
         let mut waiting = ApplicationResult::default();
-        waiting.add(Iteration { user_ns: 10_000_000, ..iteration(1_000_000_000) });
-        assert_eq!((waiting.bound_by, waiting.disk_share), (Some(BoundBy::Waiting), None));
+        let seen = Iteration { disk_wait_share: Some(0.0), ..iteration(1_000_000_000) };
+        waiting.add(Iteration { user_ns: 200_000_000, runnable_share: Some(0.75), ..seen });
+        assert_eq!((waiting.bound_by, waiting.disk_share), (Some(BoundBy::Waiting), Some(0.0)));
+        let ready = waiting.ready_share.unwrap();
+        assert!((ready - 0.55).abs() < 1e-9, "{ready}");
+        waiting.add(iteration(1_000_000_000));
+        assert_eq!((waiting.bound_by, waiting.ready_share), (None, None), "nobody saw what it did");
         let mut brief = ApplicationResult::default();
         brief.add(Iteration { user_ns: 900_000, ..iteration(1_000_000) });
         assert_eq!(brief.bound_by, None, "it is over before anybody can tell");

@@ -316,12 +316,14 @@ impl Cell {
 
     /// One word about the numbers: the verdict, or why there is none.
     pub fn word(&self) -> &'static str {
+        self.word_of_numbers().unwrap_or(NOT_RUN)
+    }
+
+    /// The same of a cell that has numbers.
+    pub fn word_of_numbers(&self) -> Option<&'static str> {
         let bound_by = self.application.as_ref().and_then(|application| application.bound_by);
-        match self.verdict {
-            Some(verdict) => bound_by.map_or(verdict.as_str(), BoundBy::as_str),
-            None if self.told.is_some() => TOLD,
-            None => NOT_RUN,
-        }
+        let verdict = self.verdict.map(|verdict| bound_by.map_or(verdict.as_str(), BoundBy::as_str));
+        verdict.or_else(|| self.told.is_some().then_some(TOLD))
     }
 
     /// Mean number of operations in flight: see [`results::in_flight_mean`]. `None` for an open loop, whose latencies

@@ -162,8 +162,11 @@ pub struct Pair {
     pub reference: String,
     /// The letter of the other side.
     pub side: String,
-    /// Whether one run measured both, in turns.
+    /// Whether one run measured both.
     pub in_one_run: bool,
+    /// Whether it did so at the same time, and not in turns.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub at_once: bool,
     /// Whether another program measured at least one of them.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_told: bool,

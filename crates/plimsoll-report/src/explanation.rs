@@ -3,6 +3,7 @@
 //! An [`Explanation`] is a value that text and JSON are made from. It looks at records and the catalog alone, so that
 //! runs of plimsoll, imports and results that others published are explained by the same rules.
 
+pub(crate) mod behind;
 pub mod bought;
 mod causes;
 pub(crate) mod did;
@@ -24,7 +25,7 @@ use plimsoll_catalog::{
 use plimsoll_record::{
     figures::Operation,
     limit::CellLimit,
-    record::{Cell, Record},
+    record::{Cell, Kind, Record},
 };
 use plimsoll_workload::{
     limit::{Limit, RateLimit},
@@ -34,12 +35,13 @@ use plimsoll_workload::{
 use serde::Serialize;
 use uuid::Uuid;
 
-pub use self::{causes::Cause, pairs::Pair, published::Slip};
 use self::{
+    behind::Behind,
     causes::Scene,
     did::{CellLoad, Did},
     standing::{Judged, Standing, Unit},
 };
+pub use self::{causes::Cause, pairs::Pair, published::Slip};
 
 /// The schema of an explanation as JSON.
 pub const SCHEMA: &str = "plimsoll-explanation/1";
@@ -73,6 +75,8 @@ pub struct ExplainedCell {
     pub target: String,
     /// Its workload.
     pub workload: String,
+    /// What that is. Of an application the requests of its disk are judged.
+    pub kind: Kind,
     /// What was bought for it, as far as it is known.
     pub bought: Option<String>,
     /// What a reader has to know of that.
@@ -126,12 +130,17 @@ fn explain<'a>(
     let provisioned = provisioned(record, cell, said, catalog);
     let expectation = Expectation::of(&provisioned, catalog)?;
     let load = CellLoad::of(cell);
+    let behind = Behind::of(cell);
     // The memory engine touches no storage.
     let expectation = expectation.filter(|_| cell.engine != EngineChoice::Memory);
-    let judged = expectation.as_ref().map_or_else(Vec::new, |expectation| judge(cell, &load, expectation));
+    let judged = expectation.as_ref().map_or_else(Vec::new, |expectation| match Behind::is_behind(cell) {
+        true => behind.iter().filter_map(|behind| behind.judge(expectation)).collect(),
+        false => judge(cell, &load, expectation),
+    });
     let scene = Scene {
         cell,
         load: &load,
+        behind: &behind,
         provisioned: &provisioned,
         expectation: expectation.as_ref(),
         judged: &judged,
@@ -147,6 +156,7 @@ fn explain<'a>(
     let explained = ExplainedCell {
         target: cell.target.clone(),
         workload: cell.workload.clone(),
+        kind: cell.kind,
         bought: parts,
         notes,
         judged: judged.clone(),

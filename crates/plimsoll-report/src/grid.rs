@@ -3,6 +3,8 @@
 
 use comfy_table::{Cell, CellAlignment, LineStyle, Row, Table, TableStyle};
 
+use plimsoll_record::numbers::ABSENT;
+
 use crate::{printable, wrapping};
 
 /// One rule below the heads and nothing else, so that the text survives being pasted.
@@ -24,7 +26,7 @@ pub(crate) enum Side {
     Right,
 }
 
-/// How dispensable a column is: those of a higher rank are left out first, those of rank 0 never.
+/// How dispensable a column is: those of a higher rank are left out first, those of rank 0 only when they are empty.
 pub(crate) type Rank = u8;
 
 /// A column of finished strings.
@@ -40,6 +42,11 @@ impl Column {
     pub(crate) fn new(head: impl Into<String>, side: Side, rank: Rank, values: Vec<String>) -> Self {
         let values = values.into_iter().map(|value| printable::line(&value).into_owned()).collect();
         Self { head: printable::line(&head.into()).into_owned(), side, rank, values }
+    }
+
+    /// Whether it says nothing, and its rank: the greatest is left out first.
+    fn dispensable(&self) -> (bool, Rank) {
+        (self.values.iter().all(|value| value.is_empty() || value == ABSENT), self.rank)
     }
 
     fn width(&self) -> usize {
@@ -82,8 +89,9 @@ impl Grid {
             let room = limit.saturating_sub(self.width() - names.width());
             let word = names.values.iter().map(|name| wrapping::longest_word(name)).max().unwrap_or(0);
             let least = word.clamp(NAME_WIDTH_MIN, NAME_WIDTH_MAX);
-            let dispensable = (0..self.columns.len()).max_by_key(|index| self.columns[*index].rank);
-            match dispensable.filter(|index| self.columns[*index].rank > 0) {
+            let others = (0..self.columns.len()).filter(|index| *index != self.breakable);
+            let dispensable = others.max_by_key(|index| self.columns[*index].dispensable());
+            match dispensable.filter(|index| self.columns[*index].dispensable() > (false, 0)) {
                 Some(index) if room < least => {
                     self.columns.remove(index);
                     self.breakable -= usize::from(index < self.breakable);
@@ -192,6 +200,19 @@ mod tests {
         assert_eq!(heads(30), "name rate mean");
         assert_eq!(heads(18), "name rate");
         assert!(grid(&["a workload"]).fit(1).lines()[2].contains("12.3k"));
+    }
+
+    #[test]
+    fn a_column_that_says_nothing_is_left_out_first() {
+        let column = |head: &str, rank, value: &str| Column::new(head, Side::Right, rank, vec![value.to_owned()]);
+        let columns =
+            || vec![column("name", 0, ""), column("rate", 0, "-"), column("p99", 1, ""), column("max", 2, "98.0 us")];
+        let heads =
+            |width: usize| Grid::new(columns()).fit(width).lines()[0].split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_eq!(heads(40), "name rate p99 max");
+        assert_eq!(heads(20), "name rate max");
+        assert_eq!(heads(14), "name max");
+        assert_eq!(heads(5), "name", "the names stay");
     }
 
     #[test]

@@ -108,8 +108,18 @@ fn slots(notes: &mut Notes, index: usize, cell: &Cell) {
 /// What is shown of a cell is what it got beside others.
 fn company(notes: &mut Notes, index: usize, record: &Record) {
     let phase = record.cells[index].phase;
-    if phase.is_some() && record.cells.iter().filter(|cell| cell.phase == phase).count() > 1 {
-        notes.add(Severity::Info, Some(index), "ran at the same time".to_owned());
+    let others = || record.cells.iter().enumerate().filter(|(other, cell)| *other != index && cell.phase == phase);
+    if phase.is_some() && others().next().is_some() {
+        let iterations = |cell: &Cell| cell.application.as_ref().map_or(0, |application| application.iterations.len());
+        let were_fewer = |(_, other): (usize, &Cell)| iterations(other) < iterations(&record.cells[index]);
+        let how = match record.cells[index].kind {
+            Kind::Application if others().any(were_fewer) => {
+                "timed at the same time until another ended, on processors of their own that they swapped each time"
+            }
+            Kind::Application => "timed at the same time, on processors of their own that they swapped each time",
+            _ => "ran at the same time",
+        };
+        notes.add(Severity::Info, Some(index), how.to_owned());
     }
 }
 

@@ -13,6 +13,7 @@ use plimsoll_workload::application::Stage;
 
 use crate::{
     counters::{Counters, SlotCost},
+    gate::Pass,
     resuming::RunClock,
 };
 
@@ -24,6 +25,16 @@ pub(crate) struct ApplicationVisit<'a> {
     pub(crate) device: Option<BackingDevice>,
     pub(crate) clock: RunClock,
     pub(crate) stop: &'a AtomicBool,
+    /// What it has when others are timed at the same time.
+    pub(crate) place: Option<Place<'a>>,
+}
+
+/// A place beside others.
+pub(crate) struct Place<'a> {
+    /// The processors that are its own.
+    pub(crate) cpus: Vec<u32>,
+    /// Where it waits until all are about to begin.
+    pub(crate) pass: Option<Pass<'a, ()>>,
 }
 
 /// How far an iteration came.
@@ -86,8 +97,15 @@ impl ApplicationVisit<'_> {
         iteration: u32,
         tell: &mut dyn FnMut(Stage),
     ) -> Result<(), StageError> {
+        // Dropped on every way out.
+        let pass = self.place.as_mut().and_then(|place| place.pass.take());
+        if let Some(place) = &self.place {
+            self.application.keep_on(&place.cpus)?;
+        }
         self.application.stage(Stage::Prepare, iteration, self.stop, tell)?;
         measured.settled = self.application.settle(self.stop, tell)?;
+        // Where one has failed before, the others begin without it.
+        pass.map(Pass::arrive);
         let before = Counters::take(self.device);
         let timed = self.application.time(iteration, self.stop, tell)?;
         let cost = Counters::take(self.device).since(&before);
@@ -103,10 +121,11 @@ impl ApplicationVisit<'_> {
             settle_ns: *settle_ns,
             is_at_rest: *is_at_rest,
             figures: figures.clone(),
+            cpus: self.place.as_ref().map(|place| place.cpus.clone()).unwrap_or_default(),
             ..Iteration::default()
         };
         let Some((timed, cost)) = timed else { return known };
-        let Timed { started_ns, elapsed_ns, usage, servers, knows_bytes, disk_wait_share, max_resident_bytes } = *timed;
+        let Timed { started_ns, elapsed_ns, usage, servers, knows_bytes, max_resident_bytes, .. } = *timed;
         Iteration {
             from_ns: self.clock.since_start_ns(started_ns),
             elapsed_ns,
@@ -118,7 +137,8 @@ impl ApplicationVisit<'_> {
             read_bytes: knows_bytes.then_some(usage.read_bytes + servers.read_bytes),
             written_bytes: knows_bytes.then_some(usage.written_bytes + servers.written_bytes),
             device: cost.device.clone(),
-            disk_wait_share,
+            disk_wait_share: timed.disk_wait_share,
+            runnable_share: timed.runnable_share,
             ..known
         }
     }

@@ -32,14 +32,13 @@ use plimsoll_workload::{
 use uuid::Uuid;
 
 use crate::{
-    application_visit::ApplicationVisit,
     appointment::{Appointed, Appointments},
     background::Background,
     counters::{Counters, SlotCost},
     file_visit::FileVisit,
     findings,
     headroom::Headroom,
-    judging, repeats,
+    judging, parallel, repeats,
     resuming::{RunClock, SoFar},
     run::RunError,
     site::Sites,
@@ -185,10 +184,8 @@ impl<'a> Doing<'a> {
         session: &Session,
         emit: &mut dyn FnMut(RunEvent),
     ) -> Result<Vec<Done>, RunError> {
-        if let [slot] = slots
-            && self.applications[slot.cell].is_some()
-        {
-            return self.visit_application(*slot, emit);
+        if slots.iter().any(|slot| self.applications[slot.cell].is_some()) {
+            return self.visit_applications(slots, emit);
         }
         if let [slot] = slots
             && let Some(plan) = self.plan.cells[slot.cell].files()
@@ -280,22 +277,32 @@ impl<'a> Doing<'a> {
         Ok(true)
     }
 
-    /// Has an iteration of an application done.
-    fn visit_application(&mut self, slot: Slot, emit: &mut dyn FnMut(RunEvent)) -> Result<Vec<Done>, RunError> {
-        if self.keep_appointment(&[slot])?.is_none() {
+    /// Has an iteration of an application done, or of one on several targets at the same time.
+    fn visit_applications(&mut self, slots: &[Slot], emit: &mut dyn FnMut(RunEvent)) -> Result<Vec<Done>, RunError> {
+        if self.keep_appointment(slots)?.is_none() {
             return Ok(Vec::new());
         }
-        let (cell, round, purpose) = (slot.cell, slot.round, judging::purpose(slot.purpose));
-        let (device, clock, stop) = (self.sites.device(cell), self.clock, self.stop);
-        emit(RunEvent::SlotStarted { cell, round, t_ns: clock.now_ns(), ramp_ns: 0, measured_ns: None, purpose });
-        let application = self.applications[cell].as_mut().expect("only cells that run commands are visited so");
-        let visit = ApplicationVisit { cell, round, application, device, clock, stop };
-        let Some(result) = visit.run(emit) else { return Ok(Vec::new()) };
-        let result = SlotResult { purpose, ..result };
-        let may_go_on = self.plan.cells[cell].work.keeps_going() || result.errors.is_empty();
-        let visit = judging::visit(&result, [].iter());
-        emit(RunEvent::SlotFinished(Box::new(result)));
-        Ok(vec![Done { slot, visit, may_go_on }])
+        let (plan, clock, stop, sites) = (self.plan, self.clock, self.stop, self.sites);
+        for Slot { cell, round, purpose, .. } in slots {
+            let (cell, round, purpose) = (*cell, *round, judging::purpose(*purpose));
+            emit(RunEvent::SlotStarted { cell, round, t_ns: clock.now_ns(), ramp_ns: 0, measured_ns: None, purpose });
+        }
+        let applications = self.applications.iter_mut().enumerate();
+        let applications = applications.filter_map(|(cell, application)| {
+            let slot = slots.iter().find(|slot| slot.cell == cell)?;
+            Some((*slot, application.as_mut()?, sites.device(cell)))
+        });
+        let results = parallel::visit(plan, applications.collect(), clock, stop, emit)?;
+        let mut done = Vec::with_capacity(results.len());
+        for (slot, result) in results {
+            let Some(result) = result else { continue };
+            let result = SlotResult { purpose: judging::purpose(slot.purpose), ..result };
+            let may_go_on = plan.cells[slot.cell].work.keeps_going() || result.errors.is_empty();
+            let visit = judging::visit(&result, [].iter());
+            emit(RunEvent::SlotFinished(Box::new(result)));
+            done.push(Done { slot, visit, may_go_on });
+        }
+        Ok(done)
     }
 
     /// Ends all applications, and tells which did not go quietly.

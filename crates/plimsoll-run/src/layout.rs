@@ -88,7 +88,10 @@ pub enum LayoutError {
         free_bytes: u64,
     },
     /// The file system cannot hold so many files.
-    #[error("no inodes for the test files in {path:?}: {needed} needed, {free} free; use fewer files or remove some")]
+    #[error(
+        "no inodes for the test files in {path:?}: {needed} needed, {free} free; use fewer files (--file-count) or remove \
+             some"
+    )]
     NoInodes {
         /// Where.
         path: PathBuf,

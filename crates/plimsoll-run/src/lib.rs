@@ -29,6 +29,7 @@ pub mod machine;
 pub mod names;
 pub mod objects;
 mod open_files;
+mod parallel;
 mod repeats;
 pub mod resuming;
 pub mod run;

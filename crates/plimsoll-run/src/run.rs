@@ -4,7 +4,7 @@
 use std::{
     collections::BTreeMap,
     io,
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::atomic::{AtomicBool, Ordering},
 };
 
@@ -35,11 +35,12 @@ use crate::{
     evidence,
     headroom::Headroom,
     judging,
-    layout::LayoutError,
+    layout::{self, LayoutError},
     objects::{
         ObjectError,
         in_common::{CommonFiles, CommonFilesError},
     },
+    parallel,
     resuming::{Resuming, RunClock, SoFar},
     site::{Making, Sites},
     slot::SlotError,
@@ -108,6 +109,26 @@ pub enum RunError {
         bytes: u64,
         /// How long it would have to be.
         needed_bytes: u64,
+    },
+    /// Applications cannot be timed at the same time on one disk.
+    #[error(
+        "--parallel: \"{first}\" and \"{second}\" are on the same disk, which both would share: leave --parallel out"
+    )]
+    SameDisk {
+        /// A path as given.
+        first: String,
+        /// Another.
+        second: String,
+    },
+    /// Nor without a processor for each.
+    #[error(
+        "--parallel gives each target processors of its own, and there are {processors} for {targets}: leave it out"
+    )]
+    FewProcessors {
+        /// Those that this process may use.
+        processors: usize,
+        /// Targets that are to be timed at the same time.
+        targets: usize,
     },
     /// More files than this process may have open.
     #[error(
@@ -184,6 +205,17 @@ impl From<SlotError> for RunError {
     }
 }
 
+/// Refuses sets of more files than the file systems that they are made in have inodes for.
+fn check_names(plan: &Plan) -> Result<(), RunError> {
+    for cell in &plan.cells {
+        let names = cell.files().map(|files| u64::from(files.file_count) + u64::from(files.directory_count()));
+        names
+            .map_or(Ok(()), |names| layout::check_room(Path::new(&cell.target), 0, names))
+            .map_err(RunError::Layout)?;
+    }
+    Ok(())
+}
+
 /// Does a plan. Every event is handed to `on_event` as it happens; setting `stop` ends the run soon, with a partial
 /// record. An `Err` means that nothing was measured at all.
 pub fn run(request: RunRequest, stop: &AtomicBool, on_event: &mut dyn FnMut(&RunEvent)) -> Result<Record, RunError> {
@@ -193,6 +225,8 @@ pub fn run(request: RunRequest, stop: &AtomicBool, on_event: &mut dyn FnMut(&Run
     let engines = select_engines(&plan, resuming.as_ref())?;
     let guards = Sites::guard(&plan, &destroy)?;
     check_time(&plan)?;
+    check_names(&plan)?;
+    parallel::check(&plan)?;
     let command = asked.background.clone();
     let start = RunStarted { id, started, tool, name, tags, asked, plan: plan.clone(), environment };
     let mut story = Story { builder: RecordBuilder::new(start.clone()), on_event };

@@ -32,7 +32,6 @@ use plimsoll_workload::{
     limits,
     operation_stream::OperationStream,
     pacer::Pacer,
-    pinning::Pinning,
     plan::{BlockPlan, Pacing, share},
     random::{Purpose, derive_seed, job_seed},
     verification::GenerationMap,
@@ -397,19 +396,7 @@ fn work(
     stops: Stops<'_>,
     wires: WorkerWires,
 ) -> Result<Option<WorkerReport>, SlotError> {
-    match &crew.plan.pin {
-        Pinning::None => {}
-        Pinning::Auto => {
-            if let Ok(processors) = cpu::allowed()
-                && !processors.is_empty()
-            {
-                let _ = cpu::pin_this_thread(processors[worker as usize % processors.len()]);
-            }
-        }
-        Pinning::Processors(list) => {
-            let _ = cpu::pin_this_thread(list[worker as usize % list.len()]);
-        }
-    }
+    cpu::pin_worker(&crew.plan.pin, worker);
     if matches!(crew.plan.pacing, Pacing::Open { .. }) || crew.plan.think_time_ns > 0 {
         make_timers_precise();
     }

@@ -70,6 +70,15 @@ macro_rules! workload {
                 Self { $($field: self.$field.or_else(|| defaults.$field.clone()),)* }
             }
 
+            /// This workload with those of its parameters that are to stay, by the names of their flags.
+            #[must_use]
+            pub(crate) fn retaining(mut self, stays: impl Fn(&str) -> bool) -> Self {
+                $(if !stays(&stringify!($field).replace('_', "-")) {
+                    self.$field = None;
+                })*
+                self
+            }
+
             /// What is asked for each parameter, as text, under the name of its flag: `("queue-depth", "32")`. Those
             /// that are left open have an empty text.
             pub(crate) fn settings(&self) -> Vec<(String, String)> {
@@ -161,6 +170,9 @@ workload! {
     cleanup: String,
     /// Iterations that are done before those that count. Default: 0.
     warmup: u32,
+    /// Time the command on all targets at once, each with processors of its own, which they swap with each iteration.
+    /// Default: false; targets take turns.
+    parallel: bool,
     /// How long each command may take. Default: as long as it wants.
     timeout: Span,
     /// How long the storage may take to come to rest before each iteration; 0 does not wait. Default: 60s.

@@ -90,6 +90,8 @@ impl Exit {
                     | RunError::Unverifiable { .. }
                     | RunError::TooShort { .. }
                     | RunError::NoTime { .. }
+                    | RunError::SameDisk { .. }
+                    | RunError::FewProcessors { .. }
                     | RunError::Background(_) => Self::Usage,
                     RunError::Start(_) | RunError::Common(_) => Self::Cluster,
                     RunError::Engine(_) => Self::Kernel,

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use plimsoll_record::{
     figures::{Figures, Operation},
-    record::{Cell, Record, TOLD},
+    record::{Cell, Kind, Record},
     told::Told,
 };
 
@@ -94,8 +94,12 @@ fn cell_values(record: &Record, cell: &Cell) -> Vec<String> {
         tags.join(" "),
         cell.target.clone(),
         cell.workload.clone(),
-        cell.verdict.map(word).or_else(|| cell.told.as_ref().map(|_| TOLD.to_owned())).unwrap_or_default(),
-        cell.told.as_ref().map_or_else(|| cell.engine.to_string(), |told| told.source.teller().to_owned()),
+        cell.word_of_numbers().unwrap_or_default().to_owned(),
+        match &cell.told {
+            Some(told) => told.source.teller().to_owned(),
+            None if cell.kind == Kind::Application => String::new(),
+            None => cell.engine.to_string(),
+        },
     ];
     values.extend(load(cell));
     values.extend([

@@ -56,6 +56,7 @@ pub(super) fn pair(subjects: [&Subject<'_>; 2], letters: [&str; 2], wishes: &Wis
         reference: letters[0].to_owned(),
         side: letters[1].to_owned(),
         in_one_run,
+        at_once: false,
         is_told: !is_own,
         confounded: environments::differences(subjects[0], subjects[1]),
         cells: Vec::new(),
@@ -65,12 +66,14 @@ pub(super) fn pair(subjects: [&Subject<'_>; 2], letters: [&str; 2], wishes: &Wis
         only_in_side: Vec::new(),
     };
     let mut aspects = Vec::new();
+    let mut are_in_turns = false;
     let of_records = plans::difference_of_records(subjects[0].record, subjects[1].record);
     let theirs = subjects[1].groups();
     for (target, ours) in subjects[0].groups() {
         let others = theirs.iter().find(|(name, _)| *name == target).map(|(_, cells)| cells.as_slice());
         let matches = matching::matches(&ours, others.unwrap_or_default());
         for cells in matches.pairs {
+            are_in_turns |= cells[0].phase.is_none() || cells[0].phase != cells[1].phase;
             let (accepted, refused): (Vec<_>, Vec<_>) = plans::differences(cells[0], cells[1])
                 .into_iter()
                 .chain(of_records.clone())
@@ -105,6 +108,7 @@ pub(super) fn pair(subjects: [&Subject<'_>; 2], letters: [&str; 2], wishes: &Wis
         pair.only_in_reference.extend(names(matches.only_first));
         pair.only_in_side.extend(names(matches.only_second));
     }
+    pair.at_once = in_one_run && !are_in_turns && !pair.cells.is_empty();
     pair.beside = beside::of(&pair);
     (pair, aspects)
 }

@@ -1,5 +1,6 @@
 //! Why a rate is what it is: each cause with its sentence and the numbers it rests on, the most telling first.
 
+mod behind;
 mod caches;
 mod credits;
 mod depth;
@@ -15,7 +16,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 pub(super) use self::files::DEVICE_WRITES_A_FILE;
-use super::{did::CellLoad, standing::Judged};
+use super::{behind::Behind, did::CellLoad, standing::Judged};
 
 /// A reason for a rate.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -43,7 +44,7 @@ impl Cause {
 
     /// Whether it says why a rate is below a limit.
     fn says_why_below(&self) -> bool {
-        matches!(self.code, "fsync-cost" | "queue-depth" | "paced")
+        matches!(self.code, "fsync-cost" | "queue-depth" | "paced") || behind::SAY_WHY_BELOW.contains(&self.code)
     }
 
     fn advising(mut self, advice: impl Into<String>) -> Self {
@@ -56,6 +57,8 @@ impl Cause {
 pub(super) struct Scene<'a> {
     pub(super) cell: &'a Cell,
     pub(super) load: &'a CellLoad<'a>,
+    /// What the disk did, where the cell's rates are none of it.
+    pub(super) behind: &'a [Behind],
     pub(super) provisioned: &'a Provisioned,
     pub(super) expectation: Option<&'a Expectation>,
     pub(super) judged: &'a [Judged],
@@ -87,6 +90,7 @@ pub(super) fn of(scene: &Scene<'_>) -> Vec<Cause> {
     causes.extend(credits::causes(scene));
     causes.extend(caches::causes(scene));
     causes.extend(files::causes(scene));
+    causes.extend(behind::causes(scene));
     causes.extend(depth::causes(scene));
     causes.extend(threads::causes(scene));
     causes.extend(expectations::causes(scene));

@@ -8,6 +8,8 @@ use plimsoll_record::{
 };
 use plimsoll_workload::plan::Pacing;
 
+use super::behind::Behind;
+
 /// The rates of one kind of operation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Did {
@@ -66,12 +68,7 @@ pub(crate) struct CellLoad<'a> {
 
 impl<'a> CellLoad<'a> {
     pub(crate) fn of(cell: &'a Cell) -> Self {
-        let figures = |operation| cell.figures(operation).map(|figures| Did::of(operation, &figures));
-        let mut directions: Vec<Did> = [Operation::Read, Operation::Write].into_iter().filter_map(figures).collect();
-        let is_of_time = matches!(cell.told.as_ref().map(|told| &told.measured), Some(Measured::Durations(_)));
-        if directions.is_empty() && !is_of_time {
-            directions.extend(figures(Operation::All).filter(|did| did.iops.or(did.bytes_per_second).is_some()));
-        }
+        let directions = directions(cell);
         let total = match directions.as_slice() {
             [read, write] => Some(read.with(write)),
             _ => None,
@@ -143,6 +140,21 @@ impl<'a> CellLoad<'a> {
         };
         Load { read_share, operation_bytes: self.operation_bytes.unwrap_or(1.0), is_sequential: self.is_sequential }
     }
+}
+
+/// Reads and writes, or what was told of both together.
+fn directions(cell: &Cell) -> Vec<Did> {
+    let figures = |operation| cell.figures(operation).map(|figures| Did::of(operation, &figures));
+    let is_of_time = matches!(cell.told.as_ref().map(|told| &told.measured), Some(Measured::Durations(_)));
+    if Behind::is_behind(cell) {
+        return Vec::new();
+    }
+    let directions: Vec<Did> = [Operation::Read, Operation::Write].into_iter().filter_map(figures).collect();
+    if !directions.is_empty() || is_of_time {
+        return directions;
+    }
+    let whole = figures(Operation::All);
+    whole.filter(|did| did.iops.or(did.bytes_per_second).is_some()).into_iter().collect()
 }
 
 fn latency_s(cell: &Cell) -> Option<f64> {

@@ -2,11 +2,12 @@
 
 use plimsoll_catalog::expectation::Expectation;
 use plimsoll_measure::compare::permutation;
-use plimsoll_record::{figures::Operation, numbers, record::Cell};
+use plimsoll_record::{application::Iteration, figures::Operation, numbers, record::Cell};
 use plimsoll_workload::limit::Part;
 use serde::Serialize;
 
 use super::{
+    behind::Behind,
     did::CellLoad,
     show,
     standing::{Judged, Standing},
@@ -66,13 +67,12 @@ pub(super) fn of(subjects: &[Subject<'_>]) -> Vec<Pair> {
     for (index, other) in subjects.iter().enumerate() {
         let is_partner = |subject: &&Subject<'_>| subject.cell.workload == other.cell.workload;
         let Some(first) = subjects[..index].iter().find(is_partner) else { continue };
-        let has_times =
-            |subject: &Subject<'_>| subject.cell.told.as_ref().is_some_and(|told| !told.durations().is_empty());
+        let has_times = |subject: &Subject<'_>| !subject.cell.durations().is_empty();
         if has_times(first) != has_times(other) {
             continue;
         }
         if has_times(first) {
-            pairs.push(of_times(first, other));
+            pairs.extend(of_commands(first, other));
         } else {
             pairs.extend(of_rates(first, other));
         }
@@ -94,7 +94,9 @@ fn rates(first: &Subject<'_>, one: &Judged, other: &Subject<'_>, two: &Judged) -
         if one.measured >= two.measured { (first, other, one, two) } else { (other, first, two, one) };
     let measured = fast_rate.measured / slow_rate.measured;
     let expected = fast_rate.expected() / slow_rate.expected();
-    let is_cached = [one, two].iter().any(|judged| judged.standing == Standing::Impossible);
+    let is_above = [one, two].iter().any(|judged| judged.standing == Standing::Impossible);
+    // No cache answers what the disk itself counted.
+    let is_cached = is_above && !Behind::is_behind(first.cell);
     let is_at_limit = |judged: &Judged| judged.standing == Standing::Within || judged.is_mean_from_full();
     let is_bought_alike = (expected - 1.0).abs() <= CLOSE;
     let is_explained =
@@ -104,6 +106,9 @@ fn rates(first: &Subject<'_>, one: &Judged, other: &Subject<'_>, two: &Judged) -
     let (explained, why) = if is_cached {
         let text = "caches answered, so that this says nothing of the disks".to_owned();
         (Explained::ByCaches, text)
+    } else if is_above {
+        let text = "at least one is other storage than was said, or more of it".to_owned();
+        (Explained::No, text)
     } else if is_explained {
         let text = format!(
             "what was bought explains it: {} beside {} are {} : 1",
@@ -149,65 +154,95 @@ fn rates(first: &Subject<'_>, one: &Judged, other: &Subject<'_>, two: &Judged) -
     }
 }
 
-/// Times of a command on both sides: whether they differ at all, and whether the storage can be what binds them.
-fn of_times(first: &Subject<'_>, other: &Subject<'_>) -> Pair {
-    let seconds = |subject: &Subject<'_>| -> Vec<f64> {
-        let durations = subject.cell.told.as_ref().map_or(&[][..], |told| told.durations());
-        durations.iter().map(|duration| duration.elapsed_ns as f64 / 1e9).collect()
+/// What a command did on both sides: whether it differs at all, and whether the storage can be what binds it.
+fn of_commands(first: &Subject<'_>, other: &Subject<'_>) -> Option<Pair> {
+    let (one, two) = match (own_rates(first), own_rates(other)) {
+        (Some(one), Some(two)) if one.0 == two.0 => (Some(one), Some(two)),
+        (None, None) => (None, None),
+        // What was counted is not the same.
+        _ => return None,
     };
-    let (one, two) = (seconds(first), seconds(other));
+    let unit = one.as_ref().map(|(unit, _)| unit.clone());
+    let [one, two] =
+        [(first, one), (other, two)].map(|(side, rates)| rates.map_or_else(|| seconds(side), |(_, rates)| rates));
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
-    let (fast, slow, faster, slower) = if mean(&one) <= mean(&two) {
-        (first, other, mean(&one), mean(&two))
-    } else {
-        (other, first, mean(&two), mean(&one))
-    };
-    let p_value = permutation::two_sided_p(&one, &two);
+    let is_first = if unit.is_some() { mean(&one) >= mean(&two) } else { mean(&one) <= mean(&two) };
+    let sides = [(first, one.as_slice()), (other, two.as_slice())];
+    let [(fast, faster), (slow, slower)] = if is_first { sides } else { [sides[1], sides[0]] };
+    // Of so few the least that can come out is more than that.
+    let can_tell = 2.0 < LEVEL * divisions(one.len(), two.len()) as f64;
+    let p_value = permutation::two_sided_p(&one, &two).filter(|_| can_tell);
     let explained = if p_value.is_some_and(|p| p >= LEVEL) { Explained::NoDifference } else { Explained::No };
     let p = p_value.map_or_else(
-        || "too few or too many times to tell chance apart".to_owned(),
-        |p| format!("p = {p:.2} by all {} divisions of the times", divisions(one.len(), two.len())),
+        || "too few or too many to tell chance apart".to_owned(),
+        |p| format!("p = {p:.2} by all {} divisions of them", divisions(one.len(), two.len())),
     );
     let found = match explained {
         Explained::NoDifference => "no difference found",
         _ if p_value.is_some() => "more than chance does",
         _ => "a difference",
     };
-    let over = (slower / faster - 1.0) * 100.0;
     let beside = bought_ratio(fast, slow).map_or_else(String::new, |ratio| {
-        let unbound = if explained == Explained::NoDifference && ratio >= 1.0 + CLOSE {
-            ", so it is not bound by these disks"
-        } else {
-            ""
-        };
-        format!("; what was bought differs {} : 1{unbound}", show::ratio(ratio))
+        let is_alike = ratio < 1.0 + CLOSE;
+        match explained {
+            Explained::NoDifference if is_alike => "; what was bought is alike".to_owned(),
+            _ if is_alike => "; what was bought is alike, and does not explain it".to_owned(),
+            Explained::NoDifference => {
+                format!("; what was bought differs {} : 1, so it is not bound by these disks", show::ratio(ratio))
+            }
+            _ => format!("; what was bought differs {} : 1", show::ratio(ratio)),
+        }
     });
-    let duration = |seconds: f64| numbers::duration((seconds * 1e9).round() as u64);
+    let means = [mean(slower), mean(faster)];
+    let ratio = (means[0] / means[1]).max(means[1] / means[0]);
+    let [of_slow, of_fast] = means.map(|value| match &unit {
+        Some(unit) => format!("{} {unit}", numbers::iops(value)),
+        None => numbers::duration((value * 1e9).round() as u64),
+    });
+    let (one, two) = (&fast.cell.target, &slow.cell.target);
+    let how = match &unit {
+        Some(_) if ratio < TIMES_FROM => format!("{two} did {:+.2} %", (1.0 / ratio - 1.0) * 100.0),
+        Some(_) => format!("{two} did as much in {} times the time", show::ratio(ratio)),
+        None if ratio < TIMES_FROM => format!("{two} took {:+.2} %", (ratio - 1.0) * 100.0),
+        None => format!("{two} took {} times as long", show::ratio(ratio)),
+    };
     let text = format!(
-        "{}: {found}, {} took {over:+.2} % ({} beside {} of {}, {} and {} times; {p}){beside}",
+        "{}: {found}, {how} ({of_slow} beside {of_fast} of {one}, {} and {} times; {p}){beside}",
         fast.cell.workload,
-        slow.cell.target,
-        duration(slower),
-        duration(faster),
-        fast.cell.target,
-        if std::ptr::eq(slow, first) { one.len() } else { two.len() },
-        if std::ptr::eq(fast, first) { one.len() } else { two.len() },
+        slower.len(),
+        faster.len(),
     );
-    Pair {
+    Some(Pair {
         workload: first.cell.workload.clone(),
         targets: [fast.cell.target.clone(), slow.cell.target.clone()],
         operation: Operation::All,
-        measured: slower / faster,
+        measured: ratio,
         expected: None,
         p_value,
         explained,
         text,
-    }
+    })
+}
+
+/// From here on a ratio says more than a difference in percent.
+const TIMES_FROM: f64 = 2.0;
+
+/// How long a command took, each time.
+fn seconds(subject: &Subject<'_>) -> Vec<f64> {
+    subject.cell.durations().iter().map(|duration| duration.elapsed_ns as f64 / 1e9).collect()
+}
+
+/// The rate that a command told of itself, each time, with its unit.
+fn own_rates(subject: &Subject<'_>) -> Option<(String, Vec<f64>)> {
+    let application = subject.cell.application.as_ref()?;
+    let rate = application.rate.as_ref()?;
+    let values = application.counted().filter_map(Iteration::rate).map(|rate| rate.value).collect();
+    Some((rate.unit.clone(), values))
 }
 
 /// In how many ways so many times can be dealt out to two sides.
 fn divisions(one: usize, other: usize) -> u64 {
-    (1..=one as u64).fold(1, |ways, at| ways * (other as u64 + at) / at)
+    (1..=one as u64).fold(1, |ways: u64, at| ways.saturating_mul(other as u64 + at) / at)
 }
 
 /// How many times as many operations the larger of two disks has.

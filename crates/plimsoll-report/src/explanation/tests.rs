@@ -1,5 +1,7 @@
 //! What is said of results that others told, and what is not.
 
+mod behind;
+
 use std::collections::BTreeMap;
 
 use plimsoll_catalog::catalog::Catalog;

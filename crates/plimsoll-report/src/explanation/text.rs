@@ -1,6 +1,6 @@
 //! An explanation as text: a table of expected beside measured, and below it why, cell by cell.
 
-use plimsoll_record::{figures::Operation, numbers};
+use plimsoll_record::{figures::Operation, numbers, record::Kind};
 use plimsoll_workload::limit::Part;
 
 use super::{ExplainedCell, Explanation, show, standing::Judged};
@@ -57,7 +57,7 @@ fn table(rows: &[(&ExplainedCell, &Judged)], width: usize) -> String {
         columns.push(Column::new("workload", Side::Left, rank, text(|cell, _| cell.workload.clone())));
     }
     columns.extend([
-        Column::new("op", Side::Left, 2, text(|_, judged| operation(judged.operation).to_owned())),
+        Column::new("op", Side::Left, 2, text(|cell, judged| operation(cell, judged).to_owned())),
         Column::new("expected", Side::Right, 0, text(|_, judged| show::rate(judged.unit, judged.expected()))),
         Column::new("measured", Side::Right, 0, text(|_, judged| show::rate(judged.unit, judged.measured))),
         Column::new("of it", Side::Right, 3, text(|_, judged| numbers::percent(judged.share()))),
@@ -67,8 +67,9 @@ fn table(rows: &[(&ExplainedCell, &Judged)], width: usize) -> String {
     Grid::new(columns).fit(width).text()
 }
 
-const fn operation(operation: Operation) -> &'static str {
-    match operation {
+fn operation(cell: &ExplainedCell, judged: &Judged) -> &'static str {
+    match judged.operation {
+        Operation::All if cell.kind == Kind::Application => "disk",
         Operation::Read => "read",
         Operation::Write => "write",
         Operation::Sync => "sync",

@@ -17,7 +17,7 @@ use plimsoll_workload::{
 };
 use serde::Serialize;
 
-use crate::explanation::{did::CellLoad, show, standing::Unit};
+use crate::explanation::{behind::Behind, did::CellLoad, show, standing::Unit};
 
 /// Operations per second are told of operations of at most so many bytes: clouds count 16 KiB as one.
 const SMALL_MAX: f64 = 16_384.0;
@@ -288,7 +288,8 @@ fn why_it_cannot_tell(want: &Want, cell: &Cell) -> Option<String> {
 /// What a cell shows of something that is needed.
 fn shown<'a>(want: &Want, cell: &'a Cell) -> Option<Shown<'a>> {
     let is_of_names = cell.blocks().is_some_and(|plan| plan.name_operation().is_some());
-    if is_of_names || (cell.verdict.is_none() && cell.told.is_none()) {
+    // Transactions and files are no operations of a disk.
+    if is_of_names || Behind::is_behind(cell) || (cell.verdict.is_none() && cell.told.is_none()) {
         return None;
     }
     let of = |operation| one(want, cell, operation, &cell.figures(operation)?);

@@ -18,7 +18,8 @@ const NORMAL_DEVIATION: f64 = 0.674_49;
 
 /// The sentences about a cell that runs commands.
 pub(super) fn of(application: &ApplicationResult) -> Vec<Finding> {
-    [bound_by(application), unrest(application), outliers(application)].into_iter().flatten().collect()
+    let found = [bound_by(application), unrest(application), outliers(application), untold(application)];
+    found.into_iter().flatten().collect()
 }
 
 /// What kept it from being faster.
@@ -30,14 +31,18 @@ fn bound_by(application: &ApplicationResult) -> Option<Finding> {
     );
     // On the same storage again, the word may be the other one.
     let is_close = application.disk_share.is_some_and(|share| (share - processors.min(1.0)).abs() < CLOSE);
+    let waited = 1.0 - processors.min(1.0) - application.disk_share.unwrap_or(0.0);
+    let is_ready = application.ready_share.is_some_and(|share| share > waited / 2.0);
     let what = match bound {
         BoundBy::Cpu if is_close => "computing took the largest part of its time, and the disk hardly less",
         BoundBy::Io if is_close => "the disk took the largest part of its time, and computing hardly less",
         BoundBy::Cpu => "computing took the largest part of its time",
         BoundBy::Io => "the disk took the largest part of its time",
+        BoundBy::Waiting if is_ready => {
+            "it waited for processors that others kept busy for the largest part of its time"
+        }
         BoundBy::Waiting => {
-            "it waited for the largest part of its time, and not for its disk: for locks, the network, a clock, or a \
-             processor that others kept busy"
+            "it waited for the largest part of its time, and not for its disk: for locks, the network or a clock"
         }
     };
     let text = format!("{bound}: {what} (kept {processors:.2} processors busy, servers included; {disk})");
@@ -88,9 +93,28 @@ fn outliers(application: &ApplicationResult) -> Option<Finding> {
     Some(finding("application-outliers", Severity::Warning, text, &[("iterations", json!(far))]))
 }
 
+/// Figures that the command told of some iterations and not of others.
+fn untold(application: &ApplicationResult) -> Option<Finding> {
+    let counted = application.counted().count();
+    let mut told: Vec<(&str, usize)> = Vec::new();
+    for figure in application.counted().flat_map(|iteration| &iteration.figures) {
+        match told.iter_mut().find(|(name, _)| *name == figure.name) {
+            Some((_, times)) => *times += 1,
+            None => told.push((&figure.name, 1)),
+        }
+    }
+    let (name, times) = told.into_iter().find(|(_, times)| *times < counted)?;
+    let text = format!(
+        "{name} was told of {times} of {counted} iterations, and what is not told of all says nothing of them: write it to \
+         $FIGURES each time"
+    );
+    let evidence = [("figure", json!(name)), ("told", json!(times)), ("iterations", json!(counted))];
+    Some(finding("application-figure-untold", Severity::Warning, text, &evidence))
+}
+
 #[cfg(test)]
 mod tests {
-    use plimsoll_record::application::Spread;
+    use plimsoll_record::application::{OwnFigure, Spread};
 
     use super::*;
 
@@ -127,6 +151,18 @@ mod tests {
         let text = &of(&result(&[10, 10]))[0].text;
         assert!(text.starts_with("waiting: it waited") && text.contains("kept 0.50 processors busy"), "{text}");
         assert!(text.contains("in 25% of the time") || text.contains("in 25 % of the time"), "{text}");
+    }
+
+    #[test]
+    fn a_figure_that_is_not_told_each_time_is_missed() {
+        let mut result = result(&[10, 10, 10]);
+        for iteration in &mut result.iterations[..2] {
+            iteration.figures = OwnFigure::parse("commits 5 /s").unwrap();
+        }
+        let found = of(&result);
+        assert!(found.iter().any(|found| found.text.starts_with("commits was told of 2 of 3 iterations")), "{found:?}");
+        result.iterations[2].figures = OwnFigure::parse("commits 6 /s").unwrap();
+        assert_eq!(of(&result).len(), 1, "what bounds it");
     }
 
     #[test]

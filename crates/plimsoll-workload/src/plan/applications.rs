@@ -1,6 +1,6 @@
 //! From a workload of commands as asked to its plan.
 
-use super::{PlanError, Work, files};
+use super::{CellPlan, PlanError, Work, files};
 use crate::{
     application::ApplicationPlan,
     certainty::{Certainty, StoppingRule},
@@ -24,6 +24,7 @@ const OF_APPLICATIONS_ALONE: &[&str] = &[
     "conclude",
     "cleanup",
     "warmup",
+    "parallel",
     "timeout",
     "settle",
     "user",
@@ -41,19 +42,33 @@ const fn usual_iterations(effort: Effort) -> u32 {
     }
 }
 
-/// Refuses what only the other kinds of workload have, for one that reads or writes blocks.
-pub(super) fn check_blocks(workload: &Workload) -> Result<(), PlanError> {
-    let problem = |flag: String| match flag.as_str() {
+/// Whether a parameter, by its flag, means something to an application.
+pub(super) fn has(flag: &str) -> bool {
+    OF_APPLICATIONS_TOO.contains(&flag) || is_of_applications_alone(flag)
+}
+
+/// Whether it is one that only applications have.
+pub(super) fn is_of_applications_alone(flag: &str) -> bool {
+    OF_APPLICATIONS_ALONE.contains(&flag)
+}
+
+/// Why a parameter means nothing to a workload that reads or writes blocks; `None` of one that does.
+pub(super) fn why_not_of_blocks(flag: &str) -> Option<String> {
+    match flag {
         "iterations" => Some("--iterations is about --phases and --command: say --passes".to_owned()),
         flag if files::is_of_files_alone(flag) => {
             Some(format!("--{flag} is about sets of files: say with --phases what to do"))
         }
-        flag if OF_APPLICATIONS_ALONE.contains(&flag) => {
+        flag if is_of_applications_alone(flag) => {
             Some(format!("--{flag} is about an application: say with --command what to time"))
         }
         _ => None,
-    };
-    match workload.asked().find_map(problem) {
+    }
+}
+
+/// Refuses what only the other kinds of workload have, for one that reads or writes blocks.
+pub(super) fn check_blocks(workload: &Workload) -> Result<(), PlanError> {
+    match workload.asked().find_map(|flag| why_not_of_blocks(&flag)) {
         Some(problem) => Err(PlanError::Contradiction { workload: name_of(workload), problem }),
         None => Ok(()),
     }
@@ -76,9 +91,12 @@ pub(super) fn resolve(
         workload: named.clone().unwrap_or_else(|| "command".to_owned()),
         problem,
     };
-    let is_foreign = |flag: &String| ![OF_APPLICATIONS_ALONE, OF_APPLICATIONS_TOO].concat().contains(&&**flag);
-    if let Some(flag) = workload.asked().find(is_foreign) {
-        return Err(refused(format!("--{flag} means nothing for a command: leave it or --command out")));
+    if let Some(flag) = workload.asked().find(|flag| !has(flag)) {
+        let beside = match flag.as_str() {
+            "rw" | "phases" => ", or say with --preset what to measure beside it",
+            _ => "",
+        };
+        return Err(refused(format!("--{flag} means nothing for a command: leave it or --command out{beside}")));
     }
     if target.kind != TargetKind::Directory {
         let problem = "a command needs a directory to work in: name one".to_owned();
@@ -125,21 +143,63 @@ pub(super) fn resolve(
     Ok(Some((stopping, Work::Application(plan))))
 }
 
+/// Has the cells of each workload that asks for it timed at the same time, as a phase of their own. Targets swap their
+/// processors with each iteration, so all have had all of them after as many iterations as there are targets.
+pub(super) fn put_side_by_side(
+    cells: &mut [CellPlan],
+    workload_of: &[usize],
+    workloads: &[Workload],
+    certainty: &Certainty,
+) -> Result<(), PlanError> {
+    let asked = workloads.iter().enumerate().filter(|(_, workload)| workload.parallel == Some(true));
+    for (index, workload) in asked {
+        let refused = |problem: String| PlanError::Contradiction {
+            workload: workload.name.clone().unwrap_or_else(|| "command".to_owned()),
+            problem,
+        };
+        if workloads.iter().any(|workload| workload.phase.is_some()) {
+            return Err(refused("--parallel makes phases of its own: leave it or --phase out".to_owned()));
+        }
+        let count = workload_of.iter().filter(|workload| **workload == index).count() as u32;
+        if count == 1 {
+            return Err(refused("--parallel needs another target to be timed at the same time: name two".to_owned()));
+        }
+        let own = cells.iter_mut().zip(workload_of).filter(|(_, workload)| **workload == index);
+        for (cell, _) in own {
+            cell.phase = Some(index as u32);
+            let StoppingRule::Fixed { slots, discarded } = &mut cell.stopping else { continue };
+            let counted = slots.saturating_sub(*discarded);
+            let even = counted.next_multiple_of(count);
+            if even != counted && (workload.iterations.is_some() || certainty.passes.is_some()) {
+                return Err(refused(format!(
+                    "{counted} iterations with --parallel and {count} targets: these swap their processors, so that \
+                     each has all equally often after a multiple of {count}: choose {even}"
+                )));
+            }
+            *slots = *discarded + even;
+        }
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::Plan;
+    use crate::{plan::Plan, settings::ReadWrite};
 
-    fn plan(workload: Workload, kind: TargetKind) -> Result<Plan, String> {
-        let name = "/mnt/a".to_owned();
-        let target = TargetFacts {
-            name,
+    fn target(name: &str, kind: TargetKind) -> TargetFacts {
+        TargetFacts {
+            name: name.to_owned(),
             kind,
             size_bytes: Some(1 << 30),
             free_bytes: Some(1 << 40),
             direct_alignment_bytes: Some(512),
-        };
-        Plan::resolve(&[target], &[workload], &Certainty::of(Effort::Standard), 7).map_err(|error| error.to_string())
+        }
+    }
+
+    fn plan(workload: Workload, kind: TargetKind) -> Result<Plan, String> {
+        let certainty = Certainty::of(Effort::Standard);
+        Plan::resolve(&[target("/mnt/a", kind)], &[workload], &certainty, 7).map_err(|error| error.to_string())
     }
 
     #[test]
@@ -168,5 +228,31 @@ mod tests {
         assert!(error(Workload { command: Some(" \n".to_owned()), ..command() }).contains("--command is empty"));
         assert!(error(Workload { iterations: Some(0), ..command() }).contains("--iterations has to be"));
         assert!(plan(command(), TargetKind::Device).unwrap_err().contains("needs a directory"));
+    }
+
+    #[test]
+    fn side_by_side_targets_have_all_processors_equally_often() {
+        let targets: Vec<_> = ["/mnt/a", "/mnt/b"].map(|name| target(name, TargetKind::Directory)).into();
+        let workload = |iterations, phase| Workload {
+            command: Some("true".to_owned()),
+            parallel: Some(true),
+            warmup: Some(1),
+            iterations,
+            phase,
+            ..Workload::default()
+        };
+        let synthetic = || Workload { rw: Some(ReadWrite::RandRead), ..Workload::default() };
+        let of = |targets: &[TargetFacts], workloads: &[Workload]| {
+            Plan::resolve(targets, workloads, &Certainty::of(Effort::Standard), 7).map_err(|error| error.to_string())
+        };
+        let plan = of(&targets, &[synthetic(), workload(None, None), workload(Some(4), None)]).unwrap();
+        let phases: Vec<_> = plan.cells.iter().map(|cell| (cell.phase, cell.stopping.slots())).collect();
+        let expected = [(None, None), (Some(1), Some(7)), (Some(2), Some(5))];
+        assert_eq!(phases, [expected, expected].concat());
+        let why = of(&targets, &[workload(Some(5), None)]).unwrap_err();
+        assert!(why.contains("5 iterations with --parallel and 2 targets") && why.ends_with("choose 6"), "{why}");
+        assert!(of(&targets[..1], &[workload(None, None)]).unwrap_err().contains("name two"));
+        let sets = Workload { phase: Some(1), duration: "1s".parse().ok(), ..synthetic() };
+        assert!(of(&targets, &[sets, workload(None, None)]).is_err());
     }
 }

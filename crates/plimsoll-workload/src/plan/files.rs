@@ -62,7 +62,12 @@ const fn usual_mix(effort: Effort) -> Span {
     }
 }
 
-/// Whether a parameter, by its flag, is one that only sets of files have.
+/// Whether a parameter, by its flag, means something to a set of files.
+pub(super) fn has(flag: &str) -> bool {
+    OF_FILES_TOO.contains(&flag) || is_of_files_alone(flag)
+}
+
+/// Whether it is one that only sets of files have.
 pub(super) fn is_of_files_alone(flag: &str) -> bool {
     OF_FILES_ALONE.contains(&flag)
 }
@@ -84,8 +89,7 @@ pub(super) fn resolve(
         problem,
     };
     let unusable = |problem: String| PlanError::Target { target: target.name.clone(), problem };
-    let is_foreign = |flag: &String| !OF_FILES_TOO.contains(&&**flag) && !is_of_files_alone(flag);
-    if let Some(flag) = workload.asked().find(is_foreign) {
+    if let Some(flag) = workload.asked().find(|flag| !has(flag)) {
         return Err(refused(format!("--{flag} means nothing for a set of files: leave it or --phases out")));
     }
     if target.kind != TargetKind::Directory {

@@ -90,16 +90,16 @@ impl Plan {
             }
         }
         if cells.iter().any(|cell| cell.phase.is_some()) && cells.iter().any(|cell| cell.phase.is_none()) {
-            return Err(PlanError::Certainty(
-                "some workloads have a phase and others none: give all of them one, or measure the others in a run of \
-                 their own",
-            ));
+            let problem = "some workloads have a phase and others none: give all one, or the others a run of their own";
+            return Err(PlanError::Certainty(problem));
         }
+        let workload_of: Vec<usize> = places.iter().map(|(_, workload)| *workload).collect();
+        applications::put_side_by_side(&mut cells, &workload_of, &workloads, certainty)?;
         // The same labels on every target: that is how cells are compared.
-        let first = |index: usize| places.iter().position(|(_, workload)| *workload == index);
+        let first = |index: usize| workload_of.iter().position(|workload| *workload == index);
         let labels = (0..workloads.len()).filter_map(first).map(|cell| cells[cell].workload.clone()).collect();
         let labels = labels::told_apart(labels, &workloads);
-        for (cell, (_, workload)) in cells.iter_mut().zip(&places) {
+        for (cell, workload) in cells.iter_mut().zip(&workload_of) {
             cell.workload.clone_from(&labels[*workload]);
         }
         Ok(Self {

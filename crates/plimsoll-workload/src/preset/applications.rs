@@ -167,9 +167,10 @@ pub(super) fn mysql_small() -> Vec<Workload> {
     writes(2_000, 3)
 }
 
-/// Fifty clients that set values of 100 bytes, with a log that is synced each time, and once a second.
-fn sets(requests: u32) -> Vec<Workload> {
-    let of = |name: &str, sync: &str| Workload {
+/// Fifty clients that set values of 100 bytes, with a log that is synced each time, and once a second: then it takes
+/// several seconds to meet a sync.
+fn sets(always: u32, every_second: u32) -> Vec<Workload> {
+    let of = |name: &str, sync: &str, requests: u32| Workload {
         name: Some(name.to_owned()),
         user: Some(UNPRIVILEGED.to_owned()),
         warmup: Some(1),
@@ -187,15 +188,15 @@ fn sets(requests: u32) -> Vec<Workload> {
         cleanup: Some("redis-cli -s \"$RUN_DIR/redis\" shutdown nosave >/dev/null 2>&1 || true".to_owned()),
         ..Workload::default()
     };
-    vec![of("redis-aof", "always"), of("redis-aof-everysec", "everysec")]
+    vec![of("redis-aof", "always", always), of("redis-aof-everysec", "everysec", every_second)]
 }
 
 pub(super) fn redis_aof() -> Vec<Workload> {
-    sets(20_000)
+    sets(20_000, 1_000_000)
 }
 
 pub(super) fn redis_aof_small() -> Vec<Workload> {
-    sets(4_000)
+    sets(4_000, 250_000)
 }
 
 /// A program that plimsoll brings along.

@@ -71,7 +71,7 @@ fn planned() -> impl Iterator<Item = Id> {
     let workload = WorkloadArguments::augment_args(Command::new(""));
     let workload: Vec<Id> = workload.get_arguments().map(|argument| argument.get_id().clone()).collect();
     let others = ["targets", "preset", "plan", "effort", "precision", "max_time", "bookend", "passes", "discard_first"];
-    let beside = ["limit", "need", "background", "detect_cloud", "name", "tags"];
+    let beside = ["limit", "need", "parallel", "background", "detect_cloud", "name", "tags"];
     let provisioned = ProvisionedArguments::augment_args(Command::new(""));
     let provisioned: Vec<Id> = provisioned.get_arguments().map(|argument| argument.get_id().clone()).collect();
     workload.into_iter().chain(provisioned).chain(others.map(Id::from)).chain(beside.map(Id::from))
@@ -95,6 +95,10 @@ pub struct RunArguments {
     /// What was bought.
     #[command(flatten)]
     pub provisioned: ProvisionedArguments,
+
+    /// Time the command on all targets at once, with processors of their own that they swap [default: in turns]
+    #[arg(long, help_heading = FILES, hide_short_help = true)]
+    pub parallel: bool,
 
     /// Load the machine with this shell command while it is measured; it is ended with the run
     ///
@@ -330,7 +334,7 @@ pub struct WorkloadArguments {
     /// It works in a directory of its own on the target, $TARGET_DIR, which is removed with all that is in it.
     /// Elsewhere there are $RUN_DIR for sockets and logs and $DATASET for what all targets read; $TARGET_NAME,
     /// $ITERATION, $SEED and $THREADS (--jobs) are set. Figures of its own are lines that it writes to $FIGURES:
-    /// tps 131.5 /s. Servers that it starts are counted and end with the run.
+    /// tps 131.5 /s. Servers that it starts are counted and end with the run. Beside --preset it is one more workload.
     #[arg(long, value_name = "COMMAND", value_parser = NonEmptyStringValueParser::new(), help_heading = FILES)]
     pub command: Option<String>,
     /// Before the first iteration on a target, untimed: start a server, make what is read
@@ -510,6 +514,7 @@ impl WorkloadArguments {
             conclude: conclude.clone(),
             cleanup: cleanup.clone(),
             warmup: *warmup,
+            parallel: None,
             timeout: *timeout,
             settle: *settle,
             user: user.clone(),

@@ -26,7 +26,7 @@ use plimsoll_workload::{
     certainty::Certainty,
     need::Need,
     pinning::Pinning,
-    plan::{Plan, PlanError},
+    plan::{Plan, PlanError, said_of_all},
     plan_file::PlanFile,
     preset,
     provisioned::Provisioning,
@@ -261,30 +261,37 @@ pub(super) fn asked_with(arguments: &RunArguments, plan: PlanFile, printer: Prin
     if all_targets.is_empty() {
         bail!("no target: name a directory, a file or a block device, as in `plimsoll run /mnt/data`");
     }
-    let flags = arguments.measuring.workload.workload();
-    let mut asked_workloads: Vec<Workload> = workloads.into_iter().map(|workload| workload.or(&defaults)).collect();
+    let mut flags = arguments.measuring.workload.workload();
+    flags.parallel = arguments.parallel.then_some(true);
     let effort = arguments.measuring.effort.or(effort).unwrap_or(Effort::Standard);
     let presets: Vec<_> = arguments.measuring.preset.iter().chain(&presets).collect();
-    let plan_says_size = presets.is_empty() && asked_workloads.iter().all(|workload| workload.size.is_some());
-    let says_size =
-        [flags.size, defaults.size].iter().any(Option::is_some) || plan_says_size && !asked_workloads.is_empty();
+    let plan_says_size = presets.is_empty() && workloads.iter().all(|workload| workload.size.is_some());
+    let says_size = [flags.size, defaults.size].iter().any(Option::is_some) || plan_says_size && !workloads.is_empty();
+    let of_plan = workloads.len();
+    let mut asked_workloads = workloads;
     for (index, preset) in presets.iter().enumerate() {
         if presets[..index].contains(preset) {
             bail!("preset {preset} is given twice: name each once");
         }
-        let workloads = presets::workloads(preset, effort, printer)?;
-        asked_workloads.extend(workloads.into_iter().map(|workload| match arguments.measuring.plan {
-            // In a plan, what workloads have in common is said for presets too.
-            Some(_) => defaults.clone().or(&workload),
-            None => workload,
-        }));
+        asked_workloads.extend(presets::workloads(preset, effort, printer)?);
+    }
+    // In a plan, what workloads have in common overrides presets.
+    let in_common = said_of_all::shares(&defaults, &asked_workloads).into_iter().enumerate();
+    asked_workloads = in_common
+        .zip(asked_workloads)
+        .map(|((index, defaults), own)| if index < of_plan { own.or(&defaults) } else { defaults.or(&own) })
+        .collect();
+    let beside = said_of_all::application_beside(&flags).filter(|_| of_plan == 0 && !asked_workloads.is_empty());
+    if let Some((application, others)) = beside {
+        asked_workloads.push(application);
+        flags = others;
     }
     let is_of_kind = |of: &Workload| of.phases.is_some() || of.mix.is_some() || of.command.is_some();
     let says_what = flags.rw.is_some() || flags.read_percent.is_some() || is_of_kind(&flags);
     if !asked_workloads.is_empty() && says_what {
         bail!(
-            "--rw, --read-percent, --phases and --command would make every workload of a preset or plan the same: leave \
-             them out"
+            "--rw, --read-percent and --phases would make every workload of a preset or plan the same, and --command those \
+             of a plan: leave them out"
         );
     }
     if asked_workloads.is_empty() {
@@ -299,6 +306,8 @@ pub(super) fn asked_with(arguments: &RunArguments, plan: PlanFile, printer: Prin
             );
         }
     }
+    let shares = said_of_all::shares(&flags, &asked_workloads).into_iter();
+    let workloads = shares.zip(&asked_workloads).map(|(flags, workload)| flags.or(workload)).collect();
     let seed = flags.seed.or(seed);
     let mut all_destroy = paths("--destroy", &arguments.destroy)?;
     all_destroy.extend(destroy);
@@ -308,7 +317,7 @@ pub(super) fn asked_with(arguments: &RunArguments, plan: PlanFile, printer: Prin
     tags.iter().flat_map(|(key, value)| [key, value]).try_for_each(|text| check_one_line("--tag", text))?;
     Ok(AskedRun {
         targets: all_targets,
-        workloads: asked_workloads.into_iter().map(|workload| flags.clone().or(&workload)).collect(),
+        workloads,
         certainty: Certainty {
             effort,
             precision: arguments.measuring.precision.or(precision),

@@ -66,7 +66,7 @@ fn targets_take_turns_and_each_iteration_is_told() {
         "DATA",
         "other",
         "--command",
-        "sleep 0.1; echo \"rows $ITERATION /s\" > $FIGURES",
+        "sleep 0.2; echo \"rows $ITERATION /s\" > $FIGURES",
         "--iterations",
         "4",
         "--warmup",
@@ -94,6 +94,84 @@ fn targets_take_turns_and_each_iteration_is_told() {
         assert!((mean - 3.5).abs() < 1e-9, "the warm-up does not count: {mean}");
     }
     desk.assert_only(&[]);
+}
+
+#[test]
+fn side_by_side_each_target_has_processors_of_its_own_and_the_others_next() {
+    let desk = Desk::new();
+    if thread::available_parallelism().unwrap().get() < 2 {
+        return skip("two targets at the same time need two processors");
+    }
+    let memory = tempfile::tempdir_in("/dev/shm").unwrap();
+    let memory_name = memory.path().to_str().unwrap();
+    let command = "sleep 0.3; all=$(grep ^Cpus_allowed: /proc/self/status | tr -s ':,\t' ' '); \
+                   echo mask $((0x${all##* })) > $FIGURES; kill -0 $(cat $RUN_DIR/server)";
+    let setup = "sleep 600 & echo $! > $RUN_DIR/server";
+    let prepare = "grep ^Cpus_allowed: /proc/$(cat $RUN_DIR/server)/status";
+    // What the server may use when the command runs is what the command may.
+    let verify =
+        "diff <(grep ^Cpus_allowed: /proc/self/status) <(grep ^Cpus_allowed: /proc/$(cat $RUN_DIR/server)/status)";
+    let verify = format!("bash -c '{verify}'");
+    let said = desk.run(&[
+        "DATA",
+        memory_name,
+        "--parallel",
+        "--command",
+        command,
+        "--setup",
+        setup,
+        "--prepare",
+        prepare,
+        "--verify-command",
+        &verify,
+        "--iterations",
+        "2",
+        "--settle",
+        "0",
+    ]);
+    assert_eq!(said.code, Some(0), "{}{}", said.stderr, said.stdout);
+    assert!(said.stdout.contains("measured at the same time in one run"), "{}", said.stdout);
+    let record = desk.record();
+    let [ours, theirs] = [0, 1].map(|cell| iterations(&record["cells"][cell]).clone());
+    let number = |of: &Value, what: &str| of[what].as_u64().unwrap();
+    for (ours, theirs) in ours.iter().zip(&theirs) {
+        let apart_ns = number(ours, "from_ns").abs_diff(number(theirs, "from_ns"));
+        assert!(apart_ns < number(ours, "elapsed_ns"), "they overlap: {apart_ns}");
+        assert_ne!(ours["cpus"], theirs["cpus"]);
+    }
+    assert_eq!((&ours[0]["cpus"], &ours[1]["cpus"]), (&theirs[1]["cpus"], &theirs[0]["cpus"]), "they swap");
+    for iteration in ours.iter().chain(&theirs).filter(|_| cfg!(target_endian = "little")) {
+        let cpus = iteration["cpus"].as_array().unwrap().iter().map(|cpu| cpu.as_u64().unwrap());
+        let mask: u64 = cpus.filter(|cpu| *cpu < 32).map(|cpu| 1 << cpu).sum();
+        assert_eq!(iteration["figures"][0]["value"].as_f64(), Some(mask as f64));
+    }
+    // One that ends leaves the others alone.
+    let verify = "case $TARGET_DIR in /dev/shm*) exit 1;; esac";
+    let alone = ["--parallel", "--command", "true", "--verify-command", verify, "--iterations", "4", "--settle", "0"];
+    let said = desk.run(&[&["DATA", memory_name], alone.as_slice()].concat());
+    let text = said.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(said.code == Some(5) && text.contains("at the same time until another ended"), "{}", said.stdout);
+    // What both would share tells nothing of either.
+    fs::create_dir(desk.place.path("other")).unwrap();
+    let refused = desk.run(&["DATA", "other", "--parallel", "--command", "true"]);
+    assert!(refused.error(2).contains("on the same disk"), "{}", refused.stderr);
+    desk.assert_only(&[]);
+    assert_eq!(names(memory.path()), Vec::<String>::new());
+}
+
+#[test]
+fn a_command_beside_a_preset_is_one_more_workload_and_flags_are_for_those_that_have_them() {
+    let desk = Desk::new();
+    let blocks = ["--preset", "latency", "--size", "1M", "--duration", "50ms", "--queue-depth", "2"];
+    let command = ["--command", "sleep 0.01", "--iterations", "2", "--settle", "0"];
+    let said = desk.run(&[&["DATA"], blocks.as_slice(), command.as_slice()].concat());
+    assert_eq!(said.code, Some(0), "{}{}", said.stderr, said.stdout);
+    let record = desk.record();
+    let [blocks @ .., application] = record["cells"].as_array().unwrap().as_slice() else { panic!("no cells") };
+    assert!(!blocks.is_empty() && blocks.iter().all(|cell| cell["plan"]["queue_depth"] == 2));
+    assert_eq!(iterations(application).len(), 2);
+    let refused = desk.run(&["DATA", "--preset", "latency", "--iterations", "2"]);
+    assert!(refused.error(2).contains("--iterations is about --phases and --command: say --passes"));
 }
 
 #[test]

@@ -215,6 +215,19 @@ fn a_file_that_is_synced_costs_ext4_three_writes() {
         let each = (mounted.writes() - before) as f64 / FILES as f64;
         assert!((each - 3.0).abs() < 0.2, "{size} bytes: {each} writes");
     }
+    // The same of a set of files: the limit is told in files.
+    let set = "run ROOT/mounted --phases write --file-count 100 --file-size 10k --file-sync file --iterations 3";
+    place.record(&format!("{set} --name files"));
+    let said = place.run("explain files --limit iops=30000 --json").json();
+    let judged = &said["runs"][0]["cells"][0]["judged"];
+    assert_eq!(
+        (&judged[0]["operation"], &judged[0]["unit"]),
+        (&"write".into(), &"files_per_second".into()),
+        "{judged}"
+    );
+    let lasting = judged[0]["lasting"].as_f64().unwrap();
+    assert!((lasting - 10_000.0).abs() < 700.0, "{judged}");
+    assert_eq!(judged.as_array().unwrap().len(), 1, "{judged}");
 }
 
 /// What the sources' authors did not state, but a reader can compute: a context that has it would be circular.

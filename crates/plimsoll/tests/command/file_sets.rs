@@ -5,7 +5,11 @@ use std::{fs, process::Stdio, thread, time::Duration};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use crate::{capped_disk::CappedDisk, interruption::interruption, support::Place};
+use crate::{
+    capped_disk::CappedDisk,
+    interruption::interruption,
+    support::{InMemory, Place, is_root, skip},
+};
 
 const PHASES: [&str; 23] = [
     "create",
@@ -177,6 +181,19 @@ fn what_cannot_be_done_is_refused_in_one_sentence() {
         assert!(said.error(code).contains(sentence), "{arguments}: {}", said.stderr);
     }
     assert_eq!(place.leftovers(), Vec::<String>::new());
+}
+
+#[test]
+fn a_file_system_without_inodes_for_all_files_is_told_before_any_is_made() {
+    if !is_root() {
+        return skip("mounting needs the rights of root");
+    }
+    let place = Place::new();
+    let _memory = InMemory::new(&place, "nr_inodes=100");
+    let said = place.run("run DATA --phases create --file-count 200");
+    assert!(said.error(3).contains("no inodes for the test files"), "{}", said.stderr);
+    assert!(said.stderr.contains("200 needed") && said.stderr.contains("use fewer files"), "{}", said.stderr);
+    place.record("run DATA --phases create,delete --file-count 50 --iterations 1 --no-history");
 }
 
 #[test]

@@ -11,7 +11,7 @@ use std::{
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use crate::support::{Place, Said, is_root, names};
+use crate::support::{InMemory, Place, Said, is_root, names};
 
 /// Two seconds of a job that touches no storage.
 const SECONDS: [&str; 6] = ["--name=a", "--ioengine=null", "--size=1g", "--time_based", "--runtime=2", "--rw=randread"];
@@ -69,9 +69,9 @@ fn a_disk_that_fills_up_amid_a_run_is_the_error_of_the_job_that_met_it() {
         return;
     }
     let place = Place::new();
-    let small = Small::new(&place);
+    let _small = InMemory::new(&place, "size=4m");
     // There is room for the file of one job. Files are sparse, so that the second one learns it when it writes.
-    fs::write(small.0.join("other"), vec![1; 2_600_000]).unwrap();
+    fs::write(place.data().join("other"), vec![1; 2_600_000]).unwrap();
     let job = ["--output-format=json", "--directory=data", "--rw=write", "--size=1m", "--fallocate=none"];
     let said = fio(&place, &[&job[..], &["--name=a", "--name=b", "--stonewall"]].concat());
     let report = said.json();
@@ -82,23 +82,6 @@ fn a_disk_that_fills_up_amid_a_run_is_the_error_of_the_job_that_met_it() {
     assert_eq!((said.code, done(0)), (Some(1), (0, 1 << 20)), "{report}");
     assert!(done(1).0 == 28 && (1..1 << 20).contains(&done(1).1), "{report}");
     assert!(said.stderr.starts_with("error: b: ") && said.stderr.lines().count() == 1, "{}", said.stderr);
-}
-
-/// A small file system in memory over the place's directory, gone when dropped.
-struct Small(std::path::PathBuf);
-
-impl Small {
-    fn new(place: &Place) -> Self {
-        let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", "size=4m", "none"]).arg(place.data()).status();
-        assert!(mounted.unwrap().success());
-        Self(place.data())
-    }
-}
-
-impl Drop for Small {
-    fn drop(&mut self) {
-        let _ = Command::new("umount").arg(&self.0).status();
-    }
 }
 
 #[test]

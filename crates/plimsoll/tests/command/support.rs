@@ -241,3 +241,20 @@ impl Drop for RateGroup {
         let _ = fs::remove_dir(&self.path);
     }
 }
+
+/// A file system in memory over the place's directory, gone when dropped.
+pub(crate) struct InMemory(PathBuf);
+
+impl InMemory {
+    pub(crate) fn new(place: &Place, options: &str) -> Self {
+        let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", options, "none"]).arg(place.data()).status();
+        assert!(mounted.unwrap().success());
+        Self(place.data())
+    }
+}
+
+impl Drop for InMemory {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(&self.0).status();
+    }
+}

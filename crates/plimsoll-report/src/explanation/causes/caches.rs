@@ -12,7 +12,8 @@ use crate::explanation::{
 };
 
 pub(super) fn causes(scene: &Scene<'_>) -> Vec<Cause> {
-    let Some(expectation) = scene.expectation else { return Vec::new() };
+    // No cache answers what the disk itself counted.
+    let Some(expectation) = scene.expectation.filter(|_| scene.behind.is_empty()) else { return Vec::new() };
     let of_each = scene.telling().filter_map(|judged| match (judged.operation, judged.standing) {
         (Operation::Write, Standing::Impossible) => Some(of_writes(scene, judged)),
         (Operation::Write, _) => None,

@@ -1,0 +1,127 @@
+//! Iterations of an application on several targets at the same time. Each target has processors of its own, which go
+//! round with each iteration: whichever of them are better, no target owns them.
+
+use std::{
+    fs,
+    os::unix::fs::MetadataExt,
+    path::Path,
+    sync::{atomic::AtomicBool, mpsc},
+    thread::{self, ScopedJoinHandle},
+};
+
+use plimsoll_applications::application::Application;
+use plimsoll_io::{
+    block_device::{self, BackingDevice},
+    cpu,
+};
+use plimsoll_measure::session::Slot;
+use plimsoll_record::event::{RunEvent, SlotResult};
+use plimsoll_workload::plan::Plan;
+
+use crate::{
+    application_visit::{ApplicationVisit, Place},
+    gate::Gate,
+    resuming::RunClock,
+    run::RunError,
+    slot::SlotError,
+};
+
+/// Refuses what cannot be told apart when it is done at the same time: targets on one disk, or more than processors.
+pub(crate) fn check(plan: &Plan) -> Result<(), RunError> {
+    let mut phases: Vec<u32> =
+        plan.cells.iter().filter(|cell| cell.application().is_some()).filter_map(|cell| cell.phase).collect();
+    phases.dedup();
+    for phase in phases {
+        let targets = targets(plan, phase);
+        for (index, first) in targets.iter().enumerate() {
+            if let Some(second) = targets[index + 1..].iter().find(|other| share_disk(first, other)) {
+                let (first, second) = ((*first).to_owned(), (*second).to_owned());
+                return Err(RunError::SameDisk { first, second });
+            }
+        }
+        shares(targets.len())?;
+    }
+    Ok(())
+}
+
+/// The targets of a phase, in the order of their cells.
+fn targets(plan: &Plan, phase: u32) -> Vec<&str> {
+    plan.cells.iter().filter(|cell| cell.phase == Some(phase)).map(|cell| cell.target.as_str()).collect()
+}
+
+/// Processors for so many targets.
+fn shares(targets: usize) -> Result<Vec<Vec<u32>>, RunError> {
+    let allowed = cpu::allowed().map_err(RunError::Io)?;
+    let processors = allowed.len();
+    cpu::parts(&allowed, targets).ok_or(RunError::FewProcessors { processors, targets })
+}
+
+/// Whether what is done on one of two targets is done on a disk of the other.
+fn share_disk(first: &str, second: &str) -> bool {
+    let [first, second] = [first, second].map(Path::new);
+    match [first, second].map(disks) {
+        [Some(of_first), Some(of_second)] => of_first.iter().any(|disk| of_second.contains(disk)),
+        // Neither tells: then it is the same only if the file system is.
+        [None, None] => {
+            let number = |path: &Path| fs::metadata(path).ok().map(|facts| facts.dev());
+            number(first).is_some() && number(first) == number(second)
+        }
+        _ => false,
+    }
+}
+
+/// The disk that a directory lies on, with those that it is made of.
+fn disks(path: &Path) -> Option<Vec<String>> {
+    let facts = block_device::facts(block_device::device_of(path)?.device)?;
+    Some(facts.slaves.into_iter().chain([facts.disk]).collect())
+}
+
+/// An application that is to do the iteration of a slot, with the disk below it.
+type Due<'a> = (Slot, &'a mut Application, Option<BackingDevice>);
+
+/// Has an iteration of each of these applications done; several begin together. `None` of those that were stopped
+/// before their end.
+pub(crate) fn visit(
+    plan: &Plan,
+    due: Vec<Due<'_>>,
+    clock: RunClock,
+    stop: &AtomicBool,
+    emit: &mut dyn FnMut(RunEvent),
+) -> Result<Vec<(Slot, Option<SlotResult>)>, RunError> {
+    let gate = Gate::new(due.len() as u32);
+    let mut visits = Vec::with_capacity(due.len());
+    for (slot, application, device) in due {
+        let Slot { cell, round, .. } = slot;
+        let visit = ApplicationVisit { cell, round, application, device, clock, stop, place: None };
+        let Some(cpus) = cpus(plan, &slot)? else { return Ok(vec![(slot, visit.run(emit))]) };
+        visits.push((slot, ApplicationVisit { place: Some(Place { cpus, pass: Some(gate.pass()) }), ..visit }));
+    }
+    let (sender, events) = mpsc::channel();
+    thread::scope(|scope| {
+        let thread = |name: String| thread::Builder::new().name(name);
+        // First, as those who arrive would wait for it; who does not arrive opens it too.
+        thread("gate".to_owned()).spawn_scoped(scope, || gate.open(|| Some(()))).map_err(RunError::Io)?;
+        let mut running = Vec::with_capacity(visits.len());
+        for (slot, visit) in visits {
+            let sender = sender.clone();
+            // Nobody listens any more only when the process is about to end.
+            let run = move || visit.run(&mut |event| drop(sender.send(event)));
+            let name = format!("application-{}", slot.cell);
+            running.push((slot, thread(name).spawn_scoped(scope, run).map_err(RunError::Io)?));
+        }
+        drop(sender);
+        events.iter().for_each(emit);
+        let end = |visit: ScopedJoinHandle<'_, _>| visit.join().map_err(|_| RunError::Bug(SlotError::Panicked));
+        running.into_iter().map(|(slot, visit)| Ok((slot, end(visit)?))).collect()
+    })
+}
+
+/// The processors of a cell in a round, those of the next target in the next round; `None` when it has all.
+fn cpus(plan: &Plan, slot: &Slot) -> Result<Option<Vec<u32>>, RunError> {
+    let cell = &plan.cells[slot.cell];
+    let Some(phase) = cell.phase else { return Ok(None) };
+    let targets = targets(plan, phase);
+    let place = targets.iter().position(|target| *target == cell.target).unwrap_or(0);
+    let mut shares = shares(targets.len())?;
+    Ok(Some(shares.swap_remove((place + slot.round as usize) % targets.len())))
+}
