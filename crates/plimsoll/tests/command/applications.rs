@@ -66,7 +66,7 @@ fn targets_take_turns_and_each_iteration_is_told() {
         "DATA",
         "other",
         "--command",
-        "sleep 0.2; echo \"rows $ITERATION /s\" > $FIGURES",
+        "sleep 0.8; echo \"rows $ITERATION /s\" > $FIGURES",
         "--iterations",
         "4",
         "--warmup",

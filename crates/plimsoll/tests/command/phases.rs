@@ -93,5 +93,5 @@ fn a_plan_in_which_only_some_workloads_have_a_phase_is_refused() {
     let (head, _) = PLAN.rsplit_once("phase = 2").unwrap();
     fs::write(place.path("plan.toml"), head).unwrap();
     let said = place.run("run --plan ROOT/plan.toml");
-    assert!(said.error(2).contains("give all of them one"), "{}", said.stderr);
+    assert!(said.error(2).contains("give all one"), "{}", said.stderr);
 }
