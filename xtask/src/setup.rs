@@ -31,6 +31,7 @@ const PACKAGES: &[Package] = &[
     Package { name: "iptables", program: "iptables", purpose: "e2e: the cluster's services" },
     Package { name: "libxml2-utils", program: "xmllint", purpose: "benchmarks: JUnit by its schema" },
     Package { name: "lvm2", program: "pvcreate", purpose: "write guard: an LVM signature" },
+    Package { name: "mariadb-server", program: "mariadbd", purpose: "applications: MariaDB" },
     Package { name: "mdadm", program: "mdadm", purpose: "write guard: an md signature" },
     Package { name: "openssl", program: "openssl", purpose: "images: certificates and tokens of a registry" },
     Package { name: "parted", program: "parted", purpose: "write guard: partition tables" },
@@ -39,6 +40,7 @@ const PACKAGES: &[Package] = &[
     Package { name: "python3-venv", program: "python3", purpose: "fio's JSON: a place for fio-plot" },
     Package { name: "redis", program: "redis-server", purpose: "applications: Redis" },
     Package { name: "runc", program: "runc", purpose: "e2e: containers" },
+    Package { name: "sysbench", program: "sysbench", purpose: "applications: clients of MariaDB" },
     Package { name: "util-linux", program: "losetup", purpose: "loop devices, mkswap, blkid" },
     Package { name: "xfsprogs", program: "mkfs.xfs", purpose: "write guard: an XFS signature" },
 ];

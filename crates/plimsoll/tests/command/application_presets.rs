@@ -170,6 +170,19 @@ fn redis_tells_how_much_it_takes() {
     desk.assert_only(&[]);
 }
 
+#[test]
+fn mariadb_tells_how_many_transactions_it_takes() {
+    if !has("/usr/sbin/mariadbd", "mariadb-server") || !has("/usr/bin/sysbench", "sysbench") {
+        return;
+    }
+    let desk = open_desk();
+    let said = desk.run(&["DATA", "--preset", "mysql", "--effort", "quick", "--iterations", "1", "--warmup", "0"]);
+    assert_eq!(said.code, Some(0), "{}{}", said.stdout, said.stderr);
+    let (value, unit) = rate(&desk.record(), "mysql");
+    assert!(value > 1.0 && unit == "/s", "{value} {unit}");
+    desk.assert_only(&[]);
+}
+
 /// The library that `cargo xtask setup` fetches.
 fn library() -> Option<PathBuf> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/lucene/lucene-core-9.12.1.jar");
