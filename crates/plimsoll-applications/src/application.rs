@@ -459,6 +459,8 @@ impl Application {
         shell.env(RUN_VARIABLE, self.run.to_string());
         shell.env("TARGET_DIR", &self.places.target_dir).env("TARGET_NAME", &self.target_name);
         shell.env("RUN_DIR", &self.places.run_dir).env("DATASET", &self.places.dataset);
+        // What a server has there ends with the run, and its user may write there.
+        shell.env("TMPDIR", &self.places.run_dir);
         shell.env("FIGURES", self.places.run_dir.join(FIGURES)).env("ITERATION", iteration.to_string());
         shell.env("SEED", self.plan.seed.to_string()).env("THREADS", self.plan.threads.to_string());
         if let Ok(program) = env::current_exe() {
