@@ -72,6 +72,8 @@ pub struct Slot {
     pub cell: usize,
     /// Which visit of the cell, from 0.
     pub round: u32,
+    /// How many earlier ones are judged.
+    pub judged: u32,
     /// Load before the measured part.
     pub ramp_ns: u64,
     /// Length of the measured part; absent when it ends by itself.

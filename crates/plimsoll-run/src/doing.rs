@@ -119,7 +119,7 @@ fn progress(session: &Session, plan: &Plan, cell: usize, now_ns: u64) -> RunEven
 impl<'a> Doing<'a> {
     /// Visits cells until the rules have had enough. Returns whether any cell had to be given up.
     pub(crate) fn all(&mut self, session: &mut Session, emit: &mut dyn FnMut(RunEvent)) -> Result<bool, RunError> {
-        if !self.set_up_applications(emit)? {
+        if !self.set_up_applications(session, emit)? {
             return Ok(false);
         }
         (0..self.plan.cells.len()).for_each(|cell| emit(progress(session, self.plan, cell, self.clock.now_ns())));
@@ -261,10 +261,10 @@ impl<'a> Doing<'a> {
         Ok(vec![Done { slot, visit, may_go_on }])
     }
 
-    /// Does the setups of all applications; `false` when the run is to stop instead.
-    fn set_up_applications(&mut self, emit: &mut dyn FnMut(RunEvent)) -> Result<bool, RunError> {
+    /// Does the setups of all applications that are still to be timed; `false` when the run is to stop instead.
+    fn set_up_applications(&mut self, session: &Session, emit: &mut dyn FnMut(RunEvent)) -> Result<bool, RunError> {
         for (cell, application) in self.applications.iter_mut().enumerate() {
-            let Some(application) = application else { continue };
+            let Some(application) = application.as_mut().filter(|_| !session.is_closed(cell)) else { continue };
             match application.set_up(self.stop, &mut |stage| emit(RunEvent::StageStarted { cell, stage })) {
                 Ok(()) => {}
                 Err(StageError::Stopped) => return Ok(false),
@@ -293,9 +293,13 @@ impl<'a> Doing<'a> {
             Some((*slot, application.as_mut()?, sites.device(cell)))
         });
         let results = parallel::visit(plan, applications.collect(), clock, stop, emit)?;
+        // What was timed beside one that was stopped is done again with it.
+        let Some(results) = results.into_iter().map(|(slot, result)| Some((slot, result?))).collect::<Option<Vec<_>>>()
+        else {
+            return Ok(Vec::new());
+        };
         let mut done = Vec::with_capacity(results.len());
         for (slot, result) in results {
-            let Some(result) = result else { continue };
             let result = SlotResult { purpose: judging::purpose(slot.purpose), ..result };
             let may_go_on = plan.cells[slot.cell].work.keeps_going() || result.errors.is_empty();
             let visit = judging::visit(&result, [].iter());

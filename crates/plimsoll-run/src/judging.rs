@@ -42,6 +42,8 @@ pub fn session_plan(plan: &Plan) -> SessionPlan {
             settle_ns: if settles { SETTLE_NS } else { 0 },
             fixed,
             discard_first,
+            // Its servers are started anew.
+            discard_after_pause: if cell.application().is_some() { discard_first } else { 0 },
             phase: cell.phase,
         }
     });

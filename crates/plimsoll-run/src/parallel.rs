@@ -116,12 +116,12 @@ pub(crate) fn visit(
     })
 }
 
-/// The processors of a cell in a round, those of the next target in the next round; `None` when it has all.
+/// The processors of a cell in a slot, those of the next target in the next one that counts; `None` when it has all.
 fn cpus(plan: &Plan, slot: &Slot) -> Result<Option<Vec<u32>>, RunError> {
     let cell = &plan.cells[slot.cell];
     let Some(phase) = cell.phase else { return Ok(None) };
     let targets = targets(plan, phase);
     let place = targets.iter().position(|target| *target == cell.target).unwrap_or(0);
     let mut shares = shares(targets.len())?;
-    Ok(Some(shares.swap_remove((place + slot.round as usize) % targets.len())))
+    Ok(Some(shares.swap_remove((place + slot.judged as usize) % targets.len())))
 }

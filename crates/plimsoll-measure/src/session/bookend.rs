@@ -27,6 +27,7 @@ impl Session {
         let slot = Slot {
             cell,
             round: self.cells[cell].rounds_done(),
+            judged: self.cells[cell].visits.len() as u32,
             ramp_ns,
             measured_ns: Some(lengths[lengths.len() / 2]),
             purpose: Purpose::Bookend,

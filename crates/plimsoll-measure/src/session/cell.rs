@@ -55,6 +55,10 @@ pub(super) struct Cell {
     starts: Vec<usize>,
     /// Visits that are kept for the record only.
     pub(super) discarded: Vec<Visit>,
+    /// So many of the next ones are as well.
+    pub(super) discards_left: u32,
+    /// Visits beyond those that were asked for, to be discarded after pauses.
+    pub(super) more_rounds: u32,
     /// Whether each visit directly followed a write to the same target, where that is known.
     after_write: Vec<Option<bool>>,
     /// Whether the cell needs no more visits.
@@ -83,6 +87,8 @@ impl Cell {
             rates: Vec::new(),
             starts: Vec::new(),
             discarded: Vec::new(),
+            discards_left: plan.discard_first,
+            more_rounds: 0,
             after_write: Vec::new(),
             closed: false,
             claimed: false,
@@ -98,7 +104,23 @@ impl Cell {
 
     /// All visits, in the order of time.
     pub(super) fn all_visits(&self) -> impl Iterator<Item = &Visit> {
-        self.discarded.iter().chain(&self.visits)
+        let mut all: Vec<&Visit> = self.discarded.iter().chain(&self.visits).collect();
+        all.sort_by_key(|visit| visit.from_ns);
+        all.into_iter()
+    }
+
+    /// Whether the next visit is kept for the record only.
+    pub(super) const fn discards(&self) -> bool {
+        self.discards_left > 0
+    }
+
+    /// Takes in that the session was interrupted. A cell that was not visited yet begins as it would have.
+    pub(super) fn pause(&mut self) {
+        if !self.closed && self.rounds_done() > 0 {
+            let more = self.plan.discard_after_pause.saturating_sub(self.discards_left);
+            self.discards_left += more;
+            self.more_rounds += more;
+        }
     }
 
     /// Seconds of a cell in one piece, ramps included.
@@ -114,7 +136,8 @@ impl Cell {
 
     /// Takes in a visit. Returns whether it is judged.
     pub(super) fn add(&mut self, visit: Visit, after_write: Option<bool>) -> bool {
-        if self.rounds_done() < self.plan.discard_first {
+        if self.discards() {
+            self.discards_left -= 1;
             self.discarded.push(visit);
             return false;
         }
@@ -169,7 +192,7 @@ impl Cell {
     /// Closes a cell that has had all its visits.
     pub(super) fn close_if_exhausted(&mut self) {
         let limit = match self.plan.fixed {
-            Some(fixed) => Some(fixed.rounds),
+            Some(fixed) => Some(fixed.rounds + self.more_rounds),
             None if self.alone => None,
             None => Some(self.rules.rounds_max + self.plan.discard_first),
         };

@@ -43,6 +43,8 @@ pub struct CellPlan {
     pub fixed: Option<FixedVisits>,
     /// Visits at the start that are kept but not judged.
     pub discard_first: u32,
+    /// Visits that are kept but not judged after a pause as well, which come on top: what was warm is gone by then.
+    pub discard_after_pause: u32,
     /// Cells of one phase are visited at the same time, and phases one after another. Cells without one take turns.
     pub phase: Option<u32>,
 }
@@ -50,7 +52,7 @@ pub struct CellPlan {
 /// Visits that were asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FixedVisits {
-    /// How many, discarded ones included.
+    /// How many, those included that are discarded at the start.
     pub rounds: u32,
     /// How long each; absent when each ends by itself.
     pub measured_ns: Option<u64>,

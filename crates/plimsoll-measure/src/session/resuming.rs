@@ -4,7 +4,7 @@
 //! afterwards is what was known then: which cells are closed and why, who is still to be visited in the pass that had
 //! begun, and which targets have had their last look. Only the clock has gone on.
 
-use super::{Purpose, Session, visit::Visit};
+use super::{Purpose, Session, cell::Cell, visit::Visit};
 
 /// A stretch in which nobody measured, because the session was interrupted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +37,7 @@ impl Session {
         }
         self.pauses.push(pause);
         self.latest = None;
+        self.cells.iter_mut().for_each(Cell::pause);
     }
 
     /// Whether a visit to a cell that ends before its time is worth as much as its seconds are. Otherwise it would
@@ -244,6 +245,30 @@ mod tests {
         let mut session = resumed(&plan, &[(first, (from_ns, to_ns))]);
         let (rest, end_ns) = drive(&mut session, storage, to_ns, usize::MAX);
         assert_eq!((rest.len(), end_ns), (4, to_ns + 40 * SECOND));
+    }
+
+    #[test]
+    fn what_was_warm_is_warmed_up_again_after_a_pause_and_nothing_that_counts_is_lost() {
+        let fixed = Some(FixedVisits { rounds: 5, measured_ns: Some(SECOND) });
+        let cell = |target| CellPlan { target, fixed, discard_first: 1, discard_after_pause: 1, ..CellPlan::default() };
+        let plan = SessionPlan { cells: (0..2).map(cell).collect(), ..SessionPlan::default() };
+        let storage = Storage { seed: 1, noise: 0.0 };
+        for before in 0..10 {
+            let (first, from_ns) = drive(&mut Session::new(plan.clone()), storage, 0, before);
+            let mut session = resumed(&plan, &[(first.clone(), (from_ns, from_ns + SECOND))]);
+            let (rest, _) = drive(&mut session, storage, from_ns + SECOND, usize::MAX);
+            for cell in 0..2 {
+                let of = |done: &[Done]| -> Vec<(bool, u32)> {
+                    let own = done.iter().filter(|done| done.slot.cell == cell);
+                    own.map(|done| (done.slot.purpose == Purpose::Discard, done.slot.judged)).collect()
+                };
+                let [first, rest] = [&first, &rest].map(|done| of(done));
+                // What follows a pause is discarded, unless nothing does.
+                assert!(rest.first().is_none_or(|(is_discarded, _)| *is_discarded), "{before}: {first:?} {rest:?}");
+                let counted = first.iter().chain(&rest).filter(|(is_discarded, _)| !is_discarded);
+                assert_eq!(counted.map(|(_, judged)| *judged).collect::<Vec<_>>(), [0, 1, 2, 3]);
+            }
+        }
     }
 
     #[test]

@@ -46,7 +46,7 @@ impl Session {
     pub(super) fn slot(&self, index: usize) -> Slot {
         let cell = &self.cells[index];
         let round = cell.rounds_done();
-        let discards = round < cell.plan.discard_first;
+        let discards = cell.discards();
         let in_one_piece = cell.alone && cell.plan.fixed.is_none() && !discards;
         let was_latest = self.latest.is_some_and(|latest| latest.cell == index);
         let continues = in_one_piece && !cell.visits.is_empty() && was_latest;
@@ -69,7 +69,7 @@ impl Session {
             (_, true) => Purpose::Continue,
             _ => Purpose::Measure,
         };
-        Slot { cell: index, round, ramp_ns, measured_ns, purpose }
+        Slot { cell: index, round, judged: cell.visits.len() as u32, ramp_ns, measured_ns, purpose }
     }
 
     /// When a cell may be visited, as far as writes to its target are concerned.

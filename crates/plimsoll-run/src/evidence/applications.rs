@@ -1,5 +1,7 @@
 //! What the iterations of an application show beside their times.
 
+use std::collections::BTreeMap;
+
 use plimsoll_record::{
     application::{ApplicationResult, BoundBy, Iteration},
     numbers,
@@ -18,8 +20,8 @@ const NORMAL_DEVIATION: f64 = 0.674_49;
 
 /// The sentences about a cell that runs commands.
 pub(super) fn of(application: &ApplicationResult) -> Vec<Finding> {
-    let found = [bound_by(application), unrest(application), outliers(application), untold(application)];
-    found.into_iter().flatten().collect()
+    let found = [bound_by, unrest, outliers, untold, uneven_processors];
+    found.into_iter().filter_map(|find| find(application)).collect()
 }
 
 /// What kept it from being faster.
@@ -83,7 +85,8 @@ fn outliers(application: &ApplicationResult) -> Option<Finding> {
     };
     let far: Vec<u32> = application.counted().filter(is_far).map(|iteration| iteration.round + 1).collect();
     let first = *far.first()?;
-    let advice = if first == application.counted().next()?.round + 1 {
+    let is_warmed_up = application.iterations.first().is_some_and(|iteration| !iteration.counted);
+    let advice = if first == application.counted().next()?.round + 1 && !is_warmed_up {
         "the first one, so that a cache may have been empty before: --warmup 1 leaves it out"
     } else {
         "something else may have gone on"
@@ -110,6 +113,27 @@ fn untold(application: &ApplicationResult) -> Option<Finding> {
     );
     let evidence = [("figure", json!(name)), ("told", json!(times)), ("iterations", json!(counted))];
     Some(finding("application-figure-untold", Severity::Warning, text, &evidence))
+}
+
+/// Processors that it had more often than others, when targets swap them.
+fn uneven_processors(application: &ApplicationResult) -> Option<Finding> {
+    let mut had: BTreeMap<&[u32], usize> = BTreeMap::new();
+    for iteration in application.counted().filter(|iteration| !iteration.cpus.is_empty()) {
+        *had.entry(&iteration.cpus).or_default() += 1;
+    }
+    let (least, most) = (had.values().min()?, had.values().max()?);
+    if had.len() > 1 && least == most {
+        return None;
+    }
+    let list = |cpus: &[u32]| cpus.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
+    let each: Vec<String> = had.iter().map(|(cpus, times)| format!("{times} on {}", list(cpus))).collect();
+    let text = format!(
+        "the processors were not swapped evenly ({} of its iterations): where they differ, that is part of the numbers, \
+         and a whole run, or one that goes on (--resume), has none of it",
+        each.join(", ")
+    );
+    let evidence = [("iterations_by_processors", json!(each))];
+    Some(finding("application-processors-uneven", Severity::Warning, text, &evidence))
 }
 
 #[cfg(test)]
@@ -163,6 +187,31 @@ mod tests {
         assert!(found.iter().any(|found| found.text.starts_with("commits was told of 2 of 3 iterations")), "{found:?}");
         result.iterations[2].figures = OwnFigure::parse("commits 6 /s").unwrap();
         assert_eq!(of(&result).len(), 1, "what bounds it");
+    }
+
+    #[test]
+    fn who_was_warmed_up_is_not_told_to_be() {
+        let mut result = result(&[6500, 44_000, 6600, 6500, 6700, 6650]);
+        result.iterations[0].counted = false;
+        result.elapsed_ns = Spread::of(result.counted().map(|of| of.elapsed_ns as f64));
+        let found = of(&result);
+        let text = &found.iter().find(|found| found.code == "application-outliers").unwrap().text;
+        assert!(text.ends_with("something else may have gone on"), "{text}");
+    }
+
+    #[test]
+    fn processors_that_were_not_swapped_evenly_are_told() {
+        let on = |cpus: &[u32]| {
+            let mut result = result(&vec![10; cpus.len()]);
+            result.iterations.iter_mut().zip(cpus).for_each(|(iteration, cpu)| iteration.cpus = vec![*cpu]);
+            let found = of(&result).into_iter().find(|found| found.code == "application-processors-uneven");
+            found.map(|found| found.text)
+        };
+        assert_eq!(on(&[0, 1, 1, 0]), None);
+        assert_eq!(on(&[]), None);
+        assert!(on(&[0]).is_some(), "others had what it never had");
+        let text = on(&[0, 1, 0]).unwrap();
+        assert!(text.contains("evenly (2 on 0, 1 on 1 of its iterations)"), "{text}");
     }
 
     #[test]

@@ -13,6 +13,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use crate::{
+    applications::{Desk, iterations},
     interruption::interruption,
     support::{LoopDevice, Place, Said, is_root, names},
 };
@@ -327,4 +328,37 @@ fn another_device_behind_the_same_path_is_refused() {
     std::os::unix::fs::symlink(&other.path, &link).unwrap();
     let said = place.run("run --resume latest");
     assert!(said.error(3).contains("the backing file of its disk was"), "{}", said.stderr);
+}
+
+#[test]
+fn an_application_is_warmed_up_again_when_its_run_goes_on() {
+    let desk = Desk::new();
+    let [began, goes_on] = ["began", "goes-on"].map(|name| desk.place.path(name));
+    let command = format!(
+        "[ $ITERATION != 3 ] || [ -e {} ] || {{ echo here > {}; sleep 600; }}",
+        goes_on.display(),
+        began.display()
+    );
+    let mut command = desk.command(&["DATA", "--command", &command, "--iterations", "3", "--warmup", "1"]);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    wait_for(&began);
+    assert_eq!(end(child, interruption()).code, Some(130));
+    fs::write(goes_on, "").unwrap();
+    let id = desk.record()["id"].as_str().unwrap().to_owned();
+    let said = desk.run(&["--resume", &id]);
+    assert_eq!(said.code, Some(0), "{}{}", said.stdout, said.stderr);
+    let record = desk.record();
+    let counted: Vec<bool> = iterations(&record["cells"][0]).iter().map(|of| of["counted"] == true).collect();
+    assert_eq!(counted, [false, true, false, true, true]);
+    desk.assert_only(&[]);
+}
+
+fn wait_for(path: &Path) {
+    for _ in 0..6000 {
+        if path.exists() {
+            return;
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+    panic!("{path:?} never was");
 }
