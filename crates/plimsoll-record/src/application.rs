@@ -12,8 +12,10 @@ use crate::{results::DeviceActivity, told::Duration};
 const ITERATIONS_MIN: usize = 3;
 /// What takes less time than this on average is over before anybody can tell what it waited for.
 const TOLD_FROM_NS: f64 = 50e6;
-/// Who moved less than one of so many bytes of a disk had hardly any part in what it did.
-const HARDLY_ANY: u64 = 20;
+/// A disk may have so many bytes to move for each that a process does: file systems write journals and metadata.
+const BYTES_FOR_EACH: f64 = 4.0;
+/// From this part on in what a disk did, that says something of who had it done.
+const PART_MIN: f64 = 0.2;
 /// Own figures of a program: more are not taken.
 const FIGURES_MAX: usize = 100;
 
@@ -82,19 +84,20 @@ impl Iteration {
 
     /// What the disk did, unless it was not for it: these processes moved hardly any of the bytes.
     pub fn own_device(&self) -> Option<&DeviceActivity> {
-        let own_bytes = self.read_bytes.zip(self.written_bytes).map(|(read, written)| read + written);
-        self.device.as_ref().filter(|device| {
-            let bytes = device.read_bytes + device.write_bytes;
-            own_bytes.is_none_or(|own| own.saturating_mul(HARDLY_ANY) >= bytes)
-        })
+        self.device.as_ref().filter(|device| self.part_in(device) >= PART_MIN)
+    }
+
+    /// How much of what the disk did was for these processes, from 0 to 1, as far as the bytes tell that they moved.
+    fn part_in(&self, device: &DeviceActivity) -> f64 {
+        let bytes = (device.read_bytes + device.write_bytes) as f64;
+        let own_bytes = self.read_bytes.zip(self.written_bytes).map(|(read, written)| (read + written) as f64);
+        own_bytes.filter(|_| bytes > 0.0).map_or(1.0, |own| (own * BYTES_FOR_EACH / bytes).min(1.0))
     }
 
     /// Share of its time in which the disk had something to do for it, or a process waited for one.
     pub fn disk_share(&self) -> Option<f64> {
-        let busy = self.own_device().map(|device| share(device.busy_ns, self.elapsed_ns).min(1.0));
-        // Of another's load nothing follows but that this one did not wait for it.
-        let idle = (busy.is_none() && self.device.is_some()).then_some(0.0);
-        busy.or(idle).into_iter().chain(self.disk_wait_share).max_by(f64::total_cmp)
+        let busy = |device| self.part_in(device) * share(device.busy_ns, self.elapsed_ns).min(1.0);
+        self.device.as_ref().map(busy).into_iter().chain(self.disk_wait_share).max_by(f64::total_cmp)
     }
 
     /// The times that `time` would have told.
@@ -439,7 +442,9 @@ mod tests {
             (result.bound_by.unwrap(), result.disk_share.unwrap())
         };
         assert_eq!(beside(Some(8 << 10)), (BoundBy::Waiting, 0.01));
-        assert_eq!(beside(Some(2 << 20)), (BoundBy::Io, 0.65));
+        assert_eq!(beside(Some(5 << 20)), (BoundBy::Io, 0.65));
+        let (bound, share) = beside(Some(1 << 20));
+        assert!(bound == BoundBy::Waiting && (share - 0.13).abs() < 1e-9, "a fifth of it was for this one: {share}");
         assert_eq!(beside(None), (BoundBy::Io, 0.65), "who does not know keeps what the disk tells");
     }
 
