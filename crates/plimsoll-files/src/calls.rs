@@ -135,9 +135,11 @@ impl Times {
         answer
     }
 
-    /// An operation is complete.
+    /// An operation is complete. One that took no call has no latency: a name that is looked at in passing.
     pub fn finish(&mut self) {
-        self.operations.record_many(self.current_ns, 1);
+        if self.current_ns > 0 {
+            self.operations.record_many(self.current_ns, 1);
+        }
         self.operation_ns += self.current_ns;
         self.current_ns = 0;
     }

@@ -84,7 +84,7 @@ pub struct PhaseOutcome {
     pub bytes: u64,
     /// Blocks that were read and checked.
     pub checked_blocks: u64,
-    /// Time of the sync at the end.
+    /// Time of the sync at the end, summed over the jobs, all of which wait for it.
     pub sync_ns: u64,
     /// Latencies.
     pub times: Times,
@@ -194,14 +194,15 @@ pub(crate) fn run(
         first_done: OnceLock::new(),
     };
     let (reports, start_ns) = work(&crew, on_progress)?;
-    let mut sync_ns = reports.iter().map(|report| report.sync_ns).sum();
+    let mut sync_ns = reports.iter().map(|report| report.sync_ns).sum::<u64>();
     let mut end_ns = reports.iter().map(|report| report.end_ns).max().unwrap_or(start_ns);
     let is_left = limits.stop.load(Ordering::Relaxed);
     let syncs = matches!(task, Task::Phase(phase) if phase.changes());
     if limits.is_measured && syncs && !is_left && set.plan.file_sync == FileSync::Phase {
         syncfs(&set.root).map_err(|errno| SetError::System { what: "sync the file system", source: errno.into() })?;
         let now_ns = MonotonicClock.now_ns();
-        sync_ns += now_ns - end_ns;
+        let waiting = reports.iter().filter(|report| report.operations > 0).count() as u64;
+        sync_ns += (now_ns - end_ns) * waiting;
         end_ns = now_ns;
     }
     let (first_done_ns, first_done_operations) = crew.first_done.get().copied().unwrap_or_else(|| (end_ns, crew.sum()));

@@ -88,7 +88,10 @@ fn every_phase_is_done_with_every_file_by_any_number_of_jobs() {
                 let done = phase(&mut set, of);
                 let due = if of == FilePhase::List { u64::from(plan.directory_count()) } else { 60 };
                 assert_eq!(done.operations(), due, "{word} {file_sync} {jobs} {:?}", done.errors);
-                assert_eq!(done.times.operations.count(), due, "{word} {file_sync}");
+                // A name that is passed by has no latency.
+                let (timed, least) = (done.times.operations.count(), if of == FilePhase::Find { 1 } else { due });
+                assert!((least..=due).contains(&timed), "{word} {file_sync}: {timed}");
+                assert!(of != FilePhase::Find || timed < due, "some of these names are passed by: {timed}");
                 assert!(done.errors.is_empty() && !done.is_cut, "{word} {file_sync} {:?}", done.errors);
                 assert_eq!(done.job_operations.len(), jobs as usize);
                 assert!(done.first_done_operations <= due, "{word}");

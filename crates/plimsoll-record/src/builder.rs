@@ -350,11 +350,9 @@ fn judge(cell: &mut Cell, slots: &KeptSlots, judgement: &Judgement) {
     cell.verdict = Some(verdict);
     (cell.estimate, cell.stability, cell.burst, cell.moved) = (estimate, stability, burst, moved);
     cell.period_ns = period_ns;
-    if let Some(window) = window {
-        cell.window = Some(window);
-    }
-    // All iterations of a set of files count, and its phases have intervals of their own.
+    // All iterations of an application or a set of files count, and these have intervals of their own.
     if let Some(window) = window.filter(|_| cell.kind == Kind::Blocks) {
+        cell.window = Some(window);
         slots.restrict(cell, window);
         for result in [&mut cell.read, &mut cell.write] {
             *result = result.take().map(|result| with_interval(result, estimate));

@@ -45,7 +45,7 @@ pub struct SlotPhase {
     pub first_done_ns: u64,
     /// What all jobs had done by then.
     pub first_done_operations: u64,
-    /// Time of the sync at its end, which is part of `elapsed_ns`.
+    /// Time of the sync at its end, summed over the jobs that waited for it. It is part of `elapsed_ns`.
     #[serde(default)]
     pub sync_ns: u64,
     /// What the page cache held of the files before they were read.
@@ -118,6 +118,9 @@ pub struct FilesResult {
     pub phases: Vec<PhaseResult>,
 }
 
+/// Files for each job, on average, without which what was done by a moment says nothing of a rate.
+const FIRST_DONE_FILES_MIN: f64 = 10.0;
+
 /// One phase over all iterations that count.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -128,7 +131,7 @@ pub struct PhaseResult {
     pub iterations: u32,
     /// Of those, the ones whose time was over before all files had their turn.
     pub cut_iterations: u32,
-    /// The time of all operations together, over all jobs.
+    /// The time of all operations together and of the sync at the end, over all jobs.
     pub operation_ns: u64,
     /// Operations over the time that they took, all jobs together.
     pub operation_time_iops: f64,
@@ -138,7 +141,7 @@ pub struct PhaseResult {
     pub operation_time_iops_high: Option<f64>,
     /// Bytes over the time that operations took, all jobs together.
     pub operation_time_bytes_per_second: f64,
-    /// Operations per second until the first job had done its files: while all worked.
+    /// Operations per second until the first job had done its files: while all worked. Null of few large files.
     pub first_done_iops: Option<f64>,
     /// The system calls that operations are made of.
     pub calls: Vec<CallResult>,
@@ -343,7 +346,8 @@ impl PhaseSums {
         let result = &mut self.result;
         result.iterations += 1;
         result.cut_iterations += u32::from(slot.is_cut);
-        result.operation_ns += slot.operation_ns;
+        let operation_ns = slot.operation_ns + slot.sync_ns;
+        result.operation_ns += operation_ns;
         result.user_ns += slot.user_ns;
         result.system_ns += slot.system_ns;
         result.job_operations.resize(result.job_operations.len().max(slot.job_operations.len()), 0);
@@ -364,7 +368,7 @@ impl PhaseSums {
             elapsed_ns: slot.elapsed_ns,
             operations: slot.operations,
             bytes: slot.bytes,
-            operation_ns: slot.operation_ns,
+            operation_ns,
         });
     }
 
@@ -391,6 +395,8 @@ impl PhaseSums {
         let operation_ns = self.result.operation_ns;
         let operation_time_iops = per_second(operations as f64 * jobs, operation_ns);
         let around = interval(operation_time_iops, &rates(|sample| sample.operation_ns));
+        // Files that others have begun by then are not counted: of few for each job these would be most.
+        let is_told = self.first_done_operations as f64 >= FIRST_DONE_FILES_MIN * jobs;
         let calls: Vec<CallResult> = self.calls.iter().map(CallResult::of).collect();
         let of_syncs: u64 = calls.iter().filter(|call| is_sync(&call.call)).map(|call| call.total_ns).sum();
         let device_operations =
@@ -400,9 +406,9 @@ impl PhaseSums {
             operation_time_iops_low: around.map(|(low, _)| low),
             operation_time_iops_high: around.map(|(_, high)| high),
             operation_time_bytes_per_second: per_second(bytes as f64 * jobs, operation_ns),
-            first_done_iops: (jobs > 1.0 && self.first_done_operations > 0 && self.result.phase != FilePhase::Mix)
+            first_done_iops: (jobs > 1.0 && is_told && self.result.phase != FilePhase::Mix)
                 .then(|| per_second(self.first_done_operations as f64, self.first_done_ns)),
-            sync_share: (of_syncs + self.sync_ns) as f64 / (operation_ns + self.sync_ns).max(1) as f64,
+            sync_share: (of_syncs + self.sync_ns) as f64 / operation_ns.max(1) as f64,
             device_operations_per_operation: device_operations
                 .filter(|_| operations > 0)
                 .map(|count| count / operations as f64),

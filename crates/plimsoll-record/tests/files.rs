@@ -7,7 +7,7 @@ use plimsoll_record::{
     builder::RecordBuilder,
     environment::Environment,
     event::{RunEvent, RunStarted, SlotPurpose, SlotResult},
-    files::{CachedFiles, SlotCall, SlotPhase},
+    files::{CachedFiles, PhaseResult, SlotCall, SlotPhase},
     record::{Asked, Kind, Outcome, Record, Tool},
     results::DeviceActivity,
     upgrade,
@@ -65,6 +65,17 @@ fn phase(phase: FilePhase, per_second: u64) -> SlotPhase {
 
 /// Three iterations, each a little faster than the one before, and one that is kept out.
 fn record() -> Record {
+    let phases = [FilePhase::Write, FilePhase::Read, FilePhase::Delete];
+    record_of([10, 100, 101, 102].map(|per_second| phases.map(|of| phase(of, per_second)).into()), 1)
+}
+
+/// What a phase is in a record that has it once.
+fn only(slot: &SlotPhase) -> PhaseResult {
+    record_of([vec![slot.clone()]], 0).cells[0].files.as_ref().unwrap().phases[0].clone()
+}
+
+/// Iterations with these phases, of which the first ones are kept out.
+fn record_of(iterations: impl IntoIterator<Item = Vec<SlotPhase>>, discarded: usize) -> Record {
     let workload: Workload =
         toml::from_str("phases = 'write,read,delete'\nfile_count = 100\njobs = 2\niterations = 3").unwrap();
     let target = TargetFacts {
@@ -88,12 +99,10 @@ fn record() -> Record {
         environment: Environment::default(),
     };
     let mut builder = RecordBuilder::new(started);
-    for (round, per_second) in [10, 100, 101, 102].into_iter().enumerate() {
-        let phases = [FilePhase::Write, FilePhase::Read, FilePhase::Delete];
-        let phases: Vec<SlotPhase> = phases.map(|of| phase(of, per_second)).into();
+    for (round, phases) in iterations.into_iter().enumerate() {
         let slot = SlotResult {
             round: round as u32,
-            purpose: if round == 0 { SlotPurpose::Discarded } else { SlotPurpose::Measured },
+            purpose: if round < discarded { SlotPurpose::Discarded } else { SlotPurpose::Measured },
             phases,
             tree_sha256: Some("abc".to_owned()),
             ..SlotResult::default()
@@ -133,6 +142,15 @@ fn rates_are_those_of_all_iterations_that_count() {
     // Two jobs that never pause between files see together what goes through.
     assert!((of_write.operation_time_iops - rate).abs() < 1e-6 * rate);
     assert!((of_write.first_done_iops.unwrap() - 1.8 * rate).abs() < 1e-6 * rate);
+    // A sync at the end is waited for by both.
+    let beside = phase(FilePhase::Delete, 100);
+    let sync_ns = 2 * beside.elapsed_ns / 4;
+    let deleted = SlotPhase { sync_ns, operation_ns: beside.operation_ns - sync_ns, calls: Vec::new(), ..beside };
+    let of_delete = only(&deleted);
+    assert!((of_delete.operation_time_iops - 100.0).abs() < 1e-6 && (of_delete.sync_share - 0.25).abs() < 1e-9);
+    let large = SlotPhase { first_done_operations: 3, ..deleted };
+    assert_eq!(only(&large).first_done_iops, None, "what others have begun is more than that");
+
     assert!((of_write.sync_share - 0.5).abs() < 0.01, "{}", of_write.sync_share);
     assert_eq!(of_write.device_operations_per_operation, Some(3.0));
     assert_eq!(of_write.job_operations, [180, 120]);

@@ -201,7 +201,8 @@ fn load(cells: &[Cell]) -> String {
     if let (Some(files), Some(bytes)) =
         (span(set_files, numbers::count), span(sets.map(FilePlan::total_bytes), numbers::bytes))
     {
-        parts.push(format!("sets of {files} files, {bytes} in each"));
+        let noun = if files == "1" { "file" } else { "files" };
+        parts.push(format!("sets of {files} {noun}, {bytes} in each"));
     }
     let applications = cells.iter().filter(|cell| cell.application.is_some()).count() as u64;
     if applications > 0 {
