@@ -91,7 +91,7 @@ fn every_phase_is_done_with_every_file_by_any_number_of_jobs() {
                 // A name that is passed by has no latency.
                 let (timed, least) = (done.times.operations.count(), if of == FilePhase::Find { 1 } else { due });
                 assert!((least..=due).contains(&timed), "{word} {file_sync}: {timed}");
-                assert!(of != FilePhase::Find || timed < due, "some of these names are passed by: {timed}");
+                assert!(jobs > 1 || of != FilePhase::Find || timed < due, "some of these names are passed by: {timed}");
                 assert!(done.errors.is_empty() && !done.is_cut, "{word} {file_sync} {:?}", done.errors);
                 assert_eq!(done.job_operations.len(), jobs as usize);
                 assert!(done.first_done_operations <= due, "{word}");
