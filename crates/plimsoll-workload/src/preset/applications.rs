@@ -175,11 +175,14 @@ fn sets(always: u32, every_second: u32) -> Vec<Workload> {
         user: Some(UNPRIVILEGED.to_owned()),
         warmup: Some(1),
         setup: Some(format!(
-            "{}redis-server --port 0 --unixsocket \"$RUN_DIR/redis\" --dir \"$TARGET_DIR\" --appendonly yes --appendfsync \
-             {sync} --save '' >\"$RUN_DIR/server.log\" 2>&1 &",
+            r#"{}redis-server --port 0 --unixsocket "$RUN_DIR/redis" --dir "$TARGET_DIR" --appendonly yes \
+  --appendfsync {sync} --save '' >"$RUN_DIR/server.log" 2>&1 &
+until redis-cli -s "$RUN_DIR/redis" ping 2>/dev/null | grep -q PONG; do
+  kill -0 $! 2>/dev/null || {{ tail -n 1 "$RUN_DIR/server.log"; exit 1; }}
+  sleep 0.1
+done"#,
             needing("redis-server redis-cli redis-benchmark", "redis")
         )),
-        ready: Some("redis-cli -s \"$RUN_DIR/redis\" ping | grep -q PONG".to_owned()),
         command: Some(format!(
             "set -e\nredis-benchmark -s \"$RUN_DIR/redis\" -t set -n {requests} -c 50 -d 100 --csv >\"$RUN_DIR/told\"\nsed \
              -n 's|^\"SET\",\"\\([0-9.]*\\)\".*|requests \\1 /s|p' \"$RUN_DIR/told\" >\"$FIGURES\""
@@ -293,10 +296,11 @@ fn puts(seconds: u32) -> Vec<Workload> {
     let setup = r#"etcd --data-dir "$TARGET_DIR/etcd" --listen-client-urls unix://localhost:1 \
   --advertise-client-urls unix://localhost:1 --listen-peer-urls unix://localhost:2 \
   --initial-advertise-peer-urls unix://localhost:2 --initial-cluster default=unix://localhost:2 >server.log 2>&1 &
-echo $! >pid
+until ask http://etcd/health 2>/dev/null | grep -q '"true"'; do
+  kill -0 $! 2>/dev/null || { grep -E ' [CE] [|] |^panic' server.log | tail -n 1; exit 1; }
+  sleep 0.1
+done
 { printf '{"key":"a2V5","value":"'; head -c 256 /dev/urandom | base64 -w 0; printf '"}'; } >put"#;
-    let ready = r#"kill -0 "$(cat pid)" || { tail -n 3 server.log; exit 1; }
-ask http://etcd/health | grep -q '"true"'"#;
     // The revision is the number of puts that are durable. Clients end because their time is over, and by nothing else.
     // Of the histogram, the first bound that 99 % are within.
     let command = r#"revision() {
@@ -334,7 +338,6 @@ sed -n 's|^etcd_disk_wal_fsync_duration_seconds_bucket{le="\(.*\)"} \(.*\)$|\1 \
         jobs: Some(Sweep::one(8)),
         warmup: Some(1),
         setup: Some(format!("{needs}{ETCD}{setup}")),
-        ready: Some(format!("{ETCD}{ready}")),
         command: Some(format!("{ETCD}{}", command.replace("SECONDS", &seconds.to_string()))),
         verify_command: Some(r#"grep -q '^puts [0-9.]*[1-9]' "$FIGURES""#.to_owned()),
         ..Workload::default()

@@ -119,7 +119,7 @@ pub struct RunArguments {
     /// has to be named by --destroy again.
     #[arg(long, value_name = "RUN", conflicts_with_all = planned(), help_heading = TIMING, hide_short_help = true)]
     pub resume: Option<String>,
-    /// Leave the files of the run in place; `plimsoll doctor --clean` removes them
+    /// Leave the files of the run in place; `plimsoll doctor --clean DIRECTORY` removes them
     #[arg(long, help_heading = SAFETY)]
     pub keep_files: bool,
     /// Refuse targets that lie on the root file system because a mount is missing

@@ -246,7 +246,11 @@ fn clean(arguments: &DoctorArguments, state: &State, printer: Printer) -> anyhow
         writeln!(text, "set aside {}, whose run could not be put into its history", printable::line(&path))?;
     }
     if text.is_empty() {
-        text.push_str("nothing to remove\n");
+        text.push_str("nothing to remove");
+        if arguments.paths.is_empty() {
+            text.push_str(" here: name the directories that runs worked in (plimsoll doctor --clean DIRECTORY)");
+        }
+        text.push('\n');
     }
     Ok(text)
 }

@@ -183,6 +183,25 @@ fn mariadb_tells_how_many_transactions_it_takes() {
     desk.assert_only(&[]);
 }
 
+#[test]
+fn a_server_that_cannot_begin_is_not_waited_for_and_says_why() {
+    if !has("/usr/bin/redis-server", "redis") || !has("/usr/bin/etcd", "etcd-server") {
+        return;
+    }
+    let desk = open_desk();
+    let Some(_full) = CappedDisk::new(&desk.place, "full", 100_000) else { return };
+    let filled = fs::File::create(desk.place.path("full/filler")).and_then(|mut file| {
+        let block = vec![1_u8; 1 << 20];
+        (0..1024).try_for_each(|_| file.write_all(&block))
+    });
+    assert!(filled.is_err_and(|error| error.kind() == std::io::ErrorKind::StorageFull));
+    for preset in ["redis-aof", "etcd"] {
+        let said = desk.run(&["full", "--preset", preset, "--effort", "quick"]);
+        let error = said.error(5);
+        assert!(error.contains("setup failed") && error.to_lowercase().contains("no space left"), "{error}");
+    }
+}
+
 /// The library that `cargo xtask setup` fetches.
 fn library() -> Option<PathBuf> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/lucene/lucene-core-9.12.1.jar");
