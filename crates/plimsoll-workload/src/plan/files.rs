@@ -132,6 +132,9 @@ pub(super) fn resolve(
     };
     let file_size = workload.file_size.clone().unwrap_or(FileSizes::One(FILE_BYTES));
     let buffered = workload.buffered.unwrap_or(true);
+    if !buffered && workload.cache == Some(CacheState::Warm) {
+        return Err(refused("direct I/O goes around the page cache that --cache warm fills: leave one out".to_owned()));
+    }
     if !buffered {
         let alignment = target
             .direct_alignment_bytes

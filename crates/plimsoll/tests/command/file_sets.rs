@@ -167,6 +167,7 @@ fn what_cannot_be_done_is_refused_in_one_sentence() {
         ("DATA --phases write --block-size 4k-8k", 2, "in blocks of one size"),
         ("DATA --phases write --iterations 0", 2, "--iterations 0 is out of range"),
         ("DATA --phases write --verify --payload zero", 2, "--verify needs a random payload"),
+        ("DATA --phases read --cache warm --buffered=false", 2, "that --cache warm fills"),
         ("DATA --phases mix", 2, "the phase mix needs --mix"),
         ("DATA --phases write --mix read", 2, "add it to --phases"),
         ("DATA --phases read,mix --mix read", 2, "leave it out of --phases"),
@@ -230,13 +231,20 @@ fn ctrl_c_and_kill_9_in_any_phase_leave_nothing_behind() {
 }
 
 fn interrupted(name: &str) {
-    for (signal, delay_ms) in [(Signal::KILL, 200), (Signal::KILL, 700), (interruption(), 450)] {
+    for (signal, delay_ms) in [(Signal::KILL, 200), (Signal::KILL, 700), (interruption(), 250)] {
         let place = Place::new();
         fs::write(place.data().join("f1"), "theirs").unwrap();
         let arguments =
             format!("run DATA --phases {name} --file-count 5000 --files-per-directory 50 --iterations 10000");
         let mut command = place.command(&arguments);
         let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        if signal != Signal::KILL {
+            // Before it is at work nobody has promised anything.
+            assert!((0..3000).any(|_| {
+                thread::sleep(Duration::from_millis(10));
+                place.leftovers().len() > 1
+            }));
+        }
         thread::sleep(Duration::from_millis(delay_ms));
         kill_process(Pid::from_child(&child), signal).unwrap();
         let status = child.wait().unwrap();
