@@ -40,7 +40,7 @@ use crate::{
     guardian::Guardian,
     leftovers::{PROCESSES, RUN_VARIABLE},
     process_table::ProcessTable,
-    settling::settle,
+    settling::{Servers, settle},
 };
 
 /// How long a server may take to be ready when nothing is said.
@@ -295,8 +295,12 @@ impl Application {
         let began_ns = MonotonicClock.now_ns();
         let limit = Duration::from_nanos(self.plan.settle_ns);
         let servers = || {
-            let used = self.family.used(&ProcessTable::now());
-            used.read_bytes + used.written_bytes
+            let table = ProcessTable::now();
+            let used = self.family.used(&table);
+            Servers {
+                bytes: used.read_bytes + used.written_bytes,
+                waits_for_disk: table.doing(&self.family.processes(&table, None)).waits_for_disk,
+            }
         };
         let is_at_rest = settle(&self.places.target_dir, self.places.device, &servers, limit, stop);
         if stop.load(Ordering::Relaxed) {

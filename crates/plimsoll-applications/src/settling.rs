@@ -25,12 +25,21 @@ const OTHERS: Duration = Duration::from_secs(2);
 /// How often is looked.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
 
-/// Syncs the file system of a directory, and waits until neither servers, of which is told how many bytes they moved,
-/// nor its disk have done anything for a moment, at most for so long. Returns whether it came to rest.
+/// What servers have to do with storage.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Servers {
+    /// Bytes that they moved so far.
+    pub(crate) bytes: u64,
+    /// Whether one of them waits for a disk: a sync of what it wrote before moves no further bytes.
+    pub(crate) waits_for_disk: bool,
+}
+
+/// Syncs the file system of a directory, and waits until neither servers nor its disk have done
+/// anything for a moment, at most for so long. Returns whether it came to rest.
 pub(crate) fn settle(
     directory: &Path,
     device: Option<BackingDevice>,
-    servers: &dyn Fn() -> u64,
+    servers: &dyn Fn() -> Servers,
     limit: Duration,
     stop: &AtomicBool,
 ) -> bool {
@@ -66,12 +75,39 @@ pub(crate) fn settle(
         }
         thread::sleep(BETWEEN_LOOKS);
         let now = (servers(), disk());
-        if now.0 != known.0 {
+        if now.0.bytes != known.0.bytes || now.0.waits_for_disk {
             servers_ns = MonotonicClock.now_ns();
         }
         if now.1 != known.1 || now.1.is_some_and(|(_, in_flight)| in_flight > 0) {
             disk_ns = MonotonicClock.now_ns();
         }
         known = now;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    #[test]
+    fn a_server_that_waits_for_its_disk_is_waited_for_though_it_moves_nothing() {
+        let looks = Cell::new(0);
+        let syncing = |until: u32| {
+            let looks = &looks;
+            move || {
+                looks.set(looks.get() + 1);
+                Servers { bytes: 7, waits_for_disk: looks.get() < until }
+            }
+        };
+        let place = tempfile::tempdir().unwrap();
+        let settles = |until: u32, limit: Duration| {
+            looks.set(0);
+            settle(place.path(), None, &syncing(until), limit, &AtomicBool::new(false))
+        };
+        assert!(settles(8, Duration::from_secs(60)));
+        assert!(looks.get() > 8, "{} looks", looks.get());
+        assert!(!settles(u32::MAX, Duration::from_millis(300)), "it never comes to rest");
     }
 }
