@@ -226,11 +226,15 @@ pub fn run(request: RunRequest, stop: &AtomicBool, on_event: &mut dyn FnMut(&Run
     let guards = Sites::guard(&plan, &destroy)?;
     check_time(&plan)?;
     check_names(&plan)?;
-    parallel::check(&plan)?;
+    let warnings = parallel::check(&plan)?;
     let command = asked.background.clone();
     let start = RunStarted { id, started, tool, name, tags, asked, plan: plan.clone(), environment };
     let mut story = Story { builder: RecordBuilder::new(start.clone()), on_event };
     story.tell(&RunEvent::Started(Box::new(start)));
+    // Who goes on with a run has told of it already.
+    for text in warnings.into_iter().filter(|_| resuming.is_none()) {
+        story.tell(&RunEvent::Warning { text });
+    }
     let mut session = Session::new(judging::session_plan(&plan));
     let (so_far, t_ns) = match &resuming {
         Some(resuming) => story.resume(&plan, resuming, &mut session),
