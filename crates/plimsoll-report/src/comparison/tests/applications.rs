@@ -66,6 +66,19 @@ fn an_application_that_gains_as_much_is_bound_and_one_that_nobody_knows_is_not_j
     assert!(sentence(&beside(63.0, 3.0, 0.01, None)).ends_with("bound by the disk in part"));
     assert!(sentence(&beside(4.0, 1.6, 0.6, None)).ends_with("takes more iterations to say"));
     assert_eq!(sentence(&beside(1.2, 1.1, 0.01, None)), "", "disks that hardly differ say nothing");
+    let mut once = beside(63.0, 40.0, 0.01, None);
+    for cell in &mut once.cells {
+        cell.slots.retain(|slot| slot.round == 0 || cell.application.is_none());
+    }
+    assert!(sentence(&once).ends_with("takes more iterations to say"), "a single iteration has no interval");
+}
+
+#[test]
+fn an_application_that_had_a_part_of_the_processors_is_judged_with_these_alone() {
+    let mut record = beside(63.0, 1.01, 0.002, None);
+    record.cells.iter_mut().filter(|cell| cell.application.is_some()).for_each(|cell| cell.phase = Some(1));
+    let found = sentence(&record);
+    assert!(found.ends_with("not bound by this disk, with the part of the processors that it had"), "{found}");
 }
 
 #[test]
