@@ -192,8 +192,7 @@ impl FileSet {
     /// When that fails.
     pub fn finish(&mut self, stop: &AtomicBool) -> Result<(), SetError> {
         self.remove_log()?;
-        let stays = !self.plan.phases.as_slice().iter().any(|phase| phase.needs_new_files());
-        if !stays && self.has(|present| present.files) {
+        if !self.plan.stays() && self.has(|present| present.files) {
             self.do_settled(FilePhase::Delete, Task::Phase(FilePhase::Delete), stop)?;
         }
         if self.has(|present| present.directories) {

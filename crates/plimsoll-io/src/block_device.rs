@@ -12,7 +12,7 @@ use std::{
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-pub use self::{counters::DiskCounters, transport::Transport};
+pub use self::{counters::DiskCounters, relations::Common, transport::Transport};
 use crate::mounts;
 
 mod counters;
@@ -362,6 +362,11 @@ pub fn facts(number: DeviceNumber) -> Option<DeviceFacts> {
 /// The counters of a disk or partition; `None` when the kernel has no such device.
 pub fn stat(number: DeviceNumber) -> Option<DiskCounters> {
     Sysfs::default().stat(number)
+}
+
+/// What two devices have in common: see [`Sysfs::common`].
+pub fn common(first: DeviceNumber, second: DeviceNumber) -> Option<Common> {
+    Sysfs::default().common(first, second)
 }
 
 /// The block device behind a path: see [`Sysfs::device_of`].

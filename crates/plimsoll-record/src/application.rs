@@ -322,9 +322,8 @@ impl RateSpread {
 }
 
 impl ApplicationResult {
-    /// Adds an iteration, and says again what all of them show.
-    pub(crate) fn add(&mut self, iteration: Iteration) {
-        self.iterations.push(iteration);
+    /// Says what all iterations show.
+    pub(crate) fn summarize(&mut self) {
         let counted = || self.iterations.iter().filter(|iteration| iteration.counted);
         let elapsed_ns = Spread::of(counted().map(|iteration| iteration.elapsed_ns as f64));
         let rates: Vec<&OwnFigure> = counted().filter_map(Iteration::rate).collect();
@@ -380,6 +379,13 @@ mod tests {
 
     fn iteration(elapsed_ns: u64) -> Iteration {
         Iteration { elapsed_ns, counted: true, ..Iteration::default() }
+    }
+
+    impl ApplicationResult {
+        fn add(&mut self, iteration: Iteration) {
+            self.iterations.push(iteration);
+            self.summarize();
+        }
     }
 
     #[test]

@@ -124,6 +124,9 @@ impl RecordBuilder {
             }
             RunEvent::Warning { text } => self.record.warnings.push(text.clone()),
             RunEvent::CellFinished { cell, judgement } => {
+                if let Some(application) = self.record.cells.get_mut(*cell).and_then(|cell| cell.application.as_mut()) {
+                    application.summarize();
+                }
                 // Nothing can be said of a cell without numbers.
                 if let (Some(cell), Some(sums)) = (self.record.cells.get_mut(*cell), self.sums.get_mut(*cell))
                     && cell.verdict.is_some()
@@ -162,7 +165,7 @@ impl RecordBuilder {
             count(cell, sums, slot);
         }
         if let (Some(sum), Some(iteration)) = (&mut cell.application, &slot.application) {
-            sum.add(Iteration { counted, ..Iteration::clone(iteration) });
+            sum.iterations.push(Iteration { counted, ..Iteration::clone(iteration) });
         }
         if let Some(open_loop) = &slot.open_loop {
             add_open_loop(cell.open_loop.get_or_insert_default(), open_loop, sums.service.as_ref());
@@ -186,6 +189,9 @@ impl RecordBuilder {
         for (cell, sums) in self.record.cells.iter_mut().zip(&self.sums).filter(|(_, sums)| !sums.judged) {
             sums.slots.describe_latencies(cell);
         }
+        // Of a run that was lost nobody told that its cells had ended.
+        let applications = self.record.cells.iter_mut().filter_map(|cell| cell.application.as_mut());
+        applications.for_each(ApplicationResult::summarize);
         self.record
     }
 }

@@ -214,6 +214,9 @@ pub struct CellPair {
     /// Whether commands were timed.
     #[serde(skip)]
     is_application: bool,
+    /// Whether these had a part of the processors, because others were timed at the same time.
+    #[serde(skip)]
+    shared_processors: bool,
     /// The verdict of the reference; absent when it was not run, or another program measured it.
     pub reference_verdict: Option<Verdict>,
     /// Why the reference was not run.

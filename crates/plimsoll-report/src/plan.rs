@@ -261,7 +261,7 @@ pub fn times(plan: &Plan, writes_test_files: bool) -> String {
         None => times_by_plan(plan),
     };
     let files = if writes_test_files { "; test files are written first" } else { "" };
-    format!("{cells}, {time}{files}")
+    format!("{cells}, {time}{files}{}", files::in_all(plan))
 }
 
 /// The time of cells whose end is known. Of those that run at the same time, the longest one takes it.

@@ -2,6 +2,7 @@
 //! round with each iteration: whichever of them are better, no target owns them.
 
 use std::{
+    collections::BTreeSet,
     fs,
     os::unix::fs::MetadataExt,
     path::Path,
@@ -11,7 +12,7 @@ use std::{
 
 use plimsoll_applications::application::Application;
 use plimsoll_io::{
-    block_device::{self, BackingDevice},
+    block_device::{self, BackingDevice, Common},
     cpu,
 };
 use plimsoll_measure::session::Slot;
@@ -27,21 +28,32 @@ use crate::{
 };
 
 /// Refuses what cannot be told apart when it is done at the same time: targets on one disk, or more than processors.
-pub(crate) fn check(plan: &Plan) -> Result<(), RunError> {
-    let mut phases: Vec<u32> =
+/// Loop devices are what storage is rehearsed on, so of their files on one disk it only warns.
+pub(crate) fn check(plan: &Plan) -> Result<Vec<String>, RunError> {
+    let phases: BTreeSet<u32> =
         plan.cells.iter().filter(|cell| cell.application().is_some()).filter_map(|cell| cell.phase).collect();
-    phases.dedup();
+    let mut warnings = Vec::new();
     for phase in phases {
         let targets = targets(plan, phase);
         for (index, first) in targets.iter().enumerate() {
-            if let Some(second) = targets[index + 1..].iter().find(|other| share_disk(first, other)) {
-                let (first, second) = ((*first).to_owned(), (*second).to_owned());
-                return Err(RunError::SameDisk { first, second });
+            for second in &targets[index + 1..] {
+                match shared(first, second) {
+                    Shared::Nothing => {}
+                    Shared::UnderFiles(disk) => warnings.push(format!(
+                        "--parallel: \"{first}\" and \"{second}\" lie on the same disk, {disk}: each is the other's load"
+                    )),
+                    Shared::Disk => {
+                        let (first, second) = ((*first).to_owned(), (*second).to_owned());
+                        return Err(RunError::SameDisk { first, second });
+                    }
+                }
             }
         }
         shares(targets.len())?;
     }
-    Ok(())
+    warnings.sort();
+    warnings.dedup();
+    Ok(warnings)
 }
 
 /// The targets of a phase, in the order of their cells.
@@ -56,24 +68,32 @@ fn shares(targets: usize) -> Result<Vec<Vec<u32>>, RunError> {
     cpu::parts(&allowed, targets).ok_or(RunError::FewProcessors { processors, targets })
 }
 
-/// Whether what is done on one of two targets is done on a disk of the other.
-fn share_disk(first: &str, second: &str) -> bool {
+/// What two targets share.
+enum Shared {
+    Nothing,
+    /// A disk.
+    Disk,
+    /// The disk of this name, by way of the files of loop devices.
+    UnderFiles(String),
+}
+
+fn shared(first: &str, second: &str) -> Shared {
     let [first, second] = [first, second].map(Path::new);
-    match [first, second].map(disks) {
-        [Some(of_first), Some(of_second)] => of_first.iter().any(|disk| of_second.contains(disk)),
+    match [first, second].map(block_device::device_of) {
+        [Some(first), Some(second)] => match block_device::common(first.device, second.device) {
+            None => Shared::Nothing,
+            Some(Common::Part(_)) => Shared::Disk,
+            Some(Common::UnderFiles(disk)) => {
+                Shared::UnderFiles(block_device::facts(disk).map_or_else(|| disk.to_string(), |facts| facts.disk))
+            }
+        },
         // Neither tells: then it is the same only if the file system is.
         [None, None] => {
             let number = |path: &Path| fs::metadata(path).ok().map(|facts| facts.dev());
-            number(first).is_some() && number(first) == number(second)
+            if number(first).is_some() && number(first) == number(second) { Shared::Disk } else { Shared::Nothing }
         }
-        _ => false,
+        _ => Shared::Nothing,
     }
-}
-
-/// The disk that a directory lies on, with those that it is made of.
-fn disks(path: &Path) -> Option<Vec<String>> {
-    let facts = block_device::facts(block_device::device_of(path)?.device)?;
-    Some(facts.slaves.into_iter().chain([facts.disk]).collect())
 }
 
 /// An application that is to do the iteration of a slot, with the disk below it.

@@ -2,7 +2,7 @@
 //! happens told as events. The record is the fold of those events.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     io,
     path::{Path, PathBuf},
     sync::atomic::{AtomicBool, Ordering},
@@ -207,13 +207,10 @@ impl From<SlotError> for RunError {
 
 /// Refuses sets of more files than the file systems that they are made in have inodes for.
 fn check_names(plan: &Plan) -> Result<(), RunError> {
-    for cell in &plan.cells {
-        let names = cell.files().map(|files| u64::from(files.file_count) + u64::from(files.directory_count()));
-        names
-            .map_or(Ok(()), |names| layout::check_room(Path::new(&cell.target), 0, names))
-            .map_err(RunError::Layout)?;
-    }
-    Ok(())
+    let with_files = plan.cells.iter().filter(|cell| cell.files().is_some());
+    let targets: BTreeSet<&str> = with_files.map(|cell| cell.target.as_str()).collect();
+    let check = |target: &str| layout::check_names(Path::new(target), plan.room(target).names);
+    targets.into_iter().try_for_each(check).map_err(RunError::Layout)
 }
 
 /// Does a plan. Every event is handed to `on_event` as it happens; setting `stop` ends the run soon, with a partial
@@ -226,11 +223,15 @@ pub fn run(request: RunRequest, stop: &AtomicBool, on_event: &mut dyn FnMut(&Run
     let guards = Sites::guard(&plan, &destroy)?;
     check_time(&plan)?;
     check_names(&plan)?;
-    parallel::check(&plan)?;
+    let warnings = parallel::check(&plan)?;
     let command = asked.background.clone();
     let start = RunStarted { id, started, tool, name, tags, asked, plan: plan.clone(), environment };
     let mut story = Story { builder: RecordBuilder::new(start.clone()), on_event };
     story.tell(&RunEvent::Started(Box::new(start)));
+    // Who goes on with a run has told of it already.
+    for text in warnings.into_iter().filter(|_| resuming.is_none()) {
+        story.tell(&RunEvent::Warning { text });
+    }
     let mut session = Session::new(judging::session_plan(&plan));
     let (so_far, t_ns) = match &resuming {
         Some(resuming) => story.resume(&plan, resuming, &mut session),

@@ -330,6 +330,26 @@ impl FilePlan {
         self.sizes().total(self.file_count.into())
     }
 
+    /// The same of content that any phase writes, or has to find: files may be there only to be counted.
+    pub fn content_bytes(&self) -> u64 {
+        let mut are_there = false;
+        let fills = |phase: &FilePhase| {
+            let needs_content = match phase.precondition() {
+                Precondition::Filled => true,
+                Precondition::Present => !are_there,
+                Precondition::Absent | Precondition::NoDirectories | Precondition::Directories => false,
+            };
+            are_there = *phase != FilePhase::Delete && (are_there || *phase == FilePhase::Create);
+            needs_content || phase.writes()
+        };
+        if self.phases.as_slice().iter().any(fills) { self.total_bytes() } else { 0 }
+    }
+
+    /// Whether the files stay until the end of the run, as each iteration would make the same again.
+    pub fn stays(&self) -> bool {
+        !self.phases.as_slice().iter().any(|phase| phase.needs_new_files())
+    }
+
     /// A name for a workload that has none: `1000 x 10KiB`.
     pub fn describe(&self) -> String {
         let mut name = format!("{} x {}", self.file_count, self.file_size);

@@ -23,6 +23,7 @@ mod files;
 mod labels;
 mod names;
 mod resolve;
+pub mod room;
 pub mod said_of_all;
 
 /// Everything a run will do.

@@ -38,14 +38,48 @@ impl Sysfs {
     /// The device itself and everything that it stands on: its disk, the members of that, and so on down to hardware.
     pub fn below(&self, number: DeviceNumber) -> BTreeSet<DeviceNumber> {
         closure(number, |device| {
-            let Some(directory) = self.directory(device) else { return Vec::new() };
-            let mut next = Self::linked(&directory.join("slaves"));
-            next.extend(self.disk_of(device));
-            let backing = attribute(&directory, "loop/backing_file");
-            next.extend(backing.and_then(|file| self.device_of(Path::new(&file))).map(|backing| backing.device));
+            let mut next = self.made_of(device);
+            next.extend(self.under_its_file(device));
             next
         })
     }
+
+    /// What two devices have in common of what they stand on; `None` when that is nothing.
+    pub fn common(&self, first: DeviceNumber, second: DeviceNumber) -> Option<Common> {
+        let parts = [first, second].map(|device| closure(device, |device| self.made_of(device)));
+        let below = [first, second].map(|device| self.below(device));
+        let lowest = |[one, other]: [BTreeSet<DeviceNumber>; 2]| {
+            let mut both: Vec<_> = one.intersection(&other).copied().collect();
+            both.sort_by_key(|device| self.below(*device).len());
+            both.first().copied()
+        };
+        lowest(parts).map(Common::Part).or_else(|| lowest(below).map(Common::UnderFiles))
+    }
+
+    /// The disk of a partition, the members of what is put together, and the device behind a loop device.
+    fn made_of(&self, device: DeviceNumber) -> Vec<DeviceNumber> {
+        let Some(directory) = self.directory(device) else { return Vec::new() };
+        let mut next = Self::linked(&directory.join("slaves"));
+        next.extend(self.disk_of(device));
+        let backing = attribute(&directory, "loop/backing_file");
+        next.extend(backing.and_then(|path| DeviceNumber::of_special_file(Path::new(&path))));
+        next
+    }
+
+    /// The device that the file behind a loop device lies on.
+    fn under_its_file(&self, device: DeviceNumber) -> Option<DeviceNumber> {
+        let file = attribute(&self.directory(device)?, "loop/backing_file")?;
+        self.device_of(Path::new(&file)).map(|backing| backing.device)
+    }
+}
+
+/// What two devices have in common: the lowest of the devices that both stand on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Common {
+    /// Both are it, or made of it.
+    Part(DeviceNumber),
+    /// Files lie on it that at least one of them is, as a loop device.
+    UnderFiles(DeviceNumber),
 }
 
 /// Everything reached from a start by steps, the start included.

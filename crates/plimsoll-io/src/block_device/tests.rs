@@ -121,6 +121,30 @@ fn relations_are_followed_through_every_layer() {
 }
 
 #[test]
+fn what_two_devices_have_in_common_is_found_through_every_layer_and_apart_from_files() {
+    let tree = MadeUpTree::new();
+    let common = |one: &str, other: &str| tree.sysfs().common(number(one), number(other));
+    // A logical volume over a stripe on one partition, and another partition of that disk.
+    assert_eq!(common("252:0", "8:1"), Some(Common::Part(number("8:0"))));
+    assert_eq!(common("8:1", "8:1"), Some(Common::Part(number("8:0"))));
+    assert_eq!(common("8:1", "259:0"), None);
+    // Loop devices on two files of one file system, whatever that is on here.
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let below = fs::metadata(file.path()).unwrap().dev();
+    let below = DeviceNumber::from_raw(below);
+    tree.device("devices/virtual/block/below", &below.to_string(), 4_194_304);
+    for (name, minor) in [("loop0", "7:0"), ("loop1", "7:1")] {
+        tree.device(&format!("devices/virtual/block/{name}"), minor, 2048);
+        tree.write(&format!("devices/virtual/block/{name}/loop/backing_file"), file.path().to_str().unwrap());
+    }
+    if !below.is_anonymous() {
+        assert_eq!(common("7:0", "7:1"), Some(Common::UnderFiles(below)));
+        assert_eq!(common("7:0", &below.to_string()), Some(Common::UnderFiles(below)));
+    }
+    assert_eq!(common("7:0", "7:0"), Some(Common::Part(number("7:0"))), "one device is one, whatever its file is on");
+}
+
+#[test]
 fn file_systems_in_memory_have_no_device() {
     assert_eq!(device_of(Path::new("/proc/self")), None);
     assert_eq!(device_of(Path::new("/nowhere/at/all")), None);

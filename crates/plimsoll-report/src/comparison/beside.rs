@@ -54,14 +54,14 @@ fn beside(pair: &Pair, application: &CellPair) -> Option<Beside> {
         _ => "bound by the disk",
     };
     let word = match application_speed.ends {
-        Some((low, high)) if word_of(low) != word_of(high) => {
-            "how far it is bound by the disk takes more iterations to say"
-        }
-        _ => word_of(application_ratio),
+        Some((low, high)) if word_of(low) == word_of(high) => word_of(application_ratio),
+        _ => "how far it is bound by the disk takes more iterations to say",
     };
+    // The synthetic load had all of them, and with more the application may do more with a disk.
+    let with = if application.shared_processors { ", with the part of the processors that it had" } else { "" };
     let [faster, slower] = if is_second { [&pair.side, &pair.reference] } else { [&pair.reference, &pair.side] };
     let sentence = format!(
-        "{faster} against {slower}: {} {}, {} {}: {word}",
+        "{faster} against {slower}: {} {}, {} {}: {word}{with}",
         load.workload,
         words::times(synthetic_ratio),
         application.workload,

@@ -173,6 +173,7 @@ fn cell_pair(
         workload,
         words: cells.map(Cell::word),
         is_application: cells.iter().all(|cell| cell.kind == Kind::Application),
+        shared_processors: cells.iter().any(|cell| cell.kind == Kind::Application && cell.phase.is_some()),
         reference_verdict: cells[0].verdict,
         reference_not_run: cells[0].why_not_run().map(str::to_owned),
         verdict: cells[1].verdict,

@@ -60,13 +60,15 @@ pub enum Aspect {
     Polling,
     /// Whether other cells ran at the same time.
     Company,
+    /// Whether the storage came to rest before the command was timed.
+    Settling,
     /// The command that loaded the machine meanwhile.
     Background,
 }
 
 impl Aspect {
     /// All of them.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 21] = [
         Self::Pattern,
         Self::BlockSize,
         Self::QueueDepth,
@@ -86,6 +88,7 @@ impl Aspect {
         Self::Engine,
         Self::Polling,
         Self::Company,
+        Self::Settling,
         Self::Background,
     ];
 
@@ -111,6 +114,7 @@ impl Aspect {
             Self::Engine => "engine",
             Self::Polling => "polling",
             Self::Company => "company",
+            Self::Settling => "settling",
             Self::Background => "background",
         }
     }
@@ -134,6 +138,9 @@ impl FromStr for Aspect {
 
 /// Working sets that differ by less than this factor are taken for equal: volumes of one size differ by a little.
 const WORKING_SET_FACTOR: f64 = 1.05;
+
+/// Of a cell that had the machine for itself.
+const IN_TURNS: &str = "in turns";
 
 /// What differs between the plans of two cells.
 pub(super) fn differences(first: &Cell, second: &Cell) -> Vec<(Aspect, Difference)> {
@@ -168,7 +175,9 @@ pub(super) fn untold(first: &Cell, second: &Cell) -> Vec<Aspect> {
     }
     let known = [first, second].map(aspects);
     let is_known = |aspect: Aspect| known.iter().all(|side| side.iter().any(|(known, _)| *known == aspect));
-    let of_cells = Aspect::ALL.into_iter().filter(|aspect| *aspect != Aspect::Background);
+    // These two are not of blocks.
+    let of_others = |aspect: &Aspect| matches!(aspect, Aspect::Settling | Aspect::Background);
+    let of_cells = Aspect::ALL.into_iter().filter(|aspect| !of_others(aspect));
     of_cells.filter(|aspect| !is_known(*aspect)).collect()
 }
 
@@ -190,7 +199,7 @@ fn aspects(cell: &Cell) -> Vec<(Aspect, String)> {
     match (&cell.plan, &cell.told) {
         (Some(Work::Blocks(plan)), _) => planned(cell, plan).into(),
         (Some(Work::Files(plan)), _) => files::aspects(plan).into(),
-        (Some(Work::Application(plan)), _) => applications::aspects(plan).into(),
+        (Some(Work::Application(plan)), _) => applications::aspects(cell, plan).into(),
         (None, Some(told)) => told::aspects(told),
         (None, None) => Vec::new(),
     }
@@ -307,7 +316,7 @@ fn planned(cell: &Cell, plan: &BlockPlan) -> [(Aspect, String); 19] {
         (Aspect::Verification, if *verify { "on" } else { "off" }.to_owned()),
         (Aspect::Engine, cell.engine.to_string()),
         (Aspect::Polling, polling),
-        (Aspect::Company, if cell.phase.is_some() { "at the same time as others" } else { "in turns" }.to_owned()),
+        (Aspect::Company, if cell.phase.is_some() { "at the same time as others" } else { IN_TURNS }.to_owned()),
     ]
 }
 

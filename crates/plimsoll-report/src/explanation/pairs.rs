@@ -1,7 +1,7 @@
 //! The same workload on different storage: whether what was bought explains the difference.
 
 use plimsoll_catalog::expectation::Expectation;
-use plimsoll_measure::compare::permutation;
+use plimsoll_measure::compare::{permutation, unpaired::LogMean};
 use plimsoll_record::{application::Iteration, figures::Operation, numbers, record::Cell};
 use plimsoll_workload::limit::Part;
 use serde::Serialize;
@@ -182,14 +182,20 @@ fn of_commands(first: &Subject<'_>, other: &Subject<'_>) -> Option<Pair> {
         _ if p_value.is_some() => "more than chance does",
         _ => "a difference",
     };
-    let beside = bought_ratio(fast, slow).map_or_else(String::new, |ratio| {
+    let beside = bought_ratio(fast, slow).map_or_else(String::new, |bought| {
+        let ratio = bought.max(1.0 / bought);
         let is_alike = ratio < 1.0 + CLOSE;
+        let speeds = if unit.is_some() { [slower, faster] } else { [faster, slower] };
         match explained {
             Explained::NoDifference if is_alike => "; what was bought is alike".to_owned(),
             _ if is_alike => "; what was bought is alike, and does not explain it".to_owned(),
-            Explained::NoDifference => {
+            Explained::NoDifference if leaves_out(speeds, bought) => {
                 format!("; what was bought differs {} : 1, so it is not bound by these disks", show::ratio(ratio))
             }
+            Explained::NoDifference => format!(
+                "; what was bought differs {} : 1, and whether it is bound by these disks takes more iterations to say",
+                show::ratio(ratio)
+            ),
             _ => format!("; what was bought differs {} : 1", show::ratio(ratio)),
         }
     });
@@ -245,12 +251,21 @@ fn divisions(one: usize, other: usize) -> u64 {
     (1..=one as u64).fold(1, |ways: u64, at| ways.saturating_mul(other as u64 + at) / at)
 }
 
-/// How many times as many operations the larger of two disks has.
+/// Whether the second values are known not to be so many times the first: finding no difference is not enough.
+fn leaves_out(sides: [&[f64]; 2], ratio: f64) -> bool {
+    let mean = |values: &[f64]| LogMean::of_visits(&values.iter().map(|value| value.ln()).collect::<Vec<f64>>());
+    let [one, other] = sides.map(mean);
+    one.zip(other).is_some_and(|(one, other)| {
+        let measured = LogMean::ratio(&one, &other, 1.0 - LEVEL);
+        ratio < measured.low || measured.high < ratio
+    })
+}
+
+/// How many times as many operations the first of two disks has.
 fn bought_ratio(one: &Subject<'_>, other: &Subject<'_>) -> Option<f64> {
     let iops = |subject: &Subject<'_>| {
         let part = subject.expectation.as_ref()?.part(Part::Disk)?;
         part.limits.of(subject.load.load()).operations.map(|limit| limit.sustained)
     };
-    let (one, other) = (iops(one)?, iops(other)?);
-    Some(if one >= other { one / other } else { other / one })
+    Some(iops(one)? / iops(other)?)
 }

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use plimsoll_catalog::catalog::Catalog;
 use plimsoll_record::{
     record::{Record, Tool},
-    told::{Direction, FoundResult, Import, Measured, Reading, Source, Told, Transfers},
+    told::{Direction, Duration, FoundResult, Import, Measured, Reading, Source, Told, Transfers},
 };
 use plimsoll_workload::provisioned::Provisioning;
 
@@ -29,15 +29,16 @@ fn told(pattern: &str, block: u64, iops: f64, more: impl Fn(&mut Transfers)) -> 
 }
 
 fn record(results: Vec<(&str, Transfers)>) -> Record {
-    let found = results.into_iter().enumerate().map(|(at, (target, transfers))| FoundResult {
+    let measured = |(target, transfers)| (target, Measured::Transfers(Box::new(transfers)));
+    record_of(results.into_iter().map(measured).collect())
+}
+
+fn record_of(results: Vec<(&str, Measured)>) -> Record {
+    let found = results.into_iter().enumerate().map(|(at, (target, measured))| FoundResult {
         target: Some(target.to_owned()),
         workload: Some("load".to_owned()),
         heading: None,
-        told: Told {
-            source: Source::FioText,
-            lines: (at + 1, at + 1),
-            measured: Measured::Transfers(Box::new(transfers)),
-        },
+        told: Told { source: Source::FioText, lines: (at + 1, at + 1), measured },
         started: None,
         findings: Vec::new(),
     });
@@ -138,4 +139,26 @@ fn the_same_load_on_two_disks_differs_as_they_were_bought() {
     let said: Provisioning = toml::from_str("[defaults]\nsku = 'P30'").unwrap();
     let explanation = Explanation::of(&[(&record, &said)], &Catalog::default()).unwrap();
     assert_eq!(explanation.pairs[0].explained, super::pairs::Explained::No);
+}
+
+#[test]
+fn a_command_is_not_called_unbound_by_disks_that_its_times_could_still_follow() {
+    let said = "[targets.small]\nsku = 'P30'\n[targets.large]\nsku = 'P40'";
+    let said: Provisioning = toml::from_str(said).unwrap();
+    let text = |small: [u64; 5], large: [u64; 5]| {
+        let took = |times: [u64; 5]| {
+            let of = |seconds| Duration { elapsed_ns: seconds * 1_000_000_000, ..Duration::default() };
+            Measured::Durations(times.map(of).into())
+        };
+        let record = record_of(vec![("small", took(small)), ("large", took(large))]);
+        let explanation = Explanation::of(&[(&record, &said)], &Catalog::default()).unwrap();
+        explanation.pairs[0].text.clone()
+    };
+    // 1.5 times as many operations were bought.
+    let alike = text([100, 101, 102, 103, 104], [101, 100, 104, 102, 103]);
+    assert!(alike.contains("no difference found"), "{alike}");
+    assert!(alike.ends_with("differs 1.50 : 1, so it is not bound by these disks"), "{alike}");
+    let scattered = text([60, 100, 140, 180, 110], [50, 70, 150, 90, 100]);
+    assert!(scattered.contains("no difference found"), "{scattered}");
+    assert!(scattered.ends_with("and whether it is bound by these disks takes more iterations to say"), "{scattered}");
 }

@@ -5,10 +5,21 @@ use plimsoll_workload::{
     block_sizes::BlockSizes,
     certainty::StoppingRule,
     file_set::{CacheState, FilePlan, FileSync, PhaseEnd},
+    plan::Plan,
     units::Span,
 };
 
 use super::{counted, exact, iterations};
+
+/// What sets of files take of a target at the same time, in a clause; nothing where there are none.
+pub(super) fn in_all(plan: &Plan) -> String {
+    let of_sets = plan.cells.iter().filter(|cell| cell.files().is_some());
+    let largest = of_sets.map(|cell| plan.room(&cell.target)).max_by_key(|room| (room.content_bytes, room.names));
+    largest.map_or_else(String::new, |room| {
+        let [names, bytes] = [numbers::count(room.names), numbers::bytes(room.content_bytes)];
+        format!("; on each target up to {names} files and directories, with {bytes} in them")
+    })
+}
 
 /// Every parameter of a set of files. All fields are named, so that a new one cannot be forgotten here.
 pub(super) fn parameters(stopping: &StoppingRule, plan: &FilePlan) -> Vec<(&'static str, String)> {

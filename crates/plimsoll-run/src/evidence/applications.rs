@@ -33,8 +33,14 @@ fn bound_by(application: &ApplicationResult) -> Option<Finding> {
     );
     // On the same storage again, the word may be the other one.
     let is_close = application.disk_share.is_some_and(|share| (share - processors.min(1.0)).abs() < CLOSE);
-    let waited = 1.0 - processors.min(1.0) - application.disk_share.unwrap_or(0.0);
-    let is_ready = application.ready_share.is_some_and(|share| share > waited / 2.0);
+    let (computing, waited_for_disk) = (processors.min(1.0), application.disk_share.unwrap_or(0.0));
+    let rest = 1.0 - computing - waited_for_disk;
+    // What of the rest was for a processor has to be more than each of the others, and than what else is in it.
+    let ready = application.ready_share.filter(|_| bound == BoundBy::Waiting);
+    let is_ready = ready.is_some_and(|share| share > computing.max(waited_for_disk).max(rest - share));
+    let ready_text = ready.map_or_else(String::new, |share| {
+        format!("; ready to run without a processor in {} of the time", numbers::percent(share))
+    });
     let what = match bound {
         BoundBy::Cpu if is_close => "computing took the largest part of its time, and the disk hardly less",
         BoundBy::Io if is_close => "the disk took the largest part of its time, and computing hardly less",
@@ -47,8 +53,12 @@ fn bound_by(application: &ApplicationResult) -> Option<Finding> {
             "it waited for the largest part of its time, and not for its disk: for locks, the network or a clock"
         }
     };
-    let text = format!("{bound}: {what} (kept {processors:.2} processors busy, servers included; {disk})");
-    let evidence = [("processors", json!(processors)), ("disk_share", json!(application.disk_share))];
+    let text = format!("{bound}: {what} (kept {processors:.2} processors busy, servers included; {disk}{ready_text})");
+    let evidence = [
+        ("processors", json!(processors)),
+        ("disk_share", json!(application.disk_share)),
+        ("ready_share", json!(application.ready_share)),
+    ];
     Some(finding("application-bound-by", Severity::Info, text, &evidence))
 }
 
@@ -175,6 +185,26 @@ mod tests {
         let text = &of(&result(&[10, 10]))[0].text;
         assert!(text.starts_with("waiting: it waited") && text.contains("kept 0.50 processors busy"), "{text}");
         assert!(text.contains("in 25% of the time") || text.contains("in 25 % of the time"), "{text}");
+    }
+
+    #[test]
+    fn who_waits_for_processors_does_so_for_longer_than_for_anything_else() {
+        let text = |processors, disk_share, ready_share| {
+            let result = ApplicationResult {
+                processors: Some(processors),
+                disk_share: Some(disk_share),
+                ready_share: Some(ready_share),
+                ..result(&[10, 10])
+            };
+            of(&result).swap_remove(0).text
+        };
+        let crowded = text(0.30, 0.10, 0.50);
+        assert!(crowded.contains("waited for processors that others kept busy for the largest part"), "{crowded}");
+        assert!(crowded.contains("ready to run without a processor in 50"), "{crowded}");
+        // More than half of the rest, but it computed for longer; and more than either, but less than what is unknown.
+        for other in [text(0.30, 0.15, 0.28), text(0.20, 0.10, 0.30)] {
+            assert!(other.contains("for locks, the network or a clock"), "{other}");
+        }
     }
 
     #[test]

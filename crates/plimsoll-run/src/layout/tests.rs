@@ -114,6 +114,4 @@ fn more_than_the_file_system_holds_is_refused_before_anything_is_written() {
     assert!(matches!(error, LayoutError::NoSpace { .. }), "{error}");
     assert!(error.to_string().contains("lower --size"), "{error}");
     assert_eq!(files[0].path.metadata().unwrap().len(), 0);
-    assert!(matches!(check_room(directory.path(), 1 << 60, 1), Err(LayoutError::NoSpace { .. })));
-    check_room(directory.path(), 4096, 1).unwrap();
 }

@@ -30,6 +30,9 @@ const OF_APPLICATIONS_ALONE: &[&str] = &[
     "user",
 ];
 
+/// Those of them that say what is done, and so belong to one command. The others can be said of several.
+const OF_ONE_COMMAND: &[&str] = &["command", "setup", "ready", "prepare", "verify-command", "conclude", "cleanup"];
+
 /// Those that mean something with a command too.
 const OF_APPLICATIONS_TOO: &[&str] = &["name", "target", "iterations", "jobs", "seed", "keep-going"];
 
@@ -48,8 +51,13 @@ pub(super) fn has(flag: &str) -> bool {
 }
 
 /// Whether it is one that only applications have.
-pub(super) fn is_of_applications_alone(flag: &str) -> bool {
+fn is_of_applications_alone(flag: &str) -> bool {
     OF_APPLICATIONS_ALONE.contains(&flag)
+}
+
+/// Whether it says what one application does.
+pub(super) fn is_of_one_command(flag: &str) -> bool {
+    OF_ONE_COMMAND.contains(&flag)
 }
 
 /// Why a parameter means nothing to a workload that reads or writes blocks; `None` of one that does.

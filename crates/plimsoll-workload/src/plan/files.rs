@@ -11,7 +11,7 @@ use crate::{
     payload::Fill,
     settings::{Effort, SyncMode},
     target_facts::{TargetFacts, TargetKind},
-    units::{Span, in_one_unit},
+    units::Span,
     workload::Workload,
 };
 
@@ -191,12 +191,6 @@ pub(super) fn resolve(
     };
     if u64::from(jobs) * u64::from(block_size_bytes) > limits::BUFFER_BYTES_MAX {
         return Err(refused("jobs x block size needs more than 4 GiB of buffers: lower one".to_owned()));
-    }
-    if let (Some(free), needed) = (target.free_bytes, plan.total_bytes())
-        && needed > free
-    {
-        let [free, needed] = in_one_unit([free, needed]);
-        return Err(unusable(format!("{free} is free but the files need {needed}: lower --file-count or --file-size")));
     }
     let iterations = match certainty.passes {
         Some(passes) => passes,

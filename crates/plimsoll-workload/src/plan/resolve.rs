@@ -2,7 +2,7 @@
 
 mod pacing;
 
-use super::{BlockPlan, CellPlan, Plan, PlanError, Work, applications, files, labels, names};
+use super::{BlockPlan, CellPlan, Plan, PlanError, Work, applications, files, labels, names, room};
 use crate::{
     block_sizes::BlockSizes,
     certainty::{BOOKEND, Certainty, Precision, StoppingRule},
@@ -95,6 +95,7 @@ impl Plan {
         }
         let workload_of: Vec<usize> = places.iter().map(|(_, workload)| *workload).collect();
         applications::put_side_by_side(&mut cells, &workload_of, &workloads, certainty)?;
+        room::check(targets, &cells)?;
         // The same labels on every target: that is how cells are compared.
         let first = |index: usize| workload_of.iter().position(|workload| *workload == index);
         let labels = (0..workloads.len()).filter_map(first).map(|cell| cells[cell].workload.clone()).collect();

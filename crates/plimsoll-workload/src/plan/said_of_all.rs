@@ -12,10 +12,11 @@ pub fn shares(said: &Workload, workloads: &[Workload]) -> Vec<Workload> {
     kinds.iter().map(share).collect()
 }
 
-/// Parts from the flags of a run what says which command to time: it is a workload beside those of presets.
+/// Parts from the flags of a run what says which command to time: it is a workload beside those of presets. How often
+/// and how it is timed is said of all applications.
 pub fn application_beside(flags: &Workload) -> Option<(Workload, Workload)> {
     flags.command.as_ref()?;
-    let is_of_it = |flag: &str| applications::is_of_applications_alone(flag);
+    let is_of_it = |flag: &str| applications::is_of_one_command(flag);
     Some((flags.clone().retaining(is_of_it), flags.clone().retaining(|flag| !is_of_it(flag))))
 }
 
@@ -62,6 +63,17 @@ mod tests {
         assert_eq!(blocks, flags("queue_depth = 4\njobs = 2\nfile_count = 50"));
         assert_eq!(application, flags("iterations = 6\njobs = 2\nwarmup = 1"));
         assert_eq!(files, flags("iterations = 6\njobs = 2\nfile_count = 50\nfile_sync = 'file'"));
+    }
+
+    #[test]
+    fn a_command_beside_presets_shares_with_them_how_it_is_timed_and_nothing_of_what_it_does() {
+        let said = flags("command = './x'\nprepare = './y'\nsettle = '0'\ntimeout = '60s'\nparallel = true\njobs = 3");
+        let (command, others) = application_beside(&said).unwrap();
+        assert_eq!(command, flags("command = './x'\nprepare = './y'"));
+        let shared = flags("settle = '0'\ntimeout = '60s'\nparallel = true\njobs = 3");
+        let preset = flags("command = 'pgbench'\nprepare = 'createdb'");
+        assert_eq!(shares(&others, &[preset, command]), vec![shared.clone(), shared]);
+        assert_eq!(application_beside(&flags("settle = '0'")), None);
     }
 
     #[test]

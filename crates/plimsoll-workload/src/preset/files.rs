@@ -340,10 +340,10 @@ macro_rules! personalities {
 }
 
 personalities! {
-    fileserver, fileserver_small: fileserver_with(10_000, 50), fileserver_with(400, 10);
+    fileserver, fileserver_small: fileserver_with(10_000, 50), fileserver_with(1_000, 10);
     varmail, varmail_small: varmail_with(1_000), varmail_with(300);
     webserver, webserver_small: webserver_with(1_000, 100), webserver_with(400, 20);
-    webproxy, webproxy_small: webproxy_with(10_000, 100), webproxy_with(400, 20);
+    webproxy, webproxy_small: webproxy_with(10_000, 100), webproxy_with(1_000, 20);
     videoserver, videoserver_small: videoserver_with(36, 1 << 30, 32), videoserver_with(8, 32 * MIB, 4);
     postmark, postmark_small: postmark_with(500), postmark_with(500);
 }

@@ -66,6 +66,19 @@ fn an_application_that_gains_as_much_is_bound_and_one_that_nobody_knows_is_not_j
     assert!(sentence(&beside(63.0, 3.0, 0.01, None)).ends_with("bound by the disk in part"));
     assert!(sentence(&beside(4.0, 1.6, 0.6, None)).ends_with("takes more iterations to say"));
     assert_eq!(sentence(&beside(1.2, 1.1, 0.01, None)), "", "disks that hardly differ say nothing");
+    let mut once = beside(63.0, 40.0, 0.01, None);
+    for cell in &mut once.cells {
+        cell.slots.retain(|slot| slot.round == 0 || cell.application.is_none());
+    }
+    assert!(sentence(&once).ends_with("takes more iterations to say"), "a single iteration has no interval");
+}
+
+#[test]
+fn an_application_that_had_a_part_of_the_processors_is_judged_with_these_alone() {
+    let mut record = beside(63.0, 1.01, 0.002, None);
+    record.cells.iter_mut().filter(|cell| cell.application.is_some()).for_each(|cell| cell.phase = Some(1));
+    let found = sentence(&record);
+    assert!(found.ends_with("not bound by this disk, with the part of the processors that it had"), "{found}");
 }
 
 #[test]
@@ -85,4 +98,48 @@ fn iterations_are_shown_one_by_one_with_what_they_took() {
     let lines: Vec<&str> = text.lines().skip_while(|line| !line.starts_with("application")).collect();
     let table = lines[..lines.iter().position(|line| line.is_empty()).unwrap()].join("\n");
     insta::assert_snapshot!(table);
+}
+
+#[test]
+fn a_command_that_had_the_machine_for_itself_is_not_compared_with_one_that_shared_it() {
+    let alone = beside(63.0, 1.01, 0.002, None);
+    let shared_by = |targets: u32| {
+        let mut record = alone.clone();
+        record.id = Uuid::from_u128(u128::from(targets));
+        for cell in record.cells.iter_mut().filter(|cell| cell.application.is_some()) {
+            cell.phase = Some(1);
+            for iteration in &mut cell.application.as_mut().unwrap().iterations {
+                iteration.cpus = vec![iteration.round % targets];
+            }
+        }
+        record
+    };
+    let sentence = |one: &Record, other: &Record| {
+        let comparison = compare(&[one, other]);
+        let cell = comparison.pairs[0].cells.iter().find(|cell| cell.workload == "./restore.sh").unwrap();
+        cell.sentence.clone()
+    };
+    let (two, three) = (shared_by(2), shared_by(3));
+    let due = "not compared: company (A in turns, B one of 2 at the same time) differs";
+    assert_eq!(sentence(&alone, &two), due);
+    assert!(sentence(&two, &three).contains("company (A one of 2 at the same time, B one of 3"));
+}
+
+#[test]
+fn a_command_before_which_the_storage_came_to_rest_is_not_compared_with_one_that_did_not_wait() {
+    let waited = beside(63.0, 1.01, 0.002, None);
+    let with_settling_of = |settle_ns: u64| {
+        let mut record = waited.clone();
+        record.id = Uuid::from_u128(2);
+        for cell in &mut record.cells {
+            if let Some(Work::Application(plan)) = &mut cell.plan {
+                plan.settle_ns = settle_ns;
+            }
+        }
+        let comparison = compare(&[&waited, &record]);
+        let cell = comparison.pairs[0].cells.iter().find(|cell| cell.workload == "./restore.sh").unwrap();
+        cell.sentence.clone()
+    };
+    assert_eq!(with_settling_of(0), "not compared: settling (A waited for, B not waited for) differs");
+    assert!(!with_settling_of(30_000_000_000).contains("not compared"));
 }
