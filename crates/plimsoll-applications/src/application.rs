@@ -5,10 +5,7 @@ use std::{
     env,
     fs::{self, File},
     io::{self, Read as _, Seek as _, SeekFrom},
-    os::{
-        fd::{AsFd, OwnedFd},
-        unix::process::CommandExt,
-    },
+    os::fd::{AsFd, OwnedFd},
     path::{Path, PathBuf},
     process::{Command, Stdio},
     sync::atomic::{AtomicBool, Ordering},
@@ -41,6 +38,7 @@ use crate::{
     leftovers::{PROCESSES, RUN_VARIABLE},
     process_table::ProcessTable,
     settling::settle,
+    user::User,
 };
 
 /// How long a server may take to be ready when nothing is said.
@@ -121,7 +119,7 @@ fn last_words(output: &str) -> String {
 }
 
 impl StageError {
-    fn system(what: impl Into<String>) -> impl FnOnce(io::Error) -> Self {
+    pub(crate) fn system(what: impl Into<String>) -> impl FnOnce(io::Error) -> Self {
         let what = what.into();
         move |source| Self::System { what, source }
     }
@@ -148,6 +146,8 @@ pub struct Places {
     pub dataset: PathBuf,
     /// The disk below the storage.
     pub device: Option<BackingDevice>,
+    /// Who owns these directories but that of the logs, when it is not this process.
+    pub user: Option<User>,
 }
 
 /// A command that ran to its end.
@@ -178,7 +178,6 @@ pub struct Application {
     run: Uuid,
     target_name: String,
     places: Places,
-    user: Option<(u32, u32)>,
     family: Family,
     /// Held, so that it watches as long as this is there.
     _guardian: Guardian,
@@ -187,24 +186,15 @@ pub struct Application {
 }
 
 impl Application {
-    /// Gets ready to work in some places, for which the user of the plan gets the rights. Nothing of it runs yet.
+    /// Gets ready to work in some places. Nothing of it runs yet.
     ///
     /// # Errors
-    /// When the user is not known, or the system refuses something.
+    /// When the system refuses something.
     pub fn new(plan: &ApplicationPlan, run: Uuid, target_name: &str, places: Places) -> Result<Self, StageError> {
-        let is_root = rustix::process::geteuid().is_root();
-        let user = plan.user.as_deref().filter(|_| is_root).map(numbers_of).transpose()?;
-        if let Some((user, group)) = user {
-            for place in [&places.target_dir, &places.run_dir, &places.dataset] {
-                std::os::unix::fs::chown(place, Some(user), Some(group))
-                    .map_err(StageError::system(format!("give {} to the user of --user", place.display())))?;
-            }
-        }
         Ok(Self {
             plan: plan.clone(),
             run,
             target_name: target_name.to_owned(),
-            user,
             family: Family::new(&places.target_dir, &places.logs.join(PROCESSES)),
             _guardian: Guardian::start(run, &places.logs.join(PROCESSES)).map_err(StageError::system("start sh"))?,
             has_begun: false,
@@ -466,8 +456,9 @@ impl Application {
         }
         // Where a caller began may be a directory that this user cannot see.
         shell.env("PWD", &self.places.target_dir);
-        if let Some((user, group)) = self.user {
-            shell.uid(user).gid(group).env("HOME", &self.places.run_dir);
+        if let Some(user) = self.places.user {
+            user.lend(&mut shell);
+            shell.env("HOME", &self.places.run_dir);
         }
         Ok(shell)
     }
@@ -476,7 +467,7 @@ impl Application {
     fn not_started(&self, source: io::Error) -> StageError {
         let place = self.places.target_dir.display();
         let what = match &self.plan.user {
-            Some(user) if self.user.is_some() && source.kind() == io::ErrorKind::PermissionDenied => format!(
+            Some(user) if self.places.user.is_some() && source.kind() == io::ErrorKind::PermissionDenied => format!(
                 "{user} (--user) cannot enter {place}: let others enter the directories on the way to it (chmod o+x), or \
                  name another user"
             ),
@@ -517,18 +508,4 @@ fn tail(log: &Path, from: u64) -> String {
     // What cannot be read is not told.
     let _ = read(&mut bytes);
     String::from_utf8_lossy(&bytes).trim().to_owned()
-}
-
-/// The numbers of a user and its group, by its name.
-fn numbers_of(user: &str) -> Result<(u32, u32), StageError> {
-    let ask = |flag: &str| {
-        let told =
-            Command::new("id").args([flag, "--", user]).output().map_err(StageError::system("ask id for a user"))?;
-        let number = String::from_utf8_lossy(&told.stdout).trim().parse::<u32>().ok();
-        number.ok_or_else(|| StageError::System {
-            what: format!("--user {user}"),
-            source: io::Error::new(io::ErrorKind::NotFound, "there is no such user: name one that id knows"),
-        })
-    };
-    Ok((ask("-u")?, ask("-g")?))
 }

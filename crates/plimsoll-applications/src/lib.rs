@@ -12,3 +12,4 @@ pub mod leftovers;
 mod process_table;
 mod settling;
 mod signals;
+pub mod user;

@@ -55,6 +55,7 @@ fn application(plan: &ApplicationPlan, place: &Path) -> Application {
         logs: make("logs"),
         dataset: make("dataset"),
         device: None,
+        user: None,
     };
     Application::new(plan, Uuid::now_v7(), "a target", places).unwrap()
 }

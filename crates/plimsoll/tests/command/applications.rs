@@ -2,6 +2,7 @@
 
 use std::{
     fs,
+    os::unix::fs::PermissionsExt as _,
     path::Path,
     process::{Child, Command, Stdio},
     thread,
@@ -194,6 +195,27 @@ fn an_iteration_that_is_not_verified_does_not_count() {
     // Without that flag nothing follows.
     let said = desk.run(&arguments[..7]);
     assert_eq!((said.code, iterations(&desk.record()["cells"][0]).len()), (Some(5), 2), "{}", said.stdout);
+    desk.assert_only(&[]);
+}
+
+#[test]
+fn each_user_has_directories_of_its_own() {
+    if !is_root() {
+        return skip("only root lends rights to others");
+    }
+    let desk = Desk::new();
+    for path in [&desk.place.path(""), desk.elsewhere.path(), &desk.place.data()] {
+        fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let workload = |user: &str| {
+        let owns =
+            "for of in . $RUN_DIR $DATASET; do [ $(stat -c %u $of) = $(id -u) ] || exit 1; done; touch $DATASET/x";
+        format!("[[workload]]\nname = '{user}'\ncommand = '{owns}'\nuser = '{user}'\niterations = 1\n")
+    };
+    let plan = format!("targets = ['data']\n{}{}", workload("nobody"), workload("daemon"));
+    fs::write(desk.place.path("plan.toml"), plan).unwrap();
+    let said = desk.run(&["--plan", "plan.toml"]);
+    assert_eq!(said.code, Some(0), "{}{}", said.stdout, said.stderr);
     desk.assert_only(&[]);
 }
 
