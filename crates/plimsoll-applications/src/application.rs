@@ -36,6 +36,7 @@ use crate::{
     family::Family,
     guardian::Guardian,
     leftovers::{PROCESSES, RUN_VARIABLE},
+    looks::Looks,
     process_table::ProcessTable,
     settling::settle,
     user::User,
@@ -47,12 +48,6 @@ const READY: Duration = Duration::from_secs(60);
 const BETWEEN_QUESTIONS: Duration = Duration::from_millis(50);
 /// How long a cleanup may take that was begun because the run was stopped.
 const CLEANUP: Duration = Duration::from_secs(60);
-/// Shortest time between two looks at what processes do.
-const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
-/// A look takes at most this share of the time.
-const LOOK_SHARE: u32 = 50;
-/// Fewer looks at an iteration say nothing of what was between them; those of all iterations count together.
-const LOOKS_MIN: u32 = 2;
 /// As much of what commands said is told when one fails.
 const OUTPUT_BYTES: u64 = 2000;
 /// So many lines of it stand in a sentence.
@@ -388,9 +383,9 @@ impl Application {
         let pid = Pid::from_child(&child);
         let number = pid.as_raw_nonzero().get();
         let handle = pidfd_open(pid, PidfdFlags::empty()).ok();
-        let (mut looks, mut waits, mut runs, mut pause) = (0_u32, 0_u32, 0_u32, BETWEEN_LOOKS);
+        let mut looks = Looks::new();
         let (elapsed_ns, ended, usage) = loop {
-            if has_ended(handle.as_ref(), pause) {
+            if has_ended(handle.as_ref(), looks.pause) {
                 let elapsed_ns = MonotonicClock.now_ns() - started_ns;
                 if let Some((ended, usage)) = children::reap(pid).map_err(StageError::system("wait for a command"))? {
                     break (elapsed_ns, ended, usage);
@@ -410,11 +405,8 @@ impl Application {
             let look_ns = MonotonicClock.now_ns();
             table = ProcessTable::now();
             self.family.refresh(&table, Some(number));
-            looks += 1;
             let doing = table.doing(&self.family.processes(&table, Some(number)));
-            waits += u32::from(doing.waits_for_disk);
-            runs += u32::from(doing.is_runnable);
-            pause = (Duration::from_nanos(MonotonicClock.now_ns() - look_ns) * LOOK_SHARE).max(BETWEEN_LOOKS);
+            looks.note(doing, Duration::from_nanos(MonotonicClock.now_ns() - look_ns));
         };
         table = ProcessTable::now();
         self.family.refresh(&table, None);
@@ -422,7 +414,6 @@ impl Application {
         if !ended.is_success() {
             return Err(StageError::Failed { stage, ended, output: tail(&log, from) });
         }
-        let share = |of: u32| (looks >= LOOKS_MIN).then(|| f64::from(of) / f64::from(looks));
         Ok(Timed {
             started_ns,
             elapsed_ns,
@@ -430,8 +421,8 @@ impl Application {
             max_resident_bytes: Some(usage.max_resident_bytes).filter(|bytes| *bytes > own_bytes),
             servers: after.since(&before),
             knows_bytes: before.knows_bytes && after.knows_bytes,
-            disk_wait_share: share(waits),
-            runnable_share: share(runs),
+            disk_wait_share: looks.disk_wait_share(),
+            runnable_share: looks.runnable_share(),
         })
     }
 

@@ -9,6 +9,7 @@ pub mod application;
 pub mod family;
 mod guardian;
 pub mod leftovers;
+mod looks;
 mod process_table;
 mod settling;
 mod signals;
