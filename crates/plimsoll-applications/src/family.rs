@@ -51,6 +51,8 @@ pub struct Family {
     members: Processes,
     /// What has been seen below its commands and members.
     seen: Processes,
+    /// What the notes have, of which some may have ended.
+    noted: Processes,
     /// What members used that have ended.
     ended: Used,
 }
@@ -60,7 +62,8 @@ impl Family {
         // Nobody else has to do it, and it fails on no kernel that plimsoll runs on.
         let _ = set_child_subreaper(Some(getpid()));
         let (directory, notes) = (directory.to_owned(), notes.to_owned());
-        Self { directory, notes, members: Processes::new(), seen: Processes::new(), ended: Used::default() }
+        let [members, seen, noted] = [(); 3].map(|()| Processes::new());
+        Self { directory, notes, members, seen, noted, ended: Used::default() }
     }
 
     /// Takes in what has become a child of this process and is of this family, and lets go of what has ended. The
@@ -92,10 +95,11 @@ impl Family {
         }
         let seen: Processes =
             self.processes(table, command).into_iter().filter_map(|pid| Some((pid, start(pid)?))).collect();
-        if seen != self.seen {
+        if seen.iter().any(|(pid, start_ticks)| self.noted.get(pid) != Some(start_ticks)) {
             write_processes(&self.notes, &seen);
-            self.seen = seen;
+            self.noted.clone_from(&seen);
         }
+        self.seen = seen;
     }
 
     /// Whether a child of this process is of this family.

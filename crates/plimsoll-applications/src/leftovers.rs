@@ -19,14 +19,16 @@ pub const PROCESSES: &str = "processes";
 const LOOKS: u32 = 100;
 const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
 
-/// Notes processes with their starts, for whoever comes after this process.
+/// Notes processes with their starts, for whoever comes after this process. The notes before are there until these are
+/// whole.
 pub(crate) fn write_processes(path: &Path, processes: &BTreeMap<i32, u64>) {
     let mut text = String::new();
     for (pid, start_ticks) in processes {
         let _ = writeln!(text, "{pid} {start_ticks}");
     }
     // Where nothing can be written, the environment of processes is what is left to find them by.
-    let _ = fs::write(path, text);
+    let new = path.with_extension("new");
+    let _ = fs::write(&new, text).and_then(|()| fs::rename(&new, path));
 }
 
 /// Ends processes that were noted in a file of this user, by force, and waits until they are gone.
@@ -110,6 +112,17 @@ mod tests {
         assert!(theirs.try_wait().unwrap().is_none());
         theirs.kill().unwrap();
         theirs.wait().unwrap();
+    }
+
+    #[test]
+    fn notes_are_whole_at_any_moment() {
+        let place = tempfile::tempdir().unwrap();
+        let notes = place.path().join(PROCESSES);
+        write_processes(&notes, &[(7, 70), (8, 80)].into());
+        let mut reader = fs::File::open(&notes).unwrap();
+        write_processes(&notes, &[(9, 90)].into());
+        assert_eq!(io::read_to_string(&mut reader).unwrap(), "7 70\n8 80\n", "who reads them has them all");
+        assert_eq!(fs::read_to_string(&notes).unwrap(), "9 90\n");
     }
 
     #[test]
