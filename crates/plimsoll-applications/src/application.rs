@@ -35,7 +35,7 @@ use uuid::Uuid;
 use crate::{
     family::Family,
     guardian::Guardian,
-    leftovers::{PROCESSES, RUN_VARIABLE},
+    leftovers::{PROCESS_VARIABLE, PROCESSES, RUN_VARIABLE, this_process},
     looks::Looks,
     process_table::ProcessTable,
     settling::settle,
@@ -191,7 +191,8 @@ impl Application {
             run,
             target_name: target_name.to_owned(),
             family: Family::new(&places.target_dir, &places.logs.join(PROCESSES)),
-            _guardian: Guardian::start(run, &places.logs.join(PROCESSES)).map_err(StageError::system("start sh"))?,
+            _guardian: Guardian::start(&places.logs.join(PROCESSES), &places.target_dir)
+                .map_err(StageError::system("start sh"))?,
             has_begun: false,
             places,
         })
@@ -437,7 +438,7 @@ impl Application {
         shell.args(["-c", text]).current_dir(&self.places.target_dir);
         children::begins_session(&mut shell);
         shell.stdin(Stdio::null()).stdout(log).stderr(other);
-        shell.env(RUN_VARIABLE, self.run.to_string());
+        shell.env(RUN_VARIABLE, self.run.to_string()).env(PROCESS_VARIABLE, this_process());
         shell.env("TARGET_DIR", &self.places.target_dir).env("TARGET_NAME", &self.target_name);
         shell.env("RUN_DIR", &self.places.run_dir).env("DATASET", &self.places.dataset);
         shell.env("FIGURES", self.places.run_dir.join(FIGURES)).env("ITERATION", iteration.to_string());

@@ -275,13 +275,13 @@ fn interrupted(stage: &str, signal: Signal) {
     let notes = desk.place.path("notes");
     fs::create_dir(&notes).unwrap();
     let (server, hung) = (notes.join("server"), notes.join("hung"));
-    let setup = format!("mkdir data; : >data/table; setsid perl -e '{}' & sleep 0.05", server_script(&server));
+    let setup = format!("mkdir data; : >data/table; setsid perl -e '{}' &", server_script(&server));
     let hang = format!("echo $$ > {}; sleep 600", hung.display());
     let mut arguments = vec!["DATA".to_owned()];
     let stages = ["setup", "ready", "prepare", "command", "verify-command", "conclude"];
     for name in stages {
         let text = match name {
-            "setup" if name == stage => format!("{setup}; {hang}"),
+            "setup" if name == stage => format!("{setup} {hang}"),
             "setup" => setup.clone(),
             name if name == stage => hang.clone(),
             _ => "true".to_owned(),
@@ -356,7 +356,7 @@ fn ctrl_c_ends_the_wait_for_a_server_that_is_never_ready() {
 fn the_next_command_ends_what_nobody_watched() {
     let desk = Desk::new();
     let server = desk.place.path("server");
-    let setup = format!("setsid perl -e '{}' & sleep 0.1", server_script(&server));
+    let setup = format!("setsid perl -e '{}' &", server_script(&server));
     let began = desk.place.path("began");
     let command = format!("echo began > {}; sleep 600", began.display());
     let arguments = ["DATA", "--setup", &setup, "--command", &command];
@@ -372,8 +372,9 @@ fn the_next_command_ends_what_nobody_watched() {
         };
         pids.filter(of).collect::<Vec<_>>()
     };
-    let is_guardian =
-        |pid: &String| fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default().contains("PLIMSOLL_RUN");
+    let is_guardian = |pid: &String| {
+        fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default().contains("PLIMSOLL_PROCESS")
+    };
     for guardian in children(child.id()).into_iter().filter(is_guardian) {
         kill_process(Pid::from_raw(guardian.parse().unwrap()).unwrap(), Signal::KILL).unwrap();
     }
