@@ -160,6 +160,8 @@ pub struct Timed {
     pub servers: ChildUsage,
     /// Whether the kernel told the bytes of all servers.
     pub knows_bytes: bool,
+    /// How often was looked at what its processes do.
+    pub looks: u32,
     /// Share of looks at which a process waited for a disk.
     pub disk_wait_share: Option<f64>,
     /// Share of looks at which one ran, or would have if it had a processor.
@@ -384,7 +386,7 @@ impl Application {
         let pid = Pid::from_child(&child);
         let number = pid.as_raw_nonzero().get();
         let handle = pidfd_open(pid, PidfdFlags::empty()).ok();
-        let mut looks = Looks::new();
+        let mut looks = Looks::new(self.plan.seed, iteration);
         let (elapsed_ns, ended, usage) = loop {
             if has_ended(handle.as_ref(), looks.pause) {
                 let elapsed_ns = MonotonicClock.now_ns() - started_ns;
@@ -422,6 +424,7 @@ impl Application {
             max_resident_bytes: Some(usage.max_resident_bytes).filter(|bytes| *bytes > own_bytes),
             servers: after.since(&before),
             knows_bytes: before.knows_bytes && after.knows_bytes,
+            looks: looks.count,
             disk_wait_share: looks.disk_wait_share(),
             runnable_share: looks.runnable_share(),
         })

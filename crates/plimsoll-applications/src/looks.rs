@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use plimsoll_workload::random::{Draws, Purpose, derive_seed};
+
 use crate::process_table::Doing;
 
 /// Shortest time between two looks.
@@ -10,14 +12,12 @@ const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
 const BETWEEN_LOOKS_MAX: Duration = Duration::from_millis(250);
 /// A look takes at most this share of the time, where that does not make pauses longer.
 const LOOK_SHARE: u32 = 50;
-/// Fewer looks at an iteration say nothing of what was between them; those of all iterations count together.
-const LOOKS_MIN: u32 = 2;
 
 /// What was seen so far.
 #[derive(Debug)]
 pub(crate) struct Looks {
     /// How often was looked.
-    count: u32,
+    pub(crate) count: u32,
     /// How often a process waited for a disk.
     waits: u32,
     /// How often one ran, or would have.
@@ -27,8 +27,12 @@ pub(crate) struct Looks {
 }
 
 impl Looks {
-    pub(crate) const fn new() -> Self {
-        Self { count: 0, waits: 0, runs: 0, pause: BETWEEN_LOOKS }
+    /// Of an iteration, of which the first is at a random moment: what a program does soon after its start would be
+    /// seen each time, or never.
+    pub(crate) const fn new(seed: u64, iteration: u32) -> Self {
+        let mut draws = Draws::new(derive_seed(seed, Purpose::Looks, iteration as u64), 0);
+        let pause = Duration::from_nanos(draws.below(BETWEEN_LOOKS.as_nanos() as u64));
+        Self { count: 0, waits: 0, runs: 0, pause }
     }
 
     /// Notes what was seen in a look that took so long.
@@ -50,7 +54,7 @@ impl Looks {
     }
 
     fn share(&self, of: u32) -> Option<f64> {
-        (self.count >= LOOKS_MIN).then(|| f64::from(of) / f64::from(self.count))
+        (self.count > 0).then(|| f64::from(of) / f64::from(self.count))
     }
 }
 
@@ -61,12 +65,21 @@ mod tests {
     #[test]
     fn the_next_look_is_soon_however_long_one_takes() {
         let pause_after = |took: Duration| {
-            let mut looks = Looks::new();
+            let mut looks = Looks::new(1, 1);
             looks.note(Doing::default(), took);
             looks.pause
         };
         assert_eq!(pause_after(Duration::from_micros(100)), Duration::from_millis(20));
         assert_eq!(pause_after(Duration::from_millis(2)), Duration::from_millis(100));
         assert_eq!(pause_after(Duration::from_millis(60)), Duration::from_millis(250));
+    }
+
+    #[test]
+    fn a_brief_command_is_looked_at_in_all_of_its_parts_in_the_course_of_iterations() {
+        let first: Vec<u128> = (0..100).map(|iteration| Looks::new(7, iteration).pause.as_millis()).collect();
+        for from in [0, 5, 10, 15] {
+            let count = first.iter().filter(|pause| (from..from + 5).contains(*pause)).count();
+            assert!((10..50).contains(&count), "{first:?}");
+        }
     }
 }
