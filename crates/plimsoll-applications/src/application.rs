@@ -175,6 +175,8 @@ pub struct Application {
     run: Uuid,
     target_name: String,
     places: Places,
+    /// The processors that its commands are kept on; empty when they have all.
+    cpus: Vec<u32>,
     family: Family,
     /// Held, so that it watches as long as this is there.
     _guardian: Guardian,
@@ -196,6 +198,7 @@ impl Application {
             _guardian: Guardian::start(&places.logs.join(PROCESSES), &places.target_dir)
                 .map_err(StageError::system("start sh"))?,
             has_begun: false,
+            cpus: Vec::new(),
             places,
         })
     }
@@ -229,13 +232,13 @@ impl Application {
         Ok(())
     }
 
-    /// Keeps all that its commands have started, and from now on start from this thread, on some processors.
+    /// Keeps all that its commands have started, and from now on start, on some processors. Who times them stays free.
     ///
     /// # Errors
     /// When the kernel does not let it.
     pub fn keep_on(&mut self, cpus: &[u32]) -> Result<(), StageError> {
         let failed = || StageError::system(format!("keep an application on the processors {cpus:?}"));
-        cpu::keep_this_thread_on(cpus).map_err(failed())?;
+        self.cpus = cpus.to_vec();
         // What has ended since runs nowhere.
         let is_there = |pid: &i32| ProcessTable::now().get(*pid).is_some_and(|process| process.state != 'Z');
         // What a process started before it was kept itself is found the second time.
@@ -440,6 +443,10 @@ impl Application {
         let mut shell = Command::new("sh");
         shell.args(["-c", text]).current_dir(&self.places.target_dir);
         children::begins_session(&mut shell);
+        if !self.cpus.is_empty() {
+            let what = format!("keep a command on the processors {:?}", self.cpus);
+            cpu::begins_on(&mut shell, &self.cpus).map_err(StageError::system(what))?;
+        }
         shell.stdin(Stdio::null()).stdout(log).stderr(other);
         shell.env(RUN_VARIABLE, self.run.to_string()).env(PROCESS_VARIABLE, this_process());
         shell.env("TARGET_DIR", &self.places.target_dir).env("TARGET_NAME", &self.target_name);

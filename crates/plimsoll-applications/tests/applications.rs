@@ -14,7 +14,10 @@ use std::{
 };
 
 use plimsoll_applications::application::{Application, Places, StageError, Timed};
-use plimsoll_io::clock::{Clock, MonotonicClock};
+use plimsoll_io::{
+    clock::{Clock, MonotonicClock},
+    cpu,
+};
 use plimsoll_workload::application::{ApplicationPlan, Stage};
 use uuid::Uuid;
 
@@ -142,6 +145,19 @@ fn what_was_not_started_by_a_command_is_neither_counted_nor_ended() {
     rustix::process::kill_process(rustix::process::Pid::from_raw(orphan).unwrap(), rustix::process::Signal::KILL)
         .unwrap();
     foreign.wait().unwrap();
+}
+
+#[test]
+fn commands_are_kept_on_their_processors_and_who_times_them_is_not() {
+    let _alone = alone();
+    let place = tempfile::tempdir().unwrap();
+    let before = cpu::allowed().unwrap();
+    let last = *before.last().unwrap();
+    let mut application = application(&plan("grep ^Cpus_allowed_list: /proc/self/status >$FIGURES"), place.path());
+    application.keep_on(&[last]).unwrap();
+    time(&mut application).unwrap();
+    assert_eq!(application.figures().unwrap(), format!("Cpus_allowed_list:\t{last}\n"));
+    assert_eq!(cpu::allowed().unwrap(), before);
 }
 
 #[test]
