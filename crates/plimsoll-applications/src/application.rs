@@ -388,6 +388,7 @@ impl Application {
         let child = shell.spawn().map_err(|source| self.not_started(source))?;
         let pid = Pid::from_child(&child);
         let number = pid.as_raw_nonzero().get();
+        self.family.add_command(number);
         let handle = pidfd_open(pid, PidfdFlags::empty()).ok();
         let mut looks = Looks::new(self.plan.seed, iteration);
         let (elapsed_ns, ended, usage) = loop {

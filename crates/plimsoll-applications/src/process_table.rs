@@ -12,6 +12,8 @@ use rustix::param::clock_ticks_per_second;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Process {
     pub(crate) parent: i32,
+    /// The number of the process that began its session.
+    pub(crate) session: i32,
     /// R runs or wants to, D waits for a disk, S for something else, Z has ended.
     pub(crate) state: char,
     /// Whether signals of a terminal reach it.
@@ -55,6 +57,7 @@ impl Process {
         Some(Self {
             state: fields.first()?.chars().next()?,
             parent: fields.get(1)?.parse().ok()?,
+            session: fields.get(3)?.parse().ok()?,
             has_terminal: *fields.get(4)? != "0",
             user_ticks: number(11)? + number(13)?,
             system_ticks: number(12)? + number(14)?,
@@ -180,6 +183,7 @@ mod tests {
             process,
             Process {
                 parent: 7,
+                session: 43,
                 state: 'D',
                 has_terminal: false,
                 user_ticks: 24,

@@ -128,6 +128,21 @@ fn a_daemon_that_the_command_leaves_behind_is_counted_until_its_end() {
 }
 
 #[test]
+fn orphans_that_nobody_saw_are_counted_and_taken_away() {
+    let _alone = alone();
+    let place = tempfile::tempdir().unwrap();
+    // Each takes some milliseconds, and is over before anybody looks, or soon after.
+    let brief = "for i in $(seq 100); do (perl -e 'for (1..100000) {}' & echo $! >>$RUN_DIR/brief); done; sleep 0.5";
+    let mut application = application(&plan(brief), place.path());
+    let timed = time(&mut application).unwrap();
+    application.close(false).unwrap();
+    let brief = fs::read_to_string(place.path().join("run/brief")).unwrap();
+    let is_left = |pid: &&str| fs::exists(format!("/proc/{pid}/stat")).unwrap();
+    assert_eq!(brief.lines().filter(is_left).collect::<Vec<_>>(), Vec::<&str>::new());
+    assert!(timed.servers.user_ns + timed.servers.system_ns > 100_000_000, "{timed:?}");
+}
+
+#[test]
 fn what_was_not_started_by_a_command_is_neither_counted_nor_ended() {
     let _alone = alone();
     let place = tempfile::tempdir().unwrap();
