@@ -5,7 +5,6 @@ use std::{
     env,
     fs::{self, File},
     io::{self, Read as _, Seek as _, SeekFrom},
-    os::fd::{AsFd, OwnedFd},
     path::{Path, PathBuf},
     process::{Command, Stdio},
     sync::atomic::{AtomicBool, Ordering},
@@ -24,15 +23,15 @@ use plimsoll_workload::{
     units::Span,
 };
 use rustix::{
-    event::{PollFd, PollFlags, Timespec, poll},
     fs::{Mode, OFlags, open},
     io::Errno,
-    process::{Pid, PidfdFlags, pidfd_open},
+    process::Pid,
 };
 use thiserror::Error;
 use uuid::Uuid;
 
 use crate::{
+    end_watch::EndWatch,
     family::Family,
     guardian::Guardian,
     leftovers::{PROCESS_VARIABLE, PROCESSES, RUN_VARIABLE, this_process},
@@ -383,20 +382,20 @@ impl Application {
         let members = self.family.members();
         let before = self.family.used(&table);
         let mut shell = self.shell(&text, &log, iteration)?;
+        let watch = EndWatch::start().map_err(StageError::system("start a thread"))?;
         let own_bytes = children::own_resident_bytes_max();
         let started_ns = MonotonicClock.now_ns();
         let child = shell.spawn().map_err(|source| self.not_started(source))?;
         let pid = Pid::from_child(&child);
         let number = pid.as_raw_nonzero().get();
         self.family.add_command(number);
-        let handle = pidfd_open(pid, PidfdFlags::empty()).ok();
+        watch.begin(pid);
         let mut looks = Looks::new(self.plan.seed, iteration);
         let (elapsed_ns, ended, usage) = loop {
-            if has_ended(handle.as_ref(), looks.pause) {
-                let elapsed_ns = MonotonicClock.now_ns() - started_ns;
-                if let Some((ended, usage)) = children::reap(pid).map_err(StageError::system("wait for a command"))? {
-                    break (elapsed_ns, ended, usage);
-                }
+            if let Some(end_ns) = watch.ended_within(looks.pause)
+                && let Some((ended, usage)) = children::reap(pid).map_err(StageError::system("wait for a command"))?
+            {
+                break (end_ns - started_ns, ended, usage);
             }
             let is_late = limit.is_some_and(|limit| MonotonicClock.now_ns() - started_ns > limit.as_nanos() as u64);
             if is_late || stop.load(Ordering::Relaxed) {
@@ -485,18 +484,6 @@ impl Drop for Application {
         // Who wanted to know how it went has closed it before.
         let _ = self.close(true);
     }
-}
-
-/// Waits for the end of a process, at most so long.
-fn has_ended(handle: Option<&OwnedFd>, pause: Duration) -> bool {
-    let Some(handle) = handle else {
-        // Kernels before 5.3.
-        thread::sleep(Duration::from_millis(1));
-        return true;
-    };
-    let time = Timespec { tv_sec: pause.as_secs().cast_signed(), tv_nsec: pause.subsec_nanos().into() };
-    let mut fds = [PollFd::from_borrowed_fd(handle.as_fd(), PollFlags::IN)];
-    poll(&mut fds, Some(&time)).is_ok_and(|ready| ready > 0)
 }
 
 /// The end of what commands have said since a place in their log.

@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 pub mod application;
+mod end_watch;
 pub mod family;
 mod guardian;
 pub mod leftovers;
