@@ -4,8 +4,8 @@
 use std::{
     env,
     fs::{self, File},
-    io::{self, Read as _, Seek as _, SeekFrom},
-    path::{Path, PathBuf},
+    io::{self, Read as _},
+    path::PathBuf,
     process::{Command, Stdio},
     sync::atomic::{AtomicBool, Ordering},
     thread,
@@ -35,6 +35,7 @@ use crate::{
     family::Family,
     guardian::Guardian,
     leftovers::{PROCESS_VARIABLE, PROCESSES, RUN_VARIABLE, this_process},
+    log::Log,
     looks::Looks,
     process_table::ProcessTable,
     settling::settle,
@@ -47,8 +48,6 @@ const READY: Duration = Duration::from_secs(60);
 const BETWEEN_QUESTIONS: Duration = Duration::from_millis(50);
 /// How long a cleanup may take that was begun because the run was stopped.
 const CLEANUP: Duration = Duration::from_secs(60);
-/// As much of what commands said is told when one fails.
-const OUTPUT_BYTES: u64 = 2000;
 /// So many lines of it stand in a sentence.
 const LINES_TOLD: usize = 4;
 /// As much is read of the figures that commands tell.
@@ -354,13 +353,13 @@ impl Application {
         self.plan.timeout_ns.map(Duration::from_nanos)
     }
 
-    fn log(&self, stage: Stage, iteration: u32) -> PathBuf {
+    fn log(&self, stage: Stage, iteration: u32) -> Log {
         let name = match stage {
             Stage::Setup | Stage::Ready | Stage::Settle => "log-setup".to_owned(),
             Stage::Cleanup => "log-cleanup".to_owned(),
             Stage::Prepare | Stage::Run | Stage::Verify | Stage::Conclude => format!("log-{iteration}"),
         };
-        self.places.logs.join(name)
+        Log::new(self.places.logs.join(name))
     }
 
     /// Runs the command of a stage to its end.
@@ -375,8 +374,9 @@ impl Application {
             return Err(StageError::Stopped);
         }
         let text = self.plan.command_of(stage).unwrap_or_default().to_owned();
-        let log = self.log(stage, iteration);
-        let from = fs::metadata(&log).map_or(0, |facts| facts.len());
+        let mut log = self.log(stage, iteration);
+        // Servers that it started go on to write there.
+        let mut setup = self.log(Stage::Setup, 0);
         let mut table = ProcessTable::now();
         self.family.refresh(&table, None);
         let members = self.family.members();
@@ -400,7 +400,7 @@ impl Application {
             let is_late = limit.is_some_and(|limit| MonotonicClock.now_ns() - started_ns > limit.as_nanos() as u64);
             if is_late || stop.load(Ordering::Relaxed) {
                 self.family.end_command(pid, &members);
-                let output = tail(&log, from);
+                let output = log.tail();
                 let limit_ns = limit.unwrap_or_default().as_nanos() as u64;
                 return Err(if is_late {
                     StageError::TimedOut { stage, limit_ns, output }
@@ -408,6 +408,8 @@ impl Application {
                     StageError::Stopped
                 });
             }
+            log.bound();
+            setup.bound();
             let look_ns = MonotonicClock.now_ns();
             table = ProcessTable::now();
             self.family.refresh(&table, Some(number));
@@ -418,7 +420,7 @@ impl Application {
         self.family.refresh(&table, None);
         let after = self.family.used(&table);
         if !ended.is_success() {
-            return Err(StageError::Failed { stage, ended, output: tail(&log, from) });
+            return Err(StageError::Failed { stage, ended, output: log.tail() });
         }
         Ok(Timed {
             started_ns,
@@ -433,12 +435,8 @@ impl Application {
         })
     }
 
-    fn shell(&self, text: &str, log: &Path, iteration: u32) -> Result<Command, StageError> {
-        let log = File::options()
-            .create(true)
-            .append(true)
-            .open(log)
-            .map_err(StageError::system("write the log of a command"))?;
+    fn shell(&self, text: &str, log: &Log, iteration: u32) -> Result<Command, StageError> {
+        let log = log.open().map_err(StageError::system("write the log of a command"))?;
         let other = log.try_clone().map_err(StageError::system("write the log of a command"))?;
         let mut shell = Command::new("sh");
         shell.args(["-c", text]).current_dir(&self.places.target_dir);
@@ -484,18 +482,4 @@ impl Drop for Application {
         // Who wanted to know how it went has closed it before.
         let _ = self.close(true);
     }
-}
-
-/// The end of what commands have said since a place in their log.
-fn tail(log: &Path, from: u64) -> String {
-    let mut bytes = Vec::new();
-    let read = |bytes: &mut Vec<u8>| -> io::Result<()> {
-        let mut file = File::open(log)?;
-        let end = file.metadata()?.len();
-        file.seek(SeekFrom::Start(from.max(end.saturating_sub(OUTPUT_BYTES))))?;
-        file.take(OUTPUT_BYTES).read_to_end(bytes).map(drop)
-    };
-    // What cannot be read is not told.
-    let _ = read(&mut bytes);
-    String::from_utf8_lossy(&bytes).trim().to_owned()
 }

@@ -10,6 +10,7 @@ mod end_watch;
 pub mod family;
 mod guardian;
 pub mod leftovers;
+mod log;
 mod looks;
 mod process_table;
 mod settling;
