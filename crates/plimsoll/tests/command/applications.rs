@@ -105,7 +105,9 @@ fn side_by_side_each_target_has_processors_of_its_own_and_the_others_next() {
     }
     let memory = tempfile::tempdir_in("/dev/shm").unwrap();
     let memory_name = memory.path().to_str().unwrap();
-    let command = "sleep 0.3; all=$(grep ^Cpus_allowed: /proc/self/status | tr -s ':,\t' ' '); \
+    // Neither ends before the other has begun.
+    let command = "touch $DATASET/$ITERATION-$$; until [ $(ls $DATASET | grep -c ^$ITERATION-) = 2 ]; do sleep 0.01; \
+                   done; all=$(grep ^Cpus_allowed: /proc/self/status | tr -s ':,\t' ' '); \
                    echo mask $((0x${all##* })) > $FIGURES; kill -0 $(cat $RUN_DIR/server)";
     let setup = "sleep 600 & echo $! > $RUN_DIR/server";
     let prepare = "grep ^Cpus_allowed: /proc/$(cat $RUN_DIR/server)/status";
@@ -129,6 +131,8 @@ fn side_by_side_each_target_has_processors_of_its_own_and_the_others_next() {
         "2",
         "--settle",
         "0",
+        "--timeout",
+        "1m",
     ]);
     assert_eq!(said.code, Some(0), "{}{}", said.stderr, said.stdout);
     assert!(said.stdout.contains("measured at the same time in one run"), "{}", said.stdout);
@@ -341,8 +345,10 @@ fn what_commands_mount_is_unmounted_and_what_it_leads_to_stays() {
 #[test]
 fn ctrl_c_ends_the_wait_for_a_server_that_is_never_ready() {
     let desk = Desk::new();
-    let mut child = desk.start(&["DATA", "--command", "true", "--ready", "false"]);
-    thread::sleep(Duration::from_millis(700));
+    let asked = desk.place.path("asked");
+    let ready = format!("echo asked >>{}; false", asked.display());
+    let mut child = desk.start(&["DATA", "--command", "true", "--ready", &ready]);
+    content(&asked);
     kill_process(Pid::from_child(&child), interruption()).unwrap();
     let ended = (0..2000).any(|_| {
         thread::sleep(Duration::from_millis(10));
