@@ -3,6 +3,7 @@
 
 use std::{
     env,
+    ffi::OsString,
     fs::{self, File},
     io::{self, Read as _},
     path::PathBuf,
@@ -141,6 +142,8 @@ pub struct Places {
     pub device: Option<BackingDevice>,
     /// Who owns these directories but that of the logs, when it is not this process.
     pub user: Option<User>,
+    /// The variables that commands of that user have, beside those that tell them of the run.
+    pub environment: Vec<(OsString, OsString)>,
 }
 
 /// A command that ran to its end.
@@ -445,6 +448,11 @@ impl Application {
             let what = format!("keep a command on the processors {:?}", self.cpus);
             cpu::begins_on(&mut shell, &self.cpus).map_err(StageError::system(what))?;
         }
+        if let Some(user) = self.places.user {
+            user.lend(&mut shell);
+            shell.env_clear().envs(self.places.environment.iter().map(|(name, value)| (name, value)));
+            shell.env("HOME", &self.places.run_dir);
+        }
         shell.stdin(Stdio::null()).stdout(log).stderr(other);
         shell.env(RUN_VARIABLE, self.run.to_string()).env(PROCESS_VARIABLE, this_process());
         shell.env("TARGET_DIR", &self.places.target_dir).env("TARGET_NAME", &self.target_name);
@@ -456,10 +464,6 @@ impl Application {
         }
         // Where a caller began may be a directory that this user cannot see.
         shell.env("PWD", &self.places.target_dir);
-        if let Some(user) = self.places.user {
-            user.lend(&mut shell);
-            shell.env("HOME", &self.places.run_dir);
-        }
         Ok(shell)
     }
 

@@ -59,6 +59,7 @@ fn application(plan: &ApplicationPlan, place: &Path) -> Application {
         dataset: make("dataset"),
         device: None,
         user: None,
+        environment: Vec::new(),
     };
     Application::new(plan, Uuid::now_v7(), "a target", places).unwrap()
 }

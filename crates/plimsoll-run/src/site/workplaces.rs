@@ -1,9 +1,6 @@
 //! Where applications work: a directory on each target, and directories elsewhere for what is not to be measured.
 
-use std::{
-    env,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 use plimsoll_applications::{
     application::{Application, Places},
@@ -13,21 +10,28 @@ use plimsoll_io::block_device;
 use plimsoll_workload::plan::Plan;
 
 use super::Sites;
-use crate::{objects::leftovers, run::RunError};
+use crate::{
+    objects::leftovers,
+    run::{RunError, Surroundings},
+};
 
 impl Sites {
     /// For each cell that runs commands the application, of which nothing has begun yet.
-    pub(crate) fn applications(&mut self, plan: &Plan) -> Result<Vec<Option<Application>>, RunError> {
+    pub(crate) fn applications(
+        &mut self,
+        plan: &Plan,
+        surroundings: &Surroundings,
+    ) -> Result<Vec<Option<Application>>, RunError> {
         let cells =
             || plan.cells.iter().enumerate().filter_map(|(index, cell)| Some((index, cell, cell.application()?)));
         let mut applications: Vec<Option<Application>> = plan.cells.iter().map(|_| None).collect();
         if cells().next().is_none() {
             return Ok(applications);
         }
-        let elsewhere = env::temp_dir();
+        let elsewhere = &surroundings.temporary_directory;
         // What cannot be looked into is told when something is to be made there.
-        let _ = leftovers::sweep_directory(&elsewhere);
-        let elsewhere = self.objects.create_directory(&elsewhere)?;
+        let _ = leftovers::sweep_directory(elsewhere);
+        let elsewhere = self.objects.create_directory(elsewhere)?;
         let mut own: Vec<(&str, _)> = Vec::new();
         let mut datasets: Vec<(Option<User>, PathBuf)> = Vec::new();
         for (index, cell, application) in cells() {
@@ -56,6 +60,7 @@ impl Sites {
                 dataset,
                 device: block_device::device_of(Path::new(&cell.target)),
                 user,
+                environment: surroundings.environment.clone(),
             };
             applications[index] = Some(Application::new(application, self.run, &cell.target, places)?);
         }
