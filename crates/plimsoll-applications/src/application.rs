@@ -3,13 +3,10 @@
 
 use std::{
     env,
+    ffi::OsString,
     fs::{self, File},
-    io::{self, Read as _, Seek as _, SeekFrom},
-    os::{
-        fd::{AsFd, OwnedFd},
-        unix::process::CommandExt,
-    },
-    path::{Path, PathBuf},
+    io::{self, Read as _},
+    path::PathBuf,
     process::{Command, Stdio},
     sync::atomic::{AtomicBool, Ordering},
     thread,
@@ -27,20 +24,23 @@ use plimsoll_workload::{
     units::Span,
 };
 use rustix::{
-    event::{PollFd, PollFlags, Timespec, poll},
     fs::{Mode, OFlags, open},
     io::Errno,
-    process::{Pid, PidfdFlags, pidfd_open},
+    process::Pid,
 };
 use thiserror::Error;
 use uuid::Uuid;
 
 use crate::{
+    end_watch::EndWatch,
     family::Family,
     guardian::Guardian,
-    leftovers::{PROCESSES, RUN_VARIABLE},
+    leftovers::{PROCESS_VARIABLE, PROCESSES, RUN_VARIABLE, this_process},
+    log::Log,
+    looks::Looks,
     process_table::ProcessTable,
     settling::{Servers, settle},
+    user::User,
 };
 
 /// How long a server may take to be ready when nothing is said.
@@ -49,14 +49,6 @@ const READY: Duration = Duration::from_secs(60);
 const BETWEEN_QUESTIONS: Duration = Duration::from_millis(50);
 /// How long a cleanup may take that was begun because the run was stopped.
 const CLEANUP: Duration = Duration::from_secs(60);
-/// Shortest time between two looks at what processes do.
-const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
-/// A look takes at most this share of the time.
-const LOOK_SHARE: u32 = 50;
-/// Fewer looks at an iteration say nothing of what was between them; those of all iterations count together.
-const LOOKS_MIN: u32 = 2;
-/// As much of what commands said is told when one fails.
-const OUTPUT_BYTES: u64 = 2000;
 /// So many lines of it stand in a sentence.
 const LINES_TOLD: usize = 4;
 /// As much is read of the figures that commands tell.
@@ -121,7 +113,7 @@ fn last_words(output: &str) -> String {
 }
 
 impl StageError {
-    fn system(what: impl Into<String>) -> impl FnOnce(io::Error) -> Self {
+    pub(crate) fn system(what: impl Into<String>) -> impl FnOnce(io::Error) -> Self {
         let what = what.into();
         move |source| Self::System { what, source }
     }
@@ -148,6 +140,10 @@ pub struct Places {
     pub dataset: PathBuf,
     /// The disk below the storage.
     pub device: Option<BackingDevice>,
+    /// Who owns these directories but that of the logs, when it is not this process.
+    pub user: Option<User>,
+    /// The variables that commands of that user have, beside those that tell them of the run.
+    pub environment: Vec<(OsString, OsString)>,
 }
 
 /// A command that ran to its end.
@@ -165,6 +161,8 @@ pub struct Timed {
     pub servers: ChildUsage,
     /// Whether the kernel told the bytes of all servers.
     pub knows_bytes: bool,
+    /// How often was looked at what its processes do.
+    pub looks: u32,
     /// Share of looks at which a process waited for a disk.
     pub disk_wait_share: Option<f64>,
     /// Share of looks at which one ran, or would have if it had a processor.
@@ -178,7 +176,8 @@ pub struct Application {
     run: Uuid,
     target_name: String,
     places: Places,
-    user: Option<(u32, u32)>,
+    /// The processors that its commands are kept on; empty when they have all.
+    cpus: Vec<u32>,
     family: Family,
     /// Held, so that it watches as long as this is there.
     _guardian: Guardian,
@@ -187,27 +186,20 @@ pub struct Application {
 }
 
 impl Application {
-    /// Gets ready to work in some places, for which the user of the plan gets the rights. Nothing of it runs yet.
+    /// Gets ready to work in some places. Nothing of it runs yet.
     ///
     /// # Errors
-    /// When the user is not known, or the system refuses something.
+    /// When the system refuses something.
     pub fn new(plan: &ApplicationPlan, run: Uuid, target_name: &str, places: Places) -> Result<Self, StageError> {
-        let is_root = rustix::process::geteuid().is_root();
-        let user = plan.user.as_deref().filter(|_| is_root).map(numbers_of).transpose()?;
-        if let Some((user, group)) = user {
-            for place in [&places.target_dir, &places.run_dir, &places.dataset] {
-                std::os::unix::fs::chown(place, Some(user), Some(group))
-                    .map_err(StageError::system(format!("give {} to the user of --user", place.display())))?;
-            }
-        }
         Ok(Self {
             plan: plan.clone(),
             run,
             target_name: target_name.to_owned(),
-            user,
             family: Family::new(&places.target_dir, &places.logs.join(PROCESSES)),
-            _guardian: Guardian::start(run, &places.logs.join(PROCESSES)).map_err(StageError::system("start sh"))?,
+            _guardian: Guardian::start(&places.logs.join(PROCESSES), &places.target_dir)
+                .map_err(StageError::system("start sh"))?,
             has_begun: false,
+            cpus: Vec::new(),
             places,
         })
     }
@@ -241,13 +233,13 @@ impl Application {
         Ok(())
     }
 
-    /// Keeps all that its commands have started, and from now on start from this thread, on some processors.
+    /// Keeps all that its commands have started, and from now on start, on some processors. Who times them stays free.
     ///
     /// # Errors
     /// When the kernel does not let it.
     pub fn keep_on(&mut self, cpus: &[u32]) -> Result<(), StageError> {
         let failed = || StageError::system(format!("keep an application on the processors {cpus:?}"));
-        cpu::keep_this_thread_on(cpus).map_err(failed())?;
+        self.cpus = cpus.to_vec();
         // What has ended since runs nowhere.
         let is_there = |pid: &i32| ProcessTable::now().get(*pid).is_some_and(|process| process.state != 'Z');
         // What a process started before it was kept itself is found the second time.
@@ -368,13 +360,13 @@ impl Application {
         self.plan.timeout_ns.map(Duration::from_nanos)
     }
 
-    fn log(&self, stage: Stage, iteration: u32) -> PathBuf {
+    fn log(&self, stage: Stage, iteration: u32) -> Log {
         let name = match stage {
             Stage::Setup | Stage::Ready | Stage::Settle => "log-setup".to_owned(),
             Stage::Cleanup => "log-cleanup".to_owned(),
             Stage::Prepare | Stage::Run | Stage::Verify | Stage::Conclude => format!("log-{iteration}"),
         };
-        self.places.logs.join(name)
+        Log::new(self.places.logs.join(name))
     }
 
     /// Runs the command of a stage to its end.
@@ -389,31 +381,33 @@ impl Application {
             return Err(StageError::Stopped);
         }
         let text = self.plan.command_of(stage).unwrap_or_default().to_owned();
-        let log = self.log(stage, iteration);
-        let from = fs::metadata(&log).map_or(0, |facts| facts.len());
+        let mut log = self.log(stage, iteration);
+        // Servers that it started go on to write there.
+        let mut setup = self.log(Stage::Setup, 0);
         let mut table = ProcessTable::now();
         self.family.refresh(&table, None);
         let members = self.family.members();
         let before = self.family.used(&table);
         let mut shell = self.shell(&text, &log, iteration)?;
+        let watch = EndWatch::start().map_err(StageError::system("start a thread"))?;
         let own_bytes = children::own_resident_bytes_max();
         let started_ns = MonotonicClock.now_ns();
         let child = shell.spawn().map_err(|source| self.not_started(source))?;
         let pid = Pid::from_child(&child);
         let number = pid.as_raw_nonzero().get();
-        let handle = pidfd_open(pid, PidfdFlags::empty()).ok();
-        let (mut looks, mut waits, mut runs, mut pause) = (0_u32, 0_u32, 0_u32, BETWEEN_LOOKS);
+        self.family.add_command(number);
+        watch.begin(pid);
+        let mut looks = Looks::new(self.plan.seed, iteration);
         let (elapsed_ns, ended, usage) = loop {
-            if has_ended(handle.as_ref(), pause) {
-                let elapsed_ns = MonotonicClock.now_ns() - started_ns;
-                if let Some((ended, usage)) = children::reap(pid).map_err(StageError::system("wait for a command"))? {
-                    break (elapsed_ns, ended, usage);
-                }
+            if let Some(end_ns) = watch.ended_within(looks.pause)
+                && let Some((ended, usage)) = children::reap(pid).map_err(StageError::system("wait for a command"))?
+            {
+                break (end_ns - started_ns, ended, usage);
             }
             let is_late = limit.is_some_and(|limit| MonotonicClock.now_ns() - started_ns > limit.as_nanos() as u64);
             if is_late || stop.load(Ordering::Relaxed) {
                 self.family.end_command(pid, &members);
-                let output = tail(&log, from);
+                let output = log.tail();
                 let limit_ns = limit.unwrap_or_default().as_nanos() as u64;
                 return Err(if is_late {
                     StageError::TimedOut { stage, limit_ns, output }
@@ -421,22 +415,20 @@ impl Application {
                     StageError::Stopped
                 });
             }
+            log.bound();
+            setup.bound();
             let look_ns = MonotonicClock.now_ns();
             table = ProcessTable::now();
             self.family.refresh(&table, Some(number));
-            looks += 1;
             let doing = table.doing(&self.family.processes(&table, Some(number)));
-            waits += u32::from(doing.waits_for_disk);
-            runs += u32::from(doing.is_runnable);
-            pause = (Duration::from_nanos(MonotonicClock.now_ns() - look_ns) * LOOK_SHARE).max(BETWEEN_LOOKS);
+            looks.note(doing, Duration::from_nanos(MonotonicClock.now_ns() - look_ns));
         };
         table = ProcessTable::now();
         self.family.refresh(&table, None);
         let after = self.family.used(&table);
         if !ended.is_success() {
-            return Err(StageError::Failed { stage, ended, output: tail(&log, from) });
+            return Err(StageError::Failed { stage, ended, output: log.tail() });
         }
-        let share = |of: u32| (looks >= LOOKS_MIN).then(|| f64::from(of) / f64::from(looks));
         Ok(Timed {
             started_ns,
             elapsed_ns,
@@ -444,23 +436,29 @@ impl Application {
             max_resident_bytes: Some(usage.max_resident_bytes).filter(|bytes| *bytes > own_bytes),
             servers: after.since(&before),
             knows_bytes: before.knows_bytes && after.knows_bytes,
-            disk_wait_share: share(waits),
-            runnable_share: share(runs),
+            looks: looks.count,
+            disk_wait_share: looks.disk_wait_share(),
+            runnable_share: looks.runnable_share(),
         })
     }
 
-    fn shell(&self, text: &str, log: &Path, iteration: u32) -> Result<Command, StageError> {
-        let log = File::options()
-            .create(true)
-            .append(true)
-            .open(log)
-            .map_err(StageError::system("write the log of a command"))?;
+    fn shell(&self, text: &str, log: &Log, iteration: u32) -> Result<Command, StageError> {
+        let log = log.open().map_err(StageError::system("write the log of a command"))?;
         let other = log.try_clone().map_err(StageError::system("write the log of a command"))?;
         let mut shell = Command::new("sh");
         shell.args(["-c", text]).current_dir(&self.places.target_dir);
         children::begins_session(&mut shell);
+        if !self.cpus.is_empty() {
+            let what = format!("keep a command on the processors {:?}", self.cpus);
+            cpu::begins_on(&mut shell, &self.cpus).map_err(StageError::system(what))?;
+        }
+        if let Some(user) = self.places.user {
+            user.lend(&mut shell);
+            shell.env_clear().envs(self.places.environment.iter().map(|(name, value)| (name, value)));
+            shell.env("HOME", &self.places.run_dir);
+        }
         shell.stdin(Stdio::null()).stdout(log).stderr(other);
-        shell.env(RUN_VARIABLE, self.run.to_string());
+        shell.env(RUN_VARIABLE, self.run.to_string()).env(PROCESS_VARIABLE, this_process());
         shell.env("TARGET_DIR", &self.places.target_dir).env("TARGET_NAME", &self.target_name);
         shell.env("RUN_DIR", &self.places.run_dir).env("DATASET", &self.places.dataset);
         // What a server has there ends with the run, and its user may write there.
@@ -472,9 +470,6 @@ impl Application {
         }
         // Where a caller began may be a directory that this user cannot see.
         shell.env("PWD", &self.places.target_dir);
-        if let Some((user, group)) = self.user {
-            shell.uid(user).gid(group).env("HOME", &self.places.run_dir);
-        }
         Ok(shell)
     }
 
@@ -482,7 +477,7 @@ impl Application {
     fn not_started(&self, source: io::Error) -> StageError {
         let place = self.places.target_dir.display();
         let what = match &self.plan.user {
-            Some(user) if self.user.is_some() && source.kind() == io::ErrorKind::PermissionDenied => format!(
+            Some(user) if self.places.user.is_some() && source.kind() == io::ErrorKind::PermissionDenied => format!(
                 "{user} (--user) cannot enter {place}: let others enter the directories on the way to it (chmod o+x), or \
                  name another user"
             ),
@@ -497,44 +492,4 @@ impl Drop for Application {
         // Who wanted to know how it went has closed it before.
         let _ = self.close(true);
     }
-}
-
-/// Waits for the end of a process, at most so long.
-fn has_ended(handle: Option<&OwnedFd>, pause: Duration) -> bool {
-    let Some(handle) = handle else {
-        // Kernels before 5.3.
-        thread::sleep(Duration::from_millis(1));
-        return true;
-    };
-    let time = Timespec { tv_sec: pause.as_secs().cast_signed(), tv_nsec: pause.subsec_nanos().into() };
-    let mut fds = [PollFd::from_borrowed_fd(handle.as_fd(), PollFlags::IN)];
-    poll(&mut fds, Some(&time)).is_ok_and(|ready| ready > 0)
-}
-
-/// The end of what commands have said since a place in their log.
-fn tail(log: &Path, from: u64) -> String {
-    let mut bytes = Vec::new();
-    let read = |bytes: &mut Vec<u8>| -> io::Result<()> {
-        let mut file = File::open(log)?;
-        let end = file.metadata()?.len();
-        file.seek(SeekFrom::Start(from.max(end.saturating_sub(OUTPUT_BYTES))))?;
-        file.take(OUTPUT_BYTES).read_to_end(bytes).map(drop)
-    };
-    // What cannot be read is not told.
-    let _ = read(&mut bytes);
-    String::from_utf8_lossy(&bytes).trim().to_owned()
-}
-
-/// The numbers of a user and its group, by its name.
-fn numbers_of(user: &str) -> Result<(u32, u32), StageError> {
-    let ask = |flag: &str| {
-        let told =
-            Command::new("id").args([flag, "--", user]).output().map_err(StageError::system("ask id for a user"))?;
-        let number = String::from_utf8_lossy(&told.stdout).trim().parse::<u32>().ok();
-        number.ok_or_else(|| StageError::System {
-            what: format!("--user {user}"),
-            source: io::Error::new(io::ErrorKind::NotFound, "there is no such user: name one that id knows"),
-        })
-    };
-    Ok((ask("-u")?, ask("-g")?))
 }

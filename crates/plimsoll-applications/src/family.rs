@@ -4,8 +4,9 @@
 //! This process takes in what its descendants leave behind (it is their reaper), so a server that has left its session
 //! becomes a child of this process when the command that started it ends. Others may become its children too: what it
 //! inherited, what another application or a command in the background leaves, and in a container whatever lost its
-//! parent. So a new child belongs to a family only if it has been seen below one of its commands, has the variables of
-//! the application in its environment, or works in its directory; and only such processes are ever ended.
+//! parent. So a new child belongs to a family only if it is in the session of one of its commands, has been seen below
+//! one, has the variables of the application in its environment, or works in its directory; and only such processes are
+//! ever ended.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -23,7 +24,7 @@ use rustix::process::{Pid, Signal, getpid, set_child_subreaper};
 
 use crate::{
     leftovers::write_processes,
-    process_table::{ProcessTable, Used},
+    process_table::{Process, ProcessTable, Used},
     signals::signal,
 };
 
@@ -47,10 +48,14 @@ pub struct Family {
     directory: PathBuf,
     /// Where is noted which processes there are, for whoever comes after this process.
     notes: PathBuf,
+    /// The numbers of its commands, which are those of their sessions.
+    sessions: BTreeSet<i32>,
     /// Children of this process that belong to it.
     members: Processes,
     /// What has been seen below its commands and members.
     seen: Processes,
+    /// What the notes have, of which some may have ended.
+    noted: Processes,
     /// What members used that have ended.
     ended: Used,
 }
@@ -60,17 +65,22 @@ impl Family {
         // Nobody else has to do it, and it fails on no kernel that plimsoll runs on.
         let _ = set_child_subreaper(Some(getpid()));
         let (directory, notes) = (directory.to_owned(), notes.to_owned());
-        Self { directory, notes, members: Processes::new(), seen: Processes::new(), ended: Used::default() }
+        let [members, seen, noted] = [(); 3].map(|()| Processes::new());
+        Self { directory, notes, sessions: BTreeSet::new(), members, seen, noted, ended: Used::default() }
+    }
+
+    /// Takes in what a command will leave behind that has begun a session.
+    pub(crate) fn add_command(&mut self, number: i32) {
+        self.sessions.insert(number);
     }
 
     /// Takes in what has become a child of this process and is of this family, and lets go of what has ended. The
     /// command at hand, if there is one, is a child that is not taken in.
     pub(crate) fn refresh(&mut self, table: &ProcessTable, command: Option<i32>) {
-        let start = |pid: i32| table.get(pid).map(|process| process.start_ticks);
         for pid in table.children(getpid().as_raw_nonzero().get()) {
             let is_new = Some(*pid) != command && !self.members.contains_key(pid);
-            if let Some(start_ticks) = start(*pid).filter(|start_ticks| is_new && self.is_own(*pid, *start_ticks)) {
-                self.members.insert(*pid, start_ticks);
+            if let Some(process) = table.get(*pid).filter(|process| is_new && self.is_own(*pid, process)) {
+                self.members.insert(*pid, process.start_ticks);
             }
         }
         let is_gone = |pid: i32, start_ticks: u64| {
@@ -90,17 +100,20 @@ impl Family {
             }
             self.members.remove(&pid);
         }
-        let seen: Processes =
-            self.processes(table, command).into_iter().filter_map(|pid| Some((pid, start(pid)?))).collect();
-        if seen != self.seen {
+        let seen = self.processes(table, command).into_iter();
+        let seen: Processes = seen.filter_map(|pid| Some((pid, table.get(pid)?.start_ticks))).collect();
+        if seen.iter().any(|(pid, start_ticks)| self.noted.get(pid) != Some(start_ticks)) {
             write_processes(&self.notes, &seen);
-            self.seen = seen;
+            self.noted.clone_from(&seen);
         }
+        self.seen = seen;
     }
 
     /// Whether a child of this process is of this family.
-    fn is_own(&self, pid: i32, start_ticks: u64) -> bool {
-        let is_seen = self.seen.get(&pid) == Some(&start_ticks);
+    fn is_own(&self, pid: i32, process: &Process) -> bool {
+        let is_seen = self.seen.get(&pid) == Some(&process.start_ticks);
+        // Also one that has ended already and tells nothing else. The command itself is somebody's to wait for.
+        let is_of_command = process.session != pid && self.sessions.contains(&process.session);
         let works_here = || {
             let place = fs::read_link(format!("/proc/{pid}/cwd"));
             place.is_ok_and(|place| place.starts_with(&self.directory))
@@ -110,7 +123,7 @@ impl Family {
             let wanted = [b"TARGET_DIR=", self.directory.as_os_str().as_encoded_bytes()].concat();
             environment.split(|byte| *byte == 0).any(|variable| variable == wanted)
         };
-        is_seen || works_here() || knows_here()
+        is_seen || is_of_command || works_here() || knows_here()
     }
 
     /// Its processes, with those of a command.

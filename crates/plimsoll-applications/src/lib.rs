@@ -6,9 +6,13 @@
 #![forbid(unsafe_code)]
 
 pub mod application;
+mod end_watch;
 pub mod family;
 mod guardian;
 pub mod leftovers;
+mod log;
+mod looks;
 mod process_table;
 mod settling;
 mod signals;
+pub mod user;

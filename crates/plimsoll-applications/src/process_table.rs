@@ -12,8 +12,12 @@ use rustix::param::clock_ticks_per_second;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Process {
     pub(crate) parent: i32,
+    /// The number of the process that began its session.
+    pub(crate) session: i32,
     /// R runs or wants to, D waits for a disk, S for something else, Z has ended.
     pub(crate) state: char,
+    /// Whether signals of a terminal reach it.
+    pub(crate) has_terminal: bool,
     /// Its own time and that of the children that it waited for, in clock ticks.
     user_ticks: u64,
     system_ticks: u64,
@@ -53,6 +57,8 @@ impl Process {
         Some(Self {
             state: fields.first()?.chars().next()?,
             parent: fields.get(1)?.parse().ok()?,
+            session: fields.get(3)?.parse().ok()?,
+            has_terminal: *fields.get(4)? != "0",
             user_ticks: number(11)? + number(13)?,
             system_ticks: number(12)? + number(14)?,
             threads: number(17)?,
@@ -168,13 +174,23 @@ impl ProcessTable {
 mod tests {
     use super::*;
 
+    const TEXT: &str = "42 (a ) R (b) D 7 42 43 0 -1 4194560 100 0 0 0 11 12 13 14 20 0 1 0 500 1000 10 0";
+
     #[test]
     fn a_name_may_hold_anything() {
-        let text = "42 (a ) R (b) D 7 42 42 0 -1 4194560 100 0 0 0 11 12 13 14 20 0 1 0 500 1000 10 0";
-        let process = Process::parse(text).unwrap();
+        let process = Process::parse(TEXT).unwrap();
         assert_eq!(
             process,
-            Process { parent: 7, state: 'D', user_ticks: 24, system_ticks: 26, threads: 1, start_ticks: 500 }
+            Process {
+                parent: 7,
+                session: 43,
+                state: 'D',
+                has_terminal: false,
+                user_ticks: 24,
+                system_ticks: 26,
+                threads: 1,
+                start_ticks: 500
+            }
         );
         assert_eq!(Process::parse("42 (x) R"), None);
         assert_eq!(Process::parse(""), None);
@@ -182,8 +198,7 @@ mod tests {
 
     #[test]
     fn descendants_are_those_of_children_too_and_a_loop_ends() {
-        let process =
-            |parent| Process { parent, state: 'S', user_ticks: 0, system_ticks: 0, threads: 1, start_ticks: 1 };
+        let process = |parent| Process { parent, ..Process::parse(TEXT).unwrap() };
         let table = ProcessTable::of([(1, process(0)), (2, process(1)), (3, process(2)), (4, process(1))].into());
         assert_eq!(table.with_descendants([2]), [2, 3].into());
         assert_eq!(table.with_descendants([1, 9]), [1, 2, 3, 4].into());

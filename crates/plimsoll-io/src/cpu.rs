@@ -1,6 +1,6 @@
 //! Which processors this process may use, and keeping threads and processes on some of them.
 
-use std::{fs, io, path::Path};
+use std::{fs, io, path::Path, process::Command};
 
 use plimsoll_workload::pinning::Pinning;
 use rustix::{
@@ -28,16 +28,22 @@ pub fn pin_worker(pinning: &Pinning, worker: u32) {
         Pinning::Processors(list) => list.clone(),
     };
     if let Some(cpu) = worker.checked_rem(processors.len() as u32).map(|place| processors[place as usize]) {
-        let _ = keep_this_thread_on(&[cpu]);
+        let _ = keep_on(None, &[cpu]);
     }
 }
 
-/// Keeps this thread, and what it starts from now on, on some processors.
+/// Has a command begin on some processors, on which it and what it starts are kept.
 ///
 /// # Errors
-/// `EINVAL` when the processors do not exist or the process may not use them.
-pub fn keep_this_thread_on(cpus: &[u32]) -> io::Result<()> {
-    keep_on(None, cpus)
+/// `EINVAL` when there are no such processors; to start it fails when the process may not use them.
+pub fn begins_on(command: &mut Command, cpus: &[u32]) -> io::Result<()> {
+    use std::os::unix::process::CommandExt;
+    let set = set_of(cpus)?;
+    // SAFETY: what runs between fork and exec is this system call alone, which allocates nothing and takes no lock.
+    unsafe {
+        command.pre_exec(move || sched_setaffinity(None, &set).map_err(io::Error::from));
+    }
+    Ok(())
 }
 
 /// Keeps all threads of a process, and what these start from now on, on some processors.
@@ -58,6 +64,10 @@ pub fn keep_process_on(pid: i32, cpus: &[u32]) -> io::Result<()> {
 }
 
 fn keep_on(thread: Option<Pid>, cpus: &[u32]) -> io::Result<()> {
+    Ok(sched_setaffinity(thread, &set_of(cpus)?)?)
+}
+
+fn set_of(cpus: &[u32]) -> io::Result<CpuSet> {
     let mut set = CpuSet::new();
     for cpu in cpus {
         if *cpu as usize >= CpuSet::MAX_CPU {
@@ -65,7 +75,7 @@ fn keep_on(thread: Option<Pid>, cpus: &[u32]) -> io::Result<()> {
         }
         set.set(*cpu as usize);
     }
-    Ok(sched_setaffinity(thread, &set)?)
+    Ok(set)
 }
 
 /// Processors in so many parts of the same size, each of whole cores if there are enough of these; `None` when there
@@ -122,8 +132,8 @@ mod tests {
 
     #[test]
     fn a_processor_that_does_not_exist_is_an_error() {
-        assert!(keep_this_thread_on(&[1023]).is_err() || allowed().unwrap().contains(&1023));
-        assert!(keep_this_thread_on(&[70_000]).is_err());
+        assert!(keep_on(None, &[1023]).is_err() || allowed().unwrap().contains(&1023));
+        assert!(keep_on(None, &[70_000]).is_err());
     }
 
     #[test]
@@ -137,6 +147,18 @@ mod tests {
         kept.unwrap();
         assert!(status.contains(&format!("Cpus_allowed_list:\t{first}\n")), "{status}");
         assert!(keep_process_on(child.id().cast_signed(), &[first]).is_err(), "it has ended");
+    }
+
+    #[test]
+    fn a_command_begins_on_its_processors_and_who_starts_it_stays_where_it_was() {
+        let before = allowed().unwrap();
+        let last = *before.last().unwrap();
+        let mut command = Command::new("cat");
+        begins_on(command.arg("/proc/self/status"), &[last]).unwrap();
+        let told = String::from_utf8(command.output().unwrap().stdout).unwrap();
+        assert!(told.contains(&format!("Cpus_allowed_list:\t{last}\n")), "{told}");
+        assert_eq!(allowed().unwrap(), before);
+        assert!(begins_on(&mut command, &[70_000]).is_err());
     }
 
     #[test]

@@ -16,6 +16,8 @@ const TOLD_FROM_NS: f64 = 50e6;
 const BYTES_FOR_EACH: f64 = 4.0;
 /// From this part on in what a disk did, that says something of who had it done.
 const PART_MIN: f64 = 0.2;
+/// Fewer looks at processes say nothing of what was between them.
+const LOOKS_MIN: u32 = 20;
 /// Own figures of a program: more are not taken.
 const FIGURES_MAX: usize = 100;
 
@@ -45,9 +47,12 @@ pub struct Iteration {
     pub written_bytes: Option<u64>,
     /// What the disk did meanwhile, whoever asked it.
     pub device: Option<DeviceActivity>,
-    /// Share of moments at which one of them waited for a disk; null where there were too few.
+    /// How often was looked at what they do; zero also in records from before it was told.
+    #[serde(default)]
+    pub looks: u32,
+    /// Share of looks at which one of them waited for a disk; null without any.
     pub disk_wait_share: Option<f64>,
-    /// Share of those moments at which one of them ran, or would have if it had a processor.
+    /// Share of looks at which one of them ran, or would have if it had a processor.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runnable_share: Option<f64>,
     /// Processors that it was kept on, because others were timed at the same time; empty when it had all.
@@ -96,8 +101,14 @@ impl Iteration {
 
     /// Share of its time in which the disk had something to do for it, or a process waited for one.
     pub fn disk_share(&self) -> Option<f64> {
+        let seen = self.disk_wait_share.filter(|_| self.looks == 0 || self.looks >= LOOKS_MIN);
+        self.busy_share().into_iter().chain(seen).max_by(f64::total_cmp)
+    }
+
+    /// Share of its time in which the disk had something to do for it.
+    fn busy_share(&self) -> Option<f64> {
         let busy = |device| self.part_in(device) * share(device.busy_ns, self.elapsed_ns).min(1.0);
-        self.device.as_ref().map(busy).into_iter().chain(self.disk_wait_share).max_by(f64::total_cmp)
+        self.device.as_ref().map(busy)
     }
 
     /// The times that `time` would have told.
@@ -295,7 +306,7 @@ pub struct ApplicationResult {
     pub processors: Option<f64>,
     /// Share of the time in which the disk had something to do, or a process waited for one.
     pub disk_share: Option<f64>,
-    /// Share of the time in which one of its processes would have run if it had a processor; null where nobody looked.
+    /// Share of the time in which one of its processes would have run if it had a processor; null of too few looks.
     #[serde(default)]
     pub ready_share: Option<f64>,
     /// What kept it from being faster.
@@ -339,13 +350,19 @@ impl ApplicationResult {
             let sum: Option<f64> = counted().map(|iteration| Some(of(iteration)? * iteration.elapsed_ns as f64)).sum();
             sum.filter(|_| total_ns > 0).map(|sum| sum / total_ns as f64)
         };
-        let disk_share = weighted(Iteration::disk_share);
+        let looks: u32 = counted().map(|iteration| iteration.looks).sum();
+        // Of all looks, because those at a brief iteration tell too little of it.
+        let seen = |of: fn(&Iteration) -> Option<f64>| {
+            let sum: f64 = counted().filter_map(|iteration| Some(of(iteration)? * f64::from(iteration.looks))).sum();
+            (looks >= LOOKS_MIN).then(|| sum / f64::from(looks))
+        };
+        let disk_wait_share = seen(|iteration| iteration.disk_wait_share);
+        let disk_share = weighted(Iteration::busy_share).into_iter().chain(disk_wait_share).max_by(f64::total_cmp);
         // While it computes it is runnable as well.
-        let runnable_share = weighted(|iteration| iteration.runnable_share);
-        let ready_share = runnable_share.map(|share| (share - processors).max(0.0));
+        let ready_share = seen(|iteration| iteration.runnable_share).map(|runnable| (runnable - processors).max(0.0));
         let is_long = elapsed_ns.is_some_and(|spread| spread.mean >= TOLD_FROM_NS);
         // Whose processes nobody saw may have waited for a disk that had nothing to do yet: some are held back.
-        let is_seen = counted().all(|iteration| iteration.disk_wait_share.is_some());
+        let is_seen = disk_wait_share.is_some();
         let bound_by = is_long
             .then(|| bound_by(processors, disk_share.unwrap_or(0.0)))
             .filter(|bound| is_seen || *bound != BoundBy::Waiting);
@@ -407,6 +424,7 @@ mod tests {
         cpu.add(Iteration {
             user_ns: 700_000_000,
             server_system_ns: 200_000_000,
+            looks: 48,
             disk_wait_share: Some(0.3),
             ..iteration(1_000_000_000)
         });
@@ -415,19 +433,21 @@ mod tests {
         let device = DeviceActivity { busy_ns: 900_000_000, ..DeviceActivity::default() };
         io.add(Iteration {
             user_ns: 500_000_000,
+            looks: 48,
             disk_wait_share: Some(0.7),
             device: Some(device),
             ..iteration(1_000_000_000)
         });
         assert_eq!((io.bound_by, io.disk_share), (Some(BoundBy::Io), Some(0.9)));
         let mut waiting = ApplicationResult::default();
-        let seen = Iteration { disk_wait_share: Some(0.0), ..iteration(1_000_000_000) };
+        let seen = Iteration { looks: 48, disk_wait_share: Some(0.0), ..iteration(1_000_000_000) };
         waiting.add(Iteration { user_ns: 200_000_000, runnable_share: Some(0.75), ..seen });
         assert_eq!((waiting.bound_by, waiting.disk_share), (Some(BoundBy::Waiting), Some(0.0)));
         let ready = waiting.ready_share.unwrap();
         assert!((ready - 0.55).abs() < 1e-9, "{ready}");
-        waiting.add(iteration(1_000_000_000));
-        assert_eq!((waiting.bound_by, waiting.ready_share), (None, None), "nobody saw what it did");
+        let mut unseen = ApplicationResult::default();
+        unseen.add(Iteration { looks: 3, disk_wait_share: Some(0.0), ..iteration(1_000_000_000) });
+        assert_eq!((unseen.bound_by, unseen.ready_share), (None, None), "nobody saw what it did");
         let mut brief = ApplicationResult::default();
         brief.add(Iteration { user_ns: 900_000, ..iteration(1_000_000) });
         assert_eq!(brief.bound_by, None, "it is over before anybody can tell");
@@ -442,6 +462,7 @@ mod tests {
                 device: Some(device.clone()),
                 read_bytes: own,
                 written_bytes: own,
+                looks: 48,
                 disk_wait_share: Some(0.01),
                 ..iteration(1_000_000_000)
             });
@@ -452,6 +473,17 @@ mod tests {
         let (bound, share) = beside(Some(1 << 20));
         assert!(bound == BoundBy::Waiting && (share - 0.13).abs() < 1e-9, "a fifth of it was for this one: {share}");
         assert_eq!(beside(None), (BoundBy::Io, 0.65), "who does not know keeps what the disk tells");
+    }
+
+    #[test]
+    fn looks_at_all_iterations_say_together_what_those_at_one_do_not() {
+        let mut result = ApplicationResult::default();
+        for (share, disk_share) in [(1.0, None), (0.5, None), (0.0, None), (0.5, Some(0.5))] {
+            let brief = Iteration { looks: 6, disk_wait_share: Some(share), ..iteration(120_000_000) };
+            assert_eq!(brief.disk_share(), None);
+            result.add(brief);
+            assert_eq!((result.disk_share, result.bound_by.is_some()), (disk_share, disk_share.is_some()));
+        }
     }
 
     #[test]

@@ -137,6 +137,7 @@ impl ApplicationVisit<'_> {
             read_bytes: knows_bytes.then_some(usage.read_bytes + servers.read_bytes),
             written_bytes: knows_bytes.then_some(usage.written_bytes + servers.written_bytes),
             device: cost.device.clone(),
+            looks: timed.looks,
             disk_wait_share: timed.disk_wait_share,
             runnable_share: timed.runnable_share,
             ..known

@@ -320,7 +320,7 @@ impl<'a> Doing<'a> {
         }
         if self.applications.iter().any(Option::is_some) {
             // What nobody knew to be an application's.
-            match end_processes_of(self.run) {
+            match end_processes_of(self.run, None) {
                 0 => {}
                 left => emit(RunEvent::Warning { text: format!("{left} processes of this run did not end") }),
             }

@@ -26,11 +26,13 @@ use std::{
     sync::Arc,
 };
 
+use plimsoll_applications::user;
 use plimsoll_io::clock::{self, Clock, MonotonicClock, Precision};
 use rustix::{
     fd::{AsFd, BorrowedFd, OwnedFd},
     fs::{
-        AtFlags, Mode, OFlags, RenameFlags, StatVfsMountFlags, fchmod, fstatvfs, linkat, mkdirat, openat, renameat_with,
+        AtFlags, Mode, OFlags, RenameFlags, StatVfsMountFlags, chownat, fchmod, fstatvfs, linkat, mkdirat, openat,
+        renameat_with,
     },
     io::Errno,
 };
@@ -480,16 +482,18 @@ impl TestDirectory {
         Ok(open_directory(self.directory.as_fd(), OsStr::new(&name))?)
     }
 
-    /// Makes the directory of this number for commands to work in, which others than its owner may enter on request.
+    /// Makes the directory of this number for commands to work in, which belongs to this user, if there is one.
     ///
     /// # Errors
     /// When there is one already, or the system refuses.
-    pub fn create_work(&self, index: usize, is_for_another_user: bool) -> io::Result<PathBuf> {
-        if is_for_another_user {
-            fchmod(&self.directory, Mode::RWXU | Mode::XGRP | Mode::XOTH)?;
-        }
+    pub fn create_work(&self, index: usize, user: Option<user::User>) -> io::Result<PathBuf> {
         let name = format!("{WORK_PREFIX}{index}");
         mkdirat(&self.directory, &*name, Mode::RWXU)?;
+        if let Some(user) = user {
+            fchmod(&self.directory, Mode::RWXU | Mode::XGRP | Mode::XOTH)?;
+            // Not by its path: the way to it may belong to somebody who has it lead elsewhere.
+            chownat(&self.directory, &*name, Some(user.id), Some(user.group), AtFlags::SYMLINK_NOFOLLOW)?;
+        }
         Ok(self.path.join(name))
     }
 

@@ -3,6 +3,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    ffi::OsString,
     io,
     path::{Path, PathBuf},
     sync::atomic::{AtomicBool, Ordering},
@@ -46,6 +47,15 @@ use crate::{
     slot::SlotError,
 };
 
+/// What commands that are timed find on the machine.
+#[derive(Clone, Debug, Default)]
+pub struct Surroundings {
+    /// Where directories are made for what is not to be measured.
+    pub temporary_directory: PathBuf,
+    /// The variables that commands of another user have, beside those that tell them of the run.
+    pub environment: Vec<(OsString, OsString)>,
+}
+
 /// Everything a run needs to know.
 pub struct RunRequest {
     /// Identity of the run.
@@ -70,6 +80,8 @@ pub struct RunRequest {
     pub keep_files: bool,
     /// Where to note what test files exist, so that a later command can remove them.
     pub state_directory: Option<PathBuf>,
+    /// What commands find.
+    pub surroundings: Surroundings,
     /// What was done before, when this goes on with a run that was interrupted.
     pub resuming: Option<Resuming>,
     /// Who says when it begins, when it is done by several at the same time.
@@ -216,8 +228,8 @@ fn check_names(plan: &Plan) -> Result<(), RunError> {
 /// Does a plan. Every event is handed to `on_event` as it happens; setting `stop` ends the run soon, with a partial
 /// record. An `Err` means that nothing was measured at all.
 pub fn run(request: RunRequest, stop: &AtomicBool, on_event: &mut dyn FnMut(&RunEvent)) -> Result<Record, RunError> {
-    let RunRequest { id, started, tool, name, tags, asked, plan, environment, .. } = request;
-    let RunRequest { destroy, keep_files, state_directory, resuming, start: ask_start, common, .. } = request;
+    let RunRequest { id, started, tool, name, tags, asked, plan, environment, start: ask_start, .. } = request;
+    let RunRequest { destroy, keep_files, state_directory, surroundings, resuming, common, .. } = request;
     // What can refuse does so before anything is created or announced.
     let engines = select_engines(&plan, resuming.as_ref())?;
     let guards = Sites::guard(&plan, &destroy)?;
@@ -247,7 +259,7 @@ pub fn run(request: RunRequest, stop: &AtomicBool, on_event: &mut dyn FnMut(&Run
     let mut emit = |event| story.tell(&event);
     let making = Making { run: id, keep_files, state_directory: state_directory.as_deref(), common };
     let result = Sites::open(&plan, guards, making, stop, &mut emit).and_then(|mut sites| {
-        let applications = sites.applications(&plan)?;
+        let applications = sites.applications(&plan, &surroundings)?;
         let mut doing = Doing {
             run: id,
             plan: &plan,

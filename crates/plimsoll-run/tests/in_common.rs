@@ -19,7 +19,7 @@ use plimsoll_record::{
 };
 use plimsoll_run::{
     objects::in_common::CommonFiles,
-    run::{RunError, RunRequest, run},
+    run::{RunError, RunRequest, Surroundings, run},
 };
 use plimsoll_workload::{certainty::Certainty, plan::Plan, settings::Effort, workload::Workload};
 use uuid::Uuid;
@@ -48,6 +48,7 @@ fn request(place: &Path, number: u32, rw: &str) -> RunRequest {
         destroy: Vec::new(),
         keep_files: false,
         state_directory: None,
+        surroundings: Surroundings::default(),
     }
 }
 

@@ -21,6 +21,7 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError, atomic::AtomicBool},
 };
 
+use plimsoll_applications::user::User;
 use plimsoll_io::clock::{MonotonicClock, Precision, sleep_until_ns};
 use plimsoll_run::{
     layout::{LayoutError, LayoutFile, check_names, lay_out, random_content},
@@ -532,6 +533,24 @@ fn laid_out_files_have_no_unwritten_extents() {
     output_of(Command::new("fallocate").args(["-l", "1M"]).arg(&reserved)).unwrap();
     let extents = output_of(Command::new("filefrag").arg("-v").arg(&reserved)).unwrap();
     assert!(extents.contains("unwritten"), "{extents}");
+}
+
+#[test]
+fn what_a_user_gets_is_the_directory_that_was_made_wherever_its_path_leads_by_then() {
+    let scene = Scene::new();
+    let mut objects = TestObjects::new(owner(16), None);
+    let directory = objects.create_directory(&scene.target()).unwrap();
+    let (moved, victim) = (scene.target().join("moved"), scene.target().join("victim"));
+    fs::create_dir_all(victim.join("work-0")).unwrap();
+    fs::rename(directory.path(), &moved).unwrap();
+    symlink(&victim, directory.path()).unwrap();
+    // This user's own number, so that nobody has to be root, and a group that only root gives.
+    let (id, group) = (rustix::process::getuid(), rustix::process::Gid::from_raw(65534));
+    if directory.create_work(0, Some(User { id, group })).is_err() {
+        return support::skipped("only root gives directories away");
+    }
+    assert_eq!(moved.join("work-0").metadata().unwrap().gid(), 65534);
+    assert_ne!(victim.join("work-0").metadata().unwrap().gid(), 65534);
 }
 
 #[test]

@@ -20,7 +20,7 @@ use plimsoll_record::{
     event::RunEvent,
     record::{Asked, Cell, Tool},
 };
-use plimsoll_run::run::{RunRequest, run};
+use plimsoll_run::run::{RunRequest, Surroundings, run};
 use plimsoll_workload::{certainty::Certainty, plan::Plan, settings::Effort, workload::Workload};
 use rustix::fs::{Advice, fadvise};
 use support::{output_of, skipped};
@@ -60,6 +60,7 @@ fn measure_while(place: &Path, toml: &str, on_event: &mut dyn FnMut(&RunEvent)) 
         destroy: Vec::new(),
         keep_files: false,
         state_directory: None,
+        surroundings: Surroundings::default(),
     };
     run(request, &AtomicBool::new(false), on_event).unwrap().cells.remove(0)
 }

@@ -52,6 +52,8 @@ pub enum Purpose {
     FileSizes,
     /// Which files a job of a mix takes.
     FileMix,
+    /// When it is looked first at what a command does.
+    Looks,
 }
 
 /// A seed for a purpose, drawn from a wider one.

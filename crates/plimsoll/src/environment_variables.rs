@@ -3,6 +3,7 @@
 use std::{ffi::OsString, path::PathBuf};
 
 use plimsoll_history::location;
+use plimsoll_run::run::Surroundings;
 
 /// Where state belongs, when not below the home directory (XDG base directories).
 pub const XDG_STATE_HOME: &str = "XDG_STATE_HOME";
@@ -16,6 +17,11 @@ pub const HOME: &str = "HOME";
 pub const NO_COLOR: &str = "NO_COLOR";
 /// The width of the terminal, when standard output is none.
 pub const COLUMNS: &str = "COLUMNS";
+/// Where what is needed for a while belongs.
+pub const TMPDIR: &str = "TMPDIR";
+/// What commands that are timed have of this process's environment when they have another user, as with `sudo -u`;
+/// beside it what begins with `LC_`. Where root has its temporary files another user may have no rights.
+const OF_OTHER_USERS: [&str; 4] = ["PATH", "LANG", "TZ", "TERM"];
 /// Name of the pod, from the downward API.
 pub const POD_NAME: &str = "POD_NAME";
 /// Namespace of the pod, from the downward API.
@@ -56,6 +62,17 @@ pub const PLIMSOLL_TAKE_TURNS: &str = plimsoll_kubernetes::manifests::TURNS_VARI
 #[expect(clippy::disallowed_methods, reason = "this is the one place that reads the environment")]
 pub fn get(name: &str) -> Option<OsString> {
     std::env::var_os(name).filter(|value| !value.is_empty())
+}
+
+/// What commands that are timed find on this machine.
+pub fn surroundings() -> Surroundings {
+    let is_kept = |(name, _): &(OsString, OsString)| {
+        name.to_str().is_some_and(|name| OF_OTHER_USERS.contains(&name) || name.starts_with("LC_"))
+    };
+    Surroundings {
+        temporary_directory: get(TMPDIR).map_or_else(|| "/tmp".into(), PathBuf::from),
+        environment: std::env::vars_os().filter(is_kept).collect(),
+    }
 }
 
 /// The user's file of limits and prices, which need not be there; `None` when there is no place for it.

@@ -131,13 +131,14 @@ fn try_remove_directory(
 /// Ends what commands of a dead run of this user have left running.
 fn end_leftover_processes(directory: BorrowedFd<'_>, run: Uuid) -> io::Result<()> {
     let works: Vec<OsString> = entries(directory)?.into_iter().filter(|entry| is_work_name(entry)).collect();
+    let directory = PathBuf::from(format!("/proc/self/fd/{}", directory.as_raw_fd()));
     for work in &works {
-        let path = PathBuf::from(format!("/proc/self/fd/{}", directory.as_raw_fd())).join(work).join(PROCESSES);
         // Only one of them has such a file.
-        let _ = end_noted(&path);
+        let _ = end_noted(&directory.join(work).join(PROCESSES));
     }
     if !works.is_empty() {
-        end_processes_of(run);
+        // By the path that the kernel tells of those who work there too.
+        end_processes_of(run, Some(&directory.read_link()?));
     }
     Ok(())
 }

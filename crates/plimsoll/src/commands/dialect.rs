@@ -33,7 +33,7 @@ use plimsoll_workload::{
 use uuid::Uuid;
 
 use super::run::{check_pinning, pod, random_seed, tool};
-use crate::{printer::Printer, state::State};
+use crate::{environment_variables, printer::Printer, state::State};
 
 /// The arguments for a program, when plimsoll was called by its name, or as `plimsoll NAME`.
 pub(super) fn arguments<'a>(all: &'a [OsString], name: &str) -> Option<&'a [OsString]> {
@@ -153,6 +153,7 @@ pub(super) fn request(
         destroy: plan_file.destroy.iter().map(Into::into).collect(),
         keep_files,
         state_directory: state.directory.clone(),
+        surroundings: environment_variables::surroundings(),
         resuming: None,
         start: None,
         common: None,

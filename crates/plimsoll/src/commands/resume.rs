@@ -13,7 +13,7 @@ use plimsoll_run::{machine, resuming::Resuming, run::RunRequest, same_place, tar
 use plimsoll_workload::plan::Work;
 
 use super::{history, run};
-use crate::{cli::run::RunArguments, printer::Printer, state::State};
+use crate::{cli::run::RunArguments, environment_variables, printer::Printer, state::State};
 
 /// The rest of a run, what is said when it goes on, and its journal, which nobody else can have meanwhile.
 pub(super) fn request(
@@ -74,6 +74,7 @@ pub(super) fn request(
         destroy: destroy.iter().map(Into::into).collect(),
         keep_files: arguments.keep_files,
         state_directory: state.directory.clone(),
+        surroundings: environment_variables::surroundings(),
         resuming: Some(Resuming { at: Timestamp::now(), events, warnings }),
         start: None,
         common: None,

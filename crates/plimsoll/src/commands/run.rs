@@ -193,6 +193,7 @@ pub(super) fn request_of(
         destroy: asked.destroy.iter().map(Into::into).collect(),
         keep_files: asked.keep_files,
         state_directory: state.directory.clone(),
+        surroundings: environment::surroundings(),
         resuming: None,
         start: None,
         common: None,

@@ -2,6 +2,7 @@
 
 use std::{
     fs,
+    os::unix::fs::PermissionsExt as _,
     path::Path,
     process::{Child, Command, Stdio},
     thread,
@@ -104,7 +105,9 @@ fn side_by_side_each_target_has_processors_of_its_own_and_the_others_next() {
     }
     let memory = tempfile::tempdir_in("/dev/shm").unwrap();
     let memory_name = memory.path().to_str().unwrap();
-    let command = "sleep 0.3; all=$(grep ^Cpus_allowed: /proc/self/status | tr -s ':,\t' ' '); \
+    // Neither ends before the other has begun.
+    let command = "touch $DATASET/$ITERATION-$$; until [ $(ls $DATASET | grep -c ^$ITERATION-) = 2 ]; do sleep 0.01; \
+                   done; all=$(grep ^Cpus_allowed: /proc/self/status | tr -s ':,\t' ' '); \
                    echo mask $((0x${all##* })) > $FIGURES; kill -0 $(cat $RUN_DIR/server)";
     let setup = "sleep 600 & echo $! > $RUN_DIR/server";
     let prepare = "grep ^Cpus_allowed: /proc/$(cat $RUN_DIR/server)/status";
@@ -128,6 +131,8 @@ fn side_by_side_each_target_has_processors_of_its_own_and_the_others_next() {
         "2",
         "--settle",
         "0",
+        "--timeout",
+        "1m",
     ]);
     assert_eq!(said.code, Some(0), "{}{}", said.stderr, said.stdout);
     assert!(said.stdout.contains("measured at the same time in one run"), "{}", said.stdout);
@@ -198,6 +203,27 @@ fn an_iteration_that_is_not_verified_does_not_count() {
 }
 
 #[test]
+fn each_user_has_directories_of_its_own() {
+    if !is_root() {
+        return skip("only root lends rights to others");
+    }
+    let desk = Desk::new();
+    for path in [&desk.place.path(""), desk.elsewhere.path(), &desk.place.data()] {
+        fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let workload = |user: &str| {
+        let owns = "for of in . $RUN_DIR $DATASET; do [ $(stat -c %u $of) = $(id -u) ] || exit 1; done; touch $DATASET/x; [ -z \"$TOKEN\" ]";
+        format!("[[workload]]\nname = '{user}'\ncommand = '{owns}'\nuser = '{user}'\niterations = 1\n")
+    };
+    let plan = format!("targets = ['data']\n{}{}", workload("nobody"), workload("daemon"));
+    fs::write(desk.place.path("plan.toml"), plan).unwrap();
+    // And nothing of what the environment keeps for root alone.
+    let said = Said::of(desk.command(&["--plan", "plan.toml"]).env("TOKEN", "secret").output().unwrap());
+    assert_eq!(said.code, Some(0), "{}{}", said.stdout, said.stderr);
+    desk.assert_only(&[]);
+}
+
+#[test]
 fn what_is_missing_is_one_sentence_and_nothing_begins() {
     let desk = Desk::new();
     let setup = "command -v no-such-server || { echo 'no-such-server is missing: install the package it'; exit 127; }";
@@ -253,13 +279,13 @@ fn interrupted(stage: &str, signal: Signal) {
     let notes = desk.place.path("notes");
     fs::create_dir(&notes).unwrap();
     let (server, hung) = (notes.join("server"), notes.join("hung"));
-    let setup = format!("mkdir data; : >data/table; setsid perl -e '{}' & sleep 0.05", server_script(&server));
+    let setup = format!("mkdir data; : >data/table; setsid perl -e '{}' &", server_script(&server));
     let hang = format!("echo $$ > {}; sleep 600", hung.display());
     let mut arguments = vec!["DATA".to_owned()];
     let stages = ["setup", "ready", "prepare", "command", "verify-command", "conclude"];
     for name in stages {
         let text = match name {
-            "setup" if name == stage => format!("{setup}; {hang}"),
+            "setup" if name == stage => format!("{setup} {hang}"),
             "setup" => setup.clone(),
             name if name == stage => hang.clone(),
             _ => "true".to_owned(),
@@ -319,8 +345,10 @@ fn what_commands_mount_is_unmounted_and_what_it_leads_to_stays() {
 #[test]
 fn ctrl_c_ends_the_wait_for_a_server_that_is_never_ready() {
     let desk = Desk::new();
-    let mut child = desk.start(&["DATA", "--command", "true", "--ready", "false"]);
-    thread::sleep(Duration::from_millis(700));
+    let asked = desk.place.path("asked");
+    let ready = format!("echo asked >>{}; false", asked.display());
+    let mut child = desk.start(&["DATA", "--command", "true", "--ready", &ready]);
+    content(&asked);
     kill_process(Pid::from_child(&child), interruption()).unwrap();
     let ended = (0..2000).any(|_| {
         thread::sleep(Duration::from_millis(10));
@@ -334,7 +362,7 @@ fn ctrl_c_ends_the_wait_for_a_server_that_is_never_ready() {
 fn the_next_command_ends_what_nobody_watched() {
     let desk = Desk::new();
     let server = desk.place.path("server");
-    let setup = format!("setsid perl -e '{}' & sleep 0.1", server_script(&server));
+    let setup = format!("setsid perl -e '{}' &", server_script(&server));
     let began = desk.place.path("began");
     let command = format!("echo began > {}; sleep 600", began.display());
     let arguments = ["DATA", "--setup", &setup, "--command", &command];
@@ -350,8 +378,9 @@ fn the_next_command_ends_what_nobody_watched() {
         };
         pids.filter(of).collect::<Vec<_>>()
     };
-    let is_guardian =
-        |pid: &String| fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default().contains("PLIMSOLL_RUN");
+    let is_guardian = |pid: &String| {
+        fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default().contains("PLIMSOLL_PROCESS")
+    };
     for guardian in children(child.id()).into_iter().filter(is_guardian) {
         kill_process(Pid::from_raw(guardian.parse().unwrap()).unwrap(), Signal::KILL).unwrap();
     }

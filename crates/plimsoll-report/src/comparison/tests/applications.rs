@@ -26,6 +26,7 @@ fn beside(reads: f64, command: f64, noise_of: f64, figure: Option<&str>) -> Reco
                 elapsed_ns: if figure.is_some() { 5_000_000_000 } else { (6_600_000_000.0 / level) as u64 },
                 user_ns: 300_000_000,
                 server_user_ns: 2_000_000_000,
+                looks: 240,
                 disk_wait_share: Some(0.5),
                 figures: figures.unwrap_or_default(),
                 is_at_rest: true,

@@ -58,7 +58,13 @@ fn writes(count: u64, merged: u64, busy: f64) -> Iteration {
         queue_ns: (busy * 1.3e9) as u64,
         ..DeviceActivity::default()
     };
-    Iteration { device: Some(device), disk_wait_share: Some(0.9), user_ns: SECOND / 20, ..Iteration::default() }
+    Iteration {
+        device: Some(device),
+        looks: 240,
+        disk_wait_share: Some(0.9),
+        user_ns: SECOND / 20,
+        ..Iteration::default()
+    }
 }
 
 fn explained(record: &Record, said: &str) -> Explanation {

@@ -1,0 +1,47 @@
+//! The user whose rights commands have.
+
+use std::{io, os::unix::process::CommandExt, process::Command};
+
+use plimsoll_workload::application::ApplicationPlan;
+use rustix::process::{Gid, Uid, geteuid};
+
+use crate::application::StageError;
+
+/// Another user than the one of this process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct User {
+    /// Its number.
+    pub id: Uid,
+    /// The number of its group.
+    pub group: Gid,
+}
+
+impl User {
+    /// The one that a plan names; `None` where commands keep the rights of this process.
+    ///
+    /// # Errors
+    /// When there is no such user.
+    pub fn of(plan: &ApplicationPlan) -> Result<Option<Self>, StageError> {
+        plan.user.as_deref().filter(|_| geteuid().is_root()).map(Self::named).transpose()
+    }
+
+    fn named(name: &str) -> Result<Self, StageError> {
+        let ask = |flag: &str| {
+            let told = Command::new("id")
+                .args([flag, "--", name])
+                .output()
+                .map_err(StageError::system("ask id for a user"))?;
+            let number = String::from_utf8_lossy(&told.stdout).trim().parse::<u32>().ok();
+            number.ok_or_else(|| StageError::System {
+                what: format!("--user {name}"),
+                source: io::Error::new(io::ErrorKind::NotFound, "there is no such user: name one that id knows"),
+            })
+        };
+        Ok(Self { id: Uid::from_raw(ask("-u")?), group: Gid::from_raw(ask("-g")?) })
+    }
+
+    /// Gives a command the rights of this user.
+    pub(crate) fn lend(self, command: &mut Command) {
+        command.uid(self.id.as_raw()).gid(self.group.as_raw());
+    }
+}
