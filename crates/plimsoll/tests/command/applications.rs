@@ -67,7 +67,8 @@ fn targets_take_turns_and_each_iteration_is_told() {
         "DATA",
         "other",
         "--command",
-        "sleep 0.8; echo \"rows $ITERATION /s\" > $FIGURES",
+        // So long that there are 20 looks on any machine.
+        "sleep 2; echo \"rows $ITERATION /s\" > $FIGURES",
         "--iterations",
         "4",
         "--warmup",
