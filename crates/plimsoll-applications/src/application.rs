@@ -204,6 +204,12 @@ impl Application {
         })
     }
 
+    /// Says that nothing but its commands is started while one of them runs: then what these leave behind is known to be
+    /// theirs, whatever it did to its session, environment and directory.
+    pub fn be_alone(&mut self) {
+        self.family.be_alone();
+    }
+
     /// Does the setup and waits until what it started is ready.
     ///
     /// # Errors
@@ -377,6 +383,18 @@ impl Application {
         limit: Option<Duration>,
         stop: &AtomicBool,
     ) -> Result<Timed, StageError> {
+        let done = self.watched(stage, iteration, limit, stop);
+        self.family.leave_command();
+        done
+    }
+
+    fn watched(
+        &mut self,
+        stage: Stage,
+        iteration: u32,
+        limit: Option<Duration>,
+        stop: &AtomicBool,
+    ) -> Result<Timed, StageError> {
         if stop.load(Ordering::Relaxed) {
             return Err(StageError::Stopped);
         }
@@ -386,6 +404,7 @@ impl Application {
         let mut setup = self.log(Stage::Setup, 0);
         let mut table = ProcessTable::now();
         self.family.refresh(&table, None);
+        self.family.begin_command(&table);
         let members = self.family.members();
         let before = self.family.used(&table);
         let mut shell = self.shell(&text, &log, iteration)?;

@@ -5,8 +5,8 @@
 //! becomes a child of this process when the command that started it ends. Others may become its children too: what it
 //! inherited, what another application or a command in the background leaves, and in a container whatever lost its
 //! parent. So a new child belongs to a family only if it is in the session of one of its commands, has been seen below
-//! one, has the variables of the application in its environment, or works in its directory; and only such processes are
-//! ever ended.
+//! one, has the variables of the application in its environment, or works in its directory; or if nobody else can have
+//! left it, because nothing but a command of this family is started meanwhile. Only such processes are ever ended.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -58,6 +58,10 @@ pub struct Family {
     noted: Processes,
     /// What members used that have ended.
     ended: Used,
+    /// Whether nothing but its commands is started while one of them runs.
+    is_alone: bool,
+    /// Children of this process that were there before the command at hand, when what is new can only be left by it.
+    strangers: Option<Processes>,
 }
 
 impl Family {
@@ -66,7 +70,35 @@ impl Family {
         let _ = set_child_subreaper(Some(getpid()));
         let (directory, notes) = (directory.to_owned(), notes.to_owned());
         let [members, seen, noted] = [(); 3].map(|()| Processes::new());
-        Self { directory, notes, sessions: BTreeSet::new(), members, seen, noted, ended: Used::default() }
+        Self {
+            directory,
+            notes,
+            sessions: BTreeSet::new(),
+            members,
+            seen,
+            noted,
+            ended: Used::default(),
+            is_alone: false,
+            strangers: None,
+        }
+    }
+
+    /// Says that nothing but its commands is started while one of them runs, so that it knows its own by that too.
+    pub(crate) fn be_alone(&mut self) {
+        // The first process of a container is the parent of whatever lost its own.
+        self.is_alone = getpid() != Pid::INIT;
+    }
+
+    /// A command is about to be started.
+    pub(crate) fn begin_command(&mut self, table: &ProcessTable) {
+        let children = table.children(getpid().as_raw_nonzero().get()).iter();
+        let known = children.filter_map(|pid| Some((*pid, table.get(*pid)?.start_ticks)));
+        self.strangers = self.is_alone.then(|| known.collect());
+    }
+
+    /// The command is over, and others may be started.
+    pub(crate) fn leave_command(&mut self) {
+        self.strangers = None;
     }
 
     /// Takes in what a command will leave behind that has begun a session.
@@ -123,7 +155,8 @@ impl Family {
             let wanted = [b"TARGET_DIR=", self.directory.as_os_str().as_encoded_bytes()].concat();
             environment.split(|byte| *byte == 0).any(|variable| variable == wanted)
         };
-        is_seen || is_of_command || works_here() || knows_here()
+        let is_left = self.strangers.as_ref().is_some_and(|known| known.get(&pid) != Some(&process.start_ticks));
+        is_seen || is_of_command || is_left || works_here() || knows_here()
     }
 
     /// Its processes, with those of a command.

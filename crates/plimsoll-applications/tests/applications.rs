@@ -149,6 +149,29 @@ fn orphans_that_nobody_saw_are_counted_and_taken_away() {
 }
 
 #[test]
+fn a_daemon_that_hides_ends_where_nobody_else_can_have_left_it() {
+    let _alone = alone();
+    let place = tempfile::tempdir().unwrap();
+    let mut foreign = std::process::Command::new("sleep").arg("600").spawn().unwrap();
+    let daemon = place.path().join("daemon");
+    // Nothing of it tells whose it is: neither its session, nor its environment, nor its directory.
+    let command = format!(
+        "cd /; env -i setsid -f sh -c 'echo $$ >{0}; exec sleep 600'; until [ -s {0} ]; do sleep 0.01; done",
+        daemon.display()
+    );
+    let mut application = application(&plan(&command), place.path());
+    application.be_alone();
+    time(&mut application).unwrap();
+    let stat = format!("/proc/{}/stat", fs::read_to_string(&daemon).unwrap().trim());
+    assert!(fs::exists(&stat).unwrap());
+    application.close(false).unwrap();
+    let is_there = foreign.try_wait().unwrap().is_none();
+    foreign.kill().unwrap();
+    foreign.wait().unwrap();
+    assert!(is_there && !fs::exists(&stat).unwrap(), "what was there before stays, and nothing else does");
+}
+
+#[test]
 fn what_was_not_started_by_a_command_is_neither_counted_nor_ended() {
     let _alone = alone();
     let place = tempfile::tempdir().unwrap();

@@ -10,7 +10,7 @@ use std::{
 };
 
 use jiff::Timestamp;
-use plimsoll_applications::application::StageError;
+use plimsoll_applications::application::{Application, StageError};
 use plimsoll_files::set::SetError;
 use plimsoll_io::{
     probe::{self, EngineKind, EngineUnavailable, SelectedEngine},
@@ -259,7 +259,11 @@ pub fn run(request: RunRequest, stop: &AtomicBool, on_event: &mut dyn FnMut(&Run
     let mut emit = |event| story.tell(&event);
     let making = Making { run: id, keep_files, state_directory: state_directory.as_deref(), common };
     let result = Sites::open(&plan, guards, making, stop, &mut emit).and_then(|mut sites| {
-        let applications = sites.applications(&plan, &surroundings)?;
+        let mut applications = sites.applications(&plan, &surroundings)?;
+        if command.is_none() {
+            let in_turns = applications.iter_mut().zip(&plan.cells).filter(|(_, cell)| cell.phase.is_none());
+            in_turns.filter_map(|(application, _)| application.as_mut()).for_each(Application::be_alone);
+        }
         let mut doing = Doing {
             run: id,
             plan: &plan,
