@@ -250,13 +250,13 @@ pub const PRESETS: &[Preset] = &[
     ),
     with_small(
         "pgbench",
-        "eight clients of PostgreSQL with small transactions, 15 s each time",
+        "eight clients of PostgreSQL with small transactions, and with ones that only read, 15 s each time",
         applications::pgbench,
         applications::pgbench_small,
     ),
     with_small(
         "mysql",
-        "eight clients of MariaDB that write, by sysbench, 15 s each time",
+        "eight clients of MariaDB that write, by sysbench, 15 s each time, and a dump that is imported",
         applications::mysql,
         applications::mysql_small,
     ),

@@ -85,27 +85,36 @@ pub(super) fn pg_restore_small() -> Vec<Workload> {
     restore(2)
 }
 
-/// Eight clients with small transactions, for so many seconds.
-fn transactions(scale: u32, seconds: u32) -> Vec<Workload> {
-    let setup = format!("serve \"$TARGET_DIR/pg\"\npgbench --initialize --quiet --scale={scale}");
+/// Eight clients for so many seconds: with small transactions that write, and with ones that only read, of which
+/// nothing is in memory when they begin.
+fn transactions(scale: u32, scale_read: u32, seconds: u32) -> Vec<Workload> {
     let figures = r#"sed -n -e 's|^tps = \([0-9.]*\) .*|transactions \1 /s|p' \
   -e 's|^latency average = \([0-9.]*\) ms.*|latency \1 ms|p' "$RUN_DIR/told" >"$FIGURES""#;
-    vec![Workload {
+    let of = |name: &str, scale: u32, options: &str| Workload {
         command: Some(format!(
-            "{PG}pgbench --client=8 --jobs=\"$THREADS\" --time={seconds} --random-seed=\"$SEED\" >\"$RUN_DIR/told\"\n{figures}"
+            "{PG}pgbench --client=8 --jobs=\"$THREADS\" --time={seconds} --random-seed=\"$SEED\"{options} >\"$RUN_DIR/told\"\n{figures}"
         )),
         verify_command: Some(r#"grep -q '^transactions [0-9]' "$FIGURES""#.to_owned()),
-        conclude: Some(format!("{PG}psql -qX --command=CHECKPOINT")),
-        ..of_postgresql("pgbench", 2, &setup)
-    }]
+        ..of_postgresql(name, 2, &format!("serve \"$TARGET_DIR/pg\"\npgbench --initialize --quiet --scale={scale}"))
+    };
+    let cold = r#"pg_ctl --pgdata="$TARGET_DIR/pg" --log="$RUN_DIR/server.log" --wait --silent restart
+find "$TARGET_DIR/pg/base" -type f -size +1M -exec dd if={} iflag=nocache count=0 status=none \;"#;
+    vec![
+        Workload { conclude: Some(format!("{PG}psql -qX --command=CHECKPOINT")), ..of("pgbench", scale, "") },
+        Workload {
+            prepare: Some(format!("{PG}{cold}")),
+            warmup: None,
+            ..of("pgbench-read", scale_read, " --select-only --no-vacuum")
+        },
+    ]
 }
 
 pub(super) fn pgbench() -> Vec<Workload> {
-    transactions(20, 15)
+    transactions(20, 20, 15)
 }
 
 pub(super) fn pgbench_small() -> Vec<Workload> {
-    transactions(2, 3)
+    transactions(2, 1, 2)
 }
 
 /// A script that ends with a sentence where a program is missing.
@@ -116,55 +125,94 @@ fn needing(programs: &str, package: &str) -> String {
     )
 }
 
-/// Eight clients that write to four tables, for so many seconds.
-fn writes(rows: u32, seconds: u32) -> Vec<Workload> {
-    let sysbench = format!(
-        "sysbench oltp_write_only --mysql-socket=\"$RUN_DIR/mariadb\" --mysql-user=root --mysql-db=plimsoll --tables=4 \
-         --table-size={rows}"
-    );
-    let setup = format!(
-        r#"if [ ! -e "$DATASET/mariadb" ]; then
+/// Starts a server of MariaDB on a directory that is made once; it listens on a socket and nowhere else. What it puts
+/// aside goes where its user may write, which is not so of every place for temporary files.
+const MARIADB_SERVER: &str = r#"export TMPDIR="$RUN_DIR"
+ask="mariadb --no-defaults --socket=$RUN_DIR/mariadb --user=root"
+serve() {
+  cp -a "$DATASET/mariadb" "$1"
+  mariadbd --no-defaults --datadir="$1" --skip-networking --socket="$RUN_DIR/mariadb" --pid-file="$RUN_DIR/pid" \
+    --innodb-flush-log-at-trx-commit=1 --innodb-buffer-pool-size=64M >"$RUN_DIR/server.log" 2>&1 &
+  until $ask --execute='CREATE DATABASE plimsoll' 2>/dev/null; do
+    kill -0 $! 2>/dev/null || { tail -n 3 "$RUN_DIR/server.log"; exit 1; }
+    sleep 0.1
+  done
+}
+if [ ! -e "$DATASET/mariadb" ]; then
   mariadb-install-db --no-defaults --datadir="$DATASET/unfinished" --auth-root-authentication-method=normal \
     --skip-test-db >/dev/null
   mv "$DATASET/unfinished" "$DATASET/mariadb"
 fi
-cp -a "$DATASET/mariadb" "$TARGET_DIR/mariadb"
-mariadbd --no-defaults --datadir="$TARGET_DIR/mariadb" --skip-networking --socket="$RUN_DIR/mariadb" \
-  --pid-file="$RUN_DIR/pid" --innodb-flush-log-at-trx-commit=1 --innodb-buffer-pool-size=64M >"$RUN_DIR/server.log" 2>&1 &
-ask="mariadb --no-defaults --socket=$RUN_DIR/mariadb --user=root"
-until $ask --execute='CREATE DATABASE plimsoll' 2>/dev/null; do
-  kill -0 $! 2>/dev/null || {{ tail -n 3 "$RUN_DIR/server.log"; exit 1; }}
-  sleep 0.1
-done
-{sysbench} prepare >/dev/null"#
-    );
+"#;
+
+const MARIADB_STOP: &str = r#"mariadb-admin --no-defaults --socket="$RUN_DIR/mariadb" --user=root shutdown"#;
+
+/// Eight clients that write to four tables, for so many seconds, and a dump of so many such tables that is imported,
+/// each time into a new database.
+fn writes(rows: u32, seconds: u32, tables_dumped: u32) -> Vec<Workload> {
+    let of_tables = |tables: u32| {
+        format!(
+            "sysbench oltp_write_only --mysql-socket=\"$RUN_DIR/mariadb\" --mysql-user=root --mysql-db=plimsoll \
+             --tables={tables} --table-size={rows}"
+        )
+    };
+    let (sysbench, sysbench_dumped) = (of_tables(4), of_tables(tables_dumped));
     let figures =
         r#"sed -n -e 's|^ *transactions: .*(\([0-9.]*\) per sec.*|transactions \1 /s|p' "$RUN_DIR/told" >"$FIGURES""#;
-    let needs = needing("mariadb-install-db mariadbd mariadb", "mariadb-server");
-    vec![Workload {
-        name: Some("mysql".to_owned()),
+    let needs = [
+        needing("mariadb-install-db mariadbd mariadb mariadb-dump", "mariadb-server"),
+        needing("sysbench", "sysbench"),
+    ]
+    .concat();
+    let of = |name: &str, jobs: u32, setup: &str| Workload {
+        name: Some(name.to_owned()),
         user: Some(UNPRIVILEGED.to_owned()),
-        jobs: Some(Sweep::one(8)),
+        jobs: Some(Sweep::one(jobs)),
         warmup: Some(1),
-        setup: Some(format!("{needs}{}{setup}", needing("sysbench", "sysbench"))),
-        command: Some(format!(
-            "set -e\n{sysbench} --threads=\"$THREADS\" --time={seconds} run >\"$RUN_DIR/told\"\n{figures}"
-        )),
-        verify_command: Some(r#"grep -q '^transactions [0-9]' "$FIGURES""#.to_owned()),
-        cleanup: Some(
-            "mariadb-admin --no-defaults --socket=\"$RUN_DIR/mariadb\" --user=root shutdown >/dev/null 2>&1 || true"
-                .to_owned(),
-        ),
+        setup: Some(format!("{needs}{MARIADB_SERVER}{setup}")),
+        cleanup: Some(format!("{MARIADB_STOP} >/dev/null 2>&1 || true")),
         ..Workload::default()
-    }]
+    };
+    let dump = format!(
+        r#"if [ ! -e "$DATASET/dump.sql" ]; then
+  serve "$DATASET/source"
+  {sysbench_dumped} prepare >/dev/null
+  mariadb-dump --no-defaults --socket="$RUN_DIR/mariadb" --user=root plimsoll >"$DATASET/unfinished"
+  {MARIADB_STOP}
+  wait
+  rm -r "$DATASET/source"
+  mv "$DATASET/unfinished" "$DATASET/dump.sql"
+fi
+serve "$TARGET_DIR/mariadb""#
+    );
+    let ask = r#"mariadb --no-defaults --socket="$RUN_DIR/mariadb" --user=root"#;
+    vec![
+        Workload {
+            command: Some(format!(
+                "set -e\n{sysbench} --threads=\"$THREADS\" --time={seconds} run >\"$RUN_DIR/told\"\n{figures}"
+            )),
+            verify_command: Some(r#"grep -q '^transactions [0-9]' "$FIGURES""#.to_owned()),
+            ..of("mysql", 8, &format!("serve \"$TARGET_DIR/mariadb\"\n{sysbench} prepare >/dev/null"))
+        },
+        Workload {
+            prepare: Some(format!("{ask} --execute='CREATE DATABASE imported'")),
+            command: Some(format!("{ask} imported <\"$DATASET/dump.sql\"")),
+            verify_command: Some(format!(
+                r#"[ "$({ask} --skip-column-names --execute='SELECT count(*) FROM sbtest1' imported)" = {rows} ]"#
+            )),
+            conclude: Some(format!("{ask} --execute='DROP DATABASE imported'")),
+            warmup: None,
+            ..of("mysql-import", 1, &dump)
+        },
+    ]
 }
 
 pub(super) fn mysql() -> Vec<Workload> {
-    writes(100_000, 15)
+    writes(100_000, 15, 4)
 }
 
 pub(super) fn mysql_small() -> Vec<Workload> {
-    writes(2_000, 3)
+    writes(2_000, 2, 1)
 }
 
 /// Fifty clients that set values of 100 bytes, with a log that is synced each time, and once a second: then it takes

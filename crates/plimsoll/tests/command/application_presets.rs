@@ -74,10 +74,15 @@ fn transactions_follow_the_limit_of_the_disk() {
     let said = desk.run(&["fast", "slow", "--preset", "pgbench", "--effort", "quick"]);
     assert_eq!(said.code, Some(0), "{}{}", said.stdout, said.stderr);
     let record = desk.record();
-    let mean = |cell: usize| record["cells"][cell]["application"]["rate"]["spread"]["mean"].as_f64().unwrap();
-    // The disk below both may be slower than the larger limit.
-    assert!(mean(0) / mean(1) > 2.5, "{}", said.stdout);
-    assert_eq!(record["cells"][1]["application"]["bound_by"], "io-bound", "{}", said.stdout);
+    let cells = record["cells"].as_array().unwrap();
+    let names: Vec<&str> = cells.iter().map(|cell| cell["workload"].as_str().unwrap()).collect();
+    assert_eq!(names, ["pgbench", "pgbench-read", "pgbench", "pgbench-read"]);
+    let mean = |cell: usize| cells[cell]["application"]["rate"]["spread"]["mean"].as_f64().unwrap();
+    // The disk below both may be slower than the larger limit. What is only read is read from it as well.
+    assert!(mean(0) / mean(2) > 2.5 && mean(1) / mean(3) > 2.5, "{}", said.stdout);
+    for slow in &cells[2..] {
+        assert_eq!(slow["application"]["bound_by"], "io-bound", "{}", said.stdout);
+    }
     let sentence = said.stdout.lines().find(|line| line.starts_with("pgbench  ") && line.contains("B is")).unwrap();
     assert!(sentence.ends_with("slower"), "{sentence}");
 }
@@ -171,15 +176,22 @@ fn redis_tells_how_much_it_takes() {
 }
 
 #[test]
-fn mariadb_tells_how_many_transactions_it_takes() {
+fn mariadb_tells_how_many_transactions_it_takes_and_imports_a_dump() {
     if !has("/usr/sbin/mariadbd", "mariadb-server") || !has("/usr/bin/sysbench", "sysbench") {
         return;
     }
     let desk = open_desk();
     let said = desk.run(&["DATA", "--preset", "mysql", "--effort", "quick", "--iterations", "1", "--warmup", "0"]);
     assert_eq!(said.code, Some(0), "{}{}", said.stdout, said.stderr);
-    let (value, unit) = rate(&desk.record(), "mysql");
+    let record = desk.record();
+    let (value, unit) = rate(&record, "mysql");
     assert!(value > 1.0 && unit == "/s", "{value} {unit}");
+    let import = &record["cells"][1];
+    assert_eq!(
+        (&import["workload"], &import["application"]["elapsed_ns"]["count"]),
+        (&"mysql-import".into(), &1.into())
+    );
+    assert!(iterations(import)[0]["server_user_ns"].as_u64() > Some(1_000_000), "{import}");
     desk.assert_only(&[]);
 }
 
