@@ -229,7 +229,8 @@ fn load(cells: &[Cell]) -> String {
         }
         [&cell.read, &cell.write, &cell.sync].into_iter().flatten().map(|result| result.elapsed_ns).max()
     });
-    if let Some(time) = span(measured, numbers::duration) {
+    let measured: Vec<u64> = measured.filter(|elapsed_ns| *elapsed_ns > 0).collect();
+    if let Some(time) = span(measured.into_iter(), numbers::duration) {
         let slots = |is_one: fn(&SlotSummary) -> bool| {
             let counts = cells.iter().map(|cell| cell.slots.iter().filter(|slot| is_one(slot)).count() as u64);
             span(counts.filter(|slots| *slots > 0), numbers::count)

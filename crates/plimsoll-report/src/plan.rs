@@ -302,7 +302,8 @@ fn times_by_plan(plan: &Plan) -> String {
         .collect();
     let total_ns = measured_ns + ramps_ns + delays_ns;
     match (total_ns, parts.len()) {
-        (0, _) => "until the amounts are done".to_owned(),
+        (0, _) if plan.cells.iter().all(|cell| cell.blocks().is_some()) => "until the amounts are done".to_owned(),
+        (0, _) => "until all of it is done".to_owned(),
         (_, 1) => format!("{hedge}{}", parts[0]),
         _ => format!("{hedge}{}: {}", numbers::duration(total_ns), parts.join(", ")),
     }

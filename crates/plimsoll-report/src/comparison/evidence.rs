@@ -254,7 +254,9 @@ fn as_a_whole(cell: &Cell, piece: Piece, operation: Operation, metric: Metric) -
     let no_interval = piece.without_interval();
     match metric {
         Metric::Iops | Metric::Throughput => {
-            let result = operation.result_of(cell).ok_or("not measured")?;
+            // What commands tell of themselves has an interval from iterations or none.
+            let absent = if cell.application.is_some() { no_interval } else { "not measured" };
+            let result = operation.result_of(cell).ok_or(absent)?;
             let interval = result.iops_low.zip(result.iops_high);
             let (low, high) = interval.ok_or("measured too briefly to tell how sure it is")?;
             let value = metric.of_cell(cell, &Figures::of(result), false).ok_or("not measured")?;

@@ -200,7 +200,11 @@ fn headline(cells: [&Cell; 2], metrics: &[MetricPair]) -> Option<usize> {
     let find = |wanted: &Metric| metrics.iter().position(|pair| pair.metric == *wanted && pair.compared.is_some());
     let stopped = || metrics.iter().position(|pair| pair.has_stopped);
     let both = |pair: &MetricPair| pair.reference.is_some() && pair.value.is_some();
-    let first = || metrics.iter().position(|pair| Some(&pair.metric) == wanted.first());
+    let of = |metric: &Metric| metrics.iter().position(|pair| pair.metric == *metric);
+    let first = || {
+        let has_both = |index: &usize| both(&metrics[*index]);
+        wanted.iter().filter_map(of).find(has_both).or_else(|| wanted.first().and_then(of))
+    };
     let told = || metrics.iter().position(both).filter(|_| cells.iter().any(|cell| cell.told.is_some()));
     wanted.iter().find_map(find).or_else(stopped).or_else(told).or_else(first)
 }

@@ -125,10 +125,8 @@ fn needing(programs: &str, package: &str) -> String {
     )
 }
 
-/// Starts a server of MariaDB on a directory that is made once; it listens on a socket and nowhere else. What it puts
-/// aside goes where its user may write, which is not so of every place for temporary files.
-const MARIADB_SERVER: &str = r#"export TMPDIR="$RUN_DIR"
-ask="mariadb --no-defaults --socket=$RUN_DIR/mariadb --user=root"
+/// Starts a server of MariaDB on a directory that is made once; it listens on a socket and nowhere else.
+const MARIADB_SERVER: &str = r#"ask="mariadb --no-defaults --socket=$RUN_DIR/mariadb --user=root"
 serve() {
   cp -a "$DATASET/mariadb" "$1"
   mariadbd --no-defaults --datadir="$1" --skip-networking --socket="$RUN_DIR/mariadb" --pid-file="$RUN_DIR/pid" \

@@ -94,6 +94,23 @@ fn what_tells_its_rate_is_compared_by_it_and_not_by_its_time() {
 }
 
 #[test]
+fn rates_of_few_iterations_lack_an_interval_and_nothing_else() {
+    for figure in ["transactions", "MB"] {
+        let mut record = beside(63.0, 10.0, 0.01, Some(figure));
+        for cell in record.cells.iter_mut().filter(|cell| cell.application.is_some()) {
+            cell.slots.truncate(2);
+            let application = cell.application.as_mut().unwrap();
+            if figure == "MB" {
+                application.rate.as_mut().unwrap().unit = "MB/s".to_owned();
+            }
+        }
+        let comparison = Comparison::of_targets(&record).unwrap();
+        let cell = comparison.pairs[0].cells.iter().find(|cell| cell.workload == "./restore.sh").unwrap();
+        assert!(cell.sentence.contains("fewer than three visits"), "{figure}: {}", cell.sentence);
+    }
+}
+
+#[test]
 fn iterations_are_shown_one_by_one_with_what_they_took() {
     let text = table::record(&beside(63.0, 1.01, 0.002, None), 110, PLAIN);
     let lines: Vec<&str> = text.lines().skip_while(|line| !line.starts_with("application")).collect();
