@@ -204,8 +204,8 @@ impl Application {
         })
     }
 
-    /// Says that nothing but its commands is started while one of them runs: then what these leave behind is known to be
-    /// theirs, whatever it did to its session, environment and directory.
+    /// Says that nothing but its commands is started while one of them runs: then what these leave behind is known to
+    /// be theirs, whatever it did to its session, environment and directory.
     pub fn be_alone(&mut self) {
         self.family.be_alone();
     }
