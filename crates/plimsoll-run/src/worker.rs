@@ -301,9 +301,12 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
 
     /// Fills, stamps and submits an operation. Returns the time, read again when filling took a while.
     #[inline]
-    fn issue(&mut self, mut operation: Operation, mut now: u64, intended_ns: Option<u64>) -> io::Result<u64> {
+    fn issue(&mut self, operation: Operation, mut now: u64, intended_ns: Option<u64>) -> io::Result<u64> {
+        // Field by field: a copy as a whole would wait until what was written in pieces has reached the cache.
+        let Operation { kind, file, length, offset } = operation;
         // Where sizes vary, the last operation has what is left of the amount.
-        operation.length = u64::from(operation.length).min(self.bytes_left) as u32;
+        let length = u64::from(length).min(self.bytes_left) as u32;
+        let operation = Operation { kind, file, length, offset };
         let tag = self.free.pop().expect("the caller saw a free tag");
         let index = usize::from(tag.0);
         if operation.kind == OperationKind::Write && self.has_data {
