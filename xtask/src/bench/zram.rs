@@ -1,8 +1,10 @@
 //! The memory disk that engines are compared on: fast enough that the engine is what limits.
 
 use std::{
-    fs,
+    fs, io,
     path::{Path, PathBuf},
+    thread,
+    time::Duration,
 };
 
 use anyhow::Context as _;
@@ -32,7 +34,17 @@ fn size_bytes(system: &Path) -> Option<u64> {
 
 impl Drop for Zram {
     fn drop(&mut self) {
-        if let Err(error) = fs::write(self.system.join("reset"), "1") {
+        let reset = || fs::write(self.system.join("reset"), "1");
+        let mut done = reset();
+        // What a ring of a program that has ended had open is closed a moment later.
+        for _ in 0..50 {
+            if !done.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::ResourceBusy) {
+                break;
+            }
+            thread::sleep(Duration::from_millis(20));
+            done = reset();
+        }
+        if let Err(error) = done {
             eprintln!("reset {}: {error}", self.system.display());
         }
     }
