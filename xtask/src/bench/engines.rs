@@ -109,11 +109,10 @@ impl Series {
         let job = if synchronous { Job { queue_depth: 1, ..job } } else { job };
         let measured = measure(&mut self.subject.command(job), Some(device))?;
         let claim = self.subject.claim(&measured.stdout)?;
-        let operations = measured.device_operations.max(1) as f64;
-        // A run too short for edges has only its own word.
-        self.iops.push(if measured.device_iops > 0.0 { measured.device_iops } else { claim.iops });
-        self.user_ns_per_operation.push(measured.user_ns / operations);
-        self.system_ns_per_operation.push(measured.system_ns / operations);
+        let inside = measured.inside.context("the turn was too short to be judged: ask for more --seconds")?;
+        self.iops.push(inside.iops);
+        self.user_ns_per_operation.push(inside.user_ns_per_operation);
+        self.system_ns_per_operation.push(inside.system_ns_per_operation);
         self.claimed_iops.push(claim.iops);
         Ok(())
     }
@@ -143,7 +142,8 @@ fn show(all: &[Series]) {
             median(series.system_ns_per_operation.iter().copied()),
         );
     }
-    println!("IOPS are the kernel's count for the device without the first and last half second.");
+    println!("IOPS are the kernel's count for the device, user and system the whole process's time for each of them,");
+    println!("without the first and last half second of a run.");
     for series in all {
         let (counted, claimed) = (series.median_iops(), median(series.claimed_iops.iter().copied()));
         if (claimed / counted - 1.0).abs() > CLAIM_TOLERANCE {

@@ -1,7 +1,7 @@
 //! A child process with what it cost: its processor time, its peak memory, and what a device did meanwhile.
 //!
-//! Processor time is read from `/proc/PID/stat` after the child has ended and before it is reaped, which needs no
-//! unsafe code; the kernel gives it in ticks of 10 ms there. Operations are those that the kernel counts for the
+//! Processor time is read from `/proc/PID/stat`, at each look and after the child has ended and before it is reaped,
+//! which needs no unsafe code; the kernel gives it in ticks of 10 ms there. Operations are those that the kernel counts for the
 //! device in `/sys/class/block/DEVICE/stat`: the same count for every subject, whatever it says of itself.
 
 use std::{
@@ -28,12 +28,28 @@ pub(super) struct Measured {
     pub(super) stdout: String,
     pub(super) user_ns: f64,
     pub(super) system_ns: f64,
-    /// Operations that the device completed, over the child's life.
-    pub(super) device_operations: u64,
-    /// Operations per second of the device, the edges of the run left out; 0 when the run was too short.
-    pub(super) device_iops: f64,
+    /// What went on between the edges of the run; nothing when the run was too short, or no device was counted on.
+    pub(super) inside: Option<Inside>,
     /// The highest resident memory that was seen.
     pub(super) resident_bytes_max: u64,
+}
+
+/// A child's work without the edges of its run: what it does before and after the load is no part of these.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Inside {
+    /// Operations per second of the device.
+    pub(super) iops: f64,
+    pub(super) user_ns_per_operation: f64,
+    pub(super) system_ns_per_operation: f64,
+}
+
+/// What had been done at a time of a run.
+#[derive(Clone, Copy)]
+struct Mark {
+    elapsed: Duration,
+    operations: u64,
+    user_ns: f64,
+    system_ns: f64,
 }
 
 /// A look at a child that runs.
@@ -85,20 +101,20 @@ pub(super) fn watch(
     let pid = Pid::from_child(process);
 
     let started = Instant::now();
-    let mut looks = Vec::new();
+    let mut marks = Vec::new();
     let mut resident_bytes_max = 0;
     while waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG)
         .context("look for the end of a child")?
         .is_none()
     {
         let (elapsed, operations) = (started.elapsed(), count()?);
-        looks.push((elapsed, operations));
+        let (user_ns, system_ns) = processor_time(process.id())?;
+        marks.push(Mark { elapsed, operations, user_ns, system_ns });
         at_look(Look { elapsed, device_operations: operations - before })?;
         resident_bytes_max = resident_bytes_max.max(resident_bytes_peak(process.id()));
         thread::sleep(LOOK_EVERY);
     }
     let (user_ns, system_ns) = processor_time(process.id())?;
-    let after = count()?;
     let status = process.wait().context("wait for a child")?;
     let stdout = stdout.join().expect("reading a pipe does not panic");
     let stderr = stderr.join().expect("reading a pipe does not panic");
@@ -109,8 +125,7 @@ pub(super) fn watch(
         stdout,
         user_ns,
         system_ns,
-        device_operations: after - before,
-        device_iops: rate(&looks),
+        inside: inside(&marks),
         resident_bytes_max,
     })
 }
@@ -134,17 +149,20 @@ fn completed_operations(stat: &Path) -> anyhow::Result<u64> {
     }
 }
 
-/// Operations per second between the first and the last look that lie inside of the edges.
-fn rate(looks: &[(Duration, u64)]) -> f64 {
-    let Some((end, _)) = looks.last() else { return 0.0 };
-    let inside = |look: &&(Duration, u64)| look.0 >= EDGE && look.0 + EDGE <= *end;
-    match (looks.iter().find(inside), looks.iter().rev().find(inside)) {
-        (Some((from, first)), Some((to, last))) if to > from => (last - first) as f64 / (*to - *from).as_secs_f64(),
-        _ => 0.0,
-    }
+/// What was done between the first and the last look that lie inside of the edges.
+fn inside(marks: &[Mark]) -> Option<Inside> {
+    let end = marks.last()?.elapsed;
+    let counts = |mark: &&Mark| mark.elapsed >= EDGE && mark.elapsed + EDGE <= end;
+    let (from, to) = (marks.iter().find(counts)?, marks.iter().rev().find(counts)?);
+    let operations = (to.operations - from.operations) as f64;
+    (operations > 0.0).then(|| Inside {
+        iops: operations / (to.elapsed - from.elapsed).as_secs_f64(),
+        user_ns_per_operation: (to.user_ns - from.user_ns) / operations,
+        system_ns_per_operation: (to.system_ns - from.system_ns) / operations,
+    })
 }
 
-/// User and system nanoseconds of a process that has ended and has not been waited for.
+/// User and system nanoseconds of a process that has not been waited for.
 fn processor_time(pid: u32) -> anyhow::Result<(f64, f64)> {
     let path = format!("/proc/{pid}/stat");
     let text = fs::read_to_string(&path).with_context(|| format!("read {path}"))?;
@@ -171,11 +189,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_rate_leaves_out_the_edges() {
-        let at = |milliseconds: u64, count: u64| (Duration::from_millis(milliseconds), count);
-        let looks = [at(0, 0), at(400, 0), at(600, 100), at(1600, 1100), at(2000, 5000), at(2200, 5000)];
-        assert!((rate(&looks) - 1000.0).abs() < 1e-9);
-        assert!(rate(&looks[..2]).abs() < 1e-9);
+    fn what_is_inside_leaves_out_the_edges() {
+        let at = |milliseconds: u64, operations: u64, user_ns: f64| Mark {
+            elapsed: Duration::from_millis(milliseconds),
+            operations,
+            user_ns,
+            system_ns: 2.0 * user_ns,
+        };
+        let marks = [
+            at(0, 0, 0.0),
+            at(400, 0, 9e6),
+            at(600, 100, 1e7),
+            at(1600, 1100, 1.1e7),
+            at(2000, 5000, 5e7),
+            at(2200, 5000, 5e7),
+        ];
+        let expected = Inside { iops: 1000.0, user_ns_per_operation: 1000.0, system_ns_per_operation: 2000.0 };
+        assert_eq!(inside(&marks), Some(expected));
+        assert_eq!(inside(&marks[..2]), None);
     }
 
     #[test]
