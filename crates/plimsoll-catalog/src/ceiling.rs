@@ -29,6 +29,7 @@ pub enum Limits {
 
 /// How far a measured rate may be from what a part is said to deliver, and still be it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Tolerance {
     /// Below, as a share.
     pub under: f64,

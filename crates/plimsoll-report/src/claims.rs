@@ -48,6 +48,7 @@ pub const SCHEMA: &str = "plimsoll-claims/1";
 
 /// What becomes of a claim. In the order in which parts decide the whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     /// The data say so.
@@ -167,6 +168,7 @@ struct WrittenClaim {
 
 /// Claims with their verdicts.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct JudgedClaims {
     /// The schema: [`SCHEMA`].
     pub schema: &'static str,
@@ -176,6 +178,7 @@ pub struct JudgedClaims {
 
 /// A claim with its verdict.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct JudgedClaim {
     /// Where it stands in its file.
     pub line: usize,
@@ -197,6 +200,7 @@ pub struct JudgedClaim {
 
 /// One thing that a claim says.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct JudgedPart {
     /// The verdict.
     pub verdict: Verdict,

@@ -118,6 +118,7 @@ pub enum ComparisonError {
 
 /// Something that is not the same on both sides.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Difference {
     /// What it is.
     pub name: String,
@@ -140,6 +141,7 @@ impl Difference {
 
 /// Records side by side.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Comparison {
     /// `plimsoll-comparison/1`.
     pub schema: &'static str,
@@ -157,6 +159,7 @@ pub struct Comparison {
 
 /// A side and the reference.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Pair {
     /// The letter of the reference.
     pub reference: String,
@@ -203,6 +206,7 @@ impl Pair {
 
 /// One workload on both sides.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CellPair {
     /// The target, when sides have several.
     pub target: Option<String>,
@@ -277,8 +281,10 @@ fn label(target: Option<&str>, workload: &str) -> String {
 
 /// One number of both sides.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MetricPair {
     /// Of which operations.
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub operation: Operation,
     /// Which number.
     pub metric: Metric,
@@ -297,6 +303,7 @@ pub struct MetricPair {
 
 /// What the comparison of a number says.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Compared {
     /// How many times as much the other side has, with its 95 % interval.
     #[serde(flatten)]
@@ -328,6 +335,7 @@ impl Compared {
 
 /// The ratio by Hodges and Lehmann with its exact interval, which one value far off does not move.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RankRatio {
     /// The ratio.
     pub ratio: f64,

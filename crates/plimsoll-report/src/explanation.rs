@@ -48,6 +48,7 @@ pub const SCHEMA: &str = "plimsoll-explanation/1";
 
 /// Records explained.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Explanation {
     /// `plimsoll-explanation/1`.
     pub schema: &'static str,
@@ -59,8 +60,10 @@ pub struct Explanation {
 
 /// A record explained.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ExplainedRun {
     /// Its id.
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub id: Uuid,
     /// What it is called: its name or the file that it was read from.
     pub name: String,
@@ -70,6 +73,7 @@ pub struct ExplainedRun {
 
 /// A cell explained.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ExplainedCell {
     /// Its target.
     pub target: String,

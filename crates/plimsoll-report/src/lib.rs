@@ -12,6 +12,7 @@ pub mod claims;
 pub mod cluster;
 pub mod comparison;
 mod details;
+pub mod document;
 pub mod explanation;
 mod facts;
 mod file_sets;

@@ -1,8 +1,8 @@
 //! A child process with what it cost: its processor time, its peak memory, and what a device did meanwhile.
 //!
-//! Processor time is read from `/proc/PID/stat`, at each look and after the child has ended and before it is reaped,
-//! which needs no unsafe code; the kernel gives it in ticks of 10 ms there. Operations are those that the kernel counts for the
-//! device in `/sys/class/block/DEVICE/stat`: the same count for every subject, whatever it says of itself.
+//! Processor time is read from `/proc/PID/stat`: at each look, and after the child has ended and before it is reaped.
+//! That needs no unsafe code; the kernel gives it in ticks of 10 ms there. Operations are those that the kernel counts
+//! for the device in `/sys/class/block/DEVICE/stat`: the same count for every subject, whatever it says of itself.
 
 use std::{
     fs,
@@ -121,13 +121,7 @@ pub(super) fn watch(
     if !status.success() {
         bail!("\"{line}\" ended with {status}: {}", stderr.trim_end());
     }
-    Ok(Measured {
-        stdout,
-        user_ns,
-        system_ns,
-        inside: inside(&marks),
-        resident_bytes_max,
-    })
+    Ok(Measured { stdout, user_ns, system_ns, inside: inside(&marks), resident_bytes_max })
 }
 
 /// Reads a pipe to its end on a thread, so that neither pipe can fill up and stop the child.

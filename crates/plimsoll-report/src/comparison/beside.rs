@@ -13,6 +13,7 @@ const MOSTLY: f64 = 0.6;
 
 /// How much an application gains by a storage that is faster for a synthetic load.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Beside {
     /// The target, when sides have several.
     pub target: Option<String>,

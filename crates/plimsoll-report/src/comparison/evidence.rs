@@ -40,6 +40,7 @@ const GAP_NS: u64 = 500_000_000;
 
 /// How a ratio was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Method {
     /// From the logarithms of the ratios of blocks of two passes, in one run.

@@ -62,6 +62,7 @@ impl fmt::Display for Expectation {
 
 /// What became of an expectation.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Outcome {
     /// The expectation, as typed.
     pub expectation: String,
@@ -73,6 +74,7 @@ pub struct Outcome {
 
 /// An expectation about one number.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Judged {
     /// The letter of the side.
     pub side: String,
@@ -80,6 +82,7 @@ pub struct Judged {
     pub cell: String,
     /// Which operations; absent where the cell as a whole could not be judged.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub operation: Option<Operation>,
     /// What became of it.
     pub result: Standing,
@@ -92,6 +95,7 @@ pub struct Judged {
 
 /// Whether an expectation holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Standing {
     /// It cannot be told. That breaks nothing.

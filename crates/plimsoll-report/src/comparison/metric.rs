@@ -13,6 +13,7 @@ use serde::Serialize;
 
 /// A number that is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Metric {
     /// Operations per second.
     #[serde(rename = "iops")]

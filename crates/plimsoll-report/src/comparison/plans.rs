@@ -20,6 +20,7 @@ use super::Difference;
 
 /// Something about a cell's plan without which its numbers mean something else.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Aspect {
     /// Reads or writes, sequential or random, and their shares.

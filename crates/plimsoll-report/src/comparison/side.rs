@@ -14,14 +14,17 @@ use crate::facts;
 
 /// One of the systems that are compared.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Side {
     /// Its short name: A, B, ...
     pub letter: String,
     /// The run that measured it.
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub run: Uuid,
     /// The name given to the run.
     pub name: Option<String>,
     /// When the run began.
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub started: Timestamp,
     /// How long it took.
     pub elapsed_ns: u64,

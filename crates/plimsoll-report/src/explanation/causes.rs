@@ -20,6 +20,7 @@ use super::{behind::Behind, did::CellLoad, standing::Judged};
 
 /// A reason for a rate.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Cause {
     /// Stable, for programs.
     pub code: &'static str,

@@ -28,6 +28,7 @@ pub(super) struct Subject<'a> {
 
 /// What explains a difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Explained {
     /// What was bought.
@@ -42,12 +43,14 @@ pub enum Explained {
 
 /// Two cells of one workload.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Pair {
     /// The workload.
     pub workload: String,
     /// The targets, the faster one first.
     pub targets: [String; 2],
     /// Of which operations.
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub operation: Operation,
     /// How many times as fast the first was.
     pub measured: f64,

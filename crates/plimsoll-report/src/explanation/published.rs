@@ -16,12 +16,14 @@ use crate::claims::unit;
 
 /// A number that a text states, and what it should be.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Slip {
     /// Its lines in the text, from 1.
     pub lines: Vec<usize>,
     /// As it stands there.
     pub stated: String,
     /// Of which operations.
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub operation: Operation,
     /// The size that was taken wrongly, in `unit`.
     pub size: f64,

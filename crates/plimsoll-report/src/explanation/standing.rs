@@ -15,6 +15,7 @@ const IMPOSSIBLE_FROM: f64 = 2.0;
 
 /// How a rate stands beside what was to be expected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Standing {
     /// What lasts, within the tolerance of the product.
@@ -44,6 +45,7 @@ impl Standing {
 
 /// What a rate is counted in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Unit {
     /// Operations per second.
@@ -56,8 +58,10 @@ pub enum Unit {
 
 /// A rate beside the limit that it is closest to, or furthest above.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Judged {
     /// Which operations.
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub operation: Operation,
     /// What it is counted in.
     pub unit: Unit,
