@@ -7,6 +7,7 @@ use std::{
     str::FromStr,
 };
 
+use plimsoll_record::record::Record;
 use uuid::Uuid;
 
 use crate::{
@@ -122,6 +123,16 @@ pub fn write(
             Ok(())
         }
     }
+}
+
+/// A table of records that need not be in a history: one row for each cell.
+pub fn csv(records: &[&Record]) -> Result<String, HistoryError> {
+    let mut out = Vec::new();
+    csv::header(&mut out).map_err(HistoryError::Export)?;
+    for record in records {
+        csv::rows(record, &mut out).map_err(HistoryError::Export)?;
+    }
+    Ok(String::from_utf8_lossy(&out).into_owned())
 }
 
 /// A line of quoted values.

@@ -6,6 +6,16 @@ use crate::{applications, file_sets, grid::Grid, lifecycles, pods};
 
 /// Those that there is something for, in their order.
 pub(crate) fn grids(record: &Record) -> impl Iterator<Item = Grid> {
-    let grids = [applications::grid(record), file_sets::grid(record), pods::grid(record), lifecycles::grid(record)];
-    grids.into_iter().flatten()
+    named(record).map(|(_, grid)| grid)
+}
+
+/// The same with what each is about.
+pub(crate) fn named(record: &Record) -> impl Iterator<Item = (&'static str, Grid)> {
+    let grids = [
+        ("Commands", applications::grid(record)),
+        ("Sets of files", file_sets::grid(record)),
+        ("Pods", pods::grid(record)),
+        ("Lives of volumes", lifecycles::grid(record)),
+    ];
+    grids.into_iter().filter_map(|(title, grid)| Some((title, grid?)))
 }

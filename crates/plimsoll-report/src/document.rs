@@ -4,11 +4,22 @@
 //! finished strings; charts are numbers, each with a title that says what it shows. Series are shortened so that a
 //! report of a hundred runs can be sent, and keep their extremes.
 
+mod assembly;
+mod fairness;
+mod iterations;
+pub mod junit;
+mod latencies;
+mod lives;
+pub mod markdown;
+mod rates;
+mod run;
+
 use jiff::Timestamp;
 use plimsoll_record::results::Severity;
 use serde::Serialize;
 use uuid::Uuid;
 
+pub use self::assembly::{Contents, DocumentError};
 use crate::{claims::JudgedClaims, comparison::Comparison, explanation::Explanation};
 
 /// The schema of a document as JSON.
@@ -494,4 +505,9 @@ pub struct UseTarget {
     pub times_worse: f64,
     /// Whether the difference to the best is beyond chance.
     pub is_sure: bool,
+}
+
+/// A number with as many digits as a chart can show: a report is sent, and is smaller for it.
+fn rounded(value: f64) -> f64 {
+    format!("{value:.3e}").parse().unwrap_or(value)
 }

@@ -73,6 +73,11 @@ impl Grid {
         Self { columns, breakable }
     }
 
+    /// Its columns.
+    pub(crate) fn columns(&self) -> &[Column] {
+        &self.columns
+    }
+
     fn width(&self) -> usize {
         self.columns.iter().map(Column::width).sum::<usize>() + GAP * self.columns.len().saturating_sub(1)
     }

@@ -18,6 +18,7 @@ mod facts;
 mod file_sets;
 pub mod found;
 mod grid;
+mod junit;
 mod lifecycles;
 mod markdown;
 pub mod need;

@@ -2,6 +2,7 @@
 
 use plimsoll_measure::{stability::Grade, verdict::Verdict};
 use plimsoll_record::{
+    application::BoundBy,
     figures::{Figures, Operation},
     judgement::Stability,
     latencies::LatencyInterval,
@@ -129,6 +130,15 @@ pub(crate) const fn meaning(verdict: Verdict) -> &'static str {
         Verdict::Cached => "a cache answered instead of the storage",
         Verdict::ClientLimited => "the machine that measured was the limit",
         Verdict::Short => "measured too briefly to claim that the rate lasts",
+    }
+}
+
+/// What the word about a command means.
+pub(crate) const fn meaning_of_bound(bound_by: BoundBy) -> &'static str {
+    match bound_by {
+        BoundBy::Cpu => "it computed for the largest part of its time",
+        BoundBy::Io => "it waited for the disk for the largest part of its time",
+        BoundBy::Waiting => "it waited for something else than processors and the disk",
     }
 }
 

@@ -21,6 +21,7 @@ pub mod program;
 pub mod provisioned;
 pub mod remove;
 pub mod replay;
+pub mod report;
 pub mod run;
 pub mod show;
 
@@ -84,6 +85,8 @@ pub enum Command {
     Compare(compare::CompareArguments),
     /// Say whether storage did what was bought, what binds it, and why; or check what people say about numbers
     Explain(Box<explain::ExplainArguments>),
+    /// Write a report of runs: a page, Markdown, CSV, JSON or JUnit
+    Report(Box<report::ReportArguments>),
     /// Measure volumes of a Kubernetes cluster
     Kubernetes(kubernetes::KubernetesArguments),
     /// Run fio's job files and command lines, and print what fio prints

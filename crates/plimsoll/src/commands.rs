@@ -23,10 +23,12 @@ pub mod fio;
 mod history;
 mod import;
 mod kubernetes;
+mod output_file;
 mod presets;
 mod program;
 mod remove;
 mod replay;
+mod report;
 mod resume;
 mod run;
 mod show;
@@ -64,6 +66,7 @@ pub fn dispatch(cli: Cli, printer: Printer) -> anyhow::Result<Exit> {
             exit = ending;
             answer
         }
+        Command::Report(arguments) => report::run(&arguments, &state.history, printer)?,
         Command::Import(arguments) => {
             let (answer, ending) = import::import(&arguments, &state.history, printer)?;
             exit = ending;

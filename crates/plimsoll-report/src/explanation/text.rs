@@ -3,9 +3,9 @@
 use plimsoll_record::{figures::Operation, numbers, record::Kind};
 use plimsoll_workload::limit::Part;
 
-use super::{ExplainedCell, Explanation, show, standing::Judged};
+use super::{ExplainedCell, ExplainedRun, Explanation, show, standing::Judged};
 use crate::{
-    grid::{Column, Grid, Side},
+    grid::{Column, Grid, Side, escaped},
     printable,
     table::WIDTH_MIN,
     wrapping,
@@ -23,10 +23,9 @@ pub fn text(explanation: &Explanation, width: usize) -> String {
             out += &wrapping::labelled("", &printable::line(&run.name), width);
             out.push('\n');
         }
-        let rows: Vec<(&ExplainedCell, &Judged)> =
-            run.cells.iter().flat_map(|cell| cell.judged.iter().map(move |judged| (cell, judged))).collect();
+        let rows = rows(run);
         if !rows.is_empty() {
-            out += &table(&rows, width);
+            out += &grid(&rows).fit(width).text();
             out.push('\n');
         }
         out += &sentences(&run.cells, width);
@@ -40,7 +39,31 @@ pub fn text(explanation: &Explanation, width: usize) -> String {
     out
 }
 
-fn table(rows: &[(&ExplainedCell, &Judged)], width: usize) -> String {
+/// The same in Markdown, with all columns.
+pub(crate) fn markdown(explanation: &Explanation) -> String {
+    let mut out = String::new();
+    for run in &explanation.runs {
+        let rows = rows(run);
+        if !rows.is_empty() {
+            out += &format!("{}\n", grid(&rows).markdown());
+        }
+        for (cell, cause) in run.cells.iter().flat_map(|cell| cell.causes.iter().map(move |cause| (cell, cause))) {
+            let advice = if cause.advice.is_empty() { String::new() } else { format!(" -> {}", cause.advice) };
+            let text = format!("{} {}: {}{advice}", cell.target, cell.workload, cause.text);
+            out += &format!("- {}\n", escaped(&text));
+        }
+    }
+    for pair in &explanation.pairs {
+        out += &format!("- {}\n", escaped(&pair.text));
+    }
+    out
+}
+
+fn rows(run: &ExplainedRun) -> Vec<(&ExplainedCell, &Judged)> {
+    run.cells.iter().flat_map(|cell| cell.judged.iter().map(move |judged| (cell, judged))).collect()
+}
+
+fn grid(rows: &[(&ExplainedCell, &Judged)]) -> Grid {
     let text = |value: fn(&ExplainedCell, &Judged) -> String| {
         rows.iter().map(|(cell, judged)| value(cell, judged)).collect::<Vec<_>>()
     };
@@ -64,7 +87,7 @@ fn table(rows: &[(&ExplainedCell, &Judged)], width: usize) -> String {
         Column::new("verdict", Side::Left, 0, text(|_, judged| judged.standing.word().to_owned())),
         Column::new("binds", Side::Left, 4, text(|_, judged| part(judged.part).to_owned())),
     ]);
-    Grid::new(columns).fit(width).text()
+    Grid::new(columns)
 }
 
 fn operation(cell: &ExplainedCell, judged: &Judged) -> &'static str {

@@ -58,6 +58,6 @@ fn margin(text: &str) -> Result<f64, String> {
 }
 
 /// A parser for aspects, so that help and completion list the words.
-fn aspects() -> impl TypedValueParser<Value = Aspect> {
+pub(super) fn aspects() -> impl TypedValueParser<Value = Aspect> {
     PossibleValuesParser::new(Aspect::ALL.map(Aspect::word)).try_map(|word| word.parse::<Aspect>())
 }

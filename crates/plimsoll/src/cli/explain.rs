@@ -10,6 +10,25 @@ use super::provisioned::ProvisionedArguments;
 
 const CLAIMS: &str = "Claims";
 
+/// What is said of what was bought for runs that there are.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = super::provisioned::PROVISIONED)]
+pub struct SaidArguments {
+    /// Read from this file (TOML) what was bought: for all in [defaults], for one target in [targets."NAME"]
+    ///
+    /// Given several times, each file is about one of the runs, in their order.
+    /// A name stands for the target that has it; or else for all results whose target or workload it occurs in, the
+    /// longest first. Flags come before the file, and the file before what was said with a run.
+    #[arg(long, value_name = "FILE", conflicts_with = "kubernetes")]
+    pub context: Vec<PathBuf>,
+    /// What was bought.
+    #[command(flatten)]
+    pub provisioned: ProvisionedArguments,
+    /// What the storage is said to deliver, instead of what the catalog says: iops=3000,bandwidth=100MB
+    #[arg(long, value_name = "LIMIT")]
+    pub limit: Option<Limit>,
+}
+
 /// Arguments of `plimsoll explain`.
 #[derive(Args, Debug)]
 #[command(
@@ -26,19 +45,9 @@ pub struct ExplainArguments {
     /// The runs: beginnings of ids, names or `latest`; files with records, or whatever `import` reads
     #[arg(value_name = "RUN|FILE", default_value = "latest")]
     pub runs: Vec<String>,
-    /// Read from this file (TOML) what was bought: for all in [defaults], for one target in [targets."NAME"]
-    ///
-    /// Given several times, each file is about one of the runs, in their order.
-    /// A name stands for the target that has it; or else for all results whose target or workload it occurs in, the
-    /// longest first. Flags come before the file, and the file before what was said with a run.
-    #[arg(long, value_name = "FILE", conflicts_with = "kubernetes", help_heading = super::provisioned::PROVISIONED)]
-    pub context: Vec<PathBuf>,
     /// What was bought.
     #[command(flatten)]
-    pub provisioned: ProvisionedArguments,
-    /// What the storage is said to deliver, instead of what the catalog says: iops=3000,bandwidth=100MB
-    #[arg(long, value_name = "LIMIT", help_heading = super::provisioned::PROVISIONED)]
-    pub limit: Option<Limit>,
+    pub said: SaidArguments,
     /// What is needed: iops=3000,latency_p99=5ms,bandwidth=200MB,size=1Ti; the answer ends with whether it is there
     ///
     /// As `plimsoll run --need`: whether each target has it, and what is sold that has it, with prices of limits.toml.

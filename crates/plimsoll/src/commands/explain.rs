@@ -4,10 +4,11 @@
 use std::path::Path;
 
 use anyhow::{anyhow, bail};
+use plimsoll_catalog::catalog::Catalog;
 use plimsoll_history::location::HistoryLocation;
 use plimsoll_record::record::Record;
 use plimsoll_report::{
-    claims::{self, Claims},
+    claims::{self, Claims, Thousands},
     explanation::{self, Explanation, bought::Known},
     need::{self, Needs},
 };
@@ -15,7 +16,11 @@ use plimsoll_workload::provisioned::Provisioning;
 use serde::Serialize;
 
 use super::{catalog, compare, dialect, volumes::Volumes};
-use crate::{cli::explain::ExplainArguments, exit::Exit, printer::Printer};
+use crate::{
+    cli::explain::{ExplainArguments, SaidArguments},
+    exit::Exit,
+    printer::Printer,
+};
 
 /// Explains records, or judges claims. The answer, and whether a claim that was not to fail does not follow.
 pub fn run(
@@ -23,23 +28,10 @@ pub fn run(
     location: &HistoryLocation,
     printer: Printer,
 ) -> anyhow::Result<(String, Exit)> {
-    let claims = arguments.claims.as_ref().map(|path| read_claims(path, arguments)).transpose()?;
-    let said = said(arguments)?;
-    let catalog = catalog::read(arguments.provisioned.limits.as_deref())?;
-    let mut known = Vec::new();
-    for (index, run) in arguments.runs.iter().enumerate() {
-        let said = &said[index.min(said.len() - 1)];
-        known.extend(compare::resolve(run, location)?.into_iter().map(|record| (record, said)));
-    }
-    let of_volumes;
-    if let Some(volumes) = Volumes::read(&arguments.provisioned, &catalog)? {
-        let records: Vec<&Record> = known.iter().map(|(record, _)| record).collect();
-        let flags = arguments.provisioned.provisioned(arguments.limit);
-        of_volumes = volumes.of_records(&records, &flags, printer)?.overridden_by(&flags);
-        known.iter_mut().for_each(|(_, said)| *said = &of_volumes);
-    }
-    warn_of_unmatched(&known, printer);
-    let subjects: Vec<(&Record, &Provisioning)> = known.iter().map(|(record, said)| (record, *said)).collect();
+    let claims = arguments.claims.as_ref().map(|path| read_claims(path, arguments.thousands)).transpose()?;
+    let catalog = catalog::read(arguments.said.provisioned.limits.as_deref())?;
+    let known = known(&arguments.runs, &arguments.said, &catalog, location, printer)?;
+    let subjects: Vec<(&Record, &Provisioning)> = known.iter().map(|(record, said)| (record, said)).collect();
     if let Some(claims) = claims {
         let records: Vec<&Record> = subjects.iter().map(|(record, _)| *record).collect();
         let judged = claims.judge(&records, &Known { subjects: &subjects, catalog: &catalog });
@@ -71,6 +63,30 @@ pub fn run(
     Ok((answer, if is_failure { Exit::Failure } else { Exit::Success }))
 }
 
+/// The records of runs, each with what is said of what was bought for it.
+pub(super) fn known(
+    runs: &[String],
+    arguments: &SaidArguments,
+    catalog: &Catalog,
+    location: &HistoryLocation,
+    printer: Printer,
+) -> anyhow::Result<Vec<(Record, Provisioning)>> {
+    let said = said(arguments, runs.len())?;
+    let mut known = Vec::new();
+    for (index, run) in runs.iter().enumerate() {
+        let said = &said[index.min(said.len() - 1)];
+        known.extend(compare::resolve(run, location)?.into_iter().map(|record| (record, said.clone())));
+    }
+    if let Some(volumes) = Volumes::read(&arguments.provisioned, catalog)? {
+        let records: Vec<&Record> = known.iter().map(|(record, _)| record).collect();
+        let flags = arguments.provisioned.provisioned(arguments.limit);
+        let of_volumes = volumes.of_records(&records, &flags, printer)?.overridden_by(&flags);
+        known.iter_mut().for_each(|(_, said)| *said = of_volumes.clone());
+    }
+    warn_of_unmatched(&known, printer);
+    Ok(known)
+}
+
 /// The answer as JSON.
 #[derive(Serialize)]
 struct Answer<'a> {
@@ -81,7 +97,7 @@ struct Answer<'a> {
 }
 
 /// What is said of a target that no result has is a slip.
-fn warn_of_unmatched(known: &[(Record, &Provisioning)], printer: Printer) {
+fn warn_of_unmatched(known: &[(Record, Provisioning)], printer: Printer) {
     let mut unmatched: Vec<&String> = known.iter().flat_map(|(_, said)| said.targets.keys()).collect();
     for (record, _) in known {
         let occurs = |name: &str| {
@@ -98,14 +114,13 @@ fn warn_of_unmatched(known: &[(Record, &Provisioning)], printer: Printer) {
 }
 
 /// What is said of what was bought, for all runs or for each: flags before the file of context.
-fn said(arguments: &ExplainArguments) -> anyhow::Result<Vec<Provisioning>> {
+fn said(arguments: &SaidArguments, runs: usize) -> anyhow::Result<Vec<Provisioning>> {
     let mut contexts: Vec<Provisioning> =
         arguments.context.iter().map(|path| read_context(path)).collect::<Result<_, _>>()?;
-    if contexts.len() > 1 && contexts.len() != arguments.runs.len() {
+    if contexts.len() > 1 && contexts.len() != runs {
         bail!(
-            "--context is given {} times for {} runs: give it once for all, or once for each in their order",
-            contexts.len(),
-            arguments.runs.len()
+            "--context is given {} times for {runs} runs: give it once for all, or once for each in their order",
+            contexts.len()
         );
     }
     if contexts.is_empty() {
@@ -120,7 +135,8 @@ fn read_context(path: &Path) -> anyhow::Result<Provisioning> {
     toml::from_str(&text).map_err(|error| anyhow!("context {}: {error}", path.display()))
 }
 
-fn read_claims(path: &Path, arguments: &ExplainArguments) -> anyhow::Result<Claims> {
+/// The claims of a file.
+pub(super) fn read_claims(path: &Path, thousands: Option<Thousands>) -> anyhow::Result<Claims> {
     let text = dialect::read_text(path)?;
-    Claims::read(&text, arguments.thousands.unwrap_or_default()).map_err(|error| anyhow!("{}: {error}", path.display()))
+    Claims::read(&text, thousands.unwrap_or_default()).map_err(|error| anyhow!("{}: {error}", path.display()))
 }

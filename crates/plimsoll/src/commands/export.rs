@@ -1,19 +1,14 @@
 //! `plimsoll export`: runs of the history for other programs.
 
-use std::{
-    fs::{self, File, Metadata, OpenOptions},
-    io::{self, BufWriter, Write},
-    path::Path,
-};
+use std::io::Write;
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use plimsoll_history::{
     export::{self, Selection},
-    history::History,
     location::HistoryLocation,
 };
 
-use super::history;
+use super::{history, output_file};
 use crate::cli::export::ExportArguments;
 
 /// Writes runs to a file, or to the answer.
@@ -24,51 +19,9 @@ pub fn run(arguments: &ExportArguments, location: &HistoryLocation, out: &mut dy
     let selection = if ids.is_empty() { Selection::All } else { Selection::These(&ids) };
     match &arguments.output {
         None => Ok(export::write(&history, selection, arguments.format, out)?),
-        Some(path) => to_file(arguments, &history, selection, path),
+        Some(path) => output_file::write(path, arguments.force, |file| {
+            Ok(export::write(&history, selection, arguments.format, file)?)
+        })
+        .with_context(|| format!("export to {}", path.display())),
     }
-}
-
-fn to_file(arguments: &ExportArguments, history: &History, selection: Selection, path: &Path) -> anyhow::Result<()> {
-    let export = |file: File| -> anyhow::Result<()> {
-        let mut file = BufWriter::new(file);
-        export::write(history, selection, arguments.format, &mut file)?;
-        Ok(file.flush()?)
-    };
-    // Only a regular file is replaced; a pipe or a terminal is written to.
-    let existing = fs::metadata(path).ok().filter(|_| arguments.force);
-    let written = match existing {
-        Some(metadata) if metadata.is_file() => replace(path, &metadata, export),
-        Some(_) => OpenOptions::new().write(true).open(path).map_err(Into::into).and_then(export),
-        None => create(path, export),
-    };
-    written.with_context(|| format!("export to {}", path.display()))
-}
-
-/// Writes a new file. One that could not be finished is removed: it holds a part of what it should.
-fn create(path: &Path, write: impl FnOnce(File) -> anyhow::Result<()>) -> anyhow::Result<()> {
-    let file = match File::create_new(path) {
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-            bail!("it exists: name another file, or overwrite it with --force")
-        }
-        file => file?,
-    };
-    write(file).inspect_err(|_| {
-        let _ = fs::remove_file(path);
-    })
-}
-
-/// Writes beside a file and then takes its place, so that whoever reads it finds the old content or the new, whole.
-fn replace(path: &Path, existing: &Metadata, write: impl FnOnce(File) -> anyhow::Result<()>) -> anyhow::Result<()> {
-    // What symbolic links lead to is replaced, not the link.
-    let path = path.canonicalize()?;
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".plimsoll-{}", std::process::id()));
-    let beside = path.with_file_name(name);
-    create(&beside, |file| {
-        file.set_permissions(existing.permissions())?;
-        let kept_open = file.try_clone()?;
-        write(file)?;
-        kept_open.sync_all()?;
-        Ok(fs::rename(&beside, &path)?)
-    })
 }

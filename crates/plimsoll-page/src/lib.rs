@@ -1,0 +1,110 @@
+//! The page that shows reports: one HTML file with everything in it, built from `ui/` by this crate's build script.
+//!
+//! The file has a block for data. With a document in it, it is a report that needs nothing else and may reach nothing;
+//! without, it is what a server hands out, and asks that server for its data. Whatever stands in a document is data to
+//! the page and never markup: see [`report`].
+
+#![forbid(unsafe_code)]
+
+use thiserror::Error;
+
+/// The page without data; empty when it was not built.
+const TEMPLATE: &str = include_str!(concat!(env!("OUT_DIR"), "/page.html"));
+
+/// Where a document goes: the whole content of the block for data.
+const DATA: (&str, &str) = ("<script type=\"application/json\" id=\"report-data\">", "</script>");
+/// Where the title goes.
+const TITLE: (&str, &str) = ("<title>", "</title>");
+/// Where text for readers without scripts goes.
+const TEXT: &str = "<!--noscript-->";
+/// What a page that is served may reach, and one that is sent may not.
+const CONNECT: (&str, &str) = ("connect-src 'self'", "connect-src 'none'");
+
+/// That there is no page.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[error(
+    "this plimsoll has no HTML page: when it was built, {reason}; write a report as .md, .csv, .json or .xml, or build \
+     it again with Node.js and npm"
+)]
+pub struct NoPage {
+    reason: &'static str,
+}
+
+/// The page with a document in it. The text is for readers whose browser runs no scripts.
+pub fn report(document_json: &str, title: &str, text: &str) -> Result<String, NoPage> {
+    let page = template()?;
+    let page = between(page, TITLE, &escaped(title));
+    let page = page.replacen(CONNECT.0, CONNECT.1, 1);
+    let page = page.replacen(TEXT, &format!("<pre>{}</pre>", escaped(text)), 1);
+    Ok(between(&page, DATA, &inert(document_json)))
+}
+
+fn template() -> Result<&'static str, NoPage> {
+    match option_env!("PLIMSOLL_NO_PAGE") {
+        Some(reason) => Err(NoPage { reason }),
+        None => Ok(TEMPLATE),
+    }
+}
+
+/// The page with another text between two marks, the first of their kind: what a document brings comes later.
+fn between(page: &str, (begin, end): (&str, &str), text: &str) -> String {
+    let Some((head, rest)) = page.split_once(begin) else { return page.to_owned() };
+    let Some((_, tail)) = rest.split_once(end) else { return page.to_owned() };
+    [head, begin, text, end, tail].concat()
+}
+
+/// JSON that ends no script and begins no comment, and is the same JSON: within strings a character may be escaped, and
+/// these occur nowhere else.
+fn inert(json: &str) -> String {
+    let mut out = String::with_capacity(json.len());
+    for character in json.chars() {
+        match character {
+            '<' => out.push_str("\\u003c"),
+            '>' => out.push_str("\\u003e"),
+            '\u{2028}' => out.push_str("\\u2028"),
+            '\u{2029}' => out.push_str("\\u2029"),
+            _ => out.push(character),
+        }
+    }
+    out
+}
+
+/// Text that is no markup.
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HOSTILE: &str = "</script><script>alert(1)</script><!--noscript--><title>x</title>";
+
+    #[test]
+    fn data_is_inert_and_the_same() {
+        let json = format!("{{\"title\":\"{HOSTILE}\u{2028}\"}}");
+        let inert = inert(&json);
+        assert!(!inert.contains(['<', '>', '\u{2028}']), "{inert}");
+        assert_eq!(inert.replace("\\u003c", "<").replace("\\u003e", ">").replace("\\u2028", "\u{2028}"), json);
+    }
+
+    #[test]
+    fn text_replaces_what_stands_between_the_first_marks() {
+        assert_eq!(between("<title>a</title><title>b</title>", TITLE, "c"), "<title>c</title><title>b</title>");
+        assert_eq!(between("none", TITLE, "c"), "none");
+    }
+
+    #[test]
+    fn a_report_reaches_nothing_and_has_its_places_filled() {
+        let Ok(page) = report("{\"a\":1}", HOSTILE, HOSTILE) else {
+            // Where there is no npm, the one who asks is told what to do.
+            let message = report("null", "", "").unwrap_err().to_string();
+            assert!(message.contains(".md") && message.contains("npm"), "{message}");
+            return;
+        };
+        assert!(page.contains("id=\"report-data\">{\"a\":1}</script>"));
+        assert!(page.contains(CONNECT.1) && !page.contains(CONNECT.0));
+        assert!(page.contains("<title>&lt;/script&gt;") && page.contains("<pre>&lt;/script&gt;"));
+        assert!(!page.contains(HOSTILE));
+    }
+}

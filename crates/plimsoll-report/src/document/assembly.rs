@@ -1,0 +1,199 @@
+//! What makes a document of records.
+
+use jiff::Timestamp;
+use plimsoll_catalog::catalog::Catalog;
+use plimsoll_record::{numbers, record::Record, results::Severity};
+use plimsoll_workload::provisioned::Provisioning;
+
+use super::{
+    Document, Note, Run, SCHEMA,
+    rates::Resolution,
+    run::{self, Detail},
+};
+use crate::{
+    claims::Claims,
+    comparison::{Comparison, ComparisonError, Wishes},
+    explanation::{Explanation, bought::Known, standing::Standing},
+};
+
+/// Sides that anybody can read beside each other: each has a letter.
+const SIDES_MAX: usize = 26;
+
+/// Up to so many sides each may be chosen as the reference.
+const REFERENCES_MAX: usize = 8;
+
+/// Sentences at the top.
+const FINDINGS_MAX: usize = 12;
+
+/// Points of rates over time in a document: what is more is shortened.
+const POINTS: usize = 12_000;
+
+/// Classes of histograms in a document.
+const CLASSES: usize = 24_000;
+/// Classes of a single one.
+const CLASSES_OF_ONE: usize = 60;
+
+/// Bytes of texts that runs were made from.
+const RAW_BYTES: usize = 200_000;
+/// Bytes of a single one.
+const RAW_BYTES_OF_ONE: usize = 40_000;
+
+/// What a document is made of.
+pub struct Contents<'a> {
+    /// What it is called; by default what is in it.
+    pub title: Option<String>,
+    /// The runs, each with what is said of what was bought for it.
+    pub subjects: &'a [(&'a Record, &'a Provisioning)],
+    /// How they are to be compared.
+    pub wishes: Wishes,
+    /// What is known of what is sold.
+    pub catalog: &'a Catalog,
+    /// What people say about the numbers.
+    pub claims: Option<&'a Claims>,
+    /// When it is made.
+    pub created: Timestamp,
+    /// By which version of plimsoll.
+    pub version: String,
+}
+
+/// Why no document can be made. Each message says what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum DocumentError {
+    /// What was wished of a comparison cannot be.
+    #[error(transparent)]
+    Comparison(#[from] ComparisonError),
+    /// What is said of what was bought cannot be.
+    #[error(transparent)]
+    Catalog(#[from] plimsoll_catalog::error::CatalogError),
+}
+
+impl Document {
+    /// The document of records.
+    pub fn of(contents: Contents<'_>) -> Result<Self, DocumentError> {
+        let Contents { title, subjects, wishes, catalog, claims, created, version } = contents;
+        let records: Vec<&Record> = subjects.iter().map(|(record, _)| *record).collect();
+        let (comparisons, not_compared) = compare(&records, wishes)?;
+        let explanation = Some(Explanation::of(subjects, catalog)?).filter(Explanation::expects_anything);
+        let detail = detail(&records);
+        let runs: Vec<Run> = records.iter().map(|record| run::of(record, detail)).collect();
+        Ok(Self {
+            schema: SCHEMA,
+            title: title.unwrap_or_else(|| self::title(&runs)),
+            created,
+            version,
+            findings: findings(&runs, comparisons.first(), explanation.as_ref()),
+            trends: Vec::new(),
+            sweeps: Vec::new(),
+            files: Vec::new(),
+            uses: Vec::new(),
+            claims: claims.map(|claims| claims.judge(&records, &Known { subjects, catalog })),
+            runs,
+            comparisons,
+            not_compared,
+            explanation,
+        })
+    }
+}
+
+/// How much of each run is told: the more runs, the less.
+fn detail(records: &[&Record]) -> Detail {
+    let cells: usize = records.iter().map(|record| record.cells.len()).sum();
+    let seconds = records.iter().flat_map(|record| &record.cells).map(|cell| cell.series.len()).sum();
+    Detail {
+        resolution: Resolution { points: POINTS, seconds },
+        classes: (CLASSES / cells.max(1)).clamp(20, CLASSES_OF_ONE),
+        raw_bytes: (RAW_BYTES / records.len().max(1)).min(RAW_BYTES_OF_ONE),
+    }
+}
+
+/// The comparison that was asked for, then one for each other side that may be the reference; or why there is none.
+fn compare(records: &[&Record], wishes: Wishes) -> Result<(Vec<Comparison>, Option<String>), DocumentError> {
+    if records.len() > SIDES_MAX {
+        let why = format!("{} runs are too many to be read side by side: name up to {SIDES_MAX}", records.len());
+        return Ok((Vec::new(), Some(why)));
+    }
+    let first = match Comparison::of(records, &wishes) {
+        Ok(comparison) if comparison.sides.len() > SIDES_MAX => {
+            let why = format!("{} targets are too many to be read side by side", comparison.sides.len());
+            return Ok((Vec::new(), Some(why)));
+        }
+        Ok(comparison) => comparison,
+        // What was typed has no sense; what cannot be compared is shown by itself all the same.
+        Err(error @ (ComparisonError::Reference { .. } | ComparisonError::Twice(_))) => return Err(error.into()),
+        Err(ComparisonError::Alone(_)) => return Ok((Vec::new(), None)),
+        Err(error) => return Ok((Vec::new(), Some(error.to_string()))),
+    };
+    let others: Vec<String> = match first.sides.len() {
+        0..=REFERENCES_MAX => first.sides.iter().map(|side| side.letter.clone()).collect(),
+        _ => Vec::new(),
+    };
+    let of = |reference: &String| {
+        Comparison::of(records, &Wishes { reference: Some(reference.clone()), ..wishes.clone() }).ok()
+    };
+    let others: Vec<Comparison> = others.iter().filter(|letter| **letter != first.reference).filter_map(of).collect();
+    Ok((std::iter::once(first).chain(others).collect(), None))
+}
+
+fn title(runs: &[Run]) -> String {
+    match runs {
+        [run] => format!("plimsoll: {}", run.name),
+        [one, other] => format!("plimsoll: {} and {}", one.name, other.name),
+        _ => format!("plimsoll: {} runs", runs.len()),
+    }
+}
+
+/// What a reader should know first: what differs, what was not delivered, what is doubtful.
+fn findings(runs: &[Run], comparison: Option<&Comparison>, explanation: Option<&Explanation>) -> Vec<Note> {
+    let info = |text: String| Note { severity: Severity::Info, text };
+    let mut findings: Vec<Note> = Vec::new();
+    for run in runs {
+        let ended = run.ended.iter();
+        findings.extend(ended.map(|note| Note { text: format!("{}: {}", run.name, note.text), ..note.clone() }));
+    }
+    for pair in comparison.iter().flat_map(|comparison| &comparison.pairs) {
+        let sentence = |cell: &crate::comparison::CellPair| {
+            info(format!("{} against {}, {}: {}", pair.side, pair.reference, cell.label(), cell.sentence))
+        };
+        findings.extend(pair.cells.iter().map(sentence));
+    }
+    findings.truncate(FINDINGS_MAX - 4);
+    findings.extend(explanation.and_then(expected).map(info));
+    let mut doubts: Vec<Note> = Vec::new();
+    for note in runs.iter().flat_map(|run| &run.notes).filter(|note| note.severity != Severity::Info) {
+        if !doubts.contains(note) {
+            doubts.push(note.clone());
+        }
+    }
+    doubts.sort_by_key(|note| note.severity != Severity::Error);
+    findings.extend(doubts);
+    findings.truncate(FINDINGS_MAX);
+    findings
+}
+
+/// How many rates are what was bought.
+fn expected(explanation: &Explanation) -> Option<String> {
+    let judged: Vec<Standing> = explanation
+        .runs
+        .iter()
+        .flat_map(|run| &run.cells)
+        .flat_map(|cell| &cell.judged)
+        .map(|judged| judged.standing)
+        .collect();
+    let count = |standing: Standing| judged.iter().filter(|one| **one == standing).count();
+    let of = |standing: Standing, words: &str| match count(standing) {
+        0 => None,
+        number => Some(format!("{} {words}", numbers::count(number as u64))),
+    };
+    let others = [
+        of(Standing::BurstOnly, "above what lasts, as credits allow"),
+        of(Standing::Over, "over it"),
+        of(Standing::Under, "under it"),
+        of(Standing::Impossible, "so far above it that a cache answered"),
+    ];
+    let others: Vec<String> = others.into_iter().flatten().collect();
+    let within = count(Standing::Within);
+    (!judged.is_empty()).then(|| {
+        let rest = if others.is_empty() { String::new() } else { format!("; {}", others.join(", ")) };
+        format!("{within} of {} rates are what was bought{rest}", judged.len())
+    })
+}

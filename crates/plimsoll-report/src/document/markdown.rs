@@ -1,0 +1,66 @@
+//! A report in Markdown, for a pull request, an issue or a wiki.
+
+use plimsoll_record::{numbers, record::Record, results::Severity};
+
+use super::{Document, Note};
+use crate::{claims, comparison, explanation, grid::escaped, style::Style, table};
+
+/// The width of text for readers without scripts.
+const TEXT_WIDTH: usize = 100;
+
+/// Runs whose whole text is told to readers without scripts.
+const TEXT_RUNS_MAX: usize = 10;
+
+/// The report: what a reader should know first, the comparison, what was to be expected, and each run.
+pub fn report(document: &Document, records: &[&Record]) -> String {
+    let mut out = format!("# {}\n", escaped(&document.title));
+    // Of a single run all of them stand below its table.
+    if records.len() > 1 && !document.findings.is_empty() {
+        out.push('\n');
+        document.findings.iter().for_each(|note| out += &finding(note));
+    }
+    if let Some(comparison) = document.comparisons.first().filter(|_| records.len() > 1) {
+        out += &format!("\n## Compared\n\n{}", comparison::text::markdown(comparison));
+    }
+    if let Some(reason) = &document.not_compared {
+        out += &format!("\nNot compared: {}\n", escaped(reason));
+    }
+    if let Some(explanation) = &document.explanation {
+        out += &format!("\n## Expected and measured\n\n{}", explanation::text::markdown(explanation));
+    }
+    for (run, record) in document.runs.iter().zip(records) {
+        if records.len() > 1 {
+            out += &format!("\n## {}\n", escaped(&run.name));
+        }
+        out += &format!("\n{}", table::markdown(record));
+    }
+    if let Some(judged) = &document.claims {
+        let text = claims::text::text(judged, TEXT_WIDTH);
+        let indented: String = text.lines().map(|line| format!("    {line}\n")).collect();
+        out += &format!("\n## Claims\n\n{indented}");
+    }
+    out += &format!("\nplimsoll {}, {}\n", document.version, numbers::moment(document.created));
+    out
+}
+
+fn finding(note: &Note) -> String {
+    let word = match note.severity {
+        Severity::Info => "",
+        Severity::Warning => "**warning** ",
+        Severity::Error => "**error** ",
+    };
+    format!("- {word}{}\n", escaped(&note.text))
+}
+
+/// What stands in the page for readers whose browser runs no scripts: the same text as in a terminal.
+pub fn without_scripts(document: &Document, records: &[&Record]) -> String {
+    let style = Style::default();
+    let mut parts = vec![format!("{}\n", document.title)];
+    parts.extend(document.comparisons.first().map(|comparison| comparison::text::text(comparison, TEXT_WIDTH, style)));
+    parts.extend(document.explanation.as_ref().map(|explanation| explanation::text::text(explanation, TEXT_WIDTH)));
+    parts.extend(records.iter().take(TEXT_RUNS_MAX).map(|record| table::record(record, TEXT_WIDTH, style)));
+    if records.len() > TEXT_RUNS_MAX {
+        parts.push(format!("{} more runs are in the data of this file.\n", records.len() - TEXT_RUNS_MAX));
+    }
+    parts.join("\n")
+}

@@ -1,0 +1,133 @@
+//! A run as a page shows it.
+
+use plimsoll_record::{
+    record::{Cell, Record, TOLD},
+    results::Severity,
+};
+use plimsoll_workload::plan_file::PlanFile;
+
+use super::{
+    CellView, Fact, Note, Raw, Run, Table, TableColumn, fairness, iterations, latencies, lives,
+    rates::{self, Resolution},
+};
+use crate::{
+    details, explanation, facts,
+    grid::{Grid, Side},
+    notes, rows, table,
+};
+
+/// How much of a run is told.
+#[derive(Clone, Copy)]
+pub(super) struct Detail {
+    /// How finely rates over time are told.
+    pub(super) resolution: Resolution,
+    /// Classes of a histogram.
+    pub(super) classes: usize,
+    /// Bytes of the text that it was made from.
+    pub(super) raw_bytes: usize,
+}
+
+/// A run.
+pub(super) fn of(record: &Record, detail: Detail) -> Run {
+    let targets = facts::targets(record);
+    let raw = raw(record, detail.raw_bytes);
+    Run {
+        id: record.id,
+        name: name(record, &targets),
+        started: record.started,
+        elapsed_ns: record.elapsed_ns,
+        ended: facts::outcome(record).map(|(word, sentence)| Note {
+            severity: Severity::Error,
+            text: format!("{} {sentence}", word.to_lowercase()),
+        }),
+        is_told: record.import.is_some(),
+        targets: targets.iter().map(|target| (*target).to_owned()).collect(),
+        facts: facts::of(record).into_iter().map(|fact| Fact { label: fact.label, text: fact.text }).collect(),
+        notes: notes::of(record).iter().map(|note| Note { severity: note.severity, text: note.text(record) }).collect(),
+        tables: tables(record, &targets),
+        cells: record.cells.iter().map(|cell| view(record, cell, targets.len() > 1, detail)).collect(),
+        lives: lives::of(record),
+        reproduce: raw.as_ref().filter(|_| record.import.is_none()).map(|_| reproduce(record)),
+        raw,
+    }
+}
+
+/// What a run is called: its name, the file that it was read from, or its targets.
+fn name(record: &Record, targets: &[&str]) -> String {
+    let named = record.name.is_some() || record.import.is_some() || targets.is_empty();
+    if named { explanation::name(record) } else { targets.join(", ") }
+}
+
+fn tables(record: &Record, targets: &[&str]) -> Vec<Table> {
+    let of_targets = targets.iter().map(|target| of_grid(target, &rows::grid(&table::rows_of(record, target))));
+    let details = details::named(record).map(|(title, grid)| of_grid(title, &grid));
+    of_targets.chain(details).collect()
+}
+
+/// A table of the same strings as in text.
+pub(super) fn of_grid(title: &str, grid: &Grid) -> Table {
+    let columns = grid.columns().iter().map(|column| TableColumn {
+        head: column.head.clone(),
+        is_number: column.side == Side::Right,
+        values: column.values.iter().map(|value| value.trim().to_owned()).collect(),
+    });
+    Table { title: title.to_owned(), columns: columns.collect() }
+}
+
+fn view(record: &Record, cell: &Cell, with_target: bool, detail: Detail) -> CellView {
+    CellView {
+        target: cell.target.clone(),
+        workload: cell.workload.clone(),
+        label: if with_target { format!("{} {}", cell.target, cell.workload) } else { cell.workload.clone() },
+        word: cell.word().to_owned(),
+        meaning: meaning(cell).to_owned(),
+        rates: rates::of(record, cell, detail.resolution),
+        latencies: latencies::of(cell, detail.classes),
+        fairness: fairness::of(cell),
+        iterations: iterations::of(cell),
+    }
+}
+
+fn meaning(cell: &Cell) -> &str {
+    let bound_by = cell.application.as_ref().and_then(|application| application.bound_by);
+    match (cell.verdict, bound_by) {
+        (Some(_), Some(bound_by)) => rows::meaning_of_bound(bound_by),
+        (Some(verdict), None) => rows::meaning(verdict),
+        (None, _) if cell.word() == TOLD => "another program measured and told these numbers",
+        (None, _) => cell.why_not_run().unwrap_or_default(),
+    }
+}
+
+/// The command that does the same again with the plan beside it.
+fn reproduce(record: &Record) -> String {
+    let rights = if record.asked.targets.iter().any(|target| target.starts_with("/dev/")) { "sudo " } else { "" };
+    format!("{rights}plimsoll run --plan plan.toml")
+}
+
+/// The text that a run was made from, or the plan that was asked for, as a file.
+fn raw(record: &Record, limit: usize) -> Option<Raw> {
+    let (title, text) = match &record.import {
+        Some(import) => (import.file.clone(), import.text.clone()),
+        None if record.asked.workloads.is_empty() => return None,
+        None => ("plan.toml".to_owned(), toml::to_string(&plan_file(record)).ok()?),
+    };
+    let end = (0..=limit.min(text.len())).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+    (end > 0).then(|| Raw { title, omitted_bytes: text.len() - end, text: text[..end].to_owned() })
+}
+
+/// What was asked, as a plan file.
+fn plan_file(record: &Record) -> PlanFile {
+    let asked = &record.asked;
+    PlanFile {
+        name: record.name.clone(),
+        targets: asked.targets.clone(),
+        effort: Some(asked.certainty.effort),
+        limit: asked.certainty.limit,
+        provisioned: asked.provisioned.clone(),
+        need: asked.need.clone(),
+        background: asked.background.clone(),
+        seed: Some(record.seed),
+        workloads: asked.workloads.clone(),
+        ..PlanFile::default()
+    }
+}

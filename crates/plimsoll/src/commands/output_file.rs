@@ -1,0 +1,59 @@
+//! Files that commands write for people: whole or not at all, and never over another without being told to.
+
+use std::{
+    fs::{self, File, Metadata, OpenOptions},
+    io::{self, BufWriter, Write},
+    path::Path,
+};
+
+use anyhow::bail;
+
+/// Writes a file; one that exists only by force.
+pub(super) fn write(
+    path: &Path,
+    force: bool,
+    content: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    let write = |file: File| -> anyhow::Result<()> {
+        let mut file = BufWriter::new(file);
+        content(&mut file)?;
+        Ok(file.flush()?)
+    };
+    // Only a regular file is replaced; a pipe or a terminal is written to.
+    let existing = fs::metadata(path).ok().filter(|metadata| force || !metadata.is_file());
+    match existing {
+        Some(metadata) if metadata.is_dir() => bail!("it is a directory: name a file in it"),
+        Some(metadata) if metadata.is_file() => replace(path, &metadata, write),
+        Some(_) => write(OpenOptions::new().write(true).open(path)?),
+        None => create(path, write),
+    }
+}
+
+/// Writes a new file. One that could not be finished is removed: it holds a part of what it should.
+fn create(path: &Path, write: impl FnOnce(File) -> anyhow::Result<()>) -> anyhow::Result<()> {
+    let file = match File::create_new(path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            bail!("it exists: name another file, or overwrite it with --force")
+        }
+        file => file?,
+    };
+    write(file).inspect_err(|_| {
+        let _ = fs::remove_file(path);
+    })
+}
+
+/// Writes beside a file and then takes its place, so that whoever reads it finds the old content or the new, whole.
+fn replace(path: &Path, existing: &Metadata, write: impl FnOnce(File) -> anyhow::Result<()>) -> anyhow::Result<()> {
+    // What symbolic links lead to is replaced, not the link.
+    let path = path.canonicalize()?;
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".plimsoll-{}", std::process::id()));
+    let beside = path.with_file_name(name);
+    create(&beside, |file| {
+        file.set_permissions(existing.permissions())?;
+        let kept_open = file.try_clone()?;
+        write(file)?;
+        kept_open.sync_all()?;
+        Ok(fs::rename(&beside, &path)?)
+    })
+}

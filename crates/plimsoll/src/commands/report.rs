@@ -1,0 +1,85 @@
+//! `plimsoll report`: runs as a page that can be sent, and in the forms that other programs read.
+
+use std::{
+    path::Path,
+    process::{Command, Stdio},
+};
+
+use anyhow::{Context, anyhow, bail};
+use plimsoll_history::{export, location::HistoryLocation};
+use plimsoll_record::{numbers, record::Record};
+use plimsoll_report::{
+    comparison::Wishes,
+    document::{Contents, Document, junit, markdown},
+};
+use plimsoll_workload::provisioned::Provisioning;
+
+use super::{catalog, explain, history, output_file};
+use crate::{
+    cli::report::{ReportArguments, ReportFormat},
+    printer::Printer,
+};
+
+/// Writes a report. The answer says where it is, or is the report.
+pub fn run(arguments: &ReportArguments, location: &HistoryLocation, printer: Printer) -> anyhow::Result<String> {
+    let form = arguments.form().map_err(|reason| anyhow!(reason))?;
+    let is_answer = arguments.output == Path::new("-");
+    if arguments.open && (is_answer || form != ReportFormat::Html) {
+        bail!("--open shows an HTML page: name a file that ends with .html");
+    }
+    let claims = arguments.claims.as_ref().map(|path| explain::read_claims(path, arguments.thousands)).transpose()?;
+    let catalog = catalog::read(arguments.said.provisioned.limits.as_deref())?;
+    let known = explain::known(&arguments.runs, &arguments.said, &catalog, location, printer)?;
+    let subjects: Vec<(&Record, &Provisioning)> = known.iter().map(|(record, said)| (record, said)).collect();
+    let wishes =
+        Wishes { reference: arguments.reference.clone(), despite: arguments.despite.clone(), ..Wishes::default() };
+    let document = Document::of(Contents {
+        title: arguments.title.clone(),
+        subjects: &subjects,
+        wishes,
+        catalog: &catalog,
+        claims: claims.as_ref(),
+        created: history::now()?,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+    })?;
+    let records: Vec<&Record> = subjects.iter().map(|(record, _)| *record).collect();
+    let text = text(form, &document, &records)?;
+    if is_answer {
+        return Ok(text);
+    }
+    let path = &arguments.output;
+    output_file::write(path, arguments.force, |file| Ok(file.write_all(text.as_bytes())?))
+        .with_context(|| format!("write {}", path.display()))?;
+    if arguments.open {
+        open(path, printer);
+    }
+    let runs = if records.len() == 1 { "1 run".to_owned() } else { format!("{} runs", records.len()) };
+    Ok(format!("{}: {runs}, {}\n", path.display(), numbers::bytes(text.len() as u64)))
+}
+
+/// The report in a form.
+fn text(form: ReportFormat, document: &Document, records: &[&Record]) -> anyhow::Result<String> {
+    Ok(match form {
+        ReportFormat::Html => {
+            let json = serde_json::to_string(document)?;
+            plimsoll_page::report(&json, &document.title, &markdown::without_scripts(document, records))?
+        }
+        ReportFormat::Md => markdown::report(document, records),
+        ReportFormat::Csv => export::csv(records)?,
+        ReportFormat::Json => serde_json::to_string_pretty(document)? + "\n",
+        ReportFormat::Xml => junit::report(document, records),
+    })
+}
+
+/// Shows a file in the user's browser. That it cannot be shown takes nothing from what was written.
+fn open(path: &Path, printer: Printer) {
+    let quiet = [Stdio::null(), Stdio::null(), Stdio::null()];
+    let [input, output, errors] = quiet;
+    let opened = Command::new("xdg-open").arg(path).stdin(input).stdout(output).stderr(errors).status();
+    let reason = match opened {
+        Ok(status) if status.success() => return,
+        Ok(status) => format!("xdg-open ended with {status}"),
+        Err(error) => format!("xdg-open: {error}"),
+    };
+    printer.warning(format!("{} is written and could not be shown: {reason}", path.display()));
+}
