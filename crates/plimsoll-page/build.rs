@@ -1,5 +1,5 @@
-//! Builds the page of `ui/` into one file, where there is npm. Where there is none, everything else builds all the same,
-//! and whoever asks for the page is told why there is none.
+//! Builds the page of `ui/` into one file, where there is npm. Where there is none, everything else builds all the
+//! same, and whoever asks for the page is told why there is none.
 //!
 //! `PLIMSOLL_PAGE` is the path of a page that was built before, or `skip`.
 

@@ -14,7 +14,9 @@ use std::{fmt, fs, path::Path};
 use anyhow::{Context as _, bail};
 
 /// What holds nothing of ours. `.git` is a file in a second work tree.
-const FOREIGN: &[&str] = &[".git", "target", "node_modules", "fuzz/target", "fuzz/corpus", "fuzz/artifacts"];
+const FOREIGN: &[&str] = &[".git", "target", "fuzz/target", "fuzz/corpus", "fuzz/artifacts", "ui/dist"];
+/// What npm installs, wherever it does.
+const INSTALLED: &str = "node_modules";
 
 /// The text files of the repository.
 #[derive(Default)]
@@ -26,6 +28,13 @@ struct Tree {
 struct File {
     path: String,
     text: String,
+}
+
+impl File {
+    /// Whether cargo runs it when it builds a crate.
+    fn is_build_script(&self) -> bool {
+        self.path.ends_with("/build.rs")
+    }
 }
 
 /// Something that breaks a rule.
@@ -66,8 +75,9 @@ impl Tree {
         for entry in fs::read_dir(&directory).with_context(|| format!("list {}", directory.display()))? {
             let entry = entry?;
             let name = entry.file_name().to_string_lossy().into_owned();
+            let is_installed = name == INSTALLED;
             let path = if inner.is_empty() { name } else { format!("{inner}/{name}") };
-            if FOREIGN.contains(&path.as_str()) {
+            if is_installed || FOREIGN.contains(&path.as_str()) {
                 continue;
             }
             if entry.file_type()?.is_dir() {

@@ -1,4 +1,5 @@
-//! Every environment variable that plimsoll reads is in one list. Tests and tasks may read others.
+//! Every environment variable that plimsoll reads is in one list. Tests, tasks and build scripts may read
+//! others.
 
 use super::{File, Problem, Tree, source};
 
@@ -10,7 +11,7 @@ const READERS: &[&str] = &["env::var(", "env::var_os(", "environment_variables::
 pub(super) fn check(tree: &Tree) -> Vec<Problem> {
     let list = tree.file(LIST).map_or("", |file| file.text.as_str());
     tree.rust()
-        .filter(|file| file.path.starts_with("crates/") && file.path != LIST)
+        .filter(|file| file.path.starts_with("crates/") && file.path != LIST && !file.is_build_script())
         .flat_map(|file| reads(file, list))
         .collect()
 }
@@ -66,6 +67,7 @@ mod tests {
         assert_eq!(problems("crates/a/src/b.rs", "let x = env::var(environment_variables::HISTORY);"), 0);
         assert_eq!(problems("crates/a/src/b.rs", "// env::var(\"OTHER\")\nlet x = \"env::var(1)\";"), 0);
         assert_eq!(problems("xtask/src/b.rs", "let x = env::var(\"CARGO\");"), 0);
+        assert_eq!(problems("crates/a/build.rs", "let x = env::var(\"OUT_DIR\");"), 0);
         assert_eq!(problems("crates/a/tests/b.rs", "let x = env::var(\"CI\");"), 0);
     }
 }

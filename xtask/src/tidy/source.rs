@@ -3,7 +3,8 @@
 use super::{File, Problem, Tree, rust_text};
 
 const IO: &str = "crates/plimsoll-io/";
-/// The crates that talk to people: the binary, whose package is named as its folder, and the tasks.
+/// The crates that talk to people: the binary, whose package is named as its folder, and the tasks. Build scripts talk
+/// to cargo.
 const TALKERS: &[&str] = &["crates/plimsoll/", "xtask/"];
 const PRINTING: &[&str] = &["println!", "eprintln!", "print!", "eprint!", "dbg!"];
 const BANNED_ATTRIBUTES: &[&str] = &["#[ignore", "#[should_panic"];
@@ -15,7 +16,7 @@ pub(super) fn check(tree: &Tree) -> Vec<Problem> {
 fn check_file(file: &File) -> Vec<Problem> {
     let code = rust_text::code_of(&file.text);
     let product = &product_code(file);
-    let talks = TALKERS.iter().any(|place| file.path.starts_with(place));
+    let talks = file.is_build_script() || TALKERS.iter().any(|place| file.path.starts_with(place));
     let mut problems = Vec::new();
     let mut ban = |code: &str, word: &str, text: &str| {
         let lines = rust_text::lines_with_word(code, word);

@@ -1,8 +1,8 @@
 //! A report as JUnit XML.
 //!
-//! Each run is a suite and each of its cells a test, which fails when operations failed. Of storage of which it is known
-//! what was bought, each rate is a test more, which fails when there is less than that. Then each side is a suite with
-//! the reference.
+//! Each run is a suite and each of its cells a test, which fails when operations failed. Of storage of which it is
+//! known what was bought, each rate is a test more, which fails when there is less than that. Then each side is a suite
+//! with the reference.
 
 use plimsoll_record::record::{Cell, Record};
 

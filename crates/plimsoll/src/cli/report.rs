@@ -10,10 +10,10 @@ use super::{compare, explain::SaidArguments, run};
 /// Arguments of `plimsoll report`.
 #[derive(Args, Debug)]
 #[command(
-    after_help = "A report of one run shows it, one of several sets them side by side. With what was bought it says whether \
-                  that was delivered, and with --claims what follows from the numbers. The HTML page is one file that needs \
-                  nothing else; Markdown is for pull requests, CSV has a row for each cell, JSON is what the page shows, and \
-                  XML is JUnit, a test for each cell."
+    after_help = "A report of one run shows it, one of several sets them side by side. With what was bought it says \
+                  whether that was delivered, and with --claims what follows from the numbers. The HTML page is one \
+                  file that needs nothing else; Markdown is for pull requests, CSV has a row for each cell, JSON is \
+                  what the page shows, and XML is JUnit, a test for each cell."
 )]
 #[command(mut_arg("disk_size", |argument| argument.long("size").alias("disk-size")))]
 #[command(mut_arg("provisioned_iops", |argument| argument.long("iops").alias("provisioned-iops")))]
