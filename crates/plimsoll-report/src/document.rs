@@ -13,6 +13,8 @@ mod lives;
 pub mod markdown;
 mod rates;
 mod run;
+#[cfg(test)]
+mod tests;
 
 use jiff::Timestamp;
 use plimsoll_record::results::Severity;
