@@ -27,11 +27,8 @@ const FINDINGS_MAX: usize = 12;
 
 /// Points of rates over time in a document: what is more is shortened.
 const POINTS: usize = 12_000;
-
-/// Classes of histograms in a document.
-const CLASSES: usize = 24_000;
-/// Classes of a single one.
-const CLASSES_OF_ONE: usize = 60;
+/// The same where there are more runs than anybody reads beside each other.
+const POINTS_SHORT: usize = 4_000;
 
 /// Bytes of texts that runs were made from.
 const RAW_BYTES: usize = 200_000;
@@ -75,6 +72,7 @@ impl Document {
         let (comparisons, not_compared) = compare(&records, wishes)?;
         let explanation = Some(Explanation::of(subjects, catalog)?).filter(Explanation::expects_anything);
         let detail = detail(&records);
+        let explanation = if detail.is_short { explanation.map(without_reasons) } else { explanation };
         let runs: Vec<Run> = records.iter().map(|record| run::of(record, detail)).collect();
         Ok(Self {
             schema: SCHEMA,
@@ -95,15 +93,26 @@ impl Document {
     }
 }
 
-/// How much of each run is told: the more runs, the less.
+/// How much of each run is told: of many less, so that a hundred can be sent.
 fn detail(records: &[&Record]) -> Detail {
-    let cells: usize = records.iter().map(|record| record.cells.len()).sum();
     let seconds = records.iter().flat_map(|record| &record.cells).map(|cell| cell.series.len()).sum();
+    let is_short = records.len() > SIDES_MAX;
     Detail {
-        resolution: Resolution { points: POINTS, seconds },
-        classes: (CLASSES / cells.max(1)).clamp(20, CLASSES_OF_ONE),
-        raw_bytes: (RAW_BYTES / records.len().max(1)).min(RAW_BYTES_OF_ONE),
+        resolution: Resolution { points: if is_short { POINTS_SHORT } else { POINTS }, seconds },
+        is_short,
+        raw_bytes: if is_short { 0 } else { (RAW_BYTES / records.len().max(1)).min(RAW_BYTES_OF_ONE) },
     }
+}
+
+/// What is said of many runs without the reasons, which only who reads one of them wants to know.
+fn without_reasons(mut explanation: Explanation) -> Explanation {
+    for cell in explanation.runs.iter_mut().flat_map(|run| &mut run.cells) {
+        cell.notes.clear();
+        cell.causes.clear();
+        cell.findings.clear();
+    }
+    explanation.pairs.clear();
+    explanation
 }
 
 /// The comparison that was asked for, then one for each other side that may be the reference; or why there is none.

@@ -29,10 +29,12 @@ impl Resolution {
 /// The rates of a cell; `None` when no seconds were counted.
 pub(super) fn of(record: &Record, cell: &Cell, resolution: Resolution) -> Option<Rates> {
     let seconds_a_point = resolution.seconds_a_point();
-    let stretches: Vec<Stretch> = cell
-        .series
-        .chunk_by(|one, next| belongs_to(one, next) && part(cell, one) == part(cell, next))
-        .map(|seconds| stretch(part(cell, &seconds[0]), seconds, seconds_a_point))
+    let is_short = seconds_a_point > 1;
+    // Where several seconds are one point, they may be of several visits, and ramps are left out.
+    let shown: Vec<&Interval> = cell.series.iter().filter(|second| second.measured || !is_short).collect();
+    let stretches: Vec<Stretch> = shown
+        .chunk_by(|one, next| (is_short || belongs_to(one, next)) && part(cell, one) == part(cell, next))
+        .map(|seconds| stretch(part(cell, seconds[0]), seconds, seconds_a_point))
         .collect();
     (!stretches.is_empty()).then(|| Rates {
         title: title(record, cell),
@@ -58,15 +60,15 @@ fn part(cell: &Cell, second: &Interval) -> StretchPart {
     }
 }
 
-fn stretch(part: StretchPart, seconds: &[Interval], seconds_a_point: usize) -> Stretch {
+fn stretch(part: StretchPart, seconds: &[&Interval], seconds_a_point: usize) -> Stretch {
     let mut stretch = Stretch { part, ..Stretch::default() };
     for point in seconds.chunks(seconds_a_point) {
         let from_ns = point[0].t_ns;
-        let last = &point[point.len() - 1];
+        let last = point[point.len() - 1];
         let length_ns: u64 = point.iter().map(|second| second.length_ns).sum();
         let per_second = |amount: u64| rounded(amount as f64 / (length_ns.max(1) as f64 / 1e9));
         stretch.t_ms.push(u64::midpoint(from_ns, last.t_ns + last.length_ns) / 1_000_000);
-        stretch.iops.push(per_second(point.iter().map(operations).sum()));
+        stretch.iops.push(per_second(point.iter().map(|one| operations(one)).sum()));
         stretch.bytes_per_second.push(per_second(point.iter().map(|one| one.read_bytes + one.write_bytes).sum()));
         stretch.p50_us.push(slowest(point.iter().map(|one| one.p50_ns)));
         stretch.p99_us.push(slowest(point.iter().map(|one| one.p99_ns)));

@@ -21,8 +21,8 @@ use crate::{
 pub(super) struct Detail {
     /// How finely rates over time are told.
     pub(super) resolution: Resolution,
-    /// Classes of a histogram.
-    pub(super) classes: usize,
+    /// Whether there are so many runs that nobody reads the small print of each.
+    pub(super) is_short: bool,
     /// Bytes of the text that it was made from.
     pub(super) raw_bytes: usize,
 }
@@ -43,7 +43,11 @@ pub(super) fn of(record: &Record, detail: Detail) -> Run {
         is_told: record.import.is_some(),
         targets: targets.iter().map(|target| (*target).to_owned()).collect(),
         facts: facts::of(record).into_iter().map(|fact| Fact { label: fact.label, text: fact.text }).collect(),
-        notes: notes::of(record).iter().map(|note| Note { severity: note.severity, text: note.text(record) }).collect(),
+        notes: notes::of(record)
+            .iter()
+            .filter(|note| !detail.is_short || note.severity != Severity::Info)
+            .map(|note| Note { severity: note.severity, text: note.text(record) })
+            .collect(),
         tables: tables(record, &targets),
         cells: record.cells.iter().map(|cell| view(record, cell, targets.len() > 1, detail)).collect(),
         lives: lives::of(record),
@@ -82,7 +86,7 @@ fn view(record: &Record, cell: &Cell, with_target: bool, detail: Detail) -> Cell
         word: cell.word().to_owned(),
         meaning: meaning(cell).to_owned(),
         rates: rates::of(record, cell, detail.resolution),
-        latencies: latencies::of(cell, detail.classes),
+        latencies: latencies::of(cell, detail.is_short),
         fairness: fairness::of(cell),
         iterations: iterations::of(cell),
     }

@@ -104,11 +104,11 @@ fn ramps_and_visits_that_do_not_count_are_stretches_of_their_own() {
 #[test]
 fn a_curve_ends_where_the_sample_does_and_a_histogram_has_all_of_it() {
     let record = test_records::canonical();
-    let shown = latencies::of(&record.cells[0], 30).unwrap();
+    let shown = latencies::of(&record.cells[0], false).unwrap();
     let curve = &shown.curves[0];
     let count = record.cells[0].read.as_ref().unwrap().histogram.count();
     assert_eq!(curve.operations, Some(count));
-    assert_eq!(curve.histogram.len(), 30);
+    assert_eq!(curve.histogram.len(), 60);
     assert_eq!(curve.histogram.iter().map(|(_, count)| count).sum::<u64>(), count);
     assert!(curve.percentiles.iter().any(|point| point.percent > 99.8));
     // Of twelve thousand operations nobody knows the slowest in a hundred thousand.
