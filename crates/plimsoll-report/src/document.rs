@@ -4,6 +4,12 @@
 //! finished strings; charts are numbers, each with a title that says what it shows. Series are shortened so that a
 //! report of a hundred runs can be sent, and keep their extremes.
 
+mod files;
+mod run_names;
+mod sweeps;
+mod trends;
+mod uses;
+
 use jiff::Timestamp;
 use plimsoll_record::results::Severity;
 use serde::Serialize;
@@ -373,10 +379,10 @@ pub struct TrendPoint {
 pub struct Change {
     /// The point that is other than those before it.
     pub at: usize,
-    /// How many times as much it has as the run that it was compared with.
-    pub ratio: f64,
+    /// How many times as much it has as the run that it was compared with; null where one of both did nothing.
+    pub ratio: Option<f64>,
     /// The ends of the 95 % interval of that.
-    pub interval: [f64; 2],
+    pub interval: Option<[f64; 2]>,
     /// In a sentence.
     pub text: String,
 }

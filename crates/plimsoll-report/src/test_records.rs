@@ -9,6 +9,7 @@ use plimsoll_record::{
     event::{RunEvent, RunStarted, SlotDirection, SlotResult},
     judgement::Judgement,
     record::{Asked, Outcome, Record, Tool},
+    told::{FoundResult, Import, Measured, Reading, Source, Told},
 };
 use plimsoll_workload::{
     certainty::{Certainty, StoppingRule},
@@ -213,4 +214,26 @@ pub(crate) const fn canonical_figures() -> [(u64, u64); 6] {
         (996, 256_000_000),
         (121, 2_100_000_000),
     ]
+}
+
+/// What a text told: targets, workloads and results.
+pub(crate) fn told(results: &[(&str, &str, Measured)]) -> Record {
+    let found = |(target, workload, measured): &(&str, &str, Measured)| FoundResult {
+        told: Told { source: Source::FioText, lines: (1, 1), measured: measured.clone() },
+        target: Some((*target).to_owned()),
+        workload: Some((*workload).to_owned()),
+        heading: None,
+        started: None,
+        findings: Vec::new(),
+    };
+    let reading = Reading {
+        id: "0199c0de-7a3e-7000-8000-0000000000b1".parse().unwrap(),
+        tool: Tool { version: "0.1.0".into(), commit: None, profile: "release".into() },
+        name: None,
+        tags: BTreeMap::new(),
+        target: None,
+    };
+    let at = "2025-10-08T09:30:00Z".parse().unwrap();
+    let import = Import { file: "post.md".to_owned(), at, text: String::new() };
+    Record::of_import(reading, import, results.iter().map(found).collect())
 }
