@@ -402,7 +402,7 @@ pub struct Sweep {
     pub pattern: String,
     /// The block sizes, ascending.
     pub block_sizes: Vec<u64>,
-    /// The operations in flight, ascending.
+    /// The operations in flight, ascending: queue depth times jobs.
     pub depths: Vec<u64>,
     /// The cells that were measured.
     pub cells: Vec<SweepCell>,
@@ -422,11 +422,12 @@ pub struct SweepCell {
     pub iops: f64,
     /// Bytes per second.
     pub bytes_per_second: f64,
-    /// The latency that 99 % do not exceed, in microseconds.
+    /// The latency that 99 % do not exceed, in microseconds; of a mix that of the slower kind.
     pub p99_us: Option<f64>,
     /// One word about its numbers.
     pub word: String,
-    /// Whether it is the shallowest of its block size that has nearly all of the rate: more depth adds waiting.
+    /// Whether it is the shallowest of several of its block size that has 95 % of the most IOPS: what is deeper mostly
+    /// waits.
     pub is_knee: bool,
 }
 

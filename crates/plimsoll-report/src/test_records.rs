@@ -7,12 +7,14 @@ use plimsoll_record::{
     builder::RecordBuilder,
     environment::{DeviceEnvironment, Environment, MachineEnvironment, MountEnvironment, TargetEnvironment},
     event::{RunEvent, RunStarted, SlotDirection, SlotResult},
+    files::SlotPhase,
     judgement::Judgement,
     record::{Asked, Outcome, Record, Tool},
     told::{FoundResult, Import, Measured, Reading, Source, Told},
 };
 use plimsoll_workload::{
     certainty::{Certainty, StoppingRule},
+    file_set::FilePhase,
     limit::Expected,
     plan::Plan,
     preset,
@@ -130,6 +132,14 @@ impl Story {
             cpu_operations: operations,
             ..SlotResult::default()
         }
+    }
+
+    /// A slot of a cell that works on a set of files, with what each of its phases did.
+    pub(crate) fn files(&mut self, cell: usize, round: u32, did: impl Fn(FilePhase) -> SlotPhase) {
+        let plan = self.plan.cells[cell].work.files().expect("the cell works on a set of files");
+        let phases = plan.phases.as_slice().iter().map(|phase| did(*phase)).collect();
+        let slot = SlotResult { cell, round, elapsed_ns: SECOND_NS, phases, ..SlotResult::default() };
+        self.tell(&RunEvent::SlotFinished(Box::new(slot)));
     }
 
     pub(crate) fn end(mut self, elapsed_ns: u64, outcome: Outcome) -> Record {
