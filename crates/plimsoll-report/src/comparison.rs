@@ -221,7 +221,10 @@ pub struct CellPair {
     pub(crate) words: [&'static str; 2],
     /// Whether commands were timed.
     #[serde(skip)]
-    is_application: bool,
+    pub(crate) is_application: bool,
+    /// Whether both worked on sets of files.
+    #[serde(skip)]
+    pub(crate) is_of_files: bool,
     /// Whether these had a part of the processors, because others were timed at the same time.
     #[serde(skip)]
     shared_processors: bool,

@@ -481,7 +481,8 @@ pub struct Use {
     pub name: String,
     /// Which target is best, in a sentence.
     pub title: String,
-    /// What is counted.
+    /// What is counted: `IOPS`, `files/s`, `operations/s`, `MB/s`, of which more is better; `s`, `us (p99)`, of which
+    /// less is.
     pub unit: String,
     /// The targets, the best first.
     pub targets: Vec<UseTarget>,
@@ -497,8 +498,8 @@ pub struct UseTarget {
     pub target: String,
     /// The number, in the unit of the use.
     pub value: f64,
-    /// How many times as good as this one the best is.
-    pub times_worse: f64,
-    /// Whether the difference to the best is beyond chance.
+    /// How many times as good as this one the best is; null where this one did nothing.
+    pub times_worse: Option<f64>,
+    /// Whether the difference to the best is beyond chance; of the best itself, that to the next.
     pub is_sure: bool,
 }

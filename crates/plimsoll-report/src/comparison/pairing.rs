@@ -174,6 +174,7 @@ fn cell_pair(
         purpose: purpose::of(cells[0]).or_else(|| purpose::of(cells[1])),
         words: cells.map(Cell::word),
         is_application: cells.iter().all(|cell| cell.kind == Kind::Application),
+        is_of_files: cells.iter().all(|cell| cell.kind == Kind::Files),
         shared_processors: cells.iter().any(|cell| cell.kind == Kind::Application && cell.phase.is_some()),
         reference_verdict: cells[0].verdict,
         reference_not_run: cells[0].why_not_run().map(str::to_owned),
