@@ -6,9 +6,10 @@ use plimsoll_record::{numbers, record::Record, results::Severity};
 use plimsoll_workload::provisioned::Provisioning;
 
 use super::{
-    Document, Note, Run, SCHEMA,
+    Document, Note, Run, SCHEMA, files,
     rates::Resolution,
     run::{self, Detail},
+    sweeps, trends, uses,
 };
 use crate::{
     claims::Claims,
@@ -28,7 +29,7 @@ const FINDINGS_MAX: usize = 12;
 /// Points of rates over time in a document: what is more is shortened.
 const POINTS: usize = 12_000;
 /// The same where there are more runs than anybody reads beside each other.
-const POINTS_SHORT: usize = 4_000;
+const POINTS_SHORT: usize = 3_000;
 
 /// Bytes of texts that runs were made from.
 const RAW_BYTES: usize = 200_000;
@@ -73,17 +74,17 @@ impl Document {
         let explanation = Some(Explanation::of(subjects, catalog)?).filter(Explanation::expects_anything);
         let detail = detail(&records);
         let explanation = if detail.is_short { explanation.map(without_reasons) } else { explanation };
-        let runs: Vec<Run> = records.iter().map(|record| run::of(record, detail)).collect();
+        let runs: Vec<Run> = records.iter().map(|record| run::of(record, &records, detail)).collect();
         Ok(Self {
             schema: SCHEMA,
             title: title.unwrap_or_else(|| self::title(&runs)),
             created,
             version,
             findings: findings(&runs, comparisons.first(), explanation.as_ref()),
-            trends: Vec::new(),
-            sweeps: Vec::new(),
-            files: Vec::new(),
-            uses: Vec::new(),
+            trends: trends::of(&records),
+            sweeps: sweeps::of(&records),
+            files: files::of(&records, explanation.as_ref()),
+            uses: comparisons.first().map(uses::of).unwrap_or_default(),
             claims: claims.map(|claims| claims.judge(&records, &Known { subjects, catalog })),
             runs,
             comparisons,

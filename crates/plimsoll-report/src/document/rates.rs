@@ -37,7 +37,7 @@ pub(super) fn of(record: &Record, cell: &Cell, resolution: Resolution) -> Option
         .map(|seconds| stretch(part(cell, seconds[0]), seconds, seconds_a_point))
         .collect();
     (!stretches.is_empty()).then(|| Rates {
-        title: title(record, cell),
+        title: title(record, cell, is_short),
         stretches,
         window_ms: cell.window.map(|window| [window.from_ns / 1_000_000, window.to_ns / 1_000_000]),
         limits: cell.limit.as_ref().map(limits).unwrap_or_default(),
@@ -102,7 +102,7 @@ fn limits(limit: &CellLimit) -> Vec<LimitLine> {
 }
 
 /// The finding: what the rate was, and what may be said of it.
-fn title(record: &Record, cell: &Cell) -> String {
+fn title(record: &Record, cell: &Cell, is_short: bool) -> String {
     if let Some(burst) = cell.burst.filter(|burst| !burst.predicted) {
         let from_ns = record.cells.iter().flat_map(|cell| cell.series.first()).map(|second| second.t_ns).min();
         let after = burst.cliff_before_ns.map(|cliff_ns| cliff_ns.saturating_sub(from_ns.unwrap_or(0)));
@@ -110,8 +110,11 @@ fn title(record: &Record, cell: &Cell) -> String {
         let [high, low] = [burst.burst_iops, burst.sustained_iops].map(show::iops);
         return format!("{}: a burst of {high} is over after {after}, then {low} last", cell.workload);
     }
-    let word =
-        cell.verdict.map_or_else(String::new, |verdict| format!(", {}: {}", verdict.as_str(), rows::meaning(verdict)));
+    let word = match cell.verdict {
+        Some(verdict) if is_short => format!(", {}", verdict.as_str()),
+        Some(verdict) => format!(", {}: {}", verdict.as_str(), rows::meaning(verdict)),
+        None => String::new(),
+    };
     let rate = match cell.estimate {
         Some(estimate) => {
             let ends = estimate.iops_low.zip(estimate.iops_high);

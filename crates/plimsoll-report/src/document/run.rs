@@ -9,9 +9,10 @@ use plimsoll_workload::plan_file::PlanFile;
 use super::{
     CellView, Fact, Note, Raw, Run, Table, TableColumn, fairness, iterations, latencies, lives,
     rates::{self, Resolution},
+    run_names,
 };
 use crate::{
-    details, explanation, facts,
+    details, facts,
     grid::{Grid, Side},
     notes, rows, table,
 };
@@ -28,12 +29,12 @@ pub(super) struct Detail {
 }
 
 /// A run.
-pub(super) fn of(record: &Record, detail: Detail) -> Run {
+pub(super) fn of(record: &Record, all: &[&Record], detail: Detail) -> Run {
     let targets = facts::targets(record);
     let raw = raw(record, detail.raw_bytes);
     Run {
         id: record.id,
-        name: name(record, &targets),
+        name: name(record, &targets, all),
         started: record.started,
         elapsed_ns: record.elapsed_ns,
         ended: facts::outcome(record).map(|(word, sentence)| Note {
@@ -57,9 +58,9 @@ pub(super) fn of(record: &Record, detail: Detail) -> Run {
 }
 
 /// What a run is called: its name, the file that it was read from, or its targets.
-fn name(record: &Record, targets: &[&str]) -> String {
+fn name(record: &Record, targets: &[&str], all: &[&Record]) -> String {
     let named = record.name.is_some() || record.import.is_some() || targets.is_empty();
-    if named { explanation::name(record) } else { targets.join(", ") }
+    if named { run_names::of(record, all) } else { targets.join(", ") }
 }
 
 fn tables(record: &Record, targets: &[&str]) -> Vec<Table> {
