@@ -73,14 +73,16 @@ impl Document {
         let (comparisons, not_compared) = compare(&records, wishes)?;
         let explanation = Some(Explanation::of(subjects, catalog)?).filter(Explanation::expects_anything);
         let detail = detail(&records);
-        let explanation = if detail.is_short { explanation.map(without_reasons) } else { explanation };
         let runs: Vec<Run> = records.iter().map(|record| run::of(record, &records, detail)).collect();
+        let findings = findings(&runs, comparisons.first(), explanation.as_ref());
+        // Nobody reads the bars of so many, and the sentence above says how many rates are what was bought.
+        let explanation = explanation.filter(|_| !detail.is_short);
         Ok(Self {
             schema: SCHEMA,
             title: title.unwrap_or_else(|| self::title(&runs)),
             created,
             version,
-            findings: findings(&runs, comparisons.first(), explanation.as_ref()),
+            findings,
             trends: trends::of(&records),
             sweeps: sweeps::of(&records),
             files: files::of(&records, explanation.as_ref()),
@@ -103,17 +105,6 @@ fn detail(records: &[&Record]) -> Detail {
         is_short,
         raw_bytes: if is_short { 0 } else { (RAW_BYTES / records.len().max(1)).min(RAW_BYTES_OF_ONE) },
     }
-}
-
-/// What is said of many runs without the reasons, which only who reads one of them wants to know.
-fn without_reasons(mut explanation: Explanation) -> Explanation {
-    for cell in explanation.runs.iter_mut().flat_map(|run| &mut run.cells) {
-        cell.notes.clear();
-        cell.causes.clear();
-        cell.findings.clear();
-    }
-    explanation.pairs.clear();
-    explanation
 }
 
 /// The comparison that was asked for, then one for each other side that may be the reference; or why there is none.
