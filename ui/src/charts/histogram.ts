@@ -8,8 +8,12 @@ import type { LatencyCurve, Table } from '../report';
 import { us } from './rates';
 import { logTicks, shortLatency } from './scale';
 
-const PANEL = 130;
 const GAP = 40;
+
+/** Pixels of a panel: a single one is as high as the curves that stand beside it. */
+function panelHeight(panels: number): number {
+  return panels === 1 ? 246 : 130;
+}
 
 export interface HistogramClass {
   from: number;
@@ -39,20 +43,22 @@ export function withHistograms(curves: LatencyCurve[]): LatencyCurve[] {
 }
 
 export function histogramHeight(curves: LatencyCurve[]): number {
-  return 46 + withHistograms(curves).length * (PANEL + GAP);
+  const panels = withHistograms(curves).length;
+  return 36 + panels * (panelHeight(panels) + GAP);
 }
 
 export function histogramOption(curves: LatencyCurve[], context: ChartContext, description: string, colourIndex = 0) {
   const panels = withHistograms(curves).map((curve) => ({ curve, classes: classesOf(curve) }));
   const ends = panels.flatMap((panel) => panel.classes.flatMap((one) => [one.from, one.to]));
   const { min, max, ticks } = logTicks(ends, context.narrow ? 5 : 8);
+  const height = panelHeight(panels.length);
   const look = axis(context);
   const general = base(context, description);
   const fill = colour(context, colourIndex);
   return {
     ...general,
     grid: panels.map((_, index) => ({
-      left: 58, right: 24, top: 30 + index * (PANEL + GAP), height: PANEL, outerBoundsMode: 'none',
+      left: 58, right: 24, top: 30 + index * (height + GAP), height, outerBoundsMode: 'none',
     })),
     tooltip: {
       ...general.tooltip,

@@ -18,7 +18,7 @@ export interface NamedCurve {
   look: number;
 }
 
-const PLACES = [1, 2, 10, 100, 1e3, 1e4, 1e5, 1e6];
+const PLACES = [2, 10, 100, 1e3, 1e4, 1e5, 1e6];
 
 interface Spot {
   place: number;
@@ -28,10 +28,10 @@ interface Spot {
   high: number | null;
 }
 
-/** The points that have a place on the axis: the longest of all has none. */
+/** The points that have a place on the axis: the longest of all has none, and the quicker half is not drawn. */
 export function spotsOf(curve: LatencyCurve): Spot[] {
   return curve.percentiles
-    .filter((point) => point.percent < 100 && point.latency_us > 0)
+    .filter((point) => point.percent >= 50 && point.percent < 100 && point.latency_us > 0)
     .map((point) => ({
       place: percentilePlace(point.percent),
       percent: point.percent,
@@ -86,10 +86,8 @@ export function latenciesOption(curves: NamedCurve[], context: ChartContext, des
   const ends = all.flatMap((spot) => [spot.us, spot.low ?? spot.us, spot.high ?? spot.us]);
   const { min, max, ticks } = logTicks(ends, 7);
   const last = all.reduce((most, spot) => Math.max(most, spot.place), 10);
-  const first = all.reduce((least, spot) => Math.min(least, spot.place), 2);
-  const places = PLACES.filter((place) => place >= (first < 2 ? 1 : 2));
-  const end = places.find((place) => place >= last) ?? last;
-  const shown = places.filter((place) => place <= end);
+  const end = PLACES.find((place) => place >= last) ?? last;
+  const shown = PLACES.filter((place) => place <= end);
   const look = axis(context);
   const general = base(context, description);
   return {

@@ -8,13 +8,37 @@ import { bandSeries, dots, extremeBands, latencyBands, line } from './band';
 import { extent, GAP, limitsOf, PANEL, panelsOf, PART_NAMES, peak, pointsOf, us, type Panel, type Point } from './rates';
 import { logTicks, short, shortLatency, timeLabel, timeStep } from './scale';
 
+/** Below so many seconds in all, moments have fractions. */
+const SHORT = 8;
+
+function wholeExtent(rates: Rates): [number, number] {
+  const stretches = rates.stretches.filter((stretch) => stretch.t_ms.length > 0);
+  const extents = stretches.map((stretch) => extent(stretch, rates.seconds_a_point));
+  return [Math.min(...extents.map((one) => one[0])), Math.max(...extents.map((one) => one[1]))];
+}
+
+/** Ticks at whole steps of a clock, which the chart library does not find by itself. */
+function timeTicks(from: number, to: number, context: ChartContext) {
+  const step = timeStep(to - from, context.narrow ? 4 : 9);
+  const first = Math.ceil(from / step - 1e-9);
+  const last = Math.floor(to / step + 1e-9);
+  const customValues = Array.from({ length: Math.max(0, last - first + 1) }, (_, index) => (first + index) * step);
+  return { axisTick: { customValues }, axisLabel: { customValues } };
+}
+
+/** The ticks of a part of the time, from and to in percent. */
+export function ratesCloser(rates: Rates, context: ChartContext, [start, end]: [number, number]) {
+  const [from, to] = wholeExtent(rates);
+  const at = (percent: number) => from + ((to - from) * percent) / 100;
+  return { xAxis: panelsOf(rates).map(() => timeTicks(at(start), at(end), context)) };
+}
+
 export function ratesOption(rates: Rates, context: ChartContext, description: string, colourIndex = 0) {
   const stretches = rates.stretches.filter((stretch) => stretch.t_ms.length > 0);
   const panels = panelsOf(rates);
   const extents = stretches.map((stretch) => extent(stretch, rates.seconds_a_point));
-  const [from, to] = [Math.min(...extents.map((one) => one[0])), Math.max(...extents.map((one) => one[1]))];
-  const step = timeStep(to - from, context.narrow ? 4 : 9);
-  const isShort = step < 1;
+  const [from, to] = wholeExtent(rates);
+  const isShort = to - from < SHORT;
   const main = colour(context, colourIndex);
   const look = axis(context);
   const points = pointsOf(rates);
@@ -97,15 +121,13 @@ export function ratesOption(rates: Rates, context: ChartContext, description: st
       gridIndex: grid,
       min: from,
       max: to,
-      interval: step,
       splitLine: { show: false },
+      ...timeTicks(from, to, context),
       axisLabel: {
         ...look.axisLabel,
+        ...timeTicks(from, to, context).axisLabel,
         show: grid === panels.length - 1,
-        formatter: (value: number) => (value % step > 1e-6 * step && step - (value % step) > 1e-6 * step
-          ? '' : timeLabel(value, isShort)),
-        alignMinLabel: 'left',
-        alignMaxLabel: 'right',
+        formatter: (value: number) => timeLabel(value, isShort),
       },
     })),
     yAxis: panels.map((panel, grid) => ({
@@ -154,13 +176,12 @@ export function ratesOption(rates: Rates, context: ChartContext, description: st
             left: 58,
             right: 14,
             showDetail: false,
+            showDataShadow: false,
             brushSelect: false,
             borderColor: context.tokens.rule,
             fillerColor: 'rgba(128,128,128,0.18)',
             handleStyle: { color: context.tokens.surface, borderColor: context.tokens['rule-strong'] },
             moveHandleStyle: { color: context.tokens['rule-strong'] },
-            dataBackground: { lineStyle: { color: context.tokens.rule }, areaStyle: { opacity: 0 } },
-            selectedDataBackground: { lineStyle: { color: main }, areaStyle: { opacity: 0 } },
           },
         ],
     series,
