@@ -1,0 +1,55 @@
+// Tests of the matrix of uses and targets.
+
+import { describe, expect, it } from 'vitest';
+
+import type { Use } from '../report';
+import { times, useMatrix, usesTable, usesTitle } from './uses';
+
+const etcd: Use = {
+  name: 'etcd',
+  title: 'etcd: fast is best',
+  unit: 'syncs/s',
+  targets: [
+    { side: 'A', target: 'fast', value: 412, times_worse: 1, is_sure: true },
+    { side: 'B', target: 'near', value: 400, times_worse: 1.03, is_sure: false },
+    { side: 'C', target: 'slow', value: 41.2, times_worse: 10, is_sure: true },
+  ],
+};
+const media: Use = {
+  name: 'media',
+  title: 'media: slow is best',
+  unit: 'MB/s',
+  targets: [
+    { side: 'C', target: 'slow', value: 250, times_worse: 1, is_sure: true },
+    { side: 'A', target: 'fast', value: 109, times_worse: 2.294, is_sure: true },
+  ],
+};
+
+describe('uses', () => {
+  it('have a word and an icon in every place', () => {
+    const { columns, rows } = useMatrix([etcd, media]);
+    expect(columns.map((column) => column.label)).toEqual(['fast', 'slow', 'near']);
+    expect(rows[0]!.places.map((at) => `${at.icon} ${at.word}`)).toEqual(['★ best', '▼ 10.0x worse', '≈ as good']);
+    expect(rows[1]!.places.map((at) => `${at.icon} ${at.word}`)).toEqual(['▼ 2.3x worse', '★ best', '– not measured']);
+    expect(rows[0]!.places[0]!.value).toBe('412 syncs/s');
+    expect(rows[0]!.places[1]!.share).toBeCloseTo(0.1);
+  });
+
+  it('tell sides of the same name apart by their letters', () => {
+    const twice = { ...media, targets: media.targets.map((target) => ({ ...target, target: 'one' })) };
+    expect(useMatrix([twice]).columns.map((column) => column.label)).toEqual(['C: one', 'A: one']);
+  });
+
+  it('are titled by who is best', () => {
+    expect(usesTitle([etcd, media])).toBe('fast is best in 1 of 2 uses, slow in 1');
+    expect(usesTitle([etcd])).toBe('fast is best in the one use');
+    expect(usesTitle([{ ...etcd, targets: etcd.targets.slice(0, 1) }])).toBe('What fast does in 1 use');
+  });
+
+  it('have a table of all numbers', () => {
+    const table = usesTable([etcd, media]);
+    expect(table.columns.map((column) => column.values.length)).toEqual([5, 5, 5, 5, 5, 5]);
+    expect(table.columns[5]!.values[2]).toBe('10.0x worse');
+    expect([times(1.06), times(2.3), times(369.2)]).toEqual(['1.06', '2.3', '369']);
+  });
+});

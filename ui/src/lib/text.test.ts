@@ -1,0 +1,25 @@
+// Tables sort by what their numbers mean, and leave the page as others read them.
+import { describe, expect, it } from 'vitest';
+import { anchor, compareCells, csv, rowsOf, tableOf } from './text';
+
+describe('tables', () => {
+  const table = tableOf('t', ['name', 'IOPS'], [['a "b", c', '1,234'], ['d', '7']], [1]);
+
+  it('become CSV', () => {
+    expect(csv(table)).toBe('name,IOPS\r\n"a ""b"", c","1,234"\r\nd,7\r\n');
+    expect(rowsOf(table)[1]).toEqual(['d', '7']);
+    expect(table.columns.map((column) => column.is_number)).toEqual([false, true]);
+  });
+
+  it('sort by magnitude across units', () => {
+    expect(['1.23 ms', '98.0 us', '2.50 s', '-', '≥3.00 ms'].sort(compareCells))
+      .toEqual(['98.0 us', '1.23 ms', '≥3.00 ms', '2.50 s', '-']);
+    expect(['12.3k', '1,234', '999', '1.00M'].sort(compareCells)).toEqual(['999', '1,234', '12.3k', '1.00M']);
+    expect(['beta', 'Alpha', '3'].sort(compareCells)).toEqual(['3', 'Alpha', 'beta']);
+  });
+
+  it('have anchors that a link can hold', () => {
+    expect(anchor('4k randread, /dev/sdb')).toBe('4k-randread-dev-sdb');
+    expect(anchor('—')).toBe('chart');
+  });
+});

@@ -1,0 +1,65 @@
+// Text that leaves the page or enters a tooltip: as rows of CSV, and as elements that cannot be read as markup.
+import type { Table, TableColumn } from '../report';
+
+/** A table from rows of finished strings. `numbers` are the columns whose values stand on the right. */
+export function tableOf(title: string, heads: string[], rows: string[][], numbers: number[] = []): Table {
+  const columns: TableColumn[] = heads.map((head, index) => ({
+    head,
+    is_number: numbers.includes(index),
+    values: rows.map((row) => row[index] ?? ''),
+  }));
+  return { title, columns };
+}
+
+/** The rows of a table. */
+export function rowsOf(table: Table): string[][] {
+  const length = Math.max(0, ...table.columns.map((column) => column.values.length));
+  return Array.from({ length }, (_, row) => table.columns.map((column) => column.values[row] ?? ''));
+}
+
+/** A table as comma-separated values, RFC 4180. */
+export function csv(table: Table): string {
+  const quoted = (text: string) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+  const rows = [table.columns.map((column) => column.head), ...rowsOf(table)];
+  return rows.map((row) => `${row.map(quoted).join(',')}\r\n`).join('');
+}
+
+const SCALES: Record<string, number> = {
+  k: 1e3, M: 1e6, G: 1e9, ns: 1, us: 1e3, ms: 1e6, s: 1e9,
+  B: 1, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40, PiB: 2 ** 50, EiB: 2 ** 60,
+};
+
+/** What a cell of a table is sorted by: its number when it has one, and else its text. */
+export function sortKey(text: string): number | string {
+  const match = /^[≥<>~+]?\s*(-?[\d,]*\.?\d+(?:e[+-]?\d+)?)\s*([A-Za-z]*)/.exec(text.trim());
+  if (!match) return text.trim().toLowerCase();
+  return Number(match[1].replaceAll(',', '')) * (SCALES[match[2]] ?? 1);
+}
+
+/** Compares two cells: numbers before texts, and what was not measured last. */
+export function compareCells(one: string, other: string): number {
+  const rank = (text: string) => (text === '-' || text === '' ? 2 : typeof sortKey(text) === 'number' ? 0 : 1);
+  if (rank(one) !== rank(other)) return rank(one) - rank(other);
+  const [a, b] = [sortKey(one), sortKey(other)];
+  if (typeof a === 'number' && typeof b === 'number') return a - b;
+  return String(a).localeCompare(String(b));
+}
+
+/** What a tooltip says: a head in bold, and lines. Made of text nodes, so that names stay names. */
+export function tip(head: string, lines: string[]): HTMLElement {
+  const element = document.createElement('div');
+  const strong = document.createElement('strong');
+  strong.textContent = head;
+  element.append(strong);
+  for (const line of lines) {
+    const row = document.createElement('div');
+    row.textContent = line;
+    element.append(row);
+  }
+  return element;
+}
+
+/** A word that can be part of an anchor. */
+export function anchor(text: string): string {
+  return text.toLowerCase().replace(/[^a-z0-9]+/g, '-').replace(/^-|-$/g, '') || 'chart';
+}
