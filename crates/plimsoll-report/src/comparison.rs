@@ -15,14 +15,15 @@ use thiserror::Error;
 use uuid::Uuid;
 
 mod beside;
-mod environments;
+pub(crate) mod environments;
 pub(crate) mod evidence;
 pub mod expectation;
 pub mod junit;
 mod matching;
 mod metric;
 mod pairing;
-mod plans;
+pub(crate) mod plans;
+mod purpose;
 mod side;
 #[cfg(test)]
 mod tests;
@@ -44,7 +45,7 @@ use crate::facts;
 pub const SCHEMA: &str = "plimsoll-comparison/1";
 
 /// The share of differences that may be wrong in a matrix, and the probability of any wrong headline.
-const LEVEL: f64 = 0.05;
+pub(crate) const LEVEL: f64 = 0.05;
 
 /// Targets that are compared without being asked for.
 const TARGETS_MAX: usize = 26;
@@ -212,12 +213,18 @@ pub struct CellPair {
     pub target: Option<String>,
     /// The workload's name.
     pub workload: String,
+    /// What people use such a load for, in a phrase; `None` where its name says more.
+    #[serde(skip)]
+    pub(crate) purpose: Option<String>,
     /// One word about each side: its verdict, or why it has none.
     #[serde(skip)]
-    words: [&'static str; 2],
+    pub(crate) words: [&'static str; 2],
     /// Whether commands were timed.
     #[serde(skip)]
-    is_application: bool,
+    pub(crate) is_application: bool,
+    /// Whether both worked on sets of files.
+    #[serde(skip)]
+    pub(crate) is_of_files: bool,
     /// Whether these had a part of the processors, because others were timed at the same time.
     #[serde(skip)]
     shared_processors: bool,

@@ -6,6 +6,7 @@
 
 mod assembly;
 mod fairness;
+mod files;
 mod iterations;
 pub mod junit;
 mod latencies;
@@ -13,6 +14,13 @@ mod lives;
 pub mod markdown;
 mod rates;
 mod run;
+mod run_names;
+mod short_numbers;
+mod sweeps;
+#[cfg(test)]
+mod tests;
+mod trends;
+mod uses;
 
 use jiff::Timestamp;
 use plimsoll_record::results::Severity;
@@ -200,14 +208,19 @@ pub struct Stretch {
     /// The middle of each point, in milliseconds since the start of the run.
     pub t_ms: Vec<u64>,
     /// Operations per second.
+    #[serde(serialize_with = "short_numbers::list")]
     pub iops: Vec<f64>,
     /// The slowest and the fastest second of each point; empty where a point is a second.
+    #[serde(serialize_with = "short_numbers::pairs")]
     pub extremes: Vec<[f64; 2]>,
     /// Bytes per second.
+    #[serde(serialize_with = "short_numbers::list")]
     pub bytes_per_second: Vec<f64>,
     /// Median latency; of several seconds that of the slowest.
+    #[serde(serialize_with = "short_numbers::known")]
     pub p50_us: Vec<Option<f64>>,
     /// The latency that 99 % do not exceed; of several seconds that of the slowest.
+    #[serde(serialize_with = "short_numbers::known")]
     pub p99_us: Vec<Option<f64>>,
 }
 
@@ -258,6 +271,7 @@ pub struct LatencyCurve {
     /// Percentiles that the sample supports, in their order.
     pub percentiles: Vec<PercentilePoint>,
     /// How many operations took how long: the upper ends of classes in microseconds, and counts.
+    #[serde(serialize_with = "short_numbers::classes")]
     pub histogram: Vec<(f64, u64)>,
 }
 
@@ -266,8 +280,10 @@ pub struct LatencyCurve {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PercentilePoint {
     /// How many of a hundred operations take at most so long.
+    #[serde(serialize_with = "short_numbers::one")]
     pub percent: f64,
     /// How long, in microseconds.
+    #[serde(serialize_with = "short_numbers::one")]
     pub latency_us: f64,
     /// The ends of its 95 % interval, where it is known; the upper one may be open.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -384,10 +400,10 @@ pub struct TrendPoint {
 pub struct Change {
     /// The point that is other than those before it.
     pub at: usize,
-    /// How many times as much it has as the run that it was compared with.
-    pub ratio: f64,
+    /// How many times as much it has as the run that it was compared with; null where one of both did nothing.
+    pub ratio: Option<f64>,
     /// The ends of the 95 % interval of that.
-    pub interval: [f64; 2],
+    pub interval: Option<[f64; 2]>,
     /// In a sentence.
     pub text: String,
 }
@@ -407,7 +423,7 @@ pub struct Sweep {
     pub pattern: String,
     /// The block sizes, ascending.
     pub block_sizes: Vec<u64>,
-    /// The operations in flight, ascending.
+    /// The operations in flight, ascending: queue depth times jobs.
     pub depths: Vec<u64>,
     /// The cells that were measured.
     pub cells: Vec<SweepCell>,
@@ -427,11 +443,12 @@ pub struct SweepCell {
     pub iops: f64,
     /// Bytes per second.
     pub bytes_per_second: f64,
-    /// The latency that 99 % do not exceed, in microseconds.
+    /// The latency that 99 % do not exceed, in microseconds; of a mix that of the slower kind.
     pub p99_us: Option<f64>,
     /// One word about its numbers.
     pub word: String,
-    /// Whether it is the shallowest of its block size that has nearly all of the rate: more depth adds waiting.
+    /// Whether it is the shallowest of several of its block size that has 95 % of the most IOPS: what is deeper mostly
+    /// waits.
     pub is_knee: bool,
 }
 
@@ -485,7 +502,8 @@ pub struct Use {
     pub name: String,
     /// Which target is best, in a sentence.
     pub title: String,
-    /// What is counted.
+    /// What is counted: `IOPS`, `files/s`, `operations/s`, `MB/s`, of which more is better; `s`, `us (p99)`, of which
+    /// less is.
     pub unit: String,
     /// The targets, the best first.
     pub targets: Vec<UseTarget>,
@@ -501,9 +519,9 @@ pub struct UseTarget {
     pub target: String,
     /// The number, in the unit of the use.
     pub value: f64,
-    /// How many times as good as this one the best is.
-    pub times_worse: f64,
-    /// Whether the difference to the best is beyond chance.
+    /// How many times as good as this one the best is; null where this one did nothing.
+    pub times_worse: Option<f64>,
+    /// Whether the difference to the best is beyond chance; of the best itself, that to the next.
     pub is_sure: bool,
 }
 

@@ -43,42 +43,41 @@ pub(crate) struct Row<'a> {
     pub(crate) verdict: &'static str,
 }
 
-/// The directions of a cell: those that it measured, and those that it should have.
-pub(crate) fn directions(cell: &Cell) -> Vec<(&'static str, Option<Figures<'_>>)> {
+/// The kinds of operations of a cell with their words: those that it measured, and those that it should have.
+pub(crate) fn operations(cell: &Cell) -> Vec<(Operation, &'static str)> {
     if let Some(told) = &cell.told {
-        return told_directions(told);
+        return told_operations(told);
     }
     if let Some(plan) = cell.file_plan() {
-        let of = |phase: &FilePhase| (phase.as_str(), cell.phase_result(*phase).map(Figures::of));
+        let of = |phase: &FilePhase| (Operation::Phase(*phase), phase.as_str());
         let steps = plan.mix.as_ref().map(FileMix::phases).unwrap_or_default();
         return plan.phases.as_slice().iter().chain(&steps).map(of).collect();
     }
     if cell.application.is_some() {
-        return vec![("run", cell.figures(Operation::All))];
+        return vec![(Operation::All, "run")];
     }
     let plan = cell.blocks();
     let of_names = plan.and_then(BlockPlan::name_operation).map(NameOperation::as_str);
     let [read, write] = ["read", "write"].map(|word| of_names.unwrap_or(word));
-    let planned = [
-        (read, &cell.read, plan.is_some_and(BlockPlan::reads)),
-        (write, &cell.write, plan.is_some_and(BlockPlan::writes)),
+    let possible = [
+        (Operation::Read, read, cell.read.is_some() || plan.is_some_and(BlockPlan::reads)),
+        (Operation::Write, write, cell.write.is_some() || plan.is_some_and(BlockPlan::writes)),
+        (Operation::Sync, "sync", cell.sync.is_some()),
     ];
-    let mut directions: Vec<_> = planned
-        .into_iter()
-        .filter(|(_, result, planned)| *planned || result.is_some())
-        .map(|(name, result, _)| (name, result.as_ref().map(Figures::of)))
-        .collect();
-    directions.extend(cell.sync.as_ref().map(|sync| ("sync", Some(Figures::of(sync)))));
-    directions
+    possible.into_iter().filter(|(_, _, is_there)| *is_there).map(|(operation, word, _)| (operation, word)).collect()
 }
 
 /// The directions that another program told.
-fn told_directions(told: &Told) -> Vec<(&'static str, Option<Figures<'_>>)> {
+fn told_operations(told: &Told) -> Vec<(Operation, &'static str)> {
     let words = [(Operation::Read, "read"), (Operation::Write, "write"), (Operation::All, told.whole())];
     let is_shown = |operation: Operation| operation != Operation::All || !told.is_told_apart();
-    let shown = words.into_iter().filter(|(operation, _)| is_shown(*operation));
-    let shown = shown.map(|(operation, word)| (word, told.figures(operation)));
-    shown.filter(|(_, figures)| figures.is_some()).collect()
+    let shown = words.into_iter().filter(|(operation, _)| is_shown(*operation) && told.figures(*operation).is_some());
+    shown.collect()
+}
+
+/// The directions of a cell with their numbers.
+pub(crate) fn directions(cell: &Cell) -> Vec<(&'static str, Option<Figures<'_>>)> {
+    operations(cell).into_iter().map(|(operation, word)| (word, cell.figures(operation))).collect()
 }
 
 /// The slowest and the fastest second of a cell as multiples of its mean, where that would mislead.

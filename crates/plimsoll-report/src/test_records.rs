@@ -7,11 +7,14 @@ use plimsoll_record::{
     builder::RecordBuilder,
     environment::{DeviceEnvironment, Environment, MachineEnvironment, MountEnvironment, TargetEnvironment},
     event::{RunEvent, RunStarted, SlotDirection, SlotResult},
+    files::SlotPhase,
     judgement::Judgement,
     record::{Asked, Outcome, Record, Tool},
+    told::{FoundResult, Import, Measured, Reading, Source, Told},
 };
 use plimsoll_workload::{
     certainty::{Certainty, StoppingRule},
+    file_set::FilePhase,
     limit::Expected,
     plan::Plan,
     preset,
@@ -131,6 +134,14 @@ impl Story {
         }
     }
 
+    /// A slot of a cell that works on a set of files, with what each of its phases did.
+    pub(crate) fn files(&mut self, cell: usize, round: u32, did: impl Fn(FilePhase) -> SlotPhase) {
+        let plan = self.plan.cells[cell].work.files().expect("the cell works on a set of files");
+        let phases = plan.phases.as_slice().iter().map(|phase| did(*phase)).collect();
+        let slot = SlotResult { cell, round, elapsed_ns: SECOND_NS, phases, ..SlotResult::default() };
+        self.tell(&RunEvent::SlotFinished(Box::new(slot)));
+    }
+
     pub(crate) fn end(mut self, elapsed_ns: u64, outcome: Outcome) -> Record {
         for cell in 0..self.plan.cells.len() {
             let judgement = Judgement {
@@ -213,4 +224,26 @@ pub(crate) const fn canonical_figures() -> [(u64, u64); 6] {
         (996, 256_000_000),
         (121, 2_100_000_000),
     ]
+}
+
+/// What a text told: targets, workloads and results.
+pub(crate) fn told(results: &[(&str, &str, Measured)]) -> Record {
+    let found = |(target, workload, measured): &(&str, &str, Measured)| FoundResult {
+        told: Told { source: Source::FioText, lines: (1, 1), measured: measured.clone() },
+        target: Some((*target).to_owned()),
+        workload: Some((*workload).to_owned()),
+        heading: None,
+        started: None,
+        findings: Vec::new(),
+    };
+    let reading = Reading {
+        id: "0199c0de-7a3e-7000-8000-0000000000b1".parse().unwrap(),
+        tool: Tool { version: "0.1.0".into(), commit: None, profile: "release".into() },
+        name: None,
+        tags: BTreeMap::new(),
+        target: None,
+    };
+    let at = "2025-10-08T09:30:00Z".parse().unwrap();
+    let import = Import { file: "post.md".to_owned(), at, text: String::new() };
+    Record::of_import(reading, import, results.iter().map(found).collect())
 }

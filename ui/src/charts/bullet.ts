@@ -2,7 +2,7 @@
 // axis: shades for what lasts and what credits allow, a tick for what was expected, a bar for what was measured.
 import type { BarSeriesOption, CustomSeriesOption } from '../lib/echarts';
 import { percent } from '../lib/numbers';
-import { axis as axisStyle, base, halo } from '../lib/series';
+import { axis as axisStyle, base } from '../lib/series';
 import { tip } from '../lib/text';
 import type { ChartContext } from '../lib/theme';
 import { rate, rowLabel, UNITS, VERDICTS, type JudgedRow } from './judged';
@@ -26,7 +26,7 @@ export function bulletHeight(rows: readonly JudgedRow[], narrow: boolean): numbe
 }
 
 function rowHeight(narrow: boolean): number {
-  return narrow ? 50 : 28;
+  return narrow ? 46 : 28;
 }
 
 /** The chart of rates of one unit. */
@@ -34,7 +34,7 @@ export function bulletOption(rows: readonly JudgedRow[], context: ChartContext, 
   const { tokens, narrow, width } = context;
   const left = narrow ? 8 : Math.min(340, Math.max(180, width * 0.32));
   const right = narrow ? 12 : 108;
-  const room = narrow ? 118 : 150;
+  const room = narrow ? 140 : 150;
   const highest = Math.max(110, ...rows.flatMap((row) => [marks(row).measured, marks(row).burst ?? 0]));
   const max = highest / (1 - room / Math.max(width - left - right, room * 2));
   const names = rows.map((row) => rowLabel(row, rows));
@@ -52,7 +52,12 @@ export function bulletOption(rows: readonly JudgedRow[], context: ChartContext, 
       nameLocation: 'middle',
       nameGap: 26,
       axisTick: { customValues: ticks },
-      axisLabel: { color: tokens.muted, customValues: ticks, formatter: (value: number) => `${value} %` },
+      axisLabel: {
+        color: tokens.muted,
+        customValues: ticks,
+        formatter: (value: number) => `${value} %`,
+        alignMinLabel: narrow ? 'left' : undefined,
+      },
       splitLine: { show: false },
     },
     yAxis: [
@@ -63,9 +68,9 @@ export function bulletOption(rows: readonly JudgedRow[], context: ChartContext, 
         axisLabel: {
           color: tokens.text,
           interval: 0,
-          width: narrow ? width - 40 : left - 14,
+          width: narrow ? width - 14 : left - 14,
           overflow: 'truncate',
-          ...(narrow ? { inside: true, margin: 0, verticalAlign: 'bottom', padding: [0, 0, 10, 0] } : {}),
+          ...(narrow ? { inside: true, margin: 0, verticalAlign: 'bottom', padding: [0, 0, 12, 0], fontSize: 11 } : {}),
         },
       },
       {
@@ -79,13 +84,9 @@ export function bulletOption(rows: readonly JudgedRow[], context: ChartContext, 
   };
 }
 
-function barOffset(narrow: boolean): number {
-  return narrow ? 9 : 0;
-}
-
 /** What lasts, and what credits allow. */
 function bands(rows: readonly JudgedRow[], context: ChartContext): CustomSeriesOption {
-  const { tokens, narrow } = context;
+  const { tokens } = context;
   return {
     id: 'bought',
     type: 'custom',
@@ -100,7 +101,7 @@ function bands(rows: readonly JudgedRow[], context: ChartContext): CustomSeriesO
         const [end] = api.coord([to, params.dataIndex]);
         return {
           type: 'rect' as const,
-          shape: { x, y: y - 10 + barOffset(narrow), width: end - x, height: 20 },
+          shape: { x, y: y - 10, width: end - x, height: 20 },
           style: { fill: tokens.muted, opacity },
         };
       };
@@ -111,7 +112,7 @@ function bands(rows: readonly JudgedRow[], context: ChartContext): CustomSeriesO
 
 /** What was measured. */
 function bars(rows: readonly JudgedRow[], context: ChartContext): BarSeriesOption {
-  const { tokens, narrow, palette } = context;
+  const { palette } = context;
   return {
     id: 'measured',
     type: 'bar',
@@ -120,24 +121,19 @@ function bars(rows: readonly JudgedRow[], context: ChartContext): BarSeriesOptio
     silent: false,
     data: rows.map((row) => marks(row).measured),
     itemStyle: { color: palette[0] },
-    label: {
-      show: true,
-      position: 'right',
-      color: tokens.text,
-      ...halo(context),
-      formatter: (at) => {
-        const row = rows[at.dataIndex];
-        const verdict = VERDICTS[row.judged.standing];
-        const share = percent(row.share);
-        const measured = `${rate(row.judged.unit, row.judged.measured)} ${UNITS[row.judged.unit]}`;
-        return narrow ? `${verdict.icon} ${share} ${verdict.word}` : `${share} · ${measured}`;
-      },
-    },
     tooltip: { formatter: (at: unknown) => rowTip(rows[(at as { dataIndex: number }).dataIndex], rows) },
   };
 }
 
-/** What was expected, and where a bar is cut. */
+/** What stands beside a bar. */
+export function barLabel(row: JudgedRow, narrow: boolean): string {
+  const verdict = VERDICTS[row.judged.standing];
+  const share = percent(row.share);
+  if (narrow) return `${verdict.icon} ${share} ${verdict.word}`;
+  return `${share} · ${rate(row.judged.unit, row.judged.measured)} ${UNITS[row.judged.unit]}`;
+}
+
+/** What was expected, and where a bar is cut. The text stands beyond both, so that neither runs through it. */
 function ticksOf(rows: readonly JudgedRow[], context: ChartContext): CustomSeriesOption {
   const { tokens, narrow } = context;
   return {
@@ -148,9 +144,12 @@ function ticksOf(rows: readonly JudgedRow[], context: ChartContext): CustomSerie
     data: rows.map((_, index) => [index, 100]),
     encode: { x: 1, y: 0 },
     renderItem: (params, api) => {
-      const [x, middle] = api.coord([100, params.dataIndex]);
-      const y = middle + barOffset(narrow);
+      const [x, y] = api.coord([100, params.dataIndex]);
+      const row = rows[params.dataIndex];
+      const { measured, isCut } = marks(row);
       const [cut] = api.coord([CUT, params.dataIndex]);
+      const [end] = api.coord([Math.max(measured, 100), params.dataIndex]);
+      const text = barLabel(row, narrow);
       const slash = (at: number) => ({
         type: 'line' as const,
         shape: { x1: at - 3, y1: y + 7, x2: at + 3, y2: y - 7 },
@@ -160,7 +159,13 @@ function ticksOf(rows: readonly JudgedRow[], context: ChartContext): CustomSerie
         type: 'group',
         children: [
           { type: 'rect', shape: { x: x - 1.5, y: y - 10, width: 3, height: 20 }, style: { fill: tokens.text } },
-          ...(marks(rows[params.dataIndex]).isCut ? [slash(cut), slash(cut + 6)] : []),
+          ...(isCut ? [slash(cut), slash(cut + 6)] : []),
+          {
+            type: 'text',
+            x: end + 7,
+            y,
+            style: { text, fill: tokens.text, stroke: tokens.surface, lineWidth: 3, verticalAlign: 'middle' },
+          },
         ],
       };
     },

@@ -104,6 +104,8 @@ export function filesOption(rows: FileRow[], isLog: boolean, context: ChartConte
       type: isLog ? ('log' as const) : ('value' as const),
       min,
       max,
+      // Bars begin at the axis: without this those of a logarithmic one begin at 1.
+      ...(isLog ? { startValue: min } : {}),
       name: isLog ? 'files per second (logarithmic)' : 'files per second',
       nameLocation: 'middle' as const,
       nameGap: 26,
@@ -127,7 +129,7 @@ export function filesOption(rows: FileRow[], isLog: boolean, context: ChartConte
           return target ? `{head|${plain(target)}}` : `{phase|${plain(phase)}}`;
         },
         rich: {
-          target: { width: targetWidth, fontWeight: 'bold' as const, color: tokens.text, overflow: 'truncate' as const },
+          target: { width: targetWidth, fontWeight: 'bold' as const, color: tokens.text },
           phase: { width: phaseWidth, color: tokens.muted },
           head: { fontWeight: 'bold' as const, color: tokens.text },
         },

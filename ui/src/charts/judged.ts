@@ -12,7 +12,7 @@ export const VERDICTS: Record<Standing, { icon: string; word: string; meaning: s
   'burst-only': { icon: '≈', word: 'burst-only', meaning: 'more than lasts, and no more than credits allow' },
   over: { icon: '▲', word: 'over', meaning: 'more than was bought, by less than twice' },
   under: { icon: '▼', word: 'under', meaning: 'less than lasts' },
-  impossible: { icon: '⛔', word: 'impossible', meaning: 'so much more than is possible that a cache answered' },
+  impossible: { icon: '⊘', word: 'impossible', meaning: 'so much more than is possible that a cache answered' },
 };
 
 /** What rates are counted in. */
@@ -102,7 +102,8 @@ export function operation(row: JudgedRow): string {
 export function rowLabel(row: JudgedRow, rows: readonly JudgedRow[]): string {
   const several = rows.some((other) => other.cell.target !== row.cell.target);
   const workload = row.cell.workload === row.cell.target && several ? [] : [row.cell.workload];
-  return [...(several ? [row.cell.target] : []), ...workload, operation(row)].join(' · ');
+  const kind = operation(row) === 'all' ? [] : [operation(row)];
+  return [...(several ? [row.cell.target] : []), ...workload, ...kind].join(' · ');
 }
 
 /** A rate with all digits that a reader checks: `1,838`, `207.6`. */

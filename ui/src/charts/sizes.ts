@@ -29,16 +29,22 @@ export function sizesTitle(classes: readonly FileClass[], phase: string): string
   if (measured.length === 0) return `${phase}: a cache answered everything, so that this says nothing of the storage`;
   const isOne = targetsOf(classes).length === 1;
   const sizes = [...new Set(measured.map((at) => at.size))].sort((a, b) => a - b);
-  const parts = [...new Set([sizes[0], sizes[sizes.length - 1]])].map((size) => {
+  const left = all.length - measured.length;
+  const note = left > 0 ? `; ${left} of ${all.length} numbers are of a cache and left out` : '';
+  const ends = [...new Set([sizes[0], sizes[sizes.length - 1]])].map((size) => {
     const best = measured
       .filter((at) => at.size === size)
       .reduce((one, other) => (other.view.files_per_second > one.view.files_per_second ? other : one));
-    const rate = best.view.bytes_per_second === null ? `${iops(best.view.files_per_second)} files/s` : null;
-    const number = rate ?? `${throughput(best.view.bytes_per_second ?? 0)} MB/s`;
-    const what = `${number} with files of ${bytes(size)}`;
-    return isOne ? what : `${best.target} has ${what}`;
+    const { files_per_second: files, bytes_per_second: rate } = best.view;
+    const number = rate === null ? `${iops(files)} files/s` : `${throughput(rate)} MB/s`;
+    return { target: best.target, size: bytes(size), number };
   });
-  return isOne ? `${phase}: ${parts.join(', ')}` : `${phase}: of what was measured ${parts.join(', ')}, the most`;
+  const [first, last] = ends;
+  if (isOne) return `${phase}: ${ends.map((at) => `${at.number} with files of ${at.size}`).join(', ')}${note}`;
+  const start = `${phase}: ${first.target} is fastest with files of ${first.size} (${first.number})`;
+  if (!last) return start + note;
+  const who = last.target === first.target ? 'and' : `and ${last.target} with files`;
+  return `${start} ${who} of ${last.size} (${last.number})${note}`;
 }
 
 /** The colour of each target: that which it has on other pages, unless two would have the same. */
@@ -90,6 +96,7 @@ export function sizesOption(
       axisTick: { ...style.axisTick, customValues: sizes },
       axisLabel: {
         ...style.axisLabel,
+        show: index === measures.length - 1,
         customValues: sizes,
         formatter: (value: number) => bytes(Math.round(value)),
         fontSize: context.narrow ? 10 : 12,

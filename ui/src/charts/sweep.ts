@@ -22,9 +22,11 @@ export const SWEEP_METRICS: Record<SweepMetric, { name: string; unit: string; be
 /** Marks a number that is not steady. */
 export const UNSTEADY = '?';
 
+/** The ends of the scale of colours are at least so many times apart. */
+const SPAN_MIN = 2;
 const ROW = 30;
 const BELOW = 48;
-const ABOVE = 12;
+const ABOVE = 30;
 
 /** The number of a cell; null where it is not known. */
 export function sweepValue(cell: SweepCell, metric: SweepMetric): number | null {
@@ -53,27 +55,20 @@ export function sweepText(value: number | null, metric: SweepMetric): string {
   }
 }
 
-/** The smallest and the largest number of a sweep. */
+/** The ends of the scale of colours. Numbers that are close together get colours that are. */
 export function sweepBounds(sweep: Sweep, metric: SweepMetric): [number, number] {
-  return bounds(sweep.cells.flatMap((cell) => sweepValue(cell, metric) ?? []));
+  const [low, high] = bounds(sweep.cells.flatMap((cell) => sweepValue(cell, metric) ?? []));
+  return [Math.min(low, high / SPAN_MIN), high];
 }
 
-/**
- * Between which rows the limit of throughput takes over: 1.2 is a fifth of the way (of ratios) from the middle of the
- * second row to that of the third. Null where that is outside of the sweep.
- */
+/** The last row whose block size is not above that at which the limit of throughput takes over; null outside. */
 export function crossoverRow(sweep: Sweep): number | null {
   const size = sweep.crossover_bytes;
   const sizes = sweep.block_sizes;
-  if (size === null || sizes.length === 0 || size < sizes[0]! || size > sizes.at(-1)!) {
+  if (size === null || sizes.length === 0 || size < sizes[0]! || size >= sizes.at(-1)!) {
     return null;
   }
-  const above = sizes.findIndex((each) => each >= size);
-  if (above <= 0) {
-    return 0;
-  }
-  const [low, high] = [sizes[above - 1]!, sizes[above]!];
-  return above - 1 + Math.log(size / low) / Math.log(high / low);
+  return sizes.filter((each) => each <= size).length - 1;
 }
 
 /** Where the limit of throughput takes over, as a sentence. */
@@ -87,10 +82,10 @@ export function crossoverText(sweep: Sweep): string | null {
   if (first !== undefined && size < first) {
     return `Throughput is the limit of all these block sizes: it takes over from ${at} on.`;
   }
-  if (last !== undefined && size > last) {
+  if (last !== undefined && size >= last) {
     return `Operations are the limit of all these block sizes: throughput takes over from ${at} on.`;
   }
-  return `The dashed line is at ${at}: from that block size on throughput is the limit, below it operations are.`;
+  return `Dashed line: from ${at} on throughput is the limit (below the line), and above it operations are.`;
 }
 
 /** How high the chart is. */
@@ -101,6 +96,7 @@ export function sweepHeight(sweep: Sweep): number {
 /** The chart. */
 export function sweepOption(sweep: Sweep, metric: SweepMetric, context: ChartContext, description: string) {
   const { tokens, narrow } = context;
+  const left = narrow ? 62 : 76;
   const [low, high] = sweepBounds(sweep, metric);
   const share = (cell: SweepCell) => {
     const value = sweepValue(cell, metric);
@@ -130,7 +126,7 @@ export function sweepOption(sweep: Sweep, metric: SweepMetric, context: ChartCon
             style: { fill, stroke: cell.is_knee ? tokens.surface : 'none', lineWidth: cell.is_knee ? 1 : 0 },
             textContent: {
               type: 'text',
-              style: { text, fill: ink, fontSize, fontWeight: cell.is_knee ? 'bold' : 'normal' },
+              style: { text, fill: ink, fontSize, fontWeight: cell.is_knee && !narrow ? 'bold' : 'normal' },
             },
             textConfig: { position: 'inside' },
           },
@@ -141,9 +137,15 @@ export function sweepOption(sweep: Sweep, metric: SweepMetric, context: ChartCon
   };
   return {
     ...base(context, description),
-    grid: { left: narrow ? 62 : 76, right: 12, top: ABOVE, bottom: BELOW, outerBoundsMode: 'none' },
+    grid: { left, right: 12, top: ABOVE, bottom: BELOW, outerBoundsMode: 'none' },
     xAxis: axis(sweep.depths.map(String), 'operations in flight', context),
-    yAxis: { ...axis(sweep.block_sizes.map(bytes), '', context), inverse: true },
+    yAxis: {
+      ...axis(sweep.block_sizes.map(bytes), 'block size', context),
+      inverse: true,
+      nameLocation: 'start',
+      nameGap: 8,
+      nameTextStyle: { ...axisStyle(context).nameTextStyle, align: 'left', padding: [0, 0, 0, 2 - left] },
+    },
     series: [cells, ...crossover(sweep)],
   };
 }
@@ -223,14 +225,14 @@ function crossover(sweep: Sweep): CustomSeriesOption[] {
     {
       type: 'custom',
       id: 'crossover',
-      data: [[0, Math.round(at)]],
+      data: [[0, at]],
       encode: { x: 0, y: 1 },
       silent: true,
       z: 5,
       renderItem: (params, api) => {
         const grid = params.coordSys as unknown as Box;
         const [, height] = api.size!([1, 1]) as [number, number];
-        const y = grid.y + (at + 0.5) * height;
+        const y = grid.y + (at + 1) * height;
         const line = (stroke: string, lineWidth: number, lineDash: number[] | undefined) => ({
           type: 'line' as const,
           shape: { x1: grid.x - 6, y1: y, x2: grid.x + grid.width + 6, y2: y },

@@ -4,7 +4,8 @@
 
 use plimsoll_record::{
     environment::{
-        CgroupIoLimit, CloudEnvironment, ContainerEnvironment, Environment, MachineEnvironment, TargetEnvironment,
+        CgroupIoLimit, CloudEnvironment, ContainerEnvironment, DeviceEnvironment, Environment, MachineEnvironment,
+        TargetEnvironment,
     },
     numbers,
     record::Record,
@@ -24,6 +25,28 @@ pub(super) fn differences(first: &Subject<'_>, second: &Subject<'_>) -> Vec<Diff
         differences.extend(mount_options(one, other));
     }
     differences
+}
+
+/// What differs between two runs of one target; here a disk that is another one is told as well.
+pub(crate) fn over_time(first: &Record, second: &Record, target: &str) -> Vec<Difference> {
+    let mut found = differences(&Subject::of(first, target), &Subject::of(second, target));
+    let disks = [first, second].map(|record| {
+        let known = record.environment.targets.iter().find(|known| known.name == target);
+        known.and_then(|known| known.device.as_ref())
+    });
+    if let [Some(one), Some(other)] = disks {
+        let of = |device: &DeviceEnvironment| {
+            vec![("model", device.model.clone()), ("serial number", device.serial.clone())]
+        };
+        add_all(&mut found, of(one), of(other));
+    }
+    found
+}
+
+/// The machine that a record was made on, as far as it is known.
+pub(crate) fn machine(record: &Record) -> Option<String> {
+    let Environment { machine, container, .. } = &record.environment;
+    node(machine.hostname.as_ref(), container.as_ref())
 }
 
 fn add_all(differences: &mut Vec<Difference>, first: Vec<Property>, second: Vec<Property>) {

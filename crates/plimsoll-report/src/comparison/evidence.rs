@@ -114,6 +114,19 @@ fn of_told(cells: [&Cell; 2], metric: Metric) -> Result<Evidence, &'static str> 
     })
 }
 
+/// How sure the rate of a cell is by itself, for histories, in which many are compared; or why that is not known.
+pub(crate) fn of_rate(cell: &Cell, operation: Operation) -> Result<LogMean, &'static str> {
+    match cell.told {
+        Some(_) => Err(TOLD_ALONE),
+        None => Side::of(cell, operation, Metric::Iops).map(|side| side.mean),
+    }
+}
+
+/// The ratio of two such rates.
+pub(crate) fn ratio(first: &LogMean, second: &LogMean) -> Ratio {
+    LogMean::ratio(first, second, CONFIDENCE)
+}
+
 /// One side by itself.
 struct Side {
     mean: LogMean,
@@ -142,7 +155,7 @@ const MISSING_MIN: f64 = 10.0;
 
 /// Whether none of these operations completed in any visit to the second cell, though at the rate of the first it would
 /// have been ten or more.
-pub(super) fn has_stopped(cells: [&Cell; 2], operation: Operation) -> bool {
+pub(crate) fn has_stopped(cells: [&Cell; 2], operation: Operation) -> bool {
     let [Some(first), Some(_)] = cells.map(|cell| operation.result_of(cell)) else { return false };
     let seconds = counted(cells[1]).map(|slot| slot.elapsed_ns as f64 / 1e9).sum::<f64>();
     let is_idle = |slot: &SlotSummary| Metric::Iops.of_visit(slot, operation).is_some_and(|rate| rate <= 0.0);

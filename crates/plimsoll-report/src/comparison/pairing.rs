@@ -10,7 +10,7 @@ use super::{
     Aspect, CellPair, Compared, ComparisonError, Difference, Metric, MetricPair, Operation, Pair, RankRatio, Wishes,
     beside, environments,
     evidence::{self, Evidence},
-    label, matching, plans,
+    label, matching, plans, purpose,
     side::Subject,
     words,
 };
@@ -171,8 +171,10 @@ fn cell_pair(
     CellPair {
         target: target.map(str::to_owned),
         workload,
+        purpose: purpose::of(cells[0]).or_else(|| purpose::of(cells[1])),
         words: cells.map(Cell::word),
         is_application: cells.iter().all(|cell| cell.kind == Kind::Application),
+        is_of_files: cells.iter().all(|cell| cell.kind == Kind::Files),
         shared_processors: cells.iter().any(|cell| cell.kind == Kind::Application && cell.phase.is_some()),
         reference_verdict: cells[0].verdict,
         reference_not_run: cells[0].why_not_run().map(str::to_owned),

@@ -144,7 +144,7 @@ const WORKING_SET_FACTOR: f64 = 1.05;
 const IN_TURNS: &str = "in turns";
 
 /// What differs between the plans of two cells.
-pub(super) fn differences(first: &Cell, second: &Cell) -> Vec<(Aspect, Difference)> {
+pub(crate) fn differences(first: &Cell, second: &Cell) -> Vec<(Aspect, Difference)> {
     let (ours, theirs) = (aspects(first), aspects(second));
     let known = ours.into_iter().filter_map(|(aspect, one)| {
         let (_, other) = theirs.iter().find(|(theirs, _)| *theirs == aspect)?;
@@ -183,7 +183,7 @@ pub(super) fn untold(first: &Cell, second: &Cell) -> Vec<Aspect> {
 }
 
 /// What differs for all cells of two records.
-pub(super) fn difference_of_records(first: &Record, second: &Record) -> Option<(Aspect, Difference)> {
+pub(crate) fn difference_of_records(first: &Record, second: &Record) -> Option<(Aspect, Difference)> {
     let (ours, theirs) = (&first.asked.background, &second.asked.background);
     let text = |command: &Option<String>| command.clone().unwrap_or_else(|| "none".to_owned());
     let difference = || Difference::new(Aspect::Background.name(), text(ours), text(theirs));

@@ -56,6 +56,11 @@ pub(super) struct Subject<'a> {
 }
 
 impl<'a> Subject<'a> {
+    /// One target of a record.
+    pub(super) const fn of(record: &'a Record, target: &'a str) -> Self {
+        Self { record, target: Some(target) }
+    }
+
     /// The sides that records make. Where all of them measured the same several targets, each record is a side, and
     /// targets are compared with their namesakes. Otherwise each target of each record is a side of its own.
     pub(super) fn all(records: &[&'a Record]) -> Result<Vec<Self>, ComparisonError> {

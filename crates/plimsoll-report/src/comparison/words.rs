@@ -58,7 +58,7 @@ pub(super) fn told_ratio(metric: &MetricPair) -> Option<String> {
 }
 
 /// A ratio as a factor: `63.0x`, `1.01x`.
-pub(super) fn times(ratio: f64) -> String {
+pub(crate) fn times(ratio: f64) -> String {
     let digits = match ratio {
         ratio if ratio >= 99.5 => 0,
         ratio if ratio >= 9.95 => 1,
@@ -116,7 +116,7 @@ pub(crate) fn claim(
 }
 
 /// The size of a difference with its interval, without its direction: `4.1x [3.9, 4.3]`, `12 % [9, 15]`.
-pub(super) fn magnitude(ratio: &Ratio) -> String {
+pub(crate) fn magnitude(ratio: &Ratio) -> String {
     if ratio.ratio >= FACTOR_MIN {
         return factor(ratio);
     }
@@ -134,7 +134,7 @@ pub(super) fn magnitude(ratio: &Ratio) -> String {
 }
 
 /// A ratio with its interval and its direction, for a column: `+12 % [+9, +15]`, `0.24x [0.23, 0.26]`.
-pub(super) fn change(ratio: &Ratio) -> String {
+pub(crate) fn change(ratio: &Ratio) -> String {
     if ratio.ratio >= FACTOR_MIN || ratio.ratio <= 1.0 / FACTOR_MIN {
         return factor(ratio);
     }
@@ -250,7 +250,7 @@ pub(super) fn differ(texts: &[String]) -> String {
 }
 
 /// Several things in a sentence.
-pub(super) fn list(texts: &[String]) -> String {
+pub(crate) fn list(texts: &[String]) -> String {
     match texts {
         [] => String::new(),
         [one] => one.clone(),

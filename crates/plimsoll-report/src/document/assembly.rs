@@ -6,9 +6,10 @@ use plimsoll_record::{numbers, record::Record, results::Severity};
 use plimsoll_workload::provisioned::Provisioning;
 
 use super::{
-    Document, Note, Run, SCHEMA,
+    Document, Note, Run, SCHEMA, files,
     rates::Resolution,
     run::{self, Detail},
+    sweeps, trends, uses,
 };
 use crate::{
     claims::Claims,
@@ -27,11 +28,8 @@ const FINDINGS_MAX: usize = 12;
 
 /// Points of rates over time in a document: what is more is shortened.
 const POINTS: usize = 12_000;
-
-/// Classes of histograms in a document.
-const CLASSES: usize = 24_000;
-/// Classes of a single one.
-const CLASSES_OF_ONE: usize = 60;
+/// The same where there are more runs than anybody reads beside each other.
+const POINTS_SHORT: usize = 3_000;
 
 /// Bytes of texts that runs were made from.
 const RAW_BYTES: usize = 200_000;
@@ -75,17 +73,20 @@ impl Document {
         let (comparisons, not_compared) = compare(&records, wishes)?;
         let explanation = Some(Explanation::of(subjects, catalog)?).filter(Explanation::expects_anything);
         let detail = detail(&records);
-        let runs: Vec<Run> = records.iter().map(|record| run::of(record, detail)).collect();
+        let runs: Vec<Run> = records.iter().map(|record| run::of(record, &records, detail)).collect();
+        let findings = findings(&runs, comparisons.first(), explanation.as_ref());
+        // Nobody reads the bars of so many, and the sentence above says how many rates are what was bought.
+        let explanation = explanation.filter(|_| !detail.is_short);
         Ok(Self {
             schema: SCHEMA,
             title: title.unwrap_or_else(|| self::title(&runs)),
             created,
             version,
-            findings: findings(&runs, comparisons.first(), explanation.as_ref()),
-            trends: Vec::new(),
-            sweeps: Vec::new(),
-            files: Vec::new(),
-            uses: Vec::new(),
+            findings,
+            trends: trends::of(&records),
+            sweeps: sweeps::of(&records),
+            files: files::of(&records, explanation.as_ref()),
+            uses: comparisons.first().map(uses::of).unwrap_or_default(),
             claims: claims.map(|claims| claims.judge(&records, &Known { subjects, catalog })),
             runs,
             comparisons,
@@ -95,14 +96,14 @@ impl Document {
     }
 }
 
-/// How much of each run is told: the more runs, the less.
+/// How much of each run is told: of many less, so that a hundred can be sent.
 fn detail(records: &[&Record]) -> Detail {
-    let cells: usize = records.iter().map(|record| record.cells.len()).sum();
     let seconds = records.iter().flat_map(|record| &record.cells).map(|cell| cell.series.len()).sum();
+    let is_short = records.len() > SIDES_MAX;
     Detail {
-        resolution: Resolution { points: POINTS, seconds },
-        classes: (CLASSES / cells.max(1)).clamp(20, CLASSES_OF_ONE),
-        raw_bytes: (RAW_BYTES / records.len().max(1)).min(RAW_BYTES_OF_ONE),
+        resolution: Resolution { points: if is_short { POINTS_SHORT } else { POINTS }, seconds },
+        is_short,
+        raw_bytes: if is_short { 0 } else { (RAW_BYTES / records.len().max(1)).min(RAW_BYTES_OF_ONE) },
     }
 }
 

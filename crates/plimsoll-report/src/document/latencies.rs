@@ -9,14 +9,22 @@ use crate::rows;
 /// The percentiles of a curve.
 const PERCENTS: [f64; 14] = [1.0, 5.0, 10.0, 25.0, 50.0, 75.0, 90.0, 95.0, 98.0, 99.0, 99.5, 99.9, 99.99, 99.999];
 
+/// The same where there is little room.
+const PERCENTS_SHORT: [f64; 6] = [50.0, 90.0, 99.0, 99.9, 99.99, 99.999];
+
+/// Classes of a histogram.
+const CLASSES: usize = 60;
+/// The same where there is little room.
+const CLASSES_SHORT: usize = 16;
+
 /// The latencies of a cell; `None` where none are known, and of commands, which are no operations.
-pub(super) fn of(cell: &Cell, classes: usize) -> Option<Latencies> {
+pub(super) fn of(cell: &Cell, is_short: bool) -> Option<Latencies> {
     let directions = rows::directions(cell);
     let is_timed = cell.durations().is_empty();
     let known = directions.iter().filter(|_| is_timed).filter_map(|(name, figures)| Some((*name, figures.as_ref()?)));
     let curves: Vec<LatencyCurve> = known
         .map(|(operation, figures)| match figures.measured {
-            Some(result) => measured(operation, figures, &result.histogram, classes),
+            Some(result) => measured(operation, figures, &result.histogram, is_short),
             None => told(operation, cell, figures),
         })
         .filter(|curve| !curve.percentiles.is_empty())
@@ -24,17 +32,21 @@ pub(super) fn of(cell: &Cell, classes: usize) -> Option<Latencies> {
     Some(Latencies { title: title(cell, &curves)?, curves })
 }
 
-fn measured(operation: &str, figures: &Figures<'_>, histogram: &LatencyHistogram, classes: usize) -> LatencyCurve {
+fn measured(operation: &str, figures: &Figures<'_>, histogram: &LatencyHistogram, is_short: bool) -> LatencyCurve {
+    let percents = if is_short { &PERCENTS_SHORT[..] } else { &PERCENTS };
     let supported = |percent: &f64| match histogram.percentile(percent / 100.0) {
         Percentile::Supported(latency_ns) => Some((*percent, latency_ns)),
         Percentile::Unsupported { .. } => None,
     };
     let interval = |percent: f64| {
+        if is_short {
+            return None;
+        }
         let (name, _) = PERCENTILES.iter().find(|(_, quantile)| (quantile * 100.0 - percent).abs() < 1e-9)?;
         let interval = figures.measured?.latency_interval(name)?;
         Some((us(interval.low_ns), interval.high_ns.map(us)))
     };
-    let percentiles = PERCENTS.iter().filter_map(supported).map(|(percent, latency_ns)| PercentilePoint {
+    let percentiles = percents.iter().filter_map(supported).map(|(percent, latency_ns)| PercentilePoint {
         percent,
         latency_us: us(latency_ns),
         interval_us: interval(percent),
@@ -43,7 +55,7 @@ fn measured(operation: &str, figures: &Figures<'_>, histogram: &LatencyHistogram
         operation: operation.to_owned(),
         operations: Some(histogram.count()),
         percentiles: percentiles.collect(),
-        histogram: classes_of(histogram, classes),
+        histogram: classes_of(histogram, if is_short { CLASSES_SHORT } else { CLASSES }),
     }
 }
 

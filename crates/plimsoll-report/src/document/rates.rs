@@ -29,13 +29,15 @@ impl Resolution {
 /// The rates of a cell; `None` when no seconds were counted.
 pub(super) fn of(record: &Record, cell: &Cell, resolution: Resolution) -> Option<Rates> {
     let seconds_a_point = resolution.seconds_a_point();
-    let stretches: Vec<Stretch> = cell
-        .series
-        .chunk_by(|one, next| belongs_to(one, next) && part(cell, one) == part(cell, next))
-        .map(|seconds| stretch(part(cell, &seconds[0]), seconds, seconds_a_point))
+    let is_short = seconds_a_point > 1;
+    // Where several seconds are one point, they may be of several visits, and ramps are left out.
+    let shown: Vec<&Interval> = cell.series.iter().filter(|second| second.measured || !is_short).collect();
+    let stretches: Vec<Stretch> = shown
+        .chunk_by(|one, next| (is_short || belongs_to(one, next)) && part(cell, one) == part(cell, next))
+        .map(|seconds| stretch(part(cell, seconds[0]), seconds, seconds_a_point))
         .collect();
     (!stretches.is_empty()).then(|| Rates {
-        title: title(record, cell),
+        title: title(record, cell, is_short),
         stretches,
         window_ms: cell.window.map(|window| [window.from_ns / 1_000_000, window.to_ns / 1_000_000]),
         limits: cell.limit.as_ref().map(limits).unwrap_or_default(),
@@ -58,15 +60,15 @@ fn part(cell: &Cell, second: &Interval) -> StretchPart {
     }
 }
 
-fn stretch(part: StretchPart, seconds: &[Interval], seconds_a_point: usize) -> Stretch {
+fn stretch(part: StretchPart, seconds: &[&Interval], seconds_a_point: usize) -> Stretch {
     let mut stretch = Stretch { part, ..Stretch::default() };
     for point in seconds.chunks(seconds_a_point) {
         let from_ns = point[0].t_ns;
-        let last = &point[point.len() - 1];
+        let last = point[point.len() - 1];
         let length_ns: u64 = point.iter().map(|second| second.length_ns).sum();
         let per_second = |amount: u64| rounded(amount as f64 / (length_ns.max(1) as f64 / 1e9));
         stretch.t_ms.push(u64::midpoint(from_ns, last.t_ns + last.length_ns) / 1_000_000);
-        stretch.iops.push(per_second(point.iter().map(operations).sum()));
+        stretch.iops.push(per_second(point.iter().map(|one| operations(one)).sum()));
         stretch.bytes_per_second.push(per_second(point.iter().map(|one| one.read_bytes + one.write_bytes).sum()));
         stretch.p50_us.push(slowest(point.iter().map(|one| one.p50_ns)));
         stretch.p99_us.push(slowest(point.iter().map(|one| one.p99_ns)));
@@ -100,7 +102,7 @@ fn limits(limit: &CellLimit) -> Vec<LimitLine> {
 }
 
 /// The finding: what the rate was, and what may be said of it.
-fn title(record: &Record, cell: &Cell) -> String {
+fn title(record: &Record, cell: &Cell, is_short: bool) -> String {
     if let Some(burst) = cell.burst.filter(|burst| !burst.predicted) {
         let from_ns = record.cells.iter().flat_map(|cell| cell.series.first()).map(|second| second.t_ns).min();
         let after = burst.cliff_before_ns.map(|cliff_ns| cliff_ns.saturating_sub(from_ns.unwrap_or(0)));
@@ -108,8 +110,11 @@ fn title(record: &Record, cell: &Cell) -> String {
         let [high, low] = [burst.burst_iops, burst.sustained_iops].map(show::iops);
         return format!("{}: a burst of {high} is over after {after}, then {low} last", cell.workload);
     }
-    let word =
-        cell.verdict.map_or_else(String::new, |verdict| format!(", {}: {}", verdict.as_str(), rows::meaning(verdict)));
+    let word = match cell.verdict {
+        Some(verdict) if is_short => format!(", {}", verdict.as_str()),
+        Some(verdict) => format!(", {}: {}", verdict.as_str(), rows::meaning(verdict)),
+        None => String::new(),
+    };
     let rate = match cell.estimate {
         Some(estimate) => {
             let ends = estimate.iops_low.zip(estimate.iops_high);

@@ -9,9 +9,10 @@ use plimsoll_workload::plan_file::PlanFile;
 use super::{
     CellView, Fact, Note, Raw, Run, Table, TableColumn, fairness, iterations, latencies, lives,
     rates::{self, Resolution},
+    run_names,
 };
 use crate::{
-    details, explanation, facts,
+    details, facts,
     grid::{Grid, Side},
     notes, rows, table,
 };
@@ -21,19 +22,19 @@ use crate::{
 pub(super) struct Detail {
     /// How finely rates over time are told.
     pub(super) resolution: Resolution,
-    /// Classes of a histogram.
-    pub(super) classes: usize,
+    /// Whether there are so many runs that nobody reads the small print of each.
+    pub(super) is_short: bool,
     /// Bytes of the text that it was made from.
     pub(super) raw_bytes: usize,
 }
 
 /// A run.
-pub(super) fn of(record: &Record, detail: Detail) -> Run {
+pub(super) fn of(record: &Record, all: &[&Record], detail: Detail) -> Run {
     let targets = facts::targets(record);
     let raw = raw(record, detail.raw_bytes);
     Run {
         id: record.id,
-        name: name(record, &targets),
+        name: name(record, &targets, all),
         started: record.started,
         elapsed_ns: record.elapsed_ns,
         ended: facts::outcome(record).map(|(word, sentence)| Note {
@@ -43,7 +44,11 @@ pub(super) fn of(record: &Record, detail: Detail) -> Run {
         is_told: record.import.is_some(),
         targets: targets.iter().map(|target| (*target).to_owned()).collect(),
         facts: facts::of(record).into_iter().map(|fact| Fact { label: fact.label, text: fact.text }).collect(),
-        notes: notes::of(record).iter().map(|note| Note { severity: note.severity, text: note.text(record) }).collect(),
+        notes: notes::of(record)
+            .iter()
+            .filter(|note| !detail.is_short || note.severity != Severity::Info)
+            .map(|note| Note { severity: note.severity, text: note.text(record) })
+            .collect(),
         tables: tables(record, &targets),
         cells: record.cells.iter().map(|cell| view(record, cell, targets.len() > 1, detail)).collect(),
         lives: lives::of(record),
@@ -53,9 +58,9 @@ pub(super) fn of(record: &Record, detail: Detail) -> Run {
 }
 
 /// What a run is called: its name, the file that it was read from, or its targets.
-fn name(record: &Record, targets: &[&str]) -> String {
+fn name(record: &Record, targets: &[&str], all: &[&Record]) -> String {
     let named = record.name.is_some() || record.import.is_some() || targets.is_empty();
-    if named { explanation::name(record) } else { targets.join(", ") }
+    if named { run_names::of(record, all) } else { targets.join(", ") }
 }
 
 fn tables(record: &Record, targets: &[&str]) -> Vec<Table> {
@@ -82,7 +87,7 @@ fn view(record: &Record, cell: &Cell, with_target: bool, detail: Detail) -> Cell
         word: cell.word().to_owned(),
         meaning: meaning(cell).to_owned(),
         rates: rates::of(record, cell, detail.resolution),
-        latencies: latencies::of(cell, detail.classes),
+        latencies: latencies::of(cell, detail.is_short),
         fairness: fairness::of(cell),
         iterations: iterations::of(cell),
     }

@@ -34,6 +34,7 @@ mod phases;
 mod plugin;
 mod reading;
 mod replay;
+mod report;
 mod resuming;
 mod run;
 mod support;

@@ -1,0 +1,193 @@
+//! What is shown of sets of files.
+
+use plimsoll_catalog::catalog::Catalog;
+use plimsoll_record::{
+    files::{CachedFiles, SlotPhase},
+    record::Outcome,
+    told,
+};
+use plimsoll_workload::{provisioned::Provisioning, workload::Workload};
+
+use super::*;
+use crate::test_records::{self, Story};
+
+/// A row of a file benchmark, in MB/s.
+fn row(count: u64, size_bytes: u64, write: f64, read: f64) -> Measured {
+    Measured::Files(told::Files {
+        count,
+        size_bytes,
+        iterations: 10,
+        write_bytes_per_second: write * 1e6,
+        read_bytes_per_second: read * 1e6,
+        write_read_bytes_per_second: write * 1e6,
+    })
+}
+
+/// Three options with two lengths, the longer one first.
+fn rows_of_a_post() -> Record {
+    let (large, small) = ("5 files of 100MiB", "1000 files of 10KiB");
+    test_records::told(&[
+        ("disk-premium", large, row(5, 100 << 20, 24.8, 1503.0)),
+        ("disk-premium", small, row(1000, 10 << 10, 0.409, 141.0)),
+        ("share", large, row(5, 100 << 20, 69.3, 100.5)),
+        ("share", small, row(1000, 10 << 10, 0.247, 0.442)),
+        ("blob", small, row(1000, 10 << 10, 1.23, 146.0)),
+    ])
+}
+
+fn explained(record: &Record, said: &str) -> Explanation {
+    let said: Provisioning = toml::from_str(said).unwrap();
+    Explanation::of(&[(record, &said)], &Catalog::default()).unwrap()
+}
+
+fn targets(class: &FileClass) -> Vec<&str> {
+    class.rows.iter().map(|row| row.target.as_str()).collect()
+}
+
+#[test]
+fn rows_of_one_length_are_a_class_and_the_shortest_files_come_first() {
+    let classes = of(&[&rows_of_a_post()], None);
+    let sizes: Vec<u64> = classes.iter().map(|class| class.size_bytes).collect();
+    assert_eq!(sizes, [10 << 10, 100 << 20]);
+    assert_eq!(
+        (targets(&classes[0]), targets(&classes[1])),
+        (vec!["disk-premium", "share", "blob"], vec!["disk-premium", "share"])
+    );
+    let blob = &classes[0].rows[2];
+    let phases: Vec<(&str, f64)> =
+        blob.phases.iter().map(|phase| (phase.name.as_str(), phase.files_per_second.round())).collect();
+    assert_eq!((blob.files, phases), (1000, vec![("write", 120.0), ("read", 14258.0), ("write+read", 120.0)]));
+    assert!(blob.phases.iter().all(|phase| phase.interval.is_none() && phase.cached.is_none()));
+    let title = "files of 10 KiB: write is fastest on blob, 4.98x of share (no intervals); read is fastest on blob, \
+                 330x of share (no intervals)";
+    assert_eq!(classes[0].title, title);
+}
+
+#[test]
+fn what_a_cache_answered_is_told_apart_with_the_reason() {
+    let record = rows_of_a_post();
+    let explanation = explained(&record, "[targets.disk-premium]\nsku = 'P4'");
+    let classes = of(&[&record], Some(&explanation));
+    let cached = |class: &FileClass, phase: &str| -> Vec<Option<String>> {
+        let of = |row: &FileRow| row.phases.iter().find(|view| view.name == phase).unwrap().cached.clone();
+        class.rows.iter().map(of).collect()
+    };
+    let reads = cached(&classes[0], "read");
+    let reason = reads[0].as_deref().unwrap();
+    assert!(
+        reason.starts_with("the page cache answered: 13,770 files/s are above the 3,500 files/s of P4"),
+        "{reason}"
+    );
+    assert!(!reason.contains(';') && reads[1..] == [None, None], "{reads:?}");
+    assert_eq!(cached(&classes[0], "write"), [None, None, None]);
+    assert!(
+        classes[0]
+            .title
+            .contains("read is fastest on blob, 330x of share (no intervals); read: a cache answered 1 of 3")
+    );
+    assert!(
+        classes[1].title.contains("read 0.958 files/s on share; read: a cache answered 1 of 2"),
+        "{}",
+        classes[1].title
+    );
+}
+
+#[test]
+fn an_explanation_of_another_run_says_nothing() {
+    let record = rows_of_a_post();
+    let mut explanation = explained(&record, "[targets.disk-premium]\nsku = 'P4'");
+    explanation.runs[0].id = uuid::Uuid::nil();
+    assert_eq!(of(&[&record], Some(&explanation)), of(&[&record], None));
+}
+
+/// A run of these settings, three iterations on each target, so many files a second.
+fn run(settings: &str, targets: &[(&str, u64)], held: u64) -> Record {
+    let workload: Workload = toml::from_str(&format!("file_count = 100\niterations = 3\n{settings}")).unwrap();
+    let names: Vec<&str> = targets.iter().map(|(name, _)| *name).collect();
+    let mut story = Story::new(&names, &[workload]);
+    for (cell, (_, rate)) in targets.iter().enumerate() {
+        for round in 0..3 {
+            story.files(cell, round, |phase| {
+                let elapsed_ns = 100_000_000_000 / (rate + u64::from(round));
+                let bytes = if phase.reads() || phase.writes() { 100 * 4096 } else { 0 };
+                let cached = CachedFiles {
+                    method: Some("cachestat".to_owned()),
+                    total_bytes: 100,
+                    resident_bytes: Some(held),
+                    reason: None,
+                };
+                SlotPhase {
+                    phase,
+                    from_ns: 0,
+                    elapsed_ns,
+                    operations: 100,
+                    bytes,
+                    operation_ns: elapsed_ns,
+                    histogram: test_records::histogram(100, elapsed_ns / 100),
+                    calls: Vec::new(),
+                    job_operations: vec![100],
+                    first_done_ns: elapsed_ns,
+                    first_done_operations: 100,
+                    sync_ns: 0,
+                    cached: phase.reads().then_some(cached),
+                    device: None,
+                    user_ns: 0,
+                    system_ns: 0,
+                    is_cut: false,
+                    is_part: false,
+                }
+            });
+        }
+    }
+    story.end(54_000_000_000, Outcome::Complete)
+}
+
+fn views(class: &FileClass, row: usize) -> Vec<(&str, Option<&str>)> {
+    class.rows[row].phases.iter().map(|phase| (phase.name.as_str(), phase.cached.as_deref())).collect()
+}
+
+#[test]
+fn measured_phases_have_intervals_and_say_what_was_in_memory() {
+    let settings = "file_size = '4k'\nphases = 'write,stat,read,delete'\nfile_sync = 'file'";
+    let record = run(settings, &[("/mnt/a", 5000), ("/mnt/b", 1000)], 98);
+    let [class] = &of(&[&record], None)[..] else { panic!("one class") };
+    assert_eq!((class.size_bytes, class.rows[0].files, targets(class)), (4096, 100, vec!["/mnt/a", "/mnt/b"]));
+    let held = Some("the page cache held 98 % of the files when they were read");
+    assert_eq!(views(class, 0), [("write", None), ("stat", None), ("read", held), ("delete", None)]);
+    let [write, stat, ..] = &class.rows[0].phases[..] else { panic!() };
+    assert!(write.interval.is_some_and(|[low, high]| low < write.files_per_second && write.files_per_second < high));
+    assert!(write.bytes_per_second.is_some() && stat.bytes_per_second.is_none());
+    assert_eq!(
+        class.title,
+        "files of 4 KiB: write is fastest on /mnt/a, 5.00x of /mnt/b; read: a cache answered 2 of 2"
+    );
+}
+
+#[test]
+fn cold_files_were_read_from_the_storage_and_unsynced_ones_are_in_memory() {
+    let cold = run("file_size = '4k'\nphases = 'write,read'\nfile_sync = 'none'", &[("/mnt/a", 900)], 1);
+    let class = &of(&[&cold], None)[0];
+    assert_eq!(
+        views(class, 0),
+        [("write", Some("the page cache took what was written: nothing was synced")), ("read", None)]
+    );
+    assert_eq!(class.title, "files of 4 KiB: write: a cache answered it; read 901 files/s");
+    let direct =
+        run("file_size = '4k'\nphases = 'write'\nfile_sync = 'none'\nbuffered = false", &[("/mnt/a", 900)], 98);
+    assert_eq!(views(&of(&[&direct], None)[0], 0), [("write", None)]);
+    let names = run("file_size = 0\nphases = 'create,stat'", &[("/mnt/a", 900), ("/mnt/b", 899)], 0);
+    assert_eq!(of(&[&names], None)[0].title, "empty files: no sure difference in create between 2 targets");
+}
+
+#[test]
+fn sets_of_one_target_are_told_apart_by_what_differs() {
+    let first = run("file_size = '4k'\nphases = 'write'", &[("/mnt/a", 900)], 0);
+    let mut second = first.clone();
+    second.cells[0].workload = "other".to_owned();
+    second.id = uuid::Uuid::from_u128(7);
+    let classes = of(&[&first, &second], None);
+    assert_eq!(targets(&classes[0]), ["/mnt/a 100 x 4KiB", "/mnt/a other"]);
+    second.cells[0].workload.clone_from(&first.cells[0].workload);
+    second.name = Some("again".to_owned());
+    assert_eq!(targets(&of(&[&first, &second], None)[0]), ["/mnt/a, 0199c0de-7a3e", "/mnt/a, again"]);
+}

@@ -1,0 +1,253 @@
+//! Which of the compared sides suits which use, in the words of the comparison: no order is claimed that it does not
+//! support.
+
+use plimsoll_record::numbers;
+
+use super::{Use, UseTarget};
+use crate::{
+    comparison::{CellPair, Comparison, Metric, MetricPair, Operation, Pair, words},
+    printable,
+};
+
+/// The uses of all workloads that at least two sides measured.
+pub(crate) fn of(comparison: &Comparison) -> Vec<Use> {
+    let mut questions: Vec<Question<'_>> = Vec::new();
+    for pair in &comparison.pairs {
+        for cell in pair.cells.iter().filter(|cell| cell.differs_in.is_empty()) {
+            for metric in asked(cell) {
+                add(&mut questions, comparison, pair, cell, metric);
+            }
+        }
+    }
+    questions.iter_mut().filter_map(|question| question.answer()).collect()
+}
+
+/// A workload, and how the sides do in it.
+struct Question<'a> {
+    cell: &'a CellPair,
+    operation: Operation,
+    metric: Metric,
+    answers: Vec<Answer<'a>>,
+    /// What was compared: the letters of the reference and of the other side.
+    pairs: Vec<([&'a str; 2], &'a MetricPair)>,
+}
+
+/// A side in a use.
+struct Answer<'a> {
+    letter: &'a str,
+    target: String,
+    value: f64,
+    word: &'static str,
+    has_errors: bool,
+}
+
+/// The numbers of a workload by which sides are put in order: the headline; of files that another program wrote and
+/// read, both, because a cache may have answered either.
+fn asked(cell: &CellPair) -> Vec<&MetricPair> {
+    let Some(headline) = cell.headline() else { return Vec::new() };
+    let is_told_of_files = cell.is_of_files && !matches!(headline.operation, Operation::Phase(_));
+    if !is_told_of_files {
+        return vec![headline];
+    }
+    let of =
+        |operation| cell.metrics.iter().find(move |pair| (pair.metric, pair.operation) == (Metric::Iops, operation));
+    [Operation::Write, Operation::Read].into_iter().filter_map(of).collect()
+}
+
+fn add<'a>(
+    questions: &mut Vec<Question<'a>>,
+    comparison: &'a Comparison,
+    pair: &'a Pair,
+    cell: &'a CellPair,
+    metric: &'a MetricPair,
+) {
+    let Some((reference, value)) = metric.reference.zip(metric.value) else { return };
+    let is_asked = |question: &Question<'_>| {
+        (&question.cell.target, &question.cell.workload) == (&cell.target, &cell.workload)
+            && (question.metric, question.operation) == (metric.metric, metric.operation)
+            // A text may tell of several things that have nothing in common.
+            && question.answers.iter().any(|answer| answer.letter == pair.reference)
+    };
+    let index = questions.iter().position(is_asked).unwrap_or_else(|| {
+        let MetricPair { operation, metric, .. } = *metric;
+        questions.push(Question { cell, operation, metric, answers: Vec::new(), pairs: Vec::new() });
+        questions.len() - 1
+    });
+    let question = &mut questions[index];
+    let sides = [
+        (pair.reference.as_str(), reference, cell.words[0], cell.reference_errors),
+        (pair.side.as_str(), value, cell.words[1], cell.errors),
+    ];
+    for (letter, value, word, errors) in sides {
+        if question.answers.iter().all(|answer| answer.letter != letter) {
+            let target = target(comparison, cell, letter);
+            question.answers.push(Answer { letter, target, value, word, has_errors: errors > 0 });
+        }
+    }
+    question.pairs.push(([&pair.reference, &pair.side], metric));
+}
+
+fn target(comparison: &Comparison, cell: &CellPair, letter: &str) -> String {
+    let of_side = || {
+        let side = comparison.sides.iter().find(|side| side.letter == letter);
+        side.map_or_else(String::new, |side| side.targets.join(", "))
+    };
+    printable::line(&cell.target.clone().unwrap_or_else(of_side)).into_owned()
+}
+
+/// What may be said of two sides.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Order {
+    /// The difference is beyond chance.
+    Sure,
+    /// It may be chance.
+    Chance,
+    /// There are no intervals.
+    Unknown,
+}
+
+impl Question<'_> {
+    fn answer(&mut self) -> Option<Use> {
+        let less_is_better = self.metric.is_latency();
+        self.answers.sort_by(|one, other| {
+            let order = other.value.total_cmp(&one.value);
+            if less_is_better { order.reverse() } else { order }
+        });
+        let [best, second, ..] = self.answers.as_slice() else { return None };
+        let (unit, scale) = self.unit();
+        let targets = self.answers.iter().enumerate().map(|(place, answer)| UseTarget {
+            side: answer.letter.to_owned(),
+            target: answer.target.clone(),
+            value: answer.value * scale,
+            times_worse: self.times_worse(answer),
+            is_sure: match place {
+                0 => self.order(best, second) == Order::Sure,
+                _ => self.order(best, answer) == Order::Sure,
+            },
+        });
+        Some(Use { name: self.name(), title: self.title(), unit: unit.to_owned(), targets: targets.collect() })
+    }
+
+    /// The unit of values, and what a number of the comparison is multiplied with to be in it.
+    fn unit(&self) -> (&'static str, f64) {
+        match (self.metric, self.operation) {
+            (Metric::Iops, _) if self.cell.is_of_files => ("files/s", 1.0),
+            (Metric::Iops, _) if self.cell.is_application => ("operations/s", 1.0),
+            (Metric::Iops, _) => (self.metric.head(), 1.0),
+            (Metric::Throughput, _) => (numbers::THROUGHPUT_UNIT, 1e-6),
+            (Metric::Elapsed, _) => ("s", 1e-9),
+            (Metric::P50, _) => ("us (p50)", 1e-3),
+            (Metric::P99, _) => ("us (p99)", 1e-3),
+            (Metric::P99_9, _) => ("us (p99.9)", 1e-3),
+            (Metric::Mean, _) => ("us (mean)", 1e-3),
+        }
+    }
+
+    /// How many times as good as this one the best is; `None` where this one did nothing.
+    fn times_worse(&self, answer: &Answer<'_>) -> Option<f64> {
+        let best = self.answers.first()?;
+        let ratio = if self.metric.is_latency() { answer.value / best.value } else { best.value / answer.value };
+        ratio.is_finite().then_some(ratio)
+    }
+
+    /// `small random reads (randread 4KiB QD32)`, and of several targets the target.
+    fn name(&self) -> String {
+        // Where both directions were measured, the number is that of one.
+        let is_of_other = |pair: &MetricPair| pair.operation != self.operation && pair.metric == self.metric;
+        let is_told_apart = matches!(self.operation, Operation::Read | Operation::Write);
+        let workload = match self.cell.metrics.iter().any(is_of_other) && is_told_apart {
+            true => format!("{}, {}", self.cell.label(), self.operation.plural()),
+            false => self.cell.label(),
+        };
+        let name = match &self.cell.purpose {
+            Some(purpose) => format!("{purpose} ({workload})"),
+            None => workload,
+        };
+        printable::line(&name).into_owned()
+    }
+
+    /// Whether one side differs from the other beyond chance: as they were compared with each other; else by their
+    /// ratios to a third, when these leave no doubt.
+    fn order(&self, one: &Answer<'_>, other: &Answer<'_>) -> Order {
+        let direct = self
+            .pairs
+            .iter()
+            .find(|(letters, _)| *letters == [one.letter, other.letter] || *letters == [other.letter, one.letter]);
+        if let Some((_, metric)) = direct {
+            return match metric.compared {
+                _ if metric.has_stopped => Order::Sure,
+                Some(compared) if compared.different => Order::Sure,
+                Some(_) => Order::Chance,
+                None => Order::Unknown,
+            };
+        }
+        let ratio = |answer: &Answer<'_>| {
+            let (letters, metric) = self.pairs.iter().find(|(letters, _)| letters[1] == answer.letter)?;
+            Some((letters[0], metric.compared?.ratio))
+        };
+        match (ratio(one), ratio(other)) {
+            (Some((reference, one)), Some((other_reference, other))) if reference == other_reference => {
+                let are_apart = one.low > other.high || other.low > one.high;
+                if are_apart { Order::Sure } else { Order::Chance }
+            }
+            _ => Order::Unknown,
+        }
+    }
+
+    /// `A suits small random reads (randread) best: 2.30x of B, 4.10x of C`.
+    fn title(&self) -> String {
+        let (Some(best), name) = (self.answers.first(), self.name()) else { return String::new() };
+        // Those that may be as good as the best.
+        let tied = |answer: &&Answer<'_>| std::ptr::eq(*answer, best) || self.order(best, answer) == Order::Chance;
+        let (tied, others): (Vec<_>, Vec<_>) = self.answers.iter().partition(tied);
+        let letters = |answers: &[&Answer<'_>]| {
+            words::list(&answers.iter().map(|answer| answer.letter.to_owned()).collect::<Vec<_>>())
+        };
+        let text = match (tied.len(), others.first()) {
+            (1, Some(next)) if self.order(best, next) == Order::Unknown => {
+                format!("{} is ahead in {name}: {}; {}", best.letter, self.ahead_of(&others), self.why_unknown())
+            }
+            (1, _) => format!("{} suits {name} best: {}", best.letter, self.ahead_of(&others)),
+            (_, None) => format!("no difference found between {} in {name}", letters(&tied)),
+            _ => format!(
+                "{} suit {name} best, without a difference that was found between them: {}",
+                letters(&tied),
+                self.ahead_of(&others)
+            ),
+        };
+        let doubts: Vec<String> = self.answers.iter().filter_map(doubt).collect();
+        if doubts.is_empty() { text } else { format!("{text} ({})", doubts.join(", ")) }
+    }
+
+    /// How far the best is ahead of the next, and of the last: `2.30x of B and 12.0x of F`.
+    fn ahead_of(&self, others: &[&Answer<'_>]) -> String {
+        let of = |answer: &&Answer<'_>| match self.times_worse(answer) {
+            None => format!("{} completes nothing", answer.letter),
+            Some(ratio) if self.metric.is_latency() => {
+                format!("{} takes {} as long", answer.letter, words::times(ratio))
+            }
+            Some(ratio) => format!("{} of {}", words::times(ratio), answer.letter),
+        };
+        let ends = match others {
+            [first, .., last] => vec![of(first), of(last)],
+            few => few.iter().map(of).collect(),
+        };
+        words::list(&ends)
+    }
+
+    fn why_unknown(&self) -> &str {
+        let reason = self.pairs.iter().find_map(|(_, metric)| metric.reason.as_deref());
+        reason.unwrap_or("they were not compared with each other")
+    }
+}
+
+/// What makes the number of a side doubtful.
+fn doubt(answer: &Answer<'_>) -> Option<String> {
+    let errors = answer.has_errors.then_some("with errors");
+    let word = Some(answer.word).filter(|word| crate::rows::tone(word) == Some(crate::style::Tone::Doubtful));
+    let words: Vec<&str> = word.into_iter().chain(errors).collect();
+    (!words.is_empty()).then(|| format!("{} {}", answer.letter, words.join(" ")))
+}
+
+#[cfg(test)]
+mod tests;

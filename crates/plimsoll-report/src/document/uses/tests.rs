@@ -1,0 +1,141 @@
+//! What is said of uses.
+
+use plimsoll_measure::{random::Random, verdict::Verdict};
+use plimsoll_record::{
+    event::RunEvent,
+    record::{Outcome, Record},
+    told::{Duration, Files, Measured},
+};
+
+use super::*;
+use crate::{
+    comparison::Wishes,
+    test_records::{self, Story, workloads},
+};
+
+/// Twelve visits to two workloads on each target, which is so many times as fast; visits scatter by one percent.
+fn run(factors: &[f64]) -> Record {
+    let names: Vec<String> = (0..factors.len()).map(|index| format!("/mnt/{index}")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let mut story = Story::new(&names, &workloads("canonical")[..2]);
+    for round in 0..12 {
+        for (target, factor) in factors.iter().enumerate() {
+            for workload in 0..2 {
+                let cell = target * 2 + workload;
+                let noise: f64 = (0..12).map(|draw| Random::at(cell as u64, &[round, draw]).unit()).sum::<f64>() - 6.0;
+                let rate = 5000.0 * factor * 0.01_f64.mul_add(noise, 1.0);
+                let slot = story.slot(cell, round as u32, rate as u64, 600_000);
+                story.tell(&RunEvent::SlotFinished(Box::new(slot)));
+            }
+        }
+    }
+    let mut record = story.end(120_000_000_000, Outcome::Complete);
+    record.cells.iter_mut().for_each(|cell| cell.verdict = Some(Verdict::Steady));
+    record
+}
+
+fn uses(record: &Record, reference: Option<&str>) -> Vec<Use> {
+    let wishes = Wishes { reference: reference.map(str::to_owned), ..Wishes::default() };
+    of(&Comparison::of(&[record], &wishes).unwrap())
+}
+
+fn order(of: &Use) -> Vec<(&str, bool)> {
+    of.targets.iter().map(|target| (target.side.as_str(), target.is_sure)).collect()
+}
+
+#[test]
+fn the_best_side_comes_first_with_how_far_it_is_ahead() {
+    let uses = uses(&run(&[1.0, 0.25, 2.0]), None);
+    assert_eq!(uses.len(), 2);
+    let reads = &uses[0];
+    assert_eq!(reads.name, "small random reads, one at a time (latency-read)");
+    assert_eq!((order(reads), reads.unit.as_str()), (vec![("C", true), ("A", true), ("B", true)], "IOPS"));
+    assert_eq!(reads.targets[2].target, "/mnt/1");
+    let worse: Vec<f64> = reads.targets.iter().filter_map(|target| target.times_worse).map(f64::round).collect();
+    assert_eq!(worse, [1.0, 2.0, 8.0]);
+    assert!(
+        reads.title.starts_with("C suits small random reads, one at a time (latency-read) best: 2.0"),
+        "{}",
+        reads.title
+    );
+    assert!(reads.title.contains("x of A and ") && reads.title.ends_with("x of B"), "{}", reads.title);
+}
+
+#[test]
+fn what_may_be_chance_is_no_order() {
+    let two = &uses(&run(&[1.0, 1.0]), None)[0];
+    let text = "no difference found between ";
+    assert!(two.title.starts_with(text) && two.title.contains(" in small random reads"), "{}", two.title);
+    assert_eq!(two.targets.iter().filter(|target| target.is_sure).count(), 0);
+    let three = &uses(&run(&[0.25, 1.0, 1.0]), Some("A"))[0];
+    // B and C were not compared with each other, and their ratios to A do not tell them apart.
+    assert!(
+        three.title.contains("suit small random reads, one at a time (latency-read) best, without"),
+        "{}",
+        three.title
+    );
+    assert!(three.title.ends_with("x of A"), "{}", three.title);
+    let sure: Vec<bool> = three.targets.iter().map(|target| target.is_sure).collect();
+    assert_eq!((sure, three.targets[2].side.as_str()), (vec![false, false, true], "A"));
+}
+
+#[test]
+fn sides_that_were_not_compared_with_each_other_are_by_their_ratios_to_a_third() {
+    let uses = uses(&run(&[1.0, 3.0, 2.0]), Some("A"));
+    assert_eq!(order(&uses[0]), [("B", true), ("C", true), ("A", true)]);
+}
+
+#[test]
+fn a_side_that_does_nothing_is_the_worst_and_a_doubtful_one_is_called_so() {
+    let mut record = run(&[1.0, 0.0]);
+    record.cells[0].verdict = Some(Verdict::Cached);
+    let uses = uses(&record, None);
+    assert_eq!((uses[0].targets[1].times_worse, uses[0].targets[1].is_sure), (None, true));
+    assert!(uses[0].title.ends_with("best: B completes nothing (A cached)"), "{}", uses[0].title);
+}
+
+#[test]
+fn plans_that_differ_are_no_use_in_common() {
+    let mut record = run(&[1.0, 2.0]);
+    let plan = record.cells[2].plan.as_mut().and_then(plimsoll_workload::plan::Work::blocks_mut);
+    plan.unwrap().queue_depth = 64;
+    let names: Vec<String> = uses(&record, None).into_iter().map(|of| of.name).collect();
+    assert_eq!(names, ["small random writes, one at a time (latency-write)"]);
+}
+
+fn restore(seconds: &[u64]) -> Measured {
+    let of = |seconds: &u64| Duration { elapsed_ns: seconds * 1_000_000_000, ..Duration::default() };
+    Measured::Durations(seconds.iter().map(of).collect())
+}
+
+#[test]
+fn of_commands_less_time_is_better() {
+    let told =
+        [("ACS", "restore", restore(&[100, 101, 102, 100])), ("Azure", "restore", restore(&[300, 301, 303, 300]))];
+    let uses = uses(&test_records::told(&told), None);
+    assert_eq!((order(&uses[0]), uses[0].unit.as_str()), (vec![("A", true), ("B", true)], "s"));
+    assert_eq!(uses[0].title, "A suits restore best: B takes 2.99x as long");
+    assert!((uses[0].targets[1].value - 301.0).abs() < 0.01);
+}
+
+#[test]
+fn what_was_told_without_intervals_is_an_order_and_no_claim() {
+    let files = |write: f64, read: f64| {
+        Measured::Files(Files {
+            count: 1000,
+            size_bytes: 10_240,
+            iterations: 10,
+            write_bytes_per_second: write,
+            read_bytes_per_second: read,
+            write_read_bytes_per_second: write,
+        })
+    };
+    let workload = "1000 files of 10KiB";
+    let told = [("disk", workload, files(400e3, 140e6)), ("share", workload, files(200e3, 70e6))];
+    let uses = uses(&test_records::told(&told), None);
+    let [write, read] = uses.as_slice() else { panic!("{uses:?}") };
+    assert_eq!(read.name, "many small files (1000 files of 10KiB, reads)");
+    assert_eq!((order(write), write.unit.as_str()), (vec![("A", false), ("B", false)], "files/s"));
+    let title = "A is ahead in many small files (1000 files of 10KiB, writes): 2.00x of B; no interval was told";
+    assert_eq!(write.title, title);
+}
