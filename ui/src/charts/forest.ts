@@ -4,6 +4,7 @@ import { cellLabel, isDuration, judge, METRIC_HEADS, type Metric } from '../lib/
 import { ratio } from '../lib/numbers';
 import { axis, base, colour, halo } from '../lib/series';
 import { tableOf, tip } from '../lib/text';
+import { counted } from '../lib/words';
 import type { ChartContext } from '../lib/theme';
 import type { Compared, Pair, Table } from '../report';
 import { ratioTicks } from './scale';
@@ -53,7 +54,8 @@ export function forestTitle(pair: Pair, rows: ForestRow[]): string {
   const words = rows.map((row) => judge(row.metric, row.compared).word);
   const [better, worse] = ['better', 'worse'].map((word) => words.filter((one) => one === word).length);
   const told = [...(better > 0 ? [`better in ${better}`] : []), ...(worse > 0 ? [`worse in ${worse}`] : [])].join(' and ');
-  return `${pair.side} beside ${pair.reference}: ${told || 'no sure difference in any'} of ${rows.length} numbers`;
+  return `${pair.side} beside ${pair.reference}: ${told || 'no sure difference in any'} of ${
+    counted(rows.length, 'number')}`;
 }
 
 export function forestHeight(rows: ForestRow[], context: ChartContext): number {
@@ -66,7 +68,7 @@ export function forestOption(
   const { min, max, ticks } = ratioTicks(rows.flatMap((row) => [row.compared.low, row.compared.high]));
   const look = axis(context);
   const general = base(context, description);
-  const left = context.narrow ? 8 : Math.min(300, 16 + 6.7 * Math.max(...rows.map((row) => row.label.length)));
+  const left = context.narrow ? 8 : Math.min(320, 26 + 6.9 * Math.max(...rows.map((row) => row.label.length)));
   const right = context.narrow ? 16 : FIGURES;
   const stroke = colour(context, colourIndex);
   const renderItem: RenderItem = (params, api) => {

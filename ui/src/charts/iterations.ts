@@ -4,6 +4,7 @@ import { axis, base, colour, halo, legend } from '../lib/series';
 import { tableOf, tip } from '../lib/text';
 import { mix, type ChartContext } from '../lib/theme';
 import type { Iterations, IterationView, Table } from '../report';
+import { timeStep } from './scale';
 
 const TOP = 150;
 const LOW = 90;
@@ -36,6 +37,7 @@ export function iterationsOption(
   const general = base(context, description);
   const main = colour(context, colourIndex);
   const mean = meanSeconds(list);
+  const most = list.reduce((a, b) => Math.max(a, b.seconds), 0.001);
   const names = ['programs', 'kernel'];
   const legends = legend(context, names);
   const faint = mix(main, context.tokens.surface, 0.5);
@@ -81,7 +83,7 @@ export function iterationsOption(
         ...look,
         type: 'value',
         min: 0,
-        splitNumber: 3,
+        interval: timeStep(most, 4),
         ...yName('time'),
         axisLabel: { ...look.axisLabel, formatter: (value: number) => shortSeconds(value) },
       },

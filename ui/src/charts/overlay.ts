@@ -86,7 +86,7 @@ export function overlayOption(sides: NamedRates[], context: ChartContext, descri
       const lineStyle = { color, width: 1.6, type: dash(index) };
       const read = (stretch: { iops: number[] }, at: number) => stretch.iops[at];
       return [
-        { ...look, type: 'line', showSymbol: false, connectNulls: false, lineStyle, data: line(rates.stretches, read) },
+        { ...look, type: 'line', symbol: 'circle', showSymbol: false, connectNulls: false, lineStyle, data: line(rates.stretches, read) },
         { ...look, type: 'scatter', symbolSize: 6, data: dots(rates.stretches, read) },
       ];
     }),

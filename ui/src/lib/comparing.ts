@@ -138,6 +138,13 @@ export function cellsOf(report: Report, side: Side, pair: Pick<CellPair, 'target
   );
 }
 
+/** Whether charts can show a load on more than one side. */
+export function isOnSeveral(report: Report, sides: Side[], load: Pick<CellPair, 'target' | 'workload'>): boolean {
+  const has = (kind: 'rates' | 'latencies' | 'iterations') =>
+    sides.filter((side) => cellsOf(report, side, load).some((cell) => cell[kind] !== null)).length > 1;
+  return has('rates') || has('latencies') || has('iterations');
+}
+
 /** Each load once, in the order of pairs. */
 export function loadsOf(comparison: Comparison): Pick<CellPair, 'target' | 'workload'>[] {
   const loads = new Map<string, Pick<CellPair, 'target' | 'workload'>>();
