@@ -1,6 +1,6 @@
 // How long a command took each time, and how much of that the processors were at work.
 import { elapsed, percent } from '../lib/numbers';
-import { axis, base, colour, halo, legend } from '../lib/series';
+import { axis, base, colour, legend } from '../lib/series';
 import { tableOf, tip } from '../lib/text';
 import { mix, type ChartContext } from '../lib/theme';
 import type { Iterations, IterationView, Table } from '../report';
@@ -84,7 +84,7 @@ export function iterationsOption(
         type: 'value',
         min: 0,
         interval: timeStep(most, 4),
-        ...yName('time'),
+        ...yName(`time; dashed: their mean, ${secondsText(mean)}`),
         axisLabel: { ...look.axisLabel, formatter: (value: number) => shortSeconds(value) },
       },
       ...(withShares
@@ -114,12 +114,7 @@ export function iterationsOption(
           silent: true,
           symbol: 'none',
           lineStyle: { color: context.tokens.text, type: [5, 4] },
-          label: {
-            position: 'insideEndTop',
-            formatter: () => `mean ${secondsText(mean)}`,
-            color: context.tokens.text,
-            ...halo(context),
-          },
+          label: { show: false },
           data: [{ yAxis: mean }],
         },
       },
@@ -142,7 +137,8 @@ export function iterationsOption(
 /** A time for an axis. */
 export function shortSeconds(seconds: number): string {
   if (seconds >= 600) return secondsText(seconds);
-  return seconds === 0 || seconds >= 1 ? `${Number(seconds.toPrecision(3))} s` : `${Number((seconds * 1e3).toPrecision(3))} ms`;
+  if (seconds === 0 || seconds >= 1) return `${Number(seconds.toPrecision(3))} s`;
+  return `${Number((seconds * 1e3).toPrecision(3))} ms`;
 }
 
 export function iterationsTable(iterations: Iterations): Table {

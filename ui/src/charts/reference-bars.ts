@@ -212,7 +212,7 @@ export function barsOption(
       axisLabel: {
         ...look.axisLabel,
         customValues: ticks(min, max, isLog, context.narrow),
-        formatter: (value: number) => `${Number(value.toPrecision(3))} %`,
+        formatter: (value: number) => `${Number(value.toPrecision(3)).toLocaleString('en')} %`,
       },
     },
     yAxis: {

@@ -1,4 +1,4 @@
-// What a comparison says, ordered by what was measured: for each load the numbers of all sides, and what may be claimed.
+// What a comparison says, ordered by what was measured: for each load the numbers of all sides.
 import type { CellPair, CellView, Compared, Comparison, MetricPair, Report, Side } from '../report';
 import { elapsed, iops, latency, throughput } from './numbers';
 
