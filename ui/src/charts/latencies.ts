@@ -80,7 +80,9 @@ export function latenciesHeight(curves: NamedCurve[], context: ChartContext): nu
 }
 
 export function latenciesOption(curves: NamedCurve[], context: ChartContext, description: string) {
-  const named = curves.map((curve) => ({ ...curve, spots: spotsOf(curve.curve) })).filter((one) => one.spots.length > 0);
+  const named = curves
+    .map((curve) => ({ ...curve, spots: spotsOf(curve.curve) }))
+    .filter((one) => one.spots.length > 0);
   const legends = legend(context, named.map((one) => one.name));
   const all = named.flatMap((one) => one.spots);
   const ends = all.flatMap((spot) => [spot.us, spot.low ?? spot.us, spot.high ?? spot.us]);

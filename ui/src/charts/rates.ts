@@ -42,9 +42,20 @@ export function pointsOf(rates: Rates): Point[] {
 
 /** When a stretch began and ended, in seconds: its points are the middles of equal times. */
 export function extent(stretch: Stretch, secondsAPoint: number): [number, number] {
-  const half = Math.max(secondsAPoint, 1) / 2;
   const times = stretch.t_ms;
+  const apart = times.length > 1 ? (times[1] - times[0]) / 1000 : secondsAPoint;
+  const half = Math.min(apart, Math.max(secondsAPoint, 1)) / 2;
   return [Math.max(0, times[0] / 1000 - half), times[times.length - 1] / 1000 + half];
+}
+
+/** When each stretch began and ended; where two would overlap, the one ends where the other begins. */
+export function extentsOf(stretches: Stretch[], secondsAPoint: number): [number, number][] {
+  const extents = stretches.map((stretch) => extent(stretch, secondsAPoint));
+  for (let index = 1; index < extents.length; index++) {
+    const [before, now] = [extents[index - 1], extents[index]];
+    if (before[1] > now[0]) before[1] = now[0] = (before[1] + now[0]) / 2;
+  }
+  return extents;
 }
 
 export function hasLatencies(rates: Rates): boolean {

@@ -1,7 +1,8 @@
 // Where ticks stand on axes of time, of logarithms and of percentiles. The chart library's own steps are decimal.
 
 const TIME_STEPS = [
-  0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400,
+  0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30,
+  60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400,
 ];
 
 /** A step in seconds that makes at most so many ticks. */
