@@ -36,7 +36,9 @@ async function runTests(files) {
     if (!isTest(data) && error.failureType === 'subtestsFailed') return;
     counts.failed += 1;
     console.log(`test ${basename(data.file ?? data.name)}: ${data.name} ... FAILED`);
-    console.log(`${error.cause?.message ?? error.cause ?? error.message}`.replace(/^/gm, '    '));
+    const why = error.cause ?? error;
+    const text = why.expected === '' ? why.actual : (why.message ?? why);
+    console.log(String(text).slice(0, 4_000).replace(/^/gm, '    '));
   });
   events.on('test:stderr', ({ message }) => process.stderr.write(message));
   for await (const event of events) void event;

@@ -28,6 +28,15 @@ export function overflow(page) {
   });
 }
 
+/** Cells of tables whose text reaches into the next one. */
+export function cutCells(page) {
+  return page.$$eval('main td, main th', (cells) =>
+    cells
+      .filter((cell) => cell.scrollWidth > cell.clientWidth + 1 && cell.getClientRects().length > 0)
+      .map((cell) => cell.innerText.trim().slice(0, 60)),
+  );
+}
+
 /** Charts whose box is there and in which nothing is drawn. */
 export function emptyCharts(page) {
   return page.$$eval('[data-chart]', (boxes) =>
@@ -53,6 +62,7 @@ export function shown(page) {
     text: document.querySelector('main').innerText,
     choices: [...document.querySelectorAll('main input, main select')].map((each) => each.checked ?? each.value),
     values: [...document.querySelectorAll('main select')].map((select) => select.value),
+    folded: [...document.querySelectorAll('main details')].map((each) => !each.open),
     sorted: [...document.querySelectorAll('[aria-sort]')].map((head) => head.getAttribute('aria-sort')),
     charts: [...document.querySelectorAll('[data-chart] svg')].map((svg) => ({
       width: svg.getAttribute('width'),
@@ -67,4 +77,18 @@ export function shown(page) {
 export async function unfold(page) {
   await page.$$eval('details', (all) => all.forEach((each) => (each.open = true)));
   await page.waitForTimeout(60);
+}
+
+/** The first places where what is shown now is other than it was, in a line each. */
+export function differences(before, now) {
+  return Object.keys(before).flatMap((key) => {
+    const [one, other] = [before[key], now[key]].map((value) =>
+      typeof value === 'string' ? value.split('\n') : [value].flat().map((each) => JSON.stringify(each)),
+    );
+    const at = Array.from({ length: Math.max(one.length, other.length) }, (_, index) => index).find(
+      (index) => one[index] !== other[index],
+    );
+    const short = (text) => (text === undefined ? 'nothing' : text.slice(0, 160));
+    return at === undefined ? [] : [`${key} ${at}: ${short(one[at])} became ${short(other[at])}`];
+  });
 }
