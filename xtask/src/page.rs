@@ -1,5 +1,5 @@
-//! `cargo xtask page`: the page of `ui/`. Its lock files, its types, its checks and its tests; then what `plimsoll report`
-//! writes, in a real browser.
+//! `cargo xtask page`: the page of `ui/`. Its lock files, its types, its checks and its tests; then what reports look
+//! like in a real browser.
 //!
 //! Where there is no npm it is skipped, but not in CI.
 
