@@ -125,7 +125,7 @@ export function filesOption(rows: FileRow[], isLog: boolean, context: ChartConte
         margin: left - 2,
         formatter: (_: string, index: number) => {
           const { target, phase } = lines[index].label;
-          if (isNamed) return `{target|${plain(target)}}{phase|${plain(phase)}}`;
+          if (isNamed) return `{target|${cut(plain(target), targetWidth / 7 - 1)}}{phase|${plain(phase)}}`;
           return target ? `{head|${plain(target)}}` : `{phase|${plain(phase)}}`;
         },
         rich: {
@@ -142,6 +142,11 @@ export function filesOption(rows: FileRow[], isLog: boolean, context: ChartConte
 /** Braces have a meaning in labels. */
 function plain(text: string): string {
   return text.replaceAll('{', '(').replaceAll('}', ')').replaceAll('|', '/');
+}
+
+/** The beginning of a name that is too long. */
+function cut(text: string, length: number): string {
+  return text.length > length ? `${text.slice(0, Math.max(1, Math.floor(length) - 1))}…` : text;
 }
 
 function tick(value: number): string {

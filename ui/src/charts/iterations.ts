@@ -137,7 +137,8 @@ export function iterationsOption(
   };
 }
 
-function shortSeconds(seconds: number): string {
+/** A time for an axis. */
+export function shortSeconds(seconds: number): string {
   if (seconds >= 600) return secondsText(seconds);
   return seconds === 0 || seconds >= 1 ? `${Number(seconds.toPrecision(3))} s` : `${Number((seconds * 1e3).toPrecision(3))} ms`;
 }

@@ -12,7 +12,7 @@ export const VERDICTS: Record<Standing, { icon: string; word: string; meaning: s
   'burst-only': { icon: '≈', word: 'burst-only', meaning: 'more than lasts, and no more than credits allow' },
   over: { icon: '▲', word: 'over', meaning: 'more than was bought, by less than twice' },
   under: { icon: '▼', word: 'under', meaning: 'less than lasts' },
-  impossible: { icon: '⊘', word: 'impossible', meaning: 'so much more than is possible that a cache answered' },
+  impossible: { icon: '⊘', word: 'impossible', meaning: 'so much more than is possible that something else answered, as caches do' },
 };
 
 /** What rates are counted in. */
@@ -81,7 +81,7 @@ function says(standing: Standing): string {
     case 'burst-only':
       return 'possible in bursts only';
     case 'impossible':
-      return 'impossible: a cache answered';
+      return 'more than is possible';
     default:
       return standing;
   }

@@ -10,6 +10,7 @@ import {
   sweepOption,
   sweepTable,
   sweepText,
+  sweepUnit,
   sweepValue,
 } from './sweep';
 import { context } from './testing';
@@ -45,8 +46,11 @@ const sweep: Sweep = {
 describe('a sweep', () => {
   it('shows the number that was chosen', () => {
     expect(sweepValue(sweep.cells[0], 'iops')).toBe(100);
-    expect(sweepText(sweepValue(sweep.cells[0], 'throughput'), 'throughput')).toBe('0.410');
-    expect([sweepText(500, 'p99'), sweepText(null, 'p99'), sweepText(7499, 'iops')]).toEqual(['500us', '–', '7.50k']);
+    expect(sweepText(sweepValue(sweep.cells[0], 'throughput'), 'MB/s')).toBe('0.410');
+    expect([sweepText(500, 'us'), sweepText(null, 'us'), sweepText(7499, 'IOPS')]).toEqual(['500', '–', '7.50k']);
+    expect([sweepUnit(sweep, 'iops'), sweepUnit(sweep, 'p99')]).toEqual(['IOPS', 'us']);
+    const slow = { ...sweep, cells: [cell(0, 0, 9, { p99_us: 2550 })] };
+    expect(sweepText(2550, sweepUnit(slow, 'p99'))).toBe('2.55');
   });
 
   it('has a cell for each that was measured, by depth and block size', () => {

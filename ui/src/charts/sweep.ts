@@ -40,18 +40,24 @@ export function sweepValue(cell: SweepCell, metric: SweepMetric): number | null 
   }
 }
 
-/** A number as a cell shows it. Milliseconds have no space, so that they fit. */
-export function sweepText(value: number | null, metric: SweepMetric): string {
+/** The unit of all numbers of a sweep; one for all, so that they are short. */
+export function sweepUnit(sweep: Sweep, metric: SweepMetric): string {
+  if (metric !== 'p99') return SWEEP_METRICS[metric].name;
+  return sweep.cells.some((cell) => (cell.p99_us ?? 0) >= 1000) ? 'ms' : 'us';
+}
+
+/** A number as a cell shows it. */
+export function sweepText(value: number | null, unit: string): string {
   if (value === null) {
     return '–';
   }
-  switch (metric) {
-    case 'iops':
+  switch (unit) {
+    case 'IOPS':
       return value >= 999.5 && value < 9999.5 ? `${(value / 1000).toFixed(2)}k` : iops(value);
-    case 'throughput':
+    case 'MB/s':
       return throughput(value);
-    case 'p99':
-      return latency(value * 1000).trim().replace(' ', '');
+    default:
+      return iops(unit === 'ms' ? value / 1000 : value);
   }
 }
 
@@ -97,6 +103,7 @@ export function sweepHeight(sweep: Sweep): number {
 export function sweepOption(sweep: Sweep, metric: SweepMetric, context: ChartContext, description: string) {
   const { tokens, narrow } = context;
   const left = narrow ? 62 : 76;
+  const unit = sweepUnit(sweep, metric);
   const [low, high] = sweepBounds(sweep, metric);
   const share = (cell: SweepCell) => {
     const value = sweepValue(cell, metric);
@@ -115,7 +122,7 @@ export function sweepOption(sweep: Sweep, metric: SweepMetric, context: ChartCon
       const shape = place(api, cell.depth, cell.block_size, cell.is_knee ? 3 : 1);
       const fill = of === null ? tokens.surface : heatColour(of);
       const ink = of === null ? tokens.muted : textColour(of);
-      const text = sweepText(sweepValue(cell, metric), metric) + (cell.word === 'steady' ? '' : UNSTEADY);
+      const text = sweepText(sweepValue(cell, metric), unit) + (cell.word === 'steady' ? '' : UNSTEADY);
       return {
         type: 'group',
         children: [
@@ -153,6 +160,7 @@ export function sweepOption(sweep: Sweep, metric: SweepMetric, context: ChartCon
 /** The number of every place as a table, with what is best of each row and column. */
 export function sweepTable(sweep: Sweep, metric: SweepMetric): Table {
   const { name, best } = SWEEP_METRICS[metric];
+  const unit = sweepUnit(sweep, metric);
   const at = (row: number, column: number) =>
     sweep.cells.find((cell) => cell.block_size === row && cell.depth === column);
   const values = (cells: readonly SweepCell[]) => cells.flatMap((cell) => sweepValue(cell, metric) ?? []);
@@ -161,14 +169,14 @@ export function sweepTable(sweep: Sweep, metric: SweepMetric): Table {
     if (known.length === 0) {
       return '';
     }
-    return sweepText(best === 'lowest' ? Math.min(...known) : Math.max(...known), metric);
+    return sweepText(best === 'lowest' ? Math.min(...known) : Math.max(...known), unit);
   };
   const text = (cell: SweepCell | undefined) => {
     if (!cell) {
       return '';
     }
     const notes = [cell.word === 'steady' ? [] : [cell.word], cell.is_knee ? ['knee'] : []].flat();
-    const number = sweepText(sweepValue(cell, metric), metric);
+    const number = sweepText(sweepValue(cell, metric), unit);
     return notes.length > 0 ? `${number} (${notes.join(', ')})` : number;
   };
   const rows = sweep.block_sizes.map((_, row) => row);
@@ -178,7 +186,7 @@ export function sweepTable(sweep: Sweep, metric: SweepMetric): Table {
     values: [...rows.map((row) => text(at(row, column))), top(sweep.cells.filter((cell) => cell.depth === column))],
   }));
   return {
-    title: `${sweep.target}, ${sweep.pattern}: ${name}`,
+    title: `${sweep.target}, ${sweep.pattern}: ${name}${name === unit ? '' : ` in ${unit}`}`,
     columns: [
       { head: 'block size', is_number: false, values: [...sweep.block_sizes.map(bytes), best] },
       ...columns,

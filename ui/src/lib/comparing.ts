@@ -1,0 +1,148 @@
+// What a comparison says, ordered by what was measured: for each load the numbers of all sides, and what may be claimed.
+import type { CellPair, CellView, Compared, Comparison, MetricPair, Report, Side } from '../report';
+import { elapsed, iops, latency, throughput } from './numbers';
+
+export type Metric = MetricPair['metric'];
+
+export const METRIC_HEADS: Record<Metric, string> = {
+  iops: 'IOPS',
+  bytes_per_second: 'MB/s',
+  latency_p50_ns: 'p50',
+  latency_p99_ns: 'p99',
+  latency_p99_9_ns: 'p99.9',
+  latency_mean_ns: 'mean',
+  elapsed_ns: 'time',
+};
+
+/** In the order of tables. */
+export const METRICS = Object.keys(METRIC_HEADS) as Metric[];
+
+/** The number that bars are about: the first of these that sides have in common. */
+const HEADLINES: Metric[] = ['iops', 'bytes_per_second', 'elapsed_ns'];
+
+/** Whether less of it is better. */
+export function isDuration(metric: Metric): boolean {
+  return metric !== 'iops' && metric !== 'bytes_per_second';
+}
+
+/** A number as text, without the unit of its head. */
+export function metricText(metric: Metric, value: number): string {
+  if (metric === 'iops') return iops(value);
+  if (metric === 'bytes_per_second') return throughput(value);
+  return metric === 'elapsed_ns' ? elapsed(value) : latency(value);
+}
+
+/** A number as text, with its unit. */
+export function metricWithUnit(metric: Metric, value: number): string {
+  const unit = isDuration(metric) ? '' : ` ${METRIC_HEADS[metric]}`;
+  return metricText(metric, value) + unit;
+}
+
+/** One load with the numbers of all sides that have it. */
+export interface Group {
+  key: string;
+  label: string;
+  operation: string;
+  /** By letter and metric. */
+  values: Map<string, Map<Metric, number>>;
+  /** By letter and metric: what the comparison with another side says. */
+  compared: Map<string, Map<Metric, { reference: string; compared: Compared }>>;
+  /** What a side is compared with when the chosen one does not have the load. */
+  substitute: string;
+}
+
+export function cellLabel(cell: { target: string | null; workload: string }): string {
+  return cell.target === null ? cell.workload : `${cell.target} ${cell.workload}`;
+}
+
+/** The comparison with a chosen reference; the first when there is none. */
+export function comparisonFor(comparisons: Comparison[], letter: string): Comparison {
+  return comparisons.find((one) => one.reference === letter) ?? comparisons[0];
+}
+
+export function groupsOf(comparison: Comparison): Group[] {
+  const groups = new Map<string, Group>();
+  const operations = new Map<string, Set<string>>();
+  for (const pair of comparison.pairs) {
+    for (const cell of pair.cells) {
+      for (const metric of cell.metrics) {
+        const label = cellLabel(cell);
+        const key = `${label}\n${metric.operation}`;
+        if (metric.reference === null && metric.value === null) continue;
+        const group: Group = groups.get(key) ?? {
+          key, label, operation: metric.operation, values: new Map(), compared: new Map(), substitute: pair.reference,
+        };
+        groups.set(key, group);
+        operations.set(label, (operations.get(label) ?? new Set()).add(metric.operation));
+        put(group.values, pair.reference, metric.metric, metric.reference);
+        put(group.values, pair.side, metric.metric, metric.value);
+        const compared = metric.compared && { reference: pair.reference, compared: metric.compared };
+        put(group.compared, pair.side, metric.metric, compared);
+      }
+    }
+  }
+  const shown = [...groups.values()].filter((group) => headlineOf(group) !== null || group.values.size > 1);
+  for (const group of shown) {
+    if ((operations.get(group.label)?.size ?? 0) > 1) group.label += ` · ${group.operation}`;
+  }
+  return shown;
+}
+
+function put<T>(map: Map<string, Map<Metric, T>>, letter: string, metric: Metric, value: T | null): void {
+  if (value === null) return;
+  const inner = map.get(letter) ?? new Map<Metric, T>();
+  inner.set(metric, value);
+  map.set(letter, inner);
+}
+
+/** The number of a load that bars show; null when no two sides have one in common. */
+export function headlineOf(group: Group): Metric | null {
+  const has = (metric: Metric) => [...group.values.values()].filter((values) => values.has(metric)).length;
+  return HEADLINES.find((metric) => has(metric) > 1) ?? null;
+}
+
+/** The side that a load's numbers are shares of: the chosen one if it has them. */
+export function referenceOf(group: Group, metric: Metric, chosen: string): string | null {
+  const has = (letter: string) => (group.values.get(letter)?.get(metric) ?? 0) > 0;
+  if (has(chosen)) return chosen;
+  return has(group.substitute) ? group.substitute : ([...group.values.keys()].find(has) ?? null);
+}
+
+/** What a comparison says of a side in the words that icons stand for. */
+export interface Judgement {
+  icon: '▲' | '▼' | '≈' | '?';
+  word: string;
+  tone: 'good' | 'bad' | 'muted';
+}
+
+export function judge(metric: Metric, compared: Compared): Judgement {
+  const isHigher = compared.conclusion === 'higher' || compared.conclusion === 'slightly-higher';
+  const isLower = compared.conclusion === 'lower' || compared.conclusion === 'slightly-lower';
+  if (compared.conclusion === 'equal') return { icon: '≈', word: 'equal', tone: 'muted' };
+  if (!isHigher && !isLower) return { icon: '?', word: 'no difference found', tone: 'muted' };
+  if (!compared.different) return { icon: '?', word: 'may be chance', tone: 'muted' };
+  return isHigher !== isDuration(metric)
+    ? { icon: '▲', word: 'better', tone: 'good' }
+    : { icon: '▼', word: 'worse', tone: 'bad' };
+}
+
+/** The cells of a side's run that measured a load. */
+export function cellsOf(report: Report, side: Side, pair: Pick<CellPair, 'target' | 'workload'>): CellView[] {
+  const run = report.runs.find((one) => one.id === side.run);
+  const names = [pair.workload, ...pair.workload.split(' / ')];
+  return (run?.cells ?? []).filter(
+    (cell) =>
+      side.targets.includes(cell.target)
+      && names.includes(cell.workload)
+      && (pair.target === null || pair.target === cell.target),
+  );
+}
+
+/** Each load once, in the order of pairs. */
+export function loadsOf(comparison: Comparison): Pick<CellPair, 'target' | 'workload'>[] {
+  const loads = new Map<string, Pick<CellPair, 'target' | 'workload'>>();
+  for (const pair of comparison.pairs) {
+    for (const cell of pair.cells) if (!loads.has(cellLabel(cell))) loads.set(cellLabel(cell), cell);
+  }
+  return [...loads.values()];
+}
