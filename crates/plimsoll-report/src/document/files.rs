@@ -2,7 +2,7 @@
 
 use plimsoll_record::{
     figures::{Figures, Operation},
-    files::PhaseResult,
+    files::{CachedFiles, PhaseResult},
     numbers,
     record::{Cell, Record},
     told::Measured,
@@ -104,7 +104,7 @@ fn measured_cache(plan: &FilePlan, result: Option<&PhaseResult>, phase: FilePhas
     if !plan.buffered {
         return None;
     }
-    let held = result.and_then(|result| result.cached.as_ref()).and_then(|cached| cached.share());
+    let held = result.and_then(|result| result.cached.as_ref()).and_then(CachedFiles::share);
     if let Some(share) = held.filter(|share| phase.reads() && *share >= CACHED_MIN) {
         let asked = if plan.cache == CacheState::Warm { ", as was asked for" } else { "" };
         return Some(format!(

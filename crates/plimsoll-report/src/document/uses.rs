@@ -19,7 +19,7 @@ pub(crate) fn of(comparison: &Comparison) -> Vec<Use> {
             }
         }
     }
-    questions.iter_mut().filter_map(|question| question.answer()).collect()
+    questions.iter_mut().filter_map(Question::answer).collect()
 }
 
 /// A workload, and how the sides do in it.
