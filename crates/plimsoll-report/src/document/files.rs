@@ -183,8 +183,8 @@ fn title(size_bytes: u64, rows: &[FileRow]) -> String {
     format!("{files}: {}", parts.join("; "))
 }
 
-/// What the rows are in a phase: which is the fastest of those that no cache answered, and how many a cache did. What is
-/// as fast as a cache, and of which nothing else is known, is not called the fastest.
+/// What the rows are in a phase: which is the fastest of those that no cache answered, and how many a cache did. What
+/// is as fast as a cache, and of which nothing else is known, is not called the fastest.
 fn of_phase(name: &str, rows: &[FileRow]) -> Vec<String> {
     let has = |row: &FileRow| row.phases.iter().find(|phase| phase.name == name).cloned();
     let all: Vec<(&str, FilePhaseView)> =

@@ -41,8 +41,8 @@ struct Answer<'a> {
     has_errors: bool,
 }
 
-/// The number of a workload by which sides are put in order: the headline; of files that another program wrote and read,
-/// how they were written, because what was just written is read from memory.
+/// The number of a workload by which sides are put in order: the headline; of files that another program wrote and
+/// read, how they were written, because what was just written is read from memory.
 fn asked(cell: &CellPair) -> Option<&MetricPair> {
     let of_writes = |pair: &&MetricPair| (pair.metric, pair.operation) == (Metric::Iops, Operation::Write);
     let written = cell.metrics.iter().find(of_writes).filter(|_| cell.is_of_files);
