@@ -2,7 +2,7 @@
 
 use plimsoll_record::{
     figures::{Figures, Operation},
-    files::PhaseResult,
+    files::{CachedFiles, PhaseResult},
     numbers,
     record::{Cell, Record},
     told::Measured,
@@ -104,7 +104,7 @@ fn measured_cache(plan: &FilePlan, result: Option<&PhaseResult>, phase: FilePhas
     if !plan.buffered {
         return None;
     }
-    let held = result.and_then(|result| result.cached.as_ref()).and_then(|cached| cached.share());
+    let held = result.and_then(|result| result.cached.as_ref()).and_then(CachedFiles::share);
     if let Some(share) = held.filter(|share| phase.reads() && *share >= CACHED_MIN) {
         let asked = if plan.cache == CacheState::Warm { ", as was asked for" } else { "" };
         return Some(format!(
@@ -183,12 +183,16 @@ fn title(size_bytes: u64, rows: &[FileRow]) -> String {
     format!("{files}: {}", parts.join("; "))
 }
 
-/// What the rows are in a phase: which is the fastest of those that no cache answered, and how many a cache did.
+/// What the rows are in a phase: which is the fastest of those that no cache answered, and how many a cache did. What
+/// is as fast as a cache, and of which nothing else is known, is not called the fastest.
 fn of_phase(name: &str, rows: &[FileRow]) -> Vec<String> {
-    let has = |row: &'_ FileRow| row.phases.iter().find(|phase| phase.name == name).cloned();
+    let has = |row: &FileRow| row.phases.iter().find(|phase| phase.name == name).cloned();
     let all: Vec<(&str, FilePhaseView)> =
         rows.iter().filter_map(|row| Some((row.target.as_str(), has(row)?))).collect();
-    let (cached, mut own): (Vec<_>, Vec<_>) = all.iter().partition(|(_, phase)| phase.cached.is_some());
+    let (cached, others): (Vec<_>, Vec<_>) = all.iter().partition(|(_, phase)| phase.cached.is_some());
+    let of_caches = cached.iter().map(|(_, phase)| phase.files_per_second).reduce(f64::min);
+    let is_below = |(_, phase): &&(&str, FilePhaseView)| of_caches.is_none_or(|rate| phase.files_per_second < rate);
+    let (mut own, alike): (Vec<_>, Vec<_>) = others.into_iter().partition(is_below);
     own.sort_by(|(_, one), (_, other)| other.files_per_second.total_cmp(&one.files_per_second));
     let mut parts: Vec<String> = match own.as_slice() {
         [] => Vec::new(),
@@ -201,13 +205,18 @@ fn of_phase(name: &str, rows: &[FileRow]) -> Vec<String> {
         }
         own => vec![format!("no sure difference in {name} between {} targets", own.len())],
     };
-    parts.extend((!cached.is_empty()).then(|| from_cache(name, cached.len(), all.len())));
+    parts.extend((!cached.is_empty()).then(|| from_cache(name, cached.len(), alike.len(), all.len())));
     parts
 }
 
-fn from_cache(name: &str, cached: usize, all: usize) -> String {
+fn from_cache(name: &str, cached: usize, alike: usize, all: usize) -> String {
     let what = if all == 1 { "it".to_owned() } else { format!("{cached} of {all}") };
-    format!("{name}: a cache answered {what}")
+    let alike = match alike {
+        0 => String::new(),
+        1 => ", and another is as fast".to_owned(),
+        count => format!(", and {count} others are as fast"),
+    };
+    format!("{name}: a cache answered {what}{alike}")
 }
 
 /// Whether intervals leave no doubt. What another program told without any is taken as it was told.
