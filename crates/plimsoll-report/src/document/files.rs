@@ -144,8 +144,28 @@ fn class(sets: &[Set<'_>], records: &[&Record]) -> FileClass {
     let names = names(sets, records);
     let size_bytes = sets.first().map_or(0, |set| set.size_bytes);
     let row = |(set, target): (&Set<'_>, String)| FileRow { target, files: set.files, phases: set.phases.clone() };
-    let rows: Vec<FileRow> = sets.iter().zip(names).map(row).collect();
+    let mut rows: Vec<FileRow> = sets.iter().zip(names).map(row).collect();
+    mark_alike(&mut rows, sets);
     FileClass { title: title(size_bytes, &rows), size_bytes, rows }
+}
+
+/// What another program told of a target, and is as fast as where a cache answered, is not the storage's either: of
+/// targets of which it is not said what was bought nothing else tells it.
+fn mark_alike(rows: &mut [FileRow], sets: &[Set<'_>]) {
+    let mut of_caches: Vec<(String, f64)> = Vec::new();
+    for phase in rows.iter().flat_map(|row| &row.phases).filter(|phase| phase.cached.is_some()) {
+        match of_caches.iter_mut().find(|(name, _)| *name == phase.name) {
+            Some((_, least)) => *least = least.min(phase.files_per_second),
+            None => of_caches.push((phase.name.clone(), phase.files_per_second)),
+        }
+    }
+    let told = rows.iter_mut().zip(sets).filter(|(_, set)| set.cell.told.is_some());
+    for phase in told.flat_map(|(row, _)| &mut row.phases).filter(|phase| phase.cached.is_none()) {
+        let least = of_caches.iter().find(|(name, _)| *name == phase.name).map(|(_, least)| *least);
+        if least.is_some_and(|least| phase.files_per_second >= least) {
+            phase.cached = Some("as fast as others of which it is known that a cache answered".to_owned());
+        }
+    }
 }
 
 /// What tells the sets of a class apart: their targets; else also their workloads, and else also their runs.
@@ -183,16 +203,12 @@ fn title(size_bytes: u64, rows: &[FileRow]) -> String {
     format!("{files}: {}", parts.join("; "))
 }
 
-/// What the rows are in a phase: which is the fastest of those that no cache answered, and how many a cache did. What
-/// is as fast as a cache, and of which nothing else is known, is not called the fastest.
+/// What the rows are in a phase: which is the fastest of those that no cache answered, and how many a cache did.
 fn of_phase(name: &str, rows: &[FileRow]) -> Vec<String> {
     let has = |row: &FileRow| row.phases.iter().find(|phase| phase.name == name).cloned();
     let all: Vec<(&str, FilePhaseView)> =
         rows.iter().filter_map(|row| Some((row.target.as_str(), has(row)?))).collect();
-    let (cached, others): (Vec<_>, Vec<_>) = all.iter().partition(|(_, phase)| phase.cached.is_some());
-    let of_caches = cached.iter().map(|(_, phase)| phase.files_per_second).reduce(f64::min);
-    let is_below = |(_, phase): &&(&str, FilePhaseView)| of_caches.is_none_or(|rate| phase.files_per_second < rate);
-    let (mut own, alike): (Vec<_>, Vec<_>) = others.into_iter().partition(is_below);
+    let (cached, mut own): (Vec<_>, Vec<_>) = all.iter().partition(|(_, phase)| phase.cached.is_some());
     own.sort_by(|(_, one), (_, other)| other.files_per_second.total_cmp(&one.files_per_second));
     let mut parts: Vec<String> = match own.as_slice() {
         [] => Vec::new(),
@@ -205,18 +221,13 @@ fn of_phase(name: &str, rows: &[FileRow]) -> Vec<String> {
         }
         own => vec![format!("no sure difference in {name} between {} targets", own.len())],
     };
-    parts.extend((!cached.is_empty()).then(|| from_cache(name, cached.len(), alike.len(), all.len())));
+    parts.extend((!cached.is_empty()).then(|| from_cache(name, cached.len(), all.len())));
     parts
 }
 
-fn from_cache(name: &str, cached: usize, alike: usize, all: usize) -> String {
+fn from_cache(name: &str, cached: usize, all: usize) -> String {
     let what = if all == 1 { "it".to_owned() } else { format!("{cached} of {all}") };
-    let alike = match alike {
-        0 => String::new(),
-        1 => ", and another is as fast".to_owned(),
-        count => format!(", and {count} others are as fast"),
-    };
-    format!("{name}: a cache answered {what}{alike}")
+    format!("{name}: a cache answered {what}")
 }
 
 /// Whether intervals leave no doubt. What another program told without any is taken as it was told.
