@@ -11,8 +11,8 @@ const ROW = 74;
 export function besideTitle(list: Beside[]): string {
   const most = list.reduce((a, b) => (b.synthetic_ratio > a.synthetic_ratio ? b : a));
   const times = (value: number) => `${ratio(value)} times`;
-  return `${most.faster} is ${times(most.synthetic_ratio)} as fast in ${most.synthetic}, and ${times(most.application_ratio)}`
-    + ` as fast in ${most.application}`;
+  const synthetic = `${times(most.synthetic_ratio)} as fast in ${most.synthetic}`;
+  return `${most.faster} is ${synthetic}, and ${times(most.application_ratio)} as fast in ${most.application}`;
 }
 
 export function besideHeight(list: Beside[], context: ChartContext): number {
@@ -70,7 +70,7 @@ export function besideOption(list: Beside[], context: ChartContext, description:
         inside: true,
         interval: 0,
         verticalAlign: 'bottom',
-        padding: [0, 0, 18, -4],
+        padding: [0, 0, 22, -4],
         formatter: (_: string, index: number) => labelOf(list[index]),
         width: room - 10,
         overflow: 'truncate',

@@ -1,6 +1,6 @@
 // What each of several workers did: a bar for each, beside their mean.
 import { count, iops } from '../lib/numbers';
-import { axis, base, colour, halo } from '../lib/series';
+import { axis, base, colour } from '../lib/series';
 import { tableOf, tip } from '../lib/text';
 import type { ChartContext } from '../lib/theme';
 import type { Fairness, Table } from '../report';
@@ -22,7 +22,8 @@ export function fairnessOption(fairness: Fairness, context: ChartContext, descri
       trigger: 'item',
       formatter: (params: unknown) => {
         const index = (params as { dataIndex: number }).dataIndex;
-        return tip(`${fairness.of} ${index + 1}`, [`${fairnessText(fairness, fairness.values[index])} ${fairness.unit}`]);
+        const number = fairnessText(fairness, fairness.values[index]);
+        return tip(`${fairness.of} ${index + 1}`, [`${number} ${fairness.unit}`]);
       },
     },
     xAxis: {
@@ -39,7 +40,7 @@ export function fairnessOption(fairness: Fairness, context: ChartContext, descri
       type: 'value',
       min: 0,
       splitNumber: 3,
-      name: fairness.unit,
+      name: `${fairness.unit}; dashed: their mean, ${fairnessText(fairness, mean)}`,
       nameGap: 9,
       nameTextStyle: { ...look.nameTextStyle, align: 'left', padding: [0, 0, 0, -50] },
       axisLabel: { ...look.axisLabel, formatter: short },
@@ -55,12 +56,7 @@ export function fairnessOption(fairness: Fairness, context: ChartContext, descri
           silent: true,
           symbol: 'none',
           lineStyle: { color: context.tokens.text, type: [5, 4] },
-          label: {
-            position: 'insideEndTop',
-            formatter: () => `mean ${fairnessText(fairness, mean)}`,
-            color: context.tokens.text,
-            ...halo(context),
-          },
+          label: { show: false },
           data: [{ yAxis: mean }],
         },
       },

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { FileClass, FilePhaseView } from '../report';
 import { filesHeight, filesOption, filesTable, linesOf, logFloor, phasesOf, targetsOf } from './files';
 import { coloursOf, sizesHeight, sizesOption, sizesTitle } from './sizes';
-import { slowerCells, slowerOption, slowerTable, slowerTitle } from './slower';
+import { placeText, slowerCells, slowerMaps, slowerOption, slowerTable, slowerTitle } from './slower';
 import { context } from './testing';
 
 const KIB = 1024;
@@ -64,7 +64,8 @@ describe('bars of files', () => {
 
   it('have whiskers where intervals are known', () => {
     const option = filesOption(classes[0].rows, false, context(), '');
-    expect(option.series[1].data).toEqual([[0, 90, 110.00000000000001], [3, 22.5, 27.500000000000004], [6, 18, 22]]);
+    const ends = (option.series[1].data as number[][]).map((each) => each.map(Math.round));
+    expect(ends).toEqual([[0, 90, 110], [1, 20_000, 20_000], [3, 23, 28], [4, 40, 40], [6, 18, 22], [7, 20, 20]]);
     expect(filesHeight(classes[0].rows, false)).toBeGreaterThan(8 * 18);
   });
 
@@ -115,21 +116,31 @@ describe('lines over lengths of files', () => {
 
 describe('how much slower than the best', () => {
   it('leaves out what a cache answered', () => {
-    expect(slowerCells(classes, 'read').map((cell) => cell.times)).toEqual([null, 1, 2, null, 1, 1.5]);
-    expect(slowerCells(classes, 'write').map((cell) => cell.times)).toEqual([1, 4, 5, 2, 1, 4]);
-    expect(slowerTitle(classes, 'read')).toBe(
+    const [write, read] = slowerMaps(classes);
+    expect(slowerCells(classes, read).map((cell) => cell.times)).toEqual([null, 1, 2, null, 1, 1.5]);
+    expect(slowerCells(classes, write).map(placeText)).toEqual(['best', '4.0x', '5.0x', '2.0x', 'best', '4.0x']);
+    expect(slowerTitle(classes, read)).toBe(
       'read: slow is up to 2.0 times slower than the best, with files of 10 KiB; ' +
         '2 of 6 numbers are of a cache and left out',
     );
   });
 
   it('has a place for each target and length', () => {
-    expect(slowerOption(classes, 'write', context(390), '').series[0].data).toHaveLength(6);
-    const { columns } = slowerTable(classes, 'read');
+    const [write, read] = slowerMaps(classes);
+    expect(slowerOption(classes, write, context(390), '').series[0].data).toHaveLength(6);
+    const { columns } = slowerTable(classes, read);
     expect(columns.map((column) => column.values)).toEqual([
       ['disk', 'share', 'slow'],
       ['page cache', '1.00', '2.0'],
       ['page cache', '1.00', '1.5'],
     ]);
+  });
+
+  it('has phases as columns where there is one length', () => {
+    const [map, ...others] = slowerMaps(classes.slice(0, 1));
+    expect([map.name, map.columns.map((column) => column.label), others]).toEqual(
+      ['files of 10 KiB', ['write', 'read'], []],
+    );
+    expect(slowerTitle(classes.slice(0, 1), map)).toContain('slow is up to 5.0 times slower than the best, with write');
   });
 });

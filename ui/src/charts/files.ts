@@ -2,7 +2,7 @@
 // answered are hollow and say so. And all numbers of all lengths as a table.
 import type { BarSeriesOption, CustomSeriesOption } from '../lib/echarts';
 import { ABSENT, bytes, count, iops, latency, orAbsent, throughput } from '../lib/numbers';
-import { axis as axisStyle, base, halo } from '../lib/series';
+import { axis as axisStyle, base } from '../lib/series';
 import { tableOf, tip } from '../lib/text';
 import type { ChartContext } from '../lib/theme';
 import type { FileClass, FilePhaseView, FileRow, Table } from '../report';
@@ -92,8 +92,8 @@ export function filesOption(rows: FileRow[], isLog: boolean, context: ChartConte
   const shown = lines.flatMap((line) => line.phase ?? []);
   const values = shown.flatMap((phase) => [phase.files_per_second, phase.interval?.[1] ?? 0]);
   const plot = Math.max(width - left - 12, room + 40);
-  const highest = Math.max(...values, 1e-9);
   const min = isLog ? logFloor(values) : 0;
+  const highest = Math.max(...values, isLog ? min * 10 : 1e-9);
   const max = isLog ? min * (highest / min) ** (plot / (plot - room)) : highest * (plot / (plot - room));
   const style = axisStyle(context);
   return {
@@ -125,7 +125,7 @@ export function filesOption(rows: FileRow[], isLog: boolean, context: ChartConte
         margin: left - 2,
         formatter: (_: string, index: number) => {
           const { target, phase } = lines[index].label;
-          if (isNamed) return `{target|${cut(plain(target), targetWidth / 7 - 1)}}{phase|${plain(phase)}}`;
+          if (isNamed) return `{target|${cut(plain(target), targetWidth / 7.5 - 1)}}{phase|${plain(phase)}}`;
           return target ? `{head|${plain(target)}}` : `{phase|${plain(phase)}}`;
         },
         rich: {
@@ -135,7 +135,7 @@ export function filesOption(rows: FileRow[], isLog: boolean, context: ChartConte
         },
       },
     },
-    series: [bars(lines, context), whiskers(lines, context)],
+    series: [bars(lines, context), whiskers(lines, min, context)],
   };
 }
 
@@ -167,43 +167,43 @@ function bars(lines: readonly Line[], context: ChartContext): BarSeriesOption {
       const hollow = { color: tokens.surface, borderColor: colour, borderWidth: 1.5, borderType: 'dashed' as const };
       return { value: phase.files_per_second, itemStyle: phase.cached ? hollow : { color: colour } };
     }),
-    label: {
-      show: true,
-      position: 'right',
-      distance: 8,
-      color: tokens.text,
-      ...halo(context),
-      formatter: (at) => {
-        const phase = lines[at.dataIndex].phase;
-        return phase ? iops(phase.files_per_second) + (phase.cached ? ` ${CACHED}` : '') : '';
-      },
-    },
     tooltip: {
       formatter: (at: unknown) => lineTip(lines[(at as { dataIndex: number }).dataIndex]),
     },
   };
 }
 
-/** The 95 % intervals. */
-function whiskers(lines: readonly Line[], context: ChartContext): CustomSeriesOption {
-  const known = lines.flatMap((line, index) => (line.phase?.interval ? [[index, ...line.phase.interval]] : []));
+/** What stands beside a bar. */
+export function barLabel(phase: FilePhaseView): string {
+  return iops(phase.files_per_second) + (phase.cached ? ` ${CACHED}` : '');
+}
+
+/** The 95 % intervals, and beyond them the numbers. Where no interval is known both its ends are the number. */
+function whiskers(lines: readonly Line[], min: number, context: ChartContext): CustomSeriesOption {
+  const ends = ({ files_per_second: rate, interval }: FilePhaseView) =>
+    (interval ?? [rate, rate]).map((end) => Math.max(end, min));
+  const known = lines.flatMap(({ phase }, index) => (phase ? [{ phase, value: [index, ...ends(phase)] }] : []));
+  const { tokens } = context;
   return {
     id: 'intervals',
     type: 'custom',
     silent: true,
     z: 3,
-    data: known,
+    data: known.map((each) => each.value),
     encode: { x: [1, 2], y: 0 },
-    renderItem: (_params, api) => {
+    renderItem: (params, api) => {
+      const { phase } = known[params.dataIndex];
       const [x1, y] = api.coord([api.value(1), api.value(0)]);
       const [x2] = api.coord([api.value(2), api.value(0)]);
       const line = (from: number, top: number, to: number, bottom: number) => ({
         type: 'line' as const,
         shape: { x1: from, y1: top, x2: to, y2: bottom },
-        style: { stroke: context.tokens.text, lineWidth: 1.5 },
+        style: { stroke: tokens.text, lineWidth: 1.5 },
       });
-      const ends = [x1, x2].map((x) => line(x, y - 3, x, y + 3));
-      return { type: 'group', children: [line(x1, y, x2, y), ...ends] };
+      const marks = [line(x1, y, x2, y), line(x1, y - 3, x1, y + 3), line(x2, y - 3, x2, y + 3)];
+      const style = { fill: tokens.text, stroke: tokens.surface, lineWidth: 3, verticalAlign: 'middle' as const };
+      const text = { type: 'text' as const, x: x2 + 7, y, style: { ...style, text: barLabel(phase) } };
+      return { type: 'group', children: [...(phase.interval ? marks : []), text] };
     },
   };
 }

@@ -4,6 +4,7 @@ import { cellLabel, isDuration, judge, METRIC_HEADS, type Metric } from '../lib/
 import { ratio } from '../lib/numbers';
 import { axis, base, colour, halo } from '../lib/series';
 import { tableOf, tip } from '../lib/text';
+import { counted } from '../lib/words';
 import type { ChartContext } from '../lib/theme';
 import type { Compared, Pair, Table } from '../report';
 import { ratioTicks } from './scale';
@@ -25,13 +26,17 @@ export function forestRows(pair: Pair): ForestRow[] {
     return cell.metrics.flatMap((metric, index): ForestRow[] => {
       const before = cell.metrics[index - 1]?.compared;
       const repeats = metric.metric === 'bytes_per_second' && before && metric.compared
-        && Math.abs(before.low / metric.compared.low - 1) < 1e-9 && Math.abs(before.high / metric.compared.high - 1) < 1e-9;
+        && isClose(before.low, metric.compared.low) && isClose(before.high, metric.compared.high);
       if (!metric.compared || repeats) return [];
       const operation = operations.size > 1 || metric.operation !== 'all' ? `${metric.operation} ` : '';
       const label = `${cellLabel(cell)} · ${operation}${METRIC_HEADS[metric.metric]}`;
       return [{ label, metric: metric.metric, compared: metric.compared }];
     });
   });
+}
+
+function isClose(one: number, other: number): boolean {
+  return Math.abs(one / other - 1) < 1e-9;
 }
 
 export function figures(row: ForestRow): string {
@@ -52,8 +57,10 @@ export function excludesOne(compared: Compared): boolean {
 export function forestTitle(pair: Pair, rows: ForestRow[]): string {
   const words = rows.map((row) => judge(row.metric, row.compared).word);
   const [better, worse] = ['better', 'worse'].map((word) => words.filter((one) => one === word).length);
-  const told = [...(better > 0 ? [`better in ${better}`] : []), ...(worse > 0 ? [`worse in ${worse}`] : [])].join(' and ');
-  return `${pair.side} beside ${pair.reference}: ${told || 'no sure difference in any'} of ${rows.length} numbers`;
+  const parts = [better > 0 ? `better in ${better}` : '', worse > 0 ? `worse in ${worse}` : ''];
+  const told = parts.filter((part) => part !== '').join(' and ');
+  return `${pair.side} beside ${pair.reference}: ${told || 'no sure difference in any'} of ${
+    counted(rows.length, 'number')}`;
 }
 
 export function forestHeight(rows: ForestRow[], context: ChartContext): number {
@@ -66,7 +73,7 @@ export function forestOption(
   const { min, max, ticks } = ratioTicks(rows.flatMap((row) => [row.compared.low, row.compared.high]));
   const look = axis(context);
   const general = base(context, description);
-  const left = context.narrow ? 8 : Math.min(300, 16 + 6.7 * Math.max(...rows.map((row) => row.label.length)));
+  const left = context.narrow ? 8 : Math.min(320, 26 + 6.9 * Math.max(...rows.map((row) => row.label.length)));
   const right = context.narrow ? 16 : FIGURES;
   const stroke = colour(context, colourIndex);
   const renderItem: RenderItem = (params, api) => {
@@ -122,7 +129,11 @@ export function forestOption(
       nameLocation: 'middle',
       nameGap: 26,
       axisTick: { ...look.axisTick, customValues: ticks },
-      axisLabel: { ...look.axisLabel, customValues: ticks, formatter: (value: number) => String(Number(value.toPrecision(3))) },
+      axisLabel: {
+        ...look.axisLabel,
+        customValues: ticks,
+        formatter: (value: number) => String(Number(value.toPrecision(3))),
+      },
     },
     yAxis: [
       {
@@ -137,7 +148,7 @@ export function forestOption(
               verticalAlign: 'bottom',
               padding: [0, 0, 1, 0],
               fontSize: 11,
-              formatter: (_: string, index: number) => `${rows[index].label} · ${figures(rows[index])}, ${sizes(rows[index])}`,
+              formatter: (label: string, index: number) => `${label} · ${figures(rows[index])}, ${sizes(rows[index])}`,
               width: context.width - 30,
               overflow: 'truncate',
             }
@@ -187,5 +198,6 @@ export function forestTable(title: string, rows: ForestRow[]): Table {
     row.compared.p_value.toPrecision(2),
     judge(row.metric, row.compared).word + (isDuration(row.metric) ? ' (less is better)' : ''),
   ]);
-  return tableOf(title, ['number', 'ratio', '95 % from', '95 % to', 'n', 'p', 'what may be said'], lines, [1, 2, 3, 4, 5]);
+  const heads = ['number', 'ratio', '95 % from', '95 % to', 'n', 'p', 'what may be said'];
+  return tableOf(title, heads, lines, [1, 2, 3, 4, 5]);
 }

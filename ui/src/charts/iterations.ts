@@ -1,9 +1,10 @@
 // How long a command took each time, and how much of that the processors were at work.
 import { elapsed, percent } from '../lib/numbers';
-import { axis, base, colour, halo, legend } from '../lib/series';
+import { axis, base, colour, legend } from '../lib/series';
 import { tableOf, tip } from '../lib/text';
 import { mix, type ChartContext } from '../lib/theme';
 import type { Iterations, IterationView, Table } from '../report';
+import { timeStep } from './scale';
 
 const TOP = 150;
 const LOW = 90;
@@ -36,6 +37,7 @@ export function iterationsOption(
   const general = base(context, description);
   const main = colour(context, colourIndex);
   const mean = meanSeconds(list);
+  const most = list.reduce((a, b) => Math.max(a, b.seconds), 0.001);
   const names = ['programs', 'kernel'];
   const legends = legend(context, names);
   const faint = mix(main, context.tokens.surface, 0.5);
@@ -81,8 +83,8 @@ export function iterationsOption(
         ...look,
         type: 'value',
         min: 0,
-        splitNumber: 3,
-        ...yName('time'),
+        interval: timeStep(most, 4),
+        ...yName(`time; dashed: their mean, ${secondsText(mean)}`),
         axisLabel: { ...look.axisLabel, formatter: (value: number) => shortSeconds(value) },
       },
       ...(withShares
@@ -112,12 +114,7 @@ export function iterationsOption(
           silent: true,
           symbol: 'none',
           lineStyle: { color: context.tokens.text, type: [5, 4] },
-          label: {
-            position: 'insideEndTop',
-            formatter: () => `mean ${secondsText(mean)}`,
-            color: context.tokens.text,
-            ...halo(context),
-          },
+          label: { show: false },
           data: [{ yAxis: mean }],
         },
       },
@@ -140,7 +137,8 @@ export function iterationsOption(
 /** A time for an axis. */
 export function shortSeconds(seconds: number): string {
   if (seconds >= 600) return secondsText(seconds);
-  return seconds === 0 || seconds >= 1 ? `${Number(seconds.toPrecision(3))} s` : `${Number((seconds * 1e3).toPrecision(3))} ms`;
+  if (seconds === 0 || seconds >= 1) return `${Number(seconds.toPrecision(3))} s`;
+  return `${Number((seconds * 1e3).toPrecision(3))} ms`;
 }
 
 export function iterationsTable(iterations: Iterations): Table {

@@ -84,9 +84,10 @@ export function overlayOption(sides: NamedRates[], context: ChartContext, descri
       const color = colour(context, index);
       const look = { name, silent: true, itemStyle: { color } };
       const lineStyle = { color, width: 1.6, type: dash(index) };
+      const plain = { symbol: 'circle', showSymbol: false, connectNulls: false };
       const read = (stretch: { iops: number[] }, at: number) => stretch.iops[at];
       return [
-        { ...look, type: 'line', showSymbol: false, connectNulls: false, lineStyle, data: line(rates.stretches, read) },
+        { ...look, ...plain, type: 'line', lineStyle, data: line(rates.stretches, read) },
         { ...look, type: 'scatter', symbolSize: 6, data: dots(rates.stretches, read) },
       ];
     }),

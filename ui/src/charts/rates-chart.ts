@@ -5,7 +5,9 @@ import { tip } from '../lib/text';
 import type { ChartContext } from '../lib/theme';
 import type { Rates, Stretch } from '../report';
 import { bandSeries, dots, extremeBands, latencyBands, line } from './band';
-import { extent, GAP, limitsOf, PANEL, panelsOf, PART_NAMES, peak, pointsOf, us, type Panel, type Point } from './rates';
+import {
+  extent, extentsOf, GAP, limitsOf, panelHeight, panelsOf, PART_NAMES, peak, pointsOf, us, type Panel, type Point,
+} from './rates';
 import { logTicks, short, shortLatency, timeLabel, timeStep } from './scale';
 
 /** Below so many seconds in all, moments have fractions. */
@@ -36,13 +38,13 @@ export function ratesCloser(rates: Rates, context: ChartContext, [start, end]: [
 export function ratesOption(rates: Rates, context: ChartContext, description: string, colourIndex = 0) {
   const stretches = rates.stretches.filter((stretch) => stretch.t_ms.length > 0);
   const panels = panelsOf(rates);
-  const extents = stretches.map((stretch) => extent(stretch, rates.seconds_a_point));
+  const extents = extentsOf(stretches, rates.seconds_a_point);
   const [from, to] = wholeExtent(rates);
   const isShort = to - from < SHORT;
   const main = colour(context, colourIndex);
   const look = axis(context);
   const points = pointsOf(rates);
-  const tops = panels.map((_, index) => 30 + index * (PANEL + GAP));
+  const tops = panels.map((_, index) => 30 + index * (panelHeight(context) + GAP));
   const all = panels.map((_, index) => index);
 
   const shades = stretches.map((stretch, index) => [
@@ -95,7 +97,8 @@ export function ratesOption(rates: Rates, context: ChartContext, description: st
     };
     if (panel.key === 'latency') {
       const p50 = (stretch: Stretch, index: number) => positive(stretch.p50_us[index]);
-      return [first, lineOf(p50, { type: [4, 3] }), bandSeries(latencyBands(stretches), grid, main), dotsOf(value), dotsOf(p50)];
+      const area = bandSeries(latencyBands(stretches), grid, main);
+      return [first, lineOf(p50, { type: [4, 3] }), area, dotsOf(value), dotsOf(p50)];
     }
     const bands = panel.key === 'iops' ? extremeBands(stretches) : [];
     return [first, dotsOf(value), ...(bands.length > 0 ? [bandSeries(bands, grid, main)] : [])];
@@ -105,7 +108,7 @@ export function ratesOption(rates: Rates, context: ChartContext, description: st
   const general = base(context, description);
   return {
     ...general,
-    grid: tops.map((top) => ({ left: 58, right: 14, top, height: PANEL, outerBoundsMode: 'none' })),
+    grid: tops.map((top) => ({ left: 58, right: 14, top, height: panelHeight(context), outerBoundsMode: 'none' })),
     axisPointer: { link: [{ xAxisIndex: 'all' }], lineStyle: { color: context.tokens['rule-strong'] } },
     tooltip: {
       ...general.tooltip,
@@ -166,7 +169,9 @@ export function ratesOption(rates: Rates, context: ChartContext, description: st
     dataZoom: context.print
       ? []
       : [
-          ...(context.narrow ? [] : [{ type: 'inside', xAxisIndex: all, filterMode: 'none', zoomOnMouseWheel: 'ctrl' }]),
+          ...(context.narrow
+            ? []
+            : [{ type: 'inside', xAxisIndex: all, filterMode: 'none', zoomOnMouseWheel: 'ctrl' }]),
           {
             type: 'slider',
             xAxisIndex: all,

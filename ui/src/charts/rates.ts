@@ -13,8 +13,7 @@ export const PART_NAMES: Record<Stretch['part'], string> = {
 
 /** A limit further above what was measured than this would press the measured line to the ground. */
 const LIMIT_FACTOR = 3;
-/** Pixels of a panel. */
-export const PANEL = 150;
+const PANEL = 150;
 /** Pixels between panels. */
 export const GAP = 46;
 
@@ -42,9 +41,20 @@ export function pointsOf(rates: Rates): Point[] {
 
 /** When a stretch began and ended, in seconds: its points are the middles of equal times. */
 export function extent(stretch: Stretch, secondsAPoint: number): [number, number] {
-  const half = Math.max(secondsAPoint, 1) / 2;
   const times = stretch.t_ms;
+  const apart = times.length > 1 ? (times[1] - times[0]) / 1000 : secondsAPoint;
+  const half = Math.min(apart, Math.max(secondsAPoint, 1)) / 2;
   return [Math.max(0, times[0] / 1000 - half), times[times.length - 1] / 1000 + half];
+}
+
+/** When each stretch began and ended; where two would overlap, the one ends where the other begins. */
+export function extentsOf(stretches: Stretch[], secondsAPoint: number): [number, number][] {
+  const extents = stretches.map((stretch) => extent(stretch, secondsAPoint));
+  for (let index = 1; index < extents.length; index++) {
+    const [before, now] = [extents[index - 1], extents[index]];
+    if (before[1] > now[0]) before[1] = now[0] = (before[1] + now[0]) / 2;
+  }
+  return extents;
 }
 
 export function hasLatencies(rates: Rates): boolean {
@@ -67,8 +77,13 @@ export function panelsOf(rates: Rates): Panel[] {
   return panels;
 }
 
+/** Pixels of a panel: on paper lower, so that the charts of a load fit on a page. */
+export function panelHeight(context: ChartContext): number {
+  return context.print ? 96 : PANEL;
+}
+
 export function ratesHeight(rates: Rates, context: ChartContext): number {
-  return 30 + panelsOf(rates).length * (PANEL + GAP) + (context.print ? 0 : 30);
+  return 30 + panelsOf(rates).length * (panelHeight(context) + GAP) + (context.print ? 0 : 30);
 }
 
 /** The most that was measured. */

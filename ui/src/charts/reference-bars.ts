@@ -129,8 +129,9 @@ export function barsOption(
     const y = api.coord([min, params.dataIndex])[1];
     const area = params.coordSys as unknown as { x: number };
     const text = { fill: context.tokens.text, fontSize: 12, verticalAlign: 'middle' as const };
+    const halo = { stroke: context.tokens.surface, lineWidth: 3 };
     if (!row.bar) {
-      const style = { ...text, text: row.group.label, x: area.x - LEFT + 2, y: y + 3, fontWeight: 600 };
+      const style = { ...text, ...halo, text: row.group.label, x: area.x - LEFT + 2, y: y + 3, fontWeight: 600 };
       return { type: 'text', style: { ...style, width: room + LEFT, overflow: 'truncate' } };
     }
     const bar = row.bar;
@@ -143,7 +144,6 @@ export function barsOption(
     const whisker = bar.interval
       ? [bar.interval[0], bar.interval[1]].map((one) => api.coord([drawn(Math.max(one, min)), params.dataIndex])[0])
       : null;
-    const halo = { stroke: context.tokens.surface, lineWidth: 3 };
     return {
       type: 'group',
       children: [
@@ -212,7 +212,7 @@ export function barsOption(
       axisLabel: {
         ...look.axisLabel,
         customValues: ticks(min, max, isLog, context.narrow),
-        formatter: (value: number) => `${Number(value.toPrecision(3))} %`,
+        formatter: (value: number) => `${Number(value.toPrecision(3)).toLocaleString('en')} %`,
       },
     },
     yAxis: {

@@ -1,7 +1,8 @@
 // Where ticks stand on axes of time, of logarithms and of percentiles. The chart library's own steps are decimal.
 
 const TIME_STEPS = [
-  0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400,
+  0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30,
+  60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400,
 ];
 
 /** A step in seconds that makes at most so many ticks. */
@@ -79,7 +80,7 @@ export function percentilePlace(percent: number): number {
 
 /** `50 %`, `99.9 %` for a place on the axis of percentiles. */
 export function percentileLabel(place: number): string {
-  return `${Number((100 - 100 / place).toPrecision(6))} %`;
+  return `${Number((100 - 100 / place).toPrecision(9))} %`;
 }
 
 /** A number for an axis, without zeros at its end: `2k`, `1.5M`. */

@@ -1,4 +1,4 @@
-// How many times slower than the best each target is in a phase, by length of files, as a heat map. What a cache
+// How many times slower than the best each target is, by phase and length of files, as heat maps. What a cache
 // answered is marked, and is not the best of anything.
 import type { CustomSeriesOption } from '../lib/echarts';
 import { ABSENT, bytes, iops } from '../lib/numbers';
@@ -6,49 +6,74 @@ import { base } from '../lib/series';
 import { tableOf, tip } from '../lib/text';
 import type { ChartContext } from '../lib/theme';
 import type { FileClass, Table } from '../report';
-import { CACHED, phaseOf, phasesIn, targetsOf } from './files';
+import { CACHED, phaseOf, phasesIn, phasesOf, targetsOf } from './files';
 import { heatColour, logShare, textColour } from './heat';
 import { times } from './uses';
 
 const CELL = 28;
 
+/** A column of the heat map: a phase with files of a length. */
+export interface SlowerColumn {
+  phase: string;
+  /** Which class of files. */
+  size: number;
+  label: string;
+}
+
 /** A place of the heat map. */
 export interface SlowerCell {
   target: number;
-  size: number;
+  column: number;
   /** How many times slower than the best of what was measured; null where a cache answered. */
   times: number | null;
 }
 
-/** How many times slower than the best each target is in a phase. What a cache answered is not among the best. */
-export function slowerCells(classes: readonly FileClass[], phase: string): SlowerCell[] {
+/** A heat map: its name, and its columns. */
+export interface SlowerMap {
+  name: string;
+  columns: SlowerColumn[];
+}
+
+/** One heat map for each phase over lengths; one of all phases where there is one length alone. */
+export function slowerMaps(classes: readonly FileClass[]): SlowerMap[] {
+  const phases = phasesOf(classes);
+  if (classes.length === 1) {
+    const columns = phases.map((phase) => ({ phase, size: 0, label: phase }));
+    return [{ name: `files of ${bytes(classes[0].size_bytes)}`, columns }];
+  }
+  return phases.map((phase) => ({
+    name: phase,
+    columns: classes.map((each, size) => ({ phase, size, label: bytes(each.size_bytes) })),
+  }));
+}
+
+/** How many times slower than the best of its column each target is. What a cache answered is not among the best. */
+export function slowerCells(classes: readonly FileClass[], map: SlowerMap): SlowerCell[] {
   const targets = targetsOf(classes);
-  const all = phasesIn(classes, phase);
-  return classes.flatMap((each, size) => {
-    const here = all.filter((at) => at.size === each.size_bytes);
+  return map.columns.flatMap(({ phase, size }, column) => {
+    const here = phasesIn([classes[size]], phase);
     const best = Math.max(0, ...here.filter((at) => !at.view.cached).map((at) => at.view.files_per_second));
     return here.map((at) => ({
       target: targets.indexOf(at.target),
-      size,
+      column,
       times: at.view.cached ? null : best / at.view.files_per_second,
     }));
   });
 }
 
-/** The slowest of a phase, as a sentence. */
-export function slowerTitle(classes: readonly FileClass[], phase: string): string {
-  const cells = slowerCells(classes, phase);
-  const measured = cells.filter((cell) => cell.times !== null);
+/** The slowest of a heat map, as a sentence. */
+export function slowerTitle(classes: readonly FileClass[], map: SlowerMap): string {
+  const cells = slowerCells(classes, map);
+  const measured = cells.flatMap((cell) => (cell.times === null ? [] : [{ ...cell, ratio: cell.times }]));
   const cached = cells.length - measured.length;
   const left = cached > 0 ? `; ${cached} of ${cells.length} numbers are of a cache and left out` : '';
   const [first, ...others] = measured;
-  if (!first) return `${phase}: a cache answered everything`;
-  const worst = others.reduce((one, other) => ((other.times ?? 0) > (one.times ?? 0) ? other : one), first);
-  const target = targetsOf(classes)[worst.target];
-  if ((worst.times ?? 1) < 1.05) return `${phase}: nothing is slower than the best${left}`;
-  const size = bytes(classes[worst.size].size_bytes);
-  const how = `up to ${times(worst.times ?? 1)} times slower than the best`;
-  return `${phase}: ${target} is ${how}, with files of ${size}${left}`;
+  if (!first) return `${map.name}: a cache answered everything`;
+  const worst = others.reduce((one, other) => (other.ratio > one.ratio ? other : one), first);
+  if (worst.ratio < 1.005) return `${map.name}: nothing is slower than the best${left}`;
+  const how = `${targetsOf(classes)[worst.target]} is up to ${times(worst.ratio)} times slower than the best`;
+  const { label } = map.columns[worst.column];
+  return `${map.name}: ${how}, with ${classes.length === 1 ? label : `files of ${label}`}${left}`;
 }
 
 /** How high the heat map is. */
@@ -57,55 +82,20 @@ export function slowerHeight(classes: readonly FileClass[]): number {
 }
 
 /** The heat map. */
-export function slowerOption(classes: readonly FileClass[], phase: string, context: ChartContext, description: string) {
+export function slowerOption(classes: FileClass[], map: SlowerMap, context: ChartContext, description: string) {
   const { tokens, narrow, width } = context;
   const targets = targetsOf(classes);
-  const cells = slowerCells(classes, phase);
-  const worst = Math.max(2, ...cells.map((cell) => cell.times ?? 1));
   const left = Math.min(width * 0.34, 18 + 7 * Math.max(...targets.map((target) => target.length)));
   const category = { type: 'category' as const, axisLine: { show: false }, axisTick: { show: false } };
   const fontSize = narrow ? 10 : 12;
-  const series: CustomSeriesOption = {
-    id: 'slower',
-    type: 'custom',
-    data: cells.map((cell) => [cell.size, cell.target, cell.times ?? 1]),
-    encode: { x: 0, y: 1 },
-    renderItem: (params, api) => {
-      const cell = cells[params.dataIndex];
-      const [x, y] = api.coord([cell.size, cell.target]);
-      const [across, down] = api.size?.([1, 1]) as [number, number];
-      const box = { x: x - across / 2 + 1, y: y - down / 2 + 1, width: across - 2, height: down - 2 };
-      const share = cell.times === null ? null : 1 - logShare(cell.times, 1, worst);
-      const text = cell.times === null ? 'cache' : cell.times < 1.005 ? 'best' : `${times(cell.times)}x`;
-      const hollow = { fill: tokens.surface, stroke: tokens['rule-strong'], lineDash: [3, 3], lineWidth: 1 };
-      const style = share === null ? hollow : { fill: heatColour(share) };
-      const ink = share === null ? tokens.muted : textColour(share);
-      return {
-        type: 'rect',
-        shape: box,
-        style,
-        textContent: { type: 'text', style: { text, fill: ink, fontSize } },
-        textConfig: { position: 'inside' },
-      };
-    },
-    tooltip: {
-      formatter: (at: unknown) => {
-        const cell = cells[(at as { dataIndex: number }).dataIndex];
-        const view = phaseOf(classes[cell.size].rows, targets[cell.target], phase);
-        const rate = view ? [`${iops(view.files_per_second)} files/s`] : [];
-        const behind = cell.times === null ? null : `${times(cell.times)} times slower than the best`;
-        const note = behind ?? `${CACHED}: ${view?.cached ?? ''}`;
-        return tip(targets[cell.target], [`${phase}, files of ${bytes(classes[cell.size].size_bytes)}`, ...rate, note]);
-      },
-    },
-  };
+  const what = classes.length === 1 ? 'what was done' : 'bytes of a file';
   return {
     ...base(context, description),
     grid: { left, right: 4, top: 4, bottom: 48, outerBoundsMode: 'none' as const },
     xAxis: {
       ...category,
-      data: classes.map((each) => bytes(each.size_bytes)),
-      name: 'bytes of a file; times slower than the best',
+      data: map.columns.map((column) => column.label),
+      name: `${what}; times slower than the best`,
       nameLocation: 'middle' as const,
       nameGap: 28,
       nameTextStyle: { color: tokens.muted },
@@ -117,23 +107,68 @@ export function slowerOption(classes: readonly FileClass[], phase: string, conte
       data: targets,
       axisLabel: { color: tokens.text, interval: 0, width: left - 12, overflow: 'truncate' as const, fontSize },
     },
-    series: [series],
+    series: [places(classes, map, context)],
   };
 }
 
-/** The heat map as a table. */
-export function slowerTable(classes: readonly FileClass[], phase: string): Table {
+function places(classes: readonly FileClass[], map: SlowerMap, context: ChartContext): CustomSeriesOption {
+  const { tokens, narrow } = context;
   const targets = targetsOf(classes);
-  const cells = slowerCells(classes, phase);
-  const text = (target: number, size: number) => {
-    const cell = cells.find((each) => each.target === target && each.size === size);
+  const cells = slowerCells(classes, map);
+  const worst = Math.max(2, ...cells.map((cell) => cell.times ?? 1));
+  return {
+    id: 'slower',
+    type: 'custom',
+    data: cells.map((cell) => [cell.column, cell.target, cell.times ?? 1]),
+    encode: { x: 0, y: 1 },
+    renderItem: (params, api) => {
+      const cell = cells[params.dataIndex];
+      const [x, y] = api.coord([cell.column, cell.target]);
+      const [across, down] = api.size?.([1, 1]) as [number, number];
+      const share = cell.times === null ? null : 1 - logShare(cell.times, 1, worst);
+      const hollow = { fill: tokens.surface, stroke: tokens['rule-strong'], lineDash: [3, 3], lineWidth: 1 };
+      const fill = share === null ? tokens.muted : textColour(share);
+      return {
+        type: 'rect',
+        shape: { x: x - across / 2 + 1, y: y - down / 2 + 1, width: across - 2, height: down - 2 },
+        style: share === null ? hollow : { fill: heatColour(share) },
+        textContent: { type: 'text', style: { text: placeText(cell), fill, fontSize: narrow ? 10 : 12 } },
+        textConfig: { position: 'inside' },
+      };
+    },
+    tooltip: {
+      formatter: (at: unknown) => {
+        const cell = cells[(at as { dataIndex: number }).dataIndex];
+        const { phase, size } = map.columns[cell.column];
+        const view = phaseOf(classes[size].rows, targets[cell.target], phase);
+        const rate = view ? [`${iops(view.files_per_second)} files/s`] : [];
+        const behind = cell.times === null ? null : `${times(cell.times)} times slower than the best`;
+        const note = behind ?? `${CACHED}: ${view?.cached ?? ''}`;
+        return tip(targets[cell.target], [`${phase}, files of ${bytes(classes[size].size_bytes)}`, ...rate, note]);
+      },
+    },
+  };
+}
+
+/** What a place says. */
+export function placeText(cell: SlowerCell): string {
+  if (cell.times === null) return 'cache';
+  return cell.times < 1.005 ? 'best' : `${times(cell.times)}x`;
+}
+
+/** The heat map as a table. */
+export function slowerTable(classes: readonly FileClass[], map: SlowerMap): Table {
+  const targets = targetsOf(classes);
+  const cells = slowerCells(classes, map);
+  const text = (target: number, column: number) => {
+    const cell = cells.find((each) => each.target === target && each.column === column);
     if (!cell) return ABSENT;
     return cell.times === null ? CACHED : times(cell.times);
   };
   return tableOf(
-    `${phase}: times slower than the best`,
-    ['target', ...classes.map((each) => bytes(each.size_bytes))],
-    targets.map((target, row) => [target, ...classes.map((_, size) => text(row, size))]),
-    classes.map((_, index) => index + 1),
+    `${map.name}: times slower than the best`,
+    ['target', ...map.columns.map((column) => column.label)],
+    targets.map((target, row) => [target, ...map.columns.map((_, column) => text(row, column))]),
+    map.columns.map((_, index) => index + 1),
   );
 }

@@ -5,6 +5,7 @@ import { tableOf, tip } from '../lib/text';
 import type { ChartContext } from '../lib/theme';
 import type { Iterations, Table } from '../report';
 import { meanSeconds, secondsText, shortSeconds } from './iterations';
+import { timeStep } from './scale';
 
 export interface NamedIterations {
   /** What is written beside its row. */
@@ -30,6 +31,8 @@ export function stripsOption(sides: NamedIterations[], context: ChartContext, de
   const look = axis(context);
   const general = base(context, description);
   const means = sides.map((side) => meanSeconds(side.iterations.iterations));
+  const all = sides.flatMap((side) => side.iterations.iterations.map((one) => one.seconds));
+  const most = all.reduce((a, b) => Math.max(a, b), 0.001);
   const renderItem: RenderItem = (params, api) => {
     const side = sides[params.dataIndex];
     const [x, y] = api.coord([means[params.dataIndex], params.dataIndex]);
@@ -53,7 +56,7 @@ export function stripsOption(sides: NamedIterations[], context: ChartContext, de
       ...look,
       type: 'value',
       min: 0,
-      splitNumber: context.narrow ? 3 : 6,
+      interval: timeStep(most, context.narrow ? 3 : 7),
       name: 'time; less is better',
       nameLocation: 'middle',
       nameGap: 26,

@@ -9,6 +9,8 @@ import type { Change, Table, Trend, TrendPoint } from '../report';
 
 /** The word of numbers that may be claimed. */
 const STEADY = 'steady';
+/** More runs than these have smaller marks. */
+const MANY = 40;
 const DAY_MS = 86_400_000;
 
 /** How high the chart is. */
@@ -117,6 +119,7 @@ export function trendOption(trend: Trend, context: ChartContext, description: st
 /** The runs, with the band and the changes. */
 function points(trend: Trend, context: ChartContext): LineSeriesOption {
   const { tokens, palette } = context;
+  const isMany = trend.points.length > MANY;
   const band = bandCorners(trend);
   const changes = trend.changes.flatMap((change) => {
     const at = changeTime(trend, change);
@@ -128,11 +131,11 @@ function points(trend: Trend, context: ChartContext): LineSeriesOption {
     data: trend.points.map((point) => ({
       value: [time(point), point.iops],
       symbol: point.word === STEADY ? 'circle' : 'diamond',
-      symbolSize: point.word === STEADY ? 8 : 12,
+      symbolSize: (point.word === STEADY ? 8 : 12) - (isMany ? 4 : 0),
       itemStyle:
         point.word === STEADY
           ? { color: palette[0] }
-          : { color: tokens.surface, borderColor: palette[0], borderWidth: 2 },
+          : { color: tokens.surface, borderColor: palette[0], borderWidth: isMany ? 1.5 : 2 },
     })),
     showAllSymbol: true,
     lineStyle: { color: palette[0], width: 1, opacity: 0.6 },
@@ -156,6 +159,8 @@ function points(trend: Trend, context: ChartContext): LineSeriesOption {
 
 /** The 95 % intervals. */
 function whiskers(trend: Trend, colour: string): CustomSeriesOption {
+  const isMany = trend.points.length > MANY;
+  const cap = isMany ? 2 : 4;
   const known = trend.points.flatMap((point) => (point.interval ? [[time(point), ...point.interval]] : []));
   return {
     id: 'intervals',
@@ -170,11 +175,11 @@ function whiskers(trend: Trend, colour: string): CustomSeriesOption {
       const line = (x1: number, y1: number, x2: number, y2: number) => ({
         type: 'line' as const,
         shape: { x1, y1, x2, y2 },
-        style: { stroke: colour, lineWidth: 1.5 },
+        style: { stroke: colour, lineWidth: isMany ? 1 : 1.5, opacity: isMany ? 0.6 : 1 },
       });
       return {
         type: 'group',
-        children: [line(x, low, x, high), line(x - 4, low, x + 4, low), line(x - 4, high, x + 4, high)],
+        children: [line(x, low, x, high), line(x - cap, low, x + cap, low), line(x - cap, high, x + cap, high)],
       };
     },
   };

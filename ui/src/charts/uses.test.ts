@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 
 import type { Use } from '../report';
-import { times, useMatrix, usesTable, usesTitle } from './uses';
+import { place, times, useMatrix, usesTable, usesTitle } from './uses';
 
 const etcd: Use = {
   name: 'etcd',
@@ -28,11 +28,21 @@ const media: Use = {
 describe('uses', () => {
   it('have a word and an icon in every place', () => {
     const { columns, rows } = useMatrix([etcd, media]);
-    expect(columns.map((column) => column.label)).toEqual(['fast', 'slow', 'near']);
+    expect(columns.map((column) => column.label)).toEqual(['A: fast', 'C: slow', 'B: near']);
     expect(rows[0]!.places.map((at) => `${at.icon} ${at.word}`)).toEqual(['★ best', '▼ 10.0x worse', '≈ as good']);
     expect(rows[1]!.places.map((at) => `${at.icon} ${at.word}`)).toEqual(['▼ 2.3x worse', '★ best', '– not measured']);
     expect(rows[0]!.places[0]!.value).toBe('412 syncs/s');
     expect(rows[0]!.places[1]!.share).toBeCloseTo(0.1);
+  });
+
+  it('do not call a number best or as good that may be chance', () => {
+    const unsure = { ...media, targets: media.targets.map((target) => ({ ...target, is_sure: false })) };
+    const words = useMatrix([unsure]).rows[0].places.map((at) => `${at.icon} ${at.word}`);
+    expect(words).toEqual(['☆ ahead, not sure', '? 2.3x worse, not sure']);
+  });
+
+  it('show times as times', () => {
+    expect(place({ ...media, unit: 's' }, { ...media.targets[0], value: 11_500 }).value).toBe('3h 11m');
   });
 
   it('tell sides of the same name apart by their letters', () => {
@@ -40,9 +50,9 @@ describe('uses', () => {
     expect(useMatrix([twice]).columns.map((column) => column.label)).toEqual(['C: one', 'A: one']);
   });
 
-  it('are titled by who is best', () => {
-    expect(usesTitle([etcd, media])).toBe('fast is best in 1 of 2 uses, slow in 1');
-    expect(usesTitle([etcd])).toBe('fast is best in the one use');
+  it('are titled by who is ahead', () => {
+    expect(usesTitle([etcd, media])).toBe('A: fast is ahead in 1 of 2 uses, C: slow in 1');
+    expect(usesTitle([etcd])).toBe('A: fast is ahead in the one use');
     expect(usesTitle([{ ...etcd, targets: etcd.targets.slice(0, 1) }])).toBe('What fast does in 1 use');
   });
 

@@ -1,16 +1,16 @@
 // Which target suits which use: a matrix of uses and targets, each place with its number, an icon and a word.
 
-import { iops } from '../lib/numbers';
+import { elapsed, iops } from '../lib/numbers';
 import type { Table, Use, UseTarget } from '../report';
 
 /** How a target does in a use. */
-export type Grade = 'best' | 'as-good' | 'worse' | 'absent';
+export type Grade = 'best' | 'ahead' | 'as-good' | 'unsure' | 'worse' | 'absent';
 
 /** A place of the matrix. */
 export interface Place {
   grade: Grade;
   icon: string;
-  /** `best`, `≈ as good`, `2.3x worse`. */
+  /** `best`, `as good`, `2.3x worse`. */
   word: string;
   /** The number with its unit; empty where nothing was measured. */
   value: string;
@@ -18,7 +18,7 @@ export interface Place {
   share: number;
 }
 
-/** A target as a column: with the letter of its side where that is needed to tell columns apart. */
+/** A target as a column, with the letter of its side. */
 export interface UseColumn {
   side: string;
   target: string;
@@ -31,19 +31,28 @@ export interface UseMatrix {
   rows: { use: Use; places: Place[] }[];
 }
 
+/** A difference below this is none to care about when it may be chance as well. */
+const AS_GOOD = 1.1;
 const ABSENT: Place = { grade: 'absent', icon: '–', word: 'not measured', value: '', share: 0 };
 
 /** The place of a target among those of a use. */
 export function place(use: Use, target: UseTarget): Place {
-  const value = `${iops(target.value)} ${use.unit}`;
+  const value = valueText(use, target);
   const share = 1 / Math.max(1, target.times_worse);
   if (use.targets[0] === target) {
-    return { grade: 'best', icon: '★', word: use.targets.length > 1 ? 'best' : 'the only one', value, share };
+    if (use.targets.length === 1) return { grade: 'ahead', icon: '☆', word: 'the only one', value, share };
+    if (!target.is_sure) return { grade: 'ahead', icon: '☆', word: 'ahead, not sure', value, share };
+    return { grade: 'best', icon: '★', word: 'best', value, share };
   }
-  if (!target.is_sure) {
-    return { grade: 'as-good', icon: '≈', word: 'as good', value, share };
-  }
-  return { grade: 'worse', icon: '▼', word: `${times(target.times_worse)}x worse`, value, share };
+  const worse = `${times(target.times_worse)}x worse`;
+  if (target.is_sure) return { grade: 'worse', icon: '▼', word: worse, value, share };
+  if (target.times_worse < AS_GOOD) return { grade: 'as-good', icon: '≈', word: 'as good', value, share };
+  return { grade: 'unsure', icon: '?', word: `${worse}, not sure`, value, share };
+}
+
+/** A number with its unit. */
+function valueText(use: Use, target: UseTarget): string {
+  return use.unit === 's' ? elapsed(target.value * 1e9) : `${iops(target.value)} ${use.unit}`;
 }
 
 /** A ratio: `1.06`, `2.3`, `18.3`, `369`. */
@@ -70,10 +79,8 @@ export function useMatrix(uses: readonly Use[]): UseMatrix {
     });
   }
   columns.sort((one, other) => other.wins - one.wins);
-  for (const column of columns) {
-    const alike = columns.filter((other) => other.target === column.target);
-    column.label = alike.length > 1 ? `${column.side}: ${column.target}` : column.target;
-  }
+  // Sentences name sides by their letters.
+  if (columns.length > 1) for (const column of columns) column.label = `${column.side}: ${column.target}`;
   const rows = uses.map((use) => ({
     use,
     places: columns.map((column) => {
@@ -84,24 +91,24 @@ export function useMatrix(uses: readonly Use[]): UseMatrix {
   return { columns: columns.map(({ side, target, label }) => ({ side, target, label })), rows };
 }
 
-/** The matrix as a sentence: which target is best how often. */
+/** The matrix as a sentence: which target is ahead how often. */
 export function usesTitle(uses: readonly Use[]): string {
   const { columns, rows } = useMatrix(uses);
   if (columns.length < 2) {
     return `What ${columns[0]?.label ?? 'nothing'} does in ${counted(uses.length, 'use')}`;
   }
   const wins = columns.map((column, index) => {
-    const count = rows.filter((row) => row.places[index]!.grade === 'best').length;
+    const count = rows.filter((row) => ['best', 'ahead'].includes(row.places[index].grade)).length;
     return { label: column.label, count };
   });
   const [first, ...others] = wins.filter((win) => win.count > 0);
   if (!first) {
-    return 'No use has a best target';
+    return 'Nothing is ahead';
   }
   const rest = others.map((win) => `${win.label} in ${win.count}`);
   const all = first.count === uses.length;
   const most = all ? `every one of ${counted(uses.length, 'use')}` : `${first.count} of ${counted(uses.length, 'use')}`;
-  return [`${first.label} is best in ${uses.length === 1 ? 'the one use' : most}`, ...rest].join(', ');
+  return [`${first.label} is ahead in ${uses.length === 1 ? 'the one use' : most}`, ...rest].join(', ');
 }
 
 /** All numbers. */
@@ -116,9 +123,9 @@ export function usesTable(uses: readonly Use[]): Table {
     title: 'Uses and targets',
     columns: [
       column('use', false, (row) => row.use.name),
+      column('side', false, (row) => row.target.side),
       column('target', false, (row) => row.target.target),
-      column('value', true, (row) => iops(row.target.value)),
-      column('unit', false, (row) => row.use.unit),
+      column('value', true, (row) => row.at.value),
       column('times worse than the best', true, (row) => times(row.target.times_worse)),
       column('verdict', false, (row) => row.at.word),
     ],

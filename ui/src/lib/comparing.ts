@@ -1,4 +1,4 @@
-// What a comparison says, ordered by what was measured: for each load the numbers of all sides, and what may be claimed.
+// What a comparison says, ordered by what was measured: for each load the numbers of all sides.
 import type { CellPair, CellView, Compared, Comparison, MetricPair, Report, Side } from '../report';
 import { elapsed, iops, latency, throughput } from './numbers';
 
@@ -136,6 +136,13 @@ export function cellsOf(report: Report, side: Side, pair: Pick<CellPair, 'target
       && names.includes(cell.workload)
       && (pair.target === null || pair.target === cell.target),
   );
+}
+
+/** Whether charts can show a load on more than one side. */
+export function isOnSeveral(report: Report, sides: Side[], load: Pick<CellPair, 'target' | 'workload'>): boolean {
+  const has = (kind: 'rates' | 'latencies' | 'iterations') =>
+    sides.filter((side) => cellsOf(report, side, load).some((cell) => cell[kind] !== null)).length > 1;
+  return has('rates') || has('latencies') || has('iterations');
 }
 
 /** Each load once, in the order of pairs. */

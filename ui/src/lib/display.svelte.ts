@@ -1,4 +1,4 @@
-// How the page is shown right now: which theme, and whether it is being printed. Charts are drawn again when it changes.
+// How the page is shown right now: which theme, and whether it is being printed. Charts follow it.
 import { flushSync } from 'svelte';
 import { SERIES_COUNT, TOKEN_NAMES, type Tokens } from './theme';
 
