@@ -10,7 +10,7 @@ use std::{
 
 use anyhow::{Context as _, bail};
 
-use crate::{child, codegen, e2e, fuzz_smoke, tidy};
+use crate::{child, codegen, e2e, fuzz_smoke, page, tidy};
 
 /// Seconds for each fuzz target.
 const FUZZ_SECONDS: u32 = 5;
@@ -50,6 +50,13 @@ pub(crate) fn run() -> anyhow::Result<()> {
     step("fuzz-smoke", &mut || fuzz_smoke::run(&fuzz_smoke::Arguments::all(FUZZ_SECONDS)));
     step("release", &mut || child::run(&mut child::cargo(&["build", "--release"])));
     step("release smoke run", &mut smoke_run);
+    step("page", &mut || {
+        page::check(&mut |line| {
+            if counts.observe(line) {
+                println!("{line}");
+            }
+        })
+    });
     step("test", &mut || test(&mut counts));
     step("e2e", &mut || {
         e2e::for_ci(&mut |line| {

@@ -11,6 +11,7 @@ mod codegen;
 mod dist;
 mod e2e;
 mod fuzz_smoke;
+mod page;
 mod setup;
 mod tidy;
 
@@ -39,6 +40,8 @@ enum Task {
     FuzzSmoke(fuzz_smoke::Arguments),
     /// Builds the static binary and the container image made of it.
     Dist(dist::Arguments),
+    /// Checks the page of reports, and tests it in a browser.
+    Page,
     /// Starts a cluster of two nodes, runs the tests that need one, and removes it.
     E2e(e2e::Arguments),
     /// Installs the Debian packages that tests need, or says which are missing.
@@ -54,6 +57,7 @@ fn main() -> ExitCode {
         Task::FuzzSmoke(arguments) => fuzz_smoke::run(&arguments),
         Task::Dist(arguments) => dist::run(&arguments),
         Task::E2e(arguments) => e2e::run(&arguments),
+        Task::Page => page::run(),
         Task::Setup => setup::run(),
     };
     match outcome {

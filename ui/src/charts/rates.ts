@@ -13,8 +13,7 @@ export const PART_NAMES: Record<Stretch['part'], string> = {
 
 /** A limit further above what was measured than this would press the measured line to the ground. */
 const LIMIT_FACTOR = 3;
-/** Pixels of a panel. */
-export const PANEL = 150;
+const PANEL = 150;
 /** Pixels between panels. */
 export const GAP = 46;
 
@@ -78,8 +77,13 @@ export function panelsOf(rates: Rates): Panel[] {
   return panels;
 }
 
+/** Pixels of a panel: on paper lower, so that the charts of a load fit on a page. */
+export function panelHeight(context: ChartContext): number {
+  return context.print ? 96 : PANEL;
+}
+
 export function ratesHeight(rates: Rates, context: ChartContext): number {
-  return 30 + panelsOf(rates).length * (PANEL + GAP) + (context.print ? 0 : 30);
+  return 30 + panelsOf(rates).length * (panelHeight(context) + GAP) + (context.print ? 0 : 30);
 }
 
 /** The most that was measured. */

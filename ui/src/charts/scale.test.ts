@@ -35,6 +35,6 @@ describe('logarithmic axes', () => {
 describe('percentiles', () => {
   it('stand where their complements are powers of ten', () => {
     expect([50, 90, 99, 99.9, 99.99, 99.999].map(percentilePlace)).toEqual([2, 10, 100, 1000, 1e4, 1e5]);
-    expect([2, 10, 1e5].map(percentileLabel)).toEqual(['50 %', '90 %', '99.999 %']);
+    expect([2, 10, 1e5, 1e8].map(percentileLabel)).toEqual(['50 %', '90 %', '99.999 %', '99.999999 %']);
   });
 });

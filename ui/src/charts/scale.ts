@@ -80,7 +80,7 @@ export function percentilePlace(percent: number): number {
 
 /** `50 %`, `99.9 %` for a place on the axis of percentiles. */
 export function percentileLabel(place: number): string {
-  return `${Number((100 - 100 / place).toPrecision(6))} %`;
+  return `${Number((100 - 100 / place).toPrecision(9))} %`;
 }
 
 /** A number for an axis, without zeros at its end: `2k`, `1.5M`. */

@@ -57,7 +57,7 @@ describe('a trend', () => {
     expect(changeTime(trend, change)).toBe(Date.parse('2026-05-02T12:00:00Z'));
     expect(changeTime(trend, { ...change, at: 9 })).toBeNull();
     const labels = [0.88, 1.34, 2.3, 0.4].map((ratio) => changeLabel({ ...change, ratio }));
-    expect(labels).toEqual(['▼ -12 %', '▲ +34 %', '▲ 2.30x', '▼ 0.400x']);
+    expect(labels).toEqual(['▼ -12 %', '▲ +34 %', '▲ 2.30x', '▼ 0.40x']);
   });
 
   it('has letters where the environment is another', () => {

@@ -29,7 +29,8 @@ describe('numbers', () => {
   });
 
   it('say ratios and moments', () => {
-    expect([1.384, 0.24, 62.9, 1234.4, Number.NaN].map(ratio)).toEqual(['1.38', '0.240', '62.9', '1,234', '-']);
+    expect([1.384, 0.24, 0.0159, 0.0024, 62.9, 1234.4, Number.NaN].map(ratio))
+      .toEqual(['1.38', '0.24', '0.016', '0.0024', '62.9', '1,234', '-']);
     expect(moment('2025-10-08T09:30:59.5Z')).toBe('2025-10-08 09:30 UTC');
     expect(moment('some day')).toBe('some day');
   });

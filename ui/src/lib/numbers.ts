@@ -103,9 +103,13 @@ export function percent(share: number): string {
   return `${text.includes('.') ? text.replace(/\.?0+$/, '') : text} %`;
 }
 
-/** How many times as much: `1.38`, `0.240`, `62.9`, `1,234`. */
+/** How many times as much, as sentences of comparisons say it: `1.38`, `0.24`, `0.016`, `62.9`, `1,234`. */
 export function ratio(value: number): string {
-  return Number.isFinite(value) ? (value < 999.5 ? threeFigures(value) : count(Math.round(value))) : ABSENT;
+  if (!Number.isFinite(value)) return ABSENT;
+  if (value >= 99.5) return count(Math.round(value));
+  if (value >= 9.95) return fixed(value, 1);
+  if (value >= 0.0995) return fixed(value, 2);
+  return fixed(value, value >= 0.00995 ? 3 : 4);
 }
 
 /** A moment to the minute: `2025-10-08 09:30 UTC`. */

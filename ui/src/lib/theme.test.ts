@@ -43,6 +43,7 @@ describe('tokens', () => {
 describe('colours', () => {
   it('have the contrast that the standard gives', () => {
     expect(contrast('#000000', '#ffffff')).toBeCloseTo(21, 5);
+    expect(contrast('#000', '#fff')).toBeCloseTo(21, 5);
     expect(contrast('#777777', '#ffffff')).toBeCloseTo(4.48, 2);
   });
 

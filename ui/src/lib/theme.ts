@@ -35,9 +35,11 @@ export interface ChartContext {
   palette: string[];
 }
 
-/** The parts of a colour written as `#rrggbb`. */
+/** The parts of a colour written as `#rrggbb`, or as `#rgb`, which is what the build makes of it where it can. */
 export function rgb(colour: string): [number, number, number] {
-  const number = Number.parseInt(colour.trim().slice(1), 16);
+  const digits = colour.trim().slice(1);
+  const all = digits.length === 3 ? digits.replace(/./g, '$&$&') : digits;
+  const number = Number.parseInt(all, 16);
   return [(number >> 16) & 255, (number >> 8) & 255, number & 255];
 }
 

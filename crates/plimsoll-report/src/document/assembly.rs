@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use plimsoll_catalog::catalog::Catalog;
-use plimsoll_record::{numbers, record::Record, results::Severity};
+use plimsoll_record::{record::Record, results::Severity};
 use plimsoll_workload::provisioned::Provisioning;
 
 use super::{
@@ -14,7 +14,11 @@ use super::{
 use crate::{
     claims::Claims,
     comparison::{Comparison, ComparisonError, Wishes},
-    explanation::{Explanation, bought::Known, standing::Standing},
+    explanation::{
+        Explanation,
+        bought::Known,
+        standing::{Judged, Reached, Standing},
+    },
 };
 
 /// Sides that anybody can read beside each other: each has a letter.
@@ -29,7 +33,7 @@ const FINDINGS_MAX: usize = 12;
 /// Points of rates over time in a document: what is more is shortened.
 const POINTS: usize = 12_000;
 /// The same where there are more runs than anybody reads beside each other.
-const POINTS_SHORT: usize = 3_000;
+const POINTS_SHORT: usize = 2_400;
 
 /// Bytes of texts that runs were made from.
 const RAW_BYTES: usize = 200_000;
@@ -173,28 +177,24 @@ fn findings(runs: &[Run], comparison: Option<&Comparison>, explanation: Option<&
 
 /// How many rates are what was bought.
 fn expected(explanation: &Explanation) -> Option<String> {
-    let judged: Vec<Standing> = explanation
-        .runs
-        .iter()
-        .flat_map(|run| &run.cells)
-        .flat_map(|cell| &cell.judged)
-        .map(|judged| judged.standing)
-        .collect();
-    let count = |standing: Standing| judged.iter().filter(|one| **one == standing).count();
-    let of = |standing: Standing, words: &str| match count(standing) {
-        0 => None,
-        number => Some(format!("{} {words}", numbers::count(number as u64))),
-    };
+    let judged: Vec<&Judged> =
+        explanation.runs.iter().flat_map(|run| &run.cells).flat_map(|cell| &cell.judged).collect();
+    let count = |is: &dyn Fn(&Judged) -> bool| judged.iter().filter(|judged| is(judged)).count();
+    let of = |reached: Reached| count(&|judged| judged.reached == reached);
     let others = [
-        of(Standing::BurstOnly, "above what lasts, as credits allow"),
-        of(Standing::Over, "over it"),
-        of(Standing::Under, "under it"),
-        of(Standing::Impossible, "so far above it that a cache answered"),
+        (of(Reached::Over), "over it"),
+        (of(Reached::Under), "under it"),
+        (of(Reached::Impossible), "so far above it that a cache answered"),
     ];
-    let others: Vec<String> = others.into_iter().flatten().collect();
-    let within = count(Standing::Within);
+    let others = others.iter().filter(|(number, _)| *number > 0).map(|(number, words)| format!("{number} {words}"));
+    let rest: Vec<String> = others.collect();
+    let in_bursts = count(&|judged| judged.standing == Standing::BurstOnly);
+    let bursts = match in_bursts {
+        0 => String::new(),
+        number => format!("; {number} of all only while burst credits last"),
+    };
     (!judged.is_empty()).then(|| {
-        let rest = if others.is_empty() { String::new() } else { format!("; {}", others.join(", ")) };
-        format!("{within} of {} rates are what was bought{rest}", judged.len())
+        let rest = if rest.is_empty() { String::new() } else { format!(", {}", rest.join(", ")) };
+        format!("{} of {} rates are what was bought{rest}{bursts}", of(Reached::Within), judged.len())
     })
 }

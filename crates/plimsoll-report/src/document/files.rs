@@ -2,7 +2,7 @@
 
 use plimsoll_record::{
     figures::{Figures, Operation},
-    files::PhaseResult,
+    files::{CachedFiles, PhaseResult},
     numbers,
     record::{Cell, Record},
     told::Measured,
@@ -104,7 +104,7 @@ fn measured_cache(plan: &FilePlan, result: Option<&PhaseResult>, phase: FilePhas
     if !plan.buffered {
         return None;
     }
-    let held = result.and_then(|result| result.cached.as_ref()).and_then(|cached| cached.share());
+    let held = result.and_then(|result| result.cached.as_ref()).and_then(CachedFiles::share);
     if let Some(share) = held.filter(|share| phase.reads() && *share >= CACHED_MIN) {
         let asked = if plan.cache == CacheState::Warm { ", as was asked for" } else { "" };
         return Some(format!(
@@ -144,8 +144,28 @@ fn class(sets: &[Set<'_>], records: &[&Record]) -> FileClass {
     let names = names(sets, records);
     let size_bytes = sets.first().map_or(0, |set| set.size_bytes);
     let row = |(set, target): (&Set<'_>, String)| FileRow { target, files: set.files, phases: set.phases.clone() };
-    let rows: Vec<FileRow> = sets.iter().zip(names).map(row).collect();
+    let mut rows: Vec<FileRow> = sets.iter().zip(names).map(row).collect();
+    mark_alike(&mut rows, sets);
     FileClass { title: title(size_bytes, &rows), size_bytes, rows }
+}
+
+/// What another program told of a target, and is as fast as where a cache answered, is not the storage's either: of
+/// targets of which it is not said what was bought nothing else tells it.
+fn mark_alike(rows: &mut [FileRow], sets: &[Set<'_>]) {
+    let mut of_caches: Vec<(String, f64)> = Vec::new();
+    for phase in rows.iter().flat_map(|row| &row.phases).filter(|phase| phase.cached.is_some()) {
+        match of_caches.iter_mut().find(|(name, _)| *name == phase.name) {
+            Some((_, least)) => *least = least.min(phase.files_per_second),
+            None => of_caches.push((phase.name.clone(), phase.files_per_second)),
+        }
+    }
+    let told = rows.iter_mut().zip(sets).filter(|(_, set)| set.cell.told.is_some());
+    for phase in told.flat_map(|(row, _)| &mut row.phases).filter(|phase| phase.cached.is_none()) {
+        let least = of_caches.iter().find(|(name, _)| *name == phase.name).map(|(_, least)| *least);
+        if least.is_some_and(|least| phase.files_per_second >= least) {
+            phase.cached = Some("as fast as others of which it is known that a cache answered".to_owned());
+        }
+    }
 }
 
 /// What tells the sets of a class apart: their targets; else also their workloads, and else also their runs.
@@ -185,7 +205,7 @@ fn title(size_bytes: u64, rows: &[FileRow]) -> String {
 
 /// What the rows are in a phase: which is the fastest of those that no cache answered, and how many a cache did.
 fn of_phase(name: &str, rows: &[FileRow]) -> Vec<String> {
-    let has = |row: &'_ FileRow| row.phases.iter().find(|phase| phase.name == name).cloned();
+    let has = |row: &FileRow| row.phases.iter().find(|phase| phase.name == name).cloned();
     let all: Vec<(&str, FilePhaseView)> =
         rows.iter().filter_map(|row| Some((row.target.as_str(), has(row)?))).collect();
     let (cached, mut own): (Vec<_>, Vec<_>) = all.iter().partition(|(_, phase)| phase.cached.is_some());

@@ -11,7 +11,7 @@ use crate::{
     comparison,
     explanation::{
         self, ExplainedRun, show,
-        standing::{Judged, Standing},
+        standing::{Judged, Reached},
     },
     facts,
     junit::{self, Ending, Suite, Test},
@@ -65,11 +65,11 @@ fn measured(cell: &Cell) -> Ending {
 }
 
 fn bought(judged: &Judged) -> Ending {
-    let [measured, expected] = [judged.measured, judged.expected()].map(|rate| show::rate(judged.unit, rate));
-    match judged.standing {
-        Standing::Within | Standing::BurstOnly => Ending::Passed,
-        Standing::Under => Ending::Failed(format!("{measured} where {expected} were bought")),
-        Standing::Over | Standing::Impossible => Ending::Skipped(format!(
+    let [measured, expected] = [judged.measured, judged.expected].map(|rate| show::rate(judged.unit, rate));
+    match judged.reached {
+        Reached::Within => Ending::Passed,
+        Reached::Under => Ending::Failed(format!("{measured} where {expected} were bought")),
+        Reached::Over | Reached::Impossible => Ending::Skipped(format!(
             "{measured} are more than the {expected} that were bought: something else answered"
         )),
     }

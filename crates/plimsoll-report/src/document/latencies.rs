@@ -15,7 +15,7 @@ const PERCENTS_SHORT: [f64; 6] = [50.0, 90.0, 99.0, 99.9, 99.99, 99.999];
 /// Classes of a histogram.
 const CLASSES: usize = 60;
 /// The same where there is little room.
-const CLASSES_SHORT: usize = 16;
+const CLASSES_SHORT: usize = 12;
 
 /// The latencies of a cell; `None` where none are known, and of commands, which are no operations.
 pub(super) fn of(cell: &Cell, is_short: bool) -> Option<Latencies> {

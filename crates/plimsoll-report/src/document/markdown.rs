@@ -58,9 +58,10 @@ pub fn without_scripts(document: &Document, records: &[&Record]) -> String {
     let mut parts = vec![format!("{}\n", document.title)];
     parts.extend(document.comparisons.first().map(|comparison| comparison::text::text(comparison, TEXT_WIDTH, style)));
     parts.extend(document.explanation.as_ref().map(|explanation| explanation::text::text(explanation, TEXT_WIDTH)));
-    parts.extend(records.iter().take(TEXT_RUNS_MAX).map(|record| table::record(record, TEXT_WIDTH, style)));
-    if records.len() > TEXT_RUNS_MAX {
-        parts.push(format!("{} more runs are in the data of this file.\n", records.len() - TEXT_RUNS_MAX));
+    if records.len() <= TEXT_RUNS_MAX {
+        parts.extend(records.iter().map(|record| table::record(record, TEXT_WIDTH, style)));
+    } else {
+        parts.push(format!("The numbers of {} runs are in the data of this file.\n", records.len()));
     }
     parts.join("\n")
 }

@@ -106,7 +106,7 @@ fn groups(spots: Vec<Spot<'_>>) -> Vec<Vec<Spot<'_>>> {
             None => groups.push(vec![spot]),
         }
     }
-    groups.into_iter().flat_map(without_doubles).collect()
+    groups.iter().flat_map(|group| without_doubles(group)).collect()
 }
 
 fn are_alike(one: &Spot<'_>, other: &Spot<'_>) -> bool {
@@ -117,12 +117,12 @@ fn are_alike(one: &Spot<'_>, other: &Spot<'_>) -> bool {
 }
 
 /// Groups in which each place is taken once; of what was measured again, the first time counts.
-fn without_doubles(group: Vec<Spot<'_>>) -> Vec<Vec<Spot<'_>>> {
+fn without_doubles<'a>(group: &[Spot<'a>]) -> Vec<Vec<Spot<'a>>> {
     let place = |spot: &Spot<'_>| (spot.block_size, spot.depth);
     let is_double = |(index, spot): (usize, &Spot<'_>)| {
         group[..index].iter().any(|other| place(other) == place(spot) && other.jobs != spot.jobs)
     };
-    let mut groups = vec![group.clone()];
+    let mut groups = vec![group.to_vec()];
     if group.iter().enumerate().any(is_double) {
         let mut jobs: Vec<u64> = group.iter().map(|spot| spot.jobs).collect();
         jobs.sort_unstable();

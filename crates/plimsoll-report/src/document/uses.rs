@@ -14,12 +14,12 @@ pub(crate) fn of(comparison: &Comparison) -> Vec<Use> {
     let mut questions: Vec<Question<'_>> = Vec::new();
     for pair in &comparison.pairs {
         for cell in pair.cells.iter().filter(|cell| cell.differs_in.is_empty()) {
-            for metric in asked(cell) {
+            if let Some(metric) = asked(cell) {
                 add(&mut questions, comparison, pair, cell, metric);
             }
         }
     }
-    questions.iter_mut().filter_map(|question| question.answer()).collect()
+    questions.iter_mut().filter_map(Question::answer).collect()
 }
 
 /// A workload, and how the sides do in it.
@@ -41,17 +41,12 @@ struct Answer<'a> {
     has_errors: bool,
 }
 
-/// The numbers of a workload by which sides are put in order: the headline; of files that another program wrote and
-/// read, both, because a cache may have answered either.
-fn asked(cell: &CellPair) -> Vec<&MetricPair> {
-    let Some(headline) = cell.headline() else { return Vec::new() };
-    let is_told_of_files = cell.is_of_files && !matches!(headline.operation, Operation::Phase(_));
-    if !is_told_of_files {
-        return vec![headline];
-    }
-    let of =
-        |operation| cell.metrics.iter().find(move |pair| (pair.metric, pair.operation) == (Metric::Iops, operation));
-    [Operation::Write, Operation::Read].into_iter().filter_map(of).collect()
+/// The number of a workload by which sides are put in order: the headline; of files that another program wrote and
+/// read, how they were written, because what was just written is read from memory.
+fn asked(cell: &CellPair) -> Option<&MetricPair> {
+    let of_writes = |pair: &&MetricPair| (pair.metric, pair.operation) == (Metric::Iops, Operation::Write);
+    let written = cell.metrics.iter().find(of_writes).filter(|_| cell.is_of_files);
+    written.or_else(|| cell.headline())
 }
 
 fn add<'a>(

@@ -96,7 +96,7 @@ fn rates(first: &Subject<'_>, one: &Judged, other: &Subject<'_>, two: &Judged) -
     let (fast, slow, fast_rate, slow_rate) =
         if one.measured >= two.measured { (first, other, one, two) } else { (other, first, two, one) };
     let measured = fast_rate.measured / slow_rate.measured;
-    let expected = fast_rate.expected() / slow_rate.expected();
+    let expected = fast_rate.expected / slow_rate.expected;
     let is_above = [one, two].iter().any(|judged| judged.standing == Standing::Impossible);
     // No cache answers what the disk itself counted.
     let is_cached = is_above && !Behind::is_behind(first.cell);
@@ -115,22 +115,20 @@ fn rates(first: &Subject<'_>, one: &Judged, other: &Subject<'_>, two: &Judged) -
     } else if is_explained {
         let text = format!(
             "what was bought explains it: {} beside {} are {} : 1",
-            rate(fast_rate, fast_rate.expected()),
-            rate(slow_rate, slow_rate.expected()),
+            rate(fast_rate, fast_rate.expected),
+            rate(slow_rate, slow_rate.expected),
             show::ratio(expected)
         );
         (Explained::ByProvisioning, text)
     } else if is_bought_alike {
-        let text = format!(
-            "both were bought to do {}, so that what was bought does not explain it",
-            rate(two, two.expected())
-        );
+        let text =
+            format!("both were bought to do {}, so that what was bought does not explain it", rate(two, two.expected));
         (Explained::No, text)
     } else {
         let text = format!(
             "what was bought does not explain it: {} beside {} would be {} : 1",
-            rate(fast_rate, fast_rate.expected()),
-            rate(slow_rate, slow_rate.expected()),
+            rate(fast_rate, fast_rate.expected),
+            rate(slow_rate, slow_rate.expected),
             show::ratio(expected)
         );
         (Explained::No, text)

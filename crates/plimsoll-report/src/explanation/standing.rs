@@ -43,6 +43,21 @@ impl Standing {
     }
 }
 
+/// How a rate stands beside what was to be expected of it, burst credits included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Reached {
+    /// As much, within the tolerance of the product.
+    Within,
+    /// Less.
+    Under,
+    /// More, by less than twice.
+    Over,
+    /// So much more that something else answered.
+    Impossible,
+}
+
 /// What a rate is counted in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -81,24 +96,18 @@ pub struct Judged {
     pub part: Part,
     /// How exactly that part is kept.
     pub tolerance: Tolerance,
-    /// How it stands.
+    /// How it stands beside what lasts.
     pub standing: Standing,
+    /// What was to be expected: what lasts, or where credits were used what they give.
+    pub expected: f64,
+    /// How it stands beside that.
+    pub reached: Reached,
 }
 
 impl Judged {
-    /// The measured rate as a share of what was to be expected: of the mean from a full bucket where credits were
-    /// used, else of what lasts.
+    /// The measured rate as a share of what was to be expected.
     pub fn share(&self) -> f64 {
-        self.measured / self.expected()
-    }
-
-    /// What was to be expected.
-    pub fn expected(&self) -> f64 {
-        match (self.standing, self.mean_from_full, self.burst) {
-            (Standing::BurstOnly | Standing::Over | Standing::Impossible, Some(mean), _) => mean,
-            (Standing::BurstOnly | Standing::Over | Standing::Impossible, None, Some(burst)) => burst,
-            _ => self.lasting,
-        }
+        self.measured / self.expected
     }
 
     /// Whether it is what a full bucket gives over its length.
@@ -136,6 +145,19 @@ pub(super) fn judge(
     });
     let mean_from_full = mean_from_full.filter(|mean| mean.is_finite());
     let burst = limit.burst;
+    let standing = standing(measured, limit, mean_from_full, tolerance);
+    let expected = match (standing, mean_from_full, burst) {
+        (Standing::BurstOnly | Standing::Over | Standing::Impossible, Some(mean), _) => mean,
+        (Standing::BurstOnly | Standing::Over | Standing::Impossible, None, Some(burst)) => burst,
+        _ => limit.sustained,
+    };
+    let reached = match standing {
+        Standing::BurstOnly if measured < expected * (1.0 - tolerance.under) => Reached::Under,
+        Standing::Within | Standing::BurstOnly => Reached::Within,
+        Standing::Under => Reached::Under,
+        Standing::Over => Reached::Over,
+        Standing::Impossible => Reached::Impossible,
+    };
     Some(Judged {
         operation: did.operation,
         unit,
@@ -147,7 +169,9 @@ pub(super) fn judge(
         mean_from_full,
         part,
         tolerance,
-        standing: standing(measured, limit, mean_from_full, tolerance),
+        standing,
+        expected,
+        reached,
     })
 }
 
@@ -203,6 +227,7 @@ mod tests {
     #[test]
     fn an_hour_is_judged_by_what_a_full_bucket_gives_in_it() {
         let hour = judged(1838.0, Some(3600.0), P2);
+        assert_eq!((hour.expected.round(), hour.reached), (1810.0, Reached::Within));
         assert_eq!((hour.standing, hour.mean_from_full.map(f64::round)), (Standing::BurstOnly, Some(1810.0)));
         assert!(hour.is_mean_from_full() && (hour.share() - 1.0155).abs() < 1e-3);
         assert_eq!(judged(121.6, Some(3600.0), P2).standing, Standing::Within);

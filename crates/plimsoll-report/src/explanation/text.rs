@@ -81,7 +81,7 @@ fn grid(rows: &[(&ExplainedCell, &Judged)]) -> Grid {
     }
     columns.extend([
         Column::new("op", Side::Left, 2, text(|cell, judged| operation(cell, judged).to_owned())),
-        Column::new("expected", Side::Right, 0, text(|_, judged| show::rate(judged.unit, judged.expected()))),
+        Column::new("expected", Side::Right, 0, text(|_, judged| show::rate(judged.unit, judged.expected))),
         Column::new("measured", Side::Right, 0, text(|_, judged| show::rate(judged.unit, judged.measured))),
         Column::new("of it", Side::Right, 3, text(|_, judged| numbers::percent(judged.share()))),
         Column::new("verdict", Side::Left, 0, text(|_, judged| judged.standing.word().to_owned())),

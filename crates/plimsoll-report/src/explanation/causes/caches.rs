@@ -40,7 +40,7 @@ fn of_writes(scene: &Scene<'_>, judged: &Judged) -> Cause {
         rate(judged.burst.unwrap_or(judged.lasting)),
         scene.name(judged.part)
     );
-    let evidence = [("measured", json!(judged.measured)), ("most", json!(judged.expected()))];
+    let evidence = [("measured", json!(judged.measured)), ("most", json!(judged.expected))];
     if is_buffered(scene) {
         let text = format!("the page cache took the writes: {said}");
         let advice = "write around it, or count the time until all is durable";

@@ -41,7 +41,7 @@ fn of(scene: &Scene<'_>, figure: &Figure, judged: &Judged, author: f64) -> Optio
         ("burst", json!(judged.burst)),
         ("measured", json!(judged.measured)),
     ];
-    let against = judged.expected();
+    let against = judged.expected;
     if let Some(limit) = limits.iter().find(|limit| is_binary && is_close(author * MB, **limit)) {
         let text = format!(
             "the author expected {author} {}, and the limit is {} MB/s: a MiB is 4.9 % more than a MB. The {} {} that were \

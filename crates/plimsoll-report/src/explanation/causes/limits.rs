@@ -59,8 +59,8 @@ fn of(scene: &Scene<'_>, judged: &Judged) -> Option<Cause> {
             Some(Cause::new(BELOW_CODE, BELOW, text, &evidence))
         }
         (Standing::Over, _) => {
-            let over = show::signed(judged.measured, judged.expected());
-            let expected = show::rate(judged.unit, judged.expected());
+            let over = show::signed(judged.measured, judged.expected);
+            let expected = show::rate(judged.unit, judged.expected);
             let text = format!(
                 "{rate} are {over} beside the {expected} of {name}: more than its tolerance of {}, and less than twice \
                  it. The limit may be another one, or a cache answered some",

@@ -1,0 +1,100 @@
+//! `cargo xtask page`: the page of `ui/`. Its lock files, its types, its checks and its tests; then what reports look
+//! like in a real browser.
+//!
+//! Where there is no npm it is skipped, but not in CI.
+
+use std::{
+    env, fs,
+    io::{BufRead as _, BufReader},
+    path::Path,
+    process::{Command, Stdio},
+};
+
+use anyhow::{Context as _, bail};
+use serde_json::Value;
+
+use crate::child;
+
+/// Where the page is, and where the tests are that need a browser.
+const FOLDERS: [&str; 2] = ["ui", "ui/browser"];
+
+/// The program that writes reports.
+const BINARY: &str = "target/release/plimsoll";
+
+pub(crate) fn run() -> anyhow::Result<()> {
+    child::run(&mut child::cargo(&["build", "--release"]))?;
+    check(&mut |line| println!("{line}"))
+}
+
+/// Everything about the page, with the release binary that is there. Lines with the results of tests are like cargo's.
+pub(crate) fn check(observe: &mut dyn FnMut(&str)) -> anyhow::Result<()> {
+    if child::find("npm").is_none() {
+        if env::var_os("CI").is_some() {
+            bail!("npm is missing: the page is neither built nor tested");
+        }
+        observe("skipped: the page, because there is no npm");
+        return Ok(());
+    }
+    for folder in FOLDERS {
+        let lock = format!("{folder}/package-lock.json");
+        let text = fs::read_to_string(crate::repository().join(&lock)).with_context(|| format!("read {lock}"))?;
+        if text.contains("\"resolved\"") {
+            bail!("{lock} names where packages came from: make it anew with the .npmrc beside it");
+        }
+        child::output(npm(folder).args(["ci", "--prefer-offline", "--ignore-scripts"]))?;
+    }
+    types()?;
+    child::output(npm("ui").args(["run", "check"]))?;
+    unit_tests(observe)?;
+    in_browser(observe)
+}
+
+fn npm(folder: &str) -> Command {
+    let mut command = child::command("npm");
+    command.current_dir(crate::repository().join(folder));
+    command
+}
+
+/// The types are those of the schema of reports.
+fn types() -> anyhow::Result<()> {
+    let made = tempfile::Builder::new().suffix(".d.ts").tempfile().context("make a temporary file")?;
+    let path = made.path().to_string_lossy().into_owned();
+    // Of two outputs the last one counts.
+    child::output(npm("ui").args(["run", "types", "--", "-o", &path]))?;
+    let read = |path: &Path| fs::read_to_string(path).with_context(|| format!("read {}", path.display()));
+    if read(made.path())? != read(&crate::repository().join("ui/src/report.d.ts"))? {
+        bail!("ui/src/report.d.ts is stale: run `npm run types` in ui and commit the result");
+    }
+    Ok(())
+}
+
+fn unit_tests(observe: &mut dyn FnMut(&str)) -> anyhow::Result<()> {
+    let mut command = npm("ui");
+    let output = command.args(["test", "--silent", "--", "--reporter=json"]).stdin(Stdio::null()).output();
+    let output = output.context("start the tests of the page")?;
+    let answer = String::from_utf8_lossy(&output.stdout);
+    let answer: Value = answer.find('{').and_then(|at| serde_json::from_str(&answer[at..]).ok()).unwrap_or_default();
+    let count = |name: &str| answer[name].as_u64().unwrap_or(0);
+    let (passed, failed) = (count("numPassedTests"), count("numFailedTests"));
+    let word = if output.status.success() { "ok" } else { "FAILED" };
+    observe(&format!("test result: {word}. {passed} passed; {failed} failed; 0 ignored (ui)"));
+    if !output.status.success() || passed == 0 {
+        bail!("the tests of the page failed: {}{}", answer, String::from_utf8_lossy(&output.stderr));
+    }
+    Ok(())
+}
+
+fn in_browser(observe: &mut dyn FnMut(&str)) -> anyhow::Result<()> {
+    let mut command = npm("ui/browser");
+    command.args(["test", "--silent"]).env("PLIMSOLL", crate::repository().join(BINARY)).stdin(Stdio::null());
+    let mut tests = command.stdout(Stdio::piped()).spawn().context("start the tests in a browser")?;
+    let stdout = tests.stdout.take().expect("standard output is piped");
+    for line in BufReader::new(stdout).lines() {
+        observe(&line.context("read what the tests in a browser say")?);
+    }
+    let status = tests.wait().context("wait for the tests in a browser")?;
+    if !status.success() {
+        bail!("the tests in a browser ended with {status}");
+    }
+    Ok(())
+}
