@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { readReports } from '../making/reports.js';
 import { goTo, openReport, scrollThrough, startBrowser } from './browser.js';
-import { barriers, cutCells, emptyCharts, overflow, pagesOf, unfold } from './pages.js';
+import { barriers, cutCells, cutTexts, emptyCharts, overflow, pagesOf, unfold } from './pages.js';
 import { takePicture } from './pictures.js';
 
 /** What is wrong with the page that is open, as sentences. */
@@ -14,6 +14,7 @@ async function faults(page, trouble) {
   for (const chart of await emptyCharts(page)) found.push(`nothing is drawn in the chart ${chart}`);
   const cut = await cutCells(page);
   if (cut.length > 0) found.push(`${cut.length} cells reach into the next one, as: ${cut[0]}`);
+  for (const text of await cutTexts(page)) found.push(`the edge of the chart cuts ${text}`);
   return found;
 }
 

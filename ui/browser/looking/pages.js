@@ -37,6 +37,21 @@ export function cutCells(page) {
   );
 }
 
+/** Texts that the edge of their chart cuts off. */
+export function cutTexts(page) {
+  return page.$$eval('[data-chart] svg', (charts) =>
+    charts.flatMap((svg) => {
+      const edge = svg.getBoundingClientRect();
+      const isCut = (text) => {
+        const { left, right, width } = text.getBoundingClientRect();
+        return width > 0 && (left < edge.left - 2 || right > edge.right + 2);
+      };
+      const name = svg.closest('[data-chart]').dataset.chart;
+      return [...svg.querySelectorAll('text')].filter(isCut).map((text) => `${name}: ${text.textContent.slice(0, 60)}`);
+    }),
+  );
+}
+
 /** Charts whose box is there and in which nothing is drawn. */
 export function emptyCharts(page) {
   return page.$$eval('[data-chart]', (boxes) =>

@@ -36,12 +36,12 @@ export function statedOf(study) {
 export const CLAIMS = join(STATED, 'claims.csv');
 
 /** Imports the figures, and answers the names of the runs in a history. */
-export async function importPublished(folder, history) {
+export async function importPublished(history) {
   const names = [];
   for (const [file, columns] of Object.entries(COLUMNS)) {
     const name = file.split('.')[0];
     const words = columns.flatMap(([what, column]) => ['--column', `${what}=${column}`]);
-    await plimsoll(folder, 'import', join(FIGURES, file), '--history', history, '--quiet', '--name', name, ...words);
+    await plimsoll(FIGURES, 'import', file, '--history', history, '--quiet', '--name', name, ...words);
     names.push(name);
   }
   return names;

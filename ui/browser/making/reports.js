@@ -13,7 +13,7 @@ const LIST = 'reports.json';
 export async function makeReports(folder) {
   const history = join(folder, 'history.ndjson');
   const runs = await measure(folder, history);
-  const studies = await importPublished(folder, history);
+  const studies = await importPublished(history);
   const hostile = await makeHostile(folder, history, runs.sides);
   const volumes = await makeVolumes(folder, history, runs.application);
   const context = (study) => ['--context', statedOf(study)];

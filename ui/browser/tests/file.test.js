@@ -51,6 +51,7 @@ test('nothing in a report is loaded from elsewhere', async () => {
   for (const report of await readReports()) {
     const { file } = between(await readFile(report.html, 'utf8'), DATA, 'null');
     const page = between(file, ['<noscript>', '</noscript>'], '').file.replace(/<script[\s\S]*?<\/script>/g, '');
-    assert.deepEqual(page.match(/(?:src|href)="(?!data:)[^"]*"|@import|url\((?!["']?data:)[^)]*\)/g), null, report.name);
+    const found = page.match(/(?:src|href)="(?!data:)[^"]*"|@import|url\((?!["']?data:)[^)]*\)/g);
+    assert.equal(found, null, report.name);
   }
 });

@@ -45,7 +45,8 @@ test('nothing of what stands in a record runs', async () => {
 
 test('an address cannot bring anything that runs', async () => {
   const report = await readReport('hostile');
-  for (const hash of [`#/run/${SCRIPT}`, `#/compare?reference=${IMAGE}&at=${SCRIPT}`, '#/run/javascript:window.hacked=1']) {
+  const hashes = [`#/run/${SCRIPT}`, `#/compare?reference=${IMAGE}&at=${SCRIPT}`, '#/run/javascript:window.hacked=1'];
+  for (const hash of hashes) {
     const { page, trouble, close } = await openReport(browser, report, { hash });
     assert.equal(await isHacked(page), false, hash);
     assert.equal(await foreign(page), 0, hash);
