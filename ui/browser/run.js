@@ -72,6 +72,10 @@ async function main() {
     console.log(`tests ended after ${((Date.now() - started) / 1e3).toFixed(1)} s`);
     console.log(`test result: ${word}. ${passed} passed; ${failed} failed; 0 ignored`);
     return word === 'ok';
+  } catch (error) {
+    console.log(`the reports could not be made: ${error.message}`);
+    console.log('test result: FAILED. 0 passed; 1 failed; 0 ignored');
+    return false;
   } finally {
     await remove();
   }

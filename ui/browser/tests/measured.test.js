@@ -82,9 +82,10 @@ test('a history has a point for each run', async () => {
   const { page, report, close } = await open('history', '#/history');
   assert.equal(report.document.runs.length, NIGHTS);
   assert.equal(report.document.trends[0].points.length, NIGHTS);
-  await page.locator('main summary', { hasText: 'Numbers as a table' }).first().click();
-  await page.locator('main table tbody tr').nth(NIGHTS - 1).waitFor();
-  assert.equal(await page.locator('main table tbody tr').count(), NIGHTS);
+  await page.locator('#trend-0 summary', { hasText: 'Numbers as a table' }).click();
+  const rows = page.locator('#trend-0 table tbody tr');
+  await rows.nth(NIGHTS - 1).waitFor();
+  assert.equal(await rows.count(), NIGHTS);
   await close();
 });
 
