@@ -87,7 +87,7 @@ describe('rates beside what was bought', () => {
     expect(bought.data).toHaveLength(3);
     expect(ticks.data).toEqual([[0, 100], [1, 100], [2, 100]]);
     expect(option.xAxis.max).toBeGreaterThan(marks(rows[2]).measured);
-    expect(option.yAxis[1].data).toEqual(['✓ within', '≈ burst-only', '⊘ impossible']);
+    expect(option.yAxis[1].data).toEqual(['✓ within', '✓ within, in a burst', '⊘ impossible']);
     expect(bulletHeight(rows, true)).toBeGreaterThan(bulletHeight(rows, false));
   });
 

@@ -39,8 +39,9 @@ export function rateAxis(trend: Trend): { min: number; max: number; fromZero: bo
   return { min: Math.max(0, low - room), max: high + room, fromZero: false };
 }
 
-/** What a change is in short: `▼ -12 %`, `▲ 2.30x`. */
+/** What a change is in short: `▼ -12 %`, `▲ 2.30x`; without a ratio when one side did nothing. */
 export function changeLabel(change: Change): string {
+  if (change.ratio === null) return '! stopped or back';
   const icon = change.ratio < 1 ? '▼' : '▲';
   if (change.ratio >= 2 || change.ratio <= 0.5) return `${icon} ${ratio(change.ratio)}x`;
   const share = change.ratio - 1;
