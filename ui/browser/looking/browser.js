@@ -1,0 +1,79 @@
+// Opens reports in Chromium, and writes down everything that a report must not do: complain, ask the network, show
+// dialogs.
+import { pathToFileURL } from 'node:url';
+import { chromium } from 'playwright-core';
+
+const FLAGS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-dev-shm-usage',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+/** Widths of a desk and of a hand. */
+export const WIDE = 1280;
+export const NARROW = 390;
+
+/** A browser, which whoever asked closes. */
+export function startBrowser() {
+  return chromium.launch({ executablePath: process.env.CHROMIUM, headless: true, args: FLAGS });
+}
+
+/** The address of a report, with a part that says what of it is shown. */
+export function addressOf(report, hash = '') {
+  return pathToFileURL(report.html).href + hash;
+}
+
+/** Opens a report. `trouble` of the answer has what went wrong so far. */
+export async function openReport(browser, report, { width = WIDE, scheme = 'light', scripts = true, hash = '' } = {}) {
+  const viewport = { width, height: 900 };
+  const context = await browser.newContext({ viewport, colorScheme: scheme, javaScriptEnabled: scripts });
+  const page = await context.newPage();
+  const trouble = [];
+  page.on('console', (message) => {
+    if (['error', 'warning'].includes(message.type())) trouble.push(`console ${message.type()}: ${message.text()}`);
+  });
+  page.on('pageerror', (error) => trouble.push(`error: ${error.stack ?? error}`));
+  page.on('request', (request) => {
+    const address = request.url();
+    const isOwn = address.split('#')[0] === addressOf(report) || address.startsWith('data:');
+    if (!isOwn) trouble.push(`request: ${address}`);
+  });
+  page.on('dialog', (dialog) => {
+    trouble.push(`dialog: ${dialog.message()}`);
+    dialog.dismiss();
+  });
+  await page.goto(addressOf(report, hash));
+  if (scripts) await settle(page);
+  return { page, trouble, close: () => context.close() };
+}
+
+/** Goes to another part of the report that is open. */
+export async function goTo(page, hash) {
+  await page.evaluate((to) => (location.hash = to), hash);
+  await settle(page);
+}
+
+/** Waits until what was asked for has been drawn. */
+export async function settle(page) {
+  await page.waitForSelector('main h1, main h2');
+  await page.evaluate(
+    () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 30)))),
+  );
+}
+
+/** Scrolls through all of a page and back, as charts are drawn when they come near. */
+export async function scrollThrough(page) {
+  await page.evaluate(async () => {
+    const frame = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done, 15)));
+    for (let top = 0; top < document.documentElement.scrollHeight; top += innerHeight) {
+      scrollTo(0, top);
+      await frame();
+    }
+    scrollTo(0, 0);
+    await frame();
+  });
+}

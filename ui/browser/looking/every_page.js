@@ -1,0 +1,55 @@
+// Looks at every page of every report at a width: what all pages have to be, whatever they show.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { readReports } from '../making/reports.js';
+import { goTo, openReport, scrollThrough, startBrowser } from './browser.js';
+import { barriers, cutCells, cutTexts, emptyCharts, overflow, pagesOf, unfold } from './pages.js';
+import { takePicture } from './pictures.js';
+
+/** What is wrong with the page that is open, as sentences. */
+async function faults(page, trouble) {
+  const found = trouble.splice(0);
+  const { pixels, out } = await overflow(page);
+  if (pixels > 0) found.push(`the document is ${pixels} pixels wider than its window: ${out.join(', ')}`);
+  for (const chart of await emptyCharts(page)) found.push(`nothing is drawn in the chart ${chart}`);
+  const cut = await cutCells(page);
+  if (cut.length > 0) found.push(`${cut.length} cells reach into the next one, as: ${cut[0]}`);
+  for (const text of await cutTexts(page)) found.push(`the edge of the chart cuts ${text}`);
+  return found;
+}
+
+async function look(page, trouble, picture) {
+  await scrollThrough(page);
+  const folded = await faults(page, trouble);
+  await takePicture(page, picture);
+  await unfold(page);
+  const unfolded = (await faults(page, trouble)).map((fault) => `unfolded: ${fault}`);
+  return [...folded, ...unfolded, ...(await barriers(page)).map((barrier) => `barrier: ${barrier}`)];
+}
+
+/** Tests of all pages at a width: each in light colours, and each kind of page once in dark ones. */
+export async function testEveryPage(width) {
+  let browser;
+  before(async () => (browser = await startBrowser()));
+  after(() => browser.close());
+  const dark = new Set();
+  for (const report of await readReports()) {
+    for (const scheme of ['light', 'dark']) {
+      test(`${report.name} at ${width} pixels, ${scheme}`, async () => {
+        const { page, trouble, close } = await openReport(browser, report, { width, scheme });
+        const pages = await pagesOf(page);
+        assert.ok(pages.length > 1, 'there is no way to other pages');
+        const found = [];
+        for (const { name, hash } of pages) {
+          if (scheme === 'dark' && dark.has(name)) continue;
+          if (scheme === 'dark') dark.add(name);
+          await goTo(page, hash);
+          const here = await look(page, trouble, `${report.name}-${name}-${width}-${scheme}`);
+          found.push(...here.map((fault) => `${name}: ${fault}`));
+        }
+        await close();
+        assert.equal(found.join('\n'), '');
+      });
+    }
+  }
+}

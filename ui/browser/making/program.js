@@ -1,0 +1,16 @@
+// Runs plimsoll, the program whose pages are tested.
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+
+const execute = promisify(execFile);
+
+/** Runs it with arguments in a folder; the answer is what it prints. */
+export async function plimsoll(folder, ...words) {
+  const options = { cwd: folder, maxBuffer: 1 << 28, env: { ...process.env, NO_COLOR: '1' } };
+  try {
+    const { stdout } = await execute(process.env.PLIMSOLL, words, options);
+    return stdout;
+  } catch (error) {
+    throw new Error(`plimsoll ${words.join(' ')}: ${error.stderr || error.message}`);
+  }
+}

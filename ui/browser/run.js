@@ -1,0 +1,80 @@
+// Runs all tests: makes the reports once, runs the files of tests beside each other, and ends with a line that counts
+// them. Words in the command line choose the files whose names have one of them.
+import { existsSync } from 'node:fs';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { run } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { makeReports } from './making/reports.js';
+
+const TESTS = fileURLToPath(new URL('tests', import.meta.url));
+
+/** Why nothing can be tested; null when everything is there. */
+function missing() {
+  process.env.CHROMIUM ??= '/usr/bin/chromium';
+  if (!existsSync(process.env.CHROMIUM)) return `the tests in a browser, because there is no ${process.env.CHROMIUM}`;
+  return null;
+}
+
+/** The files of tests that are chosen. */
+async function chosen(words) {
+  const files = (await readdir(TESTS)).filter((file) => file.endsWith('.test.js'));
+  const isChosen = (file) => words.length === 0 || words.some((word) => file.includes(word));
+  return files.filter(isChosen).map((file) => join(TESTS, file));
+}
+
+/** Runs files of tests and tells of those that fail; the answer is how many passed and failed. */
+async function runTests(files) {
+  const counts = { passed: 0, failed: 0 };
+  const isTest = (data) => data.details.type !== 'suite' && !files.includes(data.name);
+  const events = run({ files, concurrency: 2 });
+  events.on('test:pass', (data) => (counts.passed += isTest(data) ? 1 : 0));
+  events.on('test:fail', (data) => {
+    const { error } = data.details;
+    // A file of tests fails when one of its tests does, which is no second failure.
+    if (!isTest(data) && error.failureType === 'subtestsFailed') return;
+    counts.failed += 1;
+    console.log(`test ${basename(data.file ?? data.name)}: ${data.name} ... FAILED`);
+    const why = error.cause ?? error;
+    const text = why.expected === '' ? why.actual : (why.message ?? why);
+    console.log(String(text).slice(0, 4_000).replace(/^/gm, '    '));
+  });
+  events.on('test:stderr', ({ message }) => process.stderr.write(message));
+  for await (const event of events) void event;
+  return counts;
+}
+
+async function main() {
+  const reason = missing();
+  if (reason) {
+    console.log(process.env.CI === undefined ? `skipped: ${reason}` : `failed: ${reason}`);
+    return process.env.CI === undefined;
+  }
+  if (!process.env.PLIMSOLL) {
+    console.log('PLIMSOLL is the path of the program whose reports are tested: set it');
+    return false;
+  }
+  // Reports that are there already are used again, so that a test can be worked on.
+  const isKept = process.env.REPORTS !== undefined;
+  const folder = process.env.REPORTS ?? (await mkdtemp(join(tmpdir(), 'plimsoll-browser-')));
+  process.env.REPORTS = folder;
+  const remove = () => (isKept ? undefined : rm(folder, { recursive: true, force: true }));
+  for (const signal of ['SIGINT', 'SIGTERM']) {
+    process.once(signal, () => remove()?.finally(() => process.exit(1)));
+  }
+  try {
+    const started = Date.now();
+    if (!existsSync(join(folder, 'reports.json'))) await makeReports(folder);
+    console.log(`reports made in ${((Date.now() - started) / 1e3).toFixed(1)} s`);
+    const { passed, failed } = await runTests(await chosen(process.argv.slice(2)));
+    const word = failed === 0 && passed > 0 ? 'ok' : 'FAILED';
+    console.log(`tests ended after ${((Date.now() - started) / 1e3).toFixed(1)} s`);
+    console.log(`test result: ${word}. ${passed} passed; ${failed} failed; 0 ignored`);
+    return word === 'ok';
+  } finally {
+    await remove();
+  }
+}
+
+process.exitCode = (await main()) ? 0 : 1;
