@@ -249,11 +249,11 @@ export interface CellView {
   /**
    * What each of its workers or threads did.
    */
-  fairness: Fairness | null;
+  fairness?: Fairness | null;
   /**
    * How long a command took, each time.
    */
-  iterations: Iterations | null;
+  iterations?: Iterations | null;
 }
 /**
  * A rate over time.
@@ -932,7 +932,7 @@ export interface TrendPoint {
   /**
    * What differs from the run before: kernel, machine, device.
    */
-  environment: string[];
+  environment?: string[];
 }
 /**
  * A change in a trend.

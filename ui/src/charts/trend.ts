@@ -19,7 +19,7 @@ export const TREND_HEIGHT = 280;
 /** Runs at which something else than the storage changed, each with the letter that the chart shows. */
 export function environments(trend: Trend): { letter: string; point: TrendPoint; index: number }[] {
   const all = trend.points.map((point, index) => ({ point, index }));
-  const changed = all.filter((at) => at.point.environment.length > 0);
+  const changed = all.filter((at) => (at.point.environment?.length ?? 0) > 0);
   return changed.map((at, order) => ({ ...at, letter: letter(order) }));
 }
 
@@ -236,7 +236,7 @@ export function trendTable(trend: Trend, nameOf: (run: string) => string): Table
       }),
       column('environment', false, (point, index) => {
         const mark = marks.get(index);
-        return mark ? `${mark}: ${point.environment.join('; ')}` : '';
+        return mark ? `${mark}: ${(point.environment ?? []).join('; ')}` : '';
       }),
     ],
   };
@@ -257,6 +257,6 @@ function pointTip(trend: Trend, index: number): HTMLElement {
   const point = trend.points[index];
   const interval = point.interval ? [`95 % interval ${iops(point.interval[0])} to ${iops(point.interval[1])}`] : [];
   const change = trend.changes.filter((each) => each.at === index).map(changeLabel);
-  const lines = [`${iops(point.iops)} IOPS`, ...interval, point.word, ...change, ...point.environment];
+  const lines = [`${iops(point.iops)} IOPS`, ...interval, point.word, ...change, ...(point.environment ?? [])];
   return tip(moment(point.started), lines);
 }
