@@ -23,8 +23,8 @@ async function look(page, trouble, picture) {
   const folded = await faults(page, trouble);
   await takePicture(page, picture);
   await unfold(page);
-  const unfolded = (await faults(page, trouble)).map((fault) => `unfolded: ${fault}`);
-  return [...folded, ...unfolded, ...(await barriers(page)).map((barrier) => `barrier: ${barrier}`)];
+  const unfolded = (await faults(page, trouble)).filter((fault) => !folded.includes(fault));
+  return [...folded, ...unfolded.map((fault) => `unfolded: ${fault}`), ...(await barriers(page))];
 }
 
 /** Tests of all pages at a width: each in light colours, and each kind of page once in dark ones. */
