@@ -249,11 +249,11 @@ export interface CellView {
   /**
    * What each of its workers or threads did.
    */
-  fairness: Fairness | null;
+  fairness?: Fairness | null;
   /**
    * How long a command took, each time.
    */
-  iterations: Iterations | null;
+  iterations?: Iterations | null;
 }
 /**
  * A rate over time.
@@ -932,7 +932,7 @@ export interface TrendPoint {
   /**
    * What differs from the run before: kernel, machine, device.
    */
-  environment: string[];
+  environment?: string[];
 }
 /**
  * A change in a trend.
@@ -943,16 +943,16 @@ export interface Change {
    */
   at: number;
   /**
-   * How many times as much it has as the run that it was compared with.
+   * How many times as much it has as the run that it was compared with; null where one of both did nothing.
    */
-  ratio: number;
+  ratio: number | null;
   /**
    * The ends of the 95 % interval of that.
    *
    * @minItems 2
    * @maxItems 2
    */
-  interval: [number, number];
+  interval: [number, number] | null;
   /**
    * In a sentence.
    */
@@ -983,7 +983,7 @@ export interface Sweep {
    */
   block_sizes: number[];
   /**
-   * The operations in flight, ascending.
+   * The operations in flight, ascending: queue depth times jobs.
    */
   depths: number[];
   /**
@@ -1016,7 +1016,7 @@ export interface SweepCell {
    */
   bytes_per_second: number;
   /**
-   * The latency that 99 % do not exceed, in microseconds.
+   * The latency that 99 % do not exceed, in microseconds; of a mix that of the slower kind.
    */
   p99_us: number | null;
   /**
@@ -1024,7 +1024,8 @@ export interface SweepCell {
    */
   word: string;
   /**
-   * Whether it is the shallowest of its block size that has nearly all of the rate: more depth adds waiting.
+   * Whether it is the shallowest of several of its block size that has 95 % of the most IOPS: what is deeper mostly
+   * waits.
    */
   is_knee: boolean;
 }
@@ -1145,9 +1146,17 @@ export interface Judged2 {
   part: "disk" | "pool" | "vm";
   tolerance: Tolerance;
   /**
-   * How it stands.
+   * How it stands beside what lasts.
    */
   standing: "within" | "burst-only" | "under" | "over" | "impossible";
+  /**
+   * What was to be expected: what lasts, or where credits were used what they give.
+   */
+  expected: number;
+  /**
+   * How it stands beside that.
+   */
+  reached: "within" | "under" | "over" | "impossible";
 }
 /**
  * How exactly that part is kept.
@@ -1341,7 +1350,8 @@ export interface Use {
    */
   title: string;
   /**
-   * What is counted.
+   * What is counted: `IOPS`, `files/s`, `operations/s`, `MB/s`, of which more is better; `s`, `us (p99)`, of which
+   * less is.
    */
   unit: string;
   /**
@@ -1366,11 +1376,11 @@ export interface UseTarget {
    */
   value: number;
   /**
-   * How many times as good as this one the best is.
+   * How many times as good as this one the best is; null where this one did nothing.
    */
-  times_worse: number;
+  times_worse: number | null;
   /**
-   * Whether the difference to the best is beyond chance.
+   * Whether the difference to the best is beyond chance; of the best itself, that to the next.
    */
   is_sure: boolean;
 }

@@ -178,8 +178,10 @@ pub struct CellView {
     /// Its latencies.
     pub latencies: Option<Latencies>,
     /// What each of its workers or threads did.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub fairness: Option<Fairness>,
     /// How long a command took, each time.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub iterations: Option<Iterations>,
 }
 
@@ -391,6 +393,7 @@ pub struct TrendPoint {
     /// One word about its numbers.
     pub word: String,
     /// What differs from the run before: kernel, machine, device.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub environment: Vec<String>,
 }
 

@@ -9,8 +9,21 @@ use crate::{
     notes, rows, side_by_side, table,
 };
 
-/// A record in Markdown: bold when it did not end as planned, facts as a list, tables, sentences as a list.
+/// A record in Markdown: what it has, and the answers that follow.
 pub(crate) fn record(record: &Record) -> String {
+    let comparison = Comparison::of_targets(record);
+    let answers = comparison.as_ref().map(answers).filter(|answers| !answers.is_empty());
+    content(record) + &answers.map_or_else(String::new, |answers| format!("\n{answers}"))
+}
+
+/// The answers of a comparison, a paragraph for each of its pairs that have any.
+pub(crate) fn answers(comparison: &Comparison) -> String {
+    let pairs = comparison.pairs.iter().filter(|pair| !pair.cells.is_empty());
+    pairs.map(comparison::text::answers_in_markdown).collect::<Vec<_>>().join("\n")
+}
+
+/// What a record has: bold when it did not end as planned, facts as a list, tables, sentences as a list.
+pub(crate) fn content(record: &Record) -> String {
     let mut out = String::new();
     if let Some((word, sentence)) = facts::outcome(record) {
         out += &format!("**{word}** {}\n\n", escaped(&sentence));
@@ -38,12 +51,6 @@ pub(crate) fn record(record: &Record) -> String {
     }
     for note in notes {
         out += &format!("- {}: {}\n", note.word(), escaped(&note.text(record)));
-    }
-    let comparison = Comparison::of_targets(record);
-    let pairs = comparison.iter().flat_map(|comparison| &comparison.pairs);
-    for pair in pairs.filter(|pair| !pair.cells.is_empty()) {
-        out.push('\n');
-        out += &comparison::text::answers_in_markdown(pair);
     }
     out
 }

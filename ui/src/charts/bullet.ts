@@ -5,7 +5,7 @@ import { percent } from '../lib/numbers';
 import { axis as axisStyle, base } from '../lib/series';
 import { tip } from '../lib/text';
 import type { ChartContext } from '../lib/theme';
-import { rate, rowLabel, UNITS, VERDICTS, type JudgedRow } from './judged';
+import { rate, rowLabel, UNITS, VERDICTS, verdictWord, type JudgedRow } from './judged';
 
 /** Bars are cut here, in percent of what was expected. */
 export const CUT = 200;
@@ -14,7 +14,7 @@ const CUT_END = 212;
 
 /** Ends of bands and bars of a row, in percent of what was expected; cut where the axis ends. */
 export function marks(row: JudgedRow): { lasting: number; burst: number | null; measured: number; isCut: boolean } {
-  const of = (value: number) => (100 * value) / row.expected;
+  const of = (value: number) => (100 * value) / row.judged.expected;
   const measured = of(row.judged.measured);
   const burst = row.judged.burst === null ? null : Math.min(of(row.judged.burst), CUT_END);
   return { lasting: of(row.judged.lasting), burst, measured: Math.min(measured, CUT_END), isCut: measured > CUT };
@@ -76,7 +76,7 @@ export function bulletOption(rows: readonly JudgedRow[], context: ChartContext, 
       {
         ...category,
         position: 'right',
-        data: rows.map((row) => `${VERDICTS[row.judged.standing].icon} ${VERDICTS[row.judged.standing].word}`),
+        data: rows.map((row) => `${VERDICTS[row.judged.reached].icon} ${verdictWord(row)}`),
         axisLabel: { show: !narrow, color: tokens.text, interval: 0, align: 'left', fontWeight: 'bold' },
       },
     ],
@@ -127,9 +127,8 @@ function bars(rows: readonly JudgedRow[], context: ChartContext): BarSeriesOptio
 
 /** What stands beside a bar. */
 export function barLabel(row: JudgedRow, narrow: boolean): string {
-  const verdict = VERDICTS[row.judged.standing];
   const share = percent(row.share);
-  if (narrow) return `${verdict.icon} ${share} ${verdict.word}`;
+  if (narrow) return `${VERDICTS[row.judged.reached].icon} ${share} ${verdictWord(row)}`;
   return `${share} · ${rate(row.judged.unit, row.judged.measured)} ${UNITS[row.judged.unit]}`;
 }
 
@@ -175,11 +174,11 @@ function ticksOf(rows: readonly JudgedRow[], context: ChartContext): CustomSerie
 function rowTip(row: JudgedRow, rows: readonly JudgedRow[]): HTMLElement {
   const { judged } = row;
   const of = (value: number) => `${rate(judged.unit, value)} ${UNITS[judged.unit]}`;
-  const verdict = VERDICTS[judged.standing];
+  const verdict = VERDICTS[judged.reached];
   return tip(rowLabel(row, rows), [
-    `measured ${of(judged.measured)}, ${percent(row.share)} of ${of(row.expected)}`,
+    `measured ${of(judged.measured)}, ${percent(row.share)} of ${of(row.judged.expected)}`,
     `lasts ${of(judged.lasting)}`,
     ...(judged.burst === null ? [] : [`in bursts ${of(judged.burst)}`]),
-    `${verdict.icon} ${verdict.word}: ${verdict.meaning}`,
+    `${verdict.icon} ${verdictWord(row)}: ${verdict.meaning}`,
   ]);
 }

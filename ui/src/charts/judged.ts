@@ -3,17 +3,19 @@
 import { ABSENT, clock, count, orAbsent, percent } from '../lib/numbers';
 import type { ExplainedCell, ExplainedRun, Judged2 as Judged, Slip, Table } from '../report';
 
-export type Standing = Judged['standing'];
+export type Reached = Judged['reached'];
 export type Unit = Judged['unit'];
 
 /** Verdicts with what shows them without colour. */
-export const VERDICTS: Record<Standing, { icon: string; word: string; meaning: string }> = {
-  within: { icon: '✓', word: 'within', meaning: 'what lasts, within the tolerance of the product' },
-  'burst-only': { icon: '≈', word: 'burst-only', meaning: 'more than lasts, and no more than credits allow' },
-  over: { icon: '▲', word: 'over', meaning: 'more than was bought, by less than twice' },
-  under: { icon: '▼', word: 'under', meaning: 'less than lasts' },
+export const VERDICTS: Record<Reached, { icon: string; word: string; meaning: string }> = {
+  within: { icon: '✓', word: 'within', meaning: 'what was to be expected, within the tolerance of the product' },
+  over: { icon: '▲', word: 'over', meaning: 'more than that, by less than twice' },
+  under: { icon: '▼', word: 'under', meaning: 'less than that' },
   impossible: { icon: '⊘', word: 'impossible', meaning: 'so much more that something else answered, as caches do' },
 };
+
+/** What is added to the word where credits gave what lasts no longer than they do. */
+const IN_BURSTS = ', in a burst';
 
 /** What rates are counted in. */
 export const UNITS: Record<Unit, string> = { iops: 'IOPS', bytes_per_second: 'MB/s', files_per_second: 'files/s' };
@@ -22,28 +24,17 @@ export const UNITS: Record<Unit, string> = { iops: 'IOPS', bytes_per_second: 'MB
 export interface JudgedRow {
   cell: ExplainedCell;
   judged: Judged;
-  /** What was to be expected. */
-  expected: number;
-  /** The measured rate as a share of that. */
+  /** The measured rate as a share of what was to be expected. */
   share: number;
 }
 
 /** Longer names of targets are cut. */
 const NAME_MAX = 28;
 
-/** What was to be expected: where credits were used, what they give, else what lasts. */
-export function expected(judged: Judged): number {
-  if (judged.standing === 'within' || judged.standing === 'under') return judged.lasting;
-  return judged.mean_from_full ?? judged.burst ?? judged.lasting;
-}
-
 /** The judged rates of a run. */
 export function judgedRows(run: ExplainedRun): JudgedRow[] {
   return run.cells.flatMap((cell) =>
-    cell.judged.map((judged) => {
-      const rate = expected(judged);
-      return { cell, judged, expected: rate, share: judged.measured / rate };
-    }),
+    cell.judged.map((judged) => ({ cell, judged, share: judged.measured / judged.expected })),
   );
 }
 
@@ -55,38 +46,47 @@ export function byUnit(rows: readonly JudgedRow[]): { unit: Unit; rows: JudgedRo
     .filter((group) => group.rows.length > 0);
 }
 
+/** The verdict of a row in a word. */
+export function verdictWord(row: JudgedRow): string {
+  return VERDICTS[row.judged.reached].word + (isInBurst(row) ? IN_BURSTS : '');
+}
+
+function isInBurst(row: JudgedRow): boolean {
+  return row.judged.standing === 'burst-only';
+}
+
 /** How many rates got each verdict. */
-export function counts(rows: readonly JudgedRow[]): { standing: Standing; count: number }[] {
-  return (Object.keys(VERDICTS) as Standing[]).map((standing) => ({
-    standing,
-    count: rows.filter((row) => row.judged.standing === standing).length,
+export function counts(rows: readonly JudgedRow[]): { reached: Reached; count: number }[] {
+  return (Object.keys(VERDICTS) as Reached[]).map((reached) => ({
+    reached,
+    count: rows.filter((row) => row.judged.reached === reached).length,
   }));
 }
 
 /** The counts as a sentence: `11 of 15 rates are within what was bought; three are over, one is under`. */
 export function countSentence(rows: readonly JudgedRow[]): string {
   const all = counts(rows);
-  const within = all.find((each) => each.standing === 'within')?.count ?? 0;
-  const others = all.filter((each) => each.standing !== 'within' && each.count > 0);
+  const within = all.find((each) => each.reached === 'within')?.count ?? 0;
+  const others = all.filter((each) => each.reached !== 'within' && each.count > 0);
   const are = (number: number) => (number === 1 ? 'is' : 'are');
-  const told = others.map((each) => `${word(each.count)} ${are(each.count)} ${says(each.standing)}`);
+  const told = others.map((each) => `${word(each.count)} ${are(each.count)} ${says(each.reached)}`);
   if (rows.length === 0) return 'Nothing was judged';
-  if (rows.length === 1) return `The one rate is ${says(rows[0].judged.standing)}`;
-  if (within === rows.length) return `All ${rows.length} rates are within what was bought`;
+  if (rows.length === 1) return `The one rate is ${says(rows[0].judged.reached)}${isInBurst(rows[0]) ? IN_BURSTS : ''}`;
+  const bursts = rows.filter(isInBurst).length;
+  const inBursts = bursts === 0 ? '' : `; ${word(bursts)} of all only in a burst`;
+  if (within === rows.length) return `All ${rows.length} rates are within what was bought${inBursts}`;
   const first = `${within === 0 ? 'None' : within} of ${rows.length} rates ${within < 2 ? 'is' : 'are'}`;
-  return `${first} within what was bought; ${told.join(', ')}`;
+  return `${first} within what was bought; ${told.join(', ')}${inBursts}`;
 }
 
-function says(standing: Standing): string {
-  switch (standing) {
+function says(reached: Reached): string {
+  switch (reached) {
     case 'within':
       return 'within what was bought';
-    case 'burst-only':
-      return 'possible in bursts only';
     case 'impossible':
       return 'more than is possible';
     default:
-      return standing;
+      return reached;
   }
 }
 
@@ -140,10 +140,10 @@ export function bulletTable(title: string, rows: readonly JudgedRow[]): Table {
       column('workload', false, (row) => row.cell.workload),
       column('operation', false, operation),
       column('unit', false, (row) => UNITS[row.judged.unit]),
-      column('expected', true, (row) => of(row)(row.expected)),
+      column('expected', true, (row) => of(row)(row.judged.expected)),
       column('measured', true, (row) => of(row)(row.judged.measured)),
       column('of it', true, (row) => percent(row.share)),
-      column('verdict', false, (row) => VERDICTS[row.judged.standing].word),
+      column('verdict', false, verdictWord),
       column('lasts', true, (row) => of(row)(row.judged.lasting)),
       column('in bursts', true, (row) => orAbsent(row.judged.burst, of(row))),
       column('bursts last', true, (row) => orAbsent(row.judged.burst_seconds, (seconds) => clock(seconds * 1e9))),

@@ -19,7 +19,7 @@ export const TREND_HEIGHT = 280;
 /** Runs at which something else than the storage changed, each with the letter that the chart shows. */
 export function environments(trend: Trend): { letter: string; point: TrendPoint; index: number }[] {
   const all = trend.points.map((point, index) => ({ point, index }));
-  const changed = all.filter((at) => at.point.environment.length > 0);
+  const changed = all.filter((at) => (at.point.environment?.length ?? 0) > 0);
   return changed.map((at, order) => ({ ...at, letter: letter(order) }));
 }
 
@@ -39,8 +39,9 @@ export function rateAxis(trend: Trend): { min: number; max: number; fromZero: bo
   return { min: Math.max(0, low - room), max: high + room, fromZero: false };
 }
 
-/** What a change is in short: `▼ -12 %`, `▲ 2.30x`. */
+/** What a change is in short: `▼ -12 %`, `▲ 2.30x`; without a ratio when one side did nothing. */
 export function changeLabel(change: Change): string {
+  if (change.ratio === null) return '! stopped or back';
   const icon = change.ratio < 1 ? '▼' : '▲';
   if (change.ratio >= 2 || change.ratio <= 0.5) return `${icon} ${ratio(change.ratio)}x`;
   const share = change.ratio - 1;
@@ -235,7 +236,7 @@ export function trendTable(trend: Trend, nameOf: (run: string) => string): Table
       }),
       column('environment', false, (point, index) => {
         const mark = marks.get(index);
-        return mark ? `${mark}: ${point.environment.join('; ')}` : '';
+        return mark ? `${mark}: ${(point.environment ?? []).join('; ')}` : '';
       }),
     ],
   };
@@ -256,6 +257,6 @@ function pointTip(trend: Trend, index: number): HTMLElement {
   const point = trend.points[index];
   const interval = point.interval ? [`95 % interval ${iops(point.interval[0])} to ${iops(point.interval[1])}`] : [];
   const change = trend.changes.filter((each) => each.at === index).map(changeLabel);
-  const lines = [`${iops(point.iops)} IOPS`, ...interval, point.word, ...change, ...point.environment];
+  const lines = [`${iops(point.iops)} IOPS`, ...interval, point.word, ...change, ...(point.environment ?? [])];
   return tip(moment(point.started), lines);
 }

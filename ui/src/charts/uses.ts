@@ -1,6 +1,6 @@
 // Which target suits which use: a matrix of uses and targets, each place with its number, an icon and a word.
 
-import { elapsed, iops } from '../lib/numbers';
+import { elapsed, iops, orAbsent } from '../lib/numbers';
 import type { Table, Use, UseTarget } from '../report';
 
 /** How a target does in a use. */
@@ -38,15 +38,16 @@ const ABSENT: Place = { grade: 'absent', icon: '–', word: 'not measured', valu
 /** The place of a target among those of a use. */
 export function place(use: Use, target: UseTarget): Place {
   const value = valueText(use, target);
-  const share = 1 / Math.max(1, target.times_worse);
+  // Without a ratio one of both did nothing.
+  const share = target.times_worse === null ? 0 : 1 / Math.max(1, target.times_worse);
   if (use.targets[0] === target) {
     if (use.targets.length === 1) return { grade: 'ahead', icon: '☆', word: 'the only one', value, share };
     if (!target.is_sure) return { grade: 'ahead', icon: '☆', word: 'ahead, not sure', value, share };
     return { grade: 'best', icon: '★', word: 'best', value, share };
   }
-  const worse = `${times(target.times_worse)}x worse`;
+  const worse = target.times_worse === null ? 'did nothing' : `${times(target.times_worse)}x worse`;
   if (target.is_sure) return { grade: 'worse', icon: '▼', word: worse, value, share };
-  if (target.times_worse < AS_GOOD) return { grade: 'as-good', icon: '≈', word: 'as good', value, share };
+  if (target.times_worse !== null && target.times_worse < AS_GOOD) return { grade: 'as-good', icon: '≈', word: 'as good', value, share };
   return { grade: 'unsure', icon: '?', word: `${worse}, not sure`, value, share };
 }
 
@@ -126,7 +127,7 @@ export function usesTable(uses: readonly Use[]): Table {
       column('side', false, (row) => row.target.side),
       column('target', false, (row) => row.target.target),
       column('value', true, (row) => row.at.value),
-      column('times worse than the best', true, (row) => times(row.target.times_worse)),
+      column('times worse than the best', true, (row) => orAbsent(row.target.times_worse, times)),
       column('verdict', false, (row) => row.at.word),
     ],
   };

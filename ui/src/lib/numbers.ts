@@ -119,6 +119,6 @@ export function moment(text: string): string {
 }
 
 /** Formats what is there, and `-` for what is not. */
-export function orAbsent(value: number | null | undefined, format: (value: number) => string): string {
+export function orAbsent<T>(value: T | null | undefined, format: (value: T) => string): string {
   return value === null || value === undefined ? ABSENT : format(value);
 }

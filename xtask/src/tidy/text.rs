@@ -36,7 +36,8 @@ fn has_path(line: &str, path: &str) -> bool {
     line.match_indices(path).any(|(at, _)| !line[..at].ends_with(inside))
 }
 
-/// Lines of prose and of Rust. Tables, code blocks and links cannot be broken, nor can the formatter break literals.
+/// Lines of prose and of Rust. Tables, code blocks, quotations of output and links cannot be broken, nor can the
+/// formatter break literals.
 fn long_lines(file: &File) -> Vec<Problem> {
     let is_rust = file.path.ends_with(".rs");
     if !is_rust && !file.path.ends_with(".md") {
@@ -46,7 +47,7 @@ fn long_lines(file: &File) -> Vec<Problem> {
     let mut problems = Vec::new();
     for (index, line) in file.text.lines().enumerate() {
         in_code_block ^= !is_rust && line.trim_start().starts_with("```");
-        let unbreakable = if is_rust { line.contains('"') } else { in_code_block || line.starts_with('|') };
+        let unbreakable = if is_rust { line.contains('"') } else { in_code_block || line.starts_with(['|', '>']) };
         let columns = line.chars().count();
         if columns > COLUMNS_MAX && !unbreakable && !line.contains("://") {
             let text = format!("has {columns} columns, more than {COLUMNS_MAX}");

@@ -33,7 +33,7 @@ const FINDINGS_MAX: usize = 12;
 /// Points of rates over time in a document: what is more is shortened.
 const POINTS: usize = 12_000;
 /// The same where there are more runs than anybody reads beside each other.
-const POINTS_SHORT: usize = 2_400;
+const POINTS_SHORT: usize = 2_000;
 
 /// Bytes of texts that runs were made from.
 const RAW_BYTES: usize = 200_000;

@@ -10,7 +10,7 @@ use crate::rows;
 const PERCENTS: [f64; 14] = [1.0, 5.0, 10.0, 25.0, 50.0, 75.0, 90.0, 95.0, 98.0, 99.0, 99.5, 99.9, 99.99, 99.999];
 
 /// The same where there is little room.
-const PERCENTS_SHORT: [f64; 6] = [50.0, 90.0, 99.0, 99.9, 99.99, 99.999];
+const PERCENTS_SHORT: [f64; 5] = [50.0, 90.0, 99.0, 99.9, 99.99];
 
 /// Classes of a histogram.
 const CLASSES: usize = 60;

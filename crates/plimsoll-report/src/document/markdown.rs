@@ -3,7 +3,7 @@
 use plimsoll_record::{numbers, record::Record, results::Severity};
 
 use super::{Document, Note};
-use crate::{claims, comparison, explanation, grid::escaped, style::Style, table};
+use crate::{claims, comparison, explanation, grid::escaped, markdown, style::Style, table};
 
 /// The width of text for readers without scripts.
 const TEXT_WIDTH: usize = 100;
@@ -14,13 +14,18 @@ const TEXT_RUNS_MAX: usize = 10;
 /// The report: what a reader should know first, the comparison, what was to be expected, and each run.
 pub fn report(document: &Document, records: &[&Record]) -> String {
     let mut out = format!("# {}\n", escaped(&document.title));
-    // Of a single run all of them stand below its table.
+    // Those of a single run stand above and below its tables.
     if records.len() > 1 && !document.findings.is_empty() {
         out.push('\n');
         document.findings.iter().for_each(|note| out += &finding(note));
     }
-    if let Some(comparison) = document.comparisons.first().filter(|_| records.len() > 1) {
-        out += &format!("\n## Compared\n\n{}", comparison::text::markdown(comparison));
+    match document.comparisons.first() {
+        Some(comparison) if records.len() > 1 => {
+            out += &format!("\n## Compared\n\n{}", comparison::text::markdown(comparison));
+        }
+        // The numbers of its targets stand beside each other below.
+        Some(comparison) => out += &format!("\n{}\n**What was measured**\n", markdown::answers(comparison)),
+        None => {}
     }
     if let Some(reason) = &document.not_compared {
         out += &format!("\nNot compared: {}\n", escaped(reason));
@@ -32,7 +37,7 @@ pub fn report(document: &Document, records: &[&Record]) -> String {
         if records.len() > 1 {
             out += &format!("\n## {}\n", escaped(&run.name));
         }
-        out += &format!("\n{}", table::markdown(record));
+        out += &format!("\n{}", markdown::content(record));
     }
     if let Some(judged) = &document.claims {
         let text = claims::text::text(judged, TEXT_WIDTH);
