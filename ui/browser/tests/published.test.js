@@ -56,11 +56,14 @@ test('002: three of fifteen rates are over what was bought, one is less than was
   const bars = (await Promise.all(charts.map((chart) => barsOf(page, chart, 8)))).flat();
   assert.equal(bars.length, 15);
   const rows = bars.map(({ texts, pixels }) => ({ name: texts[0], share: Number.parseFloat(texts[1]), texts, pixels }));
-  const verdicts = (word) => rows.filter((row) => row.texts.at(-1).endsWith(word)).map((row) => row.name.split(' ')[0]);
+  const verdict = (row) => row.texts.at(-1).replace(/^\S+ /, '').split(',')[0];
+  const verdicts = (word) => rows.filter((row) => verdict(row) === word).map((row) => row.name.split(' ')[0]);
   assert.deepEqual(verdicts('over').sort(), ['premiumssd_v2', 'standardhdd', 'ultrassd']);
-  // More than lasts as long as there are credits: the rates of one kind of disk, one of them less than its burst.
-  assert.deepEqual(verdicts('burst-only'), ['standardssd', 'standardssd', 'standardssd']);
-  assert.equal(verdicts('within').length, 9);
+  assert.deepEqual(verdicts('under'), ['standardssd']);
+  assert.equal(verdicts('within').length, 11);
+  // More than lasts as long as there are credits: all rates of one kind of disk.
+  const inBursts = rows.filter((row) => row.texts.at(-1).endsWith('in a burst'));
+  assert.deepEqual(inBursts.map((row) => row.name.split(' ')[0]), ['standardssd', 'standardssd', 'standardssd']);
   const over = rows.filter((row) => row.share > 115 || (row.share > 105 && !row.name.startsWith('standardhdd')));
   assert.deepEqual(over.map((row) => row.share), [170, 112, 112]);
   assert.deepEqual(rows.filter((row) => row.share < 95).map((row) => row.share), [85]);
