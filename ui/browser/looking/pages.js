@@ -67,8 +67,8 @@ export async function barriers(page) {
     // Of drawings it can judge nothing but that they have a name.
     return (await window.axe.run({ exclude: ['[data-chart] svg'] }, options)).violations;
   }, RULES);
-  const told = ({ id, help, nodes }) => `barrier ${id}, ${nodes.length} times, as ${nodes[0].target.join(' ')}: ${help}`;
-  return found.map(told);
+  const where = (nodes) => `${nodes.length} times, as ${nodes[0].target.join(' ')}`;
+  return found.map(({ id, help, nodes }) => `barrier ${id}, ${where(nodes)}: ${help}`);
 }
 
 /** What is shown: texts, choices, and the texts and widths of charts. */
