@@ -6,7 +6,6 @@
 use std::{
     env, fs,
     io::{BufRead as _, BufReader},
-    path::Path,
     process::{Command, Stdio},
 };
 
@@ -57,13 +56,11 @@ fn npm(folder: &str) -> Command {
 
 /// The types are those of the schema of reports.
 fn types() -> anyhow::Result<()> {
-    let made = tempfile::Builder::new().suffix(".d.ts").tempfile().context("make a temporary file")?;
-    let path = made.path().to_string_lossy().into_owned();
-    // Of two outputs the last one counts.
-    child::output(npm("ui").args(["run", "types", "--", "-o", &path]))?;
-    let read = |path: &Path| fs::read_to_string(path).with_context(|| format!("read {}", path.display()));
-    if read(made.path())? != read(&crate::repository().join("ui/src/report.d.ts"))? {
-        bail!("ui/src/report.d.ts is stale: run `npm run types` in ui and commit the result");
+    const TYPES: &str = "ui/src/report.d.ts";
+    let made = child::output(npm("ui").args(["run", "--silent", "types"]))?;
+    let found = fs::read_to_string(crate::repository().join(TYPES)).with_context(|| format!("read {TYPES}"))?;
+    if made != found {
+        bail!("{TYPES} is stale: run `npm run --silent types > src/report.d.ts` in ui and commit the result");
     }
     Ok(())
 }

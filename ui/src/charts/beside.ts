@@ -1,5 +1,5 @@
 // What applications gain by storage that is faster for synthetic loads: two bars for each, on one scale.
-import { axis, base, halo, legend } from '../lib/series';
+import { axis, base, halo, legend, MARK_LINE } from '../lib/series';
 import { ratio } from '../lib/numbers';
 import { tableOf, tip } from '../lib/text';
 import type { ChartContext } from '../lib/theme';
@@ -93,7 +93,7 @@ export function besideOption(list: Beside[], context: ChartContext, description:
       data: values.map((pair) => pair[index]),
       markLine: index === 0
         ? {
-            silent: true, symbol: 'none', z: 1, label: { show: false },
+            ...MARK_LINE, z: 1, label: { show: false },
             lineStyle: { color: context.tokens['rule-strong'], type: 'solid', width: 1 }, data: [{ xAxis: 1 }],
           }
         : undefined,

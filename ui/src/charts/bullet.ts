@@ -33,7 +33,8 @@ function rowHeight(narrow: boolean): number {
 export function bulletOption(rows: readonly JudgedRow[], context: ChartContext, description: string) {
   const { tokens, narrow, width } = context;
   const left = narrow ? 8 : Math.min(340, Math.max(180, width * 0.32));
-  const right = narrow ? 12 : 108;
+  const longest = Math.max(0, ...rows.map((row) => verdictWord(row).length));
+  const right = narrow ? 12 : 30 + 7.5 * longest;
   const room = narrow ? 140 : 150;
   const highest = Math.max(110, ...rows.flatMap((row) => [marks(row).measured, marks(row).burst ?? 0]));
   const max = highest / (1 - room / Math.max(width - left - right, room * 2));

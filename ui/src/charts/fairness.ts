@@ -1,6 +1,6 @@
 // What each of several workers did: a bar for each, beside their mean.
 import { count, iops } from '../lib/numbers';
-import { axis, base, colour } from '../lib/series';
+import { axis, base, colour, MARK_LINE } from '../lib/series';
 import { tableOf, tip } from '../lib/text';
 import type { ChartContext } from '../lib/theme';
 import type { Fairness, Table } from '../report';
@@ -53,8 +53,7 @@ export function fairnessOption(fairness: Fairness, context: ChartContext, descri
         itemStyle: { color: colour(context, colourIndex) },
         data: fairness.values,
         markLine: {
-          silent: true,
-          symbol: 'none',
+          ...MARK_LINE,
           lineStyle: { color: context.tokens.text, type: [5, 4] },
           label: { show: false },
           data: [{ yAxis: mean }],

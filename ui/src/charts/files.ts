@@ -86,7 +86,7 @@ export function filesOption(rows: FileRow[], isLog: boolean, context: ChartConte
   const lines = linesOf(rows, narrow);
   const phaseWidth = 12 + 7 * Math.max(4, ...lines.map((line) => line.label.phase.length));
   const isNamed = rows.length > 1 && !narrow;
-  const targetWidth = isNamed ? Math.min(width * 0.3, 16 + 7 * Math.max(...rows.map((row) => row.target.length))) : 0;
+  const targetWidth = isNamed ? Math.min(width * 0.3, 16 + 7.5 * Math.max(...rows.map((row) => row.target.length))) : 0;
   const left = phaseWidth + targetWidth + 10;
   const room = lines.some((line) => line.phase?.cached) ? 118 : 56;
   const shown = lines.flatMap((line) => line.phase ?? []);
@@ -125,7 +125,7 @@ export function filesOption(rows: FileRow[], isLog: boolean, context: ChartConte
         margin: left - 2,
         formatter: (_: string, index: number) => {
           const { target, phase } = lines[index].label;
-          if (isNamed) return `{target|${cut(plain(target), targetWidth / 7.5 - 1)}}{phase|${plain(phase)}}`;
+          if (isNamed) return `{target|${cut(plain(target), (targetWidth - 8) / 7.5)}}{phase|${plain(phase)}}`;
           return target ? `{head|${plain(target)}}` : `{phase|${plain(phase)}}`;
         },
         rich: {

@@ -2,7 +2,7 @@
 import type { RenderItem } from '../lib/echarts';
 import { cellLabel, isDuration, judge, METRIC_HEADS, type Metric } from '../lib/comparing';
 import { ratio } from '../lib/numbers';
-import { axis, base, colour, halo } from '../lib/series';
+import { axis, base, colour, halo, MARK_LINE } from '../lib/series';
 import { tableOf, tip } from '../lib/text';
 import { counted } from '../lib/words';
 import type { ChartContext } from '../lib/theme';
@@ -173,8 +173,7 @@ export function forestOption(
         encode: { x: [0, 1, 2], y: 3 },
         data: rows.map((row, index) => [row.compared.ratio, row.compared.low, row.compared.high, index]),
         markLine: {
-          silent: true,
-          symbol: 'none',
+          ...MARK_LINE,
           z: 1,
           lineStyle: { color: context.tokens['rule-strong'], type: 'solid', width: 1.2 },
           label: { show: false },

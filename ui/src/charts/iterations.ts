@@ -1,6 +1,6 @@
 // How long a command took each time, and how much of that the processors were at work.
 import { elapsed, percent } from '../lib/numbers';
-import { axis, base, colour, legend } from '../lib/series';
+import { axis, base, colour, legend, MARK_LINE } from '../lib/series';
 import { tableOf, tip } from '../lib/text';
 import { mix, type ChartContext } from '../lib/theme';
 import type { Iterations, IterationView, Table } from '../report';
@@ -111,8 +111,7 @@ export function iterationsOption(
             : { color: context.tokens.surface, borderColor: main, borderWidth: 1, borderType: 'dashed' },
         })),
         markLine: {
-          silent: true,
-          symbol: 'none',
+          ...MARK_LINE,
           lineStyle: { color: context.tokens.text, type: [5, 4] },
           label: { show: false },
           data: [{ yAxis: mean }],

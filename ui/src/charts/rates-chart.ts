@@ -1,6 +1,6 @@
 // Rates and latencies of a cell over time: one panel below the other, with what was not counted shaded.
 import { iops, orAbsent, throughput } from '../lib/numbers';
-import { axis, base, colour, halo } from '../lib/series';
+import { axis, base, colour, halo, MARK_LINE } from '../lib/series';
 import { tip } from '../lib/text';
 import type { ChartContext } from '../lib/theme';
 import type { Rates, Stretch } from '../report';
@@ -84,8 +84,7 @@ export function ratesOption(rates: Rates, context: ChartContext, description: st
       ...lineOf(value),
       markArea: { silent: true, data: [...shades, ...window], z: 0 },
       markLine: {
-        silent: true,
-        symbol: 'none',
+        ...MARK_LINE,
         z: 4,
         lineStyle: { color: context.tokens.text, type: [5, 4], width: 1.2 },
         label: { position: 'insideEndTop', color: context.tokens.text, ...halo(context) },

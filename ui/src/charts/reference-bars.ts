@@ -4,7 +4,7 @@ import {
   headlineOf, isDuration, METRIC_HEADS, metricText, metricWithUnit, referenceOf, type Group, type Metric,
 } from '../lib/comparing';
 import { count } from '../lib/numbers';
-import { axis, base, colour } from '../lib/series';
+import { axis, base, colour, MARK_LINE } from '../lib/series';
 import { tableOf, tip } from '../lib/text';
 import type { ChartContext } from '../lib/theme';
 import type { Table } from '../report';
@@ -53,9 +53,10 @@ export function barGroups(groups: Group[], letters: string[], chosen: string): B
       const value = group.values.get(letter)?.get(metric);
       if (value === undefined) return [];
       const said = group.compared.get(letter)?.get(metric);
-      const ends: [number, number] | null =
-        said?.reference === reference ? [said.compared.low * 100, said.compared.high * 100] : null;
-      return [{ letter, percent: (100 * value) / whole, value, metric, interval: ends }];
+      // Where sides were compared, the bar is what the sentence says, and lies within its own interval.
+      const compared = said?.reference === reference ? said.compared : null;
+      const interval: [number, number] | null = compared ? [compared.low * 100, compared.high * 100] : null;
+      return [{ letter, percent: compared ? compared.ratio * 100 : (100 * value) / whole, value, metric, interval }];
     });
     const words = [
       group.label,
@@ -170,8 +171,7 @@ export function barsOption(
         ? { value: drawn(row.bar.percent), itemStyle: { color: colour(context, colourOf(row.bar.letter)) } }
         : { value: null })),
       markLine: {
-        silent: true,
-        symbol: 'none',
+        ...MARK_LINE,
         z: 1,
         lineStyle: { color: context.tokens['rule-strong'], type: 'solid', width: 1 },
         label: { show: false },

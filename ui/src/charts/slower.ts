@@ -95,7 +95,7 @@ export function slowerOption(classes: FileClass[], map: SlowerMap, context: Char
     xAxis: {
       ...category,
       data: map.columns.map((column) => column.label),
-      name: `${what}; times slower than the best`,
+      name: context.narrow ? 'times slower than the best' : `${what}; times slower than the best`,
       nameLocation: 'middle' as const,
       nameGap: 28,
       nameTextStyle: { color: tokens.muted },

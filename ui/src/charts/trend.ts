@@ -2,7 +2,7 @@
 // line where the rate changed beyond chance, and a letter where the machine or its software was another.
 import type { CustomSeriesOption, LineSeriesOption } from '../lib/echarts';
 import { ABSENT, iops, latency, moment, orAbsent, percent, ratio } from '../lib/numbers';
-import { axis as axisStyle, base, halo } from '../lib/series';
+import { axis as axisStyle, base, halo, MARK_LINE } from '../lib/series';
 import { tip } from '../lib/text';
 import type { ChartContext } from '../lib/theme';
 import type { Change, Table, Trend, TrendPoint } from '../report';
@@ -149,8 +149,7 @@ function points(trend: Trend, context: ChartContext): LineSeriesOption {
       data: band ? [band] : [],
     },
     markLine: {
-      silent: true,
-      symbol: 'none',
+      ...MARK_LINE,
       lineStyle: { color: tokens.text, type: 'dashed', width: 1.5 },
       label: { color: tokens.text, position: 'end', fontSize: 12, fontWeight: 'bold' },
       data: changes,

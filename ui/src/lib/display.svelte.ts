@@ -36,13 +36,18 @@ class Display {
     this.#refresh();
   }
 
+  /** Where the reader was before other pages were put around. */
+  #top = 0;
+
   #print(printing: boolean): void {
+    if (printing) this.#top = scrollY;
     if (printing) document.documentElement.dataset.printing = '';
     else delete document.documentElement.dataset.printing;
     this.printing = printing;
     this.#refresh();
     // The browser takes its picture as soon as this returns.
     flushSync();
+    if (!printing) scrollTo(0, this.#top);
   }
 
   #refresh(): void {

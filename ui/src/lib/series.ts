@@ -2,7 +2,7 @@
 import type { ChartContext } from './theme';
 
 const DASHES: (string | number[])[] = ['solid', [6, 3], [2, 2], [10, 3, 2, 3], [1, 3], [12, 4]];
-const SHAPES = ['circle', 'rect', 'triangle', 'diamond', 'roundRect', 'pin', 'arrow'];
+const SHAPES = ['circle', 'rect', 'triangle', 'diamond', 'roundRect'];
 
 export function colour(context: ChartContext, index: number): string {
   return context.palette[index % context.palette.length];
@@ -15,6 +15,9 @@ export function dash(index: number): string | number[] {
 export function shape(index: number): string {
   return SHAPES[index % SHAPES.length];
 }
+
+/** What every line across a chart begins with: drawn where its number is, which is rounded to hundredths otherwise. */
+export const MARK_LINE = { silent: true, symbol: 'none' as const, precision: 12 };
 
 /** What every chart begins with. */
 export function base(context: ChartContext, description: string) {

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     claims::Claims,
-    comparison::{Comparison, ComparisonError, Wishes},
+    comparison::{Comparison, ComparisonError, Side, Wishes},
     explanation::{
         Explanation,
         bought::Known,
@@ -90,7 +90,7 @@ impl Document {
             trends: trends::of(&records),
             sweeps: sweeps::of(&records),
             files: files::of(&records, explanation.as_ref()),
-            uses: comparisons.first().map(uses::of).unwrap_or_default(),
+            uses: comparisons.first().map(|first| uses::of(first, explanation.as_ref())).unwrap_or_default(),
             claims: claims.map(|claims| claims.judge(&records, &Known { subjects, catalog })),
             runs,
             comparisons,
@@ -155,6 +155,7 @@ fn findings(runs: &[Run], comparison: Option<&Comparison>, explanation: Option<&
         let ended = run.ended.iter();
         findings.extend(ended.map(|note| Note { text: format!("{}: {}", run.name, note.text), ..note.clone() }));
     }
+    findings.extend(comparison.map(|comparison| info(letters(runs, &comparison.sides))));
     for pair in comparison.iter().flat_map(|comparison| &comparison.pairs) {
         let sentence = |cell: &crate::comparison::CellPair| {
             info(format!("{} against {}, {}: {}", pair.side, pair.reference, cell.label(), cell.sentence))
@@ -173,6 +174,16 @@ fn findings(runs: &[Run], comparison: Option<&Comparison>, explanation: Option<&
     findings.extend(doubts);
     findings.truncate(FINDINGS_MAX);
     findings
+}
+
+/// What letters stand for: the targets of one run, or else runs.
+fn letters(runs: &[Run], sides: &[Side]) -> String {
+    let name = |side: &Side| match runs.iter().find(|run| run.id == side.run) {
+        Some(run) if runs.len() > 1 => run.name.clone(),
+        _ => side.targets.join(", "),
+    };
+    let named: Vec<String> = sides.iter().map(|side| format!("{} is {}", side.letter, name(side))).collect();
+    named.join(", ")
 }
 
 /// How many rates are what was bought.

@@ -19,7 +19,9 @@ pub(super) fn of(record: &Record, all: &[&Record]) -> String {
 }
 
 fn given(record: &Record) -> Option<&str> {
-    record.name.as_deref().or_else(|| record.import.as_ref().map(|import| import.file.as_str()))
+    // Where a file was is no business of whoever is sent a report.
+    let imported = record.import.as_ref().and_then(|import| import.file.rsplit('/').next());
+    record.name.as_deref().or(imported)
 }
 
 #[cfg(test)]

@@ -1,16 +1,22 @@
 //! Which of the compared sides suits which use, in the words of the comparison: no order is claimed that it does not
 //! support.
 
+use plimsoll_measure::verdict::Verdict;
 use plimsoll_record::numbers;
 
 use super::{Use, UseTarget};
 use crate::{
     comparison::{CellPair, Comparison, Metric, MetricPair, Operation, Pair, words},
+    explanation::{
+        Explanation,
+        standing::{Judged, Reached},
+    },
     printable,
 };
 
-/// The uses of all workloads that at least two sides measured.
-pub(crate) fn of(comparison: &Comparison) -> Vec<Use> {
+/// The uses of all workloads that at least two sides measured. Where it is known what was bought, a rate that no such
+/// storage has is called cached.
+pub(crate) fn of(comparison: &Comparison, explanation: Option<&Explanation>) -> Vec<Use> {
     let mut questions: Vec<Question<'_>> = Vec::new();
     for pair in &comparison.pairs {
         for cell in pair.cells.iter().filter(|cell| cell.differs_in.is_empty()) {
@@ -19,7 +25,22 @@ pub(crate) fn of(comparison: &Comparison) -> Vec<Use> {
             }
         }
     }
+    for question in &mut questions {
+        let (workload, operation) = (&question.cell.workload, question.operation);
+        for answer in &mut question.answers {
+            if explanation.is_some_and(|explanation| is_impossible(explanation, &answer.target, workload, operation)) {
+                answer.word = Verdict::Cached.as_str();
+            }
+        }
+    }
     questions.iter_mut().filter_map(Question::answer).collect()
+}
+
+fn is_impossible(explanation: &Explanation, target: &str, workload: &str, operation: Operation) -> bool {
+    let cells = explanation.runs.iter().flat_map(|run| &run.cells);
+    let judged = cells.filter(|cell| cell.target == target && cell.workload == workload).flat_map(|cell| &cell.judged);
+    let is_of_it = |judged: &Judged| judged.operation == operation || judged.operation == Operation::All;
+    judged.filter(|judged| is_of_it(judged)).any(|judged| judged.reached == Reached::Impossible)
 }
 
 /// A workload, and how the sides do in it.

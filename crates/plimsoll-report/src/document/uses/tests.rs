@@ -36,7 +36,7 @@ fn run(factors: &[f64]) -> Record {
 
 fn uses(record: &Record, reference: Option<&str>) -> Vec<Use> {
     let wishes = Wishes { reference: reference.map(str::to_owned), ..Wishes::default() };
-    of(&Comparison::of(&[record], &wishes).unwrap())
+    of(&Comparison::of(&[record], &wishes).unwrap(), None)
 }
 
 fn order(of: &Use) -> Vec<(&str, bool)> {
