@@ -30,6 +30,8 @@ for (const [name, scheme] of [['compare', 'dark'], ['001', 'light'], ['hostile',
     await scrollThrough(page);
     await arrange(page);
     const before = await shown(page);
+    // A short page does not go down as far as it was asked to.
+    const wasAt = await page.evaluate(() => scrollY);
     const paper = (await page.pdf({ format: 'A4', printBackground: true })).toString('latin1');
     await settle(page);
     assert.ok(paper.startsWith('%PDF') && paper.length > 20_000, `${paper.length} bytes`);
@@ -38,7 +40,7 @@ for (const [name, scheme] of [['compare', 'dark'], ['001', 'light'], ['hostile',
     const top = await page.evaluate(() => scrollY);
     await scrollThrough(page);
     assert.equal(differences(before, await shown(page)).join('\n'), '');
-    assert.equal(top, 200, 'another part of the page is shown');
+    assert.equal(top, wasAt, 'another part of the page is shown');
     assert.deepEqual(trouble, []);
     await close();
   });

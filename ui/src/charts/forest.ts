@@ -73,8 +73,8 @@ export function forestOption(
   const { min, max, ticks } = ratioTicks(rows.flatMap((row) => [row.compared.low, row.compared.high]));
   const look = axis(context);
   const general = base(context, description);
-  const left = context.narrow ? 8 : Math.min(320, 26 + 6.9 * Math.max(...rows.map((row) => row.label.length)));
-  const right = context.narrow ? 16 : FIGURES;
+  const left = context.narrow ? 18 : Math.min(320, 26 + 6.9 * Math.max(...rows.map((row) => row.label.length)));
+  const right = context.narrow ? 20 : FIGURES;
   const stroke = colour(context, colourIndex);
   const renderItem: RenderItem = (params, api) => {
     const { compared } = rows[params.dataIndex];

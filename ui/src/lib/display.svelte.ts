@@ -47,7 +47,16 @@ class Display {
     this.#refresh();
     // The browser takes its picture as soon as this returns.
     flushSync();
-    if (!printing) scrollTo(0, this.#top);
+    if (!printing) this.#goBack();
+  }
+
+  /** Charts take a moment to be as high as they were. */
+  #goBack(): void {
+    const go = (frames: number) => {
+      scrollTo(0, this.#top);
+      if (frames > 0) requestAnimationFrame(() => go(frames - 1));
+    };
+    go(30);
   }
 
   #refresh(): void {
