@@ -79,7 +79,8 @@ fn numbers_as_text() -> anyhow::Result<String> {
         3_600e9,
         8.7e13,
     ];
-    let kinds: [(&str, fn(f64) -> String); 7] = [
+    type Format = fn(f64) -> String;
+    let kinds: [(&str, Format); 7] = [
         ("iops", numbers::iops),
         ("throughput", numbers::throughput),
         ("latency", numbers::latency_in_text),

@@ -74,7 +74,7 @@ impl Document {
     pub fn of(contents: Contents<'_>) -> Result<Self, DocumentError> {
         let Contents { title, subjects, wishes, catalog, claims, created, version } = contents;
         let records: Vec<&Record> = subjects.iter().map(|(record, _)| *record).collect();
-        let (comparisons, not_compared) = compare(&records, wishes)?;
+        let (comparisons, not_compared) = compare(&records, &wishes)?;
         let explanation = Some(Explanation::of(subjects, catalog)?).filter(Explanation::expects_anything);
         let detail = detail(&records);
         let runs: Vec<Run> = records.iter().map(|record| run::of(record, &records, detail)).collect();
@@ -112,12 +112,12 @@ fn detail(records: &[&Record]) -> Detail {
 }
 
 /// The comparison that was asked for, then one for each other side that may be the reference; or why there is none.
-fn compare(records: &[&Record], wishes: Wishes) -> Result<(Vec<Comparison>, Option<String>), DocumentError> {
+fn compare(records: &[&Record], wishes: &Wishes) -> Result<(Vec<Comparison>, Option<String>), DocumentError> {
     if records.len() > SIDES_MAX {
         let why = format!("{} runs are too many to be read side by side: name up to {SIDES_MAX}", records.len());
         return Ok((Vec::new(), Some(why)));
     }
-    let first = match Comparison::of(records, &wishes) {
+    let first = match Comparison::of(records, wishes) {
         Ok(comparison) if comparison.sides.len() > SIDES_MAX => {
             let why = format!("{} targets are too many to be read side by side", comparison.sides.len());
             return Ok((Vec::new(), Some(why)));
