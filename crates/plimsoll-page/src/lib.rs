@@ -1,8 +1,8 @@
 //! The page that shows reports: one HTML file with everything in it, built from `ui/` by this crate's build script.
 //!
 //! The file has a block for data. With a document in it, it is a report that needs nothing else and may reach nothing;
-//! without, it is what a server hands out, and asks that server for its data. Whatever stands in a document is data to
-//! the page and never markup: see [`report`].
+//! without, it says that there is none. Whatever stands in a document is data to the page and never markup: see
+//! [`report`].
 
 #![forbid(unsafe_code)]
 
@@ -17,7 +17,7 @@ const DATA: (&str, &str) = ("<script type=\"application/json\" id=\"report-data\
 const TITLE: (&str, &str) = ("<title>", "</title>");
 /// Where text for readers without scripts goes.
 const TEXT: &str = "<!--noscript-->";
-/// What a page that is served may reach, and one that is sent may not.
+/// What the page may reach as it is built, and a report may not.
 const CONNECT: (&str, &str) = ("connect-src 'self'", "connect-src 'none'");
 
 /// That there is no page.

@@ -47,8 +47,8 @@ pub const SCHEMA: &str = "plimsoll-comparison/1";
 /// The share of differences that may be wrong in a matrix, and the probability of any wrong headline.
 pub(crate) const LEVEL: f64 = 0.05;
 
-/// Targets that are compared without being asked for.
-const TARGETS_MAX: usize = 26;
+/// Targets that are set beside each other without being asked for: each has a letter.
+pub(crate) const TARGETS_MAX: usize = 26;
 
 /// How records are to be compared.
 #[derive(Clone, Debug, PartialEq)]

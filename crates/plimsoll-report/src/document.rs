@@ -244,7 +244,7 @@ pub enum StretchPart {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LimitLine {
-    /// What it is: `P10 lasting`.
+    /// What it is, and who says so: `lasting (given)`.
     pub name: String,
     /// Operations per second.
     pub iops: Option<f64>,
@@ -298,9 +298,9 @@ pub struct PercentilePoint {
 pub struct Fairness {
     /// What it shows, in a sentence.
     pub title: String,
-    /// What one of them is called: `job`, `thread`.
+    /// What one of them is called: `worker`, `thread`.
     pub of: String,
-    /// What the numbers are: `IOPS`, `operations`.
+    /// What the numbers are: `IOPS`.
     pub unit: String,
     /// The number of each.
     pub values: Vec<f64>,

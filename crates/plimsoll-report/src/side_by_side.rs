@@ -3,13 +3,11 @@
 use plimsoll_record::record::{Cell, Record};
 
 use crate::{
+    comparison::TARGETS_MAX,
     facts,
     grid::{Column, Grid, Rank, Side},
     rows::{self, Metric},
 };
-
-/// Targets that are shown side by side: each has a letter.
-const TARGETS_MAX: usize = 26;
 
 /// A workload's direction, with the cell that each target has for it.
 struct Line<'a> {

@@ -13,16 +13,13 @@ use super::{
 };
 use crate::{
     claims::Claims,
-    comparison::{Comparison, ComparisonError, Side, Wishes},
+    comparison::{CellPair, Comparison, ComparisonError, Side, TARGETS_MAX, Wishes},
     explanation::{
         Explanation,
         bought::Known,
         standing::{Judged, Reached, Standing},
     },
 };
-
-/// Sides that anybody can read beside each other: each has a letter.
-const SIDES_MAX: usize = 26;
 
 /// Up to so many sides each may be chosen as the reference.
 const REFERENCES_MAX: usize = 8;
@@ -103,7 +100,7 @@ impl Document {
 /// How much of each run is told: of many less, so that a hundred can be sent.
 fn detail(records: &[&Record]) -> Detail {
     let seconds = records.iter().flat_map(|record| &record.cells).map(|cell| cell.series.len()).sum();
-    let is_short = records.len() > SIDES_MAX;
+    let is_short = records.len() > TARGETS_MAX;
     Detail {
         resolution: Resolution { points: if is_short { POINTS_SHORT } else { POINTS }, seconds },
         is_short,
@@ -113,12 +110,12 @@ fn detail(records: &[&Record]) -> Detail {
 
 /// The comparison that was asked for, then one for each other side that may be the reference; or why there is none.
 fn compare(records: &[&Record], wishes: &Wishes) -> Result<(Vec<Comparison>, Option<String>), DocumentError> {
-    if records.len() > SIDES_MAX {
-        let why = format!("{} runs are too many to be read side by side: name up to {SIDES_MAX}", records.len());
+    if records.len() > TARGETS_MAX {
+        let why = format!("{} runs are too many to be read side by side: name up to {TARGETS_MAX}", records.len());
         return Ok((Vec::new(), Some(why)));
     }
     let first = match Comparison::of(records, wishes) {
-        Ok(comparison) if comparison.sides.len() > SIDES_MAX => {
+        Ok(comparison) if comparison.sides.len() > TARGETS_MAX => {
             let why = format!("{} targets are too many to be read side by side", comparison.sides.len());
             return Ok((Vec::new(), Some(why)));
         }
@@ -157,7 +154,7 @@ fn findings(runs: &[Run], comparison: Option<&Comparison>, explanation: Option<&
     }
     findings.extend(comparison.map(|comparison| info(letters(runs, &comparison.sides))));
     for pair in comparison.iter().flat_map(|comparison| &comparison.pairs) {
-        let sentence = |cell: &crate::comparison::CellPair| {
+        let sentence = |cell: &CellPair| {
             info(format!("{} against {}, {}: {}", pair.side, pair.reference, cell.label(), cell.sentence))
         };
         findings.extend(pair.cells.iter().map(sentence));
@@ -195,7 +192,7 @@ fn expected(explanation: &Explanation) -> Option<String> {
     let others = [
         (of(Reached::Over), "over it"),
         (of(Reached::Under), "under it"),
-        (of(Reached::Impossible), "so far above it that a cache answered"),
+        (of(Reached::Impossible), "so far above it that something else answered"),
     ];
     let others = others.iter().filter(|(number, _)| *number > 0).map(|(number, words)| format!("{number} {words}"));
     let rest: Vec<String> = others.collect();

@@ -29,15 +29,15 @@ impl Resolution {
 /// The rates of a cell; `None` when no seconds were counted.
 pub(super) fn of(record: &Record, cell: &Cell, resolution: Resolution) -> Option<Rates> {
     let seconds_a_point = resolution.seconds_a_point();
-    let is_short = seconds_a_point > 1;
+    let is_shortened = seconds_a_point > 1;
     // Where several seconds are one point, they may be of several visits, and ramps are left out.
-    let shown: Vec<&Interval> = cell.series.iter().filter(|second| second.measured || !is_short).collect();
+    let shown: Vec<&Interval> = cell.series.iter().filter(|second| second.measured || !is_shortened).collect();
     let stretches: Vec<Stretch> = shown
-        .chunk_by(|one, next| (is_short || belongs_to(one, next)) && part(cell, one) == part(cell, next))
+        .chunk_by(|one, next| (is_shortened || belongs_to(one, next)) && part(cell, one) == part(cell, next))
         .map(|seconds| stretch(part(cell, seconds[0]), seconds, seconds_a_point))
         .collect();
     (!stretches.is_empty()).then(|| Rates {
-        title: title(record, cell, is_short),
+        title: title(record, cell, is_shortened),
         stretches,
         window_ms: cell.window.map(|window| [window.from_ns / 1_000_000, window.to_ns / 1_000_000]),
         limits: cell.limit.as_ref().map(limits).unwrap_or_default(),
@@ -102,7 +102,7 @@ fn limits(limit: &CellLimit) -> Vec<LimitLine> {
 }
 
 /// The finding: what the rate was, and what may be said of it.
-fn title(record: &Record, cell: &Cell, is_short: bool) -> String {
+fn title(record: &Record, cell: &Cell, is_shortened: bool) -> String {
     if let Some(burst) = cell.burst.filter(|burst| !burst.predicted) {
         let from_ns = record.cells.iter().flat_map(|cell| cell.series.first()).map(|second| second.t_ns).min();
         let after = burst.cliff_before_ns.map(|cliff_ns| cliff_ns.saturating_sub(from_ns.unwrap_or(0)));
@@ -111,7 +111,7 @@ fn title(record: &Record, cell: &Cell, is_short: bool) -> String {
         return format!("{}: a burst of {high} is over after {after}, then {low} last", cell.workload);
     }
     let word = match cell.verdict {
-        Some(verdict) if is_short => format!(", {}", verdict.as_str()),
+        Some(verdict) if is_shortened => format!(", {}", verdict.as_str()),
         Some(verdict) => format!(", {}: {}", verdict.as_str(), rows::meaning(verdict)),
         None => String::new(),
     };

@@ -4,7 +4,7 @@ use plimsoll_record::{
     record::{Cell, Record, TOLD},
     results::Severity,
 };
-use plimsoll_workload::plan_file::PlanFile;
+use plimsoll_workload::{certainty::Certainty, plan_file::PlanFile};
 
 use super::{
     CellView, Fact, Note, Raw, Run, Table, TableColumn, fairness, iterations, latencies, lives,
@@ -52,7 +52,10 @@ pub(super) fn of(record: &Record, all: &[&Record], detail: Detail) -> Run {
         tables: tables(record, &targets),
         cells: record.cells.iter().map(|cell| view(record, cell, targets.len() > 1, detail)).collect(),
         lives: lives::of(record),
-        reproduce: raw.as_ref().filter(|_| record.import.is_none()).map(|_| reproduce(record)),
+        reproduce: raw
+            .as_ref()
+            .filter(|raw| record.import.is_none() && raw.omitted_bytes == 0)
+            .map(|_| reproduce(record)),
         raw,
     }
 }
@@ -70,7 +73,7 @@ fn tables(record: &Record, targets: &[&str]) -> Vec<Table> {
 }
 
 /// A table of the same strings as in text.
-pub(super) fn of_grid(title: &str, grid: &Grid) -> Table {
+fn of_grid(title: &str, grid: &Grid) -> Table {
     let columns = grid.columns().iter().map(|column| TableColumn {
         head: column.head.clone(),
         is_number: column.side == Side::Right,
@@ -112,7 +115,7 @@ fn reproduce(record: &Record) -> String {
 /// The text that a run was made from, or the plan that was asked for, as a file.
 fn raw(record: &Record, limit: usize) -> Option<Raw> {
     let (title, text) = match &record.import {
-        Some(import) => (import.file.clone(), import.text.clone()),
+        Some(import) => (run_names::of(record, &[]), import.text.clone()),
         None if record.asked.workloads.is_empty() => return None,
         None => ("plan.toml".to_owned(), toml::to_string(&plan_file(record)).ok()?),
     };
@@ -123,11 +126,18 @@ fn raw(record: &Record, limit: usize) -> Option<Raw> {
 /// What was asked, as a plan file.
 fn plan_file(record: &Record) -> PlanFile {
     let asked = &record.asked;
+    // Every field is named, so that what is asked of later runs does not get lost here.
+    let Certainty { effort, precision, max_time, bookend, passes, discard_first, limit } = asked.certainty;
     PlanFile {
         name: record.name.clone(),
         targets: asked.targets.clone(),
-        effort: Some(asked.certainty.effort),
-        limit: asked.certainty.limit,
+        effort: Some(effort),
+        precision,
+        max_time,
+        bookend,
+        passes,
+        discard_first,
+        limit,
         provisioned: asked.provisioned.clone(),
         need: asked.need.clone(),
         background: asked.background.clone(),

@@ -3,6 +3,7 @@
 use std::{
     fs::{self, File, Metadata, OpenOptions},
     io::{self, BufWriter, Write},
+    os::unix::fs::FileTypeExt,
     path::Path,
 };
 
@@ -22,6 +23,8 @@ pub(super) fn write(
     // Only a regular file is replaced; a pipe or a terminal is written to.
     let existing = fs::metadata(path).ok().filter(|metadata| force || !metadata.is_file());
     match existing {
+        // Whoever means a disk has other programs for it.
+        Some(metadata) if metadata.file_type().is_block_device() => bail!("it is a block device: name a file"),
         Some(metadata) if metadata.is_dir() => bail!("it is a directory: name a file in it"),
         Some(metadata) if metadata.is_file() => replace(path, &metadata, write),
         Some(_) => write(OpenOptions::new().write(true).open(path)?),

@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::support::{Place, skip};
+use crate::support::{LoopDevice, Place, is_root, skip};
 
 /// Two runs that take no storage, named `first` and `second`.
 fn place() -> Place {
@@ -86,6 +86,38 @@ fn what_exists_is_kept_unless_told_otherwise() {
     assert_eq!(fs::read_to_string(place.path("x.md")).unwrap(), "mine");
     assert_eq!(place.run("report first -o ROOT/x.md --force").code, Some(0));
     assert!(fs::read_to_string(place.path("x.md")).unwrap().starts_with("# plimsoll: first\n"));
+}
+
+#[test]
+fn a_block_device_is_no_file_to_write_to() {
+    if !is_root() {
+        return skip("a loop device: it takes root");
+    }
+    let place = place();
+    let device = LoopDevice::new(1 << 20);
+    for command in ["report first --format md -o", "report first --format md --force -o", "export --force -o"] {
+        let said = place.run(&format!("{command} {}", device.path.display()));
+        assert!(said.error(2).contains("it is a block device"), "{command}: {}", said.stderr);
+    }
+    assert!(fs::read(&device.path).unwrap().iter().all(|byte| *byte == 0), "nothing was written");
+}
+
+#[test]
+fn the_plan_of_a_run_asks_for_the_same_again() {
+    let place = place();
+    let run = place.run("report first -o - --format json").json()["runs"][0].take();
+    assert_eq!(
+        (run["reproduce"].as_str(), run["raw"]["title"].as_str()),
+        (Some("plimsoll run --plan plan.toml"), Some("plan.toml"))
+    );
+    fs::write(place.path("plan.toml"), run["raw"]["text"].as_str().unwrap()).unwrap();
+    let [first, again] =
+        ["show first --json", "run --plan ROOT/plan.toml --json"].map(|command| place.run(command).json());
+    for what in ["asked", "seed"] {
+        assert_eq!(again[what], first[what], "{what}");
+    }
+    assert_eq!(again["asked"]["passes"], 6);
+    assert_eq!(again["cells"][0]["plan"], first["cells"][0]["plan"]);
 }
 
 #[test]
