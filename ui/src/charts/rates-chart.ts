@@ -107,7 +107,7 @@ export function ratesOption(rates: Rates, context: ChartContext, description: st
   const general = base(context, description);
   return {
     ...general,
-    grid: tops.map((top) => ({ left: 58, right: 14, top, height: panelHeight(context), outerBoundsMode: 'none' })),
+    grid: tops.map((top) => ({ left: 58, right: 24, top, height: panelHeight(context), outerBoundsMode: 'none' })),
     axisPointer: { link: [{ xAxisIndex: 'all' }], lineStyle: { color: context.tokens['rule-strong'] } },
     tooltip: {
       ...general.tooltip,
@@ -178,7 +178,7 @@ export function ratesOption(rates: Rates, context: ChartContext, description: st
             height: 18,
             bottom: 4,
             left: 58,
-            right: 14,
+            right: 24,
             showDetail: false,
             showDataShadow: false,
             brushSelect: false,

@@ -14,7 +14,7 @@ export const BREAK_PERCENT = 250;
 const ROW = 24;
 const BAR = 15;
 const LEFT = 30;
-const RIGHT = 12;
+const RIGHT = 24;
 /** Pixels of a letter of a label, a little more than on average. */
 const LETTER = 6.7;
 
