@@ -52,6 +52,8 @@ export interface Followed {
   points: LiveSecond[];
   /** Until when each cell's seconds are in the points. */
   until: Record<number, number>;
+  /** When it was heard how much remains, in the run's time. */
+  remainsSince: number;
   /** Whether it is no longer told of. */
   isOver: boolean;
 }
@@ -72,7 +74,10 @@ function joined(before: Followed | undefined, run: LiveRun): Followed {
   const seconds = (run.seconds ?? []).filter(isNew);
   for (const second of seconds) until[second.cell] = second.t_ns + second.length_ns;
   const points = [...(before?.points ?? []), ...seconds].sort((a, b) => a.t_ns - b.t_ns);
-  return { run, points: thinned(points), until, isOver: false };
+  // What remains is told once in a while, and what has passed all the time.
+  const isSame = before?.run.remaining_ns === run.remaining_ns && before.run.slots_done === run.slots_done;
+  const remainsSince = isSame ? before.remainsSince : before || run.slots_done > 0 ? run.elapsed_ns : 0;
+  return { run, points: thinned(points), until, remainsSince, isOver: false };
 }
 
 /** Not more points than are kept. Neighbours become one, the shortest first, so that the whole time stays. */
@@ -87,17 +92,29 @@ export function thinned(points: LiveSecond[], most = POINTS_MAX): LiveSecond[] {
 }
 
 function halved(points: LiveSecond[]): LiveSecond[] {
-  const shortest = points.reduce((least, point) => Math.min(least, point.length_ns), Number.POSITIVE_INFINITY);
+  const lengths = points.map((point) => point.length_ns);
+  const longest = lengths.reduce((a, b) => Math.max(a, b));
+  // Those that already stand for long stay as they are while there are shorter ones.
+  for (let most = 2 * lengths.reduce((a, b) => Math.min(a, b)); ; most *= 2) {
+    const out = inPairs(points, most);
+    if (out.length < points.length || !(most > 0 && most <= longest)) return out;
+  }
+}
+
+/** Neighbours as one where each stands for less than `most` nanoseconds. */
+function inPairs(points: LiveSecond[], most: number): LiveSecond[] {
   const waiting = new Map<number, number>();
   const out: LiveSecond[] = [];
   for (const point of points) {
     const at = waiting.get(point.cell);
     const other = at === undefined ? undefined : out[at];
-    if (at !== undefined && other && areNeighbours(other, point) && other.length_ns < 2 * shortest) {
+    const isShort = point.length_ns < most;
+    if (at !== undefined && other && isShort && areNeighbours(other, point)) {
       out[at] = merged(other, point);
       waiting.delete(point.cell);
     } else {
-      waiting.set(point.cell, out.length);
+      if (isShort) waiting.set(point.cell, out.length);
+      else waiting.delete(point.cell);
       out.push(point);
     }
   }
@@ -160,7 +177,20 @@ export function phaseOf(followed: Followed): string {
   return followed.isOver ? 'over' : (PHASES[followed.run.phase] ?? followed.run.phase);
 }
 
+/** How much time remains, at least and at most; null where nobody knows. */
+export function remainsOf({ run, remainsSince }: Followed): [number, number] | null {
+  if (run.remaining_ns === null) return null;
+  const passed = Math.max(0, run.elapsed_ns - remainsSince);
+  const left = (from: number) => Math.max(0, from - passed);
+  return [left(run.remaining_ns), left(Math.max(run.remaining_ns, run.remaining_max_ns ?? 0))];
+}
+
 /** How much of a run is done, from 0 to 1; null where what is measured decides. */
-export function shareOf(run: LiveRun): number | null {
-  return run.slots ? Math.min(1, run.slots_done / run.slots) : null;
+export function shareOf(followed: Followed): number | null {
+  const { run } = followed;
+  const remains = remainsOf(followed);
+  const ofTime = remains && run.elapsed_ns > 0 ? run.elapsed_ns / (run.elapsed_ns + remains[0]) : 0;
+  if (!run.slots) return remains ? Math.min(ofTime, 0.99) : null;
+  const ofSlots = run.slots_done / run.slots;
+  return ofSlots >= 1 ? 1 : Math.min(Math.max(ofSlots, ofTime), 0.99);
 }

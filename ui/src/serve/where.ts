@@ -30,7 +30,7 @@ export function parseWhere(hash: string): Where {
     listing: {
       text: query.get('text') ?? '',
       target: query.get('target') ?? '',
-      tags: query.getAll('tag').filter((tag) => /^[^=]+=/.test(tag)),
+      tags: [...new Set(query.getAll('tag').filter((tag) => /^[^=]+=/.test(tag)))],
       page: Number.isSafeInteger(page) && page > 0 ? page : 1,
     },
   };
