@@ -77,7 +77,9 @@ function oneFile(): Plugin {
 export default defineConfig({
   plugins: [
     // Every rule and every element of a component has its name: short ones keep the page small.
-    svelte({ compilerOptions: { cssHash: ({ hash, css }) => `s${hash(css).slice(0, 4)}` } }),
+    svelte({
+      compilerOptions: { discloseVersion: false, cssHash: ({ hash, css }) => `s${hash(css).slice(0, 4)}` },
+    }),
     oneFile(),
   ],
   build: {
