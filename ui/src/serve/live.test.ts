@@ -28,7 +28,8 @@ describe('events', () => {
     let runs: FollowedRuns = heard({}, [run([second(0), second(1)])]);
     runs = heard(runs, [run([second(1), second(2)])]);
     runs = heard(runs, [run([second(2), second(2, { cell: 1 }), second(9)])]);
-    expect(runs.r.points.map((point) => [point.cell, point.t_ns / S])).toEqual([[0, 0], [0, 1], [0, 2], [1, 2], [0, 9]]);
+    const places = runs.r.points.map((point) => [point.cell, point.t_ns / S]);
+    expect(places).toEqual([[0, 0], [0, 1], [0, 2], [1, 2], [0, 9]]);
   });
 
   it('end those that are no longer told of, and take them up again', () => {

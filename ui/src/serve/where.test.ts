@@ -13,7 +13,7 @@ describe('addresses of the list', () => {
   });
 
   it('say nothing where they make no sense', () => {
-    for (const hash of ['', '#', '#/elsewhere', '#/runs?page=-1', '#/runs?page=1.5', '#/runs?page=x', '#/runs?tag==v']) {
+    for (const hash of ['', '#', '#/elsewhere', '#/runs?page=-1', '#/runs?page=1.5', '#/runs?tag==v']) {
       expect(parseWhere(hash)).toEqual({ kind: 'runs', listing: EVERYTHING });
     }
   });
