@@ -1,0 +1,108 @@
+// What is shown of a run that is going on is what the events told, whatever was missed between them.
+import { describe, expect, it } from 'vitest';
+import {
+  heard, nowOf, POINTS_MAX, remainsOf, shareOf, thinned, type FollowedRuns, type LiveRun, type LiveSecond,
+} from './live';
+import { dataOf, linesOf } from './live-chart';
+
+const S = 1e9;
+
+function second(at: number, of: Partial<LiveSecond> = {}): LiveSecond {
+  const point = { cell: 0, label: 'a', t_ns: at * S, length_ns: S, measured: true };
+  return { ...point, iops: 100, bytes_per_second: 1000, p99_ns: 5, ...of };
+}
+
+function run(seconds: LiveSecond[], of: Partial<LiveRun> = {}): LiveRun {
+  const cell = { target: 't', workload: 'a', slots_done: 0, slots: 2, is_done: false };
+  const unknown = { precision: null, precision_wanted: null, word: null };
+  return {
+    id: 'r', name: null, tags: {}, targets: ['t'], started: '', in_cluster: false, phase: 'measuring',
+    elapsed_ns: 0, remaining_ns: null, remaining_max_ns: null, slots_done: 0, slots: 4, errors: 0,
+    cells: ['a', 'b'].map((label, index) => ({ ...cell, ...unknown, label, is_measured: index === 0 })),
+    seconds, ...of,
+  };
+}
+
+describe('events', () => {
+  it('add the seconds that are new', () => {
+    let runs: FollowedRuns = heard({}, [run([second(0), second(1)])]);
+    runs = heard(runs, [run([second(1), second(2)])]);
+    runs = heard(runs, [run([second(2), second(2, { cell: 1 }), second(9)])]);
+    const places = runs.r.points.map((point) => [point.cell, point.t_ns / S]);
+    expect(places).toEqual([[0, 0], [0, 1], [0, 2], [1, 2], [0, 9]]);
+  });
+
+  it('end those that are no longer told of, and take them up again', () => {
+    let runs = heard({}, [run([second(0)])]);
+    runs = heard(runs, []);
+    expect(runs.r.isOver).toBe(true);
+    expect(runs.r.points).toHaveLength(1);
+    runs = heard(runs, [run([second(1)])]);
+    expect(runs.r.isOver).toBe(false);
+    expect(runs.r.points).toHaveLength(2);
+  });
+
+  it('do not change what was known before', () => {
+    const before = heard({}, [run([second(0)])]);
+    const copy = structuredClone(before);
+    heard(before, [run([second(0), second(1)])]);
+    expect(before).toEqual(copy);
+  });
+
+  it('keep the whole time in few points, for hours', () => {
+    let runs: FollowedRuns = {};
+    for (let at = 0; at < 20_000; at += 30) {
+      runs = heard(runs, [run(Array.from({ length: 60 }, (_, index) => second(at + index)))]);
+      expect(runs.r.points.length).toBeLessThanOrEqual(POINTS_MAX);
+    }
+    const { points } = runs.r;
+    expect(points[0].t_ns).toBe(0);
+    expect(points.reduce((sum, point) => sum + point.length_ns, 0) / S).toBe(20_010 + 30);
+    expect(points.length).toBeGreaterThan(POINTS_MAX / 4);
+  });
+});
+
+describe('points that become fewer', () => {
+  it('are means, and the longest latency', () => {
+    const two = [second(0, { iops: 1, p99_ns: null }), second(1, { iops: 3, p99_ns: 7 })];
+    expect(thinned(two, 1)).toEqual([second(0, { iops: 2, p99_ns: 7, length_ns: 2 * S })]);
+  });
+
+  it('are not of several cells, nor over a pause, nor of warming up and measuring', () => {
+    const pairs = [
+      [second(0), second(1, { cell: 1 })],
+      [second(0), second(5)],
+      [second(0, { measured: false }), second(1)],
+    ];
+    for (const pair of pairs) expect(thinned(pair, 1)).toEqual([pair[1]]);
+  });
+});
+
+describe('what a run does now', () => {
+  it('is the last second of the cells that are measured', () => {
+    const runs = heard({}, [run([second(0, { cell: 1, iops: 7 }), second(1, { iops: 40 }), second(2, { iops: 50 })])]);
+    expect(nowOf(runs.r)).toEqual({ iops: 50, bytes: 1000, p99: 5 });
+    expect(nowOf(heard({}, [run([])]).r)).toBeNull();
+  });
+
+  it('counts down what remains', () => {
+    let runs = heard({}, [run([], { remaining_ns: 20 * S, elapsed_ns: 5 * S })]);
+    expect(remainsOf(runs.r)).toEqual([15 * S, 15 * S]);
+    expect(shareOf(runs.r)).toBe(0.25);
+    runs = heard(runs, [run([], { remaining_ns: 8 * S, remaining_max_ns: 9 * S, elapsed_ns: 12 * S, slots_done: 1 })]);
+    expect(remainsOf(runs.r)).toEqual([8 * S, 9 * S]);
+    runs = heard(runs, [run([], { remaining_ns: 8 * S, elapsed_ns: 99 * S, slots_done: 1 })]);
+    expect(remainsOf(runs.r)).toEqual([0, 0]);
+    expect(shareOf(runs.r)).toBe(0.99);
+    expect(shareOf(heard({}, [run([], { slots: null })]).r)).toBeNull();
+    expect(remainsOf(heard({}, [run([])]).r)).toBeNull();
+  });
+});
+
+describe('lines of the chart', () => {
+  it('are of the cells that have points, and have gaps where there was no load', () => {
+    const points = [second(0), second(1), second(5)];
+    expect(linesOf(run([]).cells, points).map((line) => line.label)).toEqual(['a']);
+    expect(dataOf(points, (point) => point.iops)).toEqual([[0.5, 100], [1.5, 100], [5, null], [5.5, 100]]);
+  });
+});

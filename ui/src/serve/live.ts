@@ -1,0 +1,196 @@
+// Runs that are going on, as the server's events tell of them: what they are, and their rates so far. Pure.
+
+/** Points of a run's charts; more become fewer that stand for longer. */
+export const POINTS_MAX = 600;
+
+export interface LiveCell {
+  target: string;
+  workload: string;
+  label: string;
+  slots_done: number;
+  slots: number | null;
+  is_measured: boolean;
+  is_done: boolean;
+  precision: number | null;
+  precision_wanted: number | null;
+  word: string | null;
+}
+
+export interface LiveSecond {
+  cell: number;
+  label: string;
+  t_ns: number;
+  length_ns: number;
+  measured: boolean;
+  iops: number;
+  bytes_per_second: number;
+  p99_ns: number | null;
+}
+
+export interface LiveRun {
+  id: string;
+  name: string | null;
+  tags: Record<string, string>;
+  targets: string[];
+  started: string;
+  in_cluster: boolean;
+  phase: 'preparing' | 'measuring' | 'between' | 'ended';
+  elapsed_ns: number;
+  remaining_ns: number | null;
+  remaining_max_ns: number | null;
+  slots_done: number;
+  slots: number | null;
+  errors: number;
+  cells: LiveCell[];
+  seconds?: LiveSecond[];
+}
+
+/** A run with everything that was heard of it. */
+export interface Followed {
+  run: LiveRun;
+  /** In the order of time. */
+  points: LiveSecond[];
+  /** Until when each cell's seconds are in the points. */
+  until: Record<number, number>;
+  /** When it was heard how much remains, in the run's time. */
+  remainsSince: number;
+  /** Whether it is no longer told of. */
+  isOver: boolean;
+}
+
+export type FollowedRuns = Record<string, Followed>;
+
+/** What is known after an event: the whole of what is going on. Those that are not in it are over. */
+export function heard(before: FollowedRuns, runs: LiveRun[]): FollowedRuns {
+  const after: FollowedRuns = {};
+  for (const [id, followed] of Object.entries(before)) after[id] = { ...followed, isOver: true };
+  for (const run of runs) after[run.id] = joined(before[run.id], run);
+  return after;
+}
+
+function joined(before: Followed | undefined, run: LiveRun): Followed {
+  const until = { ...before?.until };
+  const isNew = (second: LiveSecond) => second.t_ns >= (until[second.cell] ?? 0);
+  const seconds = (run.seconds ?? []).filter(isNew);
+  for (const second of seconds) until[second.cell] = second.t_ns + second.length_ns;
+  const points = [...(before?.points ?? []), ...seconds].sort((a, b) => a.t_ns - b.t_ns);
+  // What remains is told once in a while, and what has passed all the time.
+  const isSame = before?.run.remaining_ns === run.remaining_ns && before.run.slots_done === run.slots_done;
+  const remainsSince = isSame ? before.remainsSince : before || run.slots_done > 0 ? run.elapsed_ns : 0;
+  return { run, points: thinned(points), until, remainsSince, isOver: false };
+}
+
+/** Not more points than are kept. Neighbours become one, the shortest first, so that the whole time stays. */
+export function thinned(points: LiveSecond[], most = POINTS_MAX): LiveSecond[] {
+  let kept = points;
+  while (kept.length > most) {
+    const fewer = halved(kept);
+    // Where nothing has a neighbour, the oldest go.
+    kept = fewer.length < kept.length ? fewer : kept.slice(-most);
+  }
+  return kept;
+}
+
+function halved(points: LiveSecond[]): LiveSecond[] {
+  const lengths = points.map((point) => point.length_ns);
+  const longest = lengths.reduce((a, b) => Math.max(a, b));
+  // Those that already stand for long stay as they are while there are shorter ones.
+  for (let most = 2 * lengths.reduce((a, b) => Math.min(a, b)); ; most *= 2) {
+    const out = inPairs(points, most);
+    if (out.length < points.length || !(most > 0 && most <= longest)) return out;
+  }
+}
+
+/** Neighbours as one where each stands for less than `most` nanoseconds. */
+function inPairs(points: LiveSecond[], most: number): LiveSecond[] {
+  const waiting = new Map<number, number>();
+  const out: LiveSecond[] = [];
+  for (const point of points) {
+    const at = waiting.get(point.cell);
+    const other = at === undefined ? undefined : out[at];
+    const isShort = point.length_ns < most;
+    if (at !== undefined && other && isShort && areNeighbours(other, point)) {
+      out[at] = merged(other, point);
+      waiting.delete(point.cell);
+    } else {
+      if (isShort) waiting.set(point.cell, out.length);
+      else waiting.delete(point.cell);
+      out.push(point);
+    }
+  }
+  return out;
+}
+
+function areNeighbours(one: LiveSecond, next: LiveSecond): boolean {
+  return one.measured === next.measured && !hasGap(one, next);
+}
+
+/** Whether there was no load between two points of a cell. */
+export function hasGap(one: LiveSecond, next: LiveSecond): boolean {
+  return next.t_ns - (one.t_ns + one.length_ns) > 0.5e9;
+}
+
+/** One point of two: rates are means, and of the two latencies the longer. */
+function merged(one: LiveSecond, next: LiveSecond): LiveSecond {
+  const length = one.length_ns + next.length_ns;
+  const mean = (a: number, b: number) => (a * one.length_ns + b * next.length_ns) / length;
+  const latencies = [one.p99_ns, next.p99_ns].filter((latency) => latency !== null);
+  return {
+    ...one,
+    length_ns: length,
+    iops: mean(one.iops, next.iops),
+    bytes_per_second: mean(one.bytes_per_second, next.bytes_per_second),
+    p99_ns: latencies.length > 0 ? Math.max(...latencies) : null,
+  };
+}
+
+export interface Now {
+  iops: number;
+  bytes: number;
+  /** Of the cell that is the slowest; null where a second has too few operations. */
+  p99: number | null;
+}
+
+/** What the cells that are measured did in their last second, together; null while none is. */
+export function nowOf(followed: Followed): Now | null {
+  const cells = followed.run.cells.flatMap((cell, index) => (cell.is_measured ? [index] : []));
+  const seconds = followed.run.seconds ?? followed.points;
+  const last = cells.map((cell) => seconds.findLast((second) => second.cell === cell)).filter((each) => each);
+  if (last.length === 0) return null;
+  const all = last as LiveSecond[];
+  const latencies = all.map((second) => second.p99_ns).filter((latency) => latency !== null);
+  return {
+    iops: all.reduce((sum, second) => sum + second.iops, 0),
+    bytes: all.reduce((sum, second) => sum + second.bytes_per_second, 0),
+    p99: latencies.length > 0 ? Math.max(...latencies) : null,
+  };
+}
+
+const PHASES: Record<LiveRun['phase'], string> = {
+  preparing: 'preparing',
+  measuring: 'measuring',
+  between: 'between two slots',
+  ended: 'ended; its record is being saved',
+};
+
+export function phaseOf(followed: Followed): string {
+  return followed.isOver ? 'over' : (PHASES[followed.run.phase] ?? followed.run.phase);
+}
+
+/** How much time remains, at least and at most; null where nobody knows. */
+export function remainsOf({ run, remainsSince }: Followed): [number, number] | null {
+  if (run.remaining_ns === null) return null;
+  const passed = Math.max(0, run.elapsed_ns - remainsSince);
+  const left = (from: number) => Math.max(0, from - passed);
+  return [left(run.remaining_ns), left(Math.max(run.remaining_ns, run.remaining_max_ns ?? 0))];
+}
+
+/** How much of a run is done, from 0 to 1; null where what is measured decides. */
+export function shareOf(followed: Followed): number | null {
+  const { run } = followed;
+  const remains = remainsOf(followed);
+  const ofTime = remains && run.elapsed_ns > 0 ? run.elapsed_ns / (run.elapsed_ns + remains[0]) : 0;
+  if (!run.slots) return remains ? Math.min(ofTime, 0.99) : null;
+  const ofSlots = run.slots_done / run.slots;
+  return ofSlots >= 1 ? 1 : Math.min(Math.max(ofSlots, ofTime), 0.99);
+}
