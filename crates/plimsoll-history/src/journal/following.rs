@@ -24,7 +24,7 @@ pub fn all(state_directory: &Path) -> Vec<PathBuf> {
     journals(state_directory)
 }
 
-/// The record of a run as far as its journal tells; `None` when there is no such journal, or it tells nothing yet. Until
+/// The record of a run as far as its journal tells; `None` when there is none, or it tells nothing yet. Until
 /// the run has told its end, its outcome is `lost`.
 ///
 /// # Errors
