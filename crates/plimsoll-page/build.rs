@@ -3,6 +3,8 @@
 //!
 //! `PLIMSOLL_PAGE` is the path of a page that was built before, or `skip`.
 
+#![expect(clippy::disallowed_methods, reason = "a build script is told everything by its environment")]
+
 use std::{
     env, fs,
     path::{Path, PathBuf},

@@ -4,7 +4,7 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     fmt::Write as _,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Mutex, PoisonError},
 };
 
 use plimsoll_history::{history::History, summary::LatestCell};
@@ -92,7 +92,10 @@ pub const METRICS: [Metric; 12] = [
 
 /// Series of cells that were made of records before: these are long, and change seldom.
 #[derive(Default)]
-pub(crate) struct Cached(Mutex<BTreeMap<(Uuid, u64), Arc<Vec<OfCell>>>>);
+pub(crate) struct Cached(Mutex<BTreeMap<OfRun, Vec<OfCell>>>);
+
+/// A run, and how long it took: who goes on with it makes it longer.
+type OfRun = (Uuid, u64);
 
 /// What is told of a cell of a record.
 struct OfCell {
@@ -130,13 +133,13 @@ impl Cached {
     /// The series of the latest cells. A record that cannot be read any more takes nothing from the others.
     fn of(&self, history: &History, cells: &[LatestCell]) -> Result<Vec<Series>, Refusal> {
         let mut cached = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let wanted: BTreeSet<(Uuid, u64)> = cells.iter().map(|cell| (cell.run, cell.elapsed_ns)).collect();
+        let wanted: BTreeSet<OfRun> = cells.iter().map(|cell| (cell.run, cell.elapsed_ns)).collect();
         cached.retain(|key, _| wanted.contains(key));
         for key in wanted {
             if !cached.contains_key(&key)
                 && let Ok(record) = history.get(key.0)
             {
-                cached.insert(key, Arc::new(of_record(&record)));
+                cached.insert(key, of_record(&record));
             }
         }
         let mut series = Vec::new();

@@ -159,7 +159,7 @@ mod tests {
         }
         followed.extend(follower.events().unwrap());
         let record = so_far(directory.path(), started.id).unwrap().unwrap();
-        assert_eq!((record.id, record.outcome), (started.id, Outcome::Complete));
+        assert_eq!((record.id, record.outcome), (started.id, Outcome::Failed));
         let kept = |event: &&RunEvent| followed.contains(event);
         assert!(followed.len() <= events.len() && events.iter().filter(kept).count() == followed.len());
         assert!(followed.len() > 10 && matches!(followed.last(), Some(RunEvent::Finished { .. })));
