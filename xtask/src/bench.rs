@@ -16,6 +16,7 @@ mod loop_device;
 mod measured_child;
 mod mounted;
 mod pods;
+mod serve;
 mod start;
 mod subject;
 mod trust;
@@ -46,6 +47,8 @@ pub(crate) enum Benchmark {
     FioCorpus(fio_corpus::Arguments),
     /// How long it takes to put the results of a thousand pods together, and in how much memory. Needs root.
     Pods,
+    /// How long answers of `plimsoll serve` take with ten thousand runs.
+    Serve,
     /// Time to start, resident memory and size of the binary.
     Start,
     /// Whether what plimsoll says of storage is true: caps that hold, change or differ, caches, quotas. Needs root.
@@ -73,6 +76,7 @@ pub(crate) fn run(benchmark: &Benchmark) -> anyhow::Result<()> {
         Benchmark::Fio(arguments) => fio::run(arguments, &interrupted),
         Benchmark::FioCorpus(arguments) => fio_corpus::run(arguments, &interrupted),
         Benchmark::Pods => pods::run(),
+        Benchmark::Serve => serve::run(),
         Benchmark::Start => start::run(),
         Benchmark::Trust(arguments) => trust::run(arguments, &interrupted),
     }

@@ -23,6 +23,7 @@ use crate::{
 mod baselines;
 mod lesser;
 mod listing;
+mod tagging;
 mod unfinished;
 
 pub use baselines::Baseline;

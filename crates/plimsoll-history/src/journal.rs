@@ -29,6 +29,8 @@ use crate::{
     unfinished::Unfinished,
 };
 
+pub mod following;
+
 const EXTENSION: &str = "ndjson";
 
 /// A journal that makes no sense from its first line on is set aside under this extension, for a person to look at.

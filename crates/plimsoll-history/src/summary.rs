@@ -105,8 +105,35 @@ pub struct Filter {
     pub tags: Vec<(String, String)>,
     /// Only runs that began then or later.
     pub since: Option<Timestamp>,
+    /// Only runs with this in their name, in a target or in a workload, in capitals or not; or at the beginning of
+    /// their id.
+    pub text: Option<String>,
+    /// Without so many of the latest.
+    pub offset: usize,
     /// Only so many, the latest.
     pub limit: Option<usize>,
+}
+
+/// Some of the runs that pass a filter.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Page {
+    /// How many pass it, whatever its limit and offset.
+    pub total: usize,
+    /// Those that were asked for, the latest first.
+    pub runs: Vec<RunSummary>,
+}
+
+/// The latest run that has numbers of a target and a workload.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LatestCell {
+    /// The target's path.
+    pub target: String,
+    /// The workload's name.
+    pub workload: String,
+    /// The run.
+    pub run: Uuid,
+    /// How long the run took in all: a run that goes on gets another record under the same id, and takes longer.
+    pub elapsed_ns: u64,
 }
 
 /// The word that a value of a closed vocabulary is in a record.

@@ -20,6 +20,9 @@ const TEXT: &str = "<!--noscript-->";
 /// What the page may reach as it is built, and a report may not.
 const CONNECT: (&str, &str) = ("connect-src 'self'", "connect-src 'none'");
 
+/// Where the page says what it may load.
+const POLICY: (&str, &str) = ("<meta http-equiv=\"Content-Security-Policy\" content=\"", "\"");
+
 /// That there is no page.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[error(
@@ -37,6 +40,17 @@ pub fn report(document_json: &str, title: &str, text: &str) -> Result<String, No
     let page = page.replacen(CONNECT.0, CONNECT.1, 1);
     let page = page.replacen(TEXT, &format!("<pre>{}</pre>", escaped(text)), 1);
     Ok(between(&page, DATA, &inert(document_json)))
+}
+
+/// The page without data, which asks whoever served it.
+pub fn served() -> Result<&'static str, NoPage> {
+    template()
+}
+
+/// What a page says that it may load and reach, for whoever serves it: a header says more than the page itself may.
+pub fn policy(page: &str) -> Option<&str> {
+    let (_, rest) = page.split_once(POLICY.0)?;
+    rest.split_once(POLICY.1).map(|(policy, _)| policy)
 }
 
 fn template() -> Result<&'static str, NoPage> {
@@ -106,5 +120,15 @@ mod tests {
         assert!(page.contains(CONNECT.1) && !page.contains(CONNECT.0));
         assert!(page.contains("<title>&lt;/script&gt;") && page.contains("<pre>&lt;/script&gt;"));
         assert!(!page.contains(HOSTILE));
+    }
+
+    #[test]
+    fn the_policy_of_a_page_can_be_a_header() {
+        assert_eq!(policy("<meta http-equiv=\"Content-Security-Policy\" content=\"a 'b'\"><x a=\"\">"), Some("a 'b'"));
+        assert_eq!(policy("<title>none</title>"), None);
+        if let Ok(page) = served() {
+            let policy = policy(page).unwrap();
+            assert!(policy.contains("default-src 'none'") && policy.contains(CONNECT.0), "{policy}");
+        }
     }
 }

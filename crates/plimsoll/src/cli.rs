@@ -23,6 +23,7 @@ pub mod remove;
 pub mod replay;
 pub mod report;
 pub mod run;
+pub mod serve;
 pub mod show;
 
 /// How kubectl finds its plugin `plimsoll`.
@@ -87,6 +88,8 @@ pub enum Command {
     Explain(Box<explain::ExplainArguments>),
     /// Write a report of runs: a page, Markdown, CSV, JSON or JUnit
     Report(Box<report::ReportArguments>),
+    /// Show the history and running measurements in a browser
+    Serve(serve::ServeArguments),
     /// Measure volumes of a Kubernetes cluster
     Kubernetes(kubernetes::KubernetesArguments),
     /// Run fio's job files and command lines, and print what fio prints

@@ -12,6 +12,7 @@ use crate::{
 };
 
 mod baseline;
+mod browser;
 mod catalog;
 mod compare;
 mod dialect;
@@ -26,11 +27,13 @@ mod kubernetes;
 mod output_file;
 mod presets;
 mod program;
+mod record_file;
 mod remove;
 mod replay;
 mod report;
 mod resume;
 mod run;
+mod serve;
 mod show;
 mod volumes;
 
@@ -52,6 +55,11 @@ pub fn dispatch(cli: Cli, printer: Printer) -> anyhow::Result<Exit> {
         Command::Kubernetes(arguments) => {
             warn(tidied, printer);
             return kubernetes::run(arguments, &state, printer);
+        }
+        Command::Serve(arguments) => {
+            warn(tidied, printer);
+            serve::run(&arguments, &state, printer)?;
+            return Ok(Exit::Success);
         }
         Command::Program(arguments) => program::run(arguments)?,
         Command::Fio { arguments } => return Ok(fio::main(&arguments)),

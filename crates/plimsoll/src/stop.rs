@@ -48,6 +48,22 @@ pub fn on_signals() -> io::Result<Arc<AtomicBool>> {
     Ok(stop)
 }
 
+/// Does something when the first of the signals comes that mean "stop"; the second ends the process at once.
+pub fn on_first_signal(stop: impl FnOnce() + Send + 'static) -> io::Result<()> {
+    let wanted = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| !was_ignored(*signal));
+    let mut signals = Signals::new(wanted)?;
+    thread::Builder::new().name("signals".to_owned()).spawn(move || {
+        let mut signals = signals.forever();
+        if signals.next().is_some() {
+            stop();
+        }
+        if signals.next().is_some() {
+            low_level::exit(Exit::Success as i32);
+        }
+    })?;
+    Ok(())
+}
+
 /// Lets Ctrl-C's signal end a run although a shell started it in the background of a script, with that signal ignored.
 /// To be called before [`on_signals`].
 pub fn heed_interrupts_in_background() -> io::Result<()> {

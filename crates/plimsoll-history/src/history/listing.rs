@@ -8,8 +8,8 @@ use uuid::Uuid;
 
 use super::{History, HistoryError, nanoseconds};
 use crate::{
-    reference::{short_id, stored_id},
-    summary::{CellSummary, Filter, RunSummary},
+    reference::{id_digits, short_id, stored_id},
+    summary::{CellSummary, Filter, LatestCell, Page, RunSummary},
 };
 
 /// Shorter ids look alike: the first eight digits change about once a minute.
@@ -25,7 +25,7 @@ impl History {
         let (conditions, values) = conditions(filter);
         let sql = format!(
             "SELECT id, started_ns, elapsed_ns, outcome, name, targets, version FROM runs {conditions}
-             ORDER BY started_ns DESC, id DESC LIMIT ?"
+             ORDER BY started_ns DESC, id DESC LIMIT ? OFFSET ?"
         );
         // One transaction: a run that is removed meanwhile is listed with its cells or not at all.
         let transaction = self.connection.unchecked_transaction()?;
@@ -39,6 +39,57 @@ impl History {
             run.tags = tags(&transaction, run.id)?;
         }
         Ok(runs)
+    }
+
+    /// The same, and how many there are beside them.
+    pub fn page(&self, filter: &Filter) -> Result<Page, HistoryError> {
+        self.page_inside(filter).map_err(self.failure())
+    }
+
+    fn page_inside(&self, filter: &Filter) -> rusqlite::Result<Page> {
+        let everything = Filter { offset: 0, limit: None, ..filter.clone() };
+        let (conditions, values) = conditions(&everything);
+        // Ids alone are read of what is not shown: the pages of records stay where they are.
+        let sql = format!("SELECT id FROM runs {conditions} ORDER BY started_ns DESC, id DESC LIMIT ? OFFSET ?");
+        let transaction = self.connection.unchecked_transaction()?;
+        let mut statement = transaction.prepare(&sql)?;
+        let rows = statement.query_map(rusqlite::params_from_iter(values.iter().map(Box::as_ref)), |row| row.get(0))?;
+        let ids = rows.collect::<rusqlite::Result<Vec<String>>>()?;
+        let shown = ids.iter().skip(filter.offset).take(filter.limit.unwrap_or(usize::MAX));
+        let mut one = transaction
+            .prepare("SELECT id, started_ns, elapsed_ns, outcome, name, targets, version FROM runs WHERE id = ?1")?;
+        let runs = shown.map(|id| {
+            let run = one.query_row([id], summary)?;
+            Ok(RunSummary { cells: cells(&transaction, run.id)?, tags: tags(&transaction, run.id)?, ..run })
+        });
+        Ok(Page { total: ids.len(), runs: runs.collect::<rusqlite::Result<Vec<_>>>()? })
+    }
+
+    /// For each target and workload the latest run that has numbers of it; of so many, those whose runs began last.
+    pub fn latest_cells(&self, limit: usize) -> Result<Vec<LatestCell>, HistoryError> {
+        let collect = || {
+            // Of the columns that are not grouped by, SQLite takes those of the row with the maximum.
+            let mut statement = self.connection.prepare(
+                "SELECT target, workload, id, elapsed_ns, max(started_ns) FROM cells JOIN runs ON id = run
+                 WHERE verdict IS NOT NULL GROUP BY target, workload ORDER BY max(started_ns) DESC, id, position LIMIT ?1",
+            )?;
+            let rows = statement.query_map([limit], |row| {
+                let elapsed_ns = row.get::<_, i64>(3)?.try_into().unwrap_or(0);
+                Ok(LatestCell { target: row.get(0)?, workload: row.get(1)?, run: id(row, 2)?, elapsed_ns })
+            })?;
+            rows.collect::<rusqlite::Result<Vec<LatestCell>>>()
+        };
+        collect().map_err(self.failure())
+    }
+
+    /// How many runs there are.
+    pub fn count(&self) -> Result<usize, HistoryError> {
+        self.connection.query_row("SELECT count(*) FROM runs", [], |row| row.get(0)).map_err(self.failure())
+    }
+
+    /// A number that becomes another one whenever somebody else has changed the history since it was opened here.
+    pub fn data_version(&self) -> Result<i64, HistoryError> {
+        self.connection.pragma_query_value(None, "data_version", |row| row.get(0)).map_err(self.failure())
     }
 
     /// The run that began last.
@@ -86,7 +137,13 @@ impl History {
     }
 }
 
-/// The conditions of a filter and the values they refer to, the limit last.
+/// Whether a text occurs in what names a run. SQLite knows capitals of ASCII only.
+const TEXT_OCCURS: &str = "EXISTS (SELECT 1 FROM (SELECT ? AS text, ? AS digits)
+    WHERE (id >= digits AND id < digits || 'g') OR instr(lower(name), text) > 0
+        OR EXISTS (SELECT 1 FROM json_each(targets) WHERE instr(lower(value), text) > 0)
+        OR EXISTS (SELECT 1 FROM cells WHERE run = id AND instr(lower(workload), text) > 0))";
+
+/// The conditions of a filter and the values they refer to, limit and offset last.
 fn conditions(filter: &Filter) -> (String, Vec<Box<dyn ToSql>>) {
     let mut conditions: Vec<&str> = Vec::new();
     let mut values: Vec<Box<dyn ToSql>> = Vec::new();
@@ -103,8 +160,15 @@ fn conditions(filter: &Filter) -> (String, Vec<Box<dyn ToSql>>) {
         conditions.push("started_ns >= ?");
         values.push(Box::new(nanoseconds(since)));
     }
+    if let Some(text) = &filter.text {
+        conditions.push(TEXT_OCCURS);
+        // What is no beginning of an id is the beginning of none: 'g' follows every hexadecimal digit.
+        values.push(Box::new(text.to_ascii_lowercase()));
+        values.push(Box::new(id_digits(text).unwrap_or_else(|| "g".to_owned())));
+    }
     // A negative limit is none.
     values.push(Box::new(filter.limit.map_or(-1, |limit| i64::try_from(limit).unwrap_or(i64::MAX))));
+    values.push(Box::new(i64::try_from(filter.offset).unwrap_or(i64::MAX)));
     let joined = conditions.join(" AND ");
     (if joined.is_empty() { joined } else { format!("WHERE {joined}") }, values)
 }

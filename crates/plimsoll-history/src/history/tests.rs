@@ -68,6 +68,27 @@ fn filters_leave_the_latest_that_fit() {
     assert_eq!(ids(&history, &tags(&[("disk", "P30"), ("zone", "2")])), numbers(&[]));
     let since = Some(test_records::record(2).started);
     assert_eq!(ids(&history, &Filter { since, ..all() }), numbers(&[3, 2]));
+    assert_eq!(ids(&history, &Filter { offset: 1, limit: Some(2), ..all() }), numbers(&[2, 1]));
+    let text = |text: &str| Filter { text: Some(text.to_owned()), ..all() };
+    assert_eq!(ids(&history, &text("SDB")), numbers(&[3]));
+    assert_eq!(ids(&history, &text("GOLD")), numbers(&[3, 2, 1, 0]));
+    assert_eq!(ids(&history, &text(&test_records::id(2).to_string()[..18])), numbers(&[2]));
+    assert_eq!(ids(&history, &text("%")), numbers(&[]));
+    let page = history.page(&Filter { offset: 1, limit: Some(2), ..text("golden") }).unwrap();
+    assert_eq!((page.total, page.runs), (4, history.list(&Filter { offset: 1, limit: Some(2), ..all() }).unwrap()));
+    assert_eq!(history.count().unwrap(), 4);
+}
+
+#[test]
+fn of_each_target_and_workload_the_latest_run_is_known() {
+    let (_directory, history) = with_runs(3);
+    let record = test_records::record(2);
+    let cells = history.latest_cells(10).unwrap();
+    assert_eq!(cells.len(), record.cells.len());
+    for (latest, cell) in cells.iter().zip(&record.cells) {
+        assert_eq!((&latest.target, &latest.workload, latest.run), (&cell.target, &cell.workload, record.id));
+    }
+    assert_eq!(history.latest_cells(1).unwrap().len(), 1);
 }
 
 #[test]

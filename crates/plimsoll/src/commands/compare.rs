@@ -4,10 +4,10 @@ use std::{fs, path::Path};
 
 use anyhow::{Context, bail};
 use plimsoll_history::{history::HistoryError, location::HistoryLocation};
-use plimsoll_record::{record::Record, upgrade};
+use plimsoll_record::record::Record;
 use plimsoll_report::comparison::{Comparison, Wishes, junit, text};
 
-use super::{history, import};
+use super::{history, record_file};
 use crate::{cli::compare::CompareArguments, exit::Exit, printer::Printer};
 
 /// Compares runs. The answer, and whether an expectation was broken.
@@ -62,13 +62,13 @@ fn records(arguments: &CompareArguments, location: &HistoryLocation) -> anyhow::
 /// The records of a run or a file.
 pub(super) fn resolve(run: &str, location: &HistoryLocation) -> anyhow::Result<Vec<Record>> {
     if run == "-" {
-        return read(Path::new("/dev/stdin"));
+        return record_file::read(Path::new("/dev/stdin"));
     }
     if Path::new(run).is_dir() {
         bail!("{run} is a directory: name a file in it, or a run");
     }
     if is_file(run) {
-        return read(run.as_ref());
+        return record_file::read(run.as_ref());
     }
     // What is no run is more often the name of a file than of a history that is not there.
     let looks_like_file = run.contains('.') || *location == HistoryLocation::None;
@@ -82,31 +82,4 @@ pub(super) fn resolve(run: &str, location: &HistoryLocation) -> anyhow::Result<V
 /// What looks like a path is one, and so is what is there.
 fn is_file(run: &str) -> bool {
     run.contains('/') || run.ends_with(".json") || Path::new(run).is_file()
-}
-
-/// The records in a file: what `plimsoll run --json`, `plimsoll show --json` or `plimsoll export` wrote, or else what
-/// another program told.
-fn read(path: &Path) -> anyhow::Result<Vec<Record>> {
-    let file = || format!("read {}", path.display());
-    // A pipe is read once.
-    let bytes = fs::read(path).with_context(file)?;
-    let text = String::from_utf8_lossy(&bytes);
-    let own = own(&text).with_context(file);
-    if own.is_ok() || text.contains("\"plimsoll/") {
-        return own;
-    }
-    match import::foreign(path, &bytes) {
-        Ok(record) => Ok(vec![record]),
-        Err(_) if text.trim_start().starts_with(['{', '[']) => own,
-        Err(error) => Err(error),
-    }
-}
-
-/// Records of plimsoll's own.
-fn own(text: &str) -> anyhow::Result<Vec<Record>> {
-    if !text.trim_start().starts_with('[') {
-        return Ok(vec![upgrade::read(text)?]);
-    }
-    let values: Vec<serde_json::Value> = serde_json::from_str(text)?;
-    values.iter().map(|value| Ok(upgrade::read(&value.to_string())?)).collect()
 }

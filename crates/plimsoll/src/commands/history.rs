@@ -19,8 +19,8 @@ pub fn run(arguments: &HistoryArguments, location: &HistoryLocation, out: &mut d
     let history = read(location)?;
     let zone = TimeZone::system();
     let since = arguments.since.map(|moment| moment.timestamp(now()?, &zone)).transpose()?;
-    let filter =
-        Filter { target: arguments.target.clone(), tags: arguments.tags.clone(), since, limit: Some(arguments.limit) };
+    let (target, tags) = (arguments.target.clone(), arguments.tags.clone());
+    let filter = Filter { target, tags, since, limit: Some(arguments.limit), ..Filter::default() };
     let runs = history.list(&filter)?;
     if arguments.json {
         serde_json::to_writer_pretty(&mut *out, &runs)?;
@@ -48,7 +48,8 @@ pub(super) fn open(location: &HistoryLocation) -> anyhow::Result<History> {
     Ok(History::open(path(location)?)?)
 }
 
-fn path(location: &HistoryLocation) -> anyhow::Result<&Path> {
+/// Where the history is.
+pub(super) fn path(location: &HistoryLocation) -> anyhow::Result<&Path> {
     match location {
         HistoryLocation::File(path) => Ok(path),
         HistoryLocation::None => {

@@ -1,9 +1,6 @@
 //! `plimsoll report`: runs as a page that can be sent, and in the forms that other programs read.
 
-use std::{
-    path::Path,
-    process::{Command, Stdio},
-};
+use std::path::Path;
 
 use anyhow::{Context, anyhow, bail};
 use plimsoll_history::{export, location::HistoryLocation};
@@ -14,7 +11,7 @@ use plimsoll_report::{
 };
 use plimsoll_workload::provisioned::Provisioning;
 
-use super::{catalog, explain, history, output_file};
+use super::{browser, catalog, explain, history, output_file};
 use crate::{
     cli::report::{ReportArguments, ReportFormat},
     printer::Printer,
@@ -51,7 +48,7 @@ pub fn run(arguments: &ReportArguments, location: &HistoryLocation, printer: Pri
     output_file::write(path, arguments.force, |file| Ok(file.write_all(text.as_bytes())?))
         .with_context(|| format!("write {}", path.display()))?;
     if arguments.open {
-        open(path, printer);
+        browser::open(path.as_os_str(), printer);
     }
     let runs = if records.len() == 1 { "1 run".to_owned() } else { format!("{} runs", records.len()) };
     Ok(format!("{}: {runs}, {}\n", path.display(), numbers::bytes(text.len() as u64)))
@@ -69,17 +66,4 @@ fn text(form: ReportFormat, document: &Document, records: &[&Record]) -> anyhow:
         ReportFormat::Json => serde_json::to_string_pretty(document)? + "\n",
         ReportFormat::Xml => junit::report(document, records),
     })
-}
-
-/// Shows a file in the user's browser. That it cannot be shown takes nothing from what was written.
-fn open(path: &Path, printer: Printer) {
-    let quiet = [Stdio::null(), Stdio::null(), Stdio::null()];
-    let [input, output, errors] = quiet;
-    let opened = Command::new("xdg-open").arg(path).stdin(input).stdout(output).stderr(errors).status();
-    let reason = match opened {
-        Ok(status) if status.success() => return,
-        Ok(status) => format!("xdg-open ended with {status}"),
-        Err(error) => format!("xdg-open: {error}"),
-    };
-    printer.warning(format!("{} is written and could not be shown: {reason}", path.display()));
 }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Place, Said};
 
-const TEXT: &str = "\
+pub(crate) const TEXT: &str = "\
 # A post about disks
 
     READ: bw=100MiB/s (105MB/s), io=1000MiB (1049MB), run=10000-10000msec

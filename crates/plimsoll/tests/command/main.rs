@@ -37,6 +37,7 @@ mod replay;
 mod report;
 mod resuming;
 mod run;
+mod serve;
 mod support;
 mod threads;
 mod usage;

@@ -12,7 +12,7 @@ use plimsoll_kubernetes::{
     run::{Finished, Told},
 };
 
-use super::{super::import, following::followed};
+use super::{super::record_file, following::followed};
 use crate::{cli::kubernetes::MergeArguments, exit::Exit, printer::Printer, state::State};
 
 /// Reads logs, saves the record that they are, and prints it.
@@ -46,9 +46,9 @@ fn log(path: &Path) -> anyhow::Result<Log> {
 fn lines(mut text: impl BufRead + Send + 'static) -> io::Result<Box<dyn BufRead + Send>> {
     let mut bytes = Vec::new();
     text.by_ref().take(2).read_to_end(&mut bytes)?;
-    if !import::is_utf16(&bytes) {
+    if !record_file::is_utf16(&bytes) {
         return Ok(Box::new(Cursor::new(bytes).chain(text)));
     }
     text.read_to_end(&mut bytes)?;
-    Ok(Box::new(Cursor::new(import::decoded(&bytes))))
+    Ok(Box::new(Cursor::new(record_file::decoded(&bytes))))
 }

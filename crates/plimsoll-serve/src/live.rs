@@ -1,0 +1,242 @@
+//! A run that is going on, as far as its journal tells: a fold of its events. Pure.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use jiff::Timestamp;
+use plimsoll_record::event::{RunEvent, RunStarted};
+use plimsoll_workload::plan::CellPlan;
+use serde::Serialize;
+use uuid::Uuid;
+
+/// Seconds of a run that are told with its state, for each cell that may be visited at the same time a little less.
+const SECONDS_MAX: usize = 60;
+
+/// What a run is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Phase {
+    /// Nothing was measured yet: files are made, engines are chosen.
+    Preparing,
+    /// A cell is visited.
+    Measuring,
+    /// One visit is over, and the next is to begin.
+    Between,
+    /// The end was told, and the record is being saved.
+    Ended,
+}
+
+/// A run that is going on.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct LiveRun {
+    pub(crate) id: Uuid,
+    pub(crate) name: Option<String>,
+    pub(crate) tags: BTreeMap<String, String>,
+    pub(crate) targets: Vec<String>,
+    pub(crate) started: Timestamp,
+    /// Whether it takes place in a cluster, and this machine is told.
+    pub(crate) in_cluster: bool,
+    pub(crate) phase: Phase,
+    /// Of the run, at the last event that says it.
+    pub(crate) elapsed_ns: u64,
+    /// What the rules expect, since the last visit; null where they do not say.
+    pub(crate) remaining_ns: Option<u64>,
+    pub(crate) remaining_max_ns: Option<u64>,
+    pub(crate) slots_done: u32,
+    /// Null where what is measured decides how many there will be.
+    pub(crate) slots: Option<u32>,
+    pub(crate) errors: u64,
+    pub(crate) cells: Vec<LiveCell>,
+    #[serde(skip)]
+    pub(crate) seconds: VecDeque<LiveSecond>,
+}
+
+/// A run with its last seconds.
+#[derive(Serialize)]
+pub(crate) struct WithSeconds<'a> {
+    #[serde(flatten)]
+    run: &'a LiveRun,
+    seconds: &'a VecDeque<LiveSecond>,
+}
+
+/// A cell of its plan.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct LiveCell {
+    pub(crate) target: String,
+    pub(crate) workload: String,
+    /// What it is called: with its target, where there are several.
+    pub(crate) label: String,
+    pub(crate) slots_done: u32,
+    pub(crate) slots: Option<u32>,
+    pub(crate) is_measured: bool,
+    pub(crate) is_done: bool,
+    /// Half of the 95 % interval, as a share of the rate, and what is wanted.
+    pub(crate) precision: Option<f64>,
+    pub(crate) precision_wanted: Option<f64>,
+    /// The verdict, when the run has come to it.
+    pub(crate) word: Option<&'static str>,
+}
+
+/// A second of load.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct LiveSecond {
+    pub(crate) cell: usize,
+    pub(crate) label: String,
+    /// Its start, since the start of the run.
+    pub(crate) t_ns: u64,
+    pub(crate) length_ns: u64,
+    /// Whether it counts, or is load before the measured time.
+    pub(crate) measured: bool,
+    pub(crate) iops: f64,
+    pub(crate) bytes_per_second: f64,
+    pub(crate) p99_ns: Option<u64>,
+}
+
+impl LiveRun {
+    /// A run that has just begun.
+    pub(crate) fn new(started: RunStarted) -> Self {
+        let mut targets: Vec<String> = Vec::new();
+        for cell in &started.plan.cells {
+            if !targets.contains(&cell.target) {
+                targets.push(cell.target.clone());
+            }
+        }
+        let has_several = targets.len() > 1;
+        let cells: Vec<LiveCell> = started.plan.cells.iter().map(|plan| LiveCell::of(plan, has_several)).collect();
+        Self {
+            id: started.id,
+            name: started.name,
+            tags: started.tags,
+            targets: if targets.is_empty() { started.asked.targets } else { targets },
+            started: started.started,
+            in_cluster: started.environment.cluster.is_some(),
+            phase: Phase::Preparing,
+            elapsed_ns: 0,
+            remaining_ns: None,
+            remaining_max_ns: None,
+            slots_done: 0,
+            slots: cells.iter().map(|cell| cell.slots).sum(),
+            errors: 0,
+            cells,
+            seconds: VecDeque::new(),
+        }
+    }
+
+    /// Takes in an event. Events of cells that the plan does not have are ignored.
+    pub(crate) fn apply(&mut self, event: &RunEvent) {
+        match event {
+            RunEvent::SlotStarted { cell, t_ns, .. } => {
+                self.elapsed_ns = self.elapsed_ns.max(*t_ns);
+                self.phase = Phase::Measuring;
+                self.cell(*cell, |cell| cell.is_measured = true);
+            }
+            RunEvent::Interval { cell, interval } => {
+                self.elapsed_ns = self.elapsed_ns.max(interval.t_ns.saturating_add(interval.length_ns));
+                let Some(label) = self.cells.get(*cell).map(|cell| cell.label.clone()) else { return };
+                if interval.length_ns == 0 {
+                    return;
+                }
+                let per_second = |amount: u64| amount as f64 * 1e9 / interval.length_ns as f64;
+                self.seconds.push_back(LiveSecond {
+                    cell: *cell,
+                    label,
+                    t_ns: interval.t_ns,
+                    length_ns: interval.length_ns,
+                    measured: interval.measured,
+                    iops: per_second(interval.read_operations + interval.write_operations),
+                    bytes_per_second: per_second(interval.read_bytes + interval.write_bytes),
+                    p99_ns: interval.p99_ns,
+                });
+                if self.seconds.len() > SECONDS_MAX {
+                    self.seconds.pop_front();
+                }
+            }
+            RunEvent::SlotFinished(slot) => {
+                self.elapsed_ns = self.elapsed_ns.max(slot.from_ns.saturating_add(slot.elapsed_ns));
+                self.slots_done += 1;
+                self.errors += slot.errors.iter().map(|error| error.count).sum::<u64>();
+                self.cell(slot.cell, |cell| {
+                    cell.slots_done += 1;
+                    cell.is_measured = false;
+                    cell.is_done |= cell.slots.is_some_and(|slots| cell.slots_done >= slots);
+                });
+                let goes_on = self.cells.iter().any(|cell| cell.is_measured);
+                self.phase = if goes_on { Phase::Measuring } else { Phase::Between };
+            }
+            RunEvent::CellProgress {
+                cell,
+                precision,
+                precision_wanted,
+                is_done,
+                run_remaining_ns,
+                run_remaining_max_ns,
+            } => {
+                (self.remaining_ns, self.remaining_max_ns) = (Some(*run_remaining_ns), Some(*run_remaining_max_ns));
+                self.cell(*cell, |cell| {
+                    (cell.precision, cell.precision_wanted) = (*precision, *precision_wanted);
+                    cell.is_done = *is_done;
+                });
+            }
+            RunEvent::CellFinished { cell, judgement } => {
+                self.cell(*cell, |cell| {
+                    cell.word = Some(judgement.verdict.as_str());
+                    cell.is_done = true;
+                });
+            }
+            RunEvent::Resumed(resumption) => {
+                self.elapsed_ns = self.elapsed_ns.max(resumption.t_ns);
+                self.cells.iter_mut().for_each(|cell| cell.is_measured = false);
+                self.phase = Phase::Preparing;
+            }
+            RunEvent::Finished { elapsed_ns, .. } => {
+                self.elapsed_ns = *elapsed_ns;
+                self.phase = Phase::Ended;
+            }
+            RunEvent::Started(_)
+            | RunEvent::EngineSelected { .. }
+            | RunEvent::LayoutProgress { .. }
+            | RunEvent::LayoutFinished { .. }
+            | RunEvent::PhaseProgress { .. }
+            | RunEvent::StageStarted { .. }
+            | RunEvent::Found { .. }
+            | RunEvent::Warning { .. } => {}
+        }
+    }
+
+    fn cell(&mut self, cell: usize, change: impl FnOnce(&mut LiveCell)) {
+        if let Some(cell) = self.cells.get_mut(cell) {
+            change(cell);
+        }
+    }
+
+    /// The same with its last seconds.
+    pub(crate) const fn with_seconds(&self) -> WithSeconds<'_> {
+        WithSeconds { run: self, seconds: &self.seconds }
+    }
+
+    /// What each cell that is measured did in its last second.
+    pub(crate) fn latest(&self) -> impl Iterator<Item = (&LiveCell, &LiveSecond)> {
+        self.cells
+            .iter()
+            .enumerate()
+            .filter(|(_, cell)| cell.is_measured)
+            .filter_map(|(index, cell)| Some((cell, self.seconds.iter().rev().find(|second| second.cell == index)?)))
+    }
+}
+
+impl LiveCell {
+    fn of(plan: &CellPlan, with_target: bool) -> Self {
+        let CellPlan { target, workload, stopping, .. } = plan;
+        Self {
+            target: target.clone(),
+            workload: workload.clone(),
+            label: if with_target { format!("{target} {workload}") } else { workload.clone() },
+            slots_done: 0,
+            slots: stopping.slots(),
+            is_measured: false,
+            is_done: false,
+            precision: None,
+            precision_wanted: None,
+            word: None,
+        }
+    }
+}

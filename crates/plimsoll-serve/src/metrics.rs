@@ -1,0 +1,308 @@
+//! Metrics in the text format of Prometheus, version 0.0.4: of the latest run of each target with each workload, and of
+//! the runs that are going on.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Write as _,
+    sync::{Mutex, PoisonError},
+};
+
+use plimsoll_history::{history::History, summary::LatestCell};
+use plimsoll_record::{
+    figures::Operation,
+    record::{Cell, Record},
+    results::LatencySummary,
+};
+use uuid::Uuid;
+
+use super::{answer::Refusal, live::LiveRun, server::Shared};
+
+/// What the format is called.
+pub(crate) const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
+
+/// Targets with workloads that are told, those of the latest runs: each is many series for whoever collects them.
+const CELLS_MAX: usize = 1000;
+
+/// A metric.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Metric {
+    /// Its name.
+    pub name: &'static str,
+    /// What it says.
+    pub help: &'static str,
+    /// The labels that every series of it has.
+    pub labels: &'static [&'static str],
+}
+
+const OPERATIONS: &str = "plimsoll_operations_per_second";
+const BYTES: &str = "plimsoll_bytes_per_second";
+const LATENCY: &str = "plimsoll_latency_seconds";
+const TIMESTAMP: &str = "plimsoll_run_timestamp_seconds";
+const VERDICT: &str = "plimsoll_verdict";
+const ERRORS: &str = "plimsoll_errors";
+const LIVE_OPERATIONS: &str = "plimsoll_live_operations_per_second";
+const LIVE_BYTES: &str = "plimsoll_live_bytes_per_second";
+const LIVE_LATENCY: &str = "plimsoll_live_latency_seconds";
+const LIVE_RUNS: &str = "plimsoll_live_runs";
+const RUNS: &str = "plimsoll_runs_total";
+const BUILD: &str = "plimsoll_build_info";
+
+const OF_CELL: &[&str] = &["target", "workload", "run"];
+const OF_OPERATION: &[&str] = &["target", "workload", "run", "operation"];
+
+/// Every metric that is told, in this order. All are gauges: runs can be removed.
+pub const METRICS: [Metric; 12] = [
+    Metric {
+        name: OPERATIONS,
+        help: "Operations per second in the latest run of a target with a workload.",
+        labels: OF_OPERATION,
+    },
+    Metric {
+        name: BYTES,
+        help: "Bytes per second in the latest run of a target with a workload.",
+        labels: OF_OPERATION,
+    },
+    Metric {
+        name: LATENCY,
+        help: "Latency that this share of the operations did not exceed; absent where too few support it.",
+        labels: &["target", "workload", "run", "operation", "quantile"],
+    },
+    Metric { name: TIMESTAMP, help: "When the latest run began, in seconds since 1970.", labels: OF_CELL },
+    Metric {
+        name: VERDICT,
+        help: "1 for the one word about the numbers of the latest run.",
+        labels: &["target", "workload", "run", "verdict"],
+    },
+    Metric { name: ERRORS, help: "Failed operations of the latest run.", labels: OF_CELL },
+    Metric {
+        name: LIVE_OPERATIONS,
+        help: "Reads and writes in the last second of what is being measured.",
+        labels: OF_CELL,
+    },
+    Metric { name: LIVE_BYTES, help: "Bytes in the last second of what is being measured.", labels: OF_CELL },
+    Metric {
+        name: LIVE_LATENCY,
+        help: "Latency that this share of the operations did not exceed in the last second of what is being measured.",
+        labels: &["target", "workload", "run", "quantile"],
+    },
+    Metric { name: LIVE_RUNS, help: "Runs of this machine that are going on.", labels: &[] },
+    Metric { name: RUNS, help: "Runs in the history.", labels: &[] },
+    Metric { name: BUILD, help: "1 for the plimsoll that tells this.", labels: &["version", "commit"] },
+];
+
+/// Series of cells that were made of records before: these are long, and change seldom.
+#[derive(Default)]
+pub(crate) struct Cached(Mutex<BTreeMap<OfRun, Vec<OfCell>>>);
+
+/// A run, and how long it took: who goes on with it makes it longer.
+type OfRun = (Uuid, u64);
+
+/// What is told of a cell of a record.
+struct OfCell {
+    target: String,
+    workload: String,
+    series: Vec<Series>,
+}
+
+/// A value with its labels.
+#[derive(Clone)]
+struct Series {
+    name: &'static str,
+    labels: String,
+    value: f64,
+}
+
+/// `GET /metrics`.
+pub(crate) fn text(shared: &Shared) -> Result<String, Refusal> {
+    let history = shared.read_history()?;
+    let mut series = Vec::new();
+    let of_cells = shared.metrics.of(&history, &history.latest_cells(CELLS_MAX)?)?;
+    series.extend(of_cells);
+    let runs = shared.following.look();
+    of_live(&runs.runs, &mut series);
+    let tool = &shared.settings.tool;
+    let own = |name, labels: &[(&str, &str)], value| Series { name, labels: self::labels(labels), value };
+    series.push(own(LIVE_RUNS, &[], runs.runs.len() as f64));
+    series.push(own(RUNS, &[], history.count()? as f64));
+    let commit = tool.commit.as_deref().unwrap_or_default();
+    series.push(own(BUILD, &[("version", &tool.version), ("commit", commit)], 1.0));
+    Ok(written(&series))
+}
+
+impl Cached {
+    /// The series of the latest cells. A record that cannot be read any more takes nothing from the others.
+    fn of(&self, history: &History, cells: &[LatestCell]) -> Result<Vec<Series>, Refusal> {
+        let mut cached = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let wanted: BTreeSet<OfRun> = cells.iter().map(|cell| (cell.run, cell.elapsed_ns)).collect();
+        cached.retain(|key, _| wanted.contains(key));
+        for key in wanted {
+            if !cached.contains_key(&key)
+                && let Ok(record) = history.get(key.0)
+            {
+                cached.insert(key, of_record(&record));
+            }
+        }
+        let mut series = Vec::new();
+        for cell in cells {
+            let of_run = cached.get(&(cell.run, cell.elapsed_ns)).into_iter().flat_map(|cells| cells.iter());
+            // A plan may have the same load on the same target twice; there is only one series for it.
+            let mut same = of_run.filter(|known| known.target == cell.target && known.workload == cell.workload);
+            series.extend(same.next().into_iter().flat_map(|known| known.series.iter().cloned()));
+        }
+        Ok(series)
+    }
+}
+
+fn of_record(record: &Record) -> Vec<OfCell> {
+    let of_cell = |cell: &Cell| OfCell {
+        target: cell.target.clone(),
+        workload: cell.workload.clone(),
+        series: series_of(record, cell),
+    };
+    record.cells.iter().filter(|cell| cell.word_of_numbers().is_some()).map(of_cell).collect()
+}
+
+fn series_of(record: &Record, cell: &Cell) -> Vec<Series> {
+    let run = record.id.to_string();
+    let own = [("target", cell.target.as_str()), ("workload", cell.workload.as_str()), ("run", run.as_str())];
+    let mut series = Vec::new();
+    let mut add = |name, more: &[(&str, &str)], value: f64| {
+        series.push(Series { name, labels: labels(&[&own, more].concat()), value });
+    };
+    for operation in Operation::ALL {
+        let Some(figures) = cell.figures(operation) else { continue };
+        let word = word(operation);
+        let of = [("operation", word)];
+        figures.iops.into_iter().for_each(|iops| add(OPERATIONS, &of, iops));
+        figures.bytes_per_second.into_iter().for_each(|bytes| add(BYTES, &of, bytes));
+        for (quantile, latency_ns) in quantiles(&figures.latency_ns) {
+            add(LATENCY, &[("operation", word), ("quantile", quantile)], latency_ns as f64 / 1e9);
+        }
+    }
+    add(TIMESTAMP, &[], record.started.as_nanosecond() as f64 / 1e9);
+    cell.word_of_numbers().into_iter().for_each(|word| add(VERDICT, &[("verdict", word)], 1.0));
+    add(ERRORS, &[], cell.errors as f64);
+    series
+}
+
+const fn word(operation: Operation) -> &'static str {
+    match operation {
+        Operation::Read => "read",
+        Operation::Write => "write",
+        Operation::Sync => "sync",
+        Operation::All => "all",
+        Operation::Phase(phase) => phase.as_str(),
+    }
+}
+
+fn quantiles(latency: &LatencySummary) -> impl Iterator<Item = (&'static str, u64)> {
+    let all = [
+        ("0.5", latency.p50),
+        ("0.9", latency.p90),
+        ("0.95", latency.p95),
+        ("0.99", latency.p99),
+        ("0.999", latency.p99_9),
+        ("0.9999", latency.p99_99),
+    ];
+    all.into_iter().filter_map(|(quantile, latency_ns)| Some((quantile, latency_ns?)))
+}
+
+/// What is measured now. Where a plan has the same load on the same target twice, one of both is told.
+fn of_live(runs: &[LiveRun], series: &mut Vec<Series>) {
+    for run in runs {
+        let id = run.id.to_string();
+        let mut told = BTreeSet::new();
+        for (cell, second) in run.latest() {
+            if !told.insert((&cell.target, &cell.workload)) {
+                continue;
+            }
+            let own = [("target", cell.target.as_str()), ("workload", cell.workload.as_str()), ("run", id.as_str())];
+            let mut add = |name, more: &[(&str, &str)], value: f64| {
+                series.push(Series { name, labels: labels(&[&own, more].concat()), value });
+            };
+            add(LIVE_OPERATIONS, &[], second.iops);
+            add(LIVE_BYTES, &[], second.bytes_per_second);
+            let p99_ns = second.p99_ns.into_iter();
+            p99_ns.for_each(|p99_ns| add(LIVE_LATENCY, &[("quantile", "0.99")], p99_ns as f64 / 1e9));
+        }
+    }
+}
+
+/// Series in groups of their metrics, as the format wants them.
+fn written(series: &[Series]) -> String {
+    let mut out = String::new();
+    for Metric { name, help, .. } in METRICS {
+        let mut own = series.iter().filter(|series| series.name == name && series.value.is_finite()).peekable();
+        if own.peek().is_none() {
+            continue;
+        }
+        let _ = writeln!(out, "# HELP {name} {help}\n# TYPE {name} gauge");
+        for series in own {
+            let _ = writeln!(out, "{name}{} {}", series.labels, series.value);
+        }
+    }
+    out
+}
+
+/// Labels as they are written, with what would end their values escaped.
+fn labels(pairs: &[(&str, &str)]) -> String {
+    let escaped = |value: &str| value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
+    let pairs: Vec<String> = pairs.iter().map(|(name, value)| format!("{name}=\"{}\"", escaped(value))).collect();
+    if pairs.is_empty() { String::new() } else { format!("{{{}}}", pairs.join(",")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_would_end_a_label_is_escaped() {
+        assert_eq!(labels(&[("target", "a\"b\\c\nd"), ("run", "1")]), "{target=\"a\\\"b\\\\c\\nd\",run=\"1\"}");
+        assert_eq!(labels(&[]), "");
+    }
+
+    #[test]
+    fn series_stand_below_what_they_are_and_only_what_is_a_number_is_told() {
+        let one = |name, value| Series { name, labels: labels(&[("run", "1")]), value };
+        let text = written(&[one(ERRORS, 0.0), one(OPERATIONS, 1234.5), one(OPERATIONS, f64::NAN)]);
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines.len(), 6, "{text}");
+        assert_eq!(lines[1], "# TYPE plimsoll_operations_per_second gauge");
+        assert_eq!(lines[2], "plimsoll_operations_per_second{run=\"1\"} 1234.5");
+        assert_eq!(lines[5], "plimsoll_errors{run=\"1\"} 0");
+    }
+
+    #[test]
+    fn the_dashboard_asks_for_nothing_that_is_not_told() {
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/grafana-dashboard.json");
+        let dashboard: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+        let mut expressions = Vec::new();
+        for panel in dashboard["panels"].as_array().unwrap() {
+            for target in panel["targets"].as_array().unwrap() {
+                expressions.push(target["expr"].as_str().unwrap().to_owned());
+            }
+        }
+        for variable in dashboard["templating"]["list"].as_array().unwrap() {
+            expressions.extend(variable["query"].as_str().map(str::to_owned));
+        }
+        let is_part = |character: char| character.is_ascii_alphanumeric() || character == '_';
+        let words = expressions.iter().flat_map(|text| text.split(move |character| !is_part(character)));
+        let asked: BTreeSet<&str> = words.filter(|word| word.starts_with("plimsoll_")).collect();
+        let told: BTreeSet<&str> = METRICS.iter().map(|metric| metric.name).collect();
+        assert!(asked.len() >= 6, "{asked:?}");
+        let unknown: Vec<_> = asked.difference(&told).collect();
+        assert!(unknown.is_empty(), "{unknown:?}");
+    }
+
+    #[test]
+    fn users_are_told_of_every_metric() {
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/serving.md");
+        let page = std::fs::read_to_string(path).unwrap();
+        for metric in METRICS {
+            assert!(page.contains(&format!("`{}`", metric.name)), "{} is not in docs/serving.md", metric.name);
+            for label in metric.labels {
+                assert!(page.contains(&format!("`{label}`")), "the label {label} is not in docs/serving.md");
+            }
+        }
+    }
+}

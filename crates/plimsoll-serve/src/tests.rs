@@ -1,0 +1,491 @@
+//! Every route and every refusal, asked without a network.
+
+use std::{fs, path::Path};
+
+use axum::{
+    Router,
+    body::{Body, to_bytes},
+    http::{HeaderMap, Method, Request, StatusCode, header},
+};
+use futures_util::StreamExt;
+use plimsoll_catalog::catalog::Catalog;
+use plimsoll_history::{history::History, journal::Journal};
+use plimsoll_record::{
+    event::{RunEvent, RunStarted},
+    record::{Record, Tool},
+    upgrade,
+};
+use serde_json::Value;
+use tempfile::TempDir;
+use tower::ServiceExt;
+use uuid::Uuid;
+
+use super::{
+    access::Token,
+    server::{ServeError, Server, Settings, router},
+};
+
+const TOKEN: &str = "0123456789abcdef+/=";
+
+/// A server with a state directory of its own.
+struct Place {
+    directory: TempDir,
+    router: Router,
+}
+
+/// What it answered.
+struct Answered {
+    status: StatusCode,
+    headers: HeaderMap,
+    body: String,
+}
+
+impl Answered {
+    fn json(&self) -> Value {
+        serde_json::from_str(&self.body).unwrap_or_else(|error| panic!("{error}: {}", self.body))
+    }
+
+    /// The sentence of a refusal.
+    fn error(&self, status: StatusCode) -> String {
+        assert_eq!(self.status, status, "{}", self.body);
+        self.json()["error"].as_str().expect("a refusal is a sentence").to_owned()
+    }
+}
+
+fn fixture(name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/records").join(name);
+    fs::read_to_string(path).unwrap()
+}
+
+fn id(number: u32) -> Uuid {
+    Uuid::from_u128(0x0199_c0de_0000_7000_8000_0000_0000_0000 + (u128::from(number) << 80))
+}
+
+fn record(number: u32) -> Record {
+    let mut record = upgrade::read(&fixture("plimsoll-1.json")).unwrap();
+    record.id = id(number);
+    record.started = record.started.checked_add(jiff::SignedDuration::from_secs(number.into())).unwrap();
+    record.name = Some(format!("Run {number}"));
+    record.tags = [("number".to_owned(), number.to_string())].into();
+    record
+}
+
+fn events() -> (RunStarted, Vec<RunEvent>) {
+    let text = fixture("plimsoll-1.events.ndjson");
+    let mut events = text.lines().map(|line| serde_json::from_str(line).unwrap());
+    let Some(RunEvent::Started(started)) = events.next() else { panic!("a run begins with its start") };
+    (*started, events.collect())
+}
+
+fn settings(directory: &Path) -> Settings {
+    Settings {
+        history: directory.join("history.db"),
+        state_directory: Some(directory.to_owned()),
+        catalog: Catalog::default(),
+        token: None,
+        read_only: false,
+        tool: Tool { version: "1.2.3".to_owned(), commit: None, profile: "debug".to_owned() },
+        now: || jiff::Timestamp::UNIX_EPOCH,
+        read_file: Box::new(|name, bytes| {
+            let text = String::from_utf8_lossy(bytes);
+            upgrade::read(&text).map(|record| vec![record]).map_err(|error| format!("{name}: {error}"))
+        }),
+    }
+}
+
+impl Place {
+    /// A server on loopback with so many runs.
+    fn new(runs: u32) -> Self {
+        Self::with(runs, "127.0.0.1:7457", |_| {})
+    }
+
+    fn with(runs: u32, address: &str, change: impl FnOnce(&mut Settings)) -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let mut settings = settings(directory.path());
+        if runs > 0 {
+            let mut history = History::open(&settings.history).unwrap();
+            (1..=runs).for_each(|number| history.save(&record(number)).unwrap());
+        }
+        change(&mut settings);
+        let router = router(address.parse().unwrap(), settings).unwrap();
+        Self { directory, router }
+    }
+
+    fn history(&self) -> History {
+        History::read(&self.directory.path().join("history.db")).unwrap()
+    }
+
+    async fn send(&self, request: Request<Body>) -> Answered {
+        let response = self.router.clone().oneshot(request).await.unwrap();
+        let (parts, body) = response.into_parts();
+        let body = to_bytes(body, usize::MAX).await.unwrap();
+        let body = String::from_utf8(body.to_vec()).unwrap();
+        Answered { status: parts.status, headers: parts.headers, body }
+    }
+
+    async fn get(&self, path: &str) -> Answered {
+        self.send(request(Method::GET, path, &[]).body(Body::empty()).unwrap()).await
+    }
+
+    /// Changes something as the page does.
+    async fn write(&self, method: Method, path: &str, body: impl Into<Body>) -> Answered {
+        self.send(request(method, path, &[("x-plimsoll", "1")]).body(body.into()).unwrap()).await
+    }
+}
+
+fn request(method: Method, path: &str, headers: &[(&str, &str)]) -> axum::http::request::Builder {
+    let mut request = Request::builder().method(method).uri(path);
+    if !headers.iter().any(|(name, _)| *name == "host") {
+        request = request.header(header::HOST, "localhost:7457");
+    }
+    headers.iter().fold(request, |request, (name, value)| request.header(*name, *value))
+}
+
+/// The names of the runs in a list.
+fn names(answered: &Answered) -> Vec<String> {
+    let list = answered.json();
+    list["runs"].as_array().unwrap().iter().map(|run| run["name"].as_str().unwrap().to_owned()).collect()
+}
+
+#[tokio::test]
+async fn runs_are_listed_the_newest_first_and_found_by_what_names_them() {
+    let place = Place::new(5);
+    History::open(&place.directory.path().join("history.db")).unwrap().set_baseline("before", id(2)).unwrap();
+    let all = place.get("/api/runs").await;
+    assert_eq!(names(&all), ["Run 5", "Run 4", "Run 3", "Run 2", "Run 1"]);
+    let first = &all.json()["runs"][0];
+    assert!(id(5).to_string().starts_with(first["short_id"].as_str().unwrap()), "{first}");
+    assert!(first["cells"][0]["verdict"].is_string(), "{first}");
+    assert_eq!(all.json()["runs"][3]["baselines"], serde_json::json!(["before"]));
+    let some = place.get("/api/runs?limit=2&offset=1").await;
+    assert_eq!((names(&some), some.json()["total"].as_u64()), (vec!["Run 4".to_owned(), "Run 3".to_owned()], Some(5)));
+    let target = record(1).cells[0].target.clone();
+    for (query, count) in [
+        ("text=run%203".to_owned(), 1),
+        ("text=RUN".to_owned(), 5),
+        (format!("text={}", &id(3).to_string()[..9]), 5),
+        (format!("text={}", &id(3).to_string()[..14]), 1),
+        ("text=nothing-is-called-so".to_owned(), 0),
+        (format!("text={}", record(1).cells[0].workload[..4].to_uppercase()), 5),
+        (format!("target={target}"), 5),
+        ("target=/nowhere".to_owned(), 0),
+        ("tag=number%3D3".to_owned(), 1),
+        ("tag=number=3&tag=number=4".to_owned(), 0),
+    ] {
+        let found = place.get(&format!("/api/runs?{query}")).await;
+        assert_eq!(found.json()["total"].as_u64(), Some(count), "{query}");
+    }
+    for query in ["limit=x", "limit=1001", "tag=x", "color=red"] {
+        let error = place.get(&format!("/api/runs?{query}")).await.error(StatusCode::BAD_REQUEST);
+        assert!(error.contains(query.split('=').next().unwrap()), "{error}");
+    }
+    assert_eq!(Place::new(0).get("/api/runs").await.json()["total"], 0);
+}
+
+#[tokio::test]
+async fn a_report_is_the_document_of_the_runs_that_are_named() {
+    let place = Place::new(3);
+    let report = place.get("/api/report?runs=latest,Run%201&title=Mine&reference=B").await;
+    let document = report.json();
+    assert_eq!((&document["schema"], &document["title"]), (&"plimsoll-report/1".into(), &"Mine".into()));
+    assert_eq!(document["runs"][0]["id"], id(3).to_string());
+    assert_eq!(document["runs"].as_array().unwrap().len(), 2);
+    assert_eq!(document["comparisons"][0]["reference"], "B");
+    place.get("/api/report").await.error(StatusCode::BAD_REQUEST);
+    place.get("/api/report?runs=abcdef12").await.error(StatusCode::NOT_FOUND);
+    place.get("/api/report?runs=latest,latest").await.error(StatusCode::BAD_REQUEST);
+    place.get("/api/report?runs=latest,Run%201&reference=Z").await.error(StatusCode::BAD_REQUEST);
+    let many = vec!["latest"; 201].join(",");
+    assert!(place.get(&format!("/api/report?runs={many}")).await.error(StatusCode::BAD_REQUEST).contains("201"));
+}
+
+#[tokio::test]
+async fn a_record_is_downloaded_whole() {
+    let place = Place::new(2);
+    let download = place.get(&format!("/api/runs/{}/record", id(1))).await;
+    assert_eq!(upgrade::read(&download.body).unwrap(), record(1));
+    let disposition = download.headers[header::CONTENT_DISPOSITION].to_str().unwrap();
+    assert_eq!(disposition, format!("attachment; filename=\"plimsoll-{}.json\"", id(1)));
+    place.get("/api/runs/abcdef12/record").await.error(StatusCode::NOT_FOUND);
+}
+
+#[tokio::test]
+async fn tags_are_replaced_and_what_is_no_tag_is_refused() {
+    let place = Place::new(1);
+    let path = format!("/api/runs/{}/tags", id(1));
+    let set = place.write(Method::PUT, &path, r#"{"tag": {"host": "b", "note": "x y"}}"#).await;
+    assert_eq!((set.status, &set.json()["tags"]["host"]), (StatusCode::OK, &"b".into()));
+    assert_eq!(place.history().get(id(1)).unwrap().tags["note"], "x y");
+    assert_eq!(place.get("/api/runs?tag=host=b").await.json()["total"], 1);
+    for body in [
+        "",
+        "{}",
+        "{\"tag\": {\"a\": 1}}",
+        "{\"tag\": {\"\": \"a\"}}",
+        "{\"tag\": {\"a=b\": \"c\"}}",
+        "{\"tag\": {\"a\": \"b\\nc\"}}",
+        "{\"tag\": {}, \"name\": \"x\"}",
+    ] {
+        place.write(Method::PUT, &path, body).await.error(StatusCode::BAD_REQUEST);
+    }
+    place.write(Method::PUT, &path, "x".repeat((1 << 20) + 1)).await.error(StatusCode::PAYLOAD_TOO_LARGE);
+    place.write(Method::PUT, "/api/runs/abcdef12/tags", r#"{"tag": {}}"#).await.error(StatusCode::NOT_FOUND);
+    assert_eq!(place.history().get(id(1)).unwrap().tags.len(), 2);
+}
+
+#[tokio::test]
+async fn baselines_are_set_and_taken_away() {
+    let place = Place::new(2);
+    let body = format!("{{\"run\": \"{}\"}}", id(1));
+    let set = place.write(Method::PUT, "/api/baselines/before", body).await;
+    assert_eq!((set.status, &set.json()["before"]), (StatusCode::OK, &Value::Null));
+    assert_eq!(place.history().baseline("before").unwrap(), Some(id(1)));
+    let again = place.write(Method::PUT, "/api/baselines/before", r#"{"run": "latest"}"#).await;
+    assert_eq!(again.json()["before"], id(1).to_string());
+    place.write(Method::PUT, "/api/baselines/latest", r#"{"run": "latest"}"#).await.error(StatusCode::BAD_REQUEST);
+    place.write(Method::PUT, "/api/baselines/x", r#"{"run": "abcdef12"}"#).await.error(StatusCode::NOT_FOUND);
+    place.write(Method::PUT, "/api/baselines/x", "[]").await.error(StatusCode::BAD_REQUEST);
+    assert_eq!(place.write(Method::DELETE, "/api/baselines/before", "").await.status, StatusCode::OK);
+    place.write(Method::DELETE, "/api/baselines/before", "").await.error(StatusCode::NOT_FOUND);
+}
+
+#[tokio::test]
+async fn a_run_is_removed_only_when_its_short_id_is_repeated_and_never_as_a_baseline() {
+    let place = Place::new(2);
+    let path = format!("/api/runs/{}", id(1));
+    let sentence = place.write(Method::DELETE, &path, "").await.error(StatusCode::CONFLICT);
+    let short = sentence.rsplit('=').next().unwrap().to_owned();
+    assert!(id(1).to_string().starts_with(&short), "{sentence}");
+    for wrong in ["0199c0de", &id(2).to_string(), "", "x"] {
+        place.write(Method::DELETE, &format!("{path}?confirm={wrong}"), "").await.error(StatusCode::CONFLICT);
+    }
+    History::open(&place.directory.path().join("history.db")).unwrap().set_baseline("before", id(1)).unwrap();
+    let sentence = place.write(Method::DELETE, &format!("{path}?confirm={short}"), "").await;
+    assert!(sentence.error(StatusCode::CONFLICT).contains("baseline"));
+    place.write(Method::DELETE, "/api/baselines/before", "").await;
+    let removed = place.write(Method::DELETE, &format!("{path}?confirm={short}"), "").await;
+    assert_eq!((removed.status, &removed.json()["removed"][0]), (StatusCode::OK, &id(1).to_string().into()));
+    assert!(!place.history().contains(id(1)).unwrap());
+    place.write(Method::DELETE, &format!("{path}?confirm={short}"), "").await.error(StatusCode::NOT_FOUND);
+    let name = place.write(Method::DELETE, "/api/runs/Run%202?confirm=0199", "").await;
+    assert!(name.error(StatusCode::BAD_REQUEST).contains("name"));
+}
+
+#[tokio::test]
+async fn a_record_is_imported_as_it_is_and_what_nobody_knows_is_refused() {
+    let place = Place::new(0);
+    let text = serde_json::to_string(&record(7)).unwrap();
+    let imported = place.write(Method::POST, "/api/import?name=x.json", text).await;
+    assert_eq!(imported.json()["runs"][0], id(7).to_string());
+    assert_eq!(place.history().get(id(7)).unwrap(), record(7));
+    let error = place.write(Method::POST, "/api/import?name=x.txt", "hello").await.error(StatusCode::BAD_REQUEST);
+    assert!(error.contains("x.txt"), "{error}");
+    place.write(Method::POST, "/api/import?name=a%0Ab", "{}").await.error(StatusCode::BAD_REQUEST);
+    let long = vec![b' '; (64 << 20) + 1];
+    let error = place.write(Method::POST, "/api/import", long).await.error(StatusCode::PAYLOAD_TOO_LARGE);
+    assert!(error.contains("64 MiB"), "{error}");
+}
+
+#[tokio::test]
+async fn a_run_that_is_going_on_is_shown_with_what_it_has_so_far() {
+    let place = Place::new(0);
+    assert_eq!(place.get("/api/live").await.json()["runs"], serde_json::json!([]));
+    let (started, events) = events();
+    let mut journal = Journal::create(place.directory.path(), &place.directory.path().join("h"), &started).unwrap();
+    let finished = events.iter().position(|event| matches!(event, RunEvent::SlotFinished(_))).unwrap();
+    events[..=finished].iter().for_each(|event| journal.append(event).unwrap());
+    let live = place.get("/api/live").await.json();
+    let run = &live["runs"][0];
+    assert_eq!((&run["id"], &run["phase"]), (&started.id.to_string().into(), &"between".into()));
+    assert_eq!((&run["slots_done"], run["cells"].as_array().unwrap().len()), (&1.into(), started.plan.cells.len()));
+    assert!(run.get("seconds").is_none() && run["targets"][0].is_string(), "{run}");
+    let document = place.get(&format!("/api/live/{}", started.id)).await.json();
+    assert_eq!(document["runs"][0]["id"], started.id.to_string());
+    assert!(document["findings"][0]["text"].as_str().unwrap().contains("going on"), "{}", document["findings"]);
+    assert_eq!(document["runs"][0]["ended"], Value::Null);
+    place.get(&format!("/api/live/{}", id(1))).await.error(StatusCode::NOT_FOUND);
+    place.get("/api/live/x").await.error(StatusCode::NOT_FOUND);
+    let metrics = place.get("/metrics").await.body;
+    assert!(metrics.contains("\nplimsoll_live_runs 1\n"), "{metrics}");
+    // Whose process is gone is not going on.
+    drop(journal);
+    assert_eq!(place.get("/api/live").await.json()["runs"], serde_json::json!([]));
+}
+
+#[tokio::test]
+async fn events_begin_with_the_whole_state_and_tell_of_changes() {
+    let place = Place::new(1);
+    let request = request(Method::GET, "/api/events", &[]).body(Body::empty()).unwrap();
+    let response = place.router.clone().oneshot(request).await.unwrap();
+    assert_eq!(response.headers()[header::CONTENT_TYPE], "text/event-stream");
+    let mut stream = response.into_body().into_data_stream();
+    let mut next = async || String::from_utf8(stream.next().await.unwrap().unwrap().to_vec()).unwrap();
+    let live = next().await;
+    assert!(
+        live.contains("event: live\n") && live.contains("retry: 1000\n") && live.contains("{\"runs\":[]}"),
+        "{live}"
+    );
+    let runs = next().await;
+    assert!(runs.contains("event: runs\n") && runs.contains("\"total\":1"), "{runs}");
+    place.write(Method::PUT, &format!("/api/runs/{}/tags", id(1)), r#"{"tag": {}}"#).await;
+    let runs = next().await;
+    assert!(runs.contains("event: runs\n") && runs.contains("\"revision\":2"), "{runs}");
+}
+
+#[tokio::test]
+async fn metrics_tell_of_the_latest_run_of_each_target_and_workload() {
+    let place = Place::new(3);
+    let answered = place.get("/metrics").await;
+    assert_eq!(answered.headers[header::CONTENT_TYPE], "text/plain; version=0.0.4; charset=utf-8");
+    let text = answered.body;
+    assert!(text.contains("\nplimsoll_runs_total 3\n"), "{text}");
+    assert!(text.contains("plimsoll_build_info{version=\"1.2.3\",commit=\"\"} 1\n"), "{text}");
+    assert!(text.contains(&id(3).to_string()) && !text.contains(&id(1).to_string()), "{text}");
+    let mut series: Vec<&str> = text.lines().filter(|line| !line.starts_with('#')).collect();
+    for name in ["operations_per_second", "bytes_per_second", "latency_seconds", "run_timestamp_seconds", "verdict"] {
+        assert!(series.iter().any(|line| line.starts_with(&format!("plimsoll_{name}{{"))), "{name}:\n{text}");
+    }
+    series.iter_mut().for_each(|line| *line = line.rsplit_once(' ').unwrap().0);
+    let count = series.len();
+    series.sort_unstable();
+    series.dedup();
+    assert_eq!(series.len(), count, "no series is told twice");
+    assert_eq!(place.get("/metrics").await.body, text, "what was kept says the same");
+}
+
+#[tokio::test]
+async fn every_answer_says_what_browsers_may_not() {
+    let place = Place::new(0);
+    for path in ["/", "/api/runs", "/nothing", "/api/report"] {
+        let headers = place.get(path).await.headers;
+        assert_eq!(headers["x-content-type-options"], "nosniff", "{path}");
+        assert_eq!(headers["referrer-policy"], "no-referrer", "{path}");
+        assert_eq!(headers["x-frame-options"], "DENY", "{path}");
+        assert_eq!(headers["cache-control"], "no-store", "{path}");
+        let policy = headers["content-security-policy"].to_str().unwrap();
+        assert!(policy.contains("default-src 'none'") && policy.contains("frame-ancestors 'none'"), "{path}: {policy}");
+    }
+    let page = place.get("/").await;
+    assert_eq!(page.status, StatusCode::OK);
+    match plimsoll_page::served() {
+        Ok(template) => assert_eq!(page.body, template),
+        Err(error) => assert!(page.body.contains(&error.to_string()), "{}", page.body),
+    }
+}
+
+#[tokio::test]
+async fn other_places_are_not_there_and_other_methods_not_allowed() {
+    let place = Place::new(1);
+    for path in ["/nothing", "/api", "/api/runs/", "/api/runs/x/y", "/index.html"] {
+        place.get(path).await.error(StatusCode::NOT_FOUND);
+    }
+    for (method, path) in [
+        (Method::POST, "/"),
+        (Method::POST, "/api/runs"),
+        (Method::GET, "/api/import"),
+        (Method::GET, "/api/runs/x"),
+        (Method::POST, "/api/runs/x/tags"),
+        (Method::GET, "/api/baselines/x"),
+        (Method::DELETE, "/metrics"),
+        (Method::OPTIONS, "/api/runs"),
+    ] {
+        let answered = place.send(request(method.clone(), path, &[]).body(Body::empty()).unwrap()).await;
+        answered.error(StatusCode::METHOD_NOT_ALLOWED);
+    }
+}
+
+#[tokio::test]
+async fn on_loopback_other_names_are_refused() {
+    let place = Place::new(0);
+    let ask =
+        async |host: &str| place.send(request(Method::GET, "/", &[("host", host)]).body(Body::empty()).unwrap()).await;
+    for host in ["localhost:7457", "127.0.0.1:7457", "[::1]:7457"] {
+        assert_eq!(ask(host).await.status, StatusCode::OK, "{host}");
+    }
+    for host in ["localhost", "localhost:7458", "evil.example:7457", "localhost.evil.example:7457"] {
+        ask(host).await.error(StatusCode::FORBIDDEN);
+    }
+    let nameless = Request::builder().uri("/api/runs").body(Body::empty()).unwrap();
+    place.send(nameless).await.error(StatusCode::FORBIDDEN);
+    let twice = request(Method::GET, "/", &[("host", "localhost:7457"), ("host", "evil.example")]);
+    place.send(twice.body(Body::empty()).unwrap()).await.error(StatusCode::FORBIDDEN);
+}
+
+/// Everything that changes something.
+const WRITING: [(Method, &str); 5] = [
+    (Method::PUT, "/api/runs/latest/tags"),
+    (Method::DELETE, "/api/runs/latest"),
+    (Method::PUT, "/api/baselines/x"),
+    (Method::DELETE, "/api/baselines/x"),
+    (Method::POST, "/api/import"),
+];
+
+#[tokio::test]
+async fn pages_of_others_change_nothing() {
+    let place = Place::new(1);
+    let own = [("x-plimsoll", "1"), ("origin", "http://localhost:7457")];
+    for (method, path) in WRITING {
+        for headers in [
+            &[][..],
+            &[("x-plimsoll", "0")],
+            &[("origin", "http://localhost:7457")],
+            &[("x-plimsoll", "1"), ("origin", "http://evil.example")],
+            &[("x-plimsoll", "1"), ("origin", "http://localhost:7458")],
+            &[("x-plimsoll", "1"), ("origin", "null")],
+        ] {
+            let answered = place.send(request(method.clone(), path, headers).body(Body::empty()).unwrap()).await;
+            answered.error(StatusCode::FORBIDDEN);
+        }
+        let answered = place.send(request(method, path, &own).body(Body::empty()).unwrap()).await;
+        assert_ne!(answered.status, StatusCode::FORBIDDEN, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_is_read_only_changes_nothing() {
+    let place = Place::with(1, "127.0.0.1:7457", |settings| settings.read_only = true);
+    for (method, path) in WRITING {
+        let error = place.write(method, path, "").await.error(StatusCode::FORBIDDEN);
+        assert!(error.contains("--read-only"), "{error}");
+    }
+    assert_eq!(place.get("/api/runs").await.json()["total"], 1);
+}
+
+#[tokio::test]
+async fn where_others_reach_it_a_token_is_needed() {
+    let token = |settings: &mut Settings| settings.token = Some(Token::parse(TOKEN).unwrap());
+    let place = Place::with(1, "0.0.0.0:7457", token);
+    let ask = async |path: &str, headers: &[(&str, &str)]| {
+        let headers = [&[("host", "storage.example")], headers].concat();
+        place.send(request(Method::GET, path, &headers).body(Body::empty()).unwrap()).await
+    };
+    for path in ["/", "/api/runs", "/metrics", "/api/events", "/nothing"] {
+        let refused = ask(path, &[]).await;
+        assert_eq!(refused.headers[header::WWW_AUTHENTICATE], "Bearer");
+        refused.error(StatusCode::UNAUTHORIZED);
+        ask(path, &[("authorization", "Bearer 0123456789abcdeX")]).await.error(StatusCode::UNAUTHORIZED);
+        ask(path, &[("cookie", "plimsoll_token_7457=")]).await.error(StatusCode::UNAUTHORIZED);
+    }
+    let bearer = format!("Bearer {TOKEN}");
+    for path in ["/", "/api/runs", "/metrics"] {
+        assert_eq!(ask(path, &[("authorization", &bearer)]).await.status, StatusCode::OK, "{path}");
+    }
+    ask("/?token=0123456789abcdeX", &[]).await.error(StatusCode::UNAUTHORIZED);
+    let entered = ask(&format!("/?token={TOKEN}"), &[]).await;
+    assert_eq!((entered.status, &entered.headers[header::LOCATION]), (StatusCode::SEE_OTHER, &"/".parse().unwrap()));
+    let cookie = entered.headers[header::SET_COOKIE].to_str().unwrap();
+    assert!(cookie.contains("HttpOnly") && cookie.contains("SameSite=Strict"), "{cookie}");
+    let cookie = format!("other=1; {}", cookie.split(';').next().unwrap());
+    assert_eq!(ask("/api/runs", &[("cookie", &cookie)]).await.status, StatusCode::OK);
+    // The cookie alone changes nothing.
+    let headers = [("host", "storage.example"), ("cookie", cookie.as_str())];
+    let answered = place.send(request(Method::DELETE, "/api/runs/latest", &headers).body(Body::empty()).unwrap()).await;
+    answered.error(StatusCode::FORBIDDEN);
+}
+
+#[test]
+fn a_server_that_others_reach_does_not_start_without_a_token() {
+    let directory = tempfile::tempdir().unwrap();
+    let refused = Server::bind("0.0.0.0:0".parse().unwrap(), settings(directory.path()));
+    assert!(matches!(refused.err(), Some(ServeError::NeedsToken(_))));
+}

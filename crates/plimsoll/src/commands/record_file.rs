@@ -1,0 +1,93 @@
+//! Records in files, whoever wrote these.
+
+use std::{collections::BTreeMap, fs, path::Path};
+
+use anyhow::{Context as _, bail};
+use jiff::Timestamp;
+use plimsoll_dialects::told::{self, ColumnMap};
+use plimsoll_record::{
+    numbers,
+    record::Record,
+    told::{Import, Reading},
+    upgrade,
+};
+use uuid::Uuid;
+
+use super::run;
+
+/// The records in a file: what `plimsoll run --json`, `plimsoll show --json` or `plimsoll export` wrote, or else what
+/// another program told.
+pub(super) fn read(path: &Path) -> anyhow::Result<Vec<Record>> {
+    // A pipe is read once.
+    let bytes = fs::read(path).with_context(|| format!("read {}", path.display()))?;
+    records(&path.display().to_string(), &bytes)
+}
+
+/// The same of what was read already.
+pub(super) fn records(name: &str, bytes: &[u8]) -> anyhow::Result<Vec<Record>> {
+    let text = String::from_utf8_lossy(bytes);
+    let own = own(&text).with_context(|| format!("read {name}"));
+    if own.is_ok() || text.contains("\"plimsoll/") {
+        return own;
+    }
+    let reading = Reading { id: Uuid::now_v7(), tool: run::tool(), name: None, tags: BTreeMap::new(), target: None };
+    match foreign(name, bytes, reading, None) {
+        Ok(record) => Ok(vec![record]),
+        Err(_) if text.trim_start().starts_with(['{', '[']) => own,
+        Err(error) => Err(error),
+    }
+}
+
+/// Records of plimsoll's own.
+fn own(text: &str) -> anyhow::Result<Vec<Record>> {
+    if !text.trim_start().starts_with('[') {
+        return Ok(vec![upgrade::read(text)?]);
+    }
+    let values: Vec<serde_json::Value> = serde_json::from_str(text)?;
+    values.iter().map(|value| Ok(upgrade::read(&value.to_string())?)).collect()
+}
+
+/// The record of what another program told.
+pub(super) fn foreign(
+    name: &str,
+    bytes: &[u8],
+    reading: Reading,
+    columns: Option<&ColumnMap>,
+) -> anyhow::Result<Record> {
+    if bytes.len() > told::BYTES_MAX {
+        bail!("{name} is longer than {} MiB: cut out the part with the results", told::BYTES_MAX >> 20);
+    }
+    let text = decoded(bytes);
+    let found = match columns {
+        Some(columns) => told::rows(&text, columns).map_err(|problem| anyhow::anyhow!("{name}: {problem}"))?,
+        None => told::find(&text),
+    };
+    if found.len() > told::RESULTS_MAX {
+        bail!("{name} has more than {} results: split it", numbers::count(told::RESULTS_MAX as u64));
+    }
+    if found.is_empty() {
+        let hint = told::hint(&text).unwrap_or("see plimsoll import --help for those that are");
+        bail!("{name} has no results that are known: {hint}");
+    }
+    let import = Import { file: name.to_owned(), at: Timestamp::now(), text };
+    Ok(Record::of_import(reading, import, found))
+}
+
+/// Whether bytes begin with the mark of UTF-16.
+pub(super) fn is_utf16(bytes: &[u8]) -> bool {
+    matches!(bytes, [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..])
+}
+
+/// Text of UTF-8, or of UTF-16 with a mark, which a shell of Windows writes. What is neither is not lost.
+pub(super) fn decoded(bytes: &[u8]) -> String {
+    let units = |rest: &[u8], read: fn([u8; 2]) -> u16| {
+        let units: Vec<u16> = rest.chunks_exact(2).map(|pair| read([pair[0], pair[1]])).collect();
+        String::from_utf16_lossy(&units)
+    };
+    match bytes {
+        [0xFF, 0xFE, rest @ ..] => units(rest, u16::from_le_bytes),
+        [0xFE, 0xFF, rest @ ..] => units(rest, u16::from_be_bytes),
+        [0xEF, 0xBB, 0xBF, rest @ ..] => String::from_utf8_lossy(rest).into_owned(),
+        _ => String::from_utf8_lossy(bytes).into_owned(),
+    }
+}
