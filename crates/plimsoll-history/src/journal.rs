@@ -51,6 +51,8 @@ pub struct Journal {
     length_bytes: u64,
     checksum: u32,
     synced_at_ns: u64,
+    /// How much of the files was written when it was told here the last time.
+    layout_percent: Option<u64>,
 }
 
 /// The first line of a journal.
@@ -77,7 +79,7 @@ impl Journal {
         let _ = make_directory(history);
         let history = relative_to(state_directory, history).map_err(failed)?;
         let file = create_locked(&path).map_err(failed)?;
-        let mut journal = Self { file, path, length_bytes: 0, checksum: 0, synced_at_ns: 0 };
+        let mut journal = Self { file, path, length_bytes: 0, checksum: 0, synced_at_ns: 0, layout_percent: None };
         journal.write(&Beginning { history, started: Box::new(started.clone()) })?;
         Ok(journal)
     }
@@ -113,13 +115,18 @@ impl Journal {
         }
     }
 
-    /// Adds an event. Those that a record does not need are left out, and so is the start, which is there already.
+    /// Adds an event. Those that a record does not need are left out, but for one of each percent of files that are
+    /// written, which takes long and others follow; and so is the start, which is there already.
     pub fn append(&mut self, event: &RunEvent) -> Result<(), HistoryError> {
         match event {
-            RunEvent::Started(_)
-            | RunEvent::LayoutProgress { .. }
-            | RunEvent::PhaseProgress { .. }
-            | RunEvent::StageStarted { .. } => return Ok(()),
+            RunEvent::Started(_) | RunEvent::PhaseProgress { .. } | RunEvent::StageStarted { .. } => return Ok(()),
+            RunEvent::LayoutProgress { written_bytes, total_bytes, .. } => {
+                let percent = (u128::from(*written_bytes) * 100 / u128::from(*total_bytes).max(1)) as u64;
+                if self.layout_percent.replace(percent) == Some(percent) {
+                    return Ok(());
+                }
+                self.write(event)?;
+            }
             _ => self.write(event)?,
         }
         let now_ns = match event {

@@ -38,9 +38,13 @@ pub(crate) struct LiveRun {
     pub(crate) phase: Phase,
     /// Of the run, at the last event that says it.
     pub(crate) elapsed_ns: u64,
-    /// What the rules expect, since the last visit; null where they do not say.
+    /// Files that are being written before anything is measured; null while none are.
+    pub(crate) layout: Option<LiveLayout>,
+    /// What the rules expected when it was told the last time, and when that was in the run's time; null where they do
+    /// not say.
     pub(crate) remaining_ns: Option<u64>,
     pub(crate) remaining_max_ns: Option<u64>,
+    pub(crate) remaining_at_ns: u64,
     pub(crate) slots_done: u32,
     /// Null where what is measured decides how many there will be.
     pub(crate) slots: Option<u32>,
@@ -48,6 +52,14 @@ pub(crate) struct LiveRun {
     pub(crate) cells: Vec<LiveCell>,
     #[serde(skip)]
     pub(crate) seconds: VecDeque<LiveSecond>,
+}
+
+/// Files that are being written.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct LiveLayout {
+    pub(crate) target: String,
+    pub(crate) written_bytes: u64,
+    pub(crate) total_bytes: u64,
 }
 
 /// A run with its last seconds.
@@ -111,8 +123,10 @@ impl LiveRun {
             in_cluster: started.environment.cluster.is_some(),
             phase: Phase::Preparing,
             elapsed_ns: 0,
+            layout: None,
             remaining_ns: None,
             remaining_max_ns: None,
+            remaining_at_ns: 0,
             slots_done: 0,
             slots: cells.iter().map(|cell| cell.slots).sum(),
             errors: 0,
@@ -127,6 +141,7 @@ impl LiveRun {
             RunEvent::SlotStarted { cell, t_ns, .. } => {
                 self.elapsed_ns = self.elapsed_ns.max(*t_ns);
                 self.phase = Phase::Measuring;
+                self.layout = None;
                 self.cell(*cell, |cell| cell.is_measured = true);
             }
             RunEvent::Interval { cell, interval } => {
@@ -171,6 +186,7 @@ impl LiveRun {
                 run_remaining_max_ns,
             } => {
                 (self.remaining_ns, self.remaining_max_ns) = (Some(*run_remaining_ns), Some(*run_remaining_max_ns));
+                self.remaining_at_ns = self.elapsed_ns;
                 self.cell(*cell, |cell| {
                     (cell.precision, cell.precision_wanted) = (*precision, *precision_wanted);
                     cell.is_done = *is_done;
@@ -191,10 +207,13 @@ impl LiveRun {
                 self.elapsed_ns = *elapsed_ns;
                 self.phase = Phase::Ended;
             }
+            RunEvent::LayoutProgress { target, written_bytes, total_bytes } => {
+                let (written_bytes, total_bytes) = (*written_bytes, *total_bytes);
+                self.layout = Some(LiveLayout { target: target.clone(), written_bytes, total_bytes });
+            }
+            RunEvent::LayoutFinished { .. } => self.layout = None,
             RunEvent::Started(_)
             | RunEvent::EngineSelected { .. }
-            | RunEvent::LayoutProgress { .. }
-            | RunEvent::LayoutFinished { .. }
             | RunEvent::PhaseProgress { .. }
             | RunEvent::StageStarted { .. }
             | RunEvent::Found { .. }

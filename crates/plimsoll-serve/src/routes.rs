@@ -49,6 +49,7 @@ pub(crate) fn router(access: Arc<Access>, shared: Arc<Shared>) -> Router {
         .route("/api/events", get(follow))
         .route("/api/runs/{id}/record", get(record))
         .route("/api/runs/{id}/tags", put(set_tags).route_layer(writing()))
+        .route("/api/runs/{id}", get(one))
         .route("/api/runs/{id}", delete(remove).route_layer(writing()))
         .route("/api/baselines/{name}", put(set_baseline).delete(unset_baseline).route_layer(writing()))
         .route("/api/import", post(import).route_layer(writing()))
@@ -61,6 +62,10 @@ pub(crate) fn router(access: Arc<Access>, shared: Arc<Shared>) -> Router {
 
 async fn list(State(shared): Server, RawQuery(query): RawQuery) -> Answer {
     away(move || runs::list(&shared, query.as_deref())).await
+}
+
+async fn one(State(shared): Server, Path(id): Path<String>) -> Answer {
+    away(move || runs::one(&shared, &id)).await
 }
 
 async fn report(State(shared): Server, RawQuery(query): RawQuery) -> Answer {

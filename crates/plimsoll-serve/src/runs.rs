@@ -32,6 +32,8 @@ const TAG_LENGTH_MAX: usize = 1000;
 /// Runs, and how many there are beside them.
 #[derive(Serialize)]
 struct Listed {
+    /// Whether nothing can be changed here.
+    is_read_only: bool,
     total: usize,
     runs: Vec<ListedRun>,
 }
@@ -67,16 +69,28 @@ pub(crate) fn list(shared: &Shared, query: Option<&str>) -> Answer {
     };
     let history = shared.read_history()?;
     let page = history.page(&filter)?;
-    let short_ids = history.short_ids(&page.runs.iter().map(|run| run.id).collect::<Vec<_>>())?;
+    let runs = listed(&history, page.runs)?;
+    json(&Listed { is_read_only: shared.settings.read_only, total: page.total, runs })
+}
+
+/// `GET /api/runs/ID`.
+pub(crate) fn one(shared: &Shared, id: &str) -> Answer {
+    let history = shared.read_history()?;
+    let run = history.summary(history.find(id)?)?;
+    json(&listed(&history, vec![run])?.remove(0))
+}
+
+fn listed(history: &History, runs: Vec<RunSummary>) -> Result<Vec<ListedRun>, Refusal> {
+    let short_ids = history.short_ids(&runs.iter().map(|run| run.id).collect::<Vec<_>>())?;
     let mut names: BTreeMap<Uuid, Vec<String>> = BTreeMap::new();
     for baseline in history.baselines()? {
         names.entry(baseline.run).or_default().push(baseline.name);
     }
-    let runs = page.runs.into_iter().zip(short_ids).map(|(run, short_id)| {
+    let runs = runs.into_iter().zip(short_ids).map(|(run, short_id)| {
         let baselines = names.remove(&run.id).unwrap_or_default();
         ListedRun { run, short_id, baselines }
     });
-    json(&Listed { total: page.total, runs: runs.collect() })
+    Ok(runs.collect())
 }
 
 /// `GET /api/runs/ID/record`.

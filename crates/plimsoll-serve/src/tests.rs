@@ -183,6 +183,18 @@ async fn runs_are_listed_the_newest_first_and_found_by_what_names_them() {
 }
 
 #[tokio::test]
+async fn one_run_is_told_as_it_is_in_the_list() {
+    let place = Place::new(2);
+    let list = place.get("/api/runs").await.json();
+    assert_eq!(list["is_read_only"], false);
+    for named in [id(2).to_string(), "latest".to_owned(), "Run%202".to_owned()] {
+        assert_eq!(place.get(&format!("/api/runs/{named}")).await.json(), list["runs"][0], "{named}");
+    }
+    let error = place.get(&format!("/api/runs/{}", id(3))).await.error(StatusCode::NOT_FOUND);
+    assert!(error.contains(&id(3).to_string()), "{error}");
+}
+
+#[tokio::test]
 async fn a_report_is_the_document_of_the_runs_that_are_named() {
     let place = Place::new(3);
     let report = place.get("/api/report?runs=latest,Run%201&title=Mine&reference=B").await;
@@ -292,11 +304,16 @@ async fn a_run_that_is_going_on_is_shown_with_what_it_has_so_far() {
     assert_eq!(place.get("/api/live").await.json()["runs"], serde_json::json!([]));
     let (started, events) = events();
     let mut journal = Journal::create(place.directory.path(), &place.directory.path().join("h"), &started).unwrap();
+    let target = "/mnt/data".to_owned();
+    journal.append(&RunEvent::LayoutProgress { target, written_bytes: 1, total_bytes: 3 }).unwrap();
+    let layout = place.get("/api/live").await.json()["runs"][0]["layout"].clone();
+    assert_eq!(layout, serde_json::json!({ "target": "/mnt/data", "written_bytes": 1, "total_bytes": 3 }));
     let finished = events.iter().position(|event| matches!(event, RunEvent::SlotFinished(_))).unwrap();
     events[..=finished].iter().for_each(|event| journal.append(event).unwrap());
     let live = place.get("/api/live").await.json();
     let run = &live["runs"][0];
     assert_eq!((&run["id"], &run["phase"]), (&started.id.to_string().into(), &"between".into()));
+    assert_eq!(run["layout"], Value::Null);
     assert_eq!((&run["slots_done"], run["cells"].as_array().unwrap().len()), (&1.into(), started.plan.cells.len()));
     assert!(run.get("seconds").is_none() && run["targets"][0].is_string(), "{run}");
     let document = place.get(&format!("/api/live/{}", started.id)).await.json();
@@ -383,7 +400,7 @@ async fn other_places_are_not_there_and_other_methods_not_allowed() {
         (Method::POST, "/"),
         (Method::POST, "/api/runs"),
         (Method::GET, "/api/import"),
-        (Method::GET, "/api/runs/x"),
+        (Method::PUT, "/api/runs/x"),
         (Method::POST, "/api/runs/x/tags"),
         (Method::GET, "/api/baselines/x"),
         (Method::DELETE, "/metrics"),
@@ -448,7 +465,8 @@ async fn a_server_that_is_read_only_changes_nothing() {
         let error = place.write(method, path, "").await.error(StatusCode::FORBIDDEN);
         assert!(error.contains("--read-only"), "{error}");
     }
-    assert_eq!(place.get("/api/runs").await.json()["total"], 1);
+    let list = place.get("/api/runs").await.json();
+    assert_eq!((&list["is_read_only"], &list["total"]), (&true.into(), &1.into()));
 }
 
 #[tokio::test]

@@ -1,7 +1,7 @@
 // What is shown of a run that is going on is what the events told, whatever was missed between them.
 import { describe, expect, it } from 'vitest';
 import {
-  heard, nowOf, POINTS_MAX, remainsOf, shareOf, thinned, type FollowedRuns, type LiveRun, type LiveSecond,
+  heard, layoutOf, nowOf, POINTS_MAX, remainsOf, shareOf, thinned, type FollowedRuns, type LiveRun, type LiveSecond,
 } from './live';
 import { dataOf, linesOf } from './live-chart';
 
@@ -17,7 +17,7 @@ function run(seconds: LiveSecond[], of: Partial<LiveRun> = {}): LiveRun {
   const unknown = { precision: null, precision_wanted: null, word: null };
   return {
     id: 'r', name: null, tags: {}, targets: ['t'], started: '', in_cluster: false, phase: 'measuring',
-    elapsed_ns: 0, remaining_ns: null, remaining_max_ns: null, slots_done: 0, slots: 4, errors: 0,
+    elapsed_ns: 0, layout: null, remaining_ns: null, remaining_max_ns: null, remaining_at_ns: 0, slots_done: 0, slots: 4, errors: 0,
     cells: ['a', 'b'].map((label, index) => ({ ...cell, ...unknown, label, is_measured: index === 0 })),
     seconds, ...of,
   };
@@ -89,13 +89,22 @@ describe('what a run does now', () => {
     let runs = heard({}, [run([], { remaining_ns: 20 * S, elapsed_ns: 5 * S })]);
     expect(remainsOf(runs.r)).toEqual([15 * S, 15 * S]);
     expect(shareOf(runs.r)).toBe(0.25);
-    runs = heard(runs, [run([], { remaining_ns: 8 * S, remaining_max_ns: 9 * S, elapsed_ns: 12 * S, slots_done: 1 })]);
+    const told = { remaining_ns: 8 * S, remaining_max_ns: 9 * S, remaining_at_ns: 12 * S };
+    runs = heard(runs, [run([], { ...told, elapsed_ns: 12 * S })]);
     expect(remainsOf(runs.r)).toEqual([8 * S, 9 * S]);
-    runs = heard(runs, [run([], { remaining_ns: 8 * S, elapsed_ns: 99 * S, slots_done: 1 })]);
+    runs = heard(runs, [run([], { ...told, remaining_max_ns: null, elapsed_ns: 99 * S })]);
     expect(remainsOf(runs.r)).toEqual([0, 0]);
     expect(shareOf(runs.r)).toBe(0.99);
     expect(shareOf(heard({}, [run([], { slots: null })]).r)).toBeNull();
     expect(remainsOf(heard({}, [run([])]).r)).toBeNull();
+  });
+});
+
+describe('files that are written', () => {
+  it('are told with how much of them is there', () => {
+    const layout = { target: '/mnt', written_bytes: 3 * 2 ** 20, total_bytes: 2 ** 30 };
+    expect(layoutOf(heard({}, [run([], { layout })]).r)).toMatch(/^3 of 1024 MiB of \/mnt written/);
+    expect(layoutOf(heard({}, [run([])]).r)).toBeNull();
   });
 });
 

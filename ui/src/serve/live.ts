@@ -36,8 +36,12 @@ export interface LiveRun {
   in_cluster: boolean;
   phase: 'preparing' | 'measuring' | 'between' | 'ended';
   elapsed_ns: number;
+  /** Files that are being written before anything is measured. */
+  layout: { target: string; written_bytes: number; total_bytes: number } | null;
+  /** What remained when it was told the last time, and when that was in the run's time. */
   remaining_ns: number | null;
   remaining_max_ns: number | null;
+  remaining_at_ns: number;
   slots_done: number;
   slots: number | null;
   errors: number;
@@ -52,8 +56,6 @@ export interface Followed {
   points: LiveSecond[];
   /** Until when each cell's seconds are in the points. */
   until: Record<number, number>;
-  /** When it was heard how much remains, in the run's time. */
-  remainsSince: number;
   /** Whether it is no longer told of. */
   isOver: boolean;
 }
@@ -74,10 +76,7 @@ function joined(before: Followed | undefined, run: LiveRun): Followed {
   const seconds = (run.seconds ?? []).filter(isNew);
   for (const second of seconds) until[second.cell] = second.t_ns + second.length_ns;
   const points = [...(before?.points ?? []), ...seconds].sort((a, b) => a.t_ns - b.t_ns);
-  // What remains is told once in a while, and what has passed all the time.
-  const isSame = before?.run.remaining_ns === run.remaining_ns && before.run.slots_done === run.slots_done;
-  const remainsSince = isSame ? before.remainsSince : before || run.slots_done > 0 ? run.elapsed_ns : 0;
-  return { run, points: thinned(points), until, remainsSince, isOver: false };
+  return { run, points: thinned(points), until, isOver: false };
 }
 
 /** Not more points than are kept. Neighbours become one, the shortest first, so that the whole time stays. */
@@ -178,11 +177,18 @@ export function phaseOf(followed: Followed): string {
 }
 
 /** How much time remains, at least and at most; null where nobody knows. */
-export function remainsOf({ run, remainsSince }: Followed): [number, number] | null {
+export function remainsOf({ run }: Followed): [number, number] | null {
   if (run.remaining_ns === null) return null;
-  const passed = Math.max(0, run.elapsed_ns - remainsSince);
+  const passed = Math.max(0, run.elapsed_ns - run.remaining_at_ns);
   const left = (from: number) => Math.max(0, from - passed);
   return [left(run.remaining_ns), left(Math.max(run.remaining_ns, run.remaining_max_ns ?? 0))];
+}
+
+/** What is written before anything is measured, in words; null while nothing is. */
+export function layoutOf({ run: { layout } }: Followed): string | null {
+  if (!layout) return null;
+  const [done, total] = [layout.written_bytes, layout.total_bytes].map((bytes) => (bytes / 2 ** 20).toFixed(0));
+  return `${done} of ${total} MiB of ${layout.target} written, before reads are measured`;
 }
 
 /** How much of a run is done, from 0 to 1; null where what is measured decides. */

@@ -280,16 +280,25 @@ fn a_journal_is_for_its_owner_alone_and_gone_when_it_is_finished() {
 }
 
 #[test]
-fn progress_of_a_layout_is_not_written() {
+fn of_a_layout_each_percent_is_written_once_and_a_record_is_the_same() {
     let directory = tempfile::tempdir().unwrap();
-    let (started, _) = test_records::events(1);
+    let (started, events) = test_records::events(1);
     let history_file = directory.path().join(HISTORY_FILE);
     let mut journal = Journal::create(directory.path(), &history_file, &started).unwrap();
-    let before = fs::metadata(journal.path()).unwrap().len();
-    let target = "/mnt/data".to_owned();
-    journal.append(&RunEvent::LayoutProgress { target, written_bytes: 1, total_bytes: 2 }).unwrap();
-    journal.append(&RunEvent::Started(Box::new(started))).unwrap();
-    assert_eq!(fs::metadata(journal.path()).unwrap().len(), before);
+    let lines = |journal: &Journal| fs::read_to_string(journal.path()).unwrap().lines().count();
+    let total_bytes = 64 << 40;
+    for part in 0..=1000 {
+        let written_bytes = total_bytes / 1000 * part;
+        let progress = RunEvent::LayoutProgress { target: "/mnt/data".to_owned(), written_bytes, total_bytes };
+        journal.append(&progress).unwrap();
+    }
+    // 0 to 99, as a thousandth of the bytes is rounded down.
+    assert_eq!(lines(&journal), 1 + 100);
+    journal.append(&RunEvent::Started(Box::new(started.clone()))).unwrap();
+    journal.append(&RunEvent::LayoutProgress { target: String::new(), written_bytes: 0, total_bytes: 0 }).unwrap();
+    assert_eq!(lines(&journal), 1 + 100 + 1);
+    events.iter().for_each(|event| journal.append(event).unwrap());
+    assert_eq!(folded(&fs::read(journal.path()).unwrap()).unwrap(), folded(&bytes_of(1)).unwrap());
 }
 
 #[test]
