@@ -21,6 +21,7 @@ mod measuring;
 mod namespace;
 mod preflight;
 mod recovery;
+mod serving;
 mod several;
 mod silence;
 mod volumes;
