@@ -16,6 +16,7 @@ mod loop_device;
 mod measured_child;
 mod mounted;
 mod pods;
+mod report;
 mod serve;
 mod start;
 mod subject;
@@ -47,6 +48,8 @@ pub(crate) enum Benchmark {
     FioCorpus(fio_corpus::Arguments),
     /// How long it takes to put the results of a thousand pods together, and in how much memory. Needs root.
     Pods,
+    /// How long a report of a hundred runs takes, how long it is, and how soon Chromium shows it.
+    Report,
     /// How long answers of `plimsoll serve` take with ten thousand runs.
     Serve,
     /// Time to start, resident memory and size of the binary.
@@ -76,6 +79,7 @@ pub(crate) fn run(benchmark: &Benchmark) -> anyhow::Result<()> {
         Benchmark::Fio(arguments) => fio::run(arguments, &interrupted),
         Benchmark::FioCorpus(arguments) => fio_corpus::run(arguments, &interrupted),
         Benchmark::Pods => pods::run(),
+        Benchmark::Report => report::run(),
         Benchmark::Serve => serve::run(),
         Benchmark::Start => start::run(),
         Benchmark::Trust(arguments) => trust::run(arguments, &interrupted),

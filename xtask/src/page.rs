@@ -6,7 +6,9 @@
 use std::{
     env, fs,
     io::{BufRead as _, BufReader},
+    path::Path,
     process::{Command, Stdio},
+    time::Duration,
 };
 
 use anyhow::{Context as _, bail};
@@ -46,6 +48,16 @@ pub(crate) fn check(observe: &mut dyn FnMut(&str)) -> anyhow::Result<()> {
     child::output(npm("ui").args(["run", "check"]))?;
     unit_tests(observe)?;
     in_browser(observe)
+}
+
+/// How long a browser took each time until a report could be used.
+pub(crate) fn opened(report: &Path, times: usize) -> anyhow::Result<Vec<Duration>> {
+    child::output(npm("ui/browser").args(["ci", "--prefer-offline", "--ignore-scripts"]))?;
+    let mut command = child::command("node");
+    command.current_dir(crate::repository().join("ui/browser")).arg("opened.js").arg(report).arg(times.to_string());
+    let milliseconds = child::output(&mut command)?;
+    let read = |line: &str| Ok(Duration::from_millis(line.trim().parse().with_context(|| format!("read {line:?}"))?));
+    milliseconds.lines().map(read).collect()
 }
 
 fn npm(folder: &str) -> Command {

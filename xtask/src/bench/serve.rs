@@ -71,7 +71,7 @@ fn record(binary: &Path, place: &Path) -> anyhow::Result<Value> {
 }
 
 /// The same as run `number`, a minute after the one before.
-fn numbered(record: &Value, number: usize) -> Value {
+pub(super) fn numbered(record: &Value, number: usize) -> Value {
     let mut record = record.clone();
     let (minutes, hours, days) = (number % 60, number / 60 % 24, number / 1440 + 1);
     let target = format!("/mnt/disk-{}", number % 10);
@@ -80,7 +80,9 @@ fn numbered(record: &Value, number: usize) -> Value {
     record["name"] = format!("run-{number}").into();
     record["tags"] = json!({ "disk": (number % 10).to_string() });
     record["asked"]["targets"] = json!([target]);
-    record["cells"][0]["target"] = target.into();
+    for cell in record["cells"].as_array_mut().into_iter().flatten() {
+        cell["target"] = target.clone().into();
+    }
     record
 }
 
