@@ -44,11 +44,12 @@ const LIVE_OPERATIONS: &str = "plimsoll_live_operations_per_second";
 const LIVE_BYTES: &str = "plimsoll_live_bytes_per_second";
 const LIVE_LATENCY: &str = "plimsoll_live_latency_seconds";
 const LIVE_RUNS: &str = "plimsoll_live_runs";
-const RUNS: &str = "plimsoll_runs_total";
+const RUNS: &str = "plimsoll_history_runs";
 const BUILD: &str = "plimsoll_build_info";
 
-const OF_CELL: &[&str] = &["target", "workload", "run"];
-const OF_OPERATION: &[&str] = &["target", "workload", "run", "operation"];
+/// The run is a label only where it has to be: each of its values would be a series of its own for whoever collects them.
+const OF_RUN: &[&str] = &["target", "workload", "run"];
+const OF_OPERATION: &[&str] = &["target", "workload", "operation"];
 
 /// Every metric that is told, in this order. All are gauges: runs can be removed.
 pub const METRICS: [Metric; 12] = [
@@ -65,21 +66,25 @@ pub const METRICS: [Metric; 12] = [
     Metric {
         name: LATENCY,
         help: "Latency that this share of the operations did not exceed; absent where too few support it.",
-        labels: &["target", "workload", "run", "operation", "quantile"],
+        labels: &["target", "workload", "operation", "quantile"],
     },
-    Metric { name: TIMESTAMP, help: "When the latest run began, in seconds since 1970.", labels: OF_CELL },
+    Metric {
+        name: TIMESTAMP,
+        help: "When the latest run began, in seconds since 1970, and which it is.",
+        labels: OF_RUN,
+    },
     Metric {
         name: VERDICT,
         help: "1 for the one word about the numbers of the latest run.",
-        labels: &["target", "workload", "run", "verdict"],
+        labels: &["target", "workload", "verdict"],
     },
-    Metric { name: ERRORS, help: "Failed operations of the latest run.", labels: OF_CELL },
+    Metric { name: ERRORS, help: "Failed operations of the latest run.", labels: &["target", "workload"] },
     Metric {
         name: LIVE_OPERATIONS,
         help: "Reads and writes in the last second of what is being measured.",
-        labels: OF_CELL,
+        labels: OF_RUN,
     },
-    Metric { name: LIVE_BYTES, help: "Bytes in the last second of what is being measured.", labels: OF_CELL },
+    Metric { name: LIVE_BYTES, help: "Bytes in the last second of what is being measured.", labels: OF_RUN },
     Metric {
         name: LIVE_LATENCY,
         help: "Latency that this share of the operations did not exceed in the last second of what is being measured.",
@@ -164,7 +169,7 @@ fn of_record(record: &Record) -> Vec<OfCell> {
 
 fn series_of(record: &Record, cell: &Cell) -> Vec<Series> {
     let run = record.id.to_string();
-    let own = [("target", cell.target.as_str()), ("workload", cell.workload.as_str()), ("run", run.as_str())];
+    let own = [("target", cell.target.as_str()), ("workload", cell.workload.as_str())];
     let mut series = Vec::new();
     let mut add = |name, more: &[(&str, &str)], value: f64| {
         series.push(Series { name, labels: labels(&[&own, more].concat()), value });
@@ -179,7 +184,7 @@ fn series_of(record: &Record, cell: &Cell) -> Vec<Series> {
             add(LATENCY, &[("operation", word), ("quantile", quantile)], latency_ns as f64 / 1e9);
         }
     }
-    add(TIMESTAMP, &[], record.started.as_nanosecond() as f64 / 1e9);
+    add(TIMESTAMP, &[("run", &run)], record.started.as_nanosecond() as f64 / 1e9);
     cell.word_of_numbers().into_iter().for_each(|word| add(VERDICT, &[("verdict", word)], 1.0));
     add(ERRORS, &[], cell.errors as f64);
     series

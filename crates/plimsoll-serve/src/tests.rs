@@ -355,13 +355,18 @@ async fn metrics_tell_of_the_latest_run_of_each_target_and_workload() {
     let answered = place.get("/metrics").await;
     assert_eq!(answered.headers[header::CONTENT_TYPE], "text/plain; version=0.0.4; charset=utf-8");
     let text = answered.body;
-    assert!(text.contains("\nplimsoll_runs_total 3\n"), "{text}");
+    assert!(text.contains("\nplimsoll_history_runs 3\n"), "{text}");
     assert!(text.contains("plimsoll_build_info{version=\"1.2.3\",commit=\"\"} 1\n"), "{text}");
     assert!(text.contains(&id(3).to_string()) && !text.contains(&id(1).to_string()), "{text}");
     let mut series: Vec<&str> = text.lines().filter(|line| !line.starts_with('#')).collect();
     for name in ["operations_per_second", "bytes_per_second", "latency_seconds", "run_timestamp_seconds", "verdict"] {
         assert!(series.iter().any(|line| line.starts_with(&format!("plimsoll_{name}{{"))), "{name}:\n{text}");
     }
+    let of_run = series.iter().filter(|line| line.contains("run=\""));
+    assert!(
+        of_run.clone().all(|line| line.starts_with("plimsoll_run_timestamp_seconds{")) && of_run.count() > 0,
+        "{text}"
+    );
     series.iter_mut().for_each(|line| *line = line.rsplit_once(' ').unwrap().0);
     let count = series.len();
     series.sort_unstable();
