@@ -85,7 +85,8 @@ impl Access {
     }
 
     fn check_name(&self, headers: &HeaderMap) -> Result<(), Refusal> {
-        if !self.address.ip().is_loopback() || host(headers).is_some_and(|host| self.is_own_name(host)) {
+        // Who has the token may come by another name, through a proxy say: no page of others makes a browser send it.
+        if self.token.is_some() || host(headers).is_some_and(|host| self.is_own_name(host)) {
             return Ok(());
         }
         let port = self.address.port();
@@ -125,7 +126,7 @@ impl Access {
         if headers.get(WRITING).is_none_or(|value| value != "1") {
             return Err(forbidden(format!("what changes something needs the header \"{WRITING}: 1\"")));
         }
-        let Some(origin) = headers.get(header::ORIGIN) else { return Ok(()) };
+        let Some(origin) = headers.get(header::ORIGIN).filter(|_| self.token.is_none()) else { return Ok(()) };
         let origin = origin.to_str().unwrap_or_default();
         let name = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
         match (name, host(headers)) {
@@ -145,7 +146,7 @@ impl Access {
                 Refusal::new(StatusCode::UNAUTHORIZED, "that is not the token of this server").into_response(),
             );
         }
-        let cookie = format!("{}={}; Path=/; HttpOnly; SameSite=Strict", self.cookie_name(), token.0);
+        let cookie = format!("{}={}; Path=/; HttpOnly; SameSite=Lax", self.cookie_name(), token.0);
         let mut response = StatusCode::SEE_OTHER.into_response();
         response.headers_mut().insert(header::LOCATION, HeaderValue::from_static("/"));
         response.headers_mut().insert(header::SET_COOKIE, HeaderValue::from_str(&cookie).ok()?);

@@ -2,9 +2,12 @@
 
 use std::{collections::VecDeque, convert::Infallible, sync::Arc, time::Duration};
 
-use axum::response::{
-    IntoResponse, Response,
-    sse::{Event, KeepAlive, Sse},
+use axum::{
+    http::StatusCode,
+    response::{
+        IntoResponse, Response,
+        sse::{Event, KeepAlive, Sse},
+    },
 };
 use futures_util::stream;
 use tokio::sync::watch;
@@ -20,6 +23,9 @@ const HEARTBEAT: Duration = Duration::from_secs(15);
 /// After so much time a browser asks again when the server has gone.
 const RETRY: Duration = Duration::from_secs(1);
 
+/// So many may stay at a time, which leaves connections to those who ask for something else.
+const LISTENERS_MAX: usize = 100;
+
 /// Who stays.
 struct Listener {
     newest: watch::Receiver<Arc<Snapshot>>,
@@ -31,7 +37,10 @@ struct Listener {
 
 /// `GET /api/events`.
 pub(crate) async fn events(shared: Arc<Shared>) -> Result<Response, Refusal> {
-    let newest = shared.following.listen();
+    let Some(newest) = shared.following.listen(LISTENERS_MAX) else {
+        let sentence = format!("{LISTENERS_MAX} listen already: ask again later, or ask /api/live from time to time");
+        return Err(Refusal::new(StatusCode::SERVICE_UNAVAILABLE, sentence));
+    };
     let first = away(move || Ok(shared.following.look())).await?;
     let mut listener = Listener { newest, pending: VecDeque::new(), live_revision: 0, history_revision: 0 };
     listener.take_in(&first);

@@ -19,7 +19,10 @@ use std::{
 
 use plimsoll_history::{
     history::History,
-    journal::following::{self, Follower},
+    journal::{
+        self,
+        following::{self, Follower},
+    },
 };
 use serde_json::{Value, json};
 use tokio::sync::watch;
@@ -55,6 +58,7 @@ pub(crate) struct Following {
 struct Looks {
     state_directory: Option<PathBuf>,
     history_path: PathBuf,
+    is_read_only: bool,
     journals: BTreeMap<PathBuf, Followed>,
     history: Option<Watched>,
     last: Arc<Snapshot>,
@@ -63,6 +67,8 @@ struct Looks {
 /// A journal that is followed.
 struct Followed {
     file: FileIdentity,
+    /// Whether it was tried to put the run into its history, because its process is gone.
+    is_given_up: bool,
     /// None until its first line is whole.
     journal: Option<(Follower, LiveRun)>,
 }
@@ -86,10 +92,20 @@ impl FileIdentity {
 
 impl Following {
     /// Begins; a thread looks while somebody listens.
-    pub(crate) fn begin(state_directory: Option<PathBuf>, history_path: PathBuf) -> std::io::Result<Arc<Self>> {
+    pub(crate) fn begin(
+        state_directory: Option<PathBuf>,
+        history_path: PathBuf,
+        is_read_only: bool,
+    ) -> std::io::Result<Arc<Self>> {
         let (alive, gone) = channel();
-        let looks =
-            Looks { state_directory, history_path, journals: BTreeMap::new(), history: None, last: Arc::default() };
+        let looks = Looks {
+            state_directory,
+            history_path,
+            is_read_only,
+            journals: BTreeMap::new(),
+            history: None,
+            last: Arc::default(),
+        };
         let following =
             Arc::new(Self { looks: Mutex::new(looks), newest: watch::Sender::new(Arc::default()), _alive: alive });
         let looked_at = Arc::downgrade(&following);
@@ -113,9 +129,9 @@ impl Following {
         self.tell(last);
     }
 
-    /// What will be found from now on.
-    pub(crate) fn listen(&self) -> watch::Receiver<Arc<Snapshot>> {
-        self.newest.subscribe()
+    /// What will be found from now on; `None` while so many listen already.
+    pub(crate) fn listen(&self, listeners_max: usize) -> Option<watch::Receiver<Arc<Snapshot>>> {
+        (self.newest.receiver_count() < listeners_max).then(|| self.newest.subscribe())
     }
 
     fn tell(&self, snapshot: Arc<Snapshot>) {
@@ -171,10 +187,11 @@ impl Looks {
         self.journals.retain(|path, _| paths.contains(path));
         for path in paths {
             let Some(file) = FileIdentity::of(&path) else { continue };
-            let followed = self.journals.entry(path.clone()).or_insert(Followed { file, journal: None });
+            let followed =
+                self.journals.entry(path.clone()).or_insert(Followed { file, is_given_up: false, journal: None });
             if followed.file != file {
                 // The run was interrupted and goes on: its journal begins anew.
-                *followed = Followed { file, journal: None };
+                *followed = Followed { file, is_given_up: false, journal: None };
             }
             if followed.journal.is_none() {
                 let begun = Follower::begin(&path).ok().flatten();
@@ -185,12 +202,28 @@ impl Looks {
                 follower.events().unwrap_or_default().iter().for_each(|event| run.apply(event));
             }
         }
+        self.recover_the_dead();
+    }
+
+    /// Puts runs whose processes are gone into their histories, as every other command does when it begins.
+    fn recover_the_dead(&mut self) {
+        let Some(directory) = self.state_directory.as_deref().filter(|_| !self.is_read_only) else { return };
+        let is_dead = |followed: &&mut Followed| {
+            let journal = followed.journal.as_ref();
+            !followed.is_given_up && journal.is_some_and(|(follower, _)| !follower.is_written())
+        };
+        let mut dead = self.journals.values_mut().filter(is_dead).peekable();
+        if dead.peek().is_some() {
+            // What cannot be recovered is told by the next command, and not tried again and again.
+            dead.for_each(|followed| followed.is_given_up = true);
+            journal::recover(directory);
+        }
     }
 
     fn has_history_changed(&mut self) -> bool {
         let file = FileIdentity::of(&self.history_path);
         if file != self.history.as_ref().map(|watched| watched.file) {
-            self.history = file.map(|file| Watched { file, open: self.open_history() });
+            self.history = file.map(|file| Watched { file, open: opened(&self.history_path) });
             return true;
         }
         match &mut self.history {
@@ -203,28 +236,29 @@ impl Looks {
                 Err(_) => false,
             },
             Some(watched) => {
-                watched.open = History::read(&self.history_path).ok().and_then(with_version);
+                watched.open = opened(&self.history_path);
                 watched.open.is_some()
             }
             None => false,
         }
     }
 
-    fn open_history(&self) -> Option<(History, i64)> {
-        History::read(&self.history_path).ok().and_then(with_version)
-    }
-
     /// What is told when the history has changed. Whoever wants more asks for it.
     fn told_of_history(&self, revision: u64) -> Value {
         let history = self.history.as_ref().and_then(|watched| watched.open.as_ref()).map(|(history, _)| history);
-        let total = history.map_or(Some(0), |history| history.count().ok());
+        // Where there is no file there are no runs; of one that cannot be read nobody knows.
+        let total = match history {
+            Some(history) => history.count().ok(),
+            None => self.history.is_none().then_some(0),
+        };
         let latest = history.and_then(|history| history.latest().ok()).flatten();
         json!({ "revision": revision, "total": total, "latest": latest })
     }
 }
 
 /// A history with its number, which is asked first: a change meanwhile is seen the next time.
-fn with_version(history: History) -> Option<(History, i64)> {
+fn opened(path: &Path) -> Option<(History, i64)> {
+    let history = History::read(path).ok()?;
     let version = history.data_version().ok()?;
     Some((history, version))
 }

@@ -1,5 +1,7 @@
 //! Taking in files: records of plimsoll's own, and what other programs told.
 
+use jiff::SignedDuration;
+use plimsoll_history::history::Kept;
 use serde_json::json;
 
 use super::{
@@ -11,6 +13,9 @@ use super::{
 /// What a file is called that was sent without a name.
 const NAMELESS: &str = "upload";
 
+/// Clocks of other machines may be ahead by so much. What is later would be the latest run for good.
+const AHEAD_MAX: SignedDuration = SignedDuration::from_hours(24);
+
 /// `POST /api/import`.
 pub(crate) fn import(shared: &Shared, query: Option<&str>, body: &[u8]) -> Answer {
     let query = Query::read(query, &["name"])?;
@@ -19,11 +24,19 @@ pub(crate) fn import(shared: &Shared, query: Option<&str>, body: &[u8]) -> Answe
         return Err(Refusal::usage(format!("the name {name:?} has a control character: leave it out")));
     }
     let records = (shared.settings.read_file)(name, body).map_err(Refusal::usage)?;
+    let now = (shared.settings.now)();
+    if let Some(record) = records.iter().find(|record| record.started.duration_since(now) > AHEAD_MAX) {
+        let sentence = format!("{name}: run {} began on {}, which is still to come", record.id, record.started);
+        return Err(Refusal::usage(sentence));
+    }
     let mut history = shared.open_history()?;
+    let mut known = Vec::new();
     for record in &records {
-        // A record that says more of the same run stays.
-        history.save_unless_less(record)?;
+        if history.save_unless_known(record)? == Kept::Former {
+            known.push(record.id);
+        }
     }
     shared.following.look_at_history();
-    json(&json!({ "runs": records.iter().map(|record| record.id).collect::<Vec<_>>() }))
+    let runs: Vec<_> = records.iter().map(|record| record.id).collect();
+    json(&json!({ "runs": runs, "known": known }))
 }

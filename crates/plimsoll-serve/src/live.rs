@@ -8,7 +8,7 @@ use plimsoll_workload::plan::CellPlan;
 use serde::Serialize;
 use uuid::Uuid;
 
-/// Seconds of a run that are told with its state, for each cell that may be visited at the same time a little less.
+/// Seconds of load that are told with a run: those of all cells together.
 const SECONDS_MAX: usize = 60;
 
 /// What a run is doing.
@@ -80,6 +80,9 @@ pub(crate) struct LiveCell {
     pub(crate) slots_done: u32,
     pub(crate) slots: Option<u32>,
     pub(crate) is_measured: bool,
+    /// When its last visit began.
+    #[serde(skip)]
+    pub(crate) since_ns: u64,
     pub(crate) is_done: bool,
     /// Half of the 95 % interval, as a share of the rate, and what is wanted.
     pub(crate) precision: Option<f64>,
@@ -142,7 +145,7 @@ impl LiveRun {
                 self.elapsed_ns = self.elapsed_ns.max(*t_ns);
                 self.phase = Phase::Measuring;
                 self.layout = None;
-                self.cell(*cell, |cell| cell.is_measured = true);
+                self.cell(*cell, |cell| (cell.is_measured, cell.since_ns) = (true, *t_ns));
             }
             RunEvent::Interval { cell, interval } => {
                 self.elapsed_ns = self.elapsed_ns.max(interval.t_ns.saturating_add(interval.length_ns));
@@ -201,6 +204,7 @@ impl LiveRun {
             RunEvent::Resumed(resumption) => {
                 self.elapsed_ns = self.elapsed_ns.max(resumption.t_ns);
                 self.cells.iter_mut().for_each(|cell| cell.is_measured = false);
+                (self.remaining_ns, self.remaining_max_ns) = (None, None);
                 self.phase = Phase::Preparing;
             }
             RunEvent::Finished { elapsed_ns, .. } => {
@@ -232,13 +236,12 @@ impl LiveRun {
         WithSeconds { run: self, seconds: &self.seconds }
     }
 
-    /// What each cell that is measured did in its last second.
+    /// What each cell that is measured did in its last second of this visit.
     pub(crate) fn latest(&self) -> impl Iterator<Item = (&LiveCell, &LiveSecond)> {
-        self.cells
-            .iter()
-            .enumerate()
-            .filter(|(_, cell)| cell.is_measured)
-            .filter_map(|(index, cell)| Some((cell, self.seconds.iter().rev().find(|second| second.cell == index)?)))
+        self.cells.iter().enumerate().filter(|(_, cell)| cell.is_measured).filter_map(|(index, cell)| {
+            let is_of_it = |second: &&LiveSecond| second.cell == index && second.t_ns >= cell.since_ns;
+            Some((cell, self.seconds.iter().rev().find(is_of_it)?))
+        })
     }
 }
 
@@ -252,6 +255,7 @@ impl LiveCell {
             slots_done: 0,
             slots: stopping.slots(),
             is_measured: false,
+            since_ns: 0,
             is_done: false,
             precision: None,
             precision_wanted: None,

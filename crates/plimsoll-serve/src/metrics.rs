@@ -7,7 +7,10 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-use plimsoll_history::{history::History, summary::LatestCell};
+use plimsoll_history::{
+    history::{History, HistoryError},
+    summary::LatestCell,
+};
 use plimsoll_record::{
     figures::Operation,
     record::{Cell, Record},
@@ -15,7 +18,7 @@ use plimsoll_record::{
 };
 use uuid::Uuid;
 
-use super::{answer::Refusal, live::LiveRun, server::Shared};
+use super::{live::LiveRun, server::Shared};
 
 /// What the format is called.
 pub(crate) const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
@@ -44,6 +47,7 @@ const LIVE_OPERATIONS: &str = "plimsoll_live_operations_per_second";
 const LIVE_BYTES: &str = "plimsoll_live_bytes_per_second";
 const LIVE_LATENCY: &str = "plimsoll_live_latency_seconds";
 const LIVE_RUNS: &str = "plimsoll_live_runs";
+const READABLE: &str = "plimsoll_history_readable";
 const RUNS: &str = "plimsoll_history_runs";
 const BUILD: &str = "plimsoll_build_info";
 
@@ -52,7 +56,7 @@ const OF_RUN: &[&str] = &["target", "workload", "run"];
 const OF_OPERATION: &[&str] = &["target", "workload", "operation"];
 
 /// Every metric that is told, in this order. All are gauges: runs can be removed.
-pub const METRICS: [Metric; 12] = [
+pub const METRICS: [Metric; 13] = [
     Metric {
         name: OPERATIONS,
         help: "Operations per second in the latest run of a target with a workload.",
@@ -65,8 +69,8 @@ pub const METRICS: [Metric; 12] = [
     },
     Metric {
         name: LATENCY,
-        help: "Latency that this share of the operations did not exceed; absent where too few support it.",
-        labels: &["target", "workload", "operation", "quantile"],
+        help: "Latency that this percentage of the operations did not exceed; absent where too few support it.",
+        labels: &["target", "workload", "operation", "percentile"],
     },
     Metric {
         name: TIMESTAMP,
@@ -87,17 +91,26 @@ pub const METRICS: [Metric; 12] = [
     Metric { name: LIVE_BYTES, help: "Bytes in the last second of what is being measured.", labels: OF_RUN },
     Metric {
         name: LIVE_LATENCY,
-        help: "Latency that this share of the operations did not exceed in the last second of what is being measured.",
-        labels: &["target", "workload", "run", "quantile"],
+        help: "Latency that this percentage of the operations did not exceed in the last second of a run.",
+        labels: &["target", "workload", "run", "percentile"],
     },
     Metric { name: LIVE_RUNS, help: "Runs of this machine that are going on.", labels: &[] },
+    Metric { name: READABLE, help: "1 while the history can be read, and 0 otherwise.", labels: &[] },
     Metric { name: RUNS, help: "Runs in the history.", labels: &[] },
     Metric { name: BUILD, help: "1 for the plimsoll that tells this.", labels: &["version", "commit"] },
 ];
 
 /// Series of cells that were made of records before: these are long, and change seldom.
 #[derive(Default)]
-pub(crate) struct Cached(Mutex<BTreeMap<OfRun, Vec<OfCell>>>);
+pub(crate) struct Cached(Mutex<Cache>);
+
+#[derive(Default)]
+struct Cache {
+    /// Of the history, when the cells were looked for.
+    revision: Option<u64>,
+    cells: Vec<LatestCell>,
+    runs: BTreeMap<OfRun, Vec<OfCell>>,
+}
 
 /// A run, and how long it took: who goes on with it makes it longer.
 type OfRun = (Uuid, u64);
@@ -117,27 +130,41 @@ struct Series {
     value: f64,
 }
 
-/// `GET /metrics`.
-pub(crate) fn text(shared: &Shared) -> Result<String, Refusal> {
-    let history = shared.read_history()?;
+/// `GET /metrics`. A history that cannot be read takes nothing from what is known without it.
+pub(crate) fn text(shared: &Shared) -> String {
     let mut series = Vec::new();
-    let of_cells = shared.metrics.of(&history, &history.latest_cells(CELLS_MAX)?)?;
-    series.extend(of_cells);
-    let runs = shared.following.look();
-    of_live(&runs.runs, &mut series);
-    let tool = &shared.settings.tool;
+    let snapshot = shared.following.look();
+    let of_history = of_history(shared, snapshot.history_revision);
     let own = |name, labels: &[(&str, &str)], value| Series { name, labels: self::labels(labels), value };
-    series.push(own(LIVE_RUNS, &[], runs.runs.len() as f64));
-    series.push(own(RUNS, &[], history.count()? as f64));
+    series.push(own(READABLE, &[], f64::from(u8::from(of_history.is_ok()))));
+    if let Ok((of_cells, count)) = of_history {
+        series.extend(of_cells);
+        series.push(own(RUNS, &[], count as f64));
+    }
+    of_live(&snapshot.runs, &mut series);
+    series.push(own(LIVE_RUNS, &[], snapshot.runs.len() as f64));
+    let tool = &shared.settings.tool;
     let commit = tool.commit.as_deref().unwrap_or_default();
     series.push(own(BUILD, &[("version", &tool.version), ("commit", commit)], 1.0));
-    Ok(written(&series))
+    written(&series)
+}
+
+/// The series of the latest cells, and how many runs there are.
+fn of_history(shared: &Shared, revision: u64) -> Result<(Vec<Series>, usize), HistoryError> {
+    let history = History::read(&shared.settings.history)?;
+    Ok((shared.metrics.of(&history, revision)?, history.count()?))
 }
 
 impl Cached {
     /// The series of the latest cells. A record that cannot be read any more takes nothing from the others.
-    fn of(&self, history: &History, cells: &[LatestCell]) -> Result<Vec<Series>, Refusal> {
-        let mut cached = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+    fn of(&self, history: &History, revision: u64) -> Result<Vec<Series>, HistoryError> {
+        let mut cache = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let Cache { revision: known, cells, runs: cached } = &mut *cache;
+        // To find the latest takes a look at all runs.
+        if *known != Some(revision) {
+            *cells = history.latest_cells(CELLS_MAX)?;
+            *known = Some(revision);
+        }
         let wanted: BTreeSet<OfRun> = cells.iter().map(|cell| (cell.run, cell.elapsed_ns)).collect();
         cached.retain(|key, _| wanted.contains(key));
         for key in wanted {
@@ -180,8 +207,8 @@ fn series_of(record: &Record, cell: &Cell) -> Vec<Series> {
         let of = [("operation", word)];
         figures.iops.into_iter().for_each(|iops| add(OPERATIONS, &of, iops));
         figures.bytes_per_second.into_iter().for_each(|bytes| add(BYTES, &of, bytes));
-        for (quantile, latency_ns) in quantiles(&figures.latency_ns) {
-            add(LATENCY, &[("operation", word), ("quantile", quantile)], latency_ns as f64 / 1e9);
+        for (percentile, latency_ns) in percentiles(&figures.latency_ns) {
+            add(LATENCY, &[("operation", word), ("percentile", percentile)], latency_ns as f64 / 1e9);
         }
     }
     add(TIMESTAMP, &[("run", &run)], record.started.as_nanosecond() as f64 / 1e9);
@@ -200,16 +227,16 @@ const fn word(operation: Operation) -> &'static str {
     }
 }
 
-fn quantiles(latency: &LatencySummary) -> impl Iterator<Item = (&'static str, u64)> {
+fn percentiles(latency: &LatencySummary) -> impl Iterator<Item = (&'static str, u64)> {
     let all = [
-        ("0.5", latency.p50),
-        ("0.9", latency.p90),
-        ("0.95", latency.p95),
-        ("0.99", latency.p99),
-        ("0.999", latency.p99_9),
-        ("0.9999", latency.p99_99),
+        ("50", latency.p50),
+        ("90", latency.p90),
+        ("95", latency.p95),
+        ("99", latency.p99),
+        ("99.9", latency.p99_9),
+        ("99.99", latency.p99_99),
     ];
-    all.into_iter().filter_map(|(quantile, latency_ns)| Some((quantile, latency_ns?)))
+    all.into_iter().filter_map(|(percentile, latency_ns)| Some((percentile, latency_ns?)))
 }
 
 /// What is measured now. Where a plan has the same load on the same target twice, one of both is told.
@@ -228,7 +255,7 @@ fn of_live(runs: &[LiveRun], series: &mut Vec<Series>) {
             add(LIVE_OPERATIONS, &[], second.iops);
             add(LIVE_BYTES, &[], second.bytes_per_second);
             let p99_ns = second.p99_ns.into_iter();
-            p99_ns.for_each(|p99_ns| add(LIVE_LATENCY, &[("quantile", "0.99")], p99_ns as f64 / 1e9));
+            p99_ns.for_each(|p99_ns| add(LIVE_LATENCY, &[("percentile", "99")], p99_ns as f64 / 1e9));
         }
     }
 }
@@ -304,10 +331,9 @@ mod tests {
         let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/serving.md");
         let page = std::fs::read_to_string(path).unwrap();
         for metric in METRICS {
-            assert!(page.contains(&format!("`{}`", metric.name)), "{} is not in docs/serving.md", metric.name);
-            for label in metric.labels {
-                assert!(page.contains(&format!("`{label}`")), "the label {label} is not in docs/serving.md");
-            }
+            let labels: Vec<String> = metric.labels.iter().map(|label| format!("`{label}`")).collect();
+            let row = format!("| `{}` | {} |", metric.name, labels.join(", ")).replace("|  |", "| |");
+            assert!(page.contains(&row), "docs/serving.md does not have: {row}");
         }
     }
 }

@@ -66,9 +66,9 @@ pub(crate) fn live(shared: &Shared, id: &str) -> Answer {
     let run: Uuid = id.parse().map_err(|_| gone())?;
     let directory = shared.settings.state_directory.as_deref().ok_or_else(gone)?;
     let record = following::so_far(directory, run).map_err(|error| Refusal::failure(&error))?.ok_or_else(gone)?;
-    let is_over = record.outcome != Outcome::Lost;
-    let mut document = document(shared, None, &[if is_over { record } else { going_on(record) }], None)?;
-    if !is_over {
+    let goes_on = record.outcome == Outcome::Lost && shared.following.look().runs.iter().any(|live| live.id == run);
+    let mut document = document(shared, None, &[if goes_on { going_on(record) } else { record }], None)?;
+    if goes_on {
         let text = "this run is going on: these are its numbers so far, and what they mean is said at its end";
         document.findings.insert(0, Note { severity: Severity::Info, text: text.to_owned() });
     }

@@ -1,6 +1,6 @@
 //! What is answered where.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use axum::{
     Router,
@@ -24,6 +24,9 @@ use super::{
 const FILE_BYTES_MAX: usize = 64 << 20;
 /// The longest of other bodies.
 const BODY_BYTES_MAX: usize = 1 << 20;
+
+/// Who sends a body more slowly is not waited for.
+const BODY_TIME_MAX: Duration = Duration::from_secs(300);
 
 /// What every answer says to browsers.
 const HEADERS: [(HeaderName, &str); 4] = [
@@ -89,7 +92,7 @@ async fn record(State(shared): Server, Path(id): Path<String>) -> Answer {
 }
 
 async fn get_metrics(State(shared): Server) -> Answer {
-    let text = away(move || metrics::text(&shared)).await?;
+    let text = away(move || Ok(metrics::text(&shared))).await?;
     Ok(of_type(metrics::CONTENT_TYPE, text, StatusCode::OK))
 }
 
@@ -113,18 +116,19 @@ async fn unset_baseline(State(shared): Server, Path(name): Path<String>) -> Answ
 
 async fn import(State(shared): Server, RawQuery(query): RawQuery, body: Body) -> Answer {
     let body = read(body, FILE_BYTES_MAX).await?;
+    // One at a time: a file becomes many times as much memory while it is read.
+    let _one = shared.importing.clone().lock_owned().await;
     away(move || importing::import(&shared, query.as_deref(), &body)).await
 }
 
 async fn read(body: Body, bytes_max: usize) -> Result<Vec<u8>, Refusal> {
-    let bytes = to_bytes(body, bytes_max).await.map_err(|_| {
-        let sentence = format!(
-            "the body is longer than {} MiB, or was cut off: send only the part with the results",
-            bytes_max >> 20
-        );
+    let too_slow = |_| Refusal::new(StatusCode::REQUEST_TIMEOUT, "the body did not come to its end: send it again");
+    let bytes = tokio::time::timeout(BODY_TIME_MAX, to_bytes(body, bytes_max)).await.map_err(too_slow)?;
+    let too_long = |_| {
+        let sentence = format!("the body is longer than {} MiB, or was cut off", bytes_max >> 20);
         Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, sentence)
-    })?;
-    Ok(bytes.into())
+    };
+    Ok(bytes.map_err(too_long)?.into())
 }
 
 async fn nothing_here() -> Refusal {

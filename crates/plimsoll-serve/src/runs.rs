@@ -23,7 +23,7 @@ use super::{
 /// Runs in a list, when nobody says how many.
 const RUNS: usize = 100;
 /// Runs in a list, however many somebody wants.
-const RUNS_MAX: usize = 1000;
+const RUNS_MAX: usize = 500;
 /// Tags of a run.
 const TAGS_MAX: usize = 100;
 /// Characters of a key or a value.

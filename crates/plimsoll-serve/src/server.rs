@@ -9,11 +9,16 @@ use std::{
 };
 
 use axum::Router;
+use hyper::server::conn::http1;
+use hyper_util::{
+    rt::{TokioIo, TokioTimer},
+    service::TowerToHyperService,
+};
 use jiff::Timestamp;
 use plimsoll_catalog::catalog::Catalog;
 use plimsoll_record::record::{Record, Tool};
 use thiserror::Error;
-use tokio::sync::Notify;
+use tokio::sync::{Mutex, Notify, Semaphore};
 
 use super::{
     access::{Access, Token},
@@ -24,6 +29,12 @@ use super::{
 
 /// What is still being written when the server is to stop gets so much time.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// Connections at a time; further ones wait. Fewer than the files that a process may have open.
+const CONNECTIONS_MAX: usize = 256;
+/// Who has not said in this time what is asked is not waited for.
+const HEAD_TIME_MAX: Duration = Duration::from_secs(10);
+/// Between two tries to take a connection when the kernel has none to give.
+const PAUSE: Duration = Duration::from_millis(100);
 
 /// Makes records of a file's name and content, or says in a sentence why it cannot.
 pub type ReadFile = Box<dyn Fn(&str, &[u8]) -> Result<Vec<Record>, String> + Send + Sync>;
@@ -72,6 +83,8 @@ pub(crate) struct Shared {
     pub(crate) settings: Settings,
     pub(crate) following: Arc<Following>,
     pub(crate) metrics: Cached,
+    /// Held by who takes in a file.
+    pub(crate) importing: Arc<Mutex<()>>,
 }
 
 /// A server that listens.
@@ -124,19 +137,41 @@ impl Server {
         let outcome = runtime.block_on(async {
             let listener = tokio::net::TcpListener::from_std(listener)?;
             tokio::select! {
-                outcome = async { axum::serve(listener, router).await } => outcome,
-                () = stop.notified() => Ok(()),
+                () = answer_all(&listener, router) => {}
+                () = stop.notified() => {}
             }
+            Ok(())
         });
         runtime.shutdown_timeout(PATIENCE);
         outcome.map_err(ServeError::Start)
     }
 }
 
+/// Takes connections, and answers each beside the others.
+async fn answer_all(listener: &tokio::net::TcpListener, router: Router) {
+    let free = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+    loop {
+        // Nobody closes the semaphore.
+        let Ok(place) = Arc::clone(&free).acquire_owned().await else { return };
+        let Ok((stream, _)) = listener.accept().await else {
+            tokio::time::sleep(PAUSE).await;
+            continue;
+        };
+        let service = TowerToHyperService::new(router.clone());
+        tokio::spawn(async move {
+            let mut http = http1::Builder::new();
+            http.timer(TokioTimer::new()).header_read_timeout(HEAD_TIME_MAX);
+            // Who asks so that it cannot be understood, or goes away, is told nothing.
+            let _ = http.serve_connection(TokioIo::new(stream), service).await;
+            drop(place);
+        });
+    }
+}
+
 /// What a server on an address answers.
 pub(crate) fn router(address: SocketAddr, mut settings: Settings) -> io::Result<Router> {
     let access = Access::new(address, settings.token.take(), settings.read_only);
-    let following = Following::begin(settings.state_directory.clone(), settings.history.clone())?;
-    let shared = Arc::new(Shared { settings, following, metrics: Cached::default() });
+    let following = Following::begin(settings.state_directory.clone(), settings.history.clone(), settings.read_only)?;
+    let shared = Arc::new(Shared { settings, following, metrics: Cached::default(), importing: Arc::default() });
     Ok(routes::router(Arc::new(access), shared))
 }

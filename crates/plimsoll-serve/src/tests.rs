@@ -85,7 +85,7 @@ fn settings(directory: &Path) -> Settings {
         token: None,
         read_only: false,
         tool: Tool { version: "1.2.3".to_owned(), commit: None, profile: "debug".to_owned() },
-        now: || jiff::Timestamp::UNIX_EPOCH,
+        now: || "2030-01-01T00:00:00Z".parse().unwrap(),
         read_file: Box::new(|name, bytes| {
             let text = String::from_utf8_lossy(bytes);
             upgrade::read(&text).map(|record| vec![record]).map_err(|error| format!("{name}: {error}"))
@@ -290,6 +290,17 @@ async fn a_record_is_imported_as_it_is_and_what_nobody_knows_is_refused() {
     let imported = place.write(Method::POST, "/api/import?name=x.json", text).await;
     assert_eq!(imported.json()["runs"][0], id(7).to_string());
     assert_eq!(place.history().get(id(7)).unwrap(), record(7));
+    // What is known stays as it is, with what its user has made of it.
+    place.write(Method::PUT, &format!("/api/runs/{}/tags", id(7)), r#"{"tag": {"mine": "1"}}"#).await;
+    let forged = Record { name: Some("forged".to_owned()), ..record(7) };
+    let imported = place.write(Method::POST, "/api/import", serde_json::to_string(&forged).unwrap()).await.json();
+    assert_eq!((&imported["runs"], &imported["known"]), (&serde_json::json!([id(7)]), &serde_json::json!([id(7)])));
+    let kept = place.get("/api/runs/latest").await.json();
+    assert_eq!((&kept["name"], &kept["tags"]), (&"Run 7".into(), &serde_json::json!({ "mine": "1" })));
+    let later = Record { id: id(8), started: "2030-01-03T00:00:00Z".parse().unwrap(), ..record(8) };
+    let later = serde_json::to_string(&later).unwrap();
+    let error = place.write(Method::POST, "/api/import", later).await.error(StatusCode::BAD_REQUEST);
+    assert!(error.contains("2030-01-03") && error.contains("still to come"), "{error}");
     let error = place.write(Method::POST, "/api/import?name=x.txt", "hello").await.error(StatusCode::BAD_REQUEST);
     assert!(error.contains("x.txt"), "{error}");
     place.write(Method::POST, "/api/import?name=a%0Ab", "{}").await.error(StatusCode::BAD_REQUEST);
@@ -324,9 +335,12 @@ async fn a_run_that_is_going_on_is_shown_with_what_it_has_so_far() {
     place.get("/api/live/x").await.error(StatusCode::NOT_FOUND);
     let metrics = place.get("/metrics").await.body;
     assert!(metrics.contains("\nplimsoll_live_runs 1\n"), "{metrics}");
-    // Whose process is gone is not going on.
+    // Whose process is gone is not going on, and is in the history with what it had.
     drop(journal);
     assert_eq!(place.get("/api/live").await.json()["runs"], serde_json::json!([]));
+    let lost = History::read(&place.directory.path().join("h")).unwrap().get(started.id).unwrap();
+    assert_eq!(lost.outcome, plimsoll_record::record::Outcome::Lost);
+    place.get(&format!("/api/live/{}", started.id)).await.error(StatusCode::NOT_FOUND);
 }
 
 #[tokio::test]
@@ -373,6 +387,23 @@ async fn metrics_tell_of_the_latest_run_of_each_target_and_workload() {
     series.dedup();
     assert_eq!(series.len(), count, "no series is told twice");
     assert_eq!(place.get("/metrics").await.body, text, "what was kept says the same");
+}
+
+#[tokio::test]
+async fn a_history_that_cannot_be_read_takes_nothing_from_what_is_going_on() {
+    let place = Place::new(0);
+    fs::write(place.directory.path().join("history.db"), "no database").unwrap();
+    let (started, events) = events();
+    let mut journal = Journal::create(place.directory.path(), &place.directory.path().join("h"), &started).unwrap();
+    let second = events.iter().position(|event| matches!(event, RunEvent::Interval { .. })).unwrap();
+    events[..=second].iter().for_each(|event| journal.append(event).unwrap());
+    let metrics = place.get("/metrics").await.body;
+    assert!(
+        metrics.contains("\nplimsoll_history_readable 0\n") && !metrics.contains("plimsoll_history_runs"),
+        "{metrics}"
+    );
+    assert!(metrics.contains("plimsoll_live_operations_per_second{"), "{metrics}");
+    place.get("/api/runs").await.error(StatusCode::INTERNAL_SERVER_ERROR);
 }
 
 #[tokio::test]
@@ -497,7 +528,7 @@ async fn where_others_reach_it_a_token_is_needed() {
     let entered = ask(&format!("/?token={TOKEN}"), &[]).await;
     assert_eq!((entered.status, &entered.headers[header::LOCATION]), (StatusCode::SEE_OTHER, &"/".parse().unwrap()));
     let cookie = entered.headers[header::SET_COOKIE].to_str().unwrap();
-    assert!(cookie.contains("HttpOnly") && cookie.contains("SameSite=Strict"), "{cookie}");
+    assert!(cookie.contains("HttpOnly") && cookie.contains("SameSite=Lax"), "{cookie}");
     let cookie = format!("other=1; {}", cookie.split(';').next().unwrap());
     assert_eq!(ask("/api/runs", &[("cookie", &cookie)]).await.status, StatusCode::OK);
     // The cookie alone changes nothing.

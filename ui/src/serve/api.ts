@@ -85,6 +85,7 @@ function change(method: string, path: string, body?: unknown): Promise<unknown> 
 const run = (id: string) => `/api/runs/${encodeURIComponent(id)}`;
 const baseline = (name: string) => `/api/baselines/${encodeURIComponent(name)}`;
 
+export const LIVE = '/api/live';
 export const summaryOf = (id: string) => run(id);
 export const recordOf = (id: string) => `${run(id)}/record`;
 export const reportOf = (runs: string[]) => `/api/report?${new URLSearchParams({ runs: runs.join(',') })}`;
@@ -95,8 +96,14 @@ export const unsetBaseline = (name: string) => change('DELETE', baseline(name));
 export const removeRun = (id: string, confirm: string) =>
   change('DELETE', `${run(id)}?${new URLSearchParams({ confirm })}`);
 
+/** The runs of a file, and those of them that were there before. */
+export interface Imported {
+  runs: string[];
+  known: string[];
+}
+
 /** Hands a file to the server; `onShare` is told how much of it has left. */
-export function importFile(file: File, onShare: (share: number) => void): Promise<{ runs: string[] }> {
+export function importFile(file: File, onShare: (share: number) => void): Promise<Imported> {
   return new Promise((resolve, reject) => {
     if (file.size > FILE_BYTES_MAX) {
       const most = counted(FILE_BYTES_MAX / 2 ** 20, 'MiB', 'MiB');
@@ -115,7 +122,7 @@ export function importFile(file: File, onShare: (share: number) => void): Promis
         return;
       }
       try {
-        resolve(JSON.parse(request.responseText) as { runs: string[] });
+        resolve(JSON.parse(request.responseText) as Imported);
       } catch {
         reject(new Error('What the server answered cannot be read.'));
       }

@@ -8,6 +8,8 @@ export interface Import {
   /** How much of it has left, from 0 to 1. */
   share: number;
   runs: string[];
+  /** Those of them that were there before, and stay as they are. */
+  known: string[];
   refusal: string;
 }
 
@@ -27,7 +29,7 @@ class Imports {
     for (const file of files) {
       const key = this.#next++;
       this.#files.set(key, file);
-      this.list = [...this.list, { key, name: file.name, state: 'waiting', share: 0, runs: [], refusal: '' }];
+      this.list = [...this.list, { key, name: file.name, state: 'waiting', share: 0, runs: [], known: [], refusal: '' }];
     }
     void this.#work();
   }
@@ -45,8 +47,8 @@ class Imports {
       this.#set(key, { state: 'sending' });
       try {
         const sent = (share: number) => this.#set(key, share < 1 ? { share } : { share, state: 'reading' });
-        const { runs } = await importFile(file, sent);
-        this.#set(key, { state: 'done', share: 1, runs });
+        const { runs, known } = await importFile(file, sent);
+        this.#set(key, { state: 'done', share: 1, runs, known });
         this.taken += 1;
       } catch (error) {
         this.#set(key, { state: 'refused', refusal: (error as Error).message });

@@ -1,5 +1,6 @@
 // What the server tells as it happens: runs that are going on, and that the history has changed. It is listened to
 // only while the page can be seen, because a server that nobody listens to leaves the machine to what is measured.
+import { ask, LIVE } from './api';
 import { heard, type FollowedRuns, type LiveRun } from './live';
 
 /** Milliseconds between two changes of what is shown, and before a server that went is asked again. */
@@ -13,6 +14,8 @@ class Stream {
   runs = $state.raw<FollowedRuns>({});
   /** Becomes more whenever the history may have changed. */
   changes = $state(0);
+  /** Why the server tells nothing, in its words. */
+  refusal = $state('');
   /** Whether it was told what is going on. */
   isTold = $state(false);
   #source: EventSource | null = null;
@@ -37,12 +40,20 @@ class Stream {
     clearTimeout(this.#again);
     const source = new EventSource('/api/events');
     this.#source = source;
-    source.onopen = () => (this.state = 'connected');
+    source.onopen = () => {
+      this.state = 'connected';
+      this.refusal = '';
+    };
     source.onerror = () => {
       this.state = 'reconnecting';
       // Browsers ask again by themselves, but not after every kind of answer.
       if (source.readyState !== EventSource.CLOSED) return;
       this.#close();
+      // The events themselves do not say why there are none.
+      ask(LIVE).then(
+        () => (this.refusal = ''),
+        (error: Error) => (this.refusal = error.message),
+      );
       this.#again = window.setTimeout(() => this.#open(), AGAIN);
     };
     source.addEventListener('live', (event) => {

@@ -11,11 +11,26 @@ use crate::{reference::stored_id, stored};
 pub enum Kept {
     /// The one that was to be saved.
     This,
-    /// The one that was there, which says more.
+    /// The one that was there.
     Former,
 }
 
 impl History {
+    /// Puts a record in, unless there is one of the same run, which stays with its tags, its name and all that it takes to
+    /// go on with it.
+    pub fn save_unless_known(&mut self, record: &Record) -> Result<Kept, HistoryError> {
+        let fail = self.failure();
+        let bytes = stored::encode(record)?;
+        let transaction = self.write()?;
+        let count = "SELECT count(*) FROM runs WHERE id = ?1";
+        let known: i64 = transaction.query_row(count, [stored_id(record.id)], |row| row.get(0)).map_err(&fail)?;
+        if known > 0 {
+            return Ok(Kept::Former);
+        }
+        insert(&transaction, record, &bytes).and_then(|()| transaction.commit()).map_err(fail)?;
+        Ok(Kept::This)
+    }
+
     /// Puts a record in, unless one of the same run says more. Of two records the one says more that is of the whole
     /// run; then the one with more pods; then the one with more visits; then the one with the lives of volumes.
     pub fn save_unless_less(&mut self, record: &Record) -> Result<Kept, HistoryError> {
@@ -68,6 +83,16 @@ mod tests {
             visits: Vec::new(),
         };
         Record { pods: Some(pods), ..test_records::record(1) }
+    }
+
+    #[test]
+    fn what_is_known_stays_as_it_is() {
+        let directory = tempfile::tempdir().unwrap();
+        let mut history = History::open(&directory.path().join("history.sqlite")).unwrap();
+        let record = test_records::record(1);
+        assert_eq!(history.save_unless_known(&record).unwrap(), Kept::This);
+        assert_eq!(history.save_unless_known(&Record { name: None, ..with_pods(3) }).unwrap(), Kept::Former);
+        assert_eq!(history.get(record.id).unwrap(), record);
     }
 
     #[test]

@@ -56,14 +56,14 @@ impl History {
         let rows = statement.query_map(rusqlite::params_from_iter(values.iter().map(Box::as_ref)), |row| row.get(0))?;
         let ids = rows.collect::<rusqlite::Result<Vec<String>>>()?;
         let shown = ids.iter().skip(filter.offset).take(filter.limit.unwrap_or(usize::MAX));
-        let runs = shown.map(|id| one(&transaction, id)).collect::<rusqlite::Result<Option<Vec<_>>>>()?;
-        Ok(Page { total: ids.len(), runs: runs.unwrap_or_default() })
+        let runs = shown.map(|id| one(&transaction, id)).collect::<rusqlite::Result<_>>()?;
+        Ok(Page { total: ids.len(), runs })
     }
 
     /// One run, in short.
     pub fn summary(&self, run: Uuid) -> Result<RunSummary, HistoryError> {
         let transaction = self.connection.unchecked_transaction().map_err(self.failure())?;
-        let found = one(&transaction, &stored_id(run)).map_err(self.failure())?;
+        let found = one(&transaction, &stored_id(run)).optional().map_err(self.failure())?;
         found.ok_or_else(|| HistoryError::NotFound(run.to_string()))
     }
 
@@ -139,11 +139,11 @@ impl History {
     }
 }
 
-/// A run with its cells and tags, if it is there.
-fn one(connection: &Connection, id: &str) -> rusqlite::Result<Option<RunSummary>> {
+/// A run with its cells and tags.
+fn one(connection: &Connection, id: &str) -> rusqlite::Result<RunSummary> {
     let sql = "SELECT id, started_ns, elapsed_ns, outcome, name, targets, version FROM runs WHERE id = ?1";
-    let Some(run) = connection.prepare_cached(sql)?.query_row([id], summary).optional()? else { return Ok(None) };
-    Ok(Some(RunSummary { cells: cells(connection, run.id)?, tags: tags(connection, run.id)?, ..run }))
+    let run = connection.prepare_cached(sql)?.query_row([id], summary)?;
+    Ok(RunSummary { cells: cells(connection, run.id)?, tags: tags(connection, run.id)?, ..run })
 }
 
 /// Whether a text occurs in what names a run. SQLite knows capitals of ASCII only.

@@ -1,6 +1,6 @@
 //! Records in files, whoever wrote these.
 
-use std::{collections::BTreeMap, fs, path::Path};
+use std::{collections::BTreeMap, fmt, fs, path::Path};
 
 use anyhow::{Context as _, bail};
 use jiff::Timestamp;
@@ -11,6 +11,11 @@ use plimsoll_record::{
     told::{Import, Reading},
     upgrade,
 };
+use serde::{
+    Deserialize, Deserializer,
+    de::{Error as _, SeqAccess, Visitor},
+};
+use serde_json::value::RawValue;
 use uuid::Uuid;
 
 use super::run;
@@ -43,8 +48,32 @@ fn own(text: &str) -> anyhow::Result<Vec<Record>> {
     if !text.trim_start().starts_with('[') {
         return Ok(vec![upgrade::read(text)?]);
     }
-    let values: Vec<serde_json::Value> = serde_json::from_str(text)?;
-    values.iter().map(|value| Ok(upgrade::read(&value.to_string())?)).collect()
+    let Records(records) = serde_json::from_str(text)?;
+    Ok(records)
+}
+
+/// A list of records, each of which is one before the next is looked at: a list of anything else ends at once.
+struct Records(Vec<Record>);
+
+impl<'de> Deserialize<'de> for Records {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_seq(Self(Vec::new()))
+    }
+}
+
+impl<'de> Visitor<'de> for Records {
+    type Value = Self;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a list of records")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(mut self, mut list: A) -> Result<Self, A::Error> {
+        while let Some(value) = list.next_element::<&RawValue>()? {
+            self.0.push(upgrade::read(value.get()).map_err(A::Error::custom)?);
+        }
+        Ok(self)
+    }
 }
 
 /// The record of what another program told.

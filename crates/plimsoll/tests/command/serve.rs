@@ -262,3 +262,17 @@ fn others_are_not_answered() {
     assert_eq!(server.ask("GET /api/runs", &[bearer], b"").0, 200);
     assert_eq!(server.ask("GET /?token=0123456789abcdef0123", &[], b"").0, 303);
 }
+
+#[test]
+fn those_who_say_nothing_keep_nobody_else_from_asking() {
+    let place = Place::new();
+    let server = Serving::start(&place, "");
+    let silent = |_| {
+        let mut stream = TcpStream::connect(&server.address).unwrap();
+        stream.write_all(b"GET /api/ru").unwrap();
+        stream
+    };
+    let silent: Vec<TcpStream> = (0..300).map(silent).collect();
+    assert_eq!(server.get("/api/runs")["total"], 0);
+    drop(silent);
+}
