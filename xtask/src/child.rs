@@ -2,8 +2,12 @@
 
 use std::{
     env,
+    io::{BufRead as _, BufReader},
     path::PathBuf,
-    process::{Command, Stdio},
+    process::{Child, Command, ExitStatus, Stdio},
+    sync::mpsc::{self, RecvTimeoutError},
+    thread,
+    time::{Duration, Instant},
 };
 
 use anyhow::{Context as _, bail};
@@ -56,6 +60,35 @@ pub(crate) fn output(command: &mut Command) -> anyhow::Result<String> {
         );
     }
     String::from_utf8(output.stdout).with_context(|| format!("output of \"{}\" is not UTF-8", line(command)))
+}
+
+/// Observes the lines that a child writes, until it has closed its output and ended. One that takes longer than it may is
+/// ended with its whole group, which has to be its own.
+pub(crate) fn watch(mut child: Child, most: Duration, observe: &mut dyn FnMut(&str)) -> anyhow::Result<ExitStatus> {
+    let stdout = child.stdout.take().context("its output is not piped")?;
+    let (sender, lines) = mpsc::channel();
+    // Whoever left the group may hold the output open for longer: nobody waits for the reader.
+    thread::spawn(move || {
+        for line in BufReader::new(stdout).lines() {
+            if sender.send(line).is_err() {
+                break;
+            }
+        }
+    });
+    let end = Instant::now() + most;
+    loop {
+        match lines.recv_timeout(end.saturating_duration_since(Instant::now())) {
+            Ok(line) => observe(&line.context("read what it says")?),
+            Err(RecvTimeoutError::Disconnected) => break,
+            Err(RecvTimeoutError::Timeout) => {
+                let group = rustix::process::Pid::from_child(&child);
+                let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+                child.wait().context("wait for its end")?;
+                bail!("not done after {} seconds: ended", most.as_secs());
+            }
+        }
+    }
+    child.wait().context("wait for its end")
 }
 
 /// Where a program is, by `PATH` and the directories of system programs that an ordinary user's `PATH` leaves out.

@@ -17,9 +17,27 @@ const FLAGS = [
 export const WIDE = 1280;
 export const NARROW = 390;
 
+/** Milliseconds that anything may take that a page is asked for. */
+const WAIT_MAX = 30_000;
+
 /** A browser, which whoever asked closes. */
 export function startBrowser() {
-  return chromium.launch({ executablePath: process.env.CHROMIUM, headless: true, args: FLAGS });
+  return chromium.launch({ executablePath: process.env.CHROMIUM, headless: true, args: FLAGS, timeout: WAIT_MAX });
+}
+
+/**
+ * What pages can wait with: for a frame, and some milliseconds more. A browser without a screen may give no frames for
+ * a while, and none at all to a page that it takes for hidden: after a second it goes on without.
+ */
+function giveFrames() {
+  window.lookingFrame = (milliseconds = 0) =>
+    new Promise((done) => {
+      const late = setTimeout(done, 1_000);
+      requestAnimationFrame(() => {
+        clearTimeout(late);
+        setTimeout(done, milliseconds);
+      });
+    });
 }
 
 /** The address of a report, with a part that says what of it is shown. */
@@ -31,6 +49,8 @@ export function addressOf(report, hash = '') {
 export async function openReport(browser, report, { width = WIDE, scheme = 'light', scripts = true, hash = '' } = {}) {
   const viewport = { width, height: 900 };
   const context = await browser.newContext({ viewport, colorScheme: scheme, javaScriptEnabled: scripts });
+  await context.addInitScript(giveFrames);
+  context.setDefaultTimeout(WAIT_MAX);
   const page = await context.newPage();
   const trouble = [];
   page.on('console', (message) => {
@@ -60,20 +80,17 @@ export async function goTo(page, hash) {
 /** Waits until what was asked for has been drawn. */
 export async function settle(page) {
   await page.waitForSelector('main h1, main h2');
-  await page.evaluate(
-    () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 30)))),
-  );
+  await page.evaluate(() => window.lookingFrame().then(() => window.lookingFrame(30)));
 }
 
 /** Scrolls through all of a page and back, as charts are drawn when they come near. */
 export async function scrollThrough(page) {
   await page.evaluate(async () => {
-    const frame = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done, 15)));
     for (let top = 0; top < document.documentElement.scrollHeight; top += innerHeight) {
       scrollTo(0, top);
-      await frame();
+      await window.lookingFrame(15);
     }
     scrollTo(0, 0);
-    await frame();
+    await window.lookingFrame(15);
   });
 }

@@ -1,6 +1,6 @@
 // Looks at every page of every report at a width: what all pages have to be, whatever they show.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, before, test } from './bounded.js';
 import { readReports } from '../making/reports.js';
 import { goTo, openReport, scrollThrough, startBrowser } from './browser.js';
 import { barriers, cutCells, cutTexts, emptyCharts, overflow, pagesOf, unfold } from './pages.js';

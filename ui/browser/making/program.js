@@ -2,11 +2,13 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
+/** Milliseconds that it may take. */
+const TIME_MAX = 120_000;
 const execute = promisify(execFile);
 
 /** Runs it with arguments in a folder; the answer is what it prints. */
 export async function plimsoll(folder, ...words) {
-  const options = { cwd: folder, maxBuffer: 1 << 28, env: { ...process.env, NO_COLOR: '1' } };
+  const options = { cwd: folder, maxBuffer: 1 << 28, timeout: TIME_MAX, env: { ...process.env, NO_COLOR: '1' } };
   try {
     const { stdout } = await execute(process.env.PLIMSOLL, words, options);
     return stdout;

@@ -1,6 +1,6 @@
 // Everything can be reached and worked with keys alone.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, before, test } from '../looking/bounded.js';
 import { NARROW, openReport, settle, startBrowser, WIDE } from '../looking/browser.js';
 import { readReport } from '../making/reports.js';
 
