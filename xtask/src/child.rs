@@ -94,13 +94,15 @@ pub(crate) fn watch(mut child: Child, most: Duration, observe: &mut dyn FnMut(&s
     }
     let end = Instant::now() + most;
     let ended = loop {
+        if Instant::now() > end {
+            break Err(anyhow!("not done after {} s: ended", most.as_secs()));
+        }
         match lines.recv_timeout(LOOK) {
             Ok(Ok(line)) => observe(&line),
             Ok(Err(error)) => break Err(error).context("read what it says"),
             Err(RecvTimeoutError::Disconnected) => break Ok(()),
             Err(RecvTimeoutError::Timeout) if signal.load(Ordering::Relaxed) != 0 => break Err(anyhow!("interrupted")),
-            Err(RecvTimeoutError::Timeout) if Instant::now() < end => {}
-            Err(RecvTimeoutError::Timeout) => break Err(anyhow!("not done after {} s: ended", most.as_secs())),
+            Err(RecvTimeoutError::Timeout) => {}
         }
     };
     if ended.is_err() {
