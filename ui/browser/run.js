@@ -74,7 +74,10 @@ async function main() {
   process.env.REPORTS = folder;
   const remove = () => (isKept ? undefined : rm(folder, { recursive: true, force: true }));
   for (const signal of ['SIGINT', 'SIGTERM']) {
-    process.once(signal, () => remove()?.finally(() => process.exit(1)));
+    process.once(signal, async () => {
+      await remove();
+      process.exit(1);
+    });
   }
   try {
     const started = Date.now();

@@ -1,4 +1,4 @@
-// Opens reports in Chromium, and writes down everything that a report must not do: complain, ask the network, show
+// Opens reports and servers in Chromium, and writes down everything that a page must not do: complain, ask others, show
 // dialogs.
 import { pathToFileURL } from 'node:url';
 import { chromium } from 'playwright-core';
@@ -46,7 +46,17 @@ export function addressOf(report, hash = '') {
 }
 
 /** Opens a report. `trouble` of the answer has what went wrong so far. */
-export async function openReport(browser, report, { width = WIDE, scheme = 'light', scripts = true, hash = '' } = {}) {
+export function openReport(browser, report, { hash = '', ...options } = {}) {
+  const isOwn = (address) => address.split('#')[0] === addressOf(report);
+  return open(browser, addressOf(report, hash), isOwn, options);
+}
+
+/** Opens the page of a server, which may ask nobody else. */
+export function openServed(browser, server, { hash = '', ...options } = {}) {
+  return open(browser, `${server.origin}/${hash}`, (address) => new URL(address).origin === server.origin, options);
+}
+
+async function open(browser, address, isOwn, { width = WIDE, scheme = 'light', scripts = true } = {}) {
   const viewport = { width, height: 900 };
   const context = await browser.newContext({ viewport, colorScheme: scheme, javaScriptEnabled: scripts });
   await context.addInitScript(giveFrames);
@@ -58,15 +68,14 @@ export async function openReport(browser, report, { width = WIDE, scheme = 'ligh
   });
   page.on('pageerror', (error) => trouble.push(`error: ${error.stack ?? error}`));
   page.on('request', (request) => {
-    const address = request.url();
-    const isOwn = address.split('#')[0] === addressOf(report) || address.startsWith('data:');
-    if (!isOwn) trouble.push(`request: ${address}`);
+    const asked = request.url();
+    if (!isOwn(asked) && !asked.startsWith('data:')) trouble.push(`request: ${asked}`);
   });
   page.on('dialog', (dialog) => {
     trouble.push(`dialog: ${dialog.message()}`);
     dialog.dismiss();
   });
-  await page.goto(addressOf(report, hash));
+  await page.goto(address);
   if (scripts) await settle(page);
   return { page, trouble, close: () => context.close() };
 }

@@ -3,20 +3,8 @@ import assert from 'node:assert/strict';
 import { after, before, test } from './bounded.js';
 import { readReports } from '../making/reports.js';
 import { goTo, openReport, scrollThrough, startBrowser } from './browser.js';
-import { barriers, cutCells, cutTexts, emptyCharts, overflow, pagesOf, unfold } from './pages.js';
+import { barriers, faults, pagesOf, unfold } from './pages.js';
 import { takePicture } from './pictures.js';
-
-/** What is wrong with the page that is open, as sentences. */
-async function faults(page, trouble) {
-  const found = trouble.splice(0);
-  const { pixels, out } = await overflow(page);
-  if (pixels > 0) found.push(`the document is ${pixels} pixels wider than its window: ${out.join(', ')}`);
-  for (const chart of await emptyCharts(page)) found.push(`nothing is drawn in the chart ${chart}`);
-  const cut = await cutCells(page);
-  if (cut.length > 0) found.push(`${cut.length} cells reach into the next one, as: ${cut[0]}`);
-  for (const text of await cutTexts(page)) found.push(`the edge of the chart cuts ${text}`);
-  return found;
-}
 
 async function look(page, trouble, picture) {
   await scrollThrough(page);

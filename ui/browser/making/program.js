@@ -7,8 +7,13 @@ const TIME_MAX = 120_000;
 const execute = promisify(execFile);
 
 /** Runs it with arguments in a folder; the answer is what it prints. */
-export async function plimsoll(folder, ...words) {
-  const options = { cwd: folder, maxBuffer: 1 << 28, timeout: TIME_MAX, env: { ...process.env, NO_COLOR: '1' } };
+export function plimsoll(folder, ...words) {
+  return plimsollWith(process.env, folder, ...words);
+}
+
+/** The same with another environment. */
+export async function plimsollWith(environment, folder, ...words) {
+  const options = { cwd: folder, maxBuffer: 1 << 28, timeout: TIME_MAX, env: { ...environment, NO_COLOR: '1' } };
   try {
     const { stdout } = await execute(process.env.PLIMSOLL, words, options);
     return stdout;
