@@ -25,19 +25,45 @@ export function startBrowser() {
   return chromium.launch({ executablePath: process.env.CHROMIUM, headless: true, args: FLAGS, timeout: WAIT_MAX });
 }
 
-/**
- * What pages can wait with: for a frame, and some milliseconds more. A browser without a screen may give no frames for
- * a while, and none at all to a page that it takes for hidden: after a second it goes on without.
- */
+/** What pages can wait with: for a frame, and some milliseconds more. */
 function giveFrames() {
   window.lookingFrame = (milliseconds = 0) =>
-    new Promise((done) => {
-      const late = setTimeout(done, 1_000);
+    new Promise((done, fail) => {
+      const late = setTimeout(() => fail(new Error('the browser gave no frame within 10 s')), 10_000);
       requestAnimationFrame(() => {
         clearTimeout(late);
         setTimeout(done, milliseconds);
       });
     });
+}
+
+/** What is open. */
+const contexts = new Set();
+
+async function closeContext(context) {
+  contexts.delete(context);
+  await context.close();
+}
+
+/** Closes whatever is still open. */
+export async function closeAll() {
+  await Promise.all([...contexts].map(closeContext));
+}
+
+/**
+ * Whether one of the pages that are open gets no frames any more. On a busy machine that happens to Chromium 156 once
+ * in some hundred pages: scripts and timers go on, other pages of the same browser get frames, and this one never does
+ * again, whatever its size. Nothing can be said of a page that is not drawn.
+ */
+export async function hasStuckPage() {
+  const stuck = (page) => {
+    const frame = page.evaluate(() => new Promise((done) => requestAnimationFrame(() => done(false))));
+    const late = new Promise((done) => setTimeout(() => done(true), 5_000));
+    // A page without scripts, or one that goes somewhere else just now, says nothing.
+    return Promise.race([frame.catch(() => false), late]);
+  };
+  const pages = [...contexts].flatMap((context) => context.pages());
+  return (await Promise.all(pages.map(stuck))).some(Boolean);
 }
 
 /** The address of a report, with a part that says what of it is shown. */
@@ -61,6 +87,7 @@ async function open(browser, address, isOwn, { width = WIDE, scheme = 'light', s
   const context = await browser.newContext({ viewport, colorScheme: scheme, javaScriptEnabled: scripts });
   await context.addInitScript(giveFrames);
   context.setDefaultTimeout(WAIT_MAX);
+  contexts.add(context);
   const page = await context.newPage();
   const trouble = [];
   page.on('console', (message) => {
@@ -77,7 +104,7 @@ async function open(browser, address, isOwn, { width = WIDE, scheme = 'light', s
   });
   await page.goto(address);
   if (scripts) await settle(page);
-  return { page, trouble, close: () => context.close() };
+  return { page, trouble, close: () => closeContext(context) };
 }
 
 /** Goes to another part of the report that is open. */

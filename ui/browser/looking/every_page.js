@@ -30,10 +30,10 @@ export async function testEveryPage(width) {
         const found = [];
         for (const { name, hash } of pages) {
           if (scheme === 'dark' && dark.has(name)) continue;
-          if (scheme === 'dark') dark.add(name);
           await goTo(page, hash);
           const here = await look(page, trouble, `${report.name}-${name}-${width}-${scheme}`);
           found.push(...here.map((fault) => `${name}: ${fault}`));
+          if (scheme === 'dark') dark.add(name);
         }
         await close();
         assert.equal(found.join('\n'), '');

@@ -116,7 +116,8 @@ for (const width of [WIDE, NARROW]) {
       const record = await readFile(await download.path(), 'utf8');
       await deleteRun(page, 'night 2');
       await waitForTotal(page, '1 to 12 of 12 runs');
-      const files = { 'record.json': record, 'poem.txt': 'Shall I compare thee', 'fio.json': await readFile(FIO, 'utf8') };
+      const fio = await readFile(FIO, 'utf8');
+      const files = { 'record.json': record, 'poem.txt': 'Shall I compare thee', 'fio.json': fio };
       await dropFiles(page, files);
       assert.match(await importOf(page, 'record.json'), /✓ 1 run/);
       assert.match(await importOf(page, 'fio.json'), /✓ 1 run/);
