@@ -38,7 +38,7 @@ async function runFile(file, counts) {
     // A file of tests fails when one of its tests does, which is no second failure.
     if (!isTest(data) && error.failureType === 'subtestsFailed') return;
     counts.failed += 1;
-    console.log(`test ${basename(file)}: ${basename(data.name)} ... FAILED`);
+    console.log(`test ${basename(file)}: ${isTest(data) ? data.name : 'the file'} ... FAILED`);
     const why = error.cause ?? error;
     const text = why.expected === '' ? why.actual : (why.message ?? why);
     console.log(String(text).slice(0, 4_000).replace(/^/gm, '    '));
