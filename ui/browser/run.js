@@ -8,6 +8,10 @@ import { run } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { makeReports } from './making/reports.js';
 
+/** Files of tests that run at once, and milliseconds after which one of them has failed. */
+const BESIDE = 2;
+const FILE_MAX = 600_000;
+
 const TESTS = fileURLToPath(new URL('tests', import.meta.url));
 
 /** Why nothing can be tested; null when everything is there. */
@@ -24,24 +28,33 @@ async function chosen(words) {
   return files.filter(isChosen).map((file) => join(TESTS, file));
 }
 
-/** Runs files of tests and tells of those that fail; the answer is how many passed and failed. */
-async function runTests(files) {
-  const counts = { passed: 0, failed: 0 };
-  const isTest = (data) => data.details.type !== 'suite' && !files.includes(data.name);
-  const events = run({ files, concurrency: 2 });
+/** Runs a file of tests, counts those that passed and failed, and tells of those that failed. */
+async function runFile(file, counts) {
+  const isTest = (data) => data.details.type !== 'suite' && data.name !== file;
+  const events = run({ files: [file], timeout: FILE_MAX });
   events.on('test:pass', (data) => (counts.passed += isTest(data) ? 1 : 0));
   events.on('test:fail', (data) => {
     const { error } = data.details;
     // A file of tests fails when one of its tests does, which is no second failure.
     if (!isTest(data) && error.failureType === 'subtestsFailed') return;
     counts.failed += 1;
-    console.log(`test ${basename(data.file ?? data.name)}: ${data.name} ... FAILED`);
+    console.log(`test ${basename(file)}: ${isTest(data) ? data.name : 'the file'} ... FAILED`);
     const why = error.cause ?? error;
     const text = why.expected === '' ? why.actual : (why.message ?? why);
     console.log(String(text).slice(0, 4_000).replace(/^/gm, '    '));
   });
   events.on('test:stderr', ({ message }) => process.stderr.write(message));
   for await (const event of events) void event;
+}
+
+/** Runs files of tests beside each other; the answer is how many tests passed and failed. */
+async function runTests(files) {
+  const counts = { passed: 0, failed: 0 };
+  const waiting = [...files];
+  const work = async () => {
+    for (let file = waiting.shift(); file; file = waiting.shift()) await runFile(file, counts);
+  };
+  await Promise.all(Array.from({ length: BESIDE }, work));
   return counts;
 }
 
@@ -61,7 +74,10 @@ async function main() {
   process.env.REPORTS = folder;
   const remove = () => (isKept ? undefined : rm(folder, { recursive: true, force: true }));
   for (const signal of ['SIGINT', 'SIGTERM']) {
-    process.once(signal, () => remove()?.finally(() => process.exit(1)));
+    process.once(signal, async () => {
+      await remove();
+      process.exit(1);
+    });
   }
   try {
     const started = Date.now();

@@ -2,11 +2,24 @@
 
 use std::{
     env,
+    io::{BufRead as _, BufReader},
     path::PathBuf,
-    process::{Command, Stdio},
+    process::{Child, Command, ExitStatus, Stdio},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+        mpsc::{self, RecvTimeoutError},
+    },
+    thread,
+    time::{Duration, Instant},
 };
 
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, anyhow, bail};
+use rustix::process::{Pid, Signal, kill_process_group};
+use signal_hook::{
+    consts::{SIGHUP, SIGINT, SIGTERM},
+    flag,
+};
 
 /// A command that runs in the root of the repository.
 pub(crate) fn command(program: &str) -> Command {
@@ -56,6 +69,51 @@ pub(crate) fn output(command: &mut Command) -> anyhow::Result<String> {
         );
     }
     String::from_utf8(output.stdout).with_context(|| format!("output of \"{}\" is not UTF-8", line(command)))
+}
+
+/// Observes the lines that a child writes, until it has closed its output and ended. One that takes longer than it may
+/// is ended with its whole group, which has to be its own. So is one whose end somebody wants, and ourselves after it.
+pub(crate) fn watch(mut child: Child, most: Duration, observe: &mut dyn FnMut(&str)) -> anyhow::Result<ExitStatus> {
+    const LOOK: Duration = Duration::from_millis(200);
+    const SIGNALS: [i32; 3] = [SIGINT, SIGTERM, SIGHUP];
+    let stdout = child.stdout.take().context("its output is not piped")?;
+    let (sender, lines) = mpsc::channel();
+    // Whoever left the group may hold the output open for longer: nobody waits for the reader.
+    thread::spawn(move || {
+        for line in BufReader::new(stdout).lines() {
+            if sender.send(line).is_err() {
+                break;
+            }
+        }
+    });
+    // Ctrl-C does not reach a group of its own.
+    let (signal, is_over) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));
+    for (index, number) in SIGNALS.into_iter().enumerate() {
+        flag::register_conditional_default(number, Arc::clone(&is_over)).context("listen for signals")?;
+        flag::register_usize(number, Arc::clone(&signal), index + 1).context("listen for signals")?;
+    }
+    let end = Instant::now() + most;
+    let ended = loop {
+        if Instant::now() > end {
+            break Err(anyhow!("not done after {} s: ended", most.as_secs()));
+        }
+        match lines.recv_timeout(LOOK) {
+            Ok(Ok(line)) => observe(&line),
+            Ok(Err(error)) => break Err(error).context("read what it says"),
+            Err(RecvTimeoutError::Disconnected) => break Ok(()),
+            Err(RecvTimeoutError::Timeout) if signal.load(Ordering::Relaxed) != 0 => break Err(anyhow!("interrupted")),
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+    };
+    if ended.is_err() {
+        let _ = kill_process_group(Pid::from_child(&child), Signal::KILL);
+    }
+    let status = child.wait().context("wait for its end")?;
+    is_over.store(true, Ordering::Relaxed);
+    if let Some(index) = signal.load(Ordering::Relaxed).checked_sub(1) {
+        signal_hook::low_level::emulate_default_handler(SIGNALS[index]).context("end as a signal wants")?;
+    }
+    ended.map(|()| status)
 }
 
 /// Where a program is, by `PATH` and the directories of system programs that an ordinary user's `PATH` leaves out.

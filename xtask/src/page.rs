@@ -5,7 +5,7 @@
 
 use std::{
     env, fs,
-    io::{BufRead as _, BufReader},
+    os::unix::process::CommandExt as _,
     path::Path,
     process::{Command, Stdio},
     time::Duration,
@@ -15,6 +15,9 @@ use anyhow::{Context as _, bail};
 use serde_json::Value;
 
 use crate::child;
+
+/// How long the tests in a browser may take together: each is bounded too, and what is said of it then says more.
+const IN_BROWSER_MAX: Duration = Duration::from_secs(15 * 60);
 
 /// Where the page is, and where the tests are that need a browser.
 const FOLDERS: [&str; 2] = ["ui", "ui/browser"];
@@ -96,12 +99,9 @@ fn unit_tests(observe: &mut dyn FnMut(&str)) -> anyhow::Result<()> {
 fn in_browser(observe: &mut dyn FnMut(&str)) -> anyhow::Result<()> {
     let mut command = npm("ui/browser");
     command.args(["test", "--silent"]).env("PLIMSOLL", crate::repository().join(BINARY)).stdin(Stdio::null());
-    let mut tests = command.stdout(Stdio::piped()).spawn().context("start the tests in a browser")?;
-    let stdout = tests.stdout.take().expect("standard output is piped");
-    for line in BufReader::new(stdout).lines() {
-        observe(&line.context("read what the tests in a browser say")?);
-    }
-    let status = tests.wait().context("wait for the tests in a browser")?;
+    // A group of its own, so that all of it can be ended.
+    let tests = command.stdout(Stdio::piped()).process_group(0).spawn().context("start the tests in a browser")?;
+    let status = child::watch(tests, IN_BROWSER_MAX, observe).context("the tests in a browser")?;
     if !status.success() {
         bail!("the tests in a browser ended with {status}");
     }

@@ -1,4 +1,4 @@
-// Opens reports in Chromium, and writes down everything that a report must not do: complain, ask the network, show
+// Opens reports and servers in Chromium, and writes down everything that a page must not do: complain, ask others, show
 // dialogs.
 import { pathToFileURL } from 'node:url';
 import { chromium } from 'playwright-core';
@@ -17,9 +17,53 @@ const FLAGS = [
 export const WIDE = 1280;
 export const NARROW = 390;
 
+/** Milliseconds that anything may take that a page is asked for. */
+const WAIT_MAX = 30_000;
+
 /** A browser, which whoever asked closes. */
 export function startBrowser() {
-  return chromium.launch({ executablePath: process.env.CHROMIUM, headless: true, args: FLAGS });
+  return chromium.launch({ executablePath: process.env.CHROMIUM, headless: true, args: FLAGS, timeout: WAIT_MAX });
+}
+
+/** What pages can wait with: for a frame, and some milliseconds more. */
+function giveFrames() {
+  window.lookingFrame = (milliseconds = 0) =>
+    new Promise((done, fail) => {
+      const late = setTimeout(() => fail(new Error('the browser gave no frame within 10 s')), 10_000);
+      requestAnimationFrame(() => {
+        clearTimeout(late);
+        setTimeout(done, milliseconds);
+      });
+    });
+}
+
+/** What is open. */
+const contexts = new Set();
+
+async function closeContext(context) {
+  contexts.delete(context);
+  await context.close();
+}
+
+/** Closes whatever is still open. */
+export async function closeAll() {
+  await Promise.all([...contexts].map(closeContext));
+}
+
+/**
+ * Whether one of the pages that are open gets no frames any more. On a busy machine that happens to Chromium 156 once
+ * in some hundred pages: scripts and timers go on, other pages of the same browser get frames, and this one never does
+ * again, whatever its size. Nothing can be said of a page that is not drawn.
+ */
+export async function hasStuckPage() {
+  const stuck = (page) => {
+    const frame = page.evaluate(() => new Promise((done) => requestAnimationFrame(() => done(false))));
+    const late = new Promise((done) => setTimeout(() => done(true), 5_000));
+    // A page without scripts, or one that goes somewhere else just now, says nothing.
+    return Promise.race([frame.catch(() => false), late]);
+  };
+  const pages = [...contexts].flatMap((context) => context.pages());
+  return (await Promise.all(pages.map(stuck))).some(Boolean);
 }
 
 /** The address of a report, with a part that says what of it is shown. */
@@ -28,9 +72,22 @@ export function addressOf(report, hash = '') {
 }
 
 /** Opens a report. `trouble` of the answer has what went wrong so far. */
-export async function openReport(browser, report, { width = WIDE, scheme = 'light', scripts = true, hash = '' } = {}) {
+export function openReport(browser, report, { hash = '', ...options } = {}) {
+  const isOwn = (address) => address.split('#')[0] === addressOf(report);
+  return open(browser, addressOf(report, hash), isOwn, options);
+}
+
+/** Opens the page of a server, which may ask nobody else. */
+export function openServed(browser, server, { hash = '', ...options } = {}) {
+  return open(browser, `${server.origin}/${hash}`, (address) => new URL(address).origin === server.origin, options);
+}
+
+async function open(browser, address, isOwn, { width = WIDE, scheme = 'light', scripts = true } = {}) {
   const viewport = { width, height: 900 };
   const context = await browser.newContext({ viewport, colorScheme: scheme, javaScriptEnabled: scripts });
+  await context.addInitScript(giveFrames);
+  context.setDefaultTimeout(WAIT_MAX);
+  contexts.add(context);
   const page = await context.newPage();
   const trouble = [];
   page.on('console', (message) => {
@@ -38,17 +95,16 @@ export async function openReport(browser, report, { width = WIDE, scheme = 'ligh
   });
   page.on('pageerror', (error) => trouble.push(`error: ${error.stack ?? error}`));
   page.on('request', (request) => {
-    const address = request.url();
-    const isOwn = address.split('#')[0] === addressOf(report) || address.startsWith('data:');
-    if (!isOwn) trouble.push(`request: ${address}`);
+    const asked = request.url();
+    if (!isOwn(asked) && !asked.startsWith('data:')) trouble.push(`request: ${asked}`);
   });
   page.on('dialog', (dialog) => {
     trouble.push(`dialog: ${dialog.message()}`);
     dialog.dismiss();
   });
-  await page.goto(addressOf(report, hash));
+  await page.goto(address);
   if (scripts) await settle(page);
-  return { page, trouble, close: () => context.close() };
+  return { page, trouble, close: () => closeContext(context) };
 }
 
 /** Goes to another part of the report that is open. */
@@ -60,20 +116,17 @@ export async function goTo(page, hash) {
 /** Waits until what was asked for has been drawn. */
 export async function settle(page) {
   await page.waitForSelector('main h1, main h2');
-  await page.evaluate(
-    () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 30)))),
-  );
+  await page.evaluate(() => window.lookingFrame().then(() => window.lookingFrame(30)));
 }
 
 /** Scrolls through all of a page and back, as charts are drawn when they come near. */
 export async function scrollThrough(page) {
   await page.evaluate(async () => {
-    const frame = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done, 15)));
     for (let top = 0; top < document.documentElement.scrollHeight; top += innerHeight) {
       scrollTo(0, top);
-      await frame();
+      await window.lookingFrame(15);
     }
     scrollTo(0, 0);
-    await frame();
+    await window.lookingFrame(15);
   });
 }

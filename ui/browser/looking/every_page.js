@@ -1,22 +1,10 @@
 // Looks at every page of every report at a width: what all pages have to be, whatever they show.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, before, test } from './bounded.js';
 import { readReports } from '../making/reports.js';
 import { goTo, openReport, scrollThrough, startBrowser } from './browser.js';
-import { barriers, cutCells, cutTexts, emptyCharts, overflow, pagesOf, unfold } from './pages.js';
+import { barriers, faults, pagesOf, unfold } from './pages.js';
 import { takePicture } from './pictures.js';
-
-/** What is wrong with the page that is open, as sentences. */
-async function faults(page, trouble) {
-  const found = trouble.splice(0);
-  const { pixels, out } = await overflow(page);
-  if (pixels > 0) found.push(`the document is ${pixels} pixels wider than its window: ${out.join(', ')}`);
-  for (const chart of await emptyCharts(page)) found.push(`nothing is drawn in the chart ${chart}`);
-  const cut = await cutCells(page);
-  if (cut.length > 0) found.push(`${cut.length} cells reach into the next one, as: ${cut[0]}`);
-  for (const text of await cutTexts(page)) found.push(`the edge of the chart cuts ${text}`);
-  return found;
-}
 
 async function look(page, trouble, picture) {
   await scrollThrough(page);
@@ -42,10 +30,10 @@ export async function testEveryPage(width) {
         const found = [];
         for (const { name, hash } of pages) {
           if (scheme === 'dark' && dark.has(name)) continue;
-          if (scheme === 'dark') dark.add(name);
           await goTo(page, hash);
           const here = await look(page, trouble, `${report.name}-${name}-${width}-${scheme}`);
           found.push(...here.map((fault) => `${name}: ${fault}`));
+          if (scheme === 'dark') dark.add(name);
         }
         await close();
         assert.equal(found.join('\n'), '');

@@ -8,7 +8,7 @@ const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-pra
 /** The addresses of all pages of a report that is open: those that its navigation leads to. */
 export async function pagesOf(page) {
   const links = await page.$$eval('nav[aria-label="Pages"] a', (all) => all.map((link) => link.getAttribute('href')));
-  return links.map((hash) => ({ hash, name: hash.replace(/^#\/([a-z]+).*$/, '$1') }));
+  return links.map((hash) => ({ hash, name: hash.replace(/^#\/(?:report\/)?([a-z]+).*$/, '$1') }));
 }
 
 /** How many pixels the document is wider than its window, and what sticks out. */
@@ -57,6 +57,18 @@ export function emptyCharts(page) {
   return page.$$eval('[data-chart]', (boxes) =>
     boxes.filter((box) => !box.querySelector('svg path')).map((box) => box.dataset.chart),
   );
+}
+
+/** What is wrong with the page that is open, as sentences. */
+export async function faults(page, trouble) {
+  const found = trouble.splice(0);
+  const { pixels, out } = await overflow(page);
+  if (pixels > 0) found.push(`the document is ${pixels} pixels wider than its window: ${out.join(', ')}`);
+  for (const chart of await emptyCharts(page)) found.push(`nothing is drawn in the chart ${chart}`);
+  const cut = await cutCells(page);
+  if (cut.length > 0) found.push(`${cut.length} cells reach into the next one, as: ${cut[0]}`);
+  for (const text of await cutTexts(page)) found.push(`the edge of the chart cuts ${text}`);
+  return found;
 }
 
 /** What axe-core finds. */

@@ -1,6 +1,6 @@
 // The address carries what is shown: opened anew it leads to the same view, and to the chart that it names.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, before, test } from '../looking/bounded.js';
 import { goTo, openReport, scrollThrough, settle, startBrowser } from '../looking/browser.js';
 import { differences, pagesOf, shown } from '../looking/pages.js';
 import { readReport, readReports } from '../making/reports.js';

@@ -4,13 +4,15 @@ import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { test } from '../looking/bounded.js';
 import { readReport, readReports } from '../making/reports.js';
 
 const UI = fileURLToPath(new URL('../..', import.meta.url));
 const DATA = ['<script type="application/json" id="report-data">', '</script>'];
+/** Milliseconds that the page may take to be built. */
+const BUILD_MAX = 120_000;
 const execute = promisify(execFile);
 
 /** The text between two marks, and the file with another text there. */
@@ -24,7 +26,7 @@ function between(file, [begin, end], other) {
 test('a report without its document is the page as it is built', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'plimsoll-page-'));
   try {
-    await execute('npm', ['run', 'build', '--', '--outDir', folder, '--emptyOutDir'], { cwd: UI });
+    await execute('npm', ['run', 'build', '--', '--outDir', folder, '--emptyOutDir'], { cwd: UI, timeout: BUILD_MAX });
     const built = await readFile(join(folder, 'index.html'), 'utf8');
     for (const name of ['000', 'hostile']) {
       let { file } = between(await readFile((await readReport(name)).html, 'utf8'), DATA, 'null');

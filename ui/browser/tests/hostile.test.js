@@ -1,6 +1,6 @@
 // Names that are markup, scripts or far too long are text: nothing of them runs, and nothing is wider than a hand.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, before, test } from '../looking/bounded.js';
 import { goTo, NARROW, openReport, scrollThrough, startBrowser } from '../looking/browser.js';
 import { overflow, pagesOf, unfold } from '../looking/pages.js';
 import { IMAGE, SCRIPT } from '../making/hostile.js';

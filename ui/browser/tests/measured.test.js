@@ -1,6 +1,6 @@
 // What charts draw of a run is what was measured: lines, marks and words in the drawing beside the document.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, before, test } from '../looking/bounded.js';
 import { openReport, scrollThrough, startBrowser } from '../looking/browser.js';
 import { barsOf, textsOf } from '../looking/charts.js';
 import { NIGHTS } from '../making/measured.js';

@@ -1,6 +1,6 @@
 // A report can be printed, and is afterwards what it was; and it can be read without scripts.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, before, test } from '../looking/bounded.js';
 import { goTo, NARROW, openReport, scrollThrough, settle, startBrowser, WIDE } from '../looking/browser.js';
 import { differences, overflow, pagesOf, shown } from '../looking/pages.js';
 import { readReport, readReports } from '../making/reports.js';

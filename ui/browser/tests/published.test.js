@@ -1,7 +1,7 @@
 // Published comparisons: what the page draws of them is what follows from their figures. Lengths of bars are read from
 // the drawing.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, before, test } from '../looking/bounded.js';
 import { openReport, scrollThrough, startBrowser } from '../looking/browser.js';
 import { barsOf, textsOf } from '../looking/charts.js';
 import { readReport } from '../making/reports.js';
