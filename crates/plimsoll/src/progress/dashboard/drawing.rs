@@ -24,8 +24,12 @@ pub(crate) const LEAST_ROWS: u16 = 10;
 
 /// From here on parts have a blank row between them.
 const ROOMY_ROWS: u16 = 20;
-/// Fewer columns tell no workload from another.
+/// Columns that names have at least.
 const LEAST_LABEL: u16 = 12;
+/// Columns that they have rather than that there is more about each cell, when they are long enough.
+const GOOD_LABEL: u16 = 32;
+/// How many columns of the table there are rather than that names are shown as a whole.
+const NEEDED_COLUMNS: u8 = 3;
 /// A chart that is higher shows no more.
 const CHART_ROWS_MAX: u16 = 8;
 /// Columns of the bar that says how much is done.
@@ -152,14 +156,17 @@ impl Picture {
         let label = self.details.cells.get(self.chosen).map_or("", |cell| &cell.label);
         let seconds = self.last_seconds(area.width);
         let values: Vec<Option<u64>> = seconds.iter().map(|rates| Some(rates.iops.round() as u64)).collect();
-        let heading = |top: u64| format!("IOPS, 0 to {}, last {} s of {label}", numbers::iops(top as f64), values.len());
+        let heading =
+            |top: u64| format!("IOPS, 0 to {}, last {} s of {label}", numbers::iops(top as f64), values.len());
         self.draw_chart(buffer, area, &values, heading, &format!("IOPS: no load yet of {label}"));
     }
 
     fn draw_p99(&self, buffer: &mut Buffer, area: Rect) {
         let values: Vec<Option<u64>> = self.last_seconds(area.width).iter().map(|rates| rates.p99_ns).collect();
         let heading = |top: u64| format!("p99, 0 to {}, in the same seconds", numbers::latency_in_text(top as f64));
-        self.draw_chart(buffer, area, &values, heading, "p99: too few operations in a second to tell");
+        let nothing =
+            if values.is_empty() { "p99: no load yet" } else { "p99: too few operations in a second to tell" };
+        self.draw_chart(buffer, area, &values, heading, nothing);
     }
 
     fn draw_chart(
@@ -229,7 +236,11 @@ fn columns(cells: &[CellShown], width: u16) -> Vec<Column> {
         (0, "state", |cell| cell.word.to_owned()),
     ];
     // Numbers change every second, and columns are not to move with them.
-    let least = |title: &str| if matches!(title, "slots" | "state") { 0 } else { 8 };
+    let least = |title: &str| match title {
+        "slots" => 5,
+        "state" => "waiting".len(),
+        _ => 8,
+    };
     let mut all: Vec<(u8, Column)> = all
         .into_iter()
         .map(|(rank, title, text)| {
@@ -237,11 +248,13 @@ fn columns(cells: &[CellShown], width: u16) -> Vec<Column> {
             (rank, Column { title, width: longest.unwrap_or_default() as u16 + 1, text })
         })
         .collect();
+    let longest = cells.iter().map(|cell| Span::raw(&*cell.label).width()).max().unwrap_or_default();
+    let good = u16::try_from(longest).unwrap_or(GOOD_LABEL).clamp(LEAST_LABEL, GOOD_LABEL) - LEAST_LABEL;
     let mut room = width.saturating_sub(2 + LEAST_LABEL);
     let mut ranks: Vec<(u8, u16)> = all.iter().map(|(rank, column)| (*rank, column.width)).collect();
     ranks.sort_unstable();
-    ranks.retain(|(_, width)| {
-        let fits = *width <= room;
+    ranks.retain(|(rank, width)| {
+        let fits = *width <= if *rank < NEEDED_COLUMNS { room } else { room.saturating_sub(good) };
         room -= if fits { *width } else { 0 };
         fits
     });

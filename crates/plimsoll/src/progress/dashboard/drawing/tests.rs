@@ -80,28 +80,108 @@ fn in_the_middle() -> Picture {
 
 #[test]
 fn a_wide_terminal_shows_all_cells_both_charts_and_what_was_found() {
-    insta::assert_snapshot!(drawn(&in_the_middle(), 100, 30), @"");
+    insta::assert_snapshot!(drawn(&in_the_middle(), 100, 30), @r#"
+    "plimsoll /mnt/data, /mnt/other                                                                      "
+    "[######----------] 19 s in, 31 s left                                                       3 errors"
+    "measuring writes on /mnt/data, cell 2 of 4, round 1 of 2                                            "
+    "                                                                                                    "
+    "  cell                                        slots     IOPS     MB/s      p99     precision   state"
+    "  reads on /mnt/data                            2/2    9,100     37.3   210 us ±0.4 % of 2 %  steady"
+    "> writes on /mnt/data                           0/2    1,800     7.37   210 us ±5.2 % of 2 %     now"
+    "  reads on /mnt/other                           0/2                                          waiting"
+    "  writes on /mnt/other                          0/2                                          waiting"
+    "                                                                                                    "
+    "IOPS, 0 to 2,000, last 4 s of writes on /mnt/data                                                   "
+    "   ▃                                                                                                "
+    "  ▄█                                                                                                "
+    " ▄██                                                                                                "
+    "▅███                                                                                                "
+    "████                                                                                                "
+    "████                                                                                                "
+    "p99, 0 to 500 us, in the same seconds                                                               "
+    "                                                                                                    "
+    "                                                                                                    "
+    "                                                                                                    "
+    "▄▄▄▄                                                                                                "
+    "████                                                                                                "
+    "████                                                                                                "
+    "                                                                                                    "
+    "warning: reads on /mnt/data: a cache answered some of the reads, so that the storage is slower than "
+    "  this rate says                                                                                    "
+    "warning: another process used the disk                                                              "
+    "                                                                                                    "
+    "q stop  d bars                                                                                      "
+    "#);
 }
 
 #[test]
 fn a_narrow_one_leaves_out_columns_first() {
-    insta::assert_snapshot!(drawn(&in_the_middle(), 60, 20), @"");
+    insta::assert_snapshot!(drawn(&in_the_middle(), 60, 20), @r#"
+    "plimsoll /mnt/data, /mnt/other                              "
+    "[######----------] 19 s in, 31 s left               3 errors"
+    "measuring writes on /mnt/data, cell 2 of 4, round 1 of 2    "
+    "                                                            "
+    "  cell                       slots     IOPS      p99   state"
+    "  reads on /mnt/data           2/2    9,100   210 us  steady"
+    "> writes on /mnt/data          0/2    1,800   210 us     now"
+    "  reads on /mnt/other          0/2                   waiting"
+    "  writes on /mnt/other         0/2                   waiting"
+    "                                                            "
+    "IOPS, 0 to 2,000, last 4 s of writes on /mnt/data           "
+    " ▁▄▆                                                        "
+    "▇███                                                        "
+    "p99, 0 to 500 us, in the same seconds                       "
+    "                                                            "
+    "▆▆▆▆                                                        "
+    "                                                            "
+    "warning: another process used the disk                      "
+    "                                                            "
+    "q stop  d bars                                              "
+    "#);
 }
 
 #[test]
 fn the_least_one_shows_what_is_measured_and_its_iops() {
-    insta::assert_snapshot!(drawn(&in_the_middle(), 40, 10), @"");
+    insta::assert_snapshot!(drawn(&in_the_middle(), 40, 10), @r#"
+    "plimsoll /mnt/data, /mnt/other          "
+    "19 s in, 31 s left              3 errors"
+    "measuring writes on /mnt/data, cell 2 of"
+    "  cells 1 to 2 of slots     IOPS   state"
+    "  reads ..nt/data   2/2    9,100  steady"
+    "> writes..nt/data   0/2    1,800     now"
+    "IOPS, 0 to 2,000, last 4 s of writes on "
+    "▃▄▆▇                                    "
+    "warning: another process used the disk  "
+    "q stop  d bars                          "
+    "#);
 }
 
 #[test]
 fn what_is_less_than_that_gets_a_few_lines() {
-    insta::assert_snapshot!(drawn(&in_the_middle(), 30, 3), @"");
+    insta::assert_snapshot!(drawn(&in_the_middle(), 30, 3), @r#"
+    "measuring writes on /mnt/data,"
+    "19 s in, 31 s left            "
+    "1,800 IOPS, 7.37 MB/s, p99 210"
+    "#);
 }
 
 #[test]
 fn files_that_are_written_are_told_before_anything_is_measured() {
     let events = [(0, layout(0, 4 << 30)), (2, layout(1 << 30, 4 << 30))];
-    insta::assert_snapshot!(drawn(&picture(&two_cells(), &events), 60, 12), @"");
+    insta::assert_snapshot!(drawn(&picture(&two_cells(), &events), 60, 12), @r#"
+    "plimsoll /mnt/data                                          "
+    "[----------------] 2 s in, 30 s left               no errors"
+    "writing test files in /mnt/data, 1 GiB of 4 GiB             "
+    "  cell             slots     IOPS      p99 precision   state"
+    "* first              0/2                             waiting"
+    "  second             0/2                             waiting"
+    "IOPS: no load yet of first                                  "
+    "                                                            "
+    "p99: no load yet                                            "
+    "                                                            "
+    "                                                            "
+    "q stop  d bars                                              "
+    "#);
 }
 
 #[test]
@@ -115,13 +195,28 @@ fn names_that_would_act_on_a_terminal_or_are_wide_break_no_frame() {
         let harmful = |character: char| character.is_control() && character != '\n' || character == '\u{202e}';
         assert!(!text.contains(harmful), "{text:?}");
     }
-    insta::assert_snapshot!(drawn(&picture, 60, 14), @"");
+    insta::assert_snapshot!(drawn(&picture, 60, 14), @r#"
+    "plimsoll /mnt/\u{202e}data , /mnt/é                         "
+    "[----------------] 1 s in, 47 s left               no errors"
+    "measuring \u{1b}[2J\u{7}red line on /mnt/\u{202e}data , cell"
+    "  cell                                slots     IOPS   state"
+    "> \u{1b}[2J\u{7}re..mnt/\u{202e}data    0/2     10.0     now"
+    "  漢字の名前はとても長い..{202e}data    0/2          waiting" Hidden by multi-width symbols: [(3, " "), (5, " "), (7, " "), (9, " "), (11, " "), (13, " "), (15, " "), (17, " "), (19, " "), (21, " "), (23, " ")]
+    "  \u{1b}[2J\u{7}red line on /mnt/é      0/2          waiting"
+    "  漢字の名前はとても長い.. on /mnt/é    0/2          waiting" Hidden by multi-width symbols: [(3, " "), (5, " "), (7, " "), (9, " "), (11, " "), (13, " "), (15, " "), (17, " "), (19, " "), (21, " "), (23, " ")]
+    "IOPS, 0 to 10.0, last 1 s of \u{1b}[2J\u{7}red line on /mnt/"
+    "█                                                           "
+    "p99, 0 to 500 us, in the same seconds                       "
+    "▃                                                           "
+    "warning: \u{1b}]0;title\u{7} 漢字                           " Hidden by multi-width symbols: [(30, " "), (32, " ")]
+    "q stop  d bars                                              "
+    "#);
 }
 
 #[test]
 fn every_size_can_be_drawn_and_shows_the_measured_cell() {
     let picture = in_the_middle();
-    for columns in 1..130 {
+    for columns in [1, 2, 5, 12, 39, 40, 41, 53, 60, 61, 80, 100, 129] {
         for rows in 1..45 {
             let text = drawn(&picture, columns, rows);
             if columns >= LEAST_COLUMNS && rows >= LEAST_ROWS {
