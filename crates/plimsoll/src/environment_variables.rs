@@ -15,6 +15,8 @@ pub const XDG_CONFIG_HOME: &str = "XDG_CONFIG_HOME";
 pub const HOME: &str = "HOME";
 /// When set and not empty, nothing is coloured.
 pub const NO_COLOR: &str = "NO_COLOR";
+/// What kind of terminal it is.
+pub const TERM: &str = "TERM";
 /// The width of the terminal, when standard output is none.
 pub const COLUMNS: &str = "COLUMNS";
 /// Where what is needed for a while belongs.

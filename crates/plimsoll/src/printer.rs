@@ -3,6 +3,7 @@
 use std::{
     fmt,
     io::{self, IsTerminal, Write},
+    sync::{Mutex, PoisonError},
 };
 
 use plimsoll_report::{printable, table::Style};
@@ -11,6 +12,27 @@ use crate::{
     environment_variables::{self, COLUMNS, NO_COLOR},
     exit::chain,
 };
+
+/// What is kept back while something else has the whole terminal.
+static HELD: Mutex<Option<Vec<String>>> = Mutex::new(None);
+
+/// Keeps back what is said from now on.
+pub fn hold() {
+    HELD.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_default();
+}
+
+/// What is kept back, if anything is.
+pub fn held() -> Vec<String> {
+    HELD.lock().unwrap_or_else(PoisonError::into_inner).clone().unwrap_or_default()
+}
+
+/// Says what was kept back, and nothing is any more.
+pub fn release() {
+    let held = HELD.lock().unwrap_or_else(PoisonError::into_inner).take();
+    for line in held.into_iter().flatten() {
+        let _ = writeln!(io::stderr().lock(), "{line}");
+    }
+}
 
 /// How to talk to the person or program outside.
 #[derive(Clone, Copy, Debug)]
@@ -60,8 +82,13 @@ impl Printer {
     }
 
     fn say(prefix: &str, text: &dyn fmt::Display) {
+        let line = format!("{prefix}{}", printable::lines(&text.to_string()));
+        if let Some(held) = HELD.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
+            held.push(line);
+            return;
+        }
         // When even standard error is gone there is nobody left to tell.
-        let _ = writeln!(io::stderr().lock(), "{prefix}{}", printable::lines(&text.to_string()));
+        let _ = writeln!(io::stderr().lock(), "{line}");
     }
 
     /// Whether progress may be shown at all.

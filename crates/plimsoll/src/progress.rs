@@ -1,17 +1,23 @@
-//! What a run shows on standard error while it happens: bars on a terminal, now and then a line elsewhere, or nothing.
+//! What a run shows on standard error while it happens: bars on a terminal, now and then a line elsewhere, or nothing;
+//! a dashboard for who asks for it.
 //!
-//! All of them are consumers of the events of the run, and none has a thread of its own: something that wakes up to
-//! draw would take time from what is being measured.
+//! All of them are consumers of the events of the run. Bars and lines have no thread of their own: something that wakes
+//! up to draw would take time from what is being measured.
 
-use std::io::{self, IsTerminal};
+use std::{
+    io::{self, IsTerminal},
+    sync::{Arc, atomic::AtomicBool},
+};
 
 use plimsoll_io::clock::MonotonicClock;
 use plimsoll_record::event::RunEvent;
 use plimsoll_workload::plan::Plan;
 
-use self::{bars::Bars, lines::Lines};
+use self::{bars::Bars, dashboard::Dashboard, lines::Lines};
+use crate::printer::Printer;
 
 mod bars;
+mod dashboard;
 mod lines;
 mod state;
 #[cfg(test)]
@@ -24,6 +30,25 @@ pub(crate) trait Progress {
 
     /// Leaves standard error as clean as it was found.
     fn finish(&mut self);
+
+    /// Takes in what is set when the run is asked to end.
+    fn tell_of_stop(&mut self, _stop: &Arc<AtomicBool>) {}
+}
+
+/// The kind of progress that was asked for, as far as standard error can show it.
+pub(crate) fn asked(is_dashboard: bool, plan: &Plan, printer: Printer) -> Box<dyn Progress> {
+    if is_dashboard && !printer.is_quiet() {
+        match dashboard::obstacle() {
+            None => return Box::new(Dashboard::new(plan)),
+            Some(obstacle) => printer.note(format!("no dashboard: {obstacle}")),
+        }
+    }
+    choose(printer.is_quiet(), plan)
+}
+
+/// Gives the terminal back, whoever has it, before the process ends at once.
+pub(crate) fn give_terminal_back() {
+    dashboard::terminal::give_back();
 }
 
 /// The kind of progress that suits standard error.

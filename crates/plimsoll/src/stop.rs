@@ -11,7 +11,7 @@ use std::{
 };
 
 use plimsoll_io::clock::{Clock, MonotonicClock};
-use rustix::process::Signal;
+use rustix::process::{Signal, getpid, kill_process};
 use signal_hook::{
     consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1},
     flag,
@@ -19,7 +19,7 @@ use signal_hook::{
     low_level,
 };
 
-use crate::exit::Exit;
+use crate::{exit::Exit, progress};
 
 /// Signals that follow each other this closely are one wish: `timeout`, and shells, tell a process and then its group.
 const ONE_WISH_NS: u64 = 500_000_000;
@@ -40,12 +40,21 @@ pub fn on_signals() -> io::Result<Arc<AtomicBool>> {
                     first_ns = Some(now_ns);
                     told.store(true, Ordering::Relaxed);
                 }
-                Some(at_ns) if now_ns - at_ns >= ONE_WISH_NS => low_level::exit(Exit::Interrupted as i32),
+                Some(at_ns) if now_ns - at_ns >= ONE_WISH_NS => {
+                    progress::give_terminal_back();
+                    low_level::exit(Exit::Interrupted as i32)
+                }
                 Some(_) => {}
             }
         }
     })?;
     Ok(stop)
+}
+
+/// Asks for the end as Ctrl-C does, with a signal that is taken as that one is, and that fewer shells have ignored.
+pub fn ask() {
+    // A process may always send signals to itself.
+    let _ = kill_process(getpid(), Signal::TERM);
 }
 
 /// Does something when the first of the signals comes that mean "stop"; the second ends the process at once.

@@ -134,6 +134,13 @@ pub struct RunArguments {
     /// Print the record as JSON
     #[arg(long, help_heading = OUTPUT)]
     pub json: bool,
+    /// Show all cells, their rates and the last seconds on the whole terminal while they are measured
+    ///
+    /// `q` stops the run as Ctrl-C does, `d` or Esc goes on with bars, `j`, `k` or arrows choose the cell whose seconds
+    /// are drawn, and `f` follows the one that is measured. Where the terminal cannot show it there are bars, and lines
+    /// where standard error is no terminal. The result is printed afterwards as always.
+    #[arg(long, conflicts_with = "quiet", help_heading = OUTPUT)]
+    pub dashboard: bool,
     /// Show the exact plan before measuring
     #[arg(long, short, help_heading = OUTPUT)]
     pub verbose: bool,
@@ -565,32 +572,4 @@ pub(super) fn tag(text: &str) -> Result<(String, String), String> {
 }
 
 #[cfg(test)]
-mod tests {
-    use clap::CommandFactory;
-
-    use crate::cli::Cli;
-
-    #[test]
-    fn every_flag_that_could_change_a_run_is_refused_beside_resume() {
-        let mut cli = Cli::command();
-        cli.build();
-        let run = cli.find_subcommand("run").unwrap();
-        let resume = run.get_arguments().find(|argument| argument.get_id() == "resume").unwrap();
-        let refused: Vec<_> = run.get_arg_conflicts_with(resume).iter().map(|argument| argument.get_id()).collect();
-        let others = run.get_arguments().map(clap::Arg::get_id).filter(|id| !refused.contains(id));
-        let allowed: Vec<_> = others.map(clap::Id::as_str).collect();
-        let expected = [
-            "destroy",
-            "resume",
-            "keep_files",
-            "expect_mount",
-            "json",
-            "verbose",
-            "history",
-            "no_history",
-            "quiet",
-            "help",
-        ];
-        assert_eq!(allowed, expected);
-    }
-}
+mod tests;

@@ -58,7 +58,9 @@ pub fn run(arguments: &RunArguments, state: &State, printer: Printer) -> anyhow:
         }
     };
     let keeps_files = request.keep_files;
-    let (record, saved) = measure(request, Saving::new(state, journal, printer), &announcement, printer)?;
+    let mut progress = progress::asked(arguments.dashboard, &request.plan, printer);
+    let saving = Saving::new(state, journal, printer);
+    let (record, saved) = measure_and_show(request, saving, &announcement, printer, progress.as_mut())?;
     if record.outcome == Outcome::Interrupted {
         printer.note(match saved {
             Saved::Nowhere => "interrupted; the partial record is saved nowhere".to_owned(),
@@ -111,13 +113,17 @@ pub(super) fn measure_and_show(
     progress: &mut dyn Progress,
 ) -> anyhow::Result<(Record, Saved)> {
     let stop = stop::on_signals().context("listen for signals")?;
+    progress.tell_of_stop(&stop);
     let before = request.resuming.as_ref().map_or_else(Vec::new, resume::slots);
     let record = run_plan(request, &stop, &mut |event| {
         saving.event(event);
-        progress.event(event);
-        if matches!(event, RunEvent::Started(_)) {
-            // Nothing is announced that is refused.
+        let is_start = matches!(event, RunEvent::Started(_));
+        if is_start {
+            // Nothing is announced that is refused, and nothing while progress has the whole terminal.
             printer.note(announcement);
+        }
+        progress.event(event);
+        if is_start {
             before.iter().for_each(|event| progress.event(event));
         }
     });

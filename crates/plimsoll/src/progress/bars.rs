@@ -24,26 +24,40 @@ impl<C: Clock> Bars<C> {
         Self::on(ProgressDrawTarget::stderr(), plan, clock)
     }
 
+    /// Bars about a run that something else has shown so far.
+    pub(crate) fn going_on(state: ProgressState, clock: C) -> Self {
+        Self::of(ProgressDrawTarget::stderr(), state, clock)
+    }
+
     fn on(target: ProgressDrawTarget, plan: &Plan, clock: C) -> Self {
+        let state = ProgressState::new(plan, clock.now_ns());
+        Self::of(target, state, clock)
+    }
+
+    fn of(target: ProgressDrawTarget, state: ProgressState, clock: C) -> Self {
         let style = ProgressStyle::with_template(TEMPLATE).expect("the template is constant and valid");
         // Cleared when dropped too: a run that cannot go on must not leave half a bar behind its error.
         let bar = ProgressBar::with_draw_target(Some(1000), target)
             .with_style(style.progress_chars("#>-"))
             .with_finish(ProgressFinish::AndClear);
-        Self { state: ProgressState::new(plan, clock.now_ns()), clock, bar }
+        Self { state, clock, bar }
     }
-}
 
-impl<C: Clock> Progress for Bars<C> {
-    fn event(&mut self, event: &RunEvent) {
-        let now_ns = self.clock.now_ns();
-        self.state.apply(event, now_ns);
-        let shown = self.state.shown(now_ns);
+    /// Shows what is known.
+    pub(crate) fn draw(&self) {
+        let shown = self.state.shown(self.clock.now_ns());
         let rates = shown.rates();
         let rates = if rates.is_empty() { rates } else { format!(" | {rates}") };
         self.bar.set_position(shown.done_per_mille());
         self.bar.set_prefix(format!("{}{rates}", shown.times()));
         self.bar.set_message(shown.phase);
+    }
+}
+
+impl<C: Clock> Progress for Bars<C> {
+    fn event(&mut self, event: &RunEvent) {
+        self.state.apply(event, self.clock.now_ns());
+        self.draw();
         if matches!(event, RunEvent::Finished { .. }) {
             self.bar.finish_and_clear();
         }

@@ -1,7 +1,8 @@
 //! What is known of a running run: a fold of its events, and the words for it. Pure: the time is handed in.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
+use plimsoll_measure::verdict::Verdict;
 use plimsoll_record::{
     event::{RunEvent, SlotResult},
     numbers,
@@ -14,13 +15,28 @@ use plimsoll_workload::{
     plan::{CellPlan, Plan},
 };
 
+pub(crate) mod details;
+
+/// How many seconds of load are kept of each cell: more than fit into a line of most terminals.
+const SECONDS_KEPT: usize = 240;
+
+/// How many sentences are kept.
+const SENTENCES_KEPT: usize = 16;
+
 /// A run as far as its events have told.
 #[derive(Clone, Debug)]
 pub(crate) struct ProgressState {
     started_ns: u64,
+    name: Option<String>,
     cells: Vec<CellProgress>,
+    /// The last sentences about the run.
+    sentences: VecDeque<String>,
+    /// Operations that failed.
+    errors: u64,
     targets: usize,
     targets_laid_out: usize,
+    /// The cell of the last visit that began alone, or first of several.
+    current: usize,
     activity: Activity,
     /// What the rules expect, when they decide about any cell, and since when.
     expected: Option<Expected>,
@@ -55,6 +71,12 @@ struct CellProgress {
     slot_ns: Option<u64>,
     keep_going: bool,
     latest: Option<Rates>,
+    /// The last seconds of load, the latest at the end.
+    seconds: VecDeque<Rates>,
+    /// Visits that are over.
+    slots_done: u32,
+    errors: u64,
+    verdict: Option<Verdict>,
 }
 
 /// What the run is doing.
@@ -143,6 +165,10 @@ impl CellProgress {
             slot_ns: work.slot_ns().filter(|_| !work.ends_by_amount()),
             keep_going: work.keeps_going(),
             latest: None,
+            seconds: VecDeque::new(),
+            slots_done: 0,
+            errors: 0,
+            verdict: None,
         }
     }
 
@@ -187,9 +213,13 @@ impl ProgressState {
         targets.dedup();
         Self {
             started_ns: now_ns,
+            name: None,
+            sentences: VecDeque::new(),
+            errors: 0,
             cells: plan.cells.iter().map(CellProgress::of).collect(),
             targets: targets.len(),
             targets_laid_out: 0,
+            current: 0,
             activity: Activity::Preparing,
             expected: None,
         }
@@ -211,6 +241,7 @@ impl ProgressState {
                     match &mut self.activity {
                         Activity::Slots { cells, .. } => cells.push(*cell),
                         _ => {
+                            self.current = *cell;
                             self.activity =
                                 Activity::Slots { cells: vec![*cell], round: *round, from_ns: now_ns, part: None }
                         }
@@ -219,7 +250,9 @@ impl ProgressState {
             }
             RunEvent::Interval { cell, interval } => {
                 if let Some(progress) = self.cells.get_mut(*cell) {
-                    progress.latest = Rates::of(interval).or(progress.latest);
+                    let rates = Rates::of(interval);
+                    progress.latest = rates.or(progress.latest);
+                    keep(&mut progress.seconds, SECONDS_KEPT, rates);
                 }
             }
             RunEvent::PhaseProgress { phase, done, total, .. } => {
@@ -232,7 +265,10 @@ impl ProgressState {
                 _ if *cell < self.cells.len() => self.activity = Activity::SettingUp(*cell),
                 _ => {}
             },
-            RunEvent::SlotFinished(slot) => self.end_slot(slot, now_ns),
+            RunEvent::SlotFinished(slot) => {
+                self.count(slot);
+                self.end_slot(slot, now_ns);
+            }
             RunEvent::CellProgress {
                 cell,
                 precision,
@@ -253,11 +289,15 @@ impl ProgressState {
             }
             RunEvent::Resumed(_) => self.activity = Activity::Preparing,
             RunEvent::Finished { .. } => self.activity = Activity::Finished,
-            RunEvent::Started(_)
-            | RunEvent::EngineSelected { .. }
-            | RunEvent::Found { .. }
-            | RunEvent::Warning { .. }
-            | RunEvent::CellFinished { .. } => {}
+            RunEvent::Started(started) => self.name.clone_from(&started.name),
+            RunEvent::Found { cell, finding } => self.find(*cell, finding),
+            RunEvent::Warning { text } => self.say(format!("warning: {text}")),
+            RunEvent::CellFinished { cell, judgement } => {
+                if let Some(progress) = self.cells.get_mut(*cell) {
+                    progress.verdict = Some(judgement.verdict);
+                }
+            }
+            RunEvent::EngineSelected { .. } => {}
         }
     }
 
@@ -388,6 +428,14 @@ impl ProgressState {
             Activity::Between => "between slots".to_owned(),
             Activity::Finished => "finishing".to_owned(),
         }
+    }
+}
+
+/// Adds what comes, and forgets the oldest.
+fn keep<T>(kept: &mut VecDeque<T>, most: usize, more: Option<T>) {
+    kept.extend(more);
+    while kept.len() > most {
+        kept.pop_front();
     }
 }
 

@@ -13,6 +13,7 @@ mod claims;
 mod cloud;
 mod clusters;
 mod compare;
+mod dashboard;
 mod devices;
 mod diskspd;
 mod explain;

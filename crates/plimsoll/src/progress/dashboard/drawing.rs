@@ -1,0 +1,321 @@
+//! What the dashboard looks like. Pure: what is known of a run goes in, and rows of a buffer come out.
+//!
+//! Places are counted out by hand, because there is one column of them, and what does not fit is left out in an order
+//! that is ours. Marks are characters, so that nothing is told by colour alone.
+
+use plimsoll_record::numbers;
+use ratatui::{
+    buffer::Buffer,
+    layout::Rect,
+    style::{Color, Modifier, Style},
+    text::Span,
+    widgets::{Sparkline, Widget},
+};
+
+use crate::progress::state::{
+    Rates, Shown,
+    details::{CellShown, Details},
+};
+
+/// The least size at which all parts have a place; below it there are only the most important lines.
+pub(crate) const LEAST_COLUMNS: u16 = 40;
+/// See [`LEAST_COLUMNS`].
+pub(crate) const LEAST_ROWS: u16 = 10;
+
+/// From here on parts have a blank row between them.
+const ROOMY_ROWS: u16 = 20;
+/// Columns that names have at least.
+const LEAST_LABEL: u16 = 12;
+/// Columns that they have rather than that there is more about each cell, when they are long enough.
+const GOOD_LABEL: u16 = 32;
+/// How many columns of the table there are rather than that names are shown as a whole.
+const NEEDED_COLUMNS: u8 = 3;
+/// A chart that is higher shows no more.
+const CHART_ROWS_MAX: u16 = 8;
+/// Columns of the bar that says how much is done.
+const BAR_COLUMNS: u64 = 16;
+
+/// What is drawn.
+#[derive(Clone, Debug)]
+pub(crate) struct Picture {
+    /// What there is to show in any form of progress.
+    pub(crate) shown: Shown,
+    /// What is known of each cell.
+    pub(crate) details: Details,
+    /// The cell whose seconds are drawn.
+    pub(crate) chosen: usize,
+    /// Its last seconds of load, the latest at the end.
+    pub(crate) seconds: Vec<Rates>,
+    /// What the keys do.
+    pub(crate) keys: &'static str,
+    /// Whether colours may be used.
+    pub(crate) colour: bool,
+}
+
+impl Picture {
+    /// Fills a buffer that is blank.
+    pub(crate) fn draw(&self, buffer: &mut Buffer) {
+        let area = buffer.area;
+        if area.width < LEAST_COLUMNS || area.height < LEAST_ROWS {
+            self.draw_least(buffer);
+            return;
+        }
+        let gap = u16::from(area.height >= ROOMY_ROWS);
+        self.draw_head(buffer);
+        let room = area.height - 4 - 3 * gap;
+        let sentences = self.sentences(area.width, (room / 5).max(1));
+        let room = room - sentences.len() as u16;
+        // Each of the two charts is a heading and its rows; where there is little room, one is enough.
+        let charts = if room >= 8 { 2 } else { 1 };
+        let rows = (self.details.cells.len() as u16).saturating_add(1).min(room - 2 * charts);
+        let chart_rows = ((room - rows) / charts - 1).min(CHART_ROWS_MAX);
+        let mut row = 3 + gap;
+        self.draw_cells(buffer, Rect { y: row, height: rows, ..area });
+        row += rows + gap;
+        for chart in [Self::draw_iops, Self::draw_p99].iter().take(usize::from(charts)) {
+            chart(self, buffer, Rect { y: row, height: chart_rows + 1, ..area });
+            row += chart_rows + 1;
+        }
+        row += gap;
+        for sentence in &sentences {
+            put(buffer, 0, row, area.width, sentence, self.in_colour(Color::Yellow));
+            row += 1;
+        }
+        put(buffer, 0, area.height - 1, area.width, self.keys, Modifier::REVERSED.into());
+    }
+
+    /// What fits into the corner of a desk.
+    fn draw_least(&self, buffer: &mut Buffer) {
+        let lines = [self.shown.phase.clone(), self.shown.times(), self.shown.rates(), self.keys.to_owned()];
+        for (row, line) in lines.iter().enumerate().take(usize::from(buffer.area.height)) {
+            put(buffer, 0, row as u16, buffer.area.width, line, Style::new());
+        }
+    }
+
+    fn draw_head(&self, buffer: &mut Buffer) {
+        let width = buffer.area.width;
+        let bold = Modifier::BOLD.into();
+        put(buffer, 0, 0, width, &format!("plimsoll {}", self.details.title), bold);
+        let done = (self.shown.done_per_mille() * BAR_COLUMNS / 1000).min(BAR_COLUMNS) as usize;
+        let bar = format!("[{}{}] ", "#".repeat(done), "-".repeat(BAR_COLUMNS as usize - done));
+        let times = self.shown.times();
+        let fits = bar.len() + times.len() + 12 < usize::from(width);
+        put(buffer, 0, 1, width, &if fits { bar + &times } else { times }, Style::new());
+        let errors = match self.details.errors {
+            0 => "no errors".to_owned(),
+            1 => "1 error".to_owned(),
+            errors => format!("{} errors", numbers::count(errors)),
+        };
+        let style = if self.details.errors > 0 { self.in_colour(Color::Red).patch(bold) } else { Style::new() };
+        let start = width.saturating_sub(errors.len() as u16);
+        if fits || self.details.errors > 0 {
+            put(buffer, start.saturating_sub(1), 1, width, " ", Style::new());
+            put(buffer, start, 1, width, &errors, style);
+        }
+        put(buffer, 0, 2, width, &self.shown.phase, Style::new());
+    }
+
+    fn draw_cells(&self, buffer: &mut Buffer, area: Rect) {
+        let cells = &self.details.cells;
+        let rows = usize::from(area.height.saturating_sub(1));
+        // The chosen one stays in sight, in the middle where there is more on both sides.
+        let first = self.chosen.saturating_sub(rows / 2).min(cells.len().saturating_sub(rows));
+        let columns = columns(cells, area.width);
+        let label_width = area.width - 2 - columns.iter().map(|column| column.width).sum::<u16>();
+        let title = if cells.len() > rows {
+            format!("cells {} to {} of {}", first + 1, first + rows, cells.len())
+        } else {
+            "cell".to_owned()
+        };
+        let style = self.in_colour(Color::Cyan);
+        put(buffer, 2, area.y, label_width, &title, style);
+        let mut x = 2 + label_width;
+        for column in &columns {
+            put_right(buffer, x, area.y, column.width, column.title, style);
+            x += column.width;
+        }
+        for (index, cell) in cells.iter().enumerate().skip(first).take(rows) {
+            let y = area.y + 1 + (index - first) as u16;
+            let style = if cell.is_measured { Modifier::BOLD.into() } else { Style::new() };
+            let mark = match () {
+                () if cell.is_measured => ">",
+                () if index == self.chosen => "*",
+                () => " ",
+            };
+            put(buffer, 0, y, 2, mark, style);
+            put(buffer, 2, y, label_width, &shortened(&cell.label, label_width), style);
+            let mut x = 2 + label_width;
+            for column in &columns {
+                put_right(buffer, x, y, column.width, &(column.text)(cell), style);
+                x += column.width;
+            }
+        }
+    }
+
+    fn draw_iops(&self, buffer: &mut Buffer, area: Rect) {
+        let label = self.details.cells.get(self.chosen).map_or("", |cell| &cell.label);
+        let seconds = self.last_seconds(area.width);
+        let values: Vec<Option<u64>> = seconds.iter().map(|rates| Some(rates.iops.round() as u64)).collect();
+        let heading =
+            |top: u64| format!("IOPS, 0 to {}, last {} s of {label}", numbers::iops(top as f64), values.len());
+        self.draw_chart(buffer, area, &values, heading, &format!("IOPS: no load yet of {label}"));
+    }
+
+    fn draw_p99(&self, buffer: &mut Buffer, area: Rect) {
+        let values: Vec<Option<u64>> = self.last_seconds(area.width).iter().map(|rates| rates.p99_ns).collect();
+        let heading = |top: u64| format!("p99, 0 to {}, in the same seconds", numbers::latency_in_text(top as f64));
+        let nothing =
+            if values.is_empty() { "p99: no load yet" } else { "p99: too few operations in a second to tell" };
+        self.draw_chart(buffer, area, &values, heading, nothing);
+    }
+
+    fn draw_chart(
+        &self,
+        buffer: &mut Buffer,
+        area: Rect,
+        values: &[Option<u64>],
+        heading: impl Fn(u64) -> String,
+        nothing: &str,
+    ) {
+        let heading_style = self.in_colour(Color::Cyan);
+        let Some(most) = values.iter().flatten().max() else {
+            put(buffer, 0, area.y, area.width, nothing, heading_style);
+            return;
+        };
+        let top = round_up(*most);
+        put(buffer, 0, area.y, area.width, &heading(top), heading_style);
+        let rows = Rect { y: area.y + 1, height: area.height - 1, ..area };
+        Sparkline::default().data(values).max(top).absent_value_symbol(" ").render(rows, buffer);
+    }
+
+    fn last_seconds(&self, width: u16) -> &[Rates] {
+        &self.seconds[self.seconds.len().saturating_sub(usize::from(width))..]
+    }
+
+    /// The last sentences that fit, broken into lines.
+    fn sentences(&self, width: u16, rows: u16) -> Vec<String> {
+        let rows = usize::from(rows);
+        let mut lines: Vec<String> = Vec::new();
+        for sentence in self.details.sentences.iter().rev() {
+            let broken = broken(sentence, usize::from(width));
+            if !lines.is_empty() && lines.len() + broken.len() > rows {
+                break;
+            }
+            lines.splice(0..0, broken);
+        }
+        lines.truncate(rows);
+        lines
+    }
+
+    fn in_colour(&self, colour: Color) -> Style {
+        if self.colour { Style::new().fg(colour) } else { Style::new() }
+    }
+}
+
+/// A column of the table beside the cell's name.
+struct Column {
+    title: &'static str,
+    width: u16,
+    text: fn(&CellShown) -> String,
+}
+
+/// The columns for which there is room, in the order in which they stand.
+fn columns(cells: &[CellShown], width: u16) -> Vec<Column> {
+    fn rate(cell: &CellShown, text: fn(Rates) -> String) -> String {
+        cell.latest.map_or_else(String::new, text)
+    }
+    // A number first: the less it is, the more it is wanted.
+    let all: [(u8, &'static str, fn(&CellShown) -> String); 6] = [
+        (2, "slots", |cell| cell.slots.clone()),
+        (1, "IOPS", |cell| rate(cell, |rates| numbers::iops(rates.iops))),
+        (5, numbers::THROUGHPUT_UNIT, |cell| rate(cell, |rates| numbers::throughput(rates.bytes_per_second))),
+        (3, "p99", |cell| {
+            rate(cell, |rates| numbers::or_absent(rates.p99_ns, |ns| numbers::latency_in_text(ns as f64)))
+        }),
+        (4, "precision", |cell| cell.precision.clone()),
+        (0, "state", |cell| cell.word.to_owned()),
+    ];
+    // Numbers change every second, and columns are not to move with them.
+    let least = |title: &str| match title {
+        "slots" => 5,
+        "state" => "waiting".len(),
+        _ => 8,
+    };
+    let mut all: Vec<(u8, Column)> = all
+        .into_iter()
+        .map(|(rank, title, text)| {
+            let longest = cells.iter().map(|cell| text(cell).chars().count()).chain([title.len(), least(title)]).max();
+            (rank, Column { title, width: longest.unwrap_or_default() as u16 + 1, text })
+        })
+        .collect();
+    let longest = cells.iter().map(|cell| Span::raw(&*cell.label).width()).max().unwrap_or_default();
+    let good = u16::try_from(longest).unwrap_or(GOOD_LABEL).clamp(LEAST_LABEL, GOOD_LABEL) - LEAST_LABEL;
+    let mut room = width.saturating_sub(2 + LEAST_LABEL);
+    let mut ranks: Vec<(u8, u16)> = all.iter().map(|(rank, column)| (*rank, column.width)).collect();
+    ranks.sort_unstable();
+    ranks.retain(|(rank, width)| {
+        let fits = *width <= if *rank < NEEDED_COLUMNS { room } else { room.saturating_sub(good) };
+        room -= if fits { *width } else { 0 };
+        fits
+    });
+    all.retain(|(rank, _)| ranks.iter().any(|(kept, _)| kept == rank));
+    all.into_iter().map(|(_, column)| column).collect()
+}
+
+/// The next number of the row 1, 2, 5, 10, so that a scale seldom changes.
+fn round_up(value: u64) -> u64 {
+    let power = 10_u64.saturating_pow(value.max(1).ilog10());
+    let steps = [1, 2, 5, 10].into_iter().map(|step| power.saturating_mul(step));
+    steps.filter(|step| *step >= value).min().unwrap_or(value).max(1)
+}
+
+/// A text of which the middle is left out where it is too long: names often differ at their ends.
+fn shortened(text: &str, width: u16) -> String {
+    let width = usize::from(width);
+    if Span::raw(text).width() <= width || width < 4 {
+        return text.to_owned();
+    }
+    // Wide characters take two columns each.
+    let mut head: Vec<char> = text.chars().collect();
+    let mut tail = head.split_off(head.len() / 2);
+    let wide = |part: &[char]| Span::raw(part.iter().collect::<String>()).width();
+    while wide(&head) + wide(&tail) + 2 > width {
+        if head.len() >= tail.len() {
+            head.pop();
+        } else {
+            tail.remove(0);
+        }
+    }
+    head.iter().chain(&['.', '.']).chain(&tail).collect()
+}
+
+/// A sentence in lines, all but the first one indented.
+fn broken(sentence: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    let mut line = String::new();
+    for word in sentence.split(' ') {
+        if !line.trim().is_empty() && Span::raw(&*line).width() + 1 + Span::raw(word).width() > width {
+            lines.push(std::mem::replace(&mut line, "  ".to_owned()));
+        }
+        if !line.trim().is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    lines.push(line);
+    lines
+}
+
+fn put(buffer: &mut Buffer, x: u16, y: u16, width: u16, text: &str, style: Style) {
+    if x < buffer.area.right() && y < buffer.area.bottom() {
+        buffer.set_stringn(x, y, text, usize::from(width), style);
+    }
+}
+
+fn put_right(buffer: &mut Buffer, x: u16, y: u16, width: u16, text: &str, style: Style) {
+    let length = text.chars().count().min(usize::from(width)) as u16;
+    put(buffer, x + width - length, y, length, text, style);
+}
+
+#[cfg(test)]
+mod tests;
