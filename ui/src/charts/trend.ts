@@ -12,6 +12,8 @@ const STEADY = 'steady';
 /** More runs than these have smaller marks. */
 const MANY = 40;
 const DAY_MS = 86_400_000;
+/** Half of the longest label of the axis of times, `09:38:16 500`: it may stand at the very end. */
+const LAST_LABEL = 40;
 
 /** How high the chart is. */
 export const TREND_HEIGHT = 280;
@@ -84,7 +86,7 @@ export function trendOption(trend: Trend, context: ChartContext, description: st
   const times = trend.points.map(time);
   return {
     ...base(context, description),
-    grid: { left: narrow ? 52 : 64, right: 16, top: 44, bottom: narrow ? 46 : 50, outerBoundsMode: 'none' },
+    grid: { left: narrow ? 52 : 64, right: LAST_LABEL, top: 44, bottom: narrow ? 46 : 50, outerBoundsMode: 'none' },
     xAxis: {
       ...style,
       type: 'time',
