@@ -134,12 +134,12 @@ pub struct RunArguments {
     /// Print the record as JSON
     #[arg(long, help_heading = OUTPUT)]
     pub json: bool,
-    /// Show all cells, their rates and the last seconds on the whole terminal while they are measured
+    /// Show all cells, their rates and the last seconds on the whole terminal meanwhile
     ///
     /// `q` stops the run as Ctrl-C does, `d` or Esc goes on with bars, `j`, `k` or arrows choose the cell whose seconds
     /// are drawn, and `f` follows the one that is measured. Where the terminal cannot show it there are bars, and lines
     /// where standard error is no terminal. The result is printed afterwards as always.
-    #[arg(long, conflicts_with = "quiet", help_heading = OUTPUT)]
+    #[arg(long, conflicts_with = "quiet", help_heading = OUTPUT, hide_short_help = true)]
     pub dashboard: bool,
     /// Show the exact plan before measuring
     #[arg(long, short, help_heading = OUTPUT)]

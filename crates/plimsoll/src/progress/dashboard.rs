@@ -80,6 +80,8 @@ struct Drawer {
     screen: Option<((u16, u16), Screen)>,
     /// The cell whose seconds are shown; `None` for the one that is being measured.
     chosen: Option<usize>,
+    /// Whether a key has asked for the end.
+    is_stopping: bool,
     colour: bool,
 }
 
@@ -114,9 +116,10 @@ impl Dashboard {
         Self { shared: Arc::new(shared), has_begun: false, drawing: None, bars: None }
     }
 
-    fn show_bars(&mut self) -> &mut Bars<MonotonicClock> {
-        let state = || self.shared.state().clone();
-        self.bars.get_or_insert_with(|| Bars::going_on(state(), MonotonicClock))
+    fn go_on_with_bars(&mut self) {
+        let bars = Bars::going_on(self.shared.state().clone(), MonotonicClock);
+        bars.draw();
+        self.bars = Some(bars);
     }
 }
 
@@ -137,7 +140,7 @@ impl Progress for Dashboard {
                     drawing.wake();
                 }
             }
-            _ => self.show_bars().draw(),
+            _ => self.go_on_with_bars(),
         }
     }
 
@@ -186,6 +189,7 @@ impl Drawing {
             keys: None,
             screen: None,
             chosen: None,
+            is_stopping: false,
             colour: environment_variables::get(NO_COLOR).is_none(),
         };
         let thread = thread::Builder::new().name("dashboard".to_owned()).spawn(move || {
@@ -237,7 +241,10 @@ impl Drawer {
                 let at = self.chosen.unwrap_or(at);
                 match key {
                     Key::Leave => return,
-                    Key::Stop => stop::ask(),
+                    Key::Stop => {
+                        self.is_stopping = true;
+                        stop::ask();
+                    }
                     Key::Follow => self.chosen = None,
                     Key::Up => self.chosen = Some(at.saturating_sub(1)),
                     Key::Down => self.chosen = Some((at + 1).min(last)),
@@ -294,10 +301,10 @@ impl Drawer {
     }
 
     fn picture(&self, now_ns: u64) -> Picture {
-        let is_stopping = self.shared.is_stopping();
+        let is_stopping = self.is_stopping || self.shared.is_stopping();
         let state = self.shared.state();
         let mut details = state.details();
-        details.sentences.extend(printer::held());
+        details.sentences.extend(printer::held().iter().flat_map(|said| said.lines()).map(str::to_owned));
         let chosen = self.chosen.unwrap_or(details.current);
         Picture {
             shown: state.shown(now_ns),

@@ -291,7 +291,7 @@ impl ProgressState {
             RunEvent::Finished { .. } => self.activity = Activity::Finished,
             RunEvent::Started(started) => self.name.clone_from(&started.name),
             RunEvent::Found { cell, finding } => self.find(*cell, finding),
-            RunEvent::Warning { text } => self.say(format!("warning: {text}")),
+            RunEvent::Warning { text } => self.say(&format!("warning: {text}")),
             RunEvent::CellFinished { cell, judgement } => {
                 if let Some(progress) = self.cells.get_mut(*cell) {
                     progress.verdict = Some(judgement.verdict);

@@ -175,6 +175,20 @@ fn a_key_stops_a_run_as_ctrl_c_does() {
 }
 
 #[test]
+fn a_run_that_goes_on_has_a_dashboard_too() {
+    let place = Place::new();
+    let run = "run DATA --rw randread --size 4M --duration 4s --ramp 0s --block-size 4k,8k --dashboard";
+    let mut terminal = OnTerminal::start(&place, SIZE, KIND, run);
+    terminal.wait_until_it_shows("IOPS, 0 to ");
+    terminal.press("q");
+    assert!(terminal.end().contains("code=130"));
+    let seen = OnTerminal::start(&place, SIZE, KIND, "run --resume latest --dashboard").end();
+    assert!(dashboard(&seen).contains("> randread"), "{}", dashboard(&seen));
+    assert!(after_dashboard(&seen).contains("code=0"), "{seen:?}");
+    assert_eq!(place.run("history --json").json()[0]["outcome"], "complete");
+}
+
+#[test]
 fn a_signal_and_a_second_one_give_the_terminal_back() {
     let place = Place::new();
     for more in [false, true] {

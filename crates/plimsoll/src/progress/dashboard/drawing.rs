@@ -214,9 +214,26 @@ impl Picture {
 
 /// A column of the table beside the cell's name.
 struct Column {
+    /// The less it is, the more the column is wanted.
+    rank: u8,
     title: &'static str,
+    /// Numbers change every second, and columns are not to move with them.
+    least: usize,
     width: u16,
     text: fn(&CellShown) -> String,
+}
+
+impl Column {
+    const fn new(rank: u8, title: &'static str, least: usize, text: fn(&CellShown) -> String) -> Self {
+        Self { rank, title, least, width: 0, text }
+    }
+
+    /// The same, wide enough for these cells.
+    fn fitting(self, cells: &[CellShown]) -> Self {
+        let texts = cells.iter().map(|cell| (self.text)(cell).chars().count());
+        let width = texts.chain([self.title.len(), self.least]).max().unwrap_or_default() as u16 + 1;
+        Self { width, ..self }
+    }
 }
 
 /// The columns for which there is room, in the order in which they stand.
@@ -224,42 +241,31 @@ fn columns(cells: &[CellShown], width: u16) -> Vec<Column> {
     fn rate(cell: &CellShown, text: fn(Rates) -> String) -> String {
         cell.latest.map_or_else(String::new, text)
     }
-    // A number first: the less it is, the more it is wanted.
-    let all: [(u8, &'static str, fn(&CellShown) -> String); 6] = [
-        (2, "slots", |cell| cell.slots.clone()),
-        (1, "IOPS", |cell| rate(cell, |rates| numbers::iops(rates.iops))),
-        (5, numbers::THROUGHPUT_UNIT, |cell| rate(cell, |rates| numbers::throughput(rates.bytes_per_second))),
-        (3, "p99", |cell| {
-            rate(cell, |rates| numbers::or_absent(rates.p99_ns, |ns| numbers::latency_in_text(ns as f64)))
-        }),
-        (4, "precision", |cell| cell.precision.clone()),
-        (0, "state", |cell| cell.word.to_owned()),
+    fn p99(rates: Rates) -> String {
+        numbers::or_absent(rates.p99_ns, |ns| numbers::latency_in_text(ns as f64))
+    }
+    let bytes: fn(&CellShown) -> String = |cell| rate(cell, |rates| numbers::throughput(rates.bytes_per_second));
+    let all = [
+        Column::new(2, "slots", 5, |cell| cell.slots.clone()),
+        Column::new(1, "IOPS", 8, |cell| rate(cell, |rates| numbers::iops(rates.iops))),
+        Column::new(5, numbers::THROUGHPUT_UNIT, 8, bytes),
+        Column::new(3, "p99", 8, |cell| rate(cell, p99)),
+        Column::new(4, "precision", 9, |cell| cell.precision.clone()),
+        Column::new(0, "state", 7, |cell| cell.word.to_owned()),
     ];
-    // Numbers change every second, and columns are not to move with them.
-    let least = |title: &str| match title {
-        "slots" => 5,
-        "state" => "waiting".len(),
-        _ => 8,
-    };
-    let mut all: Vec<(u8, Column)> = all
-        .into_iter()
-        .map(|(rank, title, text)| {
-            let longest = cells.iter().map(|cell| text(cell).chars().count()).chain([title.len(), least(title)]).max();
-            (rank, Column { title, width: longest.unwrap_or_default() as u16 + 1, text })
-        })
-        .collect();
+    let all = all.map(|column| column.fitting(cells));
     let longest = cells.iter().map(|cell| Span::raw(&*cell.label).width()).max().unwrap_or_default();
     let good = u16::try_from(longest).unwrap_or(GOOD_LABEL).clamp(LEAST_LABEL, GOOD_LABEL) - LEAST_LABEL;
     let mut room = width.saturating_sub(2 + LEAST_LABEL);
-    let mut ranks: Vec<(u8, u16)> = all.iter().map(|(rank, column)| (*rank, column.width)).collect();
-    ranks.sort_unstable();
-    ranks.retain(|(rank, width)| {
-        let fits = *width <= if *rank < NEEDED_COLUMNS { room } else { room.saturating_sub(good) };
-        room -= if fits { *width } else { 0 };
+    let mut wanted: Vec<&Column> = all.iter().collect();
+    wanted.sort_unstable_by_key(|column| column.rank);
+    wanted.retain(|column| {
+        let fits = column.width <= if column.rank < NEEDED_COLUMNS { room } else { room.saturating_sub(good) };
+        room -= if fits { column.width } else { 0 };
         fits
     });
-    all.retain(|(rank, _)| ranks.iter().any(|(kept, _)| kept == rank));
-    all.into_iter().map(|(_, column)| column).collect()
+    let kept: Vec<u8> = wanted.iter().map(|column| column.rank).collect();
+    all.into_iter().filter(|column| kept.contains(&column.rank)).collect()
 }
 
 /// The next number of the row 1, 2, 5, 10, so that a scale seldom changes.

@@ -36,7 +36,7 @@ pub(super) fn keys(mut bytes: &[u8]) -> Vec<Key> {
                     _ => None,
                 }
             }
-            (0x1b, [] | [0x1b, ..]) => Some(Key::Leave),
+            (0x1b, [] | [0x1b, ..]) | (b'd' | b'D', _) => Some(Key::Leave),
             // Alt with a key is another key.
             (0x1b, [_, others @ ..]) => {
                 bytes = others;
@@ -44,7 +44,6 @@ pub(super) fn keys(mut bytes: &[u8]) -> Vec<Key> {
             }
             // Ctrl-C is a signal, unless somebody turned those off.
             (b'q' | b'Q' | 0x03, _) => Some(Key::Stop),
-            (b'd' | b'D', _) => Some(Key::Leave),
             (b'k', _) => Some(Key::Up),
             (b'j', _) => Some(Key::Down),
             (b'f', _) => Some(Key::Follow),

@@ -113,8 +113,10 @@ pub(crate) fn give_back() {
     if let Some((keys, modes)) = taken.and_then(|taken| taken.modes) {
         let _ = termios::tcsetattr(keys, OptionalActions::Now, &modes);
     }
-    drop(writing);
-    printer::release();
+    // A terminal that takes nothing takes no sentences either, and whoever wants to end must not wait for it.
+    if writing.is_some() {
+        printer::release();
+    }
 }
 
 /// Nobody else writes while this is there; `None` when the terminal has stalled.

@@ -117,12 +117,12 @@ impl ProgressState {
             Severity::Warning => "warning: ",
             Severity::Error => "error: ",
         };
-        self.say(format!("{severity}{of}{}", finding.text));
+        self.say(&format!("{severity}{of}{}", finding.text));
     }
 
     /// Keeps a sentence.
-    pub(super) fn say(&mut self, text: String) {
-        let text = printable::line(&text).into_owned();
+    pub(super) fn say(&mut self, text: &str) {
+        let text = printable::line(text).into_owned();
         keep(&mut self.sentences, SENTENCES_KEPT, Some(text));
     }
 }
