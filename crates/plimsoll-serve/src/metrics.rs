@@ -51,7 +51,7 @@ const READABLE: &str = "plimsoll_history_readable";
 const RUNS: &str = "plimsoll_history_runs";
 const BUILD: &str = "plimsoll_build_info";
 
-/// The run is a label only where it has to be: each of its values would be a series of its own for whoever collects them.
+/// The run is a label only where it has to be: each of its values is a series of its own for whoever collects them.
 const OF_RUN: &[&str] = &["target", "workload", "run"];
 const OF_OPERATION: &[&str] = &["target", "workload", "operation"];
 

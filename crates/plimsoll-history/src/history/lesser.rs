@@ -16,8 +16,8 @@ pub enum Kept {
 }
 
 impl History {
-    /// Puts a record in, unless there is one of the same run, which stays with its tags, its name and all that it takes to
-    /// go on with it.
+    /// Puts a record in, unless there is one of the same run, which stays with its tags, its name and all that it takes
+    /// to go on with it.
     pub fn save_unless_known(&mut self, record: &Record) -> Result<Kept, HistoryError> {
         let fail = self.failure();
         let bytes = stored::encode(record)?;
