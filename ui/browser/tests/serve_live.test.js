@@ -35,7 +35,7 @@ function allowSilence(trouble, ...others) {
 async function followToEnd(page, trouble, name) {
   await page.getByText('✓ This run has ended.').waitFor();
   await assertGood(page, trouble);
-  await page.getByRole('link', { name: 'Open its record' }).click();
+  await page.getByRole('link', { name: 'Open its report' }).click();
   await settleReport(page);
   assert.ok((await page.locator('main').innerText()).includes('randread'));
   await assertGood(page, trouble);

@@ -40,16 +40,6 @@ const WRITES = { 'x-plimsoll': '1' };
 /** The longest file that the server takes. */
 const FILE_BYTES_MAX = 64 * 2 ** 20;
 
-/** That the server refused, with its sentence. */
-export class Refusal extends Error {
-  constructor(
-    readonly status: number,
-    body: string,
-  ) {
-    super(sentenceOf(status, body));
-  }
-}
-
 /** The sentence of a refusal. */
 export function sentenceOf(status: number, body: string): string {
   try {
@@ -74,7 +64,7 @@ export async function ask<T>(path: string, init: RequestInit = {}): Promise<T> {
     if (init.signal?.aborted) throw error;
     throw new Error(SILENT);
   }
-  throw new Refusal(status, body);
+  throw new Error(sentenceOf(status, body));
 }
 
 function change(method: string, path: string, body?: unknown): Promise<unknown> {
@@ -86,7 +76,6 @@ const run = (id: string) => `/api/runs/${encodeURIComponent(id)}`;
 const baseline = (name: string) => `/api/baselines/${encodeURIComponent(name)}`;
 
 export const LIVE = '/api/live';
-export const summaryOf = (id: string) => run(id);
 export const recordOf = (id: string) => `${run(id)}/record`;
 export const reportOf = (runs: string[]) => `/api/report?${new URLSearchParams({ runs: runs.join(',') })}`;
 export const liveReportOf = (id: string) => `/api/live/${encodeURIComponent(id)}`;
@@ -118,7 +107,7 @@ export function importFile(file: File, onShare: (share: number) => void): Promis
     request.onerror = () => reject(new Error(`${SILENT} A folder cannot be read: drop the files in it.`));
     request.onload = () => {
       if (request.status < 200 || request.status > 299) {
-        reject(new Refusal(request.status, request.responseText));
+        reject(new Error(sentenceOf(request.status, request.responseText)));
         return;
       }
       try {
