@@ -4,25 +4,25 @@ import { makePlace, removePlace, startServer } from '../making/server.js';
 import { openServed, scrollThrough, settle } from './browser.js';
 import { barriers, faults } from './pages.js';
 
-/** A server with a history of its own while it is used. */
-export async function withServer(use, options) {
+/** A server with a history of its own while it is used, started with more words when there are any. */
+export async function withServer(use, { words, ...options } = {}) {
   const place = await makePlace(options);
   try {
-    await use({ place, server: await startServer(place) });
+    await use({ place, server: await startServer(place, 0, words) });
   } finally {
     await removePlace(place);
   }
 }
 
 /** A page of a server while it is used, which has to be without a fault at its end. */
-export function withPage(browser, { isFilled, ...options }, use) {
+export function withPage(browser, { isFilled, words, ...options }, use) {
   const look = async ({ place, server }) => {
     const { page, trouble, close } = await openServed(browser, server, options);
     await use({ page, trouble, place, server });
     await assertGood(page, trouble);
     await close();
   };
-  return withServer(look, { isFilled });
+  return withServer(look, { isFilled, words });
 }
 
 /** Whatever is shown now has no fault. */

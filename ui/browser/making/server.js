@@ -53,9 +53,9 @@ export async function runsOf(place) {
   return JSON.parse(await plimsollWith(place.env, place.folder, 'history', '--json', '--history', place.history));
 }
 
-/** Starts a server, at a port when one is named. */
-export async function startServer(place, port = 0) {
-  const words = ['serve', '--listen', `127.0.0.1:${port}`, '--history', place.history];
+/** Starts a server, at a port when one is named, with more words when there are any. */
+export async function startServer(place, port = 0, more = []) {
+  const words = ['serve', '--listen', `127.0.0.1:${port}`, '--history', place.history, ...more];
   const { child, end } = start(place, words, ['ignore', 'pipe', 'inherit']);
   const address = new Promise((resolve, reject) => {
     createInterface(child.stdout).on('line', (line) => {

@@ -140,3 +140,32 @@ test('an empty history says so', async () => {
     assert.deepEqual(await namesOf(page), []);
   });
 });
+
+test('a server that changes nothing offers no changes', async () => {
+  await withPage(browser, { words: ['--read-only'] }, async ({ page }) => {
+    await waitForTotal(page, ALL);
+    await page.getByText('Nothing can be changed here').waitFor();
+    assert.equal(await page.getByRole('button', { name: /^(Delete|Tags of|Baseline of|Import)/ }).count(), 0);
+    assert.ok((await page.getByRole('link', { name: /^Record of/ }).count()) > 0);
+  });
+});
+
+test('a record with one target three times is listed, and one that is known is left as it is', async () => {
+  await withPage(browser, {}, async ({ page, server }) => {
+    await waitForTotal(page, ALL);
+    const [{ id }] = (await (await fetch(`${server.origin}/api/runs?limit=1`)).json()).runs;
+    const record = await (await fetch(`${server.origin}/api/runs/${id}/record`)).json();
+    const name = 'three times the same';
+    record.asked.targets = ['same', 'same', 'same'];
+    const file = (told) => {
+      return { name: 'r.json', mimeType: 'application/json', buffer: Buffer.from(JSON.stringify(told)) };
+    };
+    const input = page.locator('input[type=file]');
+    await input.setInputFiles(file({ ...record, id: '00000000-0000-7000-8000-000000000001', name }));
+    await waitForTotal(page, '1 to 14 of 14 runs');
+    assert.equal(await rowOf(page, name).getByText('same', { exact: true }).count(), 1);
+    await input.setInputFiles(file({ ...record, name: 'another name' }));
+    await page.getByText('1 of them there before and left as it was').waitFor();
+    assert.ok(!(await namesOf(page)).includes('another name'));
+  });
+});
