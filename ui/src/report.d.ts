@@ -68,6 +68,10 @@ export interface Report {
    */
   not_compared: string | null;
   /**
+   * What the sides cost, as far as the reader's own prices tell.
+   */
+  prices: TargetPrice[];
+  /**
    * Rates of the same load over runs.
    */
   trends: Trend[];
@@ -856,6 +860,48 @@ export interface Judged {
    * What the comparison says, or why it says nothing.
    */
   text: string;
+}
+/**
+ * What a target of a side costs.
+ */
+export interface TargetPrice {
+  /**
+   * The letter of the side.
+   */
+  side: string;
+  /**
+   * The target.
+   */
+  target: string;
+  /**
+   * Its price, without that of the machine; null when that cannot be told.
+   */
+  price: Price | null;
+  /**
+   * Why it cannot be told.
+   */
+  unknown: string | null;
+}
+/**
+ * A price.
+ */
+export interface Price {
+  /**
+   * For a month.
+   */
+  per_month: number;
+  /**
+   * In what.
+   */
+  currency: string;
+  /**
+   * Of when it is.
+   */
+  date: string;
+  /**
+   * The row of the reader's file that it follows from.
+   */
+  row: string;
 }
 /**
  * A number of the same load over runs.

@@ -12,6 +12,7 @@ pub mod junit;
 mod latencies;
 mod lives;
 pub mod markdown;
+mod prices;
 mod rates;
 mod run;
 mod run_names;
@@ -55,6 +56,8 @@ pub struct Document {
     pub comparisons: Vec<Comparison>,
     /// Why nothing is compared.
     pub not_compared: Option<String>,
+    /// What the sides cost, as far as the reader's own prices tell.
+    pub prices: Vec<TargetPrice>,
     /// Rates of the same load over runs.
     pub trends: Vec<Trend>,
     /// Loads that differ in block size and queue depth alone.
@@ -409,6 +412,34 @@ pub struct Change {
     pub interval: Option<[f64; 2]>,
     /// In a sentence.
     pub text: String,
+}
+
+/// What a target of a side costs.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct TargetPrice {
+    /// The letter of the side.
+    pub side: String,
+    /// The target.
+    pub target: String,
+    /// Its price, without that of the machine; null when that cannot be told.
+    pub price: Option<Price>,
+    /// Why it cannot be told.
+    pub unknown: Option<String>,
+}
+
+/// A price.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Price {
+    /// For a month.
+    pub per_month: f64,
+    /// In what.
+    pub currency: String,
+    /// Of when it is.
+    pub date: String,
+    /// The row of the reader's file that it follows from.
+    pub row: String,
 }
 
 /// Loads of one target that differ in block size and queue depth alone.

@@ -32,6 +32,9 @@ export function statedOf(study) {
   return join(STATED, `${study}.toml`);
 }
 
+/** What a reader pays for some of it. */
+export const PRICES = join(FIGURES, 'prices.toml');
+
 /** What authors say about their numbers. */
 export const CLAIMS = join(STATED, 'claims.csv');
 

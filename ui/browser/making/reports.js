@@ -3,7 +3,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeHostile, TITLE } from './hostile.js';
 import { measure } from './measured.js';
-import { CLAIMS, importPublished, statedOf } from './published.js';
+import { CLAIMS, importPublished, PRICES, statedOf } from './published.js';
 import { plimsoll } from './program.js';
 import { makeVolumes } from './volumes.js';
 
@@ -25,7 +25,7 @@ export async function makeReports(folder) {
     files: [runs.files],
     application: [runs.application],
     volumes: [volumes],
-    ...Object.fromEntries(studies.map((study) => [study, [study, ...context(study)]])),
+    ...Object.fromEntries(studies.map((study) => [study, [study, ...context(study), '--limits', PRICES]])),
     claims: [...studies, ...studies.flatMap(context), '--claims', CLAIMS],
     hostile: [hostile, '--title', TITLE],
   };

@@ -50,6 +50,22 @@ test('000: any side can be the reference', async () => {
   await close();
 });
 
+test('000: what a cache answered is told, and costs nothing', async () => {
+  const { page, close } = await open('000', '#/compare');
+  const bars = await barsOf(page, 'bars', 15);
+  const isOfCache = bars.map((bar) => bar.texts.some((text) => text.endsWith('· cache')));
+  assert.deepEqual(isOfCache, [true, true, false, false, false, false, false, false]);
+  const load = page.locator('#prices select');
+  await load.waitFor();
+  const loads = await load.locator('option').allTextContents();
+  assert.deepEqual(loads.map((name) => name.split(' ')[0]), ['randwrite', 'randrw', 'randrw']);
+  await load.selectOption(loads[1]);
+  const title = await page.locator('#price-iops-title').textContent();
+  // 300 EUR for 7,664 operations a second, and 2 EUR for 121.8.
+  assert.match(title, /randrw .* read: B costs least, 0\.0164 EUR a month for each operation a second; A 2\.38 times/);
+  await close();
+});
+
 test('002: three of fifteen rates are over what was bought, one is less than was expected', async () => {
   const { page, close } = await open('002', '#/expected');
   const charts = ['expected-0-iops', 'expected-0-bytes_per_second'];

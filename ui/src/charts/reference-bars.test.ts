@@ -55,6 +55,17 @@ describe('reference bars', () => {
     expect(barsTitle(groups, 'A')).toBe('Where A has 100 %, B has 1.59 % to 138.4 %');
   });
 
+  it('are hollow and say so where a cache answered', () => {
+    const comparison = published();
+    comparison.pairs[0].cells[0].verdict = 'cached';
+    const [reads, writes] = barGroups(groupsOf(comparison), ['A', 'B'], 'A');
+    expect(reads.bars.map(barLabel)).toEqual(['100 % · 55.3k IOPS', '138.4 % · 76.5k IOPS · cache']);
+    expect(writes.bars.some((bar) => bar.isCached)).toBe(false);
+    const [drawn] = barsOption([reads], context, '', false, () => 0).series as { data: { itemStyle?: object }[] }[];
+    const dashed = drawn.data.map((one) => one.itemStyle !== undefined && 'borderType' in one.itemStyle);
+    expect(dashed).toEqual([false, false, true]);
+  });
+
   it('are as long as the share, from zero on', () => {
     const option = barsOption(groups, context, '', false, () => 0);
     const [bars] = option.series as { data: { value: number | null }[] }[];

@@ -1,7 +1,7 @@
 // Sides as shares of one of them: for each load a bar for each side, all of one scale that begins at zero.
 import type { CustomSeriesOption, RenderItem } from '../lib/echarts';
 import {
-  headlineOf, isDuration, METRIC_HEADS, metricText, metricWithUnit, referenceOf, type Group, type Metric,
+  CACHE, headlineOf, isDuration, METRIC_HEADS, metricText, metricWithUnit, referenceOf, type Group, type Metric,
 } from '../lib/comparing';
 import { count } from '../lib/numbers';
 import { axis, base, colour, MARK_LINE } from '../lib/series';
@@ -25,6 +25,8 @@ export interface Bar {
   metric: Metric;
   /** The ends of the 95 % interval, in percent. */
   interval: [number, number] | null;
+  /** Whether it is the rate of a cache, and not of the storage. */
+  isCached: boolean;
 }
 
 export interface BarGroup {
@@ -56,7 +58,8 @@ export function barGroups(groups: Group[], letters: string[], chosen: string): B
       // Where sides were compared, the bar is what the sentence says, and lies within its own interval.
       const compared = said?.reference === reference ? said.compared : null;
       const interval: [number, number] | null = compared ? [compared.low * 100, compared.high * 100] : null;
-      return [{ letter, percent: compared ? compared.ratio * 100 : (100 * value) / whole, value, metric, interval }];
+      const percent = compared ? compared.ratio * 100 : (100 * value) / whole;
+      return [{ letter, percent, value, metric, interval, isCached: group.cached.has(letter) }];
     });
     const words = [
       group.label,
@@ -96,7 +99,8 @@ export function barsHeight(groups: BarGroup[]): number {
 }
 
 export function barLabel(bar: Bar): string {
-  return `${percentLabel(bar.percent)} · ${metricWithUnit(bar.metric, bar.value)}`;
+  const cache = bar.isCached ? ` · ${CACHE}` : '';
+  return `${percentLabel(bar.percent)} · ${metricWithUnit(bar.metric, bar.value)}${cache}`;
 }
 
 function powerBelow(value: number): number {
@@ -167,9 +171,12 @@ export function barsOption(
     {
       type: 'bar',
       barWidth: BAR,
-      data: rows.map((row) => (row.bar
-        ? { value: drawn(row.bar.percent), itemStyle: { color: colour(context, colourOf(row.bar.letter)) } }
-        : { value: null })),
+      data: rows.map(({ bar }) => {
+        if (!bar) return { value: null };
+        const paint = colour(context, colourOf(bar.letter));
+        const hollow = { color: context.tokens.surface, borderColor: paint, borderWidth: 1.5, borderType: 'dashed' };
+        return { value: drawn(bar.percent), itemStyle: bar.isCached ? hollow : { color: paint } };
+      }),
       markLine: {
         ...MARK_LINE,
         z: 1,
@@ -247,7 +254,8 @@ function ticks(min: number, max: number, isLog: boolean, isNarrow: boolean): num
 
 function tipLines(bar: Bar): string[] {
   const interval = bar.interval && `95 % interval ${bar.interval.map(percentLabel).join(' to ')}`;
-  return [percentLabel(bar.percent), metricWithUnit(bar.metric, bar.value), ...(interval ? [interval] : [])];
+  const cache = bar.isCached ? ['a cache answered, and not the storage'] : [];
+  return [percentLabel(bar.percent), metricWithUnit(bar.metric, bar.value), ...(interval ? [interval] : []), ...cache];
 }
 
 export function barsTable(title: string, groups: BarGroup[]): Table {
@@ -259,7 +267,9 @@ export function barsTable(title: string, groups: BarGroup[]): Table {
       bar.interval ? bar.interval.map(percentLabel).join(' to ') : '-',
       metricText(bar.metric, bar.value),
       METRIC_HEADS[bar.metric],
+      bar.isCached ? CACHE : 'storage',
     ]),
   );
-  return tableOf(title, ['load', 'side', 'of the reference', '95 % interval', 'value', 'unit'], rows, [2, 3, 4]);
+  const heads = ['load', 'side', 'of the reference', '95 % interval', 'value', 'unit', 'answered by'];
+  return tableOf(title, heads, rows, [2, 3, 4]);
 }

@@ -1,5 +1,5 @@
 // What a comparison says, ordered by what was measured: for each load the numbers of all sides.
-import type { CellPair, CellView, Compared, Comparison, MetricPair, Report, Side } from '../report';
+import type { CellPair, CellView, Compared, Comparison, Explanation, MetricPair, Report, Side } from '../report';
 import { elapsed, iops, latency, throughput } from './numbers';
 
 export type Metric = MetricPair['metric'];
@@ -42,6 +42,8 @@ export function metricWithUnit(metric: Metric, value: number): string {
 export interface Group {
   key: string;
   label: string;
+  /** The target, where sides have several. */
+  target: string | null;
   operation: string;
   /** By letter and metric. */
   values: Map<string, Map<Metric, number>>;
@@ -49,7 +51,12 @@ export interface Group {
   compared: Map<string, Map<Metric, { reference: string; compared: Compared }>>;
   /** What a side is compared with when the chosen one does not have the load. */
   substitute: string;
+  /** The letters of sides whose rate is that of a cache, and not of the storage. */
+  cached: Set<string>;
 }
+
+/** What stands beside a rate that is not that of the storage. */
+export const CACHE = 'cache';
 
 export function cellLabel(cell: { target: string | null; workload: string }): string {
   return cell.target === null ? cell.workload : `${cell.target} ${cell.workload}`;
@@ -60,7 +67,8 @@ export function comparisonFor(comparisons: Comparison[], letter: string): Compar
   return comparisons.find((one) => one.reference === letter) ?? comparisons[0];
 }
 
-export function groupsOf(comparison: Comparison): Group[] {
+/** The loads of a comparison. With what was expected of the storage, rates that it cannot have are known as cached. */
+export function groupsOf(comparison: Comparison, explanation: Explanation | null = null): Group[] {
   const groups = new Map<string, Group>();
   const operations = new Map<string, Set<string>>();
   for (const pair of comparison.pairs) {
@@ -70,12 +78,18 @@ export function groupsOf(comparison: Comparison): Group[] {
         const key = `${label}\n${metric.operation}`;
         if (metric.reference === null && metric.value === null) continue;
         const group: Group = groups.get(key) ?? {
-          key, label, operation: metric.operation, values: new Map(), compared: new Map(), substitute: pair.reference,
+          key, label, target: cell.target, operation: metric.operation, values: new Map(), compared: new Map(),
+          substitute: pair.reference, cached: new Set(),
         };
         groups.set(key, group);
         operations.set(label, (operations.get(label) ?? new Set()).add(metric.operation));
         put(group.values, pair.reference, metric.metric, metric.reference);
         put(group.values, pair.side, metric.metric, metric.value);
+        for (const [letter, verdict] of [[pair.reference, cell.reference_verdict], [pair.side, cell.verdict]] as const) {
+          const side = comparison.sides.find((one) => one.letter === letter);
+          const isCached = verdict === 'cached' || isImpossible(explanation, side, cell, metric.operation);
+          if (isCached) group.cached.add(letter);
+        }
         const compared = metric.compared && { reference: pair.reference, compared: metric.compared };
         put(group.compared, pair.side, metric.metric, compared);
       }
@@ -86,6 +100,26 @@ export function groupsOf(comparison: Comparison): Group[] {
     if ((operations.get(group.label)?.size ?? 0) > 1) group.label += ` · ${group.operation}`;
   }
   return shown;
+}
+
+/** Whether a rate is so much more than the storage has that something else answered. */
+function isImpossible(
+  explanation: Explanation | null, side: Side | undefined, load: Pick<CellPair, 'target' | 'workload'>, operation: string,
+): boolean {
+  const run = explanation?.runs.find((one) => one.id === side?.run);
+  const cells = run?.cells.filter((cell) => side !== undefined && isOfLoad(cell, side, load)) ?? [];
+  const judged = cells.flatMap((cell) => cell.judged);
+  return judged.some((one) => one.reached === 'impossible' && [operation, 'all'].includes(one.operation));
+}
+
+/** Whether a cell of a side's run measured a load. */
+function isOfLoad(
+  cell: { target: string; workload: string }, side: Side, load: Pick<CellPair, 'target' | 'workload'>,
+): boolean {
+  const names = [load.workload, ...load.workload.split(' / ')];
+  return side.targets.includes(cell.target)
+    && names.includes(cell.workload)
+    && (load.target === null || load.target === cell.target);
 }
 
 function put<T>(map: Map<string, Map<Metric, T>>, letter: string, metric: Metric, value: T | null): void {
@@ -129,19 +163,13 @@ export function judge(metric: Metric, compared: Compared): Judgement {
 /** The cells of a side's run that measured a load. */
 export function cellsOf(report: Report, side: Side, pair: Pick<CellPair, 'target' | 'workload'>): CellView[] {
   const run = report.runs.find((one) => one.id === side.run);
-  const names = [pair.workload, ...pair.workload.split(' / ')];
-  return (run?.cells ?? []).filter(
-    (cell) =>
-      side.targets.includes(cell.target)
-      && names.includes(cell.workload)
-      && (pair.target === null || pair.target === cell.target),
-  );
+  return (run?.cells ?? []).filter((cell) => isOfLoad(cell, side, pair));
 }
 
 /** Whether charts can show a load on more than one side. */
 export function isOnSeveral(report: Report, sides: Side[], load: Pick<CellPair, 'target' | 'workload'>): boolean {
   const has = (kind: 'rates' | 'latencies' | 'iterations') =>
-    sides.filter((side) => cellsOf(report, side, load).some((cell) => cell[kind] !== null)).length > 1;
+    sides.filter((side) => cellsOf(report, side, load).some((cell) => (cell[kind] ?? null) !== null)).length > 1;
   return has('rates') || has('latencies') || has('iterations');
 }
 

@@ -203,6 +203,11 @@ impl Tier {
         })
     }
 
+    /// The size that is paid for: that of the performance tier that it was set to.
+    pub(crate) fn paid(&'static self, provisioned: &Provisioned) -> &'static Self {
+        provisioned.tier.as_deref().and_then(|tier| self.upgrade(tier).ok()).unwrap_or(self)
+    }
+
     /// The tier that it was set to.
     fn upgrade(&self, wanted: &str) -> Result<&'static Self, CatalogError> {
         let Some(upgrade) = table::find(&UPGRADES, &self.name) else {
@@ -221,14 +226,23 @@ impl Tier {
 }
 
 fn ceilings(product: &Product, provisioned: &Provisioned) -> Result<Vec<Ceiling>, CatalogError> {
+    Ok(vec![fitting(product, provisioned)?.ceiling(provisioned)?])
+}
+
+/// The smallest size that is sold and holds what was bought.
+fn fitting(product: &Product, provisioned: &Provisioned) -> Result<&'static Tier, CatalogError> {
     let size = product.size_gib(provisioned)?;
     let mut of_product = TIERS.iter().filter(|tier| tier.product().name == product.name);
     let fitting = of_product.clone().find(|tier| tier.size_gib >= size);
-    let Some(tier) = fitting else {
+    fitting.ok_or_else(|| {
         let largest = of_product.next_back().map_or(0.0, |tier| tier.size_gib);
-        return Err(product.impossible(&format!("is sold up to {}, not with {}", gib(largest), gib(size))));
-    };
-    Ok(vec![tier.ceiling(provisioned)?])
+        product.impossible(&format!("is sold up to {}, not with {}", gib(largest), gib(size)))
+    })
+}
+
+/// The size that is paid for, of products that are sold in sizes.
+pub(crate) fn paid(product: &Product, provisioned: &Provisioned) -> Option<&'static Tier> {
+    fitting(product, provisioned).ok().map(|tier| tier.paid(provisioned))
 }
 
 #[cfg(test)]

@@ -1,13 +1,16 @@
 //! What an offer costs by the user's own prices. There are none in the catalog.
 
+use plimsoll_workload::{provisioned::Provisioned, units::ByteCount};
 use serde::Serialize;
 
 use super::{
-    families::{Family, Shape},
+    families::{FAMILIES, Family, Shape},
     solving::Offer,
 };
 use crate::{
-    catalog::Catalog,
+    azure::managed_disks,
+    catalog::{Catalog, Storage},
+    ceiling::GIB,
     limits_file::Price,
     product::{Product, products},
 };
@@ -23,6 +26,42 @@ pub struct Cost {
     pub date: String,
     /// Which row of the user's file it follows from.
     pub row: String,
+}
+
+impl Cost {
+    /// What was bought costs, all its disks together and without its machine. `None` where no row is about it; an error
+    /// says why the row does not tell.
+    pub fn of(provisioned: &Provisioned, catalog: &Catalog) -> Result<Option<Self>, String> {
+        let Some(storage) = provisioned.sku.as_deref().and_then(|sku| catalog.storage(sku).ok()) else {
+            return Ok(None);
+        };
+        let gib = |size: Option<ByteCount>| size.map(|size| size.0 as f64 / GIB);
+        let billed = |tier: &'static managed_disks::Tier| (tier.name.as_str(), Some(tier.size_gib));
+        let (name, size_gib) = match storage {
+            Storage::Own(own) => (own.name.as_str(), gib(provisioned.size.or(own.size))),
+            Storage::Tier(tier) => billed(tier.paid(provisioned)),
+            Storage::Product(product) => match managed_disks::paid(product, provisioned) {
+                Some(tier) => billed(tier),
+                None => (product.name, gib(provisioned.size)),
+            },
+        };
+        let offer = Offer { name: name.to_owned(), provisioned: provisioned.clone(), size_gib };
+        let product = catalog.product(name).map(|product| product.name);
+        let family = FAMILIES.iter().find(|family| Some(family.product) == product);
+        match cost(family, &offer, catalog) {
+            // Who pays for a pool pays for all disks that are in it.
+            Ok(cost) if provisioned.pool.is_some() => Ok(Some(cost)),
+            Ok(cost) if provisioned.on_demand_bursting == Some(true) => {
+                Err(format!("bursts on demand cost more than the row {} has", cost.row))
+            }
+            Ok(cost) => {
+                let disks = f64::from(provisioned.disks.unwrap_or(1));
+                Ok(Some(Self { per_month: cost.per_month * disks, ..cost }))
+            }
+            Err(why) if why.is_empty() => Ok(None),
+            Err(why) => Err(why),
+        }
+    }
 }
 
 /// What an offer costs, or why that is not known.

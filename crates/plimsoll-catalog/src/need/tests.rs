@@ -127,6 +127,9 @@ fn candidates_are_those_of_the_seller_or_of_all() {
     assert_eq!((st1.lack.has, st1.lack.dimension), (Some(500.0), Dimension::Iops));
 }
 
+const OWN_DISK: &str = "[[disk]]\nname='gold'\nlimit='iops=8000,bandwidth=400MB'\nsize='1Ti'\nsource='contract'\n\
+                        [[price]]\nname='gold'\nper_month=10\ncurrency='USD'\ndate='2026'";
+
 const PRICES: &str = r#"
     [[price]]
     name = "P30"
@@ -162,6 +165,27 @@ fn a_provisioned_disk_is_paid_by_what_is_above_what_is_included() {
 }
 
 #[test]
+fn what_was_bought_costs_what_its_rows_say() {
+    let catalog = prices(&format!("{PRICES}\n{OWN_DISK}"));
+    let of = |bought: &str| {
+        let provisioned: Provisioned = toml::from_str(bought).unwrap_or_else(|error| panic!("{error}"));
+        Cost::of(&provisioned, &catalog).map(|cost| cost.map(|cost| (cost.row, (cost.per_month * 1e6).round() / 1e6)))
+    };
+    let row = |name: &str, month: f64| Ok(Some((name.to_owned(), month)));
+    assert_eq!(of("sku = 'P30'"), row("P30", 135.17));
+    assert_eq!(of("sku = 'Premium_LRS'\nsize = '800Gi'\ndisks = 3"), row("P30", 405.51));
+    assert_eq!(of("sku = 'P30'\ntier = 'P40'"), row("P40", 259.05), "the tier is paid, and not the size");
+    let v2 = "sku = 'PremiumV2_LRS'\nsize = '1Ti'\niops = 5000\nbandwidth = '200MB'";
+    assert_eq!(of(v2), row("PremiumV2_LRS", 1024.0 * 0.081 + 2000.0 * 0.005 + 75.0 * 0.04));
+    assert_eq!(of("sku = 'PremiumV2_LRS'\nsize = '1Ti'"), row("PremiumV2_LRS", 82.944), "what is included is free");
+    assert_eq!(of("sku = 'PremiumV2_LRS'"), Err("its size is not known".to_owned()));
+    assert_eq!(of("sku = 'gold'"), row("gold", 10.0));
+    assert_eq!(of("sku = 'P10'"), Ok(None));
+    assert_eq!(of("limit = 'iops=500'"), Ok(None));
+    assert!(of("sku = 'P30'\non_demand_bursting = true").is_err_and(|why| why.contains("bursts on demand")));
+}
+
+#[test]
 fn a_size_without_a_price_gives_way_to_one_that_has_one() {
     let catalog = prices(PRICES);
     let p10 = advice("iops=200", &market("sku = \"P10\""), &catalog);
@@ -194,11 +218,9 @@ fn prices_of_different_currencies_are_not_compared() {
 
 #[test]
 fn disks_of_ones_own_are_candidates() {
-    let own = "[[disk]]\nname='gold'\nlimit='iops=8000,bandwidth=400MB'\nsize='1Ti'\nsource='contract'\n\
-               [[price]]\nname='gold'\nper_month=10\ncurrency='USD'\ndate='2026'";
-    let found = advice("iops=5000", &market("sku = \"P30\""), &prices(own));
+    let found = advice("iops=5000", &market("sku = \"P30\""), &prices(OWN_DISK));
     assert_eq!((found.candidates[0].name.as_str(), found.candidates[0].provider), ("gold", Provider::Own));
-    let short = advice("iops=9000", &market("sku = \"P30\""), &prices(own));
+    let short = advice("iops=9000", &market("sku = \"P30\""), &prices(OWN_DISK));
     assert!(short.too_small.iter().any(|small| small.product == "gold" && small.lack.has == Some(8000.0)));
 }
 

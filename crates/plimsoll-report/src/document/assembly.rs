@@ -6,7 +6,7 @@ use plimsoll_record::{record::Record, results::Severity};
 use plimsoll_workload::provisioned::Provisioning;
 
 use super::{
-    Document, Note, Run, SCHEMA, files,
+    Document, Note, Run, SCHEMA, files, prices,
     rates::Resolution,
     run::{self, Detail},
     sweeps, trends, uses,
@@ -78,6 +78,7 @@ impl Document {
         let findings = findings(&runs, comparisons.first(), explanation.as_ref());
         // Nobody reads the bars of so many, and the sentence above says how many rates are what was bought.
         let explanation = explanation.filter(|_| !detail.is_short);
+        let prices = comparisons.first().map(|first| prices::of(first, subjects, catalog)).unwrap_or_default();
         Ok(Self {
             schema: SCHEMA,
             title: title.unwrap_or_else(|| self::title(&runs)),
@@ -92,6 +93,7 @@ impl Document {
             runs,
             comparisons,
             not_compared,
+            prices,
             explanation,
         })
     }

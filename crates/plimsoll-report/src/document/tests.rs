@@ -1,6 +1,6 @@
 //! What a document promises: nothing is hidden by being shortened, and what is shown is what was measured.
 
-use plimsoll_catalog::catalog::Catalog;
+use plimsoll_catalog::{catalog::Catalog, limits_file::LimitsFile};
 use plimsoll_record::{
     lifecycle::{Happening, Moment, Phases, VolumeLifecycle},
     record::{Record, Window},
@@ -10,17 +10,23 @@ use plimsoll_workload::provisioned::Provisioning;
 use proptest::prelude::*;
 use uuid::Uuid;
 
-use super::{Contents, Document, StretchPart, fairness, junit, latencies, lives, markdown, rates, rates::Resolution};
+use super::{
+    Contents, Document, StretchPart, TargetPrice, fairness, junit, latencies, lives, markdown, rates, rates::Resolution,
+};
 use crate::{comparison::Wishes, test_records};
 
 fn document(records: &[&Record]) -> Document {
     let nothing = Provisioning::default();
     let subjects: Vec<(&Record, &Provisioning)> = records.iter().map(|record| (*record, &nothing)).collect();
+    document_of(&subjects, &Catalog::default())
+}
+
+fn document_of(subjects: &[(&Record, &Provisioning)], catalog: &Catalog) -> Document {
     Document::of(Contents {
         title: None,
-        subjects: &subjects,
+        subjects,
         wishes: Wishes::default(),
-        catalog: &Catalog::default(),
+        catalog,
         claims: None,
         created: "2025-10-09T10:00:00Z".parse().unwrap(),
         version: "0.1.0".to_owned(),
@@ -154,6 +160,30 @@ fn each_side_may_be_the_reference_and_the_one_asked_for_is_first() {
     assert_eq!(shown.not_compared, None);
     let alone = document(&records[..1]);
     assert_eq!((alone.comparisons.len(), &alone.not_compared), (0, &None));
+}
+
+#[test]
+fn sides_have_the_price_of_what_was_bought_for_their_targets() {
+    let own = "[[price]]\nname='P30'\nper_month=100\ncurrency='EUR'\ndate='2026-10-01'\n\
+               [[price]]\nname='gp3'\nper_gib_month=0.1\ncurrency='EUR'\ndate='2026-10-01'";
+    let catalog = Catalog::with(LimitsFile::parse("own", own).unwrap());
+    let record = test_records::canonical();
+    let others: Vec<Record> = (1..3).map(|number| again(&record, number)).collect();
+    let said: Vec<Provisioning> = ["sku='P30'\ndisks=2", "sku='gp3'\nsize='1Ti'\niops=5000", "sku='P10'"]
+        .map(|bought| toml::from_str(&format!("[defaults]\n{bought}")).unwrap())
+        .into();
+    let subjects: Vec<_> = std::iter::once(&record).chain(&others).zip(&said).collect();
+    let shown = document_of(&subjects, &catalog);
+    let told = |price: &TargetPrice| {
+        let cost = price.price.as_ref().map(|price| (price.per_month, price.row.clone()));
+        (price.side.clone(), cost, price.unknown.clone())
+    };
+    let expected = [
+        ("A".to_owned(), Some((200.0, "P30".to_owned())), None),
+        ("B".to_owned(), None, Some("the row gp3 has no per_iops_month".to_owned())),
+    ];
+    assert_eq!(shown.prices.iter().map(told).collect::<Vec<_>>(), expected);
+    assert!(document(&[&record, &others[0]]).prices.is_empty(), "there are no prices in the catalog");
 }
 
 #[test]
