@@ -8,6 +8,7 @@ use plimsoll_io::{mounts::MountError, probe::EngineUnavailable, target::TargetEr
 use plimsoll_kubernetes::error::ClusterError;
 use plimsoll_programs::{ProgramError, lucene::InstallError};
 use plimsoll_run::{first_io::FirstIoError, life_mark::LifeMarkError, run::RunError, same_place::TargetChanged};
+use plimsoll_serve::server::ServeError;
 use plimsoll_workload::{plan::PlanError, units::ValueError};
 use thiserror::Error;
 
@@ -134,6 +135,13 @@ impl Exit {
                     | ClusterError::Refused { .. }
                     | ClusterError::Run(_)
                     | ClusterError::Left { .. } => Self::Cluster,
+                };
+            }
+            if let Some(error) = cause.downcast_ref::<ServeError>() {
+                return match error {
+                    ServeError::NeedsToken(_) => Self::Usage,
+                    ServeError::Listen { .. } => Self::Cluster,
+                    ServeError::Start(_) => Self::Kernel,
                 };
             }
             if let Some(error) = cause.downcast_ref::<SaveError>() {

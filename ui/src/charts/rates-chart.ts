@@ -1,14 +1,15 @@
 // Rates and latencies of a cell over time: one panel below the other, with what was not counted shaded.
 import { iops, orAbsent, throughput } from '../lib/numbers';
-import { axis, base, colour, halo, MARK_LINE } from '../lib/series';
+import { base, colour, halo, MARK_LINE } from '../lib/series';
 import { tip } from '../lib/text';
 import type { ChartContext } from '../lib/theme';
 import type { Rates, Stretch } from '../report';
 import { bandSeries, dots, extremeBands, latencyBands, line } from './band';
+import { numberAxes, PANEL_LEFT, timeAxes, timeTicks, type Panel } from './panels';
 import {
-  extent, extentsOf, GAP, limitsOf, panelHeight, panelsOf, PART_NAMES, peak, pointsOf, us, type Panel, type Point,
+  extent, extentsOf, GAP, limitsOf, panelHeight, panelsOf, PART_NAMES, peak, pointsOf, us, type Point,
 } from './rates';
-import { logTicks, short, shortLatency, timeLabel, timeStep } from './scale';
+import { logTicks, timeLabel } from './scale';
 
 /** Below so many seconds in all, moments have fractions. */
 const SHORT = 8;
@@ -17,15 +18,6 @@ function wholeExtent(rates: Rates): [number, number] {
   const stretches = rates.stretches.filter((stretch) => stretch.t_ms.length > 0);
   const extents = stretches.map((stretch) => extent(stretch, rates.seconds_a_point));
   return [Math.min(...extents.map((one) => one[0])), Math.max(...extents.map((one) => one[1]))];
-}
-
-/** Ticks at whole steps of a clock, which the chart library does not find by itself. */
-function timeTicks(from: number, to: number, context: ChartContext) {
-  const step = timeStep(to - from, context.narrow ? 4 : 9);
-  const first = Math.ceil(from / step - 1e-9);
-  const last = Math.floor(to / step + 1e-9);
-  const customValues = Array.from({ length: Math.max(0, last - first + 1) }, (_, index) => (first + index) * step);
-  return { axisTick: { customValues }, axisLabel: { customValues } };
 }
 
 /** The ticks of a part of the time, from and to in percent. */
@@ -42,7 +34,6 @@ export function ratesOption(rates: Rates, context: ChartContext, description: st
   const [from, to] = wholeExtent(rates);
   const isShort = to - from < SHORT;
   const main = colour(context, colourIndex);
-  const look = axis(context);
   const points = pointsOf(rates);
   const tops = panels.map((_, index) => 30 + index * (panelHeight(context) + GAP));
   const all = panels.map((_, index) => index);
@@ -107,7 +98,7 @@ export function ratesOption(rates: Rates, context: ChartContext, description: st
   const general = base(context, description);
   return {
     ...general,
-    grid: tops.map((top) => ({ left: 58, right: 24, top, height: panelHeight(context), outerBoundsMode: 'none' })),
+    grid: tops.map((top) => ({ left: PANEL_LEFT, right: 24, top, height: panelHeight(context), outerBoundsMode: 'none' })),
     axisPointer: { link: [{ xAxisIndex: 'all' }], lineStyle: { color: context.tokens['rule-strong'] } },
     tooltip: {
       ...general.tooltip,
@@ -117,54 +108,11 @@ export function ratesOption(rates: Rates, context: ChartContext, description: st
         return list[0] ? pointTip(points, Number(list[0].axisValue), isShort) : '';
       },
     },
-    xAxis: panels.map((_, grid) => ({
-      ...look,
-      type: 'value',
-      gridIndex: grid,
-      min: from,
-      max: to,
-      splitLine: { show: false },
-      ...timeTicks(from, to, context),
-      axisLabel: {
-        ...look.axisLabel,
-        ...timeTicks(from, to, context).axisLabel,
-        show: grid === panels.length - 1,
-        formatter: (value: number) => timeLabel(value, isShort),
-      },
-    })),
-    yAxis: panels.map((panel, grid) => ({
-      ...look,
-      gridIndex: grid,
-      name: panel.name,
-      nameLocation: 'end',
-      nameGap: 8,
-      nameTextStyle: { ...look.nameTextStyle, align: 'left', padding: [0, 0, 0, -50] },
-      splitNumber: 4,
-      ...(panel.key === 'latency'
-        ? {
-            type: 'log',
-            min: latencies.min,
-            max: latencies.max,
-            axisTick: { ...look.axisTick, customValues: latencies.ticks },
-            axisLabel: {
-              ...look.axisLabel,
-              customValues: latencies.ticks,
-              formatter: (value: number) => shortLatency(value),
-            },
-          }
-        : {
-            type: 'value',
-            min: 0,
-            max: Math.max(...limitsOf(rates, panel.key).shown.map(([, value]) => value), 0) > peak(rates, panel.key)
-              ? Math.max(...limitsOf(rates, panel.key).shown.map(([, value]) => value)) * 1.12
-              : undefined,
-            axisLabel: {
-              ...look.axisLabel,
-              showMaxLabel: false,
-              formatter: (value: number) => (panel.key === 'iops' ? short(value) : short(value / 1e6)),
-            },
-          }),
-    })),
+    xAxis: timeAxes(panels, from, to, context, isShort),
+    yAxis: numberAxes(panels, latencies, context, 4, (key) => {
+      const limit = Math.max(...limitsOf(rates, key).shown.map(([, value]) => value), 0);
+      return limit > peak(rates, key) ? limit * 1.12 : undefined;
+    }),
     dataZoom: context.print
       ? []
       : [
@@ -177,7 +125,7 @@ export function ratesOption(rates: Rates, context: ChartContext, description: st
             filterMode: 'none',
             height: 18,
             bottom: 4,
-            left: 58,
+            left: PANEL_LEFT,
             right: 24,
             showDetail: false,
             showDataShadow: false,

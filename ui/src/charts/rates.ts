@@ -3,6 +3,7 @@ import { iops, latency, orAbsent, throughput } from '../lib/numbers';
 import { tableOf } from '../lib/text';
 import type { ChartContext } from '../lib/theme';
 import type { Rates, Stretch, Table } from '../report';
+import type { Panel } from './panels';
 import { timeLabel } from './scale';
 
 export const PART_NAMES: Record<Stretch['part'], string> = {
@@ -63,11 +64,6 @@ export function hasLatencies(rates: Rates): boolean {
 
 export function hasBytes(rates: Rates): boolean {
   return rates.stretches.some((stretch) => stretch.bytes_per_second.some((value) => value > 0));
-}
-
-export interface Panel {
-  key: 'iops' | 'bytes' | 'latency';
-  name: string;
 }
 
 export function panelsOf(rates: Rates): Panel[] {

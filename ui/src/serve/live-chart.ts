@@ -1,6 +1,7 @@
 // The rates and the latency of a run that is going on, over time: a line for each of its workloads.
-import { short, shortLatency, logTicks, timeLabel, timeStep } from '../charts/scale';
-import { axis, base, colour, dash, legend } from '../lib/series';
+import { numberAxes, PANEL_LEFT, timeAxes, type Panel } from '../charts/panels';
+import { logTicks, timeLabel } from '../charts/scale';
+import { base, colour, dash, legend } from '../lib/series';
 import { iops, latency, moment, orAbsent, throughput } from '../lib/numbers';
 import { tableOf, tip } from '../lib/text';
 import type { ChartContext } from '../lib/theme';
@@ -12,10 +13,10 @@ const GAP = 40;
 /** The axis shows at least so many seconds, so that it does not begin with a moment. */
 const SECONDS_MIN = 10;
 
-const PANELS = [
-  { name: 'IOPS', value: (point: LiveSecond) => point.iops },
-  { name: 'MB/s', value: (point: LiveSecond) => point.bytes_per_second },
-  { name: 'p99 latency', value: (point: LiveSecond) => (point.p99_ns ? point.p99_ns / 1e3 : null) },
+const PANELS: (Panel & { value: (point: LiveSecond) => number | null })[] = [
+  { key: 'iops', name: 'IOPS', value: (point) => point.iops },
+  { key: 'bytes', name: 'MB/s', value: (point) => point.bytes_per_second },
+  { key: 'latency', name: 'p99 latency', value: (point) => (point.p99_ns ? point.p99_ns / 1e3 : null) },
 ];
 
 interface Line {
@@ -53,21 +54,16 @@ export function liveHeight(cells: LiveCell[], points: LiveSecond[], context: Cha
 export function liveOption(cells: LiveCell[], points: LiveSecond[], context: ChartContext, description: string) {
   const lines = linesOf(cells, points);
   const general = base(context, description);
-  const look = axis(context);
   const head = headOf(lines, context);
   const tops = PANELS.map((_, index) => head + 24 + index * (PANEL + GAP));
   const from = points.length > 0 ? points[0].t_ns / 1e9 : 0;
   const end = points.reduce((latest, point) => Math.max(latest, point.t_ns + point.length_ns), 0) / 1e9;
   const to = Math.max(end, from + SECONDS_MIN);
-  const step = timeStep(to - from, context.narrow ? 4 : 9);
-  const first = Math.ceil(from / step - 1e-9);
-  const count = Math.max(0, Math.floor(to / step + 1e-9) - first + 1);
-  const customValues = Array.from({ length: count }, (_, index) => (first + index) * step);
   const latencies = logTicks(points.flatMap((point) => (point.p99_ns ? [point.p99_ns / 1e3] : [])), 5);
   return {
     ...general,
     legend: lines.length > 1 ? legend(context, lines.map((line) => line.label)).option : undefined,
-    grid: tops.map((top) => ({ left: 58, right: 14, top, height: PANEL, outerBoundsMode: 'none' })),
+    grid: tops.map((top) => ({ left: PANEL_LEFT, right: 14, top, height: PANEL, outerBoundsMode: 'none' })),
     axisPointer: { link: [{ xAxisIndex: 'all' }], lineStyle: { color: context.tokens['rule-strong'] } },
     tooltip: {
       ...general.tooltip,
@@ -77,47 +73,8 @@ export function liveOption(cells: LiveCell[], points: LiveSecond[], context: Cha
         return list[0] ? pointTip(lines, Number(list[0].axisValue)) : '';
       },
     },
-    xAxis: PANELS.map((_, grid) => ({
-      ...look,
-      type: 'value',
-      gridIndex: grid,
-      min: from,
-      max: to,
-      splitLine: { show: false },
-      axisTick: { customValues },
-      axisLabel: {
-        ...look.axisLabel,
-        customValues,
-        show: grid === PANELS.length - 1,
-        formatter: (value: number) => timeLabel(value),
-      },
-    })),
-    yAxis: PANELS.map(({ name }, grid) => ({
-      ...look,
-      gridIndex: grid,
-      name,
-      nameLocation: 'end',
-      nameGap: 8,
-      nameTextStyle: { ...look.nameTextStyle, align: 'left', padding: [0, 0, 0, -50] },
-      splitNumber: 3,
-      ...(grid === 2
-        ? {
-            type: 'log',
-            min: latencies.min,
-            max: latencies.max,
-            axisTick: { ...look.axisTick, customValues: latencies.ticks },
-            axisLabel: { ...look.axisLabel, customValues: latencies.ticks, formatter: shortLatencyOf },
-          }
-        : {
-            type: 'value',
-            min: 0,
-            axisLabel: {
-              ...look.axisLabel,
-              showMaxLabel: false,
-              formatter: (value: number) => short(grid === 0 ? value : value / 1e6),
-            },
-          }),
-    })),
+    xAxis: timeAxes(PANELS, from, to, context),
+    yAxis: numberAxes(PANELS, latencies, context, 3),
     series: PANELS.flatMap(({ value }, grid) =>
       lines.map(({ cell, label, points: own }) => ({
         type: 'line',
@@ -135,8 +92,6 @@ export function liveOption(cells: LiveCell[], points: LiveSecond[], context: Cha
     ),
   };
 }
-
-const shortLatencyOf = (value: number) => shortLatency(value);
 
 function pointTip(lines: Line[], seconds: number): HTMLElement {
   const texts = lines.flatMap(({ label, points }) => {

@@ -251,7 +251,7 @@ fn others_are_not_answered() {
     let said = place.run("serve --listen 0.0.0.0:0");
     assert!(said.error(2).contains("--token-file"), "{}", said.stderr);
     let taken = place.run(&format!("serve --listen {}", server.address));
-    assert!(taken.error(2).contains("--listen"), "{}", taken.stderr);
+    assert!(taken.error(6).contains("--listen"), "{}", taken.stderr);
     assert!(place.run("serve --no-history").error(2).contains("no history"));
     fs::write(place.path("short"), "secret").unwrap();
     assert!(place.run("serve --token-file ROOT/short").error(2).contains("16"));
