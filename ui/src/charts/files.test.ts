@@ -125,6 +125,14 @@ describe('how much slower than the best', () => {
     );
   });
 
+  it('is only said where intervals do not overlap', () => {
+    const near = ofSize(KIB, { fast: [100, 50], slow: [90, 50] });
+    const map = slowerMaps([near])[0];
+    expect(slowerTitle([near], map)).toBe('files of 1 KiB: nothing is surely slower than the best');
+    const far = ofSize(KIB, { fast: [100, 50], slow: [70, 50] });
+    expect(slowerTitle([far], map)).toContain('slow is up to 1.4 times slower than the best, with write');
+  });
+
   it('has a place for each target and length', () => {
     const [write, read] = slowerMaps(classes);
     expect(slowerOption(classes, write, context(390), '').series[0].data).toHaveLength(6);

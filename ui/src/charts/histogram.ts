@@ -42,6 +42,19 @@ export function withHistograms(curves: LatencyCurve[]): LatencyCurve[] {
   return curves.filter((curve) => classesOf(curve).length > 1);
 }
 
+/** Between which latencies nine of ten operations lie, of the kind that there are most of. */
+export function histogramTitle(curves: LatencyCurve[]): string {
+  const all = withHistograms(curves).map((curve) => ({ curve, classes: classesOf(curve) }));
+  const total = (one: { classes: HistogramClass[] }) => one.classes.reduce((sum, each) => sum + each.operations, 0);
+  const most = all.reduce((a, b) => (total(b) > total(a) ? b : a));
+  let below = 0;
+  const ends = most.classes.map((one) => ({ ...one, below: (below += one.share) }));
+  const low = ends.find((one) => one.below >= 0.05) ?? ends[0];
+  const high = ends.find((one) => one.below >= 0.95) ?? ends[ends.length - 1];
+  const n = count(total(most));
+  return `90 % of ${n} ${most.curve.operation} operations took ${us(low.from)} to ${us(high.to)}`;
+}
+
 export function histogramHeight(curves: LatencyCurve[]): number {
   const panels = withHistograms(curves).length;
   return 36 + panels * (panelHeight(panels) + GAP);

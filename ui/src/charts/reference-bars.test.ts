@@ -52,7 +52,13 @@ describe('reference bars', () => {
       'reads', 'writes', 'both · read', 'both · write',
       'import · time · less is better · A did not measure it: C is 100 %',
     ]);
-    expect(barsTitle(groups, 'A')).toBe('Where A has 100 %, B has 1.59 % to 138.4 %');
+    expect(barsTitle(groups, 'A')).toBe('Where A has 100 %, B has from 1.59 % to 138.4 %, by load');
+  });
+
+  it('leave out sides whose plans differ in what matters', () => {
+    const comparison = published();
+    comparison.pairs[0].cells[0].differs_in = [{ name: 'block size', reference: '4KiB', value: '8KiB' }];
+    expect(barGroups(groupsOf(comparison), ['A', 'B'], 'A').map((group) => group.label)[0]).toBe('writes');
   });
 
   it('are hollow and say so where a cache answered', () => {

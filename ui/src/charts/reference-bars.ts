@@ -81,7 +81,7 @@ export function barsTitle(groups: BarGroup[], chosen: string): string {
   }
   const said = [...shares].slice(0, 3).map(([letter, percents]) => {
     const [low, high] = [Math.min(...percents), Math.max(...percents)].map(percentLabel);
-    return `${letter} has ${low === high ? low : `${low} to ${high}`}`;
+    return `${letter} has ${low === high ? low : `from ${low} to ${high}, by load`}`;
   });
   if (said.length === 0) return 'Sides as shares of what they are compared with';
   const more = shares.size > said.length ? `, and ${shares.size - said.length} others are below` : '';

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { SERIES_COUNT, TOKEN_NAMES, type ChartContext, type Tokens } from '../lib/theme';
 import type { LatencyCurve, Rates, Stretch } from '../report';
 import { dots, latencyBands, line } from './band';
-import { classesOf } from './histogram';
+import { classesOf, histogramTitle } from './histogram';
 import { latenciesOption, spotsOf } from './latencies';
 import { beyondText, extentsOf, limitsOf, panelsOf, ratesTable, windowText } from './rates';
 import { ratesCloser, ratesOption } from './rates-chart';
@@ -89,5 +89,6 @@ describe('latencies', () => {
     expect(classes.map((one) => one.operations)).toEqual([10, 80, 10, 1]);
     expect(classes[3].from).toBeGreaterThan(800);
     expect(classes.reduce((sum, one) => sum + one.share, 0)).toBeCloseTo(1, 9);
+    expect(histogramTitle([curve])).toBe('90 % of 101 read operations took 86.6 us to 121 us');
   });
 });

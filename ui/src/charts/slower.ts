@@ -11,6 +11,8 @@ import { heatColour, logShare, textColour } from './heat';
 import { times } from './uses';
 
 const CELL = 28;
+/** What is this near to the best is shown as the best. */
+const AS_GOOD = 1.005;
 
 /** A column of the heat map: a phase with files of a length. */
 export interface SlowerColumn {
@@ -26,6 +28,8 @@ export interface SlowerCell {
   column: number;
   /** How many times slower than the best of what was measured; null where a cache answered. */
   times: number | null;
+  /** Whether the intervals of it and of the best say that it is slower; without intervals the numbers do. */
+  isSure: boolean;
 }
 
 /** A heat map: its name, and its columns. */
@@ -52,11 +56,16 @@ export function slowerCells(classes: readonly FileClass[], map: SlowerMap): Slow
   const targets = targetsOf(classes);
   return map.columns.flatMap(({ phase, size }, column) => {
     const here = phasesIn([classes[size]], phase);
-    const best = Math.max(0, ...here.filter((at) => !at.view.cached).map((at) => at.view.files_per_second));
-    return here.map((at) => ({
-      target: targets.indexOf(at.target),
+    const measured = here.flatMap((at) => (at.view.cached ? [] : [at.view]));
+    const first = measured.at(0);
+    if (!first) return here.map((at) => ({ target: targets.indexOf(at.target), column, times: null, isSure: false }));
+    const best = measured.reduce((a, b) => (b.files_per_second > a.files_per_second ? b : a), first);
+    return here.map(({ target, view }) => ({
+      target: targets.indexOf(target),
       column,
-      times: at.view.cached ? null : best / at.view.files_per_second,
+      times: view.cached ? null : best.files_per_second / view.files_per_second,
+      isSure: best.files_per_second / view.files_per_second >= AS_GOOD
+        && (!view.interval || !best.interval || view.interval[1] < best.interval[0]),
     }));
   });
 }
@@ -69,8 +78,11 @@ export function slowerTitle(classes: readonly FileClass[], map: SlowerMap): stri
   const left = cached > 0 ? `; ${cached} of ${cells.length} numbers are of a cache and left out` : '';
   const [first, ...others] = measured;
   if (!first) return `${map.name}: a cache answered everything`;
-  const worst = others.reduce((one, other) => (other.ratio > one.ratio ? other : one), first);
-  if (worst.ratio < 1.005) return `${map.name}: nothing is slower than the best${left}`;
+  const all = [first, ...others];
+  if (all.every((cell) => cell.ratio < AS_GOOD)) return `${map.name}: nothing is slower than the best${left}`;
+  const sure = all.filter((cell) => cell.isSure);
+  if (sure.length === 0) return `${map.name}: nothing is surely slower than the best${left}`;
+  const worst = sure.reduce((one, other) => (other.ratio > one.ratio ? other : one));
   const how = `${targetsOf(classes)[worst.target]} is up to ${times(worst.ratio)} times slower than the best`;
   const { label } = map.columns[worst.column];
   return `${map.name}: ${how}, with ${classes.length === 1 ? label : `files of ${label}`}${left}`;
@@ -153,7 +165,7 @@ function places(classes: readonly FileClass[], map: SlowerMap, context: ChartCon
 /** What a place says. */
 export function placeText(cell: SlowerCell): string {
   if (cell.times === null) return 'cache';
-  return cell.times < 1.005 ? 'best' : `${times(cell.times)}x`;
+  return cell.times < AS_GOOD ? 'best' : `${times(cell.times)}x`;
 }
 
 /** The heat map as a table. */

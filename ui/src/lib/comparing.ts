@@ -72,7 +72,8 @@ export function groupsOf(comparison: Comparison, explanation: Explanation | null
   const groups = new Map<string, Group>();
   const operations = new Map<string, Set<string>>();
   for (const pair of comparison.pairs) {
-    for (const cell of pair.cells) {
+    // Sides whose plans differ in what matters are not set beside each other, as the sentence says.
+    for (const cell of pair.cells.filter((one) => one.differs_in.length === 0)) {
       for (const metric of cell.metrics) {
         const label = cellLabel(cell);
         const key = `${label}\n${metric.operation}`;
@@ -166,8 +167,19 @@ export function cellsOf(report: Report, side: Side, pair: Pick<CellPair, 'target
   return (run?.cells ?? []).filter((cell) => isOfLoad(cell, side, pair));
 }
 
+/** The sides that may be set beside each other in a load: those whose plans do not differ from the reference's. */
+export function comparedSides(comparison: Comparison, load: Pick<CellPair, 'target' | 'workload'>): Side[] {
+  const differing = comparison.pairs.filter((pair) =>
+    pair.cells.some((cell) => cellLabel(cell) === cellLabel(load) && cell.differs_in.length > 0),
+  );
+  return comparison.sides.filter((side) => differing.every((pair) => pair.side !== side.letter));
+}
+
 /** Whether charts can show a load on more than one side. */
-export function isOnSeveral(report: Report, sides: Side[], load: Pick<CellPair, 'target' | 'workload'>): boolean {
+export function isOnSeveral(
+  report: Report, comparison: Comparison, load: Pick<CellPair, 'target' | 'workload'>,
+): boolean {
+  const sides = comparedSides(comparison, load);
   const has = (kind: 'rates' | 'latencies' | 'iterations') =>
     sides.filter((side) => cellsOf(report, side, load).some((cell) => (cell[kind] ?? null) !== null)).length > 1;
   return has('rates') || has('latencies') || has('iterations');

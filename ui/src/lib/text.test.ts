@@ -14,6 +14,8 @@ describe('tables', () => {
   it('sort by magnitude across units', () => {
     expect(['1.23 ms', '98.0 us', '2.50 s', '-', '≥3.00 ms'].sort(compareCells))
       .toEqual(['98.0 us', '1.23 ms', '≥3.00 ms', '2.50 s', '-']);
+    expect(['6h 00m', '61.5 ms', '2m 05s', '42 s', '10m 00s'].sort(compareCells))
+      .toEqual(['61.5 ms', '42 s', '2m 05s', '10m 00s', '6h 00m']);
     expect(['12.3k', '1,234', '999', '1.00M'].sort(compareCells)).toEqual(['999', '1,234', '12.3k', '1.00M']);
     expect(['beta', 'Alpha', '3'].sort(compareCells)).toEqual(['3', 'Alpha', 'beta']);
   });

@@ -31,6 +31,8 @@ const SCALES: Record<string, number> = {
 
 /** What a cell of a table is sorted by: its number when it has one, and else its text. */
 export function sortKey(text: string): number | string {
+  const clock = /^(?:(\d+)h )?(\d+)m(?: (\d+)s)?$/.exec(text.trim());
+  if (clock) return (Number(clock[1] ?? 0) * 3600 + Number(clock[2]) * 60 + Number(clock[3] ?? 0)) * 1e9;
   const match = /^[≥<>~+]?\s*(-?[\d,]*\.?\d+(?:e[+-]?\d+)?)\s*([A-Za-z]*)/.exec(text.trim());
   if (!match) return text.trim().toLowerCase();
   return Number(match[1].replaceAll(',', '')) * (SCALES[match[2]] ?? 1);
