@@ -19,6 +19,8 @@ const FUZZ_SECONDS: u32 = 5;
 struct Step {
     name: &'static str,
     elapsed: Duration,
+    /// Of all processes that it started and that ended: two processors that were busy have twice the time of the clock.
+    cpu: Duration,
     /// A disk that fills up makes other steps fail than the one that filled it.
     free_bytes: Option<u64>,
     outcome: anyhow::Result<()>,
@@ -29,13 +31,14 @@ pub(crate) fn run() -> anyhow::Result<()> {
     let mut steps = Vec::new();
     let mut step = |name: &'static str, action: &mut dyn FnMut() -> anyhow::Result<()>| {
         println!("--- {name}");
-        let started = Instant::now();
+        let (started, cpu_before) = (Instant::now(), child::cpu_time());
         let outcome = action();
         if let Err(error) = &outcome {
             eprintln!("{name}: {error:#}");
         }
         let free_bytes = crate::free_bytes(crate::repository()).ok();
-        steps.push(Step { name, elapsed: started.elapsed(), free_bytes, outcome });
+        let cpu = child::cpu_time().saturating_sub(cpu_before);
+        steps.push(Step { name, elapsed: started.elapsed(), cpu, free_bytes, outcome });
     };
 
     step("format", &mut || child::run(&mut child::cargo(&["fmt", "--all", "--check"])));
@@ -114,7 +117,8 @@ fn close(steps: &[Step], counts: &TestCounts) -> anyhow::Result<()> {
     for step in steps {
         let word = if step.outcome.is_ok() { "ok" } else { "FAILED" };
         let free = step.free_bytes.map_or("-".to_owned(), |bytes| format!("{:.1} GB", bytes as f64 / 1e9));
-        println!("{:>8.1} s  {word:<6}  {free:>8} free  {}", step.elapsed.as_secs_f64(), step.name);
+        let [elapsed, cpu] = [step.elapsed, step.cpu].map(|time| time.as_secs_f64());
+        println!("{elapsed:>8.1} s  {cpu:>8.1} s of CPU  {word:<6}  {free:>8} free  {}", step.name);
     }
     let total: Duration = steps.iter().map(|step| step.elapsed).sum();
     println!("{:>8.1} s  in all", total.as_secs_f64());
