@@ -3,7 +3,13 @@
 //! The targets under `fuzz/` have the layout of cargo-fuzz, which wants a nightly compiler. What it needs nightly for
 //! is the address sanitizer; the coverage counters alone can be asked of the pinned stable compiler, and are here.
 
-use std::{env, fs, path::Path};
+use std::{
+    env, fs,
+    num::NonZero,
+    path::Path,
+    sync::atomic::{AtomicUsize, Ordering},
+    thread,
+};
 
 use anyhow::{Context as _, bail};
 
@@ -54,15 +60,26 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     child::run(&mut build)?;
 
     let programs = directory.join("target").join(&triple).join("release");
-    let failed: Vec<_> = chosen
-        .iter()
-        .filter_map(|target| fuzz(&directory, &programs.join(target), target, arguments.seconds).err())
-        .map(|error| format!("{error:#}"))
-        .collect();
+    let failed = on_all_processors(&chosen, |target| {
+        let outcome = fuzz(&directory, &programs.join(target), target, arguments.seconds);
+        outcome.err().map(|error| format!("{error:#}"))
+    });
     if !failed.is_empty() {
         bail!("{}", failed.join("; "));
     }
     Ok(())
+}
+
+/// Does something with each of a list, as many at a time as there are processors, and gives what came of it.
+fn on_all_processors<T: Sync, R: Send>(list: &[T], work: impl Fn(&T) -> Option<R> + Sync) -> Vec<R> {
+    let next = AtomicUsize::new(0);
+    let processors = thread::available_parallelism().map_or(1, NonZero::get);
+    let take = || std::iter::from_fn(|| list.get(next.fetch_add(1, Ordering::Relaxed)));
+    thread::scope(|scope| {
+        let workers: Vec<_> =
+            (0..processors).map(|_| scope.spawn(|| take().filter_map(&work).collect::<Vec<R>>())).collect();
+        workers.into_iter().flat_map(|worker| worker.join().expect("fuzzing does not panic")).collect()
+    })
 }
 
 /// The names of the binaries of a manifest.
@@ -110,6 +127,14 @@ fn written_input(report: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_of_a_list_is_done_once() {
+        let list: Vec<u32> = (0..100).collect();
+        let mut done = on_all_processors(&list, |number| (*number % 2 == 0).then_some(*number));
+        done.sort_unstable();
+        assert_eq!(done, (0..100).step_by(2).collect::<Vec<_>>());
+    }
 
     #[test]
     fn every_binary_is_a_target() {
