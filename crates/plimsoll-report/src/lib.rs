@@ -13,6 +13,7 @@ pub mod cluster;
 pub mod comparison;
 mod details;
 pub mod document;
+pub mod emulated;
 pub mod explanation;
 mod facts;
 mod file_sets;

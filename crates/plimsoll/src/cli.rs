@@ -11,6 +11,7 @@ use clap_complete::Shell;
 pub mod baseline;
 pub mod catalog;
 pub mod compare;
+pub mod emulate;
 pub mod explain;
 pub mod export;
 pub mod history;
@@ -122,6 +123,8 @@ pub enum Command {
     Presets(presets::PresetsArguments),
     /// Say what products and machines should deliver: list, show, expect
     Catalog(catalog::CatalogArguments),
+    /// Make disks that let as much through as what is sold, to rehearse a comparison; use them, take them down
+    Emulate(emulate::EmulateArguments),
     /// Judge recorded traces of rates as `run` judges a storage
     Replay(replay::ReplayArguments),
     /// Say what this machine can do and what would disturb a measurement

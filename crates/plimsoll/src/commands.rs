@@ -18,6 +18,7 @@ mod compare;
 mod dialect;
 pub mod diskspd;
 mod doctor;
+mod emulate;
 mod explain;
 mod export;
 pub mod fio;
@@ -87,6 +88,7 @@ pub fn dispatch(cli: Cli, printer: Printer) -> anyhow::Result<Exit> {
         Command::Baseline(arguments) => text(|out| baseline::run(&arguments, &state.history, out))?,
         Command::Presets(arguments) => presets::presets(&arguments, printer)?,
         Command::Catalog(arguments) => catalog::run(&arguments, printer)?,
+        Command::Emulate(arguments) => emulate::run(arguments, &state, printer)?,
         Command::Replay(arguments) => {
             let (answer, ending) = replay::replay(&arguments, printer)?;
             exit = ending;

@@ -2,6 +2,7 @@
 
 use std::{io, path::PathBuf, process::ExitCode};
 
+use plimsoll_devices::error::DeviceError;
 use plimsoll_history::history::HistoryError;
 use plimsoll_image::{registry::PushError, saving::SaveError};
 use plimsoll_io::{mounts::MountError, probe::EngineUnavailable, target::TargetError, write_guard::Refusal};
@@ -135,6 +136,14 @@ impl Exit {
                     | ClusterError::Refused { .. }
                     | ClusterError::Run(_)
                     | ClusterError::Left { .. } => Self::Cluster,
+                };
+            }
+            if let Some(error) = cause.downcast_ref::<DeviceError>() {
+                return match error {
+                    DeviceError::Usage(_) | DeviceError::Exists { .. } | DeviceError::Unknown { .. } => Self::Usage,
+                    DeviceError::InUse { .. } => Self::Target,
+                    DeviceError::NoThrottle(_) | DeviceError::Tool { .. } => Self::Kernel,
+                    DeviceError::File { .. } | DeviceError::Damaged { .. } => Self::Io,
                 };
             }
             if let Some(error) = cause.downcast_ref::<ServeError>() {

@@ -36,7 +36,7 @@ use plimsoll_workload::{
 };
 use uuid::Uuid;
 
-use super::{catalog, presets, resume, volumes::Volumes};
+use super::{catalog, emulate, presets, resume, volumes::Volumes};
 use crate::{
     cli::run::RunArguments,
     environment_variables as environment,
@@ -174,6 +174,8 @@ pub(super) fn request_of(
         let found = volumes.of_targets(&asked.targets, &asked.provisioned, host, printer)?;
         asked.provisioned = asked.provisioned.or(found);
     }
+    // What was said of a disk comes before what it stands for.
+    asked.provisioned = asked.provisioned.or(emulate::join(&environment, state)?);
     for note in expectation::expect(&mut plan, &asked.provisioned, &environment, catalog)? {
         printer.note(note);
     }

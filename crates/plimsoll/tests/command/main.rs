@@ -16,6 +16,7 @@ mod compare;
 mod dashboard;
 mod devices;
 mod diskspd;
+mod emulation;
 mod explain;
 mod file_sets;
 mod fio;

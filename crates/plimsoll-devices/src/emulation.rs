@@ -1,0 +1,209 @@
+//! Disks that are held to limits, to rehearse a comparison before paying for it: loop devices of files.
+//!
+//! An [`Emulation`] is written down before each step that makes something, so that whatever there is of it can be taken
+//! down.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use plimsoll_io::block_device::DeviceNumber;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    error::DeviceError,
+    loops::LoopDevice,
+    throttle::{Caps, Throttle},
+};
+
+/// The directory of emulations in that of the state.
+const DIRECTORY: &str = "emulations";
+/// The ending of what is not yet written down whole.
+const DRAFT: &str = "draft";
+/// The form of what is written down.
+const FORM: &str = "plimsoll-emulation/1";
+
+/// Disks that belong together.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Emulation {
+    form: String,
+    /// What it is called.
+    pub name: String,
+    /// The disks.
+    pub disks: Vec<Disk>,
+}
+
+/// A disk that is held to limits.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Disk {
+    /// What it stands for: `P30`, `iops=500`.
+    pub name: String,
+    /// The product that it stands for.
+    pub sku: Option<String>,
+    /// The size that was bought of that, as text of units.
+    pub bought_size_bytes: Option<u64>,
+    /// The file that it is made of.
+    pub file: PathBuf,
+    /// The size of that.
+    pub size_bytes: u64,
+    /// What it lets through.
+    pub caps: Caps,
+    /// The device, once it is there.
+    pub device: Option<PathBuf>,
+}
+
+impl Emulation {
+    /// One that is to be made.
+    pub fn new(name: &str, disks: Vec<Disk>) -> Result<Self, DeviceError> {
+        let is_fine = |character: char| character.is_ascii_alphanumeric() || "-_.".contains(character);
+        if name.is_empty() || name.len() > 64 || name.starts_with('.') || !name.chars().all(is_fine) {
+            return Err(DeviceError::Usage(format!(
+                "\"{name}\" is no name of an emulation: use up to 64 letters, digits and - _ ."
+            )));
+        }
+        Ok(Self { form: FORM.to_owned(), name: name.to_owned(), disks })
+    }
+
+    /// Makes its disks. When one cannot be made, none is left.
+    pub fn up(mut self, state: &Path, throttle: &Throttle) -> Result<Self, DeviceError> {
+        let note = note(state, &self.name);
+        if note.exists() {
+            return Err(DeviceError::Exists { name: self.name });
+        }
+        // All that is in it is removed again, so it has to be our own.
+        if let Some(directory) = self.directories().find(|directory| directory.exists()) {
+            let directory = directory.display();
+            return Err(DeviceError::Usage(format!(
+                "{directory} exists, and nothing is overwritten: remove it, or name another --directory"
+            )));
+        }
+        if let Err(error) = self.make(state, throttle) {
+            // What keeps it from being taken down again is told by `down`, and the first error is why.
+            let _ = self.down(state, throttle);
+            return Err(error);
+        }
+        Ok(self)
+    }
+
+    fn make(&mut self, state: &Path, throttle: &Throttle) -> Result<(), DeviceError> {
+        self.write_down(state)?;
+        for index in 0..self.disks.len() {
+            let Disk { file, size_bytes, caps, .. } = self.disks[index].clone();
+            if let Some(directory) = file.parent() {
+                fs::create_dir_all(directory).map_err(DeviceError::file("make the directory", directory))?;
+            }
+            let made = fs::File::create_new(&file).and_then(|made| made.set_len(size_bytes));
+            made.map_err(DeviceError::file("make the file of a disk,", &file))?;
+            let device = LoopDevice::attach(&file)?;
+            throttle.hold(device.number, &caps)?;
+            self.disks[index].device = Some(device.path);
+            self.write_down(state)?;
+        }
+        Ok(())
+    }
+
+    /// Takes its disks down, as far as there are any. Nothing is touched when one of them is used.
+    pub fn down(&self, state: &Path, throttle: &Throttle) -> Result<(), DeviceError> {
+        let mut devices = Vec::new();
+        for disk in &self.disks {
+            devices.push((disk, LoopDevice::of_file(&disk.file)?));
+        }
+        for device in devices.iter().flat_map(|(_, devices)| devices) {
+            if let Some(used) = device.use_of()? {
+                return Err(DeviceError::InUse { device: device.path.display().to_string(), used });
+            }
+        }
+        for (disk, devices) in &devices {
+            for device in devices {
+                throttle.release(device.number)?;
+                device.detach()?;
+            }
+            remove(&disk.file)?;
+        }
+        // The directory is removed when nothing else is in it.
+        for directory in self.directories() {
+            let _ = fs::remove_dir(directory);
+        }
+        let note = note(state, &self.name);
+        remove(&note.with_extension(DRAFT))?;
+        remove(&note)?;
+        if Self::all(state).is_ok_and(|all| all.is_empty()) {
+            throttle.clear();
+        }
+        Ok(())
+    }
+
+    /// Where files of its disks are.
+    fn directories(&self) -> impl Iterator<Item = &Path> {
+        self.disks.iter().filter_map(|disk| disk.file.parent())
+    }
+
+    /// Those that are up, and those that were not taken down.
+    pub fn all(state: &Path) -> Result<Vec<Self>, DeviceError> {
+        let directory = state.join(DIRECTORY);
+        let entries = match fs::read_dir(&directory) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(DeviceError::file("list", directory)(error)),
+        };
+        let notes = entries.flatten().map(|entry| entry.path());
+        let mut notes: Vec<PathBuf> = notes.filter(|path| path.extension().is_some_and(|end| end == "json")).collect();
+        notes.sort();
+        notes.iter().map(|path| Self::read(path)).collect()
+    }
+
+    /// The one of this name.
+    pub fn find(state: &Path, name: &str) -> Result<Self, DeviceError> {
+        let all = Self::all(state)?;
+        all.into_iter().find(|own| own.name == name).ok_or_else(|| DeviceError::Unknown { name: name.to_owned() })
+    }
+
+    /// The disk that is this device, of all emulations.
+    pub fn disk_of(all: &[Self], device: DeviceNumber) -> Option<&Disk> {
+        let is_it = |disk: &&Disk| {
+            disk.device.as_deref().and_then(DeviceNumber::of_special_file) == Some(device)
+                // The number may be that of another disk by now.
+                && LoopDevice::of_file(&disk.file).is_ok_and(|own| own.iter().any(|own| own.number == device))
+        };
+        all.iter().flat_map(|emulation| &emulation.disks).find(is_it)
+    }
+
+    fn read(path: &Path) -> Result<Self, DeviceError> {
+        let text = fs::read_to_string(path).map_err(DeviceError::file("read", path))?;
+        let damaged = |why: String| DeviceError::Damaged { path: path.to_owned(), why };
+        let read: Self = serde_json::from_str(&text).map_err(|error| damaged(error.to_string()))?;
+        let is_own = read.form == FORM && path.file_stem().is_some_and(|stem| *stem == *read.name);
+        if is_own { Ok(read) } else { Err(damaged("another form, or another name".to_owned())) }
+    }
+
+    /// Writes it down whole or not at all.
+    fn write_down(&self, state: &Path) -> Result<(), DeviceError> {
+        let path = note(state, &self.name);
+        let directory = state.join(DIRECTORY);
+        fs::create_dir_all(&directory).map_err(DeviceError::file("make the directory", &directory))?;
+        let text = serde_json::to_string_pretty(self).unwrap_or_default();
+        let draft = path.with_extension(DRAFT);
+        fs::write(&draft, text).map_err(DeviceError::file("write", &draft))?;
+        fs::rename(&draft, &path).map_err(DeviceError::file("write", path))
+    }
+}
+
+fn note(state: &Path, name: &str) -> PathBuf {
+    state.join(DIRECTORY).join(format!("{name}.json"))
+}
+
+/// Removes a file, if it is there.
+fn remove(path: &Path) -> Result<(), DeviceError> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(DeviceError::file("remove", path)(error)),
+        _ => Ok(()),
+    }
+}
+
+/// Where the files of an emulation are, when nobody says.
+pub fn usual_directory(state: &Path, name: &str) -> PathBuf {
+    state.join(DIRECTORY).join(name)
+}

@@ -1,0 +1,73 @@
+//! Loop devices: disks that are files.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use plimsoll_io::{block_device::DeviceNumber, mounts};
+
+use crate::{error::DeviceError, tool};
+
+const SYS_BLOCK: &str = "/sys/block";
+
+/// A loop device.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LoopDevice {
+    /// `/dev/loop3`.
+    pub path: PathBuf,
+    /// Its number.
+    pub number: DeviceNumber,
+}
+
+impl LoopDevice {
+    /// Makes a disk of a file, past the page cache.
+    pub fn attach(file: &Path) -> Result<Self, DeviceError> {
+        let name = file.to_string_lossy();
+        let said = tool::run("losetup", &["--find", "--show", "--direct-io=on", &name])?;
+        let path = PathBuf::from(said.trim());
+        let number = DeviceNumber::of_special_file(&path).ok_or_else(|| DeviceError::Tool {
+            tool: "losetup".to_owned(),
+            why: format!("made {}, which is no block device", path.display()),
+        })?;
+        Ok(Self { path, number })
+    }
+
+    /// The devices that are made of a file.
+    pub fn of_file(file: &Path) -> Result<Vec<Self>, DeviceError> {
+        let entries = fs::read_dir(SYS_BLOCK).map_err(DeviceError::file("list", SYS_BLOCK))?;
+        let mut devices = Vec::new();
+        for entry in entries.flatten() {
+            let Ok(backing) = fs::read_to_string(entry.path().join("loop/backing_file")) else { continue };
+            // The kernel says so when somebody removed the file meanwhile.
+            let backing = backing.trim_end_matches('\n').trim_end_matches(" (deleted)");
+            let number = fs::read_to_string(entry.path().join("dev")).ok().and_then(|text| text.trim().parse().ok());
+            if let Some(number) = number.filter(|_| Path::new(backing) == file) {
+                devices.push(Self { path: Path::new("/dev").join(entry.file_name()), number });
+            }
+        }
+        Ok(devices)
+    }
+
+    /// How somebody uses it; `None` when nobody does.
+    pub fn use_of(&self) -> Result<Option<String>, DeviceError> {
+        let mounts = mounts::mounts().map_err(|error| DeviceError::Usage(error.to_string()))?;
+        if let Some(mount) = mounts.iter().find(|mount| mount.device == self.number || self.is(&mount.source)) {
+            return Ok(Some(format!("mounted at {}", mount.mount_point.display())));
+        }
+        let name = self.path.file_name().unwrap_or_default();
+        let holders = fs::read_dir(Path::new(SYS_BLOCK).join(name).join("holders"));
+        let holder = holders.into_iter().flatten().flatten().next();
+        Ok(holder.map(|holder| format!("part of {}", holder.file_name().to_string_lossy())))
+    }
+
+    /// File systems of several devices have a number that is none of theirs.
+    fn is(&self, source: &std::ffi::OsStr) -> bool {
+        DeviceNumber::of_special_file(Path::new(source)) == Some(self.number)
+    }
+
+    /// Takes the disk away; the file stays.
+    pub fn detach(&self) -> Result<(), DeviceError> {
+        tool::run("losetup", &["--detach", &self.path.to_string_lossy()]).map(drop)
+    }
+}

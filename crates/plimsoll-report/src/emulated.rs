@@ -1,0 +1,75 @@
+//! Emulated disks: what each lets through.
+
+use plimsoll_record::numbers;
+
+use crate::grid::{Column, Grid, Side};
+
+/// An emulated disk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EmulatedRow {
+    /// The emulation that it is of.
+    pub emulation: String,
+    /// What it stands for.
+    pub disk: String,
+    /// The device, when it is there.
+    pub device: Option<String>,
+    /// Reads per second that it lets through.
+    pub read_iops: Option<u64>,
+    /// Writes per second.
+    pub write_iops: Option<u64>,
+    /// Bytes per second in each direction.
+    pub read_bytes: Option<u64>,
+    /// How large it is.
+    pub size_bytes: u64,
+}
+
+/// The list of emulated disks.
+pub fn list(rows: &[EmulatedRow], width: usize) -> String {
+    let text = |value: &dyn Fn(&EmulatedRow) -> String| rows.iter().map(value).collect::<Vec<_>>();
+    let absent = || "-".to_owned();
+    let iops = |value: Option<u64>| value.map_or_else(absent, |value| numbers::iops(value as f64));
+    let both = |row: &EmulatedRow| match (row.read_iops, row.write_iops) {
+        (read, write) if read == write => iops(read),
+        (read, write) => format!("{}/{}", iops(read), iops(write)),
+    };
+    let bytes = |row: &EmulatedRow| row.read_bytes.map_or_else(absent, |value| numbers::throughput(value as f64));
+    let columns = vec![
+        Column::new("emulation", Side::Left, 1, text(&|row| row.emulation.clone())),
+        Column::new("disk", Side::Left, 0, text(&|row| row.disk.clone())),
+        Column::new("device", Side::Left, 0, text(&|row| row.device.clone().unwrap_or_else(|| "not made".to_owned()))),
+        Column::new("IOPS", Side::Right, 0, text(&both)),
+        Column::new("MB/s", Side::Right, 0, text(&bytes)),
+        Column::new("size", Side::Right, 1, text(&|row| numbers::bytes(row.size_bytes))),
+    ];
+    Grid::breaking(1, columns).fit(width).text()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn disks_are_listed_with_what_they_let_through() {
+        let row = |disk: &str, device: Option<&str>, iops: [Option<u64>; 2]| EmulatedRow {
+            emulation: "disks".to_owned(),
+            disk: disk.to_owned(),
+            device: device.map(str::to_owned),
+            read_iops: iops[0],
+            write_iops: iops[1],
+            read_bytes: Some(200_000_000),
+            size_bytes: 1 << 30,
+        };
+        let rows = [
+            row("P30", Some("/dev/loop0"), [Some(5000), Some(5000)]),
+            row("pd-standard", None, [Some(75), Some(150)]),
+            row("bandwidth=200MB", Some("/dev/loop2"), [None, None]),
+        ];
+        insta::assert_snapshot!(list(&rows, 80), @r#"
+    emulation  disk             device          IOPS  MB/s   size
+    ─────────────────────────────────────────────────────────────
+    disks      P30              /dev/loop0     5,000   200  1 GiB
+    disks      pd-standard      not made    75.0/150   200  1 GiB
+    disks      bandwidth=200MB  /dev/loop2         -   200  1 GiB
+    "#);
+    }
+}

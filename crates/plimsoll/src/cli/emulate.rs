@@ -1,0 +1,76 @@
+//! Arguments of `plimsoll emulate`.
+
+use std::{ffi::OsString, path::PathBuf};
+
+use clap::{Args, Subcommand};
+use plimsoll_workload::{limit::Limit, units::ByteCount};
+
+/// The name of an emulation that was not named.
+const NAME: &str = "disks";
+/// The size of a disk: enough for a working set that no cache of a controller holds.
+const SIZE: &str = "1GiB";
+
+/// Arguments of `plimsoll emulate`.
+#[derive(Args, Debug)]
+#[command(
+    after_help = "An emulated disk is a loop device that the kernel holds back, in each direction by itself: a cloud \
+                  counts reads and writes together. Bursts are not emulated. It needs root. See docs/emulating.md."
+)]
+pub struct EmulateArguments {
+    /// What to do.
+    #[command(subcommand)]
+    pub action: EmulateAction,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum EmulateAction {
+    /// Make disks that let as much through as products of the catalog
+    Up(UpArguments),
+    /// List the disks that are up
+    List {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Run a command that is held back with the disks
+    Exec {
+        /// The command and its arguments
+        #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "COMMAND")]
+        command: Vec<OsString>,
+    },
+    /// Take disks down and remove their files
+    Down {
+        /// The emulation; all of them when none is named
+        name: Option<String>,
+    },
+}
+
+/// Arguments of `plimsoll emulate up`.
+#[derive(Args, Debug)]
+pub struct UpArguments {
+    /// Products or sizes, a disk for each: P30,P10,gp3
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',', required_unless_present = "limit")]
+    pub sku: Vec<String>,
+    /// What is bought of each, where products need a size: 512GiB
+    #[arg(long, value_name = "SIZE", requires = "sku")]
+    pub bought: Option<ByteCount>,
+    /// A disk that lets so much through: iops=500,bandwidth=25MB; several times for several disks
+    #[arg(long, value_name = "LIMIT")]
+    pub limit: Vec<Limit>,
+    /// The size of each disk, which takes room as it is written
+    #[arg(long, value_name = "SIZE", default_value = SIZE)]
+    pub size: ByteCount,
+    /// What they are called together
+    #[arg(long, value_name = "NAME", default_value = NAME)]
+    pub name: String,
+    /// Where their files are: on a disk that is faster than all of them
+    #[arg(long, value_name = "DIRECTORY")]
+    pub directory: Option<PathBuf>,
+    /// Limits of one's own, instead of those in the configuration
+    #[arg(long, value_name = "FILE")]
+    pub limits: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}

@@ -1,0 +1,184 @@
+//! `plimsoll emulate`: disks that let as much through as what is sold, to rehearse a comparison before paying for it.
+
+use std::{
+    os::unix::process::CommandExt as _,
+    path::{Path, PathBuf},
+    process,
+};
+
+use anyhow::{Context as _, anyhow, bail};
+use plimsoll_catalog::{catalog::Catalog, ceiling::Load, expectation::Expectation};
+use plimsoll_devices::{
+    emulation::{self, Disk, Emulation},
+    throttle::{Caps, Throttle},
+};
+use plimsoll_record::environment::Environment;
+use plimsoll_report::emulated::{self, EmulatedRow};
+use plimsoll_workload::{
+    limit::{Limit, RateLimit},
+    provisioned::{Provisioned, Provisioning},
+    units::ByteCount,
+};
+use serde_json::json;
+
+use super::catalog;
+use crate::{
+    cli::emulate::{EmulateAction, EmulateArguments, UpArguments},
+    printer::Printer,
+    state::State,
+};
+
+/// The load that limits are derived for: what they are sold by.
+const BLOCK_BYTES: f64 = 4096.0;
+
+/// Makes disks, lists them, uses them or takes them down.
+pub fn run(arguments: EmulateArguments, state: &State, printer: Printer) -> anyhow::Result<String> {
+    let directory = directory(state)?;
+    match arguments.action {
+        EmulateAction::Up(arguments) => up(&arguments, directory, printer),
+        EmulateAction::List { json } => list(&Emulation::all(directory)?, json, printer),
+        EmulateAction::Exec { command } => {
+            let [program, arguments @ ..] = command.as_slice() else { bail!("no command") };
+            if Emulation::all(directory)?.is_empty() {
+                printer.warning("no emulated disk is up: the command runs as it would without plimsoll");
+            } else {
+                Throttle::find()?.join()?;
+            }
+            // This program becomes the command, so its input, its signals and its end are those of the command.
+            let error = process::Command::new(program).args(arguments).exec();
+            Err(anyhow!(error).context(format!("start {}", program.to_string_lossy())))
+        }
+        EmulateAction::Down { name } => down(name.as_deref(), directory),
+    }
+}
+
+fn directory(state: &State) -> anyhow::Result<&Path> {
+    state.directory.as_deref().context("there is no place to write down what is made: set HOME or XDG_STATE_HOME")
+}
+
+fn up(arguments: &UpArguments, state: &Path, printer: Printer) -> anyhow::Result<String> {
+    let catalog = catalog::read(arguments.limits.as_deref())?;
+    let directory = match &arguments.directory {
+        Some(directory) => std::path::absolute(directory)?.join(format!("plimsoll-{}", arguments.name)),
+        None => emulation::usual_directory(state, &arguments.name),
+    };
+    let mut disks = Vec::new();
+    for sku in &arguments.sku {
+        let provisioned = Provisioned { sku: Some(sku.clone()), size: arguments.bought, ..Provisioned::default() };
+        let caps = of_product(sku, &provisioned, &catalog, printer)?;
+        disks.push((sku.clone(), Some(sku.clone()), caps));
+    }
+    for limit in &arguments.limit {
+        disks.push((limit.to_string(), None, of_limit(limit, limit)));
+    }
+    let disks = disks.into_iter().enumerate().map(|(index, (name, sku, caps))| Disk {
+        bought_size_bytes: sku.as_ref().and(arguments.bought).map(|size| size.0),
+        file: directory.join(format!("{index}.img")),
+        size_bytes: arguments.size.0,
+        device: None,
+        name,
+        sku,
+        caps,
+    });
+    let emulation = Emulation::new(&arguments.name, disks.collect())?;
+    let throttle = Throttle::find()?;
+    let emulation = emulation.up(state, &throttle)?;
+    list(&[emulation], arguments.json, printer)
+}
+
+/// What a product lets through in the long run.
+fn of_product(sku: &str, provisioned: &Provisioned, catalog: &Catalog, printer: Printer) -> anyhow::Result<Caps> {
+    let expectation = Expectation::of(provisioned, catalog)?.with_context(|| format!("nothing is known of {sku}"))?;
+    let of = |read_share: f64| {
+        let load = Load { read_share, operation_bytes: BLOCK_BYTES, is_sequential: false };
+        expectation.for_load(load).limit
+    };
+    let (read, write) = (of(1.0), of(0.0));
+    let bursts = |rate: Option<RateLimit>| rate.is_some_and(|rate| rate.burst.is_some());
+    if [read, write].iter().any(|limit| bursts(limit.operations) || bursts(limit.bytes)) {
+        printer.note(format!("{sku} bursts, and the emulated one does not: it has what lasts"));
+    }
+    let caps = of_limit(&read, &write);
+    if caps == Caps::default() {
+        bail!("the catalog does not know what {sku} lets through: say it with --limit");
+    }
+    Ok(caps)
+}
+
+fn of_limit(read: &Limit, write: &Limit) -> Caps {
+    let lasting = |rate: Option<RateLimit>| rate.map(|rate| rate.sustained.round().max(1.0) as u64);
+    Caps {
+        read_iops: lasting(read.operations),
+        write_iops: lasting(write.operations),
+        read_bytes: lasting(read.bytes),
+        write_bytes: lasting(write.bytes),
+    }
+}
+
+fn list(emulations: &[Emulation], as_json: bool, printer: Printer) -> anyhow::Result<String> {
+    if as_json {
+        return Ok(serde_json::to_string_pretty(&json!({ "emulations": emulations }))? + "\n");
+    }
+    if emulations.is_empty() {
+        printer.note("no emulated disk is up: `plimsoll emulate up --sku P30,P10` makes two");
+        return Ok(String::new());
+    }
+    let rows = emulations.iter().flat_map(|emulation| {
+        emulation.disks.iter().map(|disk| EmulatedRow {
+            emulation: emulation.name.clone(),
+            disk: disk.name.clone(),
+            device: disk.device.as_ref().map(|device| device.display().to_string()),
+            read_iops: disk.caps.read_iops,
+            write_iops: disk.caps.write_iops,
+            read_bytes: disk.caps.read_bytes,
+            size_bytes: disk.size_bytes,
+        })
+    });
+    Ok(emulated::list(&rows.collect::<Vec<_>>(), printer.width()))
+}
+
+fn down(name: Option<&str>, state: &Path) -> anyhow::Result<String> {
+    let emulations = match name {
+        Some(name) => vec![Emulation::find(state, name)?],
+        None => Emulation::all(state)?,
+    };
+    if emulations.is_empty() {
+        return Ok("no emulated disk is up\n".to_owned());
+    }
+    let throttle = Throttle::find()?;
+    let mut answer = String::new();
+    for emulation in &emulations {
+        emulation.down(state, &throttle)?;
+        answer += &format!("{}: {} taken down\n", emulation.name, disks(emulation.disks.len()));
+    }
+    Ok(answer)
+}
+
+fn disks(number: usize) -> String {
+    if number == 1 { "1 disk".to_owned() } else { format!("{number} disks") }
+}
+
+/// Targets that are emulated disks, or on them: this process is held back with them from here on. What they stand for.
+pub(super) fn join(environment: &Environment, state: &State) -> anyhow::Result<Provisioning> {
+    let mut stands_for = Provisioning::default();
+    let Some(directory) = &state.directory else { return Ok(stands_for) };
+    let emulations = Emulation::all(directory)?;
+    for target in environment.targets.iter().filter(|_| !emulations.is_empty()) {
+        let number = target.device.as_ref().and_then(|device| device.number.as_ref()?.parse().ok());
+        let Some(disk) = number.and_then(|number| Emulation::disk_of(&emulations, number)) else { continue };
+        let device = disk.device.as_ref().map_or_else(PathBuf::new, Clone::clone);
+        Throttle::find()
+            .and_then(|throttle| throttle.join())
+            .with_context(|| format!("{} is the emulated disk {}", target.name, device.display()))?;
+        let own = match &disk.sku {
+            Some(sku) => Provisioned {
+                sku: Some(sku.clone()),
+                size: disk.bought_size_bytes.map(ByteCount),
+                ..Provisioned::default()
+            },
+            None => Provisioned { limit: disk.name.parse().ok(), ..Provisioned::default() },
+        };
+        stands_for.targets.insert(target.name.clone(), own);
+    }
+    Ok(stands_for)
+}

@@ -1,0 +1,136 @@
+//! Disks that let as much through as what is sold: what is measured on them, and that nothing of them is left.
+
+use std::{fs, path::Path, process::Command, thread, time::Duration};
+
+use serde_json::Value;
+
+use crate::support::{Place, Said, is_root, names};
+
+/// Takes down what a test made, also when it panics.
+struct Up<'a>(&'a Place);
+
+impl Drop for Up<'_> {
+    fn drop(&mut self) {
+        self.0.run("emulate down");
+    }
+}
+
+fn up<'a>(place: &'a Place, arguments: &str) -> (Up<'a>, Vec<String>) {
+    let said = place.run(&format!("emulate up {arguments} --json"));
+    let guard = Up(place);
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    let disks = said.json()["emulations"][0]["disks"].as_array().unwrap().clone();
+    (guard, disks.iter().map(|disk| disk["device"].as_str().unwrap().to_owned()).collect())
+}
+
+/// Nothing of the emulation is left: no device, no file, no note.
+fn assert_gone(place: &Place) {
+    let state = place.path("state/plimsoll/emulations");
+    let left = if state.exists() { names(&state) } else { Vec::new() };
+    assert!(left.is_empty(), "{left:?}");
+    let said = Said::of(Command::new("losetup").arg("--all").output().unwrap());
+    assert!(!said.stdout.contains(state.to_str().unwrap()), "{}", said.stdout);
+}
+
+#[test]
+fn a_run_on_an_emulated_disk_gets_what_it_lets_through() {
+    if !is_root() {
+        return;
+    }
+    let place = Place::new();
+    let (_up, disks) = up(&place, "--limit iops=500,bandwidth=20MB --sku P10 --size 64MiB");
+    let [p10, limited] = &disks[..] else { panic!("{disks:?}") };
+    let load = "--rw randread --queue-depth 16 --ramp 1s --duration 4s --no-history";
+    let record = place.record(&format!("run {limited} {load}"));
+    let iops = record.pointer("/cells/0/read/iops").and_then(Value::as_f64).unwrap();
+    assert!((iops / 500.0 - 1.0).abs() < 0.03, "{iops}");
+    let sustained = record.pointer("/cells/0/limit/iops").and_then(Value::as_f64);
+    assert_eq!(sustained, Some(500.0), "it stands beside what it is held to");
+    let plan = place.record(&format!("run {p10} --rw randread --duration 1s --no-history"));
+    let said = &plan["asked"]["provisioned"]["targets"][p10.as_str()]["sku"];
+    assert_eq!(said, "P10");
+}
+
+#[test]
+fn two_disks_of_the_catalog_differ_as_they_do_in_a_cloud() {
+    if !is_root() {
+        return;
+    }
+    let place = Place::new();
+    let (_up, disks) = up(&place, "--sku P2,P40 --size 128MiB");
+    let mut command = place.command("emulate exec -- fio");
+    command.args([
+        "--output-format=json",
+        "--direct=1",
+        "--ioengine=libaio",
+        "--bs=16k",
+        "--iodepth=16",
+        "--numjobs=8",
+    ]);
+    command.args(["--rw=randrw", "--time_based", "--ramp_time=2", "--runtime=12", "--group_reporting"]);
+    for disk in &disks {
+        let name = Path::new(disk).file_name().unwrap().to_string_lossy().into_owned();
+        command.args([format!("--name={name}"), format!("--filename={disk}"), "--new_group".to_owned()]);
+    }
+    let said = Said::of(command.output().unwrap());
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    let jobs = said.json()["jobs"].as_array().unwrap().clone();
+    // Rates are by the time until the last of the 128 operations in flight has ended, which the slow disk needs a
+    // second for. Operations are counted in the time that both have.
+    let of = |job: &Value| ["read", "write"].map(|direction| job[direction]["total_ios"].as_f64().unwrap());
+    let [small, large] = [of(&jobs[0]), of(&jobs[1])];
+    let ratio = (large[0] + large[1]) / (small[0] + small[1]);
+    assert!((ratio / 62.5 - 1.0).abs() < 0.03, "{ratio}: {large:?} beside {small:?}");
+}
+
+#[test]
+fn nothing_is_overwritten_and_nothing_that_is_used_is_taken_down() {
+    if !is_root() {
+        return;
+    }
+    let place = Place::new();
+    for (arguments, word) in
+        [("--sku P30 --name ../x", "no name"), ("--sku Premum_LRS", "did you mean"), ("--sku PremiumV2_LRS", "size")]
+    {
+        let said = place.run(&format!("emulate up {arguments}"));
+        assert!(said.error(2).contains(word), "{}", said.stderr);
+    }
+    fs::create_dir(place.path("plimsoll-disks")).unwrap();
+    let said = place.run("emulate up --sku P30 --directory ROOT");
+    assert!(said.error(2).contains("nothing is overwritten"), "{}", said.stderr);
+    let (_up, disks) = up(&place, "--limit iops=50000 --size 64MiB");
+    assert!(place.run("emulate up --sku P30").error(2).contains("is up already"));
+    let point = place.path("mounted");
+    fs::create_dir(&point).unwrap();
+    let tool = |program: &str, arguments: &[&str]| {
+        let said = Said::of(Command::new(program).args(arguments).output().unwrap());
+        assert_eq!(said.code, Some(0), "{program}: {}", said.stderr);
+    };
+    tool("mkfs.ext4", &["-q", &disks[0]]);
+    tool("mount", &[&disks[0], point.to_str().unwrap()]);
+    let refused = place.run("emulate down");
+    tool("umount", &[point.to_str().unwrap()]);
+    assert!(refused.error(3).contains("mounted at"), "{}", refused.stderr);
+    assert_eq!(place.run("emulate down").code, Some(0));
+    assert_gone(&place);
+    assert!(place.run("emulate down disks").error(2).contains("there is no emulation"));
+}
+
+#[test]
+fn whatever_a_killed_maker_left_is_taken_down() {
+    if !is_root() {
+        return;
+    }
+    let place = Place::new();
+    let _up = Up(&place);
+    for step in 0..12 {
+        let mut child = place.command("emulate up --limit iops=500 --limit iops=500 --limit iops=500 --size 16MiB");
+        let mut child = child.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null()).spawn().unwrap();
+        thread::sleep(Duration::from_millis(8 * step));
+        let _ = child.kill();
+        child.wait().unwrap();
+        let said = place.run("emulate down");
+        assert_eq!(said.code, Some(0), "{}", said.stderr);
+        assert_gone(&place);
+    }
+}
