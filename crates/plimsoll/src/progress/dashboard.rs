@@ -308,8 +308,9 @@ impl Drawer {
         let chosen = self.chosen.unwrap_or(details.current);
         Picture {
             shown: state.shown(now_ns),
-            seconds: state.seconds(chosen),
+            past: state.past(chosen),
             chosen,
+            is_pinned: self.chosen.is_some(),
             keys: match (&self.keys, is_stopping) {
                 (_, true) => "stopping; Ctrl-C again ends it at once",
                 (None, false) => "Ctrl-C stops",
@@ -318,6 +319,7 @@ impl Drawer {
             },
             details,
             colour: self.colour,
+            plain: environment_variables::is_other_charset(),
         }
     }
 }
