@@ -78,12 +78,11 @@ impl Keys {
             b'[' | b'O' => &bytes[escapes + 1..],
             _ => return Some((escapes + 1, None)),
         };
-        // Parameters, and then the one byte that says which; the console of Linux has one more bracket before it.
-        let brackets = usize::from(of_key.first() == Some(&b'['));
-        let parameters = of_key[brackets..].iter().take_while(|byte| (0x20..=0x3f).contains(*byte)).count();
-        let last = of_key.get(brackets + parameters)?;
-        let is_whole = (0x40..=0x7e).contains(last);
-        let length = escapes + 1 + brackets + parameters + usize::from(is_whole);
+        // Parameters, and then the one byte that says which. The console of Linux has a capital letter after that, and
+        // none of these is a key here.
+        let parameters = of_key.iter().take_while(|byte| (0x20..=0x3f).contains(*byte)).count();
+        let is_whole = (0x40..=0x7e).contains(of_key.get(parameters)?);
+        let length = escapes + 1 + parameters + usize::from(is_whole);
         let key = match (escapes, &bytes[escapes + 1..length]) {
             (1, b"A") => Some(Key::Up),
             (1, b"B") => Some(Key::Down),
