@@ -17,6 +17,8 @@ pub const HOME: &str = "HOME";
 pub const NO_COLOR: &str = "NO_COLOR";
 /// What kind of terminal it is.
 pub const TERM: &str = "TERM";
+/// What the locale says of characters: the first that is set counts.
+const LOCALE: [&str; 3] = ["LC_ALL", "LC_CTYPE", "LANG"];
 /// The width of the terminal, when standard output is none.
 pub const COLUMNS: &str = "COLUMNS";
 /// Where what is needed for a while belongs.
@@ -64,6 +66,12 @@ pub const PLIMSOLL_TAKE_TURNS: &str = plimsoll_kubernetes::manifests::TURNS_VARI
 #[expect(clippy::disallowed_methods, reason = "this is the one place that reads the environment")]
 pub fn get(name: &str) -> Option<OsString> {
     std::env::var_os(name).filter(|value| !value.is_empty())
+}
+
+/// Whether the locale is one of other characters than UTF-8. Where there is none, as in containers, terminals have it.
+pub fn is_other_charset() -> bool {
+    let locale = LOCALE.into_iter().find_map(get).map(|locale| locale.to_string_lossy().to_ascii_lowercase());
+    locale.is_some_and(|locale| !locale.contains("utf-8") && !locale.contains("utf8"))
 }
 
 /// What commands that are timed find on this machine.

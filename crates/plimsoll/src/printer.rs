@@ -21,9 +21,10 @@ pub fn hold() {
     HELD.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_default();
 }
 
-/// What is kept back, if anything is.
-pub fn held() -> Vec<String> {
-    HELD.lock().unwrap_or_else(PoisonError::into_inner).clone().unwrap_or_default()
+/// What is kept back after so many others, if anything is.
+pub fn held_after(known: usize) -> Vec<String> {
+    let held = HELD.lock().unwrap_or_else(PoisonError::into_inner);
+    held.iter().flatten().skip(known).cloned().collect()
 }
 
 /// Says what was kept back, and nothing is any more.

@@ -1,19 +1,21 @@
 //! Signals. Ctrl-C: the first asks the run to end and save what it has, the second ends the process at once. One asks
-//! for a report meanwhile.
+//! for a report meanwhile. Others that end or stop the process wait until the terminal is given back.
 
 use std::{
     fs, io,
+    os::unix::net::UnixStream,
     sync::{
         Arc,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     thread,
 };
 
 use plimsoll_io::clock::{Clock, MonotonicClock};
-use rustix::process::{Signal, getpid, kill_process};
+use rustix::process::Signal;
 use signal_hook::{
-    consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1},
+    SigId,
+    consts::{SIGALRM, SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGUSR1, SIGUSR2},
     flag,
     iterator::Signals,
     low_level,
@@ -23,6 +25,11 @@ use crate::{exit::Exit, progress};
 
 /// Signals that follow each other this closely are one wish: `timeout`, and shells, tell a process and then its group.
 const ONE_WISH_NS: u64 = 500_000_000;
+
+/// The number of the last signal that was put off, or zero.
+static PUT_OFF: AtomicUsize = AtomicUsize::new(0);
+/// Whether none is: signals do at once what they do.
+static AT_ONCE: AtomicBool = AtomicBool::new(true);
 
 /// A flag that the signals that mean "stop" set.
 pub fn on_signals() -> io::Result<Arc<AtomicBool>> {
@@ -35,26 +42,57 @@ pub fn on_signals() -> io::Result<Arc<AtomicBool>> {
         let mut first_ns = None;
         for _ in &mut signals {
             let now_ns = MonotonicClock.now_ns();
+            // A key of the dashboard may have been the first.
+            let is_first = !told.swap(true, Ordering::Relaxed);
             match first_ns {
-                None => {
-                    first_ns = Some(now_ns);
-                    told.store(true, Ordering::Relaxed);
-                }
-                Some(at_ns) if now_ns - at_ns >= ONE_WISH_NS => {
+                None if is_first => first_ns = Some(now_ns),
+                Some(at_ns) if now_ns - at_ns < ONE_WISH_NS => {}
+                _ => {
                     progress::give_terminal_back();
                     low_level::exit(Exit::Interrupted as i32)
                 }
-                Some(_) => {}
             }
         }
     })?;
     Ok(stop)
 }
 
-/// Asks for the end as Ctrl-C does, with a signal that is taken as that one is, and that fewer shells have ignored.
-pub fn ask() {
-    // A process may always send signals to itself.
-    let _ = kill_process(getpid(), Signal::TERM);
+/// Puts off what signals do that end or stop the process, and wakes whoever has the terminal to give it back before.
+/// The same for the one by which it goes on.
+pub fn put_off(wake: &UnixStream) -> io::Result<Vec<SigId>> {
+    AT_ONCE.store(false, Ordering::SeqCst);
+    let mut registered = Vec::new();
+    for signal in [SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGTSTP, SIGCONT].into_iter().filter(|one| !was_ignored(*one)) {
+        // It stays: a signal with a handler does nothing else.
+        flag::register_conditional_default(signal, &AT_ONCE)?;
+        registered.push(flag::register_usize(signal, &PUT_OFF, signal as usize)?);
+        registered.push(low_level::pipe::register(signal, wake.try_clone()?)?);
+    }
+    Ok(registered)
+}
+
+/// Whether a signal waits for the terminal to be given back.
+pub fn has_put_off() -> bool {
+    PUT_OFF.load(Ordering::SeqCst) > 0
+}
+
+/// The signal that waits, which does not any more.
+pub fn take_put_off() -> Option<i32> {
+    Some(PUT_OFF.swap(0, Ordering::SeqCst) as i32).filter(|signal| *signal > 0)
+}
+
+/// Does what a signal does that was put off: the process ends, or stops until it is told to go on.
+pub fn do_put_off(signal: i32) {
+    // Only signals were put off of which that is known.
+    let _ = low_level::emulate_default_handler(signal);
+}
+
+/// Puts off nothing more.
+pub fn put_off_nothing() {
+    AT_ONCE.store(true, Ordering::SeqCst);
+    if let Some(signal) = take_put_off() {
+        do_put_off(signal);
+    }
 }
 
 /// Does something when the first of the signals comes that mean "stop"; the second ends the process at once.

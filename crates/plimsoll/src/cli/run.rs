@@ -137,8 +137,9 @@ pub struct RunArguments {
     /// Show all cells, their rates and the last seconds on the whole terminal meanwhile
     ///
     /// `q` stops the run as Ctrl-C does, `d` or Esc goes on with bars, `j`, `k` or arrows choose the cell whose seconds
-    /// are drawn, and `f` follows the one that is measured. Where the terminal cannot show it there are bars, and lines
-    /// where standard error is no terminal. The result is printed afterwards as always.
+    /// are drawn, `f` follows the one that is measured, and Ctrl-L draws all anew. Ctrl-Z is off; who stops the process
+    /// otherwise has the terminal meanwhile. Where the terminal cannot show it there are bars, and lines where standard
+    /// error is no terminal. The result is printed afterwards as always.
     #[arg(long, conflicts_with = "quiet", help_heading = OUTPUT, hide_short_help = true)]
     pub dashboard: bool,
     /// Show the exact plan before measuring

@@ -127,9 +127,13 @@ pub(super) fn measure_and_show(
             before.iter().for_each(|event| progress.event(event));
         }
     });
-    progress.finish();
-    let record = record.inspect_err(|_| saving.discard())?;
+    let record = record.inspect_err(|_| {
+        progress.finish();
+        saving.discard();
+    })?;
+    // First of all: a terminal may take nothing for as long as it likes.
     let saved = saving.save(&record);
+    progress.finish();
     Ok((record, saved))
 }
 

@@ -2,7 +2,8 @@
 //!
 //! It is drawn on a thread of its own, because a terminal may take nothing for a while, and whoever tells of the run
 //! must not wait for it: seconds would be gathered late. The thread sleeps until something happens or a key is pressed,
-//! draws a few times a second at most, and now and then when nothing happens, because time passes.
+//! draws a few times a second at most, and now and then when nothing happens, because time passes. While the process
+//! is in the background of a shell, the terminal is the shell's.
 
 use std::{
     io::{self, IsTerminal, Read, Write},
@@ -25,7 +26,7 @@ use signal_hook::{SigId, consts::SIGWINCH, low_level};
 
 use self::{
     drawing::{LEAST_COLUMNS, LEAST_ROWS, Picture},
-    keys::Key,
+    keys::{Key, Keys},
     terminal::Screen,
 };
 use super::{Progress, bars::Bars, state::ProgressState};
@@ -51,16 +52,17 @@ pub(crate) struct Dashboard {
     shared: Arc<Shared>,
     has_begun: bool,
     drawing: Option<Drawing>,
-    bars: Option<Bars<MonotonicClock>>,
 }
 
 /// What both threads know.
 struct Shared {
     state: Mutex<ProgressState>,
+    /// There when the dashboard was left.
+    bars: Mutex<Option<Bars<MonotonicClock>>>,
     /// Set while there is something that no picture shows yet.
     is_stale: AtomicBool,
     /// Set when the run is over.
-    is_over: AtomicBool,
+    is_over: Arc<AtomicBool>,
     /// Set by what asks the run to end.
     stop: Mutex<Option<Arc<AtomicBool>>>,
 }
@@ -69,20 +71,25 @@ struct Shared {
 struct Drawing {
     thread: JoinHandle<()>,
     wake: UnixStream,
-    resizes: Option<SigId>,
+    signals: Vec<SigId>,
 }
 
 /// The thread's side.
 struct Drawer {
     shared: Arc<Shared>,
     woken: UnixStream,
-    keys: Option<OwnedFd>,
+    /// What keys come from.
+    tty: Option<OwnedFd>,
+    keys: Keys,
     screen: Option<((u16, u16), Screen)>,
-    /// The cell whose seconds are shown; `None` for the one that is being measured.
+    /// The cell of which there are charts; `None` for the one that is being measured.
     chosen: Option<usize>,
-    /// Whether a key has asked for the end.
-    is_stopping: bool,
+    /// Whether the terminal is a shell's for now.
+    is_away: bool,
+    /// How many lines of what is kept back are known.
+    held: usize,
     colour: bool,
+    plain: bool,
 }
 
 /// Why there can be no dashboard.
@@ -110,22 +117,18 @@ impl Dashboard {
         let shared = Shared {
             state: Mutex::new(ProgressState::new(plan, MonotonicClock.now_ns())),
             is_stale: AtomicBool::new(false),
-            is_over: AtomicBool::new(false),
+            bars: Mutex::new(None),
+            is_over: Arc::new(AtomicBool::new(false)),
             stop: Mutex::new(None),
         };
-        Self { shared: Arc::new(shared), has_begun: false, drawing: None, bars: None }
-    }
-
-    fn go_on_with_bars(&mut self) {
-        let bars = Bars::going_on(self.shared.state().clone(), MonotonicClock);
-        bars.draw();
-        self.bars = Some(bars);
+        Self { shared: Arc::new(shared), has_begun: false, drawing: None }
     }
 }
 
 impl Progress for Dashboard {
     fn event(&mut self, event: &RunEvent) {
-        if let Some(bars) = &mut self.bars {
+        let mut bars = self.shared.bars();
+        if let Some(bars) = bars.as_mut() {
             bars.event(event);
             return;
         }
@@ -140,7 +143,7 @@ impl Progress for Dashboard {
                     drawing.wake();
                 }
             }
-            _ => self.go_on_with_bars(),
+            _ => self.shared.go_on_with(&mut bars),
         }
     }
 
@@ -149,7 +152,7 @@ impl Progress for Dashboard {
         if let Some(drawing) = self.drawing.take() {
             drawing.end();
         }
-        if let Some(bars) = &mut self.bars {
+        if let Some(bars) = self.shared.bars().as_mut() {
             bars.finish();
         }
     }
@@ -170,9 +173,26 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn bars(&self) -> MutexGuard<'_, Option<Bars<MonotonicClock>>> {
+        self.bars.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn go_on_with(&self, bars: &mut Option<Bars<MonotonicClock>>) {
+        let new = Bars::going_on(self.state().clone(), MonotonicClock);
+        new.draw();
+        *bars = Some(new);
+    }
+
     fn is_stopping(&self) -> bool {
         let stop = self.stop.lock().unwrap_or_else(PoisonError::into_inner);
         stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed))
+    }
+
+    /// Asks for the end as the first Ctrl-C does.
+    fn stop(&self) {
+        if let Some(stop) = self.stop.lock().unwrap_or_else(PoisonError::into_inner).as_ref() {
+            stop.store(true, Ordering::Relaxed);
+        }
     }
 }
 
@@ -181,29 +201,32 @@ impl Drawing {
         let (wake, woken) = UnixStream::pair()?;
         wake.set_nonblocking(true)?;
         woken.set_nonblocking(true)?;
-        // Without it, another size is noticed with the next picture.
-        let resizes = low_level::pipe::register(SIGWINCH, wake.try_clone()?).ok();
         let mut drawer = Drawer {
             shared: Arc::clone(shared),
             woken,
-            keys: None,
+            tty: None,
+            keys: Keys::default(),
             screen: None,
             chosen: None,
-            is_stopping: false,
+            is_away: false,
+            held: 0,
             colour: environment_variables::get(NO_COLOR).is_none(),
+            plain: environment_variables::is_other_charset(),
         };
+        // Without them, another size is noticed with the next picture, and signals do what they do.
+        let mut signals = stop::put_off(&wake).unwrap_or_default();
+        signals.extend(low_level::pipe::register(SIGWINCH, wake.try_clone()?).ok());
         let thread = thread::Builder::new().name("dashboard".to_owned()).spawn(move || {
-            drawer.keys = terminal::take();
+            drawer.tty = terminal::take();
             drawer.work();
-            terminal::give_back();
-        });
-        match thread {
-            Ok(thread) => Ok(Self { thread, wake, resizes }),
-            Err(error) => {
-                resizes.map(low_level::unregister);
-                Err(error)
+            terminal::give_back_at_the_end();
+            let shared = Arc::clone(&drawer.shared);
+            drop(drawer);
+            if !shared.is_over.load(Ordering::SeqCst) {
+                shared.go_on_with(&mut shared.bars());
             }
-        }
+        });
+        thread.map(|thread| Self { thread, wake, signals })
     }
 
     fn wake(&self) {
@@ -215,7 +238,9 @@ impl Drawing {
         self.wake();
         // If it ended in a panic, that has been told, and the terminal was given back.
         let _ = self.thread.join();
-        self.resizes.map(low_level::unregister);
+        for signal in self.signals {
+            low_level::unregister(signal);
+        }
     }
 }
 
@@ -223,7 +248,22 @@ impl Drawer {
     fn work(&mut self) {
         let mut drawn_ns = None;
         let mut is_asked = false;
-        while !self.shared.is_over.load(Ordering::SeqCst) && terminal::is_taken() {
+        while !self.shared.is_over.load(Ordering::SeqCst) && (self.is_away || terminal::is_taken()) {
+            if let Some(signal) = stop::take_put_off() {
+                self.go_away();
+                stop::do_put_off(signal);
+                continue;
+            }
+            if terminal::is_in_background() {
+                self.go_away();
+                wait_for([self.woken.as_fd()], AT_REST_NS);
+                self.drain();
+                continue;
+            }
+            if self.is_away {
+                self.tty = terminal::take();
+                (self.is_away, is_asked) = (false, true);
+            }
             let now_ns = MonotonicClock.now_ns();
             let pause_ns = if self.shared.is_stale.load(Ordering::SeqCst) { EVERY_NS } else { AT_REST_NS };
             let due_ns = drawn_ns.map_or(now_ns, |drawn_ns| drawn_ns + pause_ns);
@@ -241,40 +281,46 @@ impl Drawer {
                 let at = self.chosen.unwrap_or(at);
                 match key {
                     Key::Leave => return,
-                    Key::Stop => {
-                        self.is_stopping = true;
-                        stop::ask();
-                    }
+                    Key::Stop => self.shared.stop(),
                     Key::Follow => self.chosen = None,
                     Key::Up => self.chosen = Some(at.saturating_sub(1)),
                     Key::Down => self.chosen = Some((at + 1).min(last)),
+                    Key::Redraw => self.screen = None,
                 }
             }
         }
     }
 
+    /// Leaves the terminal to a shell.
+    fn go_away(&mut self) {
+        if !self.is_away {
+            terminal::lend();
+            (self.is_away, self.tty, self.screen) = (true, None, None);
+        }
+    }
+
     /// Waits for keys, until something happens or the time is over.
     fn wait(&mut self, ns: u64) -> Vec<Key> {
-        let Some(keys) = &self.keys else {
+        let Some(tty) = &self.tty else {
             wait_for([self.woken.as_fd()], ns);
             self.drain();
             return Vec::new();
         };
-        let [_, is_pressed] = wait_for([self.woken.as_fd(), keys.as_fd()], ns);
+        let has_begun = self.keys.has_begun();
+        let [is_woken, is_pressed] = wait_for([self.woken.as_fd(), tty.as_fd()], if has_begun { KEY_NS } else { ns });
         let mut bytes = [0; 64];
-        let mut length = 0;
-        if is_pressed {
-            length = rustix::io::read(keys, &mut bytes).unwrap_or(0);
-            if length > 0 && keys::is_begun(&bytes[..length]) && wait_for([keys.as_fd()], KEY_NS) == [true] {
-                length += rustix::io::read(keys, &mut bytes[length..]).unwrap_or(0);
-            }
-        }
+        let length = if is_pressed { rustix::io::read(tty, &mut bytes).unwrap_or(0) } else { 0 };
         self.drain();
-        if is_pressed && length == 0 {
+        match (is_pressed, length) {
             // Nobody sits there any more.
-            self.keys = None;
+            (true, 0) => {
+                self.tty = None;
+                Vec::new()
+            }
+            (true, length) => self.keys.take_in(&bytes[..length]),
+            (false, _) if has_begun && !is_woken => self.keys.give_up().into_iter().collect(),
+            (false, _) => Vec::new(),
         }
-        keys::keys(&bytes[..length])
     }
 
     /// Forgets how often it was woken.
@@ -291,7 +337,7 @@ impl Drawer {
     fn draw(&mut self, now_ns: u64) -> io::Result<()> {
         let size = terminal::size().unwrap_or((LEAST_COLUMNS, LEAST_ROWS));
         if self.screen.as_ref().is_none_or(|(before, _)| *before != size) {
-            self.screen = Some((size, terminal::screen(size.0, size.1)?));
+            self.screen = Some((size, terminal::screen(size.0, size.1, &self.shared.is_over)?));
         }
         let picture = self.picture(now_ns);
         match &mut self.screen {
@@ -300,25 +346,36 @@ impl Drawer {
         }
     }
 
-    fn picture(&self, now_ns: u64) -> Picture {
-        let is_stopping = self.is_stopping || self.shared.is_stopping();
-        let state = self.shared.state();
-        let mut details = state.details();
-        details.sentences.extend(printer::held().iter().flat_map(|said| said.lines()).map(str::to_owned));
+    fn picture(&mut self, now_ns: u64) -> Picture {
+        let is_stopping = self.shared.is_stopping();
+        let held = printer::held_after(self.held);
+        self.held += held.len();
+        let mut state = self.shared.state();
+        held.iter().flat_map(|said| said.lines()).for_each(|line| state.say(line));
+        let details = state.details();
         let chosen = self.chosen.unwrap_or(details.current);
         Picture {
             shown: state.shown(now_ns),
-            seconds: state.seconds(chosen),
+            past: state.past(chosen),
             chosen,
-            keys: match (&self.keys, is_stopping) {
+            is_pinned: self.chosen.is_some(),
+            keys: match (&self.tty, is_stopping) {
                 (_, true) => "stopping; Ctrl-C again ends it at once",
                 (None, false) => "Ctrl-C stops",
-                (Some(_), false) if details.cells.len() > 1 => "q stop  d bars  j/k cell  f follow",
-                (Some(_), false) => "q stop  d bars",
+                (Some(_), false) if details.cells.len() == 1 => "q stop  d bars",
+                (Some(_), false) if self.chosen.is_none() => "q stop  d bars  j/k cell",
+                (Some(_), false) => "q stop  d bars  j/k cell  f follow",
             },
             details,
             colour: self.colour,
+            plain: self.plain,
         }
+    }
+}
+
+impl Drop for Drawer {
+    fn drop(&mut self) {
+        stop::put_off_nothing();
     }
 }
 

@@ -15,10 +15,19 @@ use plimsoll_workload::{
     plan::{CellPlan, Plan},
 };
 
+use self::rates::{Rates, Second};
+
 pub(crate) mod details;
+pub(crate) mod rates;
 
 /// How many seconds of load are kept of each cell: more than fit into a line of most terminals.
 const SECONDS_KEPT: usize = 240;
+
+/// What is left at the end of a slot and is shorter than this is part of the second before it.
+const SECOND_LEAST_NS: u64 = 500_000_000;
+
+/// A cell that nothing is heard of for so long, while others tell of theirs, is over or stands still.
+const SILENCE_NS: u64 = 3_000_000_000;
 
 /// How many sentences are kept.
 const SENTENCES_KEPT: usize = 16;
@@ -31,8 +40,9 @@ pub(crate) struct ProgressState {
     cells: Vec<CellProgress>,
     /// The last sentences about the run.
     sentences: VecDeque<String>,
-    /// Operations that failed.
+    /// Operations that failed in slots that are over, and how many of these there are.
     errors: u64,
+    slots_over: u32,
     targets: usize,
     targets_laid_out: usize,
     /// The cell of the last visit that began alone, or first of several.
@@ -56,11 +66,17 @@ struct Expected {
 struct CellProgress {
     target: String,
     workload: String,
+    /// What it is called, with its target where there are several: nothing that a terminal would act on.
+    label: String,
     /// The phase of the plan that it belongs to, with the cells that run at the same time.
     phase: Option<u32>,
     /// Slots of the plan; `None` when the rules decide.
     rounds: Option<u32>,
     rounds_left: u32,
+    /// The last visit that began, when its time is over, and when a second of it was told last.
+    round: u32,
+    ends_ns: u64,
+    heard_ns: Option<u64>,
     /// How sure the rate is, and should be.
     precision: Option<f64>,
     precision_wanted: Option<f64>,
@@ -69,10 +85,18 @@ struct CellProgress {
     ramp_ns: u64,
     /// Measured time of a slot; `None` when an amount may end it, so that nobody knows.
     slot_ns: Option<u64>,
+    ends_by_amount: bool,
+    /// Whether slots have a time and no seconds of load: files as sets, and applications.
+    is_timed: bool,
     keep_going: bool,
+    /// What it did in the last second, or in its last slot when that is over.
     latest: Option<Rates>,
-    /// The last seconds of load, the latest at the end.
-    seconds: VecDeque<Rates>,
+    /// Whether that second was one of a ramp.
+    is_ramp: bool,
+    /// The last measured seconds of load, the latest at the end.
+    seconds: VecDeque<Second>,
+    /// What its last slots took, where it is timed.
+    slots_ns: VecDeque<u64>,
     /// Visits that are over.
     slots_done: u32,
     errors: u64,
@@ -93,7 +117,6 @@ enum Activity {
     /// Slots that began together, most often one.
     Slots {
         cells: Vec<usize>,
-        round: u32,
         from_ns: u64,
         /// What of it is being done, where that is known.
         part: Option<PartShown>,
@@ -111,17 +134,6 @@ enum PartShown {
     Phase { phase: FilePhase, done: u64, total: u64 },
     /// A stage of an application.
     Stage(Stage),
-}
-
-/// What a cell did in the last second of load that is known.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Rates {
-    /// Reads and writes per second.
-    pub(crate) iops: f64,
-    /// Bytes per second.
-    pub(crate) bytes_per_second: f64,
-    /// 99th percentile of latency, where the second supports it.
-    pub(crate) p99_ns: Option<u64>,
 }
 
 /// How long a run will still take.
@@ -149,23 +161,32 @@ pub(crate) struct Shown {
 }
 
 impl CellProgress {
-    fn of(plan: &CellPlan) -> Self {
+    fn of(plan: &CellPlan, with_target: bool) -> Self {
         let work = &plan.work;
+        let place = if with_target { format!(" on {}", plan.target) } else { String::new() };
         Self {
             target: plan.target.clone(),
             workload: plan.workload.clone(),
+            label: printable::line(&format!("{}{place}", plan.workload)).into_owned(),
             phase: plan.phase,
             rounds: plan.stopping.slots(),
             rounds_left: plan.stopping.slots().unwrap_or(0),
+            round: 0,
+            ends_ns: u64::MAX,
+            heard_ns: None,
             precision: None,
             precision_wanted: None,
             is_done: false,
             start_delay_ns: work.start_delay_ns(),
             ramp_ns: work.ramp_ns(),
             slot_ns: work.slot_ns().filter(|_| !work.ends_by_amount()),
+            ends_by_amount: work.ends_by_amount(),
+            is_timed: work.blocks().is_none(),
             keep_going: work.keeps_going(),
             latest: None,
+            is_ramp: false,
             seconds: VecDeque::new(),
+            slots_ns: VecDeque::new(),
             slots_done: 0,
             errors: 0,
             verdict: None,
@@ -177,6 +198,39 @@ impl CellProgress {
         self.ramp_ns + if let Some(slot_ns) = self.slot_ns { slot_ns } else { 0 }
     }
 
+    /// Takes in that a visit began, and how long it is to be measured.
+    fn begin(&mut self, round: u32, measured_ns: Option<u64>, now_ns: u64) {
+        self.rounds_left = self.rounds.unwrap_or(0).saturating_sub(round + 1);
+        self.round = round;
+        let delay_ns = if round == 0 { self.start_delay_ns } else { 0 };
+        let known_ns = measured_ns.filter(|_| !self.ends_by_amount);
+        self.ends_ns = known_ns.map_or(u64::MAX, |measured_ns| now_ns + delay_ns + self.ramp_ns + measured_ns);
+        self.heard_ns = None;
+        self.is_ramp = self.ramp_ns > 0;
+    }
+
+    /// Takes in a second of load.
+    fn take_in(&mut self, interval: &Interval, now_ns: u64) {
+        self.heard_ns = Some(now_ns);
+        let Some(rates) = Rates::of(interval) else { return };
+        self.is_ramp = !interval.measured;
+        if self.is_ramp {
+            self.latest = Some(rates);
+            return;
+        }
+        let second = Second { round: interval.round, length_ns: interval.length_ns, rates };
+        match self.seconds.back_mut() {
+            Some(last) if second.length_ns < SECOND_LEAST_NS && last.round == second.round => last.lengthen(&second),
+            _ => keep(&mut self.seconds, SECONDS_KEPT, Some(second)),
+        }
+        self.latest = self.seconds.back().map(|second| second.rates);
+    }
+
+    /// Whether its visit is still going on, as far as can be told from outside.
+    fn goes_on(&self, now_ns: u64) -> bool {
+        now_ns < self.ends_ns && self.heard_ns.is_none_or(|heard_ns| now_ns < heard_ns.saturating_add(SILENCE_NS))
+    }
+
     /// The time of the slots that have not begun.
     fn left_ns(&self) -> u64 {
         let delay_ns =
@@ -185,23 +239,10 @@ impl CellProgress {
     }
 }
 
-impl Rates {
-    /// The rates of cells that run at the same time.
-    fn with(self, other: Self) -> Self {
-        Self {
-            iops: self.iops + other.iops,
-            bytes_per_second: self.bytes_per_second + other.bytes_per_second,
-            p99_ns: self.p99_ns.max(other.p99_ns),
-        }
-    }
-
-    fn of(interval: &Interval) -> Option<Self> {
-        let per_second = |amount: u64| amount as f64 * 1e9 / interval.length_ns as f64;
-        (interval.length_ns > 0).then(|| Self {
-            iops: per_second(interval.read_operations + interval.write_operations),
-            bytes_per_second: per_second(interval.read_bytes + interval.write_bytes),
-            p99_ns: interval.p99_ns,
-        })
+impl Remaining {
+    /// Whether nothing is known of it.
+    const fn is_unknown(&self) -> bool {
+        self.at_least && self.ns == 0
     }
 }
 
@@ -216,7 +257,8 @@ impl ProgressState {
             name: None,
             sentences: VecDeque::new(),
             errors: 0,
-            cells: plan.cells.iter().map(CellProgress::of).collect(),
+            slots_over: 0,
+            cells: plan.cells.iter().map(|cell| CellProgress::of(cell, targets.len() > 1)).collect(),
             targets: targets.len(),
             targets_laid_out: 0,
             current: 0,
@@ -235,24 +277,22 @@ impl ProgressState {
                 self.targets_laid_out += 1;
                 self.activity = Activity::Preparing;
             }
-            RunEvent::SlotStarted { cell, round, .. } => {
+            RunEvent::SlotStarted { cell, round, measured_ns, .. } => {
                 if let Some(progress) = self.cells.get_mut(*cell) {
-                    progress.rounds_left = progress.rounds.unwrap_or(0).saturating_sub(*round + 1);
+                    progress.begin(*round, *measured_ns, now_ns);
                     match &mut self.activity {
                         Activity::Slots { cells, .. } => cells.push(*cell),
                         _ => {
                             self.current = *cell;
-                            self.activity =
-                                Activity::Slots { cells: vec![*cell], round: *round, from_ns: now_ns, part: None }
+                            self.activity = Activity::Slots { cells: vec![*cell], from_ns: now_ns, part: None }
                         }
                     }
                 }
             }
             RunEvent::Interval { cell, interval } => {
                 if let Some(progress) = self.cells.get_mut(*cell) {
-                    let rates = Rates::of(interval);
-                    progress.latest = rates.or(progress.latest);
-                    keep(&mut progress.seconds, SECONDS_KEPT, rates);
+                    progress.take_in(interval, now_ns);
+                    self.pass_over_ended(*cell, now_ns);
                 }
             }
             RunEvent::PhaseProgress { phase, done, total, .. } => {
@@ -308,6 +348,21 @@ impl ProgressState {
             _ => (now_ns, written_bytes),
         };
         self.activity = Activity::Layout { target: target.to_owned(), written_bytes, total_bytes, from_ns, from_bytes };
+    }
+
+    /// Of slots that began together, those that are over before others are not what is being done any more.
+    fn pass_over_ended(&mut self, heard: usize, now_ns: u64) {
+        let Activity::Slots { cells, .. } = &mut self.activity else { return };
+        if !cells.contains(&heard) {
+            cells.push(heard);
+        }
+        let goes_on = |cell: &usize| self.cells[*cell].goes_on(now_ns);
+        if cells.iter().any(goes_on) {
+            cells.retain(goes_on);
+        }
+        if !cells.contains(&self.current) {
+            self.current = cells[0];
+        }
     }
 
     fn end_slot(&mut self, slot: &SlotResult, now_ns: u64) {
@@ -400,7 +455,7 @@ impl ProgressState {
                 let cell = &self.cells[*cell];
                 format!("setting up {} on {}", cell.workload, cell.target)
             }
-            Activity::Slots { cells, round, from_ns, part } => {
+            Activity::Slots { cells, from_ns, part } => {
                 let (index, others) = cells.split_first().expect("a slot has a cell");
                 let cell = &self.cells[*index];
                 let is_ramp = now_ns.saturating_sub(*from_ns) < cell.ramp_ns;
@@ -421,7 +476,7 @@ impl ProgressState {
                     cell.workload,
                     index + 1,
                     self.cells.len(),
-                    round + 1,
+                    cell.round + 1,
                     self.certainty_in_words(cell)
                 )
             }
@@ -469,6 +524,9 @@ impl ProgressState {
 impl Shown {
     /// How much of the run is done, in thousandths of the time that it is expected to take.
     pub(crate) fn done_per_mille(&self) -> u64 {
+        if self.remaining.is_unknown() {
+            return 0;
+        }
         let total_ns = self.elapsed_ns.saturating_add(self.remaining.ns).max(1);
         (u128::from(self.elapsed_ns) * 1000 / u128::from(total_ns)) as u64
     }
@@ -476,6 +534,9 @@ impl Shown {
     /// Elapsed and remaining time: `12 s in, 1m 50s left`.
     pub(crate) fn times(&self) -> String {
         let Remaining { ns, at_least, at_most_ns } = self.remaining;
+        if self.remaining.is_unknown() {
+            return format!("{} in, time left unknown", numbers::clock(self.elapsed_ns));
+        }
         let hedge = match (at_least, at_most_ns) {
             (true, _) => "at least ",
             (false, Some(_)) => "about ",
@@ -491,7 +552,7 @@ impl Shown {
         format!(
             "{} IOPS, {} {}, p99 {}",
             numbers::iops(rates.iops),
-            numbers::throughput(rates.bytes_per_second),
+            rates.throughput(),
             numbers::THROUGHPUT_UNIT,
             numbers::or_absent(rates.p99_ns, |ns| numbers::latency_in_text(ns as f64))
         )

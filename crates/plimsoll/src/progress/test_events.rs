@@ -1,12 +1,16 @@
 //! Scripted runs for tests: a plan whose times are easy to add up, and its events.
 
+use plimsoll_measure::latency::LatencyHistogram;
 use plimsoll_record::{
-    event::{RunEvent, SlotPurpose, SlotResult},
+    application::Iteration,
+    event::{RunEvent, SlotDirection, SlotPurpose, SlotResult},
+    files::SlotPhase,
     record::Outcome,
     results::{ErrorCount, Interval},
 };
 use plimsoll_workload::{
     certainty::{Certainty, StoppingRule},
+    file_set::FilePhase,
     plan::Plan,
     settings::{Effort, ReadWrite},
     target_facts::{TargetFacts, TargetKind},
@@ -47,6 +51,63 @@ pub(crate) fn plan(targets: &[&str], workloads: &[Workload]) -> Plan {
     plan
 }
 
+/// A slot of five seconds of 4 KiB reads that each took 210 us.
+pub(crate) fn finished_with(cell: usize, round: u32, reads: u64) -> RunEvent {
+    let mut histogram = LatencyHistogram::fine();
+    histogram.record_many(210_000, reads);
+    let read = Some(SlotDirection { operations: reads, bytes: reads * 4096, histogram });
+    RunEvent::SlotFinished(Box::new(SlotResult {
+        cell,
+        round,
+        elapsed_ns: 5 * SECOND_NS,
+        read,
+        ..SlotResult::default()
+    }))
+}
+
+/// A plan of one application.
+pub(crate) fn applications() -> Plan {
+    plan(&["/mnt/data"], &[Workload { command: Some("sleep 1".to_owned()), ..Workload::default() }])
+}
+
+/// A plan of one set of files.
+pub(crate) fn file_sets() -> Plan {
+    let phases = Some("write,read".parse().unwrap());
+    plan(&["/mnt/data"], &[Workload { phases, file_count: Some(10), ..Workload::default() }])
+}
+
+/// An iteration of an application.
+pub(crate) fn iterated(cell: usize, round: u32, milliseconds: u64) -> RunEvent {
+    let application = Some(Box::new(Iteration { elapsed_ns: milliseconds * 1_000_000, ..Iteration::default() }));
+    RunEvent::SlotFinished(Box::new(SlotResult { cell, round, application, ..SlotResult::default() }))
+}
+
+/// A pass over a set of files, with what its phases took.
+pub(crate) fn passed(cell: usize, round: u32, milliseconds: &[u64]) -> RunEvent {
+    let phase = |elapsed_ns| SlotPhase {
+        phase: FilePhase::Write,
+        from_ns: 0,
+        elapsed_ns,
+        operations: 10,
+        bytes: 0,
+        operation_ns: 0,
+        histogram: LatencyHistogram::fine(),
+        calls: Vec::new(),
+        job_operations: Vec::new(),
+        first_done_ns: elapsed_ns,
+        first_done_operations: 10,
+        sync_ns: 0,
+        cached: None,
+        device: None,
+        user_ns: 0,
+        system_ns: 0,
+        is_cut: false,
+        is_part: false,
+    };
+    let phases = milliseconds.iter().map(|ms| phase(ms * 1_000_000)).collect();
+    RunEvent::SlotFinished(Box::new(SlotResult { cell, round, phases, ..SlotResult::default() }))
+}
+
 /// Two cells of two slots of six seconds.
 pub(crate) fn two_cells() -> Plan {
     plan(&["/mnt/data"], &[twelve_seconds("first"), twelve_seconds("second")])
@@ -73,8 +134,15 @@ pub(crate) const fn started(cell: usize, round: u32) -> RunEvent {
 
 /// A second of 4 KiB reads.
 pub(crate) fn interval(cell: usize, reads: u64) -> RunEvent {
+    load(cell, 0, reads, SECOND_NS, true)
+}
+
+/// Some time of the same in a ramp or after it.
+pub(crate) fn load(cell: usize, round: u32, reads: u64, length_ns: u64, measured: bool) -> RunEvent {
     let interval = Interval {
-        length_ns: SECOND_NS,
+        round,
+        length_ns,
+        measured,
         read_operations: reads,
         read_bytes: reads * 4096,
         p99_ns: Some(210_000),

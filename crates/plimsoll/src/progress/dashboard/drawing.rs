@@ -8,13 +8,15 @@ use ratatui::{
     buffer::Buffer,
     layout::Rect,
     style::{Color, Modifier, Style},
+    symbols::bar,
     text::Span,
     widgets::{Sparkline, Widget},
 };
 
 use crate::progress::state::{
-    Rates, Shown,
-    details::{CellShown, Details},
+    Shown,
+    details::{CellShown, Details, Past},
+    rates::{Rates, Second},
 };
 
 /// The least size at which all parts have a place; below it there are only the most important lines.
@@ -35,6 +37,19 @@ const CHART_ROWS_MAX: u16 = 8;
 /// Columns of the bar that says how much is done.
 const BAR_COLUMNS: u64 = 16;
 
+/// Bars of characters that every terminal has.
+const PLAIN_BARS: bar::Set<'_> = bar::Set {
+    full: "#",
+    seven_eighths: "#",
+    three_quarters: "#",
+    five_eighths: "=",
+    half: "=",
+    three_eighths: "=",
+    one_quarter: "_",
+    one_eighth: "_",
+    empty: " ",
+};
+
 /// What is drawn.
 #[derive(Clone, Debug)]
 pub(crate) struct Picture {
@@ -42,14 +57,18 @@ pub(crate) struct Picture {
     pub(crate) shown: Shown,
     /// What is known of each cell.
     pub(crate) details: Details,
-    /// The cell whose seconds are drawn.
+    /// The cell of which there are charts.
     pub(crate) chosen: usize,
-    /// Its last seconds of load, the latest at the end.
-    pub(crate) seconds: Vec<Rates>,
+    /// Whether somebody chose it; else it is the one that is being measured.
+    pub(crate) is_pinned: bool,
+    /// What is drawn of it.
+    pub(crate) past: Past,
     /// What the keys do.
     pub(crate) keys: &'static str,
     /// Whether colours may be used.
     pub(crate) colour: bool,
+    /// Whether only ASCII may be.
+    pub(crate) plain: bool,
 }
 
 impl Picture {
@@ -67,13 +86,14 @@ impl Picture {
         let room = room - sentences.len() as u16;
         // Each of the two charts is a heading and its rows; where there is little room, one is enough.
         let charts = if room >= 8 { 2 } else { 1 };
-        let rows = (self.details.cells.len() as u16).saturating_add(1).min(room - 2 * charts);
+        let cells = u16::try_from(self.details.cells.len()).unwrap_or(u16::MAX);
+        let rows = cells.saturating_add(1).min(room - 2 * charts);
         let chart_rows = ((room - rows) / charts - 1).min(CHART_ROWS_MAX);
         let mut row = 3 + gap;
         self.draw_cells(buffer, Rect { y: row, height: rows, ..area });
         row += rows + gap;
-        for chart in [Self::draw_iops, Self::draw_p99].iter().take(usize::from(charts)) {
-            chart(self, buffer, Rect { y: row, height: chart_rows + 1, ..area });
+        for index in 0..charts {
+            self.draw_chart(buffer, Rect { y: row, height: chart_rows + 1, ..area }, index == 0);
             row += chart_rows + 1;
         }
         row += gap;
@@ -99,20 +119,31 @@ impl Picture {
         let done = (self.shown.done_per_mille() * BAR_COLUMNS / 1000).min(BAR_COLUMNS) as usize;
         let bar = format!("[{}{}] ", "#".repeat(done), "-".repeat(BAR_COLUMNS as usize - done));
         let times = self.shown.times();
-        let fits = bar.len() + times.len() + 12 < usize::from(width);
+        let errors = self.errors();
+        let fits = bar.len() + times.len() + errors.len() + 2 < usize::from(width);
         put(buffer, 0, 1, width, &if fits { bar + &times } else { times }, Style::new());
-        let errors = match self.details.errors {
-            0 => "no errors".to_owned(),
-            1 => "1 error".to_owned(),
-            errors => format!("{} errors", numbers::count(errors)),
-        };
         let style = if self.details.errors > 0 { self.in_colour(Color::Red).patch(bold) } else { Style::new() };
         let start = width.saturating_sub(errors.len() as u16);
         if fits || self.details.errors > 0 {
             put(buffer, start.saturating_sub(1), 1, width, " ", Style::new());
             put(buffer, start, 1, width, &errors, style);
         }
-        put(buffer, 0, 2, width, &self.shown.phase, Style::new());
+        // Which cell and which round it is stands at its end.
+        put(buffer, 0, 2, width, &shortened(&self.shown.phase, width), Style::new());
+    }
+
+    /// Failed operations. Nobody tells of them before the end of a slot.
+    fn errors(&self) -> String {
+        let slots = match self.details.slots_over {
+            0 => return String::new(),
+            1 => "1 slot".to_owned(),
+            slots => format!("{} slots", numbers::count(slots.into())),
+        };
+        match self.details.errors {
+            0 => format!("no errors in {slots}"),
+            1 => format!("1 error in {slots}"),
+            errors => format!("{} errors in {slots}", numbers::count(errors)),
+        }
     }
 
     fn draw_cells(&self, buffer: &mut Buffer, area: Rect) {
@@ -122,10 +153,11 @@ impl Picture {
         let first = self.chosen.saturating_sub(rows / 2).min(cells.len().saturating_sub(rows));
         let columns = columns(cells, area.width);
         let label_width = area.width - 2 - columns.iter().map(|column| column.width).sum::<u16>();
-        let title = if cells.len() > rows {
-            format!("cells {} to {} of {}", first + 1, first + rows, cells.len())
-        } else {
-            "cell".to_owned()
+        let (from, to, all) = (first + 1, first + rows, cells.len());
+        let title = match format!("cells {from} to {to} of {all}") {
+            _ if all <= rows => "cell".to_owned(),
+            long if long.len() > usize::from(label_width) => format!("{from}-{to} of {all}"),
+            title => title,
         };
         let style = self.in_colour(Color::Cyan);
         put(buffer, 2, area.y, label_width, &title, style);
@@ -138,8 +170,8 @@ impl Picture {
             let y = area.y + 1 + (index - first) as u16;
             let style = if cell.is_measured { Modifier::BOLD.into() } else { Style::new() };
             let mark = match () {
+                () if self.is_pinned && index == self.chosen => "*",
                 () if cell.is_measured => ">",
-                () if index == self.chosen => "*",
                 () => " ",
             };
             put(buffer, 0, y, 2, mark, style);
@@ -152,24 +184,37 @@ impl Picture {
         }
     }
 
-    fn draw_iops(&self, buffer: &mut Buffer, area: Rect) {
+    /// The first or the second chart.
+    fn draw_chart(&self, buffer: &mut Buffer, area: Rect, is_first: bool) {
         let label = self.details.cells.get(self.chosen).map_or("", |cell| &cell.label);
-        let seconds = self.last_seconds(area.width);
-        let values: Vec<Option<u64>> = seconds.iter().map(|rates| Some(rates.iops.round() as u64)).collect();
-        let heading =
-            |top: u64| format!("IOPS, 0 to {}, last {} s of {label}", numbers::iops(top as f64), values.len());
-        self.draw_chart(buffer, area, &values, heading, &format!("IOPS: no load yet of {label}"));
+        match &self.past {
+            Past::Slots(_) if !is_first => {}
+            Past::Slots(slots) => {
+                let slots = last(slots, area.width);
+                let values: Vec<Option<u64>> = slots.iter().copied().map(Some).collect();
+                let count = if values.len() == 1 { "slot".to_owned() } else { format!("{} slots", values.len()) };
+                let heading = |top| format!("time, 0 to {}, last {count} of {label}", time(top));
+                self.draw_bars(buffer, area, &values, heading, &format!("time: no slot of {label} is over yet"));
+            }
+            Past::Seconds(seconds) if is_first => {
+                let seconds = last(seconds, area.width);
+                let values: Vec<_> = seconds.iter().map(|second| Some(second.rates.iops.round() as u64)).collect();
+                let lasting = numbers::clock(seconds.iter().map(|second| second.length_ns).sum());
+                let heading = |top: u64| format!("IOPS, 0 to {}, last {lasting} of {label}", numbers::iops(top as f64));
+                self.draw_bars(buffer, area, &values, heading, &format!("IOPS: nothing measured yet of {label}"));
+            }
+            Past::Seconds(seconds) => {
+                let p99 = |second: &Second| second.rates.p99_ns;
+                let values: Vec<Option<u64>> = last(seconds, area.width).iter().map(p99).collect();
+                let heading = |top| format!("p99, 0 to {}, in the same seconds", time(top));
+                let too_few = "p99: too few operations in a second to tell";
+                let nothing = if values.is_empty() { "p99: nothing measured yet" } else { too_few };
+                self.draw_bars(buffer, area, &values, heading, nothing);
+            }
+        }
     }
 
-    fn draw_p99(&self, buffer: &mut Buffer, area: Rect) {
-        let values: Vec<Option<u64>> = self.last_seconds(area.width).iter().map(|rates| rates.p99_ns).collect();
-        let heading = |top: u64| format!("p99, 0 to {}, in the same seconds", numbers::latency_in_text(top as f64));
-        let nothing =
-            if values.is_empty() { "p99: no load yet" } else { "p99: too few operations in a second to tell" };
-        self.draw_chart(buffer, area, &values, heading, nothing);
-    }
-
-    fn draw_chart(
+    fn draw_bars(
         &self,
         buffer: &mut Buffer,
         area: Rect,
@@ -185,11 +230,8 @@ impl Picture {
         let top = round_up(*most);
         put(buffer, 0, area.y, area.width, &heading(top), heading_style);
         let rows = Rect { y: area.y + 1, height: area.height - 1, ..area };
-        Sparkline::default().data(values).max(top).absent_value_symbol(" ").render(rows, buffer);
-    }
-
-    fn last_seconds(&self, width: u16) -> &[Rates] {
-        &self.seconds[self.seconds.len().saturating_sub(usize::from(width))..]
+        let bars = if self.plain { PLAIN_BARS } else { bar::NINE_LEVELS };
+        Sparkline::default().data(values).max(top).absent_value_symbol(" ").bar_set(bars).render(rows, buffer);
     }
 
     /// The last sentences that fit, broken into lines.
@@ -203,7 +245,13 @@ impl Picture {
             }
             lines.splice(0..0, broken);
         }
-        lines.truncate(rows);
+        if lines.len() > rows {
+            lines.truncate(rows);
+            if let Some(line) = lines.last_mut() {
+                while Span::raw(&*line).width() + 3 > usize::from(width) && line.pop().is_some() {}
+                line.push_str(" ..");
+            }
+        }
         lines
     }
 
@@ -238,22 +286,32 @@ impl Column {
 
 /// The columns for which there is room, in the order in which they stand.
 fn columns(cells: &[CellShown], width: u16) -> Vec<Column> {
+    fn took(cell: &CellShown) -> String {
+        cell.took_ns.map_or_else(String::new, time)
+    }
     fn rate(cell: &CellShown, text: fn(Rates) -> String) -> String {
         cell.latest.map_or_else(String::new, text)
     }
     fn p99(rates: Rates) -> String {
         numbers::or_absent(rates.p99_ns, |ns| numbers::latency_in_text(ns as f64))
     }
-    let bytes: fn(&CellShown) -> String = |cell| rate(cell, |rates| numbers::throughput(rates.bytes_per_second));
     let all = [
         Column::new(2, "slots", 5, |cell| cell.slots.clone()),
         Column::new(1, "IOPS", 8, |cell| rate(cell, |rates| numbers::iops(rates.iops))),
-        Column::new(5, numbers::THROUGHPUT_UNIT, 8, bytes),
+        Column::new(5, numbers::THROUGHPUT_UNIT, 8, |cell| rate(cell, |rates| rates.throughput())),
         Column::new(3, "p99", 8, |cell| rate(cell, p99)),
+        Column::new(1, "time", 8, took),
         Column::new(4, "precision", 9, |cell| cell.precision.clone()),
         Column::new(0, "state", 7, |cell| cell.word.to_owned()),
     ];
-    let all = all.map(|column| column.fitting(cells));
+    let has_timed = cells.iter().any(|cell| cell.is_timed);
+    let has_rates = cells.iter().any(|cell| !cell.is_timed);
+    let is_of_them = |column: &Column| match column.title {
+        "time" => has_timed,
+        "IOPS" | numbers::THROUGHPUT_UNIT | "p99" => has_rates,
+        _ => true,
+    };
+    let all: Vec<Column> = all.into_iter().filter(is_of_them).map(|column| column.fitting(cells)).collect();
     let longest = cells.iter().map(|cell| Span::raw(&*cell.label).width()).max().unwrap_or_default();
     let good = u16::try_from(longest).unwrap_or(GOOD_LABEL).clamp(LEAST_LABEL, GOOD_LABEL) - LEAST_LABEL;
     let mut room = width.saturating_sub(2 + LEAST_LABEL);
@@ -264,8 +322,17 @@ fn columns(cells: &[CellShown], width: u16) -> Vec<Column> {
         room -= if fits { column.width } else { 0 };
         fits
     });
-    let kept: Vec<u8> = wanted.iter().map(|column| column.rank).collect();
-    all.into_iter().filter(|column| kept.contains(&column.rank)).collect()
+    let kept: Vec<&str> = wanted.iter().map(|column| column.title).collect();
+    all.into_iter().filter(|column| kept.contains(&column.title)).collect()
+}
+
+/// As many of the last ones as there are columns.
+fn last<T>(values: &[T], width: u16) -> &[T] {
+    &values[values.len().saturating_sub(usize::from(width))..]
+}
+
+fn time(ns: u64) -> String {
+    numbers::latency_in_text(ns as f64)
 }
 
 /// The next number of the row 1, 2, 5, 10, so that a scale seldom changes.

@@ -7,7 +7,10 @@ use plimsoll_record::{
 };
 use plimsoll_report::printable;
 
-use super::{Activity, CellProgress, ProgressState, Rates, SENTENCES_KEPT, keep};
+use super::{
+    Activity, CellProgress, ProgressState, SECONDS_KEPT, SENTENCES_KEPT, keep,
+    rates::{Rates, Second},
+};
 
 /// A cell as it stands. Texts have no characters that a terminal would act on.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,9 +21,13 @@ pub(crate) struct CellShown {
     pub(crate) is_measured: bool,
     /// Visits that are over, and of how many where that is known: `2/8`.
     pub(crate) slots: String,
-    /// What it did in the last second of load that is known.
+    /// What it did in the last second of load that is known, or in its last slot when that is over.
     pub(crate) latest: Option<Rates>,
-    /// How sure its rate is, and should be: `±3.1 % of 2 %`. Empty while nobody knows.
+    /// What its last slot took, where slots have a time and no seconds of load.
+    pub(crate) took_ns: Option<u64>,
+    /// Whether they have.
+    pub(crate) is_timed: bool,
+    /// How sure its rate is, and should be: `+-3.1 % of 2 %`. Empty while nobody knows.
     pub(crate) precision: String,
     /// The verdict, or how far it is.
     pub(crate) word: &'static str,
@@ -37,8 +44,18 @@ pub(crate) struct Details {
     pub(crate) current: usize,
     /// What has been said, the latest at the end.
     pub(crate) sentences: Vec<String>,
-    /// Operations that failed.
+    /// Operations that failed in slots that are over, and how many of these there are.
     pub(crate) errors: u64,
+    pub(crate) slots_over: u32,
+}
+
+/// What is drawn of a cell.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Past {
+    /// Its last measured seconds of load, the latest at the end.
+    Seconds(Vec<Second>),
+    /// What its last slots took, the latest at the end.
+    Slots(Vec<u64>),
 }
 
 impl ProgressState {
@@ -50,6 +67,7 @@ impl ProgressState {
             current: self.current,
             sentences: self.sentences.iter().cloned().collect(),
             errors: self.errors,
+            slots_over: self.slots_over,
         }
     }
 
@@ -58,9 +76,13 @@ impl ProgressState {
         (self.current, self.cells.len().saturating_sub(1))
     }
 
-    /// The last seconds of load of a cell, the latest at the end.
-    pub(crate) fn seconds(&self, cell: usize) -> Vec<Rates> {
-        self.cells.get(cell).map_or_else(Vec::new, |cell| cell.seconds.iter().copied().collect())
+    /// What there is to draw of a cell.
+    pub(crate) fn past(&self, cell: usize) -> Past {
+        match self.cells.get(cell) {
+            Some(cell) if cell.is_timed => Past::Slots(cell.slots_ns.iter().copied().collect()),
+            Some(cell) => Past::Seconds(cell.seconds.iter().copied().collect()),
+            None => Past::Seconds(Vec::new()),
+        }
     }
 
     fn title(&self) -> String {
@@ -84,18 +106,15 @@ impl ProgressState {
             || matches!(&self.activity, Activity::SettingUp(cell) if *cell == index);
         let rounds = cell.rounds.map_or_else(String::new, |rounds| format!("/{rounds}"));
         CellShown {
-            label: self.label(cell),
+            label: cell.label.clone(),
             is_measured,
             slots: format!("{}{rounds}", cell.slots_done),
             latest: cell.latest,
+            took_ns: cell.slots_ns.back().copied(),
+            is_timed: cell.is_timed,
             precision: cell.precision_in_words(),
             word: cell.word(is_measured),
         }
-    }
-
-    fn label(&self, cell: &CellProgress) -> String {
-        let place = if self.targets > 1 { format!(" on {}", cell.target) } else { String::new() };
-        printable::line(&format!("{}{place}", cell.workload)).into_owned()
     }
 
     /// Takes in what counts of a visit that is over.
@@ -104,6 +123,13 @@ impl ProgressState {
         let errors: u64 = slot.errors.iter().map(|error| error.count).sum();
         cell.errors += errors;
         self.errors += errors;
+        self.slots_over += 1;
+        cell.latest = Rates::of_slot(slot).or_else(|| cell.seconds.back().map(|second| second.rates));
+        let took_ns = match &slot.application {
+            Some(iteration) => iteration.elapsed_ns,
+            None => slot.phases.iter().filter(|phase| !phase.is_part).map(|phase| phase.elapsed_ns).sum(),
+        };
+        keep(&mut cell.slots_ns, SECONDS_KEPT, (cell.is_timed && took_ns > 0).then_some(took_ns));
         if slot.purpose != SlotPurpose::Bookend && !slot.is_cut {
             cell.slots_done += 1;
         }
@@ -111,7 +137,7 @@ impl ProgressState {
 
     /// Keeps what was found of a cell.
     pub(super) fn find(&mut self, cell: usize, finding: &Finding) {
-        let of = self.cells.get(cell).map_or_else(String::new, |cell| format!("{}: ", self.label(cell)));
+        let of = self.cells.get(cell).map_or_else(String::new, |cell| format!("{}: ", cell.label));
         let severity = match finding.severity {
             Severity::Info => "",
             Severity::Warning => "warning: ",
@@ -121,7 +147,7 @@ impl ProgressState {
     }
 
     /// Keeps a sentence.
-    pub(super) fn say(&mut self, text: &str) {
+    pub(crate) fn say(&mut self, text: &str) {
         let text = printable::line(text).into_owned();
         keep(&mut self.sentences, SENTENCES_KEPT, Some(text));
     }
@@ -131,7 +157,7 @@ impl CellProgress {
     fn precision_in_words(&self) -> String {
         let wanted = self.precision_wanted.map(|wanted| format!(" of {}", numbers::percent(wanted)));
         self.precision.map_or_else(String::new, |precision| {
-            format!("±{}{}", numbers::percent(precision), wanted.unwrap_or_default())
+            format!("+-{}{}", numbers::percent(precision), wanted.unwrap_or_default())
         })
     }
 
@@ -139,11 +165,11 @@ impl CellProgress {
         let is_over = self.is_done || self.rounds.is_some() && self.rounds_left == 0 && self.slots_done > 0;
         match self.verdict {
             Some(verdict) => verdict.as_str(),
-            None if is_measured => "now",
+            None if is_measured && self.is_ramp => "ramp",
+            None if is_measured => "running",
             None if self.errors > 0 && !self.keep_going => "errors",
             None if is_over => "done",
-            None if self.slots_done > 0 => "more",
-            None => "waiting",
+            None => "pending",
         }
     }
 }

@@ -4,7 +4,8 @@ use plimsoll_workload::workload::Workload;
 
 use super::*;
 use crate::progress::test_events::{
-    SECOND_NS, ended, finished, interval, laid_out, layout, plan, started, twelve_seconds, two_cells,
+    SECOND_NS, applications, ended, finished, finished_with, interval, laid_out, layout, load, plan, started,
+    twelve_seconds, two_cells,
 };
 
 /// Applies events at the seconds given and returns the state after the last of them.
@@ -18,6 +19,10 @@ fn after(plan: &Plan, events: &[(u64, RunEvent)]) -> ProgressState {
 
 fn at(state: &ProgressState, second: u64) -> Shown {
     state.shown((100 + second) * SECOND_NS)
+}
+
+fn iops(shown: &Shown) -> u64 {
+    shown.rates.unwrap().iops.round() as u64
 }
 
 const fn exactly(seconds: u64) -> Remaining {
@@ -107,6 +112,84 @@ fn rates_are_those_of_the_current_cell() {
     events.extend([(12, finished(1, 0, 0)), (12, started(0, 1))]);
     // Until the first second of the new slot is over, the last one of the same cell is what is known.
     assert_eq!(at(&after(&two_cells(), &events), 12).rates(), "9,812 IOPS, 40.2 MB/s, p99 210 us");
+}
+
+#[test]
+fn a_slot_that_is_over_is_told_by_its_mean() {
+    let events = [(0, started(0, 0)), (5, load(0, 0, 40, SECOND_NS / 5, true)), (6, finished_with(0, 0, 5_000))];
+    let latest = after(&two_cells(), &events).details().cells[0].latest.unwrap();
+    assert_eq!(latest.iops.round() as u64, 1_000);
+    let events = [events.as_slice(), &[(6, started(0, 1))]].concat();
+    assert_eq!(at(&after(&two_cells(), &events), 6).rates(), "1,000 IOPS, 4.10 MB/s, p99 210 us");
+}
+
+/// A phase of a cell of five seconds after a second of ramp, and one whose slot is shorter.
+fn long_and_brief() -> Plan {
+    let of_phase = |name| Workload { phase: Some(1), ..twelve_seconds(name) };
+    let mut plan = plan(&["/mnt/data"], &[of_phase("brief"), of_phase("long")]);
+    plan.cells[0].work.blocks_mut().unwrap().slot_ns = Some(SECOND_NS);
+    plan
+}
+
+fn started_for(cell: usize, seconds: u64) -> RunEvent {
+    match started(cell, 0) {
+        RunEvent::SlotStarted { cell, round, t_ns, ramp_ns, purpose, .. } => {
+            let measured_ns = Some(seconds * SECOND_NS);
+            RunEvent::SlotStarted { cell, round, t_ns, ramp_ns, measured_ns, purpose }
+        }
+        _ => unreachable!("it is that event"),
+    }
+}
+
+#[test]
+fn of_cells_of_a_phase_those_that_are_over_are_left_out() {
+    let mut events = vec![(0, started_for(0, 1)), (0, started_for(1, 5)), (2, interval(0, 300)), (2, interval(1, 50))];
+    let state = after(&long_and_brief(), &events);
+    // Its time is just over.
+    assert_eq!(at(&state, 2).phase, "measuring long, cell 2 of 2, round 1 of 2");
+    events.truncate(2);
+    events.extend([(1, load(0, 0, 300, SECOND_NS, false)), (1, load(1, 0, 50, SECOND_NS, false))]);
+    let both = at(&after(&long_and_brief(), &events), 1);
+    assert_eq!(both.phase, "measuring brief and 1 more, cell 1 of 2, round 1 of 2");
+    assert_eq!(iops(&both), 350);
+    events.extend([(2, interval(0, 300)), (3, interval(1, 50)), (3, interval(0, 9))]);
+    let state = after(&long_and_brief(), &events);
+    let (shown, details) = (at(&state, 3), state.details());
+    assert_eq!(iops(&shown), 50, "without what brief did last");
+    assert_eq!(details.cells.iter().map(|cell| cell.is_measured).collect::<Vec<_>>(), [false, true]);
+    assert_eq!(details.current, 1, "the one that goes on is followed");
+    // The last one is told of until its slot is.
+    events.extend([(6, interval(1, 60)), (7, interval(1, 70))]);
+    assert_eq!(iops(&at(&after(&long_and_brief(), &events), 7)), 70);
+}
+
+#[test]
+fn a_cell_of_a_phase_that_an_amount_ended_is_missed_when_it_is_silent() {
+    let counted = Workload { operations: Some(1000), phase: Some(1), ..twelve_seconds("counted") };
+    let long = Workload { phase: Some(1), ..twelve_seconds("long") };
+    let plan = plan(&["/mnt/data"], &[counted, long]);
+    let mut events = vec![(0, started(0, 0)), (0, started_for(1, 20)), (1, interval(0, 300)), (1, interval(1, 50))];
+    events.push((3, interval(1, 50)));
+    assert_eq!(iops(&at(&after(&plan, &events), 3)), 350);
+    events.push((4, interval(1, 50)));
+    assert_eq!(iops(&at(&after(&plan, &events), 4)), 50);
+    // It had only stalled.
+    events.push((5, interval(0, 10)));
+    assert_eq!(iops(&at(&after(&plan, &events), 5)), 60);
+}
+
+#[test]
+fn where_nothing_is_known_of_the_time_left_no_bar_says_that_all_is_done() {
+    let state = after(&applications(), &[(0, laid_out("/mnt/data")), (0, started(0, 0))]);
+    let shown = at(&state, 2);
+    assert_eq!((shown.done_per_mille(), shown.times().as_str()), (0, "2 s in, time left unknown"));
+}
+
+#[test]
+fn work_on_names_moves_no_bytes_rather_than_none_a_second() {
+    let rates = Rates { iops: 900.0, bytes_per_second: 0.0, p99_ns: None };
+    assert_eq!(rates.throughput(), "-");
+    assert_eq!(Rates { iops: 0.0, ..rates }.throughput(), "0");
 }
 
 #[test]

@@ -12,7 +12,10 @@ use ratatui::{Terminal, backend::TestBackend};
 use super::*;
 use crate::progress::{
     state::ProgressState,
-    test_events::{SECOND_NS, finished, interval, laid_out, layout, plan, started, twelve_seconds, two_cells},
+    test_events::{
+        SECOND_NS, applications, file_sets, finished, finished_with, interval, iterated, laid_out, layout, load,
+        passed, plan, started, twelve_seconds, two_cells,
+    },
 };
 
 fn picture(plan: &Plan, events: &[(u64, RunEvent)]) -> Picture {
@@ -24,8 +27,16 @@ fn picture(plan: &Plan, events: &[(u64, RunEvent)]) -> Picture {
     }
     let details = state.details();
     let chosen = details.current;
-    let seconds = state.seconds(chosen);
-    Picture { shown: state.shown(now_ns), details, chosen, seconds, keys: "q stop  d bars", colour: true }
+    Picture {
+        shown: state.shown(now_ns),
+        past: state.past(chosen),
+        details,
+        chosen,
+        is_pinned: false,
+        keys: "q stop  d bars",
+        colour: true,
+        plain: false,
+    }
 }
 
 /// Each row between quotation marks.
@@ -74,7 +85,7 @@ fn in_the_middle() -> Picture {
     events.push((19, warning("another process used the disk")));
     let mut picture = picture(&plan, &events);
     // As rules say it that decide when a cell is done.
-    picture.details.cells[1].precision = "±5.2 % of 2 %".to_owned();
+    picture.details.cells[1].precision = "+-5.2 % of 2 %".to_owned();
     picture
 }
 
@@ -82,14 +93,14 @@ fn in_the_middle() -> Picture {
 fn a_wide_terminal_shows_all_cells_both_charts_and_what_was_found() {
     insta::assert_snapshot!(drawn(&in_the_middle(), 100, 30), @r#"
     "plimsoll /mnt/data, /mnt/other                                                                      "
-    "[######----------] 19 s in, 31 s left                                                       3 errors"
+    "[######----------] 19 s in, 31 s left                                            3 errors in 2 slots"
     "measuring writes on /mnt/data, cell 2 of 4, round 1 of 2                                            "
     "                                                                                                    "
-    "  cell                                        slots     IOPS     MB/s      p99     precision   state"
-    "  reads on /mnt/data                            2/2    9,100     37.3   210 us ±0.4 % of 2 %  steady"
-    "> writes on /mnt/data                           0/2    1,800     7.37   210 us ±5.2 % of 2 %     now"
-    "  reads on /mnt/other                           0/2                                          waiting"
-    "  writes on /mnt/other                          0/2                                          waiting"
+    "  cell                                       slots     IOPS     MB/s      p99      precision   state"
+    "  reads on /mnt/data                           2/2    9,100     37.3   210 us +-0.4 % of 2 %  steady"
+    "> writes on /mnt/data                          0/2    1,800     7.37   210 us +-5.2 % of 2 % running"
+    "  reads on /mnt/other                          0/2                                           pending"
+    "  writes on /mnt/other                         0/2                                           pending"
     "                                                                                                    "
     "IOPS, 0 to 2,000, last 4 s of writes on /mnt/data                                                   "
     "   ▃                                                                                                "
@@ -118,14 +129,14 @@ fn a_wide_terminal_shows_all_cells_both_charts_and_what_was_found() {
 fn a_narrow_one_leaves_out_columns_first() {
     insta::assert_snapshot!(drawn(&in_the_middle(), 60, 20), @r#"
     "plimsoll /mnt/data, /mnt/other                              "
-    "[######----------] 19 s in, 31 s left               3 errors"
+    "[######----------] 19 s in, 31 s left    3 errors in 2 slots"
     "measuring writes on /mnt/data, cell 2 of 4, round 1 of 2    "
     "                                                            "
     "  cell                       slots     IOPS      p99   state"
     "  reads on /mnt/data           2/2    9,100   210 us  steady"
-    "> writes on /mnt/data          0/2    1,800   210 us     now"
-    "  reads on /mnt/other          0/2                   waiting"
-    "  writes on /mnt/other         0/2                   waiting"
+    "> writes on /mnt/data          0/2    1,800   210 us running"
+    "  reads on /mnt/other          0/2                   pending"
+    "  writes on /mnt/other         0/2                   pending"
     "                                                            "
     "IOPS, 0 to 2,000, last 4 s of writes on /mnt/data           "
     " ▁▄▆                                                        "
@@ -144,11 +155,11 @@ fn a_narrow_one_leaves_out_columns_first() {
 fn the_least_one_shows_what_is_measured_and_its_iops() {
     insta::assert_snapshot!(drawn(&in_the_middle(), 40, 10), @r#"
     "plimsoll /mnt/data, /mnt/other          "
-    "19 s in, 31 s left              3 errors"
-    "measuring writes on /mnt/data, cell 2 of"
-    "  cells 1 to 2 of slots     IOPS   state"
+    "19 s in, 31 s left   3 errors in 2 slots"
+    "measuring writes on.. of 4, round 1 of 2"
+    "  1-2 of 4        slots     IOPS   state"
     "  reads ..nt/data   2/2    9,100  steady"
-    "> writes..nt/data   0/2    1,800     now"
+    "> writes..nt/data   0/2    1,800 running"
     "IOPS, 0 to 2,000, last 4 s of writes on "
     "▃▄▆▇                                    "
     "warning: another process used the disk  "
@@ -170,18 +181,126 @@ fn files_that_are_written_are_told_before_anything_is_measured() {
     let events = [(0, layout(0, 4 << 30)), (2, layout(1 << 30, 4 << 30))];
     insta::assert_snapshot!(drawn(&picture(&two_cells(), &events), 60, 12), @r#"
     "plimsoll /mnt/data                                          "
-    "[----------------] 2 s in, 30 s left               no errors"
+    "[----------------] 2 s in, 30 s left                        "
     "writing test files in /mnt/data, 1 GiB of 4 GiB             "
     "  cell             slots     IOPS      p99 precision   state"
-    "* first              0/2                             waiting"
-    "  second             0/2                             waiting"
-    "IOPS: no load yet of first                                  "
+    "  first              0/2                             pending"
+    "  second             0/2                             pending"
+    "IOPS: nothing measured yet of first                         "
     "                                                            "
-    "p99: no load yet                                            "
+    "p99: nothing measured yet                                   "
     "                                                            "
     "                                                            "
     "q stop  d bars                                              "
     "#);
+}
+
+#[test]
+fn ramps_are_not_drawn_and_seconds_are_as_long_as_they_were() {
+    // A ramp of 0.2 s, and 1.2 s of measured time, as slots of quick runs have it.
+    let slot = |round: u32, at: u64| {
+        [
+            (at, started(0, round)),
+            (at, load(0, round, 9_000, SECOND_NS / 5, false)),
+            (at + 1, load(0, round, 1_000, SECOND_NS, true)),
+            (at + 1, load(0, round, 800, SECOND_NS / 5, true)),
+        ]
+    };
+    let mut events: Vec<_> = slot(0, 0).into();
+    // 1,800 in 1.2 s; neither the 45,000 a second of the ramp nor the 4,000 of the last fifth.
+    let text = drawn(&picture(&two_cells(), &events), 100, 30);
+    assert!(text.contains("IOPS, 0 to 2,000, last 1 s of first"), "{text}");
+    assert!(text.contains("> first") && text.contains(" 1,500 "), "{text}");
+    events.push((2, finished_with(0, 0, 9_000)));
+    let text = drawn(&picture(&two_cells(), &events), 100, 30);
+    assert!(text.contains(" 1,800 ") && !text.contains(" 4,000 "), "the mean of the slot: {text}");
+    for round in 1..5 {
+        events.extend(slot(round, 2 * u64::from(round)));
+    }
+    let text = drawn(&picture(&two_cells(), &events), 100, 30);
+    assert!(text.contains("last 6 s of first"), "five slots of 1.2 s: {text}");
+    let bars = text.lines().filter(|line| line.starts_with("\"█")).map(|line| line.matches('█').count());
+    assert_eq!(bars.max(), Some(5), "{text}");
+}
+
+#[test]
+fn a_ramp_is_called_one_beside_its_rate() {
+    let events = [(0, started(0, 0)), (1, load(0, 0, 70, SECOND_NS, false))];
+    let text = drawn(&picture(&two_cells(), &events), 100, 30);
+    let row = text.lines().find(|line| line.starts_with("\"> first")).unwrap();
+    assert!(row.contains(" 70.0 ") && row.contains(" ramp"), "{text}");
+    assert!(text.contains("IOPS: nothing measured yet of first"), "{text}");
+    let events = [events.as_slice(), &[(2, interval(0, 80))]].concat();
+    let text = drawn(&picture(&two_cells(), &events), 100, 30);
+    let row = text.lines().find(|line| line.starts_with("\"> first")).unwrap();
+    assert!(row.contains(" 80.0 ") && row.contains(" running"), "{text}");
+}
+
+#[test]
+fn of_an_application_and_of_files_there_are_the_times_of_slots() {
+    let events = [(0, started(0, 0)), (2, iterated(0, 0, 1_200)), (2, started(0, 1)), (4, iterated(0, 1, 1_900))];
+    insta::assert_snapshot!(drawn(&picture(&applications(), &events), 60, 14), @r#"
+    "plimsoll /mnt/data                                          "
+    "[######----------] 4 s in, 6 s left     no errors in 2 slots"
+    "between slots                                               "
+    "  cell                      slots     time precision   state"
+    "  sleep 1                     2/5   1.90 s           pending"
+    "time, 0 to 2.00 s, last 2 slots of sleep 1                  "
+    " ▆                                                          "
+    "▆█                                                          "
+    "██                                                          "
+    "                                                            "
+    "                                                            "
+    "                                                            "
+    "                                                            "
+    "q stop  d bars                                              "
+    "#);
+    let events = [(0, started(0, 0)), (3, passed(0, 0, &[500, 700]))];
+    let text = drawn(&picture(&file_sets(), &events), 80, 20);
+    assert!(text.contains("time, 0 to 2.00 s, last slot of ") && text.contains(" 1.20 s "), "{text}");
+    assert!(!text.contains("IOPS") && !text.contains("p99"), "{text}");
+}
+
+#[test]
+fn errors_are_those_of_slots_that_are_over() {
+    let events = [(0, started(0, 0)), (1, interval(0, 10))];
+    assert!(!drawn(&picture(&two_cells(), &events), 100, 30).contains("no errors"));
+    for (failures, told) in
+        [(0, "no errors in 1 slot\""), (1, "1 error in 1 slot\""), (1200, "1,200 errors in 1 slot\"")]
+    {
+        let events = [events.as_slice(), &[(6, finished(0, 0, failures))]].concat();
+        let text = drawn(&picture(&two_cells(), &events), 100, 30);
+        assert!(text.contains(told), "{text}");
+    }
+}
+
+#[test]
+fn a_chosen_cell_is_marked_whatever_is_measured() {
+    let mut picture = in_the_middle();
+    picture.is_pinned = true;
+    let text = drawn(&picture, 100, 30);
+    assert!(text.contains("\"* writes on /mnt/data ") && !text.contains("\"> "), "{text}");
+}
+
+#[test]
+fn where_only_ascii_is_known_nothing_else_is_drawn() {
+    let mut picture = in_the_middle();
+    picture.plain = true;
+    let text = drawn(&picture, 100, 30);
+    assert!(text.is_ascii() && text.contains("\"####"), "{text}");
+}
+
+#[test]
+fn what_does_not_fit_is_marked_as_cut() {
+    let long = "word ".repeat(60);
+    let mut picture = picture(&two_cells(), &[(0, started(0, 0)), (1, warning(long.trim()))]);
+    let text = drawn(&picture, 40, 12);
+    assert!(
+        text.lines().any(|line| line.starts_with("\"warning: word") && line.trim_end().ends_with(" ..\"")),
+        "{text}"
+    );
+    picture.shown.phase = format!("measuring {} on /mnt, cell 2 of 4, round 1 of 2", "name".repeat(30));
+    assert!(drawn(&picture, 60, 12).contains("cell 2 of 4, round 1 of 2\""));
 }
 
 #[test]
@@ -197,13 +316,13 @@ fn names_that_would_act_on_a_terminal_or_are_wide_break_no_frame() {
     }
     insta::assert_snapshot!(drawn(&picture, 60, 14), @r#"
     "plimsoll /mnt/\u{202e}data , /mnt/é                         "
-    "[----------------] 1 s in, 47 s left               no errors"
-    "measuring \u{1b}[2J\u{7}red line on /mnt/\u{202e}data , cell"
+    "[----------------] 1 s in, 47 s left                        "
+    "measuring \u{1b}[2J\u{7}red l..a , cell 1 of 4, round 1 of 2"
     "  cell                                slots     IOPS   state"
-    "> \u{1b}[2J\u{7}re..mnt/\u{202e}data    0/2     10.0     now"
-    "  漢字の名前はとても長い..{202e}data    0/2          waiting" Hidden by multi-width symbols: [(3, " "), (5, " "), (7, " "), (9, " "), (11, " "), (13, " "), (15, " "), (17, " "), (19, " "), (21, " "), (23, " ")]
-    "  \u{1b}[2J\u{7}red line on /mnt/é      0/2          waiting"
-    "  漢字の名前はとても長い.. on /mnt/é    0/2          waiting" Hidden by multi-width symbols: [(3, " "), (5, " "), (7, " "), (9, " "), (11, " "), (13, " "), (15, " "), (17, " "), (19, " "), (21, " "), (23, " ")]
+    "> \u{1b}[2J\u{7}re..mnt/\u{202e}data    0/2     10.0 running"
+    "  漢字の名前はとても長い..{202e}data    0/2          pending" Hidden by multi-width symbols: [(3, " "), (5, " "), (7, " "), (9, " "), (11, " "), (13, " "), (15, " "), (17, " "), (19, " "), (21, " "), (23, " ")]
+    "  \u{1b}[2J\u{7}red line on /mnt/é      0/2          pending"
+    "  漢字の名前はとても長い.. on /mnt/é    0/2          pending" Hidden by multi-width symbols: [(3, " "), (5, " "), (7, " "), (9, " "), (11, " "), (13, " "), (15, " "), (17, " "), (19, " "), (21, " "), (23, " ")]
     "IOPS, 0 to 10.0, last 1 s of \u{1b}[2J\u{7}red line on /mnt/"
     "█                                                           "
     "p99, 0 to 500 us, in the same seconds                       "
@@ -234,6 +353,7 @@ fn of_more_cells_than_rows_those_around_the_chosen_one_are_shown() {
     let mut picture = picture(&plan(&["/mnt/data"], &workloads), &[(0, started(29, 0))]);
     let text = drawn(&picture, 80, 24);
     assert!(text.contains("> workload-30 ") && !text.contains("workload-3 "), "{text}");
+    picture.is_pinned = true;
     for (chosen, seen) in [(0, "* workload-1 "), (49, "* workload-50 ")] {
         picture.chosen = chosen;
         let text = drawn(&picture, 80, 24);
