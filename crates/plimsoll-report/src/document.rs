@@ -6,6 +6,7 @@
 
 mod assembly;
 mod detail;
+mod excerpt;
 mod fairness;
 mod files;
 mod iterations;
@@ -143,7 +144,7 @@ pub struct Fact {
 pub struct Raw {
     /// What it is.
     pub title: String,
-    /// The text; its beginning if it is long.
+    /// The text; of a long one the lines that were read, with some around them.
     pub text: String,
     /// How many bytes of it are left out.
     pub omitted_bytes: usize,

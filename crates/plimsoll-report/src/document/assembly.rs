@@ -64,7 +64,7 @@ impl Document {
         let prices = comparisons.first().map(|first| prices::of(first, subjects, catalog)).unwrap_or_default();
         Ok(Self {
             schema: SCHEMA,
-            title: title.unwrap_or_else(|| self::title(&runs)),
+            title: title.filter(|title| !title.trim().is_empty()).unwrap_or_else(|| self::title(&runs)),
             created,
             version,
             findings,
@@ -84,19 +84,27 @@ impl Document {
 
 /// The comparison that was asked for, then one for each other side that may be the reference; or why there is none.
 fn compare(records: &[&Record], wishes: &Wishes) -> Result<(Vec<Comparison>, Option<String>), DocumentError> {
+    Comparison::check_reference(records, wishes)?;
     if records.len() > TARGETS_MAX {
         let why = format!("{} runs are too many to be read side by side: name up to {TARGETS_MAX}", records.len());
         return Ok((Vec::new(), Some(why)));
     }
     let first = match Comparison::of(records, wishes) {
         Ok(comparison) if comparison.sides.len() > TARGETS_MAX => {
-            let why = format!("{} targets are too many to be read side by side", comparison.sides.len());
+            let sides = comparison.sides.len();
+            let why = format!(
+                "{sides} targets are too many to be read side by side: name runs that have up to {TARGETS_MAX} together"
+            );
             return Ok((Vec::new(), Some(why)));
         }
         Ok(comparison) => comparison,
         // What was typed has no sense; what cannot be compared is shown by itself all the same.
         Err(error @ (ComparisonError::Reference { .. } | ComparisonError::Twice(_))) => return Err(error.into()),
         Err(ComparisonError::Alone(_)) => return Ok((Vec::new(), None)),
+        Err(error @ (ComparisonError::NotComparable { .. } | ComparisonError::NothingInCommon { .. })) => {
+            let named = Comparison::named_sides(records)?;
+            return Ok((Vec::new(), Some(format!("{}; {named}", error.reason()))));
+        }
         Err(error) => return Ok((Vec::new(), Some(error.to_string()))),
     };
     let others: Vec<String> = match first.sides.len() {

@@ -7,8 +7,8 @@ use plimsoll_record::{
 use plimsoll_workload::{certainty::Certainty, plan_file::PlanFile};
 
 use super::{
-    CellView, Fact, Note, Raw, Run, Table, TableColumn, detail::Detail, fairness, iterations, latencies, lives, rates,
-    run_names,
+    CellView, Fact, Note, Raw, Run, Table, TableColumn, detail::Detail, excerpt, fairness, iterations, latencies,
+    lives, rates, run_names,
 };
 use crate::{
     details, facts,
@@ -108,8 +108,13 @@ fn raw(record: &Record, limit: usize) -> Option<Raw> {
         None if record.asked.workloads.is_empty() => return None,
         None => ("plan.toml".to_owned(), toml::to_string(&plan_file(record)).ok()?),
     };
-    let end = (0..=limit.min(text.len())).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
-    (end > 0).then(|| Raw { title, omitted_bytes: text.len() - end, text: text[..end].to_owned() })
+    let (shown, omitted_bytes) = excerpt::of(&text, &read_lines(record), limit);
+    (!shown.is_empty()).then_some(Raw { title, text: shown, omitted_bytes })
+}
+
+/// The first and last lines of what was read in a text.
+fn read_lines(record: &Record) -> Vec<(usize, usize)> {
+    record.cells.iter().filter_map(|cell| cell.told.as_ref()).map(|told| told.lines).collect()
 }
 
 /// What was asked, as a plan file.

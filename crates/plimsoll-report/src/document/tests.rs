@@ -28,16 +28,19 @@ fn document(records: &[&Record]) -> Document {
 }
 
 fn document_of(subjects: &[(&Record, &Provisioning)], catalog: &Catalog) -> Document {
-    Document::of(Contents {
+    Document::of(contents(subjects, catalog, Wishes::default())).unwrap()
+}
+
+fn contents<'a>(subjects: &'a [(&'a Record, &'a Provisioning)], catalog: &'a Catalog, wishes: Wishes) -> Contents<'a> {
+    Contents {
         title: None,
         subjects,
-        wishes: Wishes::default(),
+        wishes,
         catalog,
         claims: None,
         created: "2025-10-09T10:00:00Z".parse().unwrap(),
         version: "0.1.0".to_owned(),
-    })
-    .unwrap()
+    }
 }
 
 /// The same run once more, under another id.
@@ -254,6 +257,60 @@ fn what_fits_is_shown_whole() {
     let records: Vec<&Record> = records.iter().collect();
     let whole = document(&records);
     assert!(whole == whole.clone().for_page(&records, ROOM));
+}
+
+#[test]
+fn why_nothing_is_compared_is_told_with_what_the_letters_are() {
+    let mut shallow = again(&test_records::canonical(), 1);
+    shallow.cells.truncate(1);
+    let mut deep = again(&shallow, 1);
+    deep.name = Some("deep".to_owned());
+    deep.cells[0].plan.as_mut().unwrap().blocks_mut().unwrap().queue_depth = 8;
+    let reason = document(&[&shallow, &deep]).not_compared.unwrap();
+    assert!(reason.contains("queue depth (A 1, B 8)") && reason.ends_with("A is again 1, B is deep"), "{reason}");
+    assert!(!reason.contains("nothing can be compared"), "the page says so before it: {reason}");
+}
+
+#[test]
+fn a_reference_is_one_of_the_sides_even_where_nothing_is_compared() {
+    let record = test_records::canonical();
+    let nothing = Provisioning::default();
+    let with = |count: u128, reference: &str| {
+        let records: Vec<Record> = (0..count).map(|number| again(&record, number)).collect();
+        let subjects: Vec<(&Record, &Provisioning)> = records.iter().map(|record| (record, &nothing)).collect();
+        let wishes = Wishes { reference: Some(reference.to_owned()), ..Wishes::default() };
+        Document::of(contents(&subjects, &Catalog::default(), wishes))
+    };
+    for count in [1, 2, 40] {
+        let error = with(count, "nonsense").unwrap_err().to_string();
+        assert!(error.contains("\"nonsense\" is not one of the sides A (/mnt/data)"), "{error}");
+        assert!(with(count, "A").is_ok());
+    }
+}
+
+#[test]
+fn a_title_of_nothing_is_no_title() {
+    let record = test_records::canonical();
+    let nothing = Provisioning::default();
+    let subjects = [(&record, &nothing)];
+    let catalog = Catalog::default();
+    let contents = contents(&subjects, &catalog, Wishes::default());
+    let shown = Document::of(Contents { title: Some(" ".to_owned()), ..contents }).unwrap();
+    assert_eq!(shown.title, "plimsoll: /mnt/data");
+}
+
+#[test]
+fn in_markdown_what_was_measured_stands_below_its_heading() {
+    let mut story = Story::new(&["/mnt/a", "/mnt/b"], &test_records::workloads("canonical")[2..3]);
+    story.measure(0, 16_012, 15_900_000);
+    story.measure(1, 9_004, 15_980_000);
+    let record = story.end(54_000_000_000, Outcome::Complete);
+    let said: Provisioning = toml::from_str("[defaults]\nlimit = 'iops=16000'").unwrap();
+    let shown = document_of(&[(&record, &said)], &Catalog::default());
+    let text = markdown::report(&shown, &[&record]);
+    let at = |words: &str| text.find(words).unwrap_or_else(|| panic!("no {words} in {text}"));
+    assert!(at("## Expected and measured") < at("## What was measured"), "{text}");
+    assert!(text.contains("## What was measured\n\n- **A** /mnt/a"), "{text}");
 }
 
 #[test]
