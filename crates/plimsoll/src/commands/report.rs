@@ -1,6 +1,6 @@
 //! `plimsoll report`: runs as a page that can be sent, and in the forms that other programs read.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow, bail};
 use plimsoll_history::{export, location::HistoryLocation};
@@ -26,7 +26,11 @@ pub fn run(arguments: &ReportArguments, location: &HistoryLocation, printer: Pri
     }
     let claims = arguments.claims.as_ref().map(|path| explain::read_claims(path, arguments.thousands)).transpose()?;
     let catalog = catalog::read(arguments.said.provisioned.limits.as_deref())?;
-    let known = explain::known(&arguments.runs, &arguments.said, &catalog, location, printer)?;
+    let mut known = explain::known(&arguments.runs, &arguments.said, &catalog, location, printer)?;
+    // Where a file was is no business of whoever is sent a report.
+    for import in known.iter_mut().filter_map(|(record, _)| record.import.as_mut()) {
+        import.file = import.file.rsplit('/').next().unwrap_or_default().to_owned();
+    }
     let subjects: Vec<(&Record, &Provisioning)> = known.iter().map(|(record, said)| (record, said)).collect();
     let wishes =
         Wishes { reference: arguments.reference.clone(), despite: arguments.despite.clone(), ..Wishes::default() };
@@ -45,13 +49,25 @@ pub fn run(arguments: &ReportArguments, location: &HistoryLocation, printer: Pri
         return Ok(text);
     }
     let path = &arguments.output;
-    output_file::write(path, arguments.force, |file| Ok(file.write_all(text.as_bytes())?))
+    output_file::write(path, arguments.force, &read(arguments, location), |file| Ok(file.write_all(text.as_bytes())?))
         .with_context(|| format!("write {}", path.display()))?;
     if arguments.open {
         browser::open(path.as_os_str(), printer);
     }
     let runs = if records.len() == 1 { "1 run".to_owned() } else { format!("{} runs", records.len()) };
     Ok(format!("{}: {runs}, {}\n", path.display(), numbers::bytes(text.len() as u64)))
+}
+
+/// The files that it is made from; some runs are none.
+fn read<'a>(arguments: &'a ReportArguments, location: &'a HistoryLocation) -> Vec<&'a Path> {
+    let said = &arguments.said;
+    let history = match location {
+        HistoryLocation::File(path) => Some(path),
+        HistoryLocation::None => None,
+    };
+    let files = said.context.iter().chain(&said.provisioned.limits).chain(&arguments.claims).chain(history);
+    let runs = arguments.runs.iter().map(Path::new);
+    runs.chain(files.map(PathBuf::as_path)).collect()
 }
 
 /// The report in a form.
