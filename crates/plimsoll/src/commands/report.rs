@@ -27,10 +27,7 @@ pub fn run(arguments: &ReportArguments, location: &HistoryLocation, printer: Pri
     let claims = arguments.claims.as_ref().map(|path| explain::read_claims(path, arguments.thousands)).transpose()?;
     let catalog = catalog::read(arguments.said.provisioned.limits.as_deref())?;
     let mut known = explain::known(&arguments.runs, &arguments.said, &catalog, location, printer)?;
-    // Where a file was is no business of whoever is sent a report.
-    for import in known.iter_mut().filter_map(|(record, _)| record.import.as_mut()) {
-        import.file = import.file.rsplit('/').next().unwrap_or_default().to_owned();
-    }
+    known.iter_mut().for_each(|(record, _)| forget_directory(record));
     let subjects: Vec<(&Record, &Provisioning)> = known.iter().map(|(record, said)| (record, said)).collect();
     let wishes =
         Wishes { reference: arguments.reference.clone(), despite: arguments.despite.clone(), ..Wishes::default() };
@@ -56,6 +53,17 @@ pub fn run(arguments: &ReportArguments, location: &HistoryLocation, printer: Pri
     }
     let runs = if records.len() == 1 { "1 run".to_owned() } else { format!("{} runs", records.len()) };
     Ok(format!("{}: {runs}, {}\n", path.display(), numbers::bytes(text.len() as u64)))
+}
+
+/// Where a file was that was imported is no business of whoever is sent a report: its name is what it is called, and
+/// its results that name no target.
+fn forget_directory(record: &mut Record) {
+    let Some(import) = &mut record.import else { return };
+    let name = import.file.rsplit('/').next().unwrap_or_default().to_owned();
+    let whole = std::mem::replace(&mut import.file, name.clone());
+    for cell in record.cells.iter_mut().filter(|cell| cell.target == whole) {
+        cell.target.clone_from(&name);
+    }
 }
 
 /// The files that it is made from; some runs are none.
