@@ -3,7 +3,7 @@
 use plimsoll_measure::latency::{LatencyHistogram, Percentile};
 use plimsoll_record::{figures::Figures, numbers, record::Cell, results::PERCENTILES, told::Measured};
 
-use super::{Latencies, LatencyCurve, PercentilePoint, rounded};
+use super::{Latencies, LatencyCurve, PercentilePoint, detail::Detail, rounded};
 use crate::rows;
 
 /// The percentiles of a curve.
@@ -12,19 +12,14 @@ const PERCENTS: [f64; 14] = [1.0, 5.0, 10.0, 25.0, 50.0, 75.0, 90.0, 95.0, 98.0,
 /// The same where there is little room.
 const PERCENTS_SHORT: [f64; 5] = [50.0, 90.0, 99.0, 99.9, 99.99];
 
-/// Classes of a histogram.
-const CLASSES: usize = 60;
-/// The same where there is little room.
-const CLASSES_SHORT: usize = 12;
-
 /// The latencies of a cell; `None` where none are known, and of commands, which are no operations.
-pub(super) fn of(cell: &Cell, is_short: bool) -> Option<Latencies> {
+pub(super) fn of(cell: &Cell, detail: Detail) -> Option<Latencies> {
     let directions = rows::directions(cell);
     let is_timed = cell.durations().is_empty();
     let known = directions.iter().filter(|_| is_timed).filter_map(|(name, figures)| Some((*name, figures.as_ref()?)));
     let curves: Vec<LatencyCurve> = known
         .map(|(operation, figures)| match figures.measured {
-            Some(result) => measured(operation, figures, &result.histogram, is_short),
+            Some(result) => measured(operation, figures, &result.histogram, detail),
             None => told(operation, cell, figures),
         })
         .filter(|curve| !curve.percentiles.is_empty())
@@ -32,14 +27,14 @@ pub(super) fn of(cell: &Cell, is_short: bool) -> Option<Latencies> {
     Some(Latencies { title: title(cell, &curves)?, curves })
 }
 
-fn measured(operation: &str, figures: &Figures<'_>, histogram: &LatencyHistogram, is_short: bool) -> LatencyCurve {
-    let percents = if is_short { &PERCENTS_SHORT[..] } else { &PERCENTS };
+fn measured(operation: &str, figures: &Figures<'_>, histogram: &LatencyHistogram, detail: Detail) -> LatencyCurve {
+    let percents = if detail.is_short { &PERCENTS_SHORT[..] } else { &PERCENTS };
     let supported = |percent: &f64| match histogram.percentile(percent / 100.0) {
         Percentile::Supported(latency_ns) => Some((*percent, latency_ns)),
         Percentile::Unsupported { .. } => None,
     };
     let interval = |percent: f64| {
-        if is_short {
+        if detail.is_short {
             return None;
         }
         let (name, _) = PERCENTILES.iter().find(|(_, quantile)| (quantile * 100.0 - percent).abs() < 1e-9)?;
@@ -55,7 +50,7 @@ fn measured(operation: &str, figures: &Figures<'_>, histogram: &LatencyHistogram
         operation: operation.to_owned(),
         operations: Some(histogram.count()),
         percentiles: percentiles.collect(),
-        histogram: classes_of(histogram, if is_short { CLASSES_SHORT } else { CLASSES }),
+        histogram: classes_of(histogram, detail.classes),
     }
 }
 
@@ -87,10 +82,13 @@ fn told(operation: &str, cell: &Cell, figures: &Figures<'_>) -> LatencyCurve {
 
 /// A histogram of so many classes of equal width on a logarithmic scale, from the shortest to the longest.
 fn classes_of(histogram: &LatencyHistogram, classes: usize) -> Vec<(f64, u64)> {
+    if classes == 0 {
+        return Vec::new();
+    }
     let (Some(min_ns), Some(max_ns)) = (histogram.min_ns(), histogram.max_ns()) else { return Vec::new() };
     let (low, high) = ((min_ns.max(1) as f64).ln(), (max_ns.max(1) as f64).ln());
-    let width = ((high - low) / classes.max(1) as f64).max(f64::EPSILON);
-    let mut counts = vec![0_u64; classes.max(1)];
+    let width = ((high - low) / classes as f64).max(f64::EPSILON);
+    let mut counts = vec![0_u64; classes];
     for (latency_ns, count) in histogram.buckets() {
         let class = ((latency_ns.max(1.0).ln() - low) / width).max(0.0) as usize;
         let last = counts.len() - 1;
