@@ -21,6 +21,7 @@ const trend: Trend = {
   target: '/mnt/a',
   workload: 'randwrite',
   operation: 'write',
+  unit: 'IOPS',
   points: [
     point(1, 1000),
     point(2, 1010, { word: 'drifting' }),
@@ -72,6 +73,12 @@ describe('a trend', () => {
     const wide = { ...trend, points: [point(1, 100), point(2, 1000)], band: null };
     expect(rateAxis(wide)).toMatchObject({ min: 0, fromZero: true });
     expect(rateAxis({ ...trend, points: [], band: null })).toEqual({ min: 0, max: 1, fromZero: true });
+  });
+
+  it('counts files where files are counted', () => {
+    const files = { ...trend, unit: 'files/s' };
+    expect(trendOption(files, context(), '').yAxis.name).toBe('files/s, not from 0');
+    expect(trendTable(files, (run) => run).columns[2].head).toBe('files/s');
   });
 
   it('has all numbers in its table', () => {

@@ -104,7 +104,7 @@ export function trendOption(trend: Trend, context: ChartContext, description: st
       type: 'value',
       min: axis.min,
       max: axis.max,
-      name: axis.fromZero ? 'IOPS' : 'IOPS, not from 0',
+      name: axis.fromZero ? trend.unit : `${trend.unit}, not from 0`,
       nameTextStyle: { ...style.nameTextStyle, align: 'left', padding: [0, 0, 0, narrow ? -44 : -56] },
       axisLabel: {
         ...style.axisLabel,
@@ -227,7 +227,7 @@ export function trendTable(trend: Trend, nameOf: (run: string) => string): Table
     columns: [
       column('date', false, (point) => moment(point.started)),
       column('run', false, (point) => nameOf(point.run)),
-      column('IOPS', true, (point) => iops(point.iops)),
+      column(trend.unit, true, (point) => iops(point.iops)),
       column('95 % interval', true, (point) => (point.interval ? interval(point.interval) : ABSENT)),
       column('p99', true, (point) => orAbsent(point.p99_us, (us) => latency(us * 1000))),
       column('numbers are', false, (point) => point.word),
@@ -258,6 +258,6 @@ function pointTip(trend: Trend, index: number): HTMLElement {
   const point = trend.points[index];
   const interval = point.interval ? [`95 % interval ${iops(point.interval[0])} to ${iops(point.interval[1])}`] : [];
   const change = trend.changes.filter((each) => each.at === index).map(changeLabel);
-  const lines = [`${iops(point.iops)} IOPS`, ...interval, point.word, ...change, ...(point.environment ?? [])];
+  const lines = [`${iops(point.iops)} ${trend.unit}`, ...interval, point.word, ...change, ...(point.environment ?? [])];
   return tip(moment(point.started), lines);
 }

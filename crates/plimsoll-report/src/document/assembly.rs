@@ -2,30 +2,28 @@
 
 use jiff::Timestamp;
 use plimsoll_catalog::catalog::Catalog;
-use plimsoll_record::{record::Record, results::Severity};
+use plimsoll_record::record::Record;
 use plimsoll_workload::provisioned::Provisioning;
 
 use super::{
-    Document, Note, Run, SCHEMA, files, prices,
+    Document, Run, SCHEMA, files, findings, prices,
     rates::Resolution,
     run::{self, Detail},
     sweeps, trends, uses,
 };
 use crate::{
     claims::Claims,
-    comparison::{CellPair, Comparison, ComparisonError, Side, TARGETS_MAX, Wishes},
+    comparison::{Comparison, ComparisonError, TARGETS_MAX, Wishes},
     explanation::{
         Explanation,
         bought::Known,
         standing::{Judged, Reached, Standing},
     },
+    printable,
 };
 
-/// Up to so many sides each may be chosen as the reference.
-const REFERENCES_MAX: usize = 8;
-
-/// Sentences at the top.
-const FINDINGS_MAX: usize = 12;
+/// Bytes up to which the sides are told with each of them as the reference: a report is sent.
+const COMPARISONS_BYTES: usize = 700_000;
 
 /// Points of rates over time in a document: what is more is shortened.
 const POINTS: usize = 12_000;
@@ -72,16 +70,18 @@ impl Document {
         let Contents { title, subjects, wishes, catalog, claims, created, version } = contents;
         let records: Vec<&Record> = subjects.iter().map(|(record, _)| *record).collect();
         let (comparisons, not_compared) = compare(&records, &wishes)?;
+        let fixed_reference = comparisons.first().and_then(|first| fixed_reference(first, comparisons.len()));
         let explanation = Some(Explanation::of(subjects, catalog)?).filter(Explanation::expects_anything);
         let detail = detail(&records);
         let runs: Vec<Run> = records.iter().map(|record| run::of(record, &records, detail)).collect();
-        let findings = findings(&runs, comparisons.first(), explanation.as_ref());
+        let expected = explanation.as_ref().and_then(expected);
+        let findings = findings::of(&records, &runs, comparisons.first(), expected);
         // Nobody reads the bars of so many, and the sentence above says how many rates are what was bought.
         let explanation = explanation.filter(|_| !detail.is_short);
         let prices = comparisons.first().map(|first| prices::of(first, subjects, catalog)).unwrap_or_default();
         Ok(Self {
             schema: SCHEMA,
-            title: title.unwrap_or_else(|| self::title(&runs)),
+            title: printable::line(&title.unwrap_or_else(|| self::title(&runs))).into_owned(),
             created,
             version,
             findings,
@@ -92,10 +92,23 @@ impl Document {
             claims: claims.map(|claims| claims.judge(&records, &Known { subjects, catalog })),
             runs,
             comparisons,
+            fixed_reference,
             not_compared,
             prices,
             explanation,
         })
+    }
+}
+
+impl Document {
+    /// The document as JSON, in which no mark turns the direction of what a reader sees.
+    pub fn json(&self) -> serde_json::Result<String> {
+        Ok(printable::json(serde_json::to_string(self)?))
+    }
+
+    /// The same for people to read.
+    pub fn json_in_lines(&self) -> serde_json::Result<String> {
+        Ok(printable::json(serde_json::to_string_pretty(self)?))
     }
 }
 
@@ -127,8 +140,9 @@ fn compare(records: &[&Record], wishes: &Wishes) -> Result<(Vec<Comparison>, Opt
         Err(ComparisonError::Alone(_)) => return Ok((Vec::new(), None)),
         Err(error) => return Ok((Vec::new(), Some(error.to_string()))),
     };
-    let others: Vec<String> = match first.sides.len() {
-        0..=REFERENCES_MAX => first.sides.iter().map(|side| side.letter.clone()).collect(),
+    let bytes = serde_json::to_vec(&first).map_or(usize::MAX, |json| json.len());
+    let others: Vec<String> = match bytes.saturating_mul(first.sides.len()) {
+        0..=COMPARISONS_BYTES => first.sides.iter().map(|side| side.letter.clone()).collect(),
         _ => Vec::new(),
     };
     let of = |reference: &String| {
@@ -138,51 +152,24 @@ fn compare(records: &[&Record], wishes: &Wishes) -> Result<(Vec<Comparison>, Opt
     Ok((std::iter::once(first).chain(others).collect(), None))
 }
 
+/// Why no other side can be chosen as the reference.
+fn fixed_reference(first: &Comparison, comparisons: usize) -> Option<String> {
+    (comparisons < first.sides.len()).then(|| {
+        format!(
+            "{} sides with all their numbers for each of them as the reference are too many for one report: this one has \
+             {}, and `--reference` makes one with another",
+            first.sides.len(),
+            first.reference
+        )
+    })
+}
+
 fn title(runs: &[Run]) -> String {
     match runs {
         [run] => format!("plimsoll: {}", run.name),
         [one, other] => format!("plimsoll: {} and {}", one.name, other.name),
         _ => format!("plimsoll: {} runs", runs.len()),
     }
-}
-
-/// What a reader should know first: what differs, what was not delivered, what is doubtful.
-fn findings(runs: &[Run], comparison: Option<&Comparison>, explanation: Option<&Explanation>) -> Vec<Note> {
-    let info = |text: String| Note { severity: Severity::Info, text };
-    let mut findings: Vec<Note> = Vec::new();
-    for run in runs {
-        let ended = run.ended.iter();
-        findings.extend(ended.map(|note| Note { text: format!("{}: {}", run.name, note.text), ..note.clone() }));
-    }
-    findings.extend(comparison.map(|comparison| info(letters(runs, &comparison.sides))));
-    for pair in comparison.iter().flat_map(|comparison| &comparison.pairs) {
-        let sentence = |cell: &CellPair| {
-            info(format!("{} against {}, {}: {}", pair.side, pair.reference, cell.label(), cell.sentence))
-        };
-        findings.extend(pair.cells.iter().map(sentence));
-    }
-    findings.truncate(FINDINGS_MAX - 4);
-    findings.extend(explanation.and_then(expected).map(info));
-    let mut doubts: Vec<Note> = Vec::new();
-    for note in runs.iter().flat_map(|run| &run.notes).filter(|note| note.severity != Severity::Info) {
-        if !doubts.contains(note) {
-            doubts.push(note.clone());
-        }
-    }
-    doubts.sort_by_key(|note| note.severity != Severity::Error);
-    findings.extend(doubts);
-    findings.truncate(FINDINGS_MAX);
-    findings
-}
-
-/// What letters stand for: the targets of one run, or else runs.
-fn letters(runs: &[Run], sides: &[Side]) -> String {
-    let name = |side: &Side| match runs.iter().find(|run| run.id == side.run) {
-        Some(run) if runs.len() > 1 => run.name.clone(),
-        _ => side.targets.join(", "),
-    };
-    let named: Vec<String> = sides.iter().map(|side| format!("{} is {}", side.letter, name(side))).collect();
-    named.join(", ")
 }
 
 /// How many rates are what was bought.

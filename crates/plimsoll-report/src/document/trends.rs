@@ -238,6 +238,7 @@ fn trend(series: &Series<'_>, level: f64, records: &[&Record]) -> Trend {
         target: target.clone(),
         workload: workload.clone(),
         operation: (*word).to_owned(),
+        unit: series.unit,
         points: (0..points.len()).map(|at| shown(points, at)).collect(),
         changes: walk.changes.iter().map(|change| told(series, *change, records)).collect(),
         band: band(&points[of_last..]),

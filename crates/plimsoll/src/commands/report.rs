@@ -58,12 +58,12 @@ pub fn run(arguments: &ReportArguments, location: &HistoryLocation, printer: Pri
 fn text(form: ReportFormat, document: &Document, records: &[&Record]) -> anyhow::Result<String> {
     Ok(match form {
         ReportFormat::Html => {
-            let json = serde_json::to_string(document)?;
+            let json = document.json()?;
             plimsoll_page::report(&json, &document.title, &markdown::without_scripts(document, records))?
         }
         ReportFormat::Md => markdown::report(document, records),
         ReportFormat::Csv => export::csv(records)?,
-        ReportFormat::Json => serde_json::to_string_pretty(document)? + "\n",
+        ReportFormat::Json => document.json_in_lines()? + "\n",
         ReportFormat::Xml => junit::report(document, records),
     })
 }
