@@ -1003,6 +1003,10 @@ export interface TrendPoint {
    */
   word: string;
   /**
+   * Which baselines it is.
+   */
+  baselines?: string[];
+  /**
    * What differs from the run before: kernel, machine, device.
    */
   environment?: string[];

@@ -407,6 +407,9 @@ pub struct TrendPoint {
     pub p99_us: Option<f64>,
     /// One word about its numbers.
     pub word: String,
+    /// Which baselines it is.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub baselines: Vec<String>,
     /// What differs from the run before: kernel, machine, device.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub environment: Vec<String>,

@@ -45,6 +45,9 @@ fn document(
     reference: Option<String>,
 ) -> Result<Document, Refusal> {
     let nothing_said = Provisioning::default();
+    // A report is made without them as well.
+    let baselines = shared.read_history().and_then(|history| Ok(history.baselines()?)).unwrap_or_default();
+    let baselines: Vec<(String, Uuid)> = baselines.into_iter().map(|baseline| (baseline.name, baseline.run)).collect();
     let subjects: Vec<(&Record, &Provisioning)> = records.iter().map(|record| (record, &nothing_said)).collect();
     let contents = Contents {
         title,
@@ -52,6 +55,7 @@ fn document(
         wishes: Wishes { reference, ..Wishes::default() },
         catalog: &shared.settings.catalog,
         claims: None,
+        baselines: &baselines,
         created: (shared.settings.now)(),
         version: shared.settings.tool.version.clone(),
     };

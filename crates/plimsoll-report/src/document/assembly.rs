@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use plimsoll_catalog::catalog::Catalog;
 use plimsoll_record::record::Record;
 use plimsoll_workload::provisioned::Provisioning;
+use uuid::Uuid;
 
 use super::{
     Document, Run, SCHEMA, files, findings, prices,
@@ -47,6 +48,8 @@ pub struct Contents<'a> {
     pub catalog: &'a Catalog,
     /// What people say about the numbers.
     pub claims: Option<&'a Claims>,
+    /// Names of runs that later ones are compared with.
+    pub baselines: &'a [(String, Uuid)],
     /// When it is made.
     pub created: Timestamp,
     /// By which version of plimsoll.
@@ -67,10 +70,10 @@ pub enum DocumentError {
 impl Document {
     /// The document of records.
     pub fn of(contents: Contents<'_>) -> Result<Self, DocumentError> {
-        let Contents { title, subjects, wishes, catalog, claims, created, version } = contents;
+        let Contents { title, subjects, wishes, catalog, claims, baselines, created, version } = contents;
         let records: Vec<&Record> = subjects.iter().map(|(record, _)| *record).collect();
         let (comparisons, not_compared) = compare(&records, &wishes)?;
-        let fixed_reference = comparisons.first().and_then(|first| fixed_reference(first, comparisons.len()));
+        let fixed_reference = comparisons.first().and_then(fixed_reference);
         let explanation = Some(Explanation::of(subjects, catalog)?).filter(Explanation::expects_anything);
         let detail = detail(&records);
         let runs: Vec<Run> = records.iter().map(|record| run::of(record, &records, detail)).collect();
@@ -85,7 +88,7 @@ impl Document {
             created,
             version,
             findings,
-            trends: trends::of(&records),
+            trends: trends::of(&records, baselines),
             sweeps: sweeps::of(&records),
             files: files::of(&records, explanation.as_ref()),
             uses: comparisons.first().map(|first| uses::of(first, explanation.as_ref())).unwrap_or_default(),
@@ -140,10 +143,9 @@ fn compare(records: &[&Record], wishes: &Wishes) -> Result<(Vec<Comparison>, Opt
         Err(ComparisonError::Alone(_)) => return Ok((Vec::new(), None)),
         Err(error) => return Ok((Vec::new(), Some(error.to_string()))),
     };
-    let bytes = serde_json::to_vec(&first).map_or(usize::MAX, |json| json.len());
-    let others: Vec<String> = match bytes.saturating_mul(first.sides.len()) {
-        0..=COMPARISONS_BYTES => first.sides.iter().map(|side| side.letter.clone()).collect(),
-        _ => Vec::new(),
+    let others: Vec<String> = match fixed_reference(&first) {
+        None => first.sides.iter().map(|side| side.letter.clone()).collect(),
+        Some(_) => Vec::new(),
     };
     let of = |reference: &String| {
         Comparison::of(records, &Wishes { reference: Some(reference.clone()), ..wishes.clone() }).ok()
@@ -152,9 +154,10 @@ fn compare(records: &[&Record], wishes: &Wishes) -> Result<(Vec<Comparison>, Opt
     Ok((std::iter::once(first).chain(others).collect(), None))
 }
 
-/// Why no other side can be chosen as the reference.
-fn fixed_reference(first: &Comparison, comparisons: usize) -> Option<String> {
-    (comparisons < first.sides.len()).then(|| {
+/// Why no other side can be chosen as the reference: all of them would be too much to be sent.
+fn fixed_reference(first: &Comparison) -> Option<String> {
+    let bytes = serde_json::to_vec(first).map_or(usize::MAX, |json| json.len());
+    (bytes.saturating_mul(first.sides.len()) > COMPARISONS_BYTES).then(|| {
         format!(
             "{} sides with all their numbers for each of them as the reference are too many for one report: this one has \
              {}, and `--reference` makes one with another",

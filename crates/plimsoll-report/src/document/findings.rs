@@ -4,7 +4,7 @@ use plimsoll_record::{record::Record, results::Severity};
 
 use super::{Note, Run};
 use crate::{
-    comparison::{CellPair, Comparison, Pair, Side},
+    comparison::{CellPair, Comparison, MetricPair, Pair, Side},
     notes,
 };
 
@@ -50,19 +50,21 @@ pub(super) fn of(
     findings
 }
 
-/// What the comparison says, sure differences first.
+/// What the comparison says, sure differences first, and last where it claims nothing.
 fn differences(comparison: &Comparison) -> Vec<String> {
-    let of_pair = |pair: &Pair| -> Vec<(bool, String)> {
+    let of_pair = |pair: &Pair| -> Vec<(u8, String)> {
         let sentence = |cell: &CellPair| {
-            let is_sure = cell
-                .headline()
-                .is_some_and(|metric| metric.has_stopped || metric.compared.is_some_and(|compared| compared.different));
-            (!is_sure, format!("{} against {}, {}: {}", pair.side, pair.reference, cell.label(), cell.sentence))
+            let place = match cell.headline() {
+                Some(MetricPair { has_stopped: true, .. }) => 0,
+                Some(MetricPair { compared: Some(compared), .. }) => u8::from(!compared.different),
+                _ => 2,
+            };
+            (place, format!("{} against {}, {}: {}", pair.side, pair.reference, cell.label(), cell.sentence))
         };
         pair.cells.iter().map(sentence).collect()
     };
-    let mut sentences: Vec<(bool, String)> = comparison.pairs.iter().flat_map(of_pair).collect();
-    sentences.sort_by_key(|(is_unsure, _)| *is_unsure);
+    let mut sentences: Vec<(u8, String)> = comparison.pairs.iter().flat_map(of_pair).collect();
+    sentences.sort_by_key(|(place, _)| *place);
     sentences.into_iter().map(|(_, sentence)| sentence).collect()
 }
 

@@ -32,6 +32,7 @@ fn contents<'a>(subjects: &'a [(&'a Record, &'a Provisioning)], catalog: &'a Cat
         wishes: Wishes::default(),
         catalog,
         claims: None,
+        baselines: &[],
         created: "2025-10-09T10:00:00Z".parse().unwrap(),
         version: "0.1.0".to_owned(),
     }

@@ -30,12 +30,16 @@ pub fn run(arguments: &ReportArguments, location: &HistoryLocation, printer: Pri
     let subjects: Vec<(&Record, &Provisioning)> = known.iter().map(|(record, said)| (record, said)).collect();
     let wishes =
         Wishes { reference: arguments.reference.clone(), despite: arguments.despite.clone(), ..Wishes::default() };
+    // Records in files are reported where there is no history as well.
+    let baselines = history::read(location).and_then(|history| Ok(history.baselines()?)).unwrap_or_default();
+    let baselines: Vec<_> = baselines.into_iter().map(|baseline| (baseline.name, baseline.run)).collect();
     let document = Document::of(Contents {
         title: arguments.title.clone(),
         subjects: &subjects,
         wishes,
         catalog: &catalog,
         claims: claims.as_ref(),
+        baselines: &baselines,
         created: history::now()?,
         version: env!("CARGO_PKG_VERSION").to_owned(),
     })?;

@@ -34,7 +34,7 @@ fn history(rates: &[f64]) -> Vec<Record> {
 
 fn trends(records: &[Record]) -> Vec<Trend> {
     // The order in which runs are named says nothing.
-    of(&records.iter().rev().collect::<Vec<_>>())
+    of(&records.iter().rev().collect::<Vec<_>>(), &[])
 }
 
 #[test]
@@ -183,4 +183,13 @@ fn each_trend_says_what_it_counts() {
     };
     let found = trends(&[files(1), files(2)]);
     assert_eq!(serde_json::to_value(&found[0]).unwrap()["unit"], "files/s", "{found:?}");
+}
+
+#[test]
+fn baselines_are_marked_at_their_runs() {
+    let records = history(&[5000.0; 3]);
+    let baselines = [("before".to_owned(), records[1].id), ("other".to_owned(), Uuid::from_u128(99))];
+    let found = of(&records.iter().collect::<Vec<_>>(), &baselines);
+    let marked: Vec<_> = found[0].points.iter().map(|point| point.baselines.clone()).collect();
+    assert_eq!(marked, [vec![], vec!["before".to_owned()], vec![]]);
 }
