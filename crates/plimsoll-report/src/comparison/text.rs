@@ -201,10 +201,6 @@ fn sections(pair: &Pair) -> Vec<Section> {
                 name += &format!(" ({doubts})");
             }
             let is_known = |metric: &&super::MetricPair| metric.reference.or(metric.value).is_some();
-            let number = |metric: &super::MetricPair, value: Option<f64>, is_at_least: bool| {
-                let sign = if is_at_least { format!("{} ", numbers::AT_LEAST) } else { String::new() };
-                sign + &metric.metric.text(value)
-            };
             let row = |metric: &super::MetricPair| {
                 let compared = metric.compared.as_ref();
                 let word = match compared {
@@ -215,8 +211,8 @@ fn sections(pair: &Pair) -> Vec<Section> {
                 };
                 [
                     format!("  {}", metric.metric.head()),
-                    number(metric, metric.reference, metric.reference_is_at_least),
-                    number(metric, metric.value, metric.is_at_least),
+                    metric.metric.text(metric.reference),
+                    metric.metric.text(metric.value),
                     compared.map_or_else(
                         || words::told_ratio(metric).unwrap_or_else(|| numbers::ABSENT.to_owned()),
                         |compared| words::change(&compared.ratio),
