@@ -84,7 +84,8 @@ export interface Report {
    */
   sweeps: Sweep[];
   /**
-   * What storage should have delivered beside what it did; null when nothing is known of what was bought.
+   * What storage should have delivered beside what it did; null when nothing is known of what was bought, and in a
+   * document that was shortened.
    */
   explanation: Explanation | null;
   /**
@@ -500,7 +501,7 @@ export interface Raw {
    */
   title: string;
   /**
-   * The text; its beginning if it is long.
+   * The text; of a long one the lines that were read, with some around them.
    */
   text: string;
   /**
@@ -1197,6 +1198,13 @@ export interface Judged2 {
    * What was measured.
    */
   measured: number;
+  /**
+   * The ends of its 95 % interval; null where nobody knows how sure it is.
+   *
+   * @minItems 2
+   * @maxItems 2
+   */
+  interval: [number, number] | null;
   /**
    * What lasts.
    */

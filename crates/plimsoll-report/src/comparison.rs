@@ -117,6 +117,14 @@ pub enum ComparisonError {
     },
 }
 
+impl ComparisonError {
+    /// The reason by itself, to stand after the words that nothing is compared.
+    pub(crate) fn reason(&self) -> String {
+        let text = self.to_string();
+        text.strip_prefix("nothing can be compared: ").map_or(text.clone(), str::to_owned)
+    }
+}
+
 /// Something that is not the same on both sides.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -410,6 +418,26 @@ impl Comparison {
         comparison.say();
         comparison.expectations = expectation::judge(&wishes.expectations, &comparison.pairs);
         Ok(comparison)
+    }
+
+    /// Refuses a reference that is no side, also where there is nothing to compare with it.
+    pub(crate) fn check_reference(records: &[&Record], wishes: &Wishes) -> Result<(), ComparisonError> {
+        let reference = wishes.reference.as_deref();
+        reference.map_or(Ok(()), |text| side::find(&Subject::sides(records)?, Some(text)).map(drop))
+    }
+
+    /// What the letters of sides stand for, where no comparison tells it: `A is one, B is two`.
+    pub(crate) fn named_sides(records: &[&Record]) -> Result<String, ComparisonError> {
+        let sides = Subject::sides(records)?;
+        let named = |side: &Side| {
+            let run = side.name.as_deref().filter(|_| records.len() > 1);
+            let targets = side.targets.join(", ");
+            // A run that is one side needs its targets only where it has no name.
+            let targets = Some(targets.as_str()).filter(|_| run.is_none() || sides.len() > records.len());
+            let what: Vec<&str> = run.into_iter().chain(targets).collect();
+            format!("{} is {}", side.letter, what.join(" "))
+        };
+        Ok(sides.iter().map(named).collect::<Vec<_>>().join(", "))
     }
 
     /// The targets of a record with the first of them; `None` when there is but one, too many for anybody to read, or

@@ -5,6 +5,8 @@
 //! report of a hundred runs can be sent, and keep their extremes.
 
 mod assembly;
+mod detail;
+mod excerpt;
 mod fairness;
 pub(crate) mod files;
 mod findings;
@@ -65,7 +67,8 @@ pub struct Document {
     pub trends: Vec<Trend>,
     /// Loads that differ in block size and queue depth alone.
     pub sweeps: Vec<Sweep>,
-    /// What storage should have delivered beside what it did; null when nothing is known of what was bought.
+    /// What storage should have delivered beside what it did; null when nothing is known of what was bought, and in a
+    /// document that was shortened.
     pub explanation: Option<Explanation>,
     /// Sets of files by the length of their files.
     pub files: Vec<FileClass>,
@@ -83,6 +86,13 @@ pub struct Note {
     pub severity: Severity,
     /// The sentence.
     pub text: String,
+}
+
+impl Note {
+    /// A sentence about nothing bad.
+    pub(crate) const fn info(text: String) -> Self {
+        Self { severity: Severity::Info, text }
+    }
 }
 
 /// A run.
@@ -137,7 +147,7 @@ pub struct Fact {
 pub struct Raw {
     /// What it is.
     pub title: String,
-    /// The text; its beginning if it is long.
+    /// The text; of a long one the lines that were read, with some around them.
     pub text: String,
     /// How many bytes of it are left out.
     pub omitted_bytes: usize,

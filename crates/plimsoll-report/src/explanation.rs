@@ -22,6 +22,7 @@ use plimsoll_catalog::{
     error::CatalogError,
     expectation::Expectation,
 };
+use plimsoll_measure::verdict::Verdict;
 use plimsoll_record::{
     figures::Operation,
     limit::CellLimit,
@@ -141,6 +142,10 @@ fn explain<'a>(
         true => behind.iter().filter_map(|behind| behind.judge(expectation)).collect(),
         false => judge(cell, &load, expectation),
     });
+    // No cache answers what the disk itself counted.
+    let is_cached = cell.verdict == Some(Verdict::Cached) && !Behind::is_behind(cell);
+    let judged: Vec<Judged> =
+        judged.into_iter().map(|judged| if is_cached { judged.of_cached() } else { judged }).collect();
     let scene = Scene {
         cell,
         load: &load,

@@ -171,16 +171,57 @@ impl Grid {
     }
 }
 
-/// Text that Markdown would take for markup, made harmless.
+/// A blank of no width: after a sign that GitHub or GitLab act on, they no longer do, and it reads as before. They act
+/// on what is shown, so that escapes of Markdown would not do.
+const NOTHING: &str = "&#8203;";
+
+/// Text that Markdown would take for markup, made harmless; and of what GitHub and GitLab read into text, mentions,
+/// references to issues, and addresses.
 pub(crate) fn escaped(text: &str) -> String {
+    let text = printable::line(text);
     let mut out = String::with_capacity(text.len());
-    for character in printable::line(text).chars() {
+    let mut before: Option<char> = None;
+    for (at, character) in text.char_indices() {
+        let rest = &text[at + character.len_utf8()..];
+        let next = rest.chars().next();
+        let is_word = |character: Option<char>| character.is_some_and(char::is_alphanumeric);
+        let is_digit = next.is_some_and(|next| next.is_ascii_digit());
+        let begins = out.is_empty();
         match character {
-            '|' | '*' | '`' | '[' | ']' | '<' | '\\' => out.extend(['\\', character]),
+            '|' | '*' | '`' | '[' | ']' | '<' | '\\' | '~' => out.extend(['\\', character]),
+            // Within a word it is no markup.
+            '_' if !(is_word(before) && is_word(next)) => out.push_str("\\_"),
+            '&' if is_digit => out += &format!("\\&{NOTHING}"),
+            '&' if is_word(next) || next == Some('#') => out.push_str("\\&"),
+            '>' if begins => out.push_str("\\>"),
+            // A list begins with a sign and a blank.
+            '-' | '+' if begins && next == Some(' ') => out.extend(['\\', character]),
+            '.' | ')' if next == Some(' ') && is_number(&out) => out.extend(['\\', character]),
+            '#' if is_digit => out += &format!("{}#{NOTHING}", if begins { "\\" } else { "" }),
+            '#' if begins => out.push_str("\\#"),
+            '@' if is_word(next) => out += &format!("@{NOTHING}"),
+            '!' | '$' | '%' if is_digit => out += &format!("{character}{NOTHING}"),
+            '-' if is_digit && ends_with_word(&out, "gh") => out += &format!("-{NOTHING}"),
+            ':' if rest.starts_with("//") => out += &format!(":{NOTHING}"),
+            '.' if ends_with_word(&out, "www") => out += &format!(".{NOTHING}"),
             _ => out.push(character),
         }
+        before = Some(character);
     }
     out
+}
+
+/// Whether all of a text is the number of a list.
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Whether a text ends with a word in whatever letters.
+fn ends_with_word(text: &str, word: &str) -> bool {
+    let Some(start) = text.len().checked_sub(word.len()).filter(|start| text.is_char_boundary(*start)) else {
+        return false;
+    };
+    text[start..].eq_ignore_ascii_case(word) && !text[..start].ends_with(char::is_alphanumeric)
 }
 
 #[cfg(test)]
@@ -225,6 +266,28 @@ mod tests {
         let lines = grid(&["randrw 70% read 4KiB-64KiB QD32 x8"]).fit(50).lines();
         assert!(lines[0].contains("max") && lines[0].contains("mean"), "{lines:#?}");
         assert!(lines.iter().all(|line| wrapping::width(line) <= 50), "{lines:#?}");
+    }
+
+    #[test]
+    fn a_name_mentions_closes_links_and_formats_nothing() {
+        for (name, text) in [
+            ("@octocat", "@&#8203;octocat"),
+            ("me@example.org", "me@&#8203;example.org"),
+            ("fixes #1", "fixes #&#8203;1"),
+            ("closes GH-12", "closes GH-&#8203;12"),
+            ("fixes https://a.example/x", "fixes https:&#8203;//a.example/x"),
+            ("see www.example.org", "see www.&#8203;example.org"),
+            ("!7", "!&#8203;7"),
+            ("_a_ ~b~ io_uring", "\\_a\\_ \\~b\\~ io_uring"),
+            ("&lt;b&gt; &#64;x", "\\&lt;b\\&gt; \\&#&#8203;64;x"),
+            ("# a", "\\# a"),
+            ("- a", "\\- a"),
+            ("1. a", "1\\. a"),
+            ("> a", "\\> a"),
+            ("p99 @ 5 %, 3.5 MB/s: -1", "p99 @ 5 %, 3.5 MB/s: -1"),
+        ] {
+            assert_eq!(escaped(name), text);
+        }
     }
 
     #[test]

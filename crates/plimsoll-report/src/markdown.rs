@@ -50,7 +50,7 @@ pub(crate) fn content(record: &Record) -> String {
         out.push('\n');
     }
     for note in notes {
-        out += &format!("- {}: {}\n", note.word(), escaped(&note.text(record)));
+        out += &format!("- {}\n", escaped(&format!("{}: {}", note.word(), note.text(record))));
     }
     out
 }

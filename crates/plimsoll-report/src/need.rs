@@ -21,6 +21,7 @@ use plimsoll_record::{
 use plimsoll_workload::{need::Need, provisioned::Provisioning};
 use serde::Serialize;
 
+pub(crate) use self::measured::doubt;
 pub use self::measured::{Answer, Standing};
 use crate::explanation;
 

@@ -59,7 +59,9 @@ fn document(
         created: (shared.settings.now)(),
         version: shared.settings.tool.version.clone(),
     };
-    Document::of(contents).map_err(|error: DocumentError| Refusal::usage(chain(&error)))
+    let document = Document::of(contents).map_err(|error: DocumentError| Refusal::usage(chain(&error)))?;
+    // It is not sent, so that it may be of any length.
+    Ok(document.for_page(&records.iter().collect::<Vec<_>>(), usize::MAX))
 }
 
 /// `GET /api/live/ID`.

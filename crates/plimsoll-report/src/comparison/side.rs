@@ -64,6 +64,20 @@ impl<'a> Subject<'a> {
     /// The sides that records make. Where all of them measured the same several targets, each record is a side, and
     /// targets are compared with their namesakes. Otherwise each target of each record is a side of its own.
     pub(super) fn all(records: &[&'a Record]) -> Result<Vec<Self>, ComparisonError> {
+        let subjects = Self::each(records)?;
+        match (subjects.as_slice(), records) {
+            ([] | [_], [record, ..]) => Err(ComparisonError::Alone(record.id)),
+            ([], []) => Err(ComparisonError::Nothing),
+            _ => Ok(subjects),
+        }
+    }
+
+    /// What readers are told of the sides, also of a single one.
+    pub(super) fn sides(records: &[&'a Record]) -> Result<Vec<Side>, ComparisonError> {
+        Ok(Self::each(records)?.iter().enumerate().map(|(index, subject)| subject.side(index)).collect())
+    }
+
+    fn each(records: &[&'a Record]) -> Result<Vec<Self>, ComparisonError> {
         for (index, record) in records.iter().enumerate() {
             if records[..index].iter().any(|earlier| earlier.id == record.id) {
                 return Err(ComparisonError::Twice(record.id));
@@ -78,19 +92,14 @@ impl<'a> Subject<'a> {
         let are_namesakes = records.len() > 1
             && targets[0].len() > 1
             && targets.iter().all(|names| sorted(names) == sorted(&targets[0]));
-        let subjects: Vec<Self> = if are_namesakes {
+        Ok(if are_namesakes {
             records.iter().map(|record| Self { record, target: None }).collect()
         } else {
             let pairs = records.iter().zip(targets);
             pairs
                 .flat_map(|(record, names)| names.into_iter().map(|name| Self { record, target: Some(name) }))
                 .collect()
-        };
-        match (subjects.as_slice(), records) {
-            ([] | [_], [record, ..]) => Err(ComparisonError::Alone(record.id)),
-            ([], []) => Err(ComparisonError::Nothing),
-            _ => Ok(subjects),
-        }
+        })
     }
 
     /// What readers are told of it.

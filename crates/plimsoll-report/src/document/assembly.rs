@@ -6,12 +6,7 @@ use plimsoll_record::record::Record;
 use plimsoll_workload::provisioned::Provisioning;
 use uuid::Uuid;
 
-use super::{
-    Document, Run, SCHEMA, files, findings, prices,
-    rates::Resolution,
-    run::{self, Detail},
-    sweeps, trends, uses,
-};
+use super::{Document, Run, SCHEMA, detail::Detail, files, findings, prices, run, sweeps, trends, uses};
 use crate::{
     claims::Claims,
     comparison::{Comparison, ComparisonError, TARGETS_MAX, Wishes},
@@ -25,16 +20,6 @@ use crate::{
 
 /// Bytes up to which the sides are told with each of them as the reference: a report is sent.
 const COMPARISONS_BYTES: usize = 700_000;
-
-/// Points of rates over time in a document: what is more is shortened.
-const POINTS: usize = 12_000;
-/// The same where there are more runs than anybody reads beside each other.
-const POINTS_SHORT: usize = 2_000;
-
-/// Bytes of texts that runs were made from.
-const RAW_BYTES: usize = 200_000;
-/// Bytes of a single one.
-const RAW_BYTES_OF_ONE: usize = 40_000;
 
 /// What a document is made of.
 pub struct Contents<'a> {
@@ -75,16 +60,15 @@ impl Document {
         let (comparisons, not_compared) = compare(&records, &wishes)?;
         let fixed_reference = comparisons.first().and_then(fixed_reference);
         let explanation = Some(Explanation::of(subjects, catalog)?).filter(Explanation::expects_anything);
-        let detail = detail(&records);
+        let detail = Detail::first(&records);
         let runs: Vec<Run> = records.iter().map(|record| run::of(record, &records, detail)).collect();
         let expected = explanation.as_ref().and_then(expected);
         let findings = findings::of(&records, &runs, comparisons.first(), expected);
-        // Nobody reads the bars of so many, and the sentence above says how many rates are what was bought.
-        let explanation = explanation.filter(|_| !detail.is_short);
         let prices = comparisons.first().map(|first| prices::of(first, subjects, catalog)).unwrap_or_default();
+        let title = title.filter(|title| !title.trim().is_empty()).unwrap_or_else(|| self::title(&runs));
         Ok(Self {
             schema: SCHEMA,
-            title: printable::line(&title.unwrap_or_else(|| self::title(&runs))).into_owned(),
+            title: printable::line(&title).into_owned(),
             created,
             version,
             findings,
@@ -115,32 +99,29 @@ impl Document {
     }
 }
 
-/// How much of each run is told: of many less, so that a hundred can be sent.
-fn detail(records: &[&Record]) -> Detail {
-    let seconds = records.iter().flat_map(|record| &record.cells).map(|cell| cell.series.len()).sum();
-    let is_short = records.len() > TARGETS_MAX;
-    Detail {
-        resolution: Resolution { points: if is_short { POINTS_SHORT } else { POINTS }, seconds },
-        is_short,
-        raw_bytes: if is_short { 0 } else { (RAW_BYTES / records.len().max(1)).min(RAW_BYTES_OF_ONE) },
-    }
-}
-
 /// The comparison that was asked for, then one for each other side that may be the reference; or why there is none.
 fn compare(records: &[&Record], wishes: &Wishes) -> Result<(Vec<Comparison>, Option<String>), DocumentError> {
+    Comparison::check_reference(records, wishes)?;
     if records.len() > TARGETS_MAX {
         let why = format!("{} runs are too many to be read side by side: name up to {TARGETS_MAX}", records.len());
         return Ok((Vec::new(), Some(why)));
     }
     let first = match Comparison::of(records, wishes) {
         Ok(comparison) if comparison.sides.len() > TARGETS_MAX => {
-            let why = format!("{} targets are too many to be read side by side", comparison.sides.len());
+            let sides = comparison.sides.len();
+            let why = format!(
+                "{sides} targets are too many to be read side by side: name runs that have up to {TARGETS_MAX} together"
+            );
             return Ok((Vec::new(), Some(why)));
         }
         Ok(comparison) => comparison,
         // What was typed has no sense; what cannot be compared is shown by itself all the same.
         Err(error @ (ComparisonError::Reference { .. } | ComparisonError::Twice(_))) => return Err(error.into()),
         Err(ComparisonError::Alone(_)) => return Ok((Vec::new(), None)),
+        Err(error @ (ComparisonError::NotComparable { .. } | ComparisonError::NothingInCommon { .. })) => {
+            let named = Comparison::named_sides(records)?;
+            return Ok((Vec::new(), Some(format!("{}; {named}", error.reason()))));
+        }
         Err(error) => return Ok((Vec::new(), Some(error.to_string()))),
     };
     let others: Vec<String> = match fixed_reference(&first) {

@@ -22,16 +22,15 @@ pub(super) fn of(
     comparison: Option<&Comparison>,
     expected: Option<String>,
 ) -> Vec<Note> {
-    let info = |text: String| Note { severity: Severity::Info, text };
     let ended = runs.iter().filter_map(|run| {
         let note = run.ended.as_ref()?;
         Some(Note { severity: note.severity, text: format!("{}: {}", run.name, note.text) })
     });
     let (errors, warnings): (Vec<Note>, Vec<Note>) =
         ended.chain(doubts(records, runs)).partition(|note| note.severity == Severity::Error);
-    let letters = comparison.map(|comparison| info(letters(runs, &comparison.sides)));
-    let differences: Vec<Note> = comparison.map(differences).unwrap_or_default().into_iter().map(info).collect();
-    let expected = expected.map(info);
+    let letters = comparison.map(|comparison| Note::info(letters(runs, &comparison.sides)));
+    let differences: Vec<Note> = comparison.map(differences).unwrap_or_default().into_iter().map(Note::info).collect();
+    let expected = expected.map(Note::info);
     let single = letters.iter().chain(&expected).count();
     let all = errors.len() + differences.len() + warnings.len() + single;
     let [errors_max, differences_max] = match all {
@@ -45,7 +44,7 @@ pub(super) fn of(
     findings.extend(warnings);
     if all > FINDINGS_MAX {
         findings.truncate(FINDINGS_MAX - 1);
-        findings.push(info(format!("... and {} more", all - findings.len())));
+        findings.push(Note::info(format!("... and {} more", all - findings.len())));
     }
     findings
 }

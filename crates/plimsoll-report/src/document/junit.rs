@@ -1,21 +1,32 @@
 //! A report as JUnit XML.
 //!
 //! Each run is a suite and each of its cells a test, which fails when operations failed. Of storage of which it is
-//! known what was bought, each rate is a test more, which fails when there is less than that. Then each side is a suite
-//! with the reference.
+//! known what was bought, each rate is a test more, which fails when it is certain that there is less than that. Then
+//! each side is a suite with the reference.
 
-use plimsoll_record::record::{Cell, Record};
+use plimsoll_measure::verdict::Verdict;
+use plimsoll_record::{
+    figures::Operation,
+    numbers,
+    record::{Cell, Record},
+};
 
 use super::Document;
 use crate::{
     comparison,
     explanation::{
-        self, ExplainedRun, show,
-        standing::{Judged, Reached},
+        self, Cause, ExplainedCell, ExplainedRun,
+        did::CellLoad,
+        show,
+        standing::{Judged, Reached, Unit},
     },
     facts,
     junit::{self, Ending, Suite, Test},
+    need,
 };
+
+/// Larger operations are bound by bytes: clouds count 16 KiB as one operation.
+const SMALL_MAX: f64 = 16_384.0;
 
 /// The report.
 pub fn report(document: &Document, records: &[&Record]) -> String {
@@ -33,11 +44,12 @@ fn suite(record: &Record, explained: Option<&ExplainedRun>) -> Suite {
         name: "measured".to_owned(),
         ending: measured(cell),
     });
-    let bought = explained.iter().flat_map(|run| &run.cells).flat_map(|cell| {
-        cell.judged.iter().map(|judged| Test {
+    let pairs = explained.iter().flat_map(|run| &run.cells).zip(&record.cells);
+    let bought = pairs.flat_map(|(explained, cell)| {
+        explained.judged.iter().map(move |judged| Test {
             class: class(&cell.target, &cell.workload),
             name: format!("what was bought, {}", judged.operation.plural()),
-            ending: bought(judged),
+            ending: bought(judged, explained, cell),
         })
     });
     Suite {
@@ -64,13 +76,53 @@ fn measured(cell: &Cell) -> Ending {
     }
 }
 
-fn bought(judged: &Judged) -> Ending {
-    let [measured, expected] = [judged.measured, judged.expected].map(|rate| show::rate(judged.unit, rate));
+/// A failure is a claim: that there is less than was bought although the load could have reached it. What is not known
+/// for certain is skipped.
+fn bought(judged: &Judged, explained: &ExplainedCell, cell: &Cell) -> Ending {
+    let rate = |value| show::rate(judged.unit, value);
+    let expected = rate(judged.expected);
+    let measured = match judged.interval {
+        Some([low, high]) => format!("{} [{}, {}]", rate(judged.measured), rate(low), rate(high)),
+        None => rate(judged.measured),
+    };
+    if cell.verdict == Some(Verdict::Cached) {
+        return Ending::Skipped(format!("{measured} where {expected} were bought: a cache answered, not the storage"));
+    }
     match judged.reached {
         Reached::Within => Ending::Passed,
-        Reached::Under => Ending::Failed(format!("{measured} where {expected} were bought")),
-        Reached::Over | Reached::Impossible => Ending::Skipped(format!(
-            "{measured} are more than the {expected} that were bought: something else answered"
+        Reached::Over => Ending::Skipped(format!(
+            "{measured} are more than the {expected} that were bought: the limit may be another one"
         )),
+        Reached::Impossible => Ending::Skipped(format!(
+            "{measured} are so much more than the {expected} that were bought that something else answered"
+        )),
+        Reached::Under => match why_unsure(judged, explained, cell) {
+            Some(why) => Ending::Skipped(format!("{measured} where {expected} were bought, which is no claim: {why}")),
+            None => Ending::Failed(format!("{measured} where {expected} were bought")),
+        },
+    }
+}
+
+/// Why it does not follow from a rate below what was bought that this was not delivered.
+fn why_unsure(judged: &Judged, explained: &ExplainedCell, cell: &Cell) -> Option<String> {
+    let is_tied = explained.judged.len() == 2 && judged.operation == Operation::Read;
+    if is_tied && explained.judged[1].operation == Operation::Write {
+        return Some("reads of a mix go at the pace of its writes".to_owned());
+    }
+    if let Some(cause) = explained.causes.iter().find(|cause| Cause::says_why_below(cause)) {
+        return Some(cause.text.clone());
+    }
+    let operation_bytes = CellLoad::of(cell).operation_bytes.filter(|bytes| *bytes > SMALL_MAX);
+    if let (Unit::Iops, false, Some(bytes)) = (judged.unit, judged.knows_bytes, operation_bytes) {
+        let size = numbers::bytes(bytes as u64);
+        return Some(format!("operations of {size} are bound by bytes, and how many were bought is not known"));
+    }
+    if let Some((_, why)) = need::doubt(cell) {
+        return Some(why);
+    }
+    match judged.interval {
+        None => Some("how sure the rate is, nobody knows".to_owned()),
+        Some([_, high]) if high >= judged.least() => Some("what was bought is within its error".to_owned()),
+        Some(_) => None,
     }
 }

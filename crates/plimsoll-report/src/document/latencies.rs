@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use plimsoll_measure::latency::{LatencyHistogram, Percentile, operations_needed};
 use plimsoll_record::{figures::Figures, numbers, record::Cell, results::PERCENTILES, told::Measured};
 
-use super::{Latencies, LatencyCurve, PercentilePoint, rounded};
+use super::{Latencies, LatencyCurve, PercentilePoint, detail::Detail, rounded};
 use crate::rows;
 
 /// The percentiles of a curve.
@@ -14,19 +14,14 @@ const PERCENTS: [f64; 14] = [1.0, 5.0, 10.0, 25.0, 50.0, 75.0, 90.0, 95.0, 98.0,
 /// The same where there is little room.
 const PERCENTS_SHORT: [f64; 5] = [50.0, 90.0, 99.0, 99.9, 99.99];
 
-/// Classes of a histogram.
-const CLASSES: usize = 60;
-/// The same where there is little room.
-const CLASSES_SHORT: usize = 12;
-
 /// The latencies of a cell; `None` where none are known, and of commands, which are no operations.
-pub(super) fn of(cell: &Cell, is_short: bool) -> Option<Latencies> {
+pub(super) fn of(cell: &Cell, detail: Detail) -> Option<Latencies> {
     let directions = rows::directions(cell);
     let is_timed = cell.durations().is_empty();
     let known = directions.iter().filter(|_| is_timed).filter_map(|(name, figures)| Some((*name, figures.as_ref()?)));
     let curves: Vec<LatencyCurve> = known
         .map(|(operation, figures)| match figures.measured {
-            Some(result) => measured(operation, figures, &result.histogram, is_short),
+            Some(result) => measured(operation, figures, &result.histogram, detail),
             None => told(operation, cell, figures),
         })
         .filter(|curve| !curve.percentiles.is_empty())
@@ -34,8 +29,8 @@ pub(super) fn of(cell: &Cell, is_short: bool) -> Option<Latencies> {
     Some(Latencies { title: title(cell, &curves)?, curves })
 }
 
-fn measured(operation: &str, figures: &Figures<'_>, histogram: &LatencyHistogram, is_short: bool) -> LatencyCurve {
-    let percents = if is_short { &PERCENTS_SHORT[..] } else { &PERCENTS };
+fn measured(operation: &str, figures: &Figures<'_>, histogram: &LatencyHistogram, detail: Detail) -> LatencyCurve {
+    let percents = if detail.is_short { &PERCENTS_SHORT[..] } else { &PERCENTS };
     let supported = |percent: &f64| match histogram.percentile(percent / 100.0) {
         Percentile::Supported(latency_ns) => Some((*percent, latency_ns)),
         Percentile::Unsupported { .. } => None,
@@ -49,14 +44,15 @@ fn measured(operation: &str, figures: &Figures<'_>, histogram: &LatencyHistogram
         let interval = interval(percent);
         // What is beyond a percentile that may be longer may be so too.
         is_at_least |= interval.is_some_and(|interval| interval.high_ns.is_none());
-        let ends = interval.filter(|_| !is_short).map(|interval| (us(interval.low_ns), interval.high_ns.map(us)));
+        let ends =
+            interval.filter(|_| !detail.is_short).map(|interval| (us(interval.low_ns), interval.high_ns.map(us)));
         PercentilePoint { percent, latency_us: us(latency_ns), is_at_least, interval_us: ends }
     });
     LatencyCurve {
         operation: operation.to_owned(),
         operations: Some(histogram.count()),
         percentiles: percentiles.collect(),
-        histogram: classes_of(histogram, if is_short { CLASSES_SHORT } else { CLASSES }),
+        histogram: classes_of(histogram, detail.classes),
     }
 }
 
@@ -91,10 +87,13 @@ fn told(operation: &str, cell: &Cell, figures: &Figures<'_>) -> LatencyCurve {
 
 /// A histogram of so many classes of equal width on a logarithmic scale, from the shortest to the longest.
 fn classes_of(histogram: &LatencyHistogram, classes: usize) -> Vec<(f64, u64)> {
+    if classes == 0 {
+        return Vec::new();
+    }
     let (Some(min_ns), Some(max_ns)) = (histogram.min_ns(), histogram.max_ns()) else { return Vec::new() };
     let (low, high) = ((min_ns.max(1) as f64).ln(), (max_ns.max(1) as f64).ln());
-    let width = ((high - low) / classes.max(1) as f64).max(f64::EPSILON);
-    let mut counts = vec![0_u64; classes.max(1)];
+    let width = ((high - low) / classes as f64).max(f64::EPSILON);
+    let mut counts = vec![0_u64; classes];
     for (latency_ns, count) in histogram.buckets() {
         let class = ((latency_ns.max(1.0).ln() - low) / width).max(0.0) as usize;
         let last = counts.len() - 1;
@@ -157,8 +156,10 @@ mod tests {
 
     #[test]
     fn what_may_be_longer_than_was_measured_is_never_called_at_most() {
-        for is_short in [false, true] {
-            let shown = of(&open_ended(), is_short).unwrap();
+        let record = test_records::canonical();
+        let many = vec![&record; 40];
+        for records in [&many[..1], &many] {
+            let shown = of(&open_ended(), Detail::first(records)).unwrap();
             assert!(
                 shown.title.ends_with("half of the reads take at most 600 us, p99.9 at least 6.00 ms"),
                 "{shown:?}"
@@ -180,7 +181,7 @@ mod tests {
         histogram.record_many(3_464_900, 20_000);
         let table = histogram.quantile_ns(0.5).unwrap();
         cell.read.as_mut().unwrap().histogram = histogram;
-        let shown = of(&cell, false).unwrap();
+        let shown = of(&cell, Detail::first(&[])).unwrap();
         let text = numbers::latency_in_text(table as f64);
         assert!(shown.title.contains(&format!("at most {text},")), "{} and {text} of {table}", shown.title);
         let point = shown.curves[0].percentiles[0];
@@ -200,7 +201,7 @@ mod tests {
         let read =
             |operations| Some(Direction { operations, percentiles: percentiles.clone(), ..Direction::default() });
         let ends = |operations| {
-            let shown = of(&told([read(operations), None]), false).unwrap();
+            let shown = of(&told([read(operations), None]), Detail::first(&[])).unwrap();
             shown.curves[0].percentiles.iter().map(|point| point.percent).collect::<Vec<_>>()
         };
         assert_eq!(ends(Some(35_072)), [50.0, 99.9]);
@@ -214,7 +215,7 @@ mod tests {
             let percentiles = vec![ToldPercentile { percent: 50.0, latency_ns }];
             Some(Direction { operations: Some(1000), percentiles, ..Direction::default() })
         };
-        let shown = of(&told([of_median(4.7e6), of_median(1e6)]), false).unwrap();
+        let shown = of(&told([of_median(4.7e6), of_median(1e6)]), Detail::first(&[])).unwrap();
         assert_eq!(shown.title, "job: half of the reads take at most 4.70 ms");
     }
 }

@@ -24,7 +24,7 @@ pub fn report(document: &Document, records: &[&Record]) -> String {
             out += &format!("\n## Compared\n\n{}", comparison::text::markdown(comparison));
         }
         // The numbers of its targets stand beside each other below.
-        Some(comparison) => out += &format!("\n{}\n**What was measured**\n", markdown::answers(comparison)),
+        Some(comparison) => out += &format!("\n{}", markdown::answers(comparison)),
         None => {}
     }
     if let Some(reason) = &document.not_compared {
@@ -36,6 +36,10 @@ pub fn report(document: &Document, records: &[&Record]) -> String {
     for (run, record) in document.runs.iter().zip(records) {
         if records.len() > 1 {
             out += &format!("\n## {}\n", escaped(&run.name));
+        } else if document.explanation.is_some() {
+            out += "\n## What was measured\n";
+        } else if !document.comparisons.is_empty() {
+            out += "\n**What was measured**\n";
         }
         out += &format!("\n{}", markdown::content(record));
     }

@@ -8,9 +8,8 @@ use plimsoll_record::{
 use plimsoll_workload::{certainty::Certainty, plan_file::PlanFile};
 
 use super::{
-    CellView, Fact, Note, Raw, Run, Table, TableColumn, fairness, iterations, latencies, lives,
-    rates::{self, Resolution},
-    run_names,
+    CellView, Fact, Note, Raw, Run, Table, TableColumn, detail::Detail, excerpt, fairness, iterations, latencies,
+    lives, rates, run_names,
 };
 use crate::{
     details, facts,
@@ -18,21 +17,11 @@ use crate::{
     notes, printable, rows, table,
 };
 
-/// How much of a run is told.
-#[derive(Clone, Copy)]
-pub(super) struct Detail {
-    /// How finely rates over time are told.
-    pub(super) resolution: Resolution,
-    /// Whether there are so many runs that nobody reads the small print of each.
-    pub(super) is_short: bool,
-    /// Bytes of the text that it was made from.
-    pub(super) raw_bytes: usize,
-}
-
 /// A run.
 pub(super) fn of(record: &Record, all: &[&Record], detail: Detail) -> Run {
     let targets = facts::targets(record);
     let raw = raw(record, detail.raw_bytes);
+    let shown = record.cells.iter().filter(|_| detail.has_cells);
     Run {
         id: record.id,
         name: name(record, &targets, all),
@@ -50,8 +39,8 @@ pub(super) fn of(record: &Record, all: &[&Record], detail: Detail) -> Run {
             .filter(|note| !detail.is_short || note.severity != Severity::Info)
             .map(|note| Note { severity: note.severity, text: note.text(record) })
             .collect(),
-        tables: tables(record, &targets),
-        cells: record.cells.iter().map(|cell| view(record, cell, targets.len() > 1, detail)).collect(),
+        tables: if detail.has_tables { tables(record, &targets) } else { Vec::new() },
+        cells: shown.map(|cell| view(record, cell, targets.len() > 1, detail)).collect(),
         lives: lives::of(record),
         reproduce: raw
             .as_ref()
@@ -100,7 +89,7 @@ fn view(record: &Record, cell: &Cell, with_target: bool, detail: Detail) -> Cell
         word: cell.word().to_owned(),
         meaning: meaning(cell).to_owned(),
         rates: rates::of(record, cell, detail.resolution),
-        latencies: latencies::of(cell, detail.is_short),
+        latencies: if detail.has_latencies { latencies::of(cell, detail) } else { None },
         fairness: fairness::of(cell),
         iterations: iterations::of(cell),
     }
@@ -129,8 +118,13 @@ fn raw(record: &Record, limit: usize) -> Option<Raw> {
         None if record.asked.workloads.is_empty() => return None,
         None => ("plan.toml".to_owned(), toml::to_string(&plan_file(record)).ok()?),
     };
-    let end = (0..=limit.min(text.len())).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
-    (end > 0).then(|| Raw { title, omitted_bytes: text.len() - end, text: text[..end].to_owned() })
+    let (shown, omitted_bytes) = excerpt::of(&text, &read_lines(record), limit);
+    (!shown.is_empty()).then_some(Raw { title, text: shown, omitted_bytes })
+}
+
+/// The first and last lines of what was read in a text.
+fn read_lines(record: &Record) -> Vec<(usize, usize)> {
+    record.cells.iter().filter_map(|cell| cell.told.as_ref()).map(|told| told.lines).collect()
 }
 
 /// What was asked, as a plan file.

@@ -3,17 +3,23 @@
 use plimsoll_catalog::{catalog::Catalog, limits_file::LimitsFile};
 use plimsoll_record::{
     lifecycle::{Happening, Moment, Phases, VolumeLifecycle},
-    record::{Record, Window},
+    record::{Outcome, Record, Window},
     results::{ErrorCount, Interval, Severity},
 };
-use plimsoll_workload::provisioned::Provisioning;
+use plimsoll_workload::{provisioned::Provisioning, workload::Workload};
 use proptest::prelude::*;
 use uuid::Uuid;
 
 use super::{
-    Contents, Document, StretchPart, TargetPrice, fairness, junit, latencies, lives, markdown, rates, rates::Resolution,
+    Contents, Document, StretchPart, TargetPrice, detail::Detail, fairness, junit, latencies, lives, markdown, rates,
+    rates::Resolution,
 };
-use crate::{comparison::Wishes, test_records};
+use crate::{
+    comparison::Wishes,
+    test_records::{self, Story},
+};
+
+mod bought;
 
 pub(super) fn document(records: &[&Record]) -> Document {
     let nothing = Provisioning::default();
@@ -22,14 +28,14 @@ pub(super) fn document(records: &[&Record]) -> Document {
 }
 
 fn document_of(subjects: &[(&Record, &Provisioning)], catalog: &Catalog) -> Document {
-    Document::of(contents(subjects, catalog)).unwrap()
+    Document::of(contents(subjects, catalog, Wishes::default())).unwrap()
 }
 
-fn contents<'a>(subjects: &'a [(&'a Record, &'a Provisioning)], catalog: &'a Catalog) -> Contents<'a> {
+fn contents<'a>(subjects: &'a [(&'a Record, &'a Provisioning)], catalog: &'a Catalog, wishes: Wishes) -> Contents<'a> {
     Contents {
         title: None,
         subjects,
-        wishes: Wishes::default(),
+        wishes,
         catalog,
         claims: None,
         baselines: &[],
@@ -114,7 +120,7 @@ fn ramps_and_visits_that_do_not_count_are_stretches_of_their_own() {
 #[test]
 fn a_curve_ends_where_the_sample_does_and_a_histogram_has_all_of_it() {
     let record = test_records::canonical();
-    let shown = latencies::of(&record.cells[0], false).unwrap();
+    let shown = latencies::of(&record.cells[0], Detail::first(&[&record])).unwrap();
     let curve = &shown.curves[0];
     let count = record.cells[0].read.as_ref().unwrap().histogram.count();
     assert_eq!(curve.operations, Some(count));
@@ -199,6 +205,115 @@ fn more_runs_than_anybody_reads_side_by_side_are_not_compared_and_why_is_told() 
     assert!(shown.not_compared.unwrap().contains("39 runs"));
 }
 
+/// A run of a sweep of 24 cells, each with so many seconds.
+fn sweep(number: u128, seconds: u64) -> Record {
+    let asked = "rw = 'randread'\nblock_size = ['4k', '16k', '64k', '256k']\nqueue_depth = [1, 2, 4, 8, 16, 32]";
+    let workloads = toml::from_str::<Workload>(asked).unwrap().expand();
+    assert_eq!(workloads.len(), 24);
+    let mut story = Story::new(&["/mnt/data"], &workloads);
+    (0..24).for_each(|cell| story.measure(cell, 1_000 + cell as u64 * 37 + number as u64, 600_000));
+    let mut record = again(&story.end(54_000_000_000, Outcome::Complete), number);
+    for (cell, index) in record.cells.iter_mut().zip(0..) {
+        cell.series = (0..seconds).map(|at| second(at, 1_000 + at * index + number as u64)).collect();
+        if let Some(read) = &mut cell.read {
+            (read.iops_low, read.iops_high) = (Some(read.iops * 0.987_654), Some(read.iops * 1.012_345));
+        }
+    }
+    record
+}
+
+/// What the page of the day has room for beside itself.
+const ROOM: usize = 1_050_000;
+
+#[test]
+fn a_hundred_sweeps_can_be_sent_and_what_is_left_out_is_told() {
+    let records: Vec<Record> = (0..100).map(|number| sweep(number, 8)).collect();
+    let records: Vec<&Record> = records.iter().collect();
+    let shown = document(&records).for_page(&records, ROOM);
+    let bytes = serde_json::to_string(&shown).unwrap().len();
+    assert!(bytes <= ROOM, "{bytes}");
+    let said = &shown.findings.last().unwrap().text;
+    assert!(said.contains("less is shown") && said.contains("rates over time"), "{said}");
+    // Each rate is told all the same, and where it was the least and the most.
+    assert_eq!((shown.trends.len(), shown.sweeps.len()), (24, 100));
+    assert!(shown.trends.iter().all(|trend| trend.points.len() == 100));
+}
+
+#[test]
+fn of_each_load_the_slowest_and_the_fastest_second_stay_as_long_as_there_is_room() {
+    let records: Vec<Record> = (0..30).map(|number| sweep(number, 60)).collect();
+    let records: Vec<&Record> = records.iter().collect();
+    let shown = document(&records).for_page(&records, ROOM);
+    assert!(serde_json::to_string(&shown).unwrap().len() <= ROOM);
+    let rates = shown.runs[29].cells[23].rates.as_ref().unwrap();
+    let ends = rates.stretches[0].extremes.iter().flatten();
+    let (least, most) =
+        ends.fold((f64::INFINITY, 0.0), |(least, most): (f64, f64), rate| (least.min(*rate), most.max(*rate)));
+    assert_eq!((least, most), (1_029.0, 2_386.0));
+}
+
+#[test]
+fn what_fits_is_shown_whole() {
+    let records: Vec<Record> = (0..3).map(|number| sweep(number, 8)).collect();
+    let records: Vec<&Record> = records.iter().collect();
+    let whole = document(&records);
+    assert!(whole == whole.clone().for_page(&records, ROOM));
+}
+
+#[test]
+fn why_nothing_is_compared_is_told_with_what_the_letters_are() {
+    let mut shallow = again(&test_records::canonical(), 1);
+    shallow.cells.truncate(1);
+    let mut deep = again(&shallow, 1);
+    deep.name = Some("deep".to_owned());
+    deep.cells[0].plan.as_mut().unwrap().blocks_mut().unwrap().queue_depth = 8;
+    let reason = document(&[&shallow, &deep]).not_compared.unwrap();
+    assert!(reason.contains("queue depth (A 1, B 8)") && reason.ends_with("A is again 1, B is deep"), "{reason}");
+    assert!(!reason.contains("nothing can be compared"), "the page says so before it: {reason}");
+}
+
+#[test]
+fn a_reference_is_one_of_the_sides_even_where_nothing_is_compared() {
+    let record = test_records::canonical();
+    let nothing = Provisioning::default();
+    let with = |count: u128, reference: &str| {
+        let records: Vec<Record> = (0..count).map(|number| again(&record, number)).collect();
+        let subjects: Vec<(&Record, &Provisioning)> = records.iter().map(|record| (record, &nothing)).collect();
+        let wishes = Wishes { reference: Some(reference.to_owned()), ..Wishes::default() };
+        Document::of(contents(&subjects, &Catalog::default(), wishes))
+    };
+    for count in [1, 2, 40] {
+        let error = with(count, "nonsense").unwrap_err().to_string();
+        assert!(error.contains("\"nonsense\" is not one of the sides A (/mnt/data)"), "{error}");
+        assert!(with(count, "A").is_ok());
+    }
+}
+
+#[test]
+fn a_title_of_nothing_is_no_title() {
+    let record = test_records::canonical();
+    let nothing = Provisioning::default();
+    let subjects = [(&record, &nothing)];
+    let catalog = Catalog::default();
+    let contents = contents(&subjects, &catalog, Wishes::default());
+    let shown = Document::of(Contents { title: Some(" ".to_owned()), ..contents }).unwrap();
+    assert_eq!(shown.title, "plimsoll: /mnt/data");
+}
+
+#[test]
+fn in_markdown_what_was_measured_stands_below_its_heading() {
+    let mut story = Story::new(&["/mnt/a", "/mnt/b"], &test_records::workloads("canonical")[2..3]);
+    story.measure(0, 16_012, 15_900_000);
+    story.measure(1, 9_004, 15_980_000);
+    let record = story.end(54_000_000_000, Outcome::Complete);
+    let said: Provisioning = toml::from_str("[defaults]\nlimit = 'iops=16000'").unwrap();
+    let shown = document_of(&[(&record, &said)], &Catalog::default());
+    let text = markdown::report(&shown, &[&record]);
+    let at = |words: &str| text.find(words).unwrap_or_else(|| panic!("no {words} in {text}"));
+    assert!(at("## Expected and measured") < at("## What was measured"), "{text}");
+    assert!(text.contains("## What was measured\n\n- **A** /mnt/a"), "{text}");
+}
+
 #[test]
 fn what_failed_stands_on_top_and_fails_its_test() {
     let mut record = test_records::canonical();
@@ -246,7 +361,7 @@ fn marks_that_turn_the_direction_of_writing_are_spelled_out() {
     let nothing = Provisioning::default();
     let shown = Document::of(Contents {
         title: Some(turned.to_owned()),
-        ..contents(&[(&record, &nothing), (&other, &nothing)], &Catalog::default())
+        ..contents(&[(&record, &nothing), (&other, &nothing)], &Catalog::default(), Wishes::default())
     })
     .unwrap();
     let acts = |text: &str| text.contains(['\u{202e}', '\u{2066}', '\u{61c}', '\u{1b}']);

@@ -112,6 +112,7 @@ impl Behind {
             operation: self.operation,
             iops: Some(self.files.map_or_else(|| self.iops(), |(files, _)| files)),
             bytes_per_second: Some(bytes_per_second),
+            iops_interval: None,
         };
         if let Some((_, each)) = self.files {
             let Limit { operations, .. } = expected.limit;

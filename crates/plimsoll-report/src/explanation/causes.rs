@@ -44,7 +44,7 @@ impl Cause {
     }
 
     /// Whether it says why a rate is below a limit.
-    fn says_why_below(&self) -> bool {
+    pub(crate) fn says_why_below(&self) -> bool {
         matches!(self.code, "fsync-cost" | "queue-depth" | "paced") || behind::SAY_WHY_BELOW.contains(&self.code)
     }
 

@@ -19,22 +19,30 @@ pub(crate) struct Did {
     pub(crate) iops: Option<f64>,
     /// Bytes per second.
     pub(crate) bytes_per_second: Option<f64>,
+    /// The ends of the 95 % interval of the operations per second.
+    pub(crate) iops_interval: Option<[f64; 2]>,
 }
 
 impl Did {
     fn of(operation: Operation, figures: &Figures<'_>) -> Self {
-        Self { operation, iops: figures.iops, bytes_per_second: figures.bytes_per_second }
+        let iops_interval = figures.measured.and_then(|result| ends(result.iops_low, result.iops_high));
+        Self { operation, iops: figures.iops, bytes_per_second: figures.bytes_per_second, iops_interval }
     }
 
-    /// Both directions together.
-    fn with(self, other: &Self) -> Self {
+    /// Both directions together, of which the cell knows how sure that is.
+    fn with(self, other: &Self, cell: &Cell) -> Self {
         let sum = |one: Option<f64>, other: Option<f64>| Some(one? + other?);
         Self {
             operation: Operation::All,
             iops: sum(self.iops, other.iops),
             bytes_per_second: sum(self.bytes_per_second, other.bytes_per_second),
+            iops_interval: cell.estimate.and_then(|estimate| ends(estimate.iops_low, estimate.iops_high)),
         }
     }
+}
+
+fn ends(low: Option<f64>, high: Option<f64>) -> Option<[f64; 2]> {
+    Some([low?, high?])
 }
 
 /// Everything about a cell's load that was told or planned.
@@ -70,7 +78,7 @@ impl<'a> CellLoad<'a> {
     pub(crate) fn of(cell: &'a Cell) -> Self {
         let directions = directions(cell);
         let total = match directions.as_slice() {
-            [read, write] => Some(read.with(write)),
+            [read, write] => Some(read.with(write, cell)),
             _ => None,
         };
         let mut load = Self {

@@ -26,7 +26,7 @@ pub enum Standing {
     Under,
     /// More than is possible, by less than twice.
     Over,
-    /// So much more than is possible that something else answered.
+    /// So much more than is possible that something else answered; or more at all, when the run saw a cache answer.
     Impossible,
 }
 
@@ -54,7 +54,7 @@ pub enum Reached {
     Under,
     /// More, by less than twice.
     Over,
-    /// So much more that something else answered.
+    /// So much more that something else answered; or more at all, when the run saw a cache answer.
     Impossible,
 }
 
@@ -82,6 +82,8 @@ pub struct Judged {
     pub unit: Unit,
     /// What was measured.
     pub measured: f64,
+    /// The ends of its 95 % interval; null where nobody knows how sure it is.
+    pub interval: Option<[f64; 2]>,
     /// What lasts.
     pub lasting: f64,
     /// The most that is possible while credits last; null when there are none.
@@ -102,12 +104,28 @@ pub struct Judged {
     pub expected: f64,
     /// How it stands beside that.
     pub reached: Reached,
+    /// Whether it is known how many bytes per second were bought.
+    #[serde(skip)]
+    pub(crate) knows_bytes: bool,
 }
 
 impl Judged {
     /// The measured rate as a share of what was to be expected.
     pub fn share(&self) -> f64 {
         self.measured / self.expected
+    }
+
+    /// The least that is still what was to be expected.
+    pub fn least(&self) -> f64 {
+        self.expected * (1.0 - self.tolerance.under)
+    }
+
+    /// The same of a cell of which the run saw that a cache answered: what is more than was bought came from there.
+    pub(super) fn of_cached(mut self) -> Self {
+        if self.standing == Standing::Over {
+            (self.standing, self.reached) = (Standing::Impossible, Reached::Impossible);
+        }
+        self
     }
 
     /// Whether it is what a full bucket gives over its length.
@@ -131,6 +149,7 @@ pub(super) fn judge(
     tolerance: impl Fn(Part) -> Tolerance,
 ) -> Option<Judged> {
     let limit = expected.limit;
+    let knows_bytes = limit.bytes.is_some();
     let candidates = [
         (Unit::Iops, did.iops, limit.operations, expected.operations_by),
         (Unit::BytesPerSecond, did.bytes_per_second, limit.bytes, expected.bytes_by),
@@ -162,6 +181,10 @@ pub(super) fn judge(
         operation: did.operation,
         unit,
         measured,
+        interval: did.iops_interval.zip(did.iops).filter(|(_, iops)| *iops > 0.0).map(|(ends, iops)| {
+            // Bytes are as sure as the operations that carry them.
+            ends.map(|end| end * measured / iops)
+        }),
         lasting: limit.sustained,
         burst,
         burst_seconds: burst.and_then(|burst| bucket::burst_seconds(limit, burst)),
@@ -172,6 +195,7 @@ pub(super) fn judge(
         standing,
         expected,
         reached,
+        knows_bytes,
     })
 }
 
@@ -216,7 +240,7 @@ mod tests {
     const P2: RateLimit = RateLimit { sustained: 120.0, burst: Some(3500.0), bucket: Some(6_084_000.0) };
 
     fn judged(iops: f64, elapsed_s: Option<f64>, limit: RateLimit) -> Judged {
-        let did = Did { operation: Operation::Write, iops: Some(iops), bytes_per_second: None };
+        let did = Did { operation: Operation::Write, iops: Some(iops), bytes_per_second: None, iops_interval: None };
         let expected = Expected::given(plimsoll_workload::limit::Limit {
             operations: Some(limit),
             ..plimsoll_workload::limit::Limit::default()

@@ -235,7 +235,7 @@ fn written(want: &Want, value: f64) -> String {
 }
 
 /// What the verdict of a cell leaves open, the worse the higher; `None` of what is known to last.
-fn doubt(cell: &Cell) -> Option<(u8, String)> {
+pub(crate) fn doubt(cell: &Cell) -> Option<(u8, String)> {
     if let Some(told) = &cell.told {
         return Some((1, format!("as {} tells, of which nobody knows whether it lasts", told.source.teller())));
     }

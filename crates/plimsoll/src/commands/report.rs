@@ -44,7 +44,7 @@ pub fn run(arguments: &ReportArguments, location: &HistoryLocation, printer: Pri
         version: env!("CARGO_PKG_VERSION").to_owned(),
     })?;
     let records: Vec<&Record> = subjects.iter().map(|(record, _)| *record).collect();
-    let text = text(form, &document, &records)?;
+    let text = text(form, document, &records)?;
     if is_answer {
         return Ok(text);
     }
@@ -59,15 +59,25 @@ pub fn run(arguments: &ReportArguments, location: &HistoryLocation, printer: Pri
 }
 
 /// The report in a form.
-fn text(form: ReportFormat, document: &Document, records: &[&Record]) -> anyhow::Result<String> {
+fn text(form: ReportFormat, document: Document, records: &[&Record]) -> anyhow::Result<String> {
     Ok(match form {
-        ReportFormat::Html => {
-            let json = document.json()?;
-            plimsoll_page::report(&json, &document.title, &markdown::without_scripts(document, records))?
-        }
-        ReportFormat::Md => markdown::report(document, records),
+        ReportFormat::Html => page(document, records)?,
+        ReportFormat::Md => markdown::report(&document, records),
         ReportFormat::Csv => export::csv(records)?,
         ReportFormat::Json => document.json_in_lines()? + "\n",
-        ReportFormat::Xml => junit::report(document, records),
+        ReportFormat::Xml => junit::report(&document, records),
     })
+}
+
+/// Bytes of a page, as far as that can be: what mail and issues take.
+const PAGE_BYTES_MAX: usize = 2_000_000;
+
+/// The page, with as much in it as can be sent.
+fn page(document: Document, records: &[&Record]) -> anyhow::Result<String> {
+    // Whatever stands in the page beside the data is part of what is sent.
+    let document = document.for_page(records, usize::MAX);
+    let text = markdown::without_scripts(&document, records);
+    let beside = plimsoll_page::report("", &document.title, &text)?.len();
+    let document = document.for_page(records, PAGE_BYTES_MAX.saturating_sub(beside));
+    Ok(plimsoll_page::report(&document.json()?, &document.title, &text)?)
 }
