@@ -2,6 +2,7 @@
 //! as CSV.
 
 use std::{
+    borrow::Cow,
     fmt,
     io::{self, Write},
     str::FromStr,
@@ -137,8 +138,14 @@ pub fn csv(records: &[&Record]) -> Result<String, HistoryError> {
 
 /// A line of quoted values.
 fn line(values: &[String], out: &mut dyn Write) -> io::Result<()> {
-    let quoted: Vec<String> = values.iter().map(|value| format!("\"{}\"", value.replace('"', "\"\""))).collect();
-    writeln!(out, "{}", quoted.join(","))
+    let quoted = |value: &String| format!("\"{}\"", inert(value).replace('"', "\"\""));
+    writeln!(out, "{}", values.iter().map(quoted).collect::<Vec<_>>().join(","))
+}
+
+/// A value that no spreadsheet takes for a formula: text that begins as one gets an apostrophe, which they hide.
+fn inert(value: &str) -> Cow<'_, str> {
+    let is_formula = value.starts_with(['=', '+', '-', '@', '\t', '\r']) && value.parse::<f64>().is_err();
+    if is_formula { Cow::Owned(format!("'{value}")) } else { Cow::Borrowed(value) }
 }
 
 fn json(history: &History, ids: &[Uuid], is_array: bool, out: &mut dyn Write) -> Result<(), HistoryError> {

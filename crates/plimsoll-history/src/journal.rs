@@ -327,6 +327,16 @@ pub struct Recovery {
 /// outcome `lost` unless they had come to an end. The journal of a history whose directory is not there (on a disk that
 /// is not mounted, say) stays for another time.
 pub fn recover(state_directory: &Path) -> Recovery {
+    recover_into(state_directory, None)
+}
+
+/// The same of one history alone, where one is named.
+pub fn recover_into(state_directory: &Path, only: Option<&Path>) -> Recovery {
+    let is_meant = |history: &Path| match (only, std::path::absolute(history)) {
+        (Some(only), Ok(history)) => std::path::absolute(only).is_ok_and(|only| only == history),
+        (Some(_), Err(_)) => false,
+        (None, _) => true,
+    };
     let mut recovery = Recovery::default();
     let mut histories = BTreeMap::new();
     for path in journals(state_directory) {
@@ -337,7 +347,7 @@ pub fn recover(state_directory: &Path) -> Recovery {
             Folded::Damaged => fs::rename(&path, path.with_extension(DAMAGED_EXTENSION)),
             Folded::Record { history, record, unfinished } => {
                 let history_path = state_directory.join(history);
-                if !history_path.parent().is_some_and(Path::is_dir) {
+                if !is_meant(&history_path) || !history_path.parent().is_some_and(Path::is_dir) {
                     continue;
                 }
                 // Each history is opened once, and complained about once.

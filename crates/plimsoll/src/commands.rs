@@ -45,7 +45,11 @@ pub fn dispatch(cli: Cli, printer: Printer) -> anyhow::Result<Exit> {
     }
     // Both are parts of runs that have done it, and the first is timed.
     let is_part = matches!(cli.command, Command::Program(_) | Command::Presets(_));
-    let tidied = if is_part { Ok(()) } else { state.tidy_up(printer) };
+    let tidied = match &cli.command {
+        _ if is_part => Ok(()),
+        command if only_reads(command) => state.tidy_up_to_read(printer),
+        _ => state.tidy_up(printer),
+    };
     let mut exit = Exit::Success;
     let answer = match cli.command {
         Command::Run(arguments) => {
@@ -110,6 +114,32 @@ pub fn dispatch(cli: Cli, printer: Printer) -> anyhow::Result<Exit> {
     warn(tidied, printer);
     printer.answer(answer).map_err(OutputLost)?;
     Ok(exit)
+}
+
+/// Whether a command neither measures nor cleans up: then other histories are no business of it.
+const fn only_reads(command: &Command) -> bool {
+    match command {
+        Command::Compare(_)
+        | Command::Explain(_)
+        | Command::Report(_)
+        | Command::Import(_)
+        | Command::History(_)
+        | Command::Show(_)
+        | Command::Export(_)
+        | Command::Remove(_)
+        | Command::Baseline(_)
+        | Command::Catalog(_)
+        | Command::Completions { .. } => true,
+        Command::Run(_)
+        | Command::Kubernetes(_)
+        | Command::Serve(_)
+        | Command::Program(_)
+        | Command::Fio { .. }
+        | Command::Diskspd { .. }
+        | Command::Presets(_)
+        | Command::Replay(_)
+        | Command::Doctor(_) => false,
+    }
 }
 
 fn warn(tidied: anyhow::Result<()>, printer: Printer) {

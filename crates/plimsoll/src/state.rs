@@ -61,19 +61,26 @@ impl State {
     /// of the problems is returned.
     pub fn tidy_up(&self, printer: Printer) -> anyhow::Result<()> {
         let Some(directory) = &self.directory else { return Ok(()) };
-        let swept = leftovers::sweep(directory).with_context(|| {
-            format!("look for what earlier runs left behind in the state directory {}", directory.display())
-        });
-        for removed in swept.iter().flat_map(|sweep| &sweep.removed) {
-            printer.note(format!("removed {}, left behind by run {}", removed.path.display(), removed.run));
-        }
-        let recovered = self.recover(directory, printer);
-        swept.map(drop).and(recovered)
+        let swept = sweep(directory, printer);
+        let recovered = self.recover(directory, None, printer);
+        swept.and(recovered)
     }
 
-    fn recover(&self, directory: &Path, printer: Printer) -> anyhow::Result<()> {
+    /// The same for a command that reads a history: of another one than that of the state directory nothing is put in
+    /// order but the history that is read, and without any nothing at all.
+    pub fn tidy_up_to_read(&self, printer: Printer) -> anyhow::Result<()> {
+        let (Some(directory), HistoryLocation::File(path)) = (&self.directory, &self.history) else { return Ok(()) };
+        if self.history == HistoryLocation::in_state_directory(directory) {
+            let swept = sweep(directory, printer);
+            let recovered = self.recover(directory, Some(path), printer);
+            return swept.and(recovered);
+        }
+        self.recover(directory, Some(path), printer)
+    }
+
+    fn recover(&self, directory: &Path, only: Option<&Path>, printer: Printer) -> anyhow::Result<()> {
         let HistoryLocation::File(path) = &self.history else { return Ok(()) };
-        let Recovery { runs, problems, .. } = journal::recover(directory);
+        let Recovery { runs, problems, .. } = journal::recover_into(directory, only);
         for Recovered { run, history, rest } in runs {
             // Where this command looks anyway need not be said.
             let place = if std::path::absolute(path).is_ok_and(|path| path == history) {
@@ -102,6 +109,17 @@ impl State {
             _ => Ok(Vec::new()),
         }
     }
+}
+
+/// Removes files of dead runs.
+fn sweep(directory: &Path, printer: Printer) -> anyhow::Result<()> {
+    let swept = leftovers::sweep(directory).with_context(|| {
+        format!("look for what earlier runs left behind in the state directory {}", directory.display())
+    });
+    for removed in swept.iter().flat_map(|sweep| &sweep.removed) {
+        printer.note(format!("removed {}, left behind by run {}", removed.path.display(), removed.run));
+    }
+    swept.map(drop)
 }
 
 /// Makes a directory that files can be made in.

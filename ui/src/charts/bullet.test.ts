@@ -12,6 +12,7 @@ const judged = (measured: number, reached: Judged['reached'], more: Partial<Judg
   unit: 'iops',
   measured,
   lasting: 120,
+  interval: null,
   burst: null,
   burst_seconds: null,
   refill_seconds: null,

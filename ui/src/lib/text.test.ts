@@ -11,6 +11,16 @@ describe('tables', () => {
     expect(table.columns.map((column) => column.is_number)).toEqual([false, true]);
   });
 
+  it('hold no formula of a spreadsheet, and numbers stay numbers', () => {
+    const shown = (text: string) => csv(tableOf('t', [text], []));
+    for (const text of ['=1+1', '@SUM(1)', '+cmd', "-1+cmd|' /C calc'!A0", '\t=1', '\r=1']) {
+      expect(shown(text).replaceAll('"', '')).toBe(`'${text}\r\n`);
+    }
+    for (const text of ['-', '+-', '-3.0 %', '+17', '-1.5k', '-16.4 % [-18.2, -14.6]', 'a=b']) {
+      expect(shown(text).replaceAll('"', '')).toBe(`${text}\r\n`);
+    }
+  });
+
   it('sort by magnitude across units', () => {
     expect(['1.23 ms', '98.0 us', '2.50 s', '-', '≥3.00 ms'].sort(compareCells))
       .toEqual(['98.0 us', '1.23 ms', '≥3.00 ms', '2.50 s', '-']);

@@ -21,7 +21,16 @@ export function rowsOf(table: Table): string[][] {
 export function csv(table: Table): string {
   const quoted = (text: string) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
   const rows = [table.columns.map((column) => column.head), ...rowsOf(table)];
-  return rows.map((row) => `${row.map(quoted).join(',')}\r\n`).join('');
+  return rows.map((row) => `${row.map((text) => quoted(inert(text))).join(',')}\r\n`).join('');
+}
+
+/** A number with its sign, and with a unit or an interval: `-3.0 %`, `+20 % [+17, +22]`. */
+const NUMBER = /^[+-]\d[\d,]*(\.\d+)?(e[+-]?\d+)?[kMG]?( [A-Za-z%/]+)*( \[[-+\d.,? %A-Za-z]*\])?$/;
+
+/** Text that no spreadsheet takes for a formula: what begins as one gets an apostrophe, which they hide. */
+function inert(text: string): string {
+  const isFormula = /^[=@\t\r]/.test(text) || (/^[+-].*[^+-]/s.test(text) && !NUMBER.test(text));
+  return isFormula ? `'${text}` : text;
 }
 
 const SCALES: Record<string, number> = {

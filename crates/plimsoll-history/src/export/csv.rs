@@ -8,6 +8,7 @@ use plimsoll_record::{
     told::Told,
 };
 
+use super::inert;
 use crate::summary::word;
 
 /// What a row begins with.
@@ -171,7 +172,7 @@ fn text<T: ToString>(value: Option<T>) -> String {
 }
 
 fn line(values: &[String], out: &mut dyn Write) -> io::Result<()> {
-    let quoted: Vec<_> = values.iter().map(|value| quote(value)).collect();
+    let quoted: Vec<_> = values.iter().map(|value| quote(&inert(value))).collect();
     writeln!(out, "{}", quoted.join(","))
 }
 

@@ -86,6 +86,28 @@ fn a_table_has_a_row_for_each_cell_and_says_its_units() {
 }
 
 #[test]
+fn a_name_is_no_formula_of_a_spreadsheet_and_a_number_stays_one() {
+    for (value, shown) in [
+        ("=HYPERLINK(\"http://x\")", "'=HYPERLINK(\"http://x\")"),
+        ("+1+cmd|' /C calc'!A0", "'+1+cmd|' /C calc'!A0"),
+        ("-a", "'-a"),
+        ("@SUM(1)", "'@SUM(1)"),
+        ("\t=1", "'\t=1"),
+        ("\r=1", "'\r=1"),
+        ("-1.5e-3", "-1.5e-3"),
+        ("+7", "+7"),
+        ("a=b", "a=b"),
+    ] {
+        assert_eq!(inert(value), shown);
+    }
+    let mut record = test_records::record(1);
+    record.name = Some("=1+1".to_owned());
+    let rows = parse(&csv(&[&record]).unwrap());
+    assert_eq!(rows[1][2], "'=1+1");
+    assert!(rows[1..].iter().flatten().all(|value| !value.starts_with('=')));
+}
+
+#[test]
 fn formats_are_words() {
     for word in Format::WORDS {
         assert_eq!(word.parse::<Format>().unwrap().to_string(), *word);

@@ -1,6 +1,6 @@
 //! Arguments of `plimsoll report`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use plimsoll_report::{claims::Thousands, comparison::Aspect};
@@ -79,6 +79,11 @@ impl ReportArguments {
         }
         let ending = self.output.extension().map(|ending| ending.to_string_lossy().to_lowercase());
         ending.as_deref().and_then(ReportFormat::of_ending).ok_or_else(|| {
+            if self.output == Path::new("-") {
+                return "standard output has no ending that says the form of the report: add --format html, md, csv, \
+                        json or xml"
+                    .to_owned();
+            }
             let name = self.output.display();
             format!("the ending of {name} is no form of a report: use .html, .md, .csv, .json or .xml, or say --format")
         })

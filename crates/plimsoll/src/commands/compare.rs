@@ -67,12 +67,17 @@ pub(super) fn resolve(run: &str, location: &HistoryLocation) -> anyhow::Result<V
     if Path::new(run).is_dir() {
         bail!("{run} is a directory: name a file in it, or a run");
     }
-    if is_file(run) {
+    // A run may have a name that looks like a path.
+    let is_run = || history::read(location).and_then(|history| Ok(history.find(run)?)).is_ok();
+    if is_file(run) && (Path::new(run).exists() || !is_run()) {
+        if !Path::new(run).exists() {
+            bail!("there is no file {run}, and no run of the history is called so: `plimsoll history` lists runs");
+        }
         return record_file::read(run.as_ref());
     }
     // What is no run is more often the name of a file than of a history that is not there.
     let looks_like_file = run.contains('.') || *location == HistoryLocation::None;
-    if looks_like_file && history::read(location).and_then(|history| Ok(history.find(run)?)).is_err() {
+    if looks_like_file && !is_run() {
         bail!("there is no file {run}, and no run of the history is called so: `plimsoll history` lists runs");
     }
     let history = history::read(location)?;

@@ -19,7 +19,7 @@ pub fn run(arguments: &ExportArguments, location: &HistoryLocation, out: &mut dy
     let selection = if ids.is_empty() { Selection::All } else { Selection::These(&ids) };
     match &arguments.output {
         None => Ok(export::write(&history, selection, arguments.format, out)?),
-        Some(path) => output_file::write(path, arguments.force, |file| {
+        Some(path) => output_file::write(path, arguments.force, &[history::path(location)?], |file| {
             Ok(export::write(&history, selection, arguments.format, file)?)
         })
         .with_context(|| format!("export to {}", path.display())),

@@ -3,18 +3,23 @@
 use std::{
     fs::{self, File, Metadata, OpenOptions},
     io::{self, BufWriter, Write},
-    os::unix::fs::FileTypeExt,
+    os::unix::fs::{FileTypeExt, MetadataExt},
     path::Path,
 };
 
 use anyhow::bail;
 
-/// Writes a file; one that exists only by force.
+/// Writes a file; one that exists only by force, and one of those that were read never: it may be the only copy.
 pub(super) fn write(
     path: &Path,
     force: bool,
+    read: &[&Path],
     content: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
+    check_place(path)?;
+    if read.iter().any(|read| is_same(path, read)) {
+        bail!("it is one of the files that this is made from: name another file");
+    }
     let write = |file: File| -> anyhow::Result<()> {
         let mut file = BufWriter::new(file);
         content(&mut file)?;
@@ -30,6 +35,31 @@ pub(super) fn write(
         Some(_) => write(OpenOptions::new().write(true).open(path)?),
         None => create(path, write),
     }
+}
+
+/// Whether two paths lead to one file. What anybody may write to, as a terminal, is none that could be lost.
+fn is_same(path: &Path, other: &Path) -> bool {
+    let place = |path: &Path| {
+        let metadata = fs::metadata(path).ok().filter(Metadata::is_file)?;
+        Some((metadata.dev(), metadata.ino()))
+    };
+    place(path).is_some_and(|one| Some(one) == place(other))
+}
+
+/// Refuses a name that no file can have, with what to do.
+fn check_place(path: &Path) -> anyhow::Result<()> {
+    if path.as_os_str().as_encoded_bytes().ends_with(b"/") {
+        bail!("its name ends with a slash, as those of directories do: name a file");
+    }
+    if fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink()) && fs::metadata(path).is_err() {
+        let end = fs::read_link(path)?;
+        bail!("it is a link to {}, which is not there: remove the link, or name another file", end.display());
+    }
+    let directory = path.parent().filter(|directory| !directory.as_os_str().is_empty());
+    if let Some(missing) = directory.filter(|directory| !directory.exists()) {
+        bail!("there is no directory {}: make it, or name a file elsewhere", missing.display());
+    }
+    Ok(())
 }
 
 /// Writes a new file. One that could not be finished is removed: it holds a part of what it should.

@@ -1,6 +1,6 @@
 //! `plimsoll report`: runs as a page that can be sent, and in the forms that other programs read.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow, bail};
 use plimsoll_history::{export, location::HistoryLocation};
@@ -26,7 +26,8 @@ pub fn run(arguments: &ReportArguments, location: &HistoryLocation, printer: Pri
     }
     let claims = arguments.claims.as_ref().map(|path| explain::read_claims(path, arguments.thousands)).transpose()?;
     let catalog = catalog::read(arguments.said.provisioned.limits.as_deref())?;
-    let known = explain::known(&arguments.runs, &arguments.said, &catalog, location, printer)?;
+    let mut known = explain::known(&arguments.runs, &arguments.said, &catalog, location, printer)?;
+    known.iter_mut().for_each(|(record, _)| forget_directory(record));
     let subjects: Vec<(&Record, &Provisioning)> = known.iter().map(|(record, said)| (record, said)).collect();
     let wishes =
         Wishes { reference: arguments.reference.clone(), despite: arguments.despite.clone(), ..Wishes::default() };
@@ -49,13 +50,36 @@ pub fn run(arguments: &ReportArguments, location: &HistoryLocation, printer: Pri
         return Ok(text);
     }
     let path = &arguments.output;
-    output_file::write(path, arguments.force, |file| Ok(file.write_all(text.as_bytes())?))
+    output_file::write(path, arguments.force, &read(arguments, location), |file| Ok(file.write_all(text.as_bytes())?))
         .with_context(|| format!("write {}", path.display()))?;
     if arguments.open {
         browser::open(path.as_os_str(), printer);
     }
     let runs = if records.len() == 1 { "1 run".to_owned() } else { format!("{} runs", records.len()) };
     Ok(format!("{}: {runs}, {}\n", path.display(), numbers::bytes(text.len() as u64)))
+}
+
+/// Where a file was that was imported is no business of whoever is sent a report: its name is what it is called, and
+/// its results that name no target.
+fn forget_directory(record: &mut Record) {
+    let Some(import) = &mut record.import else { return };
+    let name = import.file.rsplit('/').next().unwrap_or_default().to_owned();
+    let whole = std::mem::replace(&mut import.file, name.clone());
+    for cell in record.cells.iter_mut().filter(|cell| cell.target == whole) {
+        cell.target.clone_from(&name);
+    }
+}
+
+/// The files that it is made from; some runs are none.
+fn read<'a>(arguments: &'a ReportArguments, location: &'a HistoryLocation) -> Vec<&'a Path> {
+    let said = &arguments.said;
+    let history = match location {
+        HistoryLocation::File(path) => Some(path),
+        HistoryLocation::None => None,
+    };
+    let files = said.context.iter().chain(&said.provisioned.limits).chain(&arguments.claims).chain(history);
+    let runs = arguments.runs.iter().map(Path::new);
+    runs.chain(files.map(PathBuf::as_path)).collect()
 }
 
 /// The report in a form.

@@ -89,6 +89,60 @@ fn what_exists_is_kept_unless_told_otherwise() {
 }
 
 #[test]
+fn a_link_to_nothing_is_told_as_one() {
+    let place = place();
+    std::os::unix::fs::symlink("nowhere/y.md", place.path("x.md")).unwrap();
+    for force in ["", " --force"] {
+        let said = place.run(&format!("report first -o ROOT/x.md{force}"));
+        let error = said.error(2);
+        assert!(error.contains("a link to nowhere/y.md") && error.contains("remove the link"), "{error}");
+    }
+}
+
+#[test]
+fn what_a_report_is_made_from_is_never_overwritten() {
+    let place = place();
+    let record = place.run("show first --json").stdout;
+    fs::write(place.path("record.json"), &record).unwrap();
+    fs::hard_link(place.path("record.json"), place.path("again.json")).unwrap();
+    fs::write(place.path("claims.csv"), "claim,check\nIt reads,read iops of first is more than 1\n").unwrap();
+    for arguments in [
+        "ROOT/record.json -o ROOT/record.json",
+        "ROOT/record.json -o ROOT/again.json",
+        "first --format md --claims ROOT/claims.csv -o ROOT/claims.csv",
+        "first --format md -o ROOT/state/plimsoll/history.db",
+    ] {
+        let said = place.run(&format!("report {arguments} --force"));
+        let error = said.error(2);
+        assert!(error.contains("made from") && error.contains("name another"), "{arguments}: {error}");
+    }
+    assert_eq!(fs::read_to_string(place.path("record.json")).unwrap(), record);
+    assert_eq!(place.run("show first").code, Some(0));
+    let said = place.run("export --force -o ROOT/state/plimsoll/history.db");
+    assert!(said.error(2).contains("made from"), "{}", said.stderr);
+}
+
+#[test]
+fn where_an_imported_file_was_is_not_told() {
+    let place = place();
+    fs::create_dir(place.path("secret")).unwrap();
+    fs::write(place.path("secret/fio.txt"), "real 0m1.5s\nuser 0m0.2s\nsys 0m0.1s\n").unwrap();
+    for format in ["json", "md", "xml", "csv"] {
+        let said = place.run(&format!("report ROOT/secret/fio.txt first -o - --format {format} --limit iops=500"));
+        assert_eq!(said.code, Some(0), "{}", said.stderr);
+        assert!(!said.stdout.contains("secret/"), "{format}: {}", said.stdout);
+    }
+}
+
+#[test]
+fn a_run_may_be_called_as_a_path_is() {
+    let place = place();
+    place.record("run DATA --engine memory --rw randrw --size 4M --passes 6 --duration 60ms --name a/b");
+    let said = place.run("report a/b -o - --format json");
+    assert_eq!(said.json()["runs"][0]["name"], "a/b", "{}", said.stderr);
+}
+
+#[test]
 fn a_block_device_is_no_file_to_write_to() {
     if !is_root() {
         return skip("a loop device: it takes root");
@@ -126,9 +180,12 @@ fn what_cannot_be_written_is_told_with_what_to_do() {
     for (arguments, words) in [
         ("report first -o ROOT/x.pdf", [".html", "--format"]),
         ("report first -o ROOT/x", [".html", "--format"]),
-        ("report first -o -", [".html", "--format"]),
+        ("report first -o -", ["standard output", "--format"]),
         ("report first -o ROOT", ["the ending of", "--format"]),
-        ("report first -o ROOT/nowhere/x.md", ["nowhere", "No such file"]),
+        ("report first -o ROOT/nowhere/x.md", ["there is no directory", "make it"]),
+        ("report first --format md -o ROOT/x/", ["ends with a slash", "name a file"]),
+        ("report no/such/run -o ROOT/x.md", ["no/such/run", "plimsoll history"]),
+        ("report first --reference nonsense -o ROOT/x.md", ["\"nonsense\"", "A (DATA"]),
         ("report first second --reference Z -o ROOT/x.md", ["\"Z\"", "A (DATA"]),
         ("report nobody -o ROOT/x.md", ["nobody", "history"]),
         ("report first -o ROOT/x.md --open", ["--open", ".html"]),
