@@ -64,6 +64,10 @@ export interface Report {
    */
   comparisons: Comparison[];
   /**
+   * Why no other side than that of the first comparison can be chosen as the reference.
+   */
+  fixed_reference: string | null;
+  /**
    * Why nothing is compared.
    */
   not_compared: string | null;
@@ -292,6 +296,14 @@ export interface Stretch {
    */
   part: "warm_up" | "discarded" | "counted";
   /**
+   * When it began, in milliseconds since the start of the run.
+   */
+  begin_ms: number;
+  /**
+   * When it ended.
+   */
+  end_ms: number;
+  /**
    * The middle of each point, in milliseconds since the start of the run.
    */
   t_ms: number[];
@@ -379,6 +391,10 @@ export interface PercentilePoint {
    * How long, in microseconds.
    */
   latency_us: number;
+  /**
+   * Whether it may be longer than was measured: so many take so long at least.
+   */
+  is_at_least?: boolean;
   /**
    * The ends of its 95 % interval, where it is known; the upper one may be open.
    *
@@ -638,6 +654,10 @@ export interface CellPair {
    */
   workload: string;
   /**
+   * What its rates count where that are no I/Os: `files/s`, `operations/s`.
+   */
+  rate_unit?: string | null;
+  /**
    * The verdict of the reference; absent when it was not run, or another program measured it.
    */
   reference_verdict: Verdict | null;
@@ -702,6 +722,14 @@ export interface MetricPair {
    */
   value: number | null;
   /**
+   * Whether that of the reference may be longer than was measured.
+   */
+  reference_is_at_least?: boolean;
+  /**
+   * Whether that of the other side may be.
+   */
+  is_at_least?: boolean;
+  /**
    * What the comparison says.
    */
   compared: Compared | null;
@@ -751,7 +779,7 @@ export interface Compared {
    */
   method: "paired-blocks" | "paired-passes" | "unpaired-visits" | "unpaired-intervals";
   /**
-   * Blocks or visits of the reference and of the other side.
+   * Blocks, visits or iterations of the reference and of the other side; a cell in one piece is one.
    *
    * @minItems 2
    * @maxItems 2
@@ -925,6 +953,10 @@ export interface Trend {
    */
   operation: string;
   /**
+   * What is counted: `IOPS`, `files/s`, `operations/s`.
+   */
+  unit: string;
+  /**
    * The runs that have it, the oldest first.
    */
   points: TrendPoint[];
@@ -971,6 +1003,10 @@ export interface TrendPoint {
    * One word about its numbers.
    */
   word: string;
+  /**
+   * Which baselines it is.
+   */
+  baselines?: string[];
   /**
    * What differs from the run before: kernel, machine, device.
    */
@@ -1067,7 +1103,7 @@ export interface SweepCell {
   word: string;
   /**
    * Whether it is the shallowest of several of its block size that has 95 % of the most IOPS: what is deeper mostly
-   * waits.
+   * waits. None is where the deepest still has more.
    */
   is_knee: boolean;
 }
@@ -1404,7 +1440,7 @@ export interface Use {
    */
   unit: string;
   /**
-   * The targets, the best first.
+   * The targets, the best first, and those of caches last.
    */
   targets: UseTarget[];
 }
@@ -1425,13 +1461,21 @@ export interface UseTarget {
    */
   value: number;
   /**
-   * How many times as good as this one the best is; null where this one did nothing.
+   * How many times as good as this one the best is; null where this one did nothing, or a cache answered.
    */
   times_worse: number | null;
   /**
    * Whether the difference to the best is beyond chance; of the best itself, that to the next.
    */
   is_sure: boolean;
+  /**
+   * Whether it is surely no other than the best by more than matters.
+   */
+  is_as_good?: boolean;
+  /**
+   * Whether a cache answered instead of the storage: it is never the best, and the last.
+   */
+  is_cached?: boolean;
 }
 /**
  * Claims with their verdicts.

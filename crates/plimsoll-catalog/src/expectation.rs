@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use plimsoll_record::environment::Environment;
 use plimsoll_workload::{
     file_set::FilePlan,
-    limit::{Expected, GIVEN, Limit, Part, RateLimit},
+    limit::{Expected, Limit, Part, RateLimit},
     plan::{BlockPlan, Plan, Work},
     provisioned::{Caching, Provisioned, Provisioning},
     units::ByteCount,
@@ -24,6 +24,9 @@ use crate::{
 
 /// More disks are striped nowhere, and no machine is shared by more loads.
 pub const COUNT_MAX: u32 = 1024;
+
+/// What a limit is called that somebody gave, in sentences about it: `the 3,000 IOPS of the given limit`.
+const GIVEN_LIMIT: &str = "the given limit";
 
 /// Longer than any bucket lasts.
 const FOR_EVER: f64 = 1e12;
@@ -103,7 +106,7 @@ impl Expectation {
         // A dimension that a part says nothing of is unknown, unless somebody gave just the other one.
         let is_known = |of: fn(&Limit) -> Option<RateLimit>| {
             let mut known = self.parts.iter().zip(&limits);
-            known.all(|(part, (_, limit))| of(limit).is_some() || part.name == GIVEN)
+            known.all(|(part, (_, limit))| of(limit).is_some() || part.name == GIVEN_LIMIT)
         };
         let of = |value: fn(&Limit) -> Option<RateLimit>| {
             let all = limits.iter().map(|(part, limit)| (*part, value(limit)));
@@ -205,7 +208,7 @@ fn storage(
 fn given(limit: Limit) -> Ceiling {
     Ceiling {
         part: Part::Disk,
-        name: GIVEN.to_owned(),
+        name: GIVEN_LIMIT.to_owned(),
         limits: Limits::Shared(limit),
         tolerance: Tolerance::USUAL,
         sources: Vec::new(),

@@ -227,12 +227,18 @@ pub struct CellPair {
     /// One word about each side: its verdict, or why it has none.
     #[serde(skip)]
     pub(crate) words: [&'static str; 2],
+    /// What its rates count where that are no I/Os: `files/s`, `operations/s`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate_unit: Option<&'static str>,
     /// Whether commands were timed.
     #[serde(skip)]
     pub(crate) is_application: bool,
     /// Whether both worked on sets of files.
     #[serde(skip)]
     pub(crate) is_of_files: bool,
+    /// Whether memory answered each side, as far as its phase of a set of files says so.
+    #[serde(skip)]
+    pub(crate) from_memory: [bool; 2],
     /// Whether these had a part of the processors, because others were timed at the same time.
     #[serde(skip)]
     shared_processors: bool,
@@ -307,6 +313,12 @@ pub struct MetricPair {
     pub reference: Option<f64>,
     /// The number of the other side.
     pub value: Option<f64>,
+    /// Whether that of the reference may be longer than was measured.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub reference_is_at_least: bool,
+    /// Whether that of the other side may be.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_at_least: bool,
     /// What the comparison says.
     pub compared: Option<Compared>,
     /// Whether it is a rate of which nothing is left: as sure a decline as any, but without a ratio.
@@ -325,7 +337,7 @@ pub struct Compared {
     pub ratio: Ratio,
     /// How it was found.
     pub method: Method,
-    /// Blocks or visits of the reference and of the other side.
+    /// Blocks, visits or iterations of the reference and of the other side; a cell in one piece is one.
     pub values: [usize; 2],
     /// What the interval alone permits to say.
     pub conclusion: Conclusion,

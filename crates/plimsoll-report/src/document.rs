@@ -8,7 +8,8 @@ mod assembly;
 mod detail;
 mod excerpt;
 mod fairness;
-mod files;
+pub(crate) mod files;
+mod findings;
 mod iterations;
 pub mod junit;
 mod latencies;
@@ -56,6 +57,8 @@ pub struct Document {
     /// The sides of the runs with each other: one comparison for each reference that may be chosen, the first of which
     /// is the one that was asked for.
     pub comparisons: Vec<Comparison>,
+    /// Why no other side than that of the first comparison can be chosen as the reference.
+    pub fixed_reference: Option<String>,
     /// Why nothing is compared.
     pub not_compared: Option<String>,
     /// What the sides cost, as far as the reader's own prices tell.
@@ -220,6 +223,10 @@ pub struct Rates {
 pub struct Stretch {
     /// What it was.
     pub part: StretchPart,
+    /// When it began, in milliseconds since the start of the run.
+    pub begin_ms: u64,
+    /// When it ended.
+    pub end_ms: u64,
     /// The middle of each point, in milliseconds since the start of the run.
     pub t_ms: Vec<u64>,
     /// Operations per second.
@@ -300,6 +307,9 @@ pub struct PercentilePoint {
     /// How long, in microseconds.
     #[serde(serialize_with = "short_numbers::one")]
     pub latency_us: f64,
+    /// Whether it may be longer than was measured: so many take so long at least.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_at_least: bool,
     /// The ends of its 95 % interval, where it is known; the upper one may be open.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interval_us: Option<(f64, Option<f64>)>,
@@ -379,6 +389,8 @@ pub struct Trend {
     pub workload: String,
     /// Of which operations.
     pub operation: String,
+    /// What is counted: `IOPS`, `files/s`, `operations/s`.
+    pub unit: &'static str,
     /// The runs that have it, the oldest first.
     pub points: Vec<TrendPoint>,
     /// Where it changed beyond chance.
@@ -405,6 +417,9 @@ pub struct TrendPoint {
     pub p99_us: Option<f64>,
     /// One word about its numbers.
     pub word: String,
+    /// Which baselines it is.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub baselines: Vec<String>,
     /// What differs from the run before: kernel, machine, device.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub environment: Vec<String>,
@@ -492,7 +507,7 @@ pub struct SweepCell {
     /// One word about its numbers.
     pub word: String,
     /// Whether it is the shallowest of several of its block size that has 95 % of the most IOPS: what is deeper mostly
-    /// waits.
+    /// waits. None is where the deepest still has more.
     pub is_knee: bool,
 }
 
@@ -549,7 +564,7 @@ pub struct Use {
     /// What is counted: `IOPS`, `files/s`, `operations/s`, `MB/s`, of which more is better; `s`, `us (p99)`, of which
     /// less is.
     pub unit: String,
-    /// The targets, the best first.
+    /// The targets, the best first, and those of caches last.
     pub targets: Vec<UseTarget>,
 }
 
@@ -563,10 +578,16 @@ pub struct UseTarget {
     pub target: String,
     /// The number, in the unit of the use.
     pub value: f64,
-    /// How many times as good as this one the best is; null where this one did nothing.
+    /// How many times as good as this one the best is; null where this one did nothing, or a cache answered.
     pub times_worse: Option<f64>,
     /// Whether the difference to the best is beyond chance; of the best itself, that to the next.
     pub is_sure: bool,
+    /// Whether it is surely no other than the best by more than matters.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_as_good: bool,
+    /// Whether a cache answered instead of the storage: it is never the best, and the last.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_cached: bool,
 }
 
 /// A number with as many digits as a chart can show: a report is sent, and is smaller for it.

@@ -259,11 +259,16 @@ const NAMES_MAX: usize = 4;
 
 /// The names of cells, with their targets' letters when there are several targets.
 pub(crate) fn names(record: &Record, cells: &[usize]) -> String {
+    names_by(record, cells, |index, _| letter(index))
+}
+
+/// The same, with what their targets are called by their places and names.
+pub(crate) fn names_by(record: &Record, cells: &[usize], called: impl Fn(usize, &str) -> String) -> String {
     let targets = targets(record);
     let name = |index: &usize| {
         let cell = &record.cells[*index];
         match targets.iter().position(|target| *target == cell.target) {
-            Some(target) if targets.len() > 1 => format!("{} {}", letter(target), cell.workload),
+            Some(target) if targets.len() > 1 => format!("{} {}", called(target, &cell.target), cell.workload),
             _ => cell.workload.clone(),
         }
     };

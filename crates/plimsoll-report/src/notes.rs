@@ -44,15 +44,24 @@ impl Note {
         }
     }
 
-    /// The sentence, with the workloads that it is about.
+    /// The sentence, with the workloads that it is about and the letters of their targets.
     pub(crate) fn text(&self, record: &Record) -> String {
+        self.text_about(record, &facts::names(record, &self.cells))
+    }
+
+    /// The same with the names of targets, for where letters are those of several runs.
+    pub(crate) fn text_with_targets(&self, record: &Record) -> String {
+        self.text_about(record, &facts::names_by(record, &self.cells, |_, target| target.to_owned()))
+    }
+
+    fn text_about(&self, record: &Record, names: &str) -> String {
         if self.cells.is_empty() {
             return self.sentence.clone();
         }
         if self.cells.len() == record.cells.len() && record.cells.len() > 1 {
             return format!("all workloads: {}", self.sentence);
         }
-        format!("{}: {}", facts::names(record, &self.cells), self.sentence)
+        format!("{names}: {}", self.sentence)
     }
 }
 

@@ -12,6 +12,23 @@ pub fn lines(text: &str) -> Cow<'_, str> {
     written(text, |character| (character == '\n').then_some('\n'))
 }
 
+/// A JSON text whose strings are such texts: in JSON the marks stand nowhere else, and control characters not at all.
+pub fn json(text: String) -> String {
+    if !text.contains(turns) {
+        return text;
+    }
+    let mut out = String::with_capacity(text.len() + 64);
+    for character in text.chars() {
+        if turns(character) {
+            out.push('\\');
+            out.extend(character.escape_unicode());
+        } else {
+            out.push(character);
+        }
+    }
+    out
+}
+
 fn written(text: &str, blank: fn(char) -> Option<char>) -> Cow<'_, str> {
     if !text.contains(acts) {
         return Cow::Borrowed(text);
@@ -29,8 +46,11 @@ fn written(text: &str, blank: fn(char) -> Option<char>) -> Cow<'_, str> {
 
 /// Control characters, and those that turn the direction of what follows.
 fn acts(character: char) -> bool {
-    character.is_control()
-        || matches!(character, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    character.is_control() || turns(character)
+}
+
+const fn turns(character: char) -> bool {
+    matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 #[cfg(test)]

@@ -160,6 +160,31 @@ impl Story {
     }
 }
 
+/// A phase that did something with a hundred files of 4 KiB, so many a second.
+pub(crate) fn phase(phase: FilePhase, files_per_second: u64) -> SlotPhase {
+    let elapsed_ns = 100 * SECOND_NS / files_per_second;
+    SlotPhase {
+        phase,
+        from_ns: 0,
+        elapsed_ns,
+        operations: 100,
+        bytes: if phase.reads() || phase.writes() { 100 * 4096 } else { 0 },
+        operation_ns: elapsed_ns,
+        histogram: histogram(100, elapsed_ns / 100),
+        calls: Vec::new(),
+        job_operations: vec![100],
+        first_done_ns: elapsed_ns,
+        first_done_operations: 100,
+        sync_ns: 0,
+        cached: None,
+        device: None,
+        user_ns: 0,
+        system_ns: 0,
+        is_cut: false,
+        is_part: false,
+    }
+}
+
 pub(crate) fn histogram(operations: u64, latency_ns: u64) -> LatencyHistogram {
     let mut histogram = LatencyHistogram::fine();
     let slow = operations / 500;

@@ -1,5 +1,6 @@
 //! Documents, as reports have them: of runs of the history, and of one that is going on.
 
+use axum::http::StatusCode;
 use plimsoll_history::journal::following;
 use plimsoll_record::{
     record::{NOT_RUN, Outcome, Record},
@@ -13,7 +14,7 @@ use plimsoll_workload::provisioned::Provisioning;
 use uuid::Uuid;
 
 use super::{
-    answer::{Answer, Refusal, chain, json},
+    answer::{Answer, Refusal, chain, of_type},
     query::Query,
     server::Shared,
 };
@@ -34,7 +35,7 @@ pub(crate) fn report(shared: &Shared, query: Option<&str>) -> Answer {
     let history = shared.read_history()?;
     let records = runs.iter().map(|run| history.get(history.find(run)?)).collect::<Result<Vec<Record>, _>>()?;
     let (title, reference) = (query.text("title").map(str::to_owned), query.text("reference").map(str::to_owned));
-    json(&document(shared, title, &records, reference)?)
+    answer(&document(shared, title, &records, reference)?)
 }
 
 fn document(
@@ -44,6 +45,9 @@ fn document(
     reference: Option<String>,
 ) -> Result<Document, Refusal> {
     let nothing_said = Provisioning::default();
+    // A report is made without them as well.
+    let baselines = shared.read_history().and_then(|history| Ok(history.baselines()?)).unwrap_or_default();
+    let baselines: Vec<(String, Uuid)> = baselines.into_iter().map(|baseline| (baseline.name, baseline.run)).collect();
     let subjects: Vec<(&Record, &Provisioning)> = records.iter().map(|record| (record, &nothing_said)).collect();
     let contents = Contents {
         title,
@@ -51,6 +55,7 @@ fn document(
         wishes: Wishes { reference, ..Wishes::default() },
         catalog: &shared.settings.catalog,
         claims: None,
+        baselines: &baselines,
         created: (shared.settings.now)(),
         version: shared.settings.tool.version.clone(),
     };
@@ -63,7 +68,7 @@ fn document(
 pub(crate) fn live(shared: &Shared, id: &str) -> Answer {
     let gone = || {
         let sentence = format!("run {id} is not going on here: /api/live lists those that are");
-        Refusal::new(axum::http::StatusCode::NOT_FOUND, sentence)
+        Refusal::new(StatusCode::NOT_FOUND, sentence)
     };
     let run: Uuid = id.parse().map_err(|_| gone())?;
     let directory = shared.settings.state_directory.as_deref().ok_or_else(gone)?;
@@ -74,7 +79,11 @@ pub(crate) fn live(shared: &Shared, id: &str) -> Answer {
         let text = "this run is going on: these are its numbers so far, and what they mean is said at its end";
         document.findings.insert(0, Note { severity: Severity::Info, text: text.to_owned() });
     }
-    json(&document)
+    answer(&document)
+}
+
+fn answer(document: &Document) -> Answer {
+    Ok(of_type("application/json", document.json()?, StatusCode::OK))
 }
 
 /// The record of a run whose end nobody has told, because it is still to come.

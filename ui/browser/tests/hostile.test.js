@@ -13,6 +13,9 @@ after(() => browser.close());
 const isHacked = (page) => page.evaluate(() => 'hacked' in window);
 const foreign = (page) => page.$$eval('main img, main script, header img, header script', (all) => all.length);
 
+/** Marks that turn the direction of what follows: whoever reads would see another text than stands there. */
+const TURNS = /[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/u;
+
 test('nothing of what stands in a record runs', async () => {
   const report = await readReport('hostile');
   const { page, trouble, close } = await openReport(browser, report, { width: NARROW });
@@ -36,8 +39,11 @@ test('nothing of what stands in a record runs', async () => {
   for (const { name, hash } of await pagesOf(page)) {
     const text = await read(hash);
     assert.ok(text.includes(SCRIPT) && text.includes(IMAGE), `${name} does not show the names as text`);
+    assert.doesNotMatch(text, TURNS, name);
   }
+  assert.doesNotMatch(await page.content(), TURNS);
   const title = await page.title();
+  assert.doesNotMatch(title, TURNS);
   assert.ok(title.startsWith(SCRIPT), title.slice(0, 80));
   assert.deepEqual(trouble, []);
   await close();
@@ -60,6 +66,7 @@ test('without scripts names are text too', async () => {
   const { page, trouble, close } = await openReport(browser, report, { width: NARROW, scripts: false });
   const text = await page.locator('body').innerText();
   assert.ok(text.includes('window.hacked=1'));
+  assert.doesNotMatch(text, TURNS);
   assert.equal(await page.locator('img').count(), 0);
   assert.deepEqual(trouble, []);
   await close();

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 
 import type { JudgedClaim } from '../report';
-import { chosenVerdict, claimsTable, claimsTitle, recomputed, verdictCounts } from './claims';
+import { chosenVerdict, claimsTable, claimsTitle, countText, recomputed, verdictCounts } from './claims';
 
 const claim = (verdict: JudgedClaim['verdict'], line: number): JudgedClaim => ({
   line,
@@ -18,6 +18,12 @@ describe('claims', () => {
   it('are counted by verdict', () => {
     expect(claimsTitle(claims)).toBe('2 of 4 claims follow from the data, 1 does not, and of 1 the data do not say');
     expect(verdictCounts(claims).map((each) => each.count)).toEqual([1, 1, 1, 1]);
+  });
+
+  it('are counted with a verb of that number', () => {
+    expect([1, 2].map((count) => countText('does-not-follow', count))).toEqual(['1 does not follow', '2 do not follow']);
+    expect([1, 2].map((count) => countText('follows', count))).toEqual(['1 follows', '2 follow']);
+    expect(countText('no-data', 2)).toBe('2 no data');
   });
 
   it('are filtered by a verdict that there is', () => {

@@ -19,6 +19,12 @@ export function verdictCounts(claims: readonly JudgedClaim[]): { verdict: ClaimV
   return ALL.map((verdict) => ({ verdict, count: claims.filter((claim) => claim.verdict === verdict).length }));
 }
 
+/** `1 does not follow`, `2 do not follow`. */
+export function countText(verdict: ClaimVerdict, count: number): string {
+  const { word } = CLAIM_VERDICTS[verdict];
+  return `${count} ${count === 1 ? word : word.replace('does', 'do').replace('follows', 'follow')}`;
+}
+
 /** The verdict that a text names; null for all of them. */
 export function chosenVerdict(text: string): ClaimVerdict | null {
   return ALL.find((verdict) => verdict === text) ?? null;

@@ -46,6 +46,8 @@ export function figures(row: ForestRow): string {
 
 function sizes(row: ForestRow): string {
   const [reference, side] = row.compared.values;
+  // A rate that was measured in one piece has its interval from how its seconds scatter, and no values to be counted.
+  if (row.compared.method === 'unpaired-intervals' && reference === 1 && side === 1) return 'in one piece';
   return reference === side ? `n ${reference}` : `n ${reference}, ${side}`;
 }
 

@@ -1,11 +1,12 @@
-// The rates of several sides over time, one line each, on one axis: time since the load began on its side.
+// The rates of several sides over time, one line each, on one axis: time since the load began on its side. What is not
+// among the numbers is faint.
 import { iops } from '../lib/numbers';
 import { axis, base, colour, dash, legend } from '../lib/series';
 import { tableOf, tip } from '../lib/text';
 import type { ChartContext } from '../lib/theme';
-import type { Rates, Table } from '../report';
+import type { Rates, Stretch, Table } from '../report';
 import { dots, line } from './band';
-import { extent } from './rates';
+import { PART_NAMES, SHORT, wholeExtent } from './rates';
 import { short, timeLabel, timeStep } from './scale';
 
 export interface NamedRates {
@@ -14,16 +15,18 @@ export interface NamedRates {
   colour: number;
 }
 
-const SHORT = 8;
+/** How much of its colour has what does not count. */
+const FAINT = 0.4;
 
-/** The same rates, with time counted from when their load began. */
-function sinceBegin(rates: Rates): Rates {
-  const first = rates.stretches.find((stretch) => stretch.t_ms.length > 0);
-  const begin = first ? extent(first, rates.seconds_a_point)[0] * 1000 : 0;
-  const stretches = rates.stretches
-    .filter((stretch) => stretch.t_ms.length > 0)
-    .map((stretch) => ({ ...stretch, t_ms: stretch.t_ms.map((ms) => ms - begin) }));
-  return { ...rates, stretches };
+/** The same stretches, with time counted from when their load began. */
+function sinceBegin(rates: Rates): Stretch[] {
+  const begin = rates.stretches[0]?.begin_ms ?? 0;
+  return rates.stretches.map((stretch) => ({
+    ...stretch,
+    begin_ms: stretch.begin_ms - begin,
+    end_ms: stretch.end_ms - begin,
+    t_ms: stretch.t_ms.map((ms) => ms - begin),
+  }));
 }
 
 export function overlayHeight(sides: NamedRates[], context: ChartContext): number {
@@ -31,10 +34,10 @@ export function overlayHeight(sides: NamedRates[], context: ChartContext): numbe
 }
 
 export function overlayOption(sides: NamedRates[], context: ChartContext, description: string) {
-  const moved = sides.map((side) => ({ ...side, rates: sinceBegin(side.rates) }));
+  const moved = sides.map((side) => ({ ...side, stretches: sinceBegin(side.rates) }));
   const legends = legend(context, sides.map((side) => side.name));
-  const ends = moved.flatMap(({ rates }) => rates.stretches.map((one) => extent(one, rates.seconds_a_point)[1]));
-  const end = ends.reduce((a, b) => Math.max(a, b), 1);
+  const hasOthers = moved.some((side) => side.stretches.some((stretch) => stretch.part !== 'counted'));
+  const end = Math.max(1, wholeExtent(moved.flatMap((side) => side.stretches))[1]);
   const step = timeStep(end, context.narrow ? 4 : 9);
   const ticks = Array.from({ length: Math.floor(end / step + 1e-9) + 1 }, (_, index) => index * step);
   const look = axis(context);
@@ -60,7 +63,7 @@ export function overlayOption(sides: NamedRates[], context: ChartContext, descri
       min: 0,
       max: end,
       splitLine: { show: false },
-      name: 'since the load began',
+      name: `since the load began${hasOthers ? '; what does not count is faint' : ''}`,
       nameLocation: 'middle',
       nameGap: 26,
       axisTick: { ...look.axisTick, customValues: ticks },
@@ -80,25 +83,35 @@ export function overlayOption(sides: NamedRates[], context: ChartContext, descri
       nameTextStyle: { ...look.nameTextStyle, align: 'left', padding: [0, 0, 0, -50] },
       axisLabel: { ...look.axisLabel, formatter: short },
     },
-    series: moved.flatMap(({ name, rates, colour: index }) => {
+    series: moved.flatMap(({ name, stretches, colour: index }) => {
       const color = colour(context, index);
-      const look = { name, silent: true, itemStyle: { color } };
-      const lineStyle = { color, width: 1.6, type: dash(index) };
       const plain = { symbol: 'circle', showSymbol: false, connectNulls: false };
       const read = (stretch: { iops: number[] }, at: number) => stretch.iops[at];
-      return [
-        { ...look, ...plain, type: 'line', lineStyle, data: line(rates.stretches, read) },
-        { ...look, type: 'scatter', symbolSize: 6, data: dots(rates.stretches, read) },
-      ];
+      const counted = stretches.filter((stretch) => stretch.part === 'counted');
+      const others = stretches.filter((stretch) => stretch.part !== 'counted');
+      return [{ shown: counted, opacity: 1 }, { shown: others, opacity: FAINT }]
+        .filter(({ shown }) => shown.length > 0)
+        .flatMap(({ shown, opacity }) => {
+          const look = { name, silent: true, itemStyle: { color, opacity } };
+          const lineStyle = { color, width: 1.6, type: dash(index), opacity };
+          return [
+            { ...look, ...plain, type: 'line', lineStyle, data: line(shown, read) },
+            { ...look, type: 'scatter', symbolSize: 6, data: dots(shown, read) },
+          ];
+        });
     }),
   };
 }
 
 export function overlayTable(title: string, sides: NamedRates[]): Table {
-  const rows = sides.flatMap(({ name, rates }) =>
-    sinceBegin(rates).stretches.flatMap((stretch) =>
-      stretch.t_ms.map((ms, index) => [name, timeLabel(ms / 1000), iops(stretch.iops[index])]),
+  const moved = sides.map(({ name, rates }) => ({ name, stretches: sinceBegin(rates) }));
+  const isShort = wholeExtent(moved.flatMap((side) => side.stretches))[1] < SHORT;
+  const rows = moved.flatMap(({ name, stretches }) =>
+    stretches.flatMap((stretch) =>
+      stretch.t_ms.map((ms, index) => [
+        name, timeLabel(ms / 1000, isShort), PART_NAMES[stretch.part], iops(stretch.iops[index]),
+      ]),
     ),
   );
-  return tableOf(title, ['side', 'time', 'IOPS'], rows, [1, 2]);
+  return tableOf(title, ['side', 'time', 'part', 'IOPS'], rows, [1, 3]);
 }

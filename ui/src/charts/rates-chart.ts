@@ -7,22 +7,13 @@ import type { Rates, Stretch } from '../report';
 import { bandSeries, dots, extremeBands, latencyBands, line } from './band';
 import { numberAxes, PANEL_LEFT, timeAxes, timeTicks, type Panel } from './panels';
 import {
-  extent, extentsOf, GAP, limitsOf, panelHeight, panelsOf, PART_NAMES, peak, pointsOf, us, type Point,
+  extent, GAP, limitsOf, panelHeight, panelsOf, PART_NAMES, peak, pointsOf, SHORT, us, wholeExtent, type Point,
 } from './rates';
 import { logTicks, timeLabel } from './scale';
 
-/** Below so many seconds in all, moments have fractions. */
-const SHORT = 8;
-
-function wholeExtent(rates: Rates): [number, number] {
-  const stretches = rates.stretches.filter((stretch) => stretch.t_ms.length > 0);
-  const extents = stretches.map((stretch) => extent(stretch, rates.seconds_a_point));
-  return [Math.min(...extents.map((one) => one[0])), Math.max(...extents.map((one) => one[1]))];
-}
-
 /** The ticks of a part of the time, from and to in percent. */
 export function ratesCloser(rates: Rates, context: ChartContext, [start, end]: [number, number]) {
-  const [from, to] = wholeExtent(rates);
+  const [from, to] = wholeExtent(rates.stretches);
   const at = (percent: number) => from + ((to - from) * percent) / 100;
   return { xAxis: panelsOf(rates).map(() => timeTicks(at(start), at(end), context)) };
 }
@@ -30,8 +21,8 @@ export function ratesCloser(rates: Rates, context: ChartContext, [start, end]: [
 export function ratesOption(rates: Rates, context: ChartContext, description: string, colourIndex = 0) {
   const stretches = rates.stretches.filter((stretch) => stretch.t_ms.length > 0);
   const panels = panelsOf(rates);
-  const extents = extentsOf(stretches, rates.seconds_a_point);
-  const [from, to] = wholeExtent(rates);
+  const extents = stretches.map(extent);
+  const [from, to] = wholeExtent(stretches);
   const isShort = to - from < SHORT;
   const main = colour(context, colourIndex);
   const points = pointsOf(rates);

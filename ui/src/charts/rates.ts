@@ -12,6 +12,9 @@ export const PART_NAMES: Record<Stretch['part'], string> = {
   counted: 'counted',
 };
 
+/** Below so many seconds in all, moments have fractions. */
+export const SHORT = 8;
+
 /** A limit further above what was measured than this would press the measured line to the ground. */
 const LIMIT_FACTOR = 3;
 const PANEL = 150;
@@ -40,22 +43,15 @@ export function pointsOf(rates: Rates): Point[] {
   );
 }
 
-/** When a stretch began and ended, in seconds: its points are the middles of equal times. */
-export function extent(stretch: Stretch, secondsAPoint: number): [number, number] {
-  const times = stretch.t_ms;
-  const apart = times.length > 1 ? (times[1] - times[0]) / 1000 : secondsAPoint;
-  const half = Math.min(apart, Math.max(secondsAPoint, 1)) / 2;
-  return [Math.max(0, times[0] / 1000 - half), times[times.length - 1] / 1000 + half];
+/** When a stretch began and ended, in seconds. */
+export function extent(stretch: Stretch): [number, number] {
+  return [stretch.begin_ms / 1000, stretch.end_ms / 1000];
 }
 
-/** When each stretch began and ended; where two would overlap, the one ends where the other begins. */
-export function extentsOf(stretches: Stretch[], secondsAPoint: number): [number, number][] {
-  const extents = stretches.map((stretch) => extent(stretch, secondsAPoint));
-  for (let index = 1; index < extents.length; index++) {
-    const [before, now] = [extents[index - 1], extents[index]];
-    if (before[1] > now[0]) before[1] = now[0] = (before[1] + now[0]) / 2;
-  }
-  return extents;
+/** When the first of stretches began, and the last one ended. */
+export function wholeExtent(stretches: Stretch[]): [number, number] {
+  const extents = stretches.map(extent);
+  return [Math.min(...extents.map((one) => one[0])), Math.max(...extents.map((one) => one[1]))];
 }
 
 export function hasLatencies(rates: Rates): boolean {
@@ -105,8 +101,9 @@ export function us(value: number): string {
 }
 
 export function ratesTable(rates: Rates): Table {
+  const [from, to] = wholeExtent(rates.stretches);
   const rows = pointsOf(rates).map((point) => [
-    timeLabel(point.seconds),
+    timeLabel(point.seconds, to - from < SHORT),
     PART_NAMES[point.part],
     iops(point.iops),
     throughput(point.bytes),

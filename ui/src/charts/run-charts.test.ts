@@ -4,8 +4,9 @@ import { SERIES_COUNT, TOKEN_NAMES, type ChartContext, type Tokens } from '../li
 import type { LatencyCurve, Rates, Stretch } from '../report';
 import { dots, latencyBands, line } from './band';
 import { classesOf, histogramTitle } from './histogram';
-import { latenciesOption, spotsOf } from './latencies';
-import { beyondText, extentsOf, limitsOf, panelsOf, ratesTable, windowText } from './rates';
+import { curvesTitle, latenciesOption, latenciesTable, spotsOf } from './latencies';
+import { overlayOption, overlayTable } from './overlay';
+import { beyondText, extent, limitsOf, panelsOf, ratesTable, windowText } from './rates';
 import { ratesCloser, ratesOption } from './rates-chart';
 
 const context: ChartContext = {
@@ -16,10 +17,13 @@ const context: ChartContext = {
   width: 900,
 };
 
-function stretch(part: Stretch['part'], t_ms: number[], iops: number, p99: number | null = 900): Stretch {
+function stretch(
+  part: Stretch['part'], t_ms: number[], iops: number, p99: number | null = 900, length_ms = 1000,
+): Stretch {
   const all = <T>(value: T) => t_ms.map(() => value);
+  const [begin_ms, end_ms] = [t_ms[0] - length_ms / 2, t_ms[t_ms.length - 1] + length_ms / 2];
   return {
-    part, t_ms, iops: all(iops), extremes: [], bytes_per_second: all(iops * 4096), p50_us: all(100), p99_us: all(p99),
+    part, begin_ms, end_ms, t_ms, iops: all(iops), extremes: [], bytes_per_second: all(iops * 4096), p50_us: all(100), p99_us: all(p99),
   };
 }
 
@@ -44,7 +48,26 @@ describe('rates over time', () => {
     expect(line(rates.stretches, read).filter((point) => point[1] === null)).toHaveLength(3);
     expect(dots(rates.stretches, read)).toEqual([[10.5, 500], [11.5, 500], [30.5, 300]]);
     expect(latencyBands(rates.stretches)).toHaveLength(2);
-    expect(extentsOf(rates.stretches, 1)).toEqual([[10, 12], [12, 16], [30, 31]]);
+    expect(rates.stretches.map(extent)).toEqual([[10, 12], [12, 16], [30, 31]]);
+  });
+
+  it('shade as warm-up what was warm-up, however short it was', () => {
+    const short = {
+      ...rates,
+      stretches: [stretch('warm_up', [514], 500, 900, 250), stretch('counted', [1139], 400)],
+      window_ms: [639, 1639] as [number, number],
+    };
+    const option = ratesOption(short, context, '');
+    const areas = (option.series[0] as { markArea: { data: { xAxis: number }[][] } }).markArea.data;
+    expect(areas.map((area) => area.map((end) => end.xAxis))).toEqual([[0.389, 0.639], [0.639, 1.639], [0.639, 1.639]]);
+    const sides = [{ name: 'A', rates: short, colour: 0 }];
+    const time = overlayTable('', sides).columns;
+    expect(time[1].values).toEqual(['0.13 s', '0.75 s']);
+    expect(time[2].values).toEqual(['warming up', 'counted']);
+    // What does not count is not drawn like what does.
+    const lines = overlayOption(sides, context, '').series.filter((one) => one.type === 'line');
+    expect(lines.map((one) => one.itemStyle.opacity)).toEqual([1, 0.4]);
+    expect(lines.map((one) => one.data[0])).toEqual([[0.75, 400], [0.125, 500]]);
   });
 
   it('draw limits within reach, and tell of others', () => {
@@ -71,17 +94,32 @@ describe('latencies', () => {
     percentiles: [
       { percent: 10, latency_us: 50 },
       { percent: 50, latency_us: 100, interval_us: [90, 110] },
-      { percent: 99.9, latency_us: 4000, interval_us: [3000, null] },
+      { percent: 99, latency_us: 3900, interval_us: [3000, 4000] },
+      { percent: 99.9, latency_us: 4000, is_at_least: true, interval_us: [3000, null] },
       { percent: 100, latency_us: 9000 },
     ],
     histogram: [[100, 10], [110, 80], [121, 10], [1000, 1]],
   };
 
   it('have a place on the axis when they are rare, but not when they are the longest', () => {
-    expect(spotsOf(curve).map((spot) => spot.place)).toEqual([2, 1000]);
+    expect(spotsOf(curve).map((spot) => spot.place)).toEqual([2, 100, 1000]);
     const option = latenciesOption([{ name: 'read', curve, colour: 0, look: 0 }], context, '');
     expect(option.xAxis).toMatchObject({ min: 2, max: 1000 });
     expect(option.yAxis.max).toBeGreaterThanOrEqual(4000);
+  });
+
+  it('are never called at most what may be longer than was measured', () => {
+    const named = (name: string, curve: LatencyCurve) => ({ name, curve, colour: 0, look: 0 });
+    expect(latenciesTable('', [named('read', curve)]).columns[2].values).toEqual(
+      ['50.0 us', '100 us', '3.90 ms', '≥ 4.00 ms', '9.00 ms'],
+    );
+    const open = { ...curve, percentiles: curve.percentiles.map((point) => ({ ...point, is_at_least: true })) };
+    expect(curvesTitle('job', [named('A read', curve), named('B read', open)])).toBe(
+      'job: 99 % of reads take at most 3.90 ms on A; p99 of reads is at least 3.90 ms on B',
+    );
+    expect(curvesTitle('job', [named('A read', curve), named('B read', curve)])).toBe(
+      'job: 99 % of reads take at most 3.90 ms on A and 3.90 ms on B',
+    );
   });
 
   it('fall into classes that are no wider than others', () => {

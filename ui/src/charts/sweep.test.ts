@@ -10,6 +10,7 @@ import {
   sweepOption,
   sweepTable,
   sweepText,
+  sweepTitle,
   sweepUnit,
   sweepValue,
 } from './sweep';
@@ -58,6 +59,15 @@ describe('a sweep', () => {
     expect(series[0].data).toEqual([[0, 0, 100], [1, 0, 1000], [0, 1, 100], [1, 1, 900], [0, 2, 90]]);
     expect([xAxis.data, yAxis.data]).toEqual([['1', '8'], ['4 KiB', '16 KiB', '64 KiB']]);
     expect(sweepHeight(sweep)).toBeGreaterThan(90);
+  });
+
+  it('has a title about the number that is shown', () => {
+    expect(sweepTitle(sweep, 'iops')).toBe(sweep.title);
+    expect(sweepTitle(sweep, 'throughput')).toBe(
+      'from 0.410 MB/s at 4 KiB, 1 in flight to 14.7 MB/s at 16 KiB, 8 in flight',
+    );
+    const slow = { ...sweep, cells: [cell(0, 0, 9), cell(2, 1, 9, { p99_us: 900 })] };
+    expect(sweepTitle(slow, 'p99')).toBe('p99 from 500 us at 4 KiB, 1 in flight to 900 us at 64 KiB, 8 in flight');
   });
 
   it('marks where throughput takes over, between two block sizes', () => {

@@ -94,6 +94,24 @@ export function crossoverText(sweep: Sweep): string | null {
   return `Dashed line: from ${at} on throughput is the limit (below the line), and above it operations are.`;
 }
 
+/** What the chart shows, in a sentence: of IOPS the finding, of other numbers where they are least and most. */
+export function sweepTitle(sweep: Sweep, metric: SweepMetric): string {
+  const known = sweep.cells.flatMap((cell) => {
+    const value = sweepValue(cell, metric);
+    return value === null ? [] : [{ cell, value }];
+  });
+  if (metric === 'iops' || known.length === 0) return sweep.title;
+  const unit = sweepUnit(sweep, metric);
+  const ends = [
+    known.reduce((least, one) => (one.value < least.value ? one : least)),
+    known.reduce((most, one) => (one.value > most.value ? one : most)),
+  ].map(({ cell, value }) => {
+    const place = `${bytes(sweep.block_sizes[cell.block_size]!)}, ${sweep.depths[cell.depth]} in flight`;
+    return `${sweepText(value, unit)} ${unit} at ${place}`;
+  });
+  return `${metric === 'p99' ? 'p99 ' : ''}from ${ends.join(' to ')}`;
+}
+
 /** How high the chart is. */
 export function sweepHeight(sweep: Sweep): number {
   return ABOVE + BELOW + ROW * sweep.block_sizes.length;

@@ -21,6 +21,7 @@ const trend: Trend = {
   target: '/mnt/a',
   workload: 'randwrite',
   operation: 'write',
+  unit: 'IOPS',
   points: [
     point(1, 1000),
     point(2, 1010, { word: 'drifting' }),
@@ -72,6 +73,22 @@ describe('a trend', () => {
     const wide = { ...trend, points: [point(1, 100), point(2, 1000)], band: null };
     expect(rateAxis(wide)).toMatchObject({ min: 0, fromZero: true });
     expect(rateAxis({ ...trend, points: [], band: null })).toEqual({ min: 0, max: 1, fromZero: true });
+  });
+
+  it('names the runs that are baselines, where they stand and in a column of its table', () => {
+    const marked = { ...trend, points: trend.points.map((at, index) => (index === 1 ? { ...at, baselines: ['before'] } : at)) };
+    const labels = (of: Trend) =>
+      (trendOption(of, context(), '').series[0].data as { label: { show: boolean; formatter: string } }[])
+        .flatMap(({ label }) => (label.show ? [label.formatter] : []));
+    expect([labels(trend), labels(marked)]).toEqual([[], ['before']]);
+    const column = (of: Trend) => trendTable(of, (run) => run).columns.find((each) => each.head === 'baseline');
+    expect([column(trend), column(marked)?.values]).toEqual([undefined, ['', 'before', '', '']]);
+  });
+
+  it('counts files where files are counted', () => {
+    const files = { ...trend, unit: 'files/s' };
+    expect(trendOption(files, context(), '').yAxis.name).toBe('files/s, not from 0');
+    expect(trendTable(files, (run) => run).columns[2].head).toBe('files/s');
   });
 
   it('has all numbers in its table', () => {

@@ -25,6 +25,11 @@ export function environments(trend: Trend): { letter: string; point: TrendPoint;
   return changed.map((at, order) => ({ ...at, letter: letter(order) }));
 }
 
+/** Whether a run is one that later ones are compared with. */
+export function isBaseline(point: TrendPoint): boolean {
+  return (point.baselines?.length ?? 0) > 0;
+}
+
 /** `a` to `z`, then `aa`. */
 function letter(order: number): string {
   const last = String.fromCharCode(97 + (order % 26));
@@ -104,7 +109,7 @@ export function trendOption(trend: Trend, context: ChartContext, description: st
       type: 'value',
       min: axis.min,
       max: axis.max,
-      name: axis.fromZero ? 'IOPS' : 'IOPS, not from 0',
+      name: axis.fromZero ? trend.unit : `${trend.unit}, not from 0`,
       nameTextStyle: { ...style.nameTextStyle, align: 'left', padding: [0, 0, 0, narrow ? -44 : -56] },
       axisLabel: {
         ...style.axisLabel,
@@ -133,6 +138,13 @@ function points(trend: Trend, context: ChartContext): LineSeriesOption {
     type: 'line',
     data: trend.points.map((point) => ({
       value: [time(point), point.iops],
+      label: {
+        show: isBaseline(point),
+        position: 'top',
+        formatter: (point.baselines ?? []).join(', '),
+        color: tokens.text,
+        ...halo(context),
+      },
       symbol: point.word === STEADY ? 'circle' : 'diamond',
       symbolSize: (point.word === STEADY ? 8 : 12) - (isMany ? 4 : 0),
       itemStyle:
@@ -227,10 +239,13 @@ export function trendTable(trend: Trend, nameOf: (run: string) => string): Table
     columns: [
       column('date', false, (point) => moment(point.started)),
       column('run', false, (point) => nameOf(point.run)),
-      column('IOPS', true, (point) => iops(point.iops)),
+      column(trend.unit, true, (point) => iops(point.iops)),
       column('95 % interval', true, (point) => (point.interval ? interval(point.interval) : ABSENT)),
       column('p99', true, (point) => orAbsent(point.p99_us, (us) => latency(us * 1000))),
       column('numbers are', false, (point) => point.word),
+      ...(trend.points.some(isBaseline)
+        ? [column('baseline', false, (point) => (point.baselines ?? []).join(', '))]
+        : []),
       column('change', false, (_, index) => {
         const change = trend.changes.find((each) => each.at === index);
         return change ? changeLabel(change) : '';
@@ -258,6 +273,9 @@ function pointTip(trend: Trend, index: number): HTMLElement {
   const point = trend.points[index];
   const interval = point.interval ? [`95 % interval ${iops(point.interval[0])} to ${iops(point.interval[1])}`] : [];
   const change = trend.changes.filter((each) => each.at === index).map(changeLabel);
-  const lines = [`${iops(point.iops)} IOPS`, ...interval, point.word, ...change, ...(point.environment ?? [])];
+  const baselines = (point.baselines ?? []).map((name) => `baseline ${name}`);
+  const lines = [
+    `${iops(point.iops)} ${trend.unit}`, ...interval, point.word, ...baselines, ...change, ...(point.environment ?? []),
+  ];
   return tip(moment(point.started), lines);
 }

@@ -11,7 +11,7 @@ const etcd: Use = {
   unit: 'syncs/s',
   targets: [
     { side: 'A', target: 'fast', value: 412, times_worse: 1, is_sure: true },
-    { side: 'B', target: 'near', value: 400, times_worse: 1.03, is_sure: false },
+    { side: 'B', target: 'near', value: 400, times_worse: 1.03, is_sure: false, is_as_good: true },
     { side: 'C', target: 'slow', value: 41.2, times_worse: 10, is_sure: true },
   ],
 };
@@ -38,7 +38,16 @@ describe('uses', () => {
   it('do not call a number best or as good that may be chance', () => {
     const unsure = { ...media, targets: media.targets.map((target) => ({ ...target, is_sure: false })) };
     const words = useMatrix([unsure]).rows[0].places.map((at) => `${at.icon} ${at.word}`);
-    expect(words).toEqual(['☆ ahead, not sure', '? 2.3x worse, not sure']);
+    expect(words).toEqual(['☆ first, not sure', '? 2.3x worse, not sure']);
+    const close = { ...etcd.targets[1], is_as_good: false };
+    expect(place(etcd, close)).toMatchObject({ icon: '?', word: '1.03x worse, not sure' });
+  });
+
+  it('do not put what a cache answered in any order', () => {
+    const cached = { ...etcd.targets[2], value: 76_500, times_worse: null, is_sure: false, is_cached: true };
+    expect(place(etcd, cached)).toMatchObject({ grade: 'cached', word: 'a cache answered', share: 0 });
+    const all = { ...etcd, targets: etcd.targets.map((target) => ({ ...target, is_cached: true, is_sure: false })) };
+    expect(useMatrix([all]).rows[0].places.map((at) => at.grade)).toEqual(['cached', 'cached', 'cached']);
   });
 
   it('show times as times', () => {
@@ -50,9 +59,14 @@ describe('uses', () => {
     expect(useMatrix([twice]).columns.map((column) => column.label)).toEqual(['C: one', 'A: one']);
   });
 
-  it('are titled by who is ahead', () => {
-    expect(usesTitle([etcd, media])).toBe('A: fast is ahead in 1 of 2 uses, C: slow in 1');
-    expect(usesTitle([etcd])).toBe('A: fast is ahead in the one use');
+  it('are titled by who is best for certain', () => {
+    const unsure = { ...media, targets: media.targets.map((target) => ({ ...target, is_sure: false })) };
+    expect(usesTitle([etcd, media])).toBe('A: fast is best in 1 of 2 uses, C: slow in 1');
+    expect(usesTitle([etcd, etcd])).toBe('A: fast is best in both uses');
+    expect(usesTitle([etcd])).toBe('A: fast is best in the one use');
+    expect(usesTitle([etcd, unsure, unsure])).toBe('A: fast is best in 1 of 3 uses; no order is sure in 2');
+    expect(usesTitle([unsure, unsure])).toBe('No order is sure in any of 2 uses');
+    expect(usesTitle([unsure])).toBe('No order is sure in the one use');
     expect(usesTitle([{ ...etcd, targets: etcd.targets.slice(0, 1) }])).toBe('What fast does in 1 use');
   });
 

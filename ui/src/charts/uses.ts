@@ -4,13 +4,13 @@ import { elapsed, iops, orAbsent } from '../lib/numbers';
 import type { Table, Use, UseTarget } from '../report';
 
 /** How a target does in a use. */
-export type Grade = 'best' | 'ahead' | 'as-good' | 'unsure' | 'worse' | 'absent';
+export type Grade = 'best' | 'first' | 'as-good' | 'unsure' | 'worse' | 'cached' | 'absent';
 
 /** A place of the matrix. */
 export interface Place {
   grade: Grade;
   icon: string;
-  /** `best`, `as good`, `2.3x worse`. */
+  /** `best`, `as good`, `2.3x worse`. What is not sure says so. */
   word: string;
   /** The number with its unit; empty where nothing was measured. */
   value: string;
@@ -31,8 +31,6 @@ export interface UseMatrix {
   rows: { use: Use; places: Place[] }[];
 }
 
-/** A difference below this is none to care about when it may be chance as well. */
-const AS_GOOD = 1.1;
 const ABSENT: Place = { grade: 'absent', icon: '–', word: 'not measured', value: '', share: 0 };
 
 /** The place of a target among those of a use. */
@@ -40,14 +38,15 @@ export function place(use: Use, target: UseTarget): Place {
   const value = valueText(use, target);
   // Without a ratio one of both did nothing.
   const share = target.times_worse === null ? 0 : 1 / Math.max(1, target.times_worse);
+  if (target.is_cached) return { grade: 'cached', icon: '○', word: 'a cache answered', value, share: 0 };
   if (use.targets[0] === target) {
-    if (use.targets.length === 1) return { grade: 'ahead', icon: '☆', word: 'the only one', value, share };
-    if (!target.is_sure) return { grade: 'ahead', icon: '☆', word: 'ahead, not sure', value, share };
+    if (use.targets.length === 1) return { grade: 'first', icon: '☆', word: 'the only one', value, share };
+    if (!target.is_sure) return { grade: 'first', icon: '☆', word: 'first, not sure', value, share };
     return { grade: 'best', icon: '★', word: 'best', value, share };
   }
   const worse = target.times_worse === null ? 'did nothing' : `${times(target.times_worse)}x worse`;
   if (target.is_sure) return { grade: 'worse', icon: '▼', word: worse, value, share };
-  if (target.times_worse !== null && target.times_worse < AS_GOOD) return { grade: 'as-good', icon: '≈', word: 'as good', value, share };
+  if (target.is_as_good) return { grade: 'as-good', icon: '≈', word: 'as good', value, share };
   return { grade: 'unsure', icon: '?', word: `${worse}, not sure`, value, share };
 }
 
@@ -76,7 +75,7 @@ export function useMatrix(uses: readonly Use[]): UseMatrix {
         column = { side: target.side, target: target.target, label: target.target, wins: 0 };
         columns.push(column);
       }
-      column.wins += index === 0 ? 1 : 0;
+      column.wins += index === 0 && target.is_sure ? 1 : 0;
     });
   }
   columns.sort((one, other) => other.wins - one.wins);
@@ -92,24 +91,26 @@ export function useMatrix(uses: readonly Use[]): UseMatrix {
   return { columns: columns.map(({ side, target, label }) => ({ side, target, label })), rows };
 }
 
-/** The matrix as a sentence: which target is ahead how often. */
+/** The matrix as a sentence: which target is best how often, as far as that is sure. */
 export function usesTitle(uses: readonly Use[]): string {
   const { columns, rows } = useMatrix(uses);
   if (columns.length < 2) {
     return `What ${columns[0]?.label ?? 'nothing'} does in ${counted(uses.length, 'use')}`;
   }
   const wins = columns.map((column, index) => {
-    const count = rows.filter((row) => ['best', 'ahead'].includes(row.places[index].grade)).length;
+    const count = rows.filter((row) => row.places[index].grade === 'best').length;
     return { label: column.label, count };
   });
   const [first, ...others] = wins.filter((win) => win.count > 0);
   if (!first) {
-    return 'Nothing is ahead';
+    return `No order is sure in ${uses.length === 1 ? 'the one use' : `any of ${counted(uses.length, 'use')}`}`;
   }
   const rest = others.map((win) => `${win.label} in ${win.count}`);
-  const all = first.count === uses.length;
-  const most = all ? `every one of ${counted(uses.length, 'use')}` : `${first.count} of ${counted(uses.length, 'use')}`;
-  return [`${first.label} is ahead in ${uses.length === 1 ? 'the one use' : most}`, ...rest].join(', ');
+  const every = ['', 'the one use', 'both uses'][uses.length] ?? `every one of ${counted(uses.length, 'use')}`;
+  const most = first.count === uses.length ? every : `${first.count} of ${counted(uses.length, 'use')}`;
+  const unsure = uses.length - wins.reduce((sum, win) => sum + win.count, 0);
+  const sentence = [`${first.label} is best in ${most}`, ...rest].join(', ');
+  return unsure > 0 ? `${sentence}; no order is sure in ${unsure}` : sentence;
 }
 
 /** All numbers. */

@@ -89,7 +89,7 @@ pub(crate) fn of(
     Ok(Evidence {
         ratio: LogMean::ratio(&first.mean, &second.mean, CONFIDENCE),
         method,
-        values: [first.logs.len().max(1), second.logs.len().max(1)],
+        values: [first.values, second.values],
         ranks: unpaired::shift(&first.logs, &second.logs, CONFIDENCE),
     })
 }
@@ -132,16 +132,23 @@ struct Side {
     mean: LogMean,
     /// The logarithms of visits; none of a cell in one piece.
     logs: Vec<f64>,
+    /// How many values the mean rests on: visits, or iterations of a phase; a cell in one piece is one.
+    values: usize,
 }
 
 impl Side {
     fn of(cell: &Cell, operation: Operation, metric: Metric) -> Result<Self, &'static str> {
         if let Some(piece) = piece(cell) {
-            return Ok(Self { mean: as_a_whole(cell, piece, operation, metric)?, logs: Vec::new() });
+            let values = match operation {
+                Operation::Phase(phase) => cell.phase(phase).map_or(1, |result| result.samples.len()),
+                _ => 1,
+            };
+            return Ok(Self { mean: as_a_whole(cell, piece, operation, metric)?, logs: Vec::new(), values });
         }
         let logs: Vec<f64> = visits(cell, operation, metric)?.iter().map(|(_, value)| value.ln()).collect();
         let mean = LogMean::of_visits(&logs).ok_or("too few visits")?;
-        Ok(Self { mean, logs })
+        let values = logs.len();
+        Ok(Self { mean, logs, values })
     }
 }
 

@@ -101,6 +101,18 @@ impl Metric {
         }
     }
 
+    /// Whether the number of a whole cell is a percentile of which no upper end is known.
+    pub(super) fn is_at_least(self, figures: &Figures<'_>) -> bool {
+        let percentile = match self {
+            Self::P50 => "p50",
+            Self::P99 => "p99",
+            Self::P99_9 => "p99_9",
+            Self::Iops | Self::Throughput | Self::Mean | Self::Elapsed => return false,
+        };
+        let interval = figures.measured.and_then(|measured| measured.latency_interval(percentile));
+        interval.is_some_and(|interval| interval.high_ns.is_none())
+    }
+
     /// The number of one visit.
     pub(super) fn of_visit(self, slot: &SlotSummary, operation: Operation) -> Option<f64> {
         let rate = operation.rate_of(slot)?;

@@ -14,6 +14,7 @@ use super::{
     side::Subject,
     words,
 };
+use crate::document::files;
 
 /// A comparison in which nothing is compared is refused: what it would not say could be taken for no difference.
 pub(super) fn refuse_in_vain(pairs: &[(Pair, Vec<Aspect>)]) -> Result<(), ComparisonError> {
@@ -163,9 +164,22 @@ fn cell_pair(
             };
             let reason = evidence.err().map(str::to_owned);
             let compared = evidence.ok().map(|evidence| compared(&evidence, margin));
-            metrics.push(MetricPair { operation, metric, reference, value, compared, has_stopped, reason });
+            let [reference_is_at_least, is_at_least] =
+                results.each_ref().map(|figures| figures.as_ref().is_some_and(|figures| metric.is_at_least(figures)));
+            metrics.push(MetricPair {
+                operation,
+                metric,
+                reference,
+                value,
+                reference_is_at_least,
+                is_at_least,
+                compared,
+                has_stopped,
+                reason,
+            });
         }
     }
+    let are = |kind: Kind| cells.iter().all(|cell| cell.kind == kind);
     let names = cells.map(|cell| cell.workload.as_str());
     let workload = if names[0] == names[1] { names[0].to_owned() } else { names.join(" / ") };
     CellPair {
@@ -173,8 +187,13 @@ fn cell_pair(
         workload,
         purpose: purpose::of(cells[0]).or_else(|| purpose::of(cells[1])),
         words: cells.map(Cell::word),
-        is_application: cells.iter().all(|cell| cell.kind == Kind::Application),
-        is_of_files: cells.iter().all(|cell| cell.kind == Kind::Files),
+        rate_unit: if are(Kind::Files) { Some("files/s") } else { are(Kind::Application).then_some("operations/s") },
+        is_application: are(Kind::Application),
+        is_of_files: are(Kind::Files),
+        from_memory: cells.map(|cell| match operations {
+            [Operation::Phase(phase)] => files::measured_cache(cell, *phase).is_some(),
+            _ => false,
+        }),
         shared_processors: cells.iter().any(|cell| cell.kind == Kind::Application && cell.phase.is_some()),
         reference_verdict: cells[0].verdict,
         reference_not_run: cells[0].why_not_run().map(str::to_owned),

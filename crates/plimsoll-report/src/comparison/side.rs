@@ -10,7 +10,7 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use super::ComparisonError;
-use crate::facts;
+use crate::{facts, printable};
 
 /// One of the systems that are compared.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -127,7 +127,7 @@ impl<'a> Subject<'a> {
             elapsed_ns: *elapsed_ns,
             hostname: environment.machine.hostname.clone(),
             targets,
-            description: format!("{what}; {named}"),
+            description: printable::line(&format!("{what}; {named}")).into_owned(),
         }
     }
 

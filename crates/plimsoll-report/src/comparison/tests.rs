@@ -24,6 +24,7 @@ use crate::{
 
 mod applications;
 mod expectations;
+mod file_sets;
 mod not_judged;
 mod shown;
 

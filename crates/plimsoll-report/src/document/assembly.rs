@@ -2,25 +2,24 @@
 
 use jiff::Timestamp;
 use plimsoll_catalog::catalog::Catalog;
-use plimsoll_record::{record::Record, results::Severity};
+use plimsoll_record::record::Record;
 use plimsoll_workload::provisioned::Provisioning;
+use uuid::Uuid;
 
-use super::{Document, Note, Run, SCHEMA, detail::Detail, files, prices, run, sweeps, trends, uses};
+use super::{Document, Run, SCHEMA, detail::Detail, files, findings, prices, run, sweeps, trends, uses};
 use crate::{
     claims::Claims,
-    comparison::{CellPair, Comparison, ComparisonError, Side, TARGETS_MAX, Wishes},
+    comparison::{Comparison, ComparisonError, TARGETS_MAX, Wishes},
     explanation::{
         Explanation,
         bought::Known,
         standing::{Judged, Reached, Standing},
     },
+    printable,
 };
 
-/// Up to so many sides each may be chosen as the reference.
-const REFERENCES_MAX: usize = 8;
-
-/// Sentences at the top.
-const FINDINGS_MAX: usize = 12;
+/// Bytes up to which the sides are told with each of them as the reference: a report is sent.
+const COMPARISONS_BYTES: usize = 700_000;
 
 /// What a document is made of.
 pub struct Contents<'a> {
@@ -34,6 +33,8 @@ pub struct Contents<'a> {
     pub catalog: &'a Catalog,
     /// What people say about the numbers.
     pub claims: Option<&'a Claims>,
+    /// Names of runs that later ones are compared with.
+    pub baselines: &'a [(String, Uuid)],
     /// When it is made.
     pub created: Timestamp,
     /// By which version of plimsoll.
@@ -54,31 +55,47 @@ pub enum DocumentError {
 impl Document {
     /// The document of records.
     pub fn of(contents: Contents<'_>) -> Result<Self, DocumentError> {
-        let Contents { title, subjects, wishes, catalog, claims, created, version } = contents;
+        let Contents { title, subjects, wishes, catalog, claims, baselines, created, version } = contents;
         let records: Vec<&Record> = subjects.iter().map(|(record, _)| *record).collect();
         let (comparisons, not_compared) = compare(&records, &wishes)?;
+        let fixed_reference = comparisons.first().and_then(fixed_reference);
         let explanation = Some(Explanation::of(subjects, catalog)?).filter(Explanation::expects_anything);
         let detail = Detail::first(&records);
         let runs: Vec<Run> = records.iter().map(|record| run::of(record, &records, detail)).collect();
-        let findings = findings(&runs, comparisons.first(), explanation.as_ref());
+        let expected = explanation.as_ref().and_then(expected);
+        let findings = findings::of(&records, &runs, comparisons.first(), expected);
         let prices = comparisons.first().map(|first| prices::of(first, subjects, catalog)).unwrap_or_default();
+        let title = title.filter(|title| !title.trim().is_empty()).unwrap_or_else(|| self::title(&runs));
         Ok(Self {
             schema: SCHEMA,
-            title: title.filter(|title| !title.trim().is_empty()).unwrap_or_else(|| self::title(&runs)),
+            title: printable::line(&title).into_owned(),
             created,
             version,
             findings,
-            trends: trends::of(&records),
+            trends: trends::of(&records, baselines),
             sweeps: sweeps::of(&records),
             files: files::of(&records, explanation.as_ref()),
             uses: comparisons.first().map(|first| uses::of(first, explanation.as_ref())).unwrap_or_default(),
             claims: claims.map(|claims| claims.judge(&records, &Known { subjects, catalog })),
             runs,
             comparisons,
+            fixed_reference,
             not_compared,
             prices,
             explanation,
         })
+    }
+}
+
+impl Document {
+    /// The document as JSON, in which no mark turns the direction of what a reader sees.
+    pub fn json(&self) -> serde_json::Result<String> {
+        Ok(printable::json(serde_json::to_string(self)?))
+    }
+
+    /// The same for people to read.
+    pub fn json_in_lines(&self) -> serde_json::Result<String> {
+        Ok(printable::json(serde_json::to_string_pretty(self)?))
     }
 }
 
@@ -107,9 +124,9 @@ fn compare(records: &[&Record], wishes: &Wishes) -> Result<(Vec<Comparison>, Opt
         }
         Err(error) => return Ok((Vec::new(), Some(error.to_string()))),
     };
-    let others: Vec<String> = match first.sides.len() {
-        0..=REFERENCES_MAX => first.sides.iter().map(|side| side.letter.clone()).collect(),
-        _ => Vec::new(),
+    let others: Vec<String> = match fixed_reference(&first) {
+        None => first.sides.iter().map(|side| side.letter.clone()).collect(),
+        Some(_) => Vec::new(),
     };
     let of = |reference: &String| {
         Comparison::of(records, &Wishes { reference: Some(reference.clone()), ..wishes.clone() }).ok()
@@ -118,51 +135,25 @@ fn compare(records: &[&Record], wishes: &Wishes) -> Result<(Vec<Comparison>, Opt
     Ok((std::iter::once(first).chain(others).collect(), None))
 }
 
+/// Why no other side can be chosen as the reference: all of them would be too much to be sent.
+fn fixed_reference(first: &Comparison) -> Option<String> {
+    let bytes = serde_json::to_vec(first).map_or(usize::MAX, |json| json.len());
+    (bytes.saturating_mul(first.sides.len()) > COMPARISONS_BYTES).then(|| {
+        format!(
+            "{} sides with all their numbers for each of them as the reference are too many for one report: this one has \
+             {}, and `--reference` makes one with another",
+            first.sides.len(),
+            first.reference
+        )
+    })
+}
+
 fn title(runs: &[Run]) -> String {
     match runs {
         [run] => format!("plimsoll: {}", run.name),
         [one, other] => format!("plimsoll: {} and {}", one.name, other.name),
         _ => format!("plimsoll: {} runs", runs.len()),
     }
-}
-
-/// What a reader should know first: what differs, what was not delivered, what is doubtful.
-fn findings(runs: &[Run], comparison: Option<&Comparison>, explanation: Option<&Explanation>) -> Vec<Note> {
-    let info = |text: String| Note { severity: Severity::Info, text };
-    let mut findings: Vec<Note> = Vec::new();
-    for run in runs {
-        let ended = run.ended.iter();
-        findings.extend(ended.map(|note| Note { text: format!("{}: {}", run.name, note.text), ..note.clone() }));
-    }
-    findings.extend(comparison.map(|comparison| info(letters(runs, &comparison.sides))));
-    for pair in comparison.iter().flat_map(|comparison| &comparison.pairs) {
-        let sentence = |cell: &CellPair| {
-            info(format!("{} against {}, {}: {}", pair.side, pair.reference, cell.label(), cell.sentence))
-        };
-        findings.extend(pair.cells.iter().map(sentence));
-    }
-    findings.truncate(FINDINGS_MAX - 4);
-    findings.extend(explanation.and_then(expected).map(info));
-    let mut doubts: Vec<Note> = Vec::new();
-    for note in runs.iter().flat_map(|run| &run.notes).filter(|note| note.severity != Severity::Info) {
-        if !doubts.contains(note) {
-            doubts.push(note.clone());
-        }
-    }
-    doubts.sort_by_key(|note| note.severity != Severity::Error);
-    findings.extend(doubts);
-    findings.truncate(FINDINGS_MAX);
-    findings
-}
-
-/// What letters stand for: the targets of one run, or else runs.
-fn letters(runs: &[Run], sides: &[Side]) -> String {
-    let name = |side: &Side| match runs.iter().find(|run| run.id == side.run) {
-        Some(run) if runs.len() > 1 => run.name.clone(),
-        _ => side.targets.join(", "),
-    };
-    let named: Vec<String> = sides.iter().map(|side| format!("{} is {}", side.letter, name(side))).collect();
-    named.join(", ")
 }
 
 /// How many rates are what was bought.

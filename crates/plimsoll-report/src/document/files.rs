@@ -2,13 +2,13 @@
 
 use plimsoll_record::{
     figures::{Figures, Operation},
-    files::{CachedFiles, PhaseResult},
+    files::CachedFiles,
     numbers,
     record::{Cell, Record},
     told::Measured,
 };
 use plimsoll_workload::{
-    file_set::{CacheState, FilePhase, FilePlan, FileSync},
+    file_set::{CacheState, FilePhase, FileSync},
     settings::SyncMode,
 };
 
@@ -24,6 +24,8 @@ use crate::{
 
 /// From so much of the files in the page cache on, reading them says more of it than of the storage.
 const CACHED_MIN: f64 = 0.05;
+/// From so much of the rate of a cache on, a rate is no other one's.
+const ALIKE_MIN: f64 = 0.9;
 /// Causes which say that a cache answered.
 const CACHES: [&str; 3] = ["page-cache", "host-cache", "cache"];
 
@@ -84,7 +86,7 @@ fn phase(cell: &Cell, operation: Operation, name: &str, explained: Option<&Expla
     let files_per_second = figures.iops.filter(|rate| *rate > 0.0)?;
     let interval = figures.measured.and_then(|measured| Some([measured.iops_low?, measured.iops_high?]));
     let cached = match (operation, cell.file_plan()) {
-        (Operation::Phase(phase), Some(plan)) => measured_cache(plan, cell.phase(phase), phase),
+        (Operation::Phase(phase), Some(_)) => measured_cache(cell, phase),
         _ => explained.and_then(|explained| told_cache(explained, operation)),
     };
     let Figures { bytes, bytes_per_second, latency_ns, .. } = &figures;
@@ -98,14 +100,12 @@ fn phase(cell: &Cell, operation: Operation, name: &str, explained: Option<&Expla
     })
 }
 
-/// Whether the page cache answered a phase: what it held of the files was looked at before they were read, and what
-/// nobody synced is in it.
-fn measured_cache(plan: &FilePlan, result: Option<&PhaseResult>, phase: FilePhase) -> Option<String> {
-    if !plan.buffered {
-        return None;
-    }
+/// Whether memory answered a phase, and not the storage: what the page cache held of the files was looked at before
+/// they were read, what nobody synced is in memory, and what is only looked up may leave the disk alone.
+pub(crate) fn measured_cache(cell: &Cell, phase: FilePhase) -> Option<String> {
+    let (plan, result) = (cell.file_plan()?, cell.phase(phase));
     let held = result.and_then(|result| result.cached.as_ref()).and_then(CachedFiles::share);
-    if let Some(share) = held.filter(|share| phase.reads() && *share >= CACHED_MIN) {
+    if let Some(share) = held.filter(|share| plan.buffered && phase.reads() && *share >= CACHED_MIN) {
         let asked = if plan.cache == CacheState::Warm { ", as was asked for" } else { "" };
         return Some(format!(
             "the page cache held {} of the files when they were read{asked}",
@@ -113,7 +113,19 @@ fn measured_cache(plan: &FilePlan, result: Option<&PhaseResult>, phase: FilePhas
         ));
     }
     let is_durable = plan.file_sync != FileSync::None || plan.sync != SyncMode::None;
-    (phase.writes() && !is_durable).then(|| "the page cache took what was written: nothing was synced".to_owned())
+    if phase.changes() {
+        // Names are in memory also where content goes past the page cache.
+        return match (is_durable, phase.writes()) {
+            (true, _) => None,
+            (false, true) => {
+                plan.buffered.then(|| "the page cache took what was written: nothing was synced".to_owned())
+            }
+            (false, false) => Some("memory took what was changed: nothing was synced".to_owned()),
+        };
+    }
+    let each = result.and_then(|result| result.device_operations_per_operation);
+    let each = each.filter(|each| !phase.reads() && *each < CACHED_MIN)?;
+    Some(format!("memory answered: the disk was asked {} times for each", numbers::iops(each)))
 }
 
 /// Whether a rate that was told is more than the storage can do, in the words of its explanation.
@@ -149,8 +161,8 @@ fn class(sets: &[Set<'_>], records: &[&Record]) -> FileClass {
     FileClass { title: title(size_bytes, &rows), size_bytes, rows }
 }
 
-/// What another program told of a target, and is as fast as where a cache answered, is not the storage's either: of
-/// targets of which it is not said what was bought nothing else tells it.
+/// What another program told of a target, and is nearly as fast as where a cache answered, is not the storage's either:
+/// of targets of which it is not said what was bought nothing else tells it.
 fn mark_alike(rows: &mut [FileRow], sets: &[Set<'_>]) {
     let mut of_caches: Vec<(String, f64)> = Vec::new();
     for phase in rows.iter().flat_map(|row| &row.phases).filter(|phase| phase.cached.is_some()) {
@@ -162,8 +174,9 @@ fn mark_alike(rows: &mut [FileRow], sets: &[Set<'_>]) {
     let told = rows.iter_mut().zip(sets).filter(|(_, set)| set.cell.told.is_some());
     for phase in told.flat_map(|(row, _)| &mut row.phases).filter(|phase| phase.cached.is_none()) {
         let least = of_caches.iter().find(|(name, _)| *name == phase.name).map(|(_, least)| *least);
-        if least.is_some_and(|least| phase.files_per_second >= least) {
-            phase.cached = Some("as fast as others of which it is known that a cache answered".to_owned());
+        if let Some(least) = least.filter(|least| phase.files_per_second >= least * ALIKE_MIN) {
+            let nearly = if phase.files_per_second < least { "nearly " } else { "" };
+            phase.cached = Some(format!("{nearly}as fast as others of which it is known that a cache answered"));
         }
     }
 }

@@ -3,7 +3,7 @@
 use plimsoll_record::{numbers, record::Record, results::Severity};
 
 use super::{Document, Note};
-use crate::{claims, comparison, explanation, grid::escaped, markdown, style::Style, table};
+use crate::{claims, comparison, explanation, grid::escaped, markdown, printable, style::Style, table};
 
 /// The width of text for readers without scripts.
 const TEXT_WIDTH: usize = 100;
@@ -72,5 +72,5 @@ pub fn without_scripts(document: &Document, records: &[&Record]) -> String {
     } else {
         parts.push(format!("The numbers of {} runs are in the data of this file.\n", records.len()));
     }
-    parts.join("\n")
+    printable::lines(&parts.join("\n")).into_owned()
 }

@@ -61,7 +61,10 @@ fn part(cell: &Cell, second: &Interval) -> StretchPart {
 }
 
 fn stretch(part: StretchPart, seconds: &[&Interval], seconds_a_point: usize) -> Stretch {
-    let mut stretch = Stretch { part, ..Stretch::default() };
+    let [begin_ns, end_ns] =
+        [seconds.first().map(|first| first.t_ns), seconds.last().map(|last| last.t_ns + last.length_ns)];
+    let [begin_ms, end_ms] = [begin_ns, end_ns].map(|ns| ns.unwrap_or_default() / 1_000_000);
+    let mut stretch = Stretch { part, begin_ms, end_ms, ..Stretch::default() };
     for point in seconds.chunks(seconds_a_point) {
         let from_ns = point[0].t_ns;
         let last = point[point.len() - 1];
@@ -125,4 +128,27 @@ fn title(record: &Record, cell: &Cell, is_shortened: bool) -> String {
         None => "no rate".to_owned(),
     };
     format!("{}: {rate}{word}", cell.workload)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_records;
+
+    #[test]
+    fn a_stretch_begins_and_ends_when_its_load_did() {
+        let mut record = test_records::canonical();
+        let part = |from_ms: u64, length_ms: u64, measured| Interval {
+            t_ns: from_ms * 1_000_000,
+            length_ns: length_ms * 1_000_000,
+            measured,
+            read_operations: 100,
+            ..Interval::default()
+        };
+        record.cells[0].series = vec![part(389, 250, false), part(639, 1000, true), part(1639, 500, true)];
+        let shown = of(&record, &record.cells[0], Resolution { points: 100, seconds: 3 }).unwrap();
+        let shown = serde_json::to_value(&shown.stretches).unwrap();
+        let ends = |index: usize| [&shown[index]["begin_ms"], &shown[index]["end_ms"]].map(serde_json::Value::as_u64);
+        assert_eq!([ends(0), ends(1)], [[Some(389), Some(639)], [Some(639), Some(2139)]]);
+    }
 }

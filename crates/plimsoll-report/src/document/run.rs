@@ -1,6 +1,7 @@
 //! A run as a page shows it.
 
 use plimsoll_record::{
+    numbers,
     record::{Cell, Record, TOLD},
     results::Severity,
 };
@@ -13,7 +14,7 @@ use super::{
 use crate::{
     details, facts,
     grid::{Grid, Side},
-    notes, rows, table,
+    notes, printable, rows, table,
 };
 
 /// A run.
@@ -49,10 +50,19 @@ pub(super) fn of(record: &Record, all: &[&Record], detail: Detail) -> Run {
     }
 }
 
-/// What a run is called: its name, the file that it was read from, or its targets.
+/// What a run is called: its name, the file that it was read from, or its targets; with its time where another one is
+/// called the same.
 fn name(record: &Record, targets: &[&str], all: &[&Record]) -> String {
-    let named = record.name.is_some() || record.import.is_some() || targets.is_empty();
-    if named { run_names::of(record, all) } else { targets.join(", ") }
+    let is_named = |record: &Record| record.name.is_some() || record.import.is_some();
+    if is_named(record) || targets.is_empty() {
+        return run_names::of(record, all);
+    }
+    let is_namesake = |other: &&Record| other.id != record.id && !is_named(other) && facts::targets(other) == targets;
+    let name = printable::line(&targets.join(", ")).into_owned();
+    match all.iter().copied().any(|other| is_namesake(&other)) {
+        true => format!("{name} ({})", numbers::moment(record.started)),
+        false => name,
+    }
 }
 
 fn tables(record: &Record, targets: &[&str]) -> Vec<Table> {

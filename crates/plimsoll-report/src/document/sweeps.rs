@@ -182,7 +182,7 @@ fn sweep(record: &Record, target: &str, group: &[Spot<'_>]) -> Sweep {
                 bytes_per_second: spot.bytes_per_second,
                 p99_us: p99_ns(spot.cell).map(|ns| ns as f64 / 1e3),
                 word: spot.cell.word().to_owned(),
-                is_knee: knees[block_size].is_some_and(|knee| knee.depth == spot.depth),
+                is_knee: knees[block_size].is_some_and(|knee| !knee.open_ended && knee.depth == spot.depth),
             }
         })
         .collect();
@@ -309,6 +309,7 @@ mod tests {
         assert_eq!(level[0].title, "most IOPS at QD32 (5,001); deeper than QD8 adds waiting only");
         let growing = of(&[&run("queue_depth = [1, 8, 32]", &[1000, 5000, 9000], quick())]);
         assert_eq!(growing[0].title, "most IOPS at QD32 (9,000); the rate still grows at QD32, the deepest");
+        assert_eq!(knees(&growing[0]), [], "nobody knows where more only waits");
     }
 
     #[test]
@@ -317,7 +318,7 @@ mod tests {
         let settings = "block_size = ['4k', '64k']\nqueue_depth = [1, 8, 32]";
         let record = run(settings, &[1000, 7000, 7500, 900, 3800, 3814], limit);
         let [sweep] = &of(&[&record])[..] else { panic!("one sweep") };
-        assert_eq!(knees(sweep), [(4096, 32), (65_536, 8)]);
+        assert_eq!(knees(sweep), [(65_536, 8)], "that of the smaller blocks still grows");
         assert!(sweep.title.starts_with("most IOPS at 4 KiB QD32 (7,500); most MB/s at 64 KiB QD32 (250); the rate"));
         let crossover = sweep.crossover_bytes.unwrap();
         assert!((crossover - 250e6 / 7500.0).abs() < 1.0, "{crossover}");

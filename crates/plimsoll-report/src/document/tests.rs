@@ -21,7 +21,7 @@ use crate::{
 
 mod bought;
 
-fn document(records: &[&Record]) -> Document {
+pub(super) fn document(records: &[&Record]) -> Document {
     let nothing = Provisioning::default();
     let subjects: Vec<(&Record, &Provisioning)> = records.iter().map(|record| (*record, &nothing)).collect();
     document_of(&subjects, &Catalog::default())
@@ -38,6 +38,7 @@ fn contents<'a>(subjects: &'a [(&'a Record, &'a Provisioning)], catalog: &'a Cat
         wishes,
         catalog,
         claims: None,
+        baselines: &[],
         created: "2025-10-09T10:00:00Z".parse().unwrap(),
         version: "0.1.0".to_owned(),
     }
@@ -329,4 +330,47 @@ fn what_failed_stands_on_top_and_fails_its_test() {
     assert!(xml.contains("failures=\"1\"") && xml.contains("3 operations failed: EIO"), "{xml}");
     let text = markdown::report(&shown, &[&record]);
     assert!(text.contains("error: ") && text.contains("| latency-write | write |"), "{text}");
+}
+
+#[test]
+fn any_side_may_be_the_reference_as_long_as_the_report_can_be_sent_and_else_why_not_is_told() {
+    let mut record = test_records::canonical();
+    let whole: Vec<Record> = (0..9).map(|number| again(&record, number)).collect();
+    let shown = document(&whole.iter().collect::<Vec<_>>());
+    let bytes: usize = shown.comparisons.iter().map(|one| serde_json::to_string(one).unwrap().len()).sum();
+    assert!(bytes < 1_000_000, "{bytes}");
+    assert_eq!(shown.comparisons.len(), 1);
+    assert!(shown.fixed_reference.is_some_and(|why| why.starts_with("9 sides with") && why.contains("--reference")));
+    record.cells.truncate(1);
+    let short: Vec<Record> = (0..9).map(|number| again(&record, number)).collect();
+    let shown = document(&short.iter().collect::<Vec<_>>());
+    assert_eq!((shown.comparisons.len(), shown.fixed_reference), (9, None));
+}
+
+#[test]
+fn marks_that_turn_the_direction_of_writing_are_spelled_out() {
+    let mut record = test_records::canonical();
+    let turned = "user\u{202e}txt\u{2066}\u{61c}\u{1b}[31m";
+    record.name = Some(turned.to_owned());
+    record.warnings.push(turned.to_owned());
+    record.environment.machine.hostname = Some(turned.to_owned());
+    record.cells.iter_mut().for_each(|cell| {
+        (cell.target, cell.workload) = (turned.to_owned(), format!("{} {turned}", cell.workload));
+    });
+    let other = again(&record, 1);
+    let nothing = Provisioning::default();
+    let shown = Document::of(Contents {
+        title: Some(turned.to_owned()),
+        ..contents(&[(&record, &nothing), (&other, &nothing)], &Catalog::default(), Wishes::default())
+    })
+    .unwrap();
+    let acts = |text: &str| text.contains(['\u{202e}', '\u{2066}', '\u{61c}', '\u{1b}']);
+    let json = shown.json().unwrap();
+    assert!(json.contains(r"user\\u{202e}txt") && !acts(&json));
+    assert_eq!(shown.title, r"user\u{202e}txt\u{2066}\u{61c}\u{1b}[31m");
+    let text = markdown::without_scripts(&shown, &[&record, &other]);
+    assert!(text.contains(r"user\u{202e}txt") && !acts(&text), "{text}");
+    let read: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(read["title"], shown.title);
+    assert_eq!(read["runs"][0]["cells"].as_array().map(Vec::len), Some(record.cells.len()));
 }

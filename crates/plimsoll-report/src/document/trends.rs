@@ -14,6 +14,7 @@ use plimsoll_record::{
     numbers,
     record::{Cell, Kind, Record},
 };
+use uuid::Uuid;
 
 use super::{Change, Trend, TrendPoint, run_names};
 use crate::{
@@ -27,13 +28,18 @@ const HALF_TOLERANCE: f64 = 0.04;
 
 /// The trends of all loads that several runs measured: of the same target and machine with the same plan. Results of
 /// another program whose time nobody told have no place in one.
-pub(crate) fn of(records: &[&Record]) -> Vec<Trend> {
+pub(crate) fn of(records: &[&Record], baselines: &[(String, Uuid)]) -> Vec<Trend> {
     let lines = lines(records);
     let series: Vec<Series<'_>> = (0..lines.len()).flat_map(|line| series(&lines, line)).collect();
     let compared = |series: &Series<'_>| series.points.iter().filter(|point| point.rate.is_ok()).count();
     let comparisons: usize = series.iter().map(|series| compared(series).saturating_sub(1)).sum();
     let level = LEVEL / comparisons.max(1) as f64;
-    series.iter().map(|series| trend(series, level, records)).collect()
+    let mut trends: Vec<Trend> = series.iter().map(|series| trend(series, level, records)).collect();
+    for point in trends.iter_mut().flat_map(|trend| &mut trend.points) {
+        let of_run = baselines.iter().filter(|(_, run)| *run == point.run);
+        point.baselines = of_run.map(|(name, _)| printable::line(name).into_owned()).collect();
+    }
+    trends
 }
 
 /// A cell of a run.
@@ -238,6 +244,7 @@ fn trend(series: &Series<'_>, level: f64, records: &[&Record]) -> Trend {
         target: target.clone(),
         workload: workload.clone(),
         operation: (*word).to_owned(),
+        unit: series.unit,
         points: (0..points.len()).map(|at| shown(points, at)).collect(),
         changes: walk.changes.iter().map(|change| told(series, *change, records)).collect(),
         band: band(&points[of_last..]),
@@ -257,6 +264,7 @@ fn shown(points: &[Point<'_>], at: usize) -> TrendPoint {
         interval: interval(point),
         p99_us: point.figures.latency_ns.p99.map(|ns| ns as f64 / 1e3),
         word: cell.word().to_owned(),
+        baselines: Vec::new(),
         environment: differences.iter().map(text).collect(),
     }
 }

@@ -1,7 +1,7 @@
 //! Which of the compared sides suits which use, in the words of the comparison: no order is claimed that it does not
 //! support.
 
-use plimsoll_measure::verdict::Verdict;
+use plimsoll_measure::{compare::conclusion::Conclusion, verdict::Verdict};
 use plimsoll_record::numbers;
 
 use super::{Use, UseTarget};
@@ -62,6 +62,13 @@ struct Answer<'a> {
     has_errors: bool,
 }
 
+impl Answer<'_> {
+    /// Whether its number is that of a cache, and not of the storage.
+    fn is_cached(&self) -> bool {
+        self.word == Verdict::Cached.as_str()
+    }
+}
+
 /// The number of a workload by which sides are put in order: the headline; of files that another program wrote and
 /// read, how they were written, because what was just written is read from memory.
 fn asked(cell: &CellPair) -> Option<&MetricPair> {
@@ -90,9 +97,10 @@ fn add<'a>(
         questions.len() - 1
     });
     let question = &mut questions[index];
+    let word = |side: usize| if cell.from_memory[side] { Verdict::Cached.as_str() } else { cell.words[side] };
     let sides = [
-        (pair.reference.as_str(), reference, cell.words[0], cell.reference_errors),
-        (pair.side.as_str(), value, cell.words[1], cell.errors),
+        (pair.reference.as_str(), reference, word(0), cell.reference_errors),
+        (pair.side.as_str(), value, word(1), cell.errors),
     ];
     for (letter, value, word, errors) in sides {
         if question.answers.iter().all(|answer| answer.letter != letter) {
@@ -127,19 +135,21 @@ impl Question<'_> {
         let less_is_better = self.metric.is_latency();
         self.answers.sort_by(|one, other| {
             let order = other.value.total_cmp(&one.value);
-            if less_is_better { order.reverse() } else { order }
+            one.is_cached().cmp(&other.is_cached()).then(if less_is_better { order.reverse() } else { order })
         });
         let [best, second, ..] = self.answers.as_slice() else { return None };
         let (unit, scale) = self.unit();
+        let is_sure = |one: &Answer<'_>, other: &Answer<'_>| {
+            !one.is_cached() && !other.is_cached() && self.order(one, other) == Order::Sure
+        };
         let targets = self.answers.iter().enumerate().map(|(place, answer)| UseTarget {
             side: answer.letter.to_owned(),
             target: answer.target.clone(),
             value: answer.value * scale,
             times_worse: self.times_worse(answer),
-            is_sure: match place {
-                0 => self.order(best, second) == Order::Sure,
-                _ => self.order(best, answer) == Order::Sure,
-            },
+            is_sure: is_sure(best, if place == 0 { second } else { answer }),
+            is_as_good: place > 0 && !answer.is_cached() && self.is_as_good(best, answer),
+            is_cached: answer.is_cached(),
         });
         Some(Use { name: self.name(), title: self.title(), unit: unit.to_owned(), targets: targets.collect() })
     }
@@ -159,9 +169,9 @@ impl Question<'_> {
         }
     }
 
-    /// How many times as good as this one the best is; `None` where this one did nothing.
+    /// How many times as good as this one the best is; `None` where this one did nothing, or a cache did it.
     fn times_worse(&self, answer: &Answer<'_>) -> Option<f64> {
-        let best = self.answers.first()?;
+        let best = self.answers.first().filter(|_| !answer.is_cached())?;
         let ratio = if self.metric.is_latency() { answer.value / best.value } else { best.value / answer.value };
         ratio.is_finite().then_some(ratio)
     }
@@ -182,14 +192,22 @@ impl Question<'_> {
         printable::line(&name).into_owned()
     }
 
+    /// What the comparison of two sides with each other says.
+    fn direct(&self, one: &Answer<'_>, other: &Answer<'_>) -> Option<&MetricPair> {
+        let [there, back] = [[one.letter, other.letter], [other.letter, one.letter]];
+        self.pairs.iter().find(|(letters, _)| *letters == there || *letters == back).map(|(_, metric)| *metric)
+    }
+
+    /// Whether the interval of their ratio leaves no difference that matters.
+    fn is_as_good(&self, one: &Answer<'_>, other: &Answer<'_>) -> bool {
+        let compared = self.direct(one, other).and_then(|metric| metric.compared);
+        compared.is_some_and(|compared| compared.conclusion == Conclusion::Equal)
+    }
+
     /// Whether one side differs from the other beyond chance: as they were compared with each other; else by their
     /// ratios to a third, when these leave no doubt.
     fn order(&self, one: &Answer<'_>, other: &Answer<'_>) -> Order {
-        let direct = self
-            .pairs
-            .iter()
-            .find(|(letters, _)| *letters == [one.letter, other.letter] || *letters == [other.letter, one.letter]);
-        if let Some((_, metric)) = direct {
+        if let Some(metric) = self.direct(one, other) {
             return match metric.compared {
                 _ if metric.has_stopped => Order::Sure,
                 Some(compared) if compared.different => Order::Sure,
@@ -215,13 +233,18 @@ impl Question<'_> {
         let (Some(best), name) = (self.answers.first(), self.name()) else { return String::new() };
         // Those that may be as good as the best.
         let tied = |answer: &&Answer<'_>| std::ptr::eq(*answer, best) || self.order(best, answer) == Order::Chance;
-        let (tied, others): (Vec<_>, Vec<_>) = self.answers.iter().partition(tied);
+        let own = self.answers.iter().filter(|answer| !answer.is_cached());
+        let (tied, others): (Vec<_>, Vec<_>) = own.partition(tied);
         let letters = |answers: &[&Answer<'_>]| {
             words::list(&answers.iter().map(|answer| answer.letter.to_owned()).collect::<Vec<_>>())
         };
         let text = match (tied.len(), others.first()) {
+            (0, _) => format!("a cache answered every side in {name}"),
+            (1, None) => format!("only the storage of {} answered in {name}", best.letter),
             (1, Some(next)) if self.order(best, next) == Order::Unknown => {
-                format!("{} is ahead in {name}: {}; {}", best.letter, self.ahead_of(&others), self.why_unknown())
+                let is_factor = !self.metric.is_latency() && self.times_worse(next).is_some();
+                let has = if is_factor { format!("{} has ", best.letter) } else { String::new() };
+                format!("no sure order in {name}: {has}{}; {}", self.ahead_of(&others), self.why_unknown())
             }
             (1, _) => format!("{} suits {name} best: {}", best.letter, self.ahead_of(&others)),
             (_, None) => format!("no difference found between {} in {name}", letters(&tied)),

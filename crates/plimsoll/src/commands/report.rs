@@ -31,12 +31,16 @@ pub fn run(arguments: &ReportArguments, location: &HistoryLocation, printer: Pri
     let subjects: Vec<(&Record, &Provisioning)> = known.iter().map(|(record, said)| (record, said)).collect();
     let wishes =
         Wishes { reference: arguments.reference.clone(), despite: arguments.despite.clone(), ..Wishes::default() };
+    // Records in files are reported where there is no history as well.
+    let baselines = history::read(location).and_then(|history| Ok(history.baselines()?)).unwrap_or_default();
+    let baselines: Vec<_> = baselines.into_iter().map(|baseline| (baseline.name, baseline.run)).collect();
     let document = Document::of(Contents {
         title: arguments.title.clone(),
         subjects: &subjects,
         wishes,
         catalog: &catalog,
         claims: claims.as_ref(),
+        baselines: &baselines,
         created: history::now()?,
         version: env!("CARGO_PKG_VERSION").to_owned(),
     })?;
@@ -84,7 +88,7 @@ fn text(form: ReportFormat, document: Document, records: &[&Record]) -> anyhow::
         ReportFormat::Html => page(document, records)?,
         ReportFormat::Md => markdown::report(&document, records),
         ReportFormat::Csv => export::csv(records)?,
-        ReportFormat::Json => serde_json::to_string_pretty(&document)? + "\n",
+        ReportFormat::Json => document.json_in_lines()? + "\n",
         ReportFormat::Xml => junit::report(&document, records),
     })
 }
@@ -99,5 +103,5 @@ fn page(document: Document, records: &[&Record]) -> anyhow::Result<String> {
     let text = markdown::without_scripts(&document, records);
     let beside = plimsoll_page::report("", &document.title, &text)?.len();
     let document = document.for_page(records, PAGE_BYTES_MAX.saturating_sub(beside));
-    Ok(plimsoll_page::report(&serde_json::to_string(&document)?, &document.title, &text)?)
+    Ok(plimsoll_page::report(&document.json()?, &document.title, &text)?)
 }

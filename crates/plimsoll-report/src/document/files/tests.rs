@@ -106,34 +106,14 @@ fn run(settings: &str, targets: &[(&str, u64)], held: u64) -> Record {
     for (cell, (_, rate)) in targets.iter().enumerate() {
         for round in 0..3 {
             story.files(cell, round, |phase| {
-                let elapsed_ns = 100_000_000_000 / (rate + u64::from(round));
-                let bytes = if phase.reads() || phase.writes() { 100 * 4096 } else { 0 };
                 let cached = CachedFiles {
                     method: Some("cachestat".to_owned()),
                     total_bytes: 100,
                     resident_bytes: Some(held),
                     reason: None,
                 };
-                SlotPhase {
-                    phase,
-                    from_ns: 0,
-                    elapsed_ns,
-                    operations: 100,
-                    bytes,
-                    operation_ns: elapsed_ns,
-                    histogram: test_records::histogram(100, elapsed_ns / 100),
-                    calls: Vec::new(),
-                    job_operations: vec![100],
-                    first_done_ns: elapsed_ns,
-                    first_done_operations: 100,
-                    sync_ns: 0,
-                    cached: phase.reads().then_some(cached),
-                    device: None,
-                    user_ns: 0,
-                    system_ns: 0,
-                    is_cut: false,
-                    is_part: false,
-                }
+                let of = test_records::phase(phase, rate + u64::from(round));
+                SlotPhase { cached: phase.reads().then_some(cached), ..of }
             });
         }
     }
@@ -173,7 +153,8 @@ fn cold_files_were_read_from_the_storage_and_unsynced_ones_are_in_memory() {
     let direct =
         run("file_size = '4k'\nphases = 'write'\nfile_sync = 'none'\nbuffered = false", &[("/mnt/a", 900)], 98);
     assert_eq!(views(&of(&[&direct], None)[0], 0), [("write", None)]);
-    let names = run("file_size = 0\nphases = 'create,stat'", &[("/mnt/a", 900), ("/mnt/b", 899)], 0);
+    let names =
+        run("file_size = 0\nphases = 'create,stat'\nfile_sync = 'file'", &[("/mnt/a", 900), ("/mnt/b", 899)], 0);
     assert_eq!(of(&[&names], None)[0].title, "empty files: no sure difference in create between 2 targets");
 }
 
@@ -188,4 +169,40 @@ fn sets_of_one_target_are_told_apart_by_what_differs() {
     second.cells[0].workload.clone_from(&first.cells[0].workload);
     second.name = Some("again".to_owned());
     assert_eq!(targets(&of(&[&first, &second], None)[0]), ["/mnt/a, 0199c0de-7a3e", "/mnt/a, again"]);
+}
+
+#[test]
+fn what_changes_files_without_a_sync_is_in_memory_whatever_it_changes() {
+    let settings = "file_size = '4k'\nphases = 'write,stat,delete'\nfile_sync = 'none'";
+    let record = run(settings, &[("/mnt/a", 292_000), ("/mnt/b", 1000)], 0);
+    let class = &of(&[&record], None)[0];
+    let reason = Some("memory took what was changed: nothing was synced");
+    let written = Some("the page cache took what was written: nothing was synced");
+    assert_eq!(views(class, 0), [("write", written), ("stat", None), ("delete", reason)]);
+    // Names are in memory also where content is not.
+    let direct = run(&format!("{settings}\nbuffered = false"), &[("/mnt/a", 292_000)], 0);
+    assert_eq!(views(&of(&[&direct], None)[0], 0), [("write", None), ("stat", None), ("delete", reason)]);
+}
+
+#[test]
+fn what_was_looked_up_without_asking_the_disk_is_of_memory() {
+    let mut record = run("file_size = '4k'\nphases = 'write,stat'\nfile_sync = 'file'", &[("/mnt/a", 832_000)], 0);
+    let mut asked = |each: Option<f64>| {
+        let stat = &mut record.cells[0].files.as_mut().unwrap().phases[1];
+        stat.device_operations_per_operation = each;
+        views(&of(&[&record], None)[0], 0)[1].1.map(str::to_owned)
+    };
+    assert_eq!(asked(Some(0.001)).as_deref(), Some("memory answered: the disk was asked 0.001 times for each"));
+    assert_eq!([asked(Some(1.0)), asked(None)], [None, None], "where no disk is seen nobody knows");
+}
+
+#[test]
+fn what_is_nearly_as_fast_as_a_cache_is_no_best_either() {
+    let row_of = |target, read| (target, "5 files of 100MiB", row(5, 100 << 20, 24.8, read));
+    let record = test_records::told(&[row_of("disk", 1503.0), row_of("blobfuse", 1478.0), row_of("share", 71.7)]);
+    let explanation = explained(&record, "[targets.disk]\nsku = 'P4'");
+    let class = &of(&[&record], Some(&explanation))[0];
+    let reads: Vec<bool> = class.rows.iter().map(|row| row.phases[1].cached.is_some()).collect();
+    assert_eq!(reads, [true, true, false]);
+    assert!(class.title.contains("read: a cache answered 2 of 3"), "{}", class.title);
 }

@@ -34,7 +34,7 @@ fn history(rates: &[f64]) -> Vec<Record> {
 
 fn trends(records: &[Record]) -> Vec<Trend> {
     // The order in which runs are named says nothing.
-    of(&records.iter().rev().collect::<Vec<_>>())
+    of(&records.iter().rev().collect::<Vec<_>>(), &[])
 }
 
 #[test]
@@ -167,4 +167,29 @@ fn what_was_told_is_shown_without_a_claim_and_only_with_its_time() {
     let found = trends(&records);
     assert_eq!(found[0].title, "job on /mnt/data: 2 runs, not compared: no interval was told");
     assert_eq!((found[0].points[1].iops.round(), found[0].changes.len()), (900.0, 0));
+}
+
+#[test]
+fn each_trend_says_what_it_counts() {
+    let found = trends(&history(&[5000.0; 2]));
+    assert_eq!(serde_json::to_value(&found[0]).unwrap()["unit"], "IOPS");
+    let files = |number: u64| {
+        let workload = toml::from_str("file_count = 100\nphases = 'delete'").unwrap();
+        let mut record = Story::new(&["/mnt/data"], &[workload]);
+        record.files(0, 0, |phase| test_records::phase(phase, 1000));
+        let mut record = record.end(54_000_000_000, Outcome::Complete);
+        record.id = Uuid::from_u128(u128::from(number) + 1);
+        record
+    };
+    let found = trends(&[files(1), files(2)]);
+    assert_eq!(serde_json::to_value(&found[0]).unwrap()["unit"], "files/s", "{found:?}");
+}
+
+#[test]
+fn baselines_are_marked_at_their_runs() {
+    let records = history(&[5000.0; 3]);
+    let baselines = [("before".to_owned(), records[1].id), ("other".to_owned(), Uuid::from_u128(99))];
+    let found = of(&records.iter().collect::<Vec<_>>(), &baselines);
+    let marked: Vec<_> = found[0].points.iter().map(|point| point.baselines.clone()).collect();
+    assert_eq!(marked, [vec![], vec!["before".to_owned()], vec![]]);
 }

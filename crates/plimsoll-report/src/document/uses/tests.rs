@@ -88,10 +88,10 @@ fn sides_that_were_not_compared_with_each_other_are_by_their_ratios_to_a_third()
 #[test]
 fn a_side_that_does_nothing_is_the_worst_and_a_doubtful_one_is_called_so() {
     let mut record = run(&[1.0, 0.0]);
-    record.cells[0].verdict = Some(Verdict::Cached);
+    record.cells[0].verdict = Some(Verdict::Drifting);
     let uses = uses(&record, None);
     assert_eq!((uses[0].targets[1].times_worse, uses[0].targets[1].is_sure), (None, true));
-    assert!(uses[0].title.ends_with("best: B completes nothing (A cached)"), "{}", uses[0].title);
+    assert!(uses[0].title.ends_with("best: B completes nothing (A drifting)"), "{}", uses[0].title);
 }
 
 #[test]
@@ -135,6 +135,29 @@ fn what_was_told_without_intervals_is_an_order_and_no_claim() {
     let uses = uses(&test_records::told(&told), None);
     let [write] = uses.as_slice() else { panic!("what was just written is read from memory: {uses:?}") };
     assert_eq!((order(write), write.unit.as_str()), (vec![("A", false), ("B", false)], "files/s"));
-    let title = "A is ahead in many small files (1000 files of 10KiB, writes): 2.00x of B; no interval was told";
+    let title =
+        "no sure order in many small files (1000 files of 10KiB, writes): A has 2.00x of B; no interval was told";
     assert_eq!(write.title, title);
+}
+
+#[test]
+fn what_a_cache_answered_is_never_best() {
+    let mut record = run(&[1.0, 8.0, 0.5]);
+    record.cells[2].verdict = Some(Verdict::Cached);
+    let uses = uses(&record, None);
+    let reads = &uses[0];
+    // B has the most, which is that of a cache, and stands last.
+    assert_eq!(order(reads), [("A", true), ("C", true), ("B", false)]);
+    assert_eq!(serde_json::to_value(&reads.targets).unwrap()[2]["is_cached"], true);
+    assert_eq!(reads.targets[2].times_worse, None);
+    assert!(reads.title.starts_with("A suits small random reads"), "{}", reads.title);
+    assert!(reads.title.contains("best: 2.0") && reads.title.ends_with("of C (B cached)"), "{}", reads.title);
+    record.cells[0].verdict = Some(Verdict::Cached);
+    let alone = &self::uses(&record, None)[0];
+    assert!(alone.title.starts_with("only the storage of C answered in small random reads"), "{}", alone.title);
+    assert!(alone.title.ends_with("(B cached, A cached)"), "{}", alone.title);
+    record.cells[4].verdict = Some(Verdict::Cached);
+    let none = &self::uses(&record, None)[0];
+    assert!(none.title.starts_with("a cache answered every side in small random reads"), "{}", none.title);
+    assert!(none.targets.iter().all(|target| target.times_worse.is_none() && !target.is_sure), "{none:?}");
 }
