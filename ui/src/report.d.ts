@@ -961,6 +961,10 @@ export interface Trend {
    */
   points: TrendPoint[];
   /**
+   * How many of them were compared with others.
+   */
+  compared: number;
+  /**
    * Where it changed beyond chance.
    */
   changes: Change[];

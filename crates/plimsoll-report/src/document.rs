@@ -393,6 +393,8 @@ pub struct Trend {
     pub unit: &'static str,
     /// The runs that have it, the oldest first.
     pub points: Vec<TrendPoint>,
+    /// How many of them were compared with others.
+    pub compared: usize,
     /// Where it changed beyond chance.
     pub changes: Vec<Change>,
     /// Between which rates the runs since the last change lie.

@@ -29,7 +29,8 @@ export function forestRows(pair: Pair): ForestRow[] {
         && isClose(before.low, metric.compared.low) && isClose(before.high, metric.compared.high);
       if (!metric.compared || repeats) return [];
       const operation = operations.size > 1 || metric.operation !== 'all' ? `${metric.operation} ` : '';
-      const label = `${cellLabel(cell)} · ${operation}${METRIC_HEADS[metric.metric]}`;
+      const label = `${cellLabel(cell)} · ${operation}${
+        metric.metric === 'iops' ? (cell.rate_unit ?? METRIC_HEADS.iops) : METRIC_HEADS[metric.metric]}`;
       return [{ label, metric: metric.metric, compared: metric.compared }];
     });
   });

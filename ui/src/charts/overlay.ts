@@ -1,8 +1,9 @@
 // The rates of several sides over time, one line each, on one axis: time since the load began on its side. What is not
 // among the numbers is faint.
 import { iops } from '../lib/numbers';
-import { axis, base, colour, dash, legend } from '../lib/series';
+import { axis, base, colour, dash, legend, shape } from '../lib/series';
 import { tableOf, tip } from '../lib/text';
+import { listed } from '../lib/words';
 import type { ChartContext } from '../lib/theme';
 import type { Rates, Stretch, Table } from '../report';
 import { dots, line } from './band';
@@ -27,6 +28,18 @@ function sinceBegin(rates: Rates): Stretch[] {
     end_ms: stretch.end_ms - begin,
     t_ms: stretch.t_ms.map((ms) => ms - begin),
   }));
+}
+
+/** The median of the seconds that count, of each side. */
+export function overlayTitle(label: string, sides: NamedRates[]): string {
+  const told = sides.flatMap(({ name, rates }) => {
+    const counted = rates.stretches.filter((stretch) => stretch.part === 'counted').flatMap((stretch) => stretch.iops);
+    const middle = [...counted].sort((a, b) => a - b)[Math.floor(counted.length / 2)];
+    return middle === undefined ? [] : [`${iops(middle)} IOPS on ${name}`];
+  });
+  const names = listed(sides.map((side) => side.name));
+  if (told.length === 0 || told.length > 4) return `${label}: rates of ${names} over time`;
+  return `${label}: the median second has ${listed(told)}`;
 }
 
 export function overlayHeight(sides: NamedRates[], context: ChartContext): number {
@@ -96,7 +109,7 @@ export function overlayOption(sides: NamedRates[], context: ChartContext, descri
           const lineStyle = { color, width: 1.6, type: dash(index), opacity };
           return [
             { ...look, ...plain, type: 'line', lineStyle, data: line(shown, read) },
-            { ...look, type: 'scatter', symbolSize: 6, data: dots(shown, read) },
+            { ...look, type: 'scatter', symbol: shape(index), symbolSize: 6, data: dots(shown, read) },
           ];
         });
     }),

@@ -22,7 +22,7 @@ function group(values: Record<string, Partial<Record<Metric, number>>>, target: 
   const entries = Object.entries(values).map(([letter, metrics]) => [letter, of(metrics)] as const);
   return {
     key: 'key', label: 'randread', target, operation: 'read', values: new Map(entries), compared: new Map(),
-    substitute: 'A', cached: new Set(),
+    substitute: 'A', cached: new Set(), rateUnit: 'IOPS', bounds: new Map(),
   };
 }
 

@@ -25,6 +25,8 @@ export interface Bar {
   metric: Metric;
   /** The ends of the 95 % interval, in percent. */
   interval: [number, number] | null;
+  /** What rates count: `IOPS`, `files/s`. */
+  rateUnit: string;
   /** Whether it is the rate of a cache, and not of the storage. */
   isCached: boolean;
 }
@@ -59,7 +61,7 @@ export function barGroups(groups: Group[], letters: string[], chosen: string): B
       const compared = said?.reference === reference ? said.compared : null;
       const interval: [number, number] | null = compared ? [compared.low * 100, compared.high * 100] : null;
       const percent = compared ? compared.ratio * 100 : (100 * value) / whole;
-      return [{ letter, percent, value, metric, interval, isCached: group.cached.has(letter) }];
+      return [{ letter, percent, value, metric, interval, rateUnit: group.rateUnit, isCached: group.cached.has(letter) }];
     });
     const words = [
       group.label,
@@ -100,7 +102,7 @@ export function barsHeight(groups: BarGroup[]): number {
 
 export function barLabel(bar: Bar): string {
   const cache = bar.isCached ? ` · ${CACHE}` : '';
-  return `${percentLabel(bar.percent)} · ${metricWithUnit(bar.metric, bar.value)}${cache}`;
+  return `${percentLabel(bar.percent)} · ${metricWithUnit(bar.metric, bar.value, bar.rateUnit)}${cache}`;
 }
 
 function powerBelow(value: number): number {
@@ -255,7 +257,8 @@ function ticks(min: number, max: number, isLog: boolean, isNarrow: boolean): num
 function tipLines(bar: Bar): string[] {
   const interval = bar.interval && `95 % interval ${bar.interval.map(percentLabel).join(' to ')}`;
   const cache = bar.isCached ? ['a cache answered, and not the storage'] : [];
-  return [percentLabel(bar.percent), metricWithUnit(bar.metric, bar.value), ...(interval ? [interval] : []), ...cache];
+  const value = metricWithUnit(bar.metric, bar.value, bar.rateUnit);
+  return [percentLabel(bar.percent), value, ...(interval ? [interval] : []), ...cache];
 }
 
 export function barsTable(title: string, groups: BarGroup[]): Table {
@@ -266,7 +269,7 @@ export function barsTable(title: string, groups: BarGroup[]): Table {
       percentLabel(bar.percent),
       bar.interval ? bar.interval.map(percentLabel).join(' to ') : '-',
       metricText(bar.metric, bar.value),
-      METRIC_HEADS[bar.metric],
+      bar.metric === 'iops' ? bar.rateUnit : METRIC_HEADS[bar.metric],
       bar.isCached ? CACHE : 'storage',
     ]),
   );

@@ -5,7 +5,7 @@ import type { LatencyCurve, Rates, Stretch } from '../report';
 import { dots, latencyBands, line } from './band';
 import { classesOf, histogramTitle } from './histogram';
 import { curvesTitle, latenciesOption, latenciesTable, spotsOf } from './latencies';
-import { overlayOption, overlayTable } from './overlay';
+import { overlayOption, overlayTable, overlayTitle } from './overlay';
 import { beyondText, extent, limitsOf, panelsOf, ratesTable, windowText } from './rates';
 import { ratesCloser, ratesOption } from './rates-chart';
 
@@ -68,6 +68,9 @@ describe('rates over time', () => {
     const lines = overlayOption(sides, context, '').series.filter((one) => one.type === 'line');
     expect(lines.map((one) => one.itemStyle.opacity)).toEqual([1, 0.4]);
     expect(lines.map((one) => one.data[0])).toEqual([[0.75, 400], [0.125, 500]]);
+    expect(overlayTitle('randread', [...sides, { ...sides[0], name: 'B' }])).toBe(
+      'randread: the median second has 400 IOPS on A and 400 IOPS on B',
+    );
   });
 
   it('draw limits within reach, and tell of others', () => {

@@ -28,6 +28,7 @@ const trend: Trend = {
     point(3, 800, { environment: ['kernel 6.8 instead of 6.5'] }),
     point(5, 810, { interval: null }),
   ],
+  compared: 3,
   changes: [change],
   band: [800, 810],
 };

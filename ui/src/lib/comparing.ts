@@ -33,8 +33,8 @@ export function metricText(metric: Metric, value: number): string {
 }
 
 /** A number as text, with its unit. */
-export function metricWithUnit(metric: Metric, value: number): string {
-  const unit = isDuration(metric) ? '' : ` ${METRIC_HEADS[metric]}`;
+export function metricWithUnit(metric: Metric, value: number, rateUnit = METRIC_HEADS.iops): string {
+  const unit = isDuration(metric) ? '' : ` ${metric === 'iops' ? rateUnit : METRIC_HEADS[metric]}`;
   return metricText(metric, value) + unit;
 }
 
@@ -51,6 +51,10 @@ export interface Group {
   compared: Map<string, Map<Metric, { reference: string; compared: Compared }>>;
   /** What a side is compared with when the chosen one does not have the load. */
   substitute: string;
+  /** What its rates count: `IOPS`, `files/s`. */
+  rateUnit: string;
+  /** By letter: the numbers that may be larger than was measured. */
+  bounds: Map<string, Set<Metric>>;
   /** The letters of sides whose rate is that of a cache, and not of the storage. */
   cached: Set<string>;
 }
@@ -80,7 +84,8 @@ export function groupsOf(comparison: Comparison, explanation: Explanation | null
         if (metric.reference === null && metric.value === null) continue;
         const group: Group = groups.get(key) ?? {
           key, label, target: cell.target, operation: metric.operation, values: new Map(), compared: new Map(),
-          substitute: pair.reference, cached: new Set(),
+          substitute: pair.reference, cached: new Set(), rateUnit: cell.rate_unit ?? METRIC_HEADS.iops,
+          bounds: new Map(),
         };
         groups.set(key, group);
         operations.set(label, (operations.get(label) ?? new Set()).add(metric.operation));
@@ -91,6 +96,8 @@ export function groupsOf(comparison: Comparison, explanation: Explanation | null
           const isCached = verdict === 'cached' || isImpossible(explanation, side, cell, metric.operation);
           if (isCached) group.cached.add(letter);
         }
+        if (metric.reference_is_at_least) bound(group, pair.reference, metric.metric);
+        if (metric.is_at_least) bound(group, pair.side, metric.metric);
         const compared = metric.compared && { reference: pair.reference, compared: metric.compared };
         put(group.compared, pair.side, metric.metric, compared);
       }
@@ -121,6 +128,10 @@ function isOfLoad(
   return side.targets.includes(cell.target)
     && names.includes(cell.workload)
     && (load.target === null || load.target === cell.target);
+}
+
+function bound(group: Group, letter: string, metric: Metric): void {
+  group.bounds.set(letter, (group.bounds.get(letter) ?? new Set()).add(metric));
 }
 
 function put<T>(map: Map<string, Map<Metric, T>>, letter: string, metric: Metric, value: T | null): void {

@@ -211,6 +211,14 @@ struct Walk {
     refused: Vec<&'static str>,
 }
 
+impl Walk {
+    /// How many of so many runs were compared with others; one alone is compared with nothing.
+    const fn compared(&self, runs: usize) -> usize {
+        let fit = runs - self.refused.len();
+        if fit > 1 { fit } else { 0 }
+    }
+}
+
 fn walk(series: &Series<'_>, level: f64) -> Walk {
     let mut walk = Walk::default();
     let mut reference = None;
@@ -245,6 +253,7 @@ fn trend(series: &Series<'_>, level: f64, records: &[&Record]) -> Trend {
         workload: workload.clone(),
         operation: (*word).to_owned(),
         unit: series.unit,
+        compared: walk.compared(points.len()),
         points: (0..points.len()).map(|at| shown(points, at)).collect(),
         changes: walk.changes.iter().map(|change| told(series, *change, records)).collect(),
         band: band(&points[of_last..]),
@@ -308,7 +317,7 @@ fn told(series: &Series<'_>, (at, first, found): (usize, usize, Found), records:
 fn title(series: &Series<'_>, walk: &Walk, records: &[&Record]) -> String {
     let runs = |count: usize| format!("{} {}", numbers::count(count as u64), if count == 1 { "run" } else { "runs" });
     let all = runs(series.points.len());
-    let compared = series.points.len() - walk.refused.len();
+    let compared = walk.compared(series.points.len());
     let text = match (walk.changes.as_slice(), walk.refused.first()) {
         ([], Some(reason)) if compared < 2 => format!("{all}, not compared: {reason}"),
         ([], None) => format!("no change over {all}"),
