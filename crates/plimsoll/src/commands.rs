@@ -131,6 +131,7 @@ const fn only_reads(command: &Command) -> bool {
         | Command::Remove(_)
         | Command::Baseline(_)
         | Command::Catalog(_)
+        | Command::Emulate(_)
         | Command::Completions { .. } => true,
         Command::Run(_)
         | Command::Kubernetes(_)
