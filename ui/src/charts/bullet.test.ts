@@ -53,6 +53,14 @@ describe('rates beside what was bought', () => {
     expect(rows[1].share).toBeCloseTo(1.0155, 4);
   });
 
+  it('have their interval as a whisker, which is cut as bars are', () => {
+    const [sure] = judgedRows({ ...run, cells: [cell('sure', [judged(120, 'within', { interval: [108, 600] })])] });
+    expect(marks(sure).interval?.map(Math.round)).toEqual([90, 212]);
+    expect(marks(rows[0]).interval).toBeNull();
+    const column = bulletTable('', [sure, rows[0]]).columns.find((one) => one.head === '95 % interval');
+    expect(column?.values).toEqual(['108 to 600', '-']);
+  });
+
   it('are grouped by unit and counted by verdict', () => {
     const groups = byUnit(rows).map((group) => [group.unit, group.rows.length]);
     expect(groups).toEqual([['iops', 3], ['bytes_per_second', 1]]);

@@ -13,11 +13,22 @@ export const CUT = 200;
 const CUT_END = 212;
 
 /** Ends of bands and bars of a row, in percent of what was expected; cut where the axis ends. */
-export function marks(row: JudgedRow): { lasting: number; burst: number | null; measured: number; isCut: boolean } {
+export function marks(row: JudgedRow): {
+  lasting: number;
+  burst: number | null;
+  measured: number;
+  isCut: boolean;
+  /** The ends of the 95 % interval of what was measured. */
+  interval: [number, number] | null;
+} {
   const of = (value: number) => (100 * value) / row.judged.expected;
   const measured = of(row.judged.measured);
   const burst = row.judged.burst === null ? null : Math.min(of(row.judged.burst), CUT_END);
-  return { lasting: of(row.judged.lasting), burst, measured: Math.min(measured, CUT_END), isCut: measured > CUT };
+  const end = (value: number) => Math.min(of(value), CUT_END);
+  const interval: [number, number] | null = row.judged.interval
+    ? [end(row.judged.interval[0]), end(row.judged.interval[1])]
+    : null;
+  return { lasting: of(row.judged.lasting), burst, measured: end(row.judged.measured), isCut: measured > CUT, interval };
 }
 
 /** How high the chart is. */
@@ -36,7 +47,7 @@ export function bulletOption(rows: readonly JudgedRow[], context: ChartContext, 
   const longest = Math.max(0, ...rows.map((row) => verdictWord(row).length));
   const right = narrow ? 12 : 30 + 7.5 * longest;
   const room = narrow ? 140 : 150;
-  const highest = Math.max(110, ...rows.flatMap((row) => [marks(row).measured, marks(row).burst ?? 0]));
+  const highest = Math.max(110, ...rows.flatMap((row) => [marks(row).measured, marks(row).burst ?? 0, marks(row).interval?.[1] ?? 0]));
   const max = highest / (1 - room / Math.max(width - left - right, room * 2));
   const names = rows.map((row) => rowLabel(row, rows));
   const category = { type: 'category' as const, inverse: true, axisLine: { show: false }, axisTick: { show: false } };
@@ -146,9 +157,13 @@ function ticksOf(rows: readonly JudgedRow[], context: ChartContext): CustomSerie
     renderItem: (params, api) => {
       const [x, y] = api.coord([100, params.dataIndex]);
       const row = rows[params.dataIndex];
-      const { measured, isCut } = marks(row);
+      const { measured, isCut, interval } = marks(row);
+      const whisker = interval?.map((at) => api.coord([at, params.dataIndex])[0]);
+      const line = (x1: number, y1: number, x2: number, y2: number) => ({
+        type: 'line' as const, shape: { x1, y1, x2, y2 }, style: { stroke: tokens.text, lineWidth: 1.2 },
+      });
       const [cut] = api.coord([CUT, params.dataIndex]);
-      const [end] = api.coord([Math.max(measured, 100), params.dataIndex]);
+      const [end] = api.coord([Math.max(measured, interval?.[1] ?? 0, 100), params.dataIndex]);
       const text = barLabel(row, narrow);
       const slash = (at: number) => ({
         type: 'line' as const,
@@ -159,6 +174,13 @@ function ticksOf(rows: readonly JudgedRow[], context: ChartContext): CustomSerie
         type: 'group',
         children: [
           { type: 'rect', shape: { x: x - 1.5, y: y - 10, width: 3, height: 20 }, style: { fill: tokens.text } },
+          ...(whisker
+            ? [
+                line(whisker[0], y, whisker[1], y),
+                line(whisker[0], y - 3, whisker[0], y + 3),
+                line(whisker[1], y - 3, whisker[1], y + 3),
+              ]
+            : []),
           ...(isCut ? [slash(cut), slash(cut + 6)] : []),
           {
             type: 'text',
@@ -178,6 +200,7 @@ function rowTip(row: JudgedRow, rows: readonly JudgedRow[]): HTMLElement {
   const verdict = VERDICTS[judged.reached];
   return tip(rowLabel(row, rows), [
     `measured ${of(judged.measured)}, ${percent(row.share)} of ${of(row.judged.expected)}`,
+    ...(judged.interval ? [`95 % interval ${judged.interval.map(of).join(' to ')}`] : []),
     `lasts ${of(judged.lasting)}`,
     ...(judged.burst === null ? [] : [`in bursts ${of(judged.burst)}`]),
     `${verdict.icon} ${verdictWord(row)}: ${verdict.meaning}`,

@@ -142,6 +142,7 @@ export function bulletTable(title: string, rows: readonly JudgedRow[]): Table {
       column('unit', false, (row) => UNITS[row.judged.unit]),
       column('expected', true, (row) => of(row)(row.judged.expected)),
       column('measured', true, (row) => of(row)(row.judged.measured)),
+      column('95 % interval', true, (row) => orAbsent(row.judged.interval, (ends) => ends.map(of(row)).join(' to '))),
       column('of it', true, (row) => percent(row.share)),
       column('verdict', false, verdictWord),
       column('lasts', true, (row) => of(row)(row.judged.lasting)),
