@@ -4,13 +4,24 @@ import { latency } from '../lib/numbers';
 import { axis, base, colour, halo, legend } from '../lib/series';
 import { tableOf, tip } from '../lib/text';
 import type { ChartContext } from '../lib/theme';
-import type { Life, Table } from '../report';
+import type { Life, LifePhase, Table } from '../report';
 import { timeLabel, timeStep } from './scale';
 
 const ROW = 26;
 
 export function phaseNames(lives: Life[]): string[] {
   return [...new Set(lives.flatMap((life) => life.phases.map((phase) => phase.name)))];
+}
+
+/** The half of a row that each phase of a life has: the whole, unless another one goes on at the same time. */
+export function lanesOf(life: Life): ('whole' | 'upper' | 'lower')[] {
+  const overlaps = (one: LifePhase, other: LifePhase) => one.from_ms < other.to_ms && other.from_ms < one.to_ms;
+  return life.phases.map((phase, index) => {
+    const others = life.phases.filter((other, at) => at !== index && overlaps(phase, other));
+    if (others.length === 0) return 'whole';
+    // What ends first is a part of what ends later, and stands above it.
+    return others.some((other) => other.to_ms > phase.to_ms) ? 'upper' : 'lower';
+  });
 }
 
 export function livesHeight(lives: Life[], context: ChartContext): number {
@@ -86,7 +97,10 @@ export function livesOption(lives: Life[], context: ChartContext, description: s
         const x = Math.max(area.x, x1);
         const width = Math.min(area.x + area.width, Math.max(x2, x1 + 2)) - x;
         const style = { fill: colour(context, index), stroke: context.tokens.surface, lineWidth: 1 };
-        return width > 0 ? { type: 'rect', shape: { x, y: y - 7, width, height: 14 }, style } : null;
+        const life = lives[Number(api.value(2))];
+        const lane = lanesOf(life)[life.phases.findIndex((phase) => phase.name === name)];
+        const [top, height] = { whole: [-7, 14], upper: [-7, 7], lower: [0, 7] }[lane];
+        return width > 0 ? { type: 'rect', shape: { x, y: y + top, width, height }, style } : null;
       };
       return {
         type: 'custom',
