@@ -37,7 +37,7 @@ async function followToEnd(page, trouble, name) {
   await assertGood(page, trouble);
   await page.getByRole('link', { name: 'Open its report' }).click();
   await settleReport(page);
-  assert.ok((await page.locator('main').innerText()).includes('randread'));
+  assert.ok((await page.locator('main').innerText()).includes(name));
   await assertGood(page, trouble);
   await page.getByRole('link', { name: 'Runs', exact: true }).click();
   await waitForTotal(page, '1 to 1 of 1 run');

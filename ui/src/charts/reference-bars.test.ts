@@ -1,8 +1,8 @@
 // Bars say by their length and by their label what share of the reference a side has.
 import { describe, expect, it } from 'vitest';
-import { groupsOf } from '../lib/comparing';
+import { groupsOf, referencesOf } from '../lib/comparing';
 import { SERIES_COUNT, TOKEN_NAMES, type ChartContext, type Tokens } from '../lib/theme';
-import type { Comparison, MetricPair } from '../report';
+import type { Compared, Comparison, MetricPair, Side } from '../report';
 import { barGroups, barLabel, barsOption, barsTitle, BREAK_PERCENT, percentLabel } from './reference-bars';
 
 const context: ChartContext = {
@@ -79,6 +79,14 @@ describe('reference bars', () => {
     expect(lengths[1]).toBeCloseTo(138.36, 1);
     expect(lengths[3]).toBeCloseTo(23.98, 1);
     expect(option.xAxis).toMatchObject({ type: 'value', min: 0 });
+  });
+
+  it('can be shares of any side where others told the numbers, and else of those that were compared', () => {
+    const told = { ...published(), sides: ['A', 'B', 'C'].map((letter) => ({ letter }) as Side) };
+    expect(referencesOf([told])).toEqual(['A', 'B', 'C']);
+    const compared = structuredClone(told);
+    compared.pairs[0].cells[0].metrics[0].compared = { ratio: 1.4, low: 1.3, high: 1.5 } as Compared;
+    expect(referencesOf([compared])).toEqual(['A']);
   });
 
   it('are broken when they are too long', () => {

@@ -66,6 +66,13 @@ export function cellLabel(cell: { target: string | null; workload: string }): st
   return cell.target === null ? cell.workload : `${cell.target} ${cell.workload}`;
 }
 
+/** The sides that numbers can be set beside: where others told all of them, quotients need no comparison. */
+export function referencesOf(comparisons: Comparison[]): string[] {
+  const metrics = comparisons[0].pairs.flatMap((pair) => pair.cells).flatMap((cell) => cell.metrics);
+  const isAllTold = metrics.every((metric) => metric.compared === null);
+  return isAllTold ? comparisons[0].sides.map((side) => side.letter) : comparisons.map((one) => one.reference);
+}
+
 /** The comparison with a chosen reference; the first when there is none. */
 export function comparisonFor(comparisons: Comparison[], letter: string): Comparison {
   return comparisons.find((one) => one.reference === letter) ?? comparisons[0];
