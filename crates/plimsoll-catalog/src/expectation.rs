@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use plimsoll_record::environment::Environment;
 use plimsoll_workload::{
     file_set::FilePlan,
-    limit::{Expected, Limit, Part, RateLimit},
+    limit::{Expected, GIVEN, Limit, Part, RateLimit},
     plan::{BlockPlan, Plan, Work},
     provisioned::{Caching, Provisioned, Provisioning},
     units::ByteCount,
@@ -171,7 +171,9 @@ pub fn expect(
             let Expectation { parts, notes: others, .. } = &expectation;
             let of_parts = parts.iter().flat_map(|part| part.notes.iter().map(|note| format!("{}: {note}", part.name)));
             notes.extend(of_parts.chain(others.iter().cloned()));
-            cell.expected = Some(expectation.for_load(load));
+            let expected = expectation.for_load(load);
+            // Records call it by its word of old.
+            cell.expected = Some(Expected { source: expected.source.replace(GIVEN_LIMIT, GIVEN), ..expected });
         }
     }
     let mut known = BTreeSet::new();

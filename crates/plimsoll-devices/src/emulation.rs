@@ -6,6 +6,8 @@
 use std::{
     fs, io,
     path::{Path, PathBuf},
+    thread,
+    time::Duration,
 };
 
 use plimsoll_io::block_device::DeviceNumber;
@@ -21,6 +23,8 @@ use crate::{
 const DIRECTORY: &str = "emulations";
 /// The ending of what is not yet written down whole.
 const DRAFT: &str = "draft";
+/// How long a tool may outlive who started it.
+const OUTLIVED: Duration = Duration::from_millis(100);
 /// The form of what is written down.
 const FORM: &str = "plimsoll-emulation/1";
 
@@ -117,11 +121,16 @@ impl Emulation {
             }
         }
         for (disk, devices) in &devices {
-            for device in devices {
-                throttle.release(device.number)?;
-                device.detach()?;
-            }
+            take_away(devices, throttle)?;
             remove(&disk.file)?;
+        }
+        let unfinished = self.disks.iter().filter(|disk| disk.device.is_none());
+        if unfinished.clone().count() > 0 {
+            // A maker that was killed may have left a tool that goes on for a moment.
+            thread::sleep(OUTLIVED);
+            for disk in unfinished {
+                take_away(&LoopDevice::of_file(&disk.file)?, throttle)?;
+            }
         }
         // The directory is removed when nothing else is in it.
         for directory in self.directories() {
@@ -193,6 +202,13 @@ impl Emulation {
 
 fn note(state: &Path, name: &str) -> PathBuf {
     state.join(DIRECTORY).join(format!("{name}.json"))
+}
+
+fn take_away(devices: &[LoopDevice], throttle: &Throttle) -> Result<(), DeviceError> {
+    devices.iter().try_for_each(|device| {
+        throttle.release(device.number)?;
+        device.detach()
+    })
 }
 
 /// Removes a file, if it is there.

