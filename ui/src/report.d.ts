@@ -658,6 +658,13 @@ export interface CellPair {
    */
   rate_unit?: string | null;
   /**
+   * Whether memory answered each side, as far as its phase of a set of files says so; absent where it did neither.
+   *
+   * @minItems 2
+   * @maxItems 2
+   */
+  from_memory?: [boolean, boolean];
+  /**
    * The verdict of the reference; absent when it was not run, or another program measured it.
    */
   reference_verdict: Verdict | null;

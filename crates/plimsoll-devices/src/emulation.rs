@@ -11,6 +11,7 @@ use std::{
 };
 
 use plimsoll_io::block_device::DeviceNumber;
+use plimsoll_workload::provisioned::Provisioned;
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -29,7 +30,7 @@ const OUTLIVED: Duration = Duration::from_millis(100);
 const FORM: &str = "plimsoll-emulation/1";
 
 /// Disks that belong together.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Emulation {
     form: String,
@@ -40,15 +41,13 @@ pub struct Emulation {
 }
 
 /// A disk that is held to limits.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Disk {
     /// What it stands for: `P30`, `iops=500`.
     pub name: String,
-    /// The product that it stands for.
-    pub sku: Option<String>,
-    /// The size that was bought of that, as text of units.
-    pub bought_size_bytes: Option<u64>,
+    /// What would be bought for it.
+    pub stands_for: Provisioned,
     /// The file that it is made of.
     pub file: PathBuf,
     /// The size of that.

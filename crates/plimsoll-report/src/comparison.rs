@@ -117,6 +117,11 @@ pub enum ComparisonError {
     },
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands out references")]
+const fn is_of_storage(from_memory: &[bool; 2]) -> bool {
+    !from_memory[0] && !from_memory[1]
+}
+
 impl ComparisonError {
     /// The reason by itself, to stand after the words that nothing is compared.
     pub(crate) fn reason(&self) -> String {
@@ -236,9 +241,9 @@ pub struct CellPair {
     /// Whether both worked on sets of files.
     #[serde(skip)]
     pub(crate) is_of_files: bool,
-    /// Whether memory answered each side, as far as its phase of a set of files says so.
-    #[serde(skip)]
-    pub(crate) from_memory: [bool; 2],
+    /// Whether memory answered each side, as far as its phase of a set of files says so; absent where it did neither.
+    #[serde(skip_serializing_if = "is_of_storage")]
+    pub from_memory: [bool; 2],
     /// Whether these had a part of the processors, because others were timed at the same time.
     #[serde(skip)]
     shared_processors: bool,

@@ -17,8 +17,10 @@ pub struct EmulatedRow {
     pub read_iops: Option<u64>,
     /// Writes per second.
     pub write_iops: Option<u64>,
-    /// Bytes per second in each direction.
+    /// Bytes read per second.
     pub read_bytes: Option<u64>,
+    /// Bytes written per second.
+    pub write_bytes: Option<u64>,
     /// How large it is.
     pub size_bytes: u64,
 }
@@ -27,18 +29,17 @@ pub struct EmulatedRow {
 pub fn list(rows: &[EmulatedRow], width: usize) -> String {
     let text = |value: &dyn Fn(&EmulatedRow) -> String| rows.iter().map(value).collect::<Vec<_>>();
     let absent = || "-".to_owned();
-    let iops = |value: Option<u64>| value.map_or_else(absent, |value| numbers::iops(value as f64));
-    let both = |row: &EmulatedRow| match (row.read_iops, row.write_iops) {
-        (read, write) if read == write => iops(read),
-        (read, write) => format!("{}/{}", iops(read), iops(write)),
+    // Of reads and of writes, where they differ.
+    let both = |read: Option<u64>, write: Option<u64>, format: fn(f64) -> String| {
+        let text = |value: Option<u64>| value.map_or_else(absent, |value| format(value as f64));
+        if read == write { text(read) } else { format!("{}/{}", text(read), text(write)) }
     };
-    let bytes = |row: &EmulatedRow| row.read_bytes.map_or_else(absent, |value| numbers::throughput(value as f64));
     let columns = vec![
         Column::new("emulation", Side::Left, 1, text(&|row| row.emulation.clone())),
         Column::new("disk", Side::Left, 0, text(&|row| row.disk.clone())),
         Column::new("device", Side::Left, 0, text(&|row| row.device.clone().unwrap_or_else(|| "not made".to_owned()))),
-        Column::new("IOPS", Side::Right, 0, text(&both)),
-        Column::new("MB/s", Side::Right, 0, text(&bytes)),
+        Column::new("IOPS", Side::Right, 0, text(&|row| both(row.read_iops, row.write_iops, numbers::iops))),
+        Column::new("MB/s", Side::Right, 0, text(&|row| both(row.read_bytes, row.write_bytes, numbers::throughput))),
         Column::new("size", Side::Right, 1, text(&|row| numbers::bytes(row.size_bytes))),
     ];
     Grid::breaking(1, columns).fit(width).text()
@@ -57,6 +58,7 @@ mod tests {
             read_iops: iops[0],
             write_iops: iops[1],
             read_bytes: Some(200_000_000),
+            write_bytes: device.map(|_| 200_000_000),
             size_bytes: 1 << 30,
         };
         let rows = [
@@ -65,11 +67,11 @@ mod tests {
             row("bandwidth=200MB", Some("/dev/loop2"), [None, None]),
         ];
         insta::assert_snapshot!(list(&rows, 80), @r#"
-    emulation  disk             device          IOPS  MB/s   size
-    ─────────────────────────────────────────────────────────────
-    disks      P30              /dev/loop0     5,000   200  1 GiB
-    disks      pd-standard      not made    75.0/150   200  1 GiB
-    disks      bandwidth=200MB  /dev/loop2         -   200  1 GiB
+    emulation  disk             device          IOPS   MB/s   size
+    ──────────────────────────────────────────────────────────────
+    disks      P30              /dev/loop0     5,000    200  1 GiB
+    disks      pd-standard      not made    75.0/150  200/-  1 GiB
+    disks      bandwidth=200MB  /dev/loop2         -    200  1 GiB
     "#);
     }
 }

@@ -48,7 +48,7 @@ pub fn dispatch(cli: Cli, printer: Printer) -> anyhow::Result<Exit> {
     let is_part = matches!(cli.command, Command::Program(_) | Command::Presets(_));
     let tidied = match &cli.command {
         _ if is_part => Ok(()),
-        command if only_reads(command) => state.tidy_up_to_read(printer),
+        command if leaves_other_histories(command) => state.tidy_up_to_read(printer),
         _ => state.tidy_up(printer),
     };
     let mut exit = Exit::Success;
@@ -119,7 +119,7 @@ pub fn dispatch(cli: Cli, printer: Printer) -> anyhow::Result<Exit> {
 }
 
 /// Whether a command neither measures nor cleans up: then other histories are no business of it.
-const fn only_reads(command: &Command) -> bool {
+const fn leaves_other_histories(command: &Command) -> bool {
     match command {
         Command::Compare(_)
         | Command::Explain(_)

@@ -64,7 +64,9 @@ describe('reference bars', () => {
   it('are hollow and say so where a cache answered', () => {
     const comparison = published();
     comparison.pairs[0].cells[0].verdict = 'cached';
-    const [reads, writes] = barGroups(groupsOf(comparison), ['A', 'B'], 'A');
+    comparison.pairs[0].cells[2].from_memory = [true, false];
+    const [reads, writes, both] = barGroups(groupsOf(comparison), ['A', 'B'], 'A');
+    expect(both.bars.map((bar) => bar.isCached)).toEqual([true, false]);
     expect(reads.bars.map(barLabel)).toEqual(['100 % · 55.3k IOPS', '138.4 % · 76.5k IOPS · cache']);
     expect(writes.bars.some((bar) => bar.isCached)).toBe(false);
     const [drawn] = barsOption([reads], context, '', false, () => 0).series as { data: { itemStyle?: object }[] }[];

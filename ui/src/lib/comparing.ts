@@ -98,10 +98,14 @@ export function groupsOf(comparison: Comparison, explanation: Explanation | null
         operations.set(label, (operations.get(label) ?? new Set()).add(metric.operation));
         put(group.values, pair.reference, metric.metric, metric.reference);
         put(group.values, pair.side, metric.metric, metric.value);
-        for (const [letter, verdict] of [[pair.reference, cell.reference_verdict], [pair.side, cell.verdict]] as const) {
+        const ofSides = [
+          { letter: pair.reference, verdict: cell.reference_verdict, fromMemory: cell.from_memory?.[0] },
+          { letter: pair.side, verdict: cell.verdict, fromMemory: cell.from_memory?.[1] },
+        ];
+        for (const { letter, verdict, fromMemory } of ofSides) {
           const side = comparison.sides.find((one) => one.letter === letter);
-          const isCached = verdict === 'cached' || isImpossible(explanation, side, cell, metric.operation);
-          if (isCached) group.cached.add(letter);
+          const isKnown = verdict === 'cached' || fromMemory;
+          if (isKnown || isImpossible(explanation, side, cell, metric.operation)) group.cached.add(letter);
         }
         if (metric.reference_is_at_least) bound(group, pair.reference, metric.metric);
         if (metric.is_at_least) bound(group, pair.side, metric.metric);

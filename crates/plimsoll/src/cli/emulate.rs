@@ -52,13 +52,13 @@ pub struct UpArguments {
     /// Products or sizes, a disk for each: P30,P10,gp3
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', required_unless_present = "limit")]
     pub sku: Vec<String>,
-    /// What is bought of each, where products need a size: 512GiB
+    /// The size that is bought of each, where products need one, as of `run`: 512GiB
     #[arg(long, value_name = "SIZE", requires = "sku")]
-    pub bought: Option<ByteCount>,
+    pub disk_size: Option<ByteCount>,
     /// A disk that lets so much through: iops=500,bandwidth=25MB; several times for several disks
     #[arg(long, value_name = "LIMIT")]
     pub limit: Vec<Limit>,
-    /// The size of each disk, which takes room as it is written
+    /// How large each device is here, which takes room as it is written
     #[arg(long, value_name = "SIZE", default_value = SIZE)]
     pub size: ByteCount,
     /// What they are called together

@@ -17,7 +17,6 @@ use plimsoll_report::emulated::{self, EmulatedRow};
 use plimsoll_workload::{
     limit::{Limit, RateLimit},
     provisioned::{Provisioned, Provisioning},
-    units::ByteCount,
 };
 use serde_json::json;
 
@@ -64,20 +63,20 @@ fn up(arguments: &UpArguments, state: &Path, printer: Printer) -> anyhow::Result
     };
     let mut disks = Vec::new();
     for sku in &arguments.sku {
-        let provisioned = Provisioned { sku: Some(sku.clone()), size: arguments.bought, ..Provisioned::default() };
-        let caps = of_product(sku, &provisioned, &catalog, printer)?;
-        disks.push((sku.clone(), Some(sku.clone()), caps));
+        let bought = Provisioned { sku: Some(sku.clone()), size: arguments.disk_size, ..Provisioned::default() };
+        let caps = of_product(sku, &bought, &catalog, printer)?;
+        disks.push((sku.clone(), bought, caps));
     }
     for limit in &arguments.limit {
-        disks.push((limit.to_string(), None, of_limit(limit, limit)));
+        let given = Provisioned { limit: Some(*limit), ..Provisioned::default() };
+        disks.push((limit.to_string(), given, of_limit(limit, limit)));
     }
-    let disks = disks.into_iter().enumerate().map(|(index, (name, sku, caps))| Disk {
-        bought_size_bytes: sku.as_ref().and(arguments.bought).map(|size| size.0),
+    let disks = disks.into_iter().enumerate().map(|(index, (name, stands_for, caps))| Disk {
         file: directory.join(format!("{index}.img")),
         size_bytes: arguments.size.0,
         device: None,
         name,
-        sku,
+        stands_for,
         caps,
     });
     let emulation = Emulation::new(&arguments.name, disks.collect())?;
@@ -131,6 +130,7 @@ fn list(emulations: &[Emulation], as_json: bool, printer: Printer) -> anyhow::Re
             read_iops: disk.caps.read_iops,
             write_iops: disk.caps.write_iops,
             read_bytes: disk.caps.read_bytes,
+            write_bytes: disk.caps.write_bytes,
             size_bytes: disk.size_bytes,
         })
     });
@@ -170,15 +170,7 @@ pub(super) fn join(environment: &Environment, state: &State) -> anyhow::Result<P
         Throttle::find()
             .and_then(|throttle| throttle.join())
             .with_context(|| format!("{} is the emulated disk {}", target.name, device.display()))?;
-        let own = match &disk.sku {
-            Some(sku) => Provisioned {
-                sku: Some(sku.clone()),
-                size: disk.bought_size_bytes.map(ByteCount),
-                ..Provisioned::default()
-            },
-            None => Provisioned { limit: disk.name.parse().ok(), ..Provisioned::default() },
-        };
-        stands_for.targets.insert(target.name.clone(), own);
+        stands_for.targets.insert(target.name.clone(), disk.stands_for.clone());
     }
     Ok(stands_for)
 }
