@@ -4,7 +4,7 @@
 //! down.
 
 use std::{
-    fs, io,
+    fs,
     path::{Path, PathBuf},
     thread,
     time::Duration,
@@ -15,19 +15,14 @@ use plimsoll_workload::provisioned::Provisioned;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    error::DeviceError,
+    error::{DeviceError, Made},
     loops::LoopDevice,
+    notes::{self, Note},
     throttle::{Caps, Throttle},
 };
 
-/// The directory of emulations in that of the state.
-const DIRECTORY: &str = "emulations";
-/// The ending of what is not yet written down whole.
-const DRAFT: &str = "draft";
 /// How long a tool may outlive who started it.
 const OUTLIVED: Duration = Duration::from_millis(100);
-/// The form of what is written down.
-const FORM: &str = "plimsoll-emulation/1";
 
 /// Disks that belong together.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -61,20 +56,14 @@ pub struct Disk {
 impl Emulation {
     /// One that is to be made.
     pub fn new(name: &str, disks: Vec<Disk>) -> Result<Self, DeviceError> {
-        let is_fine = |character: char| character.is_ascii_alphanumeric() || "-_.".contains(character);
-        if name.is_empty() || name.len() > 64 || name.starts_with('.') || !name.chars().all(is_fine) {
-            return Err(DeviceError::Usage(format!(
-                "\"{name}\" is no name of an emulation: use up to 64 letters, digits and - _ ."
-            )));
-        }
-        Ok(Self { form: FORM.to_owned(), name: name.to_owned(), disks })
+        notes::check_name(name)?;
+        Ok(Self { form: Self::FORM.to_owned(), name: name.to_owned(), disks })
     }
 
     /// Makes its disks. When one cannot be made, none is left.
     pub fn up(mut self, state: &Path, throttle: &Throttle) -> Result<Self, DeviceError> {
-        let note = note(state, &self.name);
-        if note.exists() {
-            return Err(DeviceError::Exists { name: self.name });
+        if notes::path::<Self>(state, &self.name).exists() {
+            return Err(DeviceError::Exists { made: Self::MADE, name: self.name });
         }
         // All that is in it is removed again, so it has to be our own.
         if let Some(directory) = self.directories().find(|directory| directory.exists()) {
@@ -92,7 +81,7 @@ impl Emulation {
     }
 
     fn make(&mut self, state: &Path, throttle: &Throttle) -> Result<(), DeviceError> {
-        self.write_down(state)?;
+        notes::write(self, state)?;
         for index in 0..self.disks.len() {
             let Disk { file, size_bytes, caps, .. } = self.disks[index].clone();
             if let Some(directory) = file.parent() {
@@ -103,7 +92,7 @@ impl Emulation {
             let device = LoopDevice::attach(&file)?;
             throttle.hold(device.number, &caps)?;
             self.disks[index].device = Some(device.path);
-            self.write_down(state)?;
+            notes::write(self, state)?;
         }
         Ok(())
     }
@@ -121,7 +110,7 @@ impl Emulation {
         }
         for (disk, devices) in &devices {
             take_away(devices, throttle)?;
-            remove(&disk.file)?;
+            notes::remove(&disk.file)?;
         }
         let unfinished = self.disks.iter().filter(|disk| disk.device.is_none());
         if unfinished.clone().count() > 0 {
@@ -135,9 +124,7 @@ impl Emulation {
         for directory in self.directories() {
             let _ = fs::remove_dir(directory);
         }
-        let note = note(state, &self.name);
-        remove(&note.with_extension(DRAFT))?;
-        remove(&note)?;
+        notes::forget(self, state)?;
         if Self::all(state).is_ok_and(|all| all.is_empty()) {
             throttle.clear();
         }
@@ -151,22 +138,12 @@ impl Emulation {
 
     /// Those that are up, and those that were not taken down.
     pub fn all(state: &Path) -> Result<Vec<Self>, DeviceError> {
-        let directory = state.join(DIRECTORY);
-        let entries = match fs::read_dir(&directory) {
-            Ok(entries) => entries,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(error) => return Err(DeviceError::file("list", directory)(error)),
-        };
-        let notes = entries.flatten().map(|entry| entry.path());
-        let mut notes: Vec<PathBuf> = notes.filter(|path| path.extension().is_some_and(|end| end == "json")).collect();
-        notes.sort();
-        notes.iter().map(|path| Self::read(path)).collect()
+        notes::all(state)
     }
 
     /// The one of this name.
     pub fn find(state: &Path, name: &str) -> Result<Self, DeviceError> {
-        let all = Self::all(state)?;
-        all.into_iter().find(|own| own.name == name).ok_or_else(|| DeviceError::Unknown { name: name.to_owned() })
+        notes::find(state, name)
     }
 
     /// The disk that is this device, of all emulations.
@@ -178,29 +155,20 @@ impl Emulation {
         };
         all.iter().flat_map(|emulation| &emulation.disks).find(is_it)
     }
-
-    fn read(path: &Path) -> Result<Self, DeviceError> {
-        let text = fs::read_to_string(path).map_err(DeviceError::file("read", path))?;
-        let damaged = |why: String| DeviceError::Damaged { path: path.to_owned(), why };
-        let read: Self = serde_json::from_str(&text).map_err(|error| damaged(error.to_string()))?;
-        let is_own = read.form == FORM && path.file_stem().is_some_and(|stem| *stem == *read.name);
-        if is_own { Ok(read) } else { Err(damaged("another form, or another name".to_owned())) }
-    }
-
-    /// Writes it down whole or not at all.
-    fn write_down(&self, state: &Path) -> Result<(), DeviceError> {
-        let path = note(state, &self.name);
-        let directory = state.join(DIRECTORY);
-        fs::create_dir_all(&directory).map_err(DeviceError::file("make the directory", &directory))?;
-        let text = serde_json::to_string_pretty(self).unwrap_or_default();
-        let draft = path.with_extension(DRAFT);
-        fs::write(&draft, text).map_err(DeviceError::file("write", &draft))?;
-        fs::rename(&draft, &path).map_err(DeviceError::file("write", path))
-    }
 }
 
-fn note(state: &Path, name: &str) -> PathBuf {
-    state.join(DIRECTORY).join(format!("{name}.json"))
+impl Note for Emulation {
+    const MADE: Made = Made("emulation", "emulate");
+    const DIRECTORY: &'static str = "emulations";
+    const FORM: &'static str = "plimsoll-emulation/1";
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn form(&self) -> &str {
+        &self.form
+    }
 }
 
 fn take_away(devices: &[LoopDevice], throttle: &Throttle) -> Result<(), DeviceError> {
@@ -210,15 +178,7 @@ fn take_away(devices: &[LoopDevice], throttle: &Throttle) -> Result<(), DeviceEr
     })
 }
 
-/// Removes a file, if it is there.
-fn remove(path: &Path) -> Result<(), DeviceError> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(DeviceError::file("remove", path)(error)),
-        _ => Ok(()),
-    }
-}
-
 /// Where the files of an emulation are, when nobody says.
 pub fn usual_directory(state: &Path, name: &str) -> PathBuf {
-    state.join(DIRECTORY).join(name)
+    state.join(Emulation::DIRECTORY).join(name)
 }

@@ -2,6 +2,7 @@
 
 use std::{io, path::PathBuf};
 
+use plimsoll_io::write_guard::Refusal;
 use thiserror::Error;
 
 /// Why storage could not be made or taken down.
@@ -11,16 +12,18 @@ pub enum DeviceError {
     #[error("{0}")]
     Usage(String),
     /// It is there already.
-    #[error(
-        "emulation \"{name}\" is up already: end it with `plimsoll emulate down {name}`, or name another with --name"
-    )]
+    #[error("{} \"{name}\" is up already: end it with `plimsoll {} down {name}`, or name another with --name", made.0, made.1)]
     Exists {
+        /// What it is.
+        made: Made,
         /// Its name.
         name: String,
     },
     /// There is none of that name.
-    #[error("there is no emulation \"{name}\": `plimsoll emulate list` shows those that are up")]
+    #[error("there is no {} \"{name}\": `plimsoll {} list` shows those that are up", made.0, made.1)]
     Unknown {
+        /// What there is none of.
+        made: Made,
         /// What was asked for.
         name: String,
     },
@@ -32,12 +35,70 @@ pub enum DeviceError {
         /// How: `mounted at /mnt`, `part of md0`.
         used: String,
     },
+    /// A device is not there.
+    #[error("{} is no block device, or is not there any more: check the path, and that the disk is attached", device.display())]
+    Gone {
+        /// The device.
+        device: PathBuf,
+    },
+    /// Two paths lead to one disk.
+    #[error("{} and {} are one disk{}: name each disk once", one.display(), other.display(), with_serial(serial.as_deref()))]
+    Same {
+        /// A path.
+        one: PathBuf,
+        /// Another one.
+        other: PathBuf,
+        /// The serial number that both tell.
+        serial: Option<String>,
+    },
     /// The kernel cannot hold devices back here.
     #[error(
         "no control group can hold a device back here ({0}): mount /sys/fs/cgroup with the controller blkio (version 1) \
          or io (version 2), and run as root outside of containers"
     )]
     NoThrottle(String),
+    /// A device may not be written to.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// The kernel cannot put disks together in this way, or has no such file system.
+    #[error("the kernel has no {what} here: load it with `modprobe {module}`, or leave {kind} out")]
+    NoDriver {
+        /// The driver: `md driver for RAID 0`.
+        what: &'static str,
+        /// Its module.
+        module: &'static str,
+        /// What needs it: `md`.
+        kind: String,
+    },
+    /// What was made is not what was asked for.
+    #[error("{} has {what} {is}, and {asked} was asked for: the tools here decide otherwise, so ask for that", path.display())]
+    Geometry {
+        /// The device or directory.
+        path: PathBuf,
+        /// What differs: `a chunk of`.
+        what: &'static str,
+        /// What it is.
+        is: String,
+        /// What it should be.
+        asked: String,
+    },
+    /// A device holds what plimsoll did not put there.
+    #[error("{} holds {found}, which plimsoll did not make: nothing on it is touched; save what is needed of it, and \
+             `wipefs --all {}` makes it blank", device.display(), device.display())]
+    Foreign {
+        /// The device.
+        device: PathBuf,
+        /// What is on it.
+        found: String,
+    },
+    /// A mark cannot be erased.
+    #[error("{} still holds {found} after all marks were erased: look at it with `wipefs {}`", device.display(), device.display())]
+    NotClean {
+        /// The device.
+        device: PathBuf,
+        /// What is on it.
+        found: String,
+    },
     /// A tool is missing or failed.
     #[error("{tool} {why}")]
     Tool {
@@ -56,8 +117,8 @@ pub enum DeviceError {
         /// What the kernel said.
         source: io::Error,
     },
-    /// What is written down of an emulation is not what an emulation writes.
-    #[error("{} is not what an emulation writes ({why}): look into it, and remove it when it is not wanted", path.display())]
+    /// What is written down of something that was made is not what is written.
+    #[error("{} is not what plimsoll writes ({why}): look into it, and remove it when it is not wanted", path.display())]
     Damaged {
         /// The file.
         path: PathBuf,
@@ -65,6 +126,14 @@ pub enum DeviceError {
         why: String,
     },
 }
+
+fn with_serial(serial: Option<&str>) -> String {
+    serial.map(|serial| format!(" by their serial number {serial}")).unwrap_or_default()
+}
+
+/// What can be made: what it is called, and the command that makes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Made(pub &'static str, pub &'static str);
 
 impl DeviceError {
     /// An error of a file.

@@ -5,5 +5,8 @@
 pub mod emulation;
 pub mod error;
 pub mod loops;
+mod marks;
+mod notes;
+pub mod stripe;
 pub mod throttle;
 mod tool;

@@ -13,7 +13,7 @@ use std::{
     },
     path::{Path, PathBuf},
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use rustix::{
@@ -49,6 +49,11 @@ impl GuardedDevice {
     /// What the kernel told about the device when it was checked.
     pub const fn facts(&self) -> &DeviceFacts {
         &self.facts
+    }
+
+    /// The device, open for reading and writing.
+    pub const fn file(&self) -> &File {
+        &self.file
     }
 
     /// Opens the device once more, for an engine. Such descriptors must not outlive the guard: once it is gone,
@@ -113,6 +118,30 @@ fn check_now(path: &Path, destroy: &[PathBuf], needed_bytes: u64) -> Result<Guar
     let facts = facts.ok_or_else(|| Refusal::Changed(path.to_owned()))?;
     refuse_use(path, number, &sysfs)?;
     refuse_content(path, &facts, &file)?;
+    Ok(GuardedDevice { file, path: path.to_owned(), facts })
+}
+
+/// Takes a device whose content the caller knows to be plimsoll's own, whatever is on it. Somebody who has it opened is
+/// waited for: a program that makes a file system outlives the one that started it.
+///
+/// # Errors
+/// When anything uses it.
+pub fn take_own(path: &Path, patience: Duration) -> Result<GuardedDevice, Refusal> {
+    let deadline = Instant::now() + patience;
+    loop {
+        match take_own_now(path) {
+            Err(Refusal::Busy { .. }) if Instant::now() < deadline => thread::sleep(PATIENCE.1),
+            decided => return decided,
+        }
+    }
+}
+
+fn take_own_now(path: &Path) -> Result<GuardedDevice, Refusal> {
+    let sysfs = Sysfs::default();
+    let number = device_at(path)?;
+    refuse_use(path, number, &sysfs)?;
+    let file = open_as(path, OFlags::RDWR | OFlags::EXCL)?;
+    let facts = sysfs.facts(number).ok_or_else(|| Refusal::Changed(path.to_owned()))?;
     Ok(GuardedDevice { file, path: path.to_owned(), facts })
 }
 

@@ -32,6 +32,7 @@ mod rows;
 pub mod runs;
 pub mod sheets;
 mod side_by_side;
+pub mod striped;
 mod style;
 pub mod table;
 #[cfg(test)]

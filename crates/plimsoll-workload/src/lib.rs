@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 pub mod application;
+pub mod array;
 pub mod block_sizes;
 pub mod certainty;
 #[cfg(test)]

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    certainty::Precision, limit::Limit, need::Need, provisioned::Provisioning, settings::Effort, units::Span,
-    workload::Workload,
+    array::Striping, certainty::Precision, limit::Limit, need::Need, provisioned::Provisioning, settings::Effort,
+    units::Span, workload::Workload,
 };
 
 /// A plan as written: what `--plan` reads.
@@ -72,6 +72,9 @@ pub struct PlanFile {
     /// Ask the cloud's instance metadata service what machine this is.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub detect_cloud: bool,
+    /// Disks to put together, and how: `plimsoll stripe up` makes the arrays, and they are targets of the run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stripe: Option<Striping>,
     /// What workloads have in common.
     #[serde(skip_serializing_if = "is_empty")]
     pub defaults: Workload,

@@ -26,6 +26,7 @@ pub mod report;
 pub mod run;
 pub mod serve;
 pub mod show;
+pub mod stripe;
 
 /// How kubectl finds its plugin `plimsoll`.
 const PLUGIN: &str = "kubectl-plimsoll";
@@ -125,6 +126,8 @@ pub enum Command {
     Catalog(catalog::CatalogArguments),
     /// Make disks that let as much through as what is sold, to rehearse a comparison; use them, take them down
     Emulate(emulate::EmulateArguments),
+    /// Put disks together in several ways, to compare those; take them apart again
+    Stripe(stripe::StripeArguments),
     /// Judge recorded traces of rates as `run` judges a storage
     Replay(replay::ReplayArguments),
     /// Say what this machine can do and what would disturb a measurement

@@ -140,9 +140,19 @@ impl Exit {
             }
             if let Some(error) = cause.downcast_ref::<DeviceError>() {
                 return match error {
-                    DeviceError::Usage(_) | DeviceError::Exists { .. } | DeviceError::Unknown { .. } => Self::Usage,
-                    DeviceError::InUse { .. } => Self::Target,
-                    DeviceError::NoThrottle(_) | DeviceError::Tool { .. } => Self::Kernel,
+                    DeviceError::Usage(_)
+                    | DeviceError::Exists { .. }
+                    | DeviceError::Unknown { .. }
+                    | DeviceError::Same { .. } => Self::Usage,
+                    DeviceError::InUse { .. }
+                    | DeviceError::Refused(_)
+                    | DeviceError::Foreign { .. }
+                    | DeviceError::Gone { .. } => Self::Target,
+                    DeviceError::NoThrottle(_)
+                    | DeviceError::NoDriver { .. }
+                    | DeviceError::Geometry { .. }
+                    | DeviceError::Tool { .. } => Self::Kernel,
+                    DeviceError::NotClean { .. } => Self::Io,
                     DeviceError::File { .. } | DeviceError::Damaged { .. } => Self::Io,
                 };
             }

@@ -36,7 +36,7 @@ use plimsoll_workload::{
 };
 use uuid::Uuid;
 
-use super::{catalog, emulate, presets, resume, volumes::Volumes};
+use super::{catalog, emulate, presets, resume, stripe, volumes::Volumes};
 use crate::{
     cli::run::RunArguments,
     environment_variables as environment,
@@ -140,7 +140,7 @@ pub(super) fn measure_and_show(
 /// A run as it is asked for, and what is said when it begins.
 fn request(arguments: &RunArguments, state: &State, printer: Printer) -> anyhow::Result<(RunRequest, String)> {
     let catalog = catalog::read(arguments.provisioned.limits.as_deref())?;
-    request_of(asked(arguments, printer)?, arguments, &catalog, state, printer)
+    request_of(asked(arguments, state, printer)?, arguments, &catalog, state, printer)
 }
 
 /// The same of what is asked for.
@@ -246,9 +246,15 @@ pub(super) struct AskedRun {
     pub(super) need: Option<Need>,
 }
 
-pub(super) fn asked(arguments: &RunArguments, printer: Printer) -> anyhow::Result<AskedRun> {
-    let plan = arguments.measuring.plan.as_deref().map(plan_file).transpose()?.unwrap_or_default();
+pub(super) fn asked(arguments: &RunArguments, state: &State, printer: Printer) -> anyhow::Result<AskedRun> {
+    let mut plan = plan_of(arguments)?;
+    stripe::become_targets(&mut plan, state)?;
     asked_with(arguments, plan, printer)
+}
+
+/// The plan that is named, or one that says nothing.
+pub(super) fn plan_of(arguments: &RunArguments) -> anyhow::Result<PlanFile> {
+    Ok(arguments.measuring.plan.as_deref().map(plan_file).transpose()?.unwrap_or_default())
 }
 
 /// The same with a plan that is no file here.
@@ -265,10 +271,16 @@ pub(super) fn asked_with(arguments: &RunArguments, plan: PlanFile, printer: Prin
         expect_mount,
         detect_cloud,
         provisioned,
+        stripe,
         defaults,
         workloads,
         ..
     } = plan;
+    if stripe.is_some() {
+        bail!(
+            "the arrays of [stripe] are made of disks of this machine: leave that section out of a plan for a cluster"
+        );
+    }
     let mut all_targets = paths("target", &arguments.targets)?;
     all_targets.extend(targets);
     if all_targets.is_empty() {
@@ -440,7 +452,8 @@ pub(super) fn check_pinning(workloads: &[Workload]) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn plan_file(path: &Path) -> anyhow::Result<PlanFile> {
+/// A plan that is a file.
+pub(super) fn plan_file(path: &Path) -> anyhow::Result<PlanFile> {
     let text = fs::read_to_string(path).with_context(|| format!("read the plan {}", path.display()))?;
     toml::from_str(&text).map_err(|error| anyhow::anyhow!("plan {}: {error}", path.display()))
 }

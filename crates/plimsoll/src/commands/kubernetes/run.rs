@@ -154,7 +154,7 @@ fn asked(
         tags: arguments.tags.clone(),
         ..RunArguments::default()
     };
-    let mut asked = local::asked(&local_arguments, printer)?;
+    let mut asked = local::asked_with(&local_arguments, local::plan_of(&local_arguments)?, printer)?;
     let is_volume = |target: &&String| volumes.iter().any(|volume| volume.target == **target);
     if let Some(other) = asked.targets.iter().chain(&asked.destroy).find(|target| !is_volume(target)) {
         bail!(
@@ -303,6 +303,7 @@ fn plan_text(asked: local::AskedRun) -> anyhow::Result<String> {
         keep_files: asked.keep_files,
         expect_mount: asked.expect_mount,
         detect_cloud: asked.detect_cloud.is_some(),
+        stripe: None,
         defaults: plimsoll_workload::workload::Workload::default(),
         workloads: asked.workloads,
     };

@@ -1,0 +1,58 @@
+//! Marks on devices: whose they are, and how they are erased.
+
+use std::{collections::BTreeSet, os::unix::fs::FileExt, path::Path, time::Duration};
+
+use plimsoll_io::{
+    signatures::{self, Signature},
+    write_guard,
+};
+
+use crate::{error::DeviceError, tool};
+
+/// What is erased at once: the block that a mark is in.
+const BLOCK_BYTES: u64 = 4096;
+/// Erasing one mark may show another, below it.
+const ROUNDS: u32 = 8;
+/// How long a program that was started by somebody who is gone may still write.
+const OUTLIVED: Duration = Duration::from_secs(10);
+
+/// The identities of what is on a device, as its own structures tell them: of a file system, of a member of something
+/// larger, of a table of partitions.
+pub(crate) fn identities(device: &Path) -> Result<BTreeSet<String>, DeviceError> {
+    let name = device.to_string_lossy();
+    // Nothing known is no error, and is told by an exit code of its own.
+    let told = tool::run_or("blkid", &["--probe", "--output", "export", &name], &[2])?;
+    let value = |line: &str| {
+        let (key, value) = line.split_once('=')?;
+        matches!(key, "UUID" | "PTUUID").then(|| value.to_owned())
+    };
+    Ok(told.lines().filter_map(value).collect())
+}
+
+/// The marks on a device that nothing else uses.
+pub(crate) fn find(device: &Path) -> Result<Vec<Signature>, DeviceError> {
+    let guard = write_guard::take_own(device, OUTLIVED)?;
+    signatures::find(guard.file(), guard.facts().size_bytes).map_err(DeviceError::file("read", device))
+}
+
+/// Erases the marks on a device, until there is none.
+pub(crate) fn erase(device: &Path) -> Result<(), DeviceError> {
+    let guard = write_guard::take_own(device, OUTLIVED)?;
+    let (file, size_bytes) = (guard.file(), guard.facts().size_bytes);
+    for _ in 0..ROUNDS {
+        let found = signatures::find(file, size_bytes).map_err(DeviceError::file("read", device))?;
+        if found.is_empty() {
+            return file.sync_all().map_err(DeviceError::file("write", device));
+        }
+        for mark in found {
+            let start = mark.offset / BLOCK_BYTES * BLOCK_BYTES;
+            let length = BLOCK_BYTES.min(size_bytes - start) as usize;
+            file.write_all_at(&vec![0; length], start).map_err(DeviceError::file("write", device))?;
+        }
+    }
+    let mark = signatures::find(file, size_bytes).map_err(DeviceError::file("read", device))?.into_iter().next();
+    match mark {
+        None => Ok(()),
+        Some(mark) => Err(DeviceError::NotClean { device: device.to_owned(), found: mark.name.to_owned() }),
+    }
+}

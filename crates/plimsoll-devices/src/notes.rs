@@ -1,0 +1,97 @@
+//! What is written down of things that were made, so that whatever there is of them can be taken down.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use serde::{Serialize, de::DeserializeOwned};
+
+use crate::error::{DeviceError, Made};
+
+/// The ending of what is not yet written down whole.
+const DRAFT: &str = "draft";
+
+/// Something that is written down, in a file of its name.
+pub(crate) trait Note: Serialize + DeserializeOwned {
+    /// What it is, and how it is made.
+    const MADE: Made;
+    /// The directory of such notes in that of the state.
+    const DIRECTORY: &'static str;
+    /// The form of what is written.
+    const FORM: &'static str;
+
+    /// What it is called.
+    fn name(&self) -> &str;
+
+    /// The form of what was read.
+    fn form(&self) -> &str;
+}
+
+/// Whether a name can be that of a note.
+pub(crate) fn check_name(name: &str) -> Result<(), DeviceError> {
+    let is_fine = |character: char| character.is_ascii_alphanumeric() || "-_.".contains(character);
+    if name.is_empty() || name.len() > 64 || name.starts_with('.') || !name.chars().all(is_fine) {
+        return Err(DeviceError::Usage(format!("\"{name}\" is no name: use up to 64 letters, digits and - _ .")));
+    }
+    Ok(())
+}
+
+/// Where a note is.
+pub(crate) fn path<N: Note>(state: &Path, name: &str) -> PathBuf {
+    state.join(N::DIRECTORY).join(format!("{name}.json"))
+}
+
+/// Writes one down whole or not at all.
+pub(crate) fn write<N: Note>(note: &N, state: &Path) -> Result<(), DeviceError> {
+    let path = path::<N>(state, note.name());
+    let directory = state.join(N::DIRECTORY);
+    fs::create_dir_all(&directory).map_err(DeviceError::file("make the directory", &directory))?;
+    let text = serde_json::to_string_pretty(note).unwrap_or_default();
+    let draft = path.with_extension(DRAFT);
+    fs::write(&draft, text).map_err(DeviceError::file("write", &draft))?;
+    fs::rename(&draft, &path).map_err(DeviceError::file("write", path))
+}
+
+/// All there are, by their names.
+pub(crate) fn all<N: Note>(state: &Path) -> Result<Vec<N>, DeviceError> {
+    let directory = state.join(N::DIRECTORY);
+    let entries = match fs::read_dir(&directory) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(DeviceError::file("list", directory)(error)),
+    };
+    let notes = entries.flatten().map(|entry| entry.path());
+    let mut notes: Vec<PathBuf> = notes.filter(|path| path.extension().is_some_and(|end| end == "json")).collect();
+    notes.sort();
+    notes.iter().map(|path| read(path)).collect()
+}
+
+/// The one of this name.
+pub(crate) fn find<N: Note>(state: &Path, name: &str) -> Result<N, DeviceError> {
+    let own = all::<N>(state)?.into_iter().find(|own| own.name() == name);
+    own.ok_or_else(|| DeviceError::Unknown { made: N::MADE, name: name.to_owned() })
+}
+
+fn read<N: Note>(path: &Path) -> Result<N, DeviceError> {
+    let text = fs::read_to_string(path).map_err(DeviceError::file("read", path))?;
+    let damaged = |why: String| DeviceError::Damaged { path: path.to_owned(), why };
+    let read: N = serde_json::from_str(&text).map_err(|error| damaged(error.to_string()))?;
+    let is_own = read.form() == N::FORM && path.file_stem().is_some_and(|stem| *stem == *read.name());
+    if is_own { Ok(read) } else { Err(damaged("another form, or another name".to_owned())) }
+}
+
+/// Removes one, and what was begun of it.
+pub(crate) fn forget<N: Note>(note: &N, state: &Path) -> Result<(), DeviceError> {
+    let path = path::<N>(state, note.name());
+    remove(&path.with_extension(DRAFT))?;
+    remove(&path)
+}
+
+/// Removes a file, if it is there.
+pub(crate) fn remove(path: &Path) -> Result<(), DeviceError> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(DeviceError::file("remove", path)(error)),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,245 @@
+//! Arrays of disks, made for a comparison and taken down after it.
+//!
+//! All arrays of a stripe are there at once, so that a run can visit them in turns: a disk that belongs to several of
+//! them is divided into partitions of the same size. Identities are chosen and written down before anything is made,
+//! and only what bears one of them is ever erased; so whatever moment the maker is killed at, [`Stripe::down`] gives
+//! the blank disks back, and touches nothing else.
+
+mod checks;
+mod geometry;
+mod making;
+mod taking_down;
+
+use std::path::{Path, PathBuf};
+
+use plimsoll_io::block_device::{self, DeviceNumber};
+use plimsoll_workload::array::{Array, ArrayKind, Striping};
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+pub use self::making::Step;
+use crate::{
+    error::{DeviceError, Made},
+    notes::{self, Note},
+};
+
+/// Where arrays are found: directories that they are mounted at, and links to devices.
+const PLACES: &str = "/run/plimsoll";
+/// Where partitions begin, and what their sizes are multiples of.
+const ALIGNMENT_BYTES: u64 = 1 << 20;
+
+/// Disks, and the arrays that are made of them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Stripe {
+    form: String,
+    /// What it is called.
+    pub name: String,
+    /// Whether all of it is there; otherwise it was not made to the end, or taken down in part.
+    pub is_complete: bool,
+    /// The disks.
+    pub disks: Vec<StripedDisk>,
+    /// The arrays.
+    pub arrays: Vec<StripedArray>,
+}
+
+/// A disk that arrays are made of.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StripedDisk {
+    /// The path as given.
+    pub device: PathBuf,
+    /// The serial number, where the disk tells.
+    pub serial: Option<String>,
+    /// Its size.
+    pub size_bytes: u64,
+    /// The group that it has a limit in common with.
+    pub group: Option<String>,
+    /// The identity of its table of partitions, where it is divided.
+    table: Option<Uuid>,
+}
+
+/// An array, and what of the disks it is made of.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StripedArray {
+    /// What it is.
+    pub array: Array,
+    /// Its identity.
+    id: Uuid,
+    members: Vec<Member>,
+    /// Those of its file systems: several, when its disks are not put together.
+    file_systems: Vec<Uuid>,
+}
+
+/// A disk, or a part of one, that belongs to an array.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Member {
+    disk: usize,
+    partition: Option<u32>,
+    size_bytes: u64,
+    id: Uuid,
+}
+
+impl Note for Stripe {
+    const MADE: Made = Made("stripe", "stripe");
+    const DIRECTORY: &'static str = "stripes";
+    const FORM: &'static str = "plimsoll-stripe/1";
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn form(&self) -> &str {
+        &self.form
+    }
+}
+
+impl Stripe {
+    /// One that is to be made.
+    pub fn new(asked: &Striping) -> Result<Self, DeviceError> {
+        notes::check_name(asked.name())?;
+        let arrays = asked.expand().map_err(|error| DeviceError::Usage(error.to_string()))?;
+        let mut disks = checks::disks(&asked.devices)?;
+        for (disk, group) in disks.iter_mut().zip(&asked.groups) {
+            disk.group = Some(group.clone());
+        }
+        let of_disk = |disk: usize| arrays.iter().filter(move |array| array.disks.contains(&(disk as u32))).count();
+        let uses = (0..disks.len()).map(of_disk).max().unwrap_or(0);
+        // Members of one array have one size: what is larger would be striped over fewer disks at its end.
+        let is_divided = uses > 1 || disks.iter().any(|disk| disk.size_bytes != disks[0].size_bytes);
+        let mut size_bytes = disks.iter().map(|disk| disk.size_bytes).min().unwrap_or(0);
+        if is_divided {
+            let room = size_bytes.saturating_sub(2 * ALIGNMENT_BYTES) / uses.max(1) as u64;
+            size_bytes = room / ALIGNMENT_BYTES * ALIGNMENT_BYTES;
+            disks.iter_mut().for_each(|disk| disk.table = Some(Uuid::now_v7()));
+        }
+        let mut partitions = vec![0_u32; disks.len()];
+        let arrays = arrays.into_iter().map(|array| {
+            let member = |disk: &u32| {
+                let disk = *disk as usize;
+                partitions[disk] += 1;
+                Member { disk, partition: is_divided.then_some(partitions[disk]), size_bytes, id: Uuid::now_v7() }
+            };
+            let members: Vec<Member> = array.disks.iter().map(member).collect();
+            let file_systems = match array.kind {
+                ArrayKind::Jbod => members.iter().map(|_| Uuid::now_v7()).collect(),
+                _ => vec![Uuid::now_v7()],
+            };
+            StripedArray { array, id: Uuid::now_v7(), members, file_systems }
+        });
+        let arrays = arrays.collect();
+        Ok(Self { form: Self::FORM.to_owned(), name: asked.name().to_owned(), is_complete: false, disks, arrays })
+    }
+
+    /// Those that are there, and those that were not taken down.
+    pub fn all(state: &Path) -> Result<Vec<Self>, DeviceError> {
+        notes::all(state)
+    }
+
+    /// The one of this name.
+    pub fn find(state: &Path, name: &str) -> Result<Self, DeviceError> {
+        notes::find(state, name)
+    }
+
+    /// The directories and devices that an array is measured by: one, unless its disks are not put together.
+    pub fn targets(&self, array: &StripedArray) -> Vec<PathBuf> {
+        let place = Path::new(PLACES).join(&self.name).join(&array.array.name);
+        match array.array.kind {
+            ArrayKind::Jbod => (0..array.members.len()).map(|index| place.join(index.to_string())).collect(),
+            _ => vec![place],
+        }
+    }
+
+    /// The array that a target is of, of all stripes.
+    pub fn of_target<'a>(all: &'a [Self], target: &Path) -> Option<(&'a Self, &'a StripedArray)> {
+        let target = target.to_owned();
+        let arrays = all.iter().flat_map(|stripe| stripe.arrays.iter().map(move |array| (stripe, array)));
+        arrays.into_iter().find(|(stripe, array)| stripe.targets(array).contains(&target))
+    }
+
+    /// The disks that an array is made of.
+    pub fn disks_of<'a>(&'a self, array: &'a StripedArray) -> impl Iterator<Item = &'a StripedDisk> {
+        array.members.iter().filter_map(|member| self.disks.get(member.disk))
+    }
+
+    /// Whether another one is made of the same in the same way.
+    fn is_like(&self, other: &Self) -> bool {
+        let disk = |disk: &StripedDisk| (disk.device.clone(), disk.group.clone());
+        self.disks.iter().map(disk).eq(other.disks.iter().map(disk))
+            && self.arrays.iter().map(|own| &own.array).eq(other.arrays.iter().map(|own| &own.array))
+    }
+
+    /// The disk or partition that belongs to an array.
+    fn member_path(&self, member: &Member) -> PathBuf {
+        let Some(disk) = self.disks.get(member.disk) else { return PathBuf::new() };
+        let device = disk.device.canonicalize().unwrap_or_else(|_| disk.device.clone());
+        let Some(partition) = member.partition else { return device };
+        let name = device.to_string_lossy();
+        let between = if name.ends_with(|last: char| last.is_ascii_digit()) { "p" } else { "" };
+        PathBuf::from(format!("{name}{between}{partition}"))
+    }
+
+    fn member_paths(&self, array: &StripedArray) -> Vec<PathBuf> {
+        array.members.iter().map(|member| self.member_path(member)).collect()
+    }
+
+    /// The devices that bear the file systems of an array, in the order of its targets.
+    fn devices(&self, array: &StripedArray) -> Vec<PathBuf> {
+        let name = array.system_name();
+        match array.array.kind {
+            ArrayKind::None | ArrayKind::Jbod => self.member_paths(array),
+            ArrayKind::Btrfs => self.member_paths(array).into_iter().take(1).collect(),
+            ArrayKind::Md => vec![Path::new("/dev/md").join(name)],
+            ArrayKind::Lvm => vec![Path::new("/dev").join(name).join(VOLUME)],
+            ArrayKind::Dm => vec![Path::new("/dev/mapper").join(name)],
+        }
+    }
+
+    /// The directory that targets are in.
+    fn place(&self) -> PathBuf {
+        Path::new(PLACES).join(&self.name)
+    }
+}
+
+/// The one volume of a volume group.
+const VOLUME: &str = "data";
+
+impl StripedArray {
+    /// What the system calls it: the name of an md device, of a volume group, of a mapped device.
+    fn system_name(&self) -> String {
+        let id = self.id.simple().to_string();
+        format!("plimsoll-{}", &id[id.len() - 12..])
+    }
+
+    /// The array, where disks are put together by something that is not a file system.
+    const fn is_assembled(&self) -> bool {
+        matches!(self.array.kind, ArrayKind::Md | ArrayKind::Lvm | ArrayKind::Dm)
+    }
+}
+
+impl Member {
+    /// Its identity in the form that LVM has.
+    fn volume_id(&self) -> String {
+        let id = self.id.simple().to_string();
+        let mut rest = id.as_str();
+        let mut parts = Vec::new();
+        for length in [6, 4, 4, 4, 4, 4, 6] {
+            let (part, after) = rest.split_at(length);
+            parts.push(part);
+            rest = after;
+        }
+        parts.join("-")
+    }
+}
+
+/// The number of a device that has to be there.
+fn number(device: &Path) -> Result<DeviceNumber, DeviceError> {
+    DeviceNumber::of_special_file(device).ok_or_else(|| DeviceError::Gone { device: device.to_owned() })
+}
+
+/// What the kernel tells about a device that has to be there.
+fn facts(device: &Path) -> Result<block_device::DeviceFacts, DeviceError> {
+    block_device::facts(number(device)?).ok_or_else(|| DeviceError::Gone { device: device.to_owned() })
+}

@@ -1,0 +1,128 @@
+//! What has to be so before anything is made: disks that are whole, different and may be written to, and a kernel and
+//! tools that can do what is asked.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use plimsoll_io::write_guard;
+use plimsoll_workload::array::{ArrayKind, FileSystem};
+
+use super::{Stripe, StripedDisk, facts};
+use crate::{error::DeviceError, tool};
+
+/// The disks of these paths. They differ, in number and in serial number: one disk may have several paths.
+pub(super) fn disks(devices: &[String]) -> Result<Vec<StripedDisk>, DeviceError> {
+    let mut known = Vec::new();
+    let mut disks: Vec<StripedDisk> = Vec::new();
+    for device in devices {
+        let path = Path::new(device);
+        let facts = facts(path)?;
+        if let Some(partition) = facts.partition {
+            return Err(DeviceError::Usage(format!(
+                "{device} is partition {partition} of {}: a stripe is made of whole disks",
+                facts.disk
+            )));
+        }
+        if let Some((earlier, _)) = known.iter().find(|(_, number)| *number == facts.number) {
+            return Err(DeviceError::Same { one: path.to_owned(), other: PathBuf::from(earlier), serial: None });
+        }
+        if let (Some(serial), Some(other)) =
+            (&facts.serial, disks.iter().find(|disk| disk.serial.is_some() && disk.serial == facts.serial))
+        {
+            let serial = Some(serial.clone());
+            return Err(DeviceError::Same { one: path.to_owned(), other: other.device.clone(), serial });
+        }
+        known.push((device, facts.number));
+        disks.push(StripedDisk {
+            device: path.to_owned(),
+            serial: facts.serial,
+            size_bytes: facts.size_bytes,
+            group: None,
+            table: None,
+        });
+    }
+    Ok(disks)
+}
+
+/// Asks the write guard about all disks at the same time: either all of them may be written to, or nothing is written.
+pub(super) fn guard(stripe: &Stripe, destroy: &[PathBuf]) -> Result<(), DeviceError> {
+    let guards = stripe.disks.iter().map(|disk| write_guard::check(&disk.device, destroy, 1));
+    guards.collect::<Result<Vec<_>, _>>()?;
+    Ok(())
+}
+
+/// Whether the kernel and the tools can do what is asked.
+pub(super) fn means(stripe: &Stripe) -> Result<(), DeviceError> {
+    let mut tools = vec!["blkid"];
+    if stripe.disks.iter().any(|disk| disk.table.is_some()) {
+        tools.extend(["sfdisk", "partx"]);
+    }
+    for own in &stripe.arrays {
+        let array = &own.array;
+        tools.extend(match array.kind {
+            ArrayKind::Md => &["mdadm"][..],
+            ArrayKind::Lvm => &["lvm"],
+            ArrayKind::Dm => &["dmsetup"],
+            ArrayKind::Btrfs | ArrayKind::None | ArrayKind::Jbod => &[],
+        });
+        tools.extend(match array.file_system {
+            FileSystem::Raw => &[][..],
+            FileSystem::Ext4 => &["mkfs.ext4", "dumpe2fs"],
+            FileSystem::Xfs => &["mkfs.xfs", "xfs_db"],
+            FileSystem::Btrfs => &["mkfs.btrfs", "btrfs"],
+        });
+        let kind = array.kind.as_str();
+        match array.kind {
+            ArrayKind::Md => driver("md driver for RAID 0", "raid0", kind, || Path::new("/proc/mdstat").exists())?,
+            ArrayKind::Lvm | ArrayKind::Dm => {
+                driver("device mapper", "dm_mod", kind, || has_line("/proc/misc", "device-mapper"))?;
+            }
+            ArrayKind::Btrfs | ArrayKind::None | ArrayKind::Jbod => {}
+        }
+        let known = |name: &'static str| move || has_line("/proc/filesystems", name);
+        let name = array.file_system.as_str();
+        match array.file_system {
+            FileSystem::Raw => {}
+            FileSystem::Ext4 => driver("ext4 file system", "ext4", name, known("ext4"))?,
+            FileSystem::Xfs => driver("XFS file system", "xfs", name, known("xfs"))?,
+            FileSystem::Btrfs => driver("btrfs file system", "btrfs", name, known("btrfs"))?,
+        }
+    }
+    let missing = tools.into_iter().find(|tool| !tool::is_installed(tool));
+    missing.map_or(Ok(()), |tool| {
+        let package = match tool {
+            "mdadm" => "mdadm",
+            "lvm" => "lvm2",
+            "dmsetup" => "dmsetup",
+            "mkfs.ext4" | "dumpe2fs" => "e2fsprogs",
+            "mkfs.xfs" | "xfs_db" => "xfsprogs",
+            "mkfs.btrfs" | "btrfs" => "btrfs-progs",
+            "sfdisk" => "fdisk",
+            _ => "util-linux",
+        };
+        Err(DeviceError::Tool { tool: tool.to_owned(), why: format!("is not installed: the package is {package}") })
+    })
+}
+
+/// A driver that is there, or that its module brings.
+fn driver(
+    what: &'static str,
+    module: &'static str,
+    kind: &str,
+    is_there: impl Fn() -> bool,
+) -> Result<(), DeviceError> {
+    if is_there() {
+        return Ok(());
+    }
+    // Why not is told by the driver's absence.
+    let _ = tool::run("modprobe", &["--quiet", module]);
+    if is_there() { Ok(()) } else { Err(DeviceError::NoDriver { what, module, kind: kind.to_owned() }) }
+}
+
+/// Whether a line of a file ends with a word.
+fn has_line(file: &str, word: &str) -> bool {
+    let text = fs::read_to_string(file).unwrap_or_default();
+    text.lines().any(|line| line.split_whitespace().next_back() == Some(word))
+}

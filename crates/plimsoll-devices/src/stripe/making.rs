@@ -1,0 +1,392 @@
+//! Making arrays: the commands, each a step, and doing them.
+
+use std::{
+    fmt,
+    path::{Path, PathBuf},
+    thread,
+    time::{Duration, Instant},
+};
+
+use plimsoll_io::mounts;
+use plimsoll_workload::array::{Array, ArrayKind, FileSystem};
+use uuid::Uuid;
+
+use super::{ALIGNMENT_BYTES, Member, Stripe, StripedArray, StripedDisk, VOLUME, checks, geometry};
+use crate::{
+    error::DeviceError,
+    notes::{self, Note},
+    tool,
+};
+
+/// How long the kernel and udev may take to show a device that was made.
+const PATIENCE: Duration = Duration::from_secs(10);
+const PAUSE: Duration = Duration::from_millis(20);
+const SECTOR_BYTES: u64 = 512;
+/// The label of every file system that is made.
+const LABEL: &str = "plimsoll";
+
+/// A command that makes something.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    tool: &'static str,
+    arguments: Vec<String>,
+    input: Option<String>,
+    /// A device that is there afterwards.
+    makes: Option<PathBuf>,
+}
+
+impl Step {
+    fn new<A: Into<String>>(tool: &'static str, arguments: impl IntoIterator<Item = A>) -> Self {
+        let arguments = arguments.into_iter().map(Into::into).collect();
+        Self { tool, arguments, input: None, makes: None }
+    }
+
+    fn with(mut self, paths: &[PathBuf]) -> Self {
+        self.arguments.extend(paths.iter().map(text));
+        self
+    }
+
+    fn making(self, device: PathBuf) -> Self {
+        Self { makes: Some(device), ..self }
+    }
+
+    /// Does it, and gives what was printed.
+    pub(super) fn told(&self) -> Result<String, DeviceError> {
+        let arguments: Vec<&str> = self.arguments.iter().map(String::as_str).collect();
+        match &self.input {
+            Some(input) => tool::run_with(self.tool, &arguments, input),
+            None => tool::run(self.tool, &arguments),
+        }
+    }
+
+    fn run(&self) -> Result<(), DeviceError> {
+        self.told()?;
+        let Some(device) = &self.makes else { return Ok(()) };
+        let deadline = Instant::now() + PATIENCE;
+        while !device.exists() {
+            if Instant::now() > deadline {
+                return Err(DeviceError::Gone { device: device.clone() });
+            }
+            thread::sleep(PAUSE);
+        }
+        Ok(())
+    }
+}
+
+/// As a shell takes it.
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(input) = &self.input {
+            write!(f, "printf '%s' {} | ", quoted(input))?;
+        }
+        f.write_str(self.tool)?;
+        self.arguments.iter().try_for_each(|argument| write!(f, " {}", quoted(argument)))
+    }
+}
+
+fn quoted(text: &str) -> String {
+    let is_plain = |character: char| character.is_ascii_alphanumeric() || "-_./:=,%+@".contains(character);
+    if !text.is_empty() && text.chars().all(is_plain) {
+        text.to_owned()
+    } else {
+        format!("'{}'", text.replace('\'', r"'\''"))
+    }
+}
+
+fn text(path: &PathBuf) -> String {
+    path.to_string_lossy().into_owned()
+}
+
+impl Stripe {
+    /// Makes its arrays, each at its targets. When one cannot be made, nothing is left. Of one that is there already
+    /// and is asked for again, what went with the machine's last boot is brought back.
+    pub fn up(mut self, state: &Path, destroy: &[PathBuf]) -> Result<Self, DeviceError> {
+        checks::means(&self)?;
+        if notes::path::<Self>(state, &self.name).exists() {
+            let there = Self::find(state, &self.name)?;
+            return match there.is_complete && there.is_like(&self) {
+                true => there.bring_back(),
+                false => Err(DeviceError::Exists { made: Self::MADE, name: self.name }),
+            };
+        }
+        checks::guard(&self, destroy)?;
+        notes::write(&self, state)?;
+        let made = self.steps().iter().try_for_each(Step::run).and_then(|()| geometry::check(&self));
+        if let Err(error) = made {
+            // What keeps it from being taken down again is told by `down`, and the first error is why.
+            let _ = self.down(state);
+            return Err(error);
+        }
+        self.is_complete = true;
+        notes::write(&self, state)?;
+        Ok(self)
+    }
+
+    /// Whether it could be made.
+    pub fn check(&self, destroy: &[PathBuf]) -> Result<(), DeviceError> {
+        checks::means(self)?;
+        checks::guard(self, destroy)
+    }
+
+    /// All that is done to make it.
+    pub fn steps(&self) -> Vec<Step> {
+        let mut steps: Vec<Step> =
+            self.disks.iter().enumerate().flat_map(|(index, disk)| self.divide(index, disk)).collect();
+        for array in &self.arrays {
+            steps.extend(self.assemble(array));
+            steps.extend(self.make_file_systems(array));
+            steps.extend(self.place_targets(array));
+        }
+        steps
+    }
+
+    /// Assembles and mounts what is there on disk and not in the system.
+    fn bring_back(self) -> Result<Self, DeviceError> {
+        let mounts = mounts::mounts().map_err(|error| DeviceError::Usage(error.to_string()))?;
+        for (index, disk) in self.disks.iter().enumerate() {
+            let partitions = self.partitions(index).map(|(_, member)| self.member_path(member));
+            if disk.table.is_some() && !partitions.into_iter().all(|path| path.exists()) {
+                Step::new("partx", ["--update"]).with(&[real(&disk.device)]).run()?;
+            }
+        }
+        for array in &self.arrays {
+            if array.is_assembled() && !self.devices(array).iter().all(|device| device.exists()) {
+                self.reassemble(array).iter().try_for_each(Step::run)?;
+            }
+            let is_there = |target: &PathBuf| match array.array.is_raw() {
+                true => target.exists(),
+                false => mounts.iter().any(|mount| mount.mount_point == *target),
+            };
+            if !self.targets(array).iter().all(is_there) {
+                self.place_targets(array).iter().try_for_each(Step::run)?;
+            }
+        }
+        geometry::check(&self)?;
+        Ok(self)
+    }
+
+    /// The arrays that have a partition of a disk, in the order of those.
+    fn partitions(&self, disk: usize) -> impl Iterator<Item = (&StripedArray, &Member)> {
+        self.arrays
+            .iter()
+            .flat_map(|array| array.members.iter().map(move |member| (array, member)))
+            .filter(move |(_, member)| member.disk == disk)
+    }
+
+    fn divide(&self, index: usize, disk: &StripedDisk) -> Vec<Step> {
+        let Some(table) = disk.table.filter(|_| self.partitions(index).next().is_some()) else { return Vec::new() };
+        let mut script = format!("label: gpt\nlabel-id: {table}\nunit: sectors\n");
+        let mut start = ALIGNMENT_BYTES / SECTOR_BYTES;
+        let mut last = None;
+        for (array, member) in self.partitions(index) {
+            let sectors = member.size_bytes / SECTOR_BYTES;
+            let (id, name) = (member.id, &array.array.name);
+            script += &format!("start={start}, size={sectors}, uuid={id}, name=\"{LABEL} {name}\"\n");
+            start += sectors;
+            last = Some(self.member_path(member));
+        }
+        let device = [real(&disk.device)];
+        // Kernels that do not know such tables can still be told of partitions, one by one.
+        let divide = Step::new("sfdisk", ["--quiet", "--wipe", "never", "--no-tell-kernel"]).with(&device);
+        let tell = Step::new("partx", ["--update"]).with(&device);
+        vec![Step { input: Some(script), ..divide }, Step { makes: last, ..tell }]
+    }
+
+    /// Puts the disks of an array together.
+    fn assemble(&self, own: &StripedArray) -> Vec<Step> {
+        let (name, members) = (own.system_name(), self.member_paths(own));
+        let Array { kind, chunk_bytes, .. } = own.array;
+        let device = || self.devices(own).into_iter().next().unwrap_or_default();
+        let count = members.len().to_string();
+        match kind {
+            ArrayKind::None | ArrayKind::Jbod => Vec::new(),
+            ArrayKind::Btrfs => {
+                let profile = if members.len() == 1 { "single" } else { "raid0" };
+                let id = own.file_systems[0].to_string();
+                let make = [
+                    "--quiet",
+                    "--nodiscard",
+                    "--label",
+                    LABEL,
+                    "--uuid",
+                    &id,
+                    "--data",
+                    profile,
+                    "--metadata",
+                    profile,
+                ];
+                vec![Step::new("mkfs.btrfs", make).with(&members), self.show_to_btrfs(own)]
+            }
+            ArrayKind::Md => {
+                let chunk = format!("--chunk={}K", chunk_bytes >> 10);
+                let (id, count) = (format!("--uuid={}", of_md(own.id)), format!("--raid-devices={count}"));
+                let device = device();
+                let mut step = Step::new("mdadm", ["--create", &text(&device), "--quiet", "--run", "--level=0"]);
+                step.arguments.extend(["--metadata=1.2".to_owned(), chunk, id]);
+                // One disk is an array only for those who insist.
+                step.arguments.extend((members.len() == 1).then(|| "--force".to_owned()));
+                step.arguments.push(count);
+                vec![step.with(&members).making(device)]
+            }
+            ArrayKind::Lvm => {
+                let mut steps: Vec<Step> = own
+                    .members
+                    .iter()
+                    .map(|member| {
+                        let id = member.volume_id();
+                        lvm("pvcreate", &["--quiet", "--yes", "--uuid", &id, "--norestorefile"])
+                            .with(&[self.member_path(member)])
+                    })
+                    .collect();
+                steps.push(lvm("vgcreate", &["--quiet", &name]).with(&members));
+                let chunk = format!("{}k", chunk_bytes >> 10);
+                // What is found where a volume begins is not asked about: the disks were blank.
+                let mut create = vec!["--quiet", "--yes", "--wipesignatures", "n", "--zero", "n", "--stripes", &count];
+                if members.len() > 1 {
+                    create.extend(["--stripesize", &chunk]);
+                }
+                create.extend(["--extents", "100%FREE", "--name", VOLUME, &name]);
+                steps.push(lvm("lvcreate", &create).making(device()));
+                steps
+            }
+            ArrayKind::Dm => vec![self.map(own)],
+        }
+    }
+
+    /// Puts the disks of an array together that has been made before.
+    fn reassemble(&self, own: &StripedArray) -> Vec<Step> {
+        let members = self.member_paths(own);
+        let device = self.devices(own).into_iter().next().unwrap_or_default();
+        match own.array.kind {
+            ArrayKind::None | ArrayKind::Jbod => Vec::new(),
+            ArrayKind::Btrfs => vec![self.show_to_btrfs(own)],
+            ArrayKind::Md => {
+                // The system may have assembled it under a name of its own.
+                let stop = self.holders(own).into_iter().map(|holder| Step::new("mdadm", ["--stop", &holder]));
+                let id = format!("--uuid={}", of_md(own.id));
+                let assemble = Step::new("mdadm", ["--assemble", &text(&device), "--quiet", "--run", &id]);
+                stop.chain([assemble.with(&members).making(device)]).collect()
+            }
+            ArrayKind::Lvm => vec![lvm("vgchange", &["--quiet", "--activate", "y", &own.system_name()]).making(device)],
+            ArrayKind::Dm => vec![self.map(own)],
+        }
+    }
+
+    fn map(&self, own: &StripedArray) -> Step {
+        let (name, members) = (own.system_name(), self.member_paths(own));
+        let chunk = own.array.chunk_bytes / SECTOR_BYTES;
+        let each = own.members.iter().map(|member| member.size_bytes).min().unwrap_or(0) / SECTOR_BYTES / chunk * chunk;
+        let count = members.len();
+        let mut table = format!("0 {} striped {count} {chunk}", each * count as u64);
+        for member in &members {
+            table += &format!(" {} 0", member.display());
+        }
+        let id = format!("PLIMSOLL-{}", own.id.simple());
+        let mut create = vec!["create", &name, "--uuid", &id, "--table", &table];
+        if !has_udev() {
+            create.extend(["--noudevrules", "--noudevsync"]);
+        }
+        let device = self.devices(own).into_iter().next().unwrap_or_default();
+        Step::new("dmsetup", create).making(device)
+    }
+
+    fn show_to_btrfs(&self, own: &StripedArray) -> Step {
+        Step::new("btrfs", ["device", "scan"]).with(&self.member_paths(own))
+    }
+
+    fn make_file_systems(&self, own: &StripedArray) -> Vec<Step> {
+        if own.array.kind == ArrayKind::Btrfs {
+            return Vec::new();
+        }
+        let devices = self.devices(own);
+        let make = |(device, id): (PathBuf, &Uuid)| make_file_system(own, *id).map(|step| step.with(&[device]));
+        devices.into_iter().zip(&own.file_systems).filter_map(make).collect()
+    }
+
+    /// Mounts what has a file system, and links to what has none.
+    fn place_targets(&self, own: &StripedArray) -> Vec<Step> {
+        let mut steps = Vec::new();
+        for (target, device) in self.targets(own).into_iter().zip(self.devices(own)) {
+            let parent = target.parent().map(Path::to_owned).unwrap_or_default();
+            let options = match own.array.file_system {
+                FileSystem::Raw => {
+                    steps.push(Step::new("mkdir", ["--parents"]).with(&[parent]));
+                    // A device that is mapped again may have another number, not another name.
+                    steps.push(Step::new("ln", ["--symbolic", "--force", "--no-dereference"]).with(&[device, target]));
+                    continue;
+                }
+                // What it would initialize behind the measurement's back stays as it is.
+                FileSystem::Ext4 => "noinit_itable".to_owned(),
+                FileSystem::Xfs => "defaults".to_owned(),
+                // With checksums and copies, direct I/O is none, and rewrites are no rewrites.
+                FileSystem::Btrfs => {
+                    let members = self.member_paths(own);
+                    let devices = members.iter().skip(1).map(|member| format!(",device={}", member.display()));
+                    format!("nodatacow{}", devices.collect::<String>())
+                }
+            };
+            steps.push(Step::new("mkdir", ["--parents"]).with(std::slice::from_ref(&target)));
+            let mount = ["--types", own.array.file_system.as_str(), "--options", &options];
+            steps.push(Step::new("mount", mount).with(&[device, target]));
+        }
+        steps
+    }
+}
+
+fn make_file_system(own: &StripedArray, id: Uuid) -> Option<Step> {
+    let Array { chunk_bytes, file_system, block_bytes, cluster_bytes, .. } = own.array;
+    let id = id.to_string();
+    let block = block_bytes.unwrap_or(SECTOR_BYTES);
+    let width = if own.is_assembled() { own.members.len() as u64 } else { 1 };
+    match file_system {
+        FileSystem::Raw => None,
+        FileSystem::Ext4 => {
+            let mut extended = "lazy_itable_init=1,lazy_journal_init=1,nodiscard".to_owned();
+            if own.is_assembled() {
+                let stride = (chunk_bytes / block).max(1);
+                extended += &format!(",stride={stride},stripe_width={}", stride * width);
+            }
+            let mut step =
+                Step::new("mkfs.ext4", ["-q", "-L", LABEL, "-U", &id, "-b", &block.to_string(), "-E", &extended]);
+            if let Some(cluster) = cluster_bytes.filter(|cluster| *cluster > block) {
+                step.arguments.extend(["-O", "bigalloc", "-C", &cluster.to_string()].map(str::to_owned));
+            }
+            Some(step)
+        }
+        FileSystem::Xfs => {
+            let (id, block) = (format!("uuid={id}"), format!("size={block}"));
+            let mut step = Step::new("mkfs.xfs", ["-q", "-K", "-L", LABEL, "-m", &id, "-b", &block]);
+            if own.is_assembled() {
+                step.arguments.extend(["-d".to_owned(), format!("su={chunk_bytes},sw={width}")]);
+            }
+            Some(step)
+        }
+        FileSystem::Btrfs => Some(Step::new("mkfs.btrfs", ["--quiet", "--nodiscard", "--label", LABEL, "--uuid", &id])),
+    }
+}
+
+/// A command of LVM that leaves no copies of metadata behind, and does not wait for a udev that is not there.
+pub(super) fn lvm(command: &str, arguments: &[&str]) -> Step {
+    let mut config = "backup{backup=0 archive=0}".to_owned();
+    if !has_udev() {
+        config += " activation{udev_sync=0 udev_rules=0} devices{obtain_device_list_from_udev=0 \
+                   external_device_info_source=\"none\" use_devicesfile=0}";
+    }
+    Step::new("lvm", [command, "--config", &config].into_iter().chain(arguments.iter().copied()))
+}
+
+fn has_udev() -> bool {
+    Path::new("/run/udev/control").exists()
+}
+
+/// An identity in the form that mdadm has.
+fn of_md(id: Uuid) -> String {
+    let digits = id.simple().to_string();
+    let parts: Vec<&str> = [0..8, 8..16, 16..24, 24..32].into_iter().map(|range| &digits[range]).collect();
+    parts.join(":")
+}
+
+/// The device itself, where a path is a link to it.
+fn real(device: &Path) -> PathBuf {
+    device.canonicalize().unwrap_or_else(|_| device.to_owned())
+}

@@ -1,0 +1,168 @@
+//! `plimsoll stripe`: arrays of disks, all there at once to be compared, and gone afterwards.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, bail};
+use plimsoll_devices::stripe::{Stripe, StripedArray};
+use plimsoll_report::striped::{self, StripedRow};
+use plimsoll_workload::{
+    array::{ArrayAsked, ArrayKind, FileSystem, Striping},
+    plan_file::PlanFile,
+};
+use serde_json::json;
+
+use super::run;
+use crate::{
+    cli::stripe::{StripeAction, StripeArguments, UpArguments},
+    printer::Printer,
+    state::State,
+};
+
+/// Makes arrays, lists them or takes them down.
+pub fn run(arguments: StripeArguments, state: &State, printer: Printer) -> anyhow::Result<String> {
+    let directory = directory(state)?;
+    match arguments.action {
+        StripeAction::Up(arguments) => up(*arguments, directory, printer),
+        StripeAction::List { json } => list(&Stripe::all(directory)?, json, printer),
+        StripeAction::Down { name } => down(name.as_deref(), directory),
+    }
+}
+
+fn directory(state: &State) -> anyhow::Result<&Path> {
+    state.directory.as_deref().context("there is no place to write down what is made: set HOME or XDG_STATE_HOME")
+}
+
+fn up(arguments: UpArguments, state: &Path, printer: Printer) -> anyhow::Result<String> {
+    let (is_dry, as_json) = (arguments.dry_run, arguments.json);
+    let (asked, destroy) = asked(arguments)?;
+    for device in asked.devices.iter().filter(|device| is_name_of_the_kernel(device)) {
+        printer.note(format!("{device} may be another disk after a reboot: names in /dev/disk/by-id stay"));
+    }
+    let stripe = Stripe::new(&asked)?;
+    if is_dry {
+        stripe.check(&destroy)?;
+        return Ok(stripe.steps().iter().map(|step| format!("{step}\n")).collect());
+    }
+    list(&[stripe.up(state, &destroy)?], as_json, printer)
+}
+
+/// What flags and plan ask for together, and the disks whose content may go.
+fn asked(arguments: UpArguments) -> anyhow::Result<(Striping, Vec<PathBuf>)> {
+    let plan = arguments.plan.as_deref().map(run::plan_file).transpose()?.unwrap_or_default();
+    let mut asked = plan.stripe.unwrap_or_default();
+    let UpArguments { kind, disks, chunk, file_system, block_size, cluster_size, placement, .. } = arguments;
+    let array = ArrayAsked { name: None, kind, disks, placement, chunk, file_system, block_size, cluster_size };
+    if array != ArrayAsked::default() {
+        asked.arrays.push(array);
+    }
+    asked.name = arguments.name.or(asked.name);
+    asked.preset = arguments.preset.or(asked.preset);
+    if !arguments.group.is_empty() {
+        asked.groups = arguments.group;
+    }
+    let named = run::paths("--destroy", &arguments.destroy)?;
+    let mut destroy = arguments.destroy;
+    destroy.extend(plan.destroy.iter().map(PathBuf::from));
+    if asked.devices.is_empty() {
+        asked.devices = named;
+    }
+    if asked.devices.is_empty() {
+        bail!("no disk to make arrays of: name blank ones with --destroy /dev/disk/by-id/A,/dev/disk/by-id/B");
+    }
+    Ok((asked, destroy))
+}
+
+/// The arrays of a plan become targets of its run. They have to be there.
+pub(super) fn become_targets(plan: &mut PlanFile, state: &State) -> anyhow::Result<()> {
+    let Some(asked) = plan.stripe.take() else { return Ok(()) };
+    let wanted = asked.expand()?;
+    if let Some(array) = wanted.iter().find(|array| array.kind == ArrayKind::Jbod) {
+        bail!(
+            "the disks of \"{}\" are not put together, and a plan cannot yet load several targets in turn with others: \
+             leave jbod out, and run its directories with workloads of one --phase",
+            array.name
+        );
+    }
+    let there = Stripe::all(directory(state)?)?.into_iter().find(|stripe| stripe.name == asked.name());
+    let is_wanted = |stripe: &Stripe| stripe.is_complete && stripe.arrays.iter().map(|own| &own.array).eq(&wanted);
+    let Some(stripe) = there.filter(is_wanted) else {
+        bail!(
+            "the arrays of the plan are not there: `plimsoll stripe up --plan FILE --destroy {}` makes them, and \
+             `plimsoll stripe down` takes them apart again",
+            asked.devices.join(",")
+        );
+    };
+    for own in &stripe.arrays {
+        let targets = stripe.targets(own).into_iter().map(|target| target.display().to_string());
+        // Whoever gave the disks up gave up what is made of them.
+        let destroyed = targets.clone().filter(|_| own.array.is_raw());
+        plan.destroy.extend(destroyed);
+        plan.targets.extend(targets);
+    }
+    // Those are of `stripe up`.
+    plan.destroy.retain(|device| !asked.devices.contains(device));
+    Ok(())
+}
+
+/// `/dev/sdb` and the like, which are given out anew at every boot.
+fn is_name_of_the_kernel(device: &str) -> bool {
+    let name = device.strip_prefix("/dev/").unwrap_or_default();
+    !name.contains('/') && ["sd", "vd", "xvd", "hd", "nvme"].iter().any(|prefix| name.starts_with(prefix))
+}
+
+fn list(stripes: &[Stripe], as_json: bool, printer: Printer) -> anyhow::Result<String> {
+    if as_json {
+        let one = |stripe: &Stripe| {
+            let arrays = stripe.arrays.iter().map(|own| json!({ "array": own.array, "targets": stripe.targets(own) }));
+            json!({
+                "name": stripe.name,
+                "is_complete": stripe.is_complete,
+                "disks": stripe.disks,
+                "arrays": arrays.collect::<Vec<_>>(),
+            })
+        };
+        return Ok(
+            serde_json::to_string_pretty(&json!({ "stripes": stripes.iter().map(one).collect::<Vec<_>>() }))? + "\n"
+        );
+    }
+    if stripes.is_empty() {
+        printer.note("no array is there: `plimsoll stripe up --kind md,lvm --destroy DEVICE,DEVICE` makes two");
+        return Ok(String::new());
+    }
+    let rows = stripes.iter().flat_map(|stripe| stripe.arrays.iter().map(|own| row(stripe, own)));
+    Ok(striped::list(&rows.collect::<Vec<_>>(), printer.width()))
+}
+
+fn row(stripe: &Stripe, own: &StripedArray) -> StripedRow {
+    let array = &own.array;
+    let is_striped = array.disks.len() > 1 && !array.kind.is_apart();
+    StripedRow {
+        array: array.name.clone(),
+        disks: stripe.disks_of(own).map(|disk| disk.device.display().to_string()).collect(),
+        chunk_bytes: is_striped.then_some(array.chunk_bytes),
+        file_system: (array.file_system != FileSystem::Raw).then(|| array.file_system.to_string()),
+        cluster_bytes: array.cluster_bytes.filter(|cluster| Some(*cluster) != array.block_bytes),
+        targets: stripe.targets(own).iter().map(|target| target.display().to_string()).collect(),
+        is_complete: stripe.is_complete,
+    }
+}
+
+fn down(name: Option<&str>, state: &Path) -> anyhow::Result<String> {
+    let stripes = match name {
+        Some(name) => vec![Stripe::find(state, name)?],
+        None => Stripe::all(state)?,
+    };
+    if stripes.is_empty() {
+        return Ok("no array is there\n".to_owned());
+    }
+    let mut answer = String::new();
+    for stripe in &stripes {
+        stripe.down(state)?;
+        let disks = match stripe.disks.len() {
+            1 => "1 disk is".to_owned(),
+            count => format!("{count} disks are"),
+        };
+        answer += &format!("{}: taken down, and {disks} blank again\n", stripe.name);
+    }
+    Ok(answer)
+}
