@@ -28,6 +28,9 @@ pub const COUNT_MAX: u32 = 1024;
 /// What a limit is called that somebody gave, in sentences about it: `the 3,000 IOPS of the given limit`.
 const GIVEN_LIMIT: &str = "the given limit";
 
+/// What a limit is called that somebody said disks to share.
+const SHARED_LIMIT: &str = "the limit that the disks share";
+
 /// Longer than any bucket lasts.
 const FOR_EVER: f64 = 1e12;
 
@@ -68,6 +71,7 @@ impl Expectation {
         let mut notes = Vec::new();
         let product = provisioned.sku.as_deref().and_then(|sku| catalog.product(sku));
         let mut parts = storage(provisioned, product, catalog)?;
+        parts.extend(provisioned.shared_limit.map(|limit| given(limit, Part::Pool, SHARED_LIMIT)));
         let way = product.filter(|_| provisioned.limit.is_none()).map_or(Way::Attached, Product::way);
         if let Some(vm) = &provisioned.vm {
             match way {
@@ -106,7 +110,9 @@ impl Expectation {
         // A dimension that a part says nothing of is unknown, unless somebody gave just the other one.
         let is_known = |of: fn(&Limit) -> Option<RateLimit>| {
             let mut known = self.parts.iter().zip(&limits);
-            known.all(|(part, (_, limit))| of(limit).is_some() || part.name == GIVEN_LIMIT)
+            known.all(|(part, (_, limit))| {
+                of(limit).is_some() || [GIVEN_LIMIT, SHARED_LIMIT].contains(&part.name.as_str())
+            })
         };
         let of = |value: fn(&Limit) -> Option<RateLimit>| {
             let all = limits.iter().map(|(part, limit)| (*part, value(limit)));
@@ -196,7 +202,7 @@ fn storage(
     let disks = provisioned.disks.unwrap_or(1);
     let adds_sizes_up = product.is_some_and(Product::adds_sizes_up);
     let parts = match (provisioned.limit, &provisioned.sku) {
-        (Some(limit), _) => vec![given(limit)],
+        (Some(limit), _) => vec![given(limit, Part::Disk, GIVEN_LIMIT)],
         (None, Some(sku)) if adds_sizes_up && disks > 1 => {
             let size = provisioned.size.map(|size| ByteCount(size.0.saturating_mul(disks.into())));
             return catalog.storage_ceilings(sku, &Provisioned { size, ..provisioned.clone() });
@@ -207,10 +213,10 @@ fn storage(
     Ok(parts.into_iter().map(|part| if part.part == Part::Disk { part.striped(disks) } else { part }).collect())
 }
 
-fn given(limit: Limit) -> Ceiling {
+fn given(limit: Limit, part: Part, name: &str) -> Ceiling {
     Ceiling {
-        part: Part::Disk,
-        name: GIVEN_LIMIT.to_owned(),
+        part,
+        name: name.to_owned(),
         limits: Limits::Shared(limit),
         tolerance: Tolerance::USUAL,
         sources: Vec::new(),
@@ -263,6 +269,19 @@ mod tests {
 
     fn small(text: &str) -> Expected {
         expect(text).for_load(Load { read_share: 0.0, operation_bytes: 4096.0, is_sequential: false })
+    }
+
+    #[test]
+    fn disks_that_share_a_limit_get_no_more_than_that_together() {
+        let load = Load { read_share: 1.0, operation_bytes: 4096.0, is_sequential: false };
+        let of = |disks: u32| {
+            let text = format!("sku = \"P10\"\ndisks = {disks}\nshared_limit = \"iops=800\"");
+            let expected = expect(&text).for_load(load);
+            (expected.limit.operations.unwrap().sustained, expected.operations_by, expected.limit.bytes.is_some())
+        };
+        assert_eq!(of(1), (500.0, Part::Disk, true));
+        assert_eq!(of(2), (800.0, Part::Pool, true));
+        assert_eq!(of(4), (800.0, Part::Pool, true));
     }
 
     #[test]

@@ -11,7 +11,7 @@ use std::{
 };
 
 use plimsoll_io::block_device::DeviceNumber;
-use plimsoll_workload::provisioned::Provisioned;
+use plimsoll_workload::{limit::Limit, provisioned::Provisioned};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -33,6 +33,21 @@ pub struct Emulation {
     pub name: String,
     /// The disks.
     pub disks: Vec<Disk>,
+    /// What they are parts of, when they share a limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shared: Option<SharedDisk>,
+}
+
+/// A disk of which others are parts: what it lets through, they get together.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SharedDisk {
+    /// The file that it is made of.
+    pub file: PathBuf,
+    /// What it lets through.
+    pub caps: Caps,
+    /// The same, as it was said.
+    pub limit: Limit,
 }
 
 /// A disk that is held to limits.
@@ -55,9 +70,9 @@ pub struct Disk {
 
 impl Emulation {
     /// One that is to be made.
-    pub fn new(name: &str, disks: Vec<Disk>) -> Result<Self, DeviceError> {
+    pub fn new(name: &str, disks: Vec<Disk>, shared: Option<SharedDisk>) -> Result<Self, DeviceError> {
         notes::check_name(name)?;
-        Ok(Self { form: Self::FORM.to_owned(), name: name.to_owned(), disks })
+        Ok(Self { form: Self::FORM.to_owned(), name: name.to_owned(), disks, shared })
     }
 
     /// Makes its disks. When one cannot be made, none is left.
@@ -82,14 +97,22 @@ impl Emulation {
 
     fn make(&mut self, state: &Path, throttle: &Throttle) -> Result<(), DeviceError> {
         notes::write(self, state)?;
+        let mut whole = None;
+        if let Some(shared) = &self.shared {
+            make_file(&shared.file, self.disks.iter().map(|disk| disk.size_bytes).sum())?;
+            let device = LoopDevice::attach(&shared.file, None)?;
+            throttle.hold(device.number, &shared.caps)?;
+            whole = Some(device);
+        }
         for index in 0..self.disks.len() {
             let Disk { file, size_bytes, caps, .. } = self.disks[index].clone();
-            if let Some(directory) = file.parent() {
-                fs::create_dir_all(directory).map_err(DeviceError::file("make the directory", directory))?;
-            }
-            let made = fs::File::create_new(&file).and_then(|made| made.set_len(size_bytes));
-            made.map_err(DeviceError::file("make the file of a disk,", &file))?;
-            let device = LoopDevice::attach(&file)?;
+            let device = match &whole {
+                Some(whole) => LoopDevice::attach(&whole.path, Some((self.offset(index), size_bytes)))?,
+                None => {
+                    make_file(&file, size_bytes)?;
+                    LoopDevice::attach(&file, None)?
+                }
+            };
             throttle.hold(device.number, &caps)?;
             self.disks[index].device = Some(device.path);
             notes::write(self, state)?;
@@ -100,8 +123,8 @@ impl Emulation {
     /// Takes its disks down, as far as there are any. Nothing is touched when one of them is used.
     pub fn down(&self, state: &Path, throttle: &Throttle) -> Result<(), DeviceError> {
         let mut devices = Vec::new();
-        for disk in &self.disks {
-            devices.push((disk, LoopDevice::of_file(&disk.file)?));
+        for (index, disk) in self.disks.iter().enumerate() {
+            devices.push((disk, self.devices_of(index)?));
         }
         for device in devices.iter().flat_map(|(_, devices)| devices) {
             if let Some(used) = device.use_of()? {
@@ -112,13 +135,16 @@ impl Emulation {
             take_away(devices, throttle)?;
             notes::remove(&disk.file)?;
         }
-        let unfinished = self.disks.iter().filter(|disk| disk.device.is_none());
-        if unfinished.clone().count() > 0 {
+        if self.disks.iter().any(|disk| disk.device.is_none()) {
             // A maker that was killed may have left a tool that goes on for a moment.
             thread::sleep(OUTLIVED);
-            for disk in unfinished {
-                take_away(&LoopDevice::of_file(&disk.file)?, throttle)?;
+            for (index, _) in self.disks.iter().enumerate().filter(|(_, disk)| disk.device.is_none()) {
+                take_away(&self.devices_of(index)?, throttle)?;
             }
+        }
+        if let Some(shared) = &self.shared {
+            take_away(&LoopDevice::of_file(&shared.file)?, throttle)?;
+            notes::remove(&shared.file)?;
         }
         // The directory is removed when nothing else is in it.
         for directory in self.directories() {
@@ -129,6 +155,22 @@ impl Emulation {
             throttle.clear();
         }
         Ok(())
+    }
+
+    /// The devices that a disk is.
+    fn devices_of(&self, index: usize) -> Result<Vec<LoopDevice>, DeviceError> {
+        let Some(shared) = &self.shared else { return LoopDevice::of_file(&self.disks[index].file) };
+        let mut devices = Vec::new();
+        for whole in LoopDevice::of_file(&shared.file)? {
+            let parts = LoopDevice::of_file(&whole.path)?.into_iter();
+            devices.extend(parts.filter(|part| part.offset_bytes == self.offset(index)));
+        }
+        Ok(devices)
+    }
+
+    /// Where a disk begins that is a part of one.
+    fn offset(&self, index: usize) -> u64 {
+        self.disks[..index].iter().map(|disk| disk.size_bytes).sum()
     }
 
     /// Where files of its disks are.
@@ -146,14 +188,17 @@ impl Emulation {
         notes::find(state, name)
     }
 
-    /// The disk that is this device, of all emulations.
-    pub fn disk_of(all: &[Self], device: DeviceNumber) -> Option<&Disk> {
-        let is_it = |disk: &&Disk| {
-            disk.device.as_deref().and_then(DeviceNumber::of_special_file) == Some(device)
+    /// The disk that is this device, of all emulations, and the one that it is of.
+    pub fn disk_of(all: &[Self], device: DeviceNumber) -> Option<(&Self, &Disk)> {
+        let is_it = |emulation: &Self, index: usize| {
+            emulation.disks[index].device.as_deref().and_then(DeviceNumber::of_special_file) == Some(device)
                 // The number may be that of another disk by now.
-                && LoopDevice::of_file(&disk.file).is_ok_and(|own| own.iter().any(|own| own.number == device))
+                && emulation.devices_of(index).is_ok_and(|own| own.iter().any(|own| own.number == device))
         };
-        all.iter().flat_map(|emulation| &emulation.disks).find(is_it)
+        all.iter().find_map(|emulation| {
+            let index = (0..emulation.disks.len()).find(|index| is_it(emulation, *index))?;
+            Some((emulation, &emulation.disks[index]))
+        })
     }
 }
 
@@ -169,6 +214,14 @@ impl Note for Emulation {
     fn form(&self) -> &str {
         &self.form
     }
+}
+
+fn make_file(file: &Path, size_bytes: u64) -> Result<(), DeviceError> {
+    if let Some(directory) = file.parent() {
+        fs::create_dir_all(directory).map_err(DeviceError::file("make the directory", directory))?;
+    }
+    let made = fs::File::create_new(file).and_then(|made| made.set_len(size_bytes));
+    made.map_err(DeviceError::file("make the file of a disk,", file))
 }
 
 fn take_away(devices: &[LoopDevice], throttle: &Throttle) -> Result<(), DeviceError> {

@@ -18,19 +18,26 @@ pub struct LoopDevice {
     pub path: PathBuf,
     /// Its number.
     pub number: DeviceNumber,
+    /// Where in what it is made of it begins.
+    pub offset_bytes: u64,
 }
 
 impl LoopDevice {
-    /// Makes a disk of a file, past the page cache.
-    pub fn attach(file: &Path) -> Result<Self, DeviceError> {
+    /// Makes a disk of a file or of another disk, past the page cache: of all of it, or of so many bytes from some
+    /// place on.
+    pub fn attach(file: &Path, part: Option<(u64, u64)>) -> Result<Self, DeviceError> {
         let name = file.to_string_lossy();
-        let said = tool::run("losetup", &["--find", "--show", "--direct-io=on", &name])?;
+        let (offset_bytes, size_bytes) = part.unwrap_or((0, 0));
+        let (offset, size) = (format!("--offset={offset_bytes}"), format!("--sizelimit={size_bytes}"));
+        let part = [offset.as_str(), size.as_str()];
+        let part = if size_bytes == 0 { &[][..] } else { &part };
+        let said = tool::run("losetup", &[&["--find", "--show", "--direct-io=on"], part, &[&name]].concat())?;
         let path = PathBuf::from(said.trim());
         let number = DeviceNumber::of_special_file(&path).ok_or_else(|| DeviceError::Tool {
             tool: "losetup".to_owned(),
             why: format!("made {}, which is no block device", path.display()),
         })?;
-        Ok(Self { path, number })
+        Ok(Self { path, number, offset_bytes })
     }
 
     /// The devices that are made of a file.
@@ -43,7 +50,9 @@ impl LoopDevice {
             let backing = backing.trim_end_matches('\n').trim_end_matches(" (deleted)");
             let number = fs::read_to_string(entry.path().join("dev")).ok().and_then(|text| text.trim().parse().ok());
             if let Some(number) = number.filter(|_| Path::new(backing) == file) {
-                devices.push(Self { path: Path::new("/dev").join(entry.file_name()), number });
+                let offset_bytes = fs::read_to_string(entry.path().join("loop/offset")).ok();
+                let offset_bytes = offset_bytes.and_then(|text| text.trim().parse().ok()).unwrap_or(0);
+                devices.push(Self { path: Path::new("/dev").join(entry.file_name()), number, offset_bytes });
             }
         }
         Ok(devices)

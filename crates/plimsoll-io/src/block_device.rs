@@ -364,6 +364,11 @@ pub fn stat(number: DeviceNumber) -> Option<DiskCounters> {
     Sysfs::default().stat(number)
 }
 
+/// The disks that a device or its file system is spread over; its own disk, when that is all.
+pub fn spread_over(device: DeviceNumber) -> Vec<DeviceNumber> {
+    Sysfs::default().spread_over(device).into_iter().collect()
+}
+
 /// What two devices have in common: see [`Sysfs::common`].
 pub fn common(first: DeviceNumber, second: DeviceNumber) -> Option<Common> {
     Sysfs::default().common(first, second)

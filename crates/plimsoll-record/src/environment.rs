@@ -4,7 +4,7 @@
 //! Everything that a kernel, a container or a foreign result file may keep to itself is optional: `null` means "not
 //! known", never "none".
 
-use plimsoll_workload::target_facts;
+use plimsoll_workload::{array::Array, target_facts};
 use serde::{Deserialize, Serialize};
 
 use crate::cluster::ClusterEnvironment;
@@ -269,6 +269,24 @@ pub struct TargetEnvironment {
     pub direct_alignment_bytes: Option<u32>,
     /// The block device at the end of the path; `null` for network and memory file systems.
     pub device: Option<DeviceEnvironment>,
+    /// What it is, when `plimsoll stripe` made it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub array: Option<ArrayEnvironment>,
+}
+
+/// An array of disks.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ArrayEnvironment {
+    /// What all arrays that were made together are called.
+    pub stripe: String,
+    /// How its disks are put together, and what is on them.
+    pub array: Array,
+    /// The disks that it is made of.
+    pub disks: Vec<String>,
+    /// The groups that those have a limit in common with, each once.
+    #[serde(default)]
+    pub groups: Vec<String>,
 }
 
 /// What a target is.

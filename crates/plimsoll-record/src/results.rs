@@ -353,6 +353,25 @@ pub struct DeviceActivity {
     /// Time that all writes together spent in the disk.
     #[serde(default)]
     pub write_queue_ns: u64,
+    /// What each disk did, when there are several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub members: Vec<MemberActivity>,
+}
+
+/// What one of several disks did, by the kernel's own count.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct MemberActivity {
+    /// The kernel's name of the disk.
+    pub name: String,
+    /// Reads completed.
+    pub read_operations: u64,
+    /// Bytes read.
+    pub read_bytes: u64,
+    /// Writes completed.
+    pub write_operations: u64,
+    /// Bytes written.
+    pub write_bytes: u64,
 }
 
 impl DeviceActivity {
@@ -370,6 +389,17 @@ impl DeviceActivity {
         self.write_merges += other.write_merges;
         self.read_queue_ns += other.read_queue_ns;
         self.write_queue_ns += other.write_queue_ns;
+        for member in &other.members {
+            match self.members.iter_mut().find(|own| own.name == member.name) {
+                Some(own) => {
+                    own.read_operations += member.read_operations;
+                    own.read_bytes += member.read_bytes;
+                    own.write_operations += member.write_operations;
+                    own.write_bytes += member.write_bytes;
+                }
+                None => self.members.push(member.clone()),
+            }
+        }
     }
 }
 

@@ -13,13 +13,13 @@ use std::{
 };
 
 use plimsoll_io::{
-    block_device::{self, BackingDevice, DiskCounters},
+    block_device::{self, BackingDevice, DeviceNumber, DiskCounters},
     clock::{Clock, MonotonicClock},
     process_usage::{ProcessIo, ProcessUsage},
 };
 use plimsoll_record::{
     client::{ClientActivity, ProcessorActivity},
-    results::{CpuCost, DeviceActivity},
+    results::{CpuCost, DeviceActivity, MemberActivity},
 };
 use rustix::param::{clock_ticks_per_second, page_size};
 
@@ -39,6 +39,8 @@ pub struct Counters {
     swap: Swap,
     memory: MemoryEvents,
     device: Option<(BackingDevice, DiskCounters)>,
+    /// The disks that it is spread over, when those are several.
+    members: Vec<(DeviceNumber, DiskCounters)>,
 }
 
 /// How a group was held back by its quota, since it was made.
@@ -110,6 +112,7 @@ impl Counters {
                 .unwrap_or_default(),
             // The whole disk: flushes are counted for it alone, and neighbours on it disturb.
             device: device.and_then(|device| Some((device, block_device::stat(device.disk)?))),
+            members: members(device),
         }
     }
 
@@ -131,7 +134,10 @@ impl Counters {
         let disk = self.disk_since(earlier);
         SlotCost {
             client: self.client_since(earlier, &cpu, throttled, disk),
-            device: disk.zip(self.device).map(|(done, (device, _))| activity(device, done)),
+            device: disk.zip(self.device).map(|(done, (device, _))| DeviceActivity {
+                members: self.members_since(earlier),
+                ..activity(device, done)
+            }),
             disk,
             io: self.io.zip(earlier.io).map(|(later, earlier)| later.since(&earlier)),
             cpu,
@@ -210,10 +216,32 @@ impl Counters {
         pairs.filter_map(since).max_by_key(|throttled| throttled.time_ns)
     }
 
+    fn members_since(&self, earlier: &Self) -> Vec<MemberActivity> {
+        let since = |(device, later): &(DeviceNumber, DiskCounters)| {
+            let (_, before) = earlier.members.iter().find(|(before, _)| before == device)?;
+            let done = later.since(before);
+            Some(MemberActivity {
+                name: block_device::facts(*device).map(|facts| facts.disk).unwrap_or_default(),
+                read_operations: done.read_operations,
+                read_bytes: done.read_bytes,
+                write_operations: done.write_operations,
+                write_bytes: done.write_bytes,
+            })
+        };
+        self.members.iter().filter_map(since).collect()
+    }
+
     fn disk_since(&self, earlier: &Self) -> Option<DiskCounters> {
         let ((device, later), (device_before, before)) = (self.device?, earlier.device?);
         (device == device_before).then(|| later.since(&before))
     }
+}
+
+/// The counters of the disks that a device is spread over; none, when it is on one alone.
+fn members(device: Option<BackingDevice>) -> Vec<(DeviceNumber, DiskCounters)> {
+    let disks = device.map(|device| block_device::spread_over(device.device)).filter(|disks| disks.len() > 1);
+    let counters = |disk: DeviceNumber| Some((disk, block_device::stat(disk)?));
+    disks.into_iter().flatten().filter_map(counters).collect()
 }
 
 fn tick_ns() -> u64 {
@@ -234,6 +262,7 @@ fn activity(device: BackingDevice, done: DiskCounters) -> DeviceActivity {
         write_merges: done.write_merges,
         read_queue_ns: done.read_time_ms * 1_000_000,
         write_queue_ns: done.write_time_ms * 1_000_000,
+        members: Vec::new(),
     }
 }
 

@@ -27,9 +27,10 @@ mod latency;
 mod operations;
 mod overruling;
 mod seconds;
+mod striping;
 mod sweep;
 
-pub use self::{overruling::overruling, sweep::of_sweeps};
+pub use self::{overruling::overruling, striping::of_arrays, sweep::of_sweeps};
 
 /// The sentences about a cell of a record, which has its verdict.
 pub fn of_cell(cell: &Cell, record: &Record, hidden: Option<HiddenBurst>) -> Vec<Finding> {
@@ -55,6 +56,7 @@ pub fn of_cell(cell: &Cell, record: &Record, hidden: Option<HiddenBurst>) -> Vec
     findings.extend(exposed(cell));
     findings.extend(modes(cell));
     findings.extend(unfair(cell));
+    findings.extend(striping::unbalanced(cell));
     findings.extend(foreign(cell, record.asked.background.is_some()));
     findings.extend(hidden_burst(cell, hidden));
     findings

@@ -90,6 +90,7 @@ fn target(facts: &TargetFacts) -> TargetEnvironment {
         free_bytes: facts.free_bytes,
         direct_alignment_bytes: facts.direct_alignment_bytes,
         device: device(path),
+        array: None,
     }
 }
 

@@ -366,7 +366,9 @@ impl Story<'_> {
                 self.tell(&RunEvent::Found { cell, finding });
             }
         }
-        for (cell, finding) in evidence::of_sweeps(&self.builder.record().cells) {
+        let record = self.builder.record();
+        let of_several = [evidence::of_sweeps(&record.cells), evidence::of_arrays(record)].concat();
+        for (cell, finding) in of_several {
             self.tell(&RunEvent::Found { cell, finding });
         }
     }

@@ -81,6 +81,9 @@ pub struct Provisioned {
     /// What somebody says that it delivers, instead of what a catalog would.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<Limit>,
+    /// What its disks get together at most, because they share a controller, a storage account or what is behind them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shared_limit: Option<Limit>,
 }
 
 /// What was bought for the targets of a run.
@@ -116,6 +119,7 @@ impl Provisioned {
             interface: self.interface.or(other.interface),
             vm_share: self.vm_share.or(other.vm_share),
             limit: self.limit.or(other.limit),
+            shared_limit: self.shared_limit.or(other.shared_limit),
         }
     }
 

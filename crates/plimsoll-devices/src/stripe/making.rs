@@ -101,15 +101,14 @@ impl Stripe {
     /// Makes its arrays, each at its targets. When one cannot be made, nothing is left. Of one that is there already
     /// and is asked for again, what went with the machine's last boot is brought back.
     pub fn up(mut self, state: &Path, destroy: &[PathBuf]) -> Result<Self, DeviceError> {
-        checks::means(&self)?;
         if notes::path::<Self>(state, &self.name).exists() {
             let there = Self::find(state, &self.name)?;
             return match there.is_complete && there.is_like(&self) {
-                true => there.bring_back(),
+                true => checks::means(&self).and_then(|()| there.bring_back()),
                 false => Err(DeviceError::Exists { made: Self::MADE, name: self.name }),
             };
         }
-        checks::guard(&self, destroy)?;
+        self.check(destroy)?;
         notes::write(&self, state)?;
         let made = self.steps().iter().try_for_each(Step::run).and_then(|()| geometry::check(&self));
         if let Err(error) = made {
@@ -125,7 +124,15 @@ impl Stripe {
     /// Whether it could be made.
     pub fn check(&self, destroy: &[PathBuf]) -> Result<(), DeviceError> {
         checks::means(self)?;
-        checks::guard(self, destroy)
+        checks::guard(self, destroy)?;
+        let place = self.place();
+        if place.exists() {
+            let place = place.display();
+            return Err(DeviceError::Usage(format!(
+                "{place} exists, perhaps by a stripe of somebody else: name another with --name, or remove it"
+            )));
+        }
+        Ok(())
     }
 
     /// All that is done to make it.

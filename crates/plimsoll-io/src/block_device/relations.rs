@@ -44,6 +44,24 @@ impl Sysfs {
         })
     }
 
+    /// The disks that a device or its file system is spread over; its own disk, when that is all.
+    pub fn spread_over(&self, device: DeviceNumber) -> BTreeSet<DeviceNumber> {
+        let below = |device: DeviceNumber| {
+            let slaves = self.directory(device).map(|directory| Self::linked(&directory.join("slaves")));
+            slaves.unwrap_or_default()
+        };
+        let all = self.beside_in_btrfs(device).into_iter().flat_map(|device| closure(device, below));
+        all.filter(|device| below(*device).is_empty()).filter_map(|device| self.disk_of(device)).collect()
+    }
+
+    /// A device and those that belong to the same btrfs, which is no device itself.
+    fn beside_in_btrfs(&self, device: DeviceNumber) -> Vec<DeviceNumber> {
+        let file_systems = self.root.join("fs/btrfs");
+        let devices =
+            names(&file_systems).into_iter().map(|name| Self::linked(&file_systems.join(name).join("devices")));
+        devices.into_iter().find(|devices| devices.contains(&device)).unwrap_or_else(|| vec![device])
+    }
+
     /// What two devices have in common of what they stand on; `None` when that is nothing.
     pub fn common(&self, first: DeviceNumber, second: DeviceNumber) -> Option<Common> {
         let parts = [first, second].map(|device| closure(device, |device| self.made_of(device)));

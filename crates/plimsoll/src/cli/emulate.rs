@@ -58,6 +58,9 @@ pub struct UpArguments {
     /// A disk that lets so much through: iops=500,bandwidth=25MB; several times for several disks
     #[arg(long, value_name = "LIMIT")]
     pub limit: Vec<Limit>,
+    /// What all of the disks get together at most, as if they had one controller or account: iops=800
+    #[arg(long, value_name = "LIMIT")]
+    pub shared_limit: Option<Limit>,
     /// How large each device is here, which takes room as it is written
     #[arg(long, value_name = "SIZE", default_value = SIZE)]
     pub size: ByteCount,

@@ -49,6 +49,9 @@ pub struct ProvisionedArguments {
     /// How many such disks are striped
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024), hide_short_help = true)]
     pub disks: Option<u32>,
+    /// What the disks get together at most, because they share a controller, an account or what is behind them
+    #[arg(long, value_name = "LIMIT", hide_short_help = true)]
+    pub shared_limit: Option<Limit>,
     /// How disks are attached, where the machine has limits for either: scsi or nvme
     #[arg(long, value_name = "KIND", hide_short_help = true)]
     pub interface: Option<Interface>,
@@ -87,6 +90,7 @@ impl ProvisionedArguments {
             on_demand_bursting,
             performance_plus,
             disks,
+            shared_limit,
             interface,
             vm_share,
             kubernetes: _,
@@ -108,6 +112,7 @@ impl ProvisionedArguments {
             interface: *interface,
             vm_share: *vm_share,
             limit,
+            shared_limit: *shared_limit,
         }
     }
 }

@@ -9,10 +9,11 @@ use std::{
 use anyhow::{Context as _, anyhow, bail};
 use plimsoll_catalog::{catalog::Catalog, ceiling::Load, expectation::Expectation};
 use plimsoll_devices::{
-    emulation::{self, Disk, Emulation},
+    emulation::{self, Disk, Emulation, SharedDisk},
     throttle::{Caps, Throttle},
 };
-use plimsoll_record::environment::Environment;
+use plimsoll_io::block_device::DeviceNumber;
+use plimsoll_record::environment::{Environment, TargetEnvironment};
 use plimsoll_report::emulated::{self, EmulatedRow};
 use plimsoll_workload::{
     limit::{Limit, RateLimit},
@@ -79,7 +80,12 @@ fn up(arguments: &UpArguments, state: &Path, printer: Printer) -> anyhow::Result
         stands_for,
         caps,
     });
-    let emulation = Emulation::new(&arguments.name, disks.collect())?;
+    let shared = arguments.shared_limit.map(|limit| SharedDisk {
+        file: directory.join("shared.img"),
+        caps: of_limit(&limit, &limit),
+        limit,
+    });
+    let emulation = Emulation::new(&arguments.name, disks.collect(), shared)?;
     let throttle = Throttle::find()?;
     let emulation = emulation.up(state, &throttle)?;
     list(&[emulation], arguments.json, printer)
@@ -158,19 +164,42 @@ fn disks(number: usize) -> String {
     if number == 1 { "1 disk".to_owned() } else { format!("{number} disks") }
 }
 
-/// Targets that are emulated disks, or on them: this process is held back with them from here on. What they stand for.
+/// Targets that are emulated disks, on them, or made of them: this process is held back with them from here on. What
+/// they stand for.
 pub(super) fn join(environment: &Environment, state: &State) -> anyhow::Result<Provisioning> {
     let mut stands_for = Provisioning::default();
     let Some(directory) = &state.directory else { return Ok(stands_for) };
     let emulations = Emulation::all(directory)?;
     for target in environment.targets.iter().filter(|_| !emulations.is_empty()) {
-        let number = target.device.as_ref().and_then(|device| device.number.as_ref()?.parse().ok());
-        let Some(disk) = number.and_then(|number| Emulation::disk_of(&emulations, number)) else { continue };
-        let device = disk.device.as_ref().map_or_else(PathBuf::new, Clone::clone);
+        let found: Vec<_> = disks_of(target).filter_map(|number| Emulation::disk_of(&emulations, number)).collect();
+        let Some((_, first)) = found.first() else { continue };
+        let device = first.device.as_ref().map_or_else(PathBuf::new, Clone::clone);
         Throttle::find()
             .and_then(|throttle| throttle.join())
-            .with_context(|| format!("{} is the emulated disk {}", target.name, device.display()))?;
-        stands_for.targets.insert(target.name.clone(), disk.stands_for.clone());
+            .with_context(|| format!("{} is on the emulated disk {}", target.name, device.display()))?;
+        // What is put together of different disks stands for nothing that is sold.
+        if found.iter().any(|(_, disk)| disk.stands_for != first.stands_for) {
+            continue;
+        }
+        let mut provisioned = first.stands_for.clone();
+        provisioned.shared_limit = shared_limit(&found);
+        stands_for.targets.insert(target.name.clone(), provisioned);
     }
     Ok(stands_for)
+}
+
+/// The disks that a target is made of.
+fn disks_of(target: &TargetEnvironment) -> impl Iterator<Item = DeviceNumber> {
+    let of_array =
+        target.array.iter().flat_map(|own| &own.disks).filter_map(|disk| DeviceNumber::of_special_file(disk.as_ref()));
+    let number = || target.device.as_ref().and_then(|device| device.number.as_ref()?.parse().ok());
+    let alone = target.array.is_none().then(number).flatten();
+    of_array.chain(alone)
+}
+
+/// The limit that disks share, when all of them share one.
+fn shared_limit(disks: &[(&Emulation, &Disk)]) -> Option<Limit> {
+    let (first, _) = disks.first()?;
+    let shared = first.shared.as_ref()?;
+    disks.iter().all(|(emulation, _)| emulation.name == first.name).then_some(shared.limit)
 }

@@ -1,6 +1,7 @@
 //! `plimsoll run`: measure, save, show.
 
 use std::{
+    collections::BTreeMap,
     fs,
     path::{Path, PathBuf},
 };
@@ -24,6 +25,7 @@ use plimsoll_run::{
 };
 use plimsoll_workload::{
     certainty::Certainty,
+    limit::Limit,
     need::Need,
     pinning::Pinning,
     plan::{Plan, PlanError, said_of_all},
@@ -178,6 +180,7 @@ pub(super) fn request_of(
         let found = volumes.of_targets(&asked.targets, &asked.provisioned, host, printer)?;
         asked.provisioned = asked.provisioned.or(found);
     }
+    asked.provisioned = asked.provisioned.or(stripe::describe(&mut environment, &asked.group_limits, state)?);
     // What was said of a disk comes before what it stands for.
     asked.provisioned = asked.provisioned.or(emulate::join(&environment, state)?);
     for note in expectation::expect(&mut plan, &asked.provisioned, &environment, catalog)? {
@@ -240,6 +243,8 @@ pub(super) struct AskedRun {
     pub(super) background: Option<String>,
     /// Whether it makes files that it needs room for; not, where another pod makes them.
     pub(super) needs_room: bool,
+    /// What groups of disks of its arrays get together.
+    pub(super) group_limits: BTreeMap<String, Limit>,
     /// Whether the size is one that the user wrote, for every workload.
     pub(super) says_size: bool,
     pub(super) provisioned: Provisioning,
@@ -248,8 +253,8 @@ pub(super) struct AskedRun {
 
 pub(super) fn asked(arguments: &RunArguments, state: &State, printer: Printer) -> anyhow::Result<AskedRun> {
     let mut plan = plan_of(arguments)?;
-    stripe::become_targets(&mut plan, state)?;
-    asked_with(arguments, plan, printer)
+    let group_limits = stripe::become_targets(&mut plan, state)?;
+    Ok(AskedRun { group_limits, ..asked_with(arguments, plan, printer)? })
 }
 
 /// The plan that is named, or one that says nothing.
@@ -364,6 +369,7 @@ pub(super) fn asked_with(arguments: &RunArguments, plan: PlanFile, printer: Prin
         detect_cloud: arguments.detect_cloud.clone().or_else(|| detect_cloud.then(ServiceAddress::default)),
         background: arguments.background.clone().or(background),
         needs_room: true,
+        group_limits: BTreeMap::new(),
         says_size,
         provisioned: provisioned.overridden_by(&arguments.provisioned.provisioned(None)),
         need: arguments.measuring.need.clone().or(need),

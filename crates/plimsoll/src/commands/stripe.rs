@@ -1,13 +1,19 @@
 //! `plimsoll stripe`: arrays of disks, all there at once to be compared, and gone afterwards.
 
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
 use anyhow::{Context as _, bail};
 use plimsoll_devices::stripe::{Stripe, StripedArray};
+use plimsoll_record::environment::{ArrayEnvironment, Environment};
 use plimsoll_report::striped::{self, StripedRow};
 use plimsoll_workload::{
     array::{ArrayAsked, ArrayKind, FileSystem, Striping},
+    limit::Limit,
     plan_file::PlanFile,
+    provisioned::{Provisioned, Provisioning},
 };
 use serde_json::json;
 
@@ -73,8 +79,9 @@ fn asked(arguments: UpArguments) -> anyhow::Result<(Striping, Vec<PathBuf>)> {
 }
 
 /// The arrays of a plan become targets of its run. They have to be there.
-pub(super) fn become_targets(plan: &mut PlanFile, state: &State) -> anyhow::Result<()> {
-    let Some(asked) = plan.stripe.take() else { return Ok(()) };
+/// Returns what groups of their disks get together.
+pub(super) fn become_targets(plan: &mut PlanFile, state: &State) -> anyhow::Result<BTreeMap<String, Limit>> {
+    let Some(asked) = plan.stripe.take() else { return Ok(BTreeMap::new()) };
     let wanted = asked.expand()?;
     if let Some(array) = wanted.iter().find(|array| array.kind == ArrayKind::Jbod) {
         bail!(
@@ -101,7 +108,46 @@ pub(super) fn become_targets(plan: &mut PlanFile, state: &State) -> anyhow::Resu
     }
     // Those are of `stripe up`.
     plan.destroy.retain(|device| !asked.devices.contains(device));
-    Ok(())
+    Ok(asked.group_limits)
+}
+
+/// Says of targets that are arrays what they are made of. Returns what follows for what was bought: how many disks,
+/// and what those get together.
+pub(super) fn describe(
+    environment: &mut Environment,
+    group_limits: &BTreeMap<String, Limit>,
+    state: &State,
+) -> anyhow::Result<Provisioning> {
+    let mut provisioning = Provisioning::default();
+    let Some(directory) = &state.directory else { return Ok(provisioning) };
+    let stripes = Stripe::all(directory)?;
+    for target in &mut environment.targets {
+        let Some((stripe, own)) = Stripe::of_target(&stripes, target.name.as_ref()) else { continue };
+        let disks: Vec<_> = stripe.disks_of(own).collect();
+        let mut groups: Vec<&String> = disks.iter().filter_map(|disk| disk.group.as_ref()).collect();
+        let limits = groups.iter().filter_map(|group| {
+            let of_group = groups.iter().filter(|other| *other == group).count();
+            // Each disk does an equal part, so the group that has most of them for its limit is full first.
+            Some(group_limits.get(*group)?.times(disks.len() as f64 / of_group as f64))
+        });
+        let shared_limit = limits.min_by(|one, other| lasting(one).total_cmp(&lasting(other)));
+        groups.sort();
+        groups.dedup();
+        target.array = Some(ArrayEnvironment {
+            stripe: stripe.name.clone(),
+            array: own.array.clone(),
+            disks: disks.iter().map(|disk| disk.device.display().to_string()).collect(),
+            groups: groups.into_iter().cloned().collect(),
+        });
+        let provisioned = Provisioned { disks: Some(disks.len() as u32), shared_limit, ..Provisioned::default() };
+        provisioning.targets.insert(target.name.clone(), provisioned);
+    }
+    Ok(provisioning)
+}
+
+/// What a limit lets through in the long run, to order limits by.
+fn lasting(limit: &Limit) -> f64 {
+    limit.operations.or(limit.bytes).map_or(f64::INFINITY, |rate| rate.sustained)
 }
 
 /// `/dev/sdb` and the like, which are given out anew at every boot.

@@ -40,6 +40,7 @@ mod report;
 mod resuming;
 mod run;
 mod serve;
+mod striping;
 mod support;
 mod threads;
 mod usage;
