@@ -2,7 +2,7 @@
 
 use plimsoll_record::record::Record;
 
-use crate::{applications, file_sets, grid::Grid, lifecycles, pods};
+use crate::{applications, arrays, file_sets, grid::Grid, lifecycles, pods};
 
 /// Those that there is something for, in their order.
 pub(crate) fn grids(record: &Record) -> impl Iterator<Item = Grid> {
@@ -10,12 +10,13 @@ pub(crate) fn grids(record: &Record) -> impl Iterator<Item = Grid> {
 }
 
 /// The same with what each is about.
-pub(crate) fn named(record: &Record) -> impl Iterator<Item = (&'static str, Grid)> {
+pub(crate) fn named(record: &Record) -> impl Iterator<Item = (String, Grid)> {
     let grids = [
         ("Commands", applications::grid(record)),
         ("Sets of files", file_sets::grid(record)),
         ("Pods", pods::grid(record)),
         ("Lives of volumes", lifecycles::grid(record)),
     ];
-    grids.into_iter().filter_map(|(title, grid)| Some((title, grid?)))
+    let alone = grids.into_iter().filter_map(|(title, grid)| Some((title.to_owned(), grid?)));
+    arrays::grids(record).into_iter().chain(alone)
 }

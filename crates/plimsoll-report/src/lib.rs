@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod applications;
+mod arrays;
 pub mod catalog;
 pub mod claims;
 pub mod cluster;

@@ -1,0 +1,309 @@
+//! Arrays of disks side by side: a table for each question that a run's arrays answer, with rates, throughput and
+//! response time of all operations, of reads and of writes in every row.
+
+use plimsoll_record::{
+    environment::ArrayEnvironment,
+    figures::Operation,
+    limit::Bound,
+    numbers::{self, or_absent},
+    record::{Cell, Record},
+    results::MemberActivity,
+};
+use plimsoll_workload::{
+    array::{Array, ArrayKind, FileSystem, Placement},
+    units::ByteCount,
+};
+
+use crate::grid::{Column, Grid, Side};
+
+/// What arrays of one table differ in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Question {
+    Cluster,
+    Disks,
+    Kind,
+    Chunk,
+    FileSystem,
+}
+
+/// In the order of the tables.
+const QUESTIONS: [Question; 5] =
+    [Question::Cluster, Question::Disks, Question::Kind, Question::Chunk, Question::FileSystem];
+
+/// A cell of an array.
+#[derive(Clone, Copy)]
+struct Measured<'a> {
+    cell: &'a Cell,
+    own: &'a ArrayEnvironment,
+}
+
+/// The tables, each with what it is about.
+pub(crate) fn grids(record: &Record) -> Vec<(String, Grid)> {
+    let mut measured: Vec<Measured<'_>> = record.cells.iter().filter_map(|cell| of_cell(cell, record)).collect();
+    measured.sort_by_key(|own| own.own.array.disks.len());
+    let mut tables = Vec::new();
+    for question in QUESTIONS {
+        let mut done: Vec<&Array> = Vec::new();
+        for first in &measured {
+            let array = &first.own.array;
+            let group = question.group(array, &measured);
+            if done.contains(&array) || question.kinds_of_answers(&group) < 2 {
+                continue;
+            }
+            done.extend(group.iter().map(|own| &own.own.array));
+            tables.push((question.title(array), table(question, &group, &measured)));
+        }
+    }
+    tables
+}
+
+fn of_cell<'a>(cell: &'a Cell, record: &'a Record) -> Option<Measured<'a>> {
+    let target = record.environment.targets.iter().find(|target| target.name == cell.target)?;
+    Some(Measured { cell, own: target.array.as_ref()? })
+}
+
+impl Question {
+    /// The cells of arrays that differ from this one in what is asked, and in nothing else.
+    fn group<'a>(self, array: &Array, measured: &[Measured<'a>]) -> Vec<Measured<'a>> {
+        let is_usual = |own: &Array| own.cluster_bytes == own.block_bytes;
+        let is_like = |own: &Array| {
+            let kind = own.kind == array.kind;
+            let disks = own.disks == array.disks;
+            let chunk = own.chunk_bytes == array.chunk_bytes;
+            let file_system = (own.file_system, own.block_bytes) == (array.file_system, array.block_bytes);
+            let cluster = own.cluster_bytes == array.cluster_bytes;
+            match self {
+                Self::Cluster => kind && disks && chunk && file_system && own.file_system == FileSystem::Ext4,
+                // One disk is of no kind, and what every kind begins with.
+                Self::Disks => {
+                    (kind || own.disks.len() == 1 && own.kind == ArrayKind::None)
+                        && array.disks.len() > 1
+                        && chunk
+                        && is_usual(own)
+                        && is_usual(array)
+                        && (file_system || own.disks.len() == 1 && array.kind == ArrayKind::Btrfs)
+                }
+                Self::Kind => disks && chunk && is_usual(own) && is_usual(array) && array.disks.len() > 1,
+                Self::Chunk => kind && disks && file_system && cluster && array.disks.len() > 1,
+                Self::FileSystem => kind && disks && chunk && is_usual(own) && is_usual(array),
+            }
+        };
+        measured.iter().filter(|own| is_like(&own.own.array)).copied().collect()
+    }
+
+    /// How many different answers there are.
+    fn kinds_of_answers(self, group: &[Measured<'_>]) -> usize {
+        let mut answers: Vec<String> = group.iter().map(|own| self.answer(own.own)).collect();
+        answers.sort();
+        answers.dedup();
+        answers.len()
+    }
+
+    /// What makes an array different from the others.
+    fn answer(self, own: &ArrayEnvironment) -> String {
+        let array = &own.array;
+        match self {
+            Self::Cluster => match array.cluster_bytes {
+                Some(cluster) if Some(cluster) != array.block_bytes => ByteCount(cluster).to_string(),
+                _ => or_absent(array.block_bytes, |block| format!("{}, a block", ByteCount(block))),
+            },
+            Self::Disks => match (array.placement, own.groups.len()) {
+                (Placement::InOrder, _) | (_, 0) => array.disks.len().to_string(),
+                (_, 1) => format!("{}, in 1 group", array.disks.len()),
+                (_, groups) => format!("{}, in {groups} groups", array.disks.len()),
+            },
+            Self::Kind => array.kind.to_string(),
+            Self::Chunk => ByteCount(array.chunk_bytes).to_string(),
+            Self::FileSystem => match array.block_bytes {
+                Some(block) => format!("{}, {} blocks", array.file_system, ByteCount(block)),
+                None => array.file_system.to_string(),
+            },
+        }
+    }
+
+    const fn head(self) -> &'static str {
+        match self {
+            Self::Cluster => "cluster size",
+            Self::Disks => "disks",
+            Self::Kind => "kind",
+            Self::Chunk => "chunk",
+            Self::FileSystem => "file system",
+        }
+    }
+
+    fn title(self, array: &Array) -> String {
+        let disks = match array.disks.len() {
+            1 => "1 disk".to_owned(),
+            count => format!("{count} disks"),
+        };
+        let on = if array.disks.len() == 1 { disks.clone() } else { format!("{disks} by {}", array.kind) };
+        match self {
+            Self::Cluster => format!("Cluster sizes of {} on {on}", array.file_system),
+            Self::Disks => format!("Number of disks, by {}", array.kind),
+            Self::Kind => format!("Kinds of arrays of {disks}"),
+            Self::Chunk => format!("Chunks on {on}"),
+            Self::FileSystem => format!("File systems on {on}"),
+        }
+    }
+}
+
+fn table(question: Question, group: &[Measured<'_>], all: &[Measured<'_>]) -> Grid {
+    let text = |value: &dyn Fn(&Measured<'_>) -> String| group.iter().map(value).collect::<Vec<_>>();
+    let mut columns = vec![
+        Column::new(question.head(), Side::Left, 0, text(&|own| question.answer(own.own))),
+        Column::new("workload", Side::Left, 0, text(&|own| own.cell.workload.clone())),
+    ];
+    let of = [("", Operation::All), (" read", Operation::Read), (" write", Operation::Write)];
+    let mut metric = |head: &str, value: &dyn Fn(&Numbers) -> String| {
+        for (which, operation) in of {
+            // Reads and writes apart are the first to go where it is narrow.
+            let rank = if which.is_empty() { 0 } else { 3 };
+            let values = text(&|own| or_absent(Numbers::of(own.cell, operation), |numbers| value(&numbers)));
+            columns.push(Column::new(format!("{head}{which}"), Side::Right, rank, values));
+        }
+    };
+    metric("IOPS", &|numbers| numbers::iops(numbers.iops));
+    metric("MB/s", &|numbers| numbers::throughput(numbers.bytes_per_second));
+    metric("mean", &|numbers| or_absent(numbers.mean_ns, numbers::latency));
+    let efficiency = |own: &Measured<'_>| or_absent(efficiency(own, all), numbers::percent);
+    if question == Question::Disks || question == Question::Kind {
+        columns.push(Column::new("of N x 1", Side::Right, 1, text(&efficiency)));
+    }
+    columns.push(Column::new(
+        "balance",
+        Side::Right,
+        2,
+        text(&|own| or_absent(balance(own.cell), |off| format!("+-{}", numbers::percent(off)))),
+    ));
+    let limit = |own: &Measured<'_>| own.cell.sustained_bound();
+    columns.push(Column::new(
+        "limit",
+        Side::Right,
+        2,
+        text(&|own| or_absent(own.cell.limit.as_ref().and_then(|limit| limit.iops), numbers::iops)),
+    ));
+    columns.push(Column::new(
+        "of limit",
+        Side::Right,
+        1,
+        text(&|own| or_absent(limit(own).map(Bound::share), numbers::percent)),
+    ));
+    columns.push(Column::new("verdict", Side::Left, 1, text(&|own| own.cell.word().to_owned())));
+    Grid::breaking(1, columns)
+}
+
+/// The three numbers of one kind of operations.
+struct Numbers {
+    iops: f64,
+    bytes_per_second: f64,
+    mean_ns: Option<f64>,
+}
+
+impl Numbers {
+    fn of(cell: &Cell, operation: Operation) -> Option<Self> {
+        if operation != Operation::All {
+            let figures = cell.figures(operation)?;
+            return Some(Self {
+                iops: figures.iops?,
+                bytes_per_second: figures.bytes_per_second.unwrap_or(0.0),
+                mean_ns: figures.latency_ns.mean,
+            });
+        }
+        let both = [Self::of(cell, Operation::Read), Self::of(cell, Operation::Write)];
+        let each: Vec<&Self> = both.iter().flatten().collect();
+        let iops: f64 = each.iter().map(|numbers| numbers.iops).sum();
+        let weighted: Option<f64> = each.iter().map(|numbers| Some(numbers.mean_ns? * numbers.iops)).sum();
+        (!each.is_empty()).then(|| Self {
+            iops,
+            bytes_per_second: each.iter().map(|numbers| numbers.bytes_per_second).sum(),
+            mean_ns: weighted.filter(|_| iops > 0.0).map(|sum| sum / iops),
+        })
+    }
+}
+
+/// The rate as a share of what so many of the smallest array of the same would do.
+fn efficiency(own: &Measured<'_>, all: &[Measured<'_>]) -> Option<f64> {
+    let array = &own.own.array;
+    let is_base = |base: &&Measured<'_>| {
+        let other = &base.own.array;
+        base.cell.workload == own.cell.workload
+            && base.own.stripe == own.own.stripe
+            && other.disks.len() == 1
+            && (other.cluster_bytes, other.chunk_bytes) == (array.cluster_bytes, array.chunk_bytes)
+            && (other.file_system == array.file_system || array.kind == ArrayKind::Btrfs)
+    };
+    let base = all.iter().filter(is_base).max_by_key(|base| base.own.array.file_system == array.file_system);
+    // Against btrfs stands whatever one disk has, where no btrfs is on one disk.
+    let base = base.or_else(|| {
+        let is_usual = |base: &&Measured<'_>| {
+            base.own.array.disks.len() == 1 && base.own.array.cluster_bytes == base.own.array.block_bytes
+        };
+        all.iter().filter(|base| base.cell.workload == own.cell.workload).find(is_usual)
+    })?;
+    let of = |measured: &Measured<'_>| Numbers::of(measured.cell, Operation::All).map(|numbers| numbers.iops);
+    Some(of(own)? / (of(base)? * array.disks.len() as f64))
+}
+
+/// How far the disk that is furthest from its part is from it.
+fn balance(cell: &Cell) -> Option<f64> {
+    let members = &cell.device.as_ref()?.members;
+    let operations = |member: &MemberActivity| (member.read_operations + member.write_operations) as f64;
+    let even = members.iter().map(operations).sum::<f64>() / members.len() as f64;
+    if members.len() < 2 || even == 0.0 {
+        return None;
+    }
+    members.iter().map(|member| (operations(member) / even - 1.0).abs()).reduce(f64::max)
+}
+
+#[cfg(test)]
+mod tests {
+    use plimsoll_record::record::Outcome;
+    use plimsoll_workload::{array::Striping, settings::ReadWrite, workload::Workload};
+
+    use super::*;
+    use crate::test_records::Story;
+
+    /// A record in which each disk of an array adds 500 operations a second.
+    fn record(arrays: &[Array]) -> Record {
+        let targets: Vec<String> = arrays.iter().map(|array| format!("/run/plimsoll/stripe/{}", array.name)).collect();
+        let targets: Vec<&str> = targets.iter().map(String::as_str).collect();
+        let workload = Workload { rw: Some(ReadWrite::RandRw), read_percent: "70".parse().ok(), ..Workload::default() };
+        let mut story = Story::new(&targets, &[workload]);
+        for (cell, array) in arrays.iter().enumerate() {
+            story.measure(cell, 500 * array.disks.len() as u64, 2_000_000);
+        }
+        let mut record = story.end(60_000_000_000, Outcome::Complete);
+        for (target, array) in record.environment.targets.iter_mut().zip(arrays) {
+            target.array = Some(ArrayEnvironment {
+                stripe: "stripe".to_owned(),
+                array: array.clone(),
+                disks: array.disks.iter().map(|disk| format!("/dev/disk/by-id/{disk}")).collect(),
+                groups: Vec::new(),
+            });
+        }
+        record
+    }
+
+    #[test]
+    fn the_matrix_is_told_in_the_tables_of_its_source() {
+        let text = r#"
+            devices = ["/dev/a", "/dev/b", "/dev/c", "/dev/d"]
+            preset = "matrix"
+            kinds = ["md", "lvm"]
+        "#;
+        let striping: Striping = toml::from_str(text).unwrap();
+        let tables = grids(&record(&striping.expand().unwrap()));
+        let titles: Vec<&str> = tables.iter().map(|(title, _)| title.as_str()).collect();
+        let expected = [
+            "Cluster sizes of ext4 on 1 disk",
+            "Cluster sizes of ext4 on 3 disks by md",
+            "Number of disks, by md",
+            "Number of disks, by lvm",
+            "Kinds of arrays of 2 disks",
+            "Kinds of arrays of 3 disks",
+            "Kinds of arrays of 4 disks",
+        ];
+        assert_eq!(titles, expected);
+        insta::assert_snapshot!(tables[2].1.clone().fit(100).text(), @"");
+    }
+}
