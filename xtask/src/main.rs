@@ -11,6 +11,7 @@ mod codegen;
 mod dist;
 mod e2e;
 mod fuzz_smoke;
+mod guest_kernel;
 mod page;
 mod setup;
 mod tidy;

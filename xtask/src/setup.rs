@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use crate::{child, e2e};
+use crate::{child, e2e, guest_kernel};
 
 /// A package, and a program that shows that it is there.
 struct Package {
@@ -15,6 +15,7 @@ struct Package {
 /// The one list of what tests need beyond Rust and a C compiler.
 const PACKAGES: &[Package] = &[
     Package { name: "btrfs-progs", program: "mkfs.btrfs", purpose: "write guard: a btrfs signature" },
+    Package { name: "busybox-static", program: "busybox", purpose: "guests: the shell of a virtual machine" },
     Package { name: "chromium", program: "chromium", purpose: "the page: a browser to test it in" },
     Package { name: "conntrack", program: "conntrack", purpose: "e2e: the cluster's services" },
     Package { name: "containerd", program: "containerd", purpose: "e2e: the nodes' container runtime" },
@@ -22,6 +23,7 @@ const PACKAGES: &[Package] = &[
     Package { name: "curl", program: "curl", purpose: "applications: clients of etcd" },
     Package { name: "default-jdk-headless", program: "javac", purpose: "applications: Lucene" },
     Package { name: "docker-registry", program: "docker-registry", purpose: "images: a registry to push to" },
+    Package { name: "dmsetup", program: "dmsetup", purpose: "guests: devices made of devices" },
     Package { name: "e2fsprogs", program: "mkfs.ext4", purpose: "write guard: ext4, and file systems to measure" },
     Package { name: "etcd-server", program: "etcd", purpose: "applications: etcd" },
     Package { name: "fdisk", program: "sfdisk", purpose: "write guard: a partition table" },
@@ -40,6 +42,7 @@ const PACKAGES: &[Package] = &[
     Package { name: "postgresql", program: "pg_ctlcluster", purpose: "applications: a database to restore" },
     Package { name: "procps", program: "sysctl", purpose: "e2e: forwarding between pods" },
     Package { name: "python3-venv", program: "python3", purpose: "fio's JSON: a place for fio-plot" },
+    Package { name: "qemu-system-x86", program: "qemu-system-x86_64", purpose: "guests: a kernel with md and LVM" },
     Package { name: "redis", program: "redis-server", purpose: "applications: Redis" },
     Package { name: "runc", program: "runc", purpose: "e2e: containers" },
     Package { name: "sysbench", program: "sysbench", purpose: "applications: clients of MariaDB" },
@@ -89,6 +92,11 @@ pub(crate) fn run() -> anyhow::Result<()> {
         && let Err(error) = fetch_lucene()
     {
         println!("setup: missing {LUCENE} (applications: Lucene): {error:#}");
+    }
+    if !guest_kernel::is_there()
+        && let Err(error) = guest_kernel::fetch()
+    {
+        println!("setup: missing {} (guests: their kernel): {error:#}", guest_kernel::FOLDER);
     }
     Ok(())
 }

@@ -109,7 +109,9 @@ fn check_now(path: &Path, destroy: &[PathBuf], needed_bytes: u64) -> Result<Guar
     if size_bytes == 0 || size_bytes < needed_bytes {
         return Err(Refusal::TooSmall { path: path.to_owned(), size_bytes, needed_bytes });
     }
-    refuse_content(path, &facts, &open_as(path, OFlags::RDONLY)?)?;
+    // Only the kernel knows of a mount in another container, and of file systems on several devices: asked for itself
+    // alone, such a device is in use, and nobody is told how to erase what is mounted.
+    refuse_content(path, &facts, &open_as(path, OFlags::RDONLY | OFlags::EXCL)?)?;
 
     let file = open_as(path, OFlags::RDWR | OFlags::EXCL)?;
     let opened = fstat(&file).map_err(|error| Refusal::inaccessible(path, error.into()))?;

@@ -122,6 +122,19 @@ fn a_mounted_btrfs_is_refused_although_it_has_device_numbers_of_its_own() {
 }
 
 #[test]
+fn every_device_of_a_mounted_file_system_is_in_use_although_mounts_name_only_one() {
+    if !has_loop_devices(&["mkfs.btrfs", "mount"]) {
+        return;
+    }
+    let (device, other) = (LoopDevice::new(128 * MIB), LoopDevice::new(128 * MIB));
+    run("mkfs.btrfs", &[Path::new("-q"), Path::new("-draid0"), &device.path, &other.path]);
+    let mount = Mount::of(&device.path);
+    run("mount", &[Path::new("--options"), Path::new("remount,ro"), &mount.path]);
+    let refusal = refused(&other, &other.path).1;
+    assert!(matches!(refusal, Refusal::Busy { .. }), "{refusal}");
+}
+
+#[test]
 fn a_device_mounted_in_another_container_is_refused() {
     if !has_loop_devices(&["mkfs.ext4", "mount", "unshare", "wipefs"]) {
         return;
@@ -132,6 +145,7 @@ fn a_device_mounted_in_another_container_is_refused() {
     let Some(holder) = Holder::of_hidden_mount(&device.path, folder.path()) else {
         return skipped("mount namespaces");
     };
+    assert!(matches!(refused(&device, &device.path).1, Refusal::Busy { .. }));
     // Neither the table of mounts of this process nor, after this, any mark shows it: only the kernel knows.
     run("wipefs", &[Path::new("--all"), Path::new("--force"), &device.path]);
     let refusal = refused(&device, &device.path).1;

@@ -25,6 +25,8 @@ mod fio_options;
 mod fio_readers;
 mod fio_reports;
 mod foreign_jobs;
+mod guest;
+mod guest_disks;
 mod history;
 mod images;
 mod import;
