@@ -174,7 +174,7 @@ impl Stripe {
     /// The disk or partition that belongs to an array.
     fn member_path(&self, member: &Member) -> PathBuf {
         let Some(disk) = self.disks.get(member.disk) else { return PathBuf::new() };
-        let device = disk.device.canonicalize().unwrap_or_else(|_| disk.device.clone());
+        let device = real(&disk.device);
         let Some(partition) = member.partition else { return device };
         let name = device.to_string_lossy();
         let between = if name.ends_with(|last: char| last.is_ascii_digit()) { "p" } else { "" };
@@ -242,4 +242,9 @@ fn number(device: &Path) -> Result<DeviceNumber, DeviceError> {
 /// What the kernel tells about a device that has to be there.
 fn facts(device: &Path) -> Result<block_device::DeviceFacts, DeviceError> {
     block_device::facts(number(device)?).ok_or_else(|| DeviceError::Gone { device: device.to_owned() })
+}
+
+/// The device itself, where a path is a link to it.
+fn real(device: &Path) -> PathBuf {
+    device.canonicalize().unwrap_or_else(|_| device.to_owned())
 }

@@ -14,7 +14,7 @@ use plimsoll_workload::{
     units::ByteCount,
 };
 
-use crate::grid::{Column, Grid, Side};
+use crate::grid::{Column, Grid, Rank, Side};
 
 /// What arrays of one table differ in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -149,22 +149,25 @@ impl Question {
 
 fn table(question: Question, group: &[Measured<'_>], all: &[Measured<'_>]) -> Grid {
     let text = |value: &dyn Fn(&Measured<'_>) -> String| group.iter().map(value).collect::<Vec<_>>();
+    // What is the same in all rows goes first where it is narrow.
+    let is_one = group.iter().all(|own| own.cell.workload == group[0].cell.workload);
+    let of_workload = if is_one { 6 } else { 0 };
     let mut columns = vec![
         Column::new(question.head(), Side::Left, 0, text(&|own| question.answer(own.own))),
-        Column::new("workload", Side::Left, 0, text(&|own| own.cell.workload.clone())),
+        Column::new("workload", Side::Left, of_workload, text(&|own| own.cell.workload.clone())),
     ];
     let of = [("", Operation::All), (" read", Operation::Read), (" write", Operation::Write)];
-    let mut metric = |head: &str, value: &dyn Fn(&Numbers) -> String| {
+    // Of reads and writes apart the response times are the first to go.
+    let mut metric = |head: &str, apart: Rank, value: &dyn Fn(&Numbers) -> String| {
         for (which, operation) in of {
-            // Reads and writes apart are the first to go where it is narrow.
-            let rank = if which.is_empty() { 0 } else { 3 };
+            let rank = if which.is_empty() { 0 } else { apart };
             let values = text(&|own| or_absent(Numbers::of(own.cell, operation), |numbers| value(&numbers)));
             columns.push(Column::new(format!("{head}{which}"), Side::Right, rank, values));
         }
     };
-    metric("IOPS", &|numbers| numbers::iops(numbers.iops));
-    metric("MB/s", &|numbers| numbers::throughput(numbers.bytes_per_second));
-    metric("mean", &|numbers| or_absent(numbers.mean_ns, numbers::latency));
+    metric("IOPS", 3, &|numbers| numbers::iops(numbers.iops));
+    metric("MB/s", 4, &|numbers| numbers::throughput(numbers.bytes_per_second));
+    metric("mean", 5, &|numbers| or_absent(numbers.mean_ns, numbers::latency));
     let efficiency = |own: &Measured<'_>| or_absent(efficiency(own, all), numbers::percent);
     if question == Question::Disks || question == Question::Kind {
         columns.push(Column::new("of N x 1", Side::Right, 1, text(&efficiency)));
@@ -189,7 +192,7 @@ fn table(question: Question, group: &[Measured<'_>], all: &[Measured<'_>]) -> Gr
         text(&|own| or_absent(limit(own).map(Bound::share), numbers::percent)),
     ));
     columns.push(Column::new("verdict", Side::Left, 1, text(&|own| own.cell.word().to_owned())));
-    Grid::breaking(1, columns)
+    Grid::new(columns)
 }
 
 /// The three numbers of one kind of operations.
@@ -304,6 +307,13 @@ mod tests {
             "Kinds of arrays of 4 disks",
         ];
         assert_eq!(titles, expected);
-        insta::assert_snapshot!(tables[2].1.clone().fit(100).text(), @"");
+        insta::assert_snapshot!(tables[2].1.clone().fit(100).text(), @r#"
+    disks   IOPS  IOPS read  IOPS write  MB/s  MB/s read  MB/s write     mean  of N x 1  verdict
+    ────────────────────────────────────────────────────────────────────────────────────────────
+    1        500        350         150  2.05       1.43       0.614  2.00 ms     100 %  short
+    2      1,000        700         300  4.10       2.87        1.23  2.02 ms     100 %  short
+    3      1,500      1,050         450  6.14       4.30        1.84  2.03 ms     100 %  short
+    4      2,000      1,400         600  8.19       5.73        2.46  2.03 ms     100 %  short
+    "#);
     }
 }

@@ -68,6 +68,11 @@ mod tests {
             is_complete: true,
         };
         let rows = [row("md-2", &["a", "b"], None), row("none-1-ext4-32KiB", &["a"], Some("ext4"))];
-        insta::assert_snapshot!(list(&rows, 100), @"");
+        insta::assert_snapshot!(list(&rows, 100), @r#"
+    array              disks   chunk  file system  cluster  target
+    ──────────────────────────────────────────────────────────────────────────────────────────────
+    md-2               a b    64 KiB  -                  -  /run/plimsoll/stripe/md-2
+    none-1-ext4-32KiB  a           -  ext4          32 KiB  /run/plimsoll/stripe/none-1-ext4-32KiB
+    "#);
     }
 }

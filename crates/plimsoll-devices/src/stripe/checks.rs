@@ -117,7 +117,7 @@ fn driver(
         return Ok(());
     }
     // Why not is told by the driver's absence.
-    let _ = tool::run("modprobe", &["--quiet", module]);
+    let _ = tool::run("modprobe", &["-q", module]);
     if is_there() { Ok(()) } else { Err(DeviceError::NoDriver { what, module, kind: kind.to_owned() }) }
 }
 

@@ -11,7 +11,7 @@ use plimsoll_io::mounts;
 use plimsoll_workload::array::{Array, ArrayKind, FileSystem};
 use uuid::Uuid;
 
-use super::{ALIGNMENT_BYTES, Member, Stripe, StripedArray, StripedDisk, VOLUME, checks, geometry};
+use super::{ALIGNMENT_BYTES, Member, Stripe, StripedArray, StripedDisk, VOLUME, checks, geometry, real};
 use crate::{
     error::DeviceError,
     notes::{self, Note},
@@ -317,9 +317,9 @@ impl Stripe {
             let parent = target.parent().map(Path::to_owned).unwrap_or_default();
             let options = match own.array.file_system {
                 FileSystem::Raw => {
-                    steps.push(Step::new("mkdir", ["--parents"]).with(&[parent]));
+                    steps.push(Step::new("mkdir", ["-p"]).with(&[parent]));
                     // A device that is mapped again may have another number, not another name.
-                    steps.push(Step::new("ln", ["--symbolic", "--force", "--no-dereference"]).with(&[device, target]));
+                    steps.push(Step::new("ln", ["-sfn"]).with(&[device, target]));
                     continue;
                 }
                 // What it would initialize behind the measurement's back stays as it is.
@@ -332,8 +332,8 @@ impl Stripe {
                     format!("nodatacow{}", devices.collect::<String>())
                 }
             };
-            steps.push(Step::new("mkdir", ["--parents"]).with(std::slice::from_ref(&target)));
-            let mount = ["--types", own.array.file_system.as_str(), "--options", &options];
+            steps.push(Step::new("mkdir", ["-p"]).with(std::slice::from_ref(&target)));
+            let mount = ["-t", own.array.file_system.as_str(), "-o", &options];
             steps.push(Step::new("mount", mount).with(&[device, target]));
         }
         steps
@@ -391,9 +391,4 @@ fn of_md(id: Uuid) -> String {
     let digits = id.simple().to_string();
     let parts: Vec<&str> = [0..8, 8..16, 16..24, 24..32].into_iter().map(|range| &digits[range]).collect();
     parts.join(":")
-}
-
-/// The device itself, where a path is a link to it.
-fn real(device: &Path) -> PathBuf {
-    device.canonicalize().unwrap_or_else(|_| device.to_owned())
 }

@@ -15,7 +15,7 @@ use plimsoll_io::{
 };
 use plimsoll_workload::array::ArrayKind;
 
-use super::{Stripe, StripedArray, facts, making::lvm, number};
+use super::{Stripe, StripedArray, facts, making::lvm, number, real};
 use crate::{error::DeviceError, marks, notes, tool};
 
 /// How long a tool may outlive who started it before it has opened anything.
@@ -48,7 +48,8 @@ impl Stripe {
         for disk in &self.disks {
             let device = &disk.device;
             if facts(device)?.partitions.iter().any(|_| disk.table.is_some()) {
-                tool::run("partx", &["--delete", &device.to_string_lossy()])?;
+                // It takes the last letters of a link's name for the number of a partition.
+                tool::run("partx", &["--delete", &real(device).to_string_lossy()])?;
             }
             self.blank(device, &own)?;
         }

@@ -131,21 +131,23 @@ impl Guest {
     }
 
     fn add(&mut self, disk: &Disk<'_>) {
-        let (serial, file) = (disk.serial, self.path(&format!("{}.disk", disk.serial)));
+        // Disks that are one by their serial number are two for QEMU.
+        let (serial, number) = (disk.serial, self.disks.len());
+        let file = self.path(&format!("{number}.disk"));
         File::create_new(&file).unwrap().set_len(disk.size_bytes).unwrap();
         // What a disk holds is in this machine's memory, and is not waited for: its own disk is not what is measured.
         let cache = json!({"direct": false, "no-flush": true});
         let mut node = json!({"driver": "file", "filename": file, "cache": cache});
-        let own = (format!("disk-{serial}"), disk.limits);
+        let own = (format!("disk-{number}"), disk.limits);
         let together = disk.group.map(|group| (format!("group-{}", group.name), group.limits));
         for (name, limits) in [Some(own), together].into_iter().flatten() {
             node = json!({"driver": "throttle", "throttle-group": name, "file": node});
             self.groups.insert(name, limits);
         }
-        node["node-name"] = json!(format!("node-{serial}"));
+        node["node-name"] = json!(format!("node-{number}"));
         self.disks.extend(["-blockdev".to_owned(), node.to_string()]);
         // QEMU counts bytes that are discarded like those that are written: a large disk would take long to format.
-        let device = format!("virtio-blk-pci,drive=node-{serial},serial={serial},discard=off");
+        let device = format!("virtio-blk-pci,drive=node-{number},serial={serial},discard=off");
         self.disks.extend(["-device".to_owned(), device]);
     }
 

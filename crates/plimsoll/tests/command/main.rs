@@ -27,6 +27,7 @@ mod fio_reports;
 mod foreign_jobs;
 mod guest;
 mod guest_disks;
+mod guest_stripes;
 mod history;
 mod images;
 mod import;

@@ -34,6 +34,7 @@ const TOOLS: &[&str] = &[
     "mkfs.ext4",
     "mkfs.xfs",
     "mount",
+    "partx",
     "sfdisk",
     "tune2fs",
     "umount",
