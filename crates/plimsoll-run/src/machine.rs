@@ -10,7 +10,10 @@ mod container;
 
 use std::{fs, path::Path};
 
-use plimsoll_io::{block_device, clock, cpu, mounts};
+use plimsoll_io::{
+    block_device::{self, DeviceNumber},
+    clock, cpu, mounts,
+};
 use plimsoll_record::environment::{
     DeviceEnvironment, Environment, LimitsEnvironment, LoadAverage, MachineEnvironment, MountEnvironment,
     TargetEnvironment,
@@ -137,8 +140,15 @@ fn device(path: &Path) -> Option<DeviceEnvironment> {
         discard_bytes_max: facts.discard_bytes_max,
         mapped_name: facts.mapped_name,
         backing_file: facts.backing_file,
-        beneath: facts.slaves,
+        beneath: if facts.slaves.is_empty() { spread_over(facts.number) } else { facts.slaves },
     })
+}
+
+/// The disks of a file system that is spread over several, which is no device itself.
+fn spread_over(device: DeviceNumber) -> Vec<String> {
+    let disks = block_device::spread_over(device);
+    let names = disks.iter().filter_map(|disk| Some(block_device::facts(*disk)?.disk));
+    if disks.len() > 1 { names.collect() } else { Vec::new() }
 }
 
 fn read(path: impl AsRef<Path>) -> String {

@@ -210,29 +210,27 @@ impl Striping {
     /// What the source of the matrix measured, as far as there are disks for it.
     fn matrix(&self) -> Vec<ArrayAsked> {
         let kinds = match self.kinds.as_slice() {
-            [] => &[ArrayKind::Md, ArrayKind::Lvm, ArrayKind::Dm, ArrayKind::Btrfs, ArrayKind::Jbod][..],
+            [] => &[ArrayKind::Md, ArrayKind::Lvm, ArrayKind::Dm, ArrayKind::Btrfs][..],
             kinds => kinds,
         };
         let count = self.devices.len() as u32;
         let clusters = Sweep::of(CLUSTERS.map(ByteCount));
         let ext4 = || Some(Sweep::one(FileSystem::Ext4));
         // The kind btrfs has no clusters to choose.
-        let confirming = kinds.iter().copied().find(|kind| *kind != ArrayKind::Btrfs).unwrap_or(ArrayKind::Jbod);
+        let confirming = kinds.iter().find(|kind| **kind != ArrayKind::Btrfs).filter(|_| count >= CONFIRM_DISKS);
         let mut arrays = vec![ArrayAsked {
             kind: Some(Sweep::one(ArrayKind::None)),
             file_system: ext4(),
             cluster_size: Some(clusters.clone()),
             ..ArrayAsked::default()
         }];
-        if count >= CONFIRM_DISKS {
-            arrays.push(ArrayAsked {
-                kind: Some(Sweep::one(confirming)),
-                disks: Some(Sweep::one(CONFIRM_DISKS)),
-                file_system: ext4(),
-                cluster_size: Some(clusters),
-                ..ArrayAsked::default()
-            });
-        }
+        arrays.extend(confirming.map(|kind| ArrayAsked {
+            kind: Some(Sweep::one(*kind)),
+            disks: Some(Sweep::one(CONFIRM_DISKS)),
+            file_system: ext4(),
+            cluster_size: Some(clusters),
+            ..ArrayAsked::default()
+        }));
         for disks in DISK_COUNTS.into_iter().filter(|disks| *disks <= count) {
             arrays.extend(kinds.iter().map(|kind| ArrayAsked {
                 kind: Some(Sweep::one(*kind)),

@@ -108,9 +108,9 @@ fn file_systems_on_arrays_have_their_geometry_and_come_back_after_a_reboot() {
     // What is written down of it is on a disk of its own in life; here it is brought into the next boot.
     let note = guest.text("plimsoll/stripes/stripe.json");
     let script = r#"
-        mkdir -p /root/state/plimsoll/stripes
-        export XDG_STATE_HOME=/root/state
-        cat >/root/state/plimsoll/stripes/stripe.json <<'NOTE'
+        mkdir -p /state/plimsoll/stripes
+        export XDG_STATE_HOME=/state
+        cat >/state/plimsoll/stripes/stripe.json <<'NOTE'
 NOTE_TEXT
 NOTE
         UP
