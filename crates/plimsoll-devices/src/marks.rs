@@ -1,6 +1,6 @@
 //! Marks on devices: whose they are, and how they are erased.
 
-use std::{collections::BTreeSet, os::unix::fs::FileExt, path::Path, time::Duration};
+use std::{collections::BTreeSet, os::unix::fs::FileExt, path::Path};
 
 use plimsoll_io::{
     signatures::{self, Signature},
@@ -13,8 +13,8 @@ use crate::{error::DeviceError, tool};
 const BLOCK_BYTES: u64 = 4096;
 /// Erasing one mark may show another, below it.
 const ROUNDS: u32 = 8;
-/// How long a program that was started by somebody who is gone may still write.
-const OUTLIVED: Duration = Duration::from_secs(10);
+/// How often a device is asked for that a program may still write to whose starter is gone: ten seconds.
+const OUTLIVED: u32 = 100;
 
 /// The identities of what is on a device, as its own structures tell them: of a file system, of a member of something
 /// larger, of a table of partitions.

@@ -13,7 +13,7 @@ use std::{
     },
     path::{Path, PathBuf},
     thread,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use rustix::{
@@ -124,18 +124,19 @@ fn check_now(path: &Path, destroy: &[PathBuf], needed_bytes: u64) -> Result<Guar
 }
 
 /// Takes a device whose content the caller knows to be plimsoll's own, whatever is on it. Somebody who has it opened is
-/// waited for: a program that makes a file system outlives the one that started it.
+/// waited for, as many times: a program that makes a file system outlives the one that started it.
 ///
 /// # Errors
 /// When anything uses it.
-pub fn take_own(path: &Path, patience: Duration) -> Result<GuardedDevice, Refusal> {
-    let deadline = Instant::now() + patience;
-    loop {
+pub fn take_own(path: &Path, attempts: u32) -> Result<GuardedDevice, Refusal> {
+    let (_, pause) = PATIENCE;
+    for _ in 1..attempts {
         match take_own_now(path) {
-            Err(Refusal::Busy { .. }) if Instant::now() < deadline => thread::sleep(PATIENCE.1),
+            Err(Refusal::Busy { .. }) => thread::sleep(pause),
             decided => return decided,
         }
     }
+    take_own_now(path)
 }
 
 fn take_own_now(path: &Path) -> Result<GuardedDevice, Refusal> {

@@ -152,8 +152,7 @@ impl Exit {
                     | DeviceError::NoDriver { .. }
                     | DeviceError::Geometry { .. }
                     | DeviceError::Tool { .. } => Self::Kernel,
-                    DeviceError::NotClean { .. } => Self::Io,
-                    DeviceError::File { .. } | DeviceError::Damaged { .. } => Self::Io,
+                    DeviceError::NotClean { .. } | DeviceError::File { .. } | DeviceError::Damaged { .. } => Self::Io,
                 };
             }
             if let Some(error) = cause.downcast_ref::<ServeError>() {

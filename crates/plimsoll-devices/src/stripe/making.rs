@@ -4,7 +4,7 @@ use std::{
     fmt,
     path::{Path, PathBuf},
     thread,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use plimsoll_io::mounts;
@@ -18,9 +18,8 @@ use crate::{
     tool,
 };
 
-/// How long the kernel and udev may take to show a device that was made.
-const PATIENCE: Duration = Duration::from_secs(10);
-const PAUSE: Duration = Duration::from_millis(20);
+/// How often, and after what pause, a device is looked for that was made: kernel and udev may take ten seconds.
+const LOOKS: (u32, Duration) = (500, Duration::from_millis(20));
 const SECTOR_BYTES: u64 = 512;
 /// The label of every file system that is made.
 const LABEL: &str = "plimsoll";
@@ -42,7 +41,7 @@ impl Step {
     }
 
     fn with(mut self, paths: &[PathBuf]) -> Self {
-        self.arguments.extend(paths.iter().map(text));
+        self.arguments.extend(paths.iter().map(|path| text(path)));
         self
     }
 
@@ -62,14 +61,14 @@ impl Step {
     fn run(&self) -> Result<(), DeviceError> {
         self.told()?;
         let Some(device) = &self.makes else { return Ok(()) };
-        let deadline = Instant::now() + PATIENCE;
-        while !device.exists() {
-            if Instant::now() > deadline {
-                return Err(DeviceError::Gone { device: device.clone() });
+        let (looks, pause) = LOOKS;
+        for _ in 0..looks {
+            if device.exists() {
+                return Ok(());
             }
-            thread::sleep(PAUSE);
+            thread::sleep(pause);
         }
-        Ok(())
+        Err(DeviceError::Gone { device: device.clone() })
     }
 }
 
@@ -93,7 +92,7 @@ fn quoted(text: &str) -> String {
     }
 }
 
-fn text(path: &PathBuf) -> String {
+fn text(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }
 

@@ -20,8 +20,8 @@ use crate::{error::DeviceError, marks, notes, tool};
 
 /// How long a tool may outlive who started it before it has opened anything.
 const OUTLIVED: Duration = Duration::from_millis(200);
-/// How long a device that is to be free may still be opened by programs that look at every new one.
-const PATIENCE: Duration = Duration::from_millis(600);
+/// How often a device is asked for that programs may look at which look at every new one.
+const PATIENCE: u32 = 6;
 
 impl Stripe {
     /// Takes all of it down that there is, and makes sure that its disks are blank. Nothing is touched when somebody

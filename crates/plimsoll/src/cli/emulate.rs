@@ -26,7 +26,7 @@ pub struct EmulateArguments {
 #[derive(Debug, Subcommand)]
 pub enum EmulateAction {
     /// Make disks that let as much through as products of the catalog
-    Up(UpArguments),
+    Up(Box<UpArguments>),
     /// List the disks that are up
     List {
         /// Print JSON
