@@ -183,6 +183,7 @@ fn slot(cell: usize, round: u32, from_ns: u64, reads: u64, writes: u64) -> SlotR
             write_merges: writes / 50,
             read_queue_ns: 900_000_000,
             write_queue_ns: 3_000_000_000,
+            members: Vec::new(),
         }),
         foreign: Some(ForeignActivity { read_bytes: Some(0), write_bytes: Some(512), ..ForeignActivity::default() }),
         client: Some(client()),

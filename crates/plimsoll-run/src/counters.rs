@@ -341,6 +341,7 @@ mod tests {
             swap: Swap { in_pages: Some(4), out_pages: None },
             memory: MemoryEvents { high: Some(1), limit: None, oom: Some(2) },
             device: Some((DISK, DiskCounters { read_operations: 5, busy_time_ms: 7, ..DiskCounters::default() })),
+            members: Vec::new(),
         }
     }
 

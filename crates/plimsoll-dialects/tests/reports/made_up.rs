@@ -184,6 +184,7 @@ fn cell(pattern: &Cell, job: &Job, threads: u32) -> Cell {
         write_merges: writes / 50,
         read_queue_ns: elapsed_ns * 3,
         write_queue_ns: elapsed_ns,
+        members: Vec::new(),
     });
     cell
 }

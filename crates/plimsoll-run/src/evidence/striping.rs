@@ -98,3 +98,78 @@ fn is_smaller(base: &ArrayEnvironment, array: &ArrayEnvironment) -> bool {
         && (less.kind == more.kind || less.disks.len() == 1)
         && what(less) == what(more)
 }
+
+#[cfg(test)]
+mod tests {
+    use plimsoll_measure::latency::LatencyHistogram;
+    use plimsoll_record::{
+        builder::RecordBuilder,
+        environment::TargetEnvironment,
+        event::{RunEvent, SlotDirection, SlotResult},
+        results::DeviceActivity,
+    };
+    use plimsoll_workload::array::Striping;
+
+    use super::*;
+    use crate::test_plans::started;
+
+    /// What is said of one disk and of two, at these rates.
+    fn said(rates: [u64; 2], groups: &str) -> Vec<(usize, String)> {
+        let text = format!("devices = ['a', 'b']\n{groups}\n[[array]]\nkind = 'md'\ndisks = [1, 2]");
+        let arrays = toml::from_str::<Striping>(&text).unwrap().expand().unwrap();
+        let mut started = started("rw = 'randread'");
+        let cell = started.plan.cells.remove(0);
+        for array in arrays {
+            let (mut cell, name) = (cell.clone(), array.name.clone());
+            cell.target.clone_from(&name);
+            started.plan.cells.push(cell);
+            let groups = if groups.is_empty() { Vec::new() } else { vec!["x".to_owned()] };
+            let own = ArrayEnvironment { stripe: "stripe".to_owned(), array, disks: Vec::new(), groups };
+            started.environment.targets.push(TargetEnvironment {
+                name,
+                array: Some(own),
+                ..TargetEnvironment::default()
+            });
+        }
+        let mut builder = RecordBuilder::new(started);
+        for (cell, rate) in rates.into_iter().enumerate() {
+            let mut histogram = LatencyHistogram::fine();
+            histogram.record_many(1_000_000, rate);
+            let read = Some(SlotDirection { operations: rate, bytes: 0, histogram });
+            let slot = SlotResult { cell, elapsed_ns: 1_000_000_000, read, ..SlotResult::default() };
+            builder.apply(&RunEvent::SlotFinished(Box::new(slot)));
+        }
+        let found = of_arrays(&builder.finish()).into_iter();
+        found.map(|(cell, finding)| (cell, finding.text)).collect()
+    }
+
+    #[test]
+    fn disks_that_bring_nothing_are_told_with_what_to_try() {
+        assert_eq!(said([500, 1000], ""), []);
+        assert_eq!(said([500, 700], ""), [], "a little is something");
+        let [(cell, text)] = &said([500, 510], "")[..] else { panic!("one finding") };
+        assert!(*cell == 1 && text.starts_with("2 disks gave 510 IOPS, and 1 gave 500"), "{text}");
+        assert!(text.contains("a controller, a storage account"), "{text}");
+        let [(_, text)] = &said([500, 510], "groups = ['x', 'x']")[..] else { panic!("one finding") };
+        assert!(text.contains("take disks of several groups"), "{text}");
+    }
+
+    #[test]
+    fn disks_that_do_more_or_less_than_their_part_are_told() {
+        let with = |operations: &[u64]| {
+            let mut record = RecordBuilder::new(started("rw = 'randread'")).finish();
+            let member = |(index, read_operations): (usize, &u64)| MemberActivity {
+                name: format!("sd{index}"),
+                read_operations: *read_operations,
+                ..MemberActivity::default()
+            };
+            let members = operations.iter().enumerate().map(member).collect();
+            record.cells[0].device = Some(DeviceActivity { members, ..DeviceActivity::default() });
+            unbalanced(&record.cells[0]).map(|finding| finding.text)
+        };
+        assert_eq!(with(&[1000, 1040, 1010]), None);
+        assert_eq!(with(&[5, 50]), None, "too few to tell");
+        let text = with(&[1000, 1500, 1000]).unwrap();
+        assert!(text.starts_with("sd1 did 29 % more than its part"), "{text}");
+    }
+}
