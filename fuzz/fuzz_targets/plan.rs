@@ -1,6 +1,8 @@
 //! Plan files: TOML that people write, and everything that follows from it up to the exact plan.
 #![no_main]
 
+use std::collections::BTreeSet;
+
 use libfuzzer_sys::fuzz_target;
 use plimsoll_workload::{
     plan::Plan,
@@ -15,6 +17,16 @@ fuzz_target!(|text: &str| {
     let Ok(file) = toml::from_str::<PlanFile>(text) else { return };
     let again = toml::to_string(&file).expect("a plan file that was read can be written");
     assert_eq!(toml::from_str::<PlanFile>(&again).as_ref(), Ok(&file), "a written plan file reads back the same");
+    if let Some(striping) = &file.stripe
+        && let Ok(arrays) = striping.expand()
+    {
+        let all = striping.devices.len() as u32;
+        for (index, array) in arrays.iter().enumerate() {
+            let disks: BTreeSet<u32> = array.disks.iter().copied().collect();
+            assert!(disks.len() == array.disks.len() && disks.iter().all(|disk| *disk < all), "each disk once");
+            assert!(arrays[..index].iter().all(|other| other.name != array.name), "a name for each");
+        }
+    }
     let workloads: Vec<Workload> =
         file.workloads.into_iter().flat_map(|workload| workload.or(&file.defaults).expand()).collect();
     for kind in [TargetKind::Directory, TargetKind::Device] {

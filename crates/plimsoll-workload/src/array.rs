@@ -20,6 +20,8 @@ const BLOCK_BYTES: u64 = 4 << 10;
 const CLUSTERS: [u64; 5] = [4 << 10, 8 << 10, 16 << 10, 32 << 10, 64 << 10];
 /// The disk count on which the preset asks again what one disk said about cluster sizes.
 const CONFIRM_DISKS: u32 = 3;
+/// A disk is divided into no more parts than a usual table of partitions has room for.
+const ARRAYS_MAX: usize = 128;
 /// Disk counts of the preset.
 const DISK_COUNTS: [u32; 3] = [2, 3, 4];
 
@@ -201,6 +203,9 @@ impl Striping {
                 }
             }
         }
+        if arrays.len() > ARRAYS_MAX {
+            return Err(too_many());
+        }
         if arrays.is_empty() {
             return Err(ValueError::new("no array is asked for: add [[stripe.array]], or preset = \"matrix\""));
         }
@@ -263,6 +268,11 @@ impl Striping {
         let file_systems = values(asked.file_system.as_ref(), FileSystem::Raw);
         let blocks = optional(asked.block_size.as_ref());
         let clusters = optional(asked.cluster_size.as_ref());
+        let lengths = [kinds.len(), placements.len(), chunks.len(), file_systems.len(), blocks.len(), clusters.len()];
+        let disks = asked.disks.as_ref().map_or(1, |disks| disks.values().len());
+        if lengths.iter().fold(disks, |product, length| product.saturating_mul(*length)) > 8 * ARRAYS_MAX {
+            return Err(too_many());
+        }
         let mut arrays: Vec<Array> = Vec::new();
         for kind in kinds {
             let all = if kind == ArrayKind::None { 1 } else { self.devices.len() as u32 };
@@ -420,6 +430,10 @@ impl Array {
         }
         name
     }
+}
+
+fn too_many() -> ValueError {
+    ValueError::new(format!("more than {ARRAYS_MAX} arrays are asked for: shorten the lists, or make several stripes"))
 }
 
 fn values<T: Clone>(asked: Option<&Sweep<T>>, usual: T) -> Vec<T> {

@@ -116,6 +116,7 @@ fn what_cannot_be_is_refused_with_what_to_do() {
         ("groups = [\"a\"]\n[[array]]\nkind = \"md\"", "its group"),
         ("group_limits = { a = \"iops=500\" }\n[[array]]\nkind = \"md\"", "group of no device"),
         ("[[array]]\nname = \"a/b\"", "no name of an array"),
+        (&format!("[[array]]\ndisks = {:?}\nkind = \"md\"", (1..2000).collect::<Vec<_>>()), "more than 128 arrays"),
         ("[[array]]\nname = \"a\"\n[[array]]\nname = \"a\"\nkind = \"md\"", "two different arrays"),
     ] {
         let error = error(&format!("{devices}{text}"));
