@@ -14,6 +14,7 @@ pub mod compare;
 pub mod emulate;
 pub mod explain;
 pub mod export;
+pub mod generate;
 pub mod history;
 pub mod import;
 pub mod kubernetes;
@@ -125,6 +126,8 @@ pub enum Command {
     Catalog(catalog::CatalogArguments),
     /// Make disks that let as much through as what is sold, to rehearse a comparison; use them, take them down
     Emulate(emulate::EmulateArguments),
+    /// Write scripts that make in a cloud what a plan asks for, and take it down: azure, aws, gcp
+    Generate(generate::GenerateArguments),
     /// Judge recorded traces of rates as `run` judges a storage
     Replay(replay::ReplayArguments),
     /// Say what this machine can do and what would disturb a measurement

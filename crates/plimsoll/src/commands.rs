@@ -22,6 +22,7 @@ mod emulate;
 mod explain;
 mod export;
 pub mod fio;
+mod generate;
 mod history;
 mod import;
 mod kubernetes;
@@ -93,6 +94,7 @@ pub fn dispatch(cli: Cli, printer: Printer) -> anyhow::Result<Exit> {
         Command::Presets(arguments) => presets::presets(&arguments, printer)?,
         Command::Catalog(arguments) => catalog::run(&arguments, printer)?,
         Command::Emulate(arguments) => emulate::run(arguments, &state, printer)?,
+        Command::Generate(arguments) => generate::run(&arguments, printer)?,
         Command::Replay(arguments) => {
             let (answer, ending) = replay::replay(&arguments, printer)?;
             exit = ending;
@@ -132,6 +134,7 @@ const fn leaves_other_histories(command: &Command) -> bool {
         | Command::Baseline(_)
         | Command::Catalog(_)
         | Command::Emulate(_)
+        | Command::Generate(_)
         | Command::Completions { .. } => true,
         Command::Run(_)
         | Command::Kubernetes(_)

@@ -440,7 +440,7 @@ pub(super) fn check_pinning(workloads: &[Workload]) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn plan_file(path: &Path) -> anyhow::Result<PlanFile> {
+pub(super) fn plan_file(path: &Path) -> anyhow::Result<PlanFile> {
     let text = fs::read_to_string(path).with_context(|| format!("read the plan {}", path.display()))?;
     toml::from_str(&text).map_err(|error| anyhow::anyhow!("plan {}: {error}", path.display()))
 }

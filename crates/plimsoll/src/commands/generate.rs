@@ -1,0 +1,78 @@
+//! `plimsoll generate`: scripts that make in a cloud what a plan asks for, and their teardown.
+
+use std::{
+    fs,
+    os::unix::fs::PermissionsExt as _,
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context as _, bail};
+use plimsoll_catalog::product::Provider;
+use plimsoll_generate::{GeneratedFile, NAMES, generate};
+use serde_json::json;
+
+use super::{catalog, output_file, run::plan_file};
+use crate::{
+    cli::generate::{CloudName, GenerateArguments},
+    printer::Printer,
+};
+
+/// Writes or prints what is generated.
+pub fn run(arguments: &GenerateArguments, printer: Printer) -> anyhow::Result<String> {
+    let (provider, name) = match arguments.provider {
+        CloudName::Azure => (Provider::Azure, "azure"),
+        CloudName::Aws => (Provider::Aws, "aws"),
+        CloudName::Gcp => (Provider::Gcp, "gcp"),
+    };
+    let catalog = catalog::read(arguments.limits.as_deref())?;
+    let Some(path) = &arguments.plan else { bail!("no plan: name one with a section [cloud], as in --plan plan.toml") };
+    let files = generate(&plan_file(path)?, provider, &catalog).with_context(|| path.display().to_string())?;
+    if arguments.print {
+        return printed(&files, arguments.json);
+    }
+    let directory = arguments.output.clone().unwrap_or_else(|| PathBuf::from(format!("plimsoll-{name}")));
+    write(&files, &directory, arguments.force)?;
+    if arguments.json {
+        let names: Vec<_> = files.iter().map(|file| directory.join(file.name)).collect();
+        return Ok(serde_json::to_string_pretty(&json!({ "files": names }))? + "\n");
+    }
+    printer.note(format!("read them, then run {}: it makes what is paid for", directory.join("create.sh").display()));
+    Ok(files.iter().map(|file| format!("{}\n", directory.join(file.name).display())).collect())
+}
+
+fn printed(files: &[GeneratedFile], as_json: bool) -> anyhow::Result<String> {
+    if as_json {
+        let all: Vec<_> = files
+            .iter()
+            .map(|file| json!({ "name": file.name, "text": file.text, "executable": file.is_executable }))
+            .collect();
+        return Ok(serde_json::to_string_pretty(&json!({ "files": all }))? + "\n");
+    }
+    let texts: Vec<String> = files.iter().map(|file| format!("==> {} <==\n{}", file.name, file.text)).collect();
+    Ok(texts.join("\n"))
+}
+
+/// Writes all files or, when one of them is there, none, unless by force.
+fn write(files: &[GeneratedFile], directory: &Path, force: bool) -> anyhow::Result<()> {
+    let is_there = |name: &str| fs::symlink_metadata(directory.join(name)).is_ok();
+    if let Some(name) = NAMES.iter().find(|name| is_there(name)).filter(|_| !force) {
+        bail!("{} exists: name another directory, or overwrite it with --force", directory.join(name).display());
+    }
+    for file in files {
+        let path = directory.join(file.name);
+        let folder = path.parent().unwrap_or(directory);
+        fs::create_dir_all(folder).with_context(|| format!("create {}", folder.display()))?;
+        output_file::write(&path, force, &[], |out| Ok(out.write_all(file.text.as_bytes())?))
+            .with_context(|| format!("write {}", path.display()))?;
+        let mode = if file.is_executable { 0o755 } else { 0o644 };
+        fs::set_permissions(&path, fs::Permissions::from_mode(mode))
+            .with_context(|| format!("write {}", path.display()))?;
+    }
+    // Terraform reads whatever is in its folder: what an earlier plan had must not stay in it.
+    let is_needed = |name: &str| files.iter().any(|file| file.name == name);
+    for name in NAMES.into_iter().filter(|name| !is_needed(name) && is_there(name)) {
+        let path = directory.join(name);
+        fs::remove_file(&path).with_context(|| format!("remove {}", path.display()))?;
+    }
+    Ok(())
+}
