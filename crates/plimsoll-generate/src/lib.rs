@@ -12,6 +12,7 @@ mod azure;
 mod classes;
 mod cluster;
 pub mod error;
+pub mod existing;
 mod gcp;
 mod on_machine;
 mod setup;

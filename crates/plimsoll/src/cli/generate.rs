@@ -16,6 +16,14 @@ pub struct GenerateArguments {
     /// The plan, with a section [cloud]
     #[arg(long, value_name = "FILE")]
     pub plan: Option<PathBuf>,
+    /// Print a plan of the machine that a file describes, as the provider's command line prints it (- is standard
+    /// input); of this machine when none is named
+    #[arg(long, value_name = "FILE|URL", num_args = 0..=1, conflicts_with_all = ["plan", "from_cluster", "output", "force", "print"])]
+    pub from_vm: Option<Option<String>>,
+    /// Print a plan of the cluster that a file describes, as `kubectl get storageclasses,nodes -o json` prints it (- is
+    /// standard input); of the cluster that kubectl would talk to when none is named
+    #[arg(long, value_name = "FILE", num_args = 0..=1, conflicts_with_all = ["plan", "output", "force", "print"])]
+    pub from_cluster: Option<Option<PathBuf>>,
     /// The directory to write to [default: plimsoll- and the cloud's name]
     #[arg(long, short, value_name = "DIRECTORY")]
     pub output: Option<PathBuf>,

@@ -7,13 +7,25 @@ use std::{
 };
 
 use anyhow::{Context as _, bail};
-use plimsoll_catalog::product::Provider;
-use plimsoll_generate::{GeneratedFile, NAMES, generate};
+use plimsoll_catalog::{catalog::Catalog, product::Provider};
+use plimsoll_generate::{
+    GeneratedFile, NAMES,
+    existing::{self, Existing, Node},
+    generate,
+};
+use plimsoll_kubernetes::{
+    discover::{classes::Class, discover},
+    nodes::NodeFound,
+};
+use plimsoll_run::machine::cloud::{self, ServiceAddress};
 use serde_json::json;
 
-use super::{catalog, output_file, run::plan_file};
+use super::{catalog, dialect, kubernetes, output_file, run::plan_file};
 use crate::{
-    cli::generate::{CloudName, GenerateArguments},
+    cli::{
+        generate::{CloudName, GenerateArguments},
+        kubernetes::AccessArguments,
+    },
     printer::Printer,
 };
 
@@ -25,6 +37,12 @@ pub fn run(arguments: &GenerateArguments, printer: Printer) -> anyhow::Result<St
         CloudName::Gcp => (Provider::Gcp, "gcp"),
     };
     let catalog = catalog::read(arguments.limits.as_deref())?;
+    if let Some(machine) = &arguments.from_vm {
+        return plan_of(machine_found(machine.as_deref(), provider, &catalog)?, arguments.json);
+    }
+    if let Some(cluster) = &arguments.from_cluster {
+        return plan_of(cluster_found(cluster.as_deref(), provider, &catalog)?, arguments.json);
+    }
     let Some(path) = &arguments.plan else { bail!("no plan: name one with a section [cloud], as in --plan plan.toml") };
     let files = generate(&plan_file(path)?, provider, &catalog).with_context(|| path.display().to_string())?;
     if arguments.print {
@@ -38,6 +56,48 @@ pub fn run(arguments: &GenerateArguments, printer: Printer) -> anyhow::Result<St
     }
     printer.note(format!("read them, then run {}: it makes what is paid for", directory.join("create.sh").display()));
     Ok(files.iter().map(|file| format!("{}\n", directory.join(file.name).display())).collect())
+}
+
+/// The plan of what exists.
+fn plan_of(found: Existing, as_json: bool) -> anyhow::Result<String> {
+    if as_json {
+        return Ok(serde_json::to_string_pretty(&json!({ "cloud": found.cloud, "notes": found.notes }))? + "\n");
+    }
+    Ok(found.plan()?)
+}
+
+/// A machine: from a file, or this one, as its metadata service tells it.
+fn machine_found(from: Option<&str>, provider: Provider, catalog: &Catalog) -> anyhow::Result<Existing> {
+    let address = match from {
+        None => ServiceAddress::default(),
+        Some(address) if address.contains("://") => address.parse()?,
+        Some(file) => {
+            let text = dialect::read_text(Path::new(file))?;
+            return existing::of_machine(&text, provider, catalog).with_context(|| file.to_owned());
+        }
+    };
+    Ok(existing::of_environment(&cloud::detect(&address)?, provider, catalog)?)
+}
+
+/// A cluster: from a file, or the one that kubectl would talk to.
+fn cluster_found(from: Option<&Path>, provider: Provider, catalog: &Catalog) -> anyhow::Result<Existing> {
+    /// The size of the volume that something is expected of.
+    const VOLUME_BYTES: u64 = 100 << 30;
+    if let Some(file) = from {
+        let text = dialect::read_text(file)?;
+        return existing::of_objects(&text, provider, catalog).with_context(|| file.display().to_string());
+    }
+    let cluster = kubernetes::connect(&AccessArguments::default())?;
+    let found = discover(&cluster, VOLUME_BYTES, catalog)?;
+    let node =
+        |node: NodeFound| Node { machine: node.instance_type, region: None, zone: node.zone, version: node.kubelet };
+    let nodes: Vec<Node> = found.nodes.into_iter().flatten().map(node).collect();
+    let class = |class: Class| {
+        let why = class.unexpected.unwrap_or_else(|| format!("nothing is known of {}", class.provisioner));
+        (class.name, class.expected.map(|expected| expected.provisioned).ok_or(why))
+    };
+    let classes = found.storage_classes.into_iter().flatten().map(class).collect();
+    Ok(existing::of_cluster(&nodes, classes, provider, catalog)?)
 }
 
 fn printed(files: &[GeneratedFile], as_json: bool) -> anyhow::Result<String> {

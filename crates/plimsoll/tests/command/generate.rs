@@ -85,3 +85,36 @@ fn files_are_printed_and_a_run_reads_the_plan_for_the_machine() {
     let run = "run DATA --plan plan.toml --no-history --engine memory --passes 1 --effort quick --json";
     assert_eq!(place.run(run).code, Some(0), "{}", place.run(run).stderr);
 }
+
+#[test]
+fn what_exists_becomes_a_plan_that_makes_it_again() {
+    let place = Place::new();
+    let seeds = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/seeds/existing");
+    for (provider, flag, file) in [
+        ("azure", "--from-vm", "azure.json"),
+        ("aws", "--from-vm", "aws.json"),
+        ("gcp", "--from-vm", "gcp.json"),
+        ("azure", "--from-cluster", "cluster.json"),
+    ] {
+        let said = place.run(&format!("generate {provider} {flag} {seeds}/{file}"));
+        assert_eq!(said.code, Some(0), "{}", said.stderr);
+        fs::write(place.path("plan.toml"), &said.stdout).unwrap();
+        let said = place.run(&format!("generate {provider} --plan plan.toml -o {file}"));
+        assert_eq!(said.code, Some(0), "{file}: {}", said.stderr);
+        assert!(said.stdout.contains(&format!("{file}/create.sh")));
+    }
+    let said = place.run(&format!("generate aws --from-vm {seeds}/gcp.json"));
+    assert!(said.error(2).contains("there is no machine in it"), "{}", said.stderr);
+    let said = place.run("generate azure --from-vm nowhere.json");
+    assert!(said.error(2).contains("no file nowhere.json"), "{}", said.stderr);
+}
+
+#[test]
+fn this_machine_is_asked_for_what_it_is_and_a_cluster_that_is_nowhere_is_said() {
+    let place = Place::new();
+    // Nobody listens there.
+    let said = place.run("generate azure --from-vm=http://127.0.0.1:9");
+    assert!(said.error(2).contains("metadata"), "{}", said.stderr);
+    let said = place.run("generate azure --from-cluster");
+    assert!(said.code == Some(2) || said.code == Some(6), "{}", said.stderr);
+}
