@@ -3,13 +3,10 @@
 
 use crate::{
     GeneratedFile,
-    setup::{Disk, Setup},
+    setup::{Disk, Setup, is_arm},
     template::fill,
     terraform::{self, Reaching, Value, Values},
 };
-
-/// The image that is taken unless another is named.
-const IMAGE: &str = "/aws/service/canonical/ubuntu/server/24.04/stable/current/amd64/hvm/ebs-gp3/ami-id";
 
 const CREDENTIALS: &str = "
 # The way to the cluster, in a file of its own; it has no secret, because aws is asked for one each time.
@@ -28,7 +25,7 @@ echo \"then, there: sudo ./prepare.sh && sudo PLIMSOLL=./plimsoll ./run.sh\"
 pub(crate) fn files(setup: &Setup) -> Vec<GeneratedFile> {
     let zone = setup.zone.as_deref().unwrap_or_default();
     let machine = setup.machine.as_ref();
-    let image = machine.and_then(|machine| machine.image.as_deref()).unwrap_or(IMAGE);
+    let image = machine.map(|machine| machine.image.as_str()).unwrap_or_default();
     let from = machine.and_then(|machine| machine.ssh_from.as_deref()).unwrap_or_default();
     let words = [
         ("name", setup.name.as_str()),
@@ -61,6 +58,9 @@ pub(crate) fn files(setup: &Setup) -> Vec<GeneratedFile> {
         let text = include_str!("../templates/aws/terraform/cluster.tf").to_owned();
         files.push(GeneratedFile::text("terraform/cluster.tf", text));
         values.extend(terraform::of_cluster(cluster));
+        let is_arm = is_arm(setup.provider, &cluster.node.name);
+        let image = if is_arm { "AL2023_ARM_64_STANDARD" } else { "AL2023_x86_64_STANDARD" };
+        values.push(("node_image".to_owned(), Value::Text(image.to_owned())));
     }
     files.push(terraform::locals(&values));
     files

@@ -11,9 +11,6 @@ use crate::{
     terraform::{self, Value, Values},
 };
 
-/// The image that is taken unless another is named: publisher, offer, plan and version.
-const IMAGE: &str = "Canonical:ubuntu-24_04-lts:server:latest";
-
 /// Where a script is, for those that read or write files beside it.
 const HERE: &str = "here=\"$(cd \"$(dirname \"${BASH_SOURCE[0]}\")\" && pwd)\"\nreadonly here\n\n";
 
@@ -57,7 +54,7 @@ fn variables(setup: &Setup) -> String {
         text += &format!("ZONE=\"${{ZONE:-{zone}}}\"\n");
     }
     if let Some(machine) = &setup.machine {
-        let image = machine.image.as_deref().unwrap_or(IMAGE);
+        let image = &machine.image;
         let from = machine.ssh_from.as_deref().unwrap_or_default();
         text += &format!(
             "VM=\"${{VM:-{}}}\"\nIMAGE=\"${{IMAGE:-{image}}}\"\nADMIN_USER=\"${{ADMIN_USER:-azureuser}}\"\n\
@@ -297,8 +294,7 @@ fn configuration(setup: &Setup) -> Vec<GeneratedFile> {
 }
 
 fn machine_values(setup: &Setup, machine: &MachineSetup) -> Values {
-    let image = machine.image.as_deref().unwrap_or(IMAGE);
-    let mut parts = image.split(':');
+    let mut parts = machine.image.split(':');
     let image = ["publisher", "offer", "sku", "version"].map(|part| (part.to_owned(), Value::of(parts.next())));
     let endpoints = if setup.has_san() { vec!["Microsoft.Storage".to_owned()] } else { Vec::new() };
     let has_ultra = setup.disks.iter().any(|disk| disk.product == "UltraSSD_LRS");

@@ -7,9 +7,6 @@ use crate::{
     terraform::{self, Reaching, Value, Values},
 };
 
-/// The image that is taken unless another is named: the newest of a family.
-const IMAGE: &str = "ubuntu-os-cloud/ubuntu-2404-lts-amd64";
-
 const CREDENTIALS: &str = "
 # The way to the cluster, in a file of its own; it has no secret, because gcloud is asked for one each time.
 KUBECONFIG=\"$KUBECONFIG_FILE\" gcloud container clusters get-credentials \\
@@ -32,7 +29,7 @@ const OF_HYPERDISKS: [&str; 8] = ["c4", "c4a", "c4d", "n4", "n4a", "n4d", "x4", 
 pub(crate) fn files(setup: &Setup) -> Vec<GeneratedFile> {
     let zone = setup.zone.as_deref().unwrap_or_default();
     let machine = setup.machine.as_ref();
-    let image = machine.and_then(|machine| machine.image.as_deref()).unwrap_or(IMAGE);
+    let image = machine.map(|machine| machine.image.as_str()).unwrap_or_default();
     let from = machine.and_then(|machine| machine.ssh_from.as_deref()).unwrap_or_default();
     let words = [
         ("name", setup.name.as_str()),

@@ -45,7 +45,8 @@ pub(crate) struct Setup {
 #[derive(Debug)]
 pub(crate) struct MachineSetup {
     pub(crate) facts: MachineFacts,
-    pub(crate) image: Option<String>,
+    /// What it starts from, in the provider's words.
+    pub(crate) image: String,
     pub(crate) ssh_from: Option<String>,
 }
 
@@ -165,10 +166,50 @@ fn decide_machine(machine: &Machine, provider: Provider, catalog: &Catalog) -> R
     let name = machine.machine_type.as_deref();
     let name = name.ok_or_else(|| missing(place, "say its size or type, as type = \"Standard_D16s_v5\""))?;
     let facts = facts(place, name, provider, catalog)?;
-    let image = machine.image.as_deref().map(|image| words::IMAGE.of("cloud.machine.image", image)).transpose()?;
+    let image = machine.image.as_deref().unwrap_or_else(|| usual_image(provider, &facts.name));
+    let image = words::IMAGE.of("cloud.machine.image", image)?;
+    if provider == Provider::Azure && image.split(':').count() != 4 {
+        return Err(impossible(
+            "cloud.machine.image",
+            format!("an image of Azure is written publisher:offer:sku:version, not as {image}"),
+        ));
+    }
     let from = machine.ssh_from.as_deref();
     let ssh_from = from.map(|from| words::ADDRESSES.of("cloud.machine.ssh_from", from)).transpose()?;
     Ok(MachineSetup { facts, image, ssh_from })
+}
+
+/// A current Ubuntu for the processors of a machine.
+fn usual_image(provider: Provider, machine: &str) -> &'static str {
+    match (provider, is_arm(provider, machine)) {
+        (Provider::Azure, false) => "Canonical:ubuntu-24_04-lts:server:latest",
+        (Provider::Azure, true) => "Canonical:ubuntu-24_04-lts:server-arm64:latest",
+        (Provider::Aws, false) => "/aws/service/canonical/ubuntu/server/24.04/stable/current/amd64/hvm/ebs-gp3/ami-id",
+        (Provider::Aws, true) => "/aws/service/canonical/ubuntu/server/24.04/stable/current/arm64/hvm/ebs-gp3/ami-id",
+        (_, false) => "ubuntu-os-cloud/ubuntu-2404-lts-amd64",
+        (_, true) => "ubuntu-os-cloud/ubuntu-2404-lts-arm64",
+    }
+}
+
+/// Whether a machine has ARM processors, by its name: providers say it with a letter.
+pub(crate) fn is_arm(provider: Provider, machine: &str) -> bool {
+    let machine = machine.to_ascii_lowercase();
+    // What stands behind the first number: `ps` of Standard_D4ps_v5, `gd` of m7gd.large.
+    let behind = |name: &str| {
+        let letters = name.trim_start_matches(|letter: char| !letter.is_ascii_digit());
+        letters.trim_start_matches(|letter: char| letter.is_ascii_digit()).to_owned()
+    };
+    match provider {
+        Provider::Azure => {
+            let size = machine.trim_start_matches("standard_").split('_').next().unwrap_or_default();
+            behind(size).contains('p')
+        }
+        Provider::Aws => {
+            let family = machine.split('.').next().unwrap_or_default();
+            family == "a1" || behind(family).contains('g')
+        }
+        _ => ["t2a-", "c4a-", "n4a-"].iter().any(|series| machine.starts_with(series)),
+    }
 }
 
 fn decide_disks(
@@ -384,4 +425,22 @@ fn check_san(disks: &[Disk]) -> Result<(), GenerateError> {
         ));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_machine_with_arm_processors_is_told_by_its_name() {
+        for (provider, arm, other) in [
+            (Provider::Azure, ["Standard_D4ps_v5", "Standard_B2pts_v2"], ["Standard_D16s_v5", "Standard_NP10s"]),
+            (Provider::Aws, ["m7gd.large", "a1.large"], ["g5.xlarge", "m7i.large"]),
+            (Provider::Gcp, ["t2a-standard-4", "c4a-highmem-8"], ["n2-standard-8", "a2-highgpu-1g"]),
+        ] {
+            assert!(arm.iter().all(|name| is_arm(provider, name)), "{arm:?}");
+            assert!(!other.iter().any(|name| is_arm(provider, name)), "{other:?}");
+        }
+        assert!(usual_image(Provider::Aws, "m7g.large").contains("/arm64/"));
+    }
 }

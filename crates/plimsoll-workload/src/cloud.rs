@@ -49,8 +49,8 @@ pub struct Machine {
     /// Its size or type: `Standard_D16s_v5`, `m7i.4xlarge`, `n2-standard-16`.
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
     pub machine_type: Option<String>,
-    /// What it starts from: a URN or alias in Azure, the path of a public parameter in AWS, an image or family in
-    /// Google Cloud. A current Ubuntu with long support unless told.
+    /// What it starts from: publisher:offer:sku:version in Azure, the path of a public parameter in AWS, an image or
+    /// family in Google Cloud. A current Ubuntu with long support, for its processors, unless told.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub image: Option<String>,
     /// Who may reach it by SSH, as `203.0.113.7/32`; nobody unless told.

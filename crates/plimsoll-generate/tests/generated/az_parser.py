@@ -1,13 +1,14 @@
 """Reads calls of az, one a line, their words separated by U+001F, and tells those that az does not take.
 
-A call is taken when it comes as far as wanting a login. Two extensions of az are not in any package registry: for their
-commands there is a table of what they take, read from their sources in github.com/Azure/azure-cli-extensions
-(elastic-san 1.3, k8s-extension 1.6), and argparse, which is what az itself parses with.
+A call is taken when it comes as far as wanting a login. Two extensions of az, elastic-san and k8s-extension, are in no
+package registry: for their commands there is a table of what they take, after their sources in
+github.com/Azure/azure-cli-extensions, and argparse, which is what az itself parses with.
 """
 
 import argparse
 import contextlib
 import io
+import re
 import sys
 
 SAID = io.StringIO()
@@ -37,6 +38,8 @@ EXTENSIONS = {
     "elastic-san volume delete": ([GROUP, SAN, "--volume-group-name", "--name"], ["--yes", "--no-wait"]),
     "k8s-extension show": ([GROUP, "--cluster-name", "--cluster-type", "--name"], []),
 }
+# Letters and digits with single hyphens between them, which is what all of them take.
+NAME = "[A-Za-z0-9]+(-[A-Za-z0-9]+)*"
 SWITCHES = ["--yes", "--no-wait", "--only-show-errors"]
 CHOICES = {
     "--protocol-type": ["Iscsi", "None"],
@@ -63,6 +66,11 @@ def by_table(words):
             arguments = parser.parse_args(words[len(command.split()) :])
     except SystemExit:
         return said.getvalue()
+    for name in ("name", "elastic_san_name", "volume_group_name"):
+        value = getattr(arguments, name, None)
+        is_of_san = name == "elastic_san_name" or command.count(" ") == 1 and words[0] == "elastic-san"
+        if value is not None and not (re.fullmatch(NAME, value) and 3 <= len(value) <= (24 if is_of_san else 63)):
+            return f"{name}: {value} is no name"
     return shorthand_problem(vars(arguments))
 
 

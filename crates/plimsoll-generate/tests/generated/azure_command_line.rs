@@ -85,6 +85,7 @@ fn the_real_az_refuses_what_it_does_not_know() {
         split("az vm attach --name d"),
         split("az elastic-san create --resource-group g --name san --base-size 1"),
         split("az elastic-san create --resource-group g --name san --sku x --base-size-tib 1"),
+        split("az elastic-san show --resource-group g --name a-name-that-is-too-long-for-it"),
         split("az k8s-extension show --name acstor --cluster-type managed"),
         split("az k8s-extension frobnicate --name acstor"),
         split("az network vnet create --resource-group g --name n --address-prefix 10.0.0.0/16 --location"),

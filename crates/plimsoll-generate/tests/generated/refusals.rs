@@ -1,6 +1,6 @@
 //! What cannot be had is refused with one sentence that says where in the plan it stands, why, and what can be had.
 
-use plimsoll_catalog::product::Provider;
+use plimsoll_catalog::product::{Provider, products};
 
 use crate::support::generated;
 
@@ -185,4 +185,45 @@ fn a_plan_without_what_it_takes_is_told_what() {
         let text = refusal(plan, provider);
         assert!(text.contains(words), "{words}: {text}");
     }
+}
+
+/// Whatever the catalog has can be made, or it is said why not.
+#[test]
+fn every_product_is_made_or_refused_for_what_it_is() {
+    let (mut made, mut refused) = (0, 0);
+    for name in products().flat_map(|product| product.names().map(move |name| (product, name))) {
+        let (product, name) = name;
+        let (region, zone, machine) = match product.provider {
+            Provider::Azure => ("westeurope", "1", "Standard_D16s_v5"),
+            Provider::Aws => ("eu-west-1", "eu-west-1a", "m5.8xlarge"),
+            _ => ("europe-west4", "europe-west4-a", "n2-standard-16"),
+        };
+        let rates = match product.name {
+            "io1" | "io2" | "pd-extreme" | "hyperdisk-extreme" => "iops = 10000",
+            "hyperdisk-throughput" => "bandwidth = \"40MiB\"",
+            "hyperdisk-ml" => "bandwidth = \"400MiB\"",
+            _ => "",
+        };
+        let project = if product.provider == Provider::Gcp { "project = \"p\"\n" } else { "" };
+        let plan = format!(
+            "[cloud]\nregion = \"{region}\"\nzone = \"{zone}\"\n{project}[cloud.machine]\ntype = \"{machine}\"\n\
+             [cloud.disks.\"/mnt/data\"]\nsku = \"{name}\"\nsize = \"512Gi\"\n{rates}\n"
+        );
+        match generated(&plan, product.provider) {
+            Ok(_) => made += 1,
+            Err(error) => {
+                let text = error.to_string();
+                assert!(text.contains("is a share of a service") || text.contains("comes with the machine"), "{text}");
+                refused += 1;
+            }
+        }
+    }
+    assert!(made >= 25 && refused >= 10, "{made} and {refused}");
+}
+
+#[test]
+fn an_image_is_written_so_that_az_and_terraform_take_it() {
+    let plan = machine("1", "Standard_D16s_v5", "sku = \"P10\"")
+        .replace("[cloud.disks]", "image = \"Ubuntu2404\"\n[cloud.disks]");
+    assert!(refusal(&plan, Provider::Azure).contains("written publisher:offer:sku:version, not as Ubuntu2404"));
 }

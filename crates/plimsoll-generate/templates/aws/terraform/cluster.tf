@@ -85,6 +85,7 @@ resource "aws_eks_node_group" "nodes" {
   node_role_arn   = aws_iam_role.of["nodes"].arn
   subnet_ids      = [aws_subnet.all.id]
   instance_types  = [local.node_type]
+  ami_type        = local.node_image
 
   scaling_config {
     desired_size = local.nodes
