@@ -7,7 +7,7 @@ readonly here
 # A volume: the name of its disk, where to mount it, its file system and its size in GiB.
 volume() {
   local name="$1" id
-  id="$(awk --assign name="$name" '$1 == name { print $2 }' "$here/disk-ids")"
+  id="$(awk -v name="$name" '$1 == name { print $2 }' "$here/disk-ids")"
   [ -n "$id" ] || stop "disk-ids does not have $name"
   shift
   # The machine shows the id of a volume without its hyphen.

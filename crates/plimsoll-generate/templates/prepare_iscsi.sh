@@ -8,7 +8,7 @@ command -v iscsiadm >/dev/null || stop "iscsiadm is missing: install open-iscsi 
 # A volume: its name in the SAN, where to mount it, its file system and its size in GiB.
 volume() {
   local name="$1" iqn host port address
-  IFS=$'\t' read -r iqn host port < <(awk --field-separator '\t' --assign OFS='\t' --assign name="$name" \
+  IFS=$'\t' read -r iqn host port < <(awk -F '\t' -v OFS='\t' -v name="$name" \
     '$1 == name { print $2, $3, $4 }' "$here/iscsi-targets") || stop "iscsi-targets does not have $name"
   shift
   if ! iscsiadm --mode session 2>/dev/null | grep --quiet --fixed-strings "$iqn"; then

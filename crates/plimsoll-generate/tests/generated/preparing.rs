@@ -2,7 +2,8 @@
 
 use std::{
     fs::{self, File},
-    os::unix::fs::symlink,
+    io::Read as _,
+    os::unix::fs::{PermissionsExt as _, symlink},
     path::{Path, PathBuf},
     process::{Command, Output},
 };
@@ -28,6 +29,13 @@ impl Disk {
         assert!(output.status.success(), "{}", told(&output));
         let device = String::from_utf8(output.stdout).unwrap().trim().into();
         Self { device, mount: directory.path().join("mount"), _directory: directory }
+    }
+
+    /// Where signatures and tables are.
+    fn beginning(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        File::open(&self.device).unwrap().take(16 << 20).read_to_end(&mut bytes).unwrap();
+        bytes
     }
 
     fn is_mounted(&self) -> bool {
@@ -78,10 +86,15 @@ impl Prepared {
         symlink(device, link).unwrap();
     }
 
-    fn run(&self, arguments: &[&str]) -> Output {
+    fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new("bash");
         command.arg(self.directory.path().join("prepare.sh")).args(arguments);
-        command.env("FSTAB", self.directory.path().join("fstab")).env("WAIT_SECONDS", "0").output().unwrap()
+        command.env("FSTAB", self.directory.path().join("fstab")).env("WAIT_SECONDS", "0");
+        command
+    }
+
+    fn run(&self, arguments: &[&str]) -> Output {
+        self.command(arguments).output().unwrap()
     }
 
     fn table(&self) -> String {
@@ -135,10 +148,10 @@ fn a_disk_that_holds_something_is_left_as_it_is() {
         let disk = Disk::new();
         let prepared = Prepared::new(&disk, "ext4");
         assert!(Command::new(make[0]).args(&make[1..]).arg(&disk.device).output().unwrap().status.success());
-        let before = fs::read(&disk.device).unwrap();
+        let before = disk.beginning();
         let output = prepared.run(&[]);
         assert!(!output.status.success() && told(&output).contains("holds something already"), "{}", told(&output));
-        assert!(before == fs::read(&disk.device).unwrap() && !disk.is_mounted(), "{make:?}");
+        assert!(before == disk.beginning() && !disk.is_mounted(), "{make:?}");
     }
 }
 
@@ -175,4 +188,81 @@ fn a_disk_that_is_not_attached_is_said_by_all_its_names() {
     fs::remove_file(prepared.directory.path().join("lun0")).unwrap();
     let output = prepared.run(&[]);
     assert!(!output.status.success() && told(&output).contains("/dev/disk/azure/data/by-lun/0"), "{}", told(&output));
+}
+
+/// A script for one disk of a plan, whose names of disks are looked for in a directory of its own.
+fn of_plan(plan: &str, provider: Provider, names: &str, disk: &Disk) -> Prepared {
+    let files = generated(plan, provider).unwrap();
+    let text = &files.iter().find(|file| file.name == "prepare.sh").unwrap().text;
+    let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    assert!(text.contains(names) && text.contains(" /mnt/data "));
+    let text = text.replace(names, &format!("{}/", directory.path().display()));
+    let text = text.replace(" /mnt/data ", &format!(" {} ", disk.mount.display()));
+    fs::write(directory.path().join("prepare.sh"), text).unwrap();
+    fs::write(directory.path().join("fstab"), "").unwrap();
+    Prepared { directory }
+}
+
+#[test]
+fn a_volume_of_ebs_is_found_by_the_id_that_was_written_down() {
+    if !can_be_done() {
+        return;
+    }
+    let disk = Disk::new();
+    let plan = "[cloud]\nregion = \"eu-west-1\"\nzone = \"eu-west-1a\"\n[cloud.machine]\ntype = \"m5.large\"\n\
+                [cloud.disks.\"/mnt/data\"]\nsku = \"gp3\"\nsize = \"1Gi\"\n";
+    let prepared = of_plan(plan, Provider::Aws, "/dev/disk/by-id/", &disk);
+    let output = prepared.run(&[]);
+    assert!(!output.status.success() && told(&output).contains("disk-ids is missing"), "{}", told(&output));
+    fs::write(prepared.directory.path().join("disk-ids"), "other vol-0b\ndata vol-0a1\n").unwrap();
+    symlink(&disk.device, prepared.directory.path().join("nvme-Amazon_Elastic_Block_Store_vol0a1")).unwrap();
+    let output = prepared.run(&[]);
+    assert!(output.status.success() && disk.is_mounted(), "{}", told(&output));
+    fs::write(prepared.directory.path().join("disk-ids"), "other vol-0b\n").unwrap();
+    let output = prepared.run(&[]);
+    assert!(!output.status.success() && told(&output).contains("disk-ids does not have data"), "{}", told(&output));
+}
+
+/// Stands in for what logs in to targets: a disk is there once it did.
+const ISCSIADM: &str = r#"#!/bin/sh
+echo "$*" >>"$PLACE/calls"
+case "$*" in
+  "--mode session") [ -e "$PLACE/in" ] && echo "tcp: [1] 10.0.0.5:3260,1 iqn.2024-01.example:data (non-flash)" ;;
+  *--login) : >"$PLACE/in"; ln -s "$DEVICE" "$PLACE/ip-10.0.0.5:3260-iscsi-iqn.2024-01.example:data-lun-0" ;;
+esac
+"#;
+
+#[test]
+fn a_volume_of_a_san_is_logged_in_to_once_and_mounted_once_the_network_is_there() {
+    if !can_be_done() {
+        return;
+    }
+    let disk = Disk::new();
+    let plan = "[cloud]\nregion = \"westeurope\"\n[cloud.machine]\ntype = \"D4s_v5\"\n\
+                [cloud.disks.\"/mnt/data\"]\nsku = \"elastic-san\"\nsize = \"1Gi\"\n";
+    let prepared = of_plan(plan, Provider::Azure, "/dev/disk/by-path/", &disk);
+    let place = prepared.directory.path();
+    fs::create_dir(place.join("bin")).unwrap();
+    for (name, text) in [("iscsiadm", ISCSIADM), ("getent", "#!/bin/sh\necho '10.0.0.5 STREAM es.example'\n")] {
+        fs::write(place.join("bin").join(name), text).unwrap();
+        fs::set_permissions(place.join("bin").join(name), fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    // As create.sh writes it.
+    fs::write(place.join("iscsi-targets"), "volume-data\tiqn.2024-01.example:data\tes.example\t3260\t\n").unwrap();
+    let run = |arguments: &[&str]| {
+        let mut command = prepared.command(arguments);
+        command.env("PATH", format!("{}:/usr/sbin:/usr/bin:/sbin:/bin", place.join("bin").display()));
+        command.env("PLACE", place).env("DEVICE", &disk.device).output().unwrap()
+    };
+    let output = run(&["--dry-run"]);
+    assert!(output.status.success() && told(&output).contains("would run: iscsiadm"), "{}", told(&output));
+    assert!(!fs::read_to_string(place.join("calls")).unwrap().contains("--login"));
+    for _ in 0..2 {
+        let output = run(&[]);
+        assert!(output.status.success() && disk.is_mounted(), "{}", told(&output));
+    }
+    let calls = fs::read_to_string(place.join("calls")).unwrap();
+    assert_eq!(calls.matches("--login").count(), 1, "{calls}");
+    assert!(calls.contains("--targetname iqn.2024-01.example:data --portal es.example:3260 --op new"), "{calls}");
+    assert_eq!(prepared.table().matches(" defaults,nofail,_netdev 0 2").count(), 1, "{}", prepared.table());
 }
