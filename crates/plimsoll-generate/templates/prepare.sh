@@ -78,6 +78,7 @@ disk() {
   if [ "$label" != "$LABEL" ]; then
     [ -z "$(wipefs --noheadings --output TYPE "$device")" ] ||
       stop "$device, for $directory, holds something already: look at it with: wipefs $device"
+    command -v "mkfs.$file_system" >/dev/null || stop "mkfs.$file_system is missing: install e2fsprogs or xfsprogs"
     # All of the file system is written now: what is put off would be written while something is measured.
     case "$file_system" in
       ext4) run mkfs.ext4 -q -L "$LABEL" -E lazy_itable_init=0,lazy_journal_init=0 "$device" ;;

@@ -1,8 +1,8 @@
 //! Scripts for clouds: which files are written, and what is refused before any is.
 
-use std::{fs, os::unix::fs::PermissionsExt as _};
+use std::{fs, os::unix::fs::PermissionsExt as _, process::Command};
 
-use crate::support::{Place, names};
+use crate::support::{Place, Said, names};
 
 const PLAN: &str = r#"
     presets = ["latency"]
@@ -117,4 +117,25 @@ fn this_machine_is_asked_for_what_it_is_and_a_cluster_that_is_nowhere_is_said() 
     assert!(said.error(2).contains("metadata"), "{}", said.stderr);
     let said = place.run("generate azure --from-cluster");
     assert!(said.code == Some(2) || said.code == Some(6), "{}", said.stderr);
+}
+
+#[test]
+fn the_run_commands_are_taken_by_this_program() {
+    let plan = format!(
+        "{PLAN}\n[cloud.kubernetes]\nnode_type = \"Standard_D16s_v5\"\n[cloud.kubernetes.classes]\n\
+         small = {{ sku = \"P10\" }}\nlarge = {{ sku = \"P30\" }}\n"
+    );
+    let place = place(&plan);
+    assert_eq!(place.run("generate azure --plan plan.toml -o out").code, Some(0));
+    let script = |name: &str| {
+        let mut command = Command::new(place.path("out").join(name));
+        command.args(["--no-history", "--effort", "quick"]).env("PLIMSOLL", env!("CARGO_BIN_EXE_plimsoll"));
+        command.env("HOME", place.path("")).env("KUBECONFIG_FILE", place.path("no-kubeconfig"));
+        Said::of(command.env("IMAGE", "registry.example.org/plimsoll:1").output().unwrap())
+    };
+    // What is missing are the disks and the cluster, and nothing that was written.
+    let said = script("run.sh");
+    assert!(said.error(3).contains("/mnt/san"), "{}", said.stderr);
+    let said = script("run-kubernetes.sh");
+    assert!(said.error(2).contains("no-kubeconfig"), "{}", said.stderr);
 }
