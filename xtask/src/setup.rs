@@ -1,7 +1,7 @@
-//! `cargo xtask setup`: the Debian packages that tests need, and a program that has none. Without them the tests that
+//! `cargo xtask setup`: the Debian packages that tests need, and programs that have none. Without them the tests that
 //! need them say so and skip.
 
-use std::path::Path;
+use std::{fs, os::unix::fs::PermissionsExt as _, path::Path};
 
 use crate::{child, e2e, guest_kernel};
 
@@ -45,6 +45,7 @@ const PACKAGES: &[Package] = &[
     Package { name: "qemu-system-x86", program: "qemu-system-x86_64", purpose: "guests: a kernel with md and LVM" },
     Package { name: "redis", program: "redis-server", purpose: "applications: Redis" },
     Package { name: "runc", program: "runc", purpose: "e2e: containers" },
+    Package { name: "shellcheck", program: "shellcheck", purpose: "generate: the scripts that are generated" },
     Package { name: "sysbench", program: "sysbench", purpose: "applications: clients of MariaDB" },
     Package { name: "util-linux", program: "losetup", purpose: "loop devices, mkswap, blkid" },
     Package { name: "xfsprogs", program: "mkfs.xfs", purpose: "write guard: an XFS signature" },
@@ -55,6 +56,21 @@ const FIO_PLOT: &str = "fio-plot==1.1.21";
 
 /// Where it goes.
 const READERS: &str = "target/readers";
+
+/// The command line of Azure, which judges every command that generated scripts have for it.
+const AZURE_CLI: &str = "azure-cli==2.91.0";
+const AZURE_CLI_FOLDER: &str = "target/azure-cli";
+
+/// What Terraform's providers take, as type declarations that were made from their schemas: providers themselves are in
+/// no package registry. `crates/plimsoll-generate/tests/generated/terraform.rs` reads them.
+const PROVIDERS: [(&str, &str); 3] = [
+    ("@cdktf/provider-azurerm@14.23.1", "cdktf-provider-azurerm-14.23.1.tgz"),
+    ("@cdktf/provider-aws@21.22.1", "cdktf-provider-aws-21.22.1.tgz"),
+    ("@cdktf/provider-google@16.12.1", "cdktf-provider-google-16.12.1.tgz"),
+];
+const TERRAFORM_FOLDER: &str = "target/terraform";
+/// Terraform where there is none: only its formatter is used.
+const TERRAFORM_ADDRESS: &str = "https://releases.hashicorp.com/terraform/1.11.4/terraform_1.11.4_linux_amd64.zip";
 
 /// The library that the preset of Lucene needs, and where it is.
 const LUCENE: &str = "target/lucene/lucene-core-9.12.1.jar";
@@ -79,7 +95,7 @@ pub(crate) fn run() -> anyhow::Result<()> {
         println!("setup: missing {} ({})", package.name, package.purpose);
     }
     if !crate::repository().join(READERS).join("bin/fio-plot").exists()
-        && let Err(error) = install_fio_plot()
+        && let Err(error) = install_python(READERS, FIO_PLOT)
     {
         println!("setup: missing {FIO_PLOT} (fio's JSON: charts): {error:#}");
     }
@@ -97,6 +113,24 @@ pub(crate) fn run() -> anyhow::Result<()> {
         && let Err(error) = guest_kernel::fetch()
     {
         println!("setup: missing {} (guests: their kernel): {error:#}", guest_kernel::FOLDER);
+    }
+    if !crate::repository().join(AZURE_CLI_FOLDER).join("bin/az").exists()
+        && let Err(error) = install_python(AZURE_CLI_FOLDER, AZURE_CLI)
+    {
+        println!("setup: missing {AZURE_CLI} (generate: commands of az): {error:#}");
+    }
+    for (package, file) in PROVIDERS {
+        if !crate::repository().join(TERRAFORM_FOLDER).join(file).exists()
+            && let Err(error) = fetch_provider(package)
+        {
+            println!("setup: missing {package} (generate: configurations of Terraform): {error:#}");
+        }
+    }
+    if child::find("terraform").is_none()
+        && !crate::repository().join(TERRAFORM_FOLDER).join("terraform").exists()
+        && let Err(error) = fetch_terraform()
+    {
+        println!("setup: missing terraform (generate: configurations of Terraform): {error:#}");
     }
     Ok(())
 }
@@ -125,11 +159,33 @@ fn fetch_lucene() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Into an environment of its own in the folder of the build.
-fn install_fio_plot() -> anyhow::Result<()> {
-    child::output(child::command("python3").args(["-m", "venv", READERS]))?;
-    let pip = format!("{READERS}/bin/pip");
-    child::output(child::command(&pip).args(["install", "--quiet", "--disable-pip-version-check", FIO_PLOT]))?;
+/// A program of the Python Package Index, into an environment of its own in the folder of the build.
+fn install_python(folder: &str, package: &str) -> anyhow::Result<()> {
+    child::output(child::command("python3").args(["-m", "venv", folder]))?;
+    let pip = format!("{folder}/bin/pip");
+    // What is never run needs no compiling: of the larger one, that is nearly all.
+    let flags = ["install", "--quiet", "--no-compile", "--disable-pip-version-check", package];
+    child::output(child::command(&pip).args(flags))?;
+    Ok(())
+}
+
+/// The archive of a package as it is, with nothing that it depends on.
+fn fetch_provider(package: &str) -> anyhow::Result<()> {
+    fs::create_dir_all(crate::repository().join(TERRAFORM_FOLDER))?;
+    child::output(child::command("npm").args(["pack", "--silent", "--pack-destination", TERRAFORM_FOLDER, package]))?;
+    Ok(())
+}
+
+/// From where its makers have it.
+fn fetch_terraform() -> anyhow::Result<()> {
+    let archive = format!("{TERRAFORM_FOLDER}/terraform.zip");
+    let flags = ["--fail", "--silent", "--show-error", "--location", "--create-dirs", "--remove-on-error"];
+    let mut curl = child::command("curl");
+    child::output(curl.args(flags).args(["--max-time", "120", "--output", &archive, TERRAFORM_ADDRESS]))?;
+    child::output(child::command("python3").args(["-m", "zipfile", "--extract", &archive, TERRAFORM_FOLDER]))?;
+    // That leaves out who may run it.
+    let program = crate::repository().join(TERRAFORM_FOLDER).join("terraform");
+    fs::set_permissions(program, fs::Permissions::from_mode(0o755))?;
     Ok(())
 }
 

@@ -10,6 +10,7 @@
 pub mod alternatives;
 mod aws;
 mod azure;
+pub mod before_buying;
 pub mod bucket;
 pub mod catalog;
 pub mod ceiling;

@@ -11,6 +11,7 @@ pub mod block_sizes;
 pub mod certainty;
 #[cfg(test)]
 mod chi_square;
+pub mod cloud;
 pub mod content;
 pub mod distribution;
 pub mod file_mix;

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    array::Striping, certainty::Precision, limit::Limit, need::Need, provisioned::Provisioning, settings::Effort,
-    units::Span, workload::Workload,
+    array::Striping, certainty::Precision, cloud::Cloud, limit::Limit, need::Need, provisioned::Provisioning,
+    settings::Effort, units::Span, workload::Workload,
 };
 
 /// A plan as written: what `--plan` reads.
@@ -48,6 +48,9 @@ pub struct PlanFile {
     /// What is needed of the targets: the run ends with whether they had it, and with what else is sold that has.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub need: Option<Need>,
+    /// What to make in a cloud before: a run passes over it, `plimsoll generate` writes the scripts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cloud: Option<Cloud>,
     /// A command for the shell that loads the machine while it is measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub background: Option<String>,

@@ -14,6 +14,7 @@ pub mod compare;
 pub mod emulate;
 pub mod explain;
 pub mod export;
+pub mod generate;
 pub mod history;
 pub mod import;
 pub mod kubernetes;
@@ -128,6 +129,8 @@ pub enum Command {
     Emulate(emulate::EmulateArguments),
     /// Put disks together in several ways, to compare those; take them apart again
     Stripe(stripe::StripeArguments),
+    /// Write scripts that make in a cloud what a plan asks for, and take it down: azure, aws, gcp
+    Generate(generate::GenerateArguments),
     /// Judge recorded traces of rates as `run` judges a storage
     Replay(replay::ReplayArguments),
     /// Say what this machine can do and what would disturb a measurement

@@ -22,6 +22,7 @@ mod emulate;
 mod explain;
 mod export;
 pub mod fio;
+mod generate;
 mod history;
 mod import;
 mod kubernetes;
@@ -95,6 +96,7 @@ pub fn dispatch(cli: Cli, printer: Printer) -> anyhow::Result<Exit> {
         Command::Catalog(arguments) => catalog::run(&arguments, printer)?,
         Command::Emulate(arguments) => emulate::run(arguments, &state, printer)?,
         Command::Stripe(arguments) => stripe::run(arguments, &state, printer)?,
+        Command::Generate(arguments) => generate::run(&arguments, printer)?,
         Command::Replay(arguments) => {
             let (answer, ending) = replay::replay(&arguments, printer)?;
             exit = ending;
@@ -135,6 +137,7 @@ const fn leaves_other_histories(command: &Command) -> bool {
         | Command::Catalog(_)
         | Command::Emulate(_)
         | Command::Stripe(_)
+        | Command::Generate(_)
         | Command::Completions { .. } => true,
         Command::Run(_)
         | Command::Kubernetes(_)

@@ -203,7 +203,7 @@ pub struct CleanupArguments {
 }
 
 /// Which cluster.
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = CLUSTER)]
 pub struct AccessArguments {
     /// The file that describes the cluster [default: KUBECONFIG, ~/.kube/config, or the pod's service account]

@@ -48,7 +48,7 @@ pub(super) fn run(arguments: KubernetesArguments, state: &State, printer: Printe
 }
 
 /// The cluster that is meant.
-fn connect(arguments: &AccessArguments) -> anyhow::Result<Cluster> {
+pub(super) fn connect(arguments: &AccessArguments) -> anyhow::Result<Cluster> {
     let kubeconfig = match &arguments.kubeconfig {
         Some(file) => vec![file.clone()],
         None => environment_variables::kubeconfig_files(),

@@ -25,6 +25,7 @@ mod fio_options;
 mod fio_readers;
 mod fio_reports;
 mod foreign_jobs;
+mod generate;
 mod guest;
 mod guest_disks;
 mod guest_stripes;

@@ -295,6 +295,7 @@ fn plan_text(asked: local::AskedRun) -> anyhow::Result<String> {
         limit,
         provisioned: asked.provisioned,
         need: asked.need,
+        cloud: None,
         background: asked.background,
         seed: Some(asked.seed),
         presets: Vec::new(),

@@ -1,0 +1,234 @@
+//! A cluster, decided: its nodes, its StorageClasses, and what makes volumes in it.
+
+use plimsoll_catalog::{before_buying::MachineFacts, catalog::Catalog, expectation::Expectation, product::Provider};
+use plimsoll_workload::{
+    cloud::{ContainerStorage, Kubernetes},
+    provisioned::Provisioned,
+    units::ByteCount,
+};
+
+use crate::{
+    error::{GenerateError, impossible, missing, of_catalog},
+    setup::{Rates, decide_product, facts, rates, size_gib},
+    words,
+};
+
+/// Nodes of a cluster that nobody counted: a volume that moves needs two.
+const NODES: u32 = 2;
+const NODES_MAX: u32 = 1000;
+/// The volume that is measured where nobody said how large.
+const VOLUME: ByteCount = ByteCount(100 << 30);
+/// What version 1 of Azure Container Storage takes at least.
+const NODES_OF_VERSION_1: u32 = 3;
+const NODES_OF_VERSION_1_WITH_NVME: u32 = 4;
+const VCPUS_OF_VERSION_1: u32 = 4;
+
+/// A cluster.
+#[derive(Debug)]
+pub(crate) struct Cluster {
+    pub(crate) version: Option<String>,
+    pub(crate) nodes: u32,
+    pub(crate) node: MachineFacts,
+    pub(crate) classes: Vec<Class>,
+    pub(crate) container_storage: Option<Pool>,
+}
+
+/// A StorageClass.
+#[derive(Debug)]
+pub(crate) struct Class {
+    pub(crate) name: String,
+    pub(crate) product: &'static str,
+    /// The size of the volume that is measured.
+    pub(crate) size_gib: u64,
+    pub(crate) bought: Rates,
+    pub(crate) provisioned: Provisioned,
+}
+
+/// Azure Container Storage.
+#[derive(Debug)]
+pub(crate) struct Pool {
+    pub(crate) version: u32,
+    pub(crate) backing: Backing,
+    /// The StorageClass whose volumes come from it.
+    pub(crate) class: &'static str,
+    /// The size of the volume that is measured.
+    pub(crate) size_gib: u64,
+}
+
+/// What volumes of Azure Container Storage are made of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Backing {
+    /// Managed disks, with version 1.
+    Disks {
+        /// The product.
+        sku: &'static str,
+        /// What the pool holds.
+        size_gib: u64,
+    },
+    /// NVMe disks of the nodes.
+    LocalNvme,
+    /// Temporary disks of the nodes, with version 1.
+    Temporary,
+    /// Elastic SAN.
+    ElasticSan {
+        /// Its base size.
+        tib: u64,
+    },
+}
+
+/// Decides what a plan asks for, or says what cannot be.
+pub(crate) fn decide(
+    kubernetes: &Kubernetes,
+    provider: Provider,
+    zone: Option<&str>,
+    catalog: &Catalog,
+) -> Result<Cluster, GenerateError> {
+    let place = "cloud.kubernetes";
+    let name = kubernetes.node_type.as_deref();
+    let name = name.ok_or_else(|| missing(place, "say the size of its nodes, as node_type = \"Standard_D16s_v5\""))?;
+    let node = facts(place, name, provider, catalog)?;
+    let nodes = kubernetes.nodes.unwrap_or(NODES);
+    if !(1..=NODES_MAX).contains(&nodes) {
+        return Err(impossible(place, format!("nodes is from 1 to {NODES_MAX}, not {nodes}")));
+    }
+    let version = kubernetes.version.as_deref().map(|text| words::VERSION.of("cloud.kubernetes.version", text));
+    let version = version.transpose()?;
+    let asked = kubernetes.container_storage.as_ref();
+    let container_storage = asked.map(|asked| decide_pool(asked, provider, nodes, &node, catalog)).transpose()?;
+    let has_san = container_storage
+        .as_ref()
+        .is_some_and(|pool| pool.version == 2 && matches!(pool.backing, Backing::ElasticSan { .. }));
+    let mut classes = Vec::new();
+    for (name, asked) in &kubernetes.classes {
+        let place = format!("cloud.kubernetes.classes.{name}");
+        let name = words::OBJECT.of(&place, name)?;
+        if container_storage.as_ref().is_some_and(|pool| pool.class == name) {
+            return Err(impossible(&place, "Azure Container Storage makes a class of this name: take another one"));
+        }
+        let class = decide_class(&place, name, asked, provider, &node, zone, catalog)?;
+        if class.product == "elastic-san" && !has_san {
+            return Err(impossible(
+                &place,
+                "classes of Elastic SAN need version 2 of Azure Container Storage with sku = \"elastic-san\": \
+                 [cloud.kubernetes.container_storage.pool]",
+            ));
+        }
+        classes.push(class);
+    }
+    if classes.is_empty() && container_storage.is_none() {
+        return Err(missing(place, "say what to measure: a class, as [cloud.kubernetes.classes.premium]"));
+    }
+    Ok(Cluster { version, nodes, node, classes, container_storage })
+}
+
+fn decide_class(
+    place: &str,
+    name: String,
+    asked: &Provisioned,
+    provider: Provider,
+    node: &MachineFacts,
+    zone: Option<&str>,
+    catalog: &Catalog,
+) -> Result<Class, GenerateError> {
+    if asked.disks.is_some() || asked.vm.is_some() || asked.tier.is_some() {
+        return Err(impossible(place, "a class knows no disks, vm or tier: leave them out"));
+    }
+    let mut provisioned = Provisioned { vm: Some(node.name.clone()), ..asked.clone() };
+    let product = decide_product(place, &mut provisioned, provider, zone, catalog)?;
+    Expectation::of(&provisioned, catalog).map_err(of_catalog(place))?;
+    let size_gib = size_gib(place, &provisioned)?;
+    Ok(Class { name, product, size_gib, bought: rates(place, &provisioned, provider)?, provisioned })
+}
+
+fn decide_pool(
+    asked: &ContainerStorage,
+    provider: Provider,
+    nodes: u32,
+    node: &MachineFacts,
+    catalog: &Catalog,
+) -> Result<Pool, GenerateError> {
+    let place = "cloud.kubernetes.container_storage";
+    let pool_place = "cloud.kubernetes.container_storage.pool";
+    if provider != Provider::Azure {
+        return Err(impossible(place, format!("{provider} has no Azure Container Storage: leave it out")));
+    }
+    let version = asked.version.unwrap_or(2);
+    if !(1..=2).contains(&version) {
+        return Err(impossible(place, format!("there are versions 1 and 2, not {version}")));
+    }
+    let pool = &asked.pool;
+    let sku = pool.sku.as_deref();
+    let sku = sku.ok_or_else(|| missing(pool_place, "say what it is made of, as sku = \"azure-local-nvme\""))?;
+    let sold = catalog.sold_as(sku).map_err(of_catalog(pool_place))?;
+    let (sold, sold_size) = (sold.product, sold.size);
+    let in_zones = sold.names().find(|name| name.ends_with("_ZRS") && name.eq_ignore_ascii_case(sku.trim()));
+    let product = in_zones.unwrap_or(sold.name);
+    let asked_size = pool.size.or(sold_size);
+    let size = asked_size.unwrap_or(VOLUME);
+    let bought =
+        Provisioned { sku: Some(product.to_owned()), vm: Some(node.name.clone()), size: Some(size), ..pool.clone() };
+    Expectation::of(&bought, catalog).map_err(of_catalog(pool_place))?;
+    if pool.iops.is_some() || pool.bandwidth.is_some() {
+        return Err(impossible(
+            pool_place,
+            "the command that makes a pool takes no rates: leave iops and bandwidth out",
+        ));
+    }
+    let backing = match (product, version) {
+        ("azure-local-nvme", _) => Backing::LocalNvme,
+        ("elastic-san", _) => Backing::ElasticSan { tib: pool.pool.unwrap_or(ByteCount(1 << 40)).0 >> 40 },
+        ("azure-temporary-disk", 1) => Backing::Temporary,
+        (
+            "Premium_LRS" | "Premium_ZRS" | "PremiumV2_LRS" | "Standard_LRS" | "StandardSSD_LRS" | "StandardSSD_ZRS"
+            | "UltraSSD_LRS",
+            1,
+        ) => Backing::Disks {
+            sku: product,
+            size_gib: size_gib(pool_place, &Provisioned { size: asked_size, ..pool.clone() })?,
+        },
+        _ => {
+            let why = if version == 1 {
+                "is made of disks, of local NVMe or temporary disks, or of Elastic SAN"
+            } else {
+                "is made of local NVMe disks or of Elastic SAN alone: say version = 1, or another sku"
+            };
+            return Err(impossible(
+                pool_place,
+                format!("Azure Container Storage version {version} {why}, not of {product}"),
+            ));
+        }
+    };
+    if version == 1 {
+        let least = if backing == Backing::LocalNvme { NODES_OF_VERSION_1_WITH_NVME } else { NODES_OF_VERSION_1 };
+        if nodes < least {
+            return Err(impossible(place, format!("version 1 takes at least {least} nodes for that, not {nodes}")));
+        }
+        if let Some(vcpus) = node.vcpus.filter(|vcpus| *vcpus < VCPUS_OF_VERSION_1) {
+            return Err(impossible(
+                place,
+                format!(
+                    "version 1 takes nodes with at least {VCPUS_OF_VERSION_1} processors, and {} has {vcpus}",
+                    node.name
+                ),
+            ));
+        }
+        if !node.takes_premium {
+            return Err(impossible(
+                place,
+                format!("version 1 takes sizes with premium disks, and {} has none", node.name),
+            ));
+        }
+    }
+    let class = match (version, &backing) {
+        (1, _) => "acstor-plimsoll",
+        (_, Backing::ElasticSan { .. }) => "azuresan-csi",
+        _ => "local-csi",
+    };
+    // What a pool of disks holds is not what is measured of it.
+    let of_disks = matches!(backing, Backing::Disks { .. });
+    let size_gib = size_gib(
+        pool_place,
+        &Provisioned { size: Some(if of_disks { size.min(VOLUME) } else { size }), ..pool.clone() },
+    )?;
+    Ok(Pool { version, backing, class, size_gib })
+}

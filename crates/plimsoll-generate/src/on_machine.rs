@@ -1,0 +1,134 @@
+//! What runs once everything is there: disks get file systems and are mounted, and the plan is measured on them.
+
+use std::collections::BTreeMap;
+
+use plimsoll_catalog::product::Provider;
+use plimsoll_workload::{plan_file::PlanFile, provisioned::Provisioning, units::Bandwidth};
+
+use crate::{
+    GeneratedFile,
+    error::GenerateError,
+    setup::{Disk, Setup},
+};
+
+/// The files for the machine, and those to measure a cluster with.
+pub(crate) fn files(setup: &Setup, plan: &PlanFile) -> Result<Vec<GeneratedFile>, GenerateError> {
+    let mut files = Vec::new();
+    if setup.machine.is_some() {
+        files.push(GeneratedFile::script("prepare.sh", prepare(setup)));
+        files.push(GeneratedFile::script("run.sh", include_str!("../templates/run.sh").to_owned()));
+        files.push(GeneratedFile::text("plan.toml", of_machine(setup, plan)?));
+    }
+    if setup.cluster.is_some() {
+        files.push(GeneratedFile::script("run-kubernetes.sh", run_kubernetes(setup)));
+        files.push(GeneratedFile::text("plan-kubernetes.toml", of_cluster(plan)?));
+    }
+    Ok(files)
+}
+
+/// What is made, in a few words.
+pub(crate) fn what(setup: &Setup) -> String {
+    let volumes = setup.disks.iter().filter(|disk| disk.lun.is_none()).count();
+    let disks = setup.disks.len() - volumes;
+    let count = |number: usize, one: &str| if number == 1 { format!("a {one}") } else { format!("{number} {one}s") };
+    let machine = setup.machine.as_ref().map(|machine| {
+        let mut text = format!("a machine {}", machine.facts.name);
+        if disks > 0 {
+            text += &format!(" with {}", count(disks, "disk"));
+        }
+        if volumes > 0 {
+            text += &format!(
+                "{}{} of an Elastic SAN",
+                if disks > 0 { " and " } else { " with " },
+                count(volumes, "volume")
+            );
+        }
+        text
+    });
+    let cluster = setup.cluster.as_ref().map(|cluster| {
+        let nodes = if cluster.nodes == 1 { "one node".to_owned() } else { format!("{} nodes", cluster.nodes) };
+        format!("a cluster of {nodes} {}", cluster.node.name)
+    });
+    machine.into_iter().chain(cluster).collect::<Vec<_>>().join(", and ")
+}
+
+/// A disk in a few words, for whoever pays for it.
+pub(crate) fn about(disk: &Disk) -> String {
+    let rates = [
+        disk.bought.iops.map(|iops| format!("{iops} IOPS")),
+        disk.provisioned.bandwidth.map(|Bandwidth(bytes)| format!("{}/s", Bandwidth(bytes))),
+        disk.provisioned.tier.as_ref().map(|tier| format!("set to {}", tier.to_ascii_uppercase())),
+        disk.provisioned.on_demand_bursting.filter(|is_on| *is_on).map(|_| "bursts on demand".to_owned()),
+    ];
+    let parts = [format!("{} of {} GiB", disk.product, disk.size_gib)].into_iter().chain(rates.into_iter().flatten());
+    parts.collect::<Vec<_>>().join(", ")
+}
+
+/// The name of a volume in its SAN, which takes three characters at least.
+pub(crate) fn volume_name(disk: &Disk) -> String {
+    format!("volume-{}", disk.name)
+}
+
+fn prepare(setup: &Setup) -> String {
+    let mut text = include_str!("../templates/prepare.sh").to_owned();
+    if setup.has_san() {
+        text += include_str!("../templates/prepare_iscsi.sh");
+    }
+    if setup.provider == Provider::Aws && !setup.disks.is_empty() {
+        text += include_str!("../templates/prepare_ids.sh");
+    }
+    text += "\n";
+    let file_system = setup.file_system.name();
+    for disk in &setup.disks {
+        let (mount, size, name) = (&disk.mount, disk.size_gib, &disk.name);
+        text += &match (disk.lun, setup.provider) {
+            (None, _) => format!("volume {} {mount} {file_system} {size}\n", volume_name(disk)),
+            (Some(lun), Provider::Azure) => format!(
+                "disk {mount} {file_system} {size} /dev/disk/azure/scsi1/lun{lun} /dev/disk/azure/data/by-lun/{lun}\n"
+            ),
+            (_, Provider::Aws) => format!("volume {name} {mount} {file_system} {size}\n"),
+            _ => format!("disk {mount} {file_system} {size} /dev/disk/by-id/google-{name}\n"),
+        };
+    }
+    text
+}
+
+/// The plan as it was, with the disks for targets, and with what was bought of each.
+fn of_machine(setup: &Setup, plan: &PlanFile) -> Result<String, GenerateError> {
+    let mut plan = PlanFile { cloud: None, ..plan.clone() };
+    for disk in &setup.disks {
+        if !plan.targets.contains(&disk.mount) {
+            plan.targets.push(disk.mount.clone());
+        }
+        plan.provisioned.targets.insert(disk.mount.clone(), disk.provisioned.clone());
+    }
+    let head = "# What run.sh measures. Written by plimsoll generate, from the plan without its section [cloud].\n";
+    Ok(head.to_owned() + &toml::to_string(&plan)?)
+}
+
+/// The plan as it was, without targets: they are the classes, and what was bought stands in them.
+fn of_cluster(plan: &PlanFile) -> Result<String, GenerateError> {
+    let (targets, provisioned) = (Vec::new(), Provisioning::default());
+    let plan = PlanFile { cloud: None, targets, provisioned, expect_mount: false, ..plan.clone() };
+    let head =
+        "# What run-kubernetes.sh measures. Written by plimsoll generate, from the plan without its section [cloud].\n";
+    Ok(head.to_owned() + &toml::to_string(&plan)?)
+}
+
+fn run_kubernetes(setup: &Setup) -> String {
+    let mut text = include_str!("../templates/run_kubernetes.sh").to_owned();
+    // Classes whose volumes are of one size are compared in one run.
+    let mut by_size: BTreeMap<u64, Vec<&str>> = BTreeMap::new();
+    if let Some(cluster) = &setup.cluster {
+        for class in &cluster.classes {
+            by_size.entry(class.size_gib).or_default().push(&class.name);
+        }
+        if let Some(pool) = &cluster.container_storage {
+            by_size.entry(pool.size_gib).or_default().push(pool.class);
+        }
+    }
+    for (size, classes) in by_size {
+        text += &format!("measure --storage-class {} --size {size}Gi \"$@\"\n", classes.join(","));
+    }
+    text
+}

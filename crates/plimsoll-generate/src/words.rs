@@ -1,0 +1,140 @@
+//! Which texts of a plan may stand in scripts. None of these has a character that a shell or Terraform would take for
+//! more than itself, so that nothing has to be quoted, and nothing can be smuggled in.
+
+use crate::error::GenerateError;
+
+/// A kind of word: what it is called, how long it may be, and whether a text is one.
+pub(crate) struct Kind {
+    what: &'static str,
+    length_max: usize,
+    is_one: fn(&str) -> bool,
+}
+
+/// What everything is called by: the shortest of what providers allow, a SAN, has 24 characters with `-san` behind it.
+pub(crate) const NAME: Kind = Kind {
+    what: "name: take up to 20 small letters, digits and hyphens, with a letter first and none of its hyphens doubled",
+    length_max: 20,
+    is_one: is_name,
+};
+/// A region or a zone.
+pub(crate) const PLACE: Kind = Kind {
+    what: "region or zone: take the provider's word for it, of small letters, digits and hyphens",
+    length_max: 40,
+    is_one: |text| text.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-'),
+};
+/// An image.
+pub(crate) const IMAGE: Kind = Kind {
+    what: "image: take letters, digits and any of . _ : / -",
+    length_max: 256,
+    is_one: |text| text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._:/-".contains(&byte)),
+};
+/// A project of Google Cloud.
+pub(crate) const PROJECT: Kind = Kind {
+    what: "project: take small letters, digits and hyphens, as in its id",
+    length_max: 63,
+    is_one: |text| {
+        text.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-:.".contains(&byte))
+    },
+};
+/// A version of Kubernetes.
+pub(crate) const VERSION: Kind = Kind {
+    what: "version of Kubernetes: write it as 1.34",
+    length_max: 20,
+    is_one: |text| text.contains('.') && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.'),
+};
+/// A name of an object of Kubernetes.
+pub(crate) const OBJECT: Kind = Kind {
+    what: "name of a StorageClass: take small letters, digits and hyphens, with a letter first",
+    length_max: 63,
+    is_one: is_name,
+};
+/// A range of addresses.
+pub(crate) const ADDRESSES: Kind = Kind {
+    what: "range of addresses: write it as 203.0.113.7/32",
+    length_max: 43,
+    is_one: |text| {
+        let Some((address, bits)) = text.split_once('/') else { return false };
+        address.parse::<std::net::Ipv4Addr>().is_ok() && bits.parse::<u8>().is_ok_and(|bits| bits <= 32)
+    },
+};
+/// A directory to mount a disk at.
+pub(crate) const MOUNT: Kind = Kind {
+    what: "place for a disk: take a directory of its own below the root, as /mnt/data, of letters, digits and any of . _ -",
+    length_max: 200,
+    is_one: is_mount,
+};
+/// A name of a machine's size or type.
+pub(crate) const MACHINE: Kind = Kind {
+    what: "machine: take letters, digits and any of . _ -",
+    length_max: 64,
+    is_one: |text| text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte)),
+};
+
+/// Directories of the system, at which no disk is mounted.
+const SYSTEM: [&str; 16] = [
+    "bin", "boot", "dev", "etc", "home", "lib", "lib64", "opt", "proc", "root", "run", "sbin", "sys", "tmp", "usr",
+    "var",
+];
+
+fn is_name(text: &str) -> bool {
+    let is_of = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    text.bytes().next().is_some_and(|first| first.is_ascii_lowercase())
+        && !text.ends_with('-')
+        && !text.contains("--")
+        && text.bytes().all(is_of)
+}
+
+fn is_mount(text: &str) -> bool {
+    let Some(rest) = text.strip_prefix('/') else { return false };
+    let is_part = |part: &str| {
+        !part.is_empty()
+            && !part.starts_with('.')
+            && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte))
+    };
+    rest.split('/').all(is_part) && !(SYSTEM.contains(&rest))
+}
+
+impl Kind {
+    /// The text, when it is a word of this kind.
+    pub(crate) fn of(&self, place: &str, text: &str) -> Result<String, GenerateError> {
+        if text.is_empty() || text.len() > self.length_max || !(self.is_one)(text) {
+            return Err(GenerateError::Word { place: place.to_owned(), text: text.to_owned(), what: self.what });
+        }
+        Ok(text.to_owned())
+    }
+}
+
+/// The name of a disk: the last part of where it is mounted, in characters that all providers allow.
+pub(crate) fn of_mount(mount: &str) -> String {
+    let last = mount.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
+    let parts = last.split(|letter: char| !letter.is_ascii_alphanumeric()).filter(|part| !part.is_empty());
+    let name = parts.collect::<Vec<_>>().join("-");
+    if name.starts_with(|first: char| first.is_ascii_lowercase()) { name } else { format!("disk-{name}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_shell_would_take_for_more_than_a_word_is_refused() {
+        for text in
+            ["a b", "a;b", "$(id)", "a\"b", "a'b", "`id`", "a\nb", "", "A", "a--b", "a-", "-a", "ä", "a\u{2013}b"]
+        {
+            assert!(NAME.of("cloud.name", text).is_err(), "{text}");
+            assert!(OBJECT.of("class", text).is_err(), "{text}");
+        }
+        assert!(IMAGE.of("image", "Canonical:ubuntu-24_04-lts:server:latest").is_ok());
+        assert!(IMAGE.of("image", "a b").is_err() && PLACE.of("region", "West Europe").is_err());
+        assert!(ADDRESSES.of("ssh_from", "203.0.113.7/32").is_ok() && ADDRESSES.of("ssh_from", "0.0.0.0").is_err());
+    }
+
+    #[test]
+    fn a_disk_has_a_directory_of_its_own_and_a_name_from_it() {
+        for mount in ["/", "/etc", "data", "/mnt/../etc", "/mnt/a b", "/mnt/", "/mnt/$x", "/mnt/.hidden"] {
+            assert!(MOUNT.of("cloud.disks", mount).is_err(), "{mount}");
+        }
+        assert!(MOUNT.of("cloud.disks", "/mnt/premium_v2").is_ok());
+        assert_eq!((of_mount("/mnt/premium_v2").as_str(), of_mount("/mnt/0").as_str()), ("premium-v2", "disk-0"));
+    }
+}

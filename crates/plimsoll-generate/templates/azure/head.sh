@@ -1,0 +1,66 @@
+#!/usr/bin/env bash
+# Makes in Azure, in one resource group with the network that it takes:
+#   {{what}}
+# Running it again makes what is missing and changes nothing else. teardown.sh removes all of it.
+#
+# The line below each "costs:" makes something that is paid for until it is removed.
+# It needs az 2.83 or newer, logged in{{needs}}. It holds no secret, {{secrets}}.
+# Written by plimsoll generate; what is checked against the catalog is in the plan, not here.
+set -euo pipefail
+
+{{here}}# What can be set from outside, as in: LOCATION=northeurope ./create.sh
+SUBSCRIPTION="${SUBSCRIPTION:-}" # the one that az has chosen, unless told
+RESOURCE_GROUP="${RESOURCE_GROUP:-{{name}}}"
+LOCATION="${LOCATION:-{{region}}}"
+{{variables}}WAIT_SECONDS="${WAIT_SECONDS:-1800}" # no longer for any one thing
+POLL_SECONDS="${POLL_SECONDS:-10}"
+
+readonly TAG_NAME=plimsoll-setup
+readonly TAG_VALUE={{name}}
+readonly TAG="$TAG_NAME=$TAG_VALUE"
+
+stop() {
+  echo "error: $*" >&2
+  exit 1
+}
+
+# Every command of az in the same subscription.
+azure() {
+  az "$@" ${SUBSCRIPTION:+--subscription "$SUBSCRIPTION"} --only-show-errors
+}
+
+# Whether something is there. az ends with 3 when it is not; whatever else is wrong ends this script.
+exists() {
+  local code=0 said
+  said="$(azure "$@" --output none 2>&1)" || code=$?
+  case "$code" in
+    0) return 0 ;;
+    3) return 1 ;;
+    *) stop "az $1 $2: $said" ;;
+  esac
+}
+
+# Waits until a command says "Succeeded", and fails when it says "Failed" or time is up.
+wait_for() {
+  local what="$1" state end=$((SECONDS + WAIT_SECONDS))
+  shift
+  while true; do
+    state="$("$@" 2>/dev/null || true)"
+    case "$state" in
+      Succeeded) return 0 ;;
+      Failed | Canceled) stop "$what: $state" ;;
+    esac
+    [ "$SECONDS" -lt "$end" ] || stop "$what is not there after $WAIT_SECONDS s: it is \"$state\""
+    sleep "$POLL_SECONDS"
+  done
+}
+
+command -v az >/dev/null || stop "az is not installed: see https://learn.microsoft.com/cli/azure/install-azure-cli"
+
+# A group that others made is left alone, because teardown.sh removes the whole group.
+if exists group show --name "$RESOURCE_GROUP"; then
+  owner="$(azure group show --name "$RESOURCE_GROUP" --query "tags.\"$TAG_NAME\" || ''" --output tsv)"
+  [ "$owner" = "$TAG_VALUE" ] || stop "the group $RESOURCE_GROUP is there and not of this setup: set RESOURCE_GROUP"
+else
+  azure group create --name "$RESOURCE_GROUP" --location "$LOCATION" --tags "$TAG" --output none
+fi

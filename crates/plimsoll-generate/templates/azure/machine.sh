@@ -1,0 +1,32 @@
+
+# A network of its own. Nothing reaches the machine from outside unless SSH_FROM says who may.
+if ! exists network nsg show --resource-group "$RESOURCE_GROUP" --name "$VM-nsg"; then
+  azure network nsg create --resource-group "$RESOURCE_GROUP" --name "$VM-nsg" --location "$LOCATION" \
+    --tags "$TAG" --output none
+fi
+if [ -n "$SSH_FROM" ]; then
+  azure network nsg rule create --resource-group "$RESOURCE_GROUP" --nsg-name "$VM-nsg" --name ssh --priority 1000 \
+    --access Allow --direction Inbound --protocol Tcp --source-address-prefixes "$SSH_FROM" \
+    --destination-port-ranges 22 --output none
+fi
+if ! exists network vnet show --resource-group "$RESOURCE_GROUP" --name "$VM-network"; then
+  azure network vnet create --resource-group "$RESOURCE_GROUP" --name "$VM-network" --location "$LOCATION" \
+    --address-prefixes 10.42.0.0/16 --tags "$TAG" --output none
+fi
+if ! exists network vnet subnet show --resource-group "$RESOURCE_GROUP" --vnet-name "$VM-network" --name "$VM-subnet"; then
+  azure network vnet subnet create --resource-group "$RESOURCE_GROUP" --vnet-name "$VM-network" --name "$VM-subnet" \
+    --address-prefixes 10.42.0.0/24 --network-security-group "$VM-nsg"{{endpoints}} --output none
+fi
+
+if ! exists vm show --resource-group "$RESOURCE_GROUP" --name "$VM"; then
+  [ -r "$SSH_PUBLIC_KEY_FILE" ] || stop "there is no public key at $SSH_PUBLIC_KEY_FILE: set SSH_PUBLIC_KEY_FILE"
+  # costs: a machine {{type}}, its disk of the system, and a public address{{reservation}}
+  azure vm create --resource-group "$RESOURCE_GROUP" --name "$VM" --location "$LOCATION"{{zone}} \
+    --size {{type}} --image "$IMAGE" --storage-sku {{os_sku}} \
+    --admin-username "$ADMIN_USER" --ssh-key-values "$SSH_PUBLIC_KEY_FILE" --authentication-type ssh \
+    --vnet-name "$VM-network" --subnet "$VM-subnet" --nsg "" \
+    --public-ip-address "$VM-address" --public-ip-sku Standard{{options}} \
+    --os-disk-delete-option Delete --nic-delete-option Delete --tags "$TAG" --output none
+fi
+wait_for "the machine $VM" azure vm show --resource-group "$RESOURCE_GROUP" --name "$VM" \
+  --query provisioningState --output tsv

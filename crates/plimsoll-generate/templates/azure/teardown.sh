@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# Removes the resource group that create.sh made, with all that is in it. It refuses a group that create.sh did not make,
+# and one that holds what create.sh did not put there.
+#
+#   ./teardown.sh            shows what is removed, and asks
+#   ./teardown.sh --yes      does not ask
+#   ./teardown.sh --dry-run  shows, and removes nothing
+set -euo pipefail
+
+{{here}}SUBSCRIPTION="${SUBSCRIPTION:-}"
+RESOURCE_GROUP="${RESOURCE_GROUP:-{{name}}}"
+{{variables}}readonly TAG_NAME=plimsoll-setup
+readonly TAG_VALUE={{name}}
+
+stop() {
+  echo "error: $*" >&2
+  exit 1
+}
+
+azure() {
+  az "$@" ${SUBSCRIPTION:+--subscription "$SUBSCRIPTION"} --only-show-errors
+}
+
+mode="${1:-ask}"
+case "$mode" in
+  ask | --yes | --dry-run) ;;
+  *) stop "$mode is no option: there are --yes and --dry-run" ;;
+esac
+if [ "$(azure group exists --name "$RESOURCE_GROUP" --output tsv)" != true ]; then
+  echo "there is no group $RESOURCE_GROUP: nothing to remove"
+  exit 0
+fi
+owner="$(azure group show --name "$RESOURCE_GROUP" --query "tags.\"$TAG_NAME\" || ''" --output tsv)"
+[ "$owner" = "$TAG_VALUE" ] || stop "the group $RESOURCE_GROUP is not of this setup: it is left as it is"
+# What a resource of ours holds, as a machine its disk, needs no tag of its own.
+foreign="$(azure resource list --resource-group "$RESOURCE_GROUP" --output tsv \
+  --query "[?tags.\"$TAG_NAME\" != '$TAG_VALUE' && managedBy == null].id")"
+[ -z "$foreign" ] || stop "the group $RESOURCE_GROUP holds what create.sh did not make: move it away first:
+$foreign"
+azure resource list --resource-group "$RESOURCE_GROUP" --query "[].{name:name, type:type}" --output table
+[ "$mode" != --dry-run ] || exit 0
+if [ "$mode" = ask ]; then
+  read -r -p "Remove the group $RESOURCE_GROUP with all of that? Type its name: " answer
+  [ "$answer" = "$RESOURCE_GROUP" ] || stop "nothing was removed"
+fi
+{{before}}azure group delete --name "$RESOURCE_GROUP" --yes --output none
+[ "$(azure group exists --name "$RESOURCE_GROUP" --output tsv)" = false ] || stop "the group $RESOURCE_GROUP is still there"
+{{after}}echo "removed $RESOURCE_GROUP"

@@ -1,0 +1,100 @@
+#!/usr/bin/env bash
+# Runs on the machine, as root: makes a file system on each disk that has none, and mounts it, now and after a restart.
+# Disks are found by names that follow from how they were attached, never by letters that change from start to start.
+# A disk that holds anything but a file system of this script is left alone, and so is one that is mounted elsewhere.
+#
+#   sudo ./prepare.sh            does it; running it again does what is missing
+#   sudo ./prepare.sh --dry-run  says what would be done
+#
+# Written by plimsoll generate.
+set -euo pipefail
+
+WAIT_SECONDS="${WAIT_SECONDS:-120}" # no longer for any one disk to appear
+FSTAB="${FSTAB:-/etc/fstab}"
+# By this label the script knows its own file systems again.
+readonly LABEL=plimsoll
+
+stop() {
+  echo "error: $*" >&2
+  exit 1
+}
+
+mode="${1:-do}"
+case "$mode" in
+  do | --dry-run) ;;
+  *) stop "$mode is no option: there is --dry-run" ;;
+esac
+[ "$(id -u)" = 0 ] || stop "it takes root to mount: run it with sudo"
+
+# Does a command, or says it.
+run() {
+  if [ "$mode" = --dry-run ]; then
+    echo "would run: $*"
+  else
+    "$@"
+  fi
+}
+
+# The device behind the first of some names that is there, once it is.
+find_device() {
+  local name end=$((SECONDS + WAIT_SECONDS))
+  while true; do
+    for name in "$@"; do
+      if [ -b "$name" ]; then
+        readlink --canonicalize "$name"
+        return 0
+      fi
+    done
+    [ "$SECONDS" -lt "$end" ] || stop "no disk is called $* after $WAIT_SECONDS s: is it attached?"
+    sleep 1
+  done
+}
+
+# Where something is mounted at a directory, its device.
+mounted_at() {
+  findmnt --noheadings --first-only --output SOURCE --mountpoint "$1" 2>/dev/null || true
+}
+
+# A disk: where to mount it, its file system, its size in GiB, and the names that it may have.
+disk() {
+  local directory="$1" file_system="$2" size_gib="$3" options=defaults,nofail device held label uuid
+  shift 3
+  # What is on the network is mounted once the network is there.
+  case "$1" in /dev/disk/by-path/*) options="$options,_netdev" ;; esac
+  device="$(find_device "$@")"
+  [ "$(($(blockdev --getsize64 "$device") >> 30))" = "$size_gib" ] ||
+    stop "$device, for $directory, has not $size_gib GiB: it is another disk"
+  held="$(mounted_at "$directory")"
+  if [ -n "$held" ]; then
+    [ "$(readlink --canonicalize "$held")" = "$device" ] || stop "at $directory is $held, not $device: unmount it first"
+    echo "$directory: $device is mounted"
+    return 0
+  fi
+  [ -z "$(lsblk --noheadings --output MOUNTPOINT "$device" | tr --delete '[:space:]')" ] ||
+    stop "$device, for $directory, is mounted elsewhere"
+  [ "$(lsblk --noheadings --list --output NAME "$device" | wc --lines)" = 1 ] ||
+    stop "$device, for $directory, has partitions or is part of something"
+  label="$(blkid --probe --match-tag LABEL --output value "$device" || true)"
+  if [ "$label" != "$LABEL" ]; then
+    [ -z "$(wipefs --noheadings --output TYPE "$device")" ] ||
+      stop "$device, for $directory, holds something already: look at it with: wipefs $device"
+    command -v "mkfs.$file_system" >/dev/null || stop "mkfs.$file_system is missing: install e2fsprogs or xfsprogs"
+    # All of the file system is written now: what is put off would be written while something is measured.
+    case "$file_system" in
+      ext4) run mkfs.ext4 -q -L "$LABEL" -E lazy_itable_init=0,lazy_journal_init=0 "$device" ;;
+      xfs) run mkfs.xfs -q -L "$LABEL" "$device" ;;
+    esac
+  fi
+  if [ "$mode" = --dry-run ]; then
+    echo "would mount $device at $directory, and write that down in $FSTAB"
+    return 0
+  fi
+  uuid="$(blkid --probe --match-tag UUID --output value "$device")"
+  if ! grep --quiet "^UUID=$uuid " "$FSTAB"; then
+    # nofail: the machine starts without the disk as well.
+    echo "UUID=$uuid $directory $file_system $options 0 2" >>"$FSTAB"
+  fi
+  mkdir --parents "$directory"
+  mount --types "$file_system" "UUID=$uuid" "$directory"
+  echo "$directory: $device is mounted"
+}

@@ -1,0 +1,229 @@
+//! What cannot be had is refused with one sentence that says where in the plan it stands, why, and what can be had.
+
+use plimsoll_catalog::product::{Provider, products};
+
+use crate::support::generated;
+
+fn refusal(plan: &str, provider: Provider) -> String {
+    match generated(plan, provider) {
+        Err(error) => {
+            let text = error.to_string();
+            assert!(!text.contains('\n') && text.len() < 400, "one sentence: {text}");
+            text
+        }
+        Ok(_) => panic!("generated, and should not be:\n{plan}"),
+    }
+}
+
+/// A machine of Azure in a zone or in none, with a disk.
+fn machine(zone: &str, size: &str, disk: &str) -> String {
+    let zone = if zone.is_empty() { String::new() } else { format!("zone = \"{zone}\"\n") };
+    format!(
+        "[cloud]\nregion = \"westeurope\"\n{zone}[cloud.machine]\ntype = \"{size}\"\n[cloud.disks]\n\"/mnt/data\" = {{ {disk} }}\n"
+    )
+}
+
+#[test]
+fn disks_that_do_not_fit_the_machine_are_refused_by_the_catalog() {
+    let premium = "sku = \"Premium_LRS\", size = \"1Ti\"";
+    for (zone, size, disk, words) in [
+        ("1", "Standard_D16_v5", premium, "Standard_D16_v5: a size without an s in its name takes no premium disks"),
+        (
+            "1",
+            "Standard_D16_v5",
+            "sku = \"UltraSSD_LRS\", size = \"1Ti\"",
+            "takes no premium disks, so not UltraSSD_LRS",
+        ),
+        // The size of the published script, which there is not.
+        ("1", "Standard_D16dv5", premium, "no machine size \"Standard_D16dv5\"; did you mean"),
+        (
+            "",
+            "Standard_D16s_v5",
+            "sku = \"PremiumV2_LRS\", size = \"1Ti\"",
+            "PremiumV2_LRS is sold in zones only: say the zone",
+        ),
+        ("", "Standard_D16s_v5", "sku = \"UltraSSD_LRS\", size = \"1Ti\"", "UltraSSD_LRS is sold in zones only"),
+        ("1", "Standard_D2s_v3", "sku = \"P10\", disks = 5", "Standard_D2s_v3 takes at most 4 data disks, not 5"),
+        ("1", "m5.large", premium, "m5.large is a machine of AWS, not of Azure"),
+        ("1", "Standard_D16s_v5", "sku = \"gp3\", size = \"1Ti\"", "gp3 is sold by AWS, not by Azure"),
+        ("4", "Standard_D16s_v5", premium, "Azure has no zone 4 in westeurope"),
+    ] {
+        let text = refusal(&machine(zone, size, disk), Provider::Azure);
+        assert!(text.contains(words), "{words}: {text}");
+        assert!(text.starts_with("cloud."), "where it stands: {text}");
+    }
+}
+
+#[test]
+fn what_is_not_sold_so_is_refused() {
+    for (disk, words) in [
+        ("sku = \"PremiumV2_LRS\", size = \"10Gi\", iops = 80000", "10 GiB can have at most 5000 IOPS, not 80000"),
+        (
+            "sku = \"PremiumV2_LRS\", size = \"1Ti\", iops = 3000, bandwidth = \"900MB\"",
+            "3000 provisioned IOPS can have at most",
+        ),
+        ("sku = \"UltraSSD_LRS\", size = \"2Gi\"", "is sold from 4 GiB to 64 TiB, not with 2 GiB"),
+        ("sku = \"UltraSSD_LRS\", size = \"1Ti\", caching = \"ReadOnly\"", "no host cache"),
+        ("sku = \"Premium_LRS\", size = \"1Ti\", iops = 9000", "no IOPS of its own can be bought"),
+        ("sku = \"Premium_LRS\", size = \"8Ti\", caching = \"ReadOnly\"", "caches no disk of 4 TiB or more"),
+        ("sku = \"Premium_LRS\", size = \"1500MB\"", "sold in whole GiB"),
+        ("sku = \"PremiumV2_LRS\", size = \"1Ti\", bandwidth = \"200MiB\"", "Azure sells whole MB/s, not 200MiB/s"),
+        ("sku = \"Premium_LRS\"", "give the provisioned size"),
+        ("size = \"1Ti\"", "say what is bought"),
+        ("sku = \"Premum_LRS\", size = \"1Ti\"", "did you mean Premium_LRS"),
+        ("sku = \"azure-files-ssd-v2\", size = \"1Ti\"", "a share of a service"),
+        ("sku = \"azure-local-nvme\"", "comes with the machine"),
+        ("sku = \"Premium_LRS\", size = \"1Ti\", limit = \"iops=5\"", "nothing that can be bought"),
+        ("sku = \"elastic-san\", size = \"2Ti\"", "have no room in a SAN of 1024 GiB"),
+        ("sku = \"P10\", disks = 65", "disks is from 1 to 64"),
+    ] {
+        let text = refusal(&machine("1", "Standard_D16s_v5", disk), Provider::Azure);
+        assert!(text.contains(words), "{words}: {text}");
+    }
+    let volume = |disk: &str| {
+        format!(
+            "[cloud]\nregion = \"eu-west-1\"\nzone = \"eu-west-1a\"\n[cloud.machine]\ntype = \"m5.large\"\n\
+             [cloud.disks]\n\"/mnt/data\" = {{ {disk} }}\n"
+        )
+    };
+    for (disk, words) in [
+        ("sku = \"gp3\", size = \"10Gi\", iops = 16000", "10 GiB can have at most 5000 IOPS"),
+        ("sku = \"io2\", size = \"100Gi\"", "its IOPS are provisioned"),
+        ("sku = \"st1\", size = \"100Gi\"", "is sold from 125 GiB"),
+        ("sku = \"gp3\", size = \"100Gi\", disks = 40", "data disks, not 40"),
+        ("sku = \"efs-elastic\"", "a share of a service"),
+    ] {
+        let text = refusal(&volume(disk), Provider::Aws);
+        assert!(text.contains(words), "{words}: {text}");
+    }
+}
+
+#[test]
+fn clusters_that_cannot_be_are_refused() {
+    let cluster = |rest: &str| format!("[cloud]\nregion = \"westeurope\"\nzone = \"1\"\n[cloud.kubernetes]\n{rest}\n");
+    for (rest, words) in [
+        ("nodes = 2", "say the size of its nodes"),
+        ("node_type = \"Standard_D16s_v5\"", "say what to measure"),
+        (
+            "node_type = \"Standard_D16_v5\"\n[cloud.kubernetes.classes.a]\nsku = \"Premium_LRS\"\nsize = \"8Gi\"",
+            "takes no premium disks",
+        ),
+        (
+            "node_type = \"Standard_D16s_v5\"\n[cloud.kubernetes.classes.a]\nsku = \"elastic-san\"\nsize = \"8Gi\"",
+            "classes of Elastic SAN need version 2",
+        ),
+        (
+            "node_type = \"Standard_D16s_v5\"\n[cloud.kubernetes.container_storage.pool]\nsku = \"Premium_LRS\"\nsize = \"1Ti\"",
+            "version 2 is made of local NVMe disks or of Elastic SAN alone",
+        ),
+        (
+            "node_type = \"Standard_D16s_v5\"\n[cloud.kubernetes.container_storage]\nversion = 1\npool = { sku = \"P30\" }",
+            "version 1 takes at least 3 nodes for that, not 2",
+        ),
+        (
+            "node_type = \"Standard_D2s_v5\"\nnodes = 3\n[cloud.kubernetes.container_storage]\nversion = 1\n\
+             pool = { sku = \"Premium_LRS\", size = \"1Ti\" }",
+            "at least 4 processors, and Standard_D2s_v5 has 2",
+        ),
+        (
+            "node_type = \"Standard_D16s_v5\"\n[cloud.kubernetes.container_storage.pool]\nsku = \"azure-local-nvme\"",
+            "the catalog knows of none on Standard_D16s_v5",
+        ),
+        (
+            "node_type = \"Standard_D16s_v5\"\n[cloud.kubernetes.container_storage]\nversion = 3\npool = { sku = \"elastic-san\" }",
+            "there are versions 1 and 2, not 3",
+        ),
+        ("version = \"new\"\nnode_type = \"Standard_D16s_v5\"", "version of Kubernetes: write it as 1.34"),
+        ("node_type = \"Standard_D16s_v5\"\n[cloud.kubernetes.classes.A_B]\nsku = \"P10\"", "name of a StorageClass"),
+    ] {
+        let text = refusal(&cluster(rest), Provider::Azure);
+        assert!(text.contains(words), "{words}: {text}");
+    }
+}
+
+#[test]
+fn nothing_that_a_shell_would_run_comes_into_a_script() {
+    let evil = "$(touch /tmp/x)";
+    for plan in [
+        format!("[cloud]\nregion = \"{evil}\"\n[cloud.machine]\ntype = \"D4s_v5\"\n"),
+        format!("[cloud]\nregion = \"a\"\nname = \"{evil}\"\n[cloud.machine]\ntype = \"D4s_v5\"\n"),
+        format!("[cloud]\nregion = \"a\"\nzone = \"{evil}\"\n[cloud.machine]\ntype = \"D4s_v5\"\n"),
+        format!("[cloud]\nregion = \"a\"\n[cloud.machine]\ntype = \"{evil}\"\n"),
+        format!("[cloud]\nregion = \"a\"\n[cloud.machine]\ntype = \"D4s_v5\"\nimage = \"{evil}\"\n"),
+        format!("[cloud]\nregion = \"a\"\n[cloud.machine]\ntype = \"D4s_v5\"\nssh_from = \"{evil}\"\n"),
+        format!(
+            "[cloud]\nregion = \"a\"\n[cloud.machine]\ntype = \"D4s_v5\"\n[cloud.disks.\"/mnt/{evil}\"]\nsku = \"P10\"\n"
+        ),
+    ] {
+        assert!(refusal(&plan, Provider::Azure).contains("is no "), "{plan}");
+    }
+}
+
+#[test]
+fn a_plan_without_what_it_takes_is_told_what() {
+    for (plan, provider, words) in [
+        ("presets = [\"latency\"]", Provider::Azure, "no section [cloud]"),
+        ("[cloud]\nzone = \"1\"", Provider::Azure, "say the region"),
+        ("[cloud]\nregion = \"westeurope\"", Provider::Azure, "say what to make"),
+        (
+            "[cloud]\nregion = \"a\"\n[cloud.disks.\"/mnt/a\"]\nsku = \"P10\"",
+            Provider::Azure,
+            "say the machine that the disk /mnt/a is for",
+        ),
+        (
+            "[cloud]\nregion = \"eu-west-1\"\n[cloud.machine]\ntype = \"m5.large\"",
+            Provider::Aws,
+            "say it, as zone = \"eu-west-1a\"",
+        ),
+        ("[cloud]\nregion = \"europe-west4\"\nzone = \"europe-west4-a\"", Provider::Gcp, "say the project"),
+        (
+            "[cloud]\nregion = \"a\"\nproject = \"p\"\n[cloud.machine]\ntype = \"D4s_v5\"",
+            Provider::Azure,
+            "has no projects",
+        ),
+    ] {
+        let text = refusal(plan, provider);
+        assert!(text.contains(words), "{words}: {text}");
+    }
+}
+
+/// Whatever the catalog has can be made, or it is said why not.
+#[test]
+fn every_product_is_made_or_refused_for_what_it_is() {
+    let (mut made, mut refused) = (0, 0);
+    for name in products().flat_map(|product| product.names().map(move |name| (product, name))) {
+        let (product, name) = name;
+        let (region, zone, machine) = match product.provider {
+            Provider::Azure => ("westeurope", "1", "Standard_D16s_v5"),
+            Provider::Aws => ("eu-west-1", "eu-west-1a", "m5.8xlarge"),
+            _ => ("europe-west4", "europe-west4-a", "n2-standard-16"),
+        };
+        let rates = match product.name {
+            "io1" | "io2" | "pd-extreme" | "hyperdisk-extreme" => "iops = 10000",
+            "hyperdisk-throughput" => "bandwidth = \"40MiB\"",
+            "hyperdisk-ml" => "bandwidth = \"400MiB\"",
+            _ => "",
+        };
+        let project = if product.provider == Provider::Gcp { "project = \"p\"\n" } else { "" };
+        let plan = format!(
+            "[cloud]\nregion = \"{region}\"\nzone = \"{zone}\"\n{project}[cloud.machine]\ntype = \"{machine}\"\n\
+             [cloud.disks.\"/mnt/data\"]\nsku = \"{name}\"\nsize = \"512Gi\"\n{rates}\n"
+        );
+        match generated(&plan, product.provider) {
+            Ok(_) => made += 1,
+            Err(error) => {
+                let text = error.to_string();
+                assert!(text.contains("is a share of a service") || text.contains("comes with the machine"), "{text}");
+                refused += 1;
+            }
+        }
+    }
+    assert!(made >= 25 && refused >= 10, "{made} and {refused}");
+}
+
+#[test]
+fn an_image_is_written_so_that_az_and_terraform_take_it() {
+    let plan = machine("1", "Standard_D16s_v5", "sku = \"P10\"")
+        .replace("[cloud.disks]", "image = \"Ubuntu2404\"\n[cloud.disks]");
+    assert!(refusal(&plan, Provider::Azure).contains("written publisher:offer:sku:version, not as Ubuntu2404"));
+}
