@@ -4,13 +4,13 @@
 //! down.
 
 use std::{
-    fs,
-    path::{Path, PathBuf},
+    fs, io,
+    path::{Component, Path, PathBuf},
     thread,
     time::Duration,
 };
 
-use plimsoll_io::block_device::DeviceNumber;
+use plimsoll_io::{block_device::DeviceNumber, write_guard};
 use plimsoll_workload::{limit::Limit, provisioned::Provisioned};
 use serde::{Deserialize, Serialize};
 
@@ -18,9 +18,12 @@ use crate::{
     error::{DeviceError, Made},
     loops::LoopDevice,
     notes::{self, Note},
+    stripe::Stripe,
     throttle::{Caps, Throttle},
 };
 
+/// How often a device is asked for that programs may look at which look at every new one.
+const PATIENCE: u32 = 6;
 /// How long a tool may outlive who started it.
 const OUTLIVED: Duration = Duration::from_millis(100);
 
@@ -71,12 +74,13 @@ pub struct Disk {
 impl Emulation {
     /// One that is to be made.
     pub fn new(name: &str, disks: Vec<Disk>, shared: Option<SharedDisk>) -> Result<Self, DeviceError> {
-        notes::check_name(name)?;
+        check_name(name)?;
         Ok(Self { form: Self::FORM.to_owned(), name: name.to_owned(), disks, shared })
     }
 
     /// Makes its disks. When one cannot be made, none is left.
     pub fn up(mut self, state: &Path, throttle: &Throttle) -> Result<Self, DeviceError> {
+        let lock = notes::lock::<Self>(state)?;
         if notes::path::<Self>(state, &self.name).exists() {
             return Err(DeviceError::Exists { made: Self::MADE, name: self.name });
         }
@@ -88,9 +92,8 @@ impl Emulation {
             )));
         }
         if let Err(error) = self.make(state, throttle) {
-            // What keeps it from being taken down again is told by `down`, and the first error is why.
-            let _ = self.down(state, throttle);
-            return Err(error);
+            drop(lock);
+            return Err(error.and_then_left(self.down(state, throttle), &format!("emulate down {}", self.name)));
         }
         Ok(self)
     }
@@ -122,14 +125,19 @@ impl Emulation {
 
     /// Takes its disks down, as far as there are any. Nothing is touched when one of them is used.
     pub fn down(&self, state: &Path, throttle: &Throttle) -> Result<(), DeviceError> {
+        let _lock = notes::lock::<Self>(state)?;
         let mut devices = Vec::new();
         for (index, disk) in self.disks.iter().enumerate() {
             devices.push((disk, self.devices_of(index)?));
         }
+        let stripes = Stripe::all(state)?;
         for device in devices.iter().flat_map(|(_, devices)| devices) {
-            if let Some(used) = device.use_of()? {
+            if let Some(stripe) = stripes.iter().find(|stripe| stripe.has_disk(device.number)) {
+                let used = format!("a disk of the stripe \"{0}\" (`plimsoll stripe down {0}`)", stripe.name);
                 return Err(DeviceError::InUse { device: device.path.display().to_string(), used });
             }
+            // Of partitions and of what stands on them too.
+            write_guard::take_own(&device.path, PATIENCE)?;
         }
         for (disk, devices) in &devices {
             take_away(devices, throttle)?;
@@ -151,6 +159,14 @@ impl Emulation {
             let _ = fs::remove_dir(directory);
         }
         notes::forget(self, state)?;
+        for device in self.disks.iter().filter_map(|disk| disk.device.as_deref()) {
+            // What somebody else took away is still held back, and so would be the next one of its number.
+            if let Some(number) = DeviceNumber::of_special_file(device)
+                && !LoopDevice::is_attached(device)
+            {
+                throttle.release(number)?;
+            }
+        }
         if Self::all(state).is_ok_and(|all| all.is_empty()) {
             throttle.clear();
         }
@@ -229,6 +245,24 @@ fn take_away(devices: &[LoopDevice], throttle: &Throttle) -> Result<(), DeviceEr
         throttle.release(device.number)?;
         device.detach()
     })
+}
+
+/// Whether an emulation can have a name.
+pub fn check_name(name: &str) -> Result<(), DeviceError> {
+    notes::check_name(name)
+}
+
+/// A path that may not be there yet, as the kernel tells it: without links and `..`.
+pub fn resolved(path: &Path) -> io::Result<PathBuf> {
+    let path = std::path::absolute(path)?;
+    let there =
+        path.ancestors().find_map(|parent| Some((parent.canonicalize().ok()?, path.strip_prefix(parent).ok()?)));
+    match there {
+        Some((there, rest)) if rest.components().all(|part| matches!(part, Component::Normal(_))) => {
+            Ok(there.join(rest))
+        }
+        _ => Err(io::Error::new(io::ErrorKind::InvalidInput, "a path with .. whose directories are not there")),
+    }
 }
 
 /// Where the files of an emulation are, when nobody says.

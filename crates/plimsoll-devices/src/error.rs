@@ -19,6 +19,35 @@ pub enum DeviceError {
         /// Its name.
         name: String,
     },
+    /// It was not made to the end, or taken down in part.
+    #[error(
+        "the stripe \"{name}\" is not all there: `plimsoll stripe down {name}` takes down what there is of it, then try again"
+    )]
+    Unfinished {
+        /// Its name.
+        name: String,
+    },
+    /// Its targets are not where they were.
+    #[error("{} of the stripe \"{name}\" is not there, as after a boot: `plimsoll stripe up` with the same plan brings it back", target.display())]
+    NotInPlace {
+        /// The target.
+        target: PathBuf,
+        /// The stripe.
+        name: String,
+    },
+    /// A disk of the same name is another one.
+    #[error("{} is not the disk that it was: it has {is}, and had {was}; attach that one again, or give it up with \
+             `plimsoll stripe down {name} --forget`", device.display())]
+    OtherDisk {
+        /// The path.
+        device: PathBuf,
+        /// What it has.
+        is: String,
+        /// What it had.
+        was: String,
+        /// The stripe.
+        name: String,
+    },
     /// There is none of that name.
     #[error("there is no {} \"{name}\": `plimsoll {} list` shows those that are up", made.0, made.1)]
     Unknown {
@@ -50,6 +79,16 @@ pub enum DeviceError {
         other: PathBuf,
         /// The serial number that both tell.
         serial: Option<String>,
+    },
+    /// Making it failed, and taking down what was made failed too.
+    #[error("{first}; what was made by then is still there ({why}): `plimsoll {command}` takes it down")]
+    Left {
+        /// Why it was not made.
+        first: Box<DeviceError>,
+        /// Why it was not taken down.
+        why: Box<DeviceError>,
+        /// What takes it down.
+        command: String,
     },
     /// The kernel cannot hold devices back here.
     #[error(
@@ -99,6 +138,14 @@ pub enum DeviceError {
         /// What is on it.
         found: String,
     },
+    /// What is mounted is used.
+    #[error("{} is used: end that, then `plimsoll stripe down` once more, which goes on where it was ({why})", target.display())]
+    Opened {
+        /// Where it is mounted.
+        target: PathBuf,
+        /// What `umount` said.
+        why: String,
+    },
     /// A tool is missing or failed.
     #[error("{tool} {why}")]
     Tool {
@@ -136,6 +183,19 @@ fn with_serial(serial: Option<&str>) -> String {
 pub struct Made(pub &'static str, pub &'static str);
 
 impl DeviceError {
+    /// What went wrong first.
+    pub fn first(&self) -> &Self {
+        if let Self::Left { first, .. } = self { first.first() } else { self }
+    }
+
+    /// This error, with what is left because taking it down failed too, and the command that does it later.
+    pub(crate) fn and_then_left(self, taken_down: Result<(), Self>, command: &str) -> Self {
+        match taken_down {
+            Ok(()) => self,
+            Err(why) => Self::Left { first: Box::new(self), why: Box::new(why), command: command.to_owned() },
+        }
+    }
+
     /// An error of a file.
     pub(crate) fn file(doing: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
         let path = path.into();

@@ -3,13 +3,17 @@
 use std::{
     fs,
     path::{Path, PathBuf},
+    thread,
+    time::Duration,
 };
 
-use plimsoll_io::{block_device::DeviceNumber, mounts};
+use plimsoll_io::block_device::DeviceNumber;
 
 use crate::{error::DeviceError, tool};
 
 const SYS_BLOCK: &str = "/sys/block";
+/// How often, and after what pause, a device is looked for that was taken away.
+const LOOKS: (u32, Duration) = (10, Duration::from_millis(50));
 
 /// A loop device.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,25 +62,24 @@ impl LoopDevice {
         Ok(devices)
     }
 
-    /// How somebody uses it; `None` when nobody does.
-    pub fn use_of(&self) -> Result<Option<String>, DeviceError> {
-        let mounts = mounts::mounts().map_err(|error| DeviceError::Usage(error.to_string()))?;
-        if let Some(mount) = mounts.iter().find(|mount| mount.device == self.number || self.is(&mount.source)) {
-            return Ok(Some(format!("mounted at {}", mount.mount_point.display())));
-        }
-        let name = self.path.file_name().unwrap_or_default();
-        let holders = fs::read_dir(Path::new(SYS_BLOCK).join(name).join("holders"));
-        let holder = holders.into_iter().flatten().flatten().next();
-        Ok(holder.map(|holder| format!("part of {}", holder.file_name().to_string_lossy())))
-    }
-
-    /// File systems of several devices have a number that is none of theirs.
-    fn is(&self, source: &std::ffi::OsStr) -> bool {
-        DeviceNumber::of_special_file(Path::new(source)) == Some(self.number)
+    /// Whether a loop device is a disk at the moment.
+    pub(crate) fn is_attached(device: &Path) -> bool {
+        let name = device.file_name().unwrap_or_default();
+        Path::new(SYS_BLOCK).join(name).join("loop/backing_file").exists()
     }
 
     /// Takes the disk away; the file stays.
     pub fn detach(&self) -> Result<(), DeviceError> {
-        tool::run("losetup", &["--detach", &self.path.to_string_lossy()]).map(drop)
+        tool::run("losetup", &["--detach", &self.path.to_string_lossy()])?;
+        // The kernel waits for the last one that has it opened, and does not say so.
+        let (looks, pause) = LOOKS;
+        for _ in 0..looks {
+            if !Self::is_attached(&self.path) {
+                return Ok(());
+            }
+            thread::sleep(pause);
+        }
+        let used = "opened by somebody, and goes when that ends; its file is still there".to_owned();
+        Err(DeviceError::InUse { device: self.path.display().to_string(), used })
     }
 }

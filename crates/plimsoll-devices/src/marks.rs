@@ -1,8 +1,9 @@
 //! Marks on devices: whose they are, and how they are erased.
 
-use std::{collections::BTreeSet, os::unix::fs::FileExt, path::Path};
+use std::{collections::BTreeSet, fs, os::unix::fs::FileExt, path::Path};
 
 use plimsoll_io::{
+    block_device::{self, DeviceNumber},
     signatures::{self, Signature},
     write_guard,
 };
@@ -27,6 +28,15 @@ pub(crate) fn identities(device: &Path) -> Result<BTreeSet<String>, DeviceError>
         matches!(key, "UUID" | "PTUUID").then(|| value.to_owned())
     };
     Ok(told.lines().filter_map(value).collect())
+}
+
+/// The marks on a device, whoever uses it.
+pub(crate) fn find_in_use(device: &Path) -> Result<Vec<Signature>, DeviceError> {
+    let failed = |error| DeviceError::file("read", device)(error);
+    let file = fs::File::open(device).map_err(failed)?;
+    let size_bytes =
+        DeviceNumber::of_special_file(device).and_then(block_device::facts).map_or(0, |own| own.size_bytes);
+    signatures::find(&file, size_bytes).map_err(failed)
 }
 
 /// The marks on a device that nothing else uses.

@@ -1,7 +1,8 @@
 //! What is written down of things that were made, so that whatever there is of them can be taken down.
 
 use std::{
-    fs, io,
+    fs,
+    io::{self, Write as _},
     path::{Path, PathBuf},
 };
 
@@ -42,14 +43,31 @@ pub(crate) fn path<N: Note>(state: &Path, name: &str) -> PathBuf {
     state.join(N::DIRECTORY).join(format!("{name}.json"))
 }
 
-/// Writes one down whole or not at all.
+/// Keeps other processes from making or taking down such things, as long as it is held.
+pub(crate) fn lock<N: Note>(state: &Path) -> Result<fs::File, DeviceError> {
+    fs::create_dir_all(state).map_err(DeviceError::file("make the directory", state))?;
+    let path = state.join(N::DIRECTORY).with_extension("lock");
+    let open = || {
+        let file = fs::File::options().create(true).truncate(false).write(true).open(&path)?;
+        file.lock()?;
+        Ok(file)
+    };
+    open().map_err(DeviceError::file("lock", &path))
+}
+
+/// Writes one down whole or not at all, also when the machine goes off.
 pub(crate) fn write<N: Note>(note: &N, state: &Path) -> Result<(), DeviceError> {
     let path = path::<N>(state, note.name());
     let directory = state.join(N::DIRECTORY);
     fs::create_dir_all(&directory).map_err(DeviceError::file("make the directory", &directory))?;
     let text = serde_json::to_string_pretty(note).unwrap_or_default();
     let draft = path.with_extension(DRAFT);
-    fs::write(&draft, text).map_err(DeviceError::file("write", &draft))?;
+    let write = || {
+        let mut file = fs::File::create(&draft)?;
+        file.write_all(text.as_bytes())?;
+        file.sync_all()
+    };
+    write().map_err(DeviceError::file("write", &draft))?;
     fs::rename(&draft, &path).map_err(DeviceError::file("write", path))
 }
 
@@ -69,8 +87,11 @@ pub(crate) fn all<N: Note>(state: &Path) -> Result<Vec<N>, DeviceError> {
 
 /// The one of this name.
 pub(crate) fn find<N: Note>(state: &Path, name: &str) -> Result<N, DeviceError> {
-    let own = all::<N>(state)?.into_iter().find(|own| own.name() == name);
-    own.ok_or_else(|| DeviceError::Unknown { made: N::MADE, name: name.to_owned() })
+    let path = path::<N>(state, name);
+    if check_name(name).is_err() || !path.exists() {
+        return Err(DeviceError::Unknown { made: N::MADE, name: name.to_owned() });
+    }
+    read(&path)
 }
 
 fn read<N: Note>(path: &Path) -> Result<N, DeviceError> {

@@ -1,12 +1,14 @@
 //! Arrays of disks, made for a comparison and taken down after it.
 //!
-//! All arrays of a stripe are there at once, so that a run can visit them in turns: a disk that belongs to several of
-//! them is divided into partitions of the same size. Identities are chosen and written down before anything is made,
-//! and only what bears one of them is ever erased; so whatever moment the maker is killed at, [`Stripe::down`] gives
-//! the blank disks back, and touches nothing else.
+//! All arrays of a stripe are there at once, so that a run can visit them in turns: every disk is divided into
+//! partitions of one size. Identities are chosen and written down before anything is made, and a disk is ours as long
+//! as its table bears the one that was chosen for it: only then is anything on it mounted, measured or erased
+//! (`identity.rs`). So whatever moment the maker is killed at, [`Stripe::down`] gives blank disks back, and touches
+//! nothing else.
 
 mod checks;
 mod geometry;
+mod identity;
 mod making;
 mod taking_down;
 
@@ -55,8 +57,8 @@ pub struct StripedDisk {
     pub size_bytes: u64,
     /// The group that it has a limit in common with.
     pub group: Option<String>,
-    /// The identity of its table of partitions, where it is divided.
-    table: Option<Uuid>,
+    /// The identity of its table of partitions.
+    table: Uuid,
 }
 
 /// An array, and what of the disks it is made of.
@@ -77,7 +79,7 @@ pub struct StripedArray {
 #[serde(deny_unknown_fields)]
 struct Member {
     disk: usize,
-    partition: Option<u32>,
+    partition: u32,
     size_bytes: u64,
     id: Uuid,
 }
@@ -105,22 +107,25 @@ impl Stripe {
         for (disk, group) in disks.iter_mut().zip(&asked.groups) {
             disk.group = Some(group.clone());
         }
-        let of_disk = |disk: usize| arrays.iter().filter(move |array| array.disks.contains(&(disk as u32))).count();
-        let uses = (0..disks.len()).map(of_disk).max().unwrap_or(0);
+        let of_disk = |disk: usize| arrays.iter().filter(move |array| array.disks.contains(&(disk as u32)));
+        let uses = (0..disks.len()).map(|disk| of_disk(disk).count()).max().unwrap_or(0);
         // Members of one array have one size: what is larger would be striped over fewer disks at its end.
-        let is_divided = uses > 1 || disks.iter().any(|disk| disk.size_bytes != disks[0].size_bytes);
-        let mut size_bytes = disks.iter().map(|disk| disk.size_bytes).min().unwrap_or(0);
-        if is_divided {
-            let room = size_bytes.saturating_sub(2 * ALIGNMENT_BYTES) / uses.max(1) as u64;
-            size_bytes = room / ALIGNMENT_BYTES * ALIGNMENT_BYTES;
-            disks.iter_mut().for_each(|disk| disk.table = Some(Uuid::now_v7()));
+        let smallest = disks.iter().min_by_key(|disk| disk.size_bytes);
+        let room = smallest.map_or(0, |disk| disk.size_bytes).saturating_sub(2 * ALIGNMENT_BYTES) / uses.max(1) as u64;
+        let size_bytes = room / ALIGNMENT_BYTES * ALIGNMENT_BYTES;
+        if let Some(disk) = smallest {
+            checks::sizes(&arrays, disk, uses, size_bytes)?;
+        }
+        if let Some((_, disk)) = disks.iter().enumerate().find(|(index, _)| of_disk(*index).next().is_none()) {
+            let device = disk.device.display();
+            return Err(DeviceError::Usage(format!("{device} belongs to no array: leave it out, or raise disks")));
         }
         let mut partitions = vec![0_u32; disks.len()];
         let arrays = arrays.into_iter().map(|array| {
             let member = |disk: &u32| {
                 let disk = *disk as usize;
                 partitions[disk] += 1;
-                Member { disk, partition: is_divided.then_some(partitions[disk]), size_bytes, id: Uuid::now_v7() }
+                Member { disk, partition: partitions[disk], size_bytes, id: Uuid::now_v7() }
             };
             let members: Vec<Member> = array.disks.iter().map(member).collect();
             let file_systems = match array.kind {
@@ -164,6 +169,11 @@ impl Stripe {
         array.members.iter().filter_map(|member| self.disks.get(member.disk))
     }
 
+    /// Whether a device is one of its disks.
+    pub fn has_disk(&self, device: DeviceNumber) -> bool {
+        self.disks.iter().any(|disk| DeviceNumber::of_special_file(&disk.device) == Some(device))
+    }
+
     /// Whether another one is made of the same in the same way.
     fn is_like(&self, other: &Self) -> bool {
         let disk = |disk: &StripedDisk| (disk.device.clone(), disk.group.clone());
@@ -175,10 +185,9 @@ impl Stripe {
     fn member_path(&self, member: &Member) -> PathBuf {
         let Some(disk) = self.disks.get(member.disk) else { return PathBuf::new() };
         let device = real(&disk.device);
-        let Some(partition) = member.partition else { return device };
         let name = device.to_string_lossy();
         let between = if name.ends_with(|last: char| last.is_ascii_digit()) { "p" } else { "" };
-        PathBuf::from(format!("{name}{between}{partition}"))
+        PathBuf::from(format!("{name}{between}{}", member.partition))
     }
 
     fn member_paths(&self, array: &StripedArray) -> Vec<PathBuf> {

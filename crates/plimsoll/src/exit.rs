@@ -139,20 +139,27 @@ impl Exit {
                 };
             }
             if let Some(error) = cause.downcast_ref::<DeviceError>() {
-                return match error {
+                return match error.first() {
                     DeviceError::Usage(_)
                     | DeviceError::Exists { .. }
                     | DeviceError::Unknown { .. }
+                    | DeviceError::Unfinished { .. }
                     | DeviceError::Same { .. } => Self::Usage,
                     DeviceError::InUse { .. }
                     | DeviceError::Refused(_)
                     | DeviceError::Foreign { .. }
+                    | DeviceError::Opened { .. }
+                    | DeviceError::OtherDisk { .. }
+                    | DeviceError::NotInPlace { .. }
                     | DeviceError::Gone { .. } => Self::Target,
                     DeviceError::NoThrottle(_)
                     | DeviceError::NoDriver { .. }
                     | DeviceError::Geometry { .. }
                     | DeviceError::Tool { .. } => Self::Kernel,
-                    DeviceError::NotClean { .. } | DeviceError::File { .. } | DeviceError::Damaged { .. } => Self::Io,
+                    DeviceError::NotClean { .. }
+                    | DeviceError::Left { .. }
+                    | DeviceError::File { .. }
+                    | DeviceError::Damaged { .. } => Self::Io,
                 };
             }
             if let Some(error) = cause.downcast_ref::<ServeError>() {

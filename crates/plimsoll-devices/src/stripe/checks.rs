@@ -7,10 +7,20 @@ use std::{
 };
 
 use plimsoll_io::write_guard;
-use plimsoll_workload::array::{ArrayKind, FileSystem};
+use plimsoll_workload::{
+    array::{Array, ArrayKind, FileSystem},
+    units::ByteCount,
+};
+use uuid::Uuid;
 
-use super::{Stripe, StripedDisk, facts};
+use super::{Stripe, StripedDisk, facts, number};
 use crate::{error::DeviceError, tool};
+
+/// Less than this is no part of a disk that says anything.
+const PART_BYTES_MIN: u64 = 16 << 20;
+/// What `mkfs.xfs` and `mkfs.btrfs` insist on.
+const XFS_BYTES_MIN: u64 = 300 << 20;
+const BTRFS_BYTES_MIN: u64 = 114 << 20;
 
 /// The disks of these paths. They differ, in number and in serial number: one disk may have several paths.
 pub(super) fn disks(devices: &[String]) -> Result<Vec<StripedDisk>, DeviceError> {
@@ -40,14 +50,42 @@ pub(super) fn disks(devices: &[String]) -> Result<Vec<StripedDisk>, DeviceError>
             serial: facts.serial,
             size_bytes: facts.size_bytes,
             group: None,
-            table: None,
+            table: Uuid::now_v7(),
         });
     }
     Ok(disks)
 }
 
+/// Whether arrays have room: so many share a disk, of which each gets a part.
+pub(super) fn sizes(arrays: &[Array], disk: &StripedDisk, uses: usize, part_bytes: u64) -> Result<(), DeviceError> {
+    let needs = |array: &Array| match array.file_system {
+        FileSystem::Raw => PART_BYTES_MIN,
+        FileSystem::Ext4 => 2 * PART_BYTES_MIN,
+        FileSystem::Xfs => XFS_BYTES_MIN.div_ceil(if array.kind.is_apart() { 1 } else { array.disks.len() as u64 }),
+        FileSystem::Btrfs => BTRFS_BYTES_MIN,
+    };
+    let short = arrays.iter().find(|array| part_bytes < needs(array));
+    short.map_or(Ok(()), |array| {
+        Err(DeviceError::Usage(format!(
+            "\"{}\" needs {} of {}, and gets {} where {uses} of them are on one disk: take larger disks, or ask for fewer \
+             arrays",
+            array.name,
+            ByteCount(needs(array)),
+            disk.device.display(),
+            ByteCount(part_bytes)
+        )))
+    })
+}
+
 /// Asks the write guard about all disks at the same time: either all of them may be written to, or nothing is written.
-pub(super) fn guard(stripe: &Stripe, destroy: &[PathBuf]) -> Result<(), DeviceError> {
+pub(super) fn guard(stripe: &Stripe, others: &[Stripe], destroy: &[PathBuf]) -> Result<(), DeviceError> {
+    for disk in &stripe.disks {
+        let number = number(&disk.device)?;
+        if let Some(other) = others.iter().find(|other| other.has_disk(number)) {
+            let used = format!("a disk of the stripe \"{0}\" (`plimsoll stripe down {0}`)", other.name);
+            return Err(DeviceError::InUse { device: disk.device.display().to_string(), used });
+        }
+    }
     let guards = stripe.disks.iter().map(|disk| write_guard::check(&disk.device, destroy, 1));
     guards.collect::<Result<Vec<_>, _>>()?;
     Ok(())
@@ -55,10 +93,7 @@ pub(super) fn guard(stripe: &Stripe, destroy: &[PathBuf]) -> Result<(), DeviceEr
 
 /// Whether the kernel and the tools can do what is asked.
 pub(super) fn means(stripe: &Stripe) -> Result<(), DeviceError> {
-    let mut tools = vec!["blkid"];
-    if stripe.disks.iter().any(|disk| disk.table.is_some()) {
-        tools.extend(["sfdisk", "partx"]);
-    }
+    let mut tools = vec!["blkid", "wipefs", "sfdisk", "partx"];
     for own in &stripe.arrays {
         let array = &own.array;
         tools.extend(match array.kind {

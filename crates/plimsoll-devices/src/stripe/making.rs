@@ -7,11 +7,10 @@ use std::{
     time::Duration,
 };
 
-use plimsoll_io::mounts;
 use plimsoll_workload::array::{Array, ArrayKind, FileSystem};
 use uuid::Uuid;
 
-use super::{ALIGNMENT_BYTES, Member, Stripe, StripedArray, StripedDisk, VOLUME, checks, geometry, real};
+use super::{ALIGNMENT_BYTES, Member, Stripe, StripedArray, StripedDisk, VOLUME, checks, geometry, identity, real};
 use crate::{
     error::DeviceError,
     notes::{self, Note},
@@ -100,20 +99,21 @@ impl Stripe {
     /// Makes its arrays, each at its targets. When one cannot be made, nothing is left. Of one that is there already
     /// and is asked for again, what went with the machine's last boot is brought back.
     pub fn up(mut self, state: &Path, destroy: &[PathBuf]) -> Result<Self, DeviceError> {
+        let lock = notes::lock::<Self>(state)?;
         if notes::path::<Self>(state, &self.name).exists() {
             let there = Self::find(state, &self.name)?;
-            return match there.is_complete && there.is_like(&self) {
-                true => checks::means(&self).and_then(|()| there.bring_back()),
-                false => Err(DeviceError::Exists { made: Self::MADE, name: self.name }),
+            return match (there.is_complete, there.is_like(&self)) {
+                (true, true) => checks::means(&self).and_then(|()| there.bring_back()),
+                (false, _) => Err(DeviceError::Unfinished { name: self.name }),
+                (true, false) => Err(DeviceError::Exists { made: Self::MADE, name: self.name }),
             };
         }
-        self.check(destroy)?;
+        self.check(state, destroy)?;
         notes::write(&self, state)?;
         let made = self.steps().iter().try_for_each(Step::run).and_then(|()| geometry::check(&self));
         if let Err(error) = made {
-            // What keeps it from being taken down again is told by `down`, and the first error is why.
-            let _ = self.down(state);
-            return Err(error);
+            drop(lock);
+            return Err(error.and_then_left(self.down(state), &format!("stripe down {}", self.name)));
         }
         self.is_complete = true;
         notes::write(&self, state)?;
@@ -121,9 +121,9 @@ impl Stripe {
     }
 
     /// Whether it could be made.
-    pub fn check(&self, destroy: &[PathBuf]) -> Result<(), DeviceError> {
+    pub fn check(&self, state: &Path, destroy: &[PathBuf]) -> Result<(), DeviceError> {
         checks::means(self)?;
-        checks::guard(self, destroy)?;
+        checks::guard(self, &Self::all(state)?, destroy)?;
         let place = self.place();
         if place.exists() {
             let place = place.display();
@@ -148,22 +148,17 @@ impl Stripe {
 
     /// Assembles and mounts what is there on disk and not in the system.
     fn bring_back(self) -> Result<Self, DeviceError> {
-        let mounts = mounts::mounts().map_err(|error| DeviceError::Usage(error.to_string()))?;
-        for (index, disk) in self.disks.iter().enumerate() {
-            let partitions = self.partitions(index).map(|(_, member)| self.member_path(member));
-            if disk.table.is_some() && !partitions.into_iter().all(|path| path.exists()) {
-                Step::new("partx", ["--update"]).with(&[real(&disk.device)]).run()?;
-            }
-        }
+        identity::refuse_others(&self)?;
+        identity::show_partitions(&self)?;
         for array in &self.arrays {
             if array.is_assembled() && !self.devices(array).iter().all(|device| device.exists()) {
                 self.reassemble(array).iter().try_for_each(Step::run)?;
             }
-            let is_there = |target: &PathBuf| match array.array.is_raw() {
-                true => target.exists(),
-                false => mounts.iter().any(|mount| mount.mount_point == *target),
-            };
-            if !self.targets(array).iter().all(is_there) {
+            if array.array.kind == ArrayKind::Btrfs {
+                self.show_to_btrfs(array).run()?;
+            }
+            identity::refuse_other_file_systems(&self, array)?;
+            if !identity::is_in_place(&self, array)? {
                 self.place_targets(array).iter().try_for_each(Step::run)?;
             }
         }
@@ -172,7 +167,7 @@ impl Stripe {
     }
 
     /// The arrays that have a partition of a disk, in the order of those.
-    fn partitions(&self, disk: usize) -> impl Iterator<Item = (&StripedArray, &Member)> {
+    pub(super) fn partitions(&self, disk: usize) -> impl Iterator<Item = (&StripedArray, &Member)> {
         self.arrays
             .iter()
             .flat_map(|array| array.members.iter().map(move |member| (array, member)))
@@ -180,7 +175,7 @@ impl Stripe {
     }
 
     fn divide(&self, index: usize, disk: &StripedDisk) -> Vec<Step> {
-        let Some(table) = disk.table.filter(|_| self.partitions(index).next().is_some()) else { return Vec::new() };
+        let table = disk.table;
         let mut script = format!("label: gpt\nlabel-id: {table}\nunit: sectors\n");
         let mut start = ALIGNMENT_BYTES / SECTOR_BYTES;
         let mut last = None;
@@ -195,7 +190,10 @@ impl Stripe {
         // Kernels that do not know such tables can still be told of partitions, one by one.
         let divide = Step::new("sfdisk", ["--quiet", "--wipe", "never", "--no-tell-kernel"]).with(&device);
         let tell = Step::new("partx", ["--update"]).with(&device);
-        vec![Step { input: Some(script), ..divide }, Step { makes: last, ..tell }]
+        // What lay there before the disk was blank would be taken for what is on the partitions.
+        let parts: Vec<PathBuf> = self.partitions(index).map(|(_, member)| self.member_path(member)).collect();
+        let wipe = Step::new("wipefs", ["--all", "--quiet"]).with(&parts);
+        vec![Step { input: Some(script), ..divide }, Step { makes: last, ..tell }, wipe]
     }
 
     /// Puts the disks of an array together.

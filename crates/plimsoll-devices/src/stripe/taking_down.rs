@@ -9,106 +9,172 @@ use std::{
 };
 
 use plimsoll_io::{
-    block_device::{self, Sysfs},
-    mounts::{self, MountEntry},
+    block_device::{self, DeviceNumber},
     write_guard,
 };
 use plimsoll_workload::array::ArrayKind;
 
-use super::{Stripe, StripedArray, facts, making::lvm, number, real};
+use super::{
+    Stripe, StripedArray, facts,
+    identity::{self, Whose},
+    making::lvm,
+    number, real,
+};
 use crate::{error::DeviceError, marks, notes, tool};
 
 /// How long a tool may outlive who started it before it has opened anything.
 const OUTLIVED: Duration = Duration::from_millis(200);
 /// How often a device is asked for that programs may look at which look at every new one.
 const PATIENCE: u32 = 6;
+/// How often, and after what pause, partitions are given up that a program has opened.
+const ATTEMPTS: (u32, Duration) = (50, Duration::from_millis(200));
 
 impl Stripe {
     /// Takes all of it down that there is, and makes sure that its disks are blank. Nothing is touched when somebody
     /// uses one of them for something else, or put something else there.
     pub fn down(&self, state: &Path) -> Result<(), DeviceError> {
-        let mounts = mounts::mounts().map_err(|error| DeviceError::Usage(error.to_string()))?;
-        self.refuse_foreign_use(&mounts)?;
-        let own = self.identities();
-        self.refuse_foreign_content(&own)?;
-        self.unmount(&mounts)?;
+        let _lock = notes::lock::<Self>(state)?;
         if !self.is_complete {
             thread::sleep(OUTLIVED);
         }
-        // From here on there may be less than all of it.
-        notes::write(&Self { is_complete: false, ..self.clone() }, state)?;
+        let whose = (0..self.disks.len()).map(|index| identity::whose(self, index)).collect::<Result<Vec<_>, _>>()?;
+        self.with_patience(|| self.show_own_partitions(&whose))?;
+        let own = self.identities();
+        self.refuse_foreign_content(&own)?;
+        self.refuse_foreign_use()?;
+        // From here on there may be less than all of it. Where that cannot be written, the rest can be done.
+        let _ = notes::write(&Self { is_complete: false, ..self.clone() }, state);
+        self.unmount()?;
         for array in self.arrays.iter().rev() {
             self.take_apart(array, &own)?;
         }
-        for array in &self.arrays {
-            for member in self.member_paths(array).iter().filter(|path| path.exists()) {
-                self.blank(member, &own)?;
-            }
+        for member in self.arrays.iter().flat_map(|array| self.member_paths(array)).filter(|path| path.exists()) {
+            marks::erase(&member)?;
         }
         for disk in &self.disks {
-            let device = &disk.device;
-            if facts(device)?.partitions.iter().any(|_| disk.table.is_some()) {
-                // It takes the last letters of a link's name for the number of a partition.
-                tool::run("partx", &["--delete", &real(device).to_string_lossy()])?;
+            let device = real(&disk.device);
+            if !facts(&device)?.partitions.is_empty() {
+                self.with_patience(|| tool::run("partx", &["--delete", &device.to_string_lossy()]).map(drop))?;
             }
-            self.blank(device, &own)?;
+            marks::erase(&device)?;
         }
         self.make_sure()?;
+        self.forget(state)
+    }
+
+    /// Gives it up without touching a disk.
+    pub fn forget(&self, state: &Path) -> Result<(), DeviceError> {
         self.remove_places();
         notes::forget(self, state)
     }
 
-    /// All identities that are on its disks, in the forms that they are told in.
-    fn identities(&self) -> BTreeSet<String> {
-        let tables = self.disks.iter().filter_map(|disk| disk.table).map(|id| id.to_string());
-        let arrays = self.arrays.iter().flat_map(|array| {
-            let file_systems = array.file_systems.iter().map(ToString::to_string);
-            let volumes = array.members.iter().map(super::Member::volume_id);
-            file_systems.chain(volumes).chain([array.id.to_string()])
-        });
-        tables.chain(arrays).collect()
+    /// A program that was just ended may still have something opened.
+    fn with_patience(&self, act: impl Fn() -> Result<(), DeviceError>) -> Result<(), DeviceError> {
+        let (attempts, pause) = ATTEMPTS;
+        for _ in 1..attempts {
+            match act() {
+                Err(DeviceError::Tool { .. }) if !self.is_complete => thread::sleep(pause),
+                done => return done,
+            }
+        }
+        act()
     }
 
-    /// Somebody may have mounted an array elsewhere, or put something of his own on top.
-    fn refuse_foreign_use(&self, mounts: &[MountEntry]) -> Result<(), DeviceError> {
-        let targets: Vec<PathBuf> = self.arrays.iter().flat_map(|array| self.targets(array)).collect();
-        let sysfs = Sysfs::default();
-        for disk in &self.disks {
-            let above = sysfs.above(number(&disk.device)?);
-            let is_of_disk = |mount: &&MountEntry| {
-                [Some(mount.device), mount.source_device()].into_iter().flatten().any(|device| above.contains(&device))
-            };
-            let is_foreign = |mount: &&MountEntry| !targets.contains(&mount.mount_point);
-            if let Some(mount) = mounts.iter().filter(is_of_disk).find(is_foreign) {
-                let used = format!("mounted at {}", mount.mount_point.display());
-                return Err(DeviceError::InUse { device: disk.device.display().to_string(), used });
+    /// What is on partitions that the kernel was not told of is erased as well.
+    fn show_own_partitions(&self, whose: &[Whose]) -> Result<(), DeviceError> {
+        for (index, (disk, _)) in self.disks.iter().zip(whose).enumerate().filter(|(_, (_, own))| **own == Whose::Ours)
+        {
+            if !self.partitions(index).all(|(_, member)| self.member_path(member).exists()) {
+                tool::run("partx", &["--update", &real(&disk.device).to_string_lossy()])?;
             }
         }
         Ok(())
     }
 
+    /// All identities that are on its disks, in the forms that they are told in.
+    fn identities(&self) -> BTreeSet<String> {
+        let of_array = |array: &StripedArray| {
+            let file_systems = array.file_systems.iter().map(ToString::to_string);
+            let volumes = array.members.iter().map(super::Member::volume_id);
+            file_systems.chain(volumes).chain([array.id.to_string()]).collect::<Vec<_>>()
+        };
+        self.arrays.iter().flat_map(of_array).collect()
+    }
+
+    /// Somebody may have mounted an array elsewhere, opened it, or put something of his own on top.
+    fn refuse_foreign_use(&self) -> Result<(), DeviceError> {
+        let mounts = identity::mounts()?;
+        let places: Vec<_> =
+            self.arrays.iter().flat_map(|array| self.targets(array).into_iter().map(move |at| (at, array))).collect();
+        let in_use =
+            |device: &Path, used: String| Err(DeviceError::InUse { device: device.display().to_string(), used });
+        let own: BTreeSet<DeviceNumber> = self.arrays.iter().flat_map(|array| self.own_devices(array)).collect();
+        for disk in &self.disks {
+            let above = identity::above(disk)?;
+            for mount in &mounts {
+                let devices = [Some(mount.device), mount.source_device()];
+                if devices.into_iter().flatten().any(|device| above.contains(&device))
+                    && !places.iter().any(|(at, array)| *at == mount.mount_point && identity::is_of(mount, self, array))
+                {
+                    return in_use(&disk.device, format!("mounted at {}", mount.mount_point.display()));
+                }
+            }
+            let holder = above.difference(&own).find(|device| **device != number(&disk.device).unwrap_or(**device));
+            if let Some(name) = holder.and_then(|holder| block_device::facts(*holder)).map(|facts| facts.name) {
+                return in_use(&disk.device, format!("part of {name}, which plimsoll did not make"));
+            }
+        }
+        for (target, array) in &places {
+            if let Some(mount) = identity::mounted_at(&mounts, target)
+                && !identity::is_of(mount, self, array)
+            {
+                let source = mount.source.to_string_lossy();
+                return in_use(target, format!("hidden by {source}, which plimsoll did not mount there"));
+            }
+        }
+        // What is mounted is tried by unmounting it; nothing else may have the others opened.
+        for array in self.arrays.iter().filter(|array| array.array.is_raw()) {
+            for device in self.devices(array).iter().filter(|device| device.exists()) {
+                write_guard::take_own(device, PATIENCE)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The devices that an array is, and those that it is made of.
+    fn own_devices(&self, array: &StripedArray) -> Vec<DeviceNumber> {
+        let named = self.devices(array).into_iter().chain(self.member_paths(array));
+        let named = named.filter_map(|path| DeviceNumber::of_special_file(&path));
+        // An md device that the system assembled has a name of its own.
+        let assembled = if array.array.kind == ArrayKind::Md { self.holders(array) } else { BTreeSet::new() };
+        let assembled = assembled.into_iter().filter_map(|path| DeviceNumber::of_special_file(path.as_ref()));
+        named.chain(assembled).collect()
+    }
+
     fn refuse_foreign_content(&self, own: &BTreeSet<String>) -> Result<(), DeviceError> {
-        let disks = self.disks.iter().map(|disk| disk.device.clone());
         let members = self.arrays.iter().flat_map(|array| self.member_paths(array));
         let devices = self.arrays.iter().flat_map(|array| self.devices(array));
-        for device in disks.chain(members).chain(devices).filter(|device| device.exists()) {
+        for device in members.chain(devices).filter(|device| device.exists()) {
             let found = marks::identities(&device)?;
             if !found.is_empty() && found.is_disjoint(own) {
                 let found = found.into_iter().collect::<Vec<_>>().join(", ");
                 return Err(DeviceError::Foreign { device, found: format!("something with the identity {found}") });
             }
+            let mark = marks::find_in_use(&device)?.into_iter().next();
+            // Whoever was killed may have left a part of what has no identity yet, or no more.
+            if let Some(mark) = mark.filter(|mark| found.is_empty() && (self.is_complete || !is_made_here(mark.name))) {
+                return Err(DeviceError::Foreign { device, found: mark.name.to_owned() });
+            }
         }
         Ok(())
     }
 
-    fn unmount(&self, mounts: &[MountEntry]) -> Result<(), DeviceError> {
+    fn unmount(&self) -> Result<(), DeviceError> {
+        let mounts = identity::mounts()?;
         for target in self.arrays.iter().rev().flat_map(|array| self.targets(array)) {
-            for mount in mounts.iter().filter(|mount| mount.mount_point == target) {
-                let name = target.to_string_lossy();
-                tool::run("umount", &[&name]).map_err(|error| DeviceError::InUse {
-                    device: name.clone().into_owned(),
-                    used: format!("a mounted {} that somebody uses ({error})", mount.file_system),
-                })?;
+            for _ in mounts.iter().filter(|mount| mount.mount_point == target) {
+                tool::run("umount", &[&target.to_string_lossy()])
+                    .map_err(|error| DeviceError::Opened { target: target.clone(), why: error.to_string() })?;
             }
         }
         Ok(())
@@ -120,8 +186,7 @@ impl Stripe {
             return Ok(());
         }
         for device in self.devices(array).iter().filter(|device| device.exists()) {
-            write_guard::take_own(device, PATIENCE)?;
-            self.blank(device, own)?;
+            marks::erase(device)?;
         }
         let name = array.system_name();
         match array.array.kind {
@@ -131,16 +196,20 @@ impl Stripe {
                 }
             }
             ArrayKind::Dm => {
-                for _ in self.holders(array) {
-                    // One device, however many members it holds.
-                    if Path::new("/dev/mapper").join(&name).exists() {
-                        tool::run("dmsetup", &["remove", "--retry", &name])?;
-                    }
+                if Path::new("/dev/mapper").join(&name).exists() {
+                    tool::run("dmsetup", &["remove", "--retry", &name])?;
                 }
             }
             ArrayKind::Lvm => {
-                let known = lvm("vgs", &["--noheadings", "--options", "vg_name"]).told()?;
-                if known.lines().any(|line| line.trim() == name) {
+                let what = ["--noheadings", "--options", "vg_name,pv_uuid"];
+                let known = lvm("vgs", &what).told()?;
+                let rows = known.lines().filter_map(|line| line.trim().split_once(char::is_whitespace));
+                let volumes: Vec<&str> = rows.filter(|(group, _)| *group == name).map(|(_, id)| id.trim()).collect();
+                if let Some(other) = volumes.iter().find(|id| !own.contains(**id)) {
+                    let found = format!("the physical volume {other}");
+                    return Err(DeviceError::Foreign { device: PathBuf::from(name), found });
+                }
+                if !volumes.is_empty() {
                     lvm("vgremove", &["--quiet", "--force", "--yes", &name]).told()?;
                 }
             }
@@ -154,19 +223,6 @@ impl Stripe {
         let members = self.member_paths(array).into_iter();
         let facts = members.filter_map(|path| block_device::facts(number(&path).ok()?));
         facts.flat_map(|facts| facts.holders).map(|name| format!("/dev/{name}")).collect()
-    }
-
-    /// Erases the marks on a device, when they are our own.
-    fn blank(&self, device: &Path, own: &BTreeSet<String>) -> Result<(), DeviceError> {
-        let found = marks::identities(device)?;
-        let is_own = !found.is_disjoint(own);
-        let marks = marks::find(device)?;
-        let Some(mark) = marks.first() else { return Ok(()) };
-        // What has no identity any more is what was left of ours, unless all of ours was there a moment ago.
-        if !is_own && (self.is_complete || !found.is_empty()) {
-            return Err(DeviceError::Foreign { device: device.to_owned(), found: format!("{} of its own", mark.name) });
-        }
-        marks::erase(device)
     }
 
     /// What is promised: disks on which nothing is found.
@@ -195,4 +251,9 @@ impl Stripe {
         let _ = fs::remove_dir(self.place());
         let _ = self.place().parent().map(fs::remove_dir);
     }
+}
+
+/// Whether something of this name is made by the tools that make arrays, and may be torn.
+fn is_made_here(mark: &str) -> bool {
+    ["ext", "XFS", "btrfs", "Linux RAID", "md", "LVM2 physical volume"].iter().any(|own| mark.starts_with(own))
 }

@@ -37,6 +37,9 @@ pub enum StripeAction {
     Down {
         /// The stripe; all of them when none is named
         name: Option<String>,
+        /// Only forget it, because its disks are gone or somebody else's
+        #[arg(long, requires = "name")]
+        forget: bool,
     },
 }
 

@@ -58,10 +58,13 @@ fn directory(state: &State) -> anyhow::Result<&Path> {
 
 fn up(arguments: &UpArguments, state: &Path, printer: Printer) -> anyhow::Result<String> {
     let catalog = catalog::read(arguments.limits.as_deref())?;
+    emulation::check_name(&arguments.name)?;
     let directory = match &arguments.directory {
-        Some(directory) => std::path::absolute(directory)?.join(format!("plimsoll-{}", arguments.name)),
+        Some(directory) => directory.join(format!("plimsoll-{}", arguments.name)),
         None => emulation::usual_directory(state, &arguments.name),
     };
+    // The kernel tells files by their real paths.
+    let directory = emulation::resolved(&directory).with_context(|| format!("find {}", directory.display()))?;
     let mut disks = Vec::new();
     for sku in &arguments.sku {
         let bought = Provisioned { sku: Some(sku.clone()), size: arguments.disk_size, ..Provisioned::default() };
@@ -166,10 +169,13 @@ fn disks(number: usize) -> String {
 
 /// Targets that are emulated disks, on them, or made of them: this process is held back with them from here on. What
 /// they stand for.
-pub(super) fn join(environment: &Environment, state: &State) -> anyhow::Result<Provisioning> {
+pub(super) fn join(environment: &Environment, state: &State, printer: Printer) -> anyhow::Result<Provisioning> {
     let mut stands_for = Provisioning::default();
     let Some(directory) = &state.directory else { return Ok(stands_for) };
-    let emulations = Emulation::all(directory)?;
+    let emulations = Emulation::all(directory).unwrap_or_else(|error| {
+        printer.warning(format!("nothing is known of emulated disks: {error}"));
+        Vec::new()
+    });
     for target in environment.targets.iter().filter(|_| !emulations.is_empty()) {
         let found: Vec<_> = disks_of(target).filter_map(|number| Emulation::disk_of(&emulations, number)).collect();
         let Some((_, first)) = found.first() else { continue };

@@ -180,9 +180,9 @@ pub(super) fn request_of(
         let found = volumes.of_targets(&asked.targets, &asked.provisioned, host, printer)?;
         asked.provisioned = asked.provisioned.or(found);
     }
-    asked.provisioned = asked.provisioned.or(stripe::describe(&mut environment, &asked.group_limits, state)?);
+    asked.provisioned = asked.provisioned.or(stripe::describe(&mut environment, &asked.group_limits, state, printer)?);
     // What was said of a disk comes before what it stands for.
-    asked.provisioned = asked.provisioned.or(emulate::join(&environment, state)?);
+    asked.provisioned = asked.provisioned.or(emulate::join(&environment, state, printer)?);
     for note in expectation::expect(&mut plan, &asked.provisioned, &environment, catalog)? {
         printer.note(note);
     }

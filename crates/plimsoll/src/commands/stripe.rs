@@ -30,7 +30,7 @@ pub fn run(arguments: StripeArguments, state: &State, printer: Printer) -> anyho
     match arguments.action {
         StripeAction::Up(arguments) => up(*arguments, directory, printer),
         StripeAction::List { json } => list(&Stripe::all(directory)?, json, printer),
-        StripeAction::Down { name } => down(name.as_deref(), directory),
+        StripeAction::Down { name, forget } => down(name.as_deref(), forget, directory),
     }
 }
 
@@ -46,7 +46,7 @@ fn up(arguments: UpArguments, state: &Path, printer: Printer) -> anyhow::Result<
     }
     let stripe = Stripe::new(&asked)?;
     if is_dry {
-        stripe.check(&destroy)?;
+        stripe.check(state, &destroy)?;
         return Ok(stripe.steps().iter().map(|step| format!("{step}\n")).collect());
     }
     list(&[stripe.up(state, &destroy)?], as_json, printer)
@@ -91,7 +91,7 @@ pub(super) fn become_targets(plan: &mut PlanFile, state: &State) -> anyhow::Resu
         );
     }
     let there = Stripe::all(directory(state)?)?.into_iter().find(|stripe| stripe.name == asked.name());
-    let is_wanted = |stripe: &Stripe| stripe.is_complete && stripe.arrays.iter().map(|own| &own.array).eq(&wanted);
+    let is_wanted = |stripe: &Stripe| stripe.arrays.iter().map(|own| &own.array).eq(&wanted);
     let Some(stripe) = there.filter(is_wanted) else {
         bail!(
             "the arrays of the plan are not there: `plimsoll stripe up --plan FILE --destroy {}` makes them, and \
@@ -99,6 +99,8 @@ pub(super) fn become_targets(plan: &mut PlanFile, state: &State) -> anyhow::Resu
             asked.devices.join(",")
         );
     };
+    // Below an array that is not mounted lies another file system, and a name in /dev may be that of another disk.
+    stripe.in_place()?;
     for own in &stripe.arrays {
         let targets = stripe.targets(own).into_iter().map(|target| target.display().to_string());
         // Whoever gave the disks up gave up what is made of them.
@@ -117,12 +119,20 @@ pub(super) fn describe(
     environment: &mut Environment,
     group_limits: &BTreeMap<String, Limit>,
     state: &State,
+    printer: Printer,
 ) -> anyhow::Result<Provisioning> {
     let mut provisioning = Provisioning::default();
     let Some(directory) = &state.directory else { return Ok(provisioning) };
-    let stripes = Stripe::all(directory)?;
+    let stripes = match Stripe::all(directory) {
+        Ok(stripes) => stripes,
+        Err(error) => {
+            printer.warning(format!("nothing is known of arrays: {error}"));
+            return Ok(provisioning);
+        }
+    };
     for target in &mut environment.targets {
         let Some((stripe, own)) = Stripe::of_target(&stripes, target.name.as_ref()) else { continue };
+        stripe.in_place()?;
         let disks: Vec<_> = stripe.disks_of(own).collect();
         let mut groups: Vec<&String> = disks.iter().filter_map(|disk| disk.group.as_ref()).collect();
         let limits = groups.iter().filter_map(|group| {
@@ -193,7 +203,7 @@ fn row(stripe: &Stripe, own: &StripedArray) -> StripedRow {
     }
 }
 
-fn down(name: Option<&str>, state: &Path) -> anyhow::Result<String> {
+fn down(name: Option<&str>, forget: bool, state: &Path) -> anyhow::Result<String> {
     let stripes = match name {
         Some(name) => vec![Stripe::find(state, name)?],
         None => Stripe::all(state)?,
@@ -203,6 +213,11 @@ fn down(name: Option<&str>, state: &Path) -> anyhow::Result<String> {
     }
     let mut answer = String::new();
     for stripe in &stripes {
+        if forget {
+            stripe.forget(state)?;
+            answer += &format!("{}: forgotten; what is on its disks is still there\n", stripe.name);
+            continue;
+        }
         stripe.down(state)?;
         let disks = match stripe.disks.len() {
             1 => "1 disk is".to_owned(),

@@ -45,6 +45,7 @@ mod resuming;
 mod run;
 mod serve;
 mod striping;
+mod striping_others;
 mod support;
 mod threads;
 mod usage;

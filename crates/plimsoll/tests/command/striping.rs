@@ -14,9 +14,9 @@ use serde_json::Value;
 use crate::support::{Place, Said, is_root};
 
 /// Disks, and arrays of them; all is taken down when a test ends, also when it panics.
-struct Disks<'a> {
+pub(crate) struct Disks<'a> {
     place: &'a Place,
-    paths: Vec<String>,
+    pub(crate) paths: Vec<String>,
 }
 
 impl Drop for Disks<'_> {
@@ -27,7 +27,7 @@ impl Drop for Disks<'_> {
 }
 
 impl<'a> Disks<'a> {
-    fn up(place: &'a Place, arguments: &str) -> Self {
+    pub(crate) fn up(place: &'a Place, arguments: &str) -> Self {
         let said = place.run(&format!("emulate up {arguments} --json"));
         let mut disks = Self { place, paths: Vec::new() };
         assert_eq!(said.code, Some(0), "{}", said.stderr);
@@ -37,7 +37,7 @@ impl<'a> Disks<'a> {
     }
 
     /// As `--destroy` takes them.
-    fn all(&self) -> String {
+    pub(crate) fn all(&self) -> String {
         self.paths.join(",")
     }
 
@@ -47,7 +47,7 @@ impl<'a> Disks<'a> {
     }
 
     /// Nothing is on any of them, for the tools of the system either.
-    fn assert_blank(&self) {
+    pub(crate) fn assert_blank(&self) {
         for disk in &self.paths {
             assert_eq!(tool("wipefs", &["--noheadings", disk]).trim(), "", "{disk}");
             let name = disk.trim_start_matches("/dev/");
@@ -60,19 +60,19 @@ impl<'a> Disks<'a> {
     }
 }
 
-fn tool(program: &str, arguments: &[&str]) -> String {
+pub(crate) fn tool(program: &str, arguments: &[&str]) -> String {
     let said = Said::of(Command::new(program).args(arguments).output().unwrap());
     assert_eq!(said.code, Some(0), "{program}: {}", said.stderr);
     said.stdout
 }
 
-fn down(place: &Place) {
+pub(crate) fn down(place: &Place) {
     let said = place.run("stripe down");
     assert_eq!(said.code, Some(0), "{}", said.stderr);
 }
 
 /// A name that no other test has, because arrays of all users are found in one place.
-fn name(place: &Place) -> String {
+pub(crate) fn name(place: &Place) -> String {
     let root = place.path("");
     format!("t{}", root.file_name().unwrap().to_string_lossy().replace('.', ""))
 }
@@ -157,7 +157,7 @@ fn nothing_is_written_to_disks_that_are_not_blank_not_free_or_not_different() {
         return;
     }
     let place = Place::new();
-    let disks = Disks::up(&place, "--limit iops=50000 --limit iops=50000 --size 64MiB");
+    let disks = Disks::up(&place, "--limit iops=50000 --limit iops=50000 --size 256MiB");
     let [one, other] = &disks.paths[..] else { panic!() };
     let up = format!("stripe up --name {} --kind btrfs", name(&place));
     let attempt = |disks: &str| place.run(&format!("{up} --destroy {disks}"));
@@ -202,7 +202,7 @@ fn only_what_was_made_is_taken_down() {
         return;
     }
     let place = Place::new();
-    let disks = Disks::up(&place, "--limit iops=50000 --limit iops=50000 --size 512MiB");
+    let disks = Disks::up(&place, "--limit iops=50000 --size 512MiB");
     let up = format!("stripe up --name {} --kind none --file-system raw,ext4 --destroy {}", name(&place), disks.all());
     let shown = place.run(&format!("{up} --dry-run"));
     assert!(shown.stdout.contains("mkfs.ext4") && shown.stdout.contains("sfdisk"), "{}", shown.stdout);
@@ -294,8 +294,7 @@ fn whatever_moment_its_maker_is_killed_at_blank_disks_are_given_back() {
     let place = Place::new();
     let disks = Disks::up(&place, "--limit iops=50000 --limit iops=50000 --size 512MiB");
     let name = name(&place);
-    let arguments =
-        format!("stripe up --name {name} --kind btrfs,none --disks 1 --file-system ext4 --destroy {}", disks.all());
+    let arguments = format!("stripe up --name {name} --kind btrfs,none --file-system ext4 --destroy {}", disks.all());
     let killed_after = |arguments: &str, pause: Duration| {
         let mut child = place.command(arguments);
         let mut child = child.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
