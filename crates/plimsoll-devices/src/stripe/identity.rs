@@ -82,7 +82,7 @@ fn refuse_another(stripe: &Stripe, disk: &StripedDisk) -> Result<(), DeviceError
         return other(ByteCount(facts.size_bytes).to_string(), ByteCount(disk.size_bytes).to_string());
     }
     if facts.serial != disk.serial {
-        let serial = |serial: Option<String>| serial.map_or_else(|| "no serial number".to_owned(), |own| own);
+        let serial = |serial: Option<String>| serial.unwrap_or_else(|| "no serial number".to_owned());
         return other(serial(facts.serial), serial(disk.serial.clone()));
     }
     Ok(())

@@ -9,7 +9,8 @@ use crate::guest::{Disk, Guest};
 /// What every script begins with: the disks, and a check that nothing is on them.
 const BEGIN: &str = r#"
 by=/dev/disk/by-id/virtio
-disks=$by-one,$by-two,$by-three,$by-four
+pair=$by-one,$by-two
+disks=$pair,$by-three,$by-four
 blank() {
     for disk in one two three four; do
         test -z "$(wipefs --noheadings $by-$disk)" || { echo "$disk is not blank after $1" >&2; exit 1; }
@@ -85,7 +86,7 @@ fn assert_balanced(cell: &Value) {
 fn file_systems_on_arrays_have_their_geometry_and_come_back_after_a_reboot() {
     let disks = ["one", "two", "three", "four"].map(|serial| Disk::new(serial).size(4 << 30));
     let Some(guest) = guest(disks) else { return };
-    let up = "plimsoll stripe up --kind md,lvm,dm --disks 2 --chunk 128k --file-system ext4,xfs --destroy $disks >&2\n";
+    let up = "plimsoll stripe up --kind md,lvm,dm --disks 2 --chunk 128k --file-system ext4,xfs --destroy $pair >&2\n";
     let script = r#"
         export XDG_STATE_HOME=/results
         UP
@@ -136,7 +137,7 @@ fn whatever_moment_the_maker_of_md_lvm_and_dm_is_killed_at_blank_disks_are_given
     let disks = ["one", "two", "three", "four"].map(Disk::new);
     let Some(guest) = guest(disks) else { return };
     let script = r#"
-        up="plimsoll stripe up --kind md,lvm,dm --disks 2 --destroy $disks"
+        up="plimsoll stripe up --kind md,lvm,dm --disks 2 --destroy $pair"
         killed_after() {
             pause=$1
             shift
