@@ -131,19 +131,21 @@ impl Emulation {
             devices.push((disk, self.devices_of(index)?));
         }
         let stripes = Stripe::all(state)?;
+        let is_complete = self.disks.iter().all(|disk| disk.device.is_some());
+        let patience = if is_complete { PATIENCE } else { 10 * PATIENCE };
         for device in devices.iter().flat_map(|(_, devices)| devices) {
             if let Some(stripe) = stripes.iter().find(|stripe| stripe.has_disk(device.number)) {
                 let used = format!("a disk of the stripe \"{0}\" (`plimsoll stripe down {0}`)", stripe.name);
                 return Err(DeviceError::InUse { device: device.path.display().to_string(), used });
             }
             // Of partitions and of what stands on them too.
-            write_guard::take_own(&device.path, PATIENCE)?;
+            write_guard::take_own(&device.path, patience)?;
         }
         for (disk, devices) in &devices {
             take_away(devices, throttle)?;
             notes::remove(&disk.file)?;
         }
-        if self.disks.iter().any(|disk| disk.device.is_none()) {
+        if !is_complete {
             // A maker that was killed may have left a tool that goes on for a moment.
             thread::sleep(OUTLIVED);
             for (index, _) in self.disks.iter().enumerate().filter(|(_, disk)| disk.device.is_none()) {

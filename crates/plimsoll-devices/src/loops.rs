@@ -13,7 +13,7 @@ use crate::{error::DeviceError, tool};
 
 const SYS_BLOCK: &str = "/sys/block";
 /// How often, and after what pause, a device is looked for that was taken away.
-const LOOKS: (u32, Duration) = (10, Duration::from_millis(50));
+const LOOKS: (u32, Duration) = (100, Duration::from_millis(50));
 
 /// A loop device.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -10,8 +10,9 @@ use serde::{Serialize, de::DeserializeOwned};
 
 use crate::error::{DeviceError, Made};
 
-/// The ending of what is not yet written down whole.
+/// The endings of what lies beside the directory of notes: what is not yet written down whole, and what is locked.
 const DRAFT: &str = "draft";
+const LOCK: &str = "lock";
 
 /// Something that is written down, in a file of its name.
 pub(crate) trait Note: Serialize + DeserializeOwned {
@@ -46,7 +47,7 @@ pub(crate) fn path<N: Note>(state: &Path, name: &str) -> PathBuf {
 /// Keeps other processes from making or taking down such things, as long as it is held.
 pub(crate) fn lock<N: Note>(state: &Path) -> Result<fs::File, DeviceError> {
     fs::create_dir_all(state).map_err(DeviceError::file("make the directory", state))?;
-    let path = state.join(N::DIRECTORY).with_extension("lock");
+    let path = state.join(N::DIRECTORY).with_extension(LOCK);
     let open = || {
         let file = fs::File::options().create(true).truncate(false).write(true).open(&path)?;
         file.lock()?;
@@ -55,13 +56,14 @@ pub(crate) fn lock<N: Note>(state: &Path) -> Result<fs::File, DeviceError> {
     open().map_err(DeviceError::file("lock", &path))
 }
 
-/// Writes one down whole or not at all, also when the machine goes off.
+/// Writes one down whole or not at all, also when the machine goes off. The draft is that of who holds the lock: what
+/// a writer left that was killed is the next one's.
 pub(crate) fn write<N: Note>(note: &N, state: &Path) -> Result<(), DeviceError> {
     let path = path::<N>(state, note.name());
     let directory = state.join(N::DIRECTORY);
     fs::create_dir_all(&directory).map_err(DeviceError::file("make the directory", &directory))?;
     let text = serde_json::to_string_pretty(note).unwrap_or_default();
-    let draft = path.with_extension(DRAFT);
+    let draft = directory.with_extension(DRAFT);
     let write = || {
         let mut file = fs::File::create(&draft)?;
         file.write_all(text.as_bytes())?;
@@ -102,11 +104,10 @@ fn read<N: Note>(path: &Path) -> Result<N, DeviceError> {
     if is_own { Ok(read) } else { Err(damaged("another form, or another name".to_owned())) }
 }
 
-/// Removes one, and what was begun of it.
+/// Removes one, and what was begun of any.
 pub(crate) fn forget<N: Note>(note: &N, state: &Path) -> Result<(), DeviceError> {
-    let path = path::<N>(state, note.name());
-    remove(&path.with_extension(DRAFT))?;
-    remove(&path)
+    remove(&state.join(N::DIRECTORY).with_extension(DRAFT))?;
+    remove(&path::<N>(state, note.name()))
 }
 
 /// Removes a file, if it is there.

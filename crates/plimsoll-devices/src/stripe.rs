@@ -222,6 +222,16 @@ impl StripedArray {
         format!("plimsoll-{}", &id[id.len() - 12..])
     }
 
+    /// What the device mapper calls it, where that is what puts disks together. It doubles hyphens within names of LVM.
+    fn mapped_name(&self) -> Option<String> {
+        let name = self.system_name();
+        match self.array.kind {
+            ArrayKind::Dm => Some(name),
+            ArrayKind::Lvm => Some(format!("{}-{VOLUME}", name.replace('-', "--"))),
+            ArrayKind::None | ArrayKind::Jbod | ArrayKind::Md | ArrayKind::Btrfs => None,
+        }
+    }
+
     /// The array, where disks are put together by something that is not a file system.
     const fn is_assembled(&self) -> bool {
         matches!(self.array.kind, ArrayKind::Md | ArrayKind::Lvm | ArrayKind::Dm)

@@ -6,6 +6,8 @@ use std::{
     process::{Command, Output, Stdio},
 };
 
+use plimsoll_io::children;
+
 use crate::error::DeviceError;
 
 /// Tools of administration are not in everybody's path.
@@ -44,6 +46,7 @@ pub(crate) fn is_installed(tool: &str) -> bool {
 fn command(tool: &str) -> Command {
     let mut command = Command::new(tool);
     command.stdin(Stdio::null()).env("PATH", PATH).env("LC_ALL", "C");
+    children::ends_with_us(&mut command);
     command
 }
 

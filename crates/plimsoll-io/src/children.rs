@@ -2,7 +2,10 @@
 
 use std::{fmt, io, mem::MaybeUninit, process::Command};
 
-use rustix::process::Pid;
+use rustix::{
+    io::Errno,
+    process::{Pid, Signal, getpid, getppid, set_parent_process_death_signal},
+};
 
 use crate::process_usage::{nanoseconds, own_usage};
 
@@ -52,6 +55,21 @@ pub fn begins_session(command: &mut Command) {
     // SAFETY: what runs between fork and exec is this system call alone, which allocates nothing and takes no lock.
     unsafe {
         command.pre_exec(|| rustix::process::setsid().map(drop).map_err(io::Error::from));
+    }
+}
+
+/// Has a command end when this process does, however that ends: what it was to make, nobody would take down.
+pub fn ends_with_us(command: &mut Command) {
+    use std::os::unix::process::CommandExt;
+    let us = getpid();
+    let end_with_us = move || {
+        set_parent_process_death_signal(Some(Signal::KILL))?;
+        // It may have ended before that was said.
+        if getppid() == Some(us) { Ok(()) } else { Err(io::Error::from(Errno::SRCH)) }
+    };
+    // SAFETY: what runs between fork and exec are these two system calls alone, which allocate nothing and take no lock.
+    unsafe {
+        command.pre_exec(end_with_us);
     }
 }
 

@@ -176,14 +176,15 @@ impl Stripe {
 
     fn divide(&self, index: usize, disk: &StripedDisk) -> Vec<Step> {
         let table = disk.table;
-        let mut script = format!("label: gpt\nlabel-id: {table}\nunit: sectors\n");
-        let mut start = ALIGNMENT_BYTES / SECTOR_BYTES;
+        let mut script = format!("label: gpt\nlabel-id: {table}\n");
+        // In mebibytes, because sectors may have 512 bytes or 4096.
+        let mut start = 1;
         let mut last = None;
         for (array, member) in self.partitions(index) {
-            let sectors = member.size_bytes / SECTOR_BYTES;
+            let size = member.size_bytes / ALIGNMENT_BYTES;
             let (id, name) = (member.id, &array.array.name);
-            script += &format!("start={start}, size={sectors}, uuid={id}, name=\"{LABEL} {name}\"\n");
-            start += sectors;
+            script += &format!("start={start}MiB, size={size}MiB, uuid={id}, name=\"{LABEL} {name}\"\n");
+            start += size;
             last = Some(self.member_path(member));
         }
         let device = [real(&disk.device)];

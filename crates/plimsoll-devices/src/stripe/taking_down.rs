@@ -145,9 +145,13 @@ impl Stripe {
     fn own_devices(&self, array: &StripedArray) -> Vec<DeviceNumber> {
         let named = self.devices(array).into_iter().chain(self.member_paths(array));
         let named = named.filter_map(|path| DeviceNumber::of_special_file(&path));
-        // An md device that the system assembled has a name of its own.
-        let assembled = if array.array.kind == ArrayKind::Md { self.holders(array) } else { BTreeSet::new() };
-        let assembled = assembled.into_iter().filter_map(|path| DeviceNumber::of_special_file(path.as_ref()));
+        // An md device that the system assembled has a name of its own, and what a killed tool mapped has none in /dev.
+        let assembled = self.holders(array).into_iter().filter_map(|path| DeviceNumber::of_special_file(path.as_ref()));
+        let is_own = |holder: &DeviceNumber| {
+            let mapped = || block_device::facts(*holder).and_then(|facts| facts.mapped_name);
+            array.array.kind == ArrayKind::Md || mapped().is_some_and(|name| array.mapped_name() == Some(name))
+        };
+        let assembled = assembled.filter(is_own);
         named.chain(assembled).collect()
     }
 
@@ -196,7 +200,9 @@ impl Stripe {
                 }
             }
             ArrayKind::Dm => {
-                if Path::new("/dev/mapper").join(&name).exists() {
+                // Whether or not it has a table, or a name in /dev.
+                let known = tool::run("dmsetup", &["info", "--columns", "--noheadings", "--options", "name"])?;
+                if known.lines().any(|line| line.trim() == name) {
                     tool::run("dmsetup", &["remove", "--retry", &name])?;
                 }
             }

@@ -6,6 +6,9 @@ use serde_json::Value;
 
 use crate::guest::{Disk, Guest};
 
+/// What a disk lets through: so little that a guest manages four of them also on processors that others use.
+const IOPS: u64 = 300;
+
 /// What every script begins with: the disks, and a check that nothing is on them.
 const BEGIN: &str = r#"
 by=/dev/disk/by-id/virtio
@@ -26,7 +29,7 @@ fn guest(disks: [Disk<'_>; 4]) -> Option<Guest> {
 
 #[test]
 fn each_disk_of_an_array_of_md_lvm_and_dm_adds_what_it_has() {
-    let disks = ["one", "two", "three", "four"].map(|serial| Disk::new(serial).iops(500));
+    let disks = ["one", "two", "three", "four"].map(|serial| Disk::new(serial).iops(IOPS));
     let Some(guest) = guest(disks) else { return };
     let script = r#"
         cat >plan.toml <<'PLAN'
@@ -43,7 +46,7 @@ rw = "randread"
 size = "16MiB"
 queue_depth = 64
 ramp = "1s"
-duration = "2s"
+duration = "4s"
 PLAN
         plimsoll stripe up --plan plan.toml --destroy $disks >&2
         plimsoll run --plan plan.toml --json >/results/record.json
@@ -58,11 +61,11 @@ PLAN
         let record = guest.json("record.json");
         let cells = record["cells"].as_array().unwrap();
         assert_eq!(cells.len(), 9);
-        let rates: Vec<(String, f64)> = cells.iter().map(share).collect();
-        if rates.iter().all(|(_, share)| (share - 1.0).abs() < 0.03) {
-            return cells.iter().for_each(assert_balanced);
+        let found: Vec<_> = cells.iter().map(|cell| (share(cell), imbalance(cell))).collect();
+        if found.iter().all(|((_, share), imbalance)| (share - 1.0).abs() < 0.03 && *imbalance < 0.05) {
+            return;
         }
-        seen.push(rates);
+        seen.push(found);
     }
     panic!("{seen:?}");
 }
@@ -72,14 +75,16 @@ fn share(cell: &Value) -> (String, f64) {
     let target = cell["target"].as_str().unwrap().to_owned();
     let disks: f64 = target.rsplit('-').next().unwrap().parse().unwrap();
     let iops = cell["read"]["iops"].as_f64().unwrap();
-    (target, iops / (500.0 * disks))
+    (target, iops / (IOPS as f64 * disks))
 }
 
-fn assert_balanced(cell: &Value) {
+/// How far from its part of the operations the disk is that is furthest.
+fn imbalance(cell: &Value) -> f64 {
     let members = cell["device"]["members"].as_array().unwrap();
+    assert!(members.len() > 1, "{cell}");
     let operations: Vec<f64> = members.iter().map(|member| member["read_operations"].as_f64().unwrap()).collect();
     let even = operations.iter().sum::<f64>() / operations.len() as f64;
-    assert!(operations.len() > 1 && operations.iter().all(|own| (own / even - 1.0).abs() < 0.05), "{members:?}");
+    operations.iter().map(|own| (own / even - 1.0).abs()).fold(0.0, f64::max)
 }
 
 #[test]
