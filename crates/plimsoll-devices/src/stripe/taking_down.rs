@@ -26,7 +26,7 @@ use crate::{error::DeviceError, marks, notes, tool};
 const OUTLIVED: Duration = Duration::from_millis(200);
 /// How often a device is asked for that programs may look at which look at every new one.
 const PATIENCE: u32 = 6;
-/// How often, and after what pause, partitions are given up that a program has opened.
+/// How often, and after what pause, a tool is tried again: a program may have opened what it takes away.
 const ATTEMPTS: (u32, Duration) = (50, Duration::from_millis(200));
 
 impl Stripe {
@@ -38,7 +38,7 @@ impl Stripe {
             thread::sleep(OUTLIVED);
         }
         let whose = (0..self.disks.len()).map(|index| identity::whose(self, index)).collect::<Result<Vec<_>, _>>()?;
-        self.with_patience(|| self.show_own_partitions(&whose))?;
+        with_patience(|| self.show_own_partitions(&whose))?;
         let own = self.identities();
         self.refuse_foreign_content(&own)?;
         self.refuse_foreign_use()?;
@@ -46,7 +46,7 @@ impl Stripe {
         let _ = notes::write(&Self { is_complete: false, ..self.clone() }, state);
         self.unmount()?;
         for array in self.arrays.iter().rev() {
-            self.take_apart(array, &own)?;
+            with_patience(|| self.take_apart(array, &own))?;
         }
         for member in self.arrays.iter().flat_map(|array| self.member_paths(array)).filter(|path| path.exists()) {
             marks::erase(&member)?;
@@ -54,7 +54,7 @@ impl Stripe {
         for disk in &self.disks {
             let device = real(&disk.device);
             if !facts(&device)?.partitions.is_empty() {
-                self.with_patience(|| tool::run("partx", &["--delete", &device.to_string_lossy()]).map(drop))?;
+                with_patience(|| tool::run("partx", &["--delete", &device.to_string_lossy()]).map(drop))?;
             }
             marks::erase(&device)?;
         }
@@ -66,18 +66,6 @@ impl Stripe {
     pub fn forget(&self, state: &Path) -> Result<(), DeviceError> {
         self.remove_places();
         notes::forget(self, state)
-    }
-
-    /// A program that was just ended may still have something opened.
-    fn with_patience(&self, act: impl Fn() -> Result<(), DeviceError>) -> Result<(), DeviceError> {
-        let (attempts, pause) = ATTEMPTS;
-        for _ in 1..attempts {
-            match act() {
-                Err(DeviceError::Tool { .. }) if !self.is_complete => thread::sleep(pause),
-                done => return done,
-            }
-        }
-        act()
     }
 
     /// What is on partitions that the kernel was not told of is erased as well.
@@ -257,6 +245,18 @@ impl Stripe {
         let _ = fs::remove_dir(self.place());
         let _ = self.place().parent().map(fs::remove_dir);
     }
+}
+
+/// A program that was just ended may still have something opened, and some look at every device that changes.
+fn with_patience(act: impl Fn() -> Result<(), DeviceError>) -> Result<(), DeviceError> {
+    let (attempts, pause) = ATTEMPTS;
+    for _ in 1..attempts {
+        match act() {
+            Err(DeviceError::Tool { .. }) => thread::sleep(pause),
+            done => return done,
+        }
+    }
+    act()
 }
 
 /// Whether something of this name is made by the tools that make arrays, and may be torn.
