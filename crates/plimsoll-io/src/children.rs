@@ -67,7 +67,7 @@ pub fn ends_with_us(command: &mut Command) {
         // It may have ended before that was said.
         if getppid() == Some(us) { Ok(()) } else { Err(io::Error::from(Errno::SRCH)) }
     };
-    // SAFETY: what runs between fork and exec are these two system calls alone, which allocate nothing and take no lock.
+    // SAFETY: what runs between fork and exec are these two system calls alone; they allocate nothing and take no lock.
     unsafe {
         command.pre_exec(end_with_us);
     }
