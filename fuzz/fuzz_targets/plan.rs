@@ -29,7 +29,7 @@ fuzz_target!(|text: &str| {
     }
     let workloads: Vec<Workload> =
         file.workloads.into_iter().flat_map(|workload| workload.or(&file.defaults).expand()).collect();
-    for kind in [TargetKind::Directory, TargetKind::Device] {
+    for kind in [TargetKind::Directory, TargetKind::Directories(3), TargetKind::Device] {
         let size_bytes = (kind == TargetKind::Device).then_some(1 << 30);
         let target = TargetFacts {
             name: "target".into(),

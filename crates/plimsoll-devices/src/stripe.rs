@@ -15,7 +15,10 @@ mod taking_down;
 use std::path::{Path, PathBuf};
 
 use plimsoll_io::block_device::{self, DeviceNumber};
-use plimsoll_workload::array::{Array, ArrayKind, Striping};
+use plimsoll_workload::{
+    array::{Array, ArrayKind, Striping},
+    target_facts,
+};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -148,20 +151,27 @@ impl Stripe {
         notes::find(state, name)
     }
 
-    /// The directories and devices that an array is measured by: one, unless its disks are not put together.
-    pub fn targets(&self, array: &StripedArray) -> Vec<PathBuf> {
-        let place = Path::new(PLACES).join(&self.name).join(&array.array.name);
-        match array.array.kind {
-            ArrayKind::Jbod => (0..array.members.len()).map(|index| place.join(index.to_string())).collect(),
-            _ => vec![place],
-        }
+    /// The directory or device that the whole of an array is measured by.
+    pub fn target(&self, array: &StripedArray) -> PathBuf {
+        self.place().join(&array.array.name)
     }
 
-    /// The array that a target is of, of all stripes.
-    pub fn of_target<'a>(all: &'a [Self], target: &Path) -> Option<(&'a Self, &'a StripedArray)> {
-        let target = target.to_owned();
+    /// Its file systems, or devices: one, unless its disks are not put together. Then that is their directory.
+    pub fn targets(&self, array: &StripedArray) -> Vec<PathBuf> {
+        target_facts::places(&self.target(array).to_string_lossy(), array.directories())
+    }
+
+    /// The array that a target is of, of all stripes, and the disks of it that are behind that target.
+    pub fn of_target<'a>(all: &'a [Self], target: &Path) -> Option<(&'a Self, &'a StripedArray, Vec<&'a StripedDisk>)> {
         let arrays = all.iter().flat_map(|stripe| stripe.arrays.iter().map(move |array| (stripe, array)));
-        arrays.into_iter().find(|(stripe, array)| stripe.targets(array).contains(&target))
+        arrays.into_iter().find_map(|(stripe, array)| {
+            let disks = || stripe.disks_of(array);
+            if stripe.target(array) == target {
+                return Some((stripe, array, disks().collect()));
+            }
+            let one = stripe.targets(array).iter().position(|one| one == target)?;
+            Some((stripe, array, disks().nth(one).into_iter().collect()))
+        })
     }
 
     /// The disks that an array is made of.
@@ -220,6 +230,11 @@ impl StripedArray {
     fn system_name(&self) -> String {
         let id = self.id.simple().to_string();
         format!("plimsoll-{}", &id[id.len() - 12..])
+    }
+
+    /// How many directories it is, when its disks are not put together.
+    pub fn directories(&self) -> Option<u32> {
+        (self.array.kind == ArrayKind::Jbod).then_some(self.array.disks.len() as u32)
     }
 
     /// What the device mapper calls it, where that is what puts disks together. It doubles hyphens within names of LVM.

@@ -306,7 +306,7 @@ pub enum TargetKind {
 impl From<target_facts::TargetKind> for TargetKind {
     fn from(kind: target_facts::TargetKind) -> Self {
         match kind {
-            target_facts::TargetKind::Directory => Self::Directory,
+            target_facts::TargetKind::Directory | target_facts::TargetKind::Directories(_) => Self::Directory,
             target_facts::TargetKind::File => Self::File,
             target_facts::TargetKind::Device => Self::Device,
         }

@@ -95,6 +95,7 @@ fn parameters(stopping: &StoppingRule, blocks: &BlockPlan) -> Vec<(&'static str,
         size_bytes,
         offset_increment_bytes,
         files,
+        directories,
         file_count,
         file_order,
         file_names,
@@ -138,6 +139,10 @@ fn parameters(stopping: &StoppingRule, blocks: &BlockPlan) -> Vec<(&'static str,
         (FileSharing::PerJob, 1) => "a file for each job".to_owned(),
         (FileSharing::Shared, count) => format!("{count} files for all jobs, {file_order}"),
         (FileSharing::PerJob, count) => format!("{count} files for each job, {file_order}"),
+    };
+    let shared = match directories {
+        Some(count) => format!("{shared}, dealt among {count} disks"),
+        None => shared,
     };
     let shared = match offset_increment_bytes {
         Some(apart) => format!("{shared}, from job to job {} on", exact(*apart)),

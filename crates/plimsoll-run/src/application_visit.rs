@@ -106,9 +106,9 @@ impl ApplicationVisit<'_> {
         measured.settled = self.application.settle(self.stop, tell)?;
         // Where one has failed before, the others begin without it.
         pass.map(Pass::arrive);
-        let before = Counters::take(self.device);
+        let before = Counters::take(self.device.as_slice());
         let timed = self.application.time(iteration, self.stop, tell)?;
-        let cost = Counters::take(self.device).since(&before);
+        let cost = Counters::take(self.device.as_slice()).since(&before);
         measured.timed = Some((timed, cost));
         self.application.stage(Stage::Verify, iteration, self.stop, tell)
     }

@@ -22,8 +22,7 @@ pub fn check(plan: &Plan, targets: &[TargetFacts], destroy: &[String]) -> Result
     if let Some(device) = devices.find(|device| is_written(&device.name) && !destroy.contains(&device.name)) {
         return Err(Refusal::NotNamed(PathBuf::from(&device.name)).into());
     }
-    let is_directory =
-        |name: &str| targets.iter().any(|target| target.name == name && target.kind == TargetKind::Directory);
+    let is_directory = |name: &str| targets.iter().any(|target| target.name == name && target.kind.is_directory());
     site::checks::check_verification(plan, is_directory, |_| false)?;
     for TargetFacts { name, free_bytes, .. } in targets {
         let needed_bytes = site::bytes_of_files(plan, name);

@@ -75,9 +75,9 @@ pub(crate) fn watch(timing: Timing, over: &AtomicBool, device: Option<BackingDev
         }
         sleep_until_ns(timing.from_ns.min(MonotonicClock.now_ns() + PATIENCE_NS), Precision::Sleep);
     }
-    let before = Counters::take(device);
+    let before = Counters::take(device.as_slice());
     let hiccups = hiccups(timing.until_ns.unwrap_or(u64::MAX), &is_over);
-    let mut client = Counters::take(device).since(&before).client;
+    let mut client = Counters::take(device.as_slice()).since(&before).client;
     client.hiccup_ns = LatencySummary::of(&hiccups);
     client.hiccups = Some(hiccups);
     Some(client)

@@ -7,6 +7,7 @@
 mod parse;
 
 use std::{
+    collections::BTreeSet,
     fs,
     path::{Path, PathBuf},
     sync::OnceLock,
@@ -90,8 +91,8 @@ pub struct SlotCost {
 }
 
 impl Counters {
-    /// The counters now, with those of the disk behind a target.
-    pub fn take(device: Option<BackingDevice>) -> Self {
+    /// The counters now, with those of the disk behind a target: the first one of several.
+    pub fn take(devices: &[BackingDevice]) -> Self {
         let vmstat = text("/proc/vmstat");
         let swapped = |name| named(vmstat.as_deref()?, name);
         Self {
@@ -111,8 +112,8 @@ impl Counters {
                 .map(|(unified, directory)| MemoryEvents::read(directory, unified))
                 .unwrap_or_default(),
             // The whole disk: flushes are counted for it alone, and neighbours on it disturb.
-            device: device.and_then(|device| Some((device, block_device::stat(device.disk)?))),
-            members: members(device),
+            device: devices.first().and_then(|device| Some((*device, block_device::stat(device.disk)?))),
+            members: members(devices),
         }
     }
 
@@ -237,11 +238,11 @@ impl Counters {
     }
 }
 
-/// The counters of the disks that a device is spread over; none, when it is on one alone.
-fn members(device: Option<BackingDevice>) -> Vec<(DeviceNumber, DiskCounters)> {
-    let disks = device.map(|device| block_device::spread_over(device.device)).filter(|disks| disks.len() > 1);
+/// The counters of the disks that devices are spread over; none, when that is one alone.
+fn members(devices: &[BackingDevice]) -> Vec<(DeviceNumber, DiskCounters)> {
+    let disks: BTreeSet<_> = devices.iter().flat_map(|device| block_device::spread_over(device.device)).collect();
     let counters = |disk: DeviceNumber| Some((disk, block_device::stat(disk)?));
-    disks.into_iter().flatten().filter_map(counters).collect()
+    if disks.len() > 1 { disks.into_iter().filter_map(counters).collect() } else { Vec::new() }
 }
 
 fn tick_ns() -> u64 {
@@ -422,10 +423,10 @@ mod tests {
 
     #[test]
     fn work_between_two_snapshots_is_in_their_difference() {
-        let before = Counters::take(None);
+        let before = Counters::take(&[]);
         let cost = loop {
             hint::black_box((0..100_000_u64).fold(0, |sum, value| hint::black_box(sum ^ value)));
-            let cost = Counters::take(None).since(&before);
+            let cost = Counters::take(&[]).since(&before);
             if cost.cpu.user_ns > 0 && cost.client.machine_busy_ns > Some(0) {
                 break cost;
             }

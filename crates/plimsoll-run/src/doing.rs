@@ -217,7 +217,7 @@ impl<'a> Doing<'a> {
                 purpose: judging::purpose(slot.purpose),
             });
         }
-        let counters = |slot: &Slot| Counters::take(self.sites.device(slot.cell));
+        let counters = |slot: &Slot| Counters::take(self.sites.devices(slot.cell));
         let before: Vec<Counters> = slots.iter().map(counters).collect();
         let mut intervals = vec![Vec::new(); slots.len()];
         let outcomes = together::visit(&setups, &mut |index, mut interval| {

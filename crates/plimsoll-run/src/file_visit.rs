@@ -129,9 +129,9 @@ impl FileVisit<'_> {
         let (cell, total) = (self.cell, self.set.operations(phase));
         let mut tell = |done| emit(RunEvent::PhaseProgress { cell, phase, done, total });
         tell(0);
-        let before = Counters::take(self.device);
+        let before = Counters::take(self.device.as_slice());
         let outcome = self.set.run(phase, self.stop, &mut tell)?;
-        let cost = Counters::take(self.device).since(&before);
+        let cost = Counters::take(self.device.as_slice()).since(&before);
         let call = |(call, histogram): (plimsoll_files::calls::Call, &plimsoll_measure::latency::LatencyHistogram)| {
             SlotCall { call: call.as_str().to_owned(), histogram: histogram.clone() }
         };

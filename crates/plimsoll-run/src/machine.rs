@@ -18,7 +18,7 @@ use plimsoll_record::environment::{
     DeviceEnvironment, Environment, LimitsEnvironment, LoadAverage, MachineEnvironment, MountEnvironment,
     TargetEnvironment,
 };
-use plimsoll_workload::target_facts::TargetFacts;
+use plimsoll_workload::target_facts::{self, TargetFacts, TargetKind};
 use rustix::{
     process::{Resource, getrlimit},
     system::uname,
@@ -84,15 +84,17 @@ fn limits() -> LimitsEnvironment {
 
 fn target(facts: &TargetFacts) -> TargetEnvironment {
     let path = Path::new(&facts.name);
-    let on_file_system = facts.kind != plimsoll_workload::target_facts::TargetKind::Device;
+    // Of several directories, what is true of the first one; of what they are, their array tells.
+    let place = target_facts::places(&facts.name, facts.kind.directories()).swap_remove(0);
+    let on_file_system = facts.kind != TargetKind::Device;
     TargetEnvironment {
         name: facts.name.clone(),
         kind: facts.kind.into(),
         path: canonical(path),
-        mount: on_file_system.then(|| mount(path)).flatten(),
+        mount: on_file_system.then(|| mount(&place)).flatten(),
         free_bytes: facts.free_bytes,
         direct_alignment_bytes: facts.direct_alignment_bytes,
-        device: device(path),
+        device: device(&place),
         array: None,
     }
 }

@@ -1,6 +1,7 @@
 //! The targets of a run, opened: devices guarded, files made and filled, a descriptor for each cell and job.
 
 pub(crate) mod checks;
+mod wanted;
 mod workplaces;
 
 use std::{
@@ -18,17 +19,19 @@ use plimsoll_io::{
 };
 use plimsoll_record::event::RunEvent;
 use plimsoll_workload::{
-    file_space::FileSpace,
     plan::{BlockPlan, CellPlan, Plan},
     random::{Purpose, derive_seed},
-    settings::{EngineChoice, FileSharing, Layout},
-    target_facts::TargetKind,
-    verification,
+    settings::{EngineChoice, Layout},
+    target_facts::{self, TargetKind},
 };
 use rustix::fs::{Mode, OFlags};
 use uuid::Uuid;
 
-use self::checks::{check_polling, check_verification};
+pub(crate) use self::wanted::bytes_of_files;
+use self::{
+    checks::{check_polling, check_verification},
+    wanted::{FileKey, Stamps, Wanted, WantedFile, file_keys, has_files_alone},
+};
 use crate::{
     findings,
     layout::{self, LayoutFile},
@@ -79,7 +82,8 @@ pub struct Sites {
 /// One target.
 struct Site {
     kind: TargetKind,
-    device: Option<BackingDevice>,
+    /// What is below it: one device, unless jobs are dealt among directories that are on a disk each.
+    devices: Vec<BackingDevice>,
     /// Whether this run wrote what its files contain, before the first slot.
     is_laid_out: bool,
 }
@@ -96,63 +100,6 @@ struct CellFiles {
 
 /// Devices that may be written, claimed.
 pub struct Guards(BTreeMap<String, GuardedDevice>);
-
-/// Files of one target that must be there before the first slot.
-#[derive(Default)]
-struct Wanted(BTreeMap<FileKey, WantedFile>);
-
-/// Which file of a target.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum FileKey {
-    /// One in plimsoll's own directory: by the cell that it belongs to, when it verifies; by the job that it belongs
-    /// to, unless all share it; and by its number among those.
-    Own { cell: Option<usize>, job: Option<u32>, number: u32 },
-    /// One that has a name.
-    Named(String),
-}
-
-/// What a file must be.
-struct WantedFile {
-    bytes: u64,
-    layout: Layout,
-    is_written_to: bool,
-    /// What a verified file contains.
-    stamps: Option<Stamps>,
-}
-
-/// The blocks of a verified file.
-#[derive(Clone, Copy)]
-struct Stamps {
-    seed: u64,
-    block_bytes: u32,
-    space: FileSpace,
-    /// The number of the file in that space.
-    file: u16,
-}
-
-/// What a cell uses of its target's files, job by job.
-fn file_keys(plan: &BlockPlan, cell: usize) -> Vec<FileKey> {
-    if !plan.file_names.is_empty() {
-        return plan.file_names.iter().map(FileKey::Named).collect();
-    }
-    // A verified cell has files of its own, because it must know every byte of them.
-    let cell = plan.verify.then_some(cell);
-    let of = |job: Option<u32>| (0..plan.file_count).map(move |number| FileKey::Own { cell, job, number });
-    match plan.files {
-        FileSharing::Shared => of(None).collect(),
-        FileSharing::PerJob => (0..plan.jobs).flat_map(|job| of(Some(job))).collect(),
-    }
-}
-
-/// Whether no other cell uses the files of a cell that verifies. Only such a cell asks.
-fn has_files_alone(plan: &Plan, index: usize) -> bool {
-    let cell = &plan.cells[index];
-    let Some(blocks) = cell.blocks() else { return false };
-    let keys = file_keys(blocks, index);
-    let others = plan.cells.iter().enumerate().filter(|(other, of)| *other != index && of.target == cell.target);
-    let others = others.filter_map(|(other, of)| Some((other, of.blocks()?)));
-    !blocks.verify || others.flat_map(|(other, blocks)| file_keys(blocks, other)).all(|key| !keys.contains(&key))
-}
 
 impl Sites {
     /// Asks the write guard about every device that cells write to, and devices whether they can do what is asked.
@@ -237,40 +184,47 @@ impl Sites {
         let path = Path::new(target);
         let mut wanted = Wanted::of(plan, target);
         let place = if is_device(target) {
-            let device = block_device::device_of(path);
-            self.sites.push(Site { kind: TargetKind::Device, device, is_laid_out: false });
+            let devices = block_device::device_of(path).into_iter().collect();
+            self.sites.push(Site { kind: TargetKind::Device, devices, is_laid_out: false });
             return Ok(Place::One(path.to_owned()));
         } else if path.is_dir() {
-            let device = block_device::device_of(path);
-            self.sites.push(Site { kind: TargetKind::Directory, device, is_laid_out: true });
+            let places = target_facts::places(target, directories(plan, target));
+            let devices = places.iter().filter_map(|place| block_device::device_of(place)).collect();
+            self.sites.push(Site { kind: TargetKind::Directory, devices, is_laid_out: true });
             self.make_trees(plan, target)?;
             if let Some(common) = self.common.filter(|common| !common.makes()) {
                 return self.await_files(common, path, &wanted, stop);
             }
-            if let Err(error) = leftovers::sweep_directory(path) {
-                emit(RunEvent::Warning { text: format!("look for left-over files in {target}: {error}") });
+            for place in &places {
+                if let Err(error) = leftovers::sweep_directory(place) {
+                    let text = format!("look for left-over files in {}: {error}", place.display());
+                    emit(RunEvent::Warning { text });
+                }
             }
             self.names.prepare(&mut self.objects, plan, target)?;
             let has_own = wanted.0.keys().any(|key| matches!(key, FileKey::Own { .. }));
-            let own = if has_own { Some(self.objects.create_directory(path)?) } else { None };
+            let mut own = Vec::new();
+            for place in places.iter().filter(|_| has_own) {
+                own.push(self.objects.create_directory(place)?);
+            }
             let mut files = BTreeMap::new();
             for (index, (key, wanted)) in wanted.0.iter_mut().enumerate() {
-                let file = match (key, &own) {
-                    (FileKey::Named(name), _) => self.named_file(&path.join(name), wanted)?,
-                    (FileKey::Own { .. }, Some(own)) => {
+                let file = match key {
+                    FileKey::Named(name) => self.named_file(&path.join(name), wanted)?,
+                    FileKey::Own { job, .. } => {
+                        let own = &own[job.unwrap_or(0) as usize % own.len()];
                         own.create_file(index as u32).map_err(RunError::Io)?;
                         own.file_path(index as u32)
                     }
-                    (FileKey::Own { .. }, None) => unreachable!("there is a directory where files of its own are"),
                 };
                 files.insert(key.clone(), file);
             }
             Place::Files(files)
         } else {
             let file = self.file(path, &wanted)?;
-            let device = block_device::device_of(&file.path);
+            let devices = block_device::device_of(&file.path).into_iter().collect();
             let is_laid_out = file.provenance != Provenance::Foreign;
-            self.sites.push(Site { kind: TargetKind::File, device, is_laid_out });
+            self.sites.push(Site { kind: TargetKind::File, devices, is_laid_out });
             match file.provenance {
                 Provenance::Foreign => {
                     if cells_of(plan, target).any(|cell| cell.work.writes()) {
@@ -439,9 +393,14 @@ impl Sites {
         self.cells[cell].is_laid_out
     }
 
-    /// The disk below a cell's target, when there is one.
+    /// The disk below a cell's target, when there is one; the first one of several.
     pub fn device(&self, cell: usize) -> Option<BackingDevice> {
-        self.sites[self.cells[cell].site].device
+        self.devices(cell).first().copied()
+    }
+
+    /// The disks below a cell's target: several, where nothing puts them together.
+    pub fn devices(&self, cell: usize) -> &[BackingDevice] {
+        &self.sites[self.cells[cell].site].devices
     }
 
     /// The files of a cell: those of one job after the other, or those that all share.
@@ -521,76 +480,14 @@ impl Place {
     }
 }
 
-impl Wanted {
-    fn of(plan: &Plan, target: &str) -> Self {
-        let mut wanted = Self::default();
-        for (index, cell) in plan.cells.iter().enumerate() {
-            let Some(blocks) = cell.blocks() else { continue };
-            let has_no_files = blocks.engine == EngineChoice::Memory || blocks.name_operation().is_some();
-            if cell.target != target || has_no_files {
-                continue;
-            }
-            for (position, key) in file_keys(blocks, index).into_iter().enumerate() {
-                let job = position as u32 / blocks.file_count;
-                let stamps = Stamps {
-                    seed: blocks.seed,
-                    block_bytes: blocks.block_size_bytes_max,
-                    space: blocks.file_space(job),
-                    file: (position as u32 % blocks.file_count) as u16,
-                };
-                let file = wanted.0.entry(key).or_insert(WantedFile {
-                    bytes: 0,
-                    layout: blocks.layout,
-                    is_written_to: false,
-                    stamps: None,
-                });
-                file.bytes = file.bytes.max(blocks.file_bytes());
-                file.is_written_to |= blocks.writes();
-                file.stamps = file.stamps.or(blocks.verify.then_some(stamps));
-                if blocks.layout == Layout::Written {
-                    file.layout = Layout::Written;
-                }
-            }
-        }
-        wanted
-    }
-}
-
-impl WantedFile {
-    /// Whether anything is to be found in it.
-    fn is_read(&self) -> bool {
-        self.layout == Layout::Written
-    }
-
-    /// Whether it is taken as it is by those who read it, and nobody writes it or has to know what is in it.
-    const fn is_only_read(&self) -> bool {
-        !self.is_written_to && self.stamps.is_none()
-    }
-}
-
-impl Stamps {
-    /// Fills a stretch of the file with blocks of generation 0.
-    fn stamp_all(&self, buffer: &mut [u8], offset: u64) {
-        for (index, chunk) in buffer.chunks_mut(self.block_bytes as usize).enumerate() {
-            let at = offset + index as u64 * u64::from(self.block_bytes);
-            if let Some(place) = self.space.position(self.file, at)
-                && chunk.len() == self.block_bytes as usize
-            {
-                verification::stamp(chunk, self.seed, place, 0);
-            }
-        }
-    }
-}
-
 fn is_device(target: &str) -> bool {
     use std::os::unix::fs::FileTypeExt;
     std::fs::metadata(target).is_ok_and(|metadata| metadata.file_type().is_block_device())
 }
 
-/// What the files of a target that is an empty directory take, all together.
-pub(crate) fn bytes_of_files(plan: &Plan, target: &str) -> u64 {
-    let filled = Wanted::of(plan, target).0.into_values().filter(|file| file.layout != Layout::Empty);
-    filled.fold(0, |bytes, file| bytes.saturating_add(file.bytes))
+/// How many directories of a target jobs are dealt among, if they are.
+fn directories(plan: &Plan, target: &str) -> Option<u32> {
+    cells_of(plan, target).filter_map(CellPlan::blocks).find_map(|blocks| blocks.directories)
 }
 
 fn cells_of<'a>(plan: &'a Plan, target: &'a str) -> impl Iterator<Item = &'a CellPlan> {

@@ -149,7 +149,7 @@ impl SlotAccounts<'_> {
             return Err("operations failed, and the disk may or may not have counted them");
         }
         if !stands_directly_on(self.target, device.device) {
-            return Err("the file system is spread over devices in a way that only it knows");
+            return Err("it is spread over several devices, of which the first one alone is counted here");
         }
         Ok(disk)
     }

@@ -215,7 +215,7 @@ impl Striping {
     /// What the source of the matrix measured, as far as there are disks for it.
     fn matrix(&self) -> Vec<ArrayAsked> {
         let kinds = match self.kinds.as_slice() {
-            [] => &[ArrayKind::Md, ArrayKind::Lvm, ArrayKind::Dm, ArrayKind::Btrfs][..],
+            [] => &[ArrayKind::Md, ArrayKind::Lvm, ArrayKind::Dm, ArrayKind::Btrfs, ArrayKind::Jbod][..],
             kinds => kinds,
         };
         let count = self.devices.len() as u32;

@@ -19,6 +19,7 @@ use crate::{
 };
 
 mod applications;
+mod dealt;
 mod files;
 mod labels;
 mod names;
@@ -244,6 +245,9 @@ pub struct BlockPlan {
     pub offset_increment_bytes: Option<u64>,
     /// Whether jobs share their files.
     pub files: FileSharing,
+    /// The directories of the target, called 0, 1 and so on, that jobs are dealt among, each with its files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub directories: Option<u32>,
     /// Files of each job, or of all where they share: the region is spread over them evenly.
     #[serde(default = "one")]
     pub file_count: u32,

@@ -222,6 +222,7 @@ fn planned(cell: &Cell, plan: &BlockPlan) -> [(Aspect, String); 19] {
         size_bytes: _,
         offset_increment_bytes,
         files,
+        directories: _,
         file_count,
         file_order,
         file_names: _,

@@ -1,8 +1,10 @@
 //! From a workload as asked to a plan: every decision and every refusal.
 
 mod pacing;
+mod time;
 
-use super::{BlockPlan, CellPlan, Plan, PlanError, Work, applications, files, labels, names, room};
+use self::time::Time;
+use super::{BlockPlan, CellPlan, Plan, PlanError, Work, applications, dealt, files, labels, names, room};
 use crate::{
     block_sizes::BlockSizes,
     certainty::{BOOKEND, Certainty, Precision, StoppingRule},
@@ -13,7 +15,7 @@ use crate::{
     settings::{Effort, EngineChoice, FileSharing, Layout, ReadWrite, SyncMode},
     sweep::Sweep,
     target_facts::{TargetFacts, TargetKind},
-    units::{ByteCount, Extent, Percent, Span, in_one_unit},
+    units::{ByteCount, Extent, Percent, in_one_unit},
     workload::Workload,
 };
 
@@ -25,17 +27,6 @@ const fn default_size(effort: Effort) -> ByteCount {
         Effort::Standard | Effort::Thorough => ByteCount(1 << 30),
     }
 }
-
-/// The ramp of slots whose length is left to the rules.
-const fn usual_ramp(effort: Effort) -> Span {
-    match effort {
-        Effort::Quick => Span::from_milliseconds(200),
-        Effort::Standard | Effort::Thorough => Span::from_seconds(2),
-    }
-}
-
-/// Slots are at most this long when several cells take turns.
-const INTERLEAVED_SLOT: Span = Span::from_seconds(5);
 
 /// What decides how large files are.
 #[derive(Clone, Copy)]
@@ -52,13 +43,6 @@ impl Spread {
     fn copies(self) -> u64 {
         if self.files == FileSharing::PerJob { u64::from(self.jobs) } else { 1 }
     }
-}
-
-/// How a cell spends its time.
-struct Time {
-    stopping: StoppingRule,
-    ramp_ns: u64,
-    slot_ns: Option<u64>,
 }
 
 impl Plan {
@@ -140,6 +124,10 @@ impl CellPlan {
         cells: usize,
         seed: u64,
     ) -> Result<Self, PlanError> {
+        let dealt = target.kind.directories().map(|disks| dealt::dealt(workload, disks)).transpose();
+        let refused = |problem| PlanError::Target { target: target.name.clone(), problem };
+        let dealt = dealt.map_err(refused)?;
+        let workload = dealt.as_ref().unwrap_or(workload);
         let (stopping, work) = if let Some(decided) = applications::resolve(target, workload, certainty, seed)? {
             decided
         } else if let Some((stopping, plan)) = files::resolve(target, workload, certainty, seed)? {
@@ -221,7 +209,7 @@ impl Draft<'_> {
             )));
         }
         let files = match self.target.kind {
-            TargetKind::Directory => workload.files.unwrap_or(FileSharing::Shared),
+            TargetKind::Directory | TargetKind::Directories(_) => workload.files.unwrap_or(FileSharing::Shared),
             TargetKind::File | TargetKind::Device => FileSharing::Shared,
         };
         let file_count = self.file_count(jobs, files)?;
@@ -272,6 +260,7 @@ impl Draft<'_> {
             size_bytes,
             offset_increment_bytes: workload.offset_increment.map(|increment| increment.0),
             files,
+            directories: self.target.kind.directories(),
             file_count,
             file_order: workload.file_order.unwrap_or_default(),
             file_names: workload.file_names.clone().unwrap_or_default(),
@@ -366,7 +355,7 @@ impl Draft<'_> {
         }
         let is_alone =
             count == 1 && workload.file_names.is_none() && workload.file_size.is_none() && !self.is_of_names();
-        if !is_alone && self.target.kind != TargetKind::Directory {
+        if !is_alone && !self.target.kind.is_directory() {
             return Err(self.unusable("--file-count, file_names and file_size need a directory to make files in"));
         }
         let Some(names) = &workload.file_names else { return Ok(count) };
@@ -398,7 +387,8 @@ impl Draft<'_> {
     fn region(&self, spread: Spread) -> Result<(u64, u64), PlanError> {
         let Spread { jobs, files, file_count, alignment_bytes: alignment, block_size_bytes_max: block } = spread;
         let whole = self.target.size_bytes;
-        let default = default_size(self.certainty.effort).0;
+        let disks = self.target.kind.directories().unwrap_or(1);
+        let default = default_size(self.certainty.effort).0 / u64::from(disks);
         let basis = whole.unwrap_or(default);
         let align = u64::from(alignment.max(1));
         let offset = self.workload.offset.map_or(0, |offset| offset.of(basis));
@@ -533,57 +523,6 @@ impl Draft<'_> {
             (Some(bytes), Some(passes)) => Some(bytes.0.min(passes)),
             (bytes, passes) => bytes.map(|bytes| bytes.0).or(passes),
         }
-    }
-
-    /// The stopping rule, and the ramp and measured time of a slot.
-    fn time(&self, cells: usize) -> Result<Time, PlanError> {
-        let workload = self.workload;
-        if workload.operations == Some(0) || workload.loops == Some(0) || workload.io_size == Some(ByteCount(0)) {
-            return Err(self.contradiction("an amount of zero operations, bytes or loops does nothing"));
-        }
-        if [workload.batch, workload.submit].contains(&Some(0))
-            || workload.fsync == Some(0)
-            || workload.fdatasync == Some(0)
-        {
-            return Err(
-                self.contradiction("--batch, submit, --fsync and --fdatasync count from 1: leave them out for none")
-            );
-        }
-        if workload.duration == Some(Span { ns: 0 }) {
-            return Err(self.contradiction("--duration 0 measures nothing"));
-        }
-        if workload.phase.is_some() && !workload.has_own_end() {
-            return Err(self.contradiction(
-                "--phase runs workloads at the same time, which is no rate of one alone: say with --duration, or with \
-                 an amount, when it ends",
-            ));
-        }
-        let passes = self.certainty.passes;
-        let fixed = |slots, ramp: Span, slot_ns| Time {
-            stopping: StoppingRule::Fixed { slots, discarded: self.certainty.discard_first.unwrap_or(0) },
-            ramp_ns: workload.ramp.unwrap_or(ramp).ns,
-            slot_ns,
-        };
-        if workload.has_amount() {
-            return Ok(fixed(passes.unwrap_or(1), Span::default(), workload.duration.map(|duration| duration.ns)));
-        }
-        let short_ramp = |slot_ns: u64| Span { ns: (slot_ns / 4).min(1_000_000_000) };
-        let Some(duration) = workload.duration else {
-            return Ok(match passes {
-                Some(passes) => fixed(passes, short_ramp(INTERLEAVED_SLOT.ns), Some(INTERLEAVED_SLOT.ns)),
-                None => {
-                    let ramp = workload.ramp.unwrap_or_else(|| usual_ramp(self.certainty.effort));
-                    Time { stopping: StoppingRule::Sure, ramp_ns: ramp.ns, slot_ns: None }
-                }
-            });
-        };
-        if let Some(passes) = passes {
-            return Ok(fixed(passes, short_ramp(duration.ns), Some(duration.ns)));
-        }
-        let slots = if cells > 1 && workload.phase.is_none() { duration.ns.div_ceil(INTERLEAVED_SLOT.ns) } else { 1 };
-        let slot_ns = duration.ns / slots;
-        let slots = u32::try_from(slots).map_err(|_| self.contradiction("--duration is too long"))?;
-        Ok(fixed(slots, short_ramp(slot_ns), Some(slot_ns)))
     }
 
     fn check_job_regions(&self, plan: &BlockPlan) -> Result<(), PlanError> {

@@ -12,7 +12,7 @@ use plimsoll_report as report;
 use plimsoll_run::{machine, resuming::Resuming, run::RunRequest, same_place, target_facts};
 use plimsoll_workload::plan::Work;
 
-use super::{history, run};
+use super::{history, run, stripe};
 use crate::{cli::run::RunArguments, environment_variables, printer::Printer, state::State};
 
 /// The rest of a run, what is said when it goes on, and its journal, which nobody else can have meanwhile.
@@ -27,7 +27,8 @@ pub(super) fn request(
     let unfinished = history.resumable(id)?;
     let Beginning { started, events } = unfinished.read(id)?;
     let RunStarted { plan, asked, tool, .. } = &started;
-    let targets = target_facts::gather(&asked.targets, &asked.workloads)?;
+    let mut targets = target_facts::gather(&asked.targets, &asked.workloads)?;
+    stripe::deal(&mut targets, state)?;
     if arguments.expect_mount {
         asked.targets.iter().try_for_each(|path| mounts::expect_mount(path.as_ref()))?;
     }

@@ -154,6 +154,7 @@ pub(super) fn request_of(
     printer: Printer,
 ) -> anyhow::Result<(RunRequest, String)> {
     let mut targets = target_facts::gather(&asked.targets, &asked.workloads)?;
+    stripe::deal(&mut targets, state)?;
     if !asked.needs_room {
         targets.iter_mut().for_each(|target| target.free_bytes = None);
     }

@@ -7,6 +7,7 @@ use std::{
 
 use anyhow::{Context as _, bail};
 use plimsoll_devices::stripe::{Stripe, StripedArray};
+use plimsoll_io::target;
 use plimsoll_record::environment::{ArrayEnvironment, Environment};
 use plimsoll_report::striped::{self, StripedRow};
 use plimsoll_workload::{
@@ -14,6 +15,7 @@ use plimsoll_workload::{
     limit::Limit,
     plan_file::PlanFile,
     provisioned::{Provisioned, Provisioning},
+    target_facts::{TargetFacts, TargetKind},
 };
 use serde_json::json;
 
@@ -83,12 +85,8 @@ fn asked(arguments: UpArguments) -> anyhow::Result<(Striping, Vec<PathBuf>)> {
 pub(super) fn become_targets(plan: &mut PlanFile, state: &State) -> anyhow::Result<BTreeMap<String, Limit>> {
     let Some(asked) = plan.stripe.take() else { return Ok(BTreeMap::new()) };
     let wanted = asked.expand()?;
-    if let Some(array) = wanted.iter().find(|array| array.kind == ArrayKind::Jbod) {
-        bail!(
-            "the disks of \"{}\" are not put together, and a plan cannot yet load several targets in turn with others: \
-             leave jbod out, and run its directories with workloads of one --phase",
-            array.name
-        );
+    if let Some(array) = wanted.iter().find(|array| array.kind == ArrayKind::Jbod && array.is_raw()) {
+        bail!("\"{}\" has no file systems, and jobs are dealt among disks by files: give it a file_system", array.name);
     }
     let there = Stripe::all(directory(state)?)?.into_iter().find(|stripe| stripe.name == asked.name());
     let is_wanted = |stripe: &Stripe| stripe.arrays.iter().map(|own| &own.array).eq(&wanted);
@@ -102,11 +100,10 @@ pub(super) fn become_targets(plan: &mut PlanFile, state: &State) -> anyhow::Resu
     // Below an array that is not mounted lies another file system, and a name in /dev may be that of another disk.
     stripe.in_place()?;
     for own in &stripe.arrays {
-        let targets = stripe.targets(own).into_iter().map(|target| target.display().to_string());
+        let target = stripe.target(own).display().to_string();
         // Whoever gave the disks up gave up what is made of them.
-        let destroyed = targets.clone().filter(|_| own.array.is_raw());
-        plan.destroy.extend(destroyed);
-        plan.targets.extend(targets);
+        plan.destroy.extend(own.array.is_raw().then(|| target.clone()));
+        plan.targets.push(target);
     }
     // Those are of `stripe up`.
     plan.destroy.retain(|device| !asked.devices.contains(device));
@@ -131,9 +128,8 @@ pub(super) fn describe(
         }
     };
     for target in &mut environment.targets {
-        let Some((stripe, own)) = Stripe::of_target(&stripes, target.name.as_ref()) else { continue };
+        let Some((stripe, own, disks)) = Stripe::of_target(&stripes, target.name.as_ref()) else { continue };
         stripe.in_place()?;
-        let disks: Vec<_> = stripe.disks_of(own).collect();
         let mut groups: Vec<&String> = disks.iter().filter_map(|disk| disk.group.as_ref()).collect();
         let limits = groups.iter().filter_map(|group| {
             let of_group = groups.iter().filter(|other| *other == group).count();
@@ -153,6 +149,29 @@ pub(super) fn describe(
         provisioning.targets.insert(target.name.clone(), provisioned);
     }
     Ok(provisioning)
+}
+
+/// Has jobs dealt among the disks of targets whose disks are not put together.
+pub(super) fn deal(targets: &mut [TargetFacts], state: &State) -> anyhow::Result<()> {
+    let Some(directory) = &state.directory else { return Ok(()) };
+    // What cannot be read is told when targets are described.
+    let stripes = Stripe::all(directory).unwrap_or_default();
+    for facts in targets {
+        let path = Path::new(&facts.name);
+        let Some((stripe, own, _)) =
+            Stripe::of_target(&stripes, path).filter(|(stripe, own, _)| stripe.target(own) == path)
+        else {
+            continue;
+        };
+        let Some(count) = own.directories().filter(|_| !own.array.is_raw()) else { continue };
+        facts.kind = TargetKind::Directories(count);
+        let each = stripe.targets(own).iter().map(|one| target::facts(one)).collect::<Result<Vec<_>, _>>()?;
+        // Each disk gets the same, so the fullest has room for its part of all.
+        let least = each.iter().map(|one| one.free_bytes).min().flatten();
+        facts.free_bytes = least.map(|bytes| bytes.saturating_mul(count.into()));
+        facts.direct_alignment_bytes = each.iter().map(|one| one.direct_alignment_bytes).max().flatten();
+    }
+    Ok(())
 }
 
 /// What a limit lets through in the long run, to order limits by.

@@ -86,7 +86,8 @@ fn iops(record: &Value, cell: usize) -> f64 {
 fn rate_and_balance(record: &Value, index: usize) -> (f64, Vec<f64>) {
     let cell = &record["cells"][index];
     let target = cell["target"].as_str().unwrap();
-    let count: f64 = target.rsplit('-').next().unwrap().parse().unwrap();
+    let array = target.rsplit('/').next().unwrap();
+    let count: f64 = array.split('-').nth(1).unwrap().parse().unwrap();
     assert_eq!(cell["limit"]["iops"].as_f64(), Some(500.0 * count), "what all of them are held to");
     let members = cell["device"]["members"].as_array().cloned().unwrap_or_default();
     assert_eq!(members.len(), if count > 1.0 { count as usize } else { 0 }, "{target}");
@@ -103,9 +104,10 @@ fn each_disk_of_an_array_adds_what_it_has() {
         return;
     }
     let place = Place::new();
-    let disks = Disks::up(&place, "--limit iops=500 --limit iops=500 --limit iops=500 --limit iops=500 --size 512MiB");
+    let disks = Disks::up(&place, "--limit iops=500 --limit iops=500 --limit iops=500 --limit iops=500 --size 768MiB");
     let plan = format!(
         "[stripe]\nname = \"{}\"\ndevices = {}\n[[stripe.array]]\nkind = \"btrfs\"\ndisks = [1, 2, 3, 4]\n\
+         [[stripe.array]]\nkind = \"jbod\"\ndisks = [2, 4]\nfile_system = \"ext4\"\n\
          [defaults]\nsize = \"32MiB\"\nqueue_depth = 64\nramp = \"1s\"\nduration = \"4s\"\n\
          [[workload]]\nname = \"read\"\nrw = \"randread\"\n[[workload]]\nname = \"write\"\nrw = \"randwrite\"\n",
         name(&place),
@@ -120,8 +122,8 @@ fn each_disk_of_an_array_adds_what_it_has() {
     let mut seen = Vec::new();
     let record = loop {
         let record = place.record("run --plan ROOT/plan.toml --no-history");
-        assert_eq!(record["cells"].as_array().unwrap().len(), 8);
-        let found: Vec<_> = (0..8).map(|cell| rate_and_balance(&record, cell)).collect();
+        assert_eq!(record["cells"].as_array().unwrap().len(), 12);
+        let found: Vec<_> = (0..12).map(|cell| rate_and_balance(&record, cell)).collect();
         let is_fine = |of: &f64, tolerance: f64| (of - 1.0).abs() < tolerance;
         if found.iter().all(|(rate, shares)| is_fine(rate, 0.03) && shares.iter().all(|share| is_fine(share, 0.05))) {
             break record;
@@ -131,6 +133,45 @@ fn each_disk_of_an_array_adds_what_it_has() {
     };
     let array = record.pointer("/environment/targets/3/array").unwrap();
     assert_eq!((array["array"]["kind"].as_str(), array["disks"].as_array().unwrap().len()), (Some("btrfs"), 4));
+    down(&place);
+    disks.assert_blank();
+}
+
+#[test]
+fn disks_that_are_not_put_together_are_dealt_jobs_that_do_together_what_is_asked_for() {
+    if !is_root() {
+        return;
+    }
+    let place = Place::new();
+    let disks = Disks::up(&place, "--limit iops=50000 --limit iops=50000 --size 256MiB");
+    let arrays = |rest: &str| {
+        let (name, listed) = (name(&place), disks.listed());
+        format!("[stripe]\nname = \"{name}\"\ndevices = {listed}\n[[stripe.array]]\nkind = \"jbod\"\n{rest}\n")
+    };
+    fs::write(place.path("raw.toml"), arrays("")).unwrap();
+    let raw = place.run("run --plan ROOT/raw.toml --no-history");
+    assert!(raw.error(2).contains("give it a file_system"), "{}", raw.stderr);
+    let blocks = "[[workload]]\nrw = \"randrw\"\nverify = true\nqueue_depth = 9\nsize = \"8MiB\"\nduration = \"1s\"\n";
+    fs::write(place.path("plan.toml"), arrays("file_system = \"xfs\"") + blocks).unwrap();
+    let files = "[[workload]]\nphases = \"write,read\"\n";
+    fs::write(place.path("files.toml"), arrays("file_system = \"xfs\"") + files).unwrap();
+    let said = place.run(&format!("stripe up --plan ROOT/plan.toml --destroy {}", disks.all()));
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    let refused = place.run("run --plan ROOT/files.toml --no-history");
+    assert!(refused.error(2).contains("leave jbod out"), "{}", refused.stderr);
+    let record = place.record("run --plan ROOT/plan.toml --no-history");
+    let blocks = &record["cells"][0]["plan"];
+    let of = |key: &str| blocks[key].as_u64();
+    assert_eq!((of("jobs"), of("queue_depth"), of("size_bytes")), (Some(2), Some(5), Some(4 << 20)), "{blocks}");
+    let members = record["cells"][0]["device"]["members"].as_array().unwrap();
+    assert!(members.len() == 2 && members.iter().all(|disk| disk["write_operations"].as_u64() > Some(0)), "{members:?}");
+    assert_eq!(record["cells"][0]["verification"]["mismatches"], 0, "{}", record["cells"][0]);
+    // One of the directories is one disk, and nothing is left in any.
+    let place_of_one = format!("/run/plimsoll/{}/jbod-2-xfs/1", name(&place));
+    assert_eq!(fs::read_dir(&place_of_one).unwrap().count(), 0);
+    let one = place.record(&format!("run {place_of_one} --size 4MiB --duration 500ms --no-history"));
+    assert_eq!(one["cells"][0]["limit"]["iops"], 50000.0);
+    assert_eq!(one["environment"]["targets"][0]["array"]["disks"].as_array().unwrap().len(), 1);
     down(&place);
     disks.assert_blank();
 }

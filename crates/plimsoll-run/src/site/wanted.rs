@@ -1,0 +1,134 @@
+//! What files a plan needs of a target.
+
+use std::collections::BTreeMap;
+
+use plimsoll_workload::{
+    file_space::FileSpace,
+    plan::{BlockPlan, Plan},
+    settings::{EngineChoice, FileSharing, Layout},
+    verification,
+};
+
+/// Files of one target that must be there before the first slot.
+#[derive(Default)]
+pub(super) struct Wanted(pub(super) BTreeMap<FileKey, WantedFile>);
+
+/// Which file of a target.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum FileKey {
+    /// One in plimsoll's own directory: by the cell that it belongs to, when it verifies; by the job that it belongs
+    /// to, unless all share it; and by its number among those.
+    Own { cell: Option<usize>, job: Option<u32>, number: u32 },
+    /// One that has a name.
+    Named(String),
+}
+
+/// What a file must be.
+pub(super) struct WantedFile {
+    pub(super) bytes: u64,
+    pub(super) layout: Layout,
+    pub(super) is_written_to: bool,
+    /// What a verified file contains.
+    pub(super) stamps: Option<Stamps>,
+}
+
+/// The blocks of a verified file.
+#[derive(Clone, Copy)]
+pub(super) struct Stamps {
+    seed: u64,
+    pub(super) block_bytes: u32,
+    space: FileSpace,
+    /// The number of the file in that space.
+    file: u16,
+}
+
+/// What a cell uses of its target's files, job by job.
+pub(super) fn file_keys(plan: &BlockPlan, cell: usize) -> Vec<FileKey> {
+    if !plan.file_names.is_empty() {
+        return plan.file_names.iter().map(FileKey::Named).collect();
+    }
+    // A verified cell has files of its own, because it must know every byte of them.
+    let cell = plan.verify.then_some(cell);
+    let of = |job: Option<u32>| (0..plan.file_count).map(move |number| FileKey::Own { cell, job, number });
+    match plan.files {
+        FileSharing::Shared => of(None).collect(),
+        FileSharing::PerJob => (0..plan.jobs).flat_map(|job| of(Some(job))).collect(),
+    }
+}
+
+/// Whether no other cell uses the files of a cell that verifies. Only such a cell asks.
+pub(super) fn has_files_alone(plan: &Plan, index: usize) -> bool {
+    let cell = &plan.cells[index];
+    let Some(blocks) = cell.blocks() else { return false };
+    let keys = file_keys(blocks, index);
+    let others = plan.cells.iter().enumerate().filter(|(other, of)| *other != index && of.target == cell.target);
+    let others = others.filter_map(|(other, of)| Some((other, of.blocks()?)));
+    !blocks.verify || others.flat_map(|(other, blocks)| file_keys(blocks, other)).all(|key| !keys.contains(&key))
+}
+
+impl Wanted {
+    pub(super) fn of(plan: &Plan, target: &str) -> Self {
+        let mut wanted = Self::default();
+        for (index, cell) in plan.cells.iter().enumerate() {
+            let Some(blocks) = cell.blocks() else { continue };
+            let has_no_files = blocks.engine == EngineChoice::Memory || blocks.name_operation().is_some();
+            if cell.target != target || has_no_files {
+                continue;
+            }
+            for (position, key) in file_keys(blocks, index).into_iter().enumerate() {
+                let job = position as u32 / blocks.file_count;
+                let stamps = Stamps {
+                    seed: blocks.seed,
+                    block_bytes: blocks.block_size_bytes_max,
+                    space: blocks.file_space(job),
+                    file: (position as u32 % blocks.file_count) as u16,
+                };
+                let file = wanted.0.entry(key).or_insert(WantedFile {
+                    bytes: 0,
+                    layout: blocks.layout,
+                    is_written_to: false,
+                    stamps: None,
+                });
+                file.bytes = file.bytes.max(blocks.file_bytes());
+                file.is_written_to |= blocks.writes();
+                file.stamps = file.stamps.or(blocks.verify.then_some(stamps));
+                if blocks.layout == Layout::Written {
+                    file.layout = Layout::Written;
+                }
+            }
+        }
+        wanted
+    }
+}
+
+impl WantedFile {
+    /// Whether anything is to be found in it.
+    pub(super) fn is_read(&self) -> bool {
+        self.layout == Layout::Written
+    }
+
+    /// Whether it is taken as it is by those who read it, and nobody writes it or has to know what is in it.
+    pub(super) const fn is_only_read(&self) -> bool {
+        !self.is_written_to && self.stamps.is_none()
+    }
+}
+
+impl Stamps {
+    /// Fills a stretch of the file with blocks of generation 0.
+    pub(super) fn stamp_all(&self, buffer: &mut [u8], offset: u64) {
+        for (index, chunk) in buffer.chunks_mut(self.block_bytes as usize).enumerate() {
+            let at = offset + index as u64 * u64::from(self.block_bytes);
+            if let Some(place) = self.space.position(self.file, at)
+                && chunk.len() == self.block_bytes as usize
+            {
+                verification::stamp(chunk, self.seed, place, 0);
+            }
+        }
+    }
+}
+
+/// What the files of a target that is an empty directory take, all together.
+pub(crate) fn bytes_of_files(plan: &Plan, target: &str) -> u64 {
+    let filled = Wanted::of(plan, target).0.into_values().filter(|file| file.layout != Layout::Empty);
+    filled.fold(0, |bytes, file| bytes.saturating_add(file.bytes))
+}
