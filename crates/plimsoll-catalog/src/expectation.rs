@@ -41,6 +41,8 @@ pub struct Expectation {
     pub parts: Vec<Ceiling>,
     /// What the host's cache answers, where there is one.
     pub host_cache: Option<HostCache>,
+    /// Whether reads and writes are held back apart, and have no bursts.
+    pub is_emulated: bool,
     /// What a reader has to know, that no part says.
     pub notes: Vec<String>,
 }
@@ -101,11 +103,27 @@ impl Expectation {
                     .to_owned(),
             );
         }
-        Ok(Some(Self { parts, host_cache, notes }))
+        Ok(Some(Self { parts, host_cache, is_emulated: provisioned.emulated == Some(true), notes }))
     }
 
     /// What a load should get, reads and writes together.
     pub fn for_load(&self, load: Load) -> Expected {
+        if !self.is_emulated {
+            return self.of_all(load);
+        }
+        // Of a mix, the direction that is full first holds the other one back, which waits for it.
+        let directions = [(1.0, load.read_share), (0.0, 1.0 - load.read_share)];
+        let directions = directions.into_iter().filter(|(_, share)| *share > 0.0);
+        let each: Vec<(Expected, f64)> =
+            directions.map(|(read_share, share)| (self.of_all(Load { read_share, ..load }), share)).collect();
+        let lasting = |limit: Option<RateLimit>, share: f64| Some(RateLimit::lasting(limit?.sustained / share));
+        let operations = least(each.iter().map(|(of, share)| (of.operations_by, lasting(of.limit.operations, *share))));
+        let bytes = least(each.iter().map(|(of, share)| (of.bytes_by, lasting(of.limit.bytes, *share))));
+        self.expected(operations, bytes)
+    }
+
+    /// The same where all operations count alike.
+    fn of_all(&self, load: Load) -> Expected {
         let limits: Vec<(Part, Limit)> = self.parts.iter().map(|part| (part.part, part.limits.of(load))).collect();
         // A dimension that a part says nothing of is unknown, unless somebody gave just the other one.
         let is_known = |of: fn(&Limit) -> Option<RateLimit>| {
@@ -118,8 +136,10 @@ impl Expectation {
             let all = limits.iter().map(|(part, limit)| (*part, value(limit)));
             least(all).filter(|_| is_known(value))
         };
-        let operations = of(|limit| limit.operations);
-        let bytes = of(|limit| limit.bytes);
+        self.expected(of(|limit| limit.operations), of(|limit| limit.bytes))
+    }
+
+    fn expected(&self, operations: Option<(Part, RateLimit)>, bytes: Option<(Part, RateLimit)>) -> Expected {
         Expected {
             limit: Limit {
                 operations: operations.map(|(_, limit)| limit),
@@ -282,6 +302,20 @@ mod tests {
         assert_eq!(of(1), (500.0, Part::Disk, true));
         assert_eq!(of(2), (800.0, Part::Pool, true));
         assert_eq!(of(4), (800.0, Part::Pool, true));
+    }
+
+    #[test]
+    fn an_emulated_disk_holds_each_direction_back_and_does_not_burst() {
+        let of = |text: &str, read_share: f64| {
+            let load = Load { read_share, operation_bytes: 4096.0, is_sequential: false };
+            let expected = expect(&format!("{text}\nemulated = true")).for_load(load);
+            (expected.limit.operations.unwrap(), expected.limit.bytes.map(|limit| limit.sustained))
+        };
+        let lasting = RateLimit::lasting;
+        assert_eq!(of("sku = \"P10\"", 1.0), (lasting(500.0), Some(100e6)));
+        assert_eq!(of("sku = \"P10\"", 0.0), (lasting(500.0), Some(100e6)));
+        assert_eq!(of("sku = \"P10\"", 0.5), (lasting(1000.0), Some(200e6)), "both at once");
+        assert_eq!(of("sku = \"P10\"\nshared_limit = \"iops=300\"", 0.75), (lasting(400.0), Some(100e6 / 0.75)));
     }
 
     #[test]

@@ -95,7 +95,7 @@ fn parameters(stopping: &StoppingRule, blocks: &BlockPlan) -> Vec<(&'static str,
         size_bytes,
         offset_increment_bytes,
         files,
-        directories,
+        dealt,
         file_count,
         file_order,
         file_names,
@@ -140,8 +140,8 @@ fn parameters(stopping: &StoppingRule, blocks: &BlockPlan) -> Vec<(&'static str,
         (FileSharing::Shared, count) => format!("{count} files for all jobs, {file_order}"),
         (FileSharing::PerJob, count) => format!("{count} files for each job, {file_order}"),
     };
-    let shared = match directories {
-        Some(count) => format!("{shared}, dealt among {count} disks"),
+    let shared = match dealt {
+        Some(dealt) => format!("{shared}, dealt among {} disks", dealt.disks),
         None => shared,
     };
     let shared = match offset_increment_bytes {

@@ -18,7 +18,7 @@ pub struct StripedRow {
     /// What that gives out at once, where it is more than a block.
     pub cluster_bytes: Option<u64>,
     /// Where it is measured.
-    pub targets: Vec<String>,
+    pub target: String,
     /// Whether it was made to the end.
     pub is_complete: bool,
 }
@@ -27,10 +27,8 @@ pub struct StripedRow {
 pub fn list(rows: &[StripedRow], width: usize) -> String {
     let text = |value: &dyn Fn(&StripedRow) -> String| rows.iter().map(value).collect::<Vec<_>>();
     let size = |bytes: Option<u64>| bytes.map_or_else(|| "-".to_owned(), numbers::bytes);
-    let target = |row: &StripedRow| match row.targets.as_slice() {
-        _ if !row.is_complete => "not made to the end".to_owned(),
-        [one] => one.clone(),
-        several => several.first().map(|first| format!("{first} and {} more", several.len() - 1)).unwrap_or_default(),
+    let target = |row: &StripedRow| {
+        if row.is_complete { row.target.clone() } else { "not made to the end".to_owned() }
     };
     let disks = |row: &StripedRow| {
         let names = row.disks.iter().map(|disk| disk.rsplit('/').next().unwrap_or(disk));
@@ -64,7 +62,7 @@ mod tests {
             chunk_bytes: (disks.len() > 1).then_some(64 << 10),
             file_system: file_system.map(str::to_owned),
             cluster_bytes: file_system.map(|_| 32 << 10),
-            targets: vec![format!("/run/plimsoll/stripe/{array}")],
+            target: format!("/run/plimsoll/stripe/{array}"),
             is_complete: true,
         };
         let rows = [row("md-2", &["a", "b"], None), row("none-1-ext4-32KiB", &["a"], Some("ext4"))];

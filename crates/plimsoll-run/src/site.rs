@@ -487,7 +487,7 @@ fn is_device(target: &str) -> bool {
 
 /// How many directories of a target jobs are dealt among, if they are.
 fn directories(plan: &Plan, target: &str) -> Option<u32> {
-    cells_of(plan, target).filter_map(CellPlan::blocks).find_map(|blocks| blocks.directories)
+    cells_of(plan, target).filter_map(CellPlan::blocks).find_map(|blocks| Some(blocks.dealt?.disks))
 }
 
 fn cells_of<'a>(plan: &'a Plan, target: &'a str) -> impl Iterator<Item = &'a CellPlan> {

@@ -245,9 +245,9 @@ pub struct BlockPlan {
     pub offset_increment_bytes: Option<u64>,
     /// Whether jobs share their files.
     pub files: FileSharing,
-    /// The directories of the target, called 0, 1 and so on, that jobs are dealt among, each with its files.
+    /// How it came to be dealt among disks, where it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub directories: Option<u32>,
+    pub dealt: Option<Dealt>,
     /// Files of each job, or of all where they share: the region is spread over them evenly.
     #[serde(default = "one")]
     pub file_count: u32,
@@ -323,6 +323,20 @@ pub struct BlockPlan {
     /// Whether the end of this cell is that of all cells of its phase.
     #[serde(default)]
     pub ends_phase: bool,
+}
+
+/// Disks that jobs are dealt among, each with its files, and what the same workload is on a target that is one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Dealt {
+    /// How many disks: directories of the target called 0, 1 and so on.
+    pub disks: u32,
+    /// Jobs there.
+    pub jobs: u32,
+    /// Operations that each of those keeps in flight.
+    pub queue_depth: u32,
+    /// Whether they share their files.
+    pub files: FileSharing,
 }
 
 /// When a job issues its operations.

@@ -84,6 +84,9 @@ pub struct Provisioned {
     /// What its disks get together at most, because they share a controller, a storage account or what is behind them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shared_limit: Option<Limit>,
+    /// Whether `plimsoll emulate` stands in for it, which holds reads and writes back apart and knows no bursts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub emulated: Option<bool>,
 }
 
 /// What was bought for the targets of a run.
@@ -120,6 +123,7 @@ impl Provisioned {
             vm_share: self.vm_share.or(other.vm_share),
             limit: self.limit.or(other.limit),
             shared_limit: self.shared_limit.or(other.shared_limit),
+            emulated: self.emulated.or(other.emulated),
         }
     }
 

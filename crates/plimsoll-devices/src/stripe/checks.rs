@@ -66,9 +66,9 @@ pub(super) fn sizes(arrays: &[Array], disk: &StripedDisk, uses: usize, part_byte
     };
     let short = arrays.iter().find(|array| part_bytes < needs(array));
     short.map_or(Ok(()), |array| {
+        let shared = if uses > 1 { format!(" beside {} more", uses - 1) } else { String::new() };
         Err(DeviceError::Usage(format!(
-            "\"{}\" needs {} of {}, and gets {} where {uses} of them are on one disk: take larger disks, or ask for fewer \
-             arrays",
+            "\"{}\" needs {} of {}, and gets {}{shared}: take larger disks, or ask for fewer arrays",
             array.name,
             ByteCount(needs(array)),
             disk.device.display(),

@@ -11,7 +11,7 @@ use plimsoll_record::{
     record::{Cell, Kind, Record},
 };
 use plimsoll_workload::{
-    plan::{BlockPlan, Pacing, Work},
+    plan::{BlockPlan, Dealt, Pacing, Work},
     settings::{FileSharing, ReadWrite},
 };
 use serde::Serialize;
@@ -222,7 +222,7 @@ fn planned(cell: &Cell, plan: &BlockPlan) -> [(Aspect, String); 19] {
         size_bytes: _,
         offset_increment_bytes,
         files,
-        directories: _,
+        dealt,
         file_count,
         file_order,
         file_names: _,
@@ -257,6 +257,9 @@ fn planned(cell: &Cell, plan: &BlockPlan) -> [(Aspect, String); 19] {
         keep_going: _,
         ends_phase: _,
     } = plan;
+    // What is dealt among disks is the same as it would be elsewhere.
+    let Dealt { jobs, queue_depth, files, .. } =
+        dealt.unwrap_or(Dealt { disks: 1, jobs: *jobs, queue_depth: *queue_depth, files: *files });
     let is_set = |is_set: bool, text: String| if is_set { text } else { "none".to_owned() };
     let reads = plan.reads().then(|| read_block_sizes.to_string());
     let writes = plan.writes().then(|| write_block_sizes.to_string());
@@ -293,10 +296,10 @@ fn planned(cell: &Cell, plan: &BlockPlan) -> [(Aspect, String); 19] {
         None => pattern(*rw, *read_percent, *random_percent),
     };
     let sharing = match files {
-        FileSharing::PerJob if *jobs > 1 => "per job",
+        FileSharing::PerJob if jobs > 1 => "per job",
         _ => "shared",
     };
-    let apart = offset_increment_bytes.filter(|_| *jobs > 1).map(|apart| format!("{} apart", numbers::bytes(apart)));
+    let apart = offset_increment_bytes.filter(|_| jobs > 1).map(|apart| format!("{} apart", numbers::bytes(apart)));
     let several = (*file_count > 1).then(|| format!("{file_count} files, {file_order}"));
     let sharing = [Some(sharing.to_owned()), apart, several].into_iter().flatten().collect::<Vec<_>>().join(", ");
     [
@@ -313,7 +316,7 @@ fn planned(cell: &Cell, plan: &BlockPlan) -> [(Aspect, String); 19] {
         (Aspect::CacheMode, cache_mode),
         (Aspect::Durability, is_set(plan.writes(), durability)),
         (Aspect::ThinkTime, is_set(*think_time_ns > 0, think_time)),
-        (Aspect::Rate, rate(pacing, *jobs)),
+        (Aspect::Rate, rate(pacing, plan.jobs)),
         (Aspect::Payload, is_set(plan.writes(), payload.to_string())),
         (Aspect::Verification, if *verify { "on" } else { "off" }.to_owned()),
         (Aspect::Engine, cell.engine.to_string()),

@@ -2,6 +2,7 @@
 //! what is asked for.
 
 use crate::{
+    plan::Dealt,
     settings::{FileSharing, RateScope},
     sweep::Sweep,
     units::{ByteCount, Extent, Rate},
@@ -9,7 +10,7 @@ use crate::{
 };
 
 /// The workload that does on all of so many disks together what is asked for, or why there is none.
-pub(super) fn dealt(workload: &Workload, disks: u32) -> Result<Workload, String> {
+pub(super) fn dealt(workload: &Workload, disks: u32) -> Result<(Dealt, Workload), String> {
     let is_of_names = workload.engine.is_some_and(|engine| engine.name_operation().is_some());
     if workload.phases.is_some() || workload.command.is_some() || is_of_names {
         return Err(format!(
@@ -21,15 +22,20 @@ pub(super) fn dealt(workload: &Workload, disks: u32) -> Result<Workload, String>
         return Err("file_names and --offset-increment mean nothing where each disk has files of its own".to_owned());
     }
     let one = |sweep: Option<&Sweep<u32>>| sweep.and_then(|sweep| sweep.values().first().copied()).unwrap_or(1);
-    let (asked_jobs, depth) = (one(workload.jobs.as_ref()), one(workload.queue_depth.as_ref()));
-    let jobs = if asked_jobs < disks { disks } else { asked_jobs };
+    let asked = Dealt {
+        disks,
+        jobs: one(workload.jobs.as_ref()),
+        queue_depth: one(workload.queue_depth.as_ref()),
+        files: workload.files.unwrap_or(FileSharing::Shared),
+    };
+    let jobs = asked.jobs.max(disks);
     if !jobs.is_multiple_of(disks) {
         return Err(format!("--jobs {jobs} cannot be dealt among {disks} disks evenly: choose a multiple"));
     }
     // What all jobs have together is the same as on other targets; each of them has at least one operation in flight.
-    let share = f64::from(asked_jobs) / f64::from(jobs);
-    let depth = (f64::from(depth) * share).ceil() as u32;
-    let files = if workload.files == Some(FileSharing::PerJob) { asked_jobs } else { 1 };
+    let share = f64::from(asked.jobs) / f64::from(jobs);
+    let depth = (f64::from(asked.queue_depth) * share).ceil() as u32;
+    let files = if asked.files == FileSharing::PerJob { asked.jobs } else { 1 };
     let size = workload.size.map(|size| match size {
         Extent::Bytes(bytes) => Extent::Bytes(ByteCount(bytes.0.saturating_mul(files.into()) / u64::from(jobs))),
         percent @ Extent::Percent(_) => percent,
@@ -39,14 +45,15 @@ pub(super) fn dealt(workload: &Workload, disks: u32) -> Result<Workload, String>
         Rate::Operations(rate) => Rate::Operations(rate * share),
         Rate::Bytes(rate) => Rate::Bytes((rate as f64 * share) as u64),
     });
-    Ok(Workload {
+    let dealt = Workload {
         jobs: Some(Sweep::one(jobs)),
         queue_depth: Some(Sweep::one(depth)),
         files: Some(FileSharing::PerJob),
         size,
         rate,
         ..workload.clone()
-    })
+    };
+    Ok((asked, dealt))
 }
 
 #[cfg(test)]
@@ -54,7 +61,7 @@ mod tests {
     use super::*;
 
     fn on(disks: u32, toml: &str) -> Result<Workload, String> {
-        dealt(&toml::from_str(toml).unwrap(), disks)
+        dealt(&toml::from_str(toml).unwrap(), disks).map(|(_, dealt)| dealt)
     }
 
     #[test]

@@ -4,7 +4,7 @@ mod pacing;
 mod time;
 
 use self::time::Time;
-use super::{BlockPlan, CellPlan, Plan, PlanError, Work, applications, dealt, files, labels, names, room};
+use super::{BlockPlan, CellPlan, Dealt, Plan, PlanError, Work, applications, dealt, files, labels, names, room};
 use crate::{
     block_sizes::BlockSizes,
     certainty::{BOOKEND, Certainty, Precision, StoppingRule},
@@ -80,8 +80,13 @@ impl Plan {
         let workload_of: Vec<usize> = places.iter().map(|(_, workload)| *workload).collect();
         applications::put_side_by_side(&mut cells, &workload_of, &workloads, certainty)?;
         room::check(targets, &cells)?;
-        // The same labels on every target: that is how cells are compared.
-        let first = |index: usize| workload_of.iter().position(|workload| *workload == index);
+        // The same labels on every target: that is how cells are compared. They tell what is asked for in all.
+        let is_dealt = |cell: &usize| places[*cell].0.kind.directories().is_some();
+        let first = |index: usize| {
+            let mut cells = (0..places.len()).filter(|cell| workload_of[*cell] == index).peekable();
+            let any = cells.peek().copied();
+            cells.find(|cell| !is_dealt(cell)).or(any)
+        };
         let labels = (0..workloads.len()).filter_map(first).map(|cell| cells[cell].workload.clone()).collect();
         let labels = labels::told_apart(labels, &workloads);
         for (cell, workload) in cells.iter_mut().zip(&workload_of) {
@@ -127,7 +132,8 @@ impl CellPlan {
         let dealt = target.kind.directories().map(|disks| dealt::dealt(workload, disks)).transpose();
         let refused = |problem| PlanError::Target { target: target.name.clone(), problem };
         let dealt = dealt.map_err(refused)?;
-        let workload = dealt.as_ref().unwrap_or(workload);
+        let workload = dealt.as_ref().map_or(workload, |(_, dealt)| dealt);
+        let dealt = dealt.as_ref().map(|(asked, _)| *asked);
         let (stopping, work) = if let Some(decided) = applications::resolve(target, workload, certainty, seed)? {
             decided
         } else if let Some((stopping, plan)) = files::resolve(target, workload, certainty, seed)? {
@@ -135,7 +141,7 @@ impl CellPlan {
         } else {
             applications::check_blocks(workload)?;
             let workload = &names::decided(workload)?;
-            let (stopping, plan) = Draft { target, workload, certainty }.resolve(cells, seed)?;
+            let (stopping, plan) = Draft { target, workload, dealt, certainty }.resolve(cells, seed)?;
             (stopping, Work::Blocks(plan))
         };
         let name = workload.name.clone().unwrap_or_else(|| work.describe());
@@ -148,6 +154,7 @@ impl CellPlan {
 struct Draft<'a> {
     target: &'a TargetFacts,
     workload: &'a Workload,
+    dealt: Option<Dealt>,
     certainty: &'a Certainty,
 }
 
@@ -260,7 +267,7 @@ impl Draft<'_> {
             size_bytes,
             offset_increment_bytes: workload.offset_increment.map(|increment| increment.0),
             files,
-            directories: self.target.kind.directories(),
+            dealt: self.dealt,
             file_count,
             file_order: workload.file_order.unwrap_or_default(),
             file_names: workload.file_names.clone().unwrap_or_default(),
@@ -387,8 +394,7 @@ impl Draft<'_> {
     fn region(&self, spread: Spread) -> Result<(u64, u64), PlanError> {
         let Spread { jobs, files, file_count, alignment_bytes: alignment, block_size_bytes_max: block } = spread;
         let whole = self.target.size_bytes;
-        let disks = self.target.kind.directories().unwrap_or(1);
-        let default = default_size(self.certainty.effort).0 / u64::from(disks);
+        let default = default_size(self.certainty.effort).0 / u64::from(self.dealt.map_or(1, |dealt| dealt.disks));
         let basis = whole.unwrap_or(default);
         let align = u64::from(alignment.max(1));
         let offset = self.workload.offset.map_or(0, |offset| offset.of(basis));

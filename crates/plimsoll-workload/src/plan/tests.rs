@@ -152,3 +152,15 @@ fn every_workload_of_a_plan_has_a_name_of_its_own_that_is_the_same_on_all_target
     let due = ["read 4KiB QD1", "read 4KiB QD1 buffered", "twice", "twice #2", "read 4KiB QD1 #2"];
     assert_eq!(names, [due, due].concat());
 }
+
+#[test]
+fn a_workload_has_one_name_also_where_it_is_dealt_among_disks() {
+    let disks = TargetFacts { name: "/mnt/disks".into(), kind: TargetKind::Directories(4), ..directory() };
+    let workload: Workload = toml::from_str("rw = 'randread'\nqueue_depth = 64").unwrap();
+    let plan = Plan::resolve(&[disks, directory()], &[workload], &Certainty::of(Effort::Quick), 7).unwrap();
+    let [dealt, whole] = &plan.cells[..] else { panic!("two cells") };
+    assert_eq!((dealt.workload.as_str(), whole.workload.as_str()), ("randread 4KiB QD64", "randread 4KiB QD64"));
+    let [dealt, whole] = [dealt, whole].map(|cell| cell.blocks().unwrap());
+    assert_eq!((dealt.jobs, dealt.queue_depth, dealt.size_bytes), (4, 16, 128 << 20), "a fourth for each disk");
+    assert_eq!((dealt.dealt.unwrap().disks, whole.dealt), (4, None));
+}

@@ -189,6 +189,7 @@ pub(super) fn join(environment: &Environment, state: &State, printer: Printer) -
         }
         let mut provisioned = first.stands_for.clone();
         provisioned.shared_limit = shared_limit(&found);
+        provisioned.emulated = Some(true);
         stands_for.targets.insert(target.name.clone(), provisioned);
     }
     Ok(stands_for)

@@ -188,7 +188,7 @@ fn is_name_of_the_kernel(device: &str) -> bool {
 fn list(stripes: &[Stripe], as_json: bool, printer: Printer) -> anyhow::Result<String> {
     if as_json {
         let one = |stripe: &Stripe| {
-            let arrays = stripe.arrays.iter().map(|own| json!({ "array": own.array, "targets": stripe.targets(own) }));
+            let arrays = stripe.arrays.iter().map(|own| json!({ "array": own.array, "target": stripe.target(own) }));
             json!({
                 "name": stripe.name,
                 "is_complete": stripe.is_complete,
@@ -217,7 +217,7 @@ fn row(stripe: &Stripe, own: &StripedArray) -> StripedRow {
         chunk_bytes: is_striped.then_some(array.chunk_bytes),
         file_system: (array.file_system != FileSystem::Raw).then(|| array.file_system.to_string()),
         cluster_bytes: array.cluster_bytes.filter(|cluster| Some(*cluster) != array.block_bytes),
-        targets: stripe.targets(own).iter().map(|target| target.display().to_string()).collect(),
+        target: stripe.target(own).display().to_string(),
         is_complete: stripe.is_complete,
     }
 }

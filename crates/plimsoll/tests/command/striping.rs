@@ -143,7 +143,7 @@ fn disks_that_are_not_put_together_are_dealt_jobs_that_do_together_what_is_asked
         return;
     }
     let place = Place::new();
-    let disks = Disks::up(&place, "--limit iops=50000 --limit iops=50000 --size 256MiB");
+    let disks = Disks::up(&place, "--limit iops=50000 --limit iops=50000 --size 512MiB");
     let arrays = |rest: &str| {
         let (name, listed) = (name(&place), disks.listed());
         format!("[stripe]\nname = \"{name}\"\ndevices = {listed}\n[[stripe.array]]\nkind = \"jbod\"\n{rest}\n")
@@ -158,13 +158,16 @@ fn disks_that_are_not_put_together_are_dealt_jobs_that_do_together_what_is_asked
     let said = place.run(&format!("stripe up --plan ROOT/plan.toml --destroy {}", disks.all()));
     assert_eq!(said.code, Some(0), "{}", said.stderr);
     let refused = place.run("run --plan ROOT/files.toml --no-history");
-    assert!(refused.error(2).contains("leave jbod out"), "{}", refused.stderr);
+    assert!(refused.error(3).contains("leave jbod out"), "{}", refused.stderr);
     let record = place.record("run --plan ROOT/plan.toml --no-history");
     let blocks = &record["cells"][0]["plan"];
     let of = |key: &str| blocks[key].as_u64();
     assert_eq!((of("jobs"), of("queue_depth"), of("size_bytes")), (Some(2), Some(5), Some(4 << 20)), "{blocks}");
     let members = record["cells"][0]["device"]["members"].as_array().unwrap();
-    assert!(members.len() == 2 && members.iter().all(|disk| disk["write_operations"].as_u64() > Some(0)), "{members:?}");
+    assert!(
+        members.len() == 2 && members.iter().all(|disk| disk["write_operations"].as_u64() > Some(0)),
+        "{members:?}"
+    );
     assert_eq!(record["cells"][0]["verification"]["mismatches"], 0, "{}", record["cells"][0]);
     // One of the directories is one disk, and nothing is left in any.
     let place_of_one = format!("/run/plimsoll/{}/jbod-2-xfs/1", name(&place));
