@@ -264,7 +264,7 @@ mod tests {
     use plimsoll_workload::{array::Striping, settings::ReadWrite, workload::Workload};
 
     use super::*;
-    use crate::test_records::Story;
+    use crate::{style::Style, table, test_records::Story};
 
     /// A record in which each disk of an array adds 500 operations a second.
     fn record(arrays: &[Array]) -> Record {
@@ -295,7 +295,8 @@ mod tests {
             kinds = ["md", "lvm"]
         "#;
         let striping: Striping = toml::from_str(text).unwrap();
-        let tables = grids(&record(&striping.expand().unwrap()));
+        let record = record(&striping.expand().unwrap());
+        let tables = grids(&record);
         let titles: Vec<&str> = tables.iter().map(|(title, _)| title.as_str()).collect();
         let expected = [
             "Cluster sizes of ext4 on 1 disk",
@@ -307,6 +308,11 @@ mod tests {
             "Kinds of arrays of 4 disks",
         ];
         assert_eq!(titles, expected);
+        // Several have the same heads.
+        let (text, markdown) = (table::record(&record, 100, Style { colour: false }), table::markdown(&record));
+        for title in expected {
+            assert!(text.contains(&format!("\n\n{title}\n")) && markdown.contains(&format!("\n\n**{title}**\n\n")));
+        }
         insta::assert_snapshot!(tables[2].1.clone().fit(100).text(), @r#"
     disks   IOPS  IOPS read  IOPS write  MB/s  MB/s read  MB/s write     mean  of N x 1  verdict
     ────────────────────────────────────────────────────────────────────────────────────────────

@@ -42,8 +42,11 @@ pub(crate) fn content(record: &Record) -> String {
         }
         out += &rows::grid(&table::rows_of(record, target)).markdown();
     }
-    for grid in details::grids(record) {
-        out += &format!("\n{}", grid.markdown());
+    for detail in details::of(record) {
+        if detail.needs_title {
+            out += &format!("\n**{}**\n", escaped(&detail.title));
+        }
+        out += &format!("\n{}", detail.grid.markdown());
     }
     let notes = notes::of(record);
     if !notes.is_empty() {

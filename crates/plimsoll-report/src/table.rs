@@ -47,9 +47,13 @@ pub fn record(record: &Record, width: usize, style: Style) -> String {
         }
         push_grid(&mut out, &rows::grid(&rows_of(record, target)).fit(width), style);
     }
-    for grid in details::grids(record) {
+    for detail in details::of(record) {
         out.push('\n');
-        push_grid(&mut out, &grid.fit(width), style);
+        if detail.needs_title {
+            out += &style.paint(&detail.title, Tone::Head);
+            out.push('\n');
+        }
+        push_grid(&mut out, &detail.grid.fit(width), style);
     }
     let notes = notes::of(record);
     if !notes.is_empty() {

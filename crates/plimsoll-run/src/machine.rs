@@ -8,7 +8,11 @@ pub(crate) mod cgroup;
 pub mod cloud;
 mod container;
 
-use std::{fs, path::Path};
+use std::{
+    collections::BTreeSet,
+    fs,
+    path::{Path, PathBuf},
+};
 
 use plimsoll_io::{
     block_device::{self, DeviceNumber},
@@ -84,17 +88,17 @@ fn limits() -> LimitsEnvironment {
 
 fn target(facts: &TargetFacts) -> TargetEnvironment {
     let path = Path::new(&facts.name);
-    // Of several directories, what is true of the first one; of what they are, their array tells.
-    let place = target_facts::places(&facts.name, facts.kind.directories()).swap_remove(0);
+    // Of several directories, what is true of the first one, but where all of them are.
+    let places = target_facts::places(&facts.name, facts.kind.directories());
     let on_file_system = facts.kind != TargetKind::Device;
     TargetEnvironment {
         name: facts.name.clone(),
         kind: facts.kind.into(),
         path: canonical(path),
-        mount: on_file_system.then(|| mount(&place)).flatten(),
+        mount: on_file_system.then(|| mount(&places[0])).flatten(),
         free_bytes: facts.free_bytes,
         direct_alignment_bytes: facts.direct_alignment_bytes,
-        device: device(&place),
+        device: device(&places),
         array: None,
     }
 }
@@ -119,8 +123,10 @@ fn mount(path: &Path) -> Option<MountEnvironment> {
     })
 }
 
-fn device(path: &Path) -> Option<DeviceEnvironment> {
-    let facts = block_device::facts(block_device::device_of(path)?.device)?;
+fn device(places: &[PathBuf]) -> Option<DeviceEnvironment> {
+    let devices: Vec<DeviceNumber> =
+        places.iter().filter_map(|place| Some(block_device::device_of(place)?.device)).collect();
+    let facts = block_device::facts(*devices.first()?)?;
     Some(DeviceEnvironment {
         number: Some(format!("{}:{}", facts.number.major, facts.number.minor)),
         partition: facts.partition.map(|_| facts.name),
@@ -142,13 +148,13 @@ fn device(path: &Path) -> Option<DeviceEnvironment> {
         discard_bytes_max: facts.discard_bytes_max,
         mapped_name: facts.mapped_name,
         backing_file: facts.backing_file,
-        beneath: if facts.slaves.is_empty() { spread_over(facts.number) } else { facts.slaves },
+        beneath: if facts.slaves.is_empty() { spread_over(&devices) } else { facts.slaves },
     })
 }
 
-/// The disks of a file system that is spread over several, which is no device itself.
-fn spread_over(device: DeviceNumber) -> Vec<String> {
-    let disks = block_device::spread_over(device);
+/// The disks of a file system that is spread over several, which is no device itself, or of several file systems.
+fn spread_over(devices: &[DeviceNumber]) -> Vec<String> {
+    let disks: BTreeSet<DeviceNumber> = devices.iter().flat_map(|device| block_device::spread_over(*device)).collect();
     let names = disks.iter().filter_map(|disk| Some(block_device::facts(*disk)?.disk));
     if disks.len() > 1 { names.collect() } else { Vec::new() }
 }

@@ -67,7 +67,7 @@ fn name(record: &Record, targets: &[&str], all: &[&Record]) -> String {
 
 fn tables(record: &Record, targets: &[&str]) -> Vec<Table> {
     let of_targets = targets.iter().map(|target| of_grid(target, &rows::grid(&table::rows_of(record, target))));
-    let details = details::named(record).map(|(title, grid)| of_grid(&title, &grid));
+    let details = details::of(record).map(|detail| of_grid(&detail.title, &detail.grid));
     of_targets.chain(details).collect()
 }
 

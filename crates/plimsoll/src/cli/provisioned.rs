@@ -113,6 +113,8 @@ impl ProvisionedArguments {
             vm_share: *vm_share,
             limit,
             shared_limit: *shared_limit,
+            // That is found out, not asked for.
+            emulated: None,
         }
     }
 }
