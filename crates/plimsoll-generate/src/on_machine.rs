@@ -11,12 +11,15 @@ use crate::{
     setup::{Disk, Setup},
 };
 
+/// Where names of disks are that are left blank: of one that is there no longer, `prepare.sh` makes another.
+const BLANK: &str = "/run/plimsoll-disks";
+
 /// The files for the machine, and those to measure a cluster with.
 pub(crate) fn files(setup: &Setup, plan: &PlanFile) -> Result<Vec<GeneratedFile>, GenerateError> {
     let mut files = Vec::new();
     if setup.machine.is_some() {
         files.push(GeneratedFile::script("prepare.sh", prepare(setup)));
-        files.push(GeneratedFile::script("run.sh", include_str!("../templates/run.sh").to_owned()));
+        files.push(GeneratedFile::script("run.sh", run(setup)));
         files.push(GeneratedFile::text("plan.toml", of_machine(setup, plan)?));
     }
     if setup.cluster.is_some() {
@@ -80,7 +83,9 @@ fn prepare(setup: &Setup) -> String {
     text += "\n";
     let file_system = setup.file_system.name();
     for disk in &setup.disks {
-        let (mount, size, name) = (&disk.mount, disk.size_gib, &disk.name);
+        let (size, name) = (disk.size_gib, &disk.name);
+        let mount = if disk.is_blank { &blank(disk) } else { &disk.mount };
+        let file_system = if disk.is_blank { "blank" } else { file_system };
         text += &match (disk.lun, setup.provider) {
             (None, _) => format!("volume {} {mount} {file_system} {size}\n", volume_name(disk)),
             (Some(lun), Provider::Azure) => format!(
@@ -93,10 +98,35 @@ fn prepare(setup: &Setup) -> String {
     text
 }
 
-/// The plan as it was, with the disks for targets, and with what was bought of each.
+/// What a disk is called on the machine that is left blank there.
+fn blank(disk: &Disk) -> String {
+    format!("{BLANK}/{}", disk.name)
+}
+
+fn run(setup: &Setup) -> String {
+    let text = include_str!("../templates/run.sh");
+    let arrays = if setup.has_arrays() { include_str!("../templates/run_arrays.sh") } else { "" };
+    text.replace("# ARRAYS\n", arrays)
+}
+
+/// The plan as it was, with the disks for targets or for arrays, and with what was bought of each.
 fn of_machine(setup: &Setup, plan: &PlanFile) -> Result<String, GenerateError> {
     let mut plan = PlanFile { cloud: None, ..plan.clone() };
+    let blank_disks: Vec<String> = setup.disks.iter().filter(|disk| disk.is_blank).map(blank).collect();
+    if let Some(striping) = &mut plan.stripe {
+        // Of the order in which the plan has them, which its groups have too.
+        striping.devices = match striping.devices.as_slice() {
+            [] => blank_disks.clone(),
+            named => named.iter().filter_map(|mount| setup.disk_at(mount).map(blank)).collect(),
+        };
+    }
+    // Who names a disk for arrays gives up what is on it: nothing, or it is refused.
+    plan.destroy.extend(blank_disks);
     for disk in &setup.disks {
+        if disk.is_blank {
+            plan.provisioned.targets.insert(blank(disk), disk.provisioned.clone());
+            continue;
+        }
         if !plan.targets.contains(&disk.mount) {
             plan.targets.push(disk.mount.clone());
         }
@@ -109,7 +139,7 @@ fn of_machine(setup: &Setup, plan: &PlanFile) -> Result<String, GenerateError> {
 /// The plan as it was, without targets: they are the classes, and what was bought stands in them.
 fn of_cluster(plan: &PlanFile) -> Result<String, GenerateError> {
     let (targets, provisioned) = (Vec::new(), Provisioning::default());
-    let plan = PlanFile { cloud: None, targets, provisioned, expect_mount: false, ..plan.clone() };
+    let plan = PlanFile { cloud: None, stripe: None, targets, provisioned, expect_mount: false, ..plan.clone() };
     let head =
         "# What run-kubernetes.sh measures. Written by plimsoll generate, from the plan without its section [cloud].\n";
     Ok(head.to_owned() + &toml::to_string(&plan)?)

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use plimsoll_catalog::{before_buying::MachineFacts, catalog::Catalog, expectation::Expectation, product::Provider};
 use plimsoll_workload::{
+    array::Striping,
     cloud::{Cloud, FileSystem, Kubernetes, Machine},
     plan_file::PlanFile,
     provisioned::{Caching, Provisioned},
@@ -63,6 +64,8 @@ pub(crate) struct Disk {
     pub(crate) provisioned: Provisioned,
     /// Its number among the disks that are attached; volumes of a SAN have none.
     pub(crate) lun: Option<u32>,
+    /// Whether it is left blank, because the plan makes arrays of it.
+    pub(crate) is_blank: bool,
 }
 
 /// What is bought besides the size, in the provider's units.
@@ -90,7 +93,8 @@ impl Setup {
         let project = cloud.project.as_deref().map(|text| words::PROJECT.of("cloud.project", text)).transpose()?;
         check_place(provider, &region, zone.as_deref(), project.as_deref())?;
         let machine = cloud.machine.as_ref().map(|machine| decide_machine(machine, provider, catalog)).transpose()?;
-        let disks = decide_disks(cloud, provider, machine.as_ref(), zone.as_deref(), catalog)?;
+        let mut disks = decide_disks(cloud, provider, machine.as_ref(), zone.as_deref(), catalog)?;
+        plan.stripe.as_ref().map_or(Ok(()), |striping| leave_blank(&mut disks, striping))?;
         let of_cluster = |kubernetes: &Kubernetes| cluster::decide(kubernetes, provider, zone.as_deref(), catalog);
         let cluster = cloud.kubernetes.as_ref().map(of_cluster).transpose()?;
         if machine.is_none() && cluster.is_none() {
@@ -100,9 +104,19 @@ impl Setup {
         Ok(Self { provider, name, region, zone, project, machine, disks, file_system, cluster })
     }
 
+    /// The disk that is mounted there.
+    pub(crate) fn disk_at(&self, mount: &str) -> Option<&Disk> {
+        self.disks.iter().find(|disk| disk.mount == mount)
+    }
+
     /// Whether anything of a SAN is asked for.
     pub(crate) fn has_san(&self) -> bool {
         self.disks.iter().any(|disk| disk.lun.is_none())
+    }
+
+    /// Whether arrays are made of some of its disks.
+    pub(crate) fn has_arrays(&self) -> bool {
+        self.disks.iter().any(|disk| disk.is_blank)
     }
 
     /// The base size of the SAN that volumes come from.
@@ -110,6 +124,27 @@ impl Setup {
         let pools = self.disks.iter().filter(|disk| disk.lun.is_none()).filter_map(|disk| disk.provisioned.pool);
         pools.map(|pool| pool.0 >> 40).max().unwrap_or(1)
     }
+}
+
+/// Leaves the disks blank that arrays are to be made of: those that the plan names, or all.
+fn leave_blank(disks: &mut [Disk], striping: &Striping) -> Result<(), GenerateError> {
+    for device in &striping.devices {
+        if !disks.iter().any(|disk| disk.mount == *device) {
+            return Err(impossible(
+                "stripe.devices",
+                format!(
+                    "{device} is none of [cloud.disks]: name disks as they are there, or leave devices out for all"
+                ),
+            ));
+        }
+    }
+    for disk in disks.iter_mut() {
+        disk.is_blank = striping.devices.is_empty() || striping.devices.contains(&disk.mount);
+    }
+    // Nothing may be asked for that those disks cannot be.
+    let devices = disks.iter().filter(|disk| disk.is_blank).map(|disk| disk.mount.clone()).collect();
+    let striping = Striping { devices, ..striping.clone() };
+    striping.expand().map(drop).map_err(|error| impossible("stripe", error.to_string()))
 }
 
 fn check_place(
@@ -308,6 +343,7 @@ fn decide_disk(
         bought,
         provisioned,
         lun: (!is_network).then_some(0),
+        is_blank: false,
     })
 }
 

@@ -55,7 +55,8 @@ mounted_at() {
   findmnt --noheadings --first-only --output SOURCE --mountpoint "$1" 2>/dev/null || true
 }
 
-# A disk: where to mount it, its file system, its size in GiB, and the names that it may have.
+# A disk: where to mount it, its file system, its size in GiB, and the names that it may have. A blank one gets a name
+# instead, by which plimsoll makes arrays of it, when it is blank.
 disk() {
   local directory="$1" file_system="$2" size_gib="$3" options=defaults,nofail device held label uuid
   shift 3
@@ -64,6 +65,12 @@ disk() {
   device="$(find_device "$@")"
   [ "$(($(blockdev --getsize64 "$device") >> 30))" = "$size_gib" ] ||
     stop "$device, for $directory, has not $size_gib GiB: it is another disk"
+  if [ "$file_system" = blank ]; then
+    run mkdir --parents "$(dirname "$directory")"
+    run ln --symbolic --force --no-dereference "$device" "$directory"
+    [ "$mode" = --dry-run ] || echo "$directory: it is $device"
+    return 0
+  fi
   held="$(mounted_at "$directory")"
   if [ -n "$held" ]; then
     [ "$(readlink --canonicalize "$held")" = "$device" ] || stop "at $directory is $held, not $device: unmount it first"

@@ -6,4 +6,5 @@ set -euo pipefail
 PLIMSOLL="${PLIMSOLL:-plimsoll}"
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
 
+# ARRAYS
 exec "$PLIMSOLL" run --plan "$here/plan.toml" --expect-mount "$@"

@@ -223,6 +223,38 @@ fn a_volume_of_ebs_is_found_by_the_id_that_was_written_down() {
     assert!(!output.status.success() && told(&output).contains("disk-ids does not have data"), "{}", told(&output));
 }
 
+#[test]
+fn a_disk_that_arrays_are_made_of_is_left_blank_and_gets_a_name() {
+    if !can_be_done() {
+        return;
+    }
+    let disk = Disk::new();
+    let plan = "[cloud]\nregion = \"westeurope\"\n[cloud.machine]\ntype = \"D4s_v5\"\n\
+                [cloud.disks.\"/mnt/data\"]\nsku = \"Premium_LRS\"\nsize = \"1Gi\"\n\
+                [stripe]\n[[stripe.array]]\nkind = \"none\"\n";
+    let files = generated(plan, Provider::Azure).unwrap();
+    let text = &files.iter().find(|file| file.name == "prepare.sh").unwrap().text;
+    let prepared = Prepared { directory: tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap() };
+    let place = prepared.directory.path();
+    let name = place.join("names/data");
+    let text = text.replace("/dev/disk/azure/scsi1/lun0", place.join("lun0").to_str().unwrap());
+    let text = text.replace("/run/plimsoll-disks/data", name.to_str().unwrap());
+    fs::write(place.join("prepare.sh"), text).unwrap();
+    fs::write(place.join("fstab"), "").unwrap();
+    prepared.attach(&disk.device);
+    let output = prepared.run(&["--dry-run"]);
+    assert!(output.status.success() && !name.exists(), "{}", told(&output));
+    let before = disk.beginning();
+    // Also once there is something on it.
+    for _ in 0..2 {
+        let output = prepared.run(&[]);
+        assert!(output.status.success(), "{}", told(&output));
+        assert_eq!(name.canonicalize().unwrap(), disk.device);
+        assert!(prepared.table().is_empty() && !disk.is_mounted());
+        assert!(before == disk.beginning(), "nothing is written");
+    }
+}
+
 /// Stands in for what logs in to targets: a disk is there once it did.
 const ISCSIADM: &str = r#"#!/bin/sh
 echo "$*" >>"$PLACE/calls"

@@ -227,3 +227,18 @@ fn an_image_is_written_so_that_az_and_terraform_take_it() {
         .replace("[cloud.disks]", "image = \"Ubuntu2404\"\n[cloud.disks]");
     assert!(refusal(&plan, Provider::Azure).contains("written publisher:offer:sku:version, not as Ubuntu2404"));
 }
+
+#[test]
+fn arrays_are_made_of_disks_of_the_plan_alone_and_of_as_many_as_there_are() {
+    let with = |stripe: &str| machine("1", "Standard_D16s_v5", "sku = \"P10\", disks = 2") + stripe;
+    let striped = "[stripe]\n[[stripe.array]]\nkind = \"md\"\n";
+    assert!(generated(&with(striped), Provider::Azure).is_ok());
+    for (stripe, words) in [
+        ("[stripe]\ndevices = [\"/dev/sdc\"]\n[[stripe.array]]\nkind = \"md\"\n", "/dev/sdc is none of [cloud.disks]"),
+        ("[stripe]\n[[stripe.array]]\nkind = \"md\"\ndisks = 3\n", "2 are listed"),
+        ("[stripe]\n", "no array is asked for"),
+    ] {
+        let text = refusal(&with(stripe), Provider::Azure);
+        assert!(text.contains(words), "{text}");
+    }
+}

@@ -169,7 +169,12 @@ fn disks(number: usize) -> String {
 
 /// Targets that are emulated disks, on them, or made of them: this process is held back with them from here on. What
 /// they stand for.
-pub(super) fn join(environment: &Environment, state: &State, printer: Printer) -> anyhow::Result<Provisioning> {
+pub(super) fn join(
+    environment: &Environment,
+    said: &Provisioning,
+    state: &State,
+    printer: Printer,
+) -> anyhow::Result<Provisioning> {
     let mut stands_for = Provisioning::default();
     let Some(directory) = &state.directory else { return Ok(stands_for) };
     let emulations = Emulation::all(directory).unwrap_or_else(|error| {
@@ -187,7 +192,10 @@ pub(super) fn join(environment: &Environment, state: &State, printer: Printer) -
         if found.iter().any(|(_, disk)| disk.stands_for != first.stands_for) {
             continue;
         }
-        let mut provisioned = first.stands_for.clone();
+        // What was said of a disk comes before what it stands for, and is not mixed with it.
+        let own = said.of(&target.name);
+        let is_said = own.sku.is_some() || own.limit.is_some();
+        let mut provisioned = if is_said { Provisioned::default() } else { first.stands_for.clone() };
         provisioned.shared_limit = shared_limit(&found);
         provisioned.emulated = Some(true);
         stands_for.targets.insert(target.name.clone(), provisioned);

@@ -30,7 +30,8 @@ pub(super) fn request(
     let mut targets = target_facts::gather(&asked.targets, &asked.workloads)?;
     stripe::deal(&mut targets, state)?;
     if arguments.expect_mount {
-        asked.targets.iter().try_for_each(|path| mounts::expect_mount(path.as_ref()))?;
+        let mut others = asked.targets.iter().filter(|target| !stripe::is_array(target, state));
+        others.try_for_each(|path| mounts::expect_mount(path.as_ref()))?;
     }
     let destroy = run::paths("--destroy", &arguments.destroy)?;
     run::check_paths(&asked.targets, &destroy)?;

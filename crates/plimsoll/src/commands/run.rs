@@ -1,7 +1,6 @@
 //! `plimsoll run`: measure, save, show.
 
 use std::{
-    collections::BTreeMap,
     fs,
     path::{Path, PathBuf},
 };
@@ -25,7 +24,6 @@ use plimsoll_run::{
 };
 use plimsoll_workload::{
     certainty::Certainty,
-    limit::Limit,
     need::Need,
     pinning::Pinning,
     plan::{Plan, PlanError, said_of_all},
@@ -38,7 +36,11 @@ use plimsoll_workload::{
 };
 use uuid::Uuid;
 
-use super::{catalog, emulate, presets, resume, stripe, volumes::Volumes};
+use super::{
+    catalog, emulate, presets, resume,
+    stripe::{self, OfDisks},
+    volumes::Volumes,
+};
 use crate::{
     cli::run::RunArguments,
     environment_variables as environment,
@@ -159,7 +161,8 @@ pub(super) fn request_of(
         targets.iter_mut().for_each(|target| target.free_bytes = None);
     }
     if asked.expect_mount {
-        asked.targets.iter().try_for_each(|path| mounts::expect_mount(path.as_ref()))?;
+        let mut others = asked.targets.iter().filter(|target| !stripe::is_array(target, state));
+        others.try_for_each(|path| mounts::expect_mount(path.as_ref()))?;
     }
     check_paths(&asked.targets, &asked.destroy)?;
     check_provisioned(&asked.provisioned, &asked.targets)?;
@@ -181,9 +184,8 @@ pub(super) fn request_of(
         let found = volumes.of_targets(&asked.targets, &asked.provisioned, host, printer)?;
         asked.provisioned = asked.provisioned.or(found);
     }
-    asked.provisioned = asked.provisioned.or(stripe::describe(&mut environment, &asked.group_limits, state, printer)?);
-    // What was said of a disk comes before what it stands for.
-    asked.provisioned = asked.provisioned.or(emulate::join(&environment, state, printer)?);
+    asked.provisioned = asked.provisioned.or(stripe::describe(&mut environment, &asked.of_disks, state, printer)?);
+    asked.provisioned = asked.provisioned.clone().or(emulate::join(&environment, &asked.provisioned, state, printer)?);
     for note in expectation::expect(&mut plan, &asked.provisioned, &environment, catalog)? {
         printer.note(note);
     }
@@ -244,8 +246,8 @@ pub(super) struct AskedRun {
     pub(super) background: Option<String>,
     /// Whether it makes files that it needs room for; not, where another pod makes them.
     pub(super) needs_room: bool,
-    /// What groups of disks of its arrays get together.
-    pub(super) group_limits: BTreeMap<String, Limit>,
+    /// What is said of the disks of its arrays.
+    pub(super) of_disks: OfDisks,
     /// Whether the size is one that the user wrote, for every workload.
     pub(super) says_size: bool,
     pub(super) provisioned: Provisioning,
@@ -254,8 +256,8 @@ pub(super) struct AskedRun {
 
 pub(super) fn asked(arguments: &RunArguments, state: &State, printer: Printer) -> anyhow::Result<AskedRun> {
     let mut plan = plan_of(arguments)?;
-    let group_limits = stripe::become_targets(&mut plan, state)?;
-    Ok(AskedRun { group_limits, ..asked_with(arguments, plan, printer)? })
+    let of_disks = stripe::become_targets(&mut plan, state)?;
+    Ok(AskedRun { of_disks, ..asked_with(arguments, plan, printer)? })
 }
 
 /// The plan that is named, or one that says nothing.
@@ -370,7 +372,7 @@ pub(super) fn asked_with(arguments: &RunArguments, plan: PlanFile, printer: Prin
         detect_cloud: arguments.detect_cloud.clone().or_else(|| detect_cloud.then(ServiceAddress::default)),
         background: arguments.background.clone().or(background),
         needs_room: true,
-        group_limits: BTreeMap::new(),
+        of_disks: OfDisks::default(),
         says_size,
         provisioned: provisioned.overridden_by(&arguments.provisioned.provisioned(None)),
         need: arguments.measuring.need.clone().or(need),

@@ -6,7 +6,7 @@ use std::{
 };
 
 use anyhow::{Context as _, bail};
-use plimsoll_devices::stripe::{Stripe, StripedArray};
+use plimsoll_devices::stripe::{Stripe, StripedArray, StripedDisk};
 use plimsoll_io::target;
 use plimsoll_record::environment::{ArrayEnvironment, Environment};
 use plimsoll_report::striped::{self, StripedRow};
@@ -80,10 +80,18 @@ fn asked(arguments: UpArguments) -> anyhow::Result<(Striping, Vec<PathBuf>)> {
     Ok((asked, destroy))
 }
 
-/// The arrays of a plan become targets of its run. They have to be there.
-/// Returns what groups of their disks get together.
-pub(super) fn become_targets(plan: &mut PlanFile, state: &State) -> anyhow::Result<BTreeMap<String, Limit>> {
-    let Some(asked) = plan.stripe.take() else { return Ok(BTreeMap::new()) };
+/// What a plan says of the disks of arrays.
+#[derive(Default)]
+pub(super) struct OfDisks {
+    /// What groups of them get together.
+    group_limits: BTreeMap<String, Limit>,
+    /// What was bought, by their names.
+    bought: BTreeMap<String, Provisioned>,
+}
+
+/// The arrays of a plan become targets of its run. They have to be there. Returns what is said of their disks.
+pub(super) fn become_targets(plan: &mut PlanFile, state: &State) -> anyhow::Result<OfDisks> {
+    let Some(asked) = plan.stripe.take() else { return Ok(OfDisks::default()) };
     let wanted = asked.expand()?;
     if let Some(array) = wanted.iter().find(|array| array.kind == ArrayKind::Jbod && array.is_raw()) {
         bail!("\"{}\" has no file systems, and jobs are dealt among disks by files: give it a file_system", array.name);
@@ -107,14 +115,16 @@ pub(super) fn become_targets(plan: &mut PlanFile, state: &State) -> anyhow::Resu
     }
     // Those are of `stripe up`.
     plan.destroy.retain(|device| !asked.devices.contains(device));
-    Ok(asked.group_limits)
+    let bought = &mut plan.provisioned.targets;
+    let bought = asked.devices.iter().filter_map(|device| bought.remove_entry(device)).collect();
+    Ok(OfDisks { group_limits: asked.group_limits, bought })
 }
 
-/// Says of targets that are arrays what they are made of. Returns what follows for what was bought: how many disks,
-/// and what those get together.
+/// Says of targets that are arrays what they are made of. Returns what follows for what was bought: which disks, how
+/// many, and what those get together.
 pub(super) fn describe(
     environment: &mut Environment,
-    group_limits: &BTreeMap<String, Limit>,
+    said: &OfDisks,
     state: &State,
     printer: Printer,
 ) -> anyhow::Result<Provisioning> {
@@ -134,7 +144,7 @@ pub(super) fn describe(
         let limits = groups.iter().filter_map(|group| {
             let of_group = groups.iter().filter(|other| *other == group).count();
             // Each disk does an equal part, so the group that has most of them for its limit is full first.
-            Some(group_limits.get(*group)?.times(disks.len() as f64 / of_group as f64))
+            Some(said.group_limits.get(*group)?.times(disks.len() as f64 / of_group as f64))
         });
         let shared_limit = limits.min_by(|one, other| lasting(one).total_cmp(&lasting(other)));
         groups.sort();
@@ -145,10 +155,21 @@ pub(super) fn describe(
             disks: disks.iter().map(|disk| disk.device.display().to_string()).collect(),
             groups: groups.into_iter().cloned().collect(),
         });
+        let bought = |disk: &StripedDisk| said.bought.get(disk.device.to_string_lossy().as_ref());
+        // What is put together of different disks is nothing that is sold.
+        let first = disks.first().and_then(|disk| bought(disk));
+        let alike = first.filter(|first| disks.iter().all(|disk| bought(disk) == Some(first)));
         let provisioned = Provisioned { disks: Some(disks.len() as u32), shared_limit, ..Provisioned::default() };
+        let provisioned = provisioned.or(&alike.cloned().unwrap_or_default());
         provisioning.targets.insert(target.name.clone(), provisioned);
     }
     Ok(provisioning)
+}
+
+/// Whether a target is an array, which is looked for in its place anyway.
+pub(super) fn is_array(target: &str, state: &State) -> bool {
+    let stripes = state.directory.as_deref().and_then(|directory| Stripe::all(directory).ok()).unwrap_or_default();
+    Stripe::of_target(&stripes, target.as_ref()).is_some()
 }
 
 /// Has jobs dealt among the disks of targets whose disks are not put together.

@@ -48,7 +48,7 @@ fn a_run_on_an_emulated_disk_gets_what_it_lets_through() {
     assert_eq!(sustained, Some(500.0), "it stands beside what it is held to");
     // Reads and writes are held back apart: a mix stands beside what that comes to.
     let mix = "--rw randrw --read-percent 75 --queue-depth 16 --ramp 1s --duration 2s --no-history";
-    let mixed = place.record(&format!("run {limited} {mix}"));
+    let mixed = place.record(&format!("run {limited} --destroy {limited} {mix}"));
     let limit = mixed.pointer("/cells/0/limit/iops").and_then(Value::as_f64).unwrap();
     assert!((limit / (500.0 / 0.75) - 1.0).abs() < 1e-9, "{limit}");
     let plan = place.record(&format!("run {p10} --rw randread --duration 1s --no-history"));

@@ -2,7 +2,10 @@
 
 use std::{fs, os::unix::fs::PermissionsExt as _, process::Command};
 
-use crate::support::{Place, Said, names};
+use crate::{
+    striping::{Disks, down, name},
+    support::{Place, Said, is_root, names},
+};
 
 const PLAN: &str = r#"
     presets = ["latency"]
@@ -138,4 +141,52 @@ fn the_run_commands_are_taken_by_this_program() {
     assert!(said.error(3).contains("/mnt/san"), "{}", said.stderr);
     let said = script("run-kubernetes.sh");
     assert!(said.error(2).contains("no-kubeconfig"), "{}", said.stderr);
+}
+
+#[test]
+fn arrays_of_disks_in_a_cloud_are_made_measured_and_held_against_what_was_bought() {
+    if !is_root() {
+        return;
+    }
+    let place = Place::new();
+    let disks = Disks::up(&place, "--limit iops=50000 --limit iops=50000 --size 1GiB");
+    let plan = format!(
+        "[cloud]\nregion = \"westeurope\"\n[cloud.machine]\ntype = \"D4s_v5\"\n\
+         [cloud.disks.\"/mnt/data\"]\nsku = \"Premium_LRS\"\nsize = \"1Gi\"\ndisks = 2\n\
+         [stripe]\nname = \"{}\"\n[[stripe.array]]\nkind = \"btrfs\"\n\
+         [[workload]]\nrw = \"randread\"\nsize = \"8MiB\"\nduration = \"500ms\"\n",
+        name(&place)
+    );
+    fs::write(place.path("plan.toml"), plan).unwrap();
+    assert_eq!(place.run("generate azure --plan plan.toml -o out").code, Some(0));
+    // Disks of this machine in the place of those of the cloud.
+    for file in ["out/prepare.sh", "out/plan.toml"] {
+        let mut text = fs::read_to_string(place.path(file)).unwrap();
+        text = text.replace("/run/plimsoll-disks", place.path("names").to_str().unwrap());
+        for (lun, disk) in disks.paths.iter().enumerate() {
+            text = text.replace(&format!("/dev/disk/azure/scsi1/lun{lun} "), &format!("{disk} "));
+        }
+        fs::write(place.path(file), text).unwrap();
+    }
+    let script = |file: &str, arguments: &[&str]| {
+        let mut command = Command::new("bash");
+        command.arg(place.path(file)).args(arguments);
+        command.env("PLIMSOLL", env!("CARGO_BIN_EXE_plimsoll")).env("XDG_STATE_HOME", place.path("state"));
+        command.env("FSTAB", place.path("fstab"));
+        Said::of(command.output().unwrap())
+    };
+    for _ in 0..2 {
+        let prepared = script("out/prepare.sh", &[]);
+        assert_eq!(prepared.code, Some(0), "{}", prepared.stderr);
+        let said = script("out/run.sh", &["--no-history", "--json"]);
+        assert_eq!(said.code, Some(0), "{}", said.stderr);
+        let record = said.json();
+        let bought = &record["asked"]["provisioned"]["targets"];
+        let (target, bought) = bought.as_object().unwrap().iter().next().unwrap();
+        assert!(target.ends_with("/btrfs-2"), "{target}");
+        assert_eq!((bought["sku"].as_str(), bought["disks"].as_u64()), (Some("Premium_LRS"), Some(2)), "{bought}");
+        assert_eq!(record["cells"][0]["limit"]["iops"], 240.0, "two disks of 120");
+    }
+    down(&place);
+    disks.assert_blank();
 }
