@@ -37,6 +37,7 @@ pub(crate) fn files(setup: &Setup) -> Vec<GeneratedFile> {
     let reaching = Reaching {
         provider: "AWS",
         credentials: CREDENTIALS,
+        cluster: "aws_eks_cluster.cluster",
         needs: ", aws 2 or newer, and kubectl",
         for_machine: FOR_MACHINE,
     };

@@ -35,7 +35,7 @@ fn create(setup: &Setup) -> String {
         ("name", &setup.name),
         ("region", &setup.region),
         ("variables", &variables),
-        ("here", if setup.has_san() || setup.cluster.is_some() { HERE } else { "" }),
+        ("here", HERE),
     ];
     let mut text = fill(include_str!("../templates/azure/head.sh"), &words);
     if let Some(machine) = &setup.machine {
@@ -57,19 +57,21 @@ fn variables(setup: &Setup) -> String {
         let image = &machine.image;
         let from = machine.ssh_from.as_deref().unwrap_or_default();
         text += &format!(
-            "VM=\"${{VM:-{}}}\"\nIMAGE=\"${{IMAGE:-{image}}}\"\nADMIN_USER=\"${{ADMIN_USER:-azureuser}}\"\n\
+            "IMAGE=\"${{IMAGE:-{image}}}\"\nADMIN_USER=\"${{ADMIN_USER:-azureuser}}\"\n\
              SSH_PUBLIC_KEY_FILE=\"${{SSH_PUBLIC_KEY_FILE:-$HOME/.ssh/id_ed25519.pub}}\"\n\
-             SSH_FROM=\"${{SSH_FROM:-{from}}}\" # who may reach the machine, as 203.0.113.7/32; nobody when it is empty\n",
-            setup.name
+             SSH_FROM=\"${{SSH_FROM-{from}}}\" # who may reach the machine, as 203.0.113.7/32; nobody when it is empty\n"
         );
     }
-    text += &of_san_and_cluster(setup);
+    text += &common_variables(setup);
     text
 }
 
 /// Variables that create.sh and teardown.sh have in common.
-fn of_san_and_cluster(setup: &Setup) -> String {
+fn common_variables(setup: &Setup) -> String {
     let mut text = String::new();
+    if setup.machine.is_some() {
+        text += &format!("VM=\"${{VM:-{}}}\"\n", setup.name);
+    }
     if setup.has_san() {
         text += &format!("SAN=\"${{SAN:-{}-san}}\"\nSAN_GROUP=\"${{SAN_GROUP:-volumes}}\"\n", setup.name);
     }
@@ -231,21 +233,24 @@ fn of_pool(pool: &Pool) -> String {
 }
 
 fn teardown(setup: &Setup) -> String {
-    let mut variables = of_san_and_cluster(setup);
+    let mut variables = common_variables(setup);
     if setup.cluster.is_some() {
-        // Its name is of no use here: it goes with the group.
+        // It goes with the group.
         variables = variables
             .lines()
-            .filter(|line| !line.starts_with("CLUSTER="))
+            .filter(|line| !line.starts_with("CLUSTER=") && !line.starts_with("KUBECONFIG_FILE="))
             .fold(String::new(), |text, line| text + line + "\n");
     }
     let before = if setup.has_san() { include_str!("../templates/azure/teardown_san.sh") } else { "" };
-    let after = if setup.cluster.is_some() { "rm -f \"$KUBECONFIG_FILE\"\n" } else { "" };
-    let here = if setup.cluster.is_some() { HERE } else { "" };
+    // One that is elsewhere may hold credentials of other clusters.
+    let after = if setup.cluster.is_some() { "rm -f \"$here/kubeconfig\"\n" } else { "" };
+    let is_system = "!(type == 'Microsoft.Compute/disks' && name == '${VM}_system') && ";
+    let parts = if setup.machine.is_some() { is_system } else { "" };
     let words = [
         ("name", setup.name.as_str()),
         ("variables", &variables),
-        ("here", here),
+        ("here", HERE),
+        ("parts", parts),
         ("before", before),
         ("after", after),
     ];

@@ -42,6 +42,7 @@ pub(crate) fn files(setup: &Setup) -> Vec<GeneratedFile> {
     let reaching = Reaching {
         provider: "Google Cloud",
         credentials: CREDENTIALS,
+        cluster: "google_container_cluster.cluster",
         needs: ", gcloud with gke-gcloud-auth-plugin, and kubectl",
         for_machine: FOR_MACHINE,
     };

@@ -54,6 +54,9 @@ pub const NAMES: [&str; 14] = [
     "terraform/container_storage.tf",
 ];
 
+/// What stands in every one of them: nothing else is overwritten or removed.
+pub const MARK: &str = "plimsoll generate";
+
 /// Writes all files for a provider, or says what of the plan cannot be.
 pub fn generate(plan: &PlanFile, provider: Provider, catalog: &Catalog) -> Result<Vec<GeneratedFile>, GenerateError> {
     let setup = Setup::resolve(plan, provider, catalog)?;
@@ -69,10 +72,20 @@ pub fn generate(plan: &PlanFile, provider: Provider, catalog: &Catalog) -> Resul
 
 impl GeneratedFile {
     fn script(name: &'static str, text: String) -> Self {
-        Self { name, text, is_executable: true }
+        Self { name, text: marked(text), is_executable: true }
     }
 
     fn text(name: &'static str, text: String) -> Self {
-        Self { name, text, is_executable: false }
+        Self { name, text: marked(text), is_executable: false }
     }
+}
+
+/// The text, which says who wrote it.
+fn marked(text: String) -> String {
+    if text.contains(MARK) {
+        return text;
+    }
+    let shell = text.find('\n').filter(|_| text.starts_with("#!")).map_or(0, |end| end + 1);
+    let (shell, rest) = text.split_at(shell);
+    format!("{shell}# Written by {MARK}.\n{rest}")
 }

@@ -90,6 +90,8 @@ pub(crate) struct Reaching<'a> {
     pub(crate) provider: &'a str,
     /// The command that writes the credentials of the cluster, with its indent.
     pub(crate) credentials: &'a str,
+    /// What Terraform calls the cluster.
+    pub(crate) cluster: &'a str,
     /// The programs that are needed besides.
     pub(crate) needs: &'a str,
     /// What is written down for the machine.
@@ -116,8 +118,8 @@ pub(crate) fn scripts(setup: &Setup, reaching: &Reaching<'_>) -> Vec<GeneratedFi
     }
     let (before, after) = match &setup.cluster {
         Some(_) => (
-            include_str!("../templates/terraform_teardown_cluster.sh"),
-            "[ \"$mode\" = --dry-run ] || rm -f \"$KUBECONFIG_FILE\"\n",
+            &*fill(include_str!("../templates/terraform_teardown_cluster.sh"), &[("cluster", reaching.cluster)]),
+            "[ \"$mode\" = --dry-run ] || rm -f \"$here/kubeconfig\"\n",
         ),
         None => ("", ""),
     };

@@ -54,7 +54,10 @@ pub(crate) const ADDRESSES: Kind = Kind {
     length_max: 43,
     is_one: |text| {
         let Some((address, bits)) = text.split_once('/') else { return false };
-        address.parse::<std::net::Ipv4Addr>().is_ok() && bits.parse::<u8>().is_ok_and(|bits| bits <= 32)
+        let Ok(address) = address.parse::<std::net::Ipv4Addr>() else { return false };
+        // All addresses are no range that anybody means, and one that goes on behind its bits is a slip.
+        let behind = |bits: u32| (u64::from(address.to_bits()) << bits) & u64::from(u32::MAX);
+        bits.parse::<u32>().is_ok_and(|bits| (1..=32).contains(&bits) && behind(bits) == 0)
     },
 };
 /// A directory to mount a disk at.
@@ -70,11 +73,10 @@ pub(crate) const MACHINE: Kind = Kind {
     is_one: |text| text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte)),
 };
 
-/// Directories of the system, at which no disk is mounted.
-const SYSTEM: [&str; 16] = [
-    "bin", "boot", "dev", "etc", "home", "lib", "lib64", "opt", "proc", "root", "run", "sbin", "sys", "tmp", "usr",
-    "var",
-];
+/// Directories of the system, at which and below which no disk is mounted.
+const WHOLE: [&str; 12] = ["bin", "boot", "dev", "etc", "lib", "lib64", "proc", "root", "run", "sbin", "sys", "usr"];
+/// Those below which one may be.
+const TOPS: [&str; 5] = ["media", "mnt", "opt", "tmp", "var"];
 
 fn is_name(text: &str) -> bool {
     let is_of = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
@@ -91,7 +93,11 @@ fn is_mount(text: &str) -> bool {
             && !part.starts_with('.')
             && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte))
     };
-    rest.split('/').all(is_part) && !(SYSTEM.contains(&rest))
+    let (first, below) = rest.split_once('/').map_or((rest, None), |(first, below)| (first, Some(below)));
+    // A home is as much of the system as what is in none.
+    let is_home = first == "home" && below.is_none_or(|below| !below.contains('/'));
+    let is_system = WHOLE.contains(&first) || (below.is_none() && TOPS.contains(&first)) || is_home;
+    rest.split('/').all(is_part) && !is_system
 }
 
 impl Kind {

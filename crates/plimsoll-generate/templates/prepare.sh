@@ -66,6 +66,9 @@ disk() {
   [ "$(($(blockdev --getsize64 "$device") >> 30))" = "$size_gib" ] ||
     stop "$device, for $directory, has not $size_gib GiB: it is another disk"
   if [ "$file_system" = blank ]; then
+    label="$(blkid --probe --match-tag LABEL --output value "$device")" || [ "$?" = 2 ] || stop "blkid cannot look at $device"
+    [ "$label" != "$LABEL" ] ||
+      stop "$device, for $directory, has a file system of an earlier plan: wipe it, if nobody needs what is on it"
     run mkdir --parents "$(dirname "$directory")"
     run ln --symbolic --force --no-dereference "$device" "$directory"
     [ "$mode" = --dry-run ] || echo "$directory: it is $device"
@@ -77,14 +80,17 @@ disk() {
     echo "$directory: $device is mounted"
     return 0
   fi
-  [ -z "$(lsblk --noheadings --output MOUNTPOINT "$device" | tr --delete '[:space:]')" ] ||
-    stop "$device, for $directory, is mounted elsewhere"
-  [ "$(lsblk --noheadings --list --output NAME "$device" | wc --lines)" = 1 ] ||
-    stop "$device, for $directory, has partitions or is part of something"
-  label="$(blkid --probe --match-tag LABEL --output value "$device" || true)"
+  # A tool that fails says nothing, which does not mean that there is nothing.
+  held="$(lsblk --noheadings --output MOUNTPOINT "$device")" || stop "lsblk cannot look at $device"
+  [ -z "$(tr --delete '[:space:]' <<<"$held")" ] || stop "$device, for $directory, is mounted elsewhere"
+  held="$(lsblk --noheadings --list --output NAME "$device")" || stop "lsblk cannot look at $device"
+  [ "$(wc --lines <<<"$held")" = 1 ] || stop "$device, for $directory, has partitions or is part of something"
+  [ -z "$(ls --almost-all "$directory" 2>/dev/null)" ] ||
+    stop "$directory is not empty, and what is in it would be hidden: name another directory"
+  label="$(blkid --probe --match-tag LABEL --output value "$device")" || [ "$?" = 2 ] || stop "blkid cannot look at $device"
   if [ "$label" != "$LABEL" ]; then
-    [ -z "$(wipefs --noheadings --output TYPE "$device")" ] ||
-      stop "$device, for $directory, holds something already: look at it with: wipefs $device"
+    held="$(wipefs --noheadings --output TYPE "$device")" || stop "wipefs cannot look at $device"
+    [ -z "$held" ] || stop "$device, for $directory, holds something already: look at it with: wipefs $device"
     command -v "mkfs.$file_system" >/dev/null || stop "mkfs.$file_system is missing: install e2fsprogs or xfsprogs"
     # All of the file system is written now: what is put off would be written while something is measured.
     case "$file_system" in

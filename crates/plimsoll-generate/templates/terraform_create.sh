@@ -3,8 +3,8 @@
 #   {{what}}
 # Running it again makes what is missing. teardown.sh removes what is in Terraform's state, and nothing else.
 #
-#   ./create.sh        shows what is made, and asks
-#   ./create.sh --yes  does not ask
+#   ./create.sh        shows what is done, and asks
+#   ./create.sh --yes  does not ask, and stops where something would be removed or made anew
 #
 # It needs Terraform 1.5 or newer{{needs}}, and credentials of the provider, which it neither holds nor writes.
 # What is paid for has a line "costs:" in terraform/. Variables are set as in: TF_VAR_name=disks ./create.sh
@@ -19,14 +19,23 @@ stop() {
   exit 1
 }
 
-approve=()
-case "${1:-ask}" in
-  ask) ;;
-  --yes) approve=(-auto-approve) ;;
-  *) stop "$1 is no option: there is --yes" ;;
+mode="${1:-ask}"
+case "$mode" in
+  ask | --yes) ;;
+  *) stop "$mode is no option: there is --yes" ;;
 esac
 command -v terraform >/dev/null || stop "terraform is not installed: see https://developer.hashicorp.com/terraform/install"
 
 terraform -chdir="$here/terraform" init -input=false
-# Without --yes, Terraform shows what it makes and asks.
-terraform -chdir="$here/terraform" apply ${approve[@]+"${approve[@]}"}
+if [ "$mode" = ask ]; then
+  terraform -chdir="$here/terraform" apply
+else
+  terraform -chdir="$here/terraform" plan -input=false -out=create.tfplan
+  # What is called otherwise by now, or lies elsewhere, would be removed with all that is on it.
+  changes="$(terraform -chdir="$here/terraform" show -json create.tfplan)"
+  case "$changes" in
+    *'"delete"'*) stop "something that is there would be removed: run it without --yes, and look at what Terraform shows" ;;
+  esac
+  terraform -chdir="$here/terraform" apply create.tfplan
+  rm -f "$here/terraform/create.tfplan"
+fi

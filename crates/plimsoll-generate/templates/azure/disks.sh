@@ -10,8 +10,12 @@ disk() {
   wait_for "the disk $VM-$name" azure disk show --resource-group "$RESOURCE_GROUP" --name "$VM-$name" \
     --query provisioningState --output tsv
   holder="$(azure disk show --resource-group "$RESOURCE_GROUP" --name "$VM-$name" --query "managedBy || ''" --output tsv)"
-  if [ -z "$holder" ]; then
-    azure vm disk attach --resource-group "$RESOURCE_GROUP" --vm-name "$VM" --name "$VM-$name" --lun "$lun" \
-      --caching "$caching"
-  fi
+  case "${holder##*/}" in
+    "")
+      azure vm disk attach --resource-group "$RESOURCE_GROUP" --vm-name "$VM" --name "$VM-$name" --lun "$lun" \
+        --caching "$caching"
+      ;;
+    "$VM") ;;
+    *) stop "the disk $VM-$name is attached to another machine: $holder" ;;
+  esac
 }

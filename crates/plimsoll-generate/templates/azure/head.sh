@@ -15,8 +15,10 @@ LOCATION="${LOCATION:-{{region}}}"
 {{variables}}WAIT_SECONDS="${WAIT_SECONDS:-1800}" # no longer for any one thing
 POLL_SECONDS="${POLL_SECONDS:-10}"
 
-readonly TAG_NAME=plimsoll-setup
-readonly TAG_VALUE={{name}}
+# What tells this setup from somebody else's of the same name; teardown.sh needs it as well.
+[ -s "$here/setup-id" ] || od -An -N8 -tx1 /dev/urandom | tr -d ' \n' >"$here/setup-id"
+TAG_VALUE="{{name}}-$(cat "$here/setup-id")"
+readonly TAG_NAME=plimsoll-setup TAG_VALUE
 readonly TAG="$TAG_NAME=$TAG_VALUE"
 
 stop() {
@@ -45,7 +47,7 @@ wait_for() {
   local what="$1" state end=$((SECONDS + WAIT_SECONDS))
   shift
   while true; do
-    state="$("$@" 2>/dev/null || true)"
+    state="$("$@" 2>&1 || true)"
     case "$state" in
       Succeeded) return 0 ;;
       Failed | Canceled) stop "$what: $state" ;;
@@ -60,7 +62,7 @@ command -v az >/dev/null || stop "az is not installed: see https://learn.microso
 # A group that others made is left alone, because teardown.sh removes the whole group.
 if exists group show --name "$RESOURCE_GROUP"; then
   owner="$(azure group show --name "$RESOURCE_GROUP" --query "tags.\"$TAG_NAME\" || ''" --output tsv)"
-  [ "$owner" = "$TAG_VALUE" ] || stop "the group $RESOURCE_GROUP is there and not of this setup: set RESOURCE_GROUP"
+  [ "$owner" = "$TAG_VALUE" ] || stop "the group $RESOURCE_GROUP is there and not of this setup: set RESOURCE_GROUP, or copy the setup-id it was made with"
 else
   azure group create --name "$RESOURCE_GROUP" --location "$LOCATION" --tags "$TAG" --output none
 fi

@@ -26,7 +26,7 @@ if ! exists vm show --resource-group "$RESOURCE_GROUP" --name "$VM"; then
     --admin-username "$ADMIN_USER" --ssh-key-values "$SSH_PUBLIC_KEY_FILE" --authentication-type ssh \
     --vnet-name "$VM-network" --subnet "$VM-subnet" --nsg "" \
     --public-ip-address "$VM-address" --public-ip-sku Standard{{options}} \
-    --os-disk-delete-option Delete --nic-delete-option Delete --tags "$TAG" --output none
+    --os-disk-name "${VM}_system" --os-disk-delete-option Delete --nic-delete-option Delete --tags "$TAG" --output none
 fi
 wait_for "the machine $VM" azure vm show --resource-group "$RESOURCE_GROUP" --name "$VM" \
   --query provisioningState --output tsv

@@ -9,13 +9,14 @@ set -euo pipefail
 
 {{here}}SUBSCRIPTION="${SUBSCRIPTION:-}"
 RESOURCE_GROUP="${RESOURCE_GROUP:-{{name}}}"
-{{variables}}readonly TAG_NAME=plimsoll-setup
-readonly TAG_VALUE={{name}}
-
+{{variables}}
 stop() {
   echo "error: $*" >&2
   exit 1
 }
+[ -s "$here/setup-id" ] || stop "there is no setup-id in $here, which create.sh writes: nothing is known to be ours"
+TAG_VALUE="{{name}}-$(cat "$here/setup-id")"
+readonly TAG_NAME=plimsoll-setup TAG_VALUE
 
 azure() {
   az "$@" ${SUBSCRIPTION:+--subscription "$SUBSCRIPTION"} --only-show-errors
@@ -27,14 +28,14 @@ case "$mode" in
   *) stop "$mode is no option: there are --yes and --dry-run" ;;
 esac
 if [ "$(azure group exists --name "$RESOURCE_GROUP" --output tsv)" != true ]; then
-  echo "there is no group $RESOURCE_GROUP: nothing to remove"
+  echo "there is no group $RESOURCE_GROUP: nothing to remove, unless create.sh had another RESOURCE_GROUP or SUBSCRIPTION"
   exit 0
 fi
 owner="$(azure group show --name "$RESOURCE_GROUP" --query "tags.\"$TAG_NAME\" || ''" --output tsv)"
 [ "$owner" = "$TAG_VALUE" ] || stop "the group $RESOURCE_GROUP is not of this setup: it is left as it is"
-# What a resource of ours holds, as a machine its disk, needs no tag of its own.
+# What is part of a machine of ours, as its disk of the system, has no tag of its own.
 foreign="$(azure resource list --resource-group "$RESOURCE_GROUP" --output tsv \
-  --query "[?tags.\"$TAG_NAME\" != '$TAG_VALUE' && managedBy == null].id")"
+  --query "[?tags.\"$TAG_NAME\" != '$TAG_VALUE' && {{parts}}type != 'Microsoft.Compute/virtualMachines/extensions'].id")"
 [ -z "$foreign" ] || stop "the group $RESOURCE_GROUP holds what create.sh did not make: move it away first:
 $foreign"
 azure resource list --resource-group "$RESOURCE_GROUP" --query "[].{name:name, type:type}" --output table

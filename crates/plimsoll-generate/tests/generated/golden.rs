@@ -37,6 +37,7 @@ fn every_name_of_a_file_is_known_and_no_place_of_a_template_stays() {
     for case in cases() {
         for file in &case.files {
             assert!(plimsoll_generate::NAMES.contains(&file.name), "{}", file.name);
+            assert!(file.text.contains(plimsoll_generate::MARK), "{}: {}", case.name, file.name);
             assert!(!file.text.contains("{{"), "{}: {}", case.name, file.name);
             assert!(file.text.ends_with('\n') && !file.text.ends_with("\n\n"), "{}: {}", case.name, file.name);
         }

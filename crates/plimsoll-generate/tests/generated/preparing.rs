@@ -156,6 +156,33 @@ fn a_disk_that_holds_something_is_left_as_it_is() {
 }
 
 #[test]
+fn a_tool_that_fails_and_a_directory_that_has_something_are_no_leave_to_format() {
+    if !can_be_done() {
+        return;
+    }
+    let disk = Disk::new();
+    let prepared = Prepared::new(&disk, "ext4");
+    let before = disk.beginning();
+    let bin = prepared.directory.path().join("bin");
+    fs::create_dir(&bin).unwrap();
+    for (tool, code) in [("wipefs", 1), ("lsblk", 1), ("blkid", 4)] {
+        let failing = bin.join(tool);
+        fs::write(&failing, format!("#!/bin/sh\nexit {code}\n")).unwrap();
+        fs::set_permissions(&failing, fs::Permissions::from_mode(0o755)).unwrap();
+        let mut command = prepared.command(&[]);
+        command.env("PATH", format!("{}:/usr/sbin:/usr/bin:/sbin:/bin", bin.display()));
+        let output = command.output().unwrap();
+        assert!(!output.status.success() && told(&output).contains("cannot look at"), "{tool}: {}", told(&output));
+        fs::remove_file(failing).unwrap();
+    }
+    fs::create_dir(&disk.mount).unwrap();
+    fs::write(disk.mount.join("precious"), "").unwrap();
+    let output = prepared.run(&[]);
+    assert!(!output.status.success() && told(&output).contains("would be hidden"), "{}", told(&output));
+    assert!(before == disk.beginning() && !disk.is_mounted());
+}
+
+#[test]
 fn another_disk_in_the_place_of_the_first_is_refused() {
     if !can_be_done() {
         return;

@@ -242,3 +242,25 @@ fn arrays_are_made_of_disks_of_the_plan_alone_and_of_as_many_as_there_are() {
         assert!(text.contains(words), "{text}");
     }
 }
+
+#[test]
+fn directories_of_the_system_and_addresses_that_nobody_means_are_refused() {
+    for directory in ["/usr/bin", "/etc/systemd", "/boot/efi", "/home/azureuser", "/mnt", "/var", "/root/data"] {
+        let plan = machine("1", "Standard_D16s_v5", "sku = \"P10\"").replace("/mnt/data", directory);
+        assert!(refusal(&plan, Provider::Azure).contains("place for a disk"), "{directory}");
+    }
+    for directory in ["/mnt/data", "/var/lib/postgresql", "/data", "/home/azureuser/data", "/opt/data"] {
+        let plan = machine("1", "Standard_D16s_v5", "sku = \"P10\"").replace("/mnt/data", directory);
+        assert!(generated(&plan, Provider::Azure).is_ok(), "{directory}");
+    }
+    let from = |from: &str| {
+        let plan = machine("1", "Standard_D16s_v5", "sku = \"P10\"");
+        plan.replace("[cloud.disks]", &format!("ssh_from = \"{from}\"\n[cloud.disks]"))
+    };
+    for all in ["0.0.0.0/0", "203.0.113.7/8", "203.0.113.7/31"] {
+        assert!(refusal(&from(all), Provider::Azure).contains("range of addresses"), "{all}");
+    }
+    for one in ["203.0.113.7/32", "203.0.113.0/24", "10.0.0.0/8"] {
+        assert!(generated(&from(one), Provider::Azure).is_ok(), "{one}");
+    }
+}

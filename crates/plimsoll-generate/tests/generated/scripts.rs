@@ -106,6 +106,16 @@ fn what_is_never_done_is_an_error_once_time_is_up() {
 }
 
 #[test]
+fn a_disk_that_another_machine_has_is_left_where_it_is() {
+    let case = of_azure().into_iter().find(|case| case.name == "azure-plain").unwrap();
+    let place = Place::of(&case.files);
+    let output = place.script("create.sh", &[], Cloud::Made).env("HOLDER", "others-vm").output().unwrap();
+    assert!(!output.status.success() && told(&output).contains("attached to another machine"), "{}", told(&output));
+    let output = place.script("create.sh", &[], Cloud::Made).output().unwrap();
+    assert!(output.status.success(), "{}", told(&output));
+}
+
+#[test]
 fn whoever_is_not_logged_in_is_told_and_nothing_is_made() {
     let case = of_azure().remove(0);
     let place = Place::of(&case.files);
@@ -134,6 +144,17 @@ fn teardown_asks_removes_what_was_made_and_is_done_when_nothing_is_left() {
         assert!(!place.path("kubeconfig").exists());
         let output = place.script("teardown.sh", &["--yes"], Cloud::Empty).output().unwrap();
         assert!(output.status.success() && told(&output).contains("nothing to remove"), "{}", told(&output));
+        std::fs::remove_file(place.path("setup-id")).unwrap();
+        let output = place.script("teardown.sh", &["--yes"], Cloud::Made).output().unwrap();
+        assert!(!output.status.success() && told(&output).contains("no setup-id"), "{}", told(&output));
+        // It is made once, and two of them differ.
+        let made = |place: &Place| {
+            assert!(place.script("create.sh", &[], Cloud::Empty).output().unwrap().status.success());
+            std::fs::read_to_string(place.path("setup-id")).unwrap()
+        };
+        let (first, again) = (made(&place), made(&place));
+        std::fs::remove_file(place.path("setup-id")).unwrap();
+        assert!(first.len() == 16 && first == again && first != made(&place), "{first}");
     }
 }
 
@@ -145,16 +166,33 @@ fn scripts_around_terraform_ask_unless_told_and_keep_what_the_machine_needs() {
             let output = place.script("create.sh", arguments, Cloud::Empty).output().unwrap();
             assert!(output.status.success(), "{}: {}", case.name, told(&output));
             let calls: Vec<String> = place.calls().iter().map(|call| call.join(" ")).collect();
-            let apply = calls.iter().find(|call| call.contains(" apply")).unwrap();
-            assert_eq!(apply.contains("-auto-approve"), approves, "{apply}");
+            let apply = calls.iter().find(|call| call.starts_with("terraform") && call.contains(" apply")).unwrap();
+            assert_eq!(apply.ends_with(" apply create.tfplan"), approves, "{apply}");
             assert!(calls.iter().any(|call| call.starts_with("kubectl") && call.contains("classes.yaml")), "{calls:?}");
         }
         let output = place.script("teardown.sh", &["--yes"], Cloud::Made).output().unwrap();
         assert!(!output.status.success() && told(&output).contains("no state"), "{}", told(&output));
         std::fs::write(place.path("terraform/terraform.tfstate"), "{}").unwrap();
+        // Whatever would be removed is to be seen by somebody.
+        let changes = r#"{"resource_changes":[{"change":{"actions":["delete","create"]}}]}"#;
+        place.calls();
+        let output = place.script("create.sh", &["--yes"], Cloud::Empty).env("CHANGES", changes).output().unwrap();
+        assert!(!output.status.success() && told(&output).contains("would be removed"), "{}", told(&output));
+        assert!(!place.calls().iter().any(|call| call.contains(&"apply".to_owned())), "{}", case.name);
+        // Without its credentials nobody knows what volumes a cluster has.
+        let own = place.path("own-kubeconfig");
+        std::fs::rename(place.path("kubeconfig"), &own).unwrap();
         let output = place.script("teardown.sh", &["--yes"], Cloud::Made).output().unwrap();
+        assert!(!output.status.success() && told(&output).contains("kubeconfig is missing"), "{}", told(&output));
+        assert!(!place.calls().iter().any(|call| call.contains(&"destroy".to_owned())), "{}", case.name);
+        let mut teardown = place.script("teardown.sh", &["--yes"], Cloud::Made);
+        let output = teardown.env("KUBECONFIG_FILE", &own).output().unwrap();
         assert!(output.status.success(), "{}: {}", case.name, told(&output));
         assert!(place.calls().iter().any(|call| call.contains(&"destroy".to_owned())));
+        assert!(own.exists(), "a file of somebody's own stays");
+        // A cluster that is gone has no volumes.
+        let output = place.script("teardown.sh", &["--yes"], Cloud::Empty).output().unwrap();
+        assert!(output.status.success(), "{}: {}", case.name, told(&output));
     }
     let aws = cases().into_iter().find(|case| case.name.starts_with("aws")).unwrap();
     let place = Place::of(&aws.files);

@@ -96,17 +96,20 @@ pub(crate) enum Cloud {
     LoggedOut,
 }
 
+/// What tells a setup from others of its name.
+const ID: &str = "0123456789abcdef";
+
 /// A program that writes its arguments down, each behind a unit separator, a call on a line.
 const STUB: &str = r#"#!/usr/bin/env bash
 { printf '%s' "${0##*/}"; printf '\x1f%s' "$@"; printf '\n'; } >>"$PLACE/calls"
 case "${0##*/} $*" in
-  "az group show "*tags.*) if [ "$CLOUD" = foreign ]; then echo another; else echo "$SETUP"; fi ;;
+  "az group show "*tags.*) if [ "$CLOUD" = foreign ]; then echo "$SETUP-other"; else echo "$SETUP-$SETUP_ID"; fi ;;
   "az group exists "*) if [ "$CLOUD" = empty ] || [ -e "$PLACE/gone" ]; then echo false; else echo true; fi ;;
   "az group delete "*) : >"$PLACE/gone" ;;
-  "az resource list "*managedBy*) [ "$CLOUD" != mixed ] || echo /subscriptions/s/precious ;;
+  "az resource list "*virtualMachines/extensions*) [ "$CLOUD" != mixed ] || echo /subscriptions/s/precious ;;
   "az extension show "*) exit 3 ;;
   "az "*provisioningState*) if [ "$CLOUD" = stuck ]; then echo Creating; else echo Succeeded; fi ;;
-  "az "*managedBy*) [ "$CLOUD" != made ] || echo /subscriptions/s/vm ;;
+  "az "*managedBy*) [ "$CLOUD" != made ] || echo "/subscriptions/s/${HOLDER:-$SETUP}" ;;
   "az "*storageTarget*) printf 'volume-x\niqn.2024-01.example:x\nes.example\n3260\n' ;;
   "az elastic-san volume list "*) echo volume-x ;;
   "az "*" --query "*) echo /subscriptions/s/something ;;
@@ -121,6 +124,8 @@ case "${0##*/} $*" in
     if [ "$CLOUD" != made ] && [ ! -e "$PLACE/class" ]; then : >"$PLACE/class"; exit 1; fi ;;
   "terraform "*" output -raw disk_ids") printf 'gp3 vol-0abc\n' ;;
   "terraform "*" output "*) echo something ;;
+  "terraform "*" state list") [ "$CLOUD" != made ] || printf 'aws_eks_cluster.cluster\ngoogle_container_cluster.cluster\n' ;;
+  "terraform "*" show "*) [ -z "${CHANGES:-}" ] || echo "$CHANGES" ;;
   "aws eks update-kubeconfig "* | "gcloud container clusters get-credentials "*) : >"$KUBECONFIG_FILE" ;;
 esac
 "#;
@@ -143,6 +148,7 @@ impl Place {
             fs::write(&path, STUB).unwrap();
             fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
         }
+        fs::write(place.path("setup-id"), ID).unwrap();
         fs::write(place.path("key.pub"), "ssh-ed25519 AAAA nobody\n").unwrap();
         place
     }
@@ -164,12 +170,16 @@ impl Place {
         };
         let setup = ["create.sh", "teardown.sh"].iter().find_map(|name| {
             let text = fs::read_to_string(self.path(name)).ok()?;
-            Some(text.lines().find_map(|line| line.strip_prefix("readonly TAG_VALUE="))?.to_owned())
+            let name = text.lines().find_map(|line| line.strip_prefix("TAG_VALUE=\"")?.split_once("-$(cat"))?.0;
+            Some(name.to_owned())
         });
         command.args(arguments).env_clear().stdin(Stdio::null()).current_dir(self.root.path());
         command.env("PATH", format!("{}:/usr/sbin:/usr/bin:/sbin:/bin", self.path("bin").display()));
         command.env("HOME", self.root.path()).env("PLACE", self.root.path()).env("CLOUD", cloud);
-        command.env("SETUP", setup.unwrap_or_default()).env("KUBECONFIG_FILE", self.path("kubeconfig"));
+        command
+            .env("SETUP", setup.unwrap_or_default())
+            .env("SETUP_ID", ID)
+            .env("KUBECONFIG_FILE", self.path("kubeconfig"));
         command.env("SSH_PUBLIC_KEY_FILE", self.path("key.pub")).env("SSH_FROM", "203.0.113.7/32");
         command.env("WAIT_SECONDS", "1").env("POLL_SECONDS", "0.2");
         command

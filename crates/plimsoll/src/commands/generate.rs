@@ -9,7 +9,7 @@ use std::{
 use anyhow::{Context as _, bail};
 use plimsoll_catalog::{catalog::Catalog, product::Provider};
 use plimsoll_generate::{
-    GeneratedFile, NAMES,
+    GeneratedFile, MARK, NAMES,
     existing::{self, Existing, Node},
     generate,
 };
@@ -112,9 +112,18 @@ fn printed(files: &[GeneratedFile], as_json: bool) -> anyhow::Result<String> {
     Ok(texts.join("\n"))
 }
 
-/// Writes all files or, when one of them is there, none, unless by force.
+/// Writes all files or, when one of them is there, none, unless by force, which is over what was written so before.
 fn write(files: &[GeneratedFile], directory: &Path, force: bool) -> anyhow::Result<()> {
     let is_there = |name: &str| fs::symlink_metadata(directory.join(name)).is_ok();
+    let is_foreign = |name: &str| {
+        let path = directory.join(name);
+        let is_link = fs::symlink_metadata(&path).is_ok_and(|facts| !facts.is_file());
+        is_link || fs::read(&path).is_ok_and(|text| !String::from_utf8_lossy(&text).contains(MARK))
+    };
+    if let Some(name) = NAMES.into_iter().find(|name| is_there(name) && is_foreign(name)) {
+        let path = directory.join(name);
+        bail!("{} was not written by plimsoll generate, and stays: name another directory", path.display());
+    }
     if let Some(name) = NAMES.iter().find(|name| is_there(name)).filter(|_| !force) {
         bail!("{} exists: name another directory, or overwrite it with --force", directory.join(name).display());
     }

@@ -38,10 +38,11 @@ fn files_are_written_once_and_overwritten_by_force_alone() {
     let is_run = |name: &str| fs::metadata(place.path(name)).unwrap().permissions().mode() & 0o111 != 0;
     assert!(is_run("out/create.sh") && is_run("out/prepare.sh") && !is_run("out/plan.toml"));
     assert!(place.path("out/terraform/elastic_san.tf").exists());
-    fs::write(place.path("out/create.sh"), "mine").unwrap();
+    let changed = fs::read_to_string(place.path("out/create.sh")).unwrap() + "# changed\n";
+    fs::write(place.path("out/create.sh"), &changed).unwrap();
     let said = place.run("generate azure --plan plan.toml -o out");
     assert!(said.error(2).contains("out/create.sh exists: name another directory"), "{}", said.stderr);
-    assert_eq!(fs::read_to_string(place.path("out/create.sh")).unwrap(), "mine");
+    assert_eq!(fs::read_to_string(place.path("out/create.sh")).unwrap(), changed);
     // What this plan has not, Terraform would still read.
     fs::write(place.path("plan.toml"), PLAN.split("[cloud.disks.\"/mnt/san\"]").next().unwrap()).unwrap();
     fs::write(place.path("out/terraform/terraform.tfstate"), "{}").unwrap();
@@ -49,6 +50,22 @@ fn files_are_written_once_and_overwritten_by_force_alone() {
     assert!(fs::read_to_string(place.path("out/create.sh")).unwrap().starts_with("#!"));
     let left = names(&place.path("out/terraform"));
     assert_eq!(left, ["machine.tf", "main.tf", "plan.tf", "terraform.tfstate"]);
+}
+
+#[test]
+fn what_was_written_by_others_stays_also_by_force() {
+    let place = place(PLAN);
+    // The plan itself has the name of a file that is generated.
+    let said = place.run("generate azure --plan plan.toml -o . --force");
+    assert!(said.error(2).contains("plan.toml was not written by plimsoll generate"), "{}", said.stderr);
+    assert_eq!(fs::read_to_string(place.path("plan.toml")).unwrap(), PLAN);
+    assert!(!place.path("create.sh").exists());
+    fs::create_dir(place.path("out")).unwrap();
+    fs::write(place.path("precious"), "Written by plimsoll generate").unwrap();
+    std::os::unix::fs::symlink(place.path("precious"), place.path("out/create.sh")).unwrap();
+    let said = place.run("generate azure --plan plan.toml -o out --force");
+    assert!(said.error(2).contains("create.sh was not written"), "{}", said.stderr);
+    assert_eq!(fs::read_to_string(place.path("precious")).unwrap(), "Written by plimsoll generate");
 }
 
 #[test]

@@ -92,6 +92,8 @@ resource "aws_volume_attachment" "disk" {
   device_name = each.value.device
   volume_id   = aws_ebs_volume.disk[each.key].id
   instance_id = aws_instance.machine.id
+  # What is mounted on a machine that runs would not let go.
+  stop_instance_before_detaching = true
 }
 
 output "address" {
