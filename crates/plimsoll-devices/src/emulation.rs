@@ -6,8 +6,6 @@
 use std::{
     fs, io,
     path::{Component, Path, PathBuf},
-    thread,
-    time::Duration,
 };
 
 use plimsoll_io::{block_device::DeviceNumber, write_guard};
@@ -24,8 +22,6 @@ use crate::{
 
 /// How often a device is asked for that programs may look at which look at every new one.
 const PATIENCE: u32 = 6;
-/// How long a tool may outlive who started it.
-const OUTLIVED: Duration = Duration::from_millis(100);
 
 /// Disks that belong together.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -102,7 +98,7 @@ impl Emulation {
         notes::write(self, state)?;
         let mut whole = None;
         if let Some(shared) = &self.shared {
-            make_file(&shared.file, self.disks.iter().map(|disk| disk.size_bytes).sum())?;
+            make_file(&shared.file, self.disks.iter().map(|disk| disk.size_bytes).fold(0, u64::saturating_add))?;
             let device = LoopDevice::attach(&shared.file, None)?;
             throttle.hold(device.number, &shared.caps)?;
             whole = Some(device);
@@ -126,6 +122,11 @@ impl Emulation {
     /// Takes its disks down, as far as there are any. Nothing is touched when one of them is used.
     pub fn down(&self, state: &Path, throttle: &Throttle) -> Result<(), DeviceError> {
         let _lock = notes::lock::<Self>(state)?;
+        // Somebody may have taken it down, and made another one, until the lock was had.
+        Self::find(state, &self.name)?.take_down(state, throttle)
+    }
+
+    fn take_down(&self, state: &Path, throttle: &Throttle) -> Result<(), DeviceError> {
         let mut devices = Vec::new();
         for (index, disk) in self.disks.iter().enumerate() {
             devices.push((disk, self.devices_of(index)?));
@@ -145,13 +146,6 @@ impl Emulation {
             take_away(devices, throttle)?;
             notes::remove(&disk.file)?;
         }
-        if !is_complete {
-            // A maker that was killed may have left a tool that goes on for a moment.
-            thread::sleep(OUTLIVED);
-            for (index, _) in self.disks.iter().enumerate().filter(|(_, disk)| disk.device.is_none()) {
-                take_away(&self.devices_of(index)?, throttle)?;
-            }
-        }
         if let Some(shared) = &self.shared {
             take_away(&LoopDevice::of_file(&shared.file)?, throttle)?;
             notes::remove(&shared.file)?;
@@ -161,15 +155,16 @@ impl Emulation {
             let _ = fs::remove_dir(directory);
         }
         notes::forget(self, state)?;
+        let others = Self::all(state).unwrap_or_default();
         for device in self.disks.iter().filter_map(|disk| disk.device.as_deref()) {
-            // What somebody else took away is still held back, and so would be the next one of its number.
+            // What somebody else took away is still held back, and so would be whatever has its number by now.
             if let Some(number) = DeviceNumber::of_special_file(device)
-                && !LoopDevice::is_attached(device)
+                && Self::disk_of(&others, number).is_none()
             {
                 throttle.release(number)?;
             }
         }
-        if Self::all(state).is_ok_and(|all| all.is_empty()) {
+        if others.is_empty() {
             throttle.clear();
         }
         Ok(())
@@ -188,7 +183,7 @@ impl Emulation {
 
     /// Where a disk begins that is a part of one.
     fn offset(&self, index: usize) -> u64 {
-        self.disks[..index].iter().map(|disk| disk.size_bytes).sum()
+        self.disks[..index].iter().map(|disk| disk.size_bytes).fold(0, u64::saturating_add)
     }
 
     /// Where files of its disks are.

@@ -130,6 +130,14 @@ pub enum DeviceError {
         /// What is on it.
         found: String,
     },
+    /// Something else is where a part of a stripe belongs.
+    #[error("{} is {found}: move it away, it is left as it is", path.display())]
+    Misplaced {
+        /// Where.
+        path: PathBuf,
+        /// What it is.
+        found: String,
+    },
     /// A mark cannot be erased.
     #[error("{} still holds {found} after all marks were erased: look at it with `wipefs {}`", device.display(), device.display())]
     NotClean {

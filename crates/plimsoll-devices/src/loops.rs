@@ -2,6 +2,7 @@
 
 use std::{
     fs,
+    os::unix::fs::MetadataExt as _,
     path::{Path, PathBuf},
     thread,
     time::Duration,
@@ -53,10 +54,11 @@ impl LoopDevice {
             // The kernel says so when somebody removed the file meanwhile.
             let backing = backing.trim_end_matches('\n').trim_end_matches(" (deleted)");
             let number = fs::read_to_string(entry.path().join("dev")).ok().and_then(|text| text.trim().parse().ok());
-            if let Some(number) = number.filter(|_| Path::new(backing) == file) {
+            let device = Path::new("/dev").join(entry.file_name());
+            if let Some(number) = number.filter(|_| Path::new(backing) == file && is_made_of(&device, file)) {
                 let offset_bytes = fs::read_to_string(entry.path().join("loop/offset")).ok();
                 let offset_bytes = offset_bytes.and_then(|text| text.trim().parse().ok()).unwrap_or(0);
-                devices.push(Self { path: Path::new("/dev").join(entry.file_name()), number, offset_bytes });
+                devices.push(Self { path: device, number, offset_bytes });
             }
         }
         Ok(devices)
@@ -82,4 +84,17 @@ impl LoopDevice {
         let used = "opened by somebody, and goes when that ends; its file is still there".to_owned();
         Err(DeviceError::InUse { device: self.path.display().to_string(), used })
     }
+}
+
+/// Whether a loop device is made of this very file, and not of one with its name in another container. Where nobody can
+/// tell, as of a file that is gone, the name decides.
+fn is_made_of(device: &Path, file: &Path) -> bool {
+    let what = ["--list", "--noheadings", "--output", "BACK-INO,BACK-MAJ:MIN"];
+    let told = tool::run("losetup", &[&what[..], &[&device.to_string_lossy()]].concat()).unwrap_or_default();
+    let Ok(facts) = fs::metadata(file) else { return true };
+    let mut words = told.split_whitespace();
+    let inode: Option<u64> = words.next().and_then(|word| word.parse().ok());
+    let holder: Option<DeviceNumber> = words.next().and_then(|word| word.parse().ok());
+    inode.is_none_or(|inode| inode == facts.ino())
+        && holder.is_none_or(|holder| holder == DeviceNumber::from_raw(facts.dev()))
 }

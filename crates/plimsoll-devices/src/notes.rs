@@ -6,6 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use rustix::io::{FdFlags, fcntl_setfd};
 use serde::{Serialize, de::DeserializeOwned};
 
 use crate::error::{DeviceError, Made};
@@ -33,8 +34,12 @@ pub(crate) trait Note: Serialize + DeserializeOwned {
 /// Whether a name can be that of a note.
 pub(crate) fn check_name(name: &str) -> Result<(), DeviceError> {
     let is_fine = |character: char| character.is_ascii_alphanumeric() || "-_.".contains(character);
-    if name.is_empty() || name.len() > 64 || name.starts_with('.') || !name.chars().all(is_fine) {
-        return Err(DeviceError::Usage(format!("\"{name}\" is no name: use up to 64 letters, digits and - _ .")));
+    // What ends so is a note.
+    let is_of_note = name.ends_with(".json");
+    if name.is_empty() || name.len() > 64 || name.starts_with('.') || is_of_note || !name.chars().all(is_fine) {
+        return Err(DeviceError::Usage(format!(
+            "\"{name}\" is no name: use up to 64 letters, digits and - _ . with no .json at the end"
+        )));
     }
     Ok(())
 }
@@ -44,13 +49,15 @@ pub(crate) fn path<N: Note>(state: &Path, name: &str) -> PathBuf {
     state.join(N::DIRECTORY).join(format!("{name}.json"))
 }
 
-/// Keeps other processes from making or taking down such things, as long as it is held.
+/// Keeps other processes from making or taking down such things, as long as it is held: by this process, and by the
+/// tools that it starts, which a killed one may leave in the middle of something.
 pub(crate) fn lock<N: Note>(state: &Path) -> Result<fs::File, DeviceError> {
     fs::create_dir_all(state).map_err(DeviceError::file("make the directory", state))?;
     let path = state.join(N::DIRECTORY).with_extension(LOCK);
     let open = || {
         let file = fs::File::options().create(true).truncate(false).write(true).open(&path)?;
         file.lock()?;
+        fcntl_setfd(&file, FdFlags::empty())?;
         Ok(file)
     };
     open().map_err(DeviceError::file("lock", &path))

@@ -163,15 +163,24 @@ impl Stripe {
 
     /// The array that a target is of, of all stripes, and the disks of it that are behind that target.
     pub fn of_target<'a>(all: &'a [Self], target: &Path) -> Option<(&'a Self, &'a StripedArray, Vec<&'a StripedDisk>)> {
+        // As it was typed, and where it leads; a device's place is a link itself.
+        let paths = [Some(target.to_owned()), std::path::absolute(target).ok(), target.canonicalize().ok()];
+        let is_it = |place: &Path| paths.iter().flatten().any(|path| path == place);
         let arrays = all.iter().flat_map(|stripe| stripe.arrays.iter().map(move |array| (stripe, array)));
         arrays.into_iter().find_map(|(stripe, array)| {
             let disks = || stripe.disks_of(array);
-            if stripe.target(array) == target {
+            if is_it(&stripe.target(array)) {
                 return Some((stripe, array, disks().collect()));
             }
-            let one = stripe.targets(array).iter().position(|one| one == target)?;
+            let one = stripe.targets(array).iter().position(|one| is_it(one))?;
             Some((stripe, array, disks().nth(one).into_iter().collect()))
         })
+    }
+
+    /// Whether a path is where arrays are, and nothing else is measured.
+    pub fn is_place(target: &Path) -> bool {
+        let paths = [std::path::absolute(target).ok(), target.canonicalize().ok()];
+        paths.iter().flatten().any(|path| path.starts_with(PLACES))
     }
 
     /// The disks that an array is made of.
@@ -189,6 +198,15 @@ impl Stripe {
         let disk = |disk: &StripedDisk| (disk.device.clone(), disk.group.clone());
         self.disks.iter().map(disk).eq(other.disks.iter().map(disk))
             && self.arrays.iter().map(|own| &own.array).eq(other.arrays.iter().map(|own| &own.array))
+    }
+
+    /// Whether it is what is asked for, of the same disks.
+    pub fn is_of(&self, asked: &Striping) -> bool {
+        let devices = self.disks.iter().map(|disk| disk.device.to_string_lossy());
+        let groups = self.disks.iter().filter_map(|disk| disk.group.as_ref());
+        devices.eq(asked.devices.iter().map(String::as_str))
+            && groups.eq(&asked.groups)
+            && asked.expand().is_ok_and(|arrays| self.arrays.iter().map(|own| &own.array).eq(&arrays))
     }
 
     /// The disk or partition that belongs to an array.

@@ -46,6 +46,8 @@ pub(crate) fn is_installed(tool: &str) -> bool {
 fn command(tool: &str) -> Command {
     let mut command = Command::new(tool);
     command.stdin(Stdio::null()).env("PATH", PATH).env("LC_ALL", "C");
+    // They get what is locked, so that it is as long as they go on.
+    command.env("LVM_SUPPRESS_FD_WARNINGS", "1");
     children::ends_with_us(&mut command);
     command
 }

@@ -235,7 +235,12 @@ fn efficiency(own: &Measured<'_>, all: &[Measured<'_>]) -> Option<f64> {
             && (other.cluster_bytes, other.chunk_bytes) == (array.cluster_bytes, array.chunk_bytes)
             && (other.file_system == array.file_system || array.kind == ArrayKind::Btrfs)
     };
-    let base = all.iter().filter(is_base).max_by_key(|base| base.own.array.file_system == array.file_system);
+    // Best one disk of the same kind, then one of none.
+    let likeness = |base: &&Measured<'_>| {
+        let other = &base.own.array;
+        (other.file_system == array.file_system, other.kind == array.kind, other.kind == ArrayKind::None)
+    };
+    let base = all.iter().filter(is_base).max_by_key(likeness);
     // Against btrfs stands whatever one disk has, where no btrfs is on one disk.
     let base = base.or_else(|| {
         let is_usual = |base: &&Measured<'_>| {

@@ -308,7 +308,11 @@ impl Striping {
                 None => array.derived_name(),
             };
             let is_fine = |character: char| character.is_ascii_alphanumeric() || "-_.".contains(character);
-            if array.name.starts_with('.') || array.name.len() > 64 || !array.name.chars().all(is_fine) {
+            if array.name.is_empty()
+                || array.name.starts_with('.')
+                || array.name.len() > 64
+                || !array.name.chars().all(is_fine)
+            {
                 let name = &array.name;
                 return Err(ValueError::new(format!(
                     "\"{name}\" is no name of an array: use up to 64 letters, digits and - _ ."
@@ -388,6 +392,11 @@ impl Array {
             [self.block_bytes, self.cluster_bytes].into_iter().flatten().find(|bytes| !is_power(*bytes))
         {
             return refuse(format!("a block or cluster of {} cannot be: choose a power of two", ByteCount(bytes)));
+        }
+        if self.kind == ArrayKind::Jbod && self.is_raw() {
+            return refuse(
+                "jobs are dealt among the disks of jbod by files: give it a file_system, as ext4 or xfs".to_owned(),
+            );
         }
         match self.file_system {
             FileSystem::Ext4 => {

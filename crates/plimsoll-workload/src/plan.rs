@@ -339,6 +339,19 @@ pub struct Dealt {
     pub files: FileSharing,
 }
 
+impl Dealt {
+    /// What each of so many jobs has of so many bytes for a file.
+    pub(crate) fn share_of(self, bytes: u64, jobs: u32) -> u64 {
+        let files = if self.files == FileSharing::PerJob { self.jobs } else { 1 };
+        bytes.saturating_mul(files.into()) / u64::from(jobs.max(1))
+    }
+
+    /// Whether as many operations are in flight as elsewhere.
+    pub fn is_exact(self, jobs: u32, queue_depth: u32) -> bool {
+        u64::from(self.jobs) * u64::from(self.queue_depth) == u64::from(jobs) * u64::from(queue_depth)
+    }
+}
+
 /// When a job issues its operations.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

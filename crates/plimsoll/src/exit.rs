@@ -148,6 +148,7 @@ impl Exit {
                     DeviceError::InUse { .. }
                     | DeviceError::Refused(_)
                     | DeviceError::Foreign { .. }
+                    | DeviceError::Misplaced { .. }
                     | DeviceError::Opened { .. }
                     | DeviceError::OtherDisk { .. }
                     | DeviceError::NotInPlace { .. }

@@ -6,11 +6,14 @@ use std::{
 };
 
 use plimsoll_io::{
-    block_device::{DeviceNumber, Sysfs},
+    block_device::{self, DeviceNumber, PartitionFacts, Sysfs},
     mounts::{self, MountEntry},
     signatures::SignatureKind,
 };
-use plimsoll_workload::{array::FileSystem, units::ByteCount};
+use plimsoll_workload::{
+    array::{ArrayKind, FileSystem},
+    units::ByteCount,
+};
 use serde::Deserialize;
 
 use super::{Member, Stripe, StripedArray, StripedDisk, facts, real};
@@ -112,6 +115,31 @@ pub(super) fn show_partitions(stripe: &Stripe) -> Result<(), DeviceError> {
     Ok(())
 }
 
+/// What is called as a partition of a disk has to be that partition: a node in /dev may be left of another one, and
+/// somebody may have made a file of that name.
+pub(super) fn refuse_other_nodes(stripe: &Stripe) -> Result<(), DeviceError> {
+    for (index, disk) in stripe.disks.iter().enumerate() {
+        let known = facts(&real(&disk.device))?.partitions;
+        for (_, member) in stripe.partitions(index) {
+            let path = stripe.member_path(member);
+            if path.symlink_metadata().is_err() {
+                continue;
+            }
+            let number = DeviceNumber::of_special_file(&path);
+            let is_it = |partition: &PartitionFacts| {
+                Some(partition.number) == number
+                    && partition.size_bytes == member.size_bytes
+                    && path.file_name().is_some_and(|name| *name == *partition.name)
+            };
+            if !known.iter().any(is_it) {
+                let found = format!("what is no partition of {}", disk.device.display());
+                return Err(DeviceError::Misplaced { path, found });
+            }
+        }
+    }
+    Ok(())
+}
+
 /// What is on the devices of an array has to be what was made there.
 pub(super) fn refuse_other_file_systems(stripe: &Stripe, array: &StripedArray) -> Result<(), DeviceError> {
     for (position, device) in stripe.devices(array).iter().enumerate() {
@@ -130,25 +158,53 @@ pub(super) fn refuse_other_file_systems(stripe: &Stripe, array: &StripedArray) -
 }
 
 /// Whether all targets of an array lead to it. What somebody else mounted there is refused.
-pub(super) fn is_in_place(stripe: &Stripe, array: &StripedArray) -> Result<bool, DeviceError> {
-    let mounts = mounts()?;
-    for (target, device) in stripe.targets(array).iter().zip(stripe.devices(array)) {
-        if array.array.is_raw() {
-            if real(target) != real(&device) {
-                return Ok(false);
-            }
-            continue;
-        }
-        match mounted_at(&mounts, target) {
-            None => return Ok(false),
-            Some(mount) if is_of(mount, stripe, array) => {}
-            Some(mount) => {
-                let used = format!("hidden by {}, which plimsoll did not mount there", mount.source.to_string_lossy());
-                return Err(DeviceError::InUse { device: target.display().to_string(), used });
-            }
+fn is_in_place(stripe: &Stripe, array: &StripedArray) -> Result<bool, DeviceError> {
+    for at in 0..stripe.targets(array).len() {
+        if !is_target_in_place(stripe, array, at)? {
+            return Ok(false);
         }
     }
     Ok(true)
+}
+
+/// The same of one of them.
+pub(super) fn is_target_in_place(stripe: &Stripe, array: &StripedArray, at: usize) -> Result<bool, DeviceError> {
+    let (targets, devices) = (stripe.targets(array), stripe.devices(array));
+    let (Some(target), Some(device)) = (targets.get(at), devices.get(at)) else { return Ok(false) };
+    if array.array.is_raw() {
+        return match target.symlink_metadata() {
+            Err(_) => Ok(false),
+            Ok(_) if real(target) == real(device) => Ok(true),
+            Ok(_) => {
+                let found = "what leads elsewhere than to the array".to_owned();
+                Err(DeviceError::Misplaced { path: target.clone(), found })
+            }
+        };
+    }
+    match mounted_at(&mounts()?, target) {
+        None => Ok(false),
+        Some(mount) if is_of(mount, stripe, array) => Ok(true),
+        Some(mount) => {
+            let used = format!("hidden by {}, which plimsoll did not mount there", mount.source.to_string_lossy());
+            Err(DeviceError::InUse { device: target.display().to_string(), used })
+        }
+    }
+}
+
+/// A disk that somebody added to a btrfs bears a part of what is measured.
+pub(super) fn refuse_added_disks(stripe: &Stripe, array: &StripedArray) -> Result<(), DeviceError> {
+    if array.array.kind != ArrayKind::Btrfs {
+        return Ok(());
+    }
+    let own: Vec<DeviceNumber> =
+        stripe.disks_of(array).filter_map(|disk| DeviceNumber::of_special_file(&disk.device)).collect();
+    let member = stripe.devices(array).into_iter().find_map(|path| DeviceNumber::of_special_file(&path));
+    let spread = member.map(block_device::spread_over).unwrap_or_default();
+    let added = spread.into_iter().find(|disk| !own.contains(disk)).and_then(block_device::facts);
+    added.map_or(Ok(()), |disk| {
+        let used = format!("spread over {} too, which plimsoll did not add", disk.name);
+        Err(DeviceError::InUse { device: stripe.target(array).display().to_string(), used })
+    })
 }
 
 /// What is mounted at a place, uppermost.
@@ -183,7 +239,9 @@ impl Stripe {
             return Err(DeviceError::Unfinished { name: self.name.clone() });
         }
         refuse_others(self)?;
+        refuse_other_nodes(self)?;
         for array in &self.arrays {
+            refuse_added_disks(self, array)?;
             if !is_in_place(self, array)? {
                 let target = self.targets(array).into_iter().next().unwrap_or_default();
                 return Err(DeviceError::NotInPlace { target, name: self.name.clone() });

@@ -10,7 +10,9 @@ use std::{
 use plimsoll_workload::array::{Array, ArrayKind, FileSystem};
 use uuid::Uuid;
 
-use super::{ALIGNMENT_BYTES, Member, Stripe, StripedArray, StripedDisk, VOLUME, checks, geometry, identity, real};
+use super::{
+    ALIGNMENT_BYTES, Member, PLACES, Stripe, StripedArray, StripedDisk, VOLUME, checks, geometry, identity, real,
+};
 use crate::{
     error::DeviceError,
     notes::{self, Note},
@@ -110,7 +112,7 @@ impl Stripe {
         }
         self.check(state, destroy)?;
         notes::write(&self, state)?;
-        let made = self.steps().iter().try_for_each(Step::run).and_then(|()| geometry::check(&self));
+        let made = self.make().and_then(|()| geometry::check(&self));
         if let Err(error) = made {
             drop(lock);
             return Err(error.and_then_left(self.down(state), &format!("stripe down {}", self.name)));
@@ -124,7 +126,18 @@ impl Stripe {
     pub fn check(&self, state: &Path, destroy: &[PathBuf]) -> Result<(), DeviceError> {
         checks::means(self)?;
         checks::guard(self, &Self::all(state)?, destroy)?;
+        for disk in 0..self.disks.len() {
+            let mut members = self.partitions(disk).map(|(_, member)| self.member_path(member));
+            if let Some(path) = members.find(|path| path.symlink_metadata().is_ok()) {
+                let found = "there although its disk has no partitions".to_owned();
+                return Err(DeviceError::Misplaced { path, found });
+            }
+        }
         let place = self.place();
+        if let Some(path) = [Path::new(PLACES), &place].into_iter().find(|path| path.is_symlink()) {
+            let found = "a link, and arrays are mounted below it".to_owned();
+            return Err(DeviceError::Misplaced { path: path.to_owned(), found });
+        }
         if place.exists() {
             let place = place.display();
             return Err(DeviceError::Usage(format!(
@@ -134,14 +147,34 @@ impl Stripe {
         Ok(())
     }
 
+    fn make(&self) -> Result<(), DeviceError> {
+        self.dividing().iter().try_for_each(Step::run)?;
+        // Whatever has their names is written to from here on.
+        identity::refuse_other_nodes(self)?;
+        self.wiping().iter().chain(&self.building()).try_for_each(Step::run)
+    }
+
     /// All that is done to make it.
     pub fn steps(&self) -> Vec<Step> {
-        let mut steps: Vec<Step> =
-            self.disks.iter().enumerate().flat_map(|(index, disk)| self.divide(index, disk)).collect();
+        self.dividing().into_iter().chain(self.wiping()).chain(self.building()).collect()
+    }
+
+    fn dividing(&self) -> Vec<Step> {
+        self.disks.iter().enumerate().flat_map(|(index, disk)| self.divide(index, disk)).collect()
+    }
+
+    fn wiping(&self) -> Vec<Step> {
+        let parts =
+            |index: usize| self.partitions(index).map(|(_, member)| self.member_path(member)).collect::<Vec<_>>();
+        (0..self.disks.len()).map(|index| Step::new("wipefs", ["--all", "--quiet"]).with(&parts(index))).collect()
+    }
+
+    fn building(&self) -> Vec<Step> {
+        let mut steps = Vec::new();
         for array in &self.arrays {
             steps.extend(self.assemble(array));
             steps.extend(self.make_file_systems(array));
-            steps.extend(self.place_targets(array));
+            steps.extend(self.targets(array).iter().enumerate().flat_map(|(at, _)| self.place_target(array, at)));
         }
         steps
     }
@@ -150,6 +183,7 @@ impl Stripe {
     fn bring_back(self) -> Result<Self, DeviceError> {
         identity::refuse_others(&self)?;
         identity::show_partitions(&self)?;
+        identity::refuse_other_nodes(&self)?;
         for array in &self.arrays {
             if array.is_assembled() && !self.devices(array).iter().all(|device| device.exists()) {
                 self.reassemble(array).iter().try_for_each(Step::run)?;
@@ -158,9 +192,8 @@ impl Stripe {
                 self.show_to_btrfs(array).run()?;
             }
             identity::refuse_other_file_systems(&self, array)?;
-            if !identity::is_in_place(&self, array)? {
-                self.place_targets(array).iter().try_for_each(Step::run)?;
-            }
+            identity::refuse_added_disks(&self, array)?;
+            self.place_missing(array)?;
         }
         geometry::check(&self)?;
         Ok(self)
@@ -192,9 +225,7 @@ impl Stripe {
         let divide = Step::new("sfdisk", ["--quiet", "--wipe", "never", "--no-tell-kernel"]).with(&device);
         let tell = Step::new("partx", ["--update"]).with(&device);
         // What lay there before the disk was blank would be taken for what is on the partitions.
-        let parts: Vec<PathBuf> = self.partitions(index).map(|(_, member)| self.member_path(member)).collect();
-        let wipe = Step::new("wipefs", ["--all", "--quiet"]).with(&parts);
-        vec![Step { input: Some(script), ..divide }, Step { makes: last, ..tell }, wipe]
+        vec![Step { input: Some(script), ..divide }, Step { makes: last, ..tell }]
     }
 
     /// Puts the disks of an array together.
@@ -308,33 +339,41 @@ impl Stripe {
         devices.into_iter().zip(&own.file_systems).filter_map(make).collect()
     }
 
-    /// Mounts what has a file system, and links to what has none.
-    fn place_targets(&self, own: &StripedArray) -> Vec<Step> {
-        let mut steps = Vec::new();
-        for (target, device) in self.targets(own).into_iter().zip(self.devices(own)) {
-            let parent = target.parent().map(Path::to_owned).unwrap_or_default();
-            let options = match own.array.file_system {
-                FileSystem::Raw => {
-                    steps.push(Step::new("mkdir", ["-p"]).with(&[parent]));
-                    // A device that is mapped again may have another number, not another name.
-                    steps.push(Step::new("ln", ["-sfn"]).with(&[device, target]));
-                    continue;
-                }
-                // What it would initialize behind the measurement's back stays as it is.
-                FileSystem::Ext4 => "noinit_itable".to_owned(),
-                FileSystem::Xfs => "defaults".to_owned(),
-                // With checksums and copies, direct I/O is none, and rewrites are no rewrites.
-                FileSystem::Btrfs => {
-                    let members = self.member_paths(own);
-                    let devices = members.iter().skip(1).map(|member| format!(",device={}", member.display()));
-                    format!("nodatacow{}", devices.collect::<String>())
-                }
-            };
-            steps.push(Step::new("mkdir", ["-p"]).with(std::slice::from_ref(&target)));
-            let mount = ["-t", own.array.file_system.as_str(), "-o", &options];
-            steps.push(Step::new("mount", mount).with(&[device, target]));
+    /// Places those targets of an array that are not in their places.
+    pub(super) fn place_missing(&self, own: &StripedArray) -> Result<(), DeviceError> {
+        for at in 0..self.targets(own).len() {
+            if !identity::is_target_in_place(self, own, at)? {
+                self.place_target(own, at).iter().try_for_each(Step::run)?;
+            }
         }
-        steps
+        Ok(())
+    }
+
+    /// Mounts what has a file system, and links to what has none.
+    fn place_target(&self, own: &StripedArray, at: usize) -> Vec<Step> {
+        let (targets, devices) = (self.targets(own), self.devices(own));
+        let (Some(target), Some(device)) = (targets.get(at), devices.get(at)) else { return Vec::new() };
+        let parent = target.parent().map(Path::to_owned).unwrap_or_default();
+        let options = match own.array.file_system {
+            FileSystem::Raw => {
+                let link = Step::new("ln", ["-sT"]);
+                return vec![Step::new("mkdir", ["-p"]).with(&[parent]), link.with(&[device.clone(), target.clone()])];
+            }
+            // What it would initialize behind the measurement's back stays as it is.
+            FileSystem::Ext4 => "noinit_itable".to_owned(),
+            FileSystem::Xfs => "defaults".to_owned(),
+            // With checksums and copies, direct I/O is none, and rewrites are no rewrites.
+            FileSystem::Btrfs => {
+                let members = self.member_paths(own);
+                let devices = members.iter().skip(1).map(|member| format!(",device={}", member.display()));
+                format!("nodatacow{}", devices.collect::<String>())
+            }
+        };
+        let mount = Step::new("mount", ["-t", own.array.file_system.as_str(), "-o", &options]);
+        vec![
+            Step::new("mkdir", ["-p"]).with(std::slice::from_ref(target)),
+            mount.with(&[device.clone(), target.clone()]),
+        ]
     }
 }
 

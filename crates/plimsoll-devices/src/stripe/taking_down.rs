@@ -10,6 +10,7 @@ use std::{
 
 use plimsoll_io::{
     block_device::{self, DeviceNumber},
+    mounts::MountEntry,
     write_guard,
 };
 use plimsoll_workload::array::ArrayKind;
@@ -34,19 +35,31 @@ impl Stripe {
     /// uses one of them for something else, or put something else there.
     pub fn down(&self, state: &Path) -> Result<(), DeviceError> {
         let _lock = notes::lock::<Self>(state)?;
+        // Somebody may have taken it down, and made another one, until the lock was had.
+        Self::find(state, &self.name)?.take_down(state)
+    }
+
+    fn take_down(&self, state: &Path) -> Result<(), DeviceError> {
         if !self.is_complete {
             thread::sleep(OUTLIVED);
         }
         let whose = (0..self.disks.len()).map(|index| identity::whose(self, index)).collect::<Result<Vec<_>, _>>()?;
-        with_patience(|| self.show_own_partitions(&whose))?;
+        with_patience(ATTEMPTS.0, || self.show_own_partitions(&whose))?;
+        identity::refuse_other_nodes(self)?;
         let own = self.identities();
         self.refuse_foreign_content(&own)?;
         self.refuse_foreign_use()?;
-        // From here on there may be less than all of it. Where that cannot be written, the rest can be done.
+        if let Err(error) = self.unmount() {
+            // What somebody uses stays as it was, with the rest.
+            if self.is_complete {
+                self.arrays.iter().try_for_each(|array| self.place_missing(array))?;
+            }
+            return Err(error);
+        }
+        // From here on there is less than all of it. Where that cannot be written, the rest can be done.
         let _ = notes::write(&Self { is_complete: false, ..self.clone() }, state);
-        self.unmount()?;
         for array in self.arrays.iter().rev() {
-            with_patience(|| self.take_apart(array, &own))?;
+            with_patience(ATTEMPTS.0, || self.take_apart(array, &own))?;
         }
         for member in self.arrays.iter().flat_map(|array| self.member_paths(array)).filter(|path| path.exists()) {
             marks::erase(&member)?;
@@ -54,16 +67,30 @@ impl Stripe {
         for disk in &self.disks {
             let device = real(&disk.device);
             if !facts(&device)?.partitions.is_empty() {
-                with_patience(|| tool::run("partx", &["--delete", &device.to_string_lossy()]).map(drop))?;
+                with_patience(ATTEMPTS.0, || tool::run("partx", &["--delete", &device.to_string_lossy()]).map(drop))?;
             }
             marks::erase(&device)?;
         }
         self.make_sure()?;
-        self.forget(state)
+        self.clear_up(state)
     }
 
-    /// Gives it up without touching a disk.
+    /// Gives it up without touching a disk. What is in its place can be taken down.
     pub fn forget(&self, state: &Path) -> Result<(), DeviceError> {
+        let _lock = notes::lock::<Self>(state)?;
+        let mounts = identity::mounts()?;
+        let targets = self.arrays.iter().flat_map(|array| self.targets(array).into_iter().map(move |at| (at, array)));
+        let mounted = targets.into_iter().find(|(at, array)| {
+            mounts.iter().any(|mount| mount.mount_point == *at && identity::is_of(mount, self, array))
+        });
+        if let Some((target, _)) = mounted {
+            let used = format!("mounted, so its disks are there: `plimsoll stripe down {}` gives them back", self.name);
+            return Err(DeviceError::InUse { device: target.display().to_string(), used });
+        }
+        self.clear_up(state)
+    }
+
+    fn clear_up(&self, state: &Path) -> Result<(), DeviceError> {
         self.remove_places();
         notes::forget(self, state)
     }
@@ -96,6 +123,7 @@ impl Stripe {
             self.arrays.iter().flat_map(|array| self.targets(array).into_iter().map(move |at| (at, array))).collect();
         let in_use =
             |device: &Path, used: String| Err(DeviceError::InUse { device: device.display().to_string(), used });
+        self.arrays.iter().try_for_each(|array| identity::refuse_added_disks(self, array))?;
         let own: BTreeSet<DeviceNumber> = self.arrays.iter().flat_map(|array| self.own_devices(array)).collect();
         for disk in &self.disks {
             let above = identity::above(disk)?;
@@ -137,7 +165,9 @@ impl Stripe {
         let assembled = self.holders(array).into_iter().filter_map(|path| DeviceNumber::of_special_file(path.as_ref()));
         let is_own = |holder: &DeviceNumber| {
             let mapped = || block_device::facts(*holder).and_then(|facts| facts.mapped_name);
-            array.array.kind == ArrayKind::Md || mapped().is_some_and(|name| array.mapped_name() == Some(name))
+            let is_md = || block_device::facts(*holder).is_some_and(|facts| facts.name.starts_with("md"));
+            (array.array.kind == ArrayKind::Md && is_md())
+                || mapped().is_some_and(|name| array.mapped_name() == Some(name))
         };
         let assembled = assembled.filter(is_own);
         named.chain(assembled).collect()
@@ -163,10 +193,14 @@ impl Stripe {
 
     fn unmount(&self) -> Result<(), DeviceError> {
         let mounts = identity::mounts()?;
-        for target in self.arrays.iter().rev().flat_map(|array| self.targets(array)) {
-            for _ in mounts.iter().filter(|mount| mount.mount_point == target) {
-                tool::run("umount", &[&target.to_string_lossy()])
-                    .map_err(|error| DeviceError::Opened { target: target.clone(), why: error.to_string() })?;
+        for array in self.arrays.iter().rev() {
+            for target in self.targets(array) {
+                // Below ours may be what somebody else mounted there.
+                let is_own = |mount: &&MountEntry| mount.mount_point == target && identity::is_of(mount, self, array);
+                for _ in mounts.iter().filter(is_own) {
+                    with_patience(ATTEMPTS.0 / 5, || tool::run("umount", &[&target.to_string_lossy()]).map(drop))
+                        .map_err(|error| DeviceError::Opened { target: target.clone(), why: error.to_string() })?;
+                }
             }
         }
         Ok(())
@@ -248,8 +282,8 @@ impl Stripe {
 }
 
 /// A program that was just ended may still have something opened, and some look at every device that changes.
-fn with_patience(act: impl Fn() -> Result<(), DeviceError>) -> Result<(), DeviceError> {
-    let (attempts, pause) = ATTEMPTS;
+fn with_patience(attempts: u32, act: impl Fn() -> Result<(), DeviceError>) -> Result<(), DeviceError> {
+    let (_, pause) = ATTEMPTS;
     for _ in 1..attempts {
         match act() {
             Err(DeviceError::Tool { .. }) => thread::sleep(pause),

@@ -245,7 +245,7 @@ fn arrays_are_made_of_disks_of_the_plan_alone_and_of_as_many_as_there_are() {
 
 #[test]
 fn directories_of_the_system_and_addresses_that_nobody_means_are_refused() {
-    for directory in ["/usr/bin", "/etc/systemd", "/boot/efi", "/home/azureuser", "/mnt", "/var", "/root/data"] {
+    for directory in ["/usr/bin", "/etc/systemd", "/boot/efi", "/home/azureuser", "/mnt", "/var", "/sys/data"] {
         let plan = machine("1", "Standard_D16s_v5", "sku = \"P10\"").replace("/mnt/data", directory);
         assert!(refusal(&plan, Provider::Azure).contains("place for a disk"), "{directory}");
     }

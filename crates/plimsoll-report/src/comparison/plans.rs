@@ -257,7 +257,8 @@ fn planned(cell: &Cell, plan: &BlockPlan) -> [(Aspect, String); 19] {
         keep_going: _,
         ends_phase: _,
     } = plan;
-    // What is dealt among disks is the same as it would be elsewhere.
+    // What is dealt among disks is the same as it would be elsewhere, as long as it came out even.
+    let dealt = dealt.filter(|dealt| dealt.is_exact(*jobs, *queue_depth));
     let Dealt { jobs, queue_depth, files, .. } =
         dealt.unwrap_or(Dealt { disks: 1, jobs: *jobs, queue_depth: *queue_depth, files: *files });
     let is_set = |is_set: bool, text: String| if is_set { text } else { "none".to_owned() };

@@ -18,8 +18,17 @@ pub(super) fn dealt(workload: &Workload, disks: u32) -> Result<(Dealt, Workload)
              leave jbod out, or give this workload another target"
         ));
     }
-    if workload.file_names.is_some() || workload.offset_increment.is_some() {
-        return Err("file_names and --offset-increment mean nothing where each disk has files of its own".to_owned());
+    let of_files = [
+        ("file_names", workload.file_names.is_some()),
+        ("--file-count", workload.file_count.is_some_and(|count| count != 1)),
+        ("--file-size", workload.file_size.is_some()),
+        ("--offset-increment", workload.offset_increment.is_some()),
+        ("--think-time", workload.think_time.is_some()),
+    ];
+    if let Some((flag, _)) = of_files.into_iter().find(|(_, is_asked)| *is_asked) {
+        return Err(format!(
+            "{flag} cannot be dealt among {disks} disks so that all together do what is asked for: leave it or jbod out"
+        ));
     }
     let one = |sweep: Option<&Sweep<u32>>| sweep.and_then(|sweep| sweep.values().first().copied()).unwrap_or(1);
     let asked = Dealt {
@@ -28,22 +37,22 @@ pub(super) fn dealt(workload: &Workload, disks: u32) -> Result<(Dealt, Workload)
         queue_depth: one(workload.queue_depth.as_ref()),
         files: workload.files.unwrap_or(FileSharing::Shared),
     };
-    let jobs = asked.jobs.max(disks);
-    if !jobs.is_multiple_of(disks) {
-        return Err(format!("--jobs {jobs} cannot be dealt among {disks} disks evenly: choose a multiple"));
+    if asked.jobs == 0 || asked.queue_depth == 0 {
+        // Refused as it was asked.
+        return Ok((asked, workload.clone()));
     }
-    // What all jobs have together is the same as on other targets; each of them has at least one operation in flight.
+    // Each disk has as many. What all jobs have together is the same as on other targets, as far as that can be.
+    let jobs = asked.jobs.next_multiple_of(disks);
     let share = f64::from(asked.jobs) / f64::from(jobs);
     let depth = (f64::from(asked.queue_depth) * share).ceil() as u32;
-    let files = if asked.files == FileSharing::PerJob { asked.jobs } else { 1 };
     let size = workload.size.map(|size| match size {
-        Extent::Bytes(bytes) => Extent::Bytes(ByteCount(bytes.0.saturating_mul(files.into()) / u64::from(jobs))),
+        Extent::Bytes(bytes) => Extent::Bytes(ByteCount(asked.share_of(bytes.0, jobs))),
         percent @ Extent::Percent(_) => percent,
     });
     let rate = workload.rate.map(|rate| match rate {
         _ if workload.rate_per != Some(RateScope::Job) => rate,
         Rate::Operations(rate) => Rate::Operations(rate * share),
-        Rate::Bytes(rate) => Rate::Bytes((rate as f64 * share) as u64),
+        Rate::Bytes(rate) => Rate::Bytes(((rate as f64 * share) as u64).max(1)),
     });
     let dealt = Workload {
         jobs: Some(Sweep::one(jobs)),
@@ -78,6 +87,7 @@ mod tests {
                 5.0,
             ),
             (3, "queue_depth = 64\nsize = '3MiB'", 3, 22, 1 << 20, 0.0),
+            (3, "jobs = 4\nqueue_depth = 3\nsize = '6MiB'", 6, 2, 1 << 20, 0.0),
             (2, "size = '1MiB'", 2, 1, 1 << 19, 0.0),
         ] {
             let dealt = on(disks, asked).unwrap();
@@ -92,11 +102,12 @@ mod tests {
     #[test]
     fn what_cannot_be_dealt_says_why() {
         for (asked, why) in [
-            ("jobs = 5", "choose a multiple"),
+            ("think_time = '1ms'", "cannot be dealt"),
+            ("file_count = 4", "cannot be dealt"),
             ("phases = 'write,read'", "leave jbod out"),
             ("command = 'true'", "leave jbod out"),
             ("engine = 'filecreate'", "leave jbod out"),
-            ("file_names = ['a']", "mean nothing"),
+            ("file_names = ['a']", "cannot be dealt"),
         ] {
             assert!(on(4, asked).unwrap_err().contains(why), "{asked}");
         }

@@ -394,7 +394,8 @@ impl Draft<'_> {
     fn region(&self, spread: Spread) -> Result<(u64, u64), PlanError> {
         let Spread { jobs, files, file_count, alignment_bytes: alignment, block_size_bytes_max: block } = spread;
         let whole = self.target.size_bytes;
-        let default = default_size(self.certainty.effort).0 / u64::from(self.dealt.map_or(1, |dealt| dealt.disks));
+        let default = default_size(self.certainty.effort).0;
+        let default = self.dealt.map_or(default, |dealt| dealt.share_of(default, jobs));
         let basis = whole.unwrap_or(default);
         let align = u64::from(alignment.max(1));
         let offset = self.workload.offset.map_or(0, |offset| offset.of(basis));

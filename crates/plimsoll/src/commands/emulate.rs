@@ -18,6 +18,7 @@ use plimsoll_report::emulated::{self, EmulatedRow};
 use plimsoll_workload::{
     limit::{Limit, RateLimit},
     provisioned::{Provisioned, Provisioning},
+    units::ByteCount,
 };
 use serde_json::json;
 
@@ -30,6 +31,8 @@ use crate::{
 
 /// The load that limits are derived for: what they are sold by.
 const BLOCK_BYTES: f64 = 4096.0;
+/// Less is no disk.
+const SIZE_BYTES_MIN: u64 = 1 << 20;
 
 /// Makes disks, lists them, uses them or takes them down.
 pub fn run(arguments: EmulateArguments, state: &State, printer: Printer) -> anyhow::Result<String> {
@@ -59,6 +62,9 @@ fn directory(state: &State) -> anyhow::Result<&Path> {
 fn up(arguments: &UpArguments, state: &Path, printer: Printer) -> anyhow::Result<String> {
     let catalog = catalog::read(arguments.limits.as_deref())?;
     emulation::check_name(&arguments.name)?;
+    if arguments.size.0 < SIZE_BYTES_MIN {
+        bail!("--size {} is too small for a disk: take {} at least", arguments.size, ByteCount(SIZE_BYTES_MIN));
+    }
     let directory = match &arguments.directory {
         Some(directory) => directory.join(format!("plimsoll-{}", arguments.name)),
         None => emulation::usual_directory(state, &arguments.name),
@@ -188,6 +194,13 @@ pub(super) fn join(
         Throttle::find()
             .and_then(|throttle| throttle.join())
             .with_context(|| format!("{} is on the emulated disk {}", target.name, device.display()))?;
+        // The group that has the limits may be another one than when they were written.
+        for (_, disk) in &found {
+            let device = disk.device.as_deref().unwrap_or(Path::new(""));
+            if let Some(number) = DeviceNumber::of_special_file(device) {
+                Throttle::find()?.hold(number, &disk.caps)?;
+            }
+        }
         // What is put together of different disks stands for nothing that is sold.
         if found.iter().any(|(_, disk)| disk.stands_for != first.stands_for) {
             continue;

@@ -12,7 +12,10 @@ use plimsoll_report as report;
 use plimsoll_run::{machine, resuming::Resuming, run::RunRequest, same_place, target_facts};
 use plimsoll_workload::plan::Work;
 
-use super::{history, run, stripe};
+use super::{
+    emulate, history, run,
+    stripe::{self, OfDisks},
+};
 use crate::{cli::run::RunArguments, environment_variables, printer::Printer, state::State};
 
 /// The rest of a run, what is said when it goes on, and its journal, which nobody else can have meanwhile.
@@ -36,7 +39,10 @@ pub(super) fn request(
     let destroy = run::paths("--destroy", &arguments.destroy)?;
     run::check_paths(&asked.targets, &destroy)?;
     run::check_pinning(&asked.workloads)?;
-    let mut warnings = same_place::check(&started, &machine::gather(&targets, &run::pod()), &targets)?;
+    let mut environment = machine::gather(&targets, &run::pod());
+    let mut warnings = same_place::check(&started, &environment, &targets)?;
+    stripe::describe(&mut environment, &OfDisks::default(), state, printer)?;
+    emulate::join(&environment, &asked.provisioned, state, printer)?;
     let this = run::tool();
     if (&this.version, &this.commit) != (&tool.version, &tool.commit) {
         let name = |version: &str, commit: &Option<String>| match commit {

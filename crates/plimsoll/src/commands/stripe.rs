@@ -11,7 +11,7 @@ use plimsoll_io::target;
 use plimsoll_record::environment::{ArrayEnvironment, Environment};
 use plimsoll_report::striped::{self, StripedRow};
 use plimsoll_workload::{
-    array::{ArrayAsked, ArrayKind, FileSystem, Striping},
+    array::{ArrayAsked, FileSystem, Striping},
     limit::Limit,
     plan_file::PlanFile,
     provisioned::{Provisioned, Provisioning},
@@ -92,13 +92,9 @@ pub(super) struct OfDisks {
 /// The arrays of a plan become targets of its run. They have to be there. Returns what is said of their disks.
 pub(super) fn become_targets(plan: &mut PlanFile, state: &State) -> anyhow::Result<OfDisks> {
     let Some(asked) = plan.stripe.take() else { return Ok(OfDisks::default()) };
-    let wanted = asked.expand()?;
-    if let Some(array) = wanted.iter().find(|array| array.kind == ArrayKind::Jbod && array.is_raw()) {
-        bail!("\"{}\" has no file systems, and jobs are dealt among disks by files: give it a file_system", array.name);
-    }
+    asked.expand()?;
     let there = Stripe::all(directory(state)?)?.into_iter().find(|stripe| stripe.name == asked.name());
-    let is_wanted = |stripe: &Stripe| stripe.arrays.iter().map(|own| &own.array).eq(&wanted);
-    let Some(stripe) = there.filter(is_wanted) else {
+    let Some(stripe) = there.filter(|stripe| stripe.is_of(&asked)) else {
         bail!(
             "the arrays of the plan are not there: `plimsoll stripe up --plan FILE --destroy {}` makes them, and \
              `plimsoll stripe down` takes them apart again",
@@ -172,25 +168,24 @@ pub(super) fn is_array(target: &str, state: &State) -> bool {
     Stripe::of_target(&stripes, target.as_ref()).is_some()
 }
 
-/// Has jobs dealt among the disks of targets whose disks are not put together.
+/// Looks whether targets that are arrays are in their places, and has jobs dealt among the disks of those whose disks
+/// are not put together.
 pub(super) fn deal(targets: &mut [TargetFacts], state: &State) -> anyhow::Result<()> {
-    let Some(directory) = &state.directory else { return Ok(()) };
-    // What cannot be read is told when targets are described.
-    let stripes = Stripe::all(directory).unwrap_or_default();
-    for facts in targets {
+    for facts in targets.iter_mut().filter(|facts| Stripe::is_place(facts.name.as_ref())) {
+        let stripes = state.directory.as_deref().map(Stripe::all).transpose()?.unwrap_or_default();
         let path = Path::new(&facts.name);
-        let Some((stripe, own, _)) =
-            Stripe::of_target(&stripes, path).filter(|(stripe, own, _)| stripe.target(own) == path)
-        else {
-            continue;
+        let Some((stripe, own, disks)) = Stripe::of_target(&stripes, path) else {
+            bail!("{} is no array that is known here: `plimsoll stripe list` shows those that are", facts.name);
         };
-        let Some(count) = own.directories().filter(|_| !own.array.is_raw()) else { continue };
+        stripe.in_place()?;
+        let Some(count) = own.directories().filter(|count| *count as usize == disks.len()) else { continue };
         facts.kind = TargetKind::Directories(count);
         let each = stripe.targets(own).iter().map(|one| target::facts(one)).collect::<Result<Vec<_>, _>>()?;
         // Each disk gets the same, so the fullest has room for its part of all.
         let least = each.iter().map(|one| one.free_bytes).min().flatten();
         facts.free_bytes = least.map(|bytes| bytes.saturating_mul(count.into()));
-        facts.direct_alignment_bytes = each.iter().map(|one| one.direct_alignment_bytes).max().flatten();
+        let alignments: Option<Vec<u32>> = each.iter().map(|one| one.direct_alignment_bytes).collect();
+        facts.direct_alignment_bytes = alignments.and_then(|all| all.into_iter().max());
     }
     Ok(())
 }

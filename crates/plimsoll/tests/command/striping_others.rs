@@ -1,10 +1,10 @@
 //! What others did with disks of a stripe, or with emulated ones: nothing of theirs is lost.
 
-use std::{fs, os::unix::fs::symlink, path::Path};
+use std::{fs, io::Read as _, os::unix::fs::symlink, path::Path, process::Stdio, thread, time::Duration};
 
 use crate::{
     striping::{Disks, down, name, tool},
-    support::{Place, is_root},
+    support::{Place, Said, is_root},
 };
 
 /// A stripe of one disk with an array that is a directory and one that is a device, and their places.
@@ -14,6 +14,11 @@ fn two_arrays(place: &Place, disk: &str) -> (String, String) {
     assert_eq!(said.code, Some(0), "{}", said.stderr);
     let places = format!("/run/plimsoll/{}", name(place));
     (format!("{places}/none-1-ext4"), format!("{places}/none-1"))
+}
+
+/// What a ring had opened is closed a moment after its process has ended.
+fn umount(path: &str) {
+    tool("sh", &["-c", &format!("for _ in $(seq 50); do umount {path} && exit; sleep 0.1; done; exit 1")]);
 }
 
 #[test]
@@ -127,7 +132,7 @@ fn an_emulation_behind_a_link_is_taken_down_whole() {
     symlink(place.path("real"), place.path("link")).unwrap();
     let run = |arguments: &str| {
         let mut command = place.command(arguments);
-        crate::support::Said::of(command.env("XDG_STATE_HOME", place.path("link")).output().unwrap())
+        Said::of(command.env("XDG_STATE_HOME", place.path("link")).output().unwrap())
     };
     let said = run("emulate up --limit iops=100 --size 16MiB --json");
     assert_eq!(said.code, Some(0), "{}", said.stderr);
@@ -137,4 +142,140 @@ fn an_emulation_behind_a_link_is_taken_down_whole() {
     let backing = format!("/sys/block/{}/loop/backing_file", device.trim_start_matches("/dev/"));
     let is_ours = fs::read_to_string(&backing).is_ok_and(|file| file.contains(place.path("real").to_str().unwrap()));
     assert!(!is_ours && Path::new(&device).exists());
+}
+
+#[test]
+fn what_has_the_name_of_a_partition_or_of_a_place_is_not_written_over() {
+    if !is_root() {
+        return;
+    }
+    let place = Place::new();
+    let disks = Disks::up(&place, "--limit iops=50000 --size 256MiB");
+    let disk = disks.paths[0].as_str();
+    // A file in /dev, where the first partition will be.
+    let node = format!("{disk}p1");
+    fs::write(&node, "precious").unwrap();
+    let up = format!("stripe up --name {} --kind none --file-system ext4,raw --destroy {disk}", name(&place));
+    let said = place.run(&up);
+    let kept = fs::read_to_string(&node);
+    fs::remove_file(&node).unwrap();
+    assert!(said.error(3).contains("move it away"), "{}", said.stderr);
+    assert_eq!(kept.unwrap(), "precious");
+    disks.assert_blank();
+
+    let (_, raw) = two_arrays(&place, disk);
+    fs::remove_file(&raw).unwrap();
+    fs::write(&raw, "precious").unwrap();
+    let said = place.run(&up);
+    assert!(said.error(3).contains("leads elsewhere"), "{}", said.stderr);
+    assert_eq!(fs::read_to_string(&raw).unwrap(), "precious");
+    fs::remove_file(&raw).unwrap();
+    assert_eq!(place.run(&up).code, Some(0), "it is brought back");
+    let forgotten = place.run(&format!("stripe down {} --forget", name(&place)));
+    assert!(forgotten.error(3).contains("mounted, so its disks are there"), "{}", forgotten.stderr);
+    down(&place);
+    disks.assert_blank();
+    for (arguments, words) in [("--size 0", "too small for a disk"), ("--name x.json", "no .json at the end")] {
+        let said = place.run(&format!("emulate up --limit iops=1 {arguments}"));
+        assert!(said.error(2).contains(words), "{}", said.stderr);
+    }
+}
+
+#[test]
+fn what_is_used_stays_as_it_was_and_so_does_what_lies_below() {
+    if !is_root() {
+        return;
+    }
+    let place = Place::new();
+    let disks = Disks::up(&place, "--limit iops=50000 --limit iops=50000 --size 256MiB");
+    let up = format!("stripe up --name {} --kind jbod --file-system ext4 --destroy {}", name(&place), disks.all());
+    assert_eq!(place.run(&up).code, Some(0));
+    let array = format!("/run/plimsoll/{}/jbod-2-ext4", name(&place));
+    let load = "--rw randread --size 4MiB --duration 500ms --no-history";
+    // Opened by somebody: nothing changes.
+    let file = fs::File::create(format!("{array}/0/opened")).unwrap();
+    let said = place.run("stripe down");
+    assert!(said.error(3).contains("is used"), "{}", said.stderr);
+    drop(file);
+    fs::remove_file(format!("{array}/0/opened")).unwrap();
+    // By any of its names, from anywhere.
+    let mut command = place.command(&format!("run ./jbod-2-ext4 {load} --json"));
+    let said = Said::of(command.current_dir(Path::new(&array).parent().unwrap()).output().unwrap());
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    assert_eq!(said.json()["cells"][0]["plan"]["dealt"]["disks"], 2, "{}", said.stdout);
+    // One of its disks is not where it was.
+    umount(&format!("{array}/1"));
+    let said = place.run(&format!("run {array} {load}"));
+    assert!(said.error(3).contains("brings it back"), "{}", said.stderr);
+    assert_eq!(place.run(&up).code, Some(0));
+    // Somebody else's, below ours.
+    umount(&format!("{array}/1"));
+    tool("mount", &["--types", "tmpfs", "none", &format!("{array}/1")]);
+    fs::write(format!("{array}/1/precious"), "").unwrap();
+    tool("mount", &[&format!("{}p1", disks.paths[1]), &format!("{array}/1")]);
+    down(&place);
+    let is_kept = Path::new(&format!("{array}/1/precious")).exists();
+    tool("umount", &[&format!("{array}/1")]);
+    assert!(is_kept);
+    fs::remove_dir_all(Path::new(&array).parent().unwrap()).unwrap();
+    disks.assert_blank();
+}
+
+#[test]
+fn a_run_goes_on_on_the_disks_that_it_began_on_alone() {
+    if !is_root() {
+        return;
+    }
+    let place = Place::new();
+    let disks = Disks::up(&place, "--limit iops=50000 --limit iops=50000 --size 256MiB");
+    let plan = |devices: &[&str]| {
+        format!(
+            "[stripe]\nname = \"{}\"\ndevices = {devices:?}\n[[stripe.array]]\nkind = \"jbod\"\nfile_system = \"ext4\"\n\
+             [[workload]]\nrw = \"randread\"\nsize = \"8MiB\"\nduration = \"20s\"\n",
+            name(&place)
+        )
+    };
+    let [one, other] = &disks.paths[..] else { panic!() };
+    fs::write(place.path("plan.toml"), plan(&[one, other])).unwrap();
+    fs::write(place.path("others.toml"), plan(&[other, one])).unwrap();
+    assert_eq!(place.run(&format!("stripe up --plan ROOT/plan.toml --destroy {}", disks.all())).code, Some(0));
+    let said = place.run("run --plan ROOT/others.toml");
+    assert!(said.error(2).contains("are not there"), "{}", said.stderr);
+    let mut child =
+        place.command("run --plan ROOT/plan.toml").stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    thread::sleep(Duration::from_secs(3));
+    rustix::process::kill_process(rustix::process::Pid::from_child(&child), rustix::process::Signal::INT).unwrap();
+    let mut text = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut text).unwrap();
+    child.wait().unwrap();
+    let id = text.split("--resume ").nth(1).and_then(|rest| rest.split('`').next()).unwrap_or_else(|| panic!("{text}"));
+    let below = format!("/run/plimsoll/{}/jbod-2-ext4/1", name(&place));
+    umount(&below);
+    let said = place.run(&format!("run --resume {id}"));
+    assert!(said.error(3).contains("brings it back"), "{}", said.stderr);
+    assert_eq!(fs::read_dir(&below).unwrap().count(), 0, "nothing is written below");
+    down(&place);
+}
+
+#[test]
+fn a_disk_that_somebody_added_to_a_btrfs_is_not_measured_and_keeps_it_up() {
+    if !is_root() {
+        return;
+    }
+    let place = Place::new();
+    let disks = Disks::up(&place, "--limit iops=50000 --limit iops=50000 --limit iops=50000 --size 256MiB");
+    let [one, other, added] = &disks.paths[..] else { panic!() };
+    let up = format!("stripe up --name {} --kind btrfs --destroy {one},{other}", name(&place));
+    assert_eq!(place.run(&up).code, Some(0));
+    let array = format!("/run/plimsoll/{}/btrfs-2", name(&place));
+    tool("btrfs", &["device", "add", "-f", added, &array]);
+    for arguments in
+        [format!("run {array} --rw randread --size 4MiB --duration 500ms --no-history"), "stripe down".into()]
+    {
+        let said = place.run(&arguments);
+        assert!(said.error(3).contains("which plimsoll did not add"), "{}", said.stderr);
+    }
+    tool("btrfs", &["device", "remove", added, &array]);
+    down(&place);
+    disks.assert_blank();
 }
