@@ -76,7 +76,7 @@ impl Emulation {
 
     /// Makes its disks. When one cannot be made, none is left.
     pub fn up(mut self, state: &Path, throttle: &Throttle) -> Result<Self, DeviceError> {
-        let lock = notes::lock::<Self>(state)?;
+        let _lock = notes::lock::<Self>(state)?;
         if notes::path::<Self>(state, &self.name).exists() {
             return Err(DeviceError::Exists { made: Self::MADE, name: self.name });
         }
@@ -88,8 +88,7 @@ impl Emulation {
             )));
         }
         if let Err(error) = self.make(state, throttle) {
-            drop(lock);
-            return Err(error.and_then_left(self.down(state, throttle), &format!("emulate down {}", self.name)));
+            return Err(error.and_then_left(self.take_down(state, throttle), &format!("emulate down {}", self.name)));
         }
         Ok(self)
     }

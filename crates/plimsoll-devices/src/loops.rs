@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use plimsoll_io::block_device::DeviceNumber;
+use plimsoll_io::block_device::{self, DeviceNumber};
 
 use crate::{error::DeviceError, tool};
 
@@ -72,6 +72,10 @@ impl LoopDevice {
 
     /// Takes the disk away; the file stays.
     pub fn detach(&self) -> Result<(), DeviceError> {
+        // Partitions would stay, and be those of the next disk of that number.
+        if block_device::facts(self.number).is_some_and(|facts| !facts.partitions.is_empty()) {
+            tool::run("partx", &["--delete", &self.path.to_string_lossy()])?;
+        }
         tool::run("losetup", &["--detach", &self.path.to_string_lossy()])?;
         // The kernel waits for the last one that has it opened, and does not say so.
         let (looks, pause) = LOOKS;

@@ -163,9 +163,7 @@ impl Stripe {
 
     /// The array that a target is of, of all stripes, and the disks of it that are behind that target.
     pub fn of_target<'a>(all: &'a [Self], target: &Path) -> Option<(&'a Self, &'a StripedArray, Vec<&'a StripedDisk>)> {
-        // As it was typed, and where it leads; a device's place is a link itself.
-        let paths = [Some(target.to_owned()), std::path::absolute(target).ok(), target.canonicalize().ok()];
-        let is_it = |place: &Path| paths.iter().flatten().any(|path| path == place);
+        let is_it = |place: &Path| paths(target).any(|path| path == place);
         let arrays = all.iter().flat_map(|stripe| stripe.arrays.iter().map(move |array| (stripe, array)));
         arrays.into_iter().find_map(|(stripe, array)| {
             let disks = || stripe.disks_of(array);
@@ -177,10 +175,17 @@ impl Stripe {
         })
     }
 
+    /// The one that a path is in, of all stripes.
+    pub fn around<'a>(all: &'a [Self], target: &Path) -> Option<&'a Self> {
+        all.iter().find(|stripe| {
+            let places = || stripe.arrays.iter().flat_map(|array| stripe.targets(array));
+            places().any(|place| paths(target).any(|path| path.starts_with(&place)))
+        })
+    }
+
     /// Whether a path is where arrays are, and nothing else is measured.
     pub fn is_place(target: &Path) -> bool {
-        let paths = [std::path::absolute(target).ok(), target.canonicalize().ok()];
-        paths.iter().flatten().any(|path| path.starts_with(PLACES))
+        paths(target).any(|path| path.starts_with(PLACES))
     }
 
     /// The disks that an array is made of.
@@ -284,6 +289,11 @@ impl Member {
         }
         parts.join("-")
     }
+}
+
+/// A path from the root on, and where it leads; a device's place is a link itself.
+fn paths(target: &Path) -> impl Iterator<Item = PathBuf> {
+    [std::path::absolute(target).ok(), target.canonicalize().ok()].into_iter().flatten()
 }
 
 /// The number of a device that has to be there.

@@ -101,7 +101,7 @@ impl Stripe {
     /// Makes its arrays, each at its targets. When one cannot be made, nothing is left. Of one that is there already
     /// and is asked for again, what went with the machine's last boot is brought back.
     pub fn up(mut self, state: &Path, destroy: &[PathBuf]) -> Result<Self, DeviceError> {
-        let lock = notes::lock::<Self>(state)?;
+        let _lock = notes::lock::<Self>(state)?;
         if notes::path::<Self>(state, &self.name).exists() {
             let there = Self::find(state, &self.name)?;
             return match (there.is_complete, there.is_like(&self)) {
@@ -114,8 +114,7 @@ impl Stripe {
         notes::write(&self, state)?;
         let made = self.make().and_then(|()| geometry::check(&self));
         if let Err(error) = made {
-            drop(lock);
-            return Err(error.and_then_left(self.down(state), &format!("stripe down {}", self.name)));
+            return Err(error.and_then_left(self.take_down(state), &format!("stripe down {}", self.name)));
         }
         self.is_complete = true;
         notes::write(&self, state)?;

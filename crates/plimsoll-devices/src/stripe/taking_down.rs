@@ -39,7 +39,7 @@ impl Stripe {
         Self::find(state, &self.name)?.take_down(state)
     }
 
-    fn take_down(&self, state: &Path) -> Result<(), DeviceError> {
+    pub(super) fn take_down(&self, state: &Path) -> Result<(), DeviceError> {
         if !self.is_complete {
             thread::sleep(OUTLIVED);
         }

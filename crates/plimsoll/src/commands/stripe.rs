@@ -175,7 +175,12 @@ pub(super) fn deal(targets: &mut [TargetFacts], state: &State) -> anyhow::Result
         let stripes = state.directory.as_deref().map(Stripe::all).transpose()?.unwrap_or_default();
         let path = Path::new(&facts.name);
         let Some((stripe, own, disks)) = Stripe::of_target(&stripes, path) else {
-            bail!("{} is no array that is known here: `plimsoll stripe list` shows those that are", facts.name);
+            // A file or directory on an array is one like any other, as long as that is there.
+            let Some(stripe) = Stripe::around(&stripes, path) else {
+                bail!("{} is no array that is known here: `plimsoll stripe list` shows those that are", facts.name);
+            };
+            stripe.in_place()?;
+            continue;
         };
         stripe.in_place()?;
         let Some(count) = own.directories().filter(|count| *count as usize == disks.len()) else { continue };

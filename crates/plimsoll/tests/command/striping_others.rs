@@ -16,9 +16,15 @@ fn two_arrays(place: &Place, disk: &str) -> (String, String) {
     (format!("{places}/none-1-ext4"), format!("{places}/none-1"))
 }
 
-/// What a ring had opened is closed a moment after its process has ended.
-fn umount(path: &str) {
-    tool("sh", &["-c", &format!("for _ in $(seq 50); do umount {path} && exit; sleep 0.1; done; exit 1")]);
+fn made(place: &Place, up: &str) {
+    let said = place.run(up);
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+}
+
+/// Does what may have to wait: what a ring had opened is closed a moment after its process has ended, and programs look
+/// at partitions.
+fn patiently(command: &str) {
+    tool("sh", &["-c", &format!("for _ in $(seq 50); do {command} && exit; sleep 0.1; done; exit 1")]);
 }
 
 #[test]
@@ -54,7 +60,7 @@ fn what_somebody_put_there_is_refused_as_often_as_it_is_asked() {
     let forgotten = place.run(&format!("stripe down {} --forget", name(&place)));
     assert_eq!(forgotten.code, Some(0), "{}", forgotten.stderr);
     assert!(tool("blkid", &["--probe", disk]).contains("gpt"), "what is there stays");
-    tool("partx", &["--delete", disk]);
+    patiently(&format!("partx --delete {disk}"));
     tool("wipefs", &["--all", "--quiet", disk]);
 }
 
@@ -119,7 +125,10 @@ fn an_emulated_disk_whose_partition_is_mounted_stays() {
     let said = place.run("emulate down");
     tool("umount", &[point.to_str().unwrap()]);
     assert!(said.error(3).contains("mounted at"), "{}", said.stderr);
-    tool("partx", &["--delete", disk]);
+    let again = format!("/sys/block/{}/loop/backing_file", disk.trim_start_matches("/dev/"));
+    drop(disks);
+    // Unless another test has the number by now.
+    assert!(Path::new(&again).exists() || !Path::new(&part).exists(), "its partition goes with it");
 }
 
 #[test]
@@ -170,7 +179,7 @@ fn what_has_the_name_of_a_partition_or_of_a_place_is_not_written_over() {
     assert!(said.error(3).contains("leads elsewhere"), "{}", said.stderr);
     assert_eq!(fs::read_to_string(&raw).unwrap(), "precious");
     fs::remove_file(&raw).unwrap();
-    assert_eq!(place.run(&up).code, Some(0), "it is brought back");
+    made(&place, &up);
     let forgotten = place.run(&format!("stripe down {} --forget", name(&place)));
     assert!(forgotten.error(3).contains("mounted, so its disks are there"), "{}", forgotten.stderr);
     down(&place);
@@ -189,7 +198,7 @@ fn what_is_used_stays_as_it_was_and_so_does_what_lies_below() {
     let place = Place::new();
     let disks = Disks::up(&place, "--limit iops=50000 --limit iops=50000 --size 256MiB");
     let up = format!("stripe up --name {} --kind jbod --file-system ext4 --destroy {}", name(&place), disks.all());
-    assert_eq!(place.run(&up).code, Some(0));
+    made(&place, &up);
     let array = format!("/run/plimsoll/{}/jbod-2-ext4", name(&place));
     let load = "--rw randread --size 4MiB --duration 500ms --no-history";
     // Opened by somebody: nothing changes.
@@ -203,13 +212,18 @@ fn what_is_used_stays_as_it_was_and_so_does_what_lies_below() {
     let said = Said::of(command.current_dir(Path::new(&array).parent().unwrap()).output().unwrap());
     assert_eq!(said.code, Some(0), "{}", said.stderr);
     assert_eq!(said.json()["cells"][0]["plan"]["dealt"]["disks"], 2, "{}", said.stdout);
+    // A file on it is one like any other, and what only looks like a place is none.
+    let file = place.run(&format!("run {array}/0/file {load}"));
+    assert_eq!(file.code, Some(0), "{}", file.stderr);
+    let none = place.run(&format!("run /run/plimsoll/{} {load}", name(&place)));
+    assert!(none.error(2).contains("is no array that is known here"), "{}", none.stderr);
     // One of its disks is not where it was.
-    umount(&format!("{array}/1"));
+    patiently(&format!("umount {array}/1"));
     let said = place.run(&format!("run {array} {load}"));
     assert!(said.error(3).contains("brings it back"), "{}", said.stderr);
-    assert_eq!(place.run(&up).code, Some(0));
+    made(&place, &up);
     // Somebody else's, below ours.
-    umount(&format!("{array}/1"));
+    patiently(&format!("umount {array}/1"));
     tool("mount", &["--types", "tmpfs", "none", &format!("{array}/1")]);
     fs::write(format!("{array}/1/precious"), "").unwrap();
     tool("mount", &[&format!("{}p1", disks.paths[1]), &format!("{array}/1")]);
@@ -238,7 +252,7 @@ fn a_run_goes_on_on_the_disks_that_it_began_on_alone() {
     let [one, other] = &disks.paths[..] else { panic!() };
     fs::write(place.path("plan.toml"), plan(&[one, other])).unwrap();
     fs::write(place.path("others.toml"), plan(&[other, one])).unwrap();
-    assert_eq!(place.run(&format!("stripe up --plan ROOT/plan.toml --destroy {}", disks.all())).code, Some(0));
+    made(&place, &format!("stripe up --plan ROOT/plan.toml --destroy {}", disks.all()));
     let said = place.run("run --plan ROOT/others.toml");
     assert!(said.error(2).contains("are not there"), "{}", said.stderr);
     let mut child =
@@ -250,7 +264,7 @@ fn a_run_goes_on_on_the_disks_that_it_began_on_alone() {
     child.wait().unwrap();
     let id = text.split("--resume ").nth(1).and_then(|rest| rest.split('`').next()).unwrap_or_else(|| panic!("{text}"));
     let below = format!("/run/plimsoll/{}/jbod-2-ext4/1", name(&place));
-    umount(&below);
+    patiently(&format!("umount {below}"));
     let said = place.run(&format!("run --resume {id}"));
     assert!(said.error(3).contains("brings it back"), "{}", said.stderr);
     assert_eq!(fs::read_dir(&below).unwrap().count(), 0, "nothing is written below");
@@ -266,7 +280,7 @@ fn a_disk_that_somebody_added_to_a_btrfs_is_not_measured_and_keeps_it_up() {
     let disks = Disks::up(&place, "--limit iops=50000 --limit iops=50000 --limit iops=50000 --size 256MiB");
     let [one, other, added] = &disks.paths[..] else { panic!() };
     let up = format!("stripe up --name {} --kind btrfs --destroy {one},{other}", name(&place));
-    assert_eq!(place.run(&up).code, Some(0));
+    made(&place, &up);
     let array = format!("/run/plimsoll/{}/btrfs-2", name(&place));
     tool("btrfs", &["device", "add", "-f", added, &array]);
     for arguments in
