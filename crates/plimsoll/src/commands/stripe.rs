@@ -173,6 +173,10 @@ pub(super) fn is_array(target: &str, state: &State) -> bool {
 pub(super) fn deal(targets: &mut [TargetFacts], state: &State) -> anyhow::Result<()> {
     for facts in targets.iter_mut().filter(|facts| Stripe::is_place(facts.name.as_ref())) {
         let stripes = state.directory.as_deref().map(Stripe::all).transpose()?.unwrap_or_default();
+        // Pods have their volumes there, and no arrays.
+        if stripes.is_empty() {
+            continue;
+        }
         let path = Path::new(&facts.name);
         let Some((stripe, own, disks)) = Stripe::of_target(&stripes, path) else {
             // A file or directory on an array is one like any other, as long as that is there.
