@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     error::{DeviceError, Made},
-    loops::LoopDevice,
+    loops::{FileId, LoopDevice},
     notes::{self, Note},
     stripe::Stripe,
     throttle::{Caps, Throttle},
@@ -43,6 +43,9 @@ pub struct Emulation {
 pub struct SharedDisk {
     /// The file that it is made of.
     pub file: PathBuf,
+    /// Which file that is, once it is there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file_id: Option<FileId>,
     /// What it lets through.
     pub caps: Caps,
     /// The same, as it was said.
@@ -59,6 +62,9 @@ pub struct Disk {
     pub stands_for: Provisioned,
     /// The file that it is made of.
     pub file: PathBuf,
+    /// Which file that is, once it is there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file_id: Option<FileId>,
     /// The size of that.
     pub size_bytes: u64,
     /// What it lets through.
@@ -96,8 +102,12 @@ impl Emulation {
     fn make(&mut self, state: &Path, throttle: &Throttle) -> Result<(), DeviceError> {
         notes::write(self, state)?;
         let mut whole = None;
+        let size_bytes = self.disks.iter().map(|disk| disk.size_bytes).fold(0, u64::saturating_add);
+        if let Some(shared) = &mut self.shared {
+            shared.file_id = Some(make_file(&shared.file, size_bytes)?);
+        }
         if let Some(shared) = &self.shared {
-            make_file(&shared.file, self.disks.iter().map(|disk| disk.size_bytes).fold(0, u64::saturating_add))?;
+            notes::write(self, state)?;
             let device = LoopDevice::attach(&shared.file, None)?;
             throttle.hold(device.number, &shared.caps)?;
             whole = Some(device);
@@ -107,7 +117,8 @@ impl Emulation {
             let device = match &whole {
                 Some(whole) => LoopDevice::attach(&whole.path, Some((self.offset(index), size_bytes)))?,
                 None => {
-                    make_file(&file, size_bytes)?;
+                    self.disks[index].file_id = Some(make_file(&file, size_bytes)?);
+                    notes::write(self, state)?;
                     LoopDevice::attach(&file, None)?
                 }
             };
@@ -143,11 +154,11 @@ impl Emulation {
         }
         for (disk, devices) in &devices {
             take_away(devices, throttle)?;
-            notes::remove(&disk.file)?;
+            remove_file(&disk.file, disk.file_id)?;
         }
         if let Some(shared) = &self.shared {
-            take_away(&LoopDevice::of_file(&shared.file)?, throttle)?;
-            notes::remove(&shared.file)?;
+            take_away(&LoopDevice::of_file(&shared.file, shared.file_id)?, throttle)?;
+            remove_file(&shared.file, shared.file_id)?;
         }
         // The directory is removed when nothing else is in it.
         for directory in self.directories() {
@@ -171,10 +182,13 @@ impl Emulation {
 
     /// The devices that a disk is.
     fn devices_of(&self, index: usize) -> Result<Vec<LoopDevice>, DeviceError> {
-        let Some(shared) = &self.shared else { return LoopDevice::of_file(&self.disks[index].file) };
+        let Some(shared) = &self.shared else {
+            let disk = &self.disks[index];
+            return LoopDevice::of_file(&disk.file, disk.file_id);
+        };
         let mut devices = Vec::new();
-        for whole in LoopDevice::of_file(&shared.file)? {
-            let parts = LoopDevice::of_file(&whole.path)?.into_iter();
+        for whole in LoopDevice::of_file(&shared.file, shared.file_id)? {
+            let parts = LoopDevice::of_file(&whole.path, None)?.into_iter();
             devices.extend(parts.filter(|part| part.offset_bytes == self.offset(index)));
         }
         Ok(devices)
@@ -195,20 +209,33 @@ impl Emulation {
         notes::all(state)
     }
 
+    /// The same as far as they can be read, and why the others cannot.
+    pub fn readable(state: &Path) -> Result<(Vec<Self>, Vec<DeviceError>), DeviceError> {
+        notes::readable(state)
+    }
+
     /// The one of this name.
     pub fn find(state: &Path, name: &str) -> Result<Self, DeviceError> {
         notes::find(state, name)
     }
 
+    /// Whether one of its disks is there, as it was made.
+    pub fn has(&self, index: usize) -> bool {
+        let device = self.disks.get(index).and_then(|disk| disk.device.as_deref());
+        let number = device.and_then(DeviceNumber::of_special_file);
+        number.is_some_and(|number| self.is_disk(index, number))
+    }
+
+    fn is_disk(&self, index: usize, device: DeviceNumber) -> bool {
+        self.disks[index].device.as_deref().and_then(DeviceNumber::of_special_file) == Some(device)
+            // The number may be that of another disk by now.
+            && self.devices_of(index).is_ok_and(|own| own.iter().any(|own| own.number == device))
+    }
+
     /// The disk that is this device, of all emulations, and the one that it is of.
     pub fn disk_of(all: &[Self], device: DeviceNumber) -> Option<(&Self, &Disk)> {
-        let is_it = |emulation: &Self, index: usize| {
-            emulation.disks[index].device.as_deref().and_then(DeviceNumber::of_special_file) == Some(device)
-                // The number may be that of another disk by now.
-                && emulation.devices_of(index).is_ok_and(|own| own.iter().any(|own| own.number == device))
-        };
         all.iter().find_map(|emulation| {
-            let index = (0..emulation.disks.len()).find(|index| is_it(emulation, *index))?;
+            let index = (0..emulation.disks.len()).find(|index| emulation.is_disk(*index, device))?;
             Some((emulation, &emulation.disks[index]))
         })
     }
@@ -228,12 +255,18 @@ impl Note for Emulation {
     }
 }
 
-fn make_file(file: &Path, size_bytes: u64) -> Result<(), DeviceError> {
+fn make_file(file: &Path, size_bytes: u64) -> Result<FileId, DeviceError> {
     if let Some(directory) = file.parent() {
         fs::create_dir_all(directory).map_err(DeviceError::file("make the directory", directory))?;
     }
-    let made = fs::File::create_new(file).and_then(|made| made.set_len(size_bytes));
+    let made = fs::File::create_new(file).and_then(|made| made.set_len(size_bytes)).and_then(|()| FileId::of(file));
     made.map_err(DeviceError::file("make the file of a disk,", file))
+}
+
+/// Removes a file of ours. One that was moved stays where it is, and so does what is in its place.
+fn remove_file(file: &Path, id: Option<FileId>) -> Result<(), DeviceError> {
+    let is_ours = id.is_none() || FileId::of(file).ok() == id;
+    if is_ours { notes::remove(file) } else { Ok(()) }
 }
 
 fn take_away(devices: &[LoopDevice], throttle: &Throttle) -> Result<(), DeviceError> {

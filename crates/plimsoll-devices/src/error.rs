@@ -130,6 +130,17 @@ pub enum DeviceError {
         /// What is on it.
         found: String,
     },
+    /// Somebody gave a volume group of ours a volume.
+    #[error(
+        "the volume group {group} has the physical volume {volume}, which plimsoll did not add: nothing was taken \
+             down; move what is on it away (`pvmove`) and take it out (`vgreduce`) first"
+    )]
+    Extended {
+        /// The group.
+        group: String,
+        /// The volume's identity.
+        volume: String,
+    },
     /// Something else is where a part of a stripe belongs.
     #[error("{} is {found}: move it away, it is left as it is", path.display())]
     Misplaced {
@@ -154,12 +165,18 @@ pub enum DeviceError {
         /// What `umount` said.
         why: String,
     },
-    /// A tool is missing or failed.
+    /// A tool is missing.
+    #[error("{tool} is not installed: the package is {}", package(tool))]
+    NoTool {
+        /// The tool: `losetup`.
+        tool: String,
+    },
+    /// A tool failed.
     #[error("{tool} {why}")]
     Tool {
         /// The tool: `losetup`.
         tool: String,
-        /// What it said, or that it is not there.
+        /// What it said.
         why: String,
     },
     /// A file could not be written, read or removed.
@@ -180,6 +197,19 @@ pub enum DeviceError {
         /// Why not.
         why: String,
     },
+}
+
+/// Where a tool comes from, by the names that most distributions have in common.
+fn package(tool: &str) -> &str {
+    match tool {
+        "lvm" => "lvm2",
+        "mkfs.ext4" | "dumpe2fs" => "e2fsprogs",
+        "mkfs.xfs" | "xfs_db" => "xfsprogs",
+        "mkfs.btrfs" | "btrfs" => "btrfs-progs",
+        "sfdisk" => "fdisk or util-linux",
+        "blkid" | "wipefs" | "partx" | "losetup" | "mount" | "umount" => "util-linux",
+        tool => tool,
+    }
 }
 
 fn with_serial(serial: Option<&str>) -> String {

@@ -1,7 +1,8 @@
 //! Loop devices: disks that are files.
 
 use std::{
-    fs,
+    collections::BTreeMap,
+    fs, io,
     os::unix::fs::MetadataExt as _,
     path::{Path, PathBuf},
     thread,
@@ -9,12 +10,40 @@ use std::{
 };
 
 use plimsoll_io::block_device::{self, DeviceNumber};
+use serde::{Deserialize, Serialize};
 
 use crate::{error::DeviceError, tool};
 
 const SYS_BLOCK: &str = "/sys/block";
 /// How often, and after what pause, a device is looked for that was taken away.
 const LOOKS: (u32, Duration) = (100, Duration::from_millis(50));
+
+/// A file, whatever it is called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FileId {
+    /// The number of the device that it is on, as `stat` has it.
+    pub holder: u64,
+    /// Its number there.
+    pub inode: u64,
+}
+
+impl FileId {
+    /// The one of a file that is there.
+    pub(crate) fn of(file: &Path) -> io::Result<Self> {
+        let facts = fs::metadata(file)?;
+        Ok(Self { holder: facts.dev(), inode: facts.ino() })
+    }
+
+    /// The one that `losetup` tells in two words.
+    fn told(inode: &str, holder: &str) -> Option<(u64, DeviceNumber)> {
+        Some((inode.parse().ok()?, holder.parse().ok()?))
+    }
+
+    fn number(self) -> (u64, DeviceNumber) {
+        (self.inode, DeviceNumber::from_raw(self.holder))
+    }
+}
 
 /// A loop device.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,8 +74,11 @@ impl LoopDevice {
         Ok(Self { path, number, offset_bytes })
     }
 
-    /// The devices that are made of a file.
-    pub fn of_file(file: &Path) -> Result<Vec<Self>, DeviceError> {
+    /// The devices that are made of a file: of this very one, and not of one with its name in another container. Where
+    /// it was moved to, its identity tells; where nobody can tell, as of a file that is gone, its name.
+    pub fn of_file(file: &Path, identity: Option<FileId>) -> Result<Vec<Self>, DeviceError> {
+        let known = identity.or_else(|| FileId::of(file).ok()).map(FileId::number);
+        let told = told()?;
         let entries = fs::read_dir(SYS_BLOCK).map_err(DeviceError::file("list", SYS_BLOCK))?;
         let mut devices = Vec::new();
         for entry in entries.flatten() {
@@ -55,7 +87,11 @@ impl LoopDevice {
             let backing = backing.trim_end_matches('\n').trim_end_matches(" (deleted)");
             let number = fs::read_to_string(entry.path().join("dev")).ok().and_then(|text| text.trim().parse().ok());
             let device = Path::new("/dev").join(entry.file_name());
-            if let Some(number) = number.filter(|_| Path::new(backing) == file && is_made_of(&device, file)) {
+            let is_it = match (told.get(&device), known) {
+                (Some(told), Some(known)) => *told == known && (identity.is_some() || Path::new(backing) == file),
+                _ => Path::new(backing) == file,
+            };
+            if let Some(number) = number.filter(|_| is_it) {
                 let offset_bytes = fs::read_to_string(entry.path().join("loop/offset")).ok();
                 let offset_bytes = offset_bytes.and_then(|text| text.trim().parse().ok()).unwrap_or(0);
                 devices.push(Self { path: device, number, offset_bytes });
@@ -90,15 +126,12 @@ impl LoopDevice {
     }
 }
 
-/// Whether a loop device is made of this very file, and not of one with its name in another container. Where nobody can
-/// tell, as of a file that is gone, the name decides.
-fn is_made_of(device: &Path, file: &Path) -> bool {
-    let what = ["--list", "--noheadings", "--output", "BACK-INO,BACK-MAJ:MIN"];
-    let told = tool::run("losetup", &[&what[..], &[&device.to_string_lossy()]].concat()).unwrap_or_default();
-    let Ok(facts) = fs::metadata(file) else { return true };
-    let mut words = told.split_whitespace();
-    let inode: Option<u64> = words.next().and_then(|word| word.parse().ok());
-    let holder: Option<DeviceNumber> = words.next().and_then(|word| word.parse().ok());
-    inode.is_none_or(|inode| inode == facts.ino())
-        && holder.is_none_or(|holder| holder == DeviceNumber::from_raw(facts.dev()))
+/// What all loop devices are made of, where it can be told.
+fn told() -> Result<BTreeMap<PathBuf, (u64, DeviceNumber)>, DeviceError> {
+    let told = tool::run("losetup", &["--list", "--noheadings", "--output", "NAME,BACK-INO,BACK-MAJ:MIN"])?;
+    let line = |line: &str| {
+        let mut words = line.split_whitespace();
+        Some((PathBuf::from(words.next()?), FileId::told(words.next()?, words.next()?)?))
+    };
+    Ok(told.lines().filter_map(line).collect())
 }

@@ -80,18 +80,31 @@ pub(crate) fn write<N: Note>(note: &N, state: &Path) -> Result<(), DeviceError> 
     fs::rename(&draft, &path).map_err(DeviceError::file("write", path))
 }
 
-/// All there are, by their names.
+/// All there are, by their names. One that cannot be read may be of anything.
 pub(crate) fn all<N: Note>(state: &Path) -> Result<Vec<N>, DeviceError> {
+    let (notes, damaged) = readable(state)?;
+    damaged.into_iter().next().map_or(Ok(notes), Err)
+}
+
+/// Those that can be read, by their names, and why the others cannot.
+pub(crate) fn readable<N: Note>(state: &Path) -> Result<(Vec<N>, Vec<DeviceError>), DeviceError> {
     let directory = state.join(N::DIRECTORY);
     let entries = match fs::read_dir(&directory) {
         Ok(entries) => entries,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok((Vec::new(), Vec::new())),
         Err(error) => return Err(DeviceError::file("list", directory)(error)),
     };
     let notes = entries.flatten().map(|entry| entry.path());
-    let mut notes: Vec<PathBuf> = notes.filter(|path| path.extension().is_some_and(|end| end == "json")).collect();
-    notes.sort();
-    notes.iter().map(|path| read(path)).collect()
+    let mut paths: Vec<PathBuf> = notes.filter(|path| path.extension().is_some_and(|end| end == "json")).collect();
+    paths.sort();
+    let (mut notes, mut damaged) = (Vec::new(), Vec::new());
+    for path in paths {
+        match read(&path) {
+            Ok(note) => notes.push(note),
+            Err(error) => damaged.push(error),
+        }
+    }
+    Ok((notes, damaged))
 }
 
 /// The one of this name.

@@ -146,6 +146,11 @@ impl Stripe {
         notes::all(state)
     }
 
+    /// The same as far as they can be read, and why the others cannot.
+    pub fn readable(state: &Path) -> Result<(Vec<Self>, Vec<DeviceError>), DeviceError> {
+        notes::readable(state)
+    }
+
     /// The one of this name.
     pub fn find(state: &Path, name: &str) -> Result<Self, DeviceError> {
         notes::find(state, name)

@@ -55,7 +55,7 @@ fn command(tool: &str) -> Command {
 fn judge(tool: &str, arguments: &[&str], output: io::Result<Output>, also_fine: &[i32]) -> Result<String, DeviceError> {
     let failed = |why: String| DeviceError::Tool { tool: tool.to_owned(), why };
     let output = output.map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => failed("is not installed".to_owned()),
+        io::ErrorKind::NotFound => DeviceError::NoTool { tool: tool.to_owned() },
         _ => failed(format!("could not be started: {error}")),
     })?;
     if output.status.success() || output.status.code().is_some_and(|code| also_fine.contains(&code)) {

@@ -1,5 +1,7 @@
 //! Emulated disks: what each lets through.
 
+use std::fmt;
+
 use plimsoll_record::numbers;
 
 use crate::grid::{Column, Grid, Side};
@@ -11,8 +13,8 @@ pub struct EmulatedRow {
     pub emulation: String,
     /// What it stands for.
     pub disk: String,
-    /// The device, when it is there.
-    pub device: Option<String>,
+    /// The device.
+    pub device: EmulatedDevice,
     /// Reads per second that it lets through.
     pub read_iops: Option<u64>,
     /// Writes per second.
@@ -23,6 +25,27 @@ pub struct EmulatedRow {
     pub write_bytes: Option<u64>,
     /// How large it is.
     pub size_bytes: u64,
+}
+
+/// The device of an emulated disk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum EmulatedDevice {
+    /// It was not made yet.
+    NotMade,
+    /// Somebody else took it away, as the machine's end does.
+    Gone,
+    /// Where it is.
+    Path(String),
+}
+
+impl fmt::Display for EmulatedDevice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NotMade => "not made",
+            Self::Gone => "gone",
+            Self::Path(path) => path,
+        })
+    }
 }
 
 /// The list of emulated disks.
@@ -37,7 +60,7 @@ pub fn list(rows: &[EmulatedRow], width: usize) -> String {
     let columns = vec![
         Column::new("emulation", Side::Left, 1, text(&|row| row.emulation.clone())),
         Column::new("disk", Side::Left, 0, text(&|row| row.disk.clone())),
-        Column::new("device", Side::Left, 0, text(&|row| row.device.clone().unwrap_or_else(|| "not made".to_owned()))),
+        Column::new("device", Side::Left, 0, text(&|row| row.device.to_string())),
         Column::new("IOPS", Side::Right, 0, text(&|row| both(row.read_iops, row.write_iops, numbers::iops))),
         Column::new("MB/s", Side::Right, 0, text(&|row| both(row.read_bytes, row.write_bytes, numbers::throughput))),
         Column::new("size", Side::Right, 1, text(&|row| numbers::bytes(row.size_bytes))),
@@ -51,27 +74,27 @@ mod tests {
 
     #[test]
     fn disks_are_listed_with_what_they_let_through() {
-        let row = |disk: &str, device: Option<&str>, iops: [Option<u64>; 2]| EmulatedRow {
+        let row = |disk: &str, device: EmulatedDevice, iops: [Option<u64>; 2]| EmulatedRow {
             emulation: "disks".to_owned(),
             disk: disk.to_owned(),
-            device: device.map(str::to_owned),
+            write_bytes: (device != EmulatedDevice::NotMade).then_some(200_000_000),
+            device,
             read_iops: iops[0],
             write_iops: iops[1],
             read_bytes: Some(200_000_000),
-            write_bytes: device.map(|_| 200_000_000),
             size_bytes: 1 << 30,
         };
         let rows = [
-            row("P30", Some("/dev/loop0"), [Some(5000), Some(5000)]),
-            row("pd-standard", None, [Some(75), Some(150)]),
-            row("bandwidth=200MB", Some("/dev/loop2"), [None, None]),
+            row("P30", EmulatedDevice::Path("/dev/loop0".to_owned()), [Some(5000), Some(5000)]),
+            row("pd-standard", EmulatedDevice::NotMade, [Some(75), Some(150)]),
+            row("bandwidth=200MB", EmulatedDevice::Gone, [None, None]),
         ];
         insta::assert_snapshot!(list(&rows, 80), @r#"
     emulation  disk             device          IOPS   MB/s   size
     ──────────────────────────────────────────────────────────────
     disks      P30              /dev/loop0     5,000    200  1 GiB
     disks      pd-standard      not made    75.0/150  200/-  1 GiB
-    disks      bandwidth=200MB  /dev/loop2         -    200  1 GiB
+    disks      bandwidth=200MB  gone               -    200  1 GiB
     "#);
     }
 }

@@ -149,6 +149,7 @@ impl Exit {
                     | DeviceError::Refused(_)
                     | DeviceError::Foreign { .. }
                     | DeviceError::Misplaced { .. }
+                    | DeviceError::Extended { .. }
                     | DeviceError::Opened { .. }
                     | DeviceError::OtherDisk { .. }
                     | DeviceError::NotInPlace { .. }
@@ -156,6 +157,7 @@ impl Exit {
                     DeviceError::NoThrottle(_)
                     | DeviceError::NoDriver { .. }
                     | DeviceError::Geometry { .. }
+                    | DeviceError::NoTool { .. }
                     | DeviceError::Tool { .. } => Self::Kernel,
                     DeviceError::NotClean { .. }
                     | DeviceError::Left { .. }

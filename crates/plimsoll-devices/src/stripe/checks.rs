@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use plimsoll_io::write_guard;
+use plimsoll_io::write_guard::{self, GuardedDevice};
 use plimsoll_workload::{
     array::{Array, ArrayKind, FileSystem},
     units::ByteCount,
@@ -78,7 +78,12 @@ pub(super) fn sizes(arrays: &[Array], disk: &StripedDisk, uses: usize, part_byte
 }
 
 /// Asks the write guard about all disks at the same time: either all of them may be written to, or nothing is written.
-pub(super) fn guard(stripe: &Stripe, others: &[Stripe], destroy: &[PathBuf]) -> Result<(), DeviceError> {
+/// They are nobody else's as long as what this gives lives.
+pub(super) fn guard(
+    stripe: &Stripe,
+    others: &[Stripe],
+    destroy: &[PathBuf],
+) -> Result<Vec<GuardedDevice>, DeviceError> {
     for disk in &stripe.disks {
         let number = number(&disk.device)?;
         if let Some(other) = others.iter().find(|other| other.has_disk(number)) {
@@ -87,8 +92,7 @@ pub(super) fn guard(stripe: &Stripe, others: &[Stripe], destroy: &[PathBuf]) -> 
         }
     }
     let guards = stripe.disks.iter().map(|disk| write_guard::check(&disk.device, destroy, 1));
-    guards.collect::<Result<Vec<_>, _>>()?;
-    Ok(())
+    Ok(guards.collect::<Result<_, _>>()?)
 }
 
 /// Whether the kernel and the tools can do what is asked.
@@ -126,19 +130,7 @@ pub(super) fn means(stripe: &Stripe) -> Result<(), DeviceError> {
         }
     }
     let missing = tools.into_iter().find(|tool| !tool::is_installed(tool));
-    missing.map_or(Ok(()), |tool| {
-        let package = match tool {
-            "mdadm" => "mdadm",
-            "lvm" => "lvm2",
-            "dmsetup" => "dmsetup",
-            "mkfs.ext4" | "dumpe2fs" => "e2fsprogs",
-            "mkfs.xfs" | "xfs_db" => "xfsprogs",
-            "mkfs.btrfs" | "btrfs" => "btrfs-progs",
-            "sfdisk" => "fdisk",
-            _ => "util-linux",
-        };
-        Err(DeviceError::Tool { tool: tool.to_owned(), why: format!("is not installed: the package is {package}") })
-    })
+    missing.map_or(Ok(()), |tool| Err(DeviceError::NoTool { tool: tool.to_owned() }))
 }
 
 /// A driver that is there, or that its module brings.

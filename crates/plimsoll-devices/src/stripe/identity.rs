@@ -9,6 +9,7 @@ use plimsoll_io::{
     block_device::{self, DeviceNumber, PartitionFacts, Sysfs},
     mounts::{self, MountEntry},
     signatures::SignatureKind,
+    write_guard,
 };
 use plimsoll_workload::{
     array::{ArrayKind, FileSystem},
@@ -50,7 +51,7 @@ pub(super) fn whose(stripe: &Stripe, index: usize) -> Result<Whose, DeviceError>
     let disk = &stripe.disks[index];
     refuse_another(stripe, disk)?;
     let device = real(&disk.device);
-    let foreign = |found: String| DeviceError::Foreign { device: disk.device.clone(), found };
+    let foreign = |found: String| foreign(&disk.device, found);
     let found = marks::identities(&device)?;
     let marks = marks::find_in_use(&device)?;
     if let Some(mark) = marks.iter().find(|mark| mark.kind != SignatureKind::PartitionTable) {
@@ -72,6 +73,15 @@ pub(super) fn whose(stripe: &Stripe, index: usize) -> Result<Whose, DeviceError>
         (None, Some(mark)) if !stripe.is_complete && mark.name.contains("GPT") => Ok(Whose::Blank),
         (Some(id), _) => Err(foreign(format!("a table with the identity {id}"))),
         (None, Some(mark)) => Err(foreign(mark.name.to_owned())),
+    }
+}
+
+/// Why a device with something of somebody else is left alone. Nobody is told how to erase what is used: of a file
+/// system on several devices, only the kernel knows that it is mounted.
+pub(super) fn foreign(device: &Path, found: String) -> DeviceError {
+    match write_guard::take_own(device, 1) {
+        Ok(_) => DeviceError::Foreign { device: device.to_owned(), found },
+        Err(refusal) => refusal.into(),
     }
 }
 

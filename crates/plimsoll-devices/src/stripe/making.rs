@@ -7,6 +7,7 @@ use std::{
     time::Duration,
 };
 
+use plimsoll_io::write_guard::GuardedDevice;
 use plimsoll_workload::array::{Array, ArrayKind, FileSystem};
 use uuid::Uuid;
 
@@ -102,17 +103,13 @@ impl Stripe {
     /// and is asked for again, what went with the machine's last boot is brought back.
     pub fn up(mut self, state: &Path, destroy: &[PathBuf]) -> Result<Self, DeviceError> {
         let _lock = notes::lock::<Self>(state)?;
-        if notes::path::<Self>(state, &self.name).exists() {
-            let there = Self::find(state, &self.name)?;
-            return match (there.is_complete, there.is_like(&self)) {
-                (true, true) => checks::means(&self).and_then(|()| there.bring_back()),
-                (false, _) => Err(DeviceError::Unfinished { name: self.name }),
-                (true, false) => Err(DeviceError::Exists { made: Self::MADE, name: self.name }),
-            };
+        if let Some(there) = self.is_up(state)? {
+            checks::means(&self)?;
+            return there.bring_back();
         }
-        self.check(state, destroy)?;
+        let guards = self.guarded(state, destroy)?;
         notes::write(&self, state)?;
-        let made = self.make().and_then(|()| geometry::check(&self));
+        let made = self.make(guards).and_then(|()| geometry::check(&self));
         if let Err(error) = made {
             return Err(error.and_then_left(self.take_down(state), &format!("stripe down {}", self.name)));
         }
@@ -121,10 +118,32 @@ impl Stripe {
         Ok(self)
     }
 
-    /// Whether it could be made.
-    pub fn check(&self, state: &Path, destroy: &[PathBuf]) -> Result<(), DeviceError> {
+    /// All that is done to make it, if it could be made now. `None` when it is there already.
+    pub fn rehearse(&self, state: &Path, destroy: &[PathBuf]) -> Result<Option<Vec<Step>>, DeviceError> {
+        if self.is_up(state)?.is_some() {
+            return Ok(None);
+        }
+        self.guarded(state, destroy)?;
+        Ok(Some(self.dividing().into_iter().chain(self.wiping()).chain(self.building()).collect()))
+    }
+
+    /// The one that is there, which has to be like this one.
+    fn is_up(&self, state: &Path) -> Result<Option<Self>, DeviceError> {
+        if !notes::path::<Self>(state, &self.name).exists() {
+            return Ok(None);
+        }
+        let there = Self::find(state, &self.name)?;
+        match (there.is_complete, there.is_like(self)) {
+            (true, true) => Ok(Some(there)),
+            (false, _) => Err(DeviceError::Unfinished { name: there.name }),
+            (true, false) => Err(DeviceError::Exists { made: Self::MADE, name: there.name }),
+        }
+    }
+
+    /// Its disks, each of which may be written to, when all of it could be made.
+    fn guarded(&self, state: &Path, destroy: &[PathBuf]) -> Result<Vec<GuardedDevice>, DeviceError> {
         checks::means(self)?;
-        checks::guard(self, &Self::all(state)?, destroy)?;
+        let guards = checks::guard(self, &Self::all(state)?, destroy)?;
         for disk in 0..self.disks.len() {
             let mut members = self.partitions(disk).map(|(_, member)| self.member_path(member));
             if let Some(path) = members.find(|path| path.symlink_metadata().is_ok()) {
@@ -143,19 +162,16 @@ impl Stripe {
                 "{place} exists, perhaps by a stripe of somebody else: name another with --name, or remove it"
             )));
         }
-        Ok(())
+        Ok(guards)
     }
 
-    fn make(&self) -> Result<(), DeviceError> {
+    fn make(&self, guards: Vec<GuardedDevice>) -> Result<(), DeviceError> {
         self.dividing().iter().try_for_each(Step::run)?;
+        // What is divided bears our tables. Its partitions are taken by the tools that write to them.
+        drop(guards);
         // Whatever has their names is written to from here on.
         identity::refuse_other_nodes(self)?;
         self.wiping().iter().chain(&self.building()).try_for_each(Step::run)
-    }
-
-    /// All that is done to make it.
-    pub fn steps(&self) -> Vec<Step> {
-        self.dividing().into_iter().chain(self.wiping()).chain(self.building()).collect()
     }
 
     fn dividing(&self) -> Vec<Step> {
@@ -221,7 +237,8 @@ impl Stripe {
         }
         let device = [real(&disk.device)];
         // Kernels that do not know such tables can still be told of partitions, one by one.
-        let divide = Step::new("sfdisk", ["--quiet", "--wipe", "never", "--no-tell-kernel"]).with(&device);
+        let divide =
+            Step::new("sfdisk", ["--quiet", "--wipe", "never", "--no-reread", "--no-tell-kernel"]).with(&device);
         let tell = Step::new("partx", ["--update"]).with(&device);
         // What lay there before the disk was blank would be taken for what is on the partitions.
         vec![Step { input: Some(script), ..divide }, Step { makes: last, ..tell }]
@@ -410,10 +427,11 @@ fn make_file_system(own: &StripedArray, id: Uuid) -> Option<Step> {
 
 /// A command of LVM that leaves no copies of metadata behind, and does not wait for a udev that is not there.
 pub(super) fn lvm(command: &str, arguments: &[&str]) -> Step {
-    let mut config = "backup{backup=0 archive=0}".to_owned();
+    // Nor a line in the list of devices that some systems keep.
+    let mut config = "backup{backup=0 archive=0} devices{use_devicesfile=0}".to_owned();
     if !has_udev() {
         config += " activation{udev_sync=0 udev_rules=0} devices{obtain_device_list_from_udev=0 \
-                   external_device_info_source=\"none\" use_devicesfile=0}";
+                   external_device_info_source=\"none\"}";
     }
     Step::new("lvm", [command, "--config", &config].into_iter().chain(arguments.iter().copied()))
 }

@@ -1,12 +1,6 @@
 //! Taking arrays down: everything that bears an identity of theirs, and nothing else.
 
-use std::{
-    collections::BTreeSet,
-    fs,
-    path::{Path, PathBuf},
-    thread,
-    time::Duration,
-};
+use std::{collections::BTreeSet, fs, path::Path, thread, time::Duration};
 
 use plimsoll_io::{
     block_device::{self, DeviceNumber},
@@ -49,6 +43,8 @@ impl Stripe {
         let own = self.identities();
         self.refuse_foreign_content(&own)?;
         self.refuse_foreign_use()?;
+        let volumes = |array: &&StripedArray| array.array.kind == ArrayKind::Lvm;
+        self.arrays.iter().filter(volumes).try_for_each(|array| group_is_there(array, &own).map(drop))?;
         if let Err(error) = self.unmount() {
             // What somebody uses stays as it was, with the rest.
             if self.is_complete {
@@ -180,12 +176,12 @@ impl Stripe {
             let found = marks::identities(&device)?;
             if !found.is_empty() && found.is_disjoint(own) {
                 let found = found.into_iter().collect::<Vec<_>>().join(", ");
-                return Err(DeviceError::Foreign { device, found: format!("something with the identity {found}") });
+                return Err(identity::foreign(&device, format!("something with the identity {found}")));
             }
             let mark = marks::find_in_use(&device)?.into_iter().next();
             // Whoever was killed may have left a part of what has no identity yet, or no more.
             if let Some(mark) = mark.filter(|mark| found.is_empty() && (self.is_complete || !is_made_here(mark.name))) {
-                return Err(DeviceError::Foreign { device, found: mark.name.to_owned() });
+                return Err(identity::foreign(&device, mark.name.to_owned()));
             }
         }
         Ok(())
@@ -229,15 +225,7 @@ impl Stripe {
                 }
             }
             ArrayKind::Lvm => {
-                let what = ["--noheadings", "--options", "vg_name,pv_uuid"];
-                let known = lvm("vgs", &what).told()?;
-                let rows = known.lines().filter_map(|line| line.trim().split_once(char::is_whitespace));
-                let volumes: Vec<&str> = rows.filter(|(group, _)| *group == name).map(|(_, id)| id.trim()).collect();
-                if let Some(other) = volumes.iter().find(|id| !own.contains(**id)) {
-                    let found = format!("the physical volume {other}");
-                    return Err(DeviceError::Foreign { device: PathBuf::from(name), found });
-                }
-                if !volumes.is_empty() {
+                if group_is_there(array, own)? {
                     lvm("vgremove", &["--quiet", "--force", "--yes", &name]).told()?;
                 }
             }
@@ -278,6 +266,18 @@ impl Stripe {
         }
         let _ = fs::remove_dir(self.place());
         let _ = self.place().parent().map(fs::remove_dir);
+    }
+}
+
+/// Whether there is the volume group of an array, which has to be made of what is ours.
+fn group_is_there(array: &StripedArray, own: &BTreeSet<String>) -> Result<bool, DeviceError> {
+    let name = array.system_name();
+    let known = lvm("vgs", &["--noheadings", "--options", "vg_name,pv_uuid"]).told()?;
+    let rows = known.lines().filter_map(|line| line.trim().split_once(char::is_whitespace));
+    let volumes: Vec<&str> = rows.filter(|(group, _)| *group == name).map(|(_, id)| id.trim()).collect();
+    match volumes.iter().find(|id| !own.contains(**id)) {
+        Some(other) => Err(DeviceError::Extended { group: name, volume: (*other).to_owned() }),
+        None => Ok(!volumes.is_empty()),
     }
 }
 

@@ -10,11 +10,12 @@ use anyhow::{Context as _, anyhow, bail};
 use plimsoll_catalog::{catalog::Catalog, ceiling::Load, expectation::Expectation};
 use plimsoll_devices::{
     emulation::{self, Disk, Emulation, SharedDisk},
+    error::DeviceError,
     throttle::{Caps, Throttle},
 };
 use plimsoll_io::block_device::DeviceNumber;
 use plimsoll_record::environment::{Environment, TargetEnvironment};
-use plimsoll_report::emulated::{self, EmulatedRow};
+use plimsoll_report::emulated::{self, EmulatedDevice, EmulatedRow};
 use plimsoll_workload::{
     limit::{Limit, RateLimit},
     provisioned::{Provisioned, Provisioning},
@@ -39,7 +40,11 @@ pub fn run(arguments: EmulateArguments, state: &State, printer: Printer) -> anyh
     let directory = directory(state)?;
     match arguments.action {
         EmulateAction::Up(arguments) => up(&arguments, directory, printer),
-        EmulateAction::List { json } => list(&Emulation::all(directory)?, json, printer),
+        EmulateAction::List { json } => {
+            let (emulations, damaged) = Emulation::readable(directory)?;
+            damaged.iter().for_each(|error| printer.warning(error));
+            list(&emulations, json, printer)
+        }
         EmulateAction::Exec { command } => {
             let [program, arguments @ ..] = command.as_slice() else { bail!("no command") };
             if Emulation::all(directory)?.is_empty() {
@@ -51,7 +56,7 @@ pub fn run(arguments: EmulateArguments, state: &State, printer: Printer) -> anyh
             let error = process::Command::new(program).args(arguments).exec();
             Err(anyhow!(error).context(format!("start {}", program.to_string_lossy())))
         }
-        EmulateAction::Down { name } => down(name.as_deref(), directory),
+        EmulateAction::Down { name } => down(name.as_deref(), directory, printer),
     }
 }
 
@@ -83,6 +88,7 @@ fn up(arguments: &UpArguments, state: &Path, printer: Printer) -> anyhow::Result
     }
     let disks = disks.into_iter().enumerate().map(|(index, (name, stands_for, caps))| Disk {
         file: directory.join(format!("{index}.img")),
+        file_id: None,
         size_bytes: arguments.size.0,
         device: None,
         name,
@@ -91,6 +97,7 @@ fn up(arguments: &UpArguments, state: &Path, printer: Printer) -> anyhow::Result
     });
     let shared = arguments.shared_limit.map(|limit| SharedDisk {
         file: directory.join("shared.img"),
+        file_id: None,
         caps: of_limit(&limit, &limit),
         limit,
     });
@@ -138,10 +145,14 @@ fn list(emulations: &[Emulation], as_json: bool, printer: Printer) -> anyhow::Re
         return Ok(String::new());
     }
     let rows = emulations.iter().flat_map(|emulation| {
-        emulation.disks.iter().map(|disk| EmulatedRow {
+        emulation.disks.iter().enumerate().map(|(index, disk)| EmulatedRow {
             emulation: emulation.name.clone(),
             disk: disk.name.clone(),
-            device: disk.device.as_ref().map(|device| device.display().to_string()),
+            device: match &disk.device {
+                None => EmulatedDevice::NotMade,
+                Some(_) if !emulation.has(index) => EmulatedDevice::Gone,
+                Some(device) => EmulatedDevice::Path(device.display().to_string()),
+            },
             read_iops: disk.caps.read_iops,
             write_iops: disk.caps.write_iops,
             read_bytes: disk.caps.read_bytes,
@@ -152,21 +163,38 @@ fn list(emulations: &[Emulation], as_json: bool, printer: Printer) -> anyhow::Re
     Ok(emulated::list(&rows.collect::<Vec<_>>(), printer.width()))
 }
 
-fn down(name: Option<&str>, state: &Path) -> anyhow::Result<String> {
-    let emulations = match name {
-        Some(name) => vec![Emulation::find(state, name)?],
-        None => Emulation::all(state)?,
+fn down(name: Option<&str>, state: &Path, printer: Printer) -> anyhow::Result<String> {
+    let (emulations, damaged) = match name {
+        Some(name) => (vec![Emulation::find(state, name)?], Vec::new()),
+        None => Emulation::readable(state)?,
     };
-    if emulations.is_empty() {
+    if emulations.is_empty() && damaged.is_empty() {
         return Ok("no emulated disk is up\n".to_owned());
     }
     let throttle = Throttle::find()?;
-    let mut answer = String::new();
-    for emulation in &emulations {
+    let taken_down = emulations.iter().map(|emulation| {
         emulation.down(state, &throttle)?;
-        answer += &format!("{}: {} taken down\n", emulation.name, disks(emulation.disks.len()));
+        Ok(format!("{}: {} taken down\n", emulation.name, disks(emulation.disks.len())))
+    });
+    one_by_one(taken_down.chain(damaged.into_iter().map(Err)), printer)
+}
+
+/// What each of several answers. What had an answer before one failed is said too.
+pub(super) fn one_by_one(
+    answers: impl Iterator<Item = Result<String, DeviceError>>,
+    printer: Printer,
+) -> anyhow::Result<String> {
+    let mut told = String::new();
+    for answer in answers {
+        match answer {
+            Ok(answer) => told += &answer,
+            Err(error) => {
+                told.lines().for_each(|line| printer.note(line));
+                return Err(error.into());
+            }
+        }
     }
-    Ok(answer)
+    Ok(told)
 }
 
 fn disks(number: usize) -> String {

@@ -19,7 +19,7 @@ use plimsoll_workload::{
 };
 use serde_json::json;
 
-use super::run;
+use super::{emulate, run};
 use crate::{
     cli::stripe::{StripeAction, StripeArguments, UpArguments},
     printer::Printer,
@@ -31,8 +31,12 @@ pub fn run(arguments: StripeArguments, state: &State, printer: Printer) -> anyho
     let directory = directory(state)?;
     match arguments.action {
         StripeAction::Up(arguments) => up(*arguments, directory, printer),
-        StripeAction::List { json } => list(&Stripe::all(directory)?, json, printer),
-        StripeAction::Down { name, forget } => down(name.as_deref(), forget, directory),
+        StripeAction::List { json } => {
+            let (stripes, damaged) = Stripe::readable(directory)?;
+            damaged.iter().for_each(|error| printer.warning(error));
+            list(&stripes, json, printer)
+        }
+        StripeAction::Down { name, forget } => down(name.as_deref(), forget, directory, printer),
     }
 }
 
@@ -48,8 +52,11 @@ fn up(arguments: UpArguments, state: &Path, printer: Printer) -> anyhow::Result<
     }
     let stripe = Stripe::new(&asked)?;
     if is_dry {
-        stripe.check(state, &destroy)?;
-        return Ok(stripe.steps().iter().map(|step| format!("{step}\n")).collect());
+        let Some(steps) = stripe.rehearse(state, &destroy)? else {
+            printer.note(format!("\"{}\" is up: only what a boot took away would be brought back", stripe.name));
+            return Ok(String::new());
+        };
+        return Ok(steps.iter().map(|step| format!("{step}\n")).collect());
     }
     list(&[stripe.up(state, &destroy)?], as_json, printer)
 }
@@ -247,27 +254,25 @@ fn row(stripe: &Stripe, own: &StripedArray) -> StripedRow {
     }
 }
 
-fn down(name: Option<&str>, forget: bool, state: &Path) -> anyhow::Result<String> {
-    let stripes = match name {
-        Some(name) => vec![Stripe::find(state, name)?],
-        None => Stripe::all(state)?,
+fn down(name: Option<&str>, forget: bool, state: &Path, printer: Printer) -> anyhow::Result<String> {
+    let (stripes, damaged) = match name {
+        Some(name) => (vec![Stripe::find(state, name)?], Vec::new()),
+        None => Stripe::readable(state)?,
     };
-    if stripes.is_empty() {
+    if stripes.is_empty() && damaged.is_empty() {
         return Ok("no array is there\n".to_owned());
     }
-    let mut answer = String::new();
-    for stripe in &stripes {
+    let taken_down = stripes.iter().map(|stripe| {
         if forget {
             stripe.forget(state)?;
-            answer += &format!("{}: forgotten; what is on its disks is still there\n", stripe.name);
-            continue;
+            return Ok(format!("{}: forgotten; what is on its disks is still there\n", stripe.name));
         }
         stripe.down(state)?;
         let disks = match stripe.disks.len() {
             1 => "1 disk is".to_owned(),
             count => format!("{count} disks are"),
         };
-        answer += &format!("{}: taken down, and {disks} blank again\n", stripe.name);
-    }
-    Ok(answer)
+        Ok(format!("{}: taken down, and {disks} blank again\n", stripe.name))
+    });
+    emulate::one_by_one(taken_down.chain(damaged.into_iter().map(Err)), printer)
 }

@@ -152,3 +152,44 @@ fn whatever_a_killed_maker_left_is_taken_down() {
         assert_gone(&place);
     }
 }
+
+#[test]
+fn files_that_were_moved_and_what_is_in_their_places_stay_when_disks_are_taken_down() {
+    if !is_root() {
+        return;
+    }
+    let place = Place::new();
+    for arguments in ["--limit iops=500 --limit iops=600 --size 16MiB", "--limit iops=500 --shared-limit iops=400"] {
+        let (_up, disks) = up(&place, arguments);
+        let directory = place.path("state/plimsoll/emulations/disks");
+        let file = directory.join(&names(&directory)[0]);
+        let moved = place.path("moved.img");
+        fs::rename(&file, &moved).unwrap();
+        fs::write(&file, "kept").unwrap();
+        let listed = place.run("emulate list");
+        assert!(disks.iter().all(|disk| listed.stdout.contains(disk)), "{}", listed.stdout);
+        let said = place.run("emulate down");
+        assert_eq!(said.code, Some(0), "{}", said.stderr);
+        let left = Said::of(Command::new("losetup").arg("--all").output().unwrap()).stdout;
+        assert!(!left.contains(moved.to_str().unwrap()), "{left}");
+        assert!(moved.exists());
+        assert_eq!(fs::read_to_string(&file).unwrap(), "kept");
+        fs::remove_dir_all(place.path("state/plimsoll/emulations")).unwrap();
+        fs::remove_file(moved).unwrap();
+    }
+}
+
+#[test]
+fn a_disk_that_somebody_took_away_is_listed_as_gone() {
+    if !is_root() {
+        return;
+    }
+    let place = Place::new();
+    let (_up, disks) = up(&place, "--limit iops=500 --limit iops=600 --size 16MiB");
+    let said = Said::of(Command::new("losetup").args(["--detach", &disks[0]]).output().unwrap());
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    let listed = place.run("emulate list").stdout;
+    assert!(listed.contains("gone") && listed.contains(&disks[1]) && !listed.contains(&disks[0]), "{listed}");
+    assert_eq!(place.run("emulate down").code, Some(0));
+    assert_gone(&place);
+}

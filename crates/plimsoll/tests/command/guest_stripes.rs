@@ -124,11 +124,23 @@ NOTE_TEXT
 NOTE
         UP
         test "$(cat /run/plimsoll/stripe/*/file | sort | uniq -c | xargs)" = "6 kept"
+        # A group that somebody gave another disk keeps all of it up.
+        config='devices{obtain_device_list_from_udev=0 external_device_info_source="none" use_devicesfile=0}'
+        group=$(lvm vgs --config "$config" --noheadings --options vg_name | head -1 | xargs)
+        lvm vgextend --config "$config" --yes $group /dev/vdc >&2
+        code=0
+        plimsoll stripe down 2>/results/extended || code=$?
+        test $code = 3
+        cat /run/plimsoll/stripe/*/file | wc -l >>/results/extended
+        lvm vgreduce --config "$config" $group /dev/vdc >&2
+        lvm pvremove --config "$config" /dev/vdc >&2
         plimsoll stripe down >&2
         blank "a reboot"
     "#;
     let said = guest.run(&format!("{BEGIN}{}", script.replace("NOTE_TEXT", &note).replace("UP", up)));
     assert_eq!(said.code, Some(0), "{}", said.stderr);
+    let extended = guest.text("extended");
+    assert!(extended.contains("`vgreduce`") && extended.ends_with("6\n"), "{extended}");
 }
 
 #[test]

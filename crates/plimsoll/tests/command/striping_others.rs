@@ -293,3 +293,53 @@ fn a_disk_that_somebody_added_to_a_btrfs_is_not_measured_and_keeps_it_up() {
     down(&place);
     disks.assert_blank();
 }
+
+#[test]
+fn a_part_of_somebody_elses_mounted_btrfs_is_in_use_and_nobody_is_told_to_erase_it() {
+    if !is_root() {
+        return;
+    }
+    let place = Place::new();
+    let disks = Disks::up(&place, "--limit iops=50000 --limit iops=50000 --size 256MiB");
+    let [one, other] = &disks.paths[..] else { panic!() };
+    made(&place, &format!("stripe up --name {} --kind none --file-system raw --destroy {one}", name(&place)));
+    let raw = format!("/run/plimsoll/{}/none-1", name(&place));
+    tool("mkfs.btrfs", &["--quiet", "--nodiscard", &fs::canonicalize(&raw).unwrap().to_string_lossy(), other]);
+    let point = place.path("mounted");
+    fs::create_dir(&point).unwrap();
+    tool("mount", &[other, point.to_str().unwrap()]);
+    let said = place.run("stripe down");
+    assert!(said.error(3).contains("in use") && !said.stderr.contains("wipefs"), "{}", said.stderr);
+    patiently(&format!("umount {}", point.display()));
+    // By now it may be erased.
+    let said = place.run("stripe down");
+    assert!(said.error(3).contains("wipefs"), "{}", said.stderr);
+    tool("wipefs", &["--all", "--quiet", &raw, other]);
+    down(&place);
+    disks.assert_blank();
+}
+
+#[test]
+fn one_note_that_cannot_be_read_keeps_no_other_from_being_listed_or_taken_down() {
+    if !is_root() {
+        return;
+    }
+    let place = Place::new();
+    let disks = Disks::up(&place, "--limit iops=50000 --size 256MiB");
+    let up = format!("stripe up --name {} --kind none --destroy {}", name(&place), disks.all());
+    made(&place, &up);
+    let dry = place.run(&format!("{up} --dry-run"));
+    assert!(dry.code == Some(0) && dry.stdout.is_empty() && dry.stderr.contains("is up"), "{}", dry.stderr);
+
+    let note = place.path("state/plimsoll/stripes/odd.json");
+    fs::write(&note, "{}").unwrap();
+    let listed = place.run("stripe list");
+    assert!(listed.code == Some(0) && listed.stdout.contains("none-1"), "{}{}", listed.stdout, listed.stderr);
+    assert!(listed.stderr.contains("odd.json is not what plimsoll writes"), "{}", listed.stderr);
+    // What is not known to be free is not touched.
+    assert!(place.run("emulate down").error(5).contains("odd.json"));
+    let said = place.run("stripe down");
+    assert!(said.error(5).contains("odd.json") && said.stderr.contains("blank again"), "{}", said.stderr);
+    disks.assert_blank();
+    fs::remove_file(note).unwrap();
+}
