@@ -138,7 +138,7 @@ impl fmt::Display for ByteCount {
 }
 
 /// Sizes of one sentence, all in the same unit so that they can be compared at a glance: exact where the numbers stay
-/// short, else with two decimals of the largest unit.
+/// short, else with two decimals of the largest unit, or of their own where one would be nothing in that.
 pub fn in_one_unit<const N: usize>(sizes: [u64; N]) -> [String; N] {
     const SHORT_BELOW: u64 = 100_000;
     let bytes = ("B", 1);
@@ -150,8 +150,13 @@ pub fn in_one_unit<const N: usize>(sizes: [u64; N]) -> [String; N] {
     if largest / scale < SHORT_BELOW {
         return exact;
     }
-    let (unit, scale) = units.into_iter().next().unwrap_or(bytes);
-    let rounded = sizes.map(|size| format!("{:.2}{unit}", size as f64 / scale as f64));
+    let smallest = sizes.iter().filter(|size| **size > 0).min().copied().unwrap_or(0);
+    let in_unit = |(unit, scale): (&str, u64), size: u64| format!("{:.2}{unit}", size as f64 / scale as f64);
+    let unit = units.clone().next().unwrap_or(bytes);
+    // What would be nothing in the unit of the largest has one of its own.
+    let own = |size: u64| units.clone().find(|(_, scale)| size >= *scale).unwrap_or(bytes);
+    let has_own = smallest < unit.1 / 100;
+    let rounded = sizes.map(|size| in_unit(if has_own { own(size) } else { unit }, size));
     let tells_apart = |texts: &[String; N]| (1..N).all(|at| (sizes[0] == sizes[at]) == (texts[0] == texts[at]));
     if tells_apart(&rounded) { rounded } else { exact }
 }
@@ -476,6 +481,7 @@ mod tests {
         assert_eq!(texts([1, 4096]), "1B 4096B");
         assert_eq!(texts([63_683_379_200, 5_000_000_000_000]), "0.06TiB 4.55TiB");
         assert_eq!(texts([5_000_000_000_000, 5_000_000_000_001]), "5000000000000B 5000000000001B");
+        assert_eq!(texts([220_000_256, 1 << 40]), "209.81MiB 1.00TiB");
         assert_eq!(texts([0, 0]), "0B 0B");
     }
 
