@@ -571,6 +571,10 @@ export interface Side {
    */
   targets: string[];
   /**
+   * The array that the target is, where it is one.
+   */
+  array?: string | null;
+  /**
    * What it is, in a line.
    */
   description: string;

@@ -21,14 +21,15 @@ use crate::grid::{Column, Grid, Rank, Side};
 enum Question {
     Cluster,
     Disks,
+    Placement,
     Kind,
     Chunk,
     FileSystem,
 }
 
 /// In the order of the tables.
-const QUESTIONS: [Question; 5] =
-    [Question::Cluster, Question::Disks, Question::Kind, Question::Chunk, Question::FileSystem];
+const QUESTIONS: [Question; 6] =
+    [Question::Cluster, Question::Disks, Question::Placement, Question::Kind, Question::Chunk, Question::FileSystem];
 
 /// A cell of an array.
 #[derive(Clone, Copy)]
@@ -39,19 +40,53 @@ struct Measured<'a> {
 
 /// The tables, each with what it is about.
 pub(crate) fn grids(record: &Record) -> Vec<(String, Grid)> {
+    let measured = measured(record);
+    let tables = tables(&measured).into_iter();
+    let told =
+        |(question, group): (Question, Vec<Measured<'_>>)| (question.title(&group), table(question, &group, &measured));
+    tables.map(told).collect()
+}
+
+/// Of each table, its first array and each other: the targets.
+pub(crate) fn pairs(record: &Record) -> Vec<[&str; 2]> {
+    let measured = measured(record);
+    let mut pairs = Vec::new();
+    for (_, group) in tables(&measured) {
+        let targets: Vec<&str> = group.iter().map(|own| own.cell.target.as_str()).collect();
+        let [first, others @ ..] = &targets[..] else { continue };
+        for pair in others.iter().filter(|other| *other != first).map(|other| [*first, *other]) {
+            if !pairs.contains(&pair) {
+                pairs.push(pair);
+            }
+        }
+    }
+    pairs
+}
+
+/// Whether all that was measured are arrays.
+pub(crate) fn are_all(record: &Record) -> bool {
+    record.cells.iter().all(|cell| of_cell(cell, record).is_some())
+}
+
+fn measured(record: &Record) -> Vec<Measured<'_>> {
     let mut measured: Vec<Measured<'_>> = record.cells.iter().filter_map(|cell| of_cell(cell, record)).collect();
     measured.sort_by_key(|own| own.own.array.disks.len());
+    measured
+}
+
+/// The questions, and what answers each.
+fn tables<'a>(measured: &[Measured<'a>]) -> Vec<(Question, Vec<Measured<'a>>)> {
     let mut tables = Vec::new();
     for question in QUESTIONS {
         let mut done: Vec<&Array> = Vec::new();
-        for first in &measured {
+        for first in measured {
             let array = &first.own.array;
-            let group = question.group(array, &measured);
+            let group = question.group(array, measured);
             if done.contains(&array) || question.kinds_of_answers(&group) < 2 {
                 continue;
             }
             done.extend(group.iter().map(|own| &own.own.array));
-            tables.push((question.title(array), table(question, &group, &measured)));
+            tables.push((question, group));
         }
     }
     tables
@@ -83,7 +118,19 @@ impl Question {
                         && is_usual(array)
                         && (file_system || own.disks.len() == 1 && array.kind == ArrayKind::Btrfs)
                 }
-                Self::Kind => disks && chunk && is_usual(own) && is_usual(array) && array.disks.len() > 1,
+                Self::Placement => {
+                    let are_placed = [own, array].iter().all(|array| array.placement != Placement::InOrder);
+                    let number = own.disks.len() == array.disks.len();
+                    are_placed && kind && number && chunk && file_system && cluster
+                }
+                Self::Kind => {
+                    disks
+                        && own.placement == array.placement
+                        && chunk
+                        && is_usual(own)
+                        && is_usual(array)
+                        && array.disks.len() > 1
+                }
                 Self::Chunk => kind && disks && file_system && cluster && array.disks.len() > 1,
                 Self::FileSystem => kind && disks && chunk && is_usual(own) && is_usual(array),
             }
@@ -112,6 +159,8 @@ impl Question {
                 (_, 1) => format!("{}, in 1 group", array.disks.len()),
                 (_, groups) => format!("{}, in {groups} groups", array.disks.len()),
             },
+            Self::Placement if own.groups.len() == 1 => "in 1 group".to_owned(),
+            Self::Placement => format!("in {} groups", own.groups.len()),
             Self::Kind => array.kind.to_string(),
             Self::Chunk => ByteCount(array.chunk_bytes).to_string(),
             Self::FileSystem => match array.block_bytes {
@@ -125,13 +174,16 @@ impl Question {
         match self {
             Self::Cluster => "cluster size",
             Self::Disks => "disks",
+            Self::Placement => "groups",
             Self::Kind => "kind",
             Self::Chunk => "chunk",
             Self::FileSystem => "file system",
         }
     }
 
-    fn title(self, array: &Array) -> String {
+    fn title(self, group: &[Measured<'_>]) -> String {
+        // Of those with one disk, only the number of disks is asked, and they are of no kind.
+        let Some(array) = group.iter().map(|own| &own.own.array).next_back() else { return String::new() };
         let disks = match array.disks.len() {
             1 => "1 disk".to_owned(),
             count => format!("{count} disks"),
@@ -140,6 +192,7 @@ impl Question {
         match self {
             Self::Cluster => format!("Cluster sizes of {} on {on}", array.file_system),
             Self::Disks => format!("Number of disks, by {}", array.kind),
+            Self::Placement => format!("Disks of one group and of several, {on}"),
             Self::Kind => format!("Kinds of arrays of {disks}"),
             Self::Chunk => format!("Chunks on {on}"),
             Self::FileSystem => format!("File systems on {on}"),
@@ -156,12 +209,17 @@ fn table(question: Question, group: &[Measured<'_>], all: &[Measured<'_>]) -> Gr
         Column::new(question.head(), Side::Left, 0, text(&|own| question.answer(own.own))),
         Column::new("workload", Side::Left, of_workload, text(&|own| own.cell.workload.clone())),
     ];
-    let of = [("", Operation::All), (" read", Operation::Read), (" write", Operation::Write)];
+    let has = |operation| group.iter().any(|own| Numbers::of(own.cell, operation).is_some());
+    // What is of one direction is that of all.
+    let of = match has(Operation::Read) && has(Operation::Write) {
+        true => &[("", Operation::All), (" read", Operation::Read), (" write", Operation::Write)][..],
+        false => &[("", Operation::All)],
+    };
     // Of reads and writes apart the response times are the first to go.
     let mut metric = |head: &str, apart: Rank, value: &dyn Fn(&Numbers) -> String| {
         for (which, operation) in of {
             let rank = if which.is_empty() { 0 } else { apart };
-            let values = text(&|own| or_absent(Numbers::of(own.cell, operation), |numbers| value(&numbers)));
+            let values = text(&|own| or_absent(Numbers::of(own.cell, *operation), |numbers| value(&numbers)));
             columns.push(Column::new(format!("{head}{which}"), Side::Right, rank, values));
         }
     };
@@ -313,6 +371,12 @@ mod tests {
             "Kinds of arrays of 4 disks",
         ];
         assert_eq!(titles, expected);
+        // A question is answered against what it begins with.
+        let pairs = pairs(&record);
+        let name = |target: &str| target.rsplit('/').next().unwrap_or_default().to_owned();
+        let told: Vec<String> = pairs.iter().map(|[first, other]| format!("{} {}", name(first), name(other))).collect();
+        assert!(told.contains(&"md-3-ext4 md-3-ext4-32KiB".to_owned()), "{told:?}");
+        assert!(told.contains(&"md-4-ext4 lvm-4-ext4".to_owned()), "{told:?}");
         // Several have the same heads.
         let (text, markdown) = (table::record(&record, 100, Style { colour: false }), table::markdown(&record));
         for title in expected {

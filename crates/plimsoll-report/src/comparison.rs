@@ -39,7 +39,7 @@ pub use self::{
     side::Side,
 };
 use self::{expectation::Standing, side::Subject};
-use crate::facts;
+use crate::{arrays, facts};
 
 /// The schema of a comparison as JSON.
 pub const SCHEMA: &str = "plimsoll-comparison/1";
@@ -179,6 +179,9 @@ pub struct Pair {
     pub reference: String,
     /// The letter of the other side.
     pub side: String,
+    /// What they are called besides, where they are arrays.
+    #[serde(skip)]
+    pub(crate) arrays: [Option<String>; 2],
     /// Whether one run measured both.
     pub in_one_run: bool,
     /// Whether it did so at the same time, and not in turns.
@@ -398,7 +401,7 @@ impl Comparison {
             let letters = [&sides[first], &sides[second]].map(|side| side.letter.as_str());
             pairing::pair([&subjects[first], &subjects[second]], letters, wishes)
         };
-        let pairs: Vec<(Pair, Vec<Aspect>)> = others
+        let pairs = others
             .map(|index| {
                 let with_reference = pair(reference, index);
                 // A text may tell of several things: what has nothing in common with the first may have with another.
@@ -409,6 +412,15 @@ impl Comparison {
                     .unwrap_or(with_reference)
             })
             .collect();
+        Self::made_of(sides, reference, pairs, wishes)
+    }
+
+    fn made_of(
+        sides: Vec<Side>,
+        reference: usize,
+        pairs: Vec<(Pair, Vec<Aspect>)>,
+        wishes: &Wishes,
+    ) -> Result<Self, ComparisonError> {
         pairing::refuse_in_vain(&pairs)?;
         let pairs = pairs.into_iter().map(|(pair, _)| pair).collect();
         let mut comparison = Self {
@@ -451,7 +463,23 @@ impl Comparison {
         if facts::targets(record).len() > TARGETS_MAX {
             return None;
         }
-        Self::of(&[record], &Wishes::default()).ok()
+        let of_arrays = arrays::pairs(record);
+        if of_arrays.is_empty() { Self::of(&[record], &Wishes::default()) } else { Self::of_pairs(record, &of_arrays) }
+            .ok()
+    }
+
+    /// Targets of a record with that which each is asked about.
+    fn of_pairs(record: &Record, targets: &[[&str; 2]]) -> Result<Self, ComparisonError> {
+        let (subjects, wishes) = (Subject::all(&[record])?, Wishes::default());
+        let sides: Vec<Side> = subjects.iter().enumerate().map(|(index, subject)| subject.side(index)).collect();
+        let place = |target: &str| sides.iter().position(|side| side.targets == [target]);
+        let pair = |[reference, other]: &[&str; 2]| {
+            let (first, second) = (place(reference)?, place(other)?);
+            let letters = [&sides[first], &sides[second]].map(|side| side.letter.as_str());
+            Some(pairing::pair([&subjects[first], &subjects[second]], letters, &wishes))
+        };
+        let pairs = targets.iter().filter_map(pair).collect();
+        Self::made_of(sides, 0, pairs, &wishes)
     }
 
     /// Whether an expectation was broken for certain.

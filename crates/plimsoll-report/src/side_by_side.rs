@@ -3,6 +3,7 @@
 use plimsoll_record::record::{Cell, Record};
 
 use crate::{
+    arrays,
     comparison::TARGETS_MAX,
     facts,
     grid::{Column, Grid, Rank, Side},
@@ -20,8 +21,8 @@ struct Line<'a> {
 /// other, more when there are too many. None when there is but one target.
 pub(crate) fn grids(record: &Record, limit: usize) -> Vec<Grid> {
     let targets = facts::targets(record);
-    // Nobody reads a table of more, and to find what fits takes its time.
-    if targets.len() < 2 || targets.len() > TARGETS_MAX {
+    // Nobody reads a table of more, and to find what fits takes its time. Arrays have tables of their own.
+    if targets.len() < 2 || targets.len() > TARGETS_MAX || arrays::are_all(record) {
         return Vec::new();
     }
     let mut lines = lines(record, &targets);

@@ -55,6 +55,12 @@ describe('reference bars', () => {
     expect(barsTitle(groups, 'A')).toBe('Where A has 100 %, B has from 1.59 % to 138.4 %, by load');
   });
 
+  it('have the names of arrays', () => {
+    const named = barGroups(groupsOf(published()), ['A', 'B'], 'A', new Map([['A', 'none-1-ext4'], ['B', 'md-4-ext4']]));
+    expect(barLabel(named[0].bars[1])).toBe('138.4 % · 76.5k IOPS · md-4-ext4');
+    expect(barsTitle(named, 'A')).toBe('Where A none-1-ext4 has 100 %, B md-4-ext4 has from 1.59 % to 138.4 %, by load');
+  });
+
   it('leave out sides whose plans differ in what matters', () => {
     const comparison = published();
     comparison.pairs[0].cells[0].differs_in = [{ name: 'block size', reference: '4KiB', value: '8KiB' }];

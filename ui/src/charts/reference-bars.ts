@@ -18,8 +18,13 @@ const RIGHT = 24;
 /** Pixels of a letter of a label, a little more than on average. */
 const LETTER = 6.7;
 
+/** The names of arrays by the letters of their sides. */
+export type Arrays = Map<string, string>;
+
 export interface Bar {
   letter: string;
+  /** The name of the array that it is of. */
+  array?: string;
   percent: number;
   value: number;
   metric: Metric;
@@ -47,7 +52,9 @@ export function percentLabel(percent: number): string {
 }
 
 /** The bars of all loads that the reference, or what stands for it, has. */
-export function barGroups(groups: Group[], letters: string[], chosen: string): BarGroup[] {
+export function barGroups(
+  groups: Group[], letters: string[], chosen: string, arrays: Arrays = new Map(),
+): BarGroup[] {
   return groups.flatMap((group) => {
     const metric = headlineOf(group);
     const reference = metric && referenceOf(group, metric, chosen);
@@ -61,7 +68,8 @@ export function barGroups(groups: Group[], letters: string[], chosen: string): B
       const compared = said?.reference === reference ? said.compared : null;
       const interval: [number, number] | null = compared ? [compared.low * 100, compared.high * 100] : null;
       const percent = compared ? compared.ratio * 100 : (100 * value) / whole;
-      return [{ letter, percent, value, metric, interval, rateUnit: group.rateUnit, isCached: group.cached.has(letter) }];
+      const isCached = group.cached.has(letter);
+      return [{ letter, array: arrays.get(letter), percent, value, metric, interval, rateUnit: group.rateUnit, isCached }];
     });
     const words = [
       group.label,
@@ -73,21 +81,27 @@ export function barGroups(groups: Group[], letters: string[], chosen: string): B
   });
 }
 
+function named(bar: Bar): string {
+  return bar.array ? `${bar.letter} ${bar.array}` : bar.letter;
+}
+
 /** The finding: what share others have. */
 export function barsTitle(groups: BarGroup[], chosen: string): string {
   const shares = new Map<string, number[]>();
+  let whole = chosen;
   for (const group of groups.filter((one) => one.reference === chosen)) {
-    for (const bar of group.bars.filter((one) => one.letter !== chosen)) {
-      shares.set(bar.letter, [...(shares.get(bar.letter) ?? []), bar.percent]);
+    for (const bar of group.bars) {
+      if (bar.letter === chosen) whole = named(bar);
+      else shares.set(named(bar), [...(shares.get(named(bar)) ?? []), bar.percent]);
     }
   }
-  const said = [...shares].slice(0, 3).map(([letter, percents]) => {
+  const said = [...shares].slice(0, 3).map(([name, percents]) => {
     const [low, high] = [Math.min(...percents), Math.max(...percents)].map(percentLabel);
-    return `${letter} has ${low === high ? low : `from ${low} to ${high}, by load`}`;
+    return `${name} has ${low === high ? low : `from ${low} to ${high}, by load`}`;
   });
   if (said.length === 0) return 'Sides as shares of what they are compared with';
   const more = shares.size > said.length ? `, and ${shares.size - said.length} others are below` : '';
-  return `Where ${chosen} has 100 %, ${said.join(', ')}${more}`;
+  return `Where ${whole} has 100 %, ${said.join(', ')}${more}`;
 }
 
 type Row = { group: BarGroup; bar: Bar | null };
@@ -102,7 +116,8 @@ export function barsHeight(groups: BarGroup[]): number {
 
 export function barLabel(bar: Bar): string {
   const cache = bar.isCached ? ` · ${CACHE}` : '';
-  return `${percentLabel(bar.percent)} · ${metricWithUnit(bar.metric, bar.value, bar.rateUnit)}${cache}`;
+  const array = bar.array ? ` · ${bar.array}` : '';
+  return `${percentLabel(bar.percent)} · ${metricWithUnit(bar.metric, bar.value, bar.rateUnit)}${cache}${array}`;
 }
 
 function powerBelow(value: number): number {
@@ -265,7 +280,7 @@ export function barsTable(title: string, groups: BarGroup[]): Table {
   const rows = groups.flatMap((group) =>
     group.bars.map((bar) => [
       group.label,
-      bar.letter,
+      named(bar),
       percentLabel(bar.percent),
       bar.interval ? bar.interval.map(percentLabel).join(' to ') : '-',
       metricText(bar.metric, bar.value),

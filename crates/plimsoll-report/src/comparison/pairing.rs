@@ -56,6 +56,7 @@ pub(super) fn pair(subjects: [&Subject<'_>; 2], letters: [&str; 2], wishes: &Wis
     let mut pair = Pair {
         reference: letters[0].to_owned(),
         side: letters[1].to_owned(),
+        arrays: subjects.map(|subject| subject.array().map(str::to_owned)),
         in_one_run,
         at_once: false,
         is_told: !is_own,

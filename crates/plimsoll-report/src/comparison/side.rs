@@ -32,6 +32,9 @@ pub struct Side {
     pub hostname: Option<String>,
     /// The targets' paths.
     pub targets: Vec<String>,
+    /// The array that the target is, where it is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub array: Option<String>,
     /// What it is, in a line.
     pub description: String,
 }
@@ -127,12 +130,20 @@ impl<'a> Subject<'a> {
             elapsed_ns: *elapsed_ns,
             hostname: environment.machine.hostname.clone(),
             targets,
+            array: self.array().map(str::to_owned),
             description: printable::line(&format!("{what}; {named}")).into_owned(),
         }
     }
 
     fn targets(&self) -> Vec<&'a str> {
         self.target.map_or_else(|| facts::targets(self.record), |target| vec![target])
+    }
+
+    /// The name of the array that it is.
+    pub(super) fn array(&self) -> Option<&'a str> {
+        let target = self.target?;
+        let own = self.record.environment.targets.iter().find(|known| known.name == target)?;
+        Some(own.array.as_ref()?.array.name.as_str())
     }
 
     pub(super) fn target_environments(&self) -> Vec<&'a TargetEnvironment> {

@@ -128,7 +128,12 @@ fn title(pair: &Pair) -> String {
         (_, true) => "measured in turns in one run",
         (_, false) => "measured in different runs",
     };
-    format!("{} against {}, {how}", pair.side, pair.reference)
+    let [reference, side] = pair.letters().map(str::to_owned);
+    let named = |letter: String, array: &Option<String>| match array {
+        Some(array) => format!("{letter} {array}"),
+        None => letter,
+    };
+    format!("{} against {}, {how}", named(side, &pair.arrays[1]), named(reference, &pair.arrays[0]))
 }
 
 /// What is named one by one when it is not told: most readers know no other.
