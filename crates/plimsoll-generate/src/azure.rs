@@ -14,6 +14,12 @@ use crate::{
 /// Where a script is, for those that read or write files beside it.
 const HERE: &str = "here=\"$(cd \"$(dirname \"${BASH_SOURCE[0]}\")\" && pwd)\"\nreadonly here\n\n";
 
+/// A subnet that is there, where volumes of a SAN are reached from it.
+const SUBNET_IS_SAME: &str = "else
+  same \"the subnet $VM-subnet\" Microsoft.Storage \"$(azure network vnet subnet show --resource-group \"$RESOURCE_GROUP\" \\
+    --vnet-name \"$VM-network\" --name \"$VM-subnet\" --query \"serviceEndpoints[0].service || ''\" --output tsv)\"
+";
+
 /// All files of this provider.
 pub(crate) fn files(setup: &Setup) -> Vec<GeneratedFile> {
     let mut files =
@@ -94,8 +100,14 @@ fn of_machine(setup: &Setup, machine: &MachineSetup) -> String {
     if has_ultra {
         options += " \\\n    --ultra-ssd-enabled true";
     }
+    let mut planned = machine.facts.name.clone() + in_zone(setup);
+    if has_ultra {
+        planned += ", takes Ultra Disks";
+    }
     let words = [
         ("type", machine.facts.name.as_str()),
+        ("planned", &planned),
+        ("subnet_is_same", if setup.has_san() { SUBNET_IS_SAME } else { "" }),
         ("zone", if setup.zone.is_some() { " --zone \"$ZONE\"" } else { "" }),
         ("os_sku", os_sku(machine)),
         ("options", &options),
@@ -113,7 +125,9 @@ fn of_machine(setup: &Setup, machine: &MachineSetup) -> String {
     if setup.has_san() {
         let tib = setup.san_tib().to_string();
         let zones = if setup.zone.is_some() { " --availability-zones \"$ZONE\"" } else { "" };
-        text += &fill(include_str!("../templates/azure/elastic_san.sh"), &[("tib", &tib), ("zones", zones)]);
+        let planned = format!("{tib} TiB{}", in_zone(setup));
+        let words = [("tib", tib.as_str()), ("zones", zones), ("planned", &planned)];
+        text += &fill(include_str!("../templates/azure/elastic_san.sh"), &words);
         text += "\n";
         for disk in setup.disks.iter().filter(|disk| disk.lun.is_none()) {
             text += &format!("volume {} {}\n", on_machine::volume_name(disk), disk.size_gib);
@@ -148,8 +162,30 @@ fn disk_line(setup: &Setup, disk: &Disk) -> String {
     option("tier", bought.tier.as_ref().map(|tier| tier.to_ascii_uppercase()));
     option("enable-bursting", bought.on_demand_bursting.filter(|is_on| *is_on).map(|_| "true".to_owned()));
     option("performance-plus", bought.performance_plus.filter(|is_on| *is_on).map(|_| "true".to_owned()));
-    let name = &disk.name;
-    format!("# costs: {}\ndisk {name} {lun} {} {options}\n", on_machine::about(disk), caching(disk))
+    let (name, planned) = (&disk.name, planned(setup, disk));
+    format!("# costs: {}\ndisk {name} {lun} {} \"{planned}\" {options}\n", on_machine::about(disk), caching(disk))
+}
+
+/// A disk as the script tells one that is there, to compare the two.
+fn planned(setup: &Setup, disk: &Disk) -> String {
+    let is_on = |option: Option<bool>, what: &'static str| if option == Some(true) { what } else { "" };
+    let mut text = format!("{}, {} GiB", disk.product, disk.size_gib);
+    if !disk.product.ends_with("_ZRS") {
+        text += in_zone(setup);
+    }
+    if let (Some(iops), Some(throughput)) = (disk.bought.iops, disk.bought.throughput) {
+        text += &format!(", {iops} IOPS, {throughput} MB/s");
+    }
+    if let Some(tier) = &disk.tier {
+        text += &format!(", tier {tier}");
+    }
+    text += is_on(disk.provisioned.on_demand_bursting, ", bursts on demand");
+    text + is_on(disk.provisioned.performance_plus, ", performance plus")
+}
+
+/// The zone of what is compared.
+fn in_zone(setup: &Setup) -> &'static str {
+    if setup.zone.is_some() { ", zone $ZONE" } else { "" }
 }
 
 fn caching(disk: &Disk) -> Caching {
@@ -179,7 +215,22 @@ fn of_cluster(setup: &Setup, cluster: &Cluster) -> String {
         options += " --enable-ultra-ssd";
     }
     let nodes = cluster.nodes.to_string();
+    let mut planned = format!("{nodes} nodes {}{}", cluster.node.name, in_zone(setup));
+    if has_ultra {
+        planned += ", takes Ultra Disks";
+    }
+    // A cluster is asked for by 1.34, and may be of 1.34.2.
+    let mut version = String::new();
+    if let Some(asked) = &cluster.version {
+        planned += &format!(", version {asked}");
+        version = format!(
+            ", \\\n      join(' ', ['version', (kubernetesVersion == '{asked}' || \
+             starts_with(kubernetesVersion, '{asked}.')) && '{asked}' || kubernetesVersion])"
+        );
+    }
     let words = [
+        ("planned", planned.as_str()),
+        ("version", &version),
         ("nodes", nodes.as_str()),
         ("type", &cluster.node.name),
         ("zones", if setup.zone.is_some() { " --zones \"$ZONE\"" } else { "" }),
@@ -192,7 +243,7 @@ fn of_cluster(setup: &Setup, cluster: &Cluster) -> String {
     }
     if !cluster.classes.is_empty() {
         text += "\n# costs: nothing by itself: what is claimed from a class is paid for while it is there\n";
-        text += "kubectl --kubeconfig \"$KUBECONFIG_FILE\" apply --filename \"$here/classes.yaml\"\n";
+        text += terraform::APPLY_CLASSES;
     }
     text += "\necho \"next: IMAGE=REGISTRY/plimsoll:TAG ./run-kubernetes.sh\"\n";
     text
@@ -228,7 +279,14 @@ fn of_pool(pool: &Pool) -> String {
         1 => include_str!("../templates/azure/container_storage_1.sh"),
         _ => include_str!("../templates/azure/container_storage_2.sh"),
     };
-    let words = [("class", pool.class), ("pool", name), ("options", &options), ("costs", &costs)];
+    let planned = match &pool.backing {
+        Backing::Disks { sku, size_gib } => format!("{sku}-{size_gib}Gi"),
+        Backing::ElasticSan { tib } => format!("{name}-{tib}Ti"),
+        Backing::LocalNvme => "NVMe".to_owned(),
+        Backing::Temporary => "Temp".to_owned(),
+    };
+    let words =
+        [("class", pool.class), ("pool", name), ("options", &options), ("costs", &costs), ("planned", &planned)];
     fill(template, &words) + &fill(include_str!("../templates/azure/class_is_there.sh"), &words)
 }
 

@@ -9,6 +9,7 @@ use plimsoll_workload::{
     cloud::{Cloud, FileSystem, Kubernetes, Machine},
     plan_file::PlanFile,
     provisioned::{Caching, Provisioned},
+    units::ByteCount,
 };
 
 use crate::{
@@ -62,6 +63,8 @@ pub(crate) struct Disk {
     pub(crate) bought: Rates,
     /// What it is, with the machine that it is at: what a run is held against.
     pub(crate) provisioned: Provisioned,
+    /// The performance tier that a Premium SSD has, which follows from its size unless it was said.
+    pub(crate) tier: Option<String>,
     /// Its number among the disks that are attached; volumes of a SAN have none.
     pub(crate) lun: Option<u32>,
     /// Whether it is left blank, because the plan makes arrays of it.
@@ -334,8 +337,14 @@ fn decide_disk(
         return Err(missing(place, "say what is bought, as sku = \"Premium_LRS\""));
     }
     let size_gib = size_gib(place, &provisioned)?;
-    let bought = rates(place, &provisioned, provider)?;
+    let mut bought = rates(place, &provisioned, provider)?;
+    if provider == Provider::Azure {
+        included(place, &mut bought, product)?;
+    }
+    let tier = provisioned.tier.as_ref().map(|tier| tier.to_ascii_uppercase());
+    let usual = || usual_tier("P", provisioned.size, catalog).filter(|_| product.starts_with("Premium_"));
     Ok(Disk {
+        tier: tier.or_else(usual),
         name: String::new(),
         mount: mount.to_owned(),
         product,
@@ -439,6 +448,33 @@ pub(crate) fn rates(place: &str, provisioned: &Provisioned, provider: Provider) 
         bandwidth => bandwidth.map(|bandwidth| bandwidth.0 / unit),
     };
     Ok(Rates { iops: provisioned.iops, throughput })
+}
+
+/// Says also the rates that come with a disk, so that what is made, compared and expected are one thing.
+fn included(place: &str, bought: &mut Rates, product: &str) -> Result<(), GenerateError> {
+    let (iops, throughput) = match (product, bought.iops, bought.throughput) {
+        ("PremiumV2_LRS", ..) => (3000, 125),
+        // What the catalog expects of one that nothing is said of.
+        ("UltraSSD_LRS", None, None) => (500, 100),
+        ("UltraSSD_LRS", None, _) => return Err(missing(place, "say its IOPS as well, as iops = 20000")),
+        ("UltraSSD_LRS", _, None) => {
+            return Err(missing(place, "say its throughput as well, as bandwidth = \"300MB\""));
+        }
+        _ => return Ok(()),
+    };
+    bought.iops.get_or_insert(iops);
+    bought.throughput.get_or_insert(throughput);
+    Ok(())
+}
+
+/// The tier that a disk has by its size: the smallest of a letter that holds it.
+pub(crate) fn usual_tier(letter: &str, size: Option<ByteCount>, catalog: &Catalog) -> Option<String> {
+    let tiers = (1..100).map(|number| format!("{letter}{number}"));
+    let holding = tiers.filter_map(|name| {
+        let sold = catalog.sold_as(&name).ok().filter(|sold| sold.product.provider == Provider::Azure)?;
+        Some((sold.size.filter(|holds| Some(*holds) >= size)?, name))
+    });
+    holding.min().map(|(_, name)| name)
 }
 
 /// All volumes are of one SAN, which has room for them.

@@ -75,6 +75,11 @@ fn key(name: &str) -> String {
     if is_plain { name.to_owned() } else { format!("\"{name}\"") }
 }
 
+/// Makes the classes of a cluster, of which Kubernetes changes none.
+pub(crate) const APPLY_CLASSES: &str = "kubectl --kubeconfig \"$KUBECONFIG_FILE\" apply --filename \"$here/classes.yaml\" ||
+  stop \"a class that is there cannot be changed: change the plan back, or remove it first: kubectl delete storageclass NAME\"
+";
+
 /// What a cluster has with every provider.
 pub(crate) fn of_cluster(cluster: &Cluster) -> Values {
     vec![
@@ -110,7 +115,8 @@ pub(crate) fn scripts(setup: &Setup, reaching: &Reaching<'_>) -> Vec<GeneratedFi
     let mut create = fill(include_str!("../templates/terraform_create.sh"), &words);
     if setup.cluster.is_some() {
         create += reaching.credentials;
-        create += "chmod 600 \"$KUBECONFIG_FILE\"\nkubectl --kubeconfig \"$KUBECONFIG_FILE\" apply --filename \"$here/classes.yaml\"\n";
+        create += "chmod 600 \"$KUBECONFIG_FILE\"\n";
+        create += APPLY_CLASSES;
         create += "echo \"next: IMAGE=REGISTRY/plimsoll:TAG ./run-kubernetes.sh\"\n";
     }
     if setup.machine.is_some() {

@@ -1,6 +1,6 @@
 //! What `az vm show` and `az disk list` print.
 
-use plimsoll_catalog::{catalog::Catalog, product::Provider};
+use plimsoll_catalog::catalog::Catalog;
 use plimsoll_workload::{
     cloud::Machine,
     provisioned::{Interface, Provisioned},
@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{Disks, Existing, first_of, gib, read_as};
-use crate::error::GenerateError;
+use crate::{error::GenerateError, setup::usual_tier};
 
 const COMMAND: &str = "`az vm show` and `az disk list`";
 
@@ -148,13 +148,8 @@ fn bought(disk: &DataDisk, more: Option<&Disk>, interface: Option<Interface>, ca
     }
 }
 
-/// Whether a tier is the one that a disk of such a size has by itself.
+/// Whether a tier is the one that a disk of such a size has by itself, or is none.
 fn is_usual(tier: &str, size: Option<ByteCount>, catalog: &Catalog) -> bool {
-    let holds = |name: &str| {
-        let sold = catalog.sold_as(name).ok().filter(|sold| sold.product.provider == Provider::Azure)?;
-        sold.size.filter(|holds| Some(*holds) >= size)
-    };
-    let Some(own) = holds(tier) else { return true };
-    // A smaller one that holds the disk is the one that it has.
-    !(1..100).filter_map(|number| holds(&format!("{}{number}", tier.get(..1)?))).any(|other| other < own)
+    let usual = tier.get(..1).and_then(|letter| usual_tier(letter, size, catalog));
+    usual.is_none_or(|usual| usual.eq_ignore_ascii_case(tier)) || catalog.sold_as(tier).is_err()
 }

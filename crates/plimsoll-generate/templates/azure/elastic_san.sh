@@ -6,6 +6,10 @@ if ! exists elastic-san show --resource-group "$RESOURCE_GROUP" --name "$SAN"; t
   azure elastic-san create --resource-group "$RESOURCE_GROUP" --name "$SAN" --location "$LOCATION" \
     --base-size-tib {{tib}} --extended-capacity-size-tib 0 --sku "{name:Premium_LRS,tier:Premium}"{{zones}} \
     --tags "{$TAG_NAME:$TAG_VALUE}" --output none
+else
+  same "the SAN $SAN" "{{planned}}" "$(azure elastic-san show --resource-group "$RESOURCE_GROUP" --name "$SAN" --output tsv \
+    --query "join(', ', [join(' ', [to_string(baseSizeTiB), 'TiB']), \
+      availabilityZones[0] && join(' ', ['zone', availabilityZones[0]])][?@])")"
 fi
 wait_for "the SAN $SAN" azure elastic-san show --resource-group "$RESOURCE_GROUP" --name "$SAN" \
   --query provisioningState --output tsv
@@ -25,6 +29,10 @@ volume() {
     --volume-group-name "$SAN_GROUP" --name "$name"; then
     azure elastic-san volume create --resource-group "$RESOURCE_GROUP" --elastic-san-name "$SAN" \
       --volume-group-name "$SAN_GROUP" --name "$name" --size-gib "$size_gib" --output none
+  else
+    same "the volume $name" "$size_gib GiB" "$(azure elastic-san volume show --resource-group "$RESOURCE_GROUP" \
+      --elastic-san-name "$SAN" --volume-group-name "$SAN_GROUP" --name "$name" --output tsv \
+      --query "join(' ', [to_string(sizeGiB), 'GiB'])")"
   fi
   azure elastic-san volume show --resource-group "$RESOURCE_GROUP" --elastic-san-name "$SAN" \
     --volume-group-name "$SAN_GROUP" --name "$name" --output tsv \

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Makes in Azure, in one resource group with the network that it takes:
 #   {{what}}
-# Running it again makes what is missing and changes nothing else. teardown.sh removes all of it.
+# Running it again makes what is missing, and stops where what is there is not what the plan says: it changes nothing
+# that is there. teardown.sh removes all of it.
 #
 # The line below each "costs:" makes something that is paid for until it is removed.
 # It needs az 2.83 or newer, logged in{{needs}}. It holds no secret, {{secrets}}.
@@ -57,12 +58,19 @@ wait_for() {
   done
 }
 
+# Stops when what is there is not what would be made now. It may hold something, so it is neither changed nor made anew.
+same() {
+  local what="$1" planned="$2" found="$3"
+  [ "$found" = "$planned" ] || stop "$what is there as \"$found\", and the plan says \"$planned\": change the plan back, or remove it first: ./teardown.sh removes all"
+}
+
 command -v az >/dev/null || stop "az is not installed: see https://learn.microsoft.com/cli/azure/install-azure-cli"
 
 # A group that others made is left alone, because teardown.sh removes the whole group.
 if exists group show --name "$RESOURCE_GROUP"; then
   owner="$(azure group show --name "$RESOURCE_GROUP" --query "tags.\"$TAG_NAME\" || ''" --output tsv)"
   [ "$owner" = "$TAG_VALUE" ] || stop "the group $RESOURCE_GROUP is there and not of this setup: set RESOURCE_GROUP, or copy the setup-id it was made with"
+  same "the group $RESOURCE_GROUP" "$LOCATION" "$(azure group show --name "$RESOURCE_GROUP" --query location --output tsv)"
 else
   azure group create --name "$RESOURCE_GROUP" --location "$LOCATION" --tags "$TAG" --output none
 fi

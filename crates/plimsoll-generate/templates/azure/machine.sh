@@ -16,7 +16,7 @@ fi
 if ! exists network vnet subnet show --resource-group "$RESOURCE_GROUP" --vnet-name "$VM-network" --name "$VM-subnet"; then
   azure network vnet subnet create --resource-group "$RESOURCE_GROUP" --vnet-name "$VM-network" --name "$VM-subnet" \
     --address-prefixes 10.42.0.0/24 --network-security-group "$VM-nsg"{{endpoints}} --output none
-fi
+{{subnet_is_same}}fi
 
 if ! exists vm show --resource-group "$RESOURCE_GROUP" --name "$VM"; then
   [ -r "$SSH_PUBLIC_KEY_FILE" ] || stop "there is no public key at $SSH_PUBLIC_KEY_FILE: set SSH_PUBLIC_KEY_FILE"
@@ -27,6 +27,10 @@ if ! exists vm show --resource-group "$RESOURCE_GROUP" --name "$VM"; then
     --vnet-name "$VM-network" --subnet "$VM-subnet" --nsg "" \
     --public-ip-address "$VM-address" --public-ip-sku Standard{{options}} \
     --os-disk-name "${VM}_system" --os-disk-delete-option Delete --nic-delete-option Delete --tags "$TAG" --output none
+else
+  same "the machine $VM" "{{planned}}" "$(azure vm show --resource-group "$RESOURCE_GROUP" --name "$VM" --output tsv \
+    --query "join(', ', [hardwareProfile.vmSize, zones[0] && join(' ', ['zone', zones[0]]), \
+      (additionalCapabilities.ultraSSDEnabled || additionalCapabilities.ultraSsdEnabled) && 'takes Ultra Disks'][?@])")"
 fi
 wait_for "the machine $VM" azure vm show --resource-group "$RESOURCE_GROUP" --name "$VM" \
   --query provisioningState --output tsv

@@ -3,7 +3,9 @@
 
 use std::process::Command;
 
-use crate::support::{Cloud, Place, cases, of_azure, skipped, told};
+use plimsoll_catalog::product::Provider;
+
+use crate::support::{Cloud, Place, cases, generated, has_python, of_azure, skipped, told};
 
 #[test]
 fn shellcheck_finds_nothing() {
@@ -33,6 +35,9 @@ fn shellcheck_finds_nothing() {
 
 #[test]
 fn what_is_missing_is_made_and_what_is_there_is_not_made_again() {
+    if !has_python() {
+        return;
+    }
     for case in of_azure() {
         let place = Place::of(&case.files);
         let output = place.script("create.sh", &[], Cloud::Empty).output().unwrap();
@@ -55,6 +60,48 @@ fn what_is_missing_is_made_and_what_is_there_is_not_made_again() {
         let is_harmless =
             |call: &String| call.contains(" role assignment create ") || call.contains(" nsg rule create ");
         assert!(again.iter().all(is_harmless), "{}: {again:?}", case.name);
+    }
+}
+
+#[test]
+fn what_is_there_and_not_as_the_plan_says_ends_the_script_with_both_named() {
+    if !has_python() {
+        return;
+    }
+    for (name, was, is, found, planned) in [
+        ("azure-plain", "256Gi", "512Gi", "Premium_LRS, 256 GiB, tier P15", "Premium_LRS, 512 GiB, tier P20"),
+        ("azure-plain", "Premium_LRS", "StandardSSD_LRS", "Premium_LRS, 256 GiB, tier P15", "StandardSSD_LRS, 256 GiB"),
+        ("azure-plain", "D4s_v5", "D8s_v5", "Standard_D4s_v5", "Standard_D8s_v5"),
+        ("azure-plain", "francecentral", "westeurope", "francecentral", "westeurope"),
+        ("azure-plain", "sku = \"Prem", "caching = \"ReadOnly\"\nsku = \"Prem", "caching None", "caching ReadOnly"),
+        ("azure-plain", "region", "zone = \"1\"\nregion", "Standard_D4s_v5", "Standard_D4s_v5, zone 1"),
+        ("azure-plain", "Premium_LRS", "elastic-san", "", "Microsoft.Storage"),
+        ("azure-disks", "zone = \"1\"", "zone = \"2\"", "zone 1", "zone 2"),
+        ("azure-disks", "iops = 20000", "iops = 25000", "20000 IOPS, 300 MB/s", "25000 IOPS, 300 MB/s"),
+        ("azure-disks", ", tier = \"P50\"", "", "tier P50", "tier P30"),
+        ("azure-disks", ", on_demand_bursting = true", "", "tier P30, bursts on demand", "tier P30"),
+        ("azure-disks", ", performance_plus = true", "", "performance plus", "StandardSSD_LRS, 1024 GiB, zone 1"),
+        // The one before it had the first number.
+        ("azure-disks", "\"/mnt/hdd\"", "# \"/mnt/hdd\"", "number 1,", "number 0,"),
+        ("azure-disks", "pool = \"2Ti\"", "pool = \"3Ti\"", "2 TiB, zone 1", "3 TiB, zone 1"),
+        ("azure-disks", "500Gi", "600Gi", "500 GiB", "600 GiB"),
+        ("azure-kubernetes", "nodes = 3", "nodes = 4", "3 nodes Standard_D16s_v5", "4 nodes Standard_D16s_v5"),
+        ("azure-kubernetes", "1.35", "1.36", "version 1.35.2", "version 1.36"),
+        ("azure-container-storage-1", "2Ti", "4Ti", "Premium_LRS-2048Gi", "Premium_LRS-4096Gi"),
+    ] {
+        let case = of_azure().into_iter().find(|case| case.name == name).unwrap();
+        let place = Place::of(&case.files);
+        assert!(place.script("create.sh", &[], Cloud::Empty).output().unwrap().status.success());
+        assert!(case.plan.contains(was), "{was}");
+        let changed = generated(&case.plan.replace(was, is), Provider::Azure).unwrap();
+        place.change(&changed, "create.sh");
+        let output = place.script("create.sh", &[], Cloud::Made).output().unwrap();
+        let told = told(&output);
+        let error = told.lines().find(|line| line.starts_with("error: ")).unwrap_or_default();
+        assert_eq!(output.status.code(), Some(1), "{name}: {is}: {told}");
+        let (before, after) = error.split_once(", and the plan says ").unwrap_or_else(|| panic!("{name}: {told}"));
+        assert!(before.contains(found) && after.contains(planned), "{is}: {error}");
+        assert!(after.ends_with("change the plan back, or remove it first: ./teardown.sh removes all"), "{error}");
     }
 }
 
@@ -107,8 +154,12 @@ fn what_is_never_done_is_an_error_once_time_is_up() {
 
 #[test]
 fn a_disk_that_another_machine_has_is_left_where_it_is() {
+    if !has_python() {
+        return;
+    }
     let case = of_azure().into_iter().find(|case| case.name == "azure-plain").unwrap();
     let place = Place::of(&case.files);
+    assert!(place.script("create.sh", &[], Cloud::Empty).output().unwrap().status.success());
     let output = place.script("create.sh", &[], Cloud::Made).env("HOLDER", "others-vm").output().unwrap();
     assert!(!output.status.success() && told(&output).contains("attached to another machine"), "{}", told(&output));
     let output = place.script("create.sh", &[], Cloud::Made).output().unwrap();

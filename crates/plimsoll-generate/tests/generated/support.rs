@@ -24,9 +24,28 @@ pub(crate) fn target() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap().to_owned()
 }
 
+/// A path in this crate.
+pub(crate) fn manifest(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
+}
+
 /// The plans, with what becomes of them.
 pub(crate) fn fixtures() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/generate")
+    manifest("../../fixtures/generate")
+}
+
+/// The Python that `cargo xtask setup` has put the real az into, with the language of its queries.
+pub(crate) fn python() -> PathBuf {
+    target().join("azure-cli/bin/python")
+}
+
+/// Whether it is there.
+pub(crate) fn has_python() -> bool {
+    let is_there = python().exists();
+    if !is_there {
+        skipped("azure-cli, which cargo xtask setup installs");
+    }
+    is_there
 }
 
 /// A plan, and what is generated from it.
@@ -102,12 +121,15 @@ const ID: &str = "0123456789abcdef";
 /// A program that writes its arguments down, each behind a unit separator, a call on a line.
 const STUB: &str = r#"#!/usr/bin/env bash
 { printf '%s' "${0##*/}"; printf '\x1f%s' "$@"; printf '\n'; } >>"$PLACE/calls"
+[ "$CLOUD" != empty ] || tail -n 1 "$PLACE/calls" >>"$PLACE/made"
 case "${0##*/} $*" in
   "az group show "*tags.*) if [ "$CLOUD" = foreign ]; then echo "$SETUP-other"; else echo "$SETUP-$SETUP_ID"; fi ;;
   "az group exists "*) if [ "$CLOUD" = empty ] || [ -e "$PLACE/gone" ]; then echo false; else echo true; fi ;;
   "az group delete "*) : >"$PLACE/gone" ;;
   "az resource list "*virtualMachines/extensions*) [ "$CLOUD" != mixed ] || echo /subscriptions/s/precious ;;
   "az extension show "*) exit 3 ;;
+  "az "*" show "*"join("* | "az group show "*"--query location"* | "az "*serviceEndpoints* | "az "*tags.*plimsoll-pool*)
+    exec "$PYTHON" -I "$SHOWS" "$@" ;;
   "az "*provisioningState*) if [ "$CLOUD" = stuck ]; then echo Creating; else echo Succeeded; fi ;;
   "az "*managedBy*) [ "$CLOUD" != made ] || echo "/subscriptions/s/${HOLDER:-$SETUP}" ;;
   "az "*storageTarget*) printf 'volume-x\niqn.2024-01.example:x\nes.example\n3260\n' ;;
@@ -181,8 +203,15 @@ impl Place {
             .env("SETUP_ID", ID)
             .env("KUBECONFIG_FILE", self.path("kubeconfig"));
         command.env("SSH_PUBLIC_KEY_FILE", self.path("key.pub")).env("SSH_FROM", "203.0.113.7/32");
+        command.env("PYTHON", python()).env("SHOWS", manifest("tests/generated/az_shows.py"));
         command.env("WAIT_SECONDS", "1").env("POLL_SECONDS", "0.2");
         command
+    }
+
+    /// Writes a file of a plan over the one that is there.
+    pub(crate) fn change(&self, files: &[GeneratedFile], name: &str) {
+        let file = files.iter().find(|file| file.name == name).unwrap();
+        fs::write(self.path(name), &file.text).unwrap();
     }
 
     /// What programs were called with since the last time, the program first.

@@ -1,0 +1,95 @@
+"""Stands in for `az ... show --query ...` of what is there: what it was made with, as az shows it, and of that what is
+asked for in az's own query language. What made it stands in the file "made", a call on a line."""
+
+import os
+import sys
+
+import jmespath
+
+# Sizes of Premium SSDs in GiB.
+TIERS = {4: "P1", 8: "P2", 16: "P3", 32: "P4", 64: "P6", 128: "P10", 256: "P15", 512: "P20", 1024: "P30", 2048: "P40"}
+
+
+def parts(words):
+    """The command of a call, and its options, each with its values."""
+    first = next((at for at, word in enumerate(words) if word.startswith("--")), len(words))
+    options, name = {}, None
+    for word in words[first:]:
+        if word.startswith("--"):
+            name = word
+            options[name] = []
+        else:
+            options[name].append(word)
+    return words[:first], options
+
+
+def shown(kind, asked, calls):
+    """What az shows of a thing that was made so."""
+    get = lambda name: asked[name][0] if name in asked else None
+    listed = lambda name: [get(name)] if name in asked else None
+    size = int(get("--size-gb") or 0)
+    match kind:
+        case ["group"]:
+            return {"location": get("--location")}
+        case ["disk"]:
+            is_premium = get("--sku").startswith("Premium_")
+            usual = next((tier for gib, tier in TIERS.items() if gib >= size), None)
+            return {
+                "sku": {"name": get("--sku")},
+                "diskSizeGB": size,
+                "zones": listed("--zone"),
+                "diskIOPSReadWrite": int(get("--disk-iops-read-write") or 500),
+                "diskMBpsReadWrite": int(get("--disk-mbps-read-write") or 60),
+                "tier": get("--tier") or (usual if is_premium else None),
+                "burstingEnabled": get("--enable-bursting") == "true" or None,
+                "creationData": {"performancePlus": get("--performance-plus") == "true" or None},
+            }
+        case ["vm"]:
+            attached = [parts(call)[1] for call in calls if call[:3] == ["vm", "disk", "attach"]]
+            return {
+                "hardwareProfile": {"vmSize": get("--size")},
+                "zones": listed("--zone"),
+                "additionalCapabilities": {"ultraSSDEnabled": True} if "--ultra-ssd-enabled" in asked else None,
+                "storageProfile": {
+                    "dataDisks": [
+                        {"name": disk["--name"][0], "lun": int(disk["--lun"][0]), "caching": disk["--caching"][0]}
+                        for disk in attached
+                    ]
+                },
+            }
+        case ["network", "vnet", "subnet"]:
+            return {"serviceEndpoints": [{"service": name} for name in asked.get("--service-endpoints", [])]}
+        case ["elastic-san"]:
+            return {"baseSizeTiB": int(get("--base-size-tib")), "availabilityZones": listed("--availability-zones")}
+        case ["elastic-san", "volume"]:
+            return {"sizeGiB": int(get("--size-gib"))}
+        case ["aks"]:
+            version = get("--kubernetes-version")
+            pool = {
+                "count": int(get("--node-count")),
+                "vmSize": get("--node-vm-size"),
+                "availabilityZones": listed("--zones"),
+                "enableUltraSsd": "--enable-ultra-ssd" in asked,
+            }
+            updates = [parts(call)[1] for call in calls if call[:2] == ["aks", "update"]]
+            tags = [options for options in [asked, *updates] if "--tags" in options][-1]["--tags"]
+            return {
+                "agentPoolProfiles": [pool],
+                "kubernetesVersion": version and version + ".2",
+                "tags": dict(tag.split("=") for tag in tags),
+            }
+
+
+def main():
+    command, asked = parts(sys.argv[1:])
+    with open(os.environ["PLACE"] + "/made", encoding="utf-8") as made:
+        calls = [line.rstrip("\n").split("\x1f")[1:] for line in made]
+    for call in calls:
+        kind, options = parts(call)
+        if kind == [*command[:-1], "create"] and options["--name"] == asked["--name"]:
+            print(jmespath.search(asked["--query"][0], shown(kind[:-1], options, calls)))
+            return
+    sys.exit("nothing of this name was made: " + " ".join(sys.argv[1:]))
+
+
+main()
