@@ -72,5 +72,8 @@ if exists group show --name "$RESOURCE_GROUP"; then
   [ "$owner" = "$TAG_VALUE" ] || stop "the group $RESOURCE_GROUP is there and not of this setup: set RESOURCE_GROUP, or copy the setup-id it was made with"
   same "the group $RESOURCE_GROUP" "$LOCATION" "$(azure group show --name "$RESOURCE_GROUP" --query location --output tsv)"
 else
+  # Written down before, so that teardown.sh knows of all groups, however it is called.
+  place="/subscriptions/$(azure account show --query id --output tsv)/resourceGroups/$RESOURCE_GROUP"
+  grep --quiet --line-regexp --fixed-strings "$place" "$here/groups" 2>/dev/null || echo "$place" >>"$here/groups"
   azure group create --name "$RESOURCE_GROUP" --location "$LOCATION" --tags "$TAG" --output none
 fi

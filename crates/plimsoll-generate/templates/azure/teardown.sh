@@ -27,12 +27,20 @@ case "$mode" in
   ask | --yes | --dry-run) ;;
   *) stop "$mode is no option: there are --yes and --dry-run" ;;
 esac
-if [ "$(azure group exists --name "$RESOURCE_GROUP" --output tsv)" != true ]; then
-  echo "there is no group $RESOURCE_GROUP: nothing to remove, unless create.sh had another RESOURCE_GROUP or SUBSCRIPTION"
+subscription="$(azure account show --query id --output tsv)"
+is_there="$(azure group exists --name "$RESOURCE_GROUP" --output tsv)"
+place="/subscriptions/$subscription/resourceGroups/$RESOURCE_GROUP"
+# Groups that create.sh has made elsewhere, one a line.
+others="$(grep --invert-match --line-regexp --fixed-strings "$place" "$here/groups" 2>/dev/null || true)"
+if [ "$is_there" != true ]; then
+  [ -z "$others" ] || stop "there is no group $place: set RESOURCE_GROUP and SUBSCRIPTION as for create.sh, which made
+$others"
+  echo "there is no group $place: nothing to remove"
   exit 0
 fi
 owner="$(azure group show --name "$RESOURCE_GROUP" --query "tags.\"$TAG_NAME\" || ''" --output tsv)"
-[ "$owner" = "$TAG_VALUE" ] || stop "the group $RESOURCE_GROUP is not of this setup: it is left as it is"
+[ "$owner" = "$TAG_VALUE" ] ||
+  stop "the group $place is not of this setup, and is left as it is: set RESOURCE_GROUP and SUBSCRIPTION as for create.sh"
 # What is part of a machine of ours, as its disk of the system, has no tag of its own.
 foreign="$(azure resource list --resource-group "$RESOURCE_GROUP" --output tsv \
   --query "[?tags.\"$TAG_NAME\" != '$TAG_VALUE' && {{parts}}type != 'Microsoft.Compute/virtualMachines/extensions'].id")"
@@ -47,3 +55,9 @@ fi
 {{before}}azure group delete --name "$RESOURCE_GROUP" --yes --output none
 [ "$(azure group exists --name "$RESOURCE_GROUP" --output tsv)" = false ] || stop "the group $RESOURCE_GROUP is still there"
 {{after}}echo "removed $RESOURCE_GROUP"
+rm -f "$here/groups"
+if [ -n "$others" ]; then
+  echo "$others" >"$here/groups"
+  echo "create.sh has made these as well:
+$others"
+fi

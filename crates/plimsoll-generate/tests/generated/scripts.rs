@@ -140,6 +140,42 @@ fn a_group_of_somebody_else_is_neither_filled_nor_removed() {
 }
 
 #[test]
+fn a_teardown_that_looks_elsewhere_than_create_made_says_where_that_was() {
+    for case in of_azure() {
+        let place = Place::of(&case.files);
+        let mut create = place.script("create.sh", &[], Cloud::Empty);
+        assert!(create.env("RESOURCE_GROUP", "mine").output().unwrap().status.success());
+        place.calls();
+        let teardown = |name: &str, value: &str, cloud: Cloud| {
+            let output = place.script("teardown.sh", &["--yes"], cloud).env(name, value).output().unwrap();
+            let is_removed = place.calls().iter().any(|call| call.contains(&"delete".to_owned()));
+            (output.status.code(), told(&output), is_removed)
+        };
+        for (name, value) in [("RESOURCE_GROUP", "others"), ("SUBSCRIPTION", "other")] {
+            // Nothing is there, or something of somebody else.
+            let (code, told, is_removed) = teardown(name, value, Cloud::Empty);
+            assert!(code == Some(1) && !is_removed, "{}: {told}", case.name);
+            assert!(told.contains("which made\n/subscriptions/s/resourceGroups/mine\n"), "{told}");
+            let (code, told, is_removed) = teardown(name, value, Cloud::Foreign);
+            assert!(code == Some(1) && !is_removed && told.contains("not of this setup"), "{told}");
+        }
+        // Who has lost its name, and has one that is ours, is told of the other.
+        let (code, told, is_removed) = teardown("RESOURCE_GROUP", "ours-too", Cloud::Made);
+        assert!(code == Some(0) && is_removed, "{told}");
+        assert!(told.contains("made these as well:\n/subscriptions/s/resourceGroups/mine"), "{told}");
+        std::fs::remove_file(place.path("gone")).unwrap();
+        let (code, told, is_removed) = teardown("RESOURCE_GROUP", "mine", Cloud::Made);
+        assert!(code == Some(0) && is_removed && !told.contains("as well"), "{told}");
+        let (code, told, _) = teardown("RESOURCE_GROUP", "others", Cloud::Empty);
+        assert!(code == Some(0) && told.contains("nothing to remove"), "{told}");
+    }
+    // A subscription that az cannot ask is no group that is not there.
+    let place = Place::of(&of_azure().remove(0).files);
+    let output = place.script("teardown.sh", &["--yes"], Cloud::LoggedOut).output().unwrap();
+    assert!(!output.status.success() && !told(&output).contains("nothing to remove"), "{}", told(&output));
+}
+
+#[test]
 fn what_is_never_done_is_an_error_once_time_is_up() {
     for case in of_azure() {
         let place = Place::of(&case.files);

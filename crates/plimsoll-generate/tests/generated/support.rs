@@ -127,6 +127,8 @@ case "${0##*/} $*" in
   "az group exists "*) if [ "$CLOUD" = empty ] || [ -e "$PLACE/gone" ]; then echo false; else echo true; fi ;;
   "az group delete "*) : >"$PLACE/gone" ;;
   "az resource list "*virtualMachines/extensions*) [ "$CLOUD" != mixed ] || echo /subscriptions/s/precious ;;
+  "az account show "*) [ "$CLOUD" != logged-out ] || exit 1
+    case "$*" in *--subscription*) echo other ;; *) echo "s" ;; esac ;;
   "az extension show "*) exit 3 ;;
   "az "*" show "*"join("* | "az group show "*"--query location"* | "az "*serviceEndpoints* | "az "*tags.*plimsoll-pool*)
     exec "$PYTHON" -I "$SHOWS" "$@" ;;
