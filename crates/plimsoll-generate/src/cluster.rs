@@ -102,8 +102,11 @@ pub(crate) fn decide(
     for (name, asked) in &kubernetes.classes {
         let place = format!("cloud.kubernetes.classes.{name}");
         let name = words::OBJECT.of(&place, name)?;
-        if container_storage.as_ref().is_some_and(|pool| pool.class == name) {
-            return Err(impossible(&place, "Azure Container Storage makes a class of this name: take another one"));
+        if words::is_built_in(&name, provider) {
+            return Err(impossible(
+                &place,
+                format!("{provider} makes a class of this name by itself, which cannot be changed: take another name"),
+            ));
         }
         let class = decide_class(&place, name, asked, provider, &node, zone, catalog)?;
         if class.product == "elastic-san" && !has_san {

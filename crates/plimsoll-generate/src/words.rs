@@ -1,6 +1,8 @@
 //! Which texts of a plan may stand in scripts. None of these has a character that a shell or Terraform would take for
 //! more than itself, so that nothing has to be quoted, and nothing can be smuggled in.
 
+use plimsoll_catalog::product::Provider;
+
 use crate::error::GenerateError;
 
 /// A kind of word: what it is called, how long it may be, and whether a text is one.
@@ -45,7 +47,7 @@ pub(crate) const VERSION: Kind = Kind {
 /// A name of an object of Kubernetes.
 pub(crate) const OBJECT: Kind = Kind {
     what: "name of a StorageClass: take small letters, digits and hyphens, with a letter first",
-    length_max: 63,
+    length_max: OBJECT_LENGTH_MAX,
     is_one: is_name,
 };
 /// A range of addresses.
@@ -72,6 +74,9 @@ pub(crate) const MACHINE: Kind = Kind {
     length_max: 64,
     is_one: |text| text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte)),
 };
+
+/// So many characters the name of a class has at most.
+pub(crate) const OBJECT_LENGTH_MAX: usize = 63;
 
 /// Directories of the system, at which and below which no disk is mounted.
 const WHOLE: [&str; 12] = ["bin", "boot", "dev", "etc", "lib", "lib64", "proc", "root", "run", "sbin", "sys", "usr"];
@@ -110,6 +115,58 @@ impl Kind {
     }
 }
 
+/// Whether a provider makes a class of this name in every cluster, or keeps such names for classes that it makes.
+///
+/// Azure: <https://learn.microsoft.com/azure/aks/concepts-storage>, and `managed`, `managed-premium` before CSI; AWS:
+/// <https://docs.aws.amazon.com/eks/latest/userguide/ebs-csi.html>; Google Cloud:
+/// <https://cloud.google.com/kubernetes-engine/docs/concepts/persistent-volumes>, and the classes of Filestore.
+pub(crate) fn is_built_in(class: &str, provider: Provider) -> bool {
+    match provider {
+        Provider::Azure => {
+            let names = [
+                "default",
+                "managed",
+                "managed-premium",
+                "managed-csi",
+                "managed-csi-premium",
+                "managed-csi-premium-v2",
+                "local-csi",
+                "azuresan-csi",
+            ];
+            names.contains(&class) || ["azurefile", "azureblob", "acstor-"].iter().any(|kind| class.starts_with(kind))
+        }
+        Provider::Aws => class == "gp2",
+        _ => {
+            let names = ["standard", "standard-rwo", "premium-rwo", "dynamic-rwo", "enterprise-multishare-rwx"];
+            let of_filestore = ["standard-rwx", "premium-rwx", "zonal-rwx", "enterprise-rwx"];
+            names.contains(&class) || of_filestore.contains(&class)
+        }
+    }
+}
+
+/// The name of a class like one that there is, in characters that plans take.
+pub(crate) fn of_class(class: &str, provider: Provider) -> String {
+    let lower = class.to_ascii_lowercase();
+    let parts = lower.split(|letter: char| !letter.is_ascii_alphanumeric()).filter(|part| !part.is_empty());
+    let name = parts.collect::<Vec<_>>().join("-");
+    let is_free = name.starts_with(|first: char| first.is_ascii_lowercase()) && !is_built_in(&name, provider);
+    if is_free { name } else { format!("like-{name}") }
+}
+
+/// A name of at most so many characters that nothing has yet: the name itself, or its beginning with a number.
+pub(crate) fn unique(name: &str, length_max: usize, is_taken: impl Fn(&str) -> bool) -> String {
+    let numbered = |number: u32| {
+        let number = if number == 1 { String::new() } else { format!("-{number}") };
+        let beginning: String = name.chars().take(length_max - number.len()).collect();
+        beginning.trim_end_matches('-').to_owned() + &number
+    };
+    let mut number = 1;
+    while is_taken(&numbered(number)) {
+        number += 1;
+    }
+    numbered(number)
+}
+
 /// The name of a disk: the last part of where it is mounted, in characters that all providers allow.
 pub(crate) fn of_mount(mount: &str) -> String {
     let last = mount.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
@@ -133,6 +190,22 @@ mod tests {
         assert!(IMAGE.of("image", "Canonical:ubuntu-24_04-lts:server:latest").is_ok());
         assert!(IMAGE.of("image", "a b").is_err() && PLACE.of("region", "West Europe").is_err());
         assert!(ADDRESSES.of("ssh_from", "203.0.113.7/32").is_ok() && ADDRESSES.of("ssh_from", "0.0.0.0").is_err());
+    }
+
+    #[test]
+    fn names_that_plans_do_not_take_become_others_that_nothing_has() {
+        for (class, name) in [("fast", "fast"), ("Fast.v2", "fast-v2"), ("default", "like-default"), ("2x", "like-2x")]
+        {
+            assert_eq!(of_class(class, Provider::Azure), name);
+            assert!(OBJECT.of("class", name).is_ok() && !is_built_in(name, Provider::Azure));
+        }
+        assert_eq!(
+            (of_class("gp2", Provider::Azure).as_str(), of_class("gp2", Provider::Aws).as_str()),
+            ("gp2", "like-gp2")
+        );
+        let taken = ["abc", "abc-2", "ab-2"];
+        let free = |name: &str, most| unique(name, most, |name| taken.contains(&name));
+        assert_eq!([free("a", 9), free("abc", 9), free("abc-defg", 4)], ["a", "abc-3", "ab-3"]);
     }
 
     #[test]

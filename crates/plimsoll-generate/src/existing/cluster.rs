@@ -8,7 +8,11 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{Existing, documents, read_as};
-use crate::error::GenerateError;
+use crate::{
+    error::GenerateError,
+    setup::decide_product,
+    words::{self, OBJECT_LENGTH_MAX},
+};
 
 /// The size of the volume that is measured of each class.
 const VOLUME: ByteCount = ByteCount(100 << 30);
@@ -119,13 +123,27 @@ pub fn of_cluster(
     for (name, bought) in classes {
         match bought {
             Ok(mut bought) => {
-                let sold = bought.sku.as_deref().and_then(|sku| catalog.sold_as(sku).ok());
-                if sold.is_some_and(|sold| sold.product.provider == provider) {
-                    bought.vm = None;
-                    bought.size = Some(VOLUME);
-                    kubernetes.classes.insert(name, bought);
-                } else {
-                    found.note(format!("class {name}: it is of another provider, and is left out"));
+                bought.vm = None;
+                bought.size = Some(VOLUME);
+                let zone = found.cloud.zone.as_deref();
+                let place = format!("class {name}");
+                let product = decide_product(&place, &mut bought.clone(), provider, zone, catalog);
+                match product {
+                    Ok("elastic-san") => found.note(format!(
+                        "class {name}: it is one of Azure Container Storage, which nobody tells; it is left out"
+                    )),
+                    Ok(_) => {
+                        let own = words::unique(&words::of_class(&name, provider), OBJECT_LENGTH_MAX, |own| {
+                            kubernetes.classes.contains_key(own)
+                        });
+                        if own != name {
+                            found.note(format!(
+                                "class {name} is {own} here: its own name is the provider's, another's, or none that plans take"
+                            ));
+                        }
+                        kubernetes.classes.insert(own, bought);
+                    }
+                    Err(error) => found.note(format!("{error}; it is left out")),
                 }
             }
             Err(why) => found.note(format!("class {name}: {why}; it is left out")),

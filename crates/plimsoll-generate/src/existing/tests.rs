@@ -111,6 +111,42 @@ fn a_cluster_is_its_nodes_and_the_classes_that_are_its_provider_s() {
 }
 
 #[test]
+fn classes_that_providers_make_and_names_that_plans_do_not_take_become_others() {
+    let class = |name: &str, driver: &str, parameters: &str| {
+        format!(
+            "{{\"apiVersion\": \"storage.k8s.io/v1\", \"kind\": \"StorageClass\", \"metadata\": {{\"name\": \"{name}\"}}, \
+             \"provisioner\": \"{driver}\", \"parameters\": {{{parameters}}}}}"
+        )
+    };
+    let (disk, premium) = ("disk.csi.azure.com", "\"skuName\": \"Premium_LRS\"");
+    let text = CLUSTER.to_owned()
+        + &[
+            class("managed-csi", disk, ""),
+            class("like-managed-csi", disk, premium),
+            class("fast.v2", disk, premium),
+            class("azurefile-csi", "file.csi.azure.com", ""),
+            class("azuresan-csi", "san.csi.azure.com", ""),
+            class("gp3", "ebs.csi.aws.com", "\"type\": \"gp3\""),
+        ]
+        .join("\n");
+    let found = of_objects(&text, Provider::Azure, &Catalog::default()).unwrap_or_else(|error| panic!("{error}"));
+    made_again(&found, Provider::Azure);
+    let kubernetes = found.cloud.kubernetes.as_ref().unwrap();
+    let names: Vec<&str> = kubernetes.classes.keys().map(String::as_str).collect();
+    assert_eq!(names, ["fast", "fast-v2", "like-managed-csi", "like-managed-csi-2", "v2"]);
+    for note in [
+        "class managed-csi is like-managed-csi-2 here",
+        "class fast.v2 is fast-v2 here",
+        "class azurefile-csi: ",
+        "class azuresan-csi: it is one of Azure Container Storage",
+        "class gp3: ",
+    ] {
+        assert!(found.notes.iter().any(|found| found.starts_with(note)), "{note}: {:?}", found.notes);
+    }
+    assert!(found.plan().is_ok_and(|plan| plan.contains("\n# class fast.v2 is fast-v2 here")));
+}
+
+#[test]
 fn this_machine_is_what_its_metadata_service_tells() {
     let environment = CloudEnvironment {
         provider: CloudProvider::Azure,

@@ -134,10 +134,44 @@ fn clusters_that_cannot_be_are_refused() {
             "there are versions 1 and 2, not 3",
         ),
         ("version = \"new\"\nnode_type = \"Standard_D16s_v5\"", "version of Kubernetes: write it as 1.34"),
+        (
+            "node_type = \"Standard_D16s_v5\"\n[cloud.kubernetes.classes.managed-csi]\nsku = \"P10\"",
+            "managed-csi: Azure makes a class of this name by itself, which cannot be changed: take another name",
+        ),
         ("node_type = \"Standard_D16s_v5\"\n[cloud.kubernetes.classes.A_B]\nsku = \"P10\"", "name of a StorageClass"),
     ] {
         let text = refusal(&cluster(rest), Provider::Azure);
         assert!(text.contains(words), "{words}: {text}");
+    }
+}
+
+#[test]
+fn classes_that_a_provider_makes_are_refused_as_its_own_alone() {
+    let azure = ["default", "managed", "managed-csi-premium", "azurefile", "azurefile-csi", "azureblob-nfs-premium"];
+    let google = ["standard", "standard-rwo", "premium-rwo", "enterprise-rwx"];
+    for (provider, own, place, node, sku) in [
+        (Provider::Azure, azure.as_slice(), "region = \"westeurope\"", "Standard_D16s_v5", "Premium_LRS"),
+        (Provider::Aws, &["gp2"], "region = \"eu-west-1\"\nzone = \"eu-west-1a\"", "m5.large", "gp3"),
+        (
+            Provider::Gcp,
+            &google,
+            "region = \"europe-west4\"\nzone = \"europe-west4-a\"\nproject = \"p\"",
+            "n2-standard-8",
+            "pd-ssd",
+        ),
+    ] {
+        let plan = |name: &str| {
+            format!(
+                "[cloud]\n{place}\n[cloud.kubernetes]\nnode_type = \"{node}\"\n[cloud.kubernetes.classes.{name}]\n\
+                 sku = \"{sku}\"\nsize = \"100Gi\"\n"
+            )
+        };
+        for name in own {
+            assert!(refusal(&plan(name), provider).contains("makes a class of this name by itself"), "{name}");
+        }
+        for name in ["fast", "gp3", "managed-mine"] {
+            assert!(generated(&plan(name), provider).is_ok(), "{name}");
+        }
     }
 }
 
