@@ -23,7 +23,10 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 pub use self::cluster::{Node, of_cluster, of_objects};
-use crate::{error::GenerateError, words};
+use crate::{
+    error::GenerateError,
+    words::{self, DISK_LENGTH_MAX},
+};
 
 /// What was found.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -51,14 +54,18 @@ impl Existing {
         self.notes.push(note.into());
     }
 
-    /// A disk, mounted at its name.
+    /// A disk, mounted at its name, or at as much of it as plans take.
     fn disk(&mut self, name: &str, bought: Provisioned) {
-        let name = words::of_mount(&format!("/{name}"));
-        let mut mount = format!("/mnt/{name}");
-        while self.cloud.disks.contains_key(&mount) {
-            mount += "-again";
+        let whole = words::of_mount(&format!("/{name}"));
+        let mount = |name: &str| format!("/mnt/{name}");
+        let own = words::unique(&whole, DISK_LENGTH_MAX, |own| self.cloud.disks.contains_key(&mount(own)));
+        if whole.len() > DISK_LENGTH_MAX {
+            self.note(format!(
+                "{name} is {} here: names of disks have up to {DISK_LENGTH_MAX} characters",
+                mount(&own)
+            ));
         }
-        self.cloud.disks.insert(mount, bought);
+        self.cloud.disks.insert(mount(&own), bought);
     }
 }
 

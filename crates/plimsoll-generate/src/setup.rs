@@ -15,7 +15,7 @@ use plimsoll_workload::{
 use crate::{
     cluster::{self, Cluster},
     error::{GenerateError, impossible, missing, of_catalog},
-    words,
+    words::{self, DISK_LENGTH_MAX},
 };
 
 /// What everything is called by that nobody named.
@@ -23,8 +23,6 @@ const NAME: &str = "plimsoll";
 const GIB: u64 = 1 << 30;
 /// More volumes are attached nowhere.
 const DISKS_MAX: u32 = 64;
-/// So many characters a disk's name has at most, so that with the setup's before it no provider refuses it.
-const NAME_LENGTH_MAX: usize = 36;
 /// From this size on, a host of Azure caches no disk.
 const UNCACHED_FROM_GIB: u64 = 4096;
 
@@ -281,10 +279,10 @@ fn decide_disks(
                 disk.mount = format!("{mount}-{number}");
             }
             disk.name = words::of_mount(&disk.mount);
-            if disk.name.len() > NAME_LENGTH_MAX {
+            if disk.name.len() > DISK_LENGTH_MAX {
                 return Err(impossible(
                     &place,
-                    format!("the last part of a directory names the disk, and has up to {NAME_LENGTH_MAX} characters"),
+                    format!("the last part of a directory names the disk, and has up to {DISK_LENGTH_MAX} characters"),
                 ));
             }
             if !names.insert(disk.name.clone()) {

@@ -75,6 +75,8 @@ pub(crate) const MACHINE: Kind = Kind {
     is_one: |text| text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte)),
 };
 
+/// So many characters a disk's name has at most, so that with the setup's before it no provider refuses it.
+pub(crate) const DISK_LENGTH_MAX: usize = 36;
 /// So many characters the name of a class has at most.
 pub(crate) const OBJECT_LENGTH_MAX: usize = 63;
 

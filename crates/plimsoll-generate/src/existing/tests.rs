@@ -47,6 +47,26 @@ fn a_machine_of_azure_is_what_az_says_of_it_and_its_disks() {
 }
 
 #[test]
+fn names_that_are_too_long_for_a_plan_are_shortened_to_others_each_and_that_is_said() {
+    let long = "a-very-long-name-of-a-disk-of-a-database";
+    let text =
+        AZURE.replace("\"raised\"", &format!("\"{long}-1\"")).replace("\"premium-v2\"", &format!("\"{long}-2\""));
+    assert_eq!(text.matches(long).count(), 4);
+    let Existing { cloud, notes } = machine(&text, Provider::Azure);
+    let mounts: Vec<&str> = cloud.disks.keys().map(String::as_str).collect();
+    let [second, first, _] = mounts.as_slice() else { panic!("{mounts:?}") };
+    assert_eq!(
+        (*first, *second),
+        ("/mnt/a-very-long-name-of-a-disk-of-a-data", "/mnt/a-very-long-name-of-a-disk-of-a-da-2")
+    );
+    assert!(mounts.iter().all(|mount| mount.len() <= "/mnt/".len() + 36), "{mounts:?}");
+    for (number, mount) in [("2", first), ("1", second)] {
+        let note = format!("{long}-{number} is {mount} here: names of disks have up to 36 characters");
+        assert!(notes.contains(&note), "{note}: {notes:?}");
+    }
+}
+
+#[test]
 fn a_machine_of_aws_is_what_aws_says_of_it_and_its_volumes() {
     let Existing { cloud, notes } = machine(AWS, Provider::Aws);
     assert_eq!((cloud.region.as_deref(), cloud.zone.as_deref()), (Some("eu-west-1"), Some("eu-west-1a")));
