@@ -9,6 +9,7 @@ use plimsoll_workload::{
 
 use crate::{
     error::{GenerateError, impossible, missing, of_catalog},
+    keys,
     setup::{Rates, decide_product, facts, rates, size_gib},
     words,
 };
@@ -16,6 +17,9 @@ use crate::{
 /// Nodes of a cluster that nobody counted: a volume that moves needs two.
 const NODES: u32 = 2;
 const NODES_MAX: u32 = 1000;
+/// What the first pool of nodes takes at least: <https://learn.microsoft.com/azure/aks/use-system-pools>, of which newer
+/// revisions recommend 4.
+const VCPUS_OF_AKS: u32 = 2;
 /// The volume that is measured where nobody said how large.
 const VOLUME: ByteCount = ByteCount(100 << 30);
 /// What version 1 of Azure Container Storage takes at least.
@@ -87,6 +91,15 @@ pub(crate) fn decide(
     let name = kubernetes.node_type.as_deref();
     let name = name.ok_or_else(|| missing(place, "say the size of its nodes, as node_type = \"Standard_D16s_v5\""))?;
     let node = facts(place, name, provider, catalog)?;
+    if let Some(vcpus) = node.vcpus.filter(|vcpus| provider == Provider::Azure && *vcpus < VCPUS_OF_AKS) {
+        return Err(impossible(
+            place,
+            format!(
+                "nodes of AKS have at least {VCPUS_OF_AKS} processors, and {} has {vcpus}: take a larger size",
+                node.name
+            ),
+        ));
+    }
     let nodes = kubernetes.nodes.unwrap_or(NODES);
     if !(1..=NODES_MAX).contains(&nodes) {
         return Err(impossible(place, format!("nodes is from 1 to {NODES_MAX}, not {nodes}")));
@@ -133,12 +146,16 @@ fn decide_class(
     zone: Option<&str>,
     catalog: &Catalog,
 ) -> Result<Class, GenerateError> {
-    if asked.disks.is_some() || asked.vm.is_some() || asked.tier.is_some() {
-        return Err(impossible(place, "a class knows no disks, vm or tier: leave them out"));
+    if asked.disks.is_some() || asked.vm.is_some() {
+        return Err(impossible(place, "a class knows no disks or vm: leave them out"));
     }
     let mut provisioned = Provisioned { vm: Some(node.name.clone()), ..asked.clone() };
     let product = decide_product(place, &mut provisioned, provider, zone, catalog)?;
     Expectation::of(&provisioned, catalog).map_err(of_catalog(place))?;
+    keys::check(place, asked, product, keys::of_product(product))?;
+    // What drivers make volumes by knows fewer.
+    let has = ["iops", "bandwidth", "on_demand_bursting", "performance_plus"];
+    keys::check(place, asked, "a class", &has)?;
     let size_gib = size_gib(place, &provisioned)?;
     Ok(Class { name, product, size_gib, bought: rates(place, &provisioned, provider)?, provisioned })
 }
@@ -171,12 +188,8 @@ fn decide_pool(
     let bought =
         Provisioned { sku: Some(product.to_owned()), vm: Some(node.name.clone()), size: Some(size), ..pool.clone() };
     Expectation::of(&bought, catalog).map_err(of_catalog(pool_place))?;
-    if pool.iops.is_some() || pool.bandwidth.is_some() {
-        return Err(impossible(
-            pool_place,
-            "the command that makes a pool takes no rates: leave iops and bandwidth out",
-        ));
-    }
+    let has: &[&str] = if product == "elastic-san" { &["pool"] } else { &[] };
+    keys::check(pool_place, pool, &format!("a pool of {product}"), has)?;
     let backing = match (product, version) {
         ("azure-local-nvme", _) => Backing::LocalNvme,
         ("elastic-san", _) => Backing::ElasticSan { tib: pool.pool.unwrap_or(ByteCount(1 << 40)).0 >> 40 },

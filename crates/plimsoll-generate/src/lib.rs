@@ -14,6 +14,8 @@ mod cluster;
 pub mod error;
 pub mod existing;
 mod gcp;
+mod keys;
+mod machines;
 mod on_machine;
 mod setup;
 mod template;

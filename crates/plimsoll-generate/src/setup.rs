@@ -15,6 +15,7 @@ use plimsoll_workload::{
 use crate::{
     cluster::{self, Cluster},
     error::{GenerateError, impossible, missing, of_catalog},
+    keys, machines,
     words::{self, DISK_LENGTH_MAX},
 };
 
@@ -210,6 +211,19 @@ fn decide_machine(machine: &Machine, provider: Provider, catalog: &Catalog) -> R
             format!("an image of Azure is written publisher:offer:sku:version, not as {image}"),
         ));
     }
+    if provider == Provider::Azure
+        && machines::is_of_generation_1(&facts.name)
+        && machines::is_image_of_generation_2(&image)
+    {
+        return Err(impossible(
+            place,
+            format!(
+                "{} starts from images of generation 1 alone, and {image} is of generation 2: take a newer size, or say \
+                 image = \"Canonical:ubuntu-24_04-lts:server-gen1:latest\"",
+                facts.name
+            ),
+        ));
+    }
     let from = machine.ssh_from.as_deref();
     let ssh_from = from.map(|from| words::ADDRESSES.of("cloud.machine.ssh_from", from)).transpose()?;
     Ok(MachineSetup { facts, image, ssh_from })
@@ -308,6 +322,11 @@ fn decide_disks(
             format!("{name} takes at most {most} data disks, not {lun}: take a larger size"),
         ));
     }
+    let mut interfaces = disks.iter().filter_map(|disk| disk.provisioned.interface);
+    let first = interfaces.next();
+    if interfaces.any(|interface| Some(interface) != first) {
+        return Err(impossible("cloud.disks", "a machine has one interface for all its disks: say the same for each"));
+    }
     check_san(&disks)?;
     Ok(disks)
 }
@@ -334,6 +353,7 @@ fn decide_disk(
     if expectation.is_none() {
         return Err(missing(place, "say what is bought, as sku = \"Premium_LRS\""));
     }
+    keys::check(place, asked, product, keys::of_product(product))?;
     let size_gib = size_gib(place, &provisioned)?;
     let mut bought = rates(place, &provisioned, provider)?;
     if provider == Provider::Azure {
@@ -369,10 +389,11 @@ pub(crate) fn decide_product(
     if product.provider != provider {
         return Err(impossible(place, format!("{sku} is sold by {}, not by {provider}", product.provider)));
     }
-    if provisioned.limit.is_some() || provisioned.vm_share.is_some() {
+    let is_shared = provisioned.vm_share.is_some() || provisioned.shared_limit.is_some();
+    if provisioned.limit.is_some() || is_shared || provisioned.emulated.is_some() {
         return Err(impossible(
             place,
-            "a limit or a share is nothing that can be bought: say them under [provisioned]",
+            "a limit, a share or emulated is nothing that can be bought: say them under [provisioned]",
         ));
     }
     if let Some(why) = not_made(product.name) {
@@ -385,8 +406,17 @@ pub(crate) fn decide_product(
             format!("{} is sold in zones only: say the zone, as zone = \"1\"", product.name),
         ));
     }
-    if provisioned.size.is_none() {
-        provisioned.size = sold.size;
+    match (sold.size, provisioned.size) {
+        (Some(own), Some(said)) if said != own => {
+            return Err(impossible(
+                place,
+                format!(
+                    "{sku} is a disk of {own}, not of {said}: leave the size out, or say sku = \"{}\"",
+                    product.name
+                ),
+            ));
+        }
+        (own, said) => provisioned.size = said.or(own),
     }
     // What is kept in several zones is a product of its own to whoever makes it, and to the catalog another name.
     let in_zones = product.names().find(|name| name.ends_with("_ZRS") && name.eq_ignore_ascii_case(sku.trim()));

@@ -76,6 +76,22 @@ fn what_is_not_sold_so_is_refused() {
         ("sku = \"Premium_LRS\", size = \"1Ti\", limit = \"iops=5\"", "nothing that can be bought"),
         ("sku = \"elastic-san\", size = \"2Ti\"", "have no room in a SAN of 1024 GiB"),
         ("sku = \"P10\", disks = 65", "disks is from 1 to 64"),
+        (
+            "sku = \"P30\", size = \"512Gi\"",
+            "P30 is a disk of 1TiB, not of 512GiB: leave the size out, or say sku = \"Premium_LRS\"",
+        ),
+        ("sku = \"PremiumV2_LRS\", size = \"1Ti\", tier = \"P50\"", "PremiumV2_LRS has no tier: leave it out"),
+        ("sku = \"UltraSSD_LRS\", size = \"1Ti\", performance_plus = true", "UltraSSD_LRS has no performance_plus"),
+        ("sku = \"elastic-san\", size = \"1Gi\", iops = 5000", "elastic-san has no iops: leave it out"),
+        ("sku = \"elastic-san\", size = \"1Gi\", bandwidth = \"5MB\"", "elastic-san has no bandwidth"),
+        ("sku = \"elastic-san\", size = \"1Gi\", interface = \"nvme\"", "elastic-san has no interface"),
+        ("sku = \"PremiumV2_LRS\", size = \"1Ti\", pool = \"1Ti\"", "PremiumV2_LRS has no pool"),
+        ("sku = \"UltraSSD_LRS\", size = \"1Ti\", iops = 5000", "say its throughput as well, as bandwidth = \"300MB\""),
+        ("sku = \"P10\", emulated = true", "nothing that can be bought"),
+        (
+            "sku = \"P10\", interface = \"scsi\" }\n\"/mnt/other\" = { sku = \"P10\", interface = \"nvme\"",
+            "one interface for all its disks",
+        ),
     ] {
         let text = refusal(&machine("1", "Standard_D16s_v5", disk), Provider::Azure);
         assert!(text.contains(words), "{words}: {text}");
@@ -92,6 +108,11 @@ fn what_is_not_sold_so_is_refused() {
         ("sku = \"st1\", size = \"100Gi\"", "is sold from 125 GiB"),
         ("sku = \"gp3\", size = \"100Gi\", disks = 40", "data disks, not 40"),
         ("sku = \"efs-elastic\"", "a share of a service"),
+        ("sku = \"gp3\", size = \"100Gi\", tier = \"P50\"", "gp3 has no tier: leave it out"),
+        ("sku = \"gp3\", size = \"100Gi\", pool = \"1Ti\"", "gp3 has no pool"),
+        ("sku = \"gp3\", size = \"100Gi\", on_demand_bursting = true", "gp3 has no on_demand_bursting"),
+        ("sku = \"gp3\", size = \"100Gi\", interface = \"nvme\"", "gp3 has no interface"),
+        ("sku = \"io2\", size = \"100Gi\", iops = 5000, bandwidth = \"500MiB\"", "io2 has no bandwidth: leave it out"),
     ] {
         let text = refusal(&volume(disk), Provider::Aws);
         assert!(text.contains(words), "{words}: {text}");
@@ -134,6 +155,16 @@ fn clusters_that_cannot_be_are_refused() {
             "there are versions 1 and 2, not 3",
         ),
         ("version = \"new\"\nnode_type = \"Standard_D16s_v5\"", "version of Kubernetes: write it as 1.34"),
+        ("node_type = \"Standard_A1_v2\"", "nodes of AKS have at least 2 processors, and Standard_A1_v2 has 1"),
+        (
+            "node_type = \"Standard_D16s_v5\"\n[cloud.kubernetes.classes.a]\nsku = \"P10\"\ntier = \"P20\"",
+            "classes.a: a class has no tier: leave it out",
+        ),
+        (
+            "node_type = \"Standard_D16s_v5\"\nnodes = 3\n[cloud.kubernetes.container_storage]\nversion = 1\n\
+             pool = { sku = \"P30\", tier = \"P50\" }",
+            "container_storage.pool: a pool of Premium_LRS has no tier: leave it out",
+        ),
         (
             "node_type = \"Standard_D16s_v5\"\n[cloud.kubernetes.classes.managed-csi]\nsku = \"P10\"",
             "managed-csi: Azure makes a class of this name by itself, which cannot be changed: take another name",
@@ -253,6 +284,18 @@ fn every_product_is_made_or_refused_for_what_it_is() {
         }
     }
     assert!(made >= 25 && refused >= 10, "{made} and {refused}");
+}
+
+#[test]
+fn a_size_of_generation_1_takes_no_image_of_generation_2() {
+    for size in ["Standard_D4_v3", "Standard_A4_v2", "Standard_D3_v2", "Standard_E4_v3"] {
+        let plan = machine("1", size, "sku = \"E10\"");
+        let text = refusal(&plan, Provider::Azure);
+        assert!(text.contains("starts from images of generation 1 alone") && text.contains("server-gen1"), "{text}");
+        let image = "image = \"Canonical:ubuntu-24_04-lts:server-gen1:latest\"\n[cloud.disks]";
+        assert!(generated(&plan.replace("[cloud.disks]", image), Provider::Azure).is_ok(), "{size}");
+    }
+    assert!(generated(&machine("1", "Standard_D4s_v3", "sku = \"E10\""), Provider::Azure).is_ok());
 }
 
 #[test]
