@@ -2,6 +2,7 @@
 
 use crate::{
     GeneratedFile,
+    machines::boot_disk,
     setup::{Disk, Setup},
     template::fill,
     terraform::{self, Reaching, Value, Values},
@@ -21,9 +22,6 @@ address=\"$(terraform -chdir=\"$here/terraform\" output -raw address)\"
 echo \"next: scp prepare.sh run.sh plan.toml and plimsoll to $user@$address:\"
 echo \"then, there: sudo ./prepare.sh && sudo PLIMSOLL=./plimsoll ./run.sh\"
 ";
-
-/// Series whose machines take no Persistent Disks, but Hyperdisks alone.
-const OF_HYPERDISKS: [&str; 8] = ["c4", "c4a", "c4d", "n4", "n4a", "n4d", "x4", "m4"];
 
 /// All files of this provider.
 pub(crate) fn files(setup: &Setup) -> Vec<GeneratedFile> {
@@ -69,12 +67,6 @@ pub(crate) fn files(setup: &Setup) -> Vec<GeneratedFile> {
     }
     files.push(terraform::locals(&values));
     files
-}
-
-/// The system's disk, of a kind that the machine takes.
-fn boot_disk(machine: &str) -> &'static str {
-    let series = machine.split('-').next().unwrap_or_default();
-    if OF_HYPERDISKS.contains(&series) { "hyperdisk-balanced" } else { "pd-balanced" }
 }
 
 fn disk_values(disk: &Disk) -> Value {

@@ -194,6 +194,10 @@ pub(crate) fn facts(
         Some(other) if other != provider => {
             Err(impossible(place, format!("{} is a machine of {other}, not of {provider}", facts.name)))
         }
+        _ if provider == Provider::Aws && machines::is_mac(&facts.name) => Err(impossible(
+            place,
+            format!("{} starts macOS alone, which nothing here is written for: take another type", facts.name),
+        )),
         _ => Ok(facts),
     }
 }
@@ -277,6 +281,13 @@ fn decide_disks(
             None => Ok(Vec::new()),
         };
     };
+    let name = &machine.facts.name;
+    if provider == Provider::Aws && !cloud.disks.is_empty() && !machines::has_nvme_volumes(name) {
+        return Err(impossible(
+            "cloud.machine",
+            format!("{name} runs on Xen, where volumes cannot be told apart by their ids: take a type on Nitro, as m5"),
+        ));
+    }
     let mut disks: Vec<Disk> = Vec::new();
     let (mut names, mut lun) = (BTreeSet::new(), 0);
     for (mount, asked) in &cloud.disks {
@@ -316,7 +327,6 @@ fn decide_disks(
     let most =
         machine.facts.max_disks.map(|most| if provider == Provider::Aws { most.saturating_sub(1) } else { most });
     if let Some(most) = most.filter(|most| lun > *most) {
-        let name = &machine.facts.name;
         return Err(impossible(
             "cloud.disks",
             format!("{name} takes at most {most} data disks, not {lun}: take a larger size"),
@@ -398,6 +408,10 @@ pub(crate) fn decide_product(
     }
     if let Some(why) = not_made(product.name) {
         return Err(impossible(place, format!("{}: {why}", product.name)));
+    }
+    let vm = provisioned.vm.as_deref().filter(|_| provider == Provider::Gcp);
+    if let Some(why) = vm.and_then(|vm| machines::refuses(vm, product.name)) {
+        return Err(impossible(place, why));
     }
     let needs_zone = matches!(product.name, "PremiumV2_LRS" | "UltraSSD_LRS");
     if needs_zone && zone.is_none() {

@@ -261,7 +261,10 @@ fn every_product_is_made_or_refused_for_what_it_is() {
         let (region, zone, machine) = match product.provider {
             Provider::Azure => ("westeurope", "1", "Standard_D16s_v5"),
             Provider::Aws => ("eu-west-1", "eu-west-1a", "m5.8xlarge"),
-            _ => ("europe-west4", "europe-west4-a", "n2-standard-16"),
+            _ if ["hyperdisk-balanced", "hyperdisk-ml"].iter().any(|kind| product.name.starts_with(kind)) => {
+                ("europe-west4", "europe-west4-a", "c3-standard-8")
+            }
+            _ => ("europe-west4", "europe-west4-a", "n2-standard-80"),
         };
         let rates = match product.name {
             "io1" | "io2" | "pd-extreme" | "hyperdisk-extreme" => "iops = 10000",
@@ -296,6 +299,41 @@ fn a_size_of_generation_1_takes_no_image_of_generation_2() {
         assert!(generated(&plan.replace("[cloud.disks]", image), Provider::Azure).is_ok(), "{size}");
     }
     assert!(generated(&machine("1", "Standard_D4s_v3", "sku = \"E10\""), Provider::Azure).is_ok());
+}
+
+#[test]
+fn machines_at_which_disks_are_not_found_or_not_taken_are_refused() {
+    let place = |machine: &str, place: &str| format!("[cloud]\n{place}\n[cloud.machine]\ntype = \"{machine}\"\n");
+    let aws = |machine: &str| place(machine, "region = \"eu-west-1\"\nzone = \"eu-west-1a\"");
+    let disk = |kind: &str| format!("[cloud.disks.\"/mnt/data\"]\nsku = \"{kind}\"\nsize = \"1Ti\"\n");
+    for (machine, words) in [
+        ("m4.large", "m4.large runs on Xen, where volumes cannot be told apart by their ids: take a type on Nitro"),
+        ("i3.large", "runs on Xen"),
+        ("mac2.metal", "mac2.metal starts macOS alone"),
+    ] {
+        let text = refusal(&(aws(machine) + &disk("gp3")), Provider::Aws);
+        assert!(text.starts_with("cloud.machine: ") && text.contains(words), "{text}");
+    }
+    assert!(generated(&(aws("i3en.large") + &disk("gp3")), Provider::Aws).is_ok());
+    assert!(generated(&aws("m4.large"), Provider::Aws).is_ok(), "there is nothing to find");
+    let google =
+        |machine: &str| place(machine, "region = \"europe-west4\"\nzone = \"europe-west4-a\"\nproject = \"p\"");
+    for (machine, kind, words) in [
+        (
+            "n2-standard-80",
+            "hyperdisk-balanced",
+            "machines of the series n2, as n2-standard-80, take no hyperdisk-balanced",
+        ),
+        ("n2-standard-16", "pd-extreme", "series n2 take pd-extreme from 64 processors on, and n2-standard-16 has 16"),
+        ("c3-standard-8", "pd-standard", "take no pd-standard: take a disk or a machine of another kind"),
+    ] {
+        let text = refusal(&(google(machine) + &disk(kind)), Provider::Gcp);
+        assert!(text.starts_with("cloud.disks.\"/mnt/data\": ") && text.contains(words), "{text}");
+    }
+    let class = "[cloud.kubernetes]\nnode_type = \"e2-standard-8\"\n[cloud.kubernetes.classes.a]\n\
+                 sku = \"hyperdisk-balanced\"\nsize = \"100Gi\"\n";
+    let text = refusal(&(google("e2-standard-8") + class), Provider::Gcp);
+    assert!(text.starts_with("cloud.kubernetes.classes.a: ") && text.contains("the series e2"), "{text}");
 }
 
 #[test]
