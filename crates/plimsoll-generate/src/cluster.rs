@@ -80,6 +80,16 @@ pub(crate) enum Backing {
     },
 }
 
+impl Pool {
+    /// Whether what is in its volumes is gone with the node: such volumes are made for pods alone, unless a claim says
+    /// in an annotation that it accepts that.
+    ///
+    /// <https://learn.microsoft.com/azure/storage/container-storage/use-container-storage-with-local-disk>
+    pub(crate) fn is_ephemeral(&self) -> bool {
+        matches!(self.backing, Backing::LocalNvme | Backing::Temporary)
+    }
+}
+
 /// Decides what a plan asks for, or says what cannot be.
 pub(crate) fn decide(
     kubernetes: &Kubernetes,

@@ -147,18 +147,19 @@ fn of_cluster(plan: &PlanFile) -> Result<String, GenerateError> {
 
 fn run_kubernetes(setup: &Setup) -> String {
     let mut text = include_str!("../templates/run_kubernetes.sh").to_owned();
-    // Classes whose volumes are of one size are compared in one run.
-    let mut by_size: BTreeMap<u64, Vec<&str>> = BTreeMap::new();
+    // Classes whose volumes are of one size are compared in one run, where all are made by claims or all with pods.
+    let mut by_size: BTreeMap<(u64, bool), Vec<&str>> = BTreeMap::new();
     if let Some(cluster) = &setup.cluster {
         for class in &cluster.classes {
-            by_size.entry(class.size_gib).or_default().push(&class.name);
+            by_size.entry((class.size_gib, false)).or_default().push(&class.name);
         }
         if let Some(pool) = &cluster.container_storage {
-            by_size.entry(pool.size_gib).or_default().push(pool.class);
+            by_size.entry((pool.size_gib, pool.is_ephemeral())).or_default().push(pool.class);
         }
     }
-    for (size, classes) in by_size {
-        text += &format!("measure --storage-class {} --size {size}Gi \"$@\"\n", classes.join(","));
+    for ((size, is_ephemeral), classes) in by_size {
+        let ephemeral = if is_ephemeral { " --ephemeral" } else { "" };
+        text += &format!("measure --storage-class {} --size {size}Gi{ephemeral} \"$@\"\n", classes.join(","));
     }
     text
 }

@@ -313,6 +313,35 @@ fn the_run_commands_start_plimsoll_with_the_plan_of_the_machine_or_the_cluster()
     assert!(started >= 9, "{started}");
 }
 
+#[test]
+fn volumes_on_disks_of_nodes_are_made_with_their_pods_and_others_by_claims() {
+    let plan = |storage: &str| {
+        format!(
+            "[cloud]\nregion = \"westeurope\"\n[cloud.kubernetes]\nnode_type = \"Standard_L8s_v3\"\nnodes = 4\n\
+             [cloud.kubernetes.classes.premium]\nsku = \"Premium_LRS\"\nsize = \"100Gi\"\n\
+             [cloud.kubernetes.container_storage]\n{storage}\n"
+        )
+    };
+    for (storage, expected) in [
+        (
+            "pool = { sku = \"azure-local-nvme\", size = \"100Gi\" }",
+            &["premium --size 100Gi", "local-csi --size 100Gi --ephemeral"][..],
+        ),
+        (
+            "version = 1\npool = { sku = \"azure-local-nvme\", size = \"100Gi\" }",
+            &["premium --size 100Gi", "acstor-plimsoll --size 100Gi --ephemeral"],
+        ),
+        ("pool = { sku = \"elastic-san\", size = \"100Gi\" }", &["premium,azuresan-csi --size 100Gi"]),
+        ("version = 1\npool = { sku = \"P30\" }", &["premium,acstor-plimsoll --size 100Gi"]),
+    ] {
+        let files = generated(&plan(storage), Provider::Azure).unwrap();
+        let text = &files.iter().find(|file| file.name == "run-kubernetes.sh").unwrap().text;
+        let run: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("measure --storage-class ")).collect();
+        let expected: Vec<String> = expected.iter().map(|words| format!("{words} \"$@\"")).collect();
+        assert_eq!(run, expected, "{storage}");
+    }
+}
+
 /// What scripts of published comparisons had wrong, as far as a text shows it. What they had wrong for the catalog is
 /// in `refusals.rs`; what they made twice, or used before it was set, is found by running them.
 fn faults(text: &str, is_script: bool) -> Vec<&'static str> {
