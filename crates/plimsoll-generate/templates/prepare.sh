@@ -55,6 +55,26 @@ mounted_at() {
   findmnt --noheadings --first-only --output SOURCE --mountpoint "$1" 2>/dev/null || true
 }
 
+# What the table of file systems has for a directory besides one disk, which a second line would be added to.
+others_at() {
+  [ ! -e "$FSTAB" ] || awk -v directory="$1" -v disk="UUID=$2" \
+    '$1 !~ /^#/ && $2 == directory && $1 != disk { print $1 }' "$FSTAB"
+}
+
+# Writes down where a disk is mounted, in the place of what an earlier plan had for it.
+write_down() {
+  local disk="$1" line="$*"
+  if [ -e "$FSTAB" ] && grep --quiet --line-regexp --fixed-strings "$line" "$FSTAB"; then
+    return 0
+  fi
+  {
+    [ ! -e "$FSTAB" ] || awk -v disk="$disk" '$1 != disk' "$FSTAB"
+    echo "$line"
+  } >"$FSTAB.plimsoll"
+  [ ! -e "$FSTAB" ] || chmod --reference="$FSTAB" "$FSTAB.plimsoll"
+  mv "$FSTAB.plimsoll" "$FSTAB"
+}
+
 # A disk: where to mount it, its file system, its size in GiB, and the names that it may have. A blank one gets a name
 # instead, by which plimsoll makes arrays of it, when it is blank.
 disk() {
@@ -88,6 +108,10 @@ disk() {
   [ -z "$(ls --almost-all "$directory" 2>/dev/null)" ] ||
     stop "$directory is not empty, and what is in it would be hidden: name another directory"
   label="$(blkid --probe --match-tag LABEL --output value "$device")" || [ "$?" = 2 ] || stop "blkid cannot look at $device"
+  uuid=none
+  [ "$label" != "$LABEL" ] || uuid="$(blkid --probe --match-tag UUID --output value "$device")"
+  held="$(others_at "$directory" "$uuid")"
+  [ -z "$held" ] || stop "$FSTAB mounts $held at $directory, not $device: remove that line, or name another directory"
   if [ "$label" != "$LABEL" ]; then
     held="$(wipefs --noheadings --output TYPE "$device")" || stop "wipefs cannot look at $device"
     [ -z "$held" ] || stop "$device, for $directory, holds something already: look at it with: wipefs $device"
@@ -103,10 +127,8 @@ disk() {
     return 0
   fi
   uuid="$(blkid --probe --match-tag UUID --output value "$device")"
-  if ! grep --quiet "^UUID=$uuid " "$FSTAB"; then
-    # nofail: the machine starts without the disk as well.
-    echo "UUID=$uuid $directory $file_system $options 0 2" >>"$FSTAB"
-  fi
+  # nofail: the machine starts without the disk as well.
+  write_down "UUID=$uuid" "$directory" "$file_system" "$options" 0 2
   mkdir --parents "$directory"
   mount --types "$file_system" "UUID=$uuid" "$directory"
   echo "$directory: $device is mounted"

@@ -11,12 +11,15 @@ volume() {
   IFS=$'\t' read -r iqn host port < <(awk -F '\t' -v OFS='\t' -v name="$name" \
     '$1 == name { print $2, $3, $4 }' "$here/iscsi-targets") || stop "iscsi-targets does not have $name"
   shift
-  if ! iscsiadm --mode session 2>/dev/null | grep --quiet --fixed-strings "$iqn"; then
+  # By its whole name: others may begin like it.
+  if [ -z "$(iscsiadm --mode session 2>/dev/null | awk -v iqn="$iqn" '$4 == iqn')" ]; then
     run iscsiadm --mode node --targetname "$iqn" --portal "$host:$port" --op new
     run iscsiadm --mode node --targetname "$iqn" --portal "$host:$port" --op update --name node.startup --value automatic
     run iscsiadm --mode node --targetname "$iqn" --portal "$host:$port" --login
   fi
-  address="$(getent ahostsv4 "$host" | awk 'NR == 1 { print $1 }')"
+  address="$(getent ahostsv4 "$host" | awk 'NR == 1 { print $1 }')" || address=""
+  [ -n "$address" ] ||
+    stop "$host, for $name, has no address: look at how this machine resolves names, and try again"
   if [ "$mode" = --dry-run ] && ! compgen -G "/dev/disk/by-path/*-iscsi-$iqn-lun-*" >/dev/null; then
     echo "would mount $name at $1"
     return 0

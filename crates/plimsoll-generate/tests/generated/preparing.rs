@@ -217,6 +217,51 @@ fn a_disk_that_is_not_attached_is_said_by_all_its_names() {
     assert!(!output.status.success() && told(&output).contains("/dev/disk/azure/data/by-lun/0"), "{}", told(&output));
 }
 
+#[test]
+fn a_disk_has_one_line_in_the_table_and_a_directory_has_one_disk() {
+    if !can_be_done() {
+        return;
+    }
+    let disk = Disk::new();
+    let prepared = Prepared::new(&disk, "ext4");
+    assert!(prepared.run(&[]).status.success());
+    disk.unmount();
+    // Another directory in the plan, by which the line of the first would stay beside its own.
+    let script = prepared.directory.path().join("prepare.sh");
+    let text = fs::read_to_string(&script).unwrap();
+    let elsewhere = prepared.directory.path().join("elsewhere");
+    fs::write(&script, text.replace(disk.mount.to_str().unwrap(), elsewhere.to_str().unwrap())).unwrap();
+    let output = prepared.run(&[]);
+    assert!(output.status.success(), "{}", told(&output));
+    let table = prepared.table();
+    let lines: Vec<&str> = table.lines().collect();
+    assert!(lines.len() == 2 && lines[0] == "# what was there" && lines[1].contains("/elsewhere ext4 "), "{table}");
+    assert!(Command::new("umount").arg(&elsewhere).status().unwrap().success());
+    // Another disk for a directory that the table has one for: nothing is formatted.
+    let (other, before) = (Disk::new(), prepared.table());
+    let blank = other.beginning();
+    prepared.attach(&other.device);
+    for arguments in [&["--dry-run"][..], &[]] {
+        let output = prepared.run(arguments);
+        assert!(!output.status.success(), "{}", told(&output));
+        assert!(told(&output).contains("remove that line, or name another directory"), "{}", told(&output));
+    }
+    assert!(prepared.table() == before && other.beginning() == blank);
+    // What others have written stays, and so does who may read it.
+    let path = prepared.directory.path().join("fstab");
+    fs::write(&path, "# what was there\nLABEL=a /a ext4 defaults 0 2").unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
+    let output = prepared.run(&[]);
+    assert!(output.status.success(), "{}", told(&output));
+    assert!(
+        prepared.table().starts_with("# what was there\nLABEL=a /a ext4 defaults 0 2\nUUID="),
+        "{}",
+        prepared.table()
+    );
+    assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o640);
+    assert!(Command::new("umount").arg(&elsewhere).status().unwrap().success());
+}
+
 /// A script for one disk of a plan, whose names of disks are looked for in a directory of its own.
 fn of_plan(plan: &str, provider: Provider, names: &str, disk: &Disk) -> Prepared {
     let files = generated(plan, provider).unwrap();
@@ -286,7 +331,9 @@ fn a_disk_that_arrays_are_made_of_is_left_blank_and_gets_a_name() {
 const ISCSIADM: &str = r#"#!/bin/sh
 echo "$*" >>"$PLACE/calls"
 case "$*" in
-  "--mode session") [ -e "$PLACE/in" ] && echo "tcp: [1] 10.0.0.5:3260,1 iqn.2024-01.example:data (non-flash)" ;;
+  "--mode session")
+    echo "tcp: [2] 10.0.0.5:3260,1 iqn.2024-01.example:data-2 (non-flash)"
+    [ -e "$PLACE/in" ] && echo "tcp: [1] 10.0.0.5:3260,1 iqn.2024-01.example:data (non-flash)" ;;
   *--login) : >"$PLACE/in"; ln -s "$DEVICE" "$PLACE/ip-10.0.0.5:3260-iscsi-iqn.2024-01.example:data-lun-0" ;;
 esac
 "#;
@@ -313,6 +360,16 @@ fn a_volume_of_a_san_is_logged_in_to_once_and_mounted_once_the_network_is_there(
         command.env("PATH", format!("{}:/usr/sbin:/usr/bin:/sbin:/bin", place.join("bin").display()));
         command.env("PLACE", place).env("DEVICE", &disk.device).output().unwrap()
     };
+    // A name that is not resolved is said, and not passed over.
+    let resolver = place.join("bin/getent");
+    let resolving = fs::read(&resolver).unwrap();
+    for text in ["#!/bin/sh\nexit 2\n", "#!/bin/sh\n"] {
+        fs::write(&resolver, text).unwrap();
+        let output = run(&["--dry-run"]);
+        assert!(!output.status.success(), "{}", told(&output));
+        assert!(told(&output).contains("es.example, for volume-data, has no address"), "{}", told(&output));
+    }
+    fs::write(&resolver, resolving).unwrap();
     let output = run(&["--dry-run"]);
     assert!(output.status.success() && told(&output).contains("would run: iscsiadm"), "{}", told(&output));
     assert!(!fs::read_to_string(place.join("calls")).unwrap().contains("--login"));
