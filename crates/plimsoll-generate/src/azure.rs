@@ -31,12 +31,15 @@ pub(crate) fn files(setup: &Setup) -> Vec<GeneratedFile> {
 fn create(setup: &Setup) -> String {
     let what = on_machine::what(setup);
     let needs = if setup.cluster.is_some() { ", and kubectl" } else { "" };
+    let gives_role = setup.cluster.as_ref().is_some_and(has_label);
+    let rights = if gives_role { ", and one that may give roles, as User Access Administrator" } else { "" };
     let secrets =
         if setup.cluster.is_some() { "and writes one: the credentials of the cluster" } else { "and writes none" };
     let variables = variables(setup);
     let words = [
         ("what", what.as_str()),
         ("needs", needs),
+        ("rights", rights),
         ("secrets", secrets),
         ("name", &setup.name),
         ("region", &setup.region),

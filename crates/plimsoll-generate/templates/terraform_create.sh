@@ -7,7 +7,9 @@
 #   ./create.sh --yes  does not ask, and stops where something would be removed or made anew
 #
 # It needs Terraform 1.5 or newer{{needs}}, and credentials of the provider, which it neither holds nor writes.
-# What is paid for has a line "costs:" in terraform/. Variables are set as in: TF_VAR_name=disks ./create.sh
+# The rights and quotas that it takes stand in docs/generating.md of plimsoll.
+# What is paid for has a line "costs:" in terraform/. Variables are set as in: TF_VAR_name=disks ./create.sh, and with
+# TF_VAR_region goes TF_VAR_zone; teardown.sh needs the same.
 # Written by plimsoll generate; what is checked against the catalog is in the plan, not here.
 set -euo pipefail
 

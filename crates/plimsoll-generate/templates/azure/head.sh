@@ -5,6 +5,8 @@
 # that is there. teardown.sh removes all of it.
 #
 # The line below each "costs:" makes something that is paid for until it is removed.
+# It takes the role Contributor in the subscription{{rights}}.
+# docs/generating.md of plimsoll has more of rights and of quotas.
 # It needs az 2.83 or newer, logged in{{needs}}. It holds no secret, {{secrets}}.
 # Written by plimsoll generate; what is checked against the catalog is in the plan, not here.
 set -euo pipefail

@@ -423,6 +423,13 @@ fn roles_are_given_for_a_group_and_never_for_a_subscription() {
         calls.iter().filter(|call| call.join(" ").contains("group show")).any(|call| call.contains(&"id".to_owned()));
     assert!(asked);
     for case in cases() {
+        let has_role = case.name.contains("storage-1");
+        assert_eq!(
+            case.text("create.sh").contains("one that may give roles"),
+            has_role,
+            "{}: what it takes",
+            case.name
+        );
         for file in &case.files {
             assert!(!file.text.contains("--scope \"/subscriptions/"), "{}", case.name);
             assert!(!file.text.contains("roles/editor") && !file.text.contains("AdministratorAccess"), "{}", case.name);

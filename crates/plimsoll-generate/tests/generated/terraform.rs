@@ -44,6 +44,51 @@ fn terraform_finds_the_form_of_every_configuration_right() {
     assert!(!check(&Place::of(&case.files)).status.success());
 }
 
+/// A block of a configuration, from its first line to the bracket below it.
+fn block_of(text: &str, first: &str) -> String {
+    let lines: Vec<&str> = text.lines().skip_while(|line| *line != first).collect();
+    let end = format!("{}}}", &first[..first.len() - first.trim_start().len()]);
+    let length = lines.iter().position(|line| *line == end).unwrap_or_else(|| panic!("{first}"));
+    lines[..=length].join("\n") + "\n"
+}
+
+#[test]
+fn a_region_without_its_zone_is_refused_before_anything_is_made() {
+    let Some(program) = terraform() else { return };
+    for case in cases().into_iter().filter(|case| !case.name.starts_with("azure")) {
+        // What is checked, of a resource that takes no provider.
+        let main = case.text("terraform/main.tf");
+        let checked = [r#"variable "region" {"#, r#"variable "zone" {"#].map(|first| block_of(main, first)).concat();
+        let lifecycle = block_of(main, "  lifecycle {");
+        let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        let text = format!("{checked}resource \"terraform_data\" \"all\" {{\n{lifecycle}}}\n");
+        fs::write(directory.path().join("main.tf"), text).unwrap();
+        let run = |arguments: &[&str], variables: &[(&str, &str)]| {
+            let mut command = Command::new(&program);
+            command
+                .arg(format!("-chdir={}", directory.path().display()))
+                .args(arguments)
+                .args(["-input=false", "-no-color"]);
+            command.env("CHECKPOINT_DISABLE", "1").env("TF_CLI_CONFIG_FILE", "/dev/null");
+            command.envs(variables.iter().copied()).output().unwrap()
+        };
+        assert!(run(&["init"], &[]).status.success());
+        let (region, zone) =
+            if case.name.starts_with("aws") { ("us-east-1", "us-east-1b") } else { ("us-west1", "us-west1-a") };
+        for (variables, is_right) in [
+            (&[][..], true),
+            (&[("TF_VAR_region", region)], false),
+            (&[("TF_VAR_zone", zone)], false),
+            (&[("TF_VAR_region", region), ("TF_VAR_zone", zone)], true),
+        ] {
+            let output = run(&["plan"], variables);
+            assert_eq!(output.status.success(), is_right, "{variables:?}: {}", told(&output));
+            let said = told(&output).split_whitespace().collect::<Vec<_>>().join(" ");
+            assert_eq!(said.contains("set TF_VAR_zone with TF_VAR_region"), !is_right, "{said}");
+        }
+    }
+}
+
 fn file_with<'a>(case: &'a mut Case, name: &str) -> &'a mut plimsoll_generate::GeneratedFile {
     case.files.iter_mut().find(|file| file.name == name).unwrap()
 }

@@ -26,7 +26,7 @@ variable "name" {
 }
 
 variable "region" {
-  description = "The region"
+  description = "The region; with another one goes another zone"
   type        = string
   default     = "{{region}}"
 }
@@ -65,6 +65,13 @@ resource "aws_subnet" "all" {
   availability_zone       = var.zone
   map_public_ip_on_launch = true
   tags                    = { Name = var.name }
+
+  lifecycle {
+    precondition {
+      condition     = startswith(var.zone, var.region)
+      error_message = "The zone ${var.zone} is in another region than ${var.region}: set TF_VAR_zone with TF_VAR_region."
+    }
+  }
 }
 
 resource "aws_route_table_association" "all" {

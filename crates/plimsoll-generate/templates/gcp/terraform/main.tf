@@ -31,7 +31,7 @@ variable "name" {
 }
 
 variable "region" {
-  description = "The region"
+  description = "The region; with another one goes another zone"
   type        = string
   default     = "{{region}}"
 }
@@ -53,4 +53,11 @@ resource "google_compute_subnetwork" "all" {
   region        = var.region
   network       = google_compute_network.all.id
   ip_cidr_range = "10.42.0.0/24"
+
+  lifecycle {
+    precondition {
+      condition     = startswith(var.zone, var.region)
+      error_message = "The zone ${var.zone} is in another region than ${var.region}: set TF_VAR_zone with TF_VAR_region."
+    }
+  }
 }
