@@ -34,6 +34,8 @@ volume() {
       --elastic-san-name "$SAN" --volume-group-name "$SAN_GROUP" --name "$name" --output tsv \
       --query "join(' ', [to_string(sizeGiB), 'GiB'])")"
   fi
+  wait_for "the volume $name" azure elastic-san volume show --resource-group "$RESOURCE_GROUP" \
+    --elastic-san-name "$SAN" --volume-group-name "$SAN_GROUP" --name "$name" --query provisioningState --output tsv
   azure elastic-san volume show --resource-group "$RESOURCE_GROUP" --elastic-san-name "$SAN" \
     --volume-group-name "$SAN_GROUP" --name "$name" --output tsv \
     --query "[name, storageTarget.targetIqn, storageTarget.targetPortalHostname, storageTarget.targetPortalPort]" |

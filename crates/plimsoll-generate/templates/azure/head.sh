@@ -53,7 +53,9 @@ wait_for() {
     state="$("$@" 2>&1 || true)"
     case "$state" in
       Succeeded) return 0 ;;
-      Failed | Canceled) stop "$what: $state" ;;
+      Failed | Canceled)
+        stop "$what is in the state $state: find out why, with az monitor activity-log list --status Failed --resource-group $RESOURCE_GROUP, remove it, or all with ./teardown.sh, and run this again"
+        ;;
     esac
     [ "$SECONDS" -lt "$end" ] || stop "$what is not there after $WAIT_SECONDS s: it is \"$state\""
     sleep "$POLL_SECONDS"

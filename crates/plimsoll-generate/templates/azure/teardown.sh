@@ -46,13 +46,18 @@ foreign="$(azure resource list --resource-group "$RESOURCE_GROUP" --output tsv \
   --query "[?tags.\"$TAG_NAME\" != '$TAG_VALUE' && {{parts}}type != 'Microsoft.Compute/virtualMachines/extensions'].id")"
 [ -z "$foreign" ] || stop "the group $RESOURCE_GROUP holds what create.sh did not make: move it away first:
 $foreign"
-azure resource list --resource-group "$RESOURCE_GROUP" --query "[].{name:name, type:type}" --output table
+azure resource list --resource-group "$RESOURCE_GROUP" --output table \
+  --query "[].{name:name, type:type, state:provisioningState}"
+failed="$(azure resource list --resource-group "$RESOURCE_GROUP" --query "[?provisioningState=='Failed'].name" --output tsv)"
+[ -z "$failed" ] || echo "in the state Failed, and removed like the others:
+$failed"
 [ "$mode" != --dry-run ] || exit 0
 if [ "$mode" = ask ]; then
   read -r -p "Remove the group $RESOURCE_GROUP with all of that? Type its name: " answer
   [ "$answer" = "$RESOURCE_GROUP" ] || stop "nothing was removed"
 fi
-{{before}}azure group delete --name "$RESOURCE_GROUP" --yes --output none
+{{before}}azure group delete --name "$RESOURCE_GROUP" --yes --output none ||
+  stop "the group $RESOURCE_GROUP cannot be removed: look for what is in the state Failed above, and for locks with az lock list --resource-group $RESOURCE_GROUP, remove those by themselves, and run this again"
 [ "$(azure group exists --name "$RESOURCE_GROUP" --output tsv)" = false ] || stop "the group $RESOURCE_GROUP is still there"
 {{after}}echo "removed $RESOURCE_GROUP"
 rm -f "$here/groups"

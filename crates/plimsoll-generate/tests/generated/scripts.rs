@@ -189,6 +189,34 @@ fn what_is_never_done_is_an_error_once_time_is_up() {
 }
 
 #[test]
+fn what_has_failed_is_said_with_what_to_do() {
+    if !has_python() {
+        return;
+    }
+    for (name, what) in [("azure-plain", "the machine plimsoll"), ("azure-kubernetes", "the cluster classes-cluster")] {
+        let case = of_azure().into_iter().find(|case| case.name == name).unwrap();
+        let place = Place::of(&case.files);
+        assert!(place.script("create.sh", &[], Cloud::Empty).output().unwrap().status.success());
+        let output = place.script("create.sh", &[], Cloud::Failed).output().unwrap();
+        let said = told(&output);
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        assert!(
+            said.contains(&format!("error: {what} is in the state Failed: find out why, with az monitor")),
+            "{said}"
+        );
+        assert!(said.contains("remove it, or all with ./teardown.sh, and run this again\n"), "{said}");
+        let output = place.script("teardown.sh", &["--yes"], Cloud::Failed).output().unwrap();
+        let said = told(&output);
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        assert!(said.contains("in the state Failed, and removed like the others:\nbroken\n"), "{said}");
+        assert!(said.contains("cannot be removed: look for") && said.contains("az lock list"), "{said}");
+        assert!(place.path("groups").exists(), "it is not gone");
+        assert!(place.script("teardown.sh", &["--yes"], Cloud::Made).output().unwrap().status.success());
+        assert!(!place.path("groups").exists());
+    }
+}
+
+#[test]
 fn a_disk_that_another_machine_has_is_left_where_it_is() {
     if !has_python() {
         return;

@@ -109,6 +109,8 @@ pub(crate) enum Cloud {
     Foreign,
     /// Nothing is there yet, and what is made is never done.
     Stuck,
+    /// It is all there, and some of it has failed.
+    Failed,
     /// It is all there, and something that is not of this setup is among it.
     Mixed,
     /// Nobody is logged in.
@@ -125,21 +127,24 @@ const STUB: &str = r#"#!/usr/bin/env bash
 case "${0##*/} $*" in
   "az group show "*tags.*) if [ "$CLOUD" = foreign ]; then echo "$SETUP-other"; else echo "$SETUP-$SETUP_ID"; fi ;;
   "az group exists "*) if [ "$CLOUD" = empty ] || [ -e "$PLACE/gone" ]; then echo false; else echo true; fi ;;
-  "az group delete "*) : >"$PLACE/gone" ;;
+  "az group delete "*) [ "$CLOUD" != failed ] || exit 1
+    : >"$PLACE/gone" ;;
+  "az resource list "*"provisioningState=="*) [ "$CLOUD" != failed ] || echo broken ;;
   "az resource list "*virtualMachines/extensions*) [ "$CLOUD" != mixed ] || echo /subscriptions/s/precious ;;
   "az account show "*) [ "$CLOUD" != logged-out ] || exit 1
     case "$*" in *--subscription*) echo other ;; *) echo "s" ;; esac ;;
   "az extension show "*) exit 3 ;;
   "az "*" show "*"join("* | "az group show "*"--query location"* | "az "*serviceEndpoints* | "az "*tags.*plimsoll-pool*)
     exec "$PYTHON" -I "$SHOWS" "$@" ;;
-  "az "*provisioningState*) if [ "$CLOUD" = stuck ]; then echo Creating; else echo Succeeded; fi ;;
+  "az "*provisioningState*)
+    case "$CLOUD" in stuck) echo Creating ;; failed) echo Failed ;; *) echo Succeeded ;; esac ;;
   "az "*managedBy*) [ "$CLOUD" != made ] || echo "/subscriptions/s/${HOLDER:-$SETUP}" ;;
   "az "*storageTarget*) printf 'volume-x\niqn.2024-01.example:x\nes.example\n3260\n' ;;
   "az elastic-san volume list "*) echo volume-x ;;
   "az "*" --query "*) echo /subscriptions/s/something ;;
   "az "*" show "*)
     case "$CLOUD" in
-      made | mixed | foreign) ;;
+      made | mixed | foreign | failed) ;;
       logged-out) echo "Please run 'az login' to setup account." >&2; exit 1 ;;
       *) exit 3 ;;
     esac ;;
@@ -189,6 +194,7 @@ impl Place {
             Cloud::Made => "made",
             Cloud::Foreign => "foreign",
             Cloud::Stuck => "stuck",
+            Cloud::Failed => "failed",
             Cloud::Mixed => "mixed",
             Cloud::LoggedOut => "logged-out",
         };
