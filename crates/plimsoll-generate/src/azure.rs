@@ -53,7 +53,16 @@ fn create(setup: &Setup) -> String {
     if let Some(cluster) = &setup.cluster {
         text += &of_cluster(setup, cluster);
     }
-    text
+    text + &fill(include_str!("../templates/azure/more.sh"), &[("names", &names(setup))])
+}
+
+/// What the script makes and is paid for, by its names.
+fn names(setup: &Setup) -> String {
+    let machine = setup.machine.iter().map(|_| "'$VM'".to_owned());
+    let disks = setup.disks.iter().filter(|disk| disk.lun.is_some()).map(|disk| format!("'$VM-{}'", disk.name));
+    let san = setup.has_san().then(|| "'$SAN'".to_owned());
+    let cluster = setup.cluster.iter().map(|_| "'$CLUSTER'".to_owned());
+    machine.chain(disks).chain(san).chain(cluster).collect::<Vec<_>>().join(", ")
 }
 
 /// What can be set from outside, besides what every setup has.

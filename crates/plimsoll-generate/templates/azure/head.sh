@@ -70,14 +70,20 @@ same() {
 
 command -v az >/dev/null || stop "az is not installed: see https://learn.microsoft.com/cli/azure/install-azure-cli"
 
+# Writes down the group, so that teardown.sh knows of all, however it is called.
+remember() {
+  local place
+  place="/subscriptions/$(azure account show --query id --output tsv)/resourceGroups/$RESOURCE_GROUP"
+  grep --quiet --line-regexp --fixed-strings "$place" "$here/groups" 2>/dev/null || echo "$place" >>"$here/groups"
+}
+
 # A group that others made is left alone, because teardown.sh removes the whole group.
 if exists group show --name "$RESOURCE_GROUP"; then
   owner="$(azure group show --name "$RESOURCE_GROUP" --query "tags.\"$TAG_NAME\" || ''" --output tsv)"
   [ "$owner" = "$TAG_VALUE" ] || stop "the group $RESOURCE_GROUP is there and not of this setup: set RESOURCE_GROUP, or copy the setup-id it was made with"
+  remember
   same "the group $RESOURCE_GROUP" "$LOCATION" "$(azure group show --name "$RESOURCE_GROUP" --query location --output tsv)"
 else
-  # Written down before, so that teardown.sh knows of all groups, however it is called.
-  place="/subscriptions/$(azure account show --query id --output tsv)/resourceGroups/$RESOURCE_GROUP"
-  grep --quiet --line-regexp --fixed-strings "$place" "$here/groups" 2>/dev/null || echo "$place" >>"$here/groups"
+  remember
   azure group create --name "$RESOURCE_GROUP" --location "$LOCATION" --tags "$TAG" --output none
 fi

@@ -1,7 +1,8 @@
-"""Stands in for `az ... show --query ...` of what is there: what it was made with, as az shows it, and of that what is
-asked for in az's own query language. What made it stands in the file "made", a call on a line."""
+"""Stands in for `az ... show --query ...` and `az resource list --query ...` of what is there: what it was made with, as
+az shows it, and of that what is asked for in az's own query language. What made it stands in the file "made", a call on a line."""
 
 import os
+import re
 import sys
 
 import jmespath
@@ -80,10 +81,31 @@ def shown(kind, asked, calls):
             }
 
 
+# What a group lists its parts as.
+TYPES = {
+    "vm": "Microsoft.Compute/virtualMachines",
+    "disk": "Microsoft.Compute/disks",
+    "elastic-san": "Microsoft.ElasticSan/elasticSans",
+    "aks": "Microsoft.ContainerService/managedClusters",
+}
+
+
+def listed(calls):
+    """All that was made, as a group lists it."""
+    for call in calls:
+        kind, options = parts(call)
+        if kind[1:] == ["create"] and kind[0] in TYPES:
+            name, value = re.match(r"\{?([^=:]+)[=:]([^}]+)", options["--tags"][0]).groups()
+            yield {"name": options["--name"][0], "type": TYPES[kind[0]], "tags": {name: value}}
+
+
 def main():
     command, asked = parts(sys.argv[1:])
     with open(os.environ["PLACE"] + "/made", encoding="utf-8") as made:
         calls = [line.rstrip("\n").split("\x1f")[1:] for line in made]
+    if command == ["resource", "list"]:
+        print(*jmespath.search(asked["--query"][0], list(listed(calls))), sep="\n")
+        return
     for call in calls:
         kind, options = parts(call)
         if kind == [*command[:-1], "create"] and options["--name"] == asked["--name"]:

@@ -1,6 +1,12 @@
 //! What cannot be had is refused with one sentence that says where in the plan it stands, why, and what can be had.
 
-use plimsoll_catalog::product::{Provider, products};
+use plimsoll_catalog::{
+    catalog::Catalog,
+    ceiling::Load,
+    expectation::Expectation,
+    product::{Provider, products},
+};
+use plimsoll_workload::{limit::RateLimit, provisioned::Provisioned, units::ByteCount};
 
 use crate::support::generated;
 
@@ -116,6 +122,24 @@ fn what_is_not_sold_so_is_refused() {
     ] {
         let text = refusal(&volume(disk), Provider::Aws);
         assert!(text.contains(words), "{words}: {text}");
+    }
+}
+
+#[test]
+fn rates_that_nobody_said_are_those_that_a_run_is_held_against() {
+    for (sku, iops, mbps) in [("PremiumV2_LRS", 3000, 125), ("UltraSSD_LRS", 500, 100)] {
+        let plan = machine("1", "Standard_D16s_v5", &format!("sku = \"{sku}\", size = \"1Ti\""));
+        let files = generated(&plan, Provider::Azure).unwrap();
+        let text = |name: &str| &files.iter().find(|file| file.name == name).unwrap().text;
+        let options = format!("--disk-iops-read-write {iops} --disk-mbps-read-write {mbps}\n");
+        assert!(text("create.sh").contains(&options), "{}", text("create.sh"));
+        assert!(text("terraform/plan.tf").contains(&format!("mbps     = {mbps}\n")), "{}", text("terraform/plan.tf"));
+        let bought = Provisioned { sku: Some(sku.into()), size: Some(ByteCount(1 << 40)), ..Provisioned::default() };
+        let expected = Expectation::of(&bought, &Catalog::default()).unwrap().unwrap();
+        let limit =
+            expected.parts[0].limits.of(Load { read_share: 1.0, operation_bytes: 4096.0, is_sequential: false });
+        let lasting = |rate: f64| Some(RateLimit::lasting(rate));
+        assert_eq!((limit.operations, limit.bytes), (lasting(iops.into()), lasting(f64::from(mbps) * 1e6)), "{sku}");
     }
 }
 

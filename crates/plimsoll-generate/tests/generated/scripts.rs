@@ -106,6 +106,26 @@ fn what_is_there_and_not_as_the_plan_says_ends_the_script_with_both_named() {
 }
 
 #[test]
+fn what_an_earlier_plan_had_is_named_while_it_costs() {
+    if !has_python() {
+        return;
+    }
+    let case = of_azure().into_iter().find(|case| case.name == "azure-plain").unwrap();
+    let more = "[cloud.disks.\"/mnt/other\"]\nsku = \"P10\"\n[cloud.kubernetes]\nnode_type = \"D4s_v5\"\n\
+                [cloud.kubernetes.classes.fast]\nsku = \"P10\"\n";
+    let place = Place::of(&generated(&format!("{}{more}", case.plan), Provider::Azure).unwrap());
+    assert!(place.script("create.sh", &[], Cloud::Empty).output().unwrap().status.success());
+    let output = place.script("create.sh", &[], Cloud::Made).output().unwrap();
+    assert!(output.status.success() && !told(&output).contains("note: "), "{}", told(&output));
+    place.change(&case.files, "create.sh");
+    let output = place.script("create.sh", &[], Cloud::Made).output().unwrap();
+    let said = told(&output);
+    assert!(output.status.success(), "{said}");
+    let note = "note: these are there and not in the plan, and cost until they are removed:\n";
+    assert!(said.ends_with(&format!("{note}plimsoll-other\nplimsoll-cluster\n")), "{said}");
+}
+
+#[test]
 fn all_that_is_made_has_a_name_a_group_and_the_setup_s_tag() {
     let mut made = 0;
     for case in of_azure() {

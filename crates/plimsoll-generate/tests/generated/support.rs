@@ -129,6 +129,7 @@ case "${0##*/} $*" in
   "az group exists "*) if [ "$CLOUD" = empty ] || [ -e "$PLACE/gone" ]; then echo false; else echo true; fi ;;
   "az group delete "*) [ "$CLOUD" != failed ] || exit 1
     : >"$PLACE/gone" ;;
+  "az resource list "*managedClusters*) [ "$CLOUD" != made ] || exec "$PYTHON" -I "$SHOWS" "$@" ;;
   "az resource list "*"provisioningState=="*) [ "$CLOUD" != failed ] || echo broken ;;
   "az resource list "*virtualMachines/extensions*) [ "$CLOUD" != mixed ] || echo /subscriptions/s/precious ;;
   "az account show "*) [ "$CLOUD" != logged-out ] || exit 1
