@@ -20,7 +20,7 @@ use crate::{error::DeviceError, tool};
 const PART_BYTES_MIN: u64 = 16 << 20;
 /// What `mkfs.xfs` and `mkfs.btrfs` insist on.
 const XFS_BYTES_MIN: u64 = 300 << 20;
-const BTRFS_BYTES_MIN: u64 = 128 << 20;
+const BTRFS_BYTES_MIN: u64 = 125 << 20;
 
 /// The disks of these paths. They differ, in number and in serial number: one disk may have several paths.
 pub(super) fn disks(devices: &[String]) -> Result<Vec<StripedDisk>, DeviceError> {
