@@ -165,16 +165,16 @@ impl Emulation {
             let _ = fs::remove_dir(directory);
         }
         notes::forget(self, state)?;
-        let others = Self::all(state).unwrap_or_default();
         for device in self.disks.iter().filter_map(|disk| disk.device.as_deref()) {
-            // What somebody else took away is still held back, and so would be whatever has its number by now.
+            // What somebody else took away is still held back, and so would be whatever gets its number. What has it
+            // by now may be somebody's emulated disk, with limits of its own.
             if let Some(number) = DeviceNumber::of_special_file(device)
-                && Self::disk_of(&others, number).is_none()
+                && !LoopDevice::is_attached(device)
             {
                 throttle.release(number)?;
             }
         }
-        if others.is_empty() {
+        if Self::all(state).unwrap_or_default().is_empty() {
             throttle.clear();
         }
         Ok(())

@@ -35,12 +35,8 @@ impl FileId {
         Ok(Self { holder: facts.dev(), inode: facts.ino() })
     }
 
-    /// The one that `losetup` tells in two words.
-    fn told(inode: &str, holder: &str) -> Option<(u64, DeviceNumber)> {
-        Some((inode.parse().ok()?, holder.parse().ok()?))
-    }
-
-    fn number(self) -> (u64, DeviceNumber) {
+    /// The same as `losetup` tells it.
+    fn told(self) -> (u64, DeviceNumber) {
         (self.inode, DeviceNumber::from_raw(self.holder))
     }
 }
@@ -77,7 +73,7 @@ impl LoopDevice {
     /// The devices that are made of a file: of this very one, and not of one with its name in another container. Where
     /// it was moved to, its identity tells; where nobody can tell, as of a file that is gone, its name.
     pub fn of_file(file: &Path, identity: Option<FileId>) -> Result<Vec<Self>, DeviceError> {
-        let known = identity.or_else(|| FileId::of(file).ok()).map(FileId::number);
+        let known = identity.or_else(|| FileId::of(file).ok()).map(FileId::told);
         let told = told()?;
         let entries = fs::read_dir(SYS_BLOCK).map_err(DeviceError::file("list", SYS_BLOCK))?;
         let mut devices = Vec::new();
@@ -131,7 +127,7 @@ fn told() -> Result<BTreeMap<PathBuf, (u64, DeviceNumber)>, DeviceError> {
     let told = tool::run("losetup", &["--list", "--noheadings", "--output", "NAME,BACK-INO,BACK-MAJ:MIN"])?;
     let line = |line: &str| {
         let mut words = line.split_whitespace();
-        Some((PathBuf::from(words.next()?), FileId::told(words.next()?, words.next()?)?))
+        Some((PathBuf::from(words.next()?), (words.next()?.parse().ok()?, words.next()?.parse().ok()?)))
     };
     Ok(told.lines().filter_map(line).collect())
 }
