@@ -4,6 +4,7 @@
 //! down.
 
 use std::{
+    ffi::OsStr,
     fs, io,
     path::{Component, Path, PathBuf},
 };
@@ -20,6 +21,8 @@ use crate::{
     throttle::{Caps, Throttle},
 };
 
+/// How a directory is called that is made for files in one that somebody named.
+const PREFIX: &str = "plimsoll-";
 /// How often a device is asked for that programs may look at which look at every new one.
 const PATIENCE: u32 = 6;
 
@@ -199,9 +202,40 @@ impl Emulation {
         self.disks[..index].iter().map(|disk| disk.size_bytes).fold(0, u64::saturating_add)
     }
 
+    /// The files that are made for it.
+    fn files(&self) -> impl Iterator<Item = &Path> {
+        let shared = self.shared.iter().map(|shared| shared.file.as_path());
+        self.disks.iter().map(|disk| disk.file.as_path()).chain(shared)
+    }
+
+    /// Whether a file is called like one that is made for it, in a directory that is.
+    fn is_file(&self, file: &Path) -> bool {
+        let directory = file.parent().and_then(Path::file_name).and_then(OsStr::to_str).unwrap_or_default();
+        (directory == self.name || directory.strip_prefix(PREFIX) == Some(&self.name))
+            && file.is_absolute()
+            && file.extension().is_some_and(|end| end == "img")
+    }
+
     /// Where files of its disks are.
     fn directories(&self) -> impl Iterator<Item = &Path> {
         self.disks.iter().filter_map(|disk| disk.file.parent())
+    }
+
+    /// Has limits written again: the group that has them may be another one than when they were written, and nobody
+    /// else's limits are to be those of its disks. Returns the disks that are not there.
+    pub fn hold(&self, throttle: &Throttle) -> Result<Vec<&Disk>, DeviceError> {
+        if let Some(shared) = &self.shared {
+            for device in LoopDevice::of_file(&shared.file, shared.file_id)? {
+                throttle.hold(device.number, &shared.caps)?;
+            }
+        }
+        let mut gone = Vec::new();
+        for (index, disk) in self.disks.iter().enumerate() {
+            let devices = self.devices_of(index)?;
+            devices.iter().try_for_each(|device| throttle.hold(device.number, &disk.caps))?;
+            gone.extend(devices.is_empty().then_some(disk));
+        }
+        Ok(gone)
     }
 
     /// Those that are up, and those that were not taken down.
@@ -253,6 +287,11 @@ impl Note for Emulation {
     fn form(&self) -> &str {
         &self.form
     }
+
+    fn oddity(&self) -> Option<String> {
+        let odd = self.files().find(|file| !self.is_file(file))?;
+        Some(format!("{} is no place for the file of a disk", odd.display()))
+    }
 }
 
 fn make_file(file: &Path, size_bytes: u64) -> Result<FileId, DeviceError> {
@@ -294,7 +333,10 @@ pub fn resolved(path: &Path) -> io::Result<PathBuf> {
     }
 }
 
-/// Where the files of an emulation are, when nobody says.
-pub fn usual_directory(state: &Path, name: &str) -> PathBuf {
-    state.join(Emulation::DIRECTORY).join(name)
+/// Where the files of an emulation are: in a directory of their own, of the one that is named or of the state.
+pub fn directory(named: Option<&Path>, state: &Path, name: &str) -> PathBuf {
+    match named {
+        Some(named) => named.join(format!("{PREFIX}{name}")),
+        None => state.join(Emulation::DIRECTORY).join(name),
+    }
 }

@@ -190,7 +190,8 @@ pub enum DeviceError {
         source: io::Error,
     },
     /// What is written down of something that was made is not what is written.
-    #[error("{} is not what plimsoll writes ({why}): look into it, and remove it when it is not wanted", path.display())]
+    #[error("{} is not what plimsoll writes ({why}): look into it; once it is removed, nothing takes down what it is \
+             of, and disks keep what is on them", path.display())]
     Damaged {
         /// The file.
         path: PathBuf,

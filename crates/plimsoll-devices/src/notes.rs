@@ -6,6 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use plimsoll_workload::array::is_name;
 use rustix::io::{FdFlags, fcntl_setfd};
 use serde::{Serialize, de::DeserializeOwned};
 
@@ -29,14 +30,15 @@ pub(crate) trait Note: Serialize + DeserializeOwned {
 
     /// The form of what was read.
     fn form(&self) -> &str;
+
+    /// Why what was read cannot have been written here: whatever it names may be written over or removed.
+    fn oddity(&self) -> Option<String>;
 }
 
 /// Whether a name can be that of a note.
 pub(crate) fn check_name(name: &str) -> Result<(), DeviceError> {
-    let is_fine = |character: char| character.is_ascii_alphanumeric() || "-_.".contains(character);
     // What ends so is a note.
-    let is_of_note = name.ends_with(".json");
-    if name.is_empty() || name.len() > 64 || name.starts_with('.') || is_of_note || !name.chars().all(is_fine) {
+    if !is_name(name) || name.ends_with(".json") {
         return Err(DeviceError::Usage(format!(
             "\"{name}\" is no name: use up to 64 letters, digits and - _ . with no .json at the end"
         )));
@@ -77,7 +79,9 @@ pub(crate) fn write<N: Note>(note: &N, state: &Path) -> Result<(), DeviceError> 
         file.sync_all()
     };
     write().map_err(DeviceError::file("write", &draft))?;
-    fs::rename(&draft, &path).map_err(DeviceError::file("write", path))
+    // The name is on the disk as well when the directory is.
+    let rename = || fs::rename(&draft, &path).and_then(|()| fs::File::open(&directory)?.sync_all());
+    rename().map_err(DeviceError::file("write", &path))
 }
 
 /// All there are, by their names. One that cannot be read may be of anything.
@@ -121,7 +125,10 @@ fn read<N: Note>(path: &Path) -> Result<N, DeviceError> {
     let damaged = |why: String| DeviceError::Damaged { path: path.to_owned(), why };
     let read: N = serde_json::from_str(&text).map_err(|error| damaged(error.to_string()))?;
     let is_own = read.form() == N::FORM && path.file_stem().is_some_and(|stem| *stem == *read.name());
-    if is_own { Ok(read) } else { Err(damaged("another form, or another name".to_owned())) }
+    if !is_own || check_name(read.name()).is_err() {
+        return Err(damaged("another form, or another name".to_owned()));
+    }
+    read.oddity().map_or(Ok(read), |oddity| Err(damaged(oddity)))
 }
 
 /// Removes one, and what was begun of any.

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 use plimsoll_io::block_device::{self, DeviceNumber};
 use plimsoll_workload::{
-    array::{Array, ArrayKind, Striping},
+    array::{Array, ArrayKind, Striping, is_name},
     target_facts,
 };
 use serde::{Deserialize, Serialize};
@@ -98,6 +98,16 @@ impl Note for Stripe {
 
     fn form(&self) -> &str {
         &self.form
+    }
+
+    fn oddity(&self) -> Option<String> {
+        let is_whole = |own: &StripedArray| {
+            own.members.iter().all(|member| member.disk < self.disks.len() && member.partition > 0)
+                && own.members.len() == own.array.disks.len()
+                && own.file_systems.len() == own.directories().map_or(1, |count| count as usize)
+        };
+        let odd = self.arrays.iter().find(|own| !is_name(&own.array.name) || !is_whole(own))?;
+        Some(format!("the array \"{}\" has an odd name, or is of disks that are not named", odd.array.name))
     }
 }
 

@@ -18,17 +18,28 @@ pub struct StripedRow {
     /// What that gives out at once, where it is more than a block.
     pub cluster_bytes: Option<u64>,
     /// Where it is measured.
-    pub target: String,
-    /// Whether it was made to the end.
-    pub is_complete: bool,
+    pub target: StripedTarget,
+}
+
+/// Where an array is measured.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StripedTarget {
+    /// There.
+    Path(String),
+    /// It was not made to the end.
+    NotMade,
+    /// It is not in its place, as after a boot.
+    NotInPlace,
 }
 
 /// The list of arrays.
 pub fn list(rows: &[StripedRow], width: usize) -> String {
     let text = |value: &dyn Fn(&StripedRow) -> String| rows.iter().map(value).collect::<Vec<_>>();
     let size = |bytes: Option<u64>| bytes.map_or_else(|| "-".to_owned(), numbers::bytes);
-    let target = |row: &StripedRow| {
-        if row.is_complete { row.target.clone() } else { "not made to the end".to_owned() }
+    let target = |row: &StripedRow| match &row.target {
+        StripedTarget::Path(path) => path.clone(),
+        StripedTarget::NotMade => "not made to the end".to_owned(),
+        StripedTarget::NotInPlace => "not in its place".to_owned(),
     };
     let disks = |row: &StripedRow| {
         let names = row.disks.iter().map(|disk| disk.rsplit('/').next().unwrap_or(disk));
@@ -62,8 +73,7 @@ mod tests {
             chunk_bytes: (disks.len() > 1).then_some(64 << 10),
             file_system: file_system.map(str::to_owned),
             cluster_bytes: file_system.map(|_| 32 << 10),
-            target: format!("/run/plimsoll/stripe/{array}"),
-            is_complete: true,
+            target: StripedTarget::Path(format!("/run/plimsoll/stripe/{array}")),
         };
         let rows = [row("md-2", &["a", "b"], None), row("none-1-ext4-32KiB", &["a"], Some("ext4"))];
         insta::assert_snapshot!(list(&rows, 100), @r#"

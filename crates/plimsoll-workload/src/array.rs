@@ -166,6 +166,12 @@ pub struct Array {
     pub cluster_bytes: Option<u64>,
 }
 
+/// Whether something that is made can be called so: what has the name of a directory, and needs no quotes.
+pub fn is_name(name: &str) -> bool {
+    let is_fine = |character: char| character.is_ascii_alphanumeric() || "-_.".contains(character);
+    !name.is_empty() && name.len() <= 64 && !name.starts_with('.') && name.chars().all(is_fine)
+}
+
 impl Striping {
     /// The name that it has, said or not.
     pub fn name(&self) -> &str {
@@ -307,12 +313,7 @@ impl Striping {
                 Some(name) => format!("{name}-{}", array.derived_name()),
                 None => array.derived_name(),
             };
-            let is_fine = |character: char| character.is_ascii_alphanumeric() || "-_.".contains(character);
-            if array.name.is_empty()
-                || array.name.starts_with('.')
-                || array.name.len() > 64
-                || !array.name.chars().all(is_fine)
-            {
+            if !is_name(&array.name) {
                 let name = &array.name;
                 return Err(ValueError::new(format!(
                     "\"{name}\" is no name of an array: use up to 64 letters, digits and - _ ."

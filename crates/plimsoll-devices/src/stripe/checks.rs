@@ -35,6 +35,9 @@ pub(super) fn disks(devices: &[String]) -> Result<Vec<StripedDisk>, DeviceError>
                 facts.disk
             )));
         }
+        if facts.size_bytes == 0 {
+            return Err(DeviceError::Gone { device: path.to_owned() });
+        }
         if let Some((earlier, _)) = known.iter().find(|(_, number)| *number == facts.number) {
             return Err(DeviceError::Same { one: path.to_owned(), other: PathBuf::from(earlier), serial: None });
         }

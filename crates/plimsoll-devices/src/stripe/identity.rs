@@ -68,6 +68,10 @@ pub(super) fn whose(stripe: &Stripe, index: usize) -> Result<Whose, DeviceError>
         };
     }
     match (found.into_iter().next(), marks.first()) {
+        // Nothing tells a blank disk without a serial number from one that came in its place.
+        (None, None) if stripe.is_complete && disk.serial.is_none() => {
+            Err(another(stripe, disk, "no table".to_owned(), format!("the table {}", disk.table)))
+        }
         (None, None) => Ok(Whose::Blank),
         // Whoever made it was killed between one half of it and the other.
         (None, Some(mark)) if !stripe.is_complete && mark.name.contains("GPT") => Ok(Whose::Blank),
@@ -88,9 +92,7 @@ pub(super) fn foreign(device: &Path, found: String) -> DeviceError {
 /// Names in /dev may be those of other disks by now.
 fn refuse_another(stripe: &Stripe, disk: &StripedDisk) -> Result<(), DeviceError> {
     let facts = facts(&disk.device)?;
-    let other = |is: String, was: String| {
-        Err(DeviceError::OtherDisk { device: disk.device.clone(), is, was, name: stripe.name.clone() })
-    };
+    let other = |is, was| Err(another(stripe, disk, is, was));
     if facts.size_bytes != disk.size_bytes {
         return other(ByteCount(facts.size_bytes).to_string(), ByteCount(disk.size_bytes).to_string());
     }
@@ -99,6 +101,10 @@ fn refuse_another(stripe: &Stripe, disk: &StripedDisk) -> Result<(), DeviceError
         return other(serial(facts.serial), serial(disk.serial.clone()));
     }
     Ok(())
+}
+
+fn another(stripe: &Stripe, disk: &StripedDisk, is: String, was: String) -> DeviceError {
+    DeviceError::OtherDisk { device: disk.device.clone(), is, was, name: stripe.name.clone() }
 }
 
 /// Every disk has to be one of ours.
@@ -243,6 +249,11 @@ pub(super) fn mounts() -> Result<Vec<MountEntry>, DeviceError> {
 }
 
 impl Stripe {
+    /// Whether an array leads to its disks at the moment.
+    pub fn has(&self, array: &StripedArray) -> bool {
+        is_in_place(self, array).unwrap_or(false)
+    }
+
     /// Whether all of it is there and in its place, so that it can be measured.
     pub fn in_place(&self) -> Result<(), DeviceError> {
         if !self.is_complete {

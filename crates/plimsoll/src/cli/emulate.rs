@@ -2,7 +2,7 @@
 
 use std::{ffi::OsString, path::PathBuf};
 
-use clap::{Args, Subcommand};
+use clap::{ArgGroup, Args, Subcommand};
 use plimsoll_workload::{limit::Limit, units::ByteCount};
 
 /// The name of an emulation that was not named.
@@ -48,9 +48,10 @@ pub enum EmulateAction {
 
 /// Arguments of `plimsoll emulate up`.
 #[derive(Args, Debug)]
+#[command(group(ArgGroup::new("disks").args(["sku", "limit"]).required(true).multiple(true)))]
 pub struct UpArguments {
     /// Products or sizes, a disk for each: P30,P10,gp3
-    #[arg(long, value_name = "NAME,...", value_delimiter = ',', required_unless_present = "limit")]
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     pub sku: Vec<String>,
     /// The size that is bought of each, where products need one, as of `run`: 512GiB
     #[arg(long, value_name = "SIZE", requires = "sku")]

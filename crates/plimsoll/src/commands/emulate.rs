@@ -47,10 +47,13 @@ pub fn run(arguments: EmulateArguments, state: &State, printer: Printer) -> anyh
         }
         EmulateAction::Exec { command } => {
             let [program, arguments @ ..] = command.as_slice() else { bail!("no command") };
-            if Emulation::all(directory)?.is_empty() {
+            let emulations = Emulation::all(directory)?;
+            if emulations.is_empty() {
                 printer.warning("no emulated disk is up: the command runs as it would without plimsoll");
             } else {
-                Throttle::find()?.join()?;
+                let throttle = Throttle::find()?;
+                throttle.join()?;
+                emulations.iter().try_for_each(|emulation| hold(emulation, &throttle, printer))?;
             }
             // This program becomes the command, so its input, its signals and its end are those of the command.
             let error = process::Command::new(program).args(arguments).exec();
@@ -58,6 +61,15 @@ pub fn run(arguments: EmulateArguments, state: &State, printer: Printer) -> anyh
         }
         EmulateAction::Down { name } => down(name.as_deref(), directory, printer),
     }
+}
+
+/// Has the disks of one held back, and says which are not there.
+fn hold(emulation: &Emulation, throttle: &Throttle, printer: Printer) -> Result<(), DeviceError> {
+    for disk in emulation.hold(throttle)? {
+        let (name, disk) = (&emulation.name, &disk.name);
+        printer.warning(format!("the disk {disk} of \"{name}\" is not there: `plimsoll emulate down {name}`"));
+    }
+    Ok(())
 }
 
 fn directory(state: &State) -> anyhow::Result<&Path> {
@@ -70,10 +82,7 @@ fn up(arguments: &UpArguments, state: &Path, printer: Printer) -> anyhow::Result
     if arguments.size.0 < SIZE_BYTES_MIN {
         bail!("--size {} is too small for a disk: take {} at least", arguments.size, ByteCount(SIZE_BYTES_MIN));
     }
-    let directory = match &arguments.directory {
-        Some(directory) => directory.join(format!("plimsoll-{}", arguments.name)),
-        None => emulation::usual_directory(state, &arguments.name),
-    };
+    let directory = emulation::directory(arguments.directory.as_deref(), state, &arguments.name);
     // The kernel tells files by their real paths.
     let directory = emulation::resolved(&directory).with_context(|| format!("find {}", directory.display()))?;
     let mut disks = Vec::new();
@@ -219,16 +228,11 @@ pub(super) fn join(
         let found: Vec<_> = disks_of(target).filter_map(|number| Emulation::disk_of(&emulations, number)).collect();
         let Some((_, first)) = found.first() else { continue };
         let device = first.device.as_ref().map_or_else(PathBuf::new, Clone::clone);
-        Throttle::find()
-            .and_then(|throttle| throttle.join())
-            .with_context(|| format!("{} is on the emulated disk {}", target.name, device.display()))?;
-        // The group that has the limits may be another one than when they were written.
-        for (_, disk) in &found {
-            let device = disk.device.as_deref().unwrap_or(Path::new(""));
-            if let Some(number) = DeviceNumber::of_special_file(device) {
-                Throttle::find()?.hold(number, &disk.caps)?;
-            }
-        }
+        let held = Throttle::find().and_then(|throttle| {
+            throttle.join()?;
+            found.iter().try_for_each(|(emulation, _)| emulation.hold(&throttle).map(drop))
+        });
+        held.with_context(|| format!("{} is on the emulated disk {}", target.name, device.display()))?;
         // What is put together of different disks stands for nothing that is sold.
         if found.iter().any(|(_, disk)| disk.stands_for != first.stands_for) {
             continue;

@@ -9,7 +9,7 @@ use anyhow::{Context as _, bail};
 use plimsoll_devices::stripe::{Stripe, StripedArray, StripedDisk};
 use plimsoll_io::target;
 use plimsoll_record::environment::{ArrayEnvironment, Environment};
-use plimsoll_report::striped::{self, StripedRow};
+use plimsoll_report::striped::{self, StripedRow, StripedTarget};
 use plimsoll_workload::{
     array::{ArrayAsked, FileSystem, Striping},
     limit::Limit,
@@ -101,13 +101,20 @@ pub(super) fn become_targets(plan: &mut PlanFile, state: &State) -> anyhow::Resu
     let Some(asked) = plan.stripe.take() else { return Ok(OfDisks::default()) };
     asked.expand()?;
     let there = Stripe::all(directory(state)?)?.into_iter().find(|stripe| stripe.name == asked.name());
-    let Some(stripe) = there.filter(|stripe| stripe.is_of(&asked)) else {
+    let name = asked.name();
+    let Some(stripe) = there else {
         bail!(
             "the arrays of the plan are not there: `plimsoll stripe up --plan FILE --destroy {}` makes them, and \
-             `plimsoll stripe down` takes them apart again",
+             `plimsoll stripe down {name}` takes them apart again",
             asked.devices.join(",")
         );
     };
+    if !stripe.is_of(&asked) {
+        bail!(
+            "the stripe \"{name}\" is there with other disks or arrays than the plan has: `plimsoll stripe list` shows \
+             them, and `plimsoll stripe down {name}` takes them down; or give the plan's another name"
+        );
+    }
     // Below an array that is not mounted lies another file system, and a name in /dev may be that of another disk.
     stripe.in_place()?;
     for own in &stripe.arrays {
@@ -180,10 +187,6 @@ pub(super) fn is_array(target: &str, state: &State) -> bool {
 pub(super) fn deal(targets: &mut [TargetFacts], state: &State) -> anyhow::Result<()> {
     for facts in targets.iter_mut().filter(|facts| Stripe::is_place(facts.name.as_ref())) {
         let stripes = state.directory.as_deref().map(Stripe::all).transpose()?.unwrap_or_default();
-        // Pods have their volumes there, and no arrays.
-        if stripes.is_empty() {
-            continue;
-        }
         let path = Path::new(&facts.name);
         let Some((stripe, own, disks)) = Stripe::of_target(&stripes, path) else {
             // A file or directory on an array is one like any other, as long as that is there.
@@ -249,8 +252,11 @@ fn row(stripe: &Stripe, own: &StripedArray) -> StripedRow {
         chunk_bytes: is_striped.then_some(array.chunk_bytes),
         file_system: (array.file_system != FileSystem::Raw).then(|| array.file_system.to_string()),
         cluster_bytes: array.cluster_bytes.filter(|cluster| Some(*cluster) != array.block_bytes),
-        target: stripe.target(own).display().to_string(),
-        is_complete: stripe.is_complete,
+        target: match stripe.has(own) {
+            _ if !stripe.is_complete => StripedTarget::NotMade,
+            false => StripedTarget::NotInPlace,
+            true => StripedTarget::Path(stripe.target(own).display().to_string()),
+        },
     }
 }
 

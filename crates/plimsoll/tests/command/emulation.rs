@@ -1,6 +1,12 @@
 //! Disks that let as much through as what is sold: what is measured on them, and that nothing of them is left.
 
-use std::{fs, path::Path, process::Command, thread, time::Duration};
+use std::{
+    fs,
+    path::Path,
+    process::Command,
+    thread,
+    time::{Duration, Instant},
+};
 
 use serde_json::Value;
 
@@ -196,6 +202,58 @@ fn a_disk_that_somebody_took_away_is_listed_as_gone() {
     let listed = lists.find(|listed| listed.contains("gone")).unwrap();
     let has = |disk: &String| listed.contains(&format!("{disk} "));
     assert!(has(&disks[1]) && !has(&disks[0]), "{listed}");
+    assert_eq!(place.run("emulate down").code, Some(0));
+    assert_gone(&place);
+}
+
+#[test]
+fn a_command_is_held_back_whatever_became_of_the_limits() {
+    if !is_root() {
+        return;
+    }
+    let place = Place::new();
+    let (_up, disks) = up(&place, "--limit iops=500 --limit iops=600 --size 16MiB");
+    let tool = |program: &str, arguments: &[&str]| {
+        let said = Said::of(Command::new(program).args(arguments).output().unwrap());
+        assert_eq!(said.code, Some(0), "{program}: {}", said.stderr);
+    };
+    let script = format!("dd if={0} of=/dev/null bs=4k count=1000 iflag=direct", disks[0]);
+    let seconds = || {
+        let started = Instant::now();
+        let said = Said::of(place.command("emulate exec -- sh -c").arg(&script).output().unwrap());
+        assert_eq!(said.code, Some(0), "{}", said.stderr);
+        (started.elapsed().as_secs_f64(), said.stderr)
+    };
+    assert!(seconds().0 > 1.5);
+    // Limits go with the disk, and it came back without plimsoll.
+    let file = place.path("state/plimsoll/emulations/disks/0.img");
+    tool("losetup", &["--detach", &disks[0]]);
+    tool("losetup", &["--direct-io=on", &disks[0], file.to_str().unwrap()]);
+    tool("losetup", &["--detach", &disks[1]]);
+    let (lasted, said) = seconds();
+    assert!(lasted > 1.5, "{lasted}");
+    assert!(said.contains("the disk iops=600 of \"disks\" is not there"), "{said}");
+}
+
+#[test]
+fn a_note_that_names_files_of_others_removes_none() {
+    if !is_root() {
+        return;
+    }
+    let place = Place::new();
+    let (_up, _) = up(&place, "--limit iops=500 --size 16MiB");
+    let note = place.path("state/plimsoll/emulations/disks.json");
+    let whole = fs::read_to_string(&note).unwrap();
+    let kept = place.path("kept.img");
+    fs::write(&kept, "kept").unwrap();
+    let mut odd: Value = serde_json::from_str(&whole).unwrap();
+    odd["disks"][0]["file"] = kept.to_str().unwrap().into();
+    odd["disks"][0].as_object_mut().unwrap().remove("file_id");
+    fs::write(&note, odd.to_string()).unwrap();
+    let said = place.run("emulate down");
+    assert!(said.error(5).contains("no place for the file of a disk"), "{}", said.stderr);
+    assert_eq!(fs::read_to_string(&kept).unwrap(), "kept");
+    fs::write(&note, whole).unwrap();
     assert_eq!(place.run("emulate down").code, Some(0));
     assert_gone(&place);
 }

@@ -78,9 +78,14 @@ fn another_disk_or_another_file_system_is_neither_measured_nor_taken_down() {
     assert!(early.error(3).contains("plimsoll stripe down"), "{}", early.stderr);
 
     tool("umount", &[&mounted]);
+    assert!(place.run("stripe list").stdout.contains("not in its place"));
     let load = "--rw randread --size 4MiB --duration 1s --no-history";
     let said = place.run(&format!("run {mounted} {load}"));
     assert!(said.error(3).contains("brings it back"), "{}", said.stderr);
+    // Nor is what others made, whoever is asked.
+    let said = place.command(&format!("run {mounted} {load}")).env("XDG_STATE_HOME", place.path("none")).output();
+    let said = Said::of(said.unwrap());
+    assert!(said.error(2).contains("no array that is known"), "{}", said.stderr);
 
     // Another disk has the name, as after a boot.
     let disk = disks.paths[0].as_str();
@@ -100,6 +105,14 @@ fn another_disk_or_another_file_system_is_neither_measured_nor_taken_down() {
     for said in attempts {
         assert!(said.error(3).contains("not the disk that it was"), "{}", said.stderr);
     }
+    // A blank one of the same size: taking that down would give nothing back.
+    fs::File::create(place.path("other.img")).unwrap().set_len(256 << 20).unwrap();
+    tool("losetup", &["--detach", disk]);
+    tool("losetup", &[disk, place.path("other.img").to_str().unwrap()]);
+    let said = place.run("stripe down");
+    tool("losetup", &["--detach", disk]);
+    tool("losetup", &["--direct-io=on", disk, file.trim()]);
+    assert!(said.error(3).contains("--forget"), "{}", said.stderr);
     // The kernel does not know its partitions any more.
     down(&place);
     disks.assert_blank();
@@ -254,7 +267,7 @@ fn a_run_goes_on_on_the_disks_that_it_began_on_alone() {
     fs::write(place.path("others.toml"), plan(&[other, one])).unwrap();
     made(&place, &format!("stripe up --plan ROOT/plan.toml --destroy {}", disks.all()));
     let said = place.run("run --plan ROOT/others.toml");
-    assert!(said.error(2).contains("are not there"), "{}", said.stderr);
+    assert!(said.error(2).contains("is there with other disks"), "{}", said.stderr);
     let mut child =
         place.command("run --plan ROOT/plan.toml").stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     thread::sleep(Duration::from_secs(3));
@@ -342,4 +355,29 @@ fn one_note_that_cannot_be_read_keeps_no_other_from_being_listed_or_taken_down()
     assert!(said.error(5).contains("odd.json") && said.stderr.contains("blank again"), "{}", said.stderr);
     disks.assert_blank();
     fs::remove_file(note).unwrap();
+}
+
+#[test]
+fn a_note_whose_arrays_would_be_elsewhere_is_not_followed() {
+    if !is_root() {
+        return;
+    }
+    let place = Place::new();
+    let disks = Disks::up(&place, "--limit iops=50000 --size 256MiB");
+    made(&place, &format!("stripe up --name {} --kind none --destroy {}", name(&place), disks.all()));
+    let note = place.path(&format!("state/plimsoll/stripes/{}.json", name(&place)));
+    let whole = fs::read_to_string(&note).unwrap();
+    let elsewhere = place.path("elsewhere");
+    fs::create_dir(&elsewhere).unwrap();
+    let odd = whole.replace("\"none-1\"", &format!("\"{}\"", elsewhere.display()));
+    for odd in [odd, whole.replace("\"disk\": 0", "\"disk\": 1")] {
+        assert_ne!(odd, whole);
+        fs::write(&note, odd).unwrap();
+        let said = place.run("stripe down");
+        assert!(said.error(5).contains("is not what plimsoll writes"), "{}", said.stderr);
+    }
+    assert!(elsewhere.exists());
+    fs::write(&note, whole).unwrap();
+    down(&place);
+    disks.assert_blank();
 }
