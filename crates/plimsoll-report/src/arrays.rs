@@ -78,14 +78,13 @@ fn measured(record: &Record) -> Vec<Measured<'_>> {
 fn tables<'a>(measured: &[Measured<'a>]) -> Vec<(Question, Vec<Measured<'a>>)> {
     let mut tables = Vec::new();
     for question in QUESTIONS {
-        let mut done: Vec<&Array> = Vec::new();
+        let mut done: Vec<&ArrayEnvironment> = Vec::new();
         for first in measured {
-            let array = &first.own.array;
-            let group = question.group(array, measured);
-            if done.contains(&array) || question.kinds_of_answers(&group) < 2 {
+            let group = question.group(first.own, measured);
+            if done.contains(&first.own) || question.kinds_of_answers(&group) < 2 {
                 continue;
             }
-            done.extend(group.iter().map(|own| &own.own.array));
+            done.extend(group.iter().map(|own| own.own));
             tables.push((question, group));
         }
     }
@@ -99,7 +98,8 @@ fn of_cell<'a>(cell: &'a Cell, record: &'a Record) -> Option<Measured<'a>> {
 
 impl Question {
     /// The cells of arrays that differ from this one in what is asked, and in nothing else.
-    fn group<'a>(self, array: &Array, measured: &[Measured<'a>]) -> Vec<Measured<'a>> {
+    fn group<'a>(self, of: &ArrayEnvironment, measured: &[Measured<'a>]) -> Vec<Measured<'a>> {
+        let array = &of.array;
         let is_usual = |own: &Array| own.cluster_bytes == own.block_bytes;
         let is_like = |own: &Array| {
             let kind = own.kind == array.kind;
@@ -135,7 +135,8 @@ impl Question {
                 Self::FileSystem => kind && disks && chunk && is_usual(own) && is_usual(array),
             }
         };
-        measured.iter().filter(|own| is_like(&own.own.array)).copied().collect()
+        let is_of = |own: &&Measured<'a>| own.own.stripe == of.stripe && is_like(&own.own.array);
+        measured.iter().filter(is_of).copied().collect()
     }
 
     /// How many different answers there are.
@@ -224,7 +225,7 @@ fn table(question: Question, group: &[Measured<'_>], all: &[Measured<'_>]) -> Gr
         }
     };
     metric("IOPS", 3, &|numbers| numbers::iops(numbers.iops));
-    metric("MB/s", 4, &|numbers| numbers::throughput(numbers.bytes_per_second));
+    metric("MB/s", 4, &|numbers| or_absent(numbers.bytes_per_second, numbers::throughput));
     metric("mean", 5, &|numbers| or_absent(numbers.mean_ns, numbers::latency));
     let efficiency = |own: &Measured<'_>| or_absent(efficiency(own, all), numbers::percent);
     if question == Question::Disks || question == Question::Kind {
@@ -256,7 +257,7 @@ fn table(question: Question, group: &[Measured<'_>], all: &[Measured<'_>]) -> Gr
 /// The three numbers of one kind of operations.
 struct Numbers {
     iops: f64,
-    bytes_per_second: f64,
+    bytes_per_second: Option<f64>,
     mean_ns: Option<f64>,
 }
 
@@ -266,7 +267,7 @@ impl Numbers {
             let figures = cell.figures(operation)?;
             return Some(Self {
                 iops: figures.iops?,
-                bytes_per_second: figures.bytes_per_second.unwrap_or(0.0),
+                bytes_per_second: figures.bytes_per_second,
                 mean_ns: figures.latency_ns.mean,
             });
         }
@@ -302,9 +303,12 @@ fn efficiency(own: &Measured<'_>, all: &[Measured<'_>]) -> Option<f64> {
     // Against btrfs stands whatever one disk has, where no btrfs is on one disk.
     let base = base.or_else(|| {
         let is_usual = |base: &&Measured<'_>| {
-            base.own.array.disks.len() == 1 && base.own.array.cluster_bytes == base.own.array.block_bytes
+            let other = &base.own.array;
+            array.kind == ArrayKind::Btrfs && other.disks.len() == 1 && other.cluster_bytes == other.block_bytes
         };
-        all.iter().filter(|base| base.cell.workload == own.cell.workload).find(is_usual)
+        let is_beside =
+            |base: &&Measured<'_>| base.own.stripe == own.own.stripe && base.cell.workload == own.cell.workload;
+        all.iter().filter(is_beside).find(is_usual)
     })?;
     let of = |measured: &Measured<'_>| Numbers::of(measured.cell, Operation::All).map(|numbers| numbers.iops);
     Some(of(own)? / (of(base)? * array.disks.len() as f64))

@@ -56,7 +56,7 @@ pub fn of_cell(cell: &Cell, record: &Record, hidden: Option<HiddenBurst>) -> Vec
     findings.extend(exposed(cell));
     findings.extend(modes(cell));
     findings.extend(unfair(cell));
-    findings.extend(striping::unbalanced(cell));
+    findings.extend(striping::unbalanced(cell, record));
     findings.extend(foreign(cell, record.asked.background.is_some()));
     findings.extend(hidden_burst(cell, hidden));
     findings

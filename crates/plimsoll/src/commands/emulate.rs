@@ -23,7 +23,7 @@ use plimsoll_workload::{
 };
 use serde_json::json;
 
-use super::catalog;
+use super::{catalog, stripe};
 use crate::{
     cli::emulate::{EmulateAction, EmulateArguments, UpArguments},
     printer::Printer,
@@ -211,15 +211,15 @@ fn disks(number: usize) -> String {
 }
 
 /// Targets that are emulated disks, on them, or made of them: this process is held back with them from here on. What
-/// they stand for.
+/// they stand for is added to what is said of them.
 pub(super) fn join(
     environment: &Environment,
     said: &Provisioning,
     state: &State,
     printer: Printer,
 ) -> anyhow::Result<Provisioning> {
-    let mut stands_for = Provisioning::default();
-    let Some(directory) = &state.directory else { return Ok(stands_for) };
+    let mut known = said.clone();
+    let Some(directory) = &state.directory else { return Ok(known) };
     let emulations = Emulation::all(directory).unwrap_or_else(|error| {
         printer.warning(format!("nothing is known of emulated disks: {error}"));
         Vec::new()
@@ -240,12 +240,14 @@ pub(super) fn join(
         // What was said of a disk comes before what it stands for, and is not mixed with it.
         let own = said.of(&target.name);
         let is_said = own.sku.is_some() || own.limit.is_some();
-        let mut provisioned = if is_said { Provisioned::default() } else { first.stands_for.clone() };
-        provisioned.shared_limit = shared_limit(&found);
-        provisioned.emulated = Some(true);
-        stands_for.targets.insert(target.name.clone(), provisioned);
+        let stands_for = if is_said { Provisioned::default() } else { first.stands_for.clone() };
+        // Both hold them back.
+        let shared = [own.shared_limit, shared_limit(&found)].into_iter().flatten();
+        let shared_limit = shared.min_by(|one, other| stripe::lasting(one).total_cmp(&stripe::lasting(other)));
+        let provisioned = Provisioned { shared_limit, emulated: Some(true), ..own.or(&stands_for) };
+        known.targets.insert(target.name.clone(), provisioned);
     }
-    Ok(stands_for)
+    Ok(known)
 }
 
 /// The disks that a target is made of.

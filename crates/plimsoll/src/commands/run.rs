@@ -185,7 +185,7 @@ pub(super) fn request_of(
         asked.provisioned = asked.provisioned.or(found);
     }
     asked.provisioned = asked.provisioned.or(stripe::describe(&mut environment, &asked.of_disks, state, printer)?);
-    asked.provisioned = asked.provisioned.clone().or(emulate::join(&environment, &asked.provisioned, state, printer)?);
+    asked.provisioned = emulate::join(&environment, &asked.provisioned, state, printer)?;
     for note in expectation::expect(&mut plan, &asked.provisioned, &environment, catalog)? {
         printer.note(note);
     }

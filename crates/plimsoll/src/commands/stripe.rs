@@ -210,7 +210,7 @@ pub(super) fn deal(targets: &mut [TargetFacts], state: &State) -> anyhow::Result
 }
 
 /// What a limit lets through in the long run, to order limits by.
-fn lasting(limit: &Limit) -> f64 {
+pub(super) fn lasting(limit: &Limit) -> f64 {
     limit.operations.or(limit.bytes).map_or(f64::INFINITY, |rate| rate.sustained)
 }
 
