@@ -106,8 +106,11 @@ fn common_variables(setup: &Setup) -> String {
 fn of_machine(setup: &Setup, machine: &MachineSetup) -> String {
     let has_ultra = setup.disks.iter().any(|disk| disk.product == "UltraSSD_LRS");
     let mut options = String::new();
+    let mut controller = String::new();
     if let Some(interface) = interface(setup) {
         options += &format!(" --disk-controller-type {interface}");
+        // Machines that were made before there was a choice show none.
+        controller = ", \\\n      join(' ', ['disks by', storageProfile.diskControllerType || 'SCSI'])".to_owned();
     }
     if has_ultra {
         options += " \\\n    --ultra-ssd-enabled true";
@@ -116,7 +119,11 @@ fn of_machine(setup: &Setup, machine: &MachineSetup) -> String {
     if has_ultra {
         planned += ", takes Ultra Disks";
     }
+    if let Some(interface) = interface(setup) {
+        planned += &format!(", disks by {interface}");
+    }
     let words = [
+        ("controller", controller.as_str()),
         ("type", machine.facts.name.as_str()),
         ("planned", &planned),
         ("subnet_is_same", if setup.has_san() { SUBNET_IS_SAME } else { "" }),

@@ -62,10 +62,15 @@ wait_for() {
   done
 }
 
+# As Azure tells names apart: by neither case nor blanks, so that West Europe is westeurope.
+plain() {
+  tr '[:upper:]' '[:lower:]' <<<"$1" | tr -d ' '
+}
+
 # Stops when what is there is not what would be made now. It may hold something, so it is neither changed nor made anew.
 same() {
   local what="$1" planned="$2" found="$3"
-  [ "$found" = "$planned" ] || stop "$what is there as \"$found\", and the plan says \"$planned\": change the plan back, or remove it first: ./teardown.sh removes all"
+  [ "$(plain "$found")" = "$(plain "$planned")" ] || stop "$what is there as \"$found\", and the plan says \"$planned\": change the plan back, or remove it first: ./teardown.sh removes all"
 }
 
 command -v az >/dev/null || stop "az is not installed: see https://learn.microsoft.com/cli/azure/install-azure-cli"

@@ -30,7 +30,14 @@ if ! exists vm show --resource-group "$RESOURCE_GROUP" --name "$VM"; then
 else
   same "the machine $VM" "{{planned}}" "$(azure vm show --resource-group "$RESOURCE_GROUP" --name "$VM" --output tsv \
     --query "join(', ', [hardwareProfile.vmSize, zones[0] && join(' ', ['zone', zones[0]]), \
-      (additionalCapabilities.ultraSSDEnabled || additionalCapabilities.ultraSsdEnabled) && 'takes Ultra Disks'][?@])")"
+      (additionalCapabilities.ultraSSDEnabled || additionalCapabilities.ultraSsdEnabled) && 'takes Ultra Disks'{{controller}}][?@])")"
+  # An image that is named in short is shown in full, and cannot be compared.
+  case "$IMAGE" in
+    */* | *:*:*:*)
+      same "the image of the machine $VM" "$IMAGE" "$(azure vm show --resource-group "$RESOURCE_GROUP" --name "$VM" --output tsv \
+        --query "storageProfile.imageReference.id || storageProfile.imageReference.join(':', [publisher, offer, sku, version])")"
+      ;;
+  esac
 fi
 wait_for "the machine $VM" azure vm show --resource-group "$RESOURCE_GROUP" --name "$VM" \
   --query provisioningState --output tsv

@@ -24,6 +24,14 @@ def parts(words):
     return words[:first], options
 
 
+def image(name):
+    """What az shows of an image that was named so."""
+    if "/" in name:
+        return {"id": name}
+    of = name.split(":") if ":" in name else ["Canonical", "in-full", "of-" + name, "latest"]
+    return dict(zip(["publisher", "offer", "sku", "version"], of), exactVersion="24.04.1")
+
+
 def shown(kind, asked, calls):
     """What az shows of a thing that was made so."""
     get = lambda name: asked[name][0] if name in asked else None
@@ -52,6 +60,8 @@ def shown(kind, asked, calls):
                 "zones": listed("--zone"),
                 "additionalCapabilities": {"ultraSSDEnabled": True} if "--ultra-ssd-enabled" in asked else None,
                 "storageProfile": {
+                    "diskControllerType": get("--disk-controller-type"),
+                    "imageReference": image(get("--image")),
                     "dataDisks": [
                         {"name": disk["--name"][0], "lun": int(disk["--lun"][0]), "caching": disk["--caching"][0]}
                         for disk in attached

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test ends at the first thing that is not as it must be")]
 
 mod azure_command_line;
+mod changes;
 mod golden;
 mod preparing;
 mod refusals;
