@@ -14,10 +14,12 @@ use crate::{
 /// Where a script is, for those that read or write files beside it.
 const HERE: &str = "here=\"$(cd \"$(dirname \"${BASH_SOURCE[0]}\")\" && pwd)\"\nreadonly here\n\n";
 
-/// A subnet that is there, where volumes of a SAN are reached from it.
-const SUBNET_IS_SAME: &str = "else
-  same \"the subnet $VM-subnet\" Microsoft.Storage \"$(azure network vnet subnet show --resource-group \"$RESOURCE_GROUP\" \\
-    --vnet-name \"$VM-network\" --name \"$VM-subnet\" --query \"serviceEndpoints[0].service || ''\" --output tsv)\"
+/// A subnet that was made without the way to a SAN gets it: nothing that is there is lost by that.
+const SUBNET_REACHES: &str = "elif [ -z \"$(azure network vnet subnet show --resource-group \"$RESOURCE_GROUP\" \\
+  --vnet-name \"$VM-network\" --name \"$VM-subnet\" --output tsv \\
+  --query \"serviceEndpoints[?service == 'Microsoft.Storage'].service\")\" ]; then
+  azure network vnet subnet update --resource-group \"$RESOURCE_GROUP\" --vnet-name \"$VM-network\" --name \"$VM-subnet\" \\
+    --service-endpoints Microsoft.Storage --output none
 ";
 
 /// All files of this provider.
@@ -126,7 +128,7 @@ fn of_machine(setup: &Setup, machine: &MachineSetup) -> String {
         ("controller", controller.as_str()),
         ("type", machine.facts.name.as_str()),
         ("planned", &planned),
-        ("subnet_is_same", if setup.has_san() { SUBNET_IS_SAME } else { "" }),
+        ("subnet_reaches", if setup.has_san() { SUBNET_REACHES } else { "" }),
         ("zone", if setup.zone.is_some() { " --zone \"$ZONE\"" } else { "" }),
         ("os_sku", os_sku(machine)),
         ("options", &options),

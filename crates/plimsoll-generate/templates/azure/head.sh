@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Makes in Azure, in one resource group with the network that it takes:
 #   {{what}}
-# Running it again makes what is missing, and stops where what is there is not what the plan says: it changes nothing
-# that is there. teardown.sh removes all of it.
+# Running it again makes what is missing, and stops where what is there is not what the plan says: of what is there it
+# changes who may reach the machine by SSH, and that a SAN is reached, and nothing else. teardown.sh removes all of it.
 #
 # The line below each "costs:" makes something that is paid for until it is removed.
 # It takes the role Contributor in the subscription{{rights}}.
@@ -18,9 +18,9 @@ LOCATION="${LOCATION:-{{region}}}"
 {{variables}}WAIT_SECONDS="${WAIT_SECONDS:-1800}" # no longer for any one thing
 POLL_SECONDS="${POLL_SECONDS:-10}"
 
-# What tells this setup from somebody else's of the same name; teardown.sh needs it as well.
+# What tells this setup from somebody else's, whatever either is called; teardown.sh needs it as well.
 [ -s "$here/setup-id" ] || od -An -N8 -tx1 /dev/urandom | tr -d ' \n' >"$here/setup-id"
-TAG_VALUE="{{name}}-$(cat "$here/setup-id")"
+TAG_VALUE="$(cat "$here/setup-id")"
 readonly TAG_NAME=plimsoll-setup TAG_VALUE
 readonly TAG="$TAG_NAME=$TAG_VALUE"
 
@@ -77,7 +77,6 @@ command -v az >/dev/null || stop "az is not installed: see https://learn.microso
 
 # Writes down the group, so that teardown.sh knows of all, however it is called.
 remember() {
-  local place
   place="/subscriptions/$(azure account show --query id --output tsv)/resourceGroups/$RESOURCE_GROUP"
   grep --quiet --line-regexp --fixed-strings "$place" "$here/groups" 2>/dev/null || echo "$place" >>"$here/groups"
 }
@@ -85,7 +84,7 @@ remember() {
 # A group that others made is left alone, because teardown.sh removes the whole group.
 if exists group show --name "$RESOURCE_GROUP"; then
   owner="$(azure group show --name "$RESOURCE_GROUP" --query "tags.\"$TAG_NAME\" || ''" --output tsv)"
-  [ "$owner" = "$TAG_VALUE" ] || stop "the group $RESOURCE_GROUP is there and not of this setup: set RESOURCE_GROUP, or copy the setup-id it was made with"
+  [ "$owner" = "$TAG_VALUE" ] || stop "the group $RESOURCE_GROUP is there and not of this setup: its tag $TAG_NAME is \"$owner\", and setup-id in $here has \"$TAG_VALUE\": set RESOURCE_GROUP to another one, or copy the setup-id here that it was made with"
   remember
   same "the group $RESOURCE_GROUP" "$LOCATION" "$(azure group show --name "$RESOURCE_GROUP" --query location --output tsv)"
 else

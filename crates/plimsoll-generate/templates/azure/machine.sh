@@ -8,6 +8,9 @@ if [ -n "$SSH_FROM" ]; then
   azure network nsg rule create --resource-group "$RESOURCE_GROUP" --nsg-name "$VM-nsg" --name ssh --priority 1000 \
     --access Allow --direction Inbound --protocol Tcp --source-address-prefixes "$SSH_FROM" \
     --destination-port-ranges 22 --output none
+elif exists network nsg rule show --resource-group "$RESOURCE_GROUP" --nsg-name "$VM-nsg" --name ssh; then
+  azure network nsg rule delete --resource-group "$RESOURCE_GROUP" --nsg-name "$VM-nsg" --name ssh --output none
+  echo "note: nobody reaches the machine by SSH any more, because SSH_FROM is empty" >&2
 fi
 if ! exists network vnet show --resource-group "$RESOURCE_GROUP" --name "$VM-network"; then
   azure network vnet create --resource-group "$RESOURCE_GROUP" --name "$VM-network" --location "$LOCATION" \
@@ -16,7 +19,7 @@ fi
 if ! exists network vnet subnet show --resource-group "$RESOURCE_GROUP" --vnet-name "$VM-network" --name "$VM-subnet"; then
   azure network vnet subnet create --resource-group "$RESOURCE_GROUP" --vnet-name "$VM-network" --name "$VM-subnet" \
     --address-prefixes 10.42.0.0/24 --network-security-group "$VM-nsg"{{endpoints}} --output none
-{{subnet_is_same}}fi
+{{subnet_reaches}}fi
 
 if ! exists vm show --resource-group "$RESOURCE_GROUP" --name "$VM"; then
   [ -r "$SSH_PUBLIC_KEY_FILE" ] || stop "there is no public key at $SSH_PUBLIC_KEY_FILE: set SSH_PUBLIC_KEY_FILE"

@@ -15,7 +15,7 @@ stop() {
   exit 1
 }
 [ -s "$here/setup-id" ] || stop "there is no setup-id in $here, which create.sh writes: nothing is known to be ours"
-TAG_VALUE="{{name}}-$(cat "$here/setup-id")"
+TAG_VALUE="$(cat "$here/setup-id")"
 readonly TAG_NAME=plimsoll-setup TAG_VALUE
 
 azure() {
@@ -40,7 +40,7 @@ $others"
 fi
 owner="$(azure group show --name "$RESOURCE_GROUP" --query "tags.\"$TAG_NAME\" || ''" --output tsv)"
 [ "$owner" = "$TAG_VALUE" ] ||
-  stop "the group $place is not of this setup, and is left as it is: set RESOURCE_GROUP and SUBSCRIPTION as for create.sh"
+  stop "the group $place is not of this setup, and is left as it is, because its tag $TAG_NAME is \"$owner\", and setup-id in $here has \"$TAG_VALUE\": set RESOURCE_GROUP and SUBSCRIPTION as for create.sh"
 # What is part of a machine of ours, as its disk of the system, has no tag of its own.
 foreign="$(azure resource list --resource-group "$RESOURCE_GROUP" --output tsv \
   --query "[?tags.\"$TAG_NAME\" != '$TAG_VALUE' && {{parts}}type != 'Microsoft.Compute/virtualMachines/extensions'].id")"

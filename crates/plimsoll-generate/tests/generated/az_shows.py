@@ -24,6 +24,24 @@ def parts(words):
     return words[:first], options
 
 
+def tags_of(options):
+    """The tags that something is made with."""
+    name, value = re.match(r"\{?([^=:]+)[=:]([^}]+)", options["--tags"][0]).groups()
+    return {name: value}
+
+
+def attached(calls):
+    """Which machine each disk was attached to."""
+    options = [parts(call)[1] for call in calls if call[:3] == ["vm", "disk", "attach"]]
+    return [(disk["--vm-name"][0], disk["--name"][0]) for disk in options]
+
+
+def told(value):
+    """Prints it as az does in lines."""
+    if value is not None:
+        print(*value if isinstance(value, list) else [value], sep="\n")
+
+
 def image(name):
     """What az shows of an image that was named so."""
     if "/" in name:
@@ -39,7 +57,7 @@ def shown(kind, asked, calls):
     size = int(get("--size-gb") or 0)
     match kind:
         case ["group"]:
-            return {"location": get("--location")}
+            return {"location": get("--location"), "tags": tags_of(asked)}
         case ["disk"]:
             is_premium = get("--sku").startswith("Premium_")
             usual = next((tier for gib, tier in TIERS.items() if gib >= size), None)
@@ -51,10 +69,11 @@ def shown(kind, asked, calls):
                 "diskMBpsReadWrite": int(get("--disk-mbps-read-write") or 60),
                 "tier": get("--tier") or (usual if is_premium else None),
                 "burstingEnabled": get("--enable-bursting") == "true" or None,
+                "managedBy": next((f"/subscriptions/s/{vm}" for vm, disk in attached(calls) if disk == get("--name")), None),
                 "creationData": {"performancePlus": get("--performance-plus") == "true" or None},
             }
         case ["vm"]:
-            attached = [parts(call)[1] for call in calls if call[:3] == ["vm", "disk", "attach"]]
+            data_disks = [parts(call)[1] for call in calls if call[:3] == ["vm", "disk", "attach"]]
             return {
                 "hardwareProfile": {"vmSize": get("--size")},
                 "zones": listed("--zone"),
@@ -64,12 +83,14 @@ def shown(kind, asked, calls):
                     "imageReference": image(get("--image")),
                     "dataDisks": [
                         {"name": disk["--name"][0], "lun": int(disk["--lun"][0]), "caching": disk["--caching"][0]}
-                        for disk in attached
+                        for disk in data_disks
                     ]
                 },
             }
         case ["network", "vnet", "subnet"]:
-            return {"serviceEndpoints": [{"service": name} for name in asked.get("--service-endpoints", [])]}
+            updates = [parts(call)[1] for call in calls if call[:4] == ["network", "vnet", "subnet", "update"]]
+            names = [name for options in [asked, *updates] for name in options.get("--service-endpoints", [])]
+            return {"id": "/subscriptions/s/subnet", "serviceEndpoints": [{"service": name} for name in names] or None}
         case ["elastic-san"]:
             return {"baseSizeTiB": int(get("--base-size-tib")), "availabilityZones": listed("--availability-zones")}
         case ["elastic-san", "volume"]:
@@ -105,22 +126,24 @@ def listed(calls):
     for call in calls:
         kind, options = parts(call)
         if kind[1:] == ["create"] and kind[0] in TYPES:
-            name, value = re.match(r"\{?([^=:]+)[=:]([^}]+)", options["--tags"][0]).groups()
-            yield {"name": options["--name"][0], "type": TYPES[kind[0]], "tags": {name: value}}
+            yield {"name": options["--name"][0], "type": TYPES[kind[0]], "tags": tags_of(options)}
 
 
 def main():
     command, asked = parts(sys.argv[1:])
-    with open(os.environ["PLACE"] + "/made", encoding="utf-8") as made:
+    with open(os.environ["PLACE"] + "/made", "a+", encoding="utf-8") as made:
+        made.seek(0)
         calls = [line.rstrip("\n").split("\x1f")[1:] for line in made]
     if command == ["resource", "list"]:
-        print(*jmespath.search(asked["--query"][0], list(listed(calls))), sep="\n")
+        told(jmespath.search(asked["--query"][0], list(listed(calls))))
         return
     for call in calls:
         kind, options = parts(call)
         if kind == [*command[:-1], "create"] and options["--name"] == asked["--name"]:
-            print(jmespath.search(asked["--query"][0], shown(kind[:-1], options, calls)))
+            told(jmespath.search(asked["--query"][0], shown(kind[:-1], options, calls)) if "--query" in asked else None)
             return
+    if "--query" not in asked:
+        sys.exit(3)
     sys.exit("nothing of this name was made: " + " ".join(sys.argv[1:]))
 
 

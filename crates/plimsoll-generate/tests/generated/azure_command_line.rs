@@ -36,12 +36,13 @@ fn calls() -> Vec<Vec<String>> {
     let mut all = BTreeMap::new();
     for case in of_azure() {
         let place = Place::of(&case.files);
-        for (script, arguments, cloud) in [
-            ("create.sh", [].as_slice(), Cloud::Empty),
-            ("create.sh", [].as_slice(), Cloud::Made),
-            ("teardown.sh", ["--yes"].as_slice(), Cloud::Made),
+        for (script, arguments, cloud, ssh_from) in [
+            ("create.sh", [].as_slice(), Cloud::Empty, "203.0.113.7/32"),
+            ("create.sh", [].as_slice(), Cloud::Made, ""),
+            ("teardown.sh", ["--yes"].as_slice(), Cloud::Made, ""),
         ] {
-            assert!(place.script(script, arguments, cloud).output().unwrap().status.success(), "{}", case.name);
+            let mut script = place.script(script, arguments, cloud);
+            assert!(script.env("SSH_FROM", ssh_from).output().unwrap().status.success(), "{}", case.name);
             // Paths of the test's own are none of the script's words.
             let root = place.path("").to_str().unwrap().to_owned();
             let calls = place.calls().into_iter().filter(|call| call[0] == "az");

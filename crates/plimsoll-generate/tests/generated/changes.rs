@@ -17,7 +17,6 @@ fn what_is_there_and_not_as_the_plan_says_ends_the_script_with_both_named() {
         ("azure-plain", "francecentral", "westeurope", "francecentral", "westeurope"),
         ("azure-plain", "sku = \"Prem", "caching = \"ReadOnly\"\nsku = \"Prem", "caching None", "caching ReadOnly"),
         ("azure-plain", "region", "zone = \"1\"\nregion", "Standard_D4s_v5", "Standard_D4s_v5, zone 1"),
-        ("azure-plain", "Premium_LRS", "elastic-san", "", "Microsoft.Storage"),
         ("azure-disks", "zone = \"1\"", "zone = \"2\"", "zone 1", "zone 2"),
         ("azure-disks", "iops = 20000", "iops = 25000", "20000 IOPS, 300 MB/s", "25000 IOPS, 300 MB/s"),
         ("azure-disks", ", tier = \"P50\"", "", "tier P50", "tier P30"),
@@ -89,5 +88,90 @@ fn names_are_compared_as_azure_does_and_images_where_they_are_named_in_full() {
         let output = run([("LOCATION", "westeurope"), ("IMAGE", "/a/other")], Cloud::Made);
         assert_eq!(output.status.code(), Some(1), "{}", told(&output));
         assert!(told(&output).contains("error: the image of the machine plimsoll is there as"), "{}", told(&output));
+    }
+}
+
+#[test]
+fn whoever_may_no_longer_reach_the_machine_is_kept_out_again() {
+    if !has_python() {
+        return;
+    }
+    let case = of_azure().into_iter().find(|case| case.name == "azure-plain").unwrap();
+    let place = Place::of(&case.files);
+    let rule = |from: &str| {
+        let output = place.script("create.sh", &[], Cloud::Grown).env("SSH_FROM", from).output().unwrap();
+        assert!(output.status.success(), "{}", told(&output));
+        let calls: Vec<String> = place.calls().iter().map(|call| call.join(" ")).collect();
+        let of_rule = calls.into_iter().filter(|call| call.contains(" nsg rule ") && !call.contains(" show "));
+        (of_rule.collect::<Vec<_>>().join("\n"), told(&output))
+    };
+    assert_eq!(rule("").0, "", "there was none");
+    assert!(rule("203.0.113.7/32").0.contains(" --source-address-prefixes 203.0.113.7/32 "));
+    let (calls, said) = rule("");
+    assert!(calls.starts_with("az network nsg rule delete ") && calls.contains(" --nsg-name plimsoll-nsg "), "{calls}");
+    assert!(said.contains("note: nobody reaches the machine by SSH any more"), "{said}");
+}
+
+#[test]
+fn a_volume_of_a_san_is_added_to_a_machine_that_is_there() {
+    if !has_python() {
+        return;
+    }
+    let case = of_azure().into_iter().find(|case| case.name == "azure-plain").unwrap();
+    let place = Place::of(&case.files);
+    assert!(place.script("create.sh", &[], Cloud::Grown).output().unwrap().status.success());
+    place.calls();
+    let more = format!("{}\n[cloud.disks.\"/mnt/san\"]\nsku = \"elastic-san\"\nsize = \"100Gi\"\n", case.plan);
+    place.change(&generated(&more, Provider::Azure).unwrap(), "create.sh");
+    for is_first in [true, false] {
+        let output = place.script("create.sh", &[], Cloud::Grown).output().unwrap();
+        assert!(output.status.success(), "{}", told(&output));
+        let calls: Vec<String> = place.calls().iter().map(|call| call.join(" ")).collect();
+        let is_called = |words: &str| calls.iter().any(|call| call.contains(words));
+        assert_eq!(is_called("subnet update"), is_first, "{calls:?}");
+        assert_eq!(is_called("elastic-san volume create"), is_first, "{calls:?}");
+        assert!(!is_called("vm create") && !is_called("subnet create"), "{calls:?}");
+    }
+}
+
+#[test]
+fn a_setup_that_is_called_otherwise_is_still_its_own() {
+    if !has_python() {
+        return;
+    }
+    let case = of_azure().into_iter().find(|case| case.name == "azure-plain").unwrap();
+    let place = Place::of(&case.files);
+    assert!(place.script("create.sh", &[], Cloud::Grown).output().unwrap().status.success());
+    let plan = case.plan.replace("[cloud]", "[cloud]\nname = \"other\"");
+    let renamed = generated(&plan, Provider::Azure).unwrap();
+    place.change(&renamed, "create.sh");
+    place.change(&renamed, "teardown.sh");
+    place.calls();
+    let run = |script: &str, arguments: &[&str], variables: &[(&str, &str)]| {
+        let mut command = place.script(script, arguments, Cloud::Grown);
+        command.envs(variables.iter().copied()).output().unwrap()
+    };
+    // By its old names it is what it was: nothing is made.
+    let output = run("create.sh", &[], &[("RESOURCE_GROUP", "plimsoll"), ("VM", "plimsoll")]);
+    assert!(output.status.success() && !told(&output).contains("note: "), "{}", told(&output));
+    assert!(
+        !place.calls().iter().any(|call| call.contains(&"create".to_owned()) && !call.contains(&"rule".to_owned()))
+    );
+    // By its new one another group is made, and the old one is named, which still costs.
+    let output = run("create.sh", &[], &[]);
+    let said = told(&output);
+    assert!(output.status.success(), "{said}");
+    assert!(
+        said.contains("RESOURCE_GROUP=NAME ./teardown.sh removes them:\n/subscriptions/s/resourceGroups/plimsoll\n"),
+        "{said}"
+    );
+    // The new teardown removes either.
+    for group in ["plimsoll", "other"] {
+        place.calls();
+        let output = run("teardown.sh", &["--yes"], &[("RESOURCE_GROUP", group)]);
+        let _ = std::fs::remove_file(place.path("gone"));
+        assert!(output.status.success(), "{}", told(&output));
+        let calls: Vec<String> = place.calls().iter().map(|call| call.join(" ")).collect();
+        assert!(calls.iter().any(|call| call.starts_with(&format!("az group delete --name {group} "))), "{calls:?}");
     }
 }
