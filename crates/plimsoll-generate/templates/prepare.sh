@@ -78,7 +78,7 @@ write_down() {
 # A disk: where to mount it, its file system, its size in GiB, and the names that it may have. A blank one gets a name
 # instead, by which plimsoll makes arrays of it, when it is blank.
 disk() {
-  local directory="$1" file_system="$2" size_gib="$3" options=defaults,nofail device held label uuid
+  local directory="$1" file_system="$2" size_gib="$3" options=defaults,nofail device held label uuid is_mounted=no
   shift 3
   # What is on the network is mounted once the network is there.
   case "$1" in /dev/disk/by-path/*) options="$options,_netdev" ;; esac
@@ -97,19 +97,28 @@ disk() {
   held="$(mounted_at "$directory")"
   if [ -n "$held" ]; then
     [ "$(readlink --canonicalize "$held")" = "$device" ] || stop "at $directory is $held, not $device: unmount it first"
+    is_mounted=yes
+  else
+    # A tool that fails says nothing, which does not mean that there is nothing.
+    held="$(lsblk --noheadings --output MOUNTPOINT "$device")" || stop "lsblk cannot look at $device"
+    [ -z "$(tr --delete '[:space:]' <<<"$held")" ] || stop "$device, for $directory, is mounted elsewhere"
+    held="$(lsblk --noheadings --list --output NAME "$device")" || stop "lsblk cannot look at $device"
+    [ "$(wc --lines <<<"$held")" = 1 ] || stop "$device, for $directory, has partitions or is part of something"
+    [ -z "$(ls --almost-all "$directory" 2>/dev/null)" ] ||
+      stop "$directory is not empty, and what is in it would be hidden: name another directory"
+  fi
+  label="$(blkid --probe --match-tag LABEL --output value "$device")" || [ "$?" = 2 ] || stop "blkid cannot look at $device"
+  uuid=none
+  if [ "$label" = "$LABEL" ]; then
+    held="$(blkid --probe --match-tag TYPE --output value "$device")" || stop "blkid cannot look at $device"
+    [ "$held" = "$file_system" ] ||
+      stop "$device, for $directory, has the file system $held of an earlier plan, and the plan says $file_system: change the plan back, or unmount and wipe the disk, if nobody needs what is on it"
+    uuid="$(blkid --probe --match-tag UUID --output value "$device")"
+  elif [ "$is_mounted" = yes ]; then
+    # Whoever made and mounted it keeps track of it.
     echo "$directory: $device is mounted"
     return 0
   fi
-  # A tool that fails says nothing, which does not mean that there is nothing.
-  held="$(lsblk --noheadings --output MOUNTPOINT "$device")" || stop "lsblk cannot look at $device"
-  [ -z "$(tr --delete '[:space:]' <<<"$held")" ] || stop "$device, for $directory, is mounted elsewhere"
-  held="$(lsblk --noheadings --list --output NAME "$device")" || stop "lsblk cannot look at $device"
-  [ "$(wc --lines <<<"$held")" = 1 ] || stop "$device, for $directory, has partitions or is part of something"
-  [ -z "$(ls --almost-all "$directory" 2>/dev/null)" ] ||
-    stop "$directory is not empty, and what is in it would be hidden: name another directory"
-  label="$(blkid --probe --match-tag LABEL --output value "$device")" || [ "$?" = 2 ] || stop "blkid cannot look at $device"
-  uuid=none
-  [ "$label" != "$LABEL" ] || uuid="$(blkid --probe --match-tag UUID --output value "$device")"
   held="$(others_at "$directory" "$uuid")"
   [ -z "$held" ] || stop "$FSTAB mounts $held at $directory, not $device: remove that line, or name another directory"
   if [ "$label" != "$LABEL" ]; then
@@ -123,13 +132,15 @@ disk() {
     esac
   fi
   if [ "$mode" = --dry-run ]; then
-    echo "would mount $device at $directory, and write that down in $FSTAB"
+    [ "$is_mounted" = yes ] || echo "would mount $device at $directory, and write that down in $FSTAB"
     return 0
   fi
   uuid="$(blkid --probe --match-tag UUID --output value "$device")"
-  # nofail: the machine starts without the disk as well.
+  if [ "$is_mounted" = no ]; then
+    mkdir --parents "$directory"
+    mount --types "$file_system" "UUID=$uuid" "$directory"
+  fi
+  # Only what could be mounted is written down. nofail: the machine starts without the disk as well.
   write_down "UUID=$uuid" "$directory" "$file_system" "$options" 0 2
-  mkdir --parents "$directory"
-  mount --types "$file_system" "UUID=$uuid" "$directory"
   echo "$directory: $device is mounted"
 }

@@ -262,6 +262,57 @@ fn a_disk_has_one_line_in_the_table_and_a_directory_has_one_disk() {
     assert!(Command::new("umount").arg(&elsewhere).status().unwrap().success());
 }
 
+#[test]
+fn a_file_system_of_another_kind_than_the_plan_says_is_left_as_it_is() {
+    if !can_be_done() {
+        return;
+    }
+    let disk = Disk::new();
+    let prepared = Prepared::new(&disk, "ext4");
+    assert!(prepared.run(&[]).status.success());
+    let (script, table) = (prepared.directory.path().join("prepare.sh"), prepared.table());
+    let text = fs::read_to_string(&script).unwrap();
+    fs::write(&script, text.replace(" ext4 1 ", " xfs 1 ")).unwrap();
+    let refused = || {
+        for arguments in [&["--dry-run"][..], &[]] {
+            let output = prepared.run(arguments);
+            let words = "has the file system ext4 of an earlier plan, and the plan says xfs: change the plan back";
+            assert!(!output.status.success() && told(&output).contains(words), "{}", told(&output));
+        }
+    };
+    refused();
+    disk.unmount();
+    let before = disk.beginning();
+    refused();
+    assert!(before == disk.beginning() && !disk.is_mounted() && prepared.table() == table);
+}
+
+#[test]
+fn what_cannot_be_mounted_is_not_written_down_and_what_is_mounted_is() {
+    if !can_be_done() {
+        return;
+    }
+    let disk = Disk::new();
+    let prepared = Prepared::new(&disk, "ext4");
+    let bin = prepared.directory.path().join("bin");
+    fs::create_dir(&bin).unwrap();
+    fs::write(bin.join("mount"), "#!/bin/sh\nexit 32\n").unwrap();
+    fs::set_permissions(bin.join("mount"), fs::Permissions::from_mode(0o755)).unwrap();
+    let mut command = prepared.command(&[]);
+    command.env("PATH", format!("{}:/usr/sbin:/usr/bin:/sbin:/bin", bin.display()));
+    assert!(!command.output().unwrap().status.success());
+    assert_eq!(prepared.table(), "# what was there\n");
+    assert!(prepared.run(&[]).status.success() && disk.is_mounted());
+    let table = prepared.table();
+    assert_eq!(table.lines().count(), 2, "{table}");
+    // Somebody stopped it between the two.
+    fs::write(prepared.directory.path().join("fstab"), "# what was there\n").unwrap();
+    assert!(prepared.run(&["--dry-run"]).status.success());
+    assert_eq!(prepared.table(), "# what was there\n");
+    assert!(prepared.run(&[]).status.success());
+    assert_eq!(prepared.table(), table);
+}
+
 /// A script for one disk of a plan, whose names of disks are looked for in a directory of its own.
 fn of_plan(plan: &str, provider: Provider, names: &str, disk: &Disk) -> Prepared {
     let files = generated(plan, provider).unwrap();
