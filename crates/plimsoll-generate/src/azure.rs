@@ -60,7 +60,7 @@ fn create(setup: &Setup) -> String {
 
 /// What the script makes and is paid for, by its names.
 fn names(setup: &Setup) -> String {
-    let machine = setup.machine.iter().map(|_| "'$VM'".to_owned());
+    let machine = setup.machine.iter().map(|_| "'$VM', '${VM}_system'".to_owned());
     let disks = setup.disks.iter().filter(|disk| disk.lun.is_some()).map(|disk| format!("'$VM-{}'", disk.name));
     let san = setup.has_san().then(|| "'$SAN'".to_owned());
     let cluster = setup.cluster.iter().map(|_| "'$CLUSTER'".to_owned());
@@ -82,13 +82,6 @@ fn variables(setup: &Setup) -> String {
              SSH_FROM=\"${{SSH_FROM-{from}}}\" # who may reach the machine, as 203.0.113.7/32; nobody when it is empty\n"
         );
     }
-    text += &common_variables(setup);
-    text
-}
-
-/// Variables that create.sh and teardown.sh have in common.
-fn common_variables(setup: &Setup) -> String {
-    let mut text = String::new();
     if setup.machine.is_some() {
         text += &format!("VM=\"${{VM:-{}}}\"\n", setup.name);
     }
@@ -311,29 +304,9 @@ fn of_pool(pool: &Pool) -> String {
     fill(template, &words) + &fill(include_str!("../templates/azure/class_is_there.sh"), &words)
 }
 
+/// It knows no plan: what earlier ones had goes as well.
 fn teardown(setup: &Setup) -> String {
-    let mut variables = common_variables(setup);
-    if setup.cluster.is_some() {
-        // It goes with the group.
-        variables = variables
-            .lines()
-            .filter(|line| !line.starts_with("CLUSTER=") && !line.starts_with("KUBECONFIG_FILE="))
-            .fold(String::new(), |text, line| text + line + "\n");
-    }
-    let before = if setup.has_san() { include_str!("../templates/azure/teardown_san.sh") } else { "" };
-    // One that is elsewhere may hold credentials of other clusters.
-    let after = if setup.cluster.is_some() { "rm -f \"$here/kubeconfig\"\n" } else { "" };
-    let is_system = "!(type == 'Microsoft.Compute/disks' && name == '${VM}_system') && ";
-    let parts = if setup.machine.is_some() { is_system } else { "" };
-    let words = [
-        ("name", setup.name.as_str()),
-        ("variables", &variables),
-        ("here", HERE),
-        ("parts", parts),
-        ("before", before),
-        ("after", after),
-    ];
-    fill(include_str!("../templates/azure/teardown.sh"), &words)
+    fill(include_str!("../templates/azure/teardown.sh"), &[("name", &setup.name), ("here", HERE)])
 }
 
 fn configuration(setup: &Setup) -> Vec<GeneratedFile> {

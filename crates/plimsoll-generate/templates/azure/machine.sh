@@ -30,6 +30,9 @@ if ! exists vm show --resource-group "$RESOURCE_GROUP" --name "$VM"; then
     --vnet-name "$VM-network" --subnet "$VM-subnet" --nsg "" \
     --public-ip-address "$VM-address" --public-ip-sku Standard{{options}} \
     --os-disk-name "${VM}_system" --os-disk-delete-option Delete --nic-delete-option Delete --tags "$TAG" --output none
+  # That disk gets no tag from az, and may be all that is left of the machine.
+  system="$(azure vm show --resource-group "$RESOURCE_GROUP" --name "$VM" --query storageProfile.osDisk.managedDisk.id --output tsv)"
+  azure tag update --resource-id "$system" --operation Merge --tags "$TAG" --output none
 else
   same "the machine $VM" "{{planned}}" "$(azure vm show --resource-group "$RESOURCE_GROUP" --name "$VM" --output tsv \
     --query "join(', ', [hardwareProfile.vmSize, zones[0] && join(' ', ['zone', zones[0]]), \

@@ -28,6 +28,7 @@ EXTENSIONS = {
         ["--protocol-type", "--network-acls", "--encryption", "--encryption-properties", "--identity", "--no-wait"],
     ),
     "elastic-san volume-group show": ([GROUP, SAN, "--name"], []),
+    "elastic-san volume-group list": ([GROUP, SAN], []),
     "elastic-san volume-group delete": ([GROUP, SAN, "--name"], ["--yes", "--no-wait"]),
     "elastic-san volume create": (
         [GROUP, SAN, "--volume-group-name", "--name", "--size-gib"],
@@ -35,13 +36,15 @@ EXTENSIONS = {
     ),
     "elastic-san volume show": ([GROUP, SAN, "--volume-group-name", "--name"], []),
     "elastic-san volume list": ([GROUP, SAN, "--volume-group-name"], []),
-    "elastic-san volume delete": ([GROUP, SAN, "--volume-group-name", "--name"], ["--yes", "--no-wait"]),
+    "elastic-san volume delete": ([GROUP, SAN, "--volume-group-name", "--name"], ["--yes", "--no-wait", "--x-ms-delete-snapshots", "--x-ms-force-delete"]),
     "k8s-extension show": ([GROUP, "--cluster-name", "--cluster-type", "--name"], []),
 }
 # Letters and digits with single hyphens between them, which is what all of them take.
 NAME = "[A-Za-z0-9]+(-[A-Za-z0-9]+)*"
 SWITCHES = ["--yes", "--no-wait", "--only-show-errors"]
 CHOICES = {
+    "--x-ms-delete-snapshots": ["false", "true"],
+    "--x-ms-force-delete": ["false", "true"],
     "--protocol-type": ["Iscsi", "None"],
     "--cluster-type": ["connectedClusters", "managedClusters"],
     "--public-network-access": ["Enabled", "Disabled"],

@@ -57,7 +57,7 @@ def shown(kind, asked, calls):
     size = int(get("--size-gb") or 0)
     match kind:
         case ["group"]:
-            return {"location": get("--location"), "tags": tags_of(asked)}
+            return {"id": "/subscriptions/s/group", "location": get("--location"), "tags": tags_of(asked)}
         case ["disk"]:
             is_premium = get("--sku").startswith("Premium_")
             usual = next((tier for gib, tier in TIERS.items() if gib >= size), None)
@@ -79,6 +79,7 @@ def shown(kind, asked, calls):
                 "zones": listed("--zone"),
                 "additionalCapabilities": {"ultraSSDEnabled": True} if "--ultra-ssd-enabled" in asked else None,
                 "storageProfile": {
+                    "osDisk": {"managedDisk": {"id": "/subscriptions/s/" + get("--os-disk-name")}},
                     "diskControllerType": get("--disk-controller-type"),
                     "imageReference": image(get("--image")),
                     "dataDisks": [
@@ -106,6 +107,7 @@ def shown(kind, asked, calls):
             updates = [parts(call)[1] for call in calls if call[:2] == ["aks", "update"]]
             tags = [options for options in [asked, *updates] if "--tags" in options][-1]["--tags"]
             return {
+                "nodeResourceGroup": "MC_nodes",
                 "agentPoolProfiles": [pool],
                 "kubernetesVersion": version and version + ".2",
                 "tags": dict(tag.split("=") for tag in tags),
@@ -126,7 +128,13 @@ def listed(calls):
     for call in calls:
         kind, options = parts(call)
         if kind[1:] == ["create"] and kind[0] in TYPES:
-            yield {"name": options["--name"][0], "type": TYPES[kind[0]], "tags": tags_of(options)}
+            name = options["--name"][0]
+            yield {"id": "/subscriptions/s/" + name, "name": name, "type": TYPES[kind[0]], "tags": tags_of(options)}
+            if kind == ["vm", "create"]:
+                name += "_system"
+                updates = [parts(other)[1] for other in calls if other[:2] == ["tag", "update"]]
+                tags = [tags_of(update) for update in updates if update["--resource-id"][0].endswith("/" + name)]
+                yield {"id": "/subscriptions/s/" + name, "name": name, "type": TYPES["disk"], "tags": (tags or [None])[0]}
 
 
 def main():
@@ -135,7 +143,13 @@ def main():
         made.seek(0)
         calls = [line.rstrip("\n").split("\x1f")[1:] for line in made]
     if command == ["resource", "list"]:
-        told(jmespath.search(asked["--query"][0], list(listed(calls))))
+        if asked["--resource-group"] == ["MC_nodes"]:
+            has_san = any(call[:2] == ["aks", "update"] and "elasticSan" in call for call in calls)
+            of_group = [{"name": "nodes-san", "type": TYPES["elastic-san"], "tags": None}] if has_san else []
+        else:
+            of_group = list(listed(calls))
+        kind = asked.get("--resource-type")
+        told(jmespath.search(asked["--query"][0], [one for one in of_group if kind is None or kind == [one["type"]]]))
         return
     for call in calls:
         kind, options = parts(call)

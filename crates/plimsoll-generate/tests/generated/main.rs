@@ -9,4 +9,5 @@ mod preparing;
 mod refusals;
 mod scripts;
 mod support;
+mod teardown;
 mod terraform;

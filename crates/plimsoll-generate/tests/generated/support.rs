@@ -138,9 +138,10 @@ case "${0##*/} $*" in
   "az group exists "*) if [ "$CLOUD" = empty ] || [ -e "$PLACE/gone" ]; then echo false; else echo true; fi ;;
   "az group delete "*) [ "$CLOUD" != failed ] || exit 1
     : >"$PLACE/gone" ;;
-  "az resource list "*managedClusters*) [ "$CLOUD" != made ] || exec "$PYTHON" -I "$SHOWS" "$@" ;;
   "az resource list "*"provisioningState=="*) [ "$CLOUD" != failed ] || echo broken ;;
   "az resource list "*virtualMachines/extensions*) [ "$CLOUD" != mixed ] || echo /subscriptions/s/precious ;;
+  "az resource list "*) case "$CLOUD" in made | grown) exec "$PYTHON" -I "$SHOWS" "$@" ;; esac ;;
+  *nodeResourceGroup*) echo MC_nodes ;;
   "az account show "*) [ "$CLOUD" != logged-out ] || exit 1
     case "$*" in *--subscription*) echo other ;; *) echo "s" ;; esac ;;
   "az extension show "*) exit 3 ;;
@@ -150,7 +151,8 @@ case "${0##*/} $*" in
     case "$CLOUD" in stuck) echo Creating ;; failed) echo Failed ;; *) echo Succeeded ;; esac ;;
   "az "*managedBy*) [ "$CLOUD" != made ] || echo "/subscriptions/s/${HOLDER:-$SETUP}" ;;
   "az "*storageTarget*) printf 'volume-x\niqn.2024-01.example:x\nes.example\n3260\n' ;;
-  "az elastic-san volume list "*) echo volume-x ;;
+  "az elastic-san volume-group list "*) echo volumes ;;
+  "az elastic-san volume list "*) [ -z "${UNLISTED:-}" ] || exit 1; echo volume-x ;;
   "az "*" --query "*) echo /subscriptions/s/something ;;
   "az "*" show "*)
     case "$CLOUD" in
