@@ -32,12 +32,16 @@ terraform -chdir="$here/terraform" init -input=false
 if [ "$mode" = ask ]; then
   terraform -chdir="$here/terraform" apply
 else
+  # A plan has all values that Terraform knows, and stays nowhere.
+  work="$(mktemp -d)"
+  trap 'rm -rf "$work" "$here/terraform/create.tfplan"' EXIT
   terraform -chdir="$here/terraform" plan -input=false -out=create.tfplan
   # What is called otherwise by now, or lies elsewhere, would be removed with all that is on it.
-  changes="$(terraform -chdir="$here/terraform" show -json create.tfplan)"
-  case "$changes" in
-    *'"delete"'*) stop "something that is there would be removed: run it without --yes, and look at what Terraform shows" ;;
-  esac
+  # What somebody else has removed is no change of this plan. Terraform itself reads what it has written.
+  terraform -chdir="$here/terraform" show -json create.tfplan >"$work/plan.json"
+  removed="$(echo 'join(", ", [for one in lookup(jsondecode(file("plan.json")), "resource_changes", []) : one.address if contains(one.change.actions, "delete")])' |
+    terraform -chdir="$work" console)"
+  [ "$removed" = '""' ] ||
+    stop "these would be removed or made anew, with what is on them: $removed: run it without --yes, and look at what Terraform shows"
   terraform -chdir="$here/terraform" apply create.tfplan
-  rm -f "$here/terraform/create.tfplan"
 fi

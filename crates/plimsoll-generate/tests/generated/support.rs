@@ -48,6 +48,19 @@ pub(crate) fn has_python() -> bool {
     is_there
 }
 
+/// Terraform, from `PATH` or from where `cargo xtask setup` puts it.
+pub(crate) fn terraform() -> Option<PathBuf> {
+    let is_one = |program: &PathBuf| Command::new(program).arg("-version").output().is_ok();
+    #[expect(clippy::disallowed_methods, reason = "only tests look for programs of their own")]
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let of_path = std::env::split_paths(&path).map(|directory| directory.join("terraform"));
+    let found = of_path.chain([target().join("terraform/terraform")]).find(is_one);
+    if found.is_none() {
+        skipped("terraform, which cargo xtask setup fetches");
+    }
+    found
+}
+
 /// A plan, and what is generated from it.
 pub(crate) struct Case {
     pub(crate) name: String,
@@ -166,7 +179,9 @@ case "${0##*/} $*" in
   "terraform "*" output -raw disk_ids") printf 'gp3 vol-0abc\n' ;;
   "terraform "*" output "*) echo something ;;
   "terraform "*" state list") [ "$CLOUD" != made ] || printf 'aws_eks_cluster.cluster\ngoogle_container_cluster.cluster\n' ;;
-  "terraform "*" show "*) [ -z "${CHANGES:-}" ] || echo "$CHANGES" ;;
+  "terraform "*" plan "*-out=create.tfplan) [ ! -d "$PLACE/terraform" ] || : >"$PLACE/terraform/create.tfplan" ;;
+  "terraform "*" show "*) echo "${CHANGES:-{\}}" ;;
+  "terraform "*" console") exec "$TERRAFORM" "$@" ;;
   "aws eks update-kubeconfig "* | "gcloud container clusters get-credentials "*) : >"$KUBECONFIG_FILE" ;;
 esac
 "#;
@@ -228,6 +243,7 @@ impl Place {
             .env("KUBECONFIG_FILE", self.path("kubeconfig"));
         command.env("SSH_PUBLIC_KEY_FILE", self.path("key.pub")).env("SSH_FROM", "203.0.113.7/32");
         command.env("PYTHON", python()).env("SHOWS", manifest("tests/generated/az_shows.py"));
+        command.env("TERRAFORM", terraform().unwrap_or_default()).env("CHECKPOINT_DISABLE", "1");
         command.env("WAIT_SECONDS", "1").env("POLL_SECONDS", "0.2");
         command
     }

@@ -5,24 +5,13 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
-    path::{Path, PathBuf},
+    path::Path,
     process::Command,
 };
 
 use tempfile::TempDir;
 
-use crate::support::{Case, Place, cases, skipped, target, told};
-
-/// Terraform, from `PATH` or from where `cargo xtask setup` puts it.
-fn terraform() -> Option<PathBuf> {
-    let own = target().join("terraform/terraform");
-    let candidates = [PathBuf::from("terraform"), own];
-    let found = candidates.into_iter().find(|program| Command::new(program).arg("-version").output().is_ok());
-    if found.is_none() {
-        skipped("terraform, which cargo xtask setup fetches");
-    }
-    found
-}
+use crate::support::{Case, Place, cases, skipped, target, terraform, told};
 
 #[test]
 fn terraform_finds_the_form_of_every_configuration_right() {

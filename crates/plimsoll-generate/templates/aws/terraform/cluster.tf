@@ -1,7 +1,8 @@
-# A cluster has to reach two zones, also when its nodes are in one.
+# A cluster has to reach two zones, also when its nodes are in one. In three zones of the world there is no EKS.
 data "aws_availability_zones" "others" {
-  state         = "available"
-  exclude_names = [var.zone]
+  state            = "available"
+  exclude_names    = [var.zone]
+  exclude_zone_ids = ["cac1-az3", "use1-az3", "usw1-az2"]
 
   filter {
     name   = "opt-in-status"
