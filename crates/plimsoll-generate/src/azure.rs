@@ -147,8 +147,9 @@ fn of_machine(setup: &Setup, machine: &MachineSetup) -> String {
             text += &format!("volume {} {}\n", on_machine::volume_name(disk), disk.size_gib);
         }
     }
-    let copied =
-        if setup.has_san() { "prepare.sh run.sh plan.toml iscsi-targets" } else { "prepare.sh run.sh plan.toml" };
+    let luns = if setup.disks.iter().any(|disk| disk.lun.is_some()) { " disk-luns" } else { "" };
+    let targets = if setup.has_san() { " iscsi-targets" } else { "" };
+    let copied = format!("prepare.sh run.sh plan.toml{luns}{targets}");
     text += &format!(
         "\naddress=\"$(azure vm show --resource-group \"$RESOURCE_GROUP\" --name \"$VM\" --show-details \\\n  \
          --query publicIps --output tsv)\"\n\
@@ -159,7 +160,9 @@ fn of_machine(setup: &Setup, machine: &MachineSetup) -> String {
 }
 
 fn disk_line(setup: &Setup, disk: &Disk) -> String {
-    let Some(lun) = disk.lun else { return String::new() };
+    if disk.lun.is_none() {
+        return String::new();
+    }
     let bought = &disk.provisioned;
     let mut options = format!("--sku {} --size-gb {}", disk.product, disk.size_gib);
     // A disk that is in all zones is in none by itself.
@@ -177,7 +180,7 @@ fn disk_line(setup: &Setup, disk: &Disk) -> String {
     option("enable-bursting", bought.on_demand_bursting.filter(|is_on| *is_on).map(|_| "true".to_owned()));
     option("performance-plus", bought.performance_plus.filter(|is_on| *is_on).map(|_| "true".to_owned()));
     let (name, planned) = (&disk.name, planned(setup, disk));
-    format!("# costs: {}\ndisk {name} {lun} {} \"{planned}\" {options}\n", on_machine::about(disk), caching(disk))
+    format!("# costs: {}\ndisk {name} {} \"{planned}\" {options}\n", on_machine::about(disk), caching(disk))
 }
 
 /// A disk as the script tells one that is there, to compare the two.

@@ -22,8 +22,11 @@ mod template;
 mod terraform;
 mod words;
 
+use std::collections::BTreeMap;
+
 use plimsoll_catalog::{catalog::Catalog, product::Provider};
 use plimsoll_workload::plan_file::PlanFile;
+use serde::{Deserialize, de::IgnoredAny};
 
 use crate::{error::GenerateError, setup::Setup};
 
@@ -59,9 +62,20 @@ pub const NAMES: [&str; 14] = [
 /// What stands in every one of them: nothing else is overwritten or removed.
 pub const MARK: &str = "plimsoll generate";
 
-/// Writes all files for a provider, or says what of the plan cannot be.
+/// Writes all files for a provider, or says what of the plan cannot be. Disks are in the order of their directories.
 pub fn generate(plan: &PlanFile, provider: Provider, catalog: &Catalog) -> Result<Vec<GeneratedFile>, GenerateError> {
-    let setup = Setup::resolve(plan, provider, catalog)?;
+    generate_in_order(plan, &[], provider, catalog)
+}
+
+/// The same, with disks in an order of their directories, as [`order_of_disks`] tells it: who adds a disk at the end of
+/// a plan moves none of those that are there.
+pub fn generate_in_order(
+    plan: &PlanFile,
+    order: &[String],
+    provider: Provider,
+    catalog: &Catalog,
+) -> Result<Vec<GeneratedFile>, GenerateError> {
+    let setup = Setup::resolve(plan, order, provider, catalog)?;
     let mut files = match provider {
         Provider::Azure => azure::files(&setup),
         Provider::Aws => aws::files(&setup),
@@ -70,6 +84,27 @@ pub fn generate(plan: &PlanFile, provider: Provider, catalog: &Catalog) -> Resul
     files.extend(on_machine::files(&setup, plan)?);
     files.extend(classes::file(&setup));
     Ok(files)
+}
+
+/// The directories of `[cloud.disks]` in the order in which a text of a plan has them; none when it is no plan.
+pub fn order_of_disks(text: &str) -> Vec<String> {
+    let plan: OrderedPlan = toml::from_str(text).unwrap_or_default();
+    let mut disks: Vec<_> = plan.cloud.disks.into_keys().collect();
+    disks.sort_by_key(|disk| disk.span().start);
+    disks.into_iter().map(toml::Spanned::into_inner).collect()
+}
+
+/// As much of a plan as has an order.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct OrderedPlan {
+    cloud: OrderedCloud,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct OrderedCloud {
+    disks: BTreeMap<toml::Spanned<String>, IgnoredAny>,
 }
 
 impl GeneratedFile {
@@ -90,4 +125,17 @@ fn marked(text: String) -> String {
     let shell = text.find('\n').filter(|_| text.starts_with("#!")).map_or(0, |end| end + 1);
     let (shell, rest) = text.split_at(shell);
     format!("{shell}# Written by {MARK}.\n{rest}")
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn disks_have_the_order_of_the_text_however_they_are_written() {
+        let text = "presets = [\"a\"]\n[cloud.disks]\n\"/b\" = { sku = \"P10\" }\n\
+                    \"/a\" = { sku = \"P10\" }\n";
+        assert_eq!(super::order_of_disks(text), ["/b", "/a"]);
+        let tables = "[cloud.disks.\"/z\"]\nsku = \"P10\"\n[cloud.disks.\"/a\"]\nsku = \"P10\"\n[cloud.disks.'/m']\n";
+        assert_eq!(super::order_of_disks(tables), ["/z", "/a", "/m"]);
+        assert!(super::order_of_disks("[").is_empty() && super::order_of_disks("[stripe]").is_empty());
+    }
 }

@@ -9,8 +9,11 @@ use crate::{
     GeneratedFile,
     error::GenerateError,
     setup::{Disk, Setup},
+    template::fill,
 };
 
+/// Where a script is.
+const HERE: &str = "here=\"$(cd \"$(dirname \"${BASH_SOURCE[0]}\")\" && pwd)\"\nreadonly here\n";
 /// Where names of disks are that are left blank: of one that is there no longer, `prepare.sh` makes another.
 const BLANK: &str = "/run/plimsoll-disks";
 
@@ -73,11 +76,18 @@ pub(crate) fn volume_name(disk: &Disk) -> String {
 }
 
 fn prepare(setup: &Setup) -> String {
-    let mut text = include_str!("../templates/prepare.sh").to_owned();
+    let has_numbers = setup.provider == Provider::Azure && setup.disks.iter().any(|disk| disk.lun.is_some());
+    let has_ids = setup.provider == Provider::Aws && !setup.disks.is_empty();
+    // Beside it is what create.sh wrote.
+    let here = if setup.has_san() || has_ids || has_numbers { HERE } else { "" };
+    let mut text = fill(include_str!("../templates/prepare.sh"), &[("here", here)]);
+    if has_numbers {
+        text += include_str!("../templates/prepare_luns.sh");
+    }
     if setup.has_san() {
         text += include_str!("../templates/prepare_iscsi.sh");
     }
-    if setup.provider == Provider::Aws && !setup.disks.is_empty() {
+    if has_ids {
         text += include_str!("../templates/prepare_ids.sh");
     }
     text += "\n";
@@ -88,9 +98,7 @@ fn prepare(setup: &Setup) -> String {
         let file_system = if disk.is_blank { "blank" } else { file_system };
         text += &match (disk.lun, setup.provider) {
             (None, _) => format!("volume {} {mount} {file_system} {size}\n", volume_name(disk)),
-            (Some(lun), Provider::Azure) => format!(
-                "disk {mount} {file_system} {size} /dev/disk/azure/scsi1/lun{lun} /dev/disk/azure/data/by-lun/{lun}\n"
-            ),
+            (_, Provider::Azure) => format!("attached {name} {mount} {file_system} {size}\n"),
             (_, Provider::Aws) => format!("volume {name} {mount} {file_system} {size}\n"),
             _ => format!("disk {mount} {file_system} {size} /dev/disk/by-id/google-{name}\n"),
         };

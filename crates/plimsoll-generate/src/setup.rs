@@ -80,7 +80,14 @@ pub(crate) struct Rates {
 
 impl Setup {
     /// Decides what a plan asks for, or says what cannot be.
-    pub(crate) fn resolve(plan: &PlanFile, provider: Provider, catalog: &Catalog) -> Result<Self, GenerateError> {
+    ///
+    /// Disks are attached in this order of their directories, and those that are not in it behind.
+    pub(crate) fn resolve(
+        plan: &PlanFile,
+        order: &[String],
+        provider: Provider,
+        catalog: &Catalog,
+    ) -> Result<Self, GenerateError> {
         let Some(cloud) = &plan.cloud else {
             return Err(missing(
                 "the plan",
@@ -95,7 +102,7 @@ impl Setup {
         let project = cloud.project.as_deref().map(|text| words::PROJECT.of("cloud.project", text)).transpose()?;
         check_place(provider, &region, zone.as_deref(), project.as_deref())?;
         let machine = cloud.machine.as_ref().map(|machine| decide_machine(machine, provider, catalog)).transpose()?;
-        let mut disks = decide_disks(cloud, provider, machine.as_ref(), zone.as_deref(), catalog)?;
+        let mut disks = decide_disks(cloud, order, provider, machine.as_ref(), zone.as_deref(), catalog)?;
         plan.stripe.as_ref().map_or(Ok(()), |striping| leave_blank(&mut disks, striping))?;
         let of_cluster = |kubernetes: &Kubernetes| cluster::decide(kubernetes, provider, zone.as_deref(), catalog);
         let cluster = cloud.kubernetes.as_ref().map(of_cluster).transpose()?;
@@ -268,6 +275,7 @@ pub(crate) fn is_arm(provider: Provider, machine: &str) -> bool {
 
 fn decide_disks(
     cloud: &Cloud,
+    order: &[String],
     provider: Provider,
     machine: Option<&MachineSetup>,
     zone: Option<&str>,
@@ -290,7 +298,9 @@ fn decide_disks(
     }
     let mut disks: Vec<Disk> = Vec::new();
     let (mut names, mut lun) = (BTreeSet::new(), 0);
-    for (mount, asked) in &cloud.disks {
+    let mut all: Vec<_> = cloud.disks.iter().collect();
+    all.sort_by_key(|(mount, _)| order.iter().position(|other| other == *mount).unwrap_or(order.len()));
+    for (mount, asked) in all {
         let place = format!("cloud.disks.\"{mount}\"");
         words::MOUNT.of(&place, mount)?;
         let count = asked.disks.unwrap_or(1);

@@ -11,7 +11,7 @@ set -euo pipefail
 
 WAIT_SECONDS="${WAIT_SECONDS:-120}" # no longer for any one disk to appear
 FSTAB="${FSTAB:-/etc/fstab}"
-# By this label the script knows its own file systems again.
+{{here}}# By this label the script knows its own file systems again.
 readonly LABEL=plimsoll
 
 stop() {

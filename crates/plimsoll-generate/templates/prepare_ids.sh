@@ -1,7 +1,5 @@
 
 # Volumes have ids that nobody knows before they are made: create.sh wrote them down.
-here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
-readonly here
 [ -r "$here/disk-ids" ] || stop "disk-ids is missing, which create.sh wrote: copy it here"
 
 # A volume: the name of its disk, where to mount it, its file system and its size in GiB.

@@ -1,7 +1,5 @@
 
 # Volumes of the SAN: create.sh wrote down where they are.
-here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
-readonly here
 [ -r "$here/iscsi-targets" ] || stop "iscsi-targets is missing, which create.sh wrote: copy it here"
 command -v iscsiadm >/dev/null || stop "iscsiadm is missing: install open-iscsi or iscsi-initiator-utils"
 

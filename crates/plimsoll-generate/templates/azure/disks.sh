@@ -1,9 +1,10 @@
 
-# Makes a disk where there is none of this name, and attaches it under its number where it is not attached. By its number
-# prepare.sh finds it.
+# Makes a disk where there is none of this name, and attaches it where it is not attached, under the first number that is
+# free. It keeps that, whatever comes before it in the plan later; prepare.sh finds it by it.
+: >"$here/disk-luns"
 disk() {
-  local name="$1" lun="$2" caching="$3" planned="$4" holder
-  shift 4
+  local name="$1" caching="$2" planned="$3" holder lun
+  shift 3
   if ! exists disk show --resource-group "$RESOURCE_GROUP" --name "$VM-$name"; then
     azure disk create --resource-group "$RESOURCE_GROUP" --name "$VM-$name" --location "$LOCATION" \
       --tags "$TAG" --output none "$@"
@@ -21,14 +22,19 @@ disk() {
   holder="$(azure disk show --resource-group "$RESOURCE_GROUP" --name "$VM-$name" --query "managedBy || ''" --output tsv)"
   case "${holder##*/}" in
     "")
-      azure vm disk attach --resource-group "$RESOURCE_GROUP" --vm-name "$VM" --name "$VM-$name" --lun "$lun" \
+      azure vm disk attach --resource-group "$RESOURCE_GROUP" --vm-name "$VM" --name "$VM-$name" \
         --caching "$caching"
       ;;
     "$VM")
-      same "the disk $VM-$name" "number $lun, caching $caching" "$(azure vm show --resource-group "$RESOURCE_GROUP" \
-        --name "$VM" --output tsv --query "storageProfile.dataDisks[?name=='$VM-$name'] | [0].join('', ['number ', \
-          to_string(lun), ', caching ', caching])")"
+      same "the disk $VM-$name" "caching $caching" "$(azure vm show --resource-group "$RESOURCE_GROUP" --name "$VM" \
+        --output tsv --query "storageProfile.dataDisks[?name=='$VM-$name'] | [0].join(' ', ['caching', caching])")"
       ;;
     *) stop "the disk $VM-$name is attached to another machine: $holder" ;;
+  esac
+  lun="$(azure vm show --resource-group "$RESOURCE_GROUP" --name "$VM" --output tsv \
+    --query "storageProfile.dataDisks[?name=='$VM-$name'] | [0].lun")"
+  case "$lun" in
+    [0-9] | [0-9][0-9]) echo "$name $lun" >>"$here/disk-luns" ;;
+    *) stop "the machine $VM does not tell the number of the disk $VM-$name: run this again" ;;
   esac
 }

@@ -83,8 +83,8 @@ def shown(kind, asked, calls):
                     "diskControllerType": get("--disk-controller-type"),
                     "imageReference": image(get("--image")),
                     "dataDisks": [
-                        {"name": disk["--name"][0], "lun": int(disk["--lun"][0]), "caching": disk["--caching"][0]}
-                        for disk in data_disks
+                        {"name": disk["--name"][0], "lun": lun, "caching": disk["--caching"][0]}
+                        for lun, disk in enumerate(data_disks)
                     ]
                 },
             }

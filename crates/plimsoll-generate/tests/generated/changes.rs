@@ -22,8 +22,6 @@ fn what_is_there_and_not_as_the_plan_says_ends_the_script_with_both_named() {
         ("azure-disks", ", tier = \"P50\"", "", "tier P50", "tier P30"),
         ("azure-disks", ", on_demand_bursting = true", "", "tier P30, bursts on demand", "tier P30"),
         ("azure-disks", ", performance_plus = true", "", "performance plus", "StandardSSD_LRS, 1024 GiB, zone 1"),
-        // The one before it had the first number.
-        ("azure-disks", "\"/mnt/hdd\"", "# \"/mnt/hdd\"", "number 1,", "number 0,"),
         ("azure-disks", "pool = \"2Ti\"", "pool = \"3Ti\"", "2 TiB, zone 1", "3 TiB, zone 1"),
         ("azure-disks", "500Gi", "600Gi", "500 GiB", "600 GiB"),
         ("azure-plain", "type = \"", "image = \"a:b:c:latest\"\ntype = \"", "24_04-lts:server:latest", "a:b:c:latest"),
@@ -173,5 +171,56 @@ fn a_setup_that_is_called_otherwise_is_still_its_own() {
         assert!(output.status.success(), "{}", told(&output));
         let calls: Vec<String> = place.calls().iter().map(|call| call.join(" ")).collect();
         assert!(calls.iter().any(|call| call.starts_with(&format!("az group delete --name {group} "))), "{calls:?}");
+    }
+}
+
+#[test]
+fn a_disk_keeps_its_number_when_one_is_added_before_it_or_the_one_before_it_goes() {
+    if !has_python() {
+        return;
+    }
+    let case = of_azure().into_iter().find(|case| case.name == "azure-plain").unwrap();
+    let place = Place::of(&case.files);
+    let numbers = || {
+        let output = place.script("create.sh", &[], Cloud::Grown).output().unwrap();
+        assert!(output.status.success(), "{}", told(&output));
+        let text = std::fs::read_to_string(place.path("disk-luns")).unwrap();
+        let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+        lines.sort();
+        lines
+    };
+    let first = numbers();
+    assert!(first.len() == 1 && first[0].ends_with(" 0"), "{first:?}");
+    let (before, after) = case.plan.split_once("[cloud.disks").unwrap();
+    let more = format!("{before}[cloud.disks.\"/mnt/a\"]\nsku = \"P10\"\n[cloud.disks{after}");
+    let more = generated(&more, Provider::Azure).unwrap();
+    place.change(&more, "create.sh");
+    place.calls();
+    assert_eq!(numbers(), ["a 1".to_owned(), first[0].clone()]);
+    let attached = place.calls().iter().filter(|call| call.contains(&"attach".to_owned())).count();
+    assert_eq!(attached, 1, "the first stays where it is");
+    // What the plan no longer has is still attached, so that the other's number is its own.
+    let fewer = format!("{before}[cloud.disks.\"/mnt/a\"]\nsku = \"P10\"\n");
+    place.change(&generated(&fewer, Provider::Azure).unwrap(), "create.sh");
+    assert_eq!(numbers(), ["a 1"]);
+}
+
+#[test]
+fn a_disk_at_the_end_of_a_plan_moves_none_in_terraform() {
+    let plan = |disks: &[&str], provider: Provider| {
+        let (place, machine, sku) = match provider {
+            Provider::Azure => ("region = \"westeurope\"", "D16s_v5", "P10"),
+            _ => ("region = \"eu-west-1\"\nzone = \"eu-west-1a\"", "m5.large", "gp3"),
+        };
+        let of = |disk: &&str| format!("\"/mnt/{disk}\" = {{ sku = \"{sku}\", size = \"128Gi\" }}\n");
+        let disks: String = disks.iter().map(of).collect();
+        let text = format!("[cloud]\n{place}\n[cloud.machine]\ntype = \"{machine}\"\n[cloud.disks]\n{disks}");
+        let files = generated(&text, provider).unwrap();
+        files.into_iter().find(|file| file.name == "terraform/plan.tf").unwrap().text
+    };
+    for provider in [Provider::Azure, Provider::Aws] {
+        let (few, more) = (plan(&["m", "z"], provider), plan(&["m", "z", "a"], provider));
+        let disks = few.split_once("disks = {\n").unwrap().1.split_once("\n  }\n").unwrap().0;
+        assert!(more.contains(disks), "{few}\n{more}");
     }
 }

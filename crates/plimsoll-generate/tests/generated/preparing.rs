@@ -69,10 +69,11 @@ impl Prepared {
         let files = generated(&plan, Provider::Azure).unwrap();
         let text = &files.iter().find(|file| file.name == "prepare.sh").unwrap().text;
         let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-        let link = directory.path().join("lun0");
-        assert!(text.contains("/dev/disk/azure/scsi1/lun0") && text.contains("disk /mnt/data "));
-        let text = text.replace("/dev/disk/azure/scsi1/lun0", link.to_str().unwrap());
-        let text = text.replace("disk /mnt/data ", &format!("disk {} ", disk.mount.display()));
+        let names = format!("{}/lun", directory.path().display());
+        assert!(text.contains("/dev/disk/azure/scsi1/lun") && text.contains("attached data /mnt/data "));
+        let text = text.replace("/dev/disk/azure/scsi1/lun", &names);
+        let text = text.replace(" /mnt/data ", &format!(" {} ", disk.mount.display()));
+        fs::write(directory.path().join("disk-luns"), "other 1\ndata 0\n").unwrap();
         fs::write(directory.path().join("prepare.sh"), text).unwrap();
         fs::write(directory.path().join("fstab"), "# what was there\n").unwrap();
         let prepared = Self { directory };
@@ -199,7 +200,7 @@ fn another_disk_in_the_place_of_the_first_is_refused() {
     let output = elsewhere.run(&[]);
     assert!(!output.status.success() && told(&output).contains("is mounted elsewhere"), "{}", told(&output));
     let script = elsewhere.directory.path().join("prepare.sh");
-    let text = fs::read_to_string(&script).unwrap().replace(" ext4 1 ", " ext4 2 ");
+    let text = fs::read_to_string(&script).unwrap().replace(" ext4 1\n", " ext4 2\n");
     fs::write(script, text).unwrap();
     let output = elsewhere.run(&[]);
     assert!(!output.status.success() && told(&output).contains("it is another disk"), "{}", told(&output));
@@ -215,6 +216,12 @@ fn a_disk_that_is_not_attached_is_said_by_all_its_names() {
     fs::remove_file(prepared.directory.path().join("lun0")).unwrap();
     let output = prepared.run(&[]);
     assert!(!output.status.success() && told(&output).contains("/dev/disk/azure/data/by-lun/0"), "{}", told(&output));
+    for (luns, words) in [(Some("other 0\n"), "disk-luns does not have data"), (None, "disk-luns is missing")] {
+        let path = prepared.directory.path().join("disk-luns");
+        let _ = luns.map_or_else(|| fs::remove_file(&path), |text| fs::write(&path, text));
+        let output = prepared.run(&[]);
+        assert!(!output.status.success() && told(&output).contains(words), "{}", told(&output));
+    }
 }
 
 #[test]
@@ -272,7 +279,7 @@ fn a_file_system_of_another_kind_than_the_plan_says_is_left_as_it_is() {
     assert!(prepared.run(&[]).status.success());
     let (script, table) = (prepared.directory.path().join("prepare.sh"), prepared.table());
     let text = fs::read_to_string(&script).unwrap();
-    fs::write(&script, text.replace(" ext4 1 ", " xfs 1 ")).unwrap();
+    fs::write(&script, text.replace(" ext4 1\n", " xfs 1\n")).unwrap();
     let refused = || {
         for arguments in [&["--dry-run"][..], &[]] {
             let output = prepared.run(arguments);
@@ -360,7 +367,8 @@ fn a_disk_that_arrays_are_made_of_is_left_blank_and_gets_a_name() {
     let prepared = Prepared { directory: tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap() };
     let place = prepared.directory.path();
     let name = place.join("names/data");
-    let text = text.replace("/dev/disk/azure/scsi1/lun0", place.join("lun0").to_str().unwrap());
+    let text = text.replace("/dev/disk/azure/scsi1/lun", place.join("lun").to_str().unwrap());
+    fs::write(place.join("disk-luns"), "data 0\n").unwrap();
     let text = text.replace("/run/plimsoll-disks/data", name.to_str().unwrap());
     fs::write(place.join("prepare.sh"), text).unwrap();
     fs::write(place.join("fstab"), "").unwrap();

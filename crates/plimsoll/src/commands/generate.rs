@@ -11,7 +11,7 @@ use plimsoll_catalog::{catalog::Catalog, product::Provider};
 use plimsoll_generate::{
     GeneratedFile, MARK, NAMES,
     existing::{self, Existing, Node},
-    generate,
+    generate_in_order, order_of_disks,
 };
 use plimsoll_kubernetes::{
     discover::{classes::Class, discover},
@@ -44,7 +44,9 @@ pub fn run(arguments: &GenerateArguments, printer: Printer) -> anyhow::Result<St
         return plan_of(cluster_found(cluster.as_deref(), provider, &catalog)?, arguments.json);
     }
     let Some(path) = &arguments.plan else { bail!("no plan: name one with a section [cloud], as in --plan plan.toml") };
-    let files = generate(&plan_file(path)?, provider, &catalog).with_context(|| path.display().to_string())?;
+    let plan = plan_file(path)?;
+    let order = order_of_disks(&dialect::read_text(path)?);
+    let files = generate_in_order(&plan, &order, provider, &catalog).with_context(|| path.display().to_string())?;
     if arguments.print {
         return printed(&files, arguments.json);
     }

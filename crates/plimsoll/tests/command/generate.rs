@@ -100,7 +100,7 @@ fn files_are_printed_and_a_run_reads_the_plan_for_the_machine() {
     fs::write(place.path("run.toml"), plan["text"].as_str().unwrap()).unwrap();
     // The disks are not here, which is all that is wrong with it.
     let said = place.run("run --plan run.toml --no-history");
-    assert!(said.error(3).contains("/mnt/san"), "{}", said.stderr);
+    assert!(said.error(3).contains("/mnt/v2"), "{}", said.stderr);
     // A plan that says what to make is measured like any other.
     let run = "run DATA --plan plan.toml --no-history --engine memory --passes 1 --effort quick --json";
     assert_eq!(place.run(run).code, Some(0), "{}", place.run(run).stderr);
@@ -155,7 +155,7 @@ fn the_run_commands_are_taken_by_this_program() {
     };
     // What is missing are the disks and the cluster, and nothing that was written.
     let said = script("run.sh");
-    assert!(said.error(3).contains("/mnt/san"), "{}", said.stderr);
+    assert!(said.error(3).contains("/mnt/v2"), "{}", said.stderr);
     let said = script("run-kubernetes.sh");
     assert!(said.error(2).contains("no-kubeconfig"), "{}", said.stderr);
 }
@@ -177,12 +177,15 @@ fn arrays_of_disks_in_a_cloud_are_made_measured_and_held_against_what_was_bought
     fs::write(place.path("plan.toml"), plan).unwrap();
     assert_eq!(place.run("generate azure --plan plan.toml -o out").code, Some(0));
     // Disks of this machine in the place of those of the cloud.
+    fs::create_dir(place.path("attached")).unwrap();
+    for (lun, disk) in disks.paths.iter().enumerate() {
+        std::os::unix::fs::symlink(disk, place.path(&format!("attached/lun{lun}"))).unwrap();
+    }
+    fs::write(place.path("out/disk-luns"), "data-1 0\ndata-2 1\n").unwrap();
     for file in ["out/prepare.sh", "out/plan.toml"] {
         let mut text = fs::read_to_string(place.path(file)).unwrap();
         text = text.replace("/run/plimsoll-disks", place.path("names").to_str().unwrap());
-        for (lun, disk) in disks.paths.iter().enumerate() {
-            text = text.replace(&format!("/dev/disk/azure/scsi1/lun{lun} "), &format!("{disk} "));
-        }
+        text = text.replace("/dev/disk/azure/scsi1", place.path("attached").to_str().unwrap());
         fs::write(place.path(file), text).unwrap();
     }
     let script = |file: &str, arguments: &[&str]| {

@@ -138,13 +138,18 @@ resource "azurerm_managed_disk" "disk" {
   tags                       = local.tags
 }
 
-# The number is what prepare.sh finds the disk by.
+# The number is what prepare.sh finds the disk by: disks have them in the order of the plan.
 resource "azurerm_virtual_machine_data_disk_attachment" "disk" {
   for_each           = local.disks
   managed_disk_id    = azurerm_managed_disk.disk[each.key].id
   virtual_machine_id = azurerm_linux_virtual_machine.machine.id
   lun                = each.value.lun
   caching            = each.value.caching
+}
+
+output "disk_luns" {
+  description = "The file disk-luns, for prepare.sh: terraform output -raw disk_luns > disk-luns"
+  value       = join("", [for name, disk in local.disks : "${name} ${disk.lun}\n"])
 }
 
 output "address" {
