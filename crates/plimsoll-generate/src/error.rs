@@ -60,5 +60,38 @@ pub(crate) fn missing(place: &str, what: &str) -> GenerateError {
 
 /// What the catalog said of a section.
 pub(crate) fn of_catalog(place: &str) -> impl Fn(CatalogError) -> GenerateError + '_ {
-    move |source| GenerateError::Catalog { place: place.to_owned(), source }
+    move |source| match source {
+        CatalogError::Incomplete { product, what } => GenerateError::Catalog {
+            place: place.to_owned(),
+            source: CatalogError::Incomplete { product, what: in_words_of_plans(what) },
+        },
+        source => GenerateError::Catalog { place: place.to_owned(), source },
+    }
+}
+
+/// A plan has keys where commands have options: `iops = 10000` for `--iops 10000`.
+fn in_words_of_plans(what: String) -> String {
+    let parts = what.split_once("as --").and_then(|(before, rest)| Some((before, rest.split_once(' ')?)));
+    match parts {
+        Some((before, (key, value))) if value.bytes().all(|byte| byte.is_ascii_digit()) => {
+            format!("{before}as {key} = {value}")
+        }
+        Some((before, (key, value))) if !value.contains(' ') => format!("{before}as {key} = \"{value}\""),
+        _ => what,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn options_become_keys_and_other_words_stay() {
+        for (said, told) in [
+            ("give them, as --iops 10000", "give them, as iops = 10000"),
+            ("give it, as --bandwidth 180MiB", "give it, as bandwidth = \"180MiB\""),
+            ("give the provisioned size", "give the provisioned size"),
+            ("say --sku", "say --sku"),
+        ] {
+            assert_eq!(super::in_words_of_plans(said.to_owned()), told);
+        }
+    }
 }

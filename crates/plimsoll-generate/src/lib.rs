@@ -17,6 +17,7 @@ mod gcp;
 mod keys;
 mod machines;
 mod on_machine;
+mod regions;
 mod setup;
 mod template;
 mod terraform;

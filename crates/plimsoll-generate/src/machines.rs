@@ -1,6 +1,8 @@
 //! What machines of a provider cannot do though they are sold: facts of documents, each beside where it stands. Of a
 //! machine that no document speaks of, nothing is refused.
 
+use plimsoll_workload::provisioned::Interface;
+
 /// Whether a size of Azure starts from images of generation 1 alone: series A, Dv2, Dv3, Ev3 and NP.
 ///
 /// <https://learn.microsoft.com/azure/virtual-machines/generation-2#generation-2-vm-sizes>, and the page of each series
@@ -30,6 +32,35 @@ pub(crate) fn is_image_of_generation_2(image: &str) -> bool {
     let is_of_generation_1 = sku.ends_with("gen1") || sku.ends_with("-g1");
     let is_named_so = sku.contains("gen2") || sku.contains("-g2") || sku.contains("gensecond");
     is_named_so || (offer.starts_with("ubuntu-2") && !is_of_generation_1)
+}
+
+/// Why a machine of Azure does not attach disks by an interface. Sizes of general use up to version 5 know SCSI alone,
+/// but for those with a b, whose disks are faster; Intel's from version 6 on know NVMe alone.
+///
+/// <https://learn.microsoft.com/azure/virtual-machines/nvme-overview>, and the page of each series below
+/// <https://learn.microsoft.com/azure/virtual-machines/sizes/overview>.
+pub(crate) fn refuses_interface(size: &str, interface: Interface) -> Option<String> {
+    const SCSI_UP_TO_5: [&str; 10] = ["a", "b", "d", "dc", "ds", "e", "ec", "f", "g", "gs"];
+    let lower = size.to_ascii_lowercase();
+    let (name, version) = lower.trim_start_matches("standard_").split_once("_v").unwrap_or((&lower, "1"));
+    let name = name.trim_start_matches("standard_").trim_start_matches("basic_");
+    let version: u32 = version.split('_').next().and_then(|number| number.parse().ok())?;
+    let series = name.split(|letter: char| letter.is_ascii_digit()).next().unwrap_or_default();
+    let letters: String = name[series.len()..].chars().filter(char::is_ascii_alphabetic).collect();
+    let (takes, other) = match interface {
+        Interface::Nvme
+            if version <= 5 && SCSI_UP_TO_5.contains(&series) && !(series == "e" && letters.contains('b')) =>
+        {
+            (Interface::Scsi, "scsi")
+        }
+        Interface::Scsi if version >= 6 && ["d", "e"].contains(&series) && !letters.contains(['a', 'p']) => {
+            (Interface::Nvme, "nvme")
+        }
+        _ => return None,
+    };
+    Some(format!(
+        "{size} attaches disks by {takes} alone, not by {interface}: say interface = \"{other}\", or leave it out"
+    ))
 }
 
 /// Families of EC2 on Xen: their volumes have no ids that a machine could find them by, but for sizes without a
@@ -150,6 +181,26 @@ mod tests {
         ] {
             let why = refuses(machine, disk).unwrap_or_default();
             assert!(why.contains(words), "{words}: {why}");
+        }
+    }
+
+    #[test]
+    fn a_size_attaches_disks_by_what_its_series_has() {
+        for (size, interface, is_refused) in [
+            ("Standard_D16s_v5", Interface::Nvme, true),
+            ("Standard_DS2_v2", Interface::Nvme, true),
+            ("Standard_F4s", Interface::Nvme, true),
+            ("Standard_E8-4s_v5", Interface::Nvme, true),
+            ("Standard_D16s_v5", Interface::Scsi, false),
+            ("Standard_E8bds_v5", Interface::Nvme, false),
+            ("Standard_E8bds_v5", Interface::Scsi, false),
+            ("Standard_D4s_v6", Interface::Nvme, false),
+            ("Standard_D4s_v6", Interface::Scsi, true),
+            ("Standard_D4as_v6", Interface::Scsi, false),
+            ("Standard_L8s_v4", Interface::Nvme, false),
+            ("Standard_M176bds_4_v3", Interface::Nvme, false),
+        ] {
+            assert_eq!(refuses_interface(size, interface).is_some(), is_refused, "{size} by {interface}");
         }
     }
 

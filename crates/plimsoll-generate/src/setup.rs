@@ -15,7 +15,7 @@ use plimsoll_workload::{
 use crate::{
     cluster::{self, Cluster},
     error::{GenerateError, impossible, missing, of_catalog},
-    keys, machines,
+    keys, machines, regions,
     words::{self, DISK_LENGTH_MAX},
 };
 
@@ -97,7 +97,11 @@ impl Setup {
         let name = words::NAME.of("cloud.name", cloud.name.as_deref().unwrap_or(NAME))?;
         let region =
             cloud.region.as_deref().ok_or_else(|| missing("cloud", "say the region, as region = \"westeurope\""))?;
-        let region = words::PLACE.of("cloud.region", region)?;
+        let region = if provider == Provider::Azure { regions::plain(region) } else { region.to_owned() };
+        let region = words::PLACE.of("cloud.region", &region)?;
+        if let Some(meant) = regions::meant(&region).filter(|_| provider == Provider::Azure) {
+            return Err(impossible("cloud.region", format!("Azure has no region {region}; did you mean {meant}?")));
+        }
         let zone = cloud.zone.as_deref().map(|zone| words::PLACE.of("cloud.zone", zone)).transpose()?;
         let project = cloud.project.as_deref().map(|text| words::PROJECT.of("cloud.project", text)).transpose()?;
         check_place(provider, &region, zone.as_deref(), project.as_deref())?;
@@ -236,7 +240,7 @@ fn decide_machine(machine: &Machine, provider: Provider, catalog: &Catalog) -> R
         ));
     }
     let from = machine.ssh_from.as_deref();
-    let ssh_from = from.map(|from| words::ADDRESSES.of("cloud.machine.ssh_from", from)).transpose()?;
+    let ssh_from = from.map(|from| words::addresses("cloud.machine.ssh_from", from)).transpose()?;
     Ok(MachineSetup { facts, image, ssh_from })
 }
 
@@ -374,6 +378,10 @@ fn decide_disk(
         return Err(missing(place, "say what is bought, as sku = \"Premium_LRS\""));
     }
     keys::check(place, asked, product, keys::of_product(product))?;
+    let interface = asked.interface.filter(|_| provider == Provider::Azure);
+    if let Some(why) = interface.and_then(|interface| machines::refuses_interface(&machine.name, interface)) {
+        return Err(impossible(place, why));
+    }
     let size_gib = size_gib(place, &provisioned)?;
     let mut bought = rates(place, &provisioned, provider)?;
     if provider == Provider::Azure {

@@ -1,9 +1,11 @@
 //! Which texts of a plan may stand in scripts. None of these has a character that a shell or Terraform would take for
 //! more than itself, so that nothing has to be quoted, and nothing can be smuggled in.
 
+use std::net::Ipv4Addr;
+
 use plimsoll_catalog::product::Provider;
 
-use crate::error::GenerateError;
+use crate::error::{GenerateError, impossible};
 
 /// A kind of word: what it is called, how long it may be, and whether a text is one.
 pub(crate) struct Kind {
@@ -56,10 +58,7 @@ pub(crate) const ADDRESSES: Kind = Kind {
     length_max: 43,
     is_one: |text| {
         let Some((address, bits)) = text.split_once('/') else { return false };
-        let Ok(address) = address.parse::<std::net::Ipv4Addr>() else { return false };
-        // All addresses are no range that anybody means, and one that goes on behind its bits is a slip.
-        let behind = |bits: u32| (u64::from(address.to_bits()) << bits) & u64::from(u32::MAX);
-        bits.parse::<u32>().is_ok_and(|bits| (1..=32).contains(&bits) && behind(bits) == 0)
+        address.parse::<Ipv4Addr>().is_ok() && bits.parse::<u32>().is_ok_and(|bits| bits <= 32)
     },
 };
 /// A directory to mount a disk at.
@@ -115,6 +114,27 @@ impl Kind {
         }
         Ok(text.to_owned())
     }
+}
+
+/// A range of addresses that somebody means: not all that there are, and none that goes on behind its bits.
+pub(crate) fn addresses(place: &str, text: &str) -> Result<String, GenerateError> {
+    let text = ADDRESSES.of(place, text)?;
+    let parts = text.split_once('/').and_then(|(address, bits)| Some((address.parse().ok()?, bits.parse().ok()?)));
+    let (address, bits): (Ipv4Addr, u32) = parts.unwrap_or((Ipv4Addr::UNSPECIFIED, 0));
+    if bits == 0 {
+        return Err(impossible(
+            place,
+            format!("{text} is everybody in the world: say who may reach the machine, as 203.0.113.7/32"),
+        ));
+    }
+    let beginning = Ipv4Addr::from_bits(address.to_bits() & (u32::MAX << (32 - bits)));
+    if beginning != address {
+        return Err(impossible(
+            place,
+            format!("{text} goes on behind its {bits} bits: write {beginning}/{bits}, or {address}/32 for one address"),
+        ));
+    }
+    Ok(text)
 }
 
 /// Whether a provider makes a class of this name in every cluster, or keeps such names for classes that it makes.

@@ -25,7 +25,6 @@ fn what_is_there_and_not_as_the_plan_says_ends_the_script_with_both_named() {
         ("azure-disks", "pool = \"2Ti\"", "pool = \"3Ti\"", "2 TiB, zone 1", "3 TiB, zone 1"),
         ("azure-disks", "500Gi", "600Gi", "500 GiB", "600 GiB"),
         ("azure-plain", "type = \"", "image = \"a:b:c:latest\"\ntype = \"", "24_04-lts:server:latest", "a:b:c:latest"),
-        ("azure-plain", "sku = \"P", "interface = \"nvme\"\nsku = \"P", "disks by SCSI", "disks by NVMe"),
         ("azure-kubernetes", "nodes = 3", "nodes = 4", "3 nodes Standard_D16s_v5", "4 nodes Standard_D16s_v5"),
         ("azure-kubernetes", "1.35", "1.36", "version 1.35.2", "version 1.36"),
         ("azure-container-storage-1", "2Ti", "4Ti", "Premium_LRS-2048Gi", "Premium_LRS-4096Gi"),
@@ -222,5 +221,32 @@ fn a_disk_at_the_end_of_a_plan_moves_none_in_terraform() {
         let (few, more) = (plan(&["m", "z"], provider), plan(&["m", "z", "a"], provider));
         let disks = few.split_once("disks = {\n").unwrap().1.split_once("\n  }\n").unwrap().0;
         assert!(more.contains(disks), "{few}\n{more}");
+    }
+}
+
+#[test]
+fn another_interface_of_the_disks_is_another_machine() {
+    if !has_python() {
+        return;
+    }
+    let files = |interface: &str| {
+        let plan = format!(
+            "[cloud]\nregion = \"westeurope\"\n[cloud.machine]\ntype = \"Standard_E8bds_v5\"\n[cloud.disks.\"/mnt/data\"]\n\
+             sku = \"P10\"\ninterface = \"{interface}\"\n"
+        );
+        generated(&plan, Provider::Azure).unwrap()
+    };
+    for (was, is) in [("SCSI", "NVMe"), ("NVMe", "SCSI")] {
+        let place = Place::of(&files(&was.to_lowercase()));
+        assert!(place.script("create.sh", &[], Cloud::Grown).output().unwrap().status.success());
+        let output = place.script("create.sh", &[], Cloud::Grown).output().unwrap();
+        assert!(output.status.success(), "{}", told(&output));
+        place.change(&files(&is.to_lowercase()), "create.sh");
+        let output = place.script("create.sh", &[], Cloud::Grown).output().unwrap();
+        let said = told(&output);
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        let words =
+            format!("disks by {was}\", and the plan says \"Standard_E8bds_v5, disks by {is}\": change the plan back");
+        assert!(said.contains(&words), "{said}");
     }
 }

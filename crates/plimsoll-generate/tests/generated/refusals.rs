@@ -52,6 +52,13 @@ fn disks_that_do_not_fit_the_machine_are_refused_by_the_catalog() {
         ("1", "Standard_D2s_v3", "sku = \"P10\", disks = 5", "Standard_D2s_v3 takes at most 4 data disks, not 5"),
         ("1", "m5.large", premium, "m5.large is a machine of AWS, not of Azure"),
         ("1", "Standard_D16s_v5", "sku = \"gp3\", size = \"1Ti\"", "gp3 is sold by AWS, not by Azure"),
+        (
+            "1",
+            "Standard_D16s_v5",
+            "sku = \"P10\", interface = \"nvme\"",
+            "Standard_D16s_v5 attaches disks by SCSI alone, not by NVMe: say interface = \"scsi\", or leave it out",
+        ),
+        ("1", "Standard_E8bds_v5", "sku = \"P10\"", "say which, as interface = \"nvme\""),
         ("4", "Standard_D16s_v5", premium, "Azure has no zone 4 in westeurope"),
     ] {
         let text = refusal(&machine(zone, size, disk), Provider::Azure);
@@ -396,10 +403,27 @@ fn directories_of_the_system_and_addresses_that_nobody_means_are_refused() {
         let plan = machine("1", "Standard_D16s_v5", "sku = \"P10\"");
         plan.replace("[cloud.disks]", &format!("ssh_from = \"{from}\"\n[cloud.disks]"))
     };
-    for all in ["0.0.0.0/0", "203.0.113.7/8", "203.0.113.7/31"] {
-        assert!(refusal(&from(all), Provider::Azure).contains("range of addresses"), "{all}");
+    for (slip, words) in [
+        ("0.0.0.0/0", "0.0.0.0/0 is everybody in the world: say who may reach the machine, as 203.0.113.7/32"),
+        ("203.0.113.7/8", "goes on behind its 8 bits: write 203.0.0.0/8, or 203.0.113.7/32 for one address"),
+        ("203.0.113.7/31", "write 203.0.113.6/31, or 203.0.113.7/32"),
+        ("203.0.113.7/33", "is no range of addresses: write it as 203.0.113.7/32"),
+        ("203.0.113.7", "is no range of addresses"),
+    ] {
+        let text = refusal(&from(slip), Provider::Azure);
+        assert!(text.starts_with("cloud.machine.ssh_from: ") && text.contains(words), "{text}");
     }
     for one in ["203.0.113.7/32", "203.0.113.0/24", "10.0.0.0/8"] {
         assert!(generated(&from(one), Provider::Azure).is_ok(), "{one}");
     }
+}
+
+#[test]
+fn a_region_is_taken_as_azure_writes_it_and_a_slip_is_said() {
+    let plan = machine("1", "Standard_D16s_v5", "sku = \"P10\"");
+    let text = refusal(&plan.replace("westeurope", "westeuropea"), Provider::Azure);
+    assert_eq!(text, "cloud.region: Azure has no region westeuropea; did you mean westeurope?");
+    let files = generated(&plan.replace("westeurope", "West Europe"), Provider::Azure).unwrap();
+    assert!(files[0].text.contains("LOCATION=\"${LOCATION:-westeurope}\"\n"));
+    assert!(generated(&plan.replace("westeurope", "moonnorth"), Provider::Azure).is_ok(), "it may be new");
 }

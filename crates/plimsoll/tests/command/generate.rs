@@ -137,6 +137,8 @@ fn this_machine_is_asked_for_what_it_is_and_a_cluster_that_is_nowhere_is_said() 
     assert!(said.error(2).contains("metadata"), "{}", said.stderr);
     let said = place.run("generate azure --from-cluster");
     assert!(said.code == Some(2) || said.code == Some(6), "{}", said.stderr);
+    // No option is named that there is not.
+    assert!(!said.stderr.contains("--kubeconfig"), "{}", said.stderr);
 }
 
 #[test]
