@@ -101,14 +101,13 @@ fn what_is_not_sold_so_is_refused() {
         ("sku = \"PremiumV2_LRS\", size = \"1Ti\", pool = \"1Ti\"", "PremiumV2_LRS has no pool"),
         ("sku = \"UltraSSD_LRS\", size = \"1Ti\", iops = 5000", "say its throughput as well, as bandwidth = \"300MB\""),
         ("sku = \"P10\", emulated = true", "nothing that can be bought"),
-        (
-            "sku = \"P10\", interface = \"scsi\" }\n\"/mnt/other\" = { sku = \"P10\", interface = \"nvme\"",
-            "one interface for all its disks",
-        ),
     ] {
         let text = refusal(&machine("1", "Standard_D16s_v5", disk), Provider::Azure);
         assert!(text.contains(words), "{words}: {text}");
     }
+    let both = "sku = \"P10\", interface = \"scsi\" }\n\"/mnt/other\" = { sku = \"P10\", interface = \"nvme\"";
+    let text = refusal(&machine("1", "Standard_E8bds_v5", both), Provider::Azure);
+    assert!(text.contains("one interface for all its disks"), "{text}");
     let volume = |disk: &str| {
         format!(
             "[cloud]\nregion = \"eu-west-1\"\nzone = \"eu-west-1a\"\n[cloud.machine]\ntype = \"m5.large\"\n\
