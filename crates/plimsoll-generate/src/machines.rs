@@ -37,7 +37,7 @@ pub(crate) fn is_image_of_generation_2(image: &str) -> bool {
 /// Why a machine of Azure does not attach disks by an interface. Sizes of general use up to version 5 know SCSI alone,
 /// but for those with a b, whose disks are faster; Intel's from version 6 on know NVMe alone.
 ///
-/// <https://learn.microsoft.com/azure/virtual-machines/nvme-overview>, and the page of each series below
+/// <https://learn.microsoft.com/azure/virtual-machines/enable-nvme-remote-faqs> for version 5, and the page of each series below
 /// <https://learn.microsoft.com/azure/virtual-machines/sizes/overview>.
 pub(crate) fn refuses_interface(size: &str, interface: Interface) -> Option<String> {
     const SCSI_UP_TO_5: [&str; 10] = ["a", "b", "d", "dc", "ds", "e", "ec", "f", "g", "gs"];
