@@ -153,7 +153,7 @@ impl Emulation {
                 return Err(DeviceError::InUse { device: device.path.display().to_string(), used });
             }
             // Of partitions and of what stands on them too.
-            write_guard::take_own(&device.path, patience)?;
+            write_guard::check_unused(&device.path, patience)?;
         }
         for (disk, devices) in &devices {
             take_away(devices, throttle)?;
@@ -168,16 +168,18 @@ impl Emulation {
             let _ = fs::remove_dir(directory);
         }
         notes::forget(self, state)?;
-        for device in self.disks.iter().filter_map(|disk| disk.device.as_deref()) {
-            // What somebody else took away is still held back, and so would be whatever gets its number. What has it
-            // by now may be somebody's emulated disk, with limits of its own.
-            if let Some(number) = DeviceNumber::of_special_file(device)
-                && !LoopDevice::is_attached(device)
+        let others = Self::all(state).unwrap_or_default();
+        for disk in &self.disks {
+            // What somebody else took away is still held back, and so is whatever has its number. That may be somebody's
+            // emulated disk, with limits of its own.
+            if let Some(number) = disk.device.as_deref().and_then(DeviceNumber::of_special_file)
+                && Self::disk_of(&others, number).is_none()
+                && throttle.holds(number, &disk.caps)
             {
                 throttle.release(number)?;
             }
         }
-        if Self::all(state).unwrap_or_default().is_empty() {
+        if others.is_empty() {
             throttle.clear();
         }
         Ok(())

@@ -57,7 +57,7 @@ pub enum DeviceError {
         name: String,
     },
     /// Somebody uses it.
-    #[error("{device} is {used}: end that first, nothing was taken down")]
+    #[error("{device} is {used}: end that first, nothing was changed")]
     InUse {
         /// The device.
         device: String,

@@ -12,6 +12,8 @@ use crate::{error::DeviceError, tool};
 
 /// What is erased at once: the block that a mark is in.
 const BLOCK_BYTES: u64 = 4096;
+/// Where btrfs keeps copies of its superblock, which nothing looks at but its own tools.
+const BTRFS_COPIES: [u64; 2] = [64 << 20, 256 << 30];
 /// Erasing one mark may show another, below it.
 const ROUNDS: u32 = 8;
 /// How often a device is asked for that a program may still write to whose starter is gone: ten seconds.
@@ -57,9 +59,12 @@ pub(crate) fn erase(device: &Path) -> Result<(), DeviceError> {
             return if is_written { file.sync_all().map_err(DeviceError::file("write", device)) } else { Ok(()) };
         }
         for mark in found {
-            let start = mark.offset / BLOCK_BYTES * BLOCK_BYTES;
-            let length = BLOCK_BYTES.min(size_bytes - start) as usize;
-            file.write_all_at(&vec![0; length], start).map_err(DeviceError::file("write", device))?;
+            let copies = if mark.name.starts_with("btrfs") { &BTRFS_COPIES[..] } else { &[] };
+            for place in copies.iter().copied().filter(|copy| *copy < size_bytes).chain([mark.offset]) {
+                let start = place / BLOCK_BYTES * BLOCK_BYTES;
+                let length = BLOCK_BYTES.min(size_bytes - start) as usize;
+                file.write_all_at(&vec![0; length], start).map_err(DeviceError::file("write", device))?;
+            }
         }
     }
     let mark = signatures::find(file, size_bytes).map_err(DeviceError::file("read", device))?.into_iter().next();

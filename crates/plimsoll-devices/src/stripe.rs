@@ -270,6 +270,11 @@ impl StripedArray {
         format!("plimsoll-{}", &id[id.len() - 12..])
     }
 
+    /// Its identity, which no other one has.
+    pub const fn id(&self) -> Uuid {
+        self.id
+    }
+
     /// How many directories it is, when its disks are not put together.
     pub fn directories(&self) -> Option<u32> {
         (self.array.kind == ArrayKind::Jbod).then_some(self.array.disks.len() as u32)
@@ -319,6 +324,11 @@ fn number(device: &Path) -> Result<DeviceNumber, DeviceError> {
 /// What the kernel tells about a device that has to be there.
 fn facts(device: &Path) -> Result<block_device::DeviceFacts, DeviceError> {
     block_device::facts(number(device)?).ok_or_else(|| DeviceError::Gone { device: device.to_owned() })
+}
+
+/// Whether there is a device: a tool that was killed may have left the node of one that is gone.
+fn is_there(device: &Path) -> bool {
+    facts(device).is_ok()
 }
 
 /// The device itself, where a path is a link to it.

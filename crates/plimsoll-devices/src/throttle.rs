@@ -103,6 +103,19 @@ impl Throttle {
         Ok(())
     }
 
+    /// Whether a device is held back in just this way.
+    pub fn holds(&self, device: DeviceNumber, caps: &Caps) -> bool {
+        let prefix = format!("{device} ");
+        let of_device = |file: &str| {
+            let text = fs::read_to_string(self.group.join(file)).unwrap_or_default();
+            text.lines().find(|line| line.starts_with(&prefix)).map(str::to_owned)
+        };
+        self.lines(device, caps).into_iter().all(|(file, line)| match of_device(file) {
+            Some(found) => found == line,
+            None => line.ends_with(" 0"),
+        })
+    }
+
     /// From here on this process, and all that it starts, is held back with the devices.
     pub fn join(&self) -> Result<(), DeviceError> {
         if self.is_member() {
@@ -197,8 +210,10 @@ mod tests {
         let line = |file: &str| fs::read_to_string(blkio.join(format!("blkio.throttle.{file}_device"))).unwrap();
         let all = ["read_iops", "write_iops", "read_bps", "write_bps"].map(line);
         assert_eq!(all, ["7:3 500", "7:3 400", "7:3 25000000", "7:3 0"]);
+        assert!(throttle.holds(DEVICE, &CAPS) && !throttle.holds(DEVICE, &Caps { write_iops: None, ..CAPS }));
         throttle.release(DEVICE).unwrap();
         assert_eq!(line("read_iops"), "7:3 0");
+        assert!(!throttle.holds(DEVICE, &CAPS));
     }
 
     #[test]
@@ -213,6 +228,7 @@ mod tests {
         let read = |path: PathBuf| fs::read_to_string(path).unwrap();
         assert_eq!(read(group.join("io.max")), "7:3 rbps=25000000 wbps=max riops=500 wiops=400");
         assert_eq!(read(tree.path().join("cgroup.subtree_control")), "+io");
+        assert!(throttle.holds(DEVICE, &CAPS) && !throttle.holds(DEVICE, &Caps { write_iops: None, ..CAPS }));
         throttle.join().unwrap();
         assert_eq!(read(group.join("cgroup.procs")), process::id().to_string());
     }

@@ -139,6 +139,24 @@ pub fn take_own(path: &Path, attempts: u32) -> Result<GuardedDevice, Refusal> {
     take_own_now(path)
 }
 
+/// Whether nobody uses a device in any way, also without wanting it for himself alone, before it is taken away. Programs
+/// that look at it for a moment are waited for, as many times.
+///
+/// # Errors
+/// When anything uses it.
+pub fn check_unused(path: &Path, attempts: u32) -> Result<(), Refusal> {
+    let (_, pause) = PATIENCE;
+    drop(take_own(path, attempts)?);
+    let opener = || device_at(path).ok().and_then(occupation::any_opener);
+    for _ in 1..attempts {
+        if opener().is_none() {
+            return Ok(());
+        }
+        thread::sleep(pause);
+    }
+    opener().map_or(Ok(()), |user| Err(Refusal::Busy { path: path.to_owned(), user: Some(user) }))
+}
+
 fn take_own_now(path: &Path) -> Result<GuardedDevice, Refusal> {
     let sysfs = Sysfs::default();
     let number = device_at(path)?;

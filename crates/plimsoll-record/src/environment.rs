@@ -6,6 +6,7 @@
 
 use plimsoll_workload::{array::Array, target_facts};
 use serde::{Deserialize, Serialize};
+use uuid::Uuid;
 
 use crate::cluster::ClusterEnvironment;
 
@@ -280,6 +281,10 @@ pub struct TargetEnvironment {
 pub struct ArrayEnvironment {
     /// What all arrays that were made together are called.
     pub stripe: String,
+    /// Its identity, chosen when it was made: another one of the same name has another.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
+    pub id: Option<Uuid>,
     /// How its disks are put together, and what is on them.
     pub array: Array,
     /// The disks that it is made of.

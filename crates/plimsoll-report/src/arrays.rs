@@ -203,11 +203,17 @@ impl Question {
 
 fn table(question: Question, group: &[Measured<'_>], all: &[Measured<'_>]) -> Grid {
     let text = |value: &dyn Fn(&Measured<'_>) -> String| group.iter().map(value).collect::<Vec<_>>();
+    // One disk may have what arrays of btrfs are compared with, for want of one of their own.
+    let last = group.last().map(|own| own.own.array.file_system);
+    let besides = |own: &Measured<'_>| match own.own.array.file_system {
+        other if question == Question::Disks && Some(other) != last => format!(", {other}"),
+        _ => String::new(),
+    };
     // What is the same in all rows goes first where it is narrow.
     let is_one = group.iter().all(|own| own.cell.workload == group[0].cell.workload);
     let of_workload = if is_one { 6 } else { 0 };
     let mut columns = vec![
-        Column::new(question.head(), Side::Left, 0, text(&|own| question.answer(own.own))),
+        Column::new(question.head(), Side::Left, 0, text(&|own| question.answer(own.own) + &besides(own))),
         Column::new("workload", Side::Left, of_workload, text(&|own| own.cell.workload.clone())),
     ];
     let has = |operation| group.iter().any(|own| Numbers::of(own.cell, operation).is_some());
@@ -250,7 +256,7 @@ fn table(question: Question, group: &[Measured<'_>], all: &[Measured<'_>]) -> Gr
         1,
         text(&|own| or_absent(limit(own).map(Bound::share), numbers::percent)),
     ));
-    columns.push(Column::new("verdict", Side::Left, 1, text(&|own| own.cell.word().to_owned())));
+    columns.push(Column::new("verdict", Side::Left, 0, text(&|own| own.cell.word().to_owned())));
     Grid::new(columns)
 }
 
@@ -346,6 +352,7 @@ mod tests {
         for (target, array) in record.environment.targets.iter_mut().zip(arrays) {
             target.array = Some(ArrayEnvironment {
                 stripe: "stripe".to_owned(),
+                id: None,
                 array: array.clone(),
                 disks: array.disks.iter().map(|disk| format!("/dev/disk/by-id/{disk}")).collect(),
                 groups: Vec::new(),

@@ -57,6 +57,10 @@ fn target(
     if before.kind != now.kind {
         return Err(format!("it was a {} and is a {} now", word(before.kind), word(now.kind)));
     }
+    let id = |target: &TargetEnvironment| target.array.as_ref().and_then(|own| own.id);
+    if id(before).is_some() && id(before) != id(now) {
+        return Err("it was an array that was taken down since; run anew".to_owned());
+    }
     if before.kind != TargetKind::Device {
         same_file(before, now, is_foreign)?;
     }

@@ -227,6 +227,7 @@ impl Striping {
         let count = self.devices.len() as u32;
         let clusters = Sweep::of(CLUSTERS.map(ByteCount));
         let ext4 = || Some(Sweep::one(FileSystem::Ext4));
+        let on = |kind: ArrayKind| ext4().filter(|_| kind != ArrayKind::Btrfs);
         // The kind btrfs has no clusters to choose.
         let confirming = kinds.iter().find(|kind| **kind != ArrayKind::Btrfs).filter(|_| count >= CONFIRM_DISKS);
         let mut arrays = vec![ArrayAsked {
@@ -246,7 +247,7 @@ impl Striping {
             arrays.extend(kinds.iter().map(|kind| ArrayAsked {
                 kind: Some(Sweep::one(*kind)),
                 disks: Some(Sweep::one(disks)),
-                file_system: ext4(),
+                file_system: on(*kind),
                 ..ArrayAsked::default()
             }));
         }
@@ -256,7 +257,7 @@ impl Striping {
                 kind: kinds.first().map(|kind| Sweep::one(*kind)),
                 disks: Some(Sweep::one(2)),
                 placement: Some(Sweep::one(placement)),
-                file_system: ext4(),
+                file_system: kinds.first().and_then(|kind| on(*kind)),
                 ..ArrayAsked::default()
             };
             let has_two = groups.iter().any(|group| self.groups.iter().filter(|own| own == group).count() > 1);
@@ -270,6 +271,15 @@ impl Striping {
     fn product(&self, asked: &ArrayAsked) -> Result<Vec<Array>, ValueError> {
         let kinds = values(asked.kind.as_ref(), ArrayKind::None);
         let placements = values(asked.placement.as_ref(), Placement::InOrder);
+        if asked.kind.is_some() && kinds.iter().all(|kind| *kind == ArrayKind::Btrfs) {
+            let others = asked.file_system.as_ref().map(Sweep::values).unwrap_or_default();
+            if let Some(other) = others.iter().find(|other| **other != FileSystem::Btrfs) {
+                return Err(ValueError::new(format!(
+                    "the kind btrfs is a file system itself, and {other} is asked for: leave file_system out, or choose \
+                     another kind"
+                )));
+            }
+        }
         let chunks = values(asked.chunk.as_ref(), ByteCount(CHUNK_BYTES));
         let file_systems = values(asked.file_system.as_ref(), FileSystem::Raw);
         let blocks = optional(asked.block_size.as_ref());
@@ -326,7 +336,10 @@ impl Striping {
     /// So many disks, by their places in the list.
     fn choose(&self, count: u32, placement: Placement) -> Result<Vec<u32>, ValueError> {
         let there = self.devices.len() as u32;
-        if count == 0 || count > there {
+        if count == 0 {
+            return Err(ValueError::new("an array of 0 disks is asked for: take 1 or more".to_owned()));
+        }
+        if count > there {
             return Err(ValueError::new(format!(
                 "an array of {count} disks is asked for and {there} are listed: change disks, or add to devices"
             )));

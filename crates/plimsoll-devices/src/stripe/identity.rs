@@ -54,6 +54,11 @@ pub(super) fn whose(stripe: &Stripe, index: usize) -> Result<Whose, DeviceError>
     let foreign = |found: String| foreign(&disk.device, found);
     let found = marks::identities(&device)?;
     let marks = marks::find_in_use(&device)?;
+    // Nothing tells a disk without a serial number that lost its table from one that came in its place.
+    if stripe.is_complete && disk.serial.is_none() && !found.contains(&disk.table.to_string()) {
+        let is = marks.first().map_or_else(|| "no table".to_owned(), |mark| mark.name.to_owned());
+        return Err(another(stripe, disk, is, format!("the table {}", disk.table)));
+    }
     if let Some(mark) = marks.iter().find(|mark| mark.kind != SignatureKind::PartitionTable) {
         return Err(foreign(mark.name.to_owned()));
     }
@@ -68,10 +73,6 @@ pub(super) fn whose(stripe: &Stripe, index: usize) -> Result<Whose, DeviceError>
         };
     }
     match (found.into_iter().next(), marks.first()) {
-        // Nothing tells a blank disk without a serial number from one that came in its place.
-        (None, None) if stripe.is_complete && disk.serial.is_none() => {
-            Err(another(stripe, disk, "no table".to_owned(), format!("the table {}", disk.table)))
-        }
         (None, None) => Ok(Whose::Blank),
         // Whoever made it was killed between one half of it and the other.
         (None, Some(mark)) if !stripe.is_complete && mark.name.contains("GPT") => Ok(Whose::Blank),
@@ -123,7 +124,7 @@ pub(super) fn refuse_others(stripe: &Stripe) -> Result<(), DeviceError> {
 /// Tells the kernel of partitions that it does not look for itself.
 pub(super) fn show_partitions(stripe: &Stripe) -> Result<(), DeviceError> {
     for (index, disk) in stripe.disks.iter().enumerate() {
-        let is_there = |member: &Member| stripe.member_path(member).exists();
+        let is_there = |member: &Member| super::is_there(&stripe.member_path(member));
         if !stripe.partitions(index).all(|(_, member)| is_there(member)) {
             tool::run("partx", &["--update", &real(&disk.device).to_string_lossy()])?;
         }

@@ -12,6 +12,7 @@ use plimsoll_workload::array::ArrayKind;
 use super::{
     Stripe, StripedArray, facts,
     identity::{self, Whose},
+    is_there,
     making::lvm,
     number, real,
 };
@@ -57,7 +58,7 @@ impl Stripe {
         for array in self.arrays.iter().rev() {
             with_patience(ATTEMPTS.0, || self.take_apart(array, &own))?;
         }
-        for member in self.arrays.iter().flat_map(|array| self.member_paths(array)).filter(|path| path.exists()) {
+        for member in self.arrays.iter().flat_map(|array| self.member_paths(array)).filter(|path| is_there(path)) {
             marks::erase(&member)?;
         }
         for disk in &self.disks {
@@ -95,7 +96,7 @@ impl Stripe {
     fn show_own_partitions(&self, whose: &[Whose]) -> Result<(), DeviceError> {
         for (index, (disk, _)) in self.disks.iter().zip(whose).enumerate().filter(|(_, (_, own))| **own == Whose::Ours)
         {
-            if !self.partitions(index).all(|(_, member)| self.member_path(member).exists()) {
+            if !self.partitions(index).all(|(_, member)| is_there(&self.member_path(member))) {
                 tool::run("partx", &["--update", &real(&disk.device).to_string_lossy()])?;
             }
         }
@@ -146,7 +147,7 @@ impl Stripe {
         }
         // What is mounted is tried by unmounting it; nothing else may have the others opened.
         for array in self.arrays.iter().filter(|array| array.array.is_raw()) {
-            for device in self.devices(array).iter().filter(|device| device.exists()) {
+            for device in self.devices(array).iter().filter(|device| is_there(device)) {
                 write_guard::take_own(device, PATIENCE)?;
             }
         }
@@ -172,7 +173,7 @@ impl Stripe {
     fn refuse_foreign_content(&self, own: &BTreeSet<String>) -> Result<(), DeviceError> {
         let members = self.arrays.iter().flat_map(|array| self.member_paths(array));
         let devices = self.arrays.iter().flat_map(|array| self.devices(array));
-        for device in members.chain(devices).filter(|device| device.exists()) {
+        for device in members.chain(devices).filter(|device| is_there(device)) {
             let found = marks::identities(&device)?;
             if !found.is_empty() && found.is_disjoint(own) {
                 let found = found.into_iter().collect::<Vec<_>>().join(", ");
@@ -207,7 +208,7 @@ impl Stripe {
         if !array.is_assembled() {
             return Ok(());
         }
-        for device in self.devices(array).iter().filter(|device| device.exists()) {
+        for device in self.devices(array).iter().filter(|device| is_there(device)) {
             marks::erase(device)?;
         }
         let name = array.system_name();

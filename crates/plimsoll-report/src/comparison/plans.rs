@@ -258,9 +258,11 @@ fn planned(cell: &Cell, plan: &BlockPlan) -> [(Aspect, String); 19] {
         ends_phase: _,
     } = plan;
     // What is dealt among disks is the same as it would be elsewhere, as long as it came out even.
-    let dealt = dealt.filter(|dealt| dealt.is_exact(*jobs, *queue_depth));
+    let in_flight = u64::from(*jobs) * u64::from(*queue_depth);
+    let is_uneven = dealt.is_some_and(|dealt| !dealt.is_exact(*jobs, *queue_depth));
     let Dealt { jobs, queue_depth, files, .. } =
         dealt.unwrap_or(Dealt { disks: 1, jobs: *jobs, queue_depth: *queue_depth, files: *files });
+    let queue_depth = if is_uneven { format!("{in_flight} over all {jobs} jobs") } else { queue_depth.to_string() };
     let is_set = |is_set: bool, text: String| if is_set { text } else { "none".to_owned() };
     let reads = plan.reads().then(|| read_block_sizes.to_string());
     let writes = plan.writes().then(|| write_block_sizes.to_string());
@@ -306,7 +308,7 @@ fn planned(cell: &Cell, plan: &BlockPlan) -> [(Aspect, String); 19] {
     [
         (Aspect::Pattern, access),
         (Aspect::BlockSize, block_size),
-        (Aspect::QueueDepth, queue_depth.to_string()),
+        (Aspect::QueueDepth, queue_depth),
         (Aspect::Jobs, jobs.to_string()),
         (Aspect::WorkingSet, numbers::bytes(plan.working_set_bytes())),
         (Aspect::Offset, numbers::bytes(*offset_bytes)),

@@ -7,8 +7,8 @@ use plimsoll_record::{
     record::{Cell, Outcome as Ending},
 };
 use plimsoll_workload::{
-    plan::{BlockPlan, Pacing, Work},
-    settings::{Arrival, EngineChoice, ReadWrite},
+    plan::{BlockPlan, Dealt, Pacing, Work},
+    settings::{Arrival, EngineChoice, FileSharing, ReadWrite},
     workload::Workload,
 };
 use uuid::Uuid;
@@ -313,6 +313,22 @@ fn each_aspect_that_matters_is_seen() {
     let plan = plan(&mut changed);
     (plan.seed, plan.slot_ns, plan.size_bytes) = (7, None, plan.size_bytes / 100 * 101);
     assert_eq!(plans::differences(cell, &changed), [], "neither seeds nor a percent of the size matter");
+}
+
+#[test]
+fn what_is_dealt_among_disks_unevenly_differs_in_what_is_in_flight_and_in_nothing_else() {
+    let mut whole = alone("/mnt/a", 1.0, 0.02, 1).cells.remove(1);
+    (plan(&mut whole).jobs, plan(&mut whole).queue_depth) = (8, 16);
+    let on = |disks: u32, jobs: u32, queue_depth: u32| {
+        let mut cell = whole.clone();
+        let plan = plan(&mut cell);
+        plan.dealt = Some(Dealt { disks, jobs: 8, queue_depth: 16, files: plan.files });
+        (plan.jobs, plan.queue_depth, plan.files) = (jobs, queue_depth, FileSharing::PerJob);
+        plans::differences(&whole, &cell)
+    };
+    assert_eq!(on(2, 8, 16), []);
+    let expected = Difference::new("queue depth", "16".to_owned(), "135 over all 8 jobs".to_owned());
+    assert_eq!(on(3, 9, 15), [(Aspect::QueueDepth, expected)]);
 }
 
 #[test]

@@ -146,7 +146,7 @@ mod tests {
             cell.target.clone_from(&name);
             started.plan.cells.push(cell);
             let groups = if groups.is_empty() { Vec::new() } else { vec!["x".to_owned()] };
-            let own = ArrayEnvironment { stripe: "stripe".to_owned(), array, disks: Vec::new(), groups };
+            let own = ArrayEnvironment { stripe: "stripe".to_owned(), id: None, array, disks: Vec::new(), groups };
             started.environment.targets.push(TargetEnvironment {
                 name,
                 array: Some(own),

@@ -110,6 +110,8 @@ fn what_cannot_be_is_refused_with_what_to_do() {
         ("[[array]]\ndisks = 2", "has a kind"),
         ("[[array]]\nkind = \"md\"\ndisks = 3", "2 are listed"),
         ("[[array]]\nkind = \"btrfs\"\nchunk = \"128k\"", "always 64KiB"),
+        ("[[array]]\nkind = \"btrfs\"\nfile_system = \"ext4\"", "leave file_system out"),
+        ("[[array]]\nkind = \"md\"\ndisks = 0", "take 1 or more"),
         ("[[array]]\nkind = \"md\"\nchunk = \"48k\"", "a power of two"),
         ("[[array]]\nfile_system = \"ext4\"\ncluster_size = \"2k\"", "smaller than a block"),
         ("[[array]]\nkind = \"md\"\nplacement = \"apart\"", "without groups"),

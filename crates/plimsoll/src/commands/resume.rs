@@ -40,8 +40,8 @@ pub(super) fn request(
     run::check_paths(&asked.targets, &destroy)?;
     run::check_pinning(&asked.workloads)?;
     let mut environment = machine::gather(&targets, &run::pod());
-    let mut warnings = same_place::check(&started, &environment, &targets)?;
     stripe::describe(&mut environment, &OfDisks::default(), state, printer)?;
+    let mut warnings = same_place::check(&started, &environment, &targets)?;
     emulate::join(&environment, &asked.provisioned, state, printer)?;
     let this = run::tool();
     if (&this.version, &this.commit) != (&tool.version, &tool.commit) {

@@ -161,6 +161,7 @@ pub(super) fn describe(
         groups.dedup();
         target.array = Some(ArrayEnvironment {
             stripe: stripe.name.clone(),
+            id: Some(own.id()),
             array: own.array.clone(),
             disks: disks.iter().map(|disk| disk.device.display().to_string()).collect(),
             groups: groups.into_iter().cloned().collect(),

@@ -219,14 +219,54 @@ fn a_command_is_held_back_whatever_became_of_the_limits() {
         (before.rsplit(' ').next().unwrap().parse::<f64>().unwrap(), said.stderr)
     };
     assert!(seconds().0 > 1.5);
-    // Limits go with the disk, and it came back without plimsoll.
-    let file = place.path("state/plimsoll/emulations/disks/0.img");
-    tool("losetup", &["--detach", &disks[0]]);
-    tool("losetup", &["--direct-io=on", &disks[0], file.to_str().unwrap()]);
+    let number = fs::read_to_string(format!("/sys/block/{}/dev", disks[0].trim_start_matches("/dev/"))).unwrap();
+    let number = number.trim();
+    let first = Path::new("/sys/fs/cgroup/blkio/blkio.throttle.read_iops_device");
+    let lifted = match first.exists() {
+        true => fs::write(first, format!("{number} 0")),
+        false => fs::write("/sys/fs/cgroup/plimsoll-emulate/io.max", format!("{number} riops=max")),
+    };
+    lifted.unwrap();
     tool("losetup", &["--detach", &disks[1]]);
     let (lasted, said) = seconds();
     assert!(lasted > 1.5, "{lasted}");
     assert!(said.contains("the disk iops=600 of \"disks\" is not there"), "{said}");
+}
+
+#[test]
+fn a_disk_that_somebody_has_opened_stays_and_one_of_somebody_elses_is_let_go() {
+    if !is_root() {
+        return;
+    }
+    let place = Place::new();
+    let (_up, disks) = up(&place, "--limit iops=321 --size 16MiB");
+    let opened = fs::File::open(&disks[0]).unwrap();
+    let said = place.run("emulate down");
+    assert!(said.error(3).contains("has it open") || said.stderr.contains("in use"), "{}", said.stderr);
+    drop(opened);
+
+    let number = fs::read_to_string(format!("/sys/block/{}/dev", disks[0].trim_start_matches("/dev/"))).unwrap();
+    let number = number.trim();
+    let limits = || {
+        let files = ["blkio/blkio.throttle.read_iops_device", "plimsoll-emulate/io.max"];
+        let text = files.map(|file| fs::read_to_string(Path::new("/sys/fs/cgroup").join(file)).unwrap_or_default());
+        text.concat().lines().any(|line| line.starts_with(&format!("{number} ")) && line.contains("321"))
+    };
+    assert!(limits());
+    let other = place.path("other.img");
+    fs::File::create(&other).unwrap().set_len(16 << 20).unwrap();
+    let losetup = |arguments: &[&str]| {
+        let said = Said::of(Command::new("losetup").args(arguments).output().unwrap());
+        assert_eq!(said.code, Some(0), "{}", said.stderr);
+    };
+    losetup(&["--detach", &disks[0]]);
+    losetup(&[&disks[0], other.to_str().unwrap()]);
+    let said = place.run("emulate down");
+    let is_held = limits();
+    losetup(&["--detach", &disks[0]]);
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    assert!(!is_held, "what is somebody else's is held back");
+    assert_gone(&place);
 }
 
 #[test]

@@ -138,6 +138,10 @@ fn each_disk_of_an_array_adds_what_it_has() {
     assert_eq!((array["array"]["kind"].as_str(), array["disks"].as_array().unwrap().len()), (Some("btrfs"), 4));
     down(&place);
     disks.assert_blank();
+    for disk in &disks.paths {
+        let copies = tool("sh", &["-c", &format!("tr -d '\\0' <{disk} | grep --count --text _BHRfS_M || true")]);
+        assert_eq!(copies.trim(), "0", "a copy of what btrfs is known by, on {disk}");
+    }
 }
 
 #[test]

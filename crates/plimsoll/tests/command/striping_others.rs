@@ -105,14 +105,20 @@ fn another_disk_or_another_file_system_is_neither_measured_nor_taken_down() {
     for said in attempts {
         assert!(said.error(3).contains("not the disk that it was"), "{}", said.stderr);
     }
-    // A blank one of the same size: taking that down would give nothing back.
-    fs::File::create(place.path("other.img")).unwrap().set_len(256 << 20).unwrap();
-    tool("losetup", &["--detach", disk]);
-    tool("losetup", &[disk, place.path("other.img").to_str().unwrap()]);
-    let said = place.run("stripe down");
-    tool("losetup", &["--detach", disk]);
-    tool("losetup", &["--direct-io=on", disk, file.trim()]);
-    assert!(said.error(3).contains("--forget"), "{}", said.stderr);
+    // One of the same size that is blank, whose taking down would give nothing back, or has something of others, which
+    // nobody is told to erase.
+    let other = place.path("other.img");
+    let other = other.to_str().unwrap();
+    for content in ["true", "mkfs.ext4 -q -F"] {
+        fs::File::create(other).unwrap().set_len(256 << 20).unwrap();
+        tool("sh", &["-c", &format!("{content} {other}")]);
+        tool("losetup", &["--detach", disk]);
+        tool("losetup", &[disk, other]);
+        let said = place.run("stripe down");
+        tool("losetup", &["--detach", disk]);
+        tool("losetup", &["--direct-io=on", disk, file.trim()]);
+        assert!(said.error(3).contains("--forget") && !said.stderr.contains("wipefs"), "{}", said.stderr);
+    }
     // The kernel does not know its partitions any more.
     down(&place);
     disks.assert_blank();
@@ -281,6 +287,11 @@ fn a_run_goes_on_on_the_disks_that_it_began_on_alone() {
     let said = place.run(&format!("run --resume {id}"));
     assert!(said.error(3).contains("brings it back"), "{}", said.stderr);
     assert_eq!(fs::read_dir(&below).unwrap().count(), 0, "nothing is written below");
+    down(&place);
+    // What is made anew of the same is another one.
+    made(&place, &format!("stripe up --plan ROOT/plan.toml --destroy {}", disks.all()));
+    let said = place.run(&format!("run --resume {id}"));
+    assert!(said.error(3).contains("taken down since"), "{}", said.stderr);
     down(&place);
 }
 
