@@ -170,8 +170,8 @@ impl Emulation {
         notes::forget(self, state)?;
         let others = Self::all(state).unwrap_or_default();
         for disk in &self.disks {
-            // What somebody else took away is still held back, and so is whatever has its number. That may be somebody's
-            // emulated disk, with limits of its own.
+            // What somebody else took away is still held back, and so is whatever has its number. That may be an
+            // emulated disk with limits of its own.
             if let Some(number) = disk.device.as_deref().and_then(DeviceNumber::of_special_file)
                 && Self::disk_of(&others, number).is_none()
                 && throttle.holds(number, &disk.caps)

@@ -139,8 +139,8 @@ pub fn take_own(path: &Path, attempts: u32) -> Result<GuardedDevice, Refusal> {
     take_own_now(path)
 }
 
-/// Whether nobody uses a device in any way, also without wanting it for himself alone, before it is taken away. Programs
-/// that look at it for a moment are waited for, as many times.
+/// Whether nobody uses a device in any way, also without wanting it for himself alone, before it is taken away.
+/// Programs that look at it for a moment are waited for, as many times.
 ///
 /// # Errors
 /// When anything uses it.

@@ -47,8 +47,8 @@ pub const TURNS_VARIABLE: &str = "PLIMSOLL_TAKE_TURNS";
 /// The environment variable that is set where several pods use the same files.
 pub const SHARED_FILE_VARIABLE: &str = "PLIMSOLL_SHARED_FILE";
 
-/// What is there when the program is ready to begin.
-pub const READY_FILE: &str = "/run/plimsoll/ready";
+/// What is there when the program is ready to begin; several pods have the names of their volumes beside it.
+pub const READY_FILE: &str = "/run/plimsoll-pod/ready";
 
 /// Where Kubernetes looks for what a container says at its end, and how much of it it keeps.
 pub const LAST_WORDS_FILE: &str = "/dev/termination-log";

@@ -83,7 +83,7 @@ pub(super) fn run() -> anyhow::Result<()> {
 
 /// The log of a pod of several that measures; it says that it is ready where only it can see that.
 fn record(binary: &Path, directory: &Path, pod: usize, start: &str) -> anyhow::Result<String> {
-    const READY: &str = "mount -t tmpfs pod /run && mkdir /run/plimsoll && exec \"$0\" \"$@\"";
+    const READY: &str = "mount -t tmpfs pod /run && mkdir /run/plimsoll-pod && exec \"$0\" \"$@\"";
     let place = directory.join(format!("volume-{pod}"));
     fs::create_dir_all(place.join("data")).with_context(|| format!("create {}", place.display()))?;
     let mut agent = child::command("unshare");

@@ -324,6 +324,7 @@ fn what_is_dealt_among_disks_unevenly_differs_in_what_is_in_flight_and_in_nothin
         let plan = plan(&mut cell);
         plan.dealt = Some(Dealt { disks, jobs: 8, queue_depth: 16, files: plan.files });
         (plan.jobs, plan.queue_depth, plan.files) = (jobs, queue_depth, FileSharing::PerJob);
+        plan.size_bytes /= u64::from(jobs);
         plans::differences(&whole, &cell)
     };
     assert_eq!(on(2, 8, 16), []);
