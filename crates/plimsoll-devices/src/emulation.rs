@@ -97,7 +97,8 @@ impl Emulation {
             )));
         }
         if let Err(error) = self.make(state, throttle) {
-            return Err(error.and_then_left(self.take_down(state, throttle), &format!("emulate down {}", self.name)));
+            let taken_down = self.take_down(state, throttle).map(drop);
+            return Err(error.and_then_left(taken_down, &format!("emulate down {}", self.name)));
         }
         Ok(self)
     }
@@ -132,14 +133,15 @@ impl Emulation {
         Ok(())
     }
 
-    /// Takes its disks down, as far as there are any. Nothing is touched when one of them is used.
-    pub fn down(&self, state: &Path, throttle: &Throttle) -> Result<(), DeviceError> {
+    /// Takes its disks down, as far as there are any. Nothing is touched when one of them is used. Returns the files
+    /// that were not where they had been made, and stay wherever they are.
+    pub fn down(&self, state: &Path, throttle: &Throttle) -> Result<Vec<PathBuf>, DeviceError> {
         let _lock = notes::lock::<Self>(state)?;
         // Somebody may have taken it down, and made another one, until the lock was had.
         Self::find(state, &self.name)?.take_down(state, throttle)
     }
 
-    fn take_down(&self, state: &Path, throttle: &Throttle) -> Result<(), DeviceError> {
+    fn take_down(&self, state: &Path, throttle: &Throttle) -> Result<Vec<PathBuf>, DeviceError> {
         let mut devices = Vec::new();
         for (index, disk) in self.disks.iter().enumerate() {
             devices.push((disk, self.devices_of(index)?));
@@ -155,13 +157,14 @@ impl Emulation {
             // Of partitions and of what stands on them too.
             write_guard::check_unused(&device.path, patience)?;
         }
+        let mut moved = Vec::new();
         for (disk, devices) in &devices {
             take_away(devices, throttle)?;
-            remove_file(&disk.file, disk.file_id)?;
+            moved.extend(remove_file(&disk.file, disk.file_id)?);
         }
         if let Some(shared) = &self.shared {
             take_away(&LoopDevice::of_file(&shared.file, shared.file_id)?, throttle)?;
-            remove_file(&shared.file, shared.file_id)?;
+            moved.extend(remove_file(&shared.file, shared.file_id)?);
         }
         // The directory is removed when nothing else is in it.
         for directory in self.directories() {
@@ -182,7 +185,7 @@ impl Emulation {
         if others.is_empty() {
             throttle.clear();
         }
-        Ok(())
+        Ok(moved)
     }
 
     /// The devices that a disk is.
@@ -304,10 +307,13 @@ fn make_file(file: &Path, size_bytes: u64) -> Result<FileId, DeviceError> {
     made.map_err(DeviceError::file("make the file of a disk,", file))
 }
 
-/// Removes a file of ours. One that was moved stays where it is, and so does what is in its place.
-fn remove_file(file: &Path, id: Option<FileId>) -> Result<(), DeviceError> {
-    let is_ours = id.is_none() || FileId::of(file).ok() == id;
-    if is_ours { notes::remove(file) } else { Ok(()) }
+/// Removes a file of ours. One that was moved stays where it is, and so does what is in its place, which is returned
+/// then.
+fn remove_file(file: &Path, id: Option<FileId>) -> Result<Option<PathBuf>, DeviceError> {
+    if id.is_some() && FileId::of(file).ok() != id {
+        return Ok(Some(file.to_owned()));
+    }
+    notes::remove(file).map(|()| None)
 }
 
 fn take_away(devices: &[LoopDevice], throttle: &Throttle) -> Result<(), DeviceError> {

@@ -182,7 +182,10 @@ fn down(name: Option<&str>, state: &Path, printer: Printer) -> anyhow::Result<St
     }
     let throttle = Throttle::find()?;
     let taken_down = emulations.iter().map(|emulation| {
-        emulation.down(state, &throttle)?;
+        for file in emulation.down(state, &throttle)? {
+            let file = file.display();
+            printer.note(format!("{file} was moved or removed by somebody: where it is now, it still takes room"));
+        }
         Ok(format!("{}: {} taken down\n", emulation.name, disks(emulation.disks.len())))
     });
     one_by_one(taken_down.chain(damaged.into_iter().map(Err)), printer)

@@ -173,6 +173,7 @@ fn files_that_were_moved_and_what_is_in_their_places_stay_when_disks_are_taken_d
         let left = Said::of(Command::new("losetup").arg("--all").output().unwrap()).stdout;
         assert!(!left.contains(moved.to_str().unwrap()), "{left}");
         assert!(moved.exists());
+        assert!(said.stderr.contains("was moved or removed by somebody"), "{}", said.stderr);
         assert_eq!(fs::read_to_string(&file).unwrap(), "kept");
         fs::remove_dir_all(place.path("state/plimsoll/emulations")).unwrap();
         fs::remove_file(moved).unwrap();
