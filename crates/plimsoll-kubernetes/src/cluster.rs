@@ -194,7 +194,7 @@ async fn config(access: &Access) -> Result<Config, ClusterError> {
         None => Config::incluster().map_err(|_| {
             ClusterError::Configuration(
                 "no cluster: there is no kubeconfig, and this is no pod with a service account: name one with \
-                 --kubeconfig or KUBECONFIG"
+                 KUBECONFIG=FILE"
                     .to_owned(),
             )
         }),

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Removes the resource group that create.sh made, with all that is in it, whatever plan it was made for. It refuses a group that create.sh did not make,
-# and one that holds what create.sh did not put there.
+# Removes the resource group that create.sh made, with all that is in it, whatever plan it was made for. It refuses a
+# group that create.sh did not make, and one that holds what create.sh did not put there.
 #
 #   ./teardown.sh            shows what is removed, and asks
 #   ./teardown.sh --yes      does not ask

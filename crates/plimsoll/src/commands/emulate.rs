@@ -231,9 +231,11 @@ pub(super) fn join(
         let found: Vec<_> = disks_of(target).filter_map(|number| Emulation::disk_of(&emulations, number)).collect();
         let Some((_, first)) = found.first() else { continue };
         let device = first.device.as_ref().map_or_else(PathBuf::new, Clone::clone);
+        let mut owners: Vec<&Emulation> = found.iter().map(|(emulation, _)| *emulation).collect();
+        owners.dedup_by_key(|emulation| &emulation.name);
         let held = Throttle::find().and_then(|throttle| {
             throttle.join()?;
-            found.iter().try_for_each(|(emulation, _)| emulation.hold(&throttle).map(drop))
+            owners.iter().try_for_each(|emulation| emulation.hold(&throttle).map(drop))
         });
         held.with_context(|| format!("{} is on the emulated disk {}", target.name, device.display()))?;
         // What is put together of different disks stands for nothing that is sold.

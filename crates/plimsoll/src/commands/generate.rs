@@ -89,12 +89,7 @@ fn cluster_found(from: Option<&Path>, provider: Provider, catalog: &Catalog) -> 
         let text = dialect::read_text(file)?;
         return existing::of_objects(&text, provider, catalog).with_context(|| file.display().to_string());
     }
-    let cluster = kubernetes::connect(&AccessArguments::default()).map_err(|error| {
-        // What measures clusters has options that this has not.
-        let text = format!("{error:#}");
-        let own = text.replace("--kubeconfig or KUBECONFIG", "KUBECONFIG, or give a file: --from-cluster FILE");
-        if own == text { error } else { anyhow::anyhow!(own) }
-    })?;
+    let cluster = kubernetes::connect(&AccessArguments::default())?;
     let found = discover(&cluster, VOLUME_BYTES, catalog)?;
     let node =
         |node: NodeFound| Node { machine: node.instance_type, region: None, zone: node.zone, version: node.kubelet };
