@@ -243,6 +243,11 @@ impl Emulation {
         Ok(gone)
     }
 
+    /// Whether another process makes some or takes them down, which others wait for.
+    pub fn is_locked(state: &Path) -> bool {
+        notes::is_locked::<Self>(state)
+    }
+
     /// Those that are up, and those that were not taken down.
     pub fn all(state: &Path) -> Result<Vec<Self>, DeviceError> {
         notes::all(state)

@@ -65,6 +65,12 @@ pub(crate) fn lock<N: Note>(state: &Path) -> Result<fs::File, DeviceError> {
     open().map_err(DeviceError::file("lock", &path))
 }
 
+/// Whether somebody holds that at the moment.
+pub(crate) fn is_locked<N: Note>(state: &Path) -> bool {
+    let file = fs::File::open(state.join(N::DIRECTORY).with_extension(LOCK));
+    file.is_ok_and(|file| matches!(file.try_lock(), Err(fs::TryLockError::WouldBlock)))
+}
+
 /// Writes one down whole or not at all, also when the machine goes off. The draft is that of who holds the lock: what
 /// a writer left that was killed is the next one's.
 pub(crate) fn write<N: Note>(note: &N, state: &Path) -> Result<(), DeviceError> {

@@ -151,6 +151,11 @@ impl Stripe {
         Ok(Self { form: Self::FORM.to_owned(), name: asked.name().to_owned(), is_complete: false, disks, arrays })
     }
 
+    /// Whether another process makes some or takes them down, which others wait for.
+    pub fn is_locked(state: &Path) -> bool {
+        notes::is_locked::<Self>(state)
+    }
+
     /// Those that are there, and those that were not taken down.
     pub fn all(state: &Path) -> Result<Vec<Self>, DeviceError> {
         notes::all(state)

@@ -68,5 +68,6 @@ fn judge(tool: &str, arguments: &[&str], output: io::Result<Output>, also_fine: 
     let error = lines.clone().find(|line| line.to_ascii_lowercase().contains("error") || line.starts_with(&prefix));
     let line = error.or_else(|| lines.next()).unwrap_or("it did not say why");
     let line = line.strip_prefix(&prefix).unwrap_or(line);
-    Err(failed(format!("{} failed: {line}", arguments.join(" "))))
+    let remedy = if rustix::process::geteuid().is_root() { "" } else { ": it takes root (sudo)" };
+    Err(failed(format!("{} failed: {line}{remedy}", arguments.join(" "))))
 }

@@ -151,7 +151,9 @@ pub fn duration(ns: u64) -> String {
 /// `one` when both ends look the same, else `one to other`.
 pub fn range<T>(low: T, high: T, format: impl Fn(T) -> String) -> String {
     let (low, high) = (format(low), format(high));
-    if low == high { low } else { format!("{low} to {high}") }
+    // `32.0 MiB` is `32 MiB` and a little.
+    let whole = |text: &str| text.replace(".0 ", " ");
+    if whole(&low) == whole(&high) { low } else { format!("{low} to {high}") }
 }
 
 /// A length of time in whole seconds, for text that changes every second: `0 s`, `42 s`, `2m 05s`, `1h 02m`.

@@ -209,13 +209,11 @@ fn table(question: Question, group: &[Measured<'_>], all: &[Measured<'_>]) -> Gr
         other if question == Question::Disks && Some(other) != last => format!(", {other}"),
         _ => String::new(),
     };
-    // What is the same in all rows goes first where it is narrow.
-    let is_one = group.iter().all(|own| own.cell.workload == group[0].cell.workload);
-    let of_workload = if is_one { 6 } else { 0 };
-    let mut columns = vec![
-        Column::new(question.head(), Side::Left, 0, text(&|own| question.answer(own.own) + &besides(own))),
-        Column::new("workload", Side::Left, of_workload, text(&|own| own.cell.workload.clone())),
-    ];
+    let mut columns =
+        vec![Column::new(question.head(), Side::Left, 0, text(&|own| question.answer(own.own) + &besides(own)))];
+    if group.iter().any(|own| own.cell.workload != group[0].cell.workload) {
+        columns.push(Column::new("workload", Side::Left, 0, text(&|own| own.cell.workload.clone())));
+    }
     let has = |operation| group.iter().any(|own| Numbers::of(own.cell, operation).is_some());
     // What is of one direction is that of all.
     let of = match has(Operation::Read) && has(Operation::Write) {
@@ -322,6 +320,7 @@ fn efficiency(own: &Measured<'_>, all: &[Measured<'_>]) -> Option<f64> {
 
 /// How far the disk that is furthest from its part is from it.
 fn balance(cell: &Cell) -> Option<f64> {
+    Numbers::of(cell, Operation::All)?;
     let members = &cell.device.as_ref()?.members;
     let operations = |member: &MemberActivity| (member.read_operations + member.write_operations) as f64;
     let even = members.iter().map(operations).sum::<f64>() / members.len() as f64;
@@ -393,6 +392,9 @@ mod tests {
         for title in expected {
             assert!(text.contains(&format!("\n\n{title}\n")) && markdown.contains(&format!("\n\n**{title}**\n\n")));
         }
+        // What does not fit is named, and nothing is where all of it does.
+        assert!(text.contains("\nnote: no room here for mean write, mean read: "), "{text}");
+        assert!(!table::record(&record, 200, Style { colour: false }).contains("no room here"));
         insta::assert_snapshot!(tables[2].1.clone().fit(100).text(), @r#"
     disks   IOPS  IOPS read  IOPS write  MB/s  MB/s read  MB/s write     mean  of N x 1  verdict
     ────────────────────────────────────────────────────────────────────────────────────────────

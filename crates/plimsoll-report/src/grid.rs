@@ -44,9 +44,14 @@ impl Column {
         Self { head: printable::line(&head.into()).into_owned(), side, rank, values }
     }
 
+    /// Whether it says nothing.
+    fn is_empty(&self) -> bool {
+        self.values.iter().all(|value| value.is_empty() || value == ABSENT)
+    }
+
     /// Whether it says nothing, and its rank: the greatest is left out first.
     fn dispensable(&self) -> (bool, Rank) {
-        (self.values.iter().all(|value| value.is_empty() || value == ABSENT), self.rank)
+        (self.is_empty(), self.rank)
     }
 
     fn width(&self) -> usize {
@@ -85,6 +90,14 @@ impl Grid {
     /// Whether the table fits without leaving out a column or breaking a name.
     pub(crate) fn fits(&self, limit: usize) -> bool {
         self.width() <= limit
+    }
+
+    /// The heads of what is left out to fit it into `limit`, as far as there is something below them.
+    pub(crate) fn left_out(&self, limit: usize) -> Vec<String> {
+        let fit = self.clone().fit(limit);
+        let is_shown = |column: &&Column| fit.columns.iter().any(|other| other.head == column.head);
+        let left_out = self.columns.iter().filter(|column| !is_shown(column) && !column.is_empty());
+        left_out.map(|column| column.head.clone()).collect()
     }
 
     /// The table with as many of its columns as fit into `limit`.

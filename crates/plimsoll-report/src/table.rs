@@ -47,8 +47,11 @@ pub fn record(record: &Record, width: usize, style: Style) -> String {
         }
         push_grid(&mut out, &rows::grid(&rows_of(record, target)).fit(width), style);
     }
+    let mut left_out: Vec<String> = Vec::new();
     for detail in details::of(record) {
         out.push('\n');
+        let heads = detail.grid.left_out(width).into_iter();
+        left_out.extend(heads.filter(|head| !left_out.contains(head)).collect::<Vec<_>>());
         if detail.needs_title {
             out += &style.paint(&detail.title, Tone::Head);
             out.push('\n');
@@ -56,8 +59,12 @@ pub fn record(record: &Record, width: usize, style: Style) -> String {
         push_grid(&mut out, &detail.grid.fit(width), style);
     }
     let notes = notes::of(record);
-    if !notes.is_empty() {
+    if !(notes.is_empty() && left_out.is_empty()) {
         out.push('\n');
+    }
+    if !left_out.is_empty() {
+        let text = format!("no room here for {}: `COLUMNS=200 plimsoll show` has all", left_out.join(", "));
+        out += &labelled("note: ", &text, Tone::Head, width, style);
     }
     for note in notes {
         out += &labelled(&format!("{}: ", note.word()), &note.text(record), note.tone(), width, style);

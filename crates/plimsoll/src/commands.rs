@@ -26,6 +26,7 @@ mod generate;
 mod history;
 mod import;
 mod kubernetes;
+mod made;
 mod output_file;
 mod presets;
 mod program;

@@ -106,7 +106,8 @@ impl Printer {
                 .map(|size| usize::from(size.ws_col))
                 .filter(|width| *width > 0)
         };
-        columns.or_else(terminal).unwrap_or(100).clamp(40, 160)
+        // Sentences in longer lines are hard to read; who says so wants the tables whole.
+        columns.map_or_else(|| terminal().unwrap_or(100).clamp(40, 160), |columns: usize| columns.clamp(40, 400))
     }
 
     /// How the answer may look.

@@ -23,7 +23,7 @@ use plimsoll_workload::{
 };
 use serde_json::json;
 
-use super::{catalog, stripe};
+use super::{catalog, made, stripe};
 use crate::{
     cli::emulate::{EmulateAction, EmulateArguments, UpArguments},
     printer::Printer,
@@ -37,7 +37,7 @@ const SIZE_BYTES_MIN: u64 = 1 << 20;
 
 /// Makes disks, lists them, uses them or takes them down.
 pub fn run(arguments: EmulateArguments, state: &State, printer: Printer) -> anyhow::Result<String> {
-    let directory = directory(state)?;
+    let directory = made::directory(state)?;
     match arguments.action {
         EmulateAction::Up(arguments) => up(&arguments, directory, printer),
         EmulateAction::List { json } => {
@@ -70,10 +70,6 @@ fn hold(emulation: &Emulation, throttle: &Throttle, printer: Printer) -> Result<
         printer.warning(format!("the disk {disk} of \"{name}\" is not there: `plimsoll emulate down {name}`"));
     }
     Ok(())
-}
-
-fn directory(state: &State) -> anyhow::Result<&Path> {
-    state.directory.as_deref().context("there is no place to write down what is made: set HOME or XDG_STATE_HOME")
 }
 
 fn up(arguments: &UpArguments, state: &Path, printer: Printer) -> anyhow::Result<String> {
@@ -112,6 +108,7 @@ fn up(arguments: &UpArguments, state: &Path, printer: Printer) -> anyhow::Result
     });
     let emulation = Emulation::new(&arguments.name, disks.collect(), shared)?;
     let throttle = Throttle::find()?;
+    made::tell_of_wait(Emulation::is_locked(state), printer);
     let emulation = emulation.up(state, &throttle)?;
     list(&[emulation], arguments.json, printer)
 }
@@ -181,6 +178,7 @@ fn down(name: Option<&str>, state: &Path, printer: Printer) -> anyhow::Result<St
         return Ok("no emulated disk is up\n".to_owned());
     }
     let throttle = Throttle::find()?;
+    made::tell_of_wait(Emulation::is_locked(state), printer);
     let taken_down = emulations.iter().map(|emulation| {
         for file in emulation.down(state, &throttle)? {
             let file = file.display();
@@ -188,25 +186,7 @@ fn down(name: Option<&str>, state: &Path, printer: Printer) -> anyhow::Result<St
         }
         Ok(format!("{}: {} taken down\n", emulation.name, disks(emulation.disks.len())))
     });
-    one_by_one(taken_down.chain(damaged.into_iter().map(Err)), printer)
-}
-
-/// What each of several answers. What had an answer before one failed is said too.
-pub(super) fn one_by_one(
-    answers: impl Iterator<Item = Result<String, DeviceError>>,
-    printer: Printer,
-) -> anyhow::Result<String> {
-    let mut told = String::new();
-    for answer in answers {
-        match answer {
-            Ok(answer) => told += &answer,
-            Err(error) => {
-                told.lines().for_each(|line| printer.note(line));
-                return Err(error.into());
-            }
-        }
-    }
-    Ok(told)
+    made::one_by_one(taken_down.chain(damaged.into_iter().map(Err)), printer)
 }
 
 fn disks(number: usize) -> String {

@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use anyhow::{Context as _, bail};
+use anyhow::bail;
 use plimsoll_devices::stripe::{Stripe, StripedArray, StripedDisk};
 use plimsoll_io::target;
 use plimsoll_record::environment::{ArrayEnvironment, Environment};
@@ -19,7 +19,7 @@ use plimsoll_workload::{
 };
 use serde_json::json;
 
-use super::{emulate, run};
+use super::{made, run};
 use crate::{
     cli::stripe::{StripeAction, StripeArguments, UpArguments},
     printer::Printer,
@@ -28,7 +28,7 @@ use crate::{
 
 /// Makes arrays, lists them or takes them down.
 pub fn run(arguments: StripeArguments, state: &State, printer: Printer) -> anyhow::Result<String> {
-    let directory = directory(state)?;
+    let directory = made::directory(state)?;
     match arguments.action {
         StripeAction::Up(arguments) => up(*arguments, directory, printer),
         StripeAction::List { json } => {
@@ -38,10 +38,6 @@ pub fn run(arguments: StripeArguments, state: &State, printer: Printer) -> anyho
         }
         StripeAction::Down { name, forget } => down(name.as_deref(), forget, directory, printer),
     }
-}
-
-fn directory(state: &State) -> anyhow::Result<&Path> {
-    state.directory.as_deref().context("there is no place to write down what is made: set HOME or XDG_STATE_HOME")
 }
 
 fn up(arguments: UpArguments, state: &Path, printer: Printer) -> anyhow::Result<String> {
@@ -58,6 +54,7 @@ fn up(arguments: UpArguments, state: &Path, printer: Printer) -> anyhow::Result<
         };
         return Ok(steps.iter().map(|step| format!("{step}\n")).collect());
     }
+    made::tell_of_wait(Stripe::is_locked(state), printer);
     list(&[stripe.up(state, &destroy)?], as_json, printer)
 }
 
@@ -100,7 +97,7 @@ pub(super) struct OfDisks {
 pub(super) fn become_targets(plan: &mut PlanFile, state: &State) -> anyhow::Result<OfDisks> {
     let Some(asked) = plan.stripe.take() else { return Ok(OfDisks::default()) };
     asked.expand()?;
-    let there = Stripe::all(directory(state)?)?.into_iter().find(|stripe| stripe.name == asked.name());
+    let there = Stripe::all(made::directory(state)?)?.into_iter().find(|stripe| stripe.name == asked.name());
     let name = asked.name();
     let Some(stripe) = there else {
         bail!(
@@ -269,6 +266,7 @@ fn down(name: Option<&str>, forget: bool, state: &Path, printer: Printer) -> any
     if stripes.is_empty() && damaged.is_empty() {
         return Ok("no array is there\n".to_owned());
     }
+    made::tell_of_wait(Stripe::is_locked(state), printer);
     let taken_down = stripes.iter().map(|stripe| {
         if forget {
             stripe.forget(state)?;
@@ -281,5 +279,5 @@ fn down(name: Option<&str>, forget: bool, state: &Path, printer: Printer) -> any
         };
         Ok(format!("{}: taken down, and {disks} blank again\n", stripe.name))
     });
-    emulate::one_by_one(taken_down.chain(damaged.into_iter().map(Err)), printer)
+    made::one_by_one(taken_down.chain(damaged.into_iter().map(Err)), printer)
 }

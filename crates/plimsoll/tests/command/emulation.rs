@@ -1,6 +1,13 @@
 //! Disks that let as much through as what is sold: what is measured on them, and that nothing of them is left.
 
-use std::{fs, path::Path, process::Command, thread, time::Duration};
+use std::{
+    fs,
+    io::{BufRead as _, BufReader},
+    path::Path,
+    process::{Command, Stdio},
+    thread,
+    time::Duration,
+};
 
 use serde_json::Value;
 
@@ -151,6 +158,25 @@ fn whatever_a_killed_maker_left_is_taken_down() {
         assert_eq!(said.code, Some(0), "{}", said.stderr);
         assert_gone(&place);
     }
+}
+
+#[test]
+fn who_waits_for_another_one_says_so() {
+    if !is_root() {
+        return;
+    }
+    let place = Place::new();
+    let (_up, _) = up(&place, "--limit iops=500 --size 1MiB");
+    let other = fs::File::open(place.path("state/plimsoll/emulations.lock")).unwrap();
+    other.lock().unwrap();
+    let mut waiting = place.command("emulate down").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(waiting.stderr.as_mut().unwrap()).read_line(&mut line).unwrap();
+    assert!(line.contains("waiting for it"), "{line}");
+    assert!(waiting.try_wait().unwrap().is_none());
+    drop(other);
+    assert_eq!(Said::of(waiting.wait_with_output().unwrap()).code, Some(0));
+    assert_gone(&place);
 }
 
 #[test]
