@@ -235,6 +235,22 @@ pub(super) fn join(
     Ok(known)
 }
 
+/// Where what a run was begun on stood for something else than what is there now.
+pub(super) fn differences(before: &Provisioning, now: &Provisioning) -> Vec<String> {
+    let were_emulated = before.targets.iter().filter(|(_, was)| was.emulated == Some(true));
+    let differ = were_emulated.filter_map(|(target, was)| {
+        let is = now.of(target);
+        let word = |of: &Provisioned| {
+            of.limit.map(|limit| limit.to_string()).or_else(|| of.sku.clone()).unwrap_or_else(|| "nothing".to_owned())
+        };
+        ((&was.sku, was.limit) != (&is.sku, is.limit)).then(|| {
+            let (was, is) = (word(was), word(&is));
+            format!("{target} stood for {was} before the interruption, and its emulated disk stands for {is} now")
+        })
+    });
+    differ.collect()
+}
+
 /// The disks that a target is made of.
 fn disks_of(target: &TargetEnvironment) -> impl Iterator<Item = DeviceNumber> {
     let of_array =

@@ -10,7 +10,7 @@ use plimsoll_record::{
 };
 use plimsoll_report as report;
 use plimsoll_run::{machine, resuming::Resuming, run::RunRequest, same_place, target_facts};
-use plimsoll_workload::plan::Work;
+use plimsoll_workload::{plan::Work, provisioned::Provisioning};
 
 use super::{
     emulate, history, run,
@@ -42,7 +42,8 @@ pub(super) fn request(
     let mut environment = machine::gather(&targets, &run::pod());
     stripe::describe(&mut environment, &OfDisks::default(), state, printer)?;
     let mut warnings = same_place::check(&started, &environment, &targets)?;
-    emulate::join(&environment, &asked.provisioned, state, printer)?;
+    let emulated = emulate::join(&environment, &Provisioning::default(), state, printer)?;
+    warnings.extend(emulate::differences(&asked.provisioned, &emulated));
     let this = run::tool();
     if (&this.version, &this.commit) != (&tool.version, &tool.commit) {
         let name = |version: &str, commit: &Option<String>| match commit {

@@ -14,7 +14,7 @@ use serde_json::Value;
 use crate::support::{Place, Said, is_root, names};
 
 /// Takes down what a test made, also when it panics.
-struct Up<'a>(&'a Place);
+pub(crate) struct Up<'a>(pub(crate) &'a Place);
 
 impl Drop for Up<'_> {
     fn drop(&mut self) {

@@ -14,6 +14,7 @@ use serde_json::Value;
 
 use crate::{
     applications::{Desk, iterations},
+    emulation::Up,
     interruption::interruption,
     support::{LoopDevice, Place, Said, is_root, names},
 };
@@ -328,6 +329,33 @@ fn another_device_behind_the_same_path_is_refused() {
     std::os::unix::fs::symlink(&other.path, &link).unwrap();
     let said = place.run("run --resume latest");
     assert!(said.error(3).contains("the backing file of its disk was"), "{}", said.stderr);
+}
+
+#[test]
+fn an_emulated_disk_that_was_made_anew_with_another_limit_is_told() {
+    if !is_root() {
+        return;
+    }
+    let place = Place::new();
+    let _up = Up(&place);
+    let up = |iops: u32| {
+        let said = place.run(&format!("emulate up --limit iops={iops} --size 16MiB --json"));
+        said.json()["emulations"][0]["disks"][0]["device"].as_str().unwrap().to_owned()
+    };
+    let device = up(500);
+    let link = place.path("device");
+    std::os::unix::fs::symlink(&device, &link).unwrap();
+    let child = start(&place, "run ROOT/device --rw randread --passes 4 --duration 500ms --ramp 200ms");
+    wait_for_slots(&place, 1);
+    end(child, Signal::TERM);
+    place.run("emulate down");
+    let device = up(1000);
+    fs::remove_file(&link).unwrap();
+    std::os::unix::fs::symlink(&device, &link).unwrap();
+    let said = place.run("run --resume latest --json");
+    let told = said.json()["warnings"].to_string();
+    assert!(told.contains("stood for iops=500 before the interruption"), "{told}");
+    assert!(told.contains("stands for iops=1000 now"), "{told}");
 }
 
 #[test]
