@@ -129,7 +129,7 @@ impl Expectation {
         let is_known = |of: fn(&Limit) -> Option<RateLimit>| {
             let mut known = self.parts.iter().zip(&limits);
             known.all(|(part, (_, limit))| {
-                of(limit).is_some() || [GIVEN_LIMIT, SHARED_LIMIT].contains(&part.name.as_str())
+                of(limit).is_some() || [GIVEN_LIMIT, SHARED_LIMIT].iter().any(|name| part.name.ends_with(name))
             })
         };
         let of = |value: fn(&Limit) -> Option<RateLimit>| {
@@ -302,6 +302,9 @@ mod tests {
         assert_eq!(of(1), (500.0, Part::Disk, true));
         assert_eq!(of(2), (800.0, Part::Pool, true));
         assert_eq!(of(4), (800.0, Part::Pool, true));
+        let both = expect("limit = \"iops=500\"\ndisks = 4\nshared_limit = \"bandwidth=2MB\"").for_load(load).limit;
+        let rates = [both.operations, both.bytes].map(|rate| rate.map(|rate| rate.sustained));
+        assert_eq!(rates, [Some(2000.0), Some(2e6)], "whoever gives one dimension leaves the other one open");
     }
 
     #[test]

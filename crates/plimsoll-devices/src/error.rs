@@ -157,6 +157,15 @@ pub enum DeviceError {
         /// What is on it.
         found: String,
     },
+    /// A disk does not take what would make it blank.
+    #[error("{} cannot be made blank: mend what is wrong with it, as a full file system that it is a file of; or \
+             `plimsoll stripe down NAME --forget` gives its stripe up, and leaves what is on it", device.display())]
+    NotTaken {
+        /// The device.
+        device: PathBuf,
+        /// What the kernel said.
+        source: io::Error,
+    },
     /// What is mounted is used.
     #[error("{} is used: end that, then `plimsoll stripe down` once more, which goes on where it was ({why})", target.display())]
     Opened {

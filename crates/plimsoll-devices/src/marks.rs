@@ -1,12 +1,13 @@
 //! Marks on devices: whose they are, and how they are erased.
 
-use std::{collections::BTreeSet, fs, os::unix::fs::FileExt, path::Path};
+use std::{collections::BTreeSet, fs, io, os::unix::fs::FileExt, path::Path};
 
 use plimsoll_io::{
     block_device::{self, DeviceNumber},
     signatures::{self, Signature},
     write_guard,
 };
+use rustix::fs::{FallocateFlags, fallocate};
 
 use crate::{error::DeviceError, tool};
 
@@ -51,19 +52,21 @@ pub(crate) fn find(device: &Path) -> Result<Vec<Signature>, DeviceError> {
 pub(crate) fn erase(device: &Path) -> Result<(), DeviceError> {
     let guard = write_guard::take_own(device, OUTLIVED)?;
     let (file, size_bytes) = (guard.file(), guard.facts().size_bytes);
+    let not_taken = |source| DeviceError::NotTaken { device: device.to_owned(), source };
     for round in 0..ROUNDS {
         let found = signatures::find(file, size_bytes).map_err(DeviceError::file("read", device))?;
         if found.is_empty() {
-            // What is not running has nothing to sync, and says that it cannot.
-            let is_written = round > 0;
-            return if is_written { file.sync_all().map_err(DeviceError::file("write", device)) } else { Ok(()) };
+            // What is not running has nothing to sync, and says that it cannot. What others wrote, and what was lost of
+            // it, is told once.
+            return if round > 0 { file.sync_all().or_else(|_| file.sync_all()).map_err(not_taken) } else { Ok(()) };
         }
         for mark in found {
             let copies = if mark.name.starts_with("btrfs") { &BTRFS_COPIES[..] } else { &[] };
             for place in copies.iter().copied().filter(|copy| *copy < size_bytes).chain([mark.offset]) {
                 let start = place / BLOCK_BYTES * BLOCK_BYTES;
                 let length = BLOCK_BYTES.min(size_bytes - start) as usize;
-                file.write_all_at(&vec![0; length], start).map_err(DeviceError::file("write", device))?;
+                blank(file, start, length)
+                    .map_err(|source| DeviceError::NotTaken { device: device.to_owned(), source })?;
             }
         }
     }
@@ -71,5 +74,14 @@ pub(crate) fn erase(device: &Path) -> Result<(), DeviceError> {
     match mark {
         None => Ok(()),
         Some(mark) => Err(DeviceError::NotClean { device: device.to_owned(), found: mark.name.to_owned() }),
+    }
+}
+
+/// Makes a stretch of a device read as zeros. What is asked to forget it needs no room for zeros, which a file on a
+/// full file system has not.
+fn blank(file: &fs::File, start: u64, length: usize) -> io::Result<()> {
+    match fallocate(file, FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE, start, length as u64) {
+        Ok(()) => Ok(()),
+        Err(_) => file.write_all_at(&vec![0; length], start),
     }
 }

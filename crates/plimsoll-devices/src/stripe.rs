@@ -129,8 +129,7 @@ impl Stripe {
         if let Some(disk) = smallest {
             checks::sizes(&arrays, disk, uses, size_bytes)?;
         }
-        if let Some((_, disk)) = disks.iter().enumerate().find(|(index, _)| of_disk(*index).next().is_none()) {
-            let device = disk.device.display();
+        if let Some(device) = asked.unused(&arrays) {
             return Err(DeviceError::Usage(format!("{device} belongs to no array: leave it out, or raise disks")));
         }
         let mut partitions = vec![0_u32; disks.len()];

@@ -150,6 +150,7 @@ fn documents(text: &str) -> Result<Vec<Value>, GenerateError> {
         let value = value.map_err(|error| GenerateError::Existing(format!("this is not JSON: {error}")))?;
         match value {
             Value::Array(values) => all.extend(values),
+            Value::Null => {}
             value => all.push(value),
         }
     }

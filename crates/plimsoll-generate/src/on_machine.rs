@@ -92,7 +92,10 @@ fn prepare(setup: &Setup) -> String {
     }
     text += "\n";
     let file_system = setup.file_system.name();
-    for disk in &setup.disks {
+    // A directory is there to be mounted at when what it lies in is mounted.
+    let mut disks: Vec<_> = setup.disks.iter().collect();
+    disks.sort_by_key(|disk| disk.mount.matches('/').count());
+    for disk in disks {
         let (size, name) = (disk.size_gib, &disk.name);
         let mount = if disk.is_blank { &blank(disk) } else { &disk.mount };
         let file_system = if disk.is_blank { "blank" } else { file_system };

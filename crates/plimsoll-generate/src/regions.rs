@@ -1,4 +1,7 @@
-//! Regions of Azure, to tell a slip from a region that is newer than this list, which nothing is refused for.
+//! Regions: those of Azure, to tell a slip from a region that is newer than this list, which nothing is refused for;
+//! of others how their names are built.
+
+use plimsoll_catalog::product::Provider;
 
 /// By their names in commands, without the numbers behind them.
 ///
@@ -89,6 +92,24 @@ fn is_a_slip(one: &str, other: &str) -> bool {
     is_same(1, 0) || is_same(0, 1) || is_same(1, 1) || is_turned
 }
 
+/// Where a name is built as those of no region are, one that is.
+pub(crate) fn odd(provider: Provider, region: &str) -> Option<&'static str> {
+    let is_digit = |character: char| character.is_ascii_digit();
+    let parts = region.rsplit_once('-');
+    let (is_built_so, example) = match provider {
+        Provider::Aws => {
+            let is_so = |(place, number): (&str, &str)| place.contains('-') && number.chars().all(is_digit);
+            (parts.is_some_and(is_so), "us-east-1")
+        }
+        Provider::Gcp => {
+            let is_so = |(_, place): (&str, &str)| place.ends_with(is_digit) && !place.starts_with(is_digit);
+            (parts.is_some_and(is_so), "us-central1")
+        }
+        _ => (true, ""),
+    };
+    (!is_built_so).then_some(example)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -102,5 +123,24 @@ mod tests {
             assert_eq!(meant(region), None, "{region}");
         }
         assert_eq!(plain("West Europe"), "westeurope");
+    }
+
+    #[test]
+    fn names_that_are_built_as_those_of_another_cloud_are_odd() {
+        for (provider, names, others) in [
+            (
+                Provider::Aws,
+                ["us-east-1", "us-gov-west-1", "ap-southeast-2"],
+                ["westeurope", "us-central1", "us-east-1a"],
+            ),
+            (
+                Provider::Gcp,
+                ["us-central1", "europe-west12", "asia-east1"],
+                ["westeurope", "us-east-1", "us-central1-a"],
+            ),
+        ] {
+            assert!(names.iter().all(|name| odd(provider, name).is_none()), "{names:?}");
+            assert!(others.iter().all(|name| odd(provider, name).is_some()), "{others:?}");
+        }
     }
 }

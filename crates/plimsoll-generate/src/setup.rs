@@ -99,6 +99,12 @@ impl Setup {
             cloud.region.as_deref().ok_or_else(|| missing("cloud", "say the region, as region = \"westeurope\""))?;
         let region = if provider == Provider::Azure { regions::plain(region) } else { region.to_owned() };
         let region = words::PLACE.of("cloud.region", &region)?;
+        if let Some(example) = regions::odd(provider, &region) {
+            return Err(impossible(
+                "cloud.region",
+                format!("{provider} has no region {region}: say one, as {example}"),
+            ));
+        }
         if let Some(meant) = regions::meant(&region).filter(|_| provider == Provider::Azure) {
             return Err(impossible("cloud.region", format!("Azure has no region {region}; did you mean {meant}?")));
         }
@@ -157,7 +163,11 @@ fn leave_blank(disks: &mut [Disk], striping: &Striping) -> Result<(), GenerateEr
     // Nothing may be asked for that those disks cannot be.
     let devices = disks.iter().filter(|disk| disk.is_blank).map(|disk| disk.mount.clone()).collect();
     let striping = Striping { devices, ..striping.clone() };
-    striping.expand().map(drop).map_err(|error| impossible("stripe", error.to_string()))
+    let arrays = striping.expand().map_err(|error| impossible("stripe", error.to_string()))?;
+    striping.unused(&arrays).map_or(Ok(()), |disk| {
+        let why = format!("{disk} belongs to no array: leave it out of devices, or raise disks");
+        Err(impossible("stripe", why))
+    })
 }
 
 fn check_place(

@@ -104,7 +104,8 @@ impl Question {
         let is_like = |own: &Array| {
             let kind = own.kind == array.kind;
             let disks = own.disks == array.disks;
-            let chunk = own.chunk_bytes == array.chunk_bytes;
+            // Disks side by side have no chunk, whatever the others have.
+            let chunk = own.chunk_bytes == array.chunk_bytes || own.kind.is_apart() || array.kind.is_apart();
             let file_system = (own.file_system, own.block_bytes) == (array.file_system, array.block_bytes);
             let cluster = own.cluster_bytes == array.cluster_bytes;
             match self {
@@ -246,7 +247,7 @@ fn table(question: Question, group: &[Measured<'_>], all: &[Measured<'_>]) -> Gr
         "limit",
         Side::Right,
         2,
-        text(&|own| or_absent(own.cell.limit.as_ref().and_then(|limit| limit.iops), numbers::iops)),
+        text(&|own| or_absent(limit(own), |bound| told(own.cell, bound))),
     ));
     columns.push(Column::new(
         "of limit",
@@ -256,6 +257,15 @@ fn table(question: Question, group: &[Measured<'_>], all: &[Measured<'_>]) -> Gr
     ));
     columns.push(Column::new("verdict", Side::Left, 0, text(&|own| own.cell.word().to_owned())));
     Grid::new(columns)
+}
+
+/// A limit in the unit of what it is of.
+fn told(cell: &Cell, bound: Bound) -> String {
+    let bytes = cell.limit.as_ref().and_then(|limit| limit.bytes_per_second);
+    match bytes == Some(bound.limit) {
+        true => format!("{} MB/s", numbers::throughput(bound.limit)),
+        false => numbers::iops(bound.limit),
+    }
 }
 
 /// The three numbers of one kind of operations.
@@ -295,7 +305,8 @@ fn efficiency(own: &Measured<'_>, all: &[Measured<'_>]) -> Option<f64> {
         base.cell.workload == own.cell.workload
             && base.own.stripe == own.own.stripe
             && other.disks.len() == 1
-            && (other.cluster_bytes, other.chunk_bytes) == (array.cluster_bytes, array.chunk_bytes)
+            && other.cluster_bytes == array.cluster_bytes
+            && (other.chunk_bytes == array.chunk_bytes || other.kind.is_apart())
             && (other.file_system == array.file_system || array.kind == ArrayKind::Btrfs)
     };
     // Best one disk of the same kind, then one of none.

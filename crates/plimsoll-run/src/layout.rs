@@ -76,8 +76,9 @@ pub struct LayoutReport {
 pub enum LayoutError {
     /// The file system is too small, or a quota is.
     #[error(
-        "no space for the test files in {path:?}: {} free; lower --size or free some space",
-        in_one_unit([*.needed_bytes, *.free_bytes]).join(" needed, ")
+        "no space for the test files in {path:?}: {} free{}; lower --size or free some space",
+        in_one_unit([*.needed_bytes, *.free_bytes]).join(" needed, "),
+        if *.free_bytes > *.needed_bytes { ", and what it lies on takes no more, or a quota" } else { "" }
     )]
     NoSpace {
         /// Where.

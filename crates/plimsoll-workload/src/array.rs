@@ -12,6 +12,11 @@ use crate::{
     units::{ByteCount, ValueError},
 };
 
+/// The blocks that the makers of file systems take.
+const EXT4_BLOCKS: (u64, u64) = (1 << 10, 64 << 10);
+const XFS_BLOCKS: (u64, u64) = (512, 64 << 10);
+/// The largest cluster of ext4.
+const EXT4_CLUSTER_MAX: u64 = 256 << 20;
 /// The chunk of an array of which none is said: what most clouds recommend, and all that btrfs has.
 const CHUNK_BYTES: u64 = 64 << 10;
 /// The block that ext4 and XFS take by themselves, which is as large as a page.
@@ -190,6 +195,14 @@ impl Striping {
                 self.devices.len()
             )));
         }
+        if self.groups.iter().any(|group| group.trim().is_empty()) {
+            return Err(ValueError::new("groups has a group without a name: give each device one"));
+        }
+        if !self.kinds.is_empty() && self.preset.is_none() {
+            return Err(ValueError::new(
+                "kinds is of the preset: add preset = \"matrix\", or say kind in [[stripe.array]]",
+            ));
+        }
         if let Some(unknown) = self.group_limits.keys().find(|group| !self.groups.contains(group)) {
             return Err(ValueError::new(format!("group_limits has \"{unknown}\", which is the group of no device")));
         }
@@ -216,6 +229,12 @@ impl Striping {
             return Err(ValueError::new("no array is asked for: add [[stripe.array]], or preset = \"matrix\""));
         }
         Ok(arrays)
+    }
+
+    /// A device that none of these arrays is made of.
+    pub fn unused(&self, arrays: &[Array]) -> Option<&str> {
+        let is_used = |index: usize| arrays.iter().any(|array| array.disks.contains(&(index as u32)));
+        self.devices.iter().enumerate().find(|(index, _)| !is_used(*index)).map(|(_, device)| device.as_str())
     }
 
     /// What the source of the matrix measured, as far as there are disks for it.
@@ -271,17 +290,9 @@ impl Striping {
     fn product(&self, asked: &ArrayAsked) -> Result<Vec<Array>, ValueError> {
         let kinds = values(asked.kind.as_ref(), ArrayKind::None);
         let placements = values(asked.placement.as_ref(), Placement::InOrder);
-        if asked.kind.is_some() && kinds.iter().all(|kind| *kind == ArrayKind::Btrfs) {
-            let others = asked.file_system.as_ref().map(Sweep::values).unwrap_or_default();
-            if let Some(other) = others.iter().find(|other| **other != FileSystem::Btrfs) {
-                return Err(ValueError::new(format!(
-                    "the kind btrfs is a file system itself, and {other} is asked for: leave file_system out, or choose \
-                     another kind"
-                )));
-            }
-        }
-        let chunks = values(asked.chunk.as_ref(), ByteCount(CHUNK_BYTES));
         let file_systems = values(asked.file_system.as_ref(), FileSystem::Raw);
+        check_meaning(asked, &kinds, &file_systems)?;
+        let chunks = values(asked.chunk.as_ref(), ByteCount(CHUNK_BYTES));
         let blocks = optional(asked.block_size.as_ref());
         let clusters = optional(asked.cluster_size.as_ref());
         let lengths = [kinds.len(), placements.len(), chunks.len(), file_systems.len(), blocks.len(), clusters.len()];
@@ -357,8 +368,8 @@ impl Striping {
         }
         if groups.len() < 2 {
             return Err(ValueError::new(format!(
-                "placement = \"{placement}\" means nothing without groups: say with groups which disks have a limit in \
-                 common"
+                "placement = \"{placement}\" means nothing without two groups: say with groups which disks have a \
+                 limit in common, and which have another"
             )));
         }
         let of = |name: &str| all().filter(|index| group(*index) == name).collect::<Vec<u32>>();
@@ -398,6 +409,10 @@ impl Array {
                 );
             }
         }
+        if self.kind.is_apart() {
+            // No disk waits for its turn.
+            self.chunk_bytes = CHUNK_BYTES;
+        }
         if !is_power(self.chunk_bytes) || self.chunk_bytes < BLOCK_BYTES {
             let chunk = ByteCount(self.chunk_bytes);
             return refuse(format!("a chunk of {chunk} cannot be: choose a power of two from 4KiB up"));
@@ -411,6 +426,24 @@ impl Array {
             return refuse(
                 "jobs are dealt among the disks of jbod by files: give it a file_system, as ext4 or xfs".to_owned(),
             );
+        }
+        let sizes = match self.file_system {
+            FileSystem::Ext4 => Some((EXT4_BLOCKS, EXT4_CLUSTER_MAX)),
+            FileSystem::Xfs => Some((XFS_BLOCKS, u64::MAX)),
+            FileSystem::Raw | FileSystem::Btrfs => None,
+        };
+        if let (Some(((least, most), _)), Some(block)) = (sizes, self.block_bytes)
+            && !(least..=most).contains(&block)
+        {
+            let (system, block) = (self.file_system, ByteCount(block));
+            let (least, most) = (ByteCount(least), ByteCount(most));
+            return refuse(format!("{system} has no blocks of {block}: choose from {least} to {most}"));
+        }
+        if let (Some((_, most)), Some(cluster)) = (sizes, self.cluster_bytes)
+            && cluster > most
+        {
+            let (cluster, most) = (ByteCount(cluster), ByteCount(most));
+            return refuse(format!("a cluster of {cluster} cannot be: choose up to {most}"));
         }
         match self.file_system {
             FileSystem::Ext4 => {
@@ -453,6 +486,32 @@ impl Array {
         }
         name
     }
+}
+
+/// Refuses what says nothing of any array of a product.
+fn check_meaning(asked: &ArrayAsked, kinds: &[ArrayKind], file_systems: &[FileSystem]) -> Result<(), ValueError> {
+    let are_all = |kind: fn(ArrayKind) -> bool| asked.kind.is_some() && kinds.iter().all(|own| kind(*own));
+    let is_btrfs = are_all(|kind| kind == ArrayKind::Btrfs);
+    let of_others = if asked.file_system.is_some() { file_systems } else { &[] };
+    if let Some(other) = of_others.iter().find(|other| is_btrfs && **other != FileSystem::Btrfs) {
+        return Err(ValueError::new(format!(
+            "the kind btrfs is a file system itself, and {other} is asked for: leave file_system out, or choose another \
+             kind"
+        )));
+    }
+    if asked.chunk.is_some() && are_all(ArrayKind::is_apart) {
+        return Err(ValueError::new(
+            "chunk means nothing to disks that are left side by side (none, jbod): leave it out, or choose another kind",
+        ));
+    }
+    let has = |wanted: &[FileSystem]| !is_btrfs && file_systems.iter().any(|own| wanted.contains(own));
+    if asked.block_size.is_some() && !has(&[FileSystem::Ext4, FileSystem::Xfs]) {
+        return Err(ValueError::new("block_size is of ext4 and xfs: leave it out, or say file_system = \"ext4\""));
+    }
+    if asked.cluster_size.is_some() && !has(&[FileSystem::Ext4]) {
+        return Err(ValueError::new("cluster_size is of ext4: leave it out, or say file_system = \"ext4\""));
+    }
+    Ok(())
 }
 
 fn too_many() -> ValueError {

@@ -170,6 +170,54 @@ impl Limit {
     }
 }
 
+/// Disks that have a limit in common: a controller, a storage account, or what is behind them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Common {
+    /// How many of the disks in question.
+    pub disks: u32,
+    /// What they get together.
+    pub limit: Limit,
+}
+
+impl Limit {
+    /// What both let through together in the long run, in each dimension.
+    #[must_use]
+    pub fn least(self, other: Self) -> Self {
+        let operations = lower(self.operations, other.operations);
+        // What counts as an operation goes with their limit.
+        let io_size = if operations == self.operations { self.io_size } else { other.io_size };
+        Self { operations, bytes: lower(self.bytes, other.bytes), io_size }
+    }
+
+    /// What so many disks get of what some of them have in common, when each does an equal part of all: the others
+    /// wait for those whose limit is full first.
+    pub fn of_equal_parts(commons: &[Common], disks: u32) -> Option<Self> {
+        let of = |common: &Common| common.limit.times(f64::from(disks) / f64::from(common.disks.max(1)));
+        commons.iter().map(of).reduce(Self::least)
+    }
+
+    /// The same when each does what it can, which is `alone` where nothing else holds it back.
+    pub fn of_disks_apart(commons: &[Common], disks: u32, alone: Option<Self>) -> Option<Self> {
+        let others = disks.saturating_sub(commons.iter().map(|common| common.disks).sum());
+        let sum = |of: fn(&Self) -> Option<RateLimit>| {
+            let of_disks = |count: u32| Some(of(alone.as_ref()?)?.times(count.into()));
+            let mut parts: Vec<Option<RateLimit>> =
+                commons.iter().map(|common| lower(of(&common.limit), of_disks(common.disks))).collect();
+            parts.extend((others > 0).then(|| of_disks(others)));
+            let parts: Option<Vec<RateLimit>> = parts.into_iter().collect();
+            Some(RateLimit::lasting(parts?.iter().map(|part| part.sustained).sum()))
+        };
+        let io_size = commons.first()?.limit.io_size;
+        let all = Self { operations: sum(|limit| limit.operations), bytes: sum(|limit| limit.bytes), io_size };
+        (all.operations.is_some() || all.bytes.is_some()).then_some(all)
+    }
+}
+
+/// The one that is lower in the long run.
+fn lower(one: Option<RateLimit>, other: Option<RateLimit>) -> Option<RateLimit> {
+    one.into_iter().chain(other).min_by(|one, other| one.sustained.total_cmp(&other.sustained))
+}
+
 impl TryFrom<RateLimitFields> for RateLimit {
     type Error = ValueError;
 
@@ -282,6 +330,29 @@ mod tests {
 
     fn limit(text: &str) -> Limit {
         text.parse().unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    #[test]
+    fn what_disks_have_in_common_binds_each_dimension_by_itself() {
+        let common = |disks, limit: &str| Common { disks, limit: limit.parse().unwrap() };
+        let rates = |limit: Option<Limit>| {
+            let of = |rate: Option<RateLimit>| rate.map(|rate| rate.sustained);
+            limit.map(|limit| (of(limit.operations), of(limit.bytes)))
+        };
+        let two = [common(2, "iops=800"), common(2, "bandwidth=1MB")];
+        assert_eq!(rates(Limit::of_equal_parts(&two, 4)), Some((Some(1600.0), Some(2e6))));
+        // The two of three in one group are what the third waits for, unless it has jobs of its own.
+        let uneven = [common(2, "iops=700"), common(1, "iops=700")];
+        assert_eq!(rates(Limit::of_equal_parts(&uneven, 3)), Some((Some(1050.0), None)));
+        let alone = "iops=500".parse().ok();
+        assert_eq!(rates(Limit::of_disks_apart(&uneven, 3, alone)), Some((Some(1200.0), None)));
+        assert_eq!(rates(Limit::of_disks_apart(&uneven, 3, None)), Some((Some(1400.0), None)));
+        // Nothing is known of a disk that is in no group, and then nothing of all.
+        assert_eq!(Limit::of_disks_apart(&uneven, 4, None), None);
+        assert_eq!(rates(Limit::of_disks_apart(&uneven, 4, alone)), Some((Some(1700.0), None)));
+        assert_eq!((Limit::of_equal_parts(&[], 2), Limit::of_disks_apart(&[], 2, alone)), (None, None));
+        let sized: Limit = "iops=100,io-size=256KiB".parse().unwrap();
+        assert_eq!(sized.least("iops=200,bandwidth=5MB".parse().unwrap()).io_size, sized.io_size);
     }
 
     #[test]

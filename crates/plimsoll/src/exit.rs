@@ -160,6 +160,7 @@ impl Exit {
                     | DeviceError::NoTool { .. }
                     | DeviceError::Tool { .. } => Self::Kernel,
                     DeviceError::NotClean { .. }
+                    | DeviceError::NotTaken { .. }
                     | DeviceError::Left { .. }
                     | DeviceError::File { .. }
                     | DeviceError::Damaged { .. } => Self::Io,

@@ -4,6 +4,8 @@
 const HIT_RATIO_MAX: f64 = 0.005;
 /// A rate this much above what the device can do came from elsewhere.
 const ABOVE_LIMIT: f64 = 1.05;
+/// Limits are kept over such times, so that a short look at a storage may find the operations of one more.
+const LIMIT_KEPT_SECONDS: f64 = 0.1;
 /// The least by which repeated reads are faster than fresh ones when a cache holds them.
 const REPEAT_FASTER: f64 = 1.05;
 /// Pairs of repeated and fresh reads in which each repeat has to be faster. Between equals, whatever the noise, that
@@ -23,6 +25,8 @@ pub struct CacheNumbers {
     pub rate: f64,
     /// The lowest limit of device, volume, machine and network, in the same unit.
     pub limit: Option<f64>,
+    /// How long each look at the storage was that the rate is from, in seconds; absent when that was long.
+    pub look_seconds: Option<f64>,
     /// What reading again showed.
     pub repeats: Option<Repeats>,
 }
@@ -63,10 +67,11 @@ pub enum CacheSign {
 pub fn signs(numbers: &CacheNumbers) -> Vec<CacheSign> {
     let bytes = numbers.device_bytes.zip(numbers.requested_bytes.filter(|asked| *asked > 0.0));
     let hit_ratio = bytes.map(|(device, asked)| 1.0 - device / asked);
+    let above_limit = ABOVE_LIMIT + numbers.look_seconds.map_or(0.0, |seconds| LIMIT_KEPT_SECONDS / seconds);
     let above = numbers.limit.filter(|limit| *limit > 0.0).map(|limit| numbers.rate / limit);
     let signs = [
         hit_ratio.filter(|ratio| *ratio > HIT_RATIO_MAX).map(CacheSign::PageCache),
-        above.filter(|ratio| *ratio > ABOVE_LIMIT).map(CacheSign::AboveLimit),
+        above.filter(|ratio| *ratio > above_limit).map(CacheSign::AboveLimit),
         numbers.repeats.as_ref().and_then(Repeats::take_part).map(CacheSign::RepeatFaster),
     ];
     signs.into_iter().flatten().collect()
@@ -83,6 +88,7 @@ mod tests {
             device_bytes: Some(0.999e9),
             rate: 5000.0,
             limit: Some(5000.0),
+            look_seconds: Some(10.0),
             repeats: Some(Repeats { ratio_lowest: 0.98, rate_over_fresh: 2.0 }),
         };
         assert_eq!(signs(&quiet), []);
@@ -96,6 +102,15 @@ mod tests {
             cases.map(|case| signs(&case)),
             [vec![CacheSign::PageCache(1.0)], vec![CacheSign::AboveLimit(1.2)], vec![CacheSign::RepeatFaster(2.0)],]
         );
+    }
+
+    #[test]
+    fn a_short_look_may_find_a_little_more_than_the_limit() {
+        let look =
+            |look_seconds| CacheNumbers { rate: 540.0, limit: Some(500.0), look_seconds, ..CacheNumbers::default() };
+        assert_eq!(signs(&look(Some(1.0))), []);
+        assert_eq!(signs(&look(Some(10.0))), [CacheSign::AboveLimit(1.08)]);
+        assert_eq!(signs(&look(None)), [CacheSign::AboveLimit(1.08)]);
     }
 
     #[test]

@@ -262,7 +262,7 @@ fn planned(cell: &Cell, plan: &BlockPlan) -> [(Aspect, String); 19] {
     let is_uneven = dealt.is_some_and(|dealt| !dealt.is_exact(*jobs, *queue_depth));
     let Dealt { jobs, queue_depth, files, .. } =
         dealt.unwrap_or(Dealt { disks: 1, jobs: *jobs, queue_depth: *queue_depth, files: *files });
-    let queue_depth = if is_uneven { format!("{in_flight} over all {jobs} jobs") } else { queue_depth.to_string() };
+    let queue_depth = if is_uneven { format!("{in_flight} over all jobs") } else { queue_depth.to_string() };
     let is_set = |is_set: bool, text: String| if is_set { text } else { "none".to_owned() };
     let reads = plan.reads().then(|| read_block_sizes.to_string());
     let writes = plan.writes().then(|| write_block_sizes.to_string());

@@ -328,7 +328,7 @@ fn what_is_dealt_among_disks_unevenly_differs_in_what_is_in_flight_and_in_nothin
         plans::differences(&whole, &cell)
     };
     assert_eq!(on(2, 8, 16), []);
-    let expected = Difference::new("queue depth", "16".to_owned(), "135 over all 8 jobs".to_owned());
+    let expected = Difference::new("queue depth", "16".to_owned(), "135 over all jobs".to_owned());
     assert_eq!(on(3, 9, 15), [(Aspect::QueueDepth, expected)]);
 }
 

@@ -5,7 +5,7 @@ use plimsoll_record::{
     event::SlotPurpose,
     numbers::{iops, percent},
     record::Cell,
-    results::{Finding, Severity},
+    results::{Finding, Severity, SlotSummary},
 };
 use plimsoll_workload::plan::BlockPlan;
 use serde_json::json;
@@ -20,8 +20,20 @@ pub(super) fn cache_numbers(cell: &Cell) -> CacheNumbers {
         device_bytes: storage.map(|(storage, _)| storage as f64),
         rate: bound.map_or(0.0, |bound| bound.rate),
         limit: bound.map(|bound| bound.limit),
+        look_seconds: look_seconds(cell),
         repeats: repeats(cell),
     }
+}
+
+/// How long the slots were, which other cells had their turns between.
+fn look_seconds(cell: &Cell) -> Option<f64> {
+    let slots: Vec<u64> = judged(cell).map(|slot| slot.elapsed_ns).collect();
+    (!slots.is_empty()).then(|| slots.iter().sum::<u64>() as f64 / 1e9 / slots.len() as f64)
+}
+
+/// All slots, whatever the verdict's window, because the verdict is made with this.
+fn judged(cell: &Cell) -> impl Iterator<Item = &SlotSummary> {
+    cell.slots.iter().filter(|slot| slot.purpose == SlotPurpose::Measured)
 }
 
 pub(super) fn cached(cell: &Cell, plan: &BlockPlan) -> Vec<Finding> {
@@ -73,10 +85,8 @@ pub(super) fn cached(cell: &Cell, plan: &BlockPlan) -> Vec<Finding> {
 
 fn repeats(cell: &Cell) -> Option<Repeats> {
     let repeats = cell.cache.as_ref()?.repeats.as_ref().filter(|repeats| repeats.fresh_iops > 0.0)?;
-    // All slots, whatever the verdict's window, because the verdict is made with this.
-    let judged = || cell.slots.iter().filter(|slot| slot.purpose == SlotPurpose::Measured);
-    let operations: u64 = judged().filter_map(|slot| slot.read.as_ref()).map(|read| read.operations).sum();
-    let rate = operations as f64 * 1e9 / judged().map(|slot| slot.elapsed_ns).sum::<u64>().max(1) as f64;
+    let operations: u64 = judged(cell).filter_map(|slot| slot.read.as_ref()).map(|read| read.operations).sum();
+    let rate = operations as f64 * 1e9 / judged(cell).map(|slot| slot.elapsed_ns).sum::<u64>().max(1) as f64;
     Some(Repeats { ratio_lowest: repeats.ratio_lowest, rate_over_fresh: rate / repeats.fresh_iops })
 }
 

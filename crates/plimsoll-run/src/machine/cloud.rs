@@ -89,7 +89,7 @@ pub enum NotUnderstood {
 pub enum CloudUnknown {
     /// There is no service, or it keeps silent.
     #[error(
-        "no instance metadata service answered at {address} ({reason}), so the record does not say which cloud's machine this is"
+        "no instance metadata service answered at {address} ({reason}), so it is not known which cloud's machine this is"
     )]
     Silent {
         /// Who was asked.
@@ -99,7 +99,7 @@ pub enum CloudUnknown {
     },
     /// Something answers, but as none of the services does.
     #[error(
-        "what answers at {address} is not the instance metadata service of {services}, so the record does not say which cloud's machine this is"
+        "what answers at {address} is not the instance metadata service of {services}, so it is not known which cloud's machine this is"
     )]
     Foreign {
         /// Who was asked.
@@ -109,7 +109,7 @@ pub enum CloudUnknown {
     },
     /// Something answers as a service does, with what is not understood.
     #[error(
-        "the instance metadata service at {address} is not understood, so the record does not say which cloud's machine this is: {services}"
+        "the instance metadata service at {address} is not understood, so it is not known which cloud's machine this is: {services}"
     )]
     NotUnderstood {
         /// Who was asked.

@@ -71,6 +71,21 @@ fn groups_say_which_disks_an_array_is_made_of() {
 }
 
 #[test]
+fn disks_side_by_side_have_no_chunk() {
+    let text = r#"
+        devices = ["/dev/a", "/dev/b", "/dev/c"]
+        [[array]]
+        kind = ["md", "jbod"]
+        disks = 2
+        chunk = ["64k", "128k"]
+        file_system = "ext4"
+    "#;
+    assert_eq!(names(text), ["md-2-ext4", "md-2-chunk-128KiB-ext4", "jbod-2-ext4"]);
+    let striping: Striping = toml::from_str(text).unwrap();
+    assert_eq!(striping.unused(&striping.expand().unwrap()), Some("/dev/c"));
+}
+
+#[test]
 fn the_matrix_is_what_its_source_measured() {
     let text = r#"
         devices = ["/dev/a", "/dev/b", "/dev/c", "/dev/d"]
@@ -114,9 +129,17 @@ fn what_cannot_be_is_refused_with_what_to_do() {
         ("[[array]]\nkind = \"md\"\ndisks = 0", "take 1 or more"),
         ("[[array]]\nkind = \"md\"\nchunk = \"48k\"", "a power of two"),
         ("[[array]]\nfile_system = \"ext4\"\ncluster_size = \"2k\"", "smaller than a block"),
-        ("[[array]]\nkind = \"md\"\nplacement = \"apart\"", "without groups"),
+        ("[[array]]\nkind = \"md\"\nplacement = \"apart\"", "without two groups"),
         ("groups = [\"a\"]\n[[array]]\nkind = \"md\"", "its group"),
         ("group_limits = { a = \"iops=500\" }\n[[array]]\nkind = \"md\"", "group of no device"),
+        ("kinds = [\"md\"]\n[[array]]\nkind = \"md\"", "add preset"),
+        ("groups = [\"a\", \" \"]\n[[array]]\nkind = \"md\"", "without a name"),
+        ("groups = [\"a\", \"a\"]\n[[array]]\nkind = \"md\"\nplacement = \"apart\"", "without two groups"),
+        ("[[array]]\nkind = \"jbod\"\nfile_system = \"ext4\"\nchunk = \"64k\"", "side by side"),
+        ("[[array]]\nfile_system = \"xfs\"\ncluster_size = \"8k\"", "cluster_size is of ext4"),
+        ("[[array]]\nkind = \"btrfs\"\nblock_size = \"8k\"", "block_size is of ext4 and xfs"),
+        ("[[array]]\nfile_system = \"ext4\"\nblock_size = \"512\"", "from 1KiB to 64KiB"),
+        ("[[array]]\nfile_system = \"ext4\"\nblock_size = \"128k\"", "no blocks of 128KiB"),
         ("[[array]]\nname = \"a/b\"", "no name of an array"),
         (&format!("[[array]]\ndisks = {:?}\nkind = \"md\"", (1..2000).collect::<Vec<_>>()), "more than 128 arrays"),
         ("[[array]]\nname = \"a\"\n[[array]]\nname = \"a\"\nkind = \"md\"", "two different arrays"),

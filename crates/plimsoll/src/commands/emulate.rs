@@ -1,6 +1,7 @@
 //! `plimsoll emulate`: disks that let as much through as what is sold, to rehearse a comparison before paying for it.
 
 use std::{
+    collections::BTreeMap,
     os::unix::process::CommandExt as _,
     path::{Path, PathBuf},
     process,
@@ -17,7 +18,7 @@ use plimsoll_io::block_device::DeviceNumber;
 use plimsoll_record::environment::{Environment, TargetEnvironment};
 use plimsoll_report::emulated::{self, EmulatedDevice, EmulatedRow};
 use plimsoll_workload::{
-    limit::{Limit, RateLimit},
+    limit::{Common, Limit, RateLimit},
     provisioned::{Provisioned, Provisioning},
     units::ByteCount,
 };
@@ -227,8 +228,8 @@ pub(super) fn join(
         let is_said = own.sku.is_some() || own.limit.is_some();
         let stands_for = if is_said { Provisioned::default() } else { first.stands_for.clone() };
         // Both hold them back.
-        let shared = [own.shared_limit, shared_limit(&found)].into_iter().flatten();
-        let shared_limit = shared.min_by(|one, other| stripe::lasting(one).total_cmp(&stripe::lasting(other)));
+        let shared = [own.shared_limit, shared_limit(target, &found)].into_iter().flatten();
+        let shared_limit = shared.reduce(Limit::least);
         let provisioned = Provisioned { shared_limit, emulated: Some(true), ..own.or(&stands_for) };
         known.targets.insert(target.name.clone(), provisioned);
     }
@@ -260,9 +261,21 @@ fn disks_of(target: &TargetEnvironment) -> impl Iterator<Item = DeviceNumber> {
     of_array.chain(alone)
 }
 
-/// The limit that disks share, when all of them share one.
-fn shared_limit(disks: &[(&Emulation, &Disk)]) -> Option<Limit> {
-    let (first, _) = disks.first()?;
-    let shared = first.shared.as_ref()?;
-    disks.iter().all(|(emulation, _)| emulation.name == first.name).then_some(shared.limit)
+/// What disks get together of what they are parts of.
+fn shared_limit(target: &TargetEnvironment, found: &[(&Emulation, &Disk)]) -> Option<Limit> {
+    let mut commons: BTreeMap<&str, Common> = BTreeMap::new();
+    for (emulation, _) in found {
+        let Some(shared) = &emulation.shared else { continue };
+        commons.entry(&emulation.name).or_insert(Common { disks: 0, limit: shared.limit }).disks += 1;
+    }
+    let commons: Vec<Common> = commons.into_values().collect();
+    let array = target.array.as_ref().map(|own| &own.array);
+    stripe::common_limit(array, &commons, disks_of(target).count() as u32, found.first().map(|(_, disk)| alone(disk)))
+}
+
+/// What a disk lets through by itself, where that is the same for reads and writes.
+fn alone(disk: &Disk) -> Limit {
+    let Caps { read_iops, write_iops, read_bytes, write_bytes } = disk.caps;
+    let both = |read: Option<u64>, write| read.filter(|_| read == write).map(|rate| RateLimit::lasting(rate as f64));
+    Limit { operations: both(read_iops, write_iops), bytes: both(read_bytes, write_bytes), io_size: None }
 }

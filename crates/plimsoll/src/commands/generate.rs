@@ -129,6 +129,10 @@ fn write(files: &[GeneratedFile], directory: &Path, force: bool) -> anyhow::Resu
     if let Some(name) = NAMES.iter().find(|name| is_there(name)).filter(|_| !force) {
         bail!("{} exists: name another directory, or overwrite it with --force", directory.join(name).display());
     }
+    let folders = files.iter().filter_map(|file| Some(directory.join(file.name).parent()?.to_owned()));
+    if let Some(odd) = folders.into_iter().find(|folder| fs::symlink_metadata(folder).is_ok() && !folder.is_dir()) {
+        bail!("{} is no directory, and stays: name another one", odd.display());
+    }
     for file in files {
         let path = directory.join(file.name);
         let folder = path.parent().unwrap_or(directory);

@@ -30,6 +30,7 @@ pub(super) fn request(
     let unfinished = history.resumable(id)?;
     let Beginning { started, events } = unfinished.read(id)?;
     let RunStarted { plan, asked, tool, .. } = &started;
+    stripe::check_known(&asked.targets, state)?;
     let mut targets = target_facts::gather(&asked.targets, &asked.workloads)?;
     stripe::deal(&mut targets, state)?;
     if arguments.expect_mount {

@@ -155,6 +155,7 @@ pub(super) fn request_of(
     state: &State,
     printer: Printer,
 ) -> anyhow::Result<(RunRequest, String)> {
+    stripe::check_known(&asked.targets, state)?;
     let mut targets = target_facts::gather(&asked.targets, &asked.workloads)?;
     stripe::deal(&mut targets, state)?;
     if !asked.needs_room {

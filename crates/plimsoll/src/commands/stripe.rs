@@ -11,8 +11,8 @@ use plimsoll_io::target;
 use plimsoll_record::environment::{ArrayEnvironment, Environment};
 use plimsoll_report::striped::{self, StripedRow, StripedTarget};
 use plimsoll_workload::{
-    array::{ArrayAsked, FileSystem, Striping},
-    limit::Limit,
+    array::{Array, ArrayAsked, FileSystem, Striping},
+    limit::{Common, Limit},
     plan_file::PlanFile,
     provisioned::{Provisioned, Provisioning},
     target_facts::{TargetFacts, TargetKind},
@@ -148,14 +148,13 @@ pub(super) fn describe(
         let Some((stripe, own, disks)) = Stripe::of_target(&stripes, target.name.as_ref()) else { continue };
         stripe.in_place()?;
         let mut groups: Vec<&String> = disks.iter().filter_map(|disk| disk.group.as_ref()).collect();
-        let limits = groups.iter().filter_map(|group| {
-            let of_group = groups.iter().filter(|other| *other == group).count();
-            // Each disk does an equal part, so the group that has most of them for its limit is full first.
-            Some(said.group_limits.get(*group)?.times(disks.len() as f64 / of_group as f64))
-        });
-        let shared_limit = limits.min_by(|one, other| lasting(one).total_cmp(&lasting(other)));
         groups.sort();
         groups.dedup();
+        let commons = groups.iter().filter_map(|group| {
+            let own = disks.iter().filter(|disk| disk.group.as_ref() == Some(group));
+            Some(Common { disks: own.count() as u32, limit: *said.group_limits.get(*group)? })
+        });
+        let commons: Vec<Common> = commons.collect();
         target.array = Some(ArrayEnvironment {
             stripe: stripe.name.clone(),
             id: Some(own.id()),
@@ -167,6 +166,8 @@ pub(super) fn describe(
         // What is put together of different disks is nothing that is sold.
         let first = disks.first().and_then(|disk| bought(disk));
         let alike = first.filter(|first| disks.iter().all(|disk| bought(disk) == Some(first)));
+        let alone = alike.and_then(|bought| bought.limit);
+        let shared_limit = common_limit(Some(&own.array), &commons, disks.len() as u32, alone);
         let provisioned = Provisioned { disks: Some(disks.len() as u32), shared_limit, ..Provisioned::default() };
         let provisioned = provisioned.or(&alike.cloned().unwrap_or_default());
         provisioning.targets.insert(target.name.clone(), provisioned);
@@ -180,6 +181,24 @@ pub(super) fn is_array(target: &str, state: &State) -> bool {
     Stripe::of_target(&stripes, target.as_ref()).is_some()
 }
 
+/// Refuses what would be in the place of an array that is not known.
+pub(super) fn check_known(targets: &[String], state: &State) -> anyhow::Result<()> {
+    let mut places = targets.iter().map(Path::new).filter(|target| Stripe::is_place(target)).peekable();
+    if places.peek().is_none() {
+        return Ok(());
+    }
+    let stripes = state.directory.as_deref().map(Stripe::all).transpose()?.unwrap_or_default();
+    let is_known =
+        |place: &Path| Stripe::of_target(&stripes, place).is_some() || Stripe::around(&stripes, place).is_some();
+    match places.find(|place| !is_known(place)) {
+        Some(place) => bail!(
+            "{} is no array that is known here, or one that was taken down: `plimsoll stripe list` shows those that are",
+            place.display()
+        ),
+        None => Ok(()),
+    }
+}
+
 /// Looks whether targets that are arrays are in their places, and has jobs dealt among the disks of those whose disks
 /// are not put together.
 pub(super) fn deal(targets: &mut [TargetFacts], state: &State) -> anyhow::Result<()> {
@@ -188,10 +207,7 @@ pub(super) fn deal(targets: &mut [TargetFacts], state: &State) -> anyhow::Result
         let path = Path::new(&facts.name);
         let Some((stripe, own, disks)) = Stripe::of_target(&stripes, path) else {
             // A file or directory on an array is one like any other, as long as that is there.
-            let Some(stripe) = Stripe::around(&stripes, path) else {
-                bail!("{} is no array that is known here: `plimsoll stripe list` shows those that are", facts.name);
-            };
-            stripe.in_place()?;
+            Stripe::around(&stripes, path).map_or(Ok(()), Stripe::in_place)?;
             continue;
         };
         stripe.in_place()?;
@@ -207,9 +223,19 @@ pub(super) fn deal(targets: &mut [TargetFacts], state: &State) -> anyhow::Result
     Ok(())
 }
 
-/// What a limit lets through in the long run, to order limits by.
-pub(super) fn lasting(limit: &Limit) -> f64 {
-    limit.operations.or(limit.bytes).map_or(f64::INFINITY, |rate| rate.sustained)
+/// What disks get together of what some of them have in common: those of an array wait for each other, unless they have
+/// jobs of their own.
+pub(super) fn common_limit(
+    array: Option<&Array>,
+    commons: &[Common],
+    disks: u32,
+    alone: Option<Limit>,
+) -> Option<Limit> {
+    if array.is_some_and(|array| array.kind.is_apart()) {
+        Limit::of_disks_apart(commons, disks, alone)
+    } else {
+        Limit::of_equal_parts(commons, disks)
+    }
 }
 
 /// `/dev/sdb` and the like, which are given out anew at every boot.

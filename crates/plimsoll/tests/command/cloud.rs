@@ -199,7 +199,7 @@ fn warning(said: &Said) -> String {
     assert!(said.json()["environment"]["cloud"].is_null());
     let warnings: Vec<&str> = said.stderr.lines().filter_map(|line| line.strip_prefix("warning: ")).collect();
     assert_eq!(warnings.len(), 1, "{}", said.stderr);
-    assert!(warnings[0].contains("so the record does not say which cloud's machine this is"), "{}", warnings[0]);
+    assert!(warnings[0].contains("so it is not known which cloud's machine this is"), "{}", warnings[0]);
     warnings[0].to_owned()
 }
 

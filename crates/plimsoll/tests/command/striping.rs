@@ -218,6 +218,34 @@ fn disks_that_share_a_limit_gain_nothing_and_it_is_said_why() {
 }
 
 #[test]
+fn what_some_of_the_disks_share_is_part_of_what_is_expected() {
+    if !is_root() {
+        return;
+    }
+    let place = Place::new();
+    let shared = "--limit iops=500 --shared-limit iops=700 --size 400MiB";
+    let two = Disks::up(&place, &format!("--name a --limit iops=500 {shared}"));
+    let one = Disks::up(&place, &format!("--name b {shared}"));
+    let (devices, all) = ([&two.paths[..], &one.paths[..]].concat(), format!("{},{}", two.all(), one.all()));
+    let plan = format!(
+        "[stripe]\nname = \"{}\"\ndevices = {devices:?}\n[[stripe.array]]\nkind = \"btrfs\"\n\
+         [[stripe.array]]\nkind = \"jbod\"\nfile_system = \"ext4\"\n\
+         [[workload]]\nrw = \"randread\"\nsize = \"12MiB\"\nqueue_depth = 24\nramp = \"1s\"\nduration = \"2s\"\n",
+        name(&place)
+    );
+    fs::write(place.path("plan.toml"), plan).unwrap();
+    let said = place.run(&format!("stripe up --plan ROOT/plan.toml --destroy {all}"));
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    let record = place.record("run --plan ROOT/plan.toml --no-history");
+    // Two of three disks wait for each other, and with a stripe over all of them the third waits too.
+    for (cell, limit) in [(0, 1050.0), (1, 1200.0)] {
+        assert_eq!(record["cells"][cell]["limit"]["iops"].as_f64(), Some(limit));
+        assert_eq!(record["cells"][cell]["limit"]["operations_by"], "pool");
+        assert!(iops(&record, cell) < 1.1 * limit, "{} of {limit}", iops(&record, cell));
+    }
+}
+
+#[test]
 fn nothing_is_written_to_disks_that_are_not_blank_not_free_or_not_different() {
     if !is_root() {
         return;

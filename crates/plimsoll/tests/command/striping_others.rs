@@ -4,7 +4,7 @@ use std::{fs, io::Read as _, os::unix::fs::symlink, path::Path, process::Stdio, 
 
 use crate::{
     striping::{Disks, down, name, tool},
-    support::{Place, Said, is_root},
+    support::{InMemory, Place, Said, is_root},
 };
 
 /// A stripe of one disk with an array that is a directory and one that is a device, and their places.
@@ -293,6 +293,25 @@ fn a_run_goes_on_on_the_disks_that_it_began_on_alone() {
     let said = place.run(&format!("run --resume {id}"));
     assert!(said.error(3).contains("taken down since"), "{}", said.stderr);
     down(&place);
+}
+
+#[test]
+fn arrays_on_a_full_file_system_are_taken_down() {
+    if !is_root() {
+        return;
+    }
+    let place = Place::new();
+    let _memory = InMemory::new(&place, "size=64M");
+    let disks = Disks::up(&place, "--limit iops=50000 --limit iops=50000 --size 512MiB --directory ROOT/data");
+    let kinds = "--kind jbod --file-system ext4";
+    made(&place, &format!("stripe up --name {} {kinds} --destroy {}", name(&place), disks.all()));
+    let array = format!("/run/plimsoll/{}/jbod-2-ext4", name(&place));
+    let run = place.run(&format!("run {array} --rw randread --size 200MiB --duration 1s --no-history"));
+    assert!(run.error(3).contains("what it lies on takes no more"), "{}", run.stderr);
+    let filled = fs::write(place.path("data/filling"), vec![1; 64 << 20]);
+    assert!(filled.is_err(), "it is full");
+    down(&place);
+    disks.assert_blank();
 }
 
 #[test]

@@ -57,7 +57,7 @@ fn the_most_telling_of_what_happened_is_said() {
         let failures = [(CloudProvider::Azure, azure), (CloudProvider::Aws, aws), (CloudProvider::Gcp, google)];
         unknown(ServiceAddress::default(), &failures).to_string()
     };
-    let end = "so the record does not say which cloud's machine this is";
+    let end = "so it is not known which cloud's machine this is";
     assert_eq!(
         said(silent(), silent(), silent()),
         format!("no instance metadata service answered at http://169.254.169.254 (connection refused), {end}")
