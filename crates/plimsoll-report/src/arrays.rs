@@ -215,9 +215,9 @@ fn table(question: Question, group: &[Measured<'_>], all: &[Measured<'_>]) -> Gr
     if group.iter().any(|own| own.cell.workload != group[0].cell.workload) {
         columns.push(Column::new("workload", Side::Left, 0, text(&|own| own.cell.workload.clone())));
     }
-    let has = |operation| group.iter().any(|own| Numbers::of(own.cell, operation).is_some());
+    let has = |own: &Measured<'_>, operation| Numbers::of(own.cell, operation).is_some();
     // What is of one direction is that of all.
-    let of = match has(Operation::Read) && has(Operation::Write) {
+    let of = match group.iter().any(|own| has(own, Operation::Read) && has(own, Operation::Write)) {
         true => &[("", Operation::All), (" read", Operation::Read), (" write", Operation::Write)][..],
         false => &[("", Operation::All)],
     };
