@@ -65,8 +65,7 @@ pub(crate) fn erase(device: &Path) -> Result<(), DeviceError> {
             for place in copies.iter().copied().filter(|copy| *copy < size_bytes).chain([mark.offset]) {
                 let start = place / BLOCK_BYTES * BLOCK_BYTES;
                 let length = BLOCK_BYTES.min(size_bytes - start) as usize;
-                blank(file, start, length)
-                    .map_err(|source| DeviceError::NotTaken { device: device.to_owned(), source })?;
+                blank(file, start, length).map_err(not_taken)?;
             }
         }
     }

@@ -105,7 +105,7 @@ impl Question {
             let kind = own.kind == array.kind;
             let disks = own.disks == array.disks;
             // Disks side by side have no chunk, whatever the others have.
-            let chunk = own.chunk_bytes == array.chunk_bytes || own.kind.is_apart() || array.kind.is_apart();
+            let chunk = own.chunk_bytes == array.chunk_bytes || own.kind.is_apart();
             let file_system = (own.file_system, own.block_bytes) == (array.file_system, array.block_bytes);
             let cluster = own.cluster_bytes == array.cluster_bytes;
             match self {
