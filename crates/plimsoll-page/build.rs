@@ -7,9 +7,12 @@
 
 use std::{
     env, fs,
+    io::Write as _,
     path::{Path, PathBuf},
     process::Command,
 };
+
+use flate2::{Compression, write::GzEncoder};
 
 /// What the page is made from; beside these lie what npm installs, and the tests.
 const SOURCES: [&str; 7] =
@@ -34,7 +37,13 @@ fn main() {
             Vec::new()
         }
     };
-    fs::write(out.join("page.html"), page).expect("write into the folder of the build");
+    fs::write(out.join("page.html.gz"), compressed(&page)).expect("write into the folder of the build");
+}
+
+/// A third of the length: the page is most of what a binary has beside its code.
+fn compressed(page: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+    encoder.write_all(page).and_then(|()| encoder.finish()).expect("memory takes everything")
 }
 
 fn variable(name: &str) -> String {

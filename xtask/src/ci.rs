@@ -4,13 +4,14 @@
 
 use std::{
     io::{BufRead as _, BufReader},
+    path::Path,
     process::Stdio,
     time::{Duration, Instant},
 };
 
 use anyhow::{Context as _, bail};
 
-use crate::{child, codegen, e2e, fuzz_smoke, page, tidy};
+use crate::{child, codegen, dist, e2e, fuzz_smoke, page, tidy};
 
 /// Seconds for each fuzz target.
 const FUZZ_SECONDS: u32 = 5;
@@ -51,23 +52,17 @@ pub(crate) fn run() -> anyhow::Result<()> {
         child::run(command.args(features).args(["--", "-D", "warnings"]))
     });
     step("fuzz-smoke", &mut || fuzz_smoke::run(&fuzz_smoke::Arguments::all(FUZZ_SECONDS)));
-    step("release", &mut || child::run(&mut child::cargo(&["build", "--release"])));
-    step("release smoke run", &mut smoke_run);
-    step("page", &mut || {
-        page::check(&mut |line| {
-            if counts.observe(line) {
-                println!("{line}");
-            }
-        })
+    // The one release build: what is distributed is what is tried, and what pods of the end-to-end tests run.
+    let mut binary = None;
+    step("dist", &mut || {
+        binary = Some(dist::for_ci(&mut |line| counts.show(line))?);
+        Ok(())
     });
+    let binary = || binary.as_deref().context("there is no release build");
+    step("release smoke run", &mut || smoke_run(binary()?));
+    step("page", &mut || page::check(binary()?, &mut |line| counts.show(line)));
     step("test", &mut || test(&mut counts));
-    step("e2e", &mut || {
-        e2e::for_ci(&mut |line| {
-            if counts.observe(line) {
-                println!("{line}");
-            }
-        })
-    });
+    step("e2e", &mut || e2e::for_ci(&mut |line| counts.show(line)));
     close(&steps, &counts)
 }
 
@@ -78,9 +73,7 @@ fn test(counts: &mut TestCounts) -> anyhow::Result<()> {
     let stdout = tests.stdout.take().expect("standard output is piped");
     for line in BufReader::new(stdout).lines() {
         let line = line.context("read the output of cargo test")?;
-        if counts.observe(&line) {
-            println!("{line}");
-        }
+        counts.show(&line);
     }
     let status = tests.wait().context("wait for cargo test")?;
     if !status.success() {
@@ -90,8 +83,7 @@ fn test(counts: &mut TestCounts) -> anyhow::Result<()> {
 }
 
 /// The release binary measures a directory and answers with a record.
-fn smoke_run() -> anyhow::Result<()> {
-    let binary = crate::repository().join("target/release/plimsoll");
+fn smoke_run(binary: &Path) -> anyhow::Result<()> {
     let directory = tempfile::Builder::new()
         .prefix("smoke-")
         .tempdir_in(crate::repository().join("target"))
@@ -141,40 +133,64 @@ fn close(steps: &[Step], counts: &TestCounts) -> anyhow::Result<()> {
 /// What the test runner's output adds up to.
 #[derive(Default)]
 struct TestCounts {
+    /// As the test runner counts: a test that skips has passed.
     passed: u64,
     failed: u64,
-    skipped: u64,
+    skipped_tests: u64,
+    /// Whatever is no single test.
+    skipped_others: u64,
     result_lines: Vec<String>,
-    in_successes: bool,
+    section: Section,
+}
+
+/// Where in the output of a test runner a line stands.
+#[derive(Default, PartialEq, Eq)]
+enum Section {
+    /// In none: between the results of tests.
+    #[default]
+    Outside,
+    Successes,
+    Failures,
 }
 
 impl TestCounts {
+    /// Takes a line of output, and prints it where it is worth that.
+    fn show(&mut self, line: &str) {
+        if self.observe(line) {
+            println!("{line}");
+        }
+    }
+
     /// Takes a line of output; tells whether it is worth showing. Output of tests that passed is not, except for skips.
     fn observe(&mut self, line: &str) -> bool {
         if line.starts_with("skipped: ") {
-            // A test that failed because it may not skip says so too.
-            self.skipped += u64::from(self.in_successes);
+            match self.section {
+                Section::Outside => self.skipped_others += 1,
+                Section::Successes => self.skipped_tests += 1,
+                // A test that failed because it may not skip says so too.
+                Section::Failures => {}
+            }
             return true;
         }
         if let Some(result) = line.strip_prefix("test result: ") {
-            self.in_successes = false;
+            self.section = Section::Outside;
             self.passed += count_before(result, "passed");
             self.failed += count_before(result, "failed");
             self.result_lines.push(line.to_owned());
             return true;
         }
         match line {
-            "successes:" => self.in_successes = true,
-            "failures:" => self.in_successes = false,
+            "successes:" => self.section = Section::Successes,
+            "failures:" => self.section = Section::Failures,
             _ => {}
         }
-        !self.in_successes
+        self.section != Section::Successes
     }
 
-    /// The last line of a run. A test that skips counts as passed for the test runner, and here as skipped.
+    /// The last line of a run.
     fn summary(&self) -> String {
-        let passed = self.passed.saturating_sub(self.skipped);
-        format!("{passed} passed, {} failed, {} skipped", self.failed, self.skipped)
+        let passed = self.passed.saturating_sub(self.skipped_tests);
+        format!("{passed} passed, {} failed, {} skipped", self.failed, self.skipped_tests + self.skipped_others)
     }
 }
 
@@ -207,6 +223,15 @@ mod tests {
         });
         assert_eq!(counts.summary(), "6 passed, 1 failed, 1 skipped");
         assert_eq!(counts.result_lines.len(), 2);
+    }
+
+    #[test]
+    fn what_is_skipped_as_a_whole_is_counted_and_is_no_test() {
+        let mut counts = TestCounts::default();
+        for line in ["skipped: the page", "test result: ok. 2 passed; 0 failed", "skipped: the end-to-end tests"] {
+            counts.observe(line);
+        }
+        assert_eq!(counts.summary(), "2 passed, 0 failed, 2 skipped");
     }
 
     #[test]

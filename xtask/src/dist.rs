@@ -31,16 +31,47 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let program = static_binary("dist")?;
+    let archive = make()?;
+    if arguments.check { check(&archive, &mut |line| println!("{line}")) } else { Ok(()) }
+}
+
+/// For `cargo xtask ci`: makes and proves what is distributed, and gives the binary to test. Where the C library cannot
+/// be linked statically, it is what `cargo build --release` makes.
+pub(crate) fn for_ci(observe: &mut dyn FnMut(&str)) -> anyhow::Result<PathBuf> {
+    if let Err(missing) = check_c_library()
+        && env::var_os("CI").is_none()
+    {
+        observe(&format!("skipped: the static binary and its image: {missing:#}"));
+        child::run(&mut child::cargo(&["build", "--release"]))?;
+        return Ok(crate::repository().join("target/release/plimsoll"));
+    }
+    let archive = make()?;
+    check(&archive, observe)?;
+    Ok(binary_beside(&archive))
+}
+
+/// An error where there is no C library to link statically: the linker would only name what it did not find.
+pub(crate) fn check_c_library() -> anyhow::Result<()> {
+    const ARCHIVE: &str = "libc.a";
+    let place = child::output(child::command("cc").arg(format!("-print-file-name={ARCHIVE}")))?;
+    // A compiler that does not find it answers with the bare name.
+    if place.trim() == ARCHIVE {
+        bail!("the C library has no {ARCHIVE}: install libc6-dev (Debian) or glibc-static (Fedora)");
+    }
+    Ok(())
+}
+
+/// Makes the binary and its image, and gives the path of the image's archive.
+fn make() -> anyhow::Result<PathBuf> {
+    let program = static_binary("release")?;
     if program.len() > SIZE_BYTES_MAX {
         bail!("the binary has {} bytes and may have {SIZE_BYTES_MAX}", program.len());
     }
-    // Not target/dist: there cargo keeps what it builds in the profile of that name.
     let output = crate::repository().join("target/distribution");
     fs::create_dir_all(&output).with_context(|| format!("create {}", output.display()))?;
-    let binary = output.join("plimsoll");
-    write_program(&program, &binary)?;
     let archive = output.join("plimsoll-oci.tar");
+    let binary = binary_beside(&archive);
+    write_program(&program, &binary)?;
     let digest = write_image(Label::RELEASE, &program, &archive)?;
     let sums = [&binary, &archive].into_iter().map(|path| checksum(path)).collect::<anyhow::Result<String>>()?;
     fs::write(output.join("SHA256SUMS"), &sums).context("write SHA256SUMS")?;
@@ -48,11 +79,16 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     println!("dist: static binary of {} bytes in {}", program.len(), output.display());
     let image_bytes = fs::metadata(&archive).with_context(|| format!("stat {}", archive.display()))?.len();
     println!("dist: image {digest} of {image_bytes} bytes");
-    if arguments.check { check(&archive) } else { Ok(()) }
+    Ok(archive)
+}
+
+fn binary_beside(archive: &Path) -> PathBuf {
+    archive.with_file_name("plimsoll")
 }
 
 /// Builds the static binary in a profile of cargo and gives its content.
 pub(crate) fn static_binary(profile: &str) -> anyhow::Result<Vec<u8>> {
+    check_c_library()?;
     // An explicit target keeps procedural macros, which must be shared libraries, free of the flags.
     let triple = format!("{}-unknown-linux-gnu", env::consts::ARCH);
     let mut build = child::cargo(&["build", "--profile", profile, "--package", "plimsoll", "--target", &triple]);
@@ -110,12 +146,12 @@ pub(crate) fn write_program(program: &[u8], path: &Path) -> anyhow::Result<()> {
 }
 
 /// Proves the image, and says at the very end what was not proven.
-fn check(archive: &Path) -> anyhow::Result<()> {
+fn check(archive: &Path, observe: &mut dyn FnMut(&str)) -> anyhow::Result<()> {
     let started = Instant::now();
     let skipped = empty_root::prove(archive)?;
     makes_the_same_image(archive)?;
     for missing in &skipped {
-        println!("skipped: {missing}");
+        observe(&format!("skipped: {missing}"));
     }
     let elapsed_s = started.elapsed().as_secs_f64();
     match skipped.len() {
@@ -130,7 +166,7 @@ fn check(archive: &Path) -> anyhow::Result<()> {
 fn makes_the_same_image(archive: &Path) -> anyhow::Result<()> {
     let directory = tempfile::tempdir().context("create a directory for another image")?;
     let other = directory.path().join("image.tar");
-    let mut command = child::command(&archive.with_file_name("plimsoll").to_string_lossy());
+    let mut command = child::command(&binary_beside(archive).to_string_lossy());
     child::output(command.args(["kubernetes", "image", "save", "-o"]).arg(&other))?;
     let read = |path: &Path| fs::read(path).with_context(|| format!("read {}", path.display()));
     if read(archive)? != read(&other)? {

@@ -22,16 +22,14 @@ const IN_BROWSER_MAX: Duration = Duration::from_secs(15 * 60);
 /// Where the page is, and where the tests are that need a browser.
 const FOLDERS: [&str; 2] = ["ui", "ui/browser"];
 
-/// The program that writes reports.
-const BINARY: &str = "target/release/plimsoll";
-
 pub(crate) fn run() -> anyhow::Result<()> {
     child::run(&mut child::cargo(&["build", "--release"]))?;
-    check(&mut |line| println!("{line}"))
+    check(&crate::repository().join("target/release/plimsoll"), &mut |line| println!("{line}"))
 }
 
-/// Everything about the page, with the release binary that is there. Lines with the results of tests are like cargo's.
-pub(crate) fn check(observe: &mut dyn FnMut(&str)) -> anyhow::Result<()> {
+/// Everything about the page, with the binary that writes and serves it. Lines with the results of tests are like
+/// cargo's.
+pub(crate) fn check(binary: &Path, observe: &mut dyn FnMut(&str)) -> anyhow::Result<()> {
     if child::find("npm").is_none() {
         if env::var_os("CI").is_some() {
             bail!("npm is missing: the page is neither built nor tested");
@@ -50,7 +48,7 @@ pub(crate) fn check(observe: &mut dyn FnMut(&str)) -> anyhow::Result<()> {
     types()?;
     child::output(npm("ui").args(["run", "check"]))?;
     unit_tests(observe)?;
-    in_browser(observe)
+    in_browser(binary, observe)
 }
 
 /// How long a browser took each time until a report could be used.
@@ -96,9 +94,9 @@ fn unit_tests(observe: &mut dyn FnMut(&str)) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn in_browser(observe: &mut dyn FnMut(&str)) -> anyhow::Result<()> {
+fn in_browser(binary: &Path, observe: &mut dyn FnMut(&str)) -> anyhow::Result<()> {
     let mut command = npm("ui/browser");
-    command.args(["test", "--silent"]).env("PLIMSOLL", crate::repository().join(BINARY)).stdin(Stdio::null());
+    command.args(["test", "--silent"]).env("PLIMSOLL", binary).stdin(Stdio::null());
     // A group of its own, so that all of it can be ended.
     let tests = command.stdout(Stdio::piped()).process_group(0).spawn().context("start the tests in a browser")?;
     let status = child::watch(tests, IN_BROWSER_MAX, observe).context("the tests in a browser")?;

@@ -46,6 +46,7 @@ const PACKAGES: &[Package] = &[
     Package { name: "redis", program: "redis-server", purpose: "applications: Redis" },
     Package { name: "runc", program: "runc", purpose: "e2e: containers" },
     Package { name: "shellcheck", program: "shellcheck", purpose: "generate: the scripts that are generated" },
+    Package { name: "skopeo", program: "skopeo", purpose: "the image: read as others read it" },
     Package { name: "sysbench", program: "sysbench", purpose: "applications: clients of MariaDB" },
     Package { name: "util-linux", program: "losetup", purpose: "loop devices, mkswap, blkid" },
     Package { name: "xfsprogs", program: "mkfs.xfs", purpose: "write guard: an XFS signature" },

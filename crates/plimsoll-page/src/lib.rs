@@ -6,10 +6,18 @@
 
 #![forbid(unsafe_code)]
 
+use std::{io::Read as _, sync::LazyLock};
+
+use flate2::read::GzDecoder;
 use thiserror::Error;
 
 /// The page without data; empty when it was not built.
-const TEMPLATE: &str = include_str!(concat!(env!("OUT_DIR"), "/page.html"));
+static TEMPLATE: LazyLock<String> = LazyLock::new(|| {
+    let mut page = String::new();
+    let mut compressed = GzDecoder::new(include_bytes!(concat!(env!("OUT_DIR"), "/page.html.gz")).as_slice());
+    compressed.read_to_string(&mut page).expect("the build script compressed it");
+    page
+});
 
 /// Where a document goes: the whole content of the block for data.
 const DATA: (&str, &str) = ("<script type=\"application/json\" id=\"report-data\">", "</script>");
@@ -56,7 +64,7 @@ pub fn policy(page: &str) -> Option<&str> {
 fn template() -> Result<&'static str, NoPage> {
     match option_env!("PLIMSOLL_NO_PAGE") {
         Some(reason) => Err(NoPage { reason }),
-        None => Ok(TEMPLATE),
+        None => Ok(&TEMPLATE),
     }
 }
 

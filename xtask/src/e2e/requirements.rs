@@ -4,7 +4,7 @@ use std::{fs, path::Path};
 
 use anyhow::{Context as _, bail};
 
-use crate::child;
+use crate::{child, dist};
 
 /// Programs, each with the Debian package that has it.
 const PROGRAMS: &[(&str, &str)] = &[
@@ -48,8 +48,10 @@ pub(super) fn check() -> anyhow::Result<()> {
         let [needed, free] = [FREE_BYTES, free_bytes].map(|bytes| bytes as f64 / (1_u64 << 30) as f64);
         missing.push(format!("{needed:.1} GiB of disk, of which {free:.1} are free"));
     }
-    if let Err(error) = check_go() {
-        missing.push(format!("{error:#}"));
+    for check in [check_go, dist::check_c_library] {
+        if let Err(error) = check() {
+            missing.push(format!("{error:#}"));
+        }
     }
     if !missing.is_empty() {
         bail!("the machine lacks {}", missing.join("; "));
