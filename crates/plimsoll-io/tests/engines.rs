@@ -298,6 +298,39 @@ fn a_deadline_ends_the_wait_for_a_device_that_is_slower() {
     }
 }
 
+/// A file system in memory takes no operations that must not wait, and those on disks do.
+#[test]
+fn a_target_that_makes_every_operation_wait_is_told_of_and_served() {
+    const WORD: &str = "RWF_NOWAIT";
+    let of_memory = || tempfile::tempfile_in("/dev/shm").unwrap();
+    let for_writing = |path: &Path| OpenOptions::new().write(true).open(path).unwrap();
+    for variant in [Variant::IoUring, Variant::IoUringUnregistered, Variant::IoUringWithSubmissionThread] {
+        let file = of_memory();
+        file.write_all_at(&[7; BLOCK as usize], u64::from(BLOCK)).unwrap();
+        let Some(mut engine) = variant.build(&file) else { continue };
+        assert!(engine.notes().iter().any(|note| note.contains(WORD)), "{variant:?}: {:?}", engine.notes());
+        engine.buffer(Tag(1)).fill(8);
+        engine.submit(Tag(0), operation(OperationKind::Read, 1)).unwrap();
+        engine.submit(Tag(1), operation(OperationKind::Write, 2)).unwrap();
+        engine.submit(Tag(2), operation(OperationKind::Sync, 0)).unwrap();
+        let completions = wait(engine.as_mut(), 3, None);
+        assert_eq!(result_of(&completions, 0), BLOCK as i32, "{variant:?}");
+        assert_eq!(result_of(&completions, 1), BLOCK as i32, "{variant:?}");
+        assert_eq!(result_of(&completions, 2), 0, "{variant:?}");
+        assert_eq!(engine.buffer(Tag(0)), [7; BLOCK as usize], "{variant:?}");
+        let mut written = [0; BLOCK as usize];
+        file.read_exact_at(&mut written, 2 * u64::from(BLOCK)).unwrap();
+        assert_eq!(written, [8; BLOCK as usize], "{variant:?}");
+
+        let on_disk = new_file();
+        let Some(engine) = variant.build(for_writing(on_disk.path())) else { continue };
+        assert!(!engine.notes().iter().any(|note| note.contains(WORD)), "{variant:?}: {:?}", engine.notes());
+        let in_memory = NamedTempFile::new_in("/dev/shm").unwrap();
+        let Some(engine) = variant.build(for_writing(in_memory.path())) else { continue };
+        assert!(engine.notes().iter().any(|note| note.contains(WORD)), "{variant:?}: {:?}", engine.notes());
+    }
+}
+
 #[test]
 fn a_polling_ring_still_syncs_and_says_when_the_device_cannot_be_polled() {
     let file = new_file();

@@ -3,12 +3,16 @@
 //!
 //! Buffers and files are registered, so that the kernel neither pins pages nor counts references for each operation,
 //! and so is the ring itself. What a kernel or a limit does not grant is left out and noted.
+//!
+//! Files that take no operation that must not wait get each from a worker thread of the kernel. Left to itself, the
+//! kernel finds that out anew each time and starts another thread only when none runs; asked for at once, it spreads
+//! the work over several.
 
 use std::{
-    io,
+    io::{self, IoSliceMut},
     marker::PhantomData,
     mem,
-    os::fd::{AsFd, AsRawFd, OwnedFd, RawFd},
+    os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd},
     sync::atomic::{Ordering, fence},
 };
 
@@ -19,7 +23,10 @@ use ::io_uring::{
     types::{CancelBuilder, Fd, Fixed, FsyncFlags},
 };
 use plimsoll_workload::operation::{Operation, OperationKind};
-use rustix::io::Errno;
+use rustix::{
+    fs::{Mode, OFlags},
+    io::{Errno, ReadWriteFlags, preadv2},
+};
 
 use super::{
     Completion, DRAIN_ATTEMPTS, Engine, EngineSetup, Tag, TagsInFlight, checked_length, drain, sync_here,
@@ -71,6 +78,8 @@ pub struct IoUringEngine {
     absolute_deadlines: bool,
     iopoll: bool,
     sqpoll: bool,
+    /// How each operation is to be taken.
+    flags: squeue::Flags,
     /// Whether a wait for several results can miss its wake-up (see [`LOST_WAKE_UP_NS`]).
     loses_wake_ups: bool,
     notes: Vec<String>,
@@ -97,6 +106,17 @@ impl IoUringEngine {
         let absolute_deadlines = io_uring_abi::has_absolute_deadlines(ring.as_raw_fd());
         let waits_have_deadlines = ring.params().is_feature_ext_arg() && !setup.iopoll;
         let registered_ring = io_uring_abi::register_ring(ring.as_raw_fd()).ok();
+        // The files of a worker are of one target, and so are alike.
+        let flags = if setup.files.first().is_none_or(|file| may_not_wait(*file)) {
+            squeue::Flags::empty()
+        } else {
+            notes.push(
+                "the target takes no operations that must not wait (RWF_NOWAIT), so worker threads of the kernel \
+                 perform those of the ring, which costs time for each operation"
+                    .to_owned(),
+            );
+            squeue::Flags::ASYNC
+        };
         let mut engine = Self {
             ring,
             buffers,
@@ -111,6 +131,7 @@ impl IoUringEngine {
             absolute_deadlines,
             iopoll: setup.iopoll,
             sqpoll: setup.sqpoll,
+            flags,
             loses_wake_ups,
             notes,
             thread: PhantomData,
@@ -177,6 +198,7 @@ impl IoUringEngine {
                 on_file!(|file| Fsync::new(file).flags(FsyncFlags::DATASYNC).build())
             }
         }
+        .flags(self.flags)
         .user_data(u64::from(tag.0))
     }
 
@@ -331,6 +353,24 @@ impl Drop for IoUringEngine {
         if let Some(index) = self.registered_ring {
             io_uring_abi::unregister_ring(self.ring.as_raw_fd(), index);
         }
+    }
+}
+
+/// Whether a file takes operations that fail where they would wait; so does a file that cannot be asked.
+fn may_not_wait(file: BorrowedFd<'_>) -> bool {
+    /// Where no file has anything: nothing is read, and nothing read ahead.
+    const BEYOND_ALL: u64 = 1 << 62;
+    let refuses = |file: BorrowedFd<'_>| {
+        preadv2(file, &mut [IoSliceMut::new(&mut [0])], BEYOND_ALL, ReadWriteFlags::NOWAIT).err()
+    };
+    match refuses(file) {
+        // Open for writing only: whoever opens the same file to read has the same answer.
+        Some(Errno::BADF) => {
+            let path = format!("/proc/self/fd/{}", file.as_raw_fd());
+            let readable = rustix::fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty());
+            readable.ok().and_then(|readable| refuses(readable.as_fd())) != Some(Errno::OPNOTSUPP)
+        }
+        refusal => refusal != Some(Errno::OPNOTSUPP),
     }
 }
 
