@@ -51,7 +51,8 @@ pub(crate) fn run() -> anyhow::Result<()> {
         let mut command = child::cargo(&["clippy", "--workspace", "--all-targets"]);
         child::run(command.args(features).args(["--", "-D", "warnings"]))
     });
-    step("fuzz-smoke", &mut || fuzz_smoke::run(&fuzz_smoke::Arguments::all(FUZZ_SECONDS)));
+    let fuzzing = fuzz_smoke::Arguments::all(FUZZ_SECONDS);
+    step("fuzz-smoke", &mut || fuzz_smoke::run(&fuzzing, &mut |line| counts.show(line)));
     // The one release build: what is distributed is what is tried, and what pods of the end-to-end tests run.
     let mut binary = None;
     step("dist", &mut || {

@@ -39,13 +39,13 @@ impl Arguments {
     }
 }
 
-pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+pub(crate) fn run(arguments: &Arguments, observe: &mut dyn FnMut(&str)) -> anyhow::Result<()> {
     let compiler = env::var("CXX").unwrap_or_else(|_| "c++".into());
     if child::find(&compiler).is_none() {
         if env::var_os("CI").is_some() {
             bail!("fuzzing needs a C++ compiler: install g++");
         }
-        println!("skipped: a C++ compiler, which libFuzzer needs");
+        observe("skipped: fuzzing: there is no C++ compiler, which libFuzzer needs");
         return Ok(());
     }
     let directory = crate::repository().join("fuzz");

@@ -55,7 +55,7 @@ fn main() -> ExitCode {
         Task::Tidy => tidy::run(),
         Task::Codegen(arguments) => codegen::run(&arguments),
         Task::Bench(benchmark) => bench::run(&benchmark),
-        Task::FuzzSmoke(arguments) => fuzz_smoke::run(&arguments),
+        Task::FuzzSmoke(arguments) => fuzz_smoke::run(&arguments, &mut |line| println!("{line}")),
         Task::Dist(arguments) => dist::run(&arguments),
         Task::E2e(arguments) => e2e::run(&arguments),
         Task::Page => page::run(),

@@ -107,7 +107,7 @@ impl IoUringEngine {
         let waits_have_deadlines = ring.params().is_feature_ext_arg() && !setup.iopoll;
         let registered_ring = io_uring_abi::register_ring(ring.as_raw_fd()).ok();
         // The files of a worker are of one target, and so are alike.
-        let flags = if setup.files.first().is_none_or(|file| may_not_wait(*file)) {
+        let flags = if setup.files.first().is_none_or(|file| takes_nowait(*file)) {
             squeue::Flags::empty()
         } else {
             notes.push(
@@ -357,21 +357,22 @@ impl Drop for IoUringEngine {
 }
 
 /// Whether a file takes operations that fail where they would wait; so does a file that cannot be asked.
-fn may_not_wait(file: BorrowedFd<'_>) -> bool {
+fn takes_nowait(file: BorrowedFd<'_>) -> bool {
     /// Where no file has anything: nothing is read, and nothing read ahead.
     const BEYOND_ALL: u64 = 1 << 62;
-    let refuses = |file: BorrowedFd<'_>| {
+    let refusal = |file: BorrowedFd<'_>| {
         preadv2(file, &mut [IoSliceMut::new(&mut [0])], BEYOND_ALL, ReadWriteFlags::NOWAIT).err()
     };
-    match refuses(file) {
+    let refused = match refusal(file) {
         // Open for writing only: whoever opens the same file to read has the same answer.
         Some(Errno::BADF) => {
             let path = format!("/proc/self/fd/{}", file.as_raw_fd());
             let readable = rustix::fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty());
-            readable.ok().and_then(|readable| refuses(readable.as_fd())) != Some(Errno::OPNOTSUPP)
+            readable.ok().and_then(|readable| refusal(readable.as_fd()))
         }
-        refusal => refusal != Some(Errno::OPNOTSUPP),
-    }
+        refused => refused,
+    };
+    refused != Some(Errno::OPNOTSUPP)
 }
 
 /// Sets up the ring with the newest flags first, leaving out what the kernel does not know; and whether it may lose
