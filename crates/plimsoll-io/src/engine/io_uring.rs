@@ -3,10 +3,6 @@
 //!
 //! Buffers and files are registered, so that the kernel neither pins pages nor counts references for each operation,
 //! and so is the ring itself. What a kernel or a limit does not grant is left out and noted.
-//!
-//! Files that take no operation that must not wait get each from a worker thread of the kernel. Left to itself, the
-//! kernel finds that out anew each time and starts another thread only when none runs; asked for at once, it spreads
-//! the work over several.
 
 use std::{
     io::{self, IoSliceMut},
@@ -78,8 +74,6 @@ pub struct IoUringEngine {
     absolute_deadlines: bool,
     iopoll: bool,
     sqpoll: bool,
-    /// How each operation is to be taken.
-    flags: squeue::Flags,
     /// Whether a wait for several results can miss its wake-up (see [`LOST_WAKE_UP_NS`]).
     loses_wake_ups: bool,
     notes: Vec<String>,
@@ -107,16 +101,13 @@ impl IoUringEngine {
         let waits_have_deadlines = ring.params().is_feature_ext_arg() && !setup.iopoll;
         let registered_ring = io_uring_abi::register_ring(ring.as_raw_fd()).ok();
         // The files of a worker are of one target, and so are alike.
-        let flags = if setup.files.first().is_none_or(|file| takes_nowait(*file)) {
-            squeue::Flags::empty()
-        } else {
+        if setup.files.first().is_some_and(|file| !takes_nowait(*file)) {
             notes.push(
                 "the target takes no operations that must not wait (RWF_NOWAIT), so worker threads of the kernel \
-                 perform those of the ring, which costs time for each operation"
+                 perform those of the ring, which costs time for each operation; --engine libaio needs none of them"
                     .to_owned(),
             );
-            squeue::Flags::ASYNC
-        };
+        }
         let mut engine = Self {
             ring,
             buffers,
@@ -131,7 +122,6 @@ impl IoUringEngine {
             absolute_deadlines,
             iopoll: setup.iopoll,
             sqpoll: setup.sqpoll,
-            flags,
             loses_wake_ups,
             notes,
             thread: PhantomData,
@@ -198,7 +188,6 @@ impl IoUringEngine {
                 on_file!(|file| Fsync::new(file).flags(FsyncFlags::DATASYNC).build())
             }
         }
-        .flags(self.flags)
         .user_data(u64::from(tag.0))
     }
 

@@ -71,7 +71,7 @@ pub(super) const ENTRIES: &[Entry] = &[
         "force_async",
         COUNT,
         "Every so many operations are started by another thread",
-        "all are, where the target takes none that must not wait, and otherwise none is",
+        "the kernel decides which thread starts an operation",
     )
     .engines(RINGS)
     .default("0")
