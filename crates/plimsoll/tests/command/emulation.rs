@@ -18,7 +18,17 @@ pub(crate) struct Up<'a>(pub(crate) &'a Place);
 
 impl Drop for Up<'_> {
     fn drop(&mut self) {
-        self.0.run("emulate down");
+        take_down(self.0);
+    }
+}
+
+/// Rings keep what they read open for a moment after their process has ended.
+pub(crate) fn take_down(place: &Place) {
+    for _ in 0..50 {
+        if place.run("emulate down").code == Some(0) {
+            return;
+        }
+        thread::sleep(Duration::from_millis(100));
     }
 }
 

@@ -11,7 +11,10 @@ use std::{
 
 use serde_json::Value;
 
-use crate::support::{Place, Said, is_root};
+use crate::{
+    emulation::take_down,
+    support::{Place, Said, is_root},
+};
 
 /// Disks, and arrays of them; all is taken down when a test ends, also when it panics.
 pub(crate) struct Disks<'a> {
@@ -22,7 +25,7 @@ pub(crate) struct Disks<'a> {
 impl Drop for Disks<'_> {
     fn drop(&mut self) {
         self.place.run("stripe down");
-        self.place.run("emulate down");
+        take_down(self.place);
     }
 }
 
