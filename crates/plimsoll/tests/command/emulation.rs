@@ -30,6 +30,7 @@ pub(crate) fn take_down(place: &Place) {
         }
         thread::sleep(Duration::from_millis(100));
     }
+    assert!(thread::panicking(), "emulated disks are left: {}", place.run("emulate down").stderr);
 }
 
 fn up<'a>(place: &'a Place, arguments: &str) -> (Up<'a>, Vec<String>) {

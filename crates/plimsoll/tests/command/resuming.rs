@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use crate::{
     applications::{Desk, iterations},
-    emulation::Up,
+    emulation::{Up, take_down},
     interruption::interruption,
     support::{LoopDevice, Place, Said, is_root, names},
 };
@@ -348,7 +348,7 @@ fn an_emulated_disk_that_was_made_anew_with_another_limit_is_told() {
     let child = start(&place, "run ROOT/device --rw randread --passes 4 --duration 500ms --ramp 200ms");
     wait_for_slots(&place, 1);
     end(child, Signal::TERM);
-    place.run("emulate down");
+    take_down(&place);
     let device = up(1000);
     fs::remove_file(&link).unwrap();
     std::os::unix::fs::symlink(&device, &link).unwrap();
