@@ -1,6 +1,7 @@
 //! A namespace for one test. When it is dropped, all that the test made goes, and volumes that stay fail the test.
 
 use std::{
+    collections::BTreeMap,
     path::{Path, PathBuf},
     sync::{Mutex, PoisonError},
     thread,
@@ -13,6 +14,9 @@ use crate::{
     kubectl::{apply, ask, get, kubectl, list, text},
     waiting::until,
 };
+
+/// A row of `plimsoll export --format csv`: what is in which column.
+pub(crate) type Row = BTreeMap<String, String>;
 
 /// How long anything takes at most that is not slow on purpose.
 pub(crate) const SOON_S: u64 = 60;
@@ -88,20 +92,15 @@ impl Namespace {
 
     /// A pod of one container, which has these volumes at these places and whatever else `container` says.
     pub(crate) fn pod(&self, name: &str, volumes: &[(&str, &str)], node: Option<&str>, container: &Value) {
-        let mut full = json!({ "name": "main", "imagePullPolicy": "Never" });
-        full["volumeMounts"] =
-            volumes.iter().map(|(claim, place)| json!({ "name": claim, "mountPath": place })).collect();
-        for (key, value) in container.as_object().into_iter().flatten() {
-            full[key.as_str()] = value.clone();
-        }
-        let claims: Vec<_> = volumes
-            .iter()
-            .map(|(claim, _)| json!({ "name": claim, "persistentVolumeClaim": { "claimName": claim } }))
-            .collect();
-        let mut spec = json!({
-            "restartPolicy": "Never", "dnsPolicy": "Default", "terminationGracePeriodSeconds": 1,
-            "containers": [full], "volumes": claims,
-        });
+        let spec = json!({ "containers": [with_volumes("main", volumes, container)], "volumes": of_claims(volumes) });
+        self.pod_of(name, node, spec);
+    }
+
+    /// A pod whose containers and volumes are these.
+    fn pod_of(&self, name: &str, node: Option<&str>, mut spec: Value) {
+        spec["restartPolicy"] = json!("Never");
+        spec["dnsPolicy"] = json!("Default");
+        spec["terminationGracePeriodSeconds"] = json!(1);
         if let Some(node) = node {
             spec["nodeSelector"] = json!({ "kubernetes.io/hostname": node });
         }
@@ -169,41 +168,62 @@ impl Namespace {
         });
     }
 
-    /// Has a pod of plimsoll measure its volumes, and gives the record that it printed. The runtime may lose the end of
-    /// what a container prints last, see e2e/README.md: then it measures again.
-    pub(crate) fn measured(&self, name: &str, volumes: &[(&str, &str)], container: &Value) -> Value {
+    /// Has a pod of plimsoll measure its volumes, and gives what it measured: a row for each cell.
+    pub(crate) fn measured(&self, name: &str, volumes: &[(&str, &str)], container: &Value) -> Vec<Row> {
         // One at a time: what two of them do to one disk at once is not what either of them is about.
         static MEASURING: Mutex<()> = Mutex::new(());
         let _alone = MEASURING.lock().unwrap_or_else(PoisonError::into_inner);
-        attempts(|| {
-            self.pod(name, volumes, None, container);
-            let record = self.record(name, 2 * SOON_S);
-            self.delete("pod", name);
-            record
-        })
+        self.measure(name, volumes, container);
+        self.rows(name, 2 * SOON_S)
     }
 
-    /// The record that a pod of plimsoll printed before it ended well, or why it is not whole.
-    pub(crate) fn record(&self, pod: &str, seconds: u64) -> Result<Value, String> {
+    /// A pod of plimsoll that measures and then prints what it measured. The runtime may lose the end of a long record,
+    /// see e2e/README.md. So an init container measures, into a history, and the container behind it prints rows.
+    pub(crate) fn measure(&self, name: &str, volumes: &[(&str, &str)], container: &Value) {
+        let history = [("history", "/history")];
+        let of_history = ["--history", "/history/history.db"];
+        let all = [volumes, &history].concat();
+        let mut measuring = with_volumes("measure", &all, container);
+        measuring["args"].as_array_mut().unwrap().extend(of_history.map(Value::from));
+        let rows = self::container(&[&["export", "--format", "csv"][..], &of_history].concat());
+        let mut spec = json!({
+            "initContainers": [measuring], "containers": [with_volumes("main", &history, &rows)],
+            "volumes": of_claims(volumes),
+        });
+        spec["volumes"].as_array_mut().unwrap().push(json!({ "name": "history", "emptyDir": {} }));
+        self.pod_of(name, None, spec);
+    }
+
+    /// Waits until a pod of [`Self::measure`] has begun.
+    pub(crate) fn wait_until_it_measures(&self, pod: &str) {
+        until(&format!("pod {pod} measures"), SOON_S, || {
+            let object = self.get("pod", pod)?;
+            let is_running = object.pointer("/status/initContainerStatuses/0/state/running").is_some();
+            if is_running { Ok(()) } else { Err(object["status"].to_string()) }
+        });
+    }
+
+    /// What a pod of [`Self::measure`] measured.
+    pub(crate) fn rows(&self, pod: &str, seconds: u64) -> Vec<Row> {
         until(&format!("pod {pod} ends"), seconds, || {
             let object = self.get("pod", pod)?;
             match text(&object, "/status/phase") {
                 "Succeeded" => Ok(()),
-                "Failed" => panic!("pod {pod} failed: {}", self.log(pod)),
+                "Failed" => panic!("pod {pod} failed: {:?}", self.log_of(pod, "measure")),
                 _ => Err(format!("{}; events: {}", object["status"], self.events(pod).join(" / "))),
             }
         });
         let log = self.log(pod);
-        let at = log.find("\n{").map_or(0, |at| at + 1);
-        // What is said to people comes before and behind.
-        let mut values = serde_json::Deserializer::from_str(&log[at..]).into_iter::<Value>();
-        let record = values.next().unwrap_or(Ok(Value::Null));
-        record.map_err(|error| format!("the log of {pod} is cut off: {error}"))
+        csv::Reader::from_reader(log.as_bytes()).deserialize().map(|row| row.unwrap()).collect()
     }
 
     /// What a pod has printed.
     pub(crate) fn log(&self, pod: &str) -> String {
-        ask(&["--namespace", &self.name, "logs", pod]).unwrap()
+        self.log_of(pod, "main").unwrap()
+    }
+
+    fn log_of(&self, pod: &str, container: &str) -> Result<String, String> {
+        ask(&["--namespace", &self.name, "logs", pod, "--container", container])
     }
 
     /// Where the machine has the volume of a running pod: a test may look into it and put something there.
@@ -269,19 +289,21 @@ impl Namespace {
     }
 }
 
-/// How often is tried what others on the machine may spoil: a log of half a megabyte may well be cut off thrice.
-const ATTEMPTS: usize = 8;
-
-/// Tries several times.
-pub(crate) fn attempts<T>(mut attempt: impl FnMut() -> Result<T, String>) -> T {
-    let mut failures = Vec::new();
-    while failures.len() < ATTEMPTS {
-        match attempt() {
-            Ok(value) => return value,
-            Err(error) => failures.push(error),
-        }
+/// A container that has these volumes at these places, and whatever else `container` says.
+fn with_volumes(name: &str, volumes: &[(&str, &str)], container: &Value) -> Value {
+    let mut full = json!({ "name": name, "imagePullPolicy": "Never" });
+    full["volumeMounts"] = volumes.iter().map(|(name, place)| json!({ "name": name, "mountPath": place })).collect();
+    for (key, value) in container.as_object().into_iter().flatten() {
+        full[key.as_str()] = value.clone();
     }
-    panic!("{}", failures.join("; "))
+    full
+}
+
+/// The volumes of a pod that has these claims.
+fn of_claims(volumes: &[(&str, &str)]) -> Value {
+    let of_claim =
+        |&(claim, _): &(&str, &str)| json!({ "name": claim, "persistentVolumeClaim": { "claimName": claim } });
+    volumes.iter().map(of_claim).collect()
 }
 
 /// A container that runs plimsoll once.
