@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a failing helper fails its test")]
 
 mod sharing;
+mod silence;
 mod support;
 
 use std::{

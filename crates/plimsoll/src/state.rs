@@ -12,7 +12,7 @@ use plimsoll_history::{
     journal::{self, Recovered, Recovery, Rest},
     location::HistoryLocation,
 };
-use plimsoll_run::objects::leftovers;
+use plimsoll_run::objects::leftovers::{self, LeftReason};
 use rustix::fs::{Access, AtFlags, CWD, accessat};
 
 use crate::{cli::SharedArguments, environment_variables, printer::Printer};
@@ -118,6 +118,11 @@ fn sweep(directory: &Path, printer: Printer) -> anyhow::Result<()> {
     });
     for removed in swept.iter().flat_map(|sweep| &sweep.removed) {
         printer.note(format!("removed {}, left behind by run {}", removed.path.display(), removed.run));
+    }
+    for left in swept.iter().flat_map(|sweep| &sweep.left) {
+        if matches!(left.reason, LeftReason::Silent) {
+            printer.note(format!("{}, left behind by an earlier run, stays: {}", left.path.display(), left.reason));
+        }
     }
     swept.map(drop)
 }

@@ -7,6 +7,9 @@ use std::{
     io,
     os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
+    sync::mpsc::{self, RecvTimeoutError},
+    thread,
+    time::Duration,
 };
 
 use rustix::{
@@ -24,6 +27,9 @@ use super::{
 
 pub use super::removal::LeftReason;
 
+/// How long a file system may take to open a directory, and how long one may after another one took longer.
+const PATIENCE: Duration = Duration::from_secs(2);
+const SOON: Duration = Duration::from_millis(100);
 /// For how long a list is kept whose objects lie where nothing is mounted now.
 const UNREACHABLE_KEPT: jiff::SignedDuration = jiff::SignedDuration::from_hours(30 * 24);
 
@@ -93,8 +99,16 @@ fn sweep_entry(entry: &Entry, list: &AbandonedList, here: &Owner, sweep: &mut Sw
     let (Some(parent_path), Some(name)) = (entry.path.parent(), entry.path.file_name()) else {
         return true;
     };
-    let Ok(parent) = open(parent_path) else {
-        return is_old(list, here);
+    let is_silent = |left: &Left| matches!(left.reason, LeftReason::Silent);
+    // One wait is enough to tell of it.
+    let patience = if sweep.left.iter().any(is_silent) { SOON } else { PATIENCE };
+    let parent = match open_soon(parent_path.to_owned(), patience) {
+        Ok(parent) => parent,
+        Err(RecvTimeoutError::Timeout) => {
+            sweep.note(entry.path.clone(), Outcome::Left(LeftReason::Silent));
+            return is_old(list, here);
+        }
+        Err(RecvTimeoutError::Disconnected) => return is_old(list, here),
     };
     let authority = Authority::LeftoversOf(list.run);
     let outcomes = match entry.kind {
@@ -190,6 +204,20 @@ fn remove_named(
 }
 
 /// Opens a directory that a person or a list named.
+/// The same, unless it takes long: one that does not answer is waited for by a thread that nobody waits for.
+fn open_soon(path: PathBuf, patience: Duration) -> Result<OwnedFd, RecvTimeoutError> {
+    let (answer, opened) = mpsc::channel();
+    let asking = thread::Builder::new().name("leftovers".to_owned()).spawn(move || {
+        if let Ok(directory) = open(&path) {
+            let _ = answer.send(directory);
+        }
+    });
+    match asking {
+        Ok(_) => opened.recv_timeout(patience),
+        Err(_) => Err(RecvTimeoutError::Disconnected),
+    }
+}
+
 pub(crate) fn open(path: &Path) -> io::Result<OwnedFd> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     Ok(openat(CWD, path, flags, Mode::empty())?)

@@ -50,6 +50,9 @@ pub enum LeftReason {
     /// There are things in it, or in its place, that plimsoll did not make.
     #[error("holds what plimsoll did not make: look at it and remove it by hand")]
     Foreign,
+    /// The file system that it is on does not answer, as a network mount whose server is gone.
+    #[error("the file system that it is on does not answer: the next command tries again")]
+    Silent,
     /// The system said no.
     #[error("it could not be removed")]
     Failed(#[from] io::Error),

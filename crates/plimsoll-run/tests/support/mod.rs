@@ -1,8 +1,15 @@
 //! What tests of real file systems need and take down again.
 
 use std::{
+    ffi::CString,
+    os::fd::{AsRawFd as _, OwnedFd},
     path::{Path, PathBuf},
     process::Command,
+};
+
+use rustix::{
+    fs::{Mode, OFlags},
+    mount::{MountFlags, mount},
 };
 
 /// Says what a test could not have, and fails it where everything must be there.
@@ -49,6 +56,15 @@ impl Mount {
         let options = format!("size={bytes},nr_inodes=64");
         output_of(Command::new("mount").args(["-t", "tmpfs", "-o", &options, "tmpfs"]).arg(directory))?;
         Some(Self { point: directory.into() })
+    }
+
+    /// Mounts a file system on `directory` that answers nothing, until the descriptor is closed.
+    pub(crate) fn silent(directory: &Path) -> Option<(OwnedFd, Self)> {
+        let server = rustix::fs::open("/dev/fuse", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty()).ok()?;
+        let options = format!("fd={},rootmode=40000,user_id=0,group_id=0", server.as_raw_fd());
+        let options = CString::new(options).unwrap();
+        mount("silent", directory, "fuse", MountFlags::NODEV, Some(options.as_c_str())).ok()?;
+        Some((server, Self { point: directory.into() }))
     }
 }
 
