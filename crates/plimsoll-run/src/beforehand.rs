@@ -66,6 +66,9 @@ mod tests {
         let refused = |kind| refusal(kind, 64 << 30, &verified, usual);
         assert!(refused(TargetKind::Device).unwrap().contains("one workload at a time"));
         assert_eq!(refused(TargetKind::Directory), None);
+        let named = verified.map(|workload| format!("{workload}\nfile_names = ['x']"));
+        let named = refusal(TargetKind::Directory, 64 << 30, &named.each_ref().map(String::as_str), usual);
+        assert!(named.unwrap().contains("file_names of its own"));
         let hurried = Certainty { max_time: "1ms".parse().ok(), ..usual };
         let why = refusal(TargetKind::Directory, 8 << 30, &["rw = 'write'"], hurried).unwrap();
         assert!(why.contains("--max-time"), "{why}");

@@ -25,7 +25,6 @@ pub struct Checker<'a> {
     generations: &'a GenerationMap,
     /// Which file a block falls into.
     space: FileSpace,
-    seed: u64,
     block_bytes: u32,
     /// Operations in a pass over the job's region.
     pass_operations: u64,
@@ -42,7 +41,6 @@ impl<'a> Checker<'a> {
         Self {
             generations,
             space: plan.file_space(job),
-            seed: plan.seed,
             block_bytes,
             pass_operations: plan.job_region(job).length / u64::from(block_bytes),
             issued: 0,
@@ -63,13 +61,20 @@ impl<'a> Checker<'a> {
 
     /// Makes a buffer the next generation of its block.
     pub fn stamp(&self, buffer: &mut [u8], offset: u64) {
-        verification::stamp(buffer, self.seed, offset, self.generations.advance(offset));
+        self.generations.stamp_next(buffer, offset);
+    }
+
+    /// Notes that an operation failed: what it was to write is not missed where it is not.
+    pub fn forget(&self, operation: Operation) {
+        if operation.kind == OperationKind::Write {
+            self.generations.forget(operation.offset);
+        }
     }
 
     /// Checks a block that was read.
     pub fn check(&mut self, buffer: &[u8], offset: u64) {
-        let expected = self.generations.expected(self.seed, offset);
-        if self.is_known(expected) {
+        let expected = self.generations.expected(offset);
+        if let Some(expected) = expected.filter(|expected| self.is_known(*expected)) {
             self.compare(buffer, expected);
         }
     }
@@ -102,7 +107,7 @@ impl<'a> Checker<'a> {
         stops: Stops<'_>,
     ) -> io::Result<VerificationResult> {
         let generations = self.generations;
-        let mut blocks = generations.blocks(self.seed);
+        let mut blocks = generations.blocks();
         let mut free: Vec<Tag> = (0..tags).map(|tag| Tag(tag as u16)).collect();
         let mut reading: Vec<Option<Expected>> = vec![None; tags as usize];
         let mut started_ns = vec![0; tags as usize];

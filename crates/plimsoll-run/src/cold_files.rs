@@ -20,13 +20,16 @@ impl<'a> ColdFiles<'a> {
         (plan.drops_cache && !files.is_empty()).then_some(Self { files, pass_bytes, left_bytes: 0 })
     }
 
-    /// Counts what is about to be issued.
+    /// Counts what is about to be issued, and tells whether the page cache had to go without the files first, which
+    /// takes a while.
     #[inline]
-    pub(crate) fn count(&mut self, bytes: u32) {
-        if self.left_bytes == 0 {
+    pub(crate) fn count(&mut self, bytes: u32) -> bool {
+        let begins = self.left_bytes == 0;
+        if begins {
             self.drop_cached();
         }
         self.left_bytes = self.left_bytes.saturating_sub(bytes.into());
+        begins
     }
 
     #[cold]

@@ -27,7 +27,7 @@ use plimsoll_workload::{
     plan::{BlockPlan, Plan},
     random,
     units::Span,
-    verification::GenerationMap,
+    verification::{self, GenerationMap},
 };
 use uuid::Uuid;
 
@@ -94,11 +94,13 @@ struct Done {
 
 /// Maps for the jobs of every cell that verifies.
 pub(crate) fn generations(plan: &Plan) -> Vec<Vec<GenerationMap>> {
-    let of = |plan: &BlockPlan| -> Vec<GenerationMap> {
+    let of = |cell: usize, plan: &BlockPlan| -> Vec<GenerationMap> {
         let jobs = if plan.verify { 0..plan.jobs } else { 0..0 };
-        jobs.map(|job| GenerationMap::new(plan.job_region(job), plan.block_size_bytes_max)).collect()
+        let seed = |job| verification::seed_of(plan, cell, job);
+        jobs.map(|job| GenerationMap::new(seed(job), plan.job_region(job), plan.block_size_bytes_max)).collect()
     };
-    plan.cells.iter().map(|cell| cell.blocks().map(of).unwrap_or_default()).collect()
+    let cells = plan.cells.iter().enumerate();
+    cells.map(|(index, cell)| cell.blocks().map(|blocks| of(index, blocks)).unwrap_or_default()).collect()
 }
 
 /// How far a cell and the run are.

@@ -299,7 +299,7 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
         next
     }
 
-    /// Fills, stamps and submits an operation. Returns the time, read again when filling took a while.
+    /// Fills, stamps and submits an operation. Returns the time, read again when something took a while before it.
     #[inline]
     fn issue(&mut self, operation: Operation, mut now: u64, intended_ns: Option<u64>) -> io::Result<u64> {
         // Field by field: a copy as a whole would wait until what was written in pieces has reached the cache.
@@ -309,6 +309,11 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
         let operation = Operation { kind, file, length, offset };
         let tag = self.free.pop().expect("the caller saw a free tag");
         let index = usize::from(tag.0);
+        if let Some(cold) = &mut self.cold
+            && cold.count(operation.length)
+        {
+            now = self.clock.now_ns();
+        }
         if operation.kind == OperationKind::Write && self.has_data {
             let buffer = &mut self.engine.buffer(tag)[..operation.length as usize];
             match &mut self.checker {
@@ -322,9 +327,6 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
         }
         if let Some(checker) = &mut self.checker {
             checker.count_issue();
-        }
-        if let Some(cold) = &mut self.cold {
-            cold.count(operation.length);
         }
         let placed = self.space.place(operation);
         self.operations[index] = operation;
@@ -410,7 +412,7 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
         ((self.plan.batch as usize).clamp(1, self.in_flight.max(1)), limit)
     }
 
-    /// Counts what has completed. Returns the time it was seen.
+    /// Counts what has completed. Returns the time it was seen, or when it had been checked.
     #[inline]
     fn reap(&mut self) -> u64 {
         let now = self.clock.now_ns();
@@ -463,8 +465,9 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
         if let Some(alike) = run {
             self.count(alike, now, tick, in_window);
         }
+        let has_checked = self.checker.is_some() && run.is_some();
         self.completions = completions;
-        now
+        if has_checked { self.clock.now_ns() } else { now }
     }
 
     #[inline]
@@ -498,6 +501,9 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
             format!("short transfer: {result} of {} bytes", operation.length)
         };
         self.tally.count_error(operation.kind, error, operation.offset);
+        if let Some(checker) = &self.checker {
+            checker.forget(operation);
+        }
         if !self.plan.keep_going {
             self.wires.stops.halt.store(true, Ordering::Relaxed);
         }
@@ -544,7 +550,8 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
         if self.pacer.is_none() {
             return;
         }
-        while !self.is_exhausted() {
+        // There may be very many of them.
+        while !self.is_exhausted() && !self.wires.stops.is_set() {
             let (operation, intended_ns) = self.peek();
             if intended_ns >= until_ns {
                 break;

@@ -108,7 +108,7 @@ fn run(plan: &BlockPlan, script: MemoryScript) -> Done {
     let engine = Counting { engine, queued: 0, most: 0 };
     let from_ns = MILLISECOND + plan.ramp_ns;
     let timing = Timing { start_ns: MILLISECOND, from_ns, until_ns: plan.slot_ns.map(|slot| from_ns + slot) };
-    let generations = GenerationMap::new(plan.job_region(0), plan.block_size_bytes_max);
+    let generations = GenerationMap::new(plan.seed, plan.job_region(0), plan.block_size_bytes_max);
     let assignment = Assignment {
         plan,
         tags: plan.queue_depth,
@@ -413,6 +413,18 @@ fn a_lost_write_is_found() {
     let result = verified(vec![Fault::LoseWrite { nth: 2000 }]);
     assert_eq!(result.mismatches, 1);
     assert!(result.examples[0].starts_with("lost-write at offset "), "{:?}", result.examples);
+}
+
+#[test]
+fn a_write_that_failed_is_no_lost_write() {
+    let errors = Some(ErrorScript { every: 10, errno: 5 });
+    let script =
+        MemoryScript { latency_ns: 10_000, errors, store: Some(MemoryStore::new()), ..MemoryScript::default() };
+    let plan = plan("rw = 'randwrite'\nverify = true\nqueue_depth = 16\nsize = '4M'\nloops = 2\nkeep_going = true");
+    let result = run(&plan, script).verification.unwrap();
+    // Reads fail as well, and every tenth block or so was not written again.
+    assert!(result.mismatches > 50 && result.blocks_read_back < 1000, "{result:?}");
+    assert!(result.examples.iter().all(|text| text.starts_with("unreadable at offset ")), "{:?}", result.examples);
 }
 
 #[test]

@@ -6,6 +6,8 @@ pub const JOBS_MAX: u32 = 1024;
 pub const QUEUE_DEPTH_MAX: u32 = 16_384;
 /// Threads of a cell: with psync each operation in flight takes one.
 pub const THREADS_MAX: u32 = 4096;
+/// Operations a second of a cell that is asked for a rate. No storage does as many.
+pub const RATE_MAX: f64 = 100e6;
 /// Smallest block of direct I/O.
 pub const BLOCK_SIZE_MIN: u32 = 512;
 /// Largest block; the kernel takes just under twice as much at once.

@@ -529,6 +529,34 @@ impl BlockPlan {
         Region { offset: self.offset_bytes + before * block, length: share(blocks, job, self.jobs) * block }
     }
 
+    /// What all jobs do in one pass over their regions.
+    pub(crate) fn pass_bytes(&self) -> u64 {
+        let jobs = match (self.files, self.offset_increment_bytes) {
+            (FileSharing::Shared, None) => 1,
+            (FileSharing::Shared, Some(_)) | (FileSharing::PerJob, _) => u64::from(self.jobs),
+        };
+        let block = u64::from(self.block_size_bytes_max);
+        let blocks = |length: u64| (length + self.gap_bytes) / (block + self.gap_bytes);
+        let job = |length: u64| if self.gap_bytes == 0 { length } else { blocks(length) * block };
+        if self.is_partitioned() {
+            return (0..self.jobs).map(|number| job(self.job_region(number).length)).sum();
+        }
+        job(self.size_bytes).saturating_mul(jobs)
+    }
+
+    /// The part of the cell's amount that a job does: where jobs keep to parts of the region, as much of the amount as
+    /// it has of the region, for whole passes to end at the ends of the parts.
+    pub fn job_amount(&self, total: u64, job: u32) -> u64 {
+        if !self.is_partitioned() {
+            return share(total, job, self.jobs);
+        }
+        let regions = (0..self.jobs).map(|job| self.job_region(job).length);
+        let all: u64 = regions.clone().sum();
+        let before: u64 = regions.take(job as usize).sum();
+        let up_to = |part: u64| (u128::from(total) * u128::from(part) / u128::from(all.max(1))) as u64;
+        up_to(before + self.job_region(job).length) - up_to(before)
+    }
+
     /// A name for a workload that has none: `randread 4KiB QD32`.
     pub fn describe(&self) -> String {
         if self.name_operation().is_some() {

@@ -54,6 +54,8 @@ pub enum Purpose {
     FileMix,
     /// When it is looked first at what a command does.
     Looks,
+    /// The blocks of one file or device that can tell where they belong.
+    VerifiedFile,
 }
 
 /// A seed for a purpose, drawn from a wider one.

@@ -14,8 +14,8 @@
 //! | 40..60 | zero |
 //! | 60..64 | CRC-32C of bytes 0 to 60 |
 //!
-//! The rest is the random content that [`ContentSource`] gives for seed, offset and generation. Where jobs have a
-//! file each, give each file a seed of its own: otherwise a write into the wrong file cannot be noticed.
+//! The rest is the random content that [`ContentSource`] gives for seed, offset and generation. Files that no job
+//! shares have seeds of their own, [`seed_of`]: otherwise a write into the wrong file could not be noticed.
 
 use std::{
     fmt,
@@ -24,7 +24,13 @@ use std::{
 
 use thiserror::Error;
 
-use crate::{content::ContentSource, payload::Payload, plan::Region};
+use crate::{
+    content::ContentSource,
+    payload::Payload,
+    plan::{BlockPlan, Region},
+    random::{Purpose, derive_seed},
+    settings::FileSharing,
+};
 
 /// Bytes of a block that are not content.
 pub const HEADER_BYTES: usize = 64;
@@ -35,7 +41,7 @@ const VERSION: u32 = 1;
 /// Which block should be found at a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Expected {
-    /// The seed of the run, or of the file.
+    /// The seed of the file or device.
     pub seed: u64,
     /// Where the block lies.
     pub offset: u64,
@@ -89,6 +95,15 @@ pub struct Mismatch {
     pub offset: u64,
     /// What was found instead.
     pub detail: String,
+}
+
+/// The seed of the file or device that a job of a cell verifies, by the cell's number in the plan of the run.
+pub const fn seed_of(plan: &BlockPlan, cell: usize, job: u32) -> u64 {
+    let job = match plan.files {
+        FileSharing::Shared => 0,
+        FileSharing::PerJob => job,
+    };
+    derive_seed(derive_seed(plan.seed, Purpose::VerifiedFile, cell as u64), Purpose::VerifiedFile, job as u64)
 }
 
 /// Makes a buffer a verified block. The buffer holds more than a header.
@@ -250,39 +265,54 @@ fn wrong_block(buffer: &[u8], header: Header, expected: Expected) -> Mismatch {
     Mismatch { kind, offset: expected.offset, detail }
 }
 
+/// In place of a block's generation, with it: the write of it failed, so that the block may be anything.
+const UNKNOWN: u32 = 1 << 31;
+
 /// Which generation of each block of a region was written last; 0 is what the layout wrote. Four bytes a block.
 ///
 /// Threads of a job may share it: entries of different blocks do not disturb each other, and passes keep two
 /// operations on the same block apart.
 #[derive(Debug)]
 pub struct GenerationMap {
+    seed: u64,
     region: Region,
     block_bytes: u64,
     generations: Box<[AtomicU32]>,
 }
 
 impl GenerationMap {
-    /// A map of a job's region, all of it as the layout left it.
-    pub fn new(region: Region, block_bytes: u32) -> Self {
+    /// A map of a job's region, all of it as the layout left it, in a file with a seed.
+    pub fn new(seed: u64, region: Region, block_bytes: u32) -> Self {
         let block_bytes = u64::from(block_bytes);
         let generations = (0..region.length / block_bytes).map(|_| AtomicU32::new(0)).collect();
-        Self { region, block_bytes, generations }
+        Self { seed, region, block_bytes, generations }
     }
 
-    /// What should be read at an offset that the job's stream gave.
-    pub fn expected(&self, seed: u64, offset: u64) -> Expected {
-        Expected { seed, offset, generation: self.entry(offset).load(Ordering::Acquire) }
+    /// What should be read at an offset that the job's stream gave; `None` where a write failed.
+    pub fn expected(&self, offset: u64) -> Option<Expected> {
+        let generation = self.entry(offset).load(Ordering::Acquire);
+        (generation & UNKNOWN == 0).then_some(Expected { seed: self.seed, offset, generation })
     }
 
-    /// Counts a write at an offset that the job's stream gave, and says which generation it has to carry.
-    pub fn advance(&self, offset: u64) -> u32 {
-        self.entry(offset).fetch_add(1, Ordering::AcqRel) + 1
+    /// Makes a buffer the next generation of the block at an offset that the job's stream gave.
+    pub fn stamp_next(&self, buffer: &mut [u8], offset: u64) {
+        let entry = self.entry(offset);
+        // Nobody else writes to the block at the moment.
+        let generation = (entry.load(Ordering::Acquire) & !UNKNOWN) + 1;
+        entry.store(generation, Ordering::Release);
+        stamp(buffer, self.seed, offset, generation);
     }
 
-    /// Every block that was written or laid out: where it lies and what should be there.
-    pub fn blocks(&self, seed: u64) -> impl Iterator<Item = Expected> {
+    /// Notes that the write of a block failed: until it is written again, nobody knows what it is.
+    pub fn forget(&self, offset: u64) {
+        self.entry(offset).fetch_or(UNKNOWN, Ordering::AcqRel);
+    }
+
+    /// Every block that was written or laid out, and of which is known what it is: where it lies and what should be
+    /// there.
+    pub fn blocks(&self) -> impl Iterator<Item = Expected> {
         (0..self.generations.len() as u64)
-            .map(move |block| self.expected(seed, self.region.offset + block * self.block_bytes))
+            .filter_map(move |block| self.expected(self.region.offset + block * self.block_bytes))
     }
 
     fn entry(&self, offset: u64) -> &AtomicU32 {
@@ -398,12 +428,19 @@ mod tests {
 
     #[test]
     fn a_map_follows_every_block_of_its_region() {
-        let map = GenerationMap::new(Region { offset: 1 << 20, length: 10 * 12_288 + 5 }, 12_288);
+        let map = GenerationMap::new(7, Region { offset: 1 << 20, length: 10 * 12_288 + 5 }, 12_288);
         let third = (1 << 20) + 2 * 12_288;
-        assert_eq!(map.expected(7, third), Expected { seed: 7, offset: third, generation: 0 });
-        assert_eq!((map.advance(third), map.advance(third)), (1, 2));
-        let generations: Vec<u32> = map.blocks(7).map(|expected| expected.generation).collect();
+        assert_eq!(map.expected(third), Some(Expected { seed: 7, offset: third, generation: 0 }));
+        let mut buffer = vec![0; 12_288];
+        (0..2).for_each(|_| map.stamp_next(&mut buffer, third));
+        assert_eq!(check(&buffer, map.expected(third).unwrap()), Ok(()));
+        let generations: Vec<u32> = map.blocks().map(|expected| expected.generation).collect();
         assert_eq!(generations, [0, 0, 2, 0, 0, 0, 0, 0, 0, 0]);
-        assert!(map.blocks(7).enumerate().all(|(at, block)| block.offset == (1 << 20) + at as u64 * 12_288));
+        assert!(map.blocks().enumerate().all(|(at, block)| block.offset == (1 << 20) + at as u64 * 12_288));
+        // A write that failed may have left anything, until the next one.
+        map.forget(third);
+        assert_eq!((map.expected(third), map.blocks().count()), (None, 9));
+        map.stamp_next(&mut buffer, third);
+        assert_eq!(map.expected(third), Some(Expected { seed: 7, offset: third, generation: 3 }));
     }
 }

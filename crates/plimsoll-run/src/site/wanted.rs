@@ -78,7 +78,7 @@ impl Wanted {
             for (position, key) in file_keys(blocks, index).into_iter().enumerate() {
                 let job = position as u32 / blocks.file_count;
                 let stamps = Stamps {
-                    seed: blocks.seed,
+                    seed: verification::seed_of(blocks, index, job),
                     block_bytes: blocks.block_size_bytes_max,
                     space: blocks.file_space(job),
                     file: (position as u32 % blocks.file_count) as u16,

@@ -255,7 +255,7 @@ impl Draft<'_> {
         }
         let Time { stopping, ramp_ns, slot_ns } = self.time(cells)?;
         let think = workload.think_time;
-        let blocks = BlockPlan {
+        let mut blocks = BlockPlan {
             rw,
             read_percent,
             random_percent,
@@ -287,7 +287,7 @@ impl Draft<'_> {
             ramp_ns,
             slot_ns,
             operations: workload.operations,
-            amount_bytes: self.amount(size_bytes, jobs, files),
+            amount_bytes: None,
             payload,
             verify,
             seed: workload.seed.unwrap_or(seed),
@@ -305,6 +305,7 @@ impl Draft<'_> {
             write_block_sizes,
         };
         self.check_job_regions(&blocks)?;
+        blocks.amount_bytes = self.amount(blocks.pass_bytes());
         Ok((stopping, blocks))
     }
 
@@ -398,7 +399,14 @@ impl Draft<'_> {
         let default = self.dealt.map_or(default, |dealt| dealt.share_of(default, jobs));
         let basis = whole.unwrap_or(default);
         let align = u64::from(alignment.max(1));
-        let offset = self.workload.offset.map_or(0, |offset| offset.of(basis));
+        let offset = match self.workload.offset {
+            None => 0,
+            Some(Extent::Bytes(bytes)) => bytes.0,
+            Some(share @ Extent::Percent(_)) => {
+                let whole = if self.workload.verify == Some(true) { u64::from(block) } else { align };
+                share.of(basis) / whole * whole
+            }
+        };
         if !offset.is_multiple_of(align) {
             return Err(self.unusable(format!(
                 "offset {} is not a multiple of {alignment} bytes, which direct I/O needs here",
@@ -523,9 +531,8 @@ impl Draft<'_> {
     }
 
     /// Bytes after which the cell ends: `io_size`, or `loops` passes over the regions of all jobs.
-    fn amount(&self, size: u64, jobs: u32, files: FileSharing) -> Option<u64> {
-        let copies = if files == FileSharing::PerJob { u64::from(jobs) } else { 1 };
-        let passes = self.workload.loops.map(|loops| loops.saturating_mul(size).saturating_mul(copies));
+    fn amount(&self, pass_bytes: u64) -> Option<u64> {
+        let passes = self.workload.loops.map(|loops| loops.saturating_mul(pass_bytes));
         match (self.workload.io_size, passes) {
             (Some(bytes), Some(passes)) => Some(bytes.0.min(passes)),
             (bytes, passes) => bytes.map(|bytes| bytes.0).or(passes),
@@ -540,6 +547,19 @@ impl Draft<'_> {
                 "each of {} jobs gets {share} of the region, less than one block of {block}: raise --size or lower --jobs",
                 plan.jobs
             )));
+        }
+        let (apart, block) = (plan.offset_increment_bytes, u64::from(plan.block_size_bytes_max));
+        if let Some(apart) = apart.filter(|_| plan.verify && plan.jobs > 1 && plan.files == FileSharing::Shared) {
+            let problem = if plan.writes() && apart < plan.size_bytes {
+                "of at least --size, as each job would take the blocks of another for damage"
+            } else if !apart.is_multiple_of(block) {
+                "that is a multiple of the block size"
+            } else if plan.file_count > 1 {
+                "of one file a job"
+            } else {
+                return Ok(());
+            };
+            return Err(self.contradiction(format!("--verify needs an --offset-increment {problem}")));
         }
         Ok(())
     }

@@ -7,6 +7,7 @@ use crate::{
     certainty::Certainty,
     target_facts::{TargetFacts, TargetKind},
     units::Span,
+    verification::seed_of,
     workload::Workload,
 };
 
@@ -89,6 +90,75 @@ fn contradictions_are_refused_with_a_way_out() {
     );
     assert!(with(|w| w.duration = Some(Span::default())).contains("measures nothing"));
     assert!(with(|w| w.block_size = Some("1000".parse().unwrap())).contains("multiple of 512"));
+    let rate = with(|w| w.rate = Some("200M".parse().unwrap()));
+    assert!(rate.contains("--rate 200000000/s is 200000000 operations a second") && rate.contains("200MiB"), "{rate}");
+}
+
+#[test]
+fn jobs_verify_only_what_no_other_job_writes() {
+    let plan = |rw: ReadWrite, apart: &str| {
+        one(
+            &directory(),
+            &Workload {
+                rw: Some(rw),
+                verify: Some(true),
+                jobs: Some("2".parse().unwrap()),
+                size: Some("1M".parse().unwrap()),
+                offset_increment: Some(apart.parse().unwrap()),
+                ..Workload::default()
+            },
+        )
+        .map(drop)
+        .map_err(|error| error.to_string())
+    };
+    assert!(plan(ReadWrite::RandWrite, "0").unwrap_err().contains("--offset-increment of at least --size"));
+    assert!(plan(ReadWrite::RandRw, "512K").unwrap_err().contains("--offset-increment of at least --size"));
+    assert!(plan(ReadWrite::RandWrite, "1026K").unwrap_err().contains("multiple of the block size"));
+    assert_eq!(plan(ReadWrite::RandWrite, "1M"), Ok(()));
+    assert_eq!(plan(ReadWrite::RandRead, "0"), Ok(()), "what is only read is as it was laid out");
+}
+
+#[test]
+fn files_of_cells_and_jobs_are_verified_by_seeds_of_their_own() {
+    let workload = Workload {
+        rw: Some(ReadWrite::RandWrite),
+        verify: Some(true),
+        jobs: Some("2".parse().unwrap()),
+        ..Workload::default()
+    };
+    let plan = |files| {
+        let workload = Workload { files: Some(files), ..workload.clone() };
+        one(&directory(), &workload).unwrap().work.into_blocks().unwrap()
+    };
+    let (shared, apart) = (plan(FileSharing::Shared), plan(FileSharing::PerJob));
+    assert_eq!(seed_of(&shared, 0, 0), seed_of(&shared, 0, 1), "they are parts of one file");
+    assert_ne!(seed_of(&apart, 0, 0), seed_of(&apart, 0, 1));
+    assert_ne!(seed_of(&shared, 0, 0), seed_of(&shared, 1, 0));
+}
+
+#[test]
+fn loops_are_passes_over_what_all_jobs_have() {
+    let amount = |text: &str| {
+        let workload: Workload = toml::from_str(&format!("{text}\nsize = '1M'\nloops = 3")).unwrap();
+        one(&directory(), &workload).unwrap().work.into_blocks().unwrap().amount_bytes.unwrap()
+    };
+    assert_eq!(amount("rw = 'write'\njobs = 4"), 3 << 20);
+    assert_eq!(amount("rw = 'write'\njobs = 4\noffset_increment = '1M'"), 12 << 20);
+    assert_eq!(amount("rw = 'write'\njobs = 4\nfiles = 'per-job'"), 12 << 20);
+    assert_eq!(amount("rw = 'randread'\njobs = 4"), 3 << 20, "the region that they share");
+    assert_eq!(amount("rw = 'read'\nstride = '64k'"), 3 * 16 * 4096);
+}
+
+#[test]
+fn passes_of_jobs_end_with_their_parts() {
+    let text =
+        "rw = 'randwrite'\ndistribution = 'exact-once'\nblock_size = '4k-64k'\njobs = 3\nsize = '640k'\nloops = 2";
+    let plan = one(&directory(), &toml::from_str(text).unwrap()).unwrap().work.into_blocks().unwrap();
+    let total = plan.amount_bytes.unwrap();
+    let amounts: Vec<u64> = (0..3).map(|job| plan.job_amount(total / 4096, job) * 4096).collect();
+    let regions: Vec<u64> = (0..3).map(|job| 2 * plan.job_region(job).length).collect();
+    assert_eq!(amounts, regions);
+    assert_eq!((total, amounts.iter().sum()), (1280 << 10, total));
 }
 
 #[test]
@@ -138,6 +208,10 @@ fn percentages_of_a_device_are_of_its_size() {
         Workload { size: Some("25%".parse().unwrap()), offset: Some("50%".parse().unwrap()), ..Workload::default() };
     let plan = one(&device(1 << 30), &workload).unwrap().work.into_blocks().unwrap();
     assert_eq!((plan.offset_bytes, plan.size_bytes), (512 << 20, 256 << 20));
+    // Most disks have no round size.
+    let workload = Workload { offset: Some("10%".parse().unwrap()), ..workload };
+    let plan = one(&device(1_000_204_886_016), &workload).unwrap().work.into_blocks().unwrap();
+    assert_eq!(plan.offset_bytes, 1_000_204_886_016 / 10 / 512 * 512);
 }
 
 #[test]

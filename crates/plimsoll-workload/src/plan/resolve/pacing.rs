@@ -2,6 +2,7 @@
 
 use super::Draft;
 use crate::{
+    limits,
     plan::{Pacing, PlanError},
     settings::{Arrival, RateScope},
     units::Rate,
@@ -19,6 +20,15 @@ impl Draft<'_> {
         };
         if workload.think_time.is_some() {
             return Err(self.contradiction("--think-time and --rate contradict each other: choose one"));
+        }
+        if let Rate::Operations(rate) = rate
+            && rate > limits::RATE_MAX
+        {
+            return Err(self.contradiction(format!(
+                "--rate {} is {rate:.0} operations a second, more than any storage does: lower it, or say bytes, as in \
+                 200MB or 200MiB",
+                Rate::Operations(rate)
+            )));
         }
         let share = match workload.rate_per.unwrap_or(RateScope::Total) {
             RateScope::Total => f64::from(jobs),
