@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory as _, Parser, Subcommand, error::ErrorKind};
 use clap_complete::Shell;
 
 pub mod baseline;
@@ -58,11 +58,18 @@ impl Cli {
     /// Reads the arguments: those of `plimsoll kubernetes`, when kubectl calls the program as its plugin.
     pub fn of(arguments: &[OsString]) -> Self {
         let is_plugin = |program: &OsString| Path::new(program).file_name().is_some_and(|name| name == PLUGIN);
-        if arguments.first().is_some_and(is_plugin) {
+        let cli = if arguments.first().is_some_and(is_plugin) {
             let Plugin { shared, kubernetes } = Plugin::parse_from(arguments);
-            return Self { shared, command: Command::Kubernetes(kubernetes) };
+            Self { shared, command: Command::Kubernetes(kubernetes) }
+        } else {
+            Self::parse_from(arguments)
+        };
+        // Of options in front of a command and behind it the parser does not see that they contradict each other.
+        if cli.shared.history.is_some() && cli.shared.no_history {
+            let problem = "the argument '--history <FILE>' cannot be used with '--no-history'";
+            Self::command().error(ErrorKind::ArgumentConflict, problem).exit();
         }
-        Self::parse_from(arguments)
+        cli
     }
 }
 

@@ -68,6 +68,11 @@ pub fn get(name: &str) -> Option<OsString> {
     std::env::var_os(name).filter(|value| !value.is_empty())
 }
 
+/// Whether the terminal can do more than print one line after the other, as those in editors and on serial lines.
+pub fn terminal_has_more_than_lines() -> bool {
+    get(TERM).is_some_and(|kind| kind != "dumb")
+}
+
 /// Whether the locale is one of other characters than UTF-8. Where there is none, as in containers, terminals have it.
 pub fn is_other_charset() -> bool {
     let locale = LOCALE.into_iter().find_map(get).map(|locale| locale.to_string_lossy().to_ascii_lowercase());

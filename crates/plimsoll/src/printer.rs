@@ -112,6 +112,8 @@ impl Printer {
 
     /// How the answer may look.
     pub fn style(self) -> Style {
-        Style { colour: io::stdout().is_terminal() && environment_variables::get(NO_COLOR).is_none() }
+        let is_plain = environment_variables::get(NO_COLOR).is_some();
+        let is_plain = is_plain || !environment_variables::terminal_has_more_than_lines();
+        Style { colour: io::stdout().is_terminal() && !is_plain }
     }
 }

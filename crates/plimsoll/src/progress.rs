@@ -14,7 +14,7 @@ use plimsoll_record::event::RunEvent;
 use plimsoll_workload::plan::Plan;
 
 use self::{bars::Bars, dashboard::Dashboard, lines::Lines};
-use crate::printer::Printer;
+use crate::{environment_variables, printer::Printer};
 
 mod bars;
 mod dashboard;
@@ -55,7 +55,7 @@ pub(crate) fn give_terminal_back() {
 pub(crate) fn choose(is_quiet: bool, plan: &Plan) -> Box<dyn Progress> {
     if is_quiet {
         Box::new(Quiet)
-    } else if io::stderr().is_terminal() {
+    } else if io::stderr().is_terminal() && environment_variables::terminal_has_more_than_lines() {
         Box::new(Bars::new(plan, MonotonicClock))
     } else {
         Box::new(Lines::new(plan, MonotonicClock, io::stderr()))

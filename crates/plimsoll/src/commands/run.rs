@@ -30,7 +30,7 @@ use plimsoll_workload::{
     plan_file::PlanFile,
     preset,
     provisioned::Provisioning,
-    settings::{Effort, EngineChoice},
+    settings::{Effort, EngineChoice, SyncMode},
     target_facts::{TargetFacts, TargetKind},
     workload::Workload,
 };
@@ -400,6 +400,16 @@ pub(super) fn check_one_line(flag: &str, text: &str) -> anyhow::Result<()> {
 /// A name that nothing has is more often a slip than the wish for a file.
 fn check_new_files(targets: &[TargetFacts], asked: &AskedRun) -> Result<(), PlanError> {
     let is_new = |target: &&TargetFacts| target.kind == TargetKind::File && target.size_bytes.is_none();
+    // Options that may go without a value take theirs behind a "=".
+    if let Some(value) = targets.iter().filter(is_new).find(|target| is_value(&target.name)) {
+        return Err(PlanError::Target {
+            target: value.name.clone(),
+            problem: format!(
+                "it does not exist: write --sync=dsync or --buffered=false with \"=\", or ./{} for a file of that name",
+                value.name
+            ),
+        });
+    }
     let works_in_directories = |workload: &Workload| workload.command.is_some() || workload.phases.is_some();
     let remedy = match asked.workloads.iter().all(works_in_directories) {
         true => "make the directory",
@@ -413,6 +423,11 @@ fn check_new_files(targets: &[TargetFacts], asked: &AskedRun) -> Result<(), Plan
         }),
         None => Ok(()),
     }
+}
+
+/// Whether somebody may have meant a word for the value of an option.
+fn is_value(word: &str) -> bool {
+    matches!(word, "true" | "false") || word.parse::<SyncMode>().is_ok()
 }
 
 /// Commands of somebody without the rights of root are his own. Presets name a user for root alone.

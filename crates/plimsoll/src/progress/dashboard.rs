@@ -31,7 +31,7 @@ use self::{
 };
 use super::{Progress, bars::Bars, state::ProgressState};
 use crate::{
-    environment_variables::{self, NO_COLOR, TERM},
+    environment_variables::{self, NO_COLOR},
     printer, stop,
 };
 
@@ -97,7 +97,7 @@ pub(super) fn obstacle() -> Option<String> {
     if !io::stderr().is_terminal() {
         return Some("standard error is no terminal".to_owned());
     }
-    if environment_variables::get(TERM).is_none_or(|kind| kind == "dumb") {
+    if !environment_variables::terminal_has_more_than_lines() {
         return Some("the terminal is none of which each place can be written to, says TERM".to_owned());
     }
     match terminal::size() {

@@ -531,6 +531,10 @@ fn a_terminal_that_cannot_show_it_has_bars() {
         assert!(!seen.contains(ENTER) && seen.contains("code=0"), "{seen:?}");
         assert!(seen.contains("no dashboard: ") && seen.contains(why), "{seen:?}");
     }
+    // One that is called dumb gets lines and no colours.
+    let longer = run.replace("1s", "6s");
+    let seen = OnTerminal::start(&place, SIZE, "TERM=dumb", &longer).end();
+    assert!(seen.contains(" in, ") && !seen.contains("\u{1b}["), "{seen:?}");
 }
 
 #[test]

@@ -36,6 +36,31 @@ fn wrong_paths_are_named() {
 }
 
 #[test]
+fn a_value_without_its_sign_is_not_taken_for_a_file_to_make() {
+    let place = Place::new();
+    for flags in ["--sync dsync", "--buffered false"] {
+        let said = place.run(&format!("run DATA --rw write --size 4M --operations 10 {flags}"));
+        assert!(said.error(3).contains("write --sync=dsync or --buffered=false with \"=\""), "{}", said.stderr);
+        assert_eq!(place.leftovers(), Vec::<String>::new());
+    }
+}
+
+#[test]
+fn no_history_and_a_history_contradict_each_other_wherever_they_stand() {
+    let place = Place::new();
+    let run = "run DATA --rw randread --size 4M --operations 10";
+    for line in [
+        format!("--no-history {run} --history ROOT/other.db"),
+        format!("--history ROOT/other.db {run} --no-history"),
+        format!("{run} --history ROOT/other.db --no-history"),
+    ] {
+        let said = place.run(&line);
+        assert!(said.error(2).contains("--no-history"), "{line}: {}", said.stderr);
+        assert!(!place.path("other.db").exists(), "{line}");
+    }
+}
+
+#[test]
 fn a_slip_of_the_pen_is_not_measured() {
     let place = Place::new();
     fs::write(place.path("plan.toml"), "[defaults]\nsize = '4M'\noperations = 10\n").unwrap();
