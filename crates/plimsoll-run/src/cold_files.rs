@@ -20,8 +20,8 @@ impl<'a> ColdFiles<'a> {
         (plan.drops_cache && !files.is_empty()).then_some(Self { files, pass_bytes, left_bytes: 0 })
     }
 
-    /// Counts what is about to be issued, and tells whether the page cache had to go without the files first, which
-    /// takes a while.
+    /// Counts what is about to be issued, and tells whether files were dropped from the page cache for it. That takes a
+    /// while.
     #[inline]
     pub(crate) fn count(&mut self, bytes: u32) -> bool {
         let begins = self.left_bytes == 0;

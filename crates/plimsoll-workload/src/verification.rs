@@ -14,8 +14,9 @@
 //! | 40..60 | zero |
 //! | 60..64 | CRC-32C of bytes 0 to 60 |
 //!
-//! The rest is the random content that [`ContentSource`] gives for seed, offset and generation. Files that no job
-//! shares have seeds of their own, [`seed_of`]: otherwise a write into the wrong file could not be noticed.
+//! The rest is the random content that [`ContentSource`] gives for seed, offset and generation. The file or
+//! device of each cell has a seed of its own, [`seed_of`], and so have the files of each job where jobs share none:
+//! otherwise a write into the wrong one could not be noticed.
 
 use std::{
     fmt,
@@ -265,7 +266,7 @@ fn wrong_block(buffer: &[u8], header: Header, expected: Expected) -> Mismatch {
     Mismatch { kind, offset: expected.offset, detail }
 }
 
-/// In place of a block's generation, with it: the write of it failed, so that the block may be anything.
+/// Set in an entry beside the generation when the write of that generation failed, so that the block may be anything.
 const UNKNOWN: u32 = 1 << 31;
 
 /// Which generation of each block of a region was written last; 0 is what the layout wrote. Four bytes a block.

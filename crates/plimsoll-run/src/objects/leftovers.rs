@@ -203,8 +203,8 @@ fn remove_named(
     }
 }
 
-/// Opens a directory that a person or a list named.
-/// The same, unless it takes long: one that does not answer is waited for by a thread that nobody waits for.
+/// Opens a directory that a list named, unless that takes long: one that does not answer is waited for by a thread that
+/// nobody waits for.
 fn open_soon(path: PathBuf, patience: Duration) -> Result<OwnedFd, RecvTimeoutError> {
     let (answer, opened) = mpsc::channel();
     let asking = thread::Builder::new().name("leftovers".to_owned()).spawn(move || {
@@ -218,6 +218,7 @@ fn open_soon(path: PathBuf, patience: Duration) -> Result<OwnedFd, RecvTimeoutEr
     }
 }
 
+/// Opens a directory that a person or a list named.
 pub(crate) fn open(path: &Path) -> io::Result<OwnedFd> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     Ok(openat(CWD, path, flags, Mode::empty())?)

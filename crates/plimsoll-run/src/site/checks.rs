@@ -70,3 +70,37 @@ pub(super) fn check_polling(target: &str) -> Result<(), EngineUnavailable> {
         _ => Ok(()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::slice;
+
+    use plimsoll_workload::{
+        certainty::Certainty,
+        settings::Effort,
+        target_facts::{TargetFacts, TargetKind},
+    };
+
+    use super::*;
+
+    #[test]
+    fn named_files_of_others_are_not_verified_when_they_are_only_read() {
+        let directory = TargetFacts {
+            name: "data".to_owned(),
+            kind: TargetKind::Directory,
+            size_bytes: None,
+            free_bytes: Some(1 << 30),
+            direct_alignment_bytes: Some(512),
+        };
+        let check = |rw: &str| {
+            let workload =
+                format!("rw = '{rw}'\nverify = true\nfile_count = 2\nfile_names = ['new', 'old']\nsize = '2M'");
+            let workloads = [toml::from_str(&workload).unwrap()];
+            let plan =
+                Plan::resolve(slice::from_ref(&directory), &workloads, &Certainty::of(Effort::Quick), 7).unwrap();
+            check_verification(&plan, |_| true, |file| file == "data/old").map_err(|error| error.to_string())
+        };
+        assert!(check("randread").unwrap_err().contains("was not written by plimsoll"));
+        assert_eq!(check("randwrite"), Ok(()));
+    }
+}

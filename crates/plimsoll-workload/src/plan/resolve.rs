@@ -305,6 +305,7 @@ impl Draft<'_> {
             write_block_sizes,
         };
         self.check_job_regions(&blocks)?;
+        self.check_verified_regions(&blocks)?;
         blocks.amount_bytes = self.amount(blocks.pass_bytes());
         Ok((stopping, blocks))
     }
@@ -548,19 +549,24 @@ impl Draft<'_> {
                 plan.jobs
             )));
         }
-        let (apart, block) = (plan.offset_increment_bytes, u64::from(plan.block_size_bytes_max));
-        if let Some(apart) = apart.filter(|_| plan.verify && plan.jobs > 1 && plan.files == FileSharing::Shared) {
-            let problem = if plan.writes() && apart < plan.size_bytes {
-                "of at least --size, as each job would take the blocks of another for damage"
-            } else if !apart.is_multiple_of(block) {
-                "that is a multiple of the block size"
-            } else if plan.file_count > 1 {
-                "of one file a job"
-            } else {
-                return Ok(());
-            };
-            return Err(self.contradiction(format!("--verify needs an --offset-increment {problem}")));
-        }
         Ok(())
+    }
+
+    /// Refuses to verify regions of a shared file that jobs would take from each other.
+    fn check_verified_regions(&self, plan: &BlockPlan) -> Result<(), PlanError> {
+        let Some(apart) = plan.offset_increment_bytes else { return Ok(()) };
+        if !plan.verify || plan.jobs == 1 || plan.files != FileSharing::Shared {
+            return Ok(());
+        }
+        let problem = if plan.writes() && apart < plan.size_bytes {
+            "an --offset-increment of at least --size, as each job would take the blocks of another for damage"
+        } else if !apart.is_multiple_of(u64::from(plan.block_size_bytes_max)) {
+            "an --offset-increment that is a multiple of the block size"
+        } else if plan.file_count > 1 {
+            "one file where jobs have an --offset-increment: give each job files of its own (--files per-job)"
+        } else {
+            return Ok(());
+        };
+        Err(self.contradiction(format!("--verify needs {problem}")))
     }
 }
