@@ -95,6 +95,16 @@ pub enum HistoryError {
         /// What is wrong with the history.
         source: Box<HistoryError>,
     },
+    /// Another version wrote the journal of a process that is gone.
+    #[error(
+        "the run in the journal {} was begun by another version of plimsoll, which says what this one does not \
+         understand: let that version recover it with any of its commands, or give the run up with \
+         \"plimsoll doctor --clean\", which sets the journal aside", path.display()
+    )]
+    JournalOfAnotherVersion {
+        /// The journal.
+        path: PathBuf,
+    },
     /// A stored record is not whole.
     #[error("the record of run {id} is damaged: remove it with \"plimsoll remove {id}\"")]
     RecordDamaged {

@@ -4,7 +4,7 @@
 //! checksum over it and the line before. The first line also names the history that the run belongs to. The process
 //! that writes a journal holds a lock on it; one that can be locked belongs to nobody any more, and [`recover`] makes a
 //! record of it and puts it into that history. A line counts when it is whole: a torn or damaged one, and what follows
-//! it, do not.
+//! it, do not. A journal with a whole line that this version does not understand is that of another one, and stays.
 
 use std::{
     collections::BTreeMap,
@@ -111,7 +111,7 @@ impl Journal {
         let bytes = fs::read(&self.path).map_err(|source| self.failure(source))?;
         match fold(&bytes) {
             Folded::Record { unfinished, .. } => Ok(unfinished),
-            Folded::Nothing | Folded::Damaged => Ok(None),
+            Folded::Nothing | Folded::Damaged | Folded::OfAnotherVersion { .. } => Ok(None),
         }
     }
 
@@ -211,16 +211,36 @@ fn encode(before: u32, event: &[u8]) -> (Vec<u8>, u32) {
     ([LINE_START, digits.as_bytes(), LINE_MIDDLE, event, LINE_END, b"\n"].concat(), checksum)
 }
 
-/// The event of a line without its end, as it is written and understood, and the checksum; `None` when anything about
-/// it is not as it was written.
-fn decode<T: DeserializeOwned>(before: u32, line: &[u8]) -> Option<(&[u8], T, u32)> {
+/// Why a line tells nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Untold {
+    /// Anything about it is not as it was written.
+    Damaged,
+    /// It is as it was written, by another version.
+    NotUnderstood,
+}
+
+/// A line that is as it was written, and understood.
+struct Line<'a, T> {
+    /// The event as it was written.
+    text: &'a [u8],
+    event: T,
+    checksum: u32,
+}
+
+/// Reads a line without its end.
+fn decode<T: DeserializeOwned>(before: u32, line: &[u8]) -> Result<Line<'_, T>, Untold> {
+    let (text, checksum) = undamaged(before, line).ok_or(Untold::Damaged)?;
+    let event = serde_json::from_slice(text).map_err(|_| Untold::NotUnderstood)?;
+    Ok(Line { text, event, checksum })
+}
+
+/// The event of a line as it was written, and the checksum.
+fn undamaged(before: u32, line: &[u8]) -> Option<(&[u8], u32)> {
     let (digits, rest) = line.strip_prefix(LINE_START)?.split_at_checked(CHECKSUM_DIGITS)?;
-    let event = rest.strip_prefix(LINE_MIDDLE)?.strip_suffix(LINE_END)?;
+    let text = rest.strip_prefix(LINE_MIDDLE)?.strip_suffix(LINE_END)?;
     let expected = u32::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?;
-    if checksum(before, event) != expected {
-        return None;
-    }
-    Some((event, serde_json::from_slice(event).ok()?, expected))
+    (checksum(before, text) == expected).then_some((text, expected))
 }
 
 /// What a journal amounts to.
@@ -230,6 +250,11 @@ enum Folded {
     Nothing,
     /// Whole lines, but not a start.
     Damaged,
+    /// A line says what this version does not understand.
+    OfAnotherVersion {
+        /// As the first line names it, when that is understood.
+        history: Option<PathBuf>,
+    },
     /// A record of all that happened before the end, or before the first damage.
     Record {
         /// As the first line names it.
@@ -247,22 +272,28 @@ fn fold(bytes: &[u8]) -> Folded {
         return Folded::Nothing;
     }
     let mut lines = whole.split(|byte| *byte == b'\n');
-    let Some((_, beginning, mut checksum)) = lines.next().and_then(|line| decode::<Beginning>(0, line)) else {
-        return Folded::Damaged;
+    let Line { event: beginning, mut checksum, .. } = match decode::<Beginning>(0, lines.next().unwrap_or_default()) {
+        Ok(line) => line,
+        Err(Untold::Damaged) => return Folded::Damaged,
+        Err(Untold::NotUnderstood) => return Folded::OfAnotherVersion { history: None },
     };
     let mut unfinished = Unfinished::new(&beginning.started).expect("what was read can be written");
     let mut counts = unfinished.length();
     let mut builder = RecordBuilder::new(*beginning.started);
     for (number, line) in (2..).zip(lines) {
-        let Some((text, event, next)) = decode::<RunEvent>(checksum, line) else {
-            let text = format!("the journal of this run is damaged: what it said from line {number} on is missing");
-            builder.apply(&RunEvent::Warning { text });
-            break;
+        let line = match decode::<RunEvent>(checksum, line) {
+            Ok(line) => line,
+            Err(Untold::Damaged) => {
+                let text = format!("the journal of this run is damaged: what it said from line {number} on is missing");
+                builder.apply(&RunEvent::Warning { text });
+                break;
+            }
+            Err(Untold::NotUnderstood) => return Folded::OfAnotherVersion { history: Some(beginning.history) },
         };
-        builder.apply(&event);
-        checksum = next;
-        unfinished.push(text);
-        if matches!(&event, RunEvent::SlotFinished(slot) if !slot.is_cut) {
+        builder.apply(&line.event);
+        checksum = line.checksum;
+        unfinished.push(line.text);
+        if matches!(&line.event, RunEvent::SlotFinished(slot) if !slot.is_cut) {
             counts = unfinished.length();
         }
     }
@@ -319,7 +350,7 @@ pub struct Recovery {
     pub runs: Vec<Recovered>,
     /// Why others are not, once for each history. Their journals stay.
     pub problems: Vec<HistoryError>,
-    /// The journals that stay because their history takes nothing.
+    /// The journals that stay because their history takes nothing, or nobody here understands them.
     stuck: Vec<PathBuf>,
 }
 
@@ -345,6 +376,17 @@ pub fn recover_into(state_directory: &Path, only: Option<&Path>) -> Recovery {
         let done = match fold(&bytes) {
             Folded::Nothing => fs::remove_file(&path),
             Folded::Damaged => fs::rename(&path, path.with_extension(DAMAGED_EXTENSION)),
+            Folded::OfAnotherVersion { history } => {
+                let is_meant = match history {
+                    Some(history) => is_meant(&state_directory.join(history)),
+                    None => only.is_none(),
+                };
+                if is_meant {
+                    recovery.problems.push(HistoryError::JournalOfAnotherVersion { path: path.clone() });
+                    recovery.stuck.push(path);
+                }
+                continue;
+            }
             Folded::Record { history, record, unfinished } => {
                 let history_path = state_directory.join(history);
                 if !is_meant(&history_path) || !history_path.parent().is_some_and(Path::is_dir) {
@@ -390,8 +432,8 @@ pub fn recover_into(state_directory: &Path, only: Option<&Path>) -> Recovery {
     recovery
 }
 
-/// Recovers what can be recovered, and sets aside the journals whose histories take nothing, so that nobody is told of
-/// them again. Returns where those are now.
+/// Recovers what can be recovered, and sets aside the journals whose histories take nothing and those of other
+/// versions, so that nobody is told of them again. Returns where those are now.
 ///
 /// # Errors
 /// When a journal cannot be renamed.

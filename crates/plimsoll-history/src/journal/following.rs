@@ -13,7 +13,7 @@ use plimsoll_record::{
 };
 use uuid::Uuid;
 
-use super::{Beginning, EXTENSION, Folded, decode, fold, journals};
+use super::{Beginning, EXTENSION, Folded, Line, decode, fold, journals};
 use crate::location::RUNS_DIRECTORY;
 
 /// As much of a journal as is read at once.
@@ -38,7 +38,7 @@ pub fn so_far(state_directory: &Path, run: Uuid) -> io::Result<Option<Record>> {
     };
     Ok(match fold(&bytes) {
         Folded::Record { record, .. } => Some(*record),
-        Folded::Nothing | Folded::Damaged => None,
+        Folded::Nothing | Folded::Damaged | Folded::OfAnotherVersion { .. } => None,
     })
 }
 
@@ -49,8 +49,8 @@ pub struct Follower {
     checksum: u32,
     /// Where the first line begins that was not read yet.
     offset: u64,
-    /// Whether a line was not as it was written, so that nothing after it counts.
-    is_damaged: bool,
+    /// Whether a line was not as it was written, or not understood, so that nothing after it counts.
+    is_over: bool,
 }
 
 impl Follower {
@@ -59,7 +59,7 @@ impl Follower {
     /// # Errors
     /// When the journal cannot be opened or read.
     pub fn begin(path: &Path) -> io::Result<Option<(Self, RunStarted)>> {
-        let mut follower = Self { file: File::open(path)?, checksum: 0, offset: 0, is_damaged: false };
+        let mut follower = Self { file: File::open(path)?, checksum: 0, offset: 0, is_over: false };
         // The first line has the plan, which may be long.
         let mut bytes = Vec::new();
         loop {
@@ -73,7 +73,7 @@ impl Follower {
                 return Ok(None);
             }
         }
-        let Some((_, beginning, checksum)) = decode::<Beginning>(0, &bytes) else { return Ok(None) };
+        let Ok(Line { event: beginning, checksum, .. }) = decode::<Beginning>(0, &bytes) else { return Ok(None) };
         follower.checksum = checksum;
         follower.offset = bytes.len() as u64 + 1;
         Ok(Some((follower, *beginning.started)))
@@ -87,7 +87,7 @@ impl Follower {
         let mut events = Vec::new();
         let mut line = Vec::new();
         let mut offset = self.offset;
-        while !self.is_damaged {
+        while !self.is_over {
             let piece = self.read_at(offset)?;
             if piece.is_empty() {
                 // What has no end is still being written, and read the next time.
@@ -97,8 +97,8 @@ impl Follower {
             for part in piece.split_inclusive(|byte| *byte == b'\n') {
                 line.extend_from_slice(part);
                 let Some(whole) = line.strip_suffix(b"\n") else { continue };
-                let Some((_, event, checksum)) = decode::<RunEvent>(self.checksum, whole) else {
-                    self.is_damaged = true;
+                let Ok(Line { event, checksum, .. }) = decode::<RunEvent>(self.checksum, whole) else {
+                    self.is_over = true;
                     break;
                 };
                 events.push(event);

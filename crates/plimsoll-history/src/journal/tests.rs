@@ -26,7 +26,7 @@ fn prefixes(bytes: &[u8]) -> Vec<Record> {
 fn folded(bytes: &[u8]) -> Option<Record> {
     match fold(bytes) {
         Folded::Record { record, .. } => Some(*record),
-        Folded::Nothing | Folded::Damaged => None,
+        Folded::Nothing | Folded::Damaged | Folded::OfAnotherVersion { .. } => None,
     }
 }
 
@@ -71,11 +71,14 @@ fn a_flipped_bit_of_a_line_is_always_seen() {
         for bit in 0..8 {
             line[at] ^= 1 << bit;
             let is_capital_digit = LINE_START.len() <= at && at < LINE_START.len() + CHECKSUM_DIGITS && bit == 5;
-            assert!(decode::<RunEvent>(7, &line).is_none() || is_capital_digit, "byte {at}, bit {bit}");
+            assert!(
+                decode::<RunEvent>(7, &line).err() == Some(Untold::Damaged) || is_capital_digit,
+                "byte {at}, bit {bit}"
+            );
             line[at] ^= 1 << bit;
         }
     }
-    assert!(decode::<RunEvent>(7, &line).is_some() && decode::<RunEvent>(8, &line).is_none());
+    assert!(decode::<RunEvent>(7, &line).is_ok() && decode::<RunEvent>(8, &line).is_err());
 }
 
 #[test]
@@ -218,6 +221,37 @@ fn a_journal_whose_history_takes_nothing_can_be_set_aside() {
     assert!(aside.iter().all(|path| folded(&fs::read(path).unwrap()).is_some()), "nothing of them is lost");
     assert!(!any(&state) && recovered(&state).is_empty() && set_aside(&state).unwrap().is_empty());
     assert!(History::read(&state.join(HISTORY_FILE)).unwrap().contains(test_records::id(3)).unwrap());
+}
+
+#[test]
+fn a_journal_of_another_version_stays_until_it_is_given_up() {
+    let directory = tempfile::tempdir().unwrap();
+    let state = directory.path().join("state");
+    dead_run(&state, &state.join(HISTORY_FILE), 1);
+    let path = state.join(RUNS_DIRECTORY).join(test_records::id(1).to_string()).with_extension(EXTENSION);
+    let whole = fs::read(&path).unwrap();
+    let lines: Vec<_> = whole.split_inclusive(|byte| *byte == b'\n').collect();
+    let [first, _] = lines[..] else { panic!("a start and an event") };
+    let Line { checksum, .. } = decode::<Beginning>(0, first.strip_suffix(b"\n").unwrap()).unwrap();
+    let later = encode(checksum, br#"{"event":"dreamt"}"#).0;
+    let anew = encode(0, br#"{"history":{"at":"home"}}"#).0;
+    let other = Some(directory.path().join("other.db"));
+    for bytes in [[first, &later].concat(), anew] {
+        fs::write(&path, &bytes).unwrap();
+        for only in [None, Some(state.join(HISTORY_FILE)), other.clone()] {
+            let Recovery { runs, problems, .. } = recover_into(&state, only.as_deref());
+            assert!(runs.is_empty(), "{runs:?}");
+            let is_told = only.is_none() || (only != other && bytes.starts_with(first));
+            assert_eq!(problems.len(), usize::from(is_told), "{only:?} {problems:?}");
+            if let Some(problem) = problems.first() {
+                assert!(problem.to_string().contains("another version"), "{problem}");
+            }
+            assert_eq!(fs::read(&path).unwrap(), bytes);
+        }
+    }
+    let aside = set_aside(&state).unwrap();
+    assert_eq!(aside, [path.with_extension(ASIDE_EXTENSION)]);
+    assert!(!any(&state) && recovered(&state).is_empty());
 }
 
 #[test]

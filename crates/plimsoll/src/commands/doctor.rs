@@ -243,7 +243,7 @@ fn clean(arguments: &DoctorArguments, state: &State, printer: Printer) -> anyhow
     }
     for path in &cleaned.set_aside {
         let path = path.display().to_string();
-        writeln!(text, "set aside {}, whose run could not be put into its history", printable::line(&path))?;
+        writeln!(text, "set aside {}: its run could not be put into its history", printable::line(&path))?;
     }
     if text.is_empty() {
         text.push_str("nothing to remove");
