@@ -108,10 +108,12 @@ fn lines(value: &impl serde::Serialize) -> anyhow::Result<String> {
 
 /// The catalog, with the entries of a file of one's own: the one that is named, or the user's where there is one.
 pub(super) fn read(file: Option<&Path>) -> anyhow::Result<Catalog> {
-    match own_limits(file)? {
-        Some((name, text)) => with_limits(&name, &text),
-        None => Ok(Catalog::default()),
-    }
+    of(own_limits(file)?.as_ref())
+}
+
+/// The same of the name and the text of the file.
+pub(super) fn of(own_limits: Option<&(String, String)>) -> anyhow::Result<Catalog> {
+    own_limits.map_or_else(|| Ok(Catalog::default()), |(name, text)| with_limits(name, text))
 }
 
 /// The catalog with the entries of a file of limits.

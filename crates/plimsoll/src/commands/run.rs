@@ -54,10 +54,12 @@ use crate::{
 
 /// Does `plimsoll run`.
 pub fn run(arguments: &RunArguments, state: &State, printer: Printer) -> anyhow::Result<Exit> {
+    // Once, before anything is measured: who changes the file meanwhile loses no answer.
+    let catalog = catalog::read(arguments.provisioned.limits.as_deref())?;
     let (request, announcement, journal) = match &arguments.resume {
         Some(run) => resume::request(run, arguments, state, printer)?,
         None => {
-            let (request, announcement) = request(arguments, state, printer)?;
+            let (request, announcement) = request(arguments, &catalog, state, printer)?;
             (request, announcement, None)
         }
     };
@@ -76,7 +78,7 @@ pub fn run(arguments: &RunArguments, state: &State, printer: Printer) -> anyhow:
             printer.note(format!("`{}` goes on with it", resume::command(&record, keeps_files, state)));
         }
     }
-    let needs = needs(&record, arguments.provisioned.limits.as_deref())?;
+    let needs = needs(&record, &catalog);
     let answer = if arguments.json {
         let mut text = serde_json::to_string_pretty(&record)?;
         text.push('\n');
@@ -91,10 +93,9 @@ pub fn run(arguments: &RunArguments, state: &State, printer: Printer) -> anyhow:
 }
 
 /// What was needed of the targets, beside what they did.
-pub(super) fn needs(record: &Record, limits: Option<&Path>) -> anyhow::Result<Option<Needs>> {
-    let Some(need) = &record.asked.need else { return Ok(None) };
-    let catalog = catalog::read(limits)?;
-    Ok(Some(Needs::of(need, &[(record, &Provisioning::default())], &catalog)))
+pub(super) fn needs(record: &Record, catalog: &Catalog) -> Option<Needs> {
+    let need = record.asked.need.as_ref()?;
+    Some(Needs::of(need, &[(record, &Provisioning::default())], catalog))
 }
 
 /// Measures, shows how far that is, and saves what came of it.
@@ -142,9 +143,13 @@ pub(super) fn measure_and_show(
 }
 
 /// A run as it is asked for, and what is said when it begins.
-fn request(arguments: &RunArguments, state: &State, printer: Printer) -> anyhow::Result<(RunRequest, String)> {
-    let catalog = catalog::read(arguments.provisioned.limits.as_deref())?;
-    request_of(asked(arguments, state, printer)?, arguments, &catalog, state, printer)
+fn request(
+    arguments: &RunArguments,
+    catalog: &Catalog,
+    state: &State,
+    printer: Printer,
+) -> anyhow::Result<(RunRequest, String)> {
+    request_of(asked(arguments, state, printer)?, arguments, catalog, state, printer)
 }
 
 /// The same of what is asked for.

@@ -1,10 +1,10 @@
 //! `--need`: whether targets have what is needed, and what else is sold that has.
 
-use std::fs;
+use std::{fs, io::Write, process::Stdio};
 
 use serde_json::{Value, json};
 
-use crate::support::Place;
+use crate::support::{Place, Said};
 
 const RUN: &str = "run DATA --engine memory --rw randread --size 8M --duration 200ms --ramp 0s --quiet";
 
@@ -51,6 +51,16 @@ fn prices_of_ones_own_decide() {
     let text = line(&place.run(&format!("{run} --need iops=5000,size=1Ti,bandwidth=200MB")).stdout);
     assert!(text.contains("It is the only one with a price: 135.17 USD a month"), "{text}");
     assert!(text.contains("No price of PremiumV2_LRS: the row PremiumV2_LRS has no per_mbps_month."), "{text}");
+}
+
+#[test]
+fn a_file_of_limits_is_read_once_and_may_be_a_pipe() {
+    let place = Place::new();
+    let mut command = place.command(&format!("{RUN} --sku P30 --limits /dev/stdin --need iops=5000,size=1Ti"));
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(PRICES.as_bytes()).unwrap();
+    let said = Said::of(child.wait_with_output().unwrap());
+    assert!(line(&said.stdout).contains("the cheapest of 2 with a price"), "{}\n{}", said.stdout, said.stderr);
 }
 
 #[test]

@@ -1,7 +1,6 @@
 //! Showing a run in a cluster while it happens, and what came of it: as of a run on this machine.
 
-use std::path::Path;
-
+use plimsoll_catalog::catalog::Catalog;
 use plimsoll_kubernetes::{
     error::ClusterError,
     run::{Finished, Told},
@@ -19,11 +18,11 @@ use crate::{
     state::State,
 };
 
-/// Follows a run, saves it, and prints it; `limits` is the user's own file of them, where it was named. What is in the
-/// cluster is removed when somebody has the results.
+/// Follows a run, saves it, and prints it. The catalog was read before, so that no answer is lost for want of a file.
+/// What is in the cluster is removed when somebody has the results.
 pub(super) fn followed(
     json: bool,
-    limits: Option<&Path>,
+    catalog: &Catalog,
     state: &State,
     printer: Printer,
     does: impl FnOnce(&mut dyn FnMut(Told<'_>)) -> Result<Finished, ClusterError>,
@@ -71,7 +70,7 @@ pub(super) fn followed(
             kept
         }
     };
-    let needs = local::needs(&record, limits)?;
+    let needs = local::needs(&record, catalog);
     let answer = if json {
         let mut text = serde_json::to_string_pretty(&record)?;
         text.push('\n');

@@ -12,7 +12,10 @@ use plimsoll_kubernetes::{
     run::{Finished, Told},
 };
 
-use super::{super::record_file, following::followed};
+use super::{
+    super::{catalog, record_file},
+    following::followed,
+};
 use crate::{cli::kubernetes::MergeArguments, exit::Exit, printer::Printer, state::State};
 
 /// Reads logs, saves the record that they are, and prints it.
@@ -20,7 +23,7 @@ pub(super) fn merge(arguments: &MergeArguments, state: &State, printer: Printer)
     let logs = arguments.logs.iter().map(|path| log(path)).collect::<anyhow::Result<Vec<_>>>()?;
     followed(
         arguments.json,
-        None,
+        &catalog::read(None)?,
         state,
         printer,
         |tell| {

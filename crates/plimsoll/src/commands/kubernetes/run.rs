@@ -5,7 +5,7 @@ pub(super) mod several;
 use std::{collections::BTreeMap, time::Duration};
 
 use anyhow::{Context, bail};
-use plimsoll_catalog::{error::CatalogError, expectation::Expectation};
+use plimsoll_catalog::{catalog::Catalog, error::CatalogError, expectation::Expectation};
 use plimsoll_kubernetes::{
     cluster::Cluster,
     error::ClusterError,
@@ -63,7 +63,11 @@ pub(super) fn run(arguments: &KubernetesRunArguments, state: &State, printer: Pr
     check_plan(&asked, &volumes, None)?;
     let cluster = if arguments.dry_run { asked_about(arguments, printer)? } else { Some(connect(&arguments.cluster)?) };
     check_plan(&asked, &volumes, cluster.as_ref())?;
-    let mut run = pod_run(arguments, volumes, asked, cluster.as_ref(), printer)?;
+    // Read once: it may be a pipe, or another one when the run is over.
+    let limits = catalog::own_limits(arguments.provisioned.limits.as_deref())?;
+    let catalog = catalog::of(limits.as_ref())?;
+    let limits = limits.map(|(_, text)| text);
+    let mut run = PodRun { limits, ..pod_run(arguments, volumes, asked, &catalog, cluster.as_ref(), printer)? };
     manifests::texts::check(&run)?;
     several::check_count(&run.pods)?;
     if let Some(cluster) = &cluster {
@@ -87,7 +91,7 @@ pub(super) fn run(arguments: &KubernetesRunArguments, state: &State, printer: Pr
     }
     followed(
         arguments.json,
-        arguments.provisioned.limits.as_deref(),
+        &catalog,
         state,
         printer,
         |tell| run_in_pod(&cluster, &run, patience, &stop, tell),
@@ -188,25 +192,23 @@ fn pod_run(
     arguments: &KubernetesRunArguments,
     volumes: Vec<VolumeAsked>,
     mut asked: local::AskedRun,
+    catalog: &Catalog,
     cluster: Option<&Cluster>,
     printer: Printer,
 ) -> anyhow::Result<PodRun> {
-    let limits = catalog::own_limits(arguments.provisioned.limits.as_deref())?;
-    let catalog = catalog::read(arguments.provisioned.limits.as_deref())?;
     if let Some(cluster) = cluster.filter(|_| asked.provisioned.is_empty()) {
-        let (targets, notes) = expecting::bought(cluster, &volumes, arguments.pod.place.node.as_deref(), &catalog);
+        let (targets, notes) = expecting::bought(cluster, &volumes, arguments.pod.place.node.as_deref(), catalog);
         notes.iter().for_each(|note| printer.note(note));
         asked.provisioned.targets = targets;
     }
     for target in &asked.targets {
         // What it needs besides, the pod may find out.
-        if let Err(unknown @ CatalogError::Unknown { .. }) = Expectation::of(&asked.provisioned.of(target), &catalog) {
+        if let Err(unknown @ CatalogError::Unknown { .. }) = Expectation::of(&asked.provisioned.of(target), catalog) {
             return Err(unknown.into());
         }
     }
     Ok(PodRun {
         plan: plan_text(asked)?,
-        limits: limits.map(|(_, text)| text),
         keep_s: seconds(arguments.keep),
         start_s: seconds(arguments.start_timeout),
         deadline_s: seconds(arguments.deadline),

@@ -8,7 +8,7 @@ use plimsoll_kubernetes::{
 };
 use plimsoll_report as report;
 
-use super::{connect, following::followed, run::duration};
+use super::{super::catalog, connect, following::followed, run::duration};
 use crate::{
     cli::kubernetes::{CleanupArguments, CollectArguments, StatusArguments},
     exit::{Exit, OutputLost},
@@ -37,9 +37,10 @@ pub(super) fn collect(arguments: &CollectArguments, state: &State, printer: Prin
     let cluster = connect(&arguments.cluster)?;
     let there = runs::find(runs::list(&cluster)?, RunThere::id, &arguments.run)?;
     let patience = Patience { start: duration(arguments.start_timeout), cleanup: duration(arguments.cleanup_timeout) };
+    let catalog = catalog::read(None)?;
     let stop = stop::on_signals().context("listen for signals")?;
     let does = |tell: &mut dyn FnMut(Told<'_>)| collect_run(&cluster, &there, patience, &stop, tell);
-    followed(arguments.json, None, state, printer, does, || {
+    followed(arguments.json, &catalog, state, printer, does, || {
         if arguments.leave {
             return Vec::new();
         }
