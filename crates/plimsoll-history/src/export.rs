@@ -77,13 +77,14 @@ pub enum Selection<'a> {
     All,
 }
 
-/// Writes runs. One record is in memory at a time.
+/// Writes runs. One record is in memory at a time. Of the whole history, records that cannot be read are left out and
+/// returned; one that was asked for is an error.
 pub fn write(
     history: &History,
     selection: Selection<'_>,
     format: Format,
     out: &mut dyn Write,
-) -> Result<(), HistoryError> {
+) -> Result<Vec<HistoryError>, HistoryError> {
     let all: Vec<Uuid>;
     let (ids, is_array) = match selection {
         Selection::These(ids) => (ids, ids.len() != 1),
@@ -92,38 +93,71 @@ pub fn write(
             (all.as_slice(), true)
         }
     };
+    let mut unread = Vec::new();
+    let mut records = ids.iter().filter_map(|id| match (history.get(*id), selection) {
+        // Somebody has removed it since it was listed.
+        (Err(HistoryError::NotFound(_)), Selection::All) => None,
+        (Err(error @ (HistoryError::RecordDamaged { .. } | HistoryError::RecordUnreadable { .. })), Selection::All) => {
+            unread.push(error);
+            None
+        }
+        (record, _) => Some(record),
+    });
     match format {
-        Format::Json => json(history, ids, is_array, out),
-        Format::Ndjson => {
-            for id in ids {
-                let record = history.get(*id)?;
-                serde_json::to_writer(&mut *out, &record).map_err(|error| HistoryError::Export(error.into()))?;
-                out.write_all(b"\n").map_err(HistoryError::Export)?;
-            }
-            Ok(())
-        }
-        Format::Csv => {
-            csv::header(out).map_err(HistoryError::Export)?;
-            for id in ids {
-                csv::rows(&history.get(*id)?, out).map_err(HistoryError::Export)?;
-            }
-            Ok(())
-        }
-        Format::Files => {
-            file_sets::header(out).map_err(HistoryError::Export)?;
-            for id in ids {
-                file_sets::rows(&history.get(*id)?, out).map_err(HistoryError::Export)?;
-            }
-            Ok(())
-        }
-        Format::Iterations => {
-            iterations::header(out).map_err(HistoryError::Export)?;
-            for id in ids {
-                iterations::rows(&history.get(*id)?, out).map_err(HistoryError::Export)?;
-            }
-            Ok(())
-        }
+        Format::Json => json(&mut records, is_array, out),
+        Format::Ndjson => lines(&mut records, out),
+        Format::Csv => table(csv::header, csv::rows, &mut records, out),
+        Format::Files => table(file_sets::header, file_sets::rows, &mut records, out),
+        Format::Iterations => table(iterations::header, iterations::rows, &mut records, out),
+    }?;
+    Ok(unread)
+}
+
+fn table(
+    header: fn(&mut dyn Write) -> io::Result<()>,
+    rows: fn(&Record, &mut dyn Write) -> io::Result<()>,
+    records: &mut impl Iterator<Item = Result<Record, HistoryError>>,
+    out: &mut dyn Write,
+) -> Result<(), HistoryError> {
+    header(out).map_err(HistoryError::Export)?;
+    records.try_for_each(|record| rows(&record?, out).map_err(HistoryError::Export))
+}
+
+fn lines(
+    records: &mut impl Iterator<Item = Result<Record, HistoryError>>,
+    out: &mut dyn Write,
+) -> Result<(), HistoryError> {
+    records.try_for_each(|record| {
+        serde_json::to_writer(&mut *out, &record?).map_err(|error| HistoryError::Export(error.into()))?;
+        out.write_all(b"\n").map_err(HistoryError::Export)
+    })
+}
+
+fn json(
+    records: &mut impl Iterator<Item = Result<Record, HistoryError>>,
+    is_array: bool,
+    out: &mut dyn Write,
+) -> Result<(), HistoryError> {
+    let mut write = |text: &[u8]| out.write_all(text).map_err(HistoryError::Export);
+    let mut is_first = true;
+    if is_array {
+        write(b"[")?;
     }
+    for record in records {
+        let text = serde_json::to_vec_pretty(&record?).map_err(|error| HistoryError::Export(error.into()))?;
+        write(match (is_array, is_first) {
+            (false, _) => b"",
+            (true, true) => b"\n",
+            (true, false) => b",\n",
+        })?;
+        write(&text)?;
+        is_first = false;
+    }
+    write(match (is_array, is_first) {
+        (false, _) => b"\n",
+        (true, true) => b"]\n",
+        (true, false) => b"\n]\n",
+    })
 }
 
 /// A table of records that need not be in a history: one row for each cell.
@@ -146,28 +180,6 @@ fn line(values: &[String], out: &mut dyn Write) -> io::Result<()> {
 fn inert(value: &str) -> Cow<'_, str> {
     let is_formula = value.starts_with(['=', '+', '-', '@', '\t', '\r']) && value.parse::<f64>().is_err();
     if is_formula { Cow::Owned(format!("'{value}")) } else { Cow::Borrowed(value) }
-}
-
-fn json(history: &History, ids: &[Uuid], is_array: bool, out: &mut dyn Write) -> Result<(), HistoryError> {
-    if is_array {
-        out.write_all(b"[").map_err(HistoryError::Export)?;
-    }
-    for (index, id) in ids.iter().enumerate() {
-        let separator: &[u8] = match (is_array, index) {
-            (false, _) => b"",
-            (true, 0) => b"\n",
-            (true, _) => b",\n",
-        };
-        out.write_all(separator).map_err(HistoryError::Export)?;
-        serde_json::to_writer_pretty(&mut *out, &history.get(*id)?)
-            .map_err(|error| HistoryError::Export(error.into()))?;
-    }
-    let end: &[u8] = match (is_array, ids.is_empty()) {
-        (false, _) => b"\n",
-        (true, true) => b"]\n",
-        (true, false) => b"\n]\n",
-    };
-    out.write_all(end).map_err(HistoryError::Export)
 }
 
 #[cfg(test)]

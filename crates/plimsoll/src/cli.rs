@@ -82,7 +82,7 @@ pub struct SharedArguments {
     /// Neither read nor write a history
     #[arg(long, global = true, help_heading = run::OUTPUT)]
     pub no_history: bool,
-    /// Show answers and errors only
+    /// Show answers, warnings and errors only
     #[arg(long, short, global = true, help_heading = run::OUTPUT)]
     pub quiet: bool,
 }
@@ -156,6 +156,7 @@ pub enum Command {
 #[derive(Args, Debug)]
 pub struct DoctorArguments {
     /// Directories to look for left-over files in, with --clean
+    #[arg(requires = "clean")]
     pub paths: Vec<PathBuf>,
     /// Remove files of earlier runs, kept ones included, and set journals aside that no history takes
     #[arg(long)]

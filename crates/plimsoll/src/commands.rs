@@ -90,7 +90,10 @@ pub fn dispatch(cli: Cli, printer: Printer) -> anyhow::Result<Exit> {
         }
         Command::History(arguments) => text(|out| history::run(&arguments, &state.history, out))?,
         Command::Show(arguments) => text(|out| show::run(&arguments, &state.history, out))?,
-        Command::Export(arguments) => text(|out| export::run(&arguments, &state.history, out))?,
+        Command::Export(arguments) => {
+            exit = export::run(&arguments, &state.history, printer)?;
+            String::new()
+        }
         Command::Remove(arguments) => text(|out| remove::run(&arguments, &state.history, out))?,
         Command::Baseline(arguments) => text(|out| baseline::run(&arguments, &state.history, out))?,
         Command::Presets(arguments) => presets::presets(&arguments, printer)?,

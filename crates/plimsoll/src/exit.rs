@@ -18,6 +18,11 @@ use thiserror::Error;
 #[error("write to standard output")]
 pub struct OutputLost(#[from] pub io::Error);
 
+/// A file that was asked for could not be written.
+#[derive(Debug, Error)]
+#[error("the file is not whole, and is not kept")]
+pub struct FileLost(#[from] pub io::Error);
+
 /// A directory could not be looked through for left-over files.
 #[derive(Debug, Error)]
 #[error("clean {}", path.display())]
@@ -125,7 +130,11 @@ impl Exit {
                 return Self::Kernel;
             }
             if let Some(error) = cause.downcast_ref::<HistoryError>() {
-                return if error.is_usage() { Self::Usage } else { Self::History };
+                return match error {
+                    _ if error.is_usage() => Self::Usage,
+                    HistoryError::Export(_) => Self::Io,
+                    _ => Self::History,
+                };
             }
             if let Some(error) = cause.downcast_ref::<ClusterError>() {
                 return match error {
@@ -201,7 +210,7 @@ impl Exit {
                     ProgramError::File { .. } | ProgramError::Sqlite { .. } | ProgramError::Damaged { .. } => Self::Io,
                 };
             }
-            if cause.is::<OutputLost>() {
+            if cause.is::<OutputLost>() || cause.is::<FileLost>() {
                 return Self::Io;
             }
             if cause.is::<LeftoverError>() {

@@ -2,7 +2,7 @@
 
 use std::{
     fmt,
-    io::{self, IsTerminal, Write},
+    io::{self, BufWriter, IsTerminal, Write},
     sync::{Mutex, PoisonError},
 };
 
@@ -10,7 +10,7 @@ use plimsoll_report::{printable, table::Style};
 
 use crate::{
     environment_variables::{self, COLUMNS, NO_COLOR},
-    exit::chain,
+    exit::{OutputLost, chain},
 };
 
 /// What is kept back while something else has the whole terminal.
@@ -44,7 +44,7 @@ pub struct Printer {
 }
 
 impl Printer {
-    /// A printer; a quiet one shows answers and errors only.
+    /// A printer; a quiet one shows answers, warnings and errors only.
     pub const fn new(quiet: bool) -> Self {
         Self { quiet, only_errors: false }
     }
@@ -60,6 +60,19 @@ impl Printer {
         match write!(out, "{text}").and_then(|()| out.flush()) {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
             result => result,
+        }
+    }
+
+    /// Prints an answer of any length while it is made.
+    pub fn pour(self, write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>) -> anyhow::Result<()> {
+        let mut out = BufWriter::new(io::stdout().lock());
+        let written = write(&mut out).and_then(|()| Ok(out.flush().map_err(OutputLost)?));
+        let is_gone = |cause: &(dyn std::error::Error + 'static)| {
+            cause.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+        };
+        match written {
+            Err(error) if error.chain().any(is_gone) => Ok(()),
+            written => written,
         }
     }
 

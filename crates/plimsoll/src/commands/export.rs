@@ -9,19 +9,29 @@ use plimsoll_history::{
 };
 
 use super::{history, output_file};
-use crate::cli::export::ExportArguments;
+use crate::{
+    cli::export::ExportArguments,
+    exit::{Exit, chain},
+    printer::Printer,
+};
 
-/// Writes runs to a file, or to the answer.
-pub fn run(arguments: &ExportArguments, location: &HistoryLocation, out: &mut dyn Write) -> anyhow::Result<()> {
+/// Writes runs to a file, or to standard output as they are read. What cannot be read is told, and the rest written.
+pub fn run(arguments: &ExportArguments, location: &HistoryLocation, printer: Printer) -> anyhow::Result<Exit> {
     let history = history::read(location)?;
     // All names are looked up before anything is written.
     let ids = arguments.runs.iter().map(|run| history.find(run)).collect::<Result<Vec<_>, _>>()?;
     let selection = if ids.is_empty() { Selection::All } else { Selection::These(&ids) };
+    let mut unread = Vec::new();
+    let write = |out: &mut dyn Write| {
+        unread = export::write(&history, selection, arguments.format, out)?;
+        Ok(())
+    };
     match &arguments.output {
-        None => Ok(export::write(&history, selection, arguments.format, out)?),
-        Some(path) => output_file::write(path, arguments.force, &[history::path(location)?], |file| {
-            Ok(export::write(&history, selection, arguments.format, file)?)
-        })
-        .with_context(|| format!("export to {}", path.display())),
+        None => printer.pour(write)?,
+        Some(path) => output_file::write(path, arguments.force, &[history::path(location)?], write)
+            .with_context(|| format!("export to {}", path.display()))?,
     }
+    let is_whole = unread.is_empty();
+    unread.into_iter().for_each(|error| printer.warning(format!("left out: {}", chain(&error.into()))));
+    Ok(if is_whole { Exit::Success } else { Exit::History })
 }

@@ -8,6 +8,9 @@ use std::{
 };
 
 use anyhow::bail;
+use plimsoll_history::history::HistoryError;
+
+use crate::exit::FileLost;
 
 /// Writes a file; one that exists only by force, and one of those that were read never: it may be the only copy.
 pub(super) fn write(
@@ -22,8 +25,8 @@ pub(super) fn write(
     }
     let write = |file: File| -> anyhow::Result<()> {
         let mut file = BufWriter::new(file);
-        content(&mut file)?;
-        Ok(file.flush()?)
+        content(&mut file).map_err(lost)?;
+        Ok(file.flush().map_err(FileLost)?)
     };
     // Only a regular file is replaced; a pipe or a terminal is written to.
     let existing = fs::metadata(path).ok().filter(|metadata| force || !metadata.is_file());
@@ -34,6 +37,19 @@ pub(super) fn write(
         Some(metadata) if metadata.is_file() => replace(path, &metadata, write),
         Some(_) => write(OpenOptions::new().write(true).open(path)?),
         None => create(path, write),
+    }
+}
+
+/// An error of writing says that there is no file; all others are the content's.
+fn lost(error: anyhow::Error) -> anyhow::Error {
+    let error = match error.downcast::<io::Error>() {
+        Ok(error) => return FileLost(error).into(),
+        Err(error) => error,
+    };
+    match error.downcast::<HistoryError>() {
+        Ok(HistoryError::Export(error)) => FileLost(error).into(),
+        Ok(error) => error.into(),
+        Err(error) => error,
     }
 }
 
@@ -86,7 +102,7 @@ fn replace(path: &Path, existing: &Metadata, write: impl FnOnce(File) -> anyhow:
         file.set_permissions(existing.permissions())?;
         let kept_open = file.try_clone()?;
         write(file)?;
-        kept_open.sync_all()?;
+        kept_open.sync_all().map_err(FileLost)?;
         Ok(fs::rename(&beside, &path)?)
     })
 }

@@ -108,6 +108,48 @@ fn a_file_that_an_export_overwrites_is_the_old_one_or_the_new_one_whole() {
 }
 
 #[test]
+fn a_record_that_cannot_be_read_is_told_and_hides_no_other() {
+    let place = Place::new();
+    let ids = [1, 2].map(|_| place.record(TINY)["id"].as_str().unwrap().to_owned());
+    let history = rusqlite::Connection::open(place.path("state/plimsoll/history.db")).unwrap();
+    let update =
+        "UPDATE runs SET record = substr(record, 1, 100) WHERE started_ns = (SELECT min(started_ns) FROM runs)";
+    assert_eq!(history.execute(update, []).unwrap(), 1);
+    drop(history);
+    for format in ["json", "ndjson", "csv"] {
+        for said in [
+            place.run(&format!("export --format {format}")),
+            place.run(&format!("export --format {format} --force --output ROOT/all")),
+        ] {
+            assert_eq!(said.code, Some(7), "{}", said.stderr);
+            let left_out = said.stderr.matches(&format!("left out: the record of run {}", ids[0])).count();
+            assert_eq!(left_out, 1, "{}", said.stderr);
+        }
+        let (answer, file) =
+            (place.run(&format!("export --format {format}")).stdout, fs::read_to_string(place.path("all")).unwrap());
+        assert!(answer == file && answer.contains(&ids[1]) && !answer.contains(&ids[0]), "{answer}");
+    }
+    let array: Value = serde_json::from_str(&place.run("export").stdout).unwrap();
+    assert_eq!(array.as_array().unwrap().len(), 1);
+    assert!(place.run(&format!("export {}", ids[0])).error(7).contains("plimsoll remove"));
+}
+
+#[test]
+fn what_cannot_be_written_is_an_error_of_writing_wherever_it_goes() {
+    let place = Place::new();
+    place.record(TINY);
+    for command in ["export --output /dev/full", "report latest --format json -o /dev/full"] {
+        let said = place.run(command);
+        assert!(said.error(5).contains("/dev/full: the file is not whole"), "{command}: {}", said.stderr);
+    }
+    for command in ["export", "report latest --format json -o -", "history"] {
+        let full = File::options().write(true).open("/dev/full").unwrap();
+        let said = Said::of(place.command(command).stdout(full).output().unwrap());
+        assert!(said.error(5).contains("No space left"), "{command}: {}", said.stderr);
+    }
+}
+
+#[test]
 fn doctor_says_when_no_run_can_be_kept() {
     let place = Place::new();
     let doctor = |state: &Path, flags: &str| {

@@ -210,14 +210,14 @@ fn a_run_that_its_history_does_not_take_is_told_until_it_is_given_up() {
     child.wait().unwrap();
     fs::write(place.path("mine.db"), "this is no database any more").unwrap();
     for _ in 0..2 {
-        let said = place.run("doctor DATA");
+        let said = place.run("doctor");
         assert!(said.stderr.contains(".ndjson") && said.stderr.contains("plimsoll doctor --clean"), "{}", said.stderr);
         assert!(said.stderr.contains("mine.db is damaged"), "{}", said.stderr);
     }
     let said = place.run("doctor --clean DATA");
     assert_eq!((said.code, said.stderr.as_str()), (Some(0), ""));
     assert!(said.stdout.starts_with("set aside "), "{}", said.stdout);
-    assert_eq!(place.run("doctor DATA").stderr, "");
+    assert_eq!(place.run("doctor").stderr, "");
     assert_eq!(place.run("doctor --clean DATA").stdout, "nothing to remove\n");
 }
 
