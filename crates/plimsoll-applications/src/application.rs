@@ -40,6 +40,7 @@ use crate::{
     looks::Looks,
     process_table::ProcessTable,
     settling::{Servers, settle},
+    telling::Telling,
     user::User,
 };
 
@@ -218,10 +219,9 @@ impl Application {
         self.has_begun = true;
         self.stage(Stage::Setup, 0, stop, tell)?;
         if self.plan.ready.is_some() {
-            tell(Stage::Ready);
             let limit = self.plan.timeout_ns.map_or(READY, Duration::from_nanos);
             let began_ns = MonotonicClock.now_ns();
-            while let Err(error) = self.command(Stage::Ready, 0, Some(limit), stop) {
+            while let Err(error) = self.command(Stage::Ready, 0, Some(limit), stop, tell) {
                 if !matches!(error, StageError::Failed { .. }) {
                     return Err(error);
                 }
@@ -277,8 +277,7 @@ impl Application {
         if self.plan.command_of(stage).is_none() {
             return Ok(());
         }
-        tell(stage);
-        self.command(stage, iteration, self.limit(), stop).map(drop)
+        self.command(stage, iteration, self.limit(), stop, tell).map(drop)
     }
 
     /// Waits until the storage has come to rest. Returns how long that took, and whether it did.
@@ -289,7 +288,7 @@ impl Application {
         if self.plan.settle_ns == 0 {
             return Ok((0, true));
         }
-        tell(Stage::Settle);
+        let mut telling = Telling::begin(Stage::Settle, tell);
         let began_ns = MonotonicClock.now_ns();
         let limit = Duration::from_nanos(self.plan.settle_ns);
         let servers = || {
@@ -300,7 +299,7 @@ impl Application {
                 waits_for_disk: table.doing(&self.family.processes(&table, None)).waits_for_disk,
             }
         };
-        let is_at_rest = settle(&self.places.target_dir, self.places.device, &servers, limit, stop);
+        let is_at_rest = settle(&self.places.target_dir, self.places.device, &servers, limit, stop, &mut telling);
         if stop.load(Ordering::Relaxed) {
             Err(StageError::Stopped)
         } else {
@@ -320,8 +319,7 @@ impl Application {
     ) -> Result<Timed, StageError> {
         // What an earlier iteration told is not told by this one.
         let _ = fs::remove_file(self.places.run_dir.join(FIGURES));
-        tell(Stage::Run);
-        self.command(Stage::Run, iteration, self.limit(), stop)
+        self.command(Stage::Run, iteration, self.limit(), stop, tell)
     }
 
     /// What the commands of the iteration have told of themselves; empty when they told nothing.
@@ -354,7 +352,7 @@ impl Application {
         let done = if std::mem::take(&mut self.has_begun) && self.plan.cleanup.is_some() {
             let limit =
                 if is_stopped { Some(self.limit().map_or(CLEANUP, |limit| limit.min(CLEANUP))) } else { self.limit() };
-            self.command(Stage::Cleanup, 0, limit, &AtomicBool::new(false)).map(drop)
+            self.command(Stage::Cleanup, 0, limit, &AtomicBool::new(false), &mut |_| {}).map(drop)
         } else {
             Ok(())
         };
@@ -382,19 +380,21 @@ impl Application {
         iteration: u32,
         limit: Option<Duration>,
         stop: &AtomicBool,
+        tell: &mut dyn FnMut(Stage),
     ) -> Result<Timed, StageError> {
-        let done = self.watched(stage, iteration, limit, stop);
+        let done = self.watched(iteration, limit, stop, Telling::begin(stage, tell));
         self.family.leave_command();
         done
     }
 
     fn watched(
         &mut self,
-        stage: Stage,
         iteration: u32,
         limit: Option<Duration>,
         stop: &AtomicBool,
+        mut telling: Telling<'_>,
     ) -> Result<Timed, StageError> {
+        let stage = telling.stage;
         if stop.load(Ordering::Relaxed) {
             return Err(StageError::Stopped);
         }
@@ -434,6 +434,7 @@ impl Application {
                     StageError::Stopped
                 });
             }
+            telling.go_on();
             log.bound();
             setup.bound();
             let look_ns = MonotonicClock.now_ns();

@@ -15,4 +15,5 @@ mod looks;
 mod process_table;
 mod settling;
 mod signals;
+mod telling;
 pub mod user;

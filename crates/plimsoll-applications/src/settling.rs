@@ -18,6 +18,8 @@ use plimsoll_io::{
 };
 use rustix::fs::syncfs;
 
+use crate::telling::Telling;
+
 /// A disk that has done nothing for so long is at rest.
 const REST: Duration = Duration::from_millis(200);
 /// When servers have done nothing for so long, what the disk still does is for others.
@@ -42,6 +44,7 @@ pub(crate) fn settle(
     servers: &dyn Fn() -> Servers,
     limit: Duration,
     stop: &AtomicBool,
+    telling: &mut Telling<'_>,
 ) -> bool {
     let since = |earlier_ns: u64| Duration::from_nanos(MonotonicClock.now_ns() - earlier_ns);
     let began_ns = MonotonicClock.now_ns();
@@ -58,6 +61,7 @@ pub(crate) fn settle(
         if is_over() {
             return false;
         }
+        telling.go_on();
     }
     let disk = || {
         let counters = block_device::stat(device?.disk)?;
@@ -73,6 +77,7 @@ pub(crate) fn settle(
         if is_over() {
             return false;
         }
+        telling.go_on();
         thread::sleep(BETWEEN_LOOKS);
         let now = (servers(), disk());
         if now.0.bytes != known.0.bytes || now.0.waits_for_disk {
@@ -89,6 +94,8 @@ pub(crate) fn settle(
 mod tests {
     use std::cell::Cell;
 
+    use plimsoll_workload::application::Stage;
+
     use super::*;
 
     #[test]
@@ -104,7 +111,9 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         let settles = |until: u32, limit: Duration| {
             looks.set(0);
-            settle(place.path(), None, &syncing(until), limit, &AtomicBool::new(false))
+            let mut tell = |_| {};
+            let mut telling = Telling::begin(Stage::Settle, &mut tell);
+            settle(place.path(), None, &syncing(until), limit, &AtomicBool::new(false), &mut telling)
         };
         assert!(settles(8, Duration::from_secs(60)));
         assert!(looks.get() > 8, "{} looks", looks.get());

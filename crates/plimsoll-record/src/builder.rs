@@ -87,7 +87,8 @@ impl RecordBuilder {
             RunEvent::Started(_)
             | RunEvent::LayoutProgress { .. }
             | RunEvent::PhaseProgress { .. }
-            | RunEvent::StageStarted { .. }
+            | RunEvent::StageProgress { .. }
+            | RunEvent::Waiting { .. }
             | RunEvent::CellProgress { .. } => {}
             RunEvent::Resumed(resumption) => {
                 self.record.elapsed_ns = self.record.elapsed_ns.max(resumption.t_ns);

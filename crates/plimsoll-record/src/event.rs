@@ -94,12 +94,17 @@ pub enum RunEvent {
         /// Operations to do.
         total: u64,
     },
-    /// A stage of an application began.
-    StageStarted {
+    /// A stage of an application began, or still lasts.
+    StageProgress {
         /// Which cell.
         cell: usize,
         /// Which stage.
         stage: Stage,
+    },
+    /// Nothing is measured: the next slot has to wait.
+    Waiting {
+        /// For so long from now.
+        left_ns: u64,
     },
     /// A sentence about a cell.
     Found {
@@ -145,6 +150,11 @@ pub enum RunEvent {
 }
 
 impl RunEvent {
+    /// Whether it tells what is being done just now, of which nothing is kept.
+    pub const fn is_passing(&self) -> bool {
+        matches!(self, Self::PhaseProgress { .. } | Self::StageProgress { .. } | Self::Waiting { .. })
+    }
+
     /// The cell that it is about.
     pub fn cell(&self) -> Option<usize> {
         match self {
@@ -153,7 +163,7 @@ impl RunEvent {
             | Self::Interval { cell, .. }
             | Self::Found { cell, .. }
             | Self::PhaseProgress { cell, .. }
-            | Self::StageStarted { cell, .. }
+            | Self::StageProgress { cell, .. }
             | Self::CellProgress { cell, .. }
             | Self::CellFinished { cell, .. } => Some(*cell),
             Self::SlotFinished(slot) => Some(slot.cell),
@@ -161,6 +171,7 @@ impl RunEvent {
             | Self::Resumed(_)
             | Self::LayoutProgress { .. }
             | Self::LayoutFinished { .. }
+            | Self::Waiting { .. }
             | Self::Warning { .. }
             | Self::Finished { .. } => None,
         }

@@ -77,7 +77,7 @@ impl ApplicationVisit<'_> {
 
     fn stages(&mut self, measured: &mut Measured, emit: &mut dyn FnMut(RunEvent)) -> Result<(), StageError> {
         let (cell, stop, iteration) = (self.cell, self.stop, self.round + 1);
-        let mut tell = |stage| emit(RunEvent::StageStarted { cell, stage });
+        let mut tell = |stage| emit(RunEvent::StageProgress { cell, stage });
         let verified = self.timed(measured, iteration, &mut tell);
         if matches!(verified, Err(StageError::Stopped)) {
             return verified;

@@ -129,11 +129,11 @@ impl<'a> Doing<'a> {
             match session.next_step(self.clock.now_ns()) {
                 Step::Done => break,
                 Step::WaitUntil(until_ns) => {
-                    self.rest(self.clock.monotonic_ns(until_ns));
+                    self.rest(self.clock.monotonic_ns(until_ns), emit);
                 }
                 Step::Visit(slot) => {
                     let slots = [vec![slot], session.company(&slot)].concat();
-                    if !self.rest(MonotonicClock.now_ns() + self.shortest_delay_ns(&slots)) {
+                    if !self.rest(MonotonicClock.now_ns() + self.shortest_delay_ns(&slots), emit) {
                         break;
                     }
                     let done = self.visit(&slots, session, emit)?;
@@ -199,7 +199,7 @@ impl<'a> Doing<'a> {
             names.make_ready(self.stop, emit)?;
         }
         let preparations: Vec<Preparation> = slots.iter().map(|slot| self.prepare(slot, is_alone)).collect();
-        let Some(not_before_ns) = self.keep_appointment(slots)? else { return Ok(Vec::new()) };
+        let Some(not_before_ns) = self.keep_appointment(slots, emit)? else { return Ok(Vec::new()) };
         let (clock, began_ns) = (self.clock, MonotonicClock.now_ns());
         let files: Vec<_> = slots.iter().map(|slot| self.sites.files(slot.cell)).collect();
         let waited_ns = self.shortest_delay_ns(slots);
@@ -245,7 +245,7 @@ impl<'a> Doing<'a> {
         plan: &'a FilePlan,
         emit: &mut dyn FnMut(RunEvent),
     ) -> Result<Vec<Done>, RunError> {
-        if self.keep_appointment(&[slot])?.is_none() {
+        if self.keep_appointment(&[slot], emit)?.is_none() {
             return Ok(Vec::new());
         }
         let (cell, purpose) = (slot.cell, judging::purpose(slot.purpose));
@@ -267,7 +267,7 @@ impl<'a> Doing<'a> {
     fn set_up_applications(&mut self, session: &Session, emit: &mut dyn FnMut(RunEvent)) -> Result<bool, RunError> {
         for (cell, application) in self.applications.iter_mut().enumerate() {
             let Some(application) = application.as_mut().filter(|_| !session.is_closed(cell)) else { continue };
-            match application.set_up(self.stop, &mut |stage| emit(RunEvent::StageStarted { cell, stage })) {
+            match application.set_up(self.stop, &mut |stage| emit(RunEvent::StageProgress { cell, stage })) {
                 Ok(()) => {}
                 Err(StageError::Stopped) => return Ok(false),
                 Err(error) => {
@@ -281,7 +281,7 @@ impl<'a> Doing<'a> {
 
     /// Has an iteration of an application done, or of one on several targets at the same time.
     fn visit_applications(&mut self, slots: &[Slot], emit: &mut dyn FnMut(RunEvent)) -> Result<Vec<Done>, RunError> {
-        if self.keep_appointment(slots)?.is_none() {
+        if self.keep_appointment(slots, emit)?.is_none() {
             return Ok(Vec::new());
         }
         let (plan, clock, stop, sites) = (self.plan, self.clock, self.stop, self.sites);
@@ -331,14 +331,14 @@ impl<'a> Doing<'a> {
 
     /// Waits until all who measure at the same time are about to begin, and gives the moment before which they do not;
     /// `None` when the run is to stop instead.
-    fn keep_appointment(&mut self, slots: &[Slot]) -> Result<Option<u64>, RunError> {
+    fn keep_appointment(&mut self, slots: &[Slot], emit: &mut dyn FnMut(RunEvent)) -> Result<Option<u64>, RunError> {
         /// Enough for the workers to be ready.
         const EARLIER_NS: u64 = 300_000_000;
         let length_ns = |slot: &Slot| self.delay_ns(slot) + slot.ramp_ns + slot.measured_ns.unwrap_or(0);
         let length_ns = slots.iter().map(length_ns).max().unwrap_or(0);
         Ok(match self.appointments.next(length_ns).map_err(RunError::Start)? {
             Appointed::Now => Some(0),
-            Appointed::At(at_ns) => self.rest(at_ns.saturating_sub(EARLIER_NS)).then_some(at_ns),
+            Appointed::At(at_ns) => self.rest(at_ns.saturating_sub(EARLIER_NS), emit).then_some(at_ns),
             Appointed::Never => None,
         })
     }
@@ -460,8 +460,12 @@ impl<'a> Doing<'a> {
         }
     }
 
-    /// Waits until that moment; `false` when the run is to stop.
-    fn rest(&self, end_ns: u64) -> bool {
+    /// Waits until that moment, and tells of longer waits once a second; `false` when the run is to stop.
+    fn rest(&self, end_ns: u64, emit: &mut dyn FnMut(RunEvent)) -> bool {
+        const TOLD_EVERY_NS: u64 = 1_000_000_000;
+        let began_ns = MonotonicClock.now_ns();
+        let is_short = end_ns.saturating_sub(began_ns) < TOLD_EVERY_NS;
+        let mut due_ns = if is_short { u64::MAX } else { began_ns };
         loop {
             if self.stop.load(Ordering::Relaxed) {
                 return false;
@@ -469,6 +473,10 @@ impl<'a> Doing<'a> {
             let now = MonotonicClock.now_ns();
             if now >= end_ns {
                 return true;
+            }
+            if now >= due_ns {
+                due_ns = now + TOLD_EVERY_NS;
+                emit(RunEvent::Waiting { left_ns: end_ns - now });
             }
             sleep_until_ns(end_ns.min(now + 50_000_000), Precision::Sleep);
         }

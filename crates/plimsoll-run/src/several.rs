@@ -265,7 +265,8 @@ impl Together {
             }
             RunEvent::LayoutProgress { .. }
             | RunEvent::PhaseProgress { .. }
-            | RunEvent::StageStarted { .. }
+            | RunEvent::StageProgress { .. }
+            | RunEvent::Waiting { .. }
             | RunEvent::LayoutFinished { .. }
             | RunEvent::CellProgress { .. }
                 if is_first =>

@@ -219,7 +219,8 @@ impl LiveRun {
             RunEvent::Started(_)
             | RunEvent::EngineSelected { .. }
             | RunEvent::PhaseProgress { .. }
-            | RunEvent::StageStarted { .. }
+            | RunEvent::StageProgress { .. }
+            | RunEvent::Waiting { .. }
             | RunEvent::Found { .. }
             | RunEvent::Warning { .. } => {}
         }

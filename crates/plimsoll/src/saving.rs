@@ -98,7 +98,7 @@ impl Saving {
     /// Writes an event to the journal, some time soon.
     pub fn event(&self, event: &RunEvent) {
         if let Some(writing) = &self.writing
-            && !matches!(event, RunEvent::PhaseProgress { .. } | RunEvent::StageStarted { .. })
+            && !event.is_passing()
         {
             // A thread that is gone is noticed at the end.
             let _ = writing.tasks.send(Task::Event(Box::new(event.clone())));

@@ -124,6 +124,11 @@ enum Activity {
     /// An application on its target before the first slot.
     SettingUp(usize),
     Between,
+    /// Nothing, until it is time for the next slot.
+    Waiting {
+        from_ns: u64,
+        until_ns: u64,
+    },
     Finished,
 }
 
@@ -300,11 +305,15 @@ impl ProgressState {
                     *part = Some(PartShown::Phase { phase: *phase, done: *done, total: *total });
                 }
             }
-            RunEvent::StageStarted { cell, stage } => match &mut self.activity {
+            RunEvent::StageProgress { cell, stage } => match &mut self.activity {
                 Activity::Slots { part, .. } => *part = Some(PartShown::Stage(*stage)),
                 _ if *cell < self.cells.len() => self.activity = Activity::SettingUp(*cell),
                 _ => {}
             },
+            RunEvent::Waiting { left_ns } => {
+                let from_ns = if let Activity::Waiting { from_ns, .. } = self.activity { from_ns } else { now_ns };
+                self.activity = Activity::Waiting { from_ns, until_ns: now_ns.saturating_add(*left_ns) };
+            }
             RunEvent::SlotFinished(slot) => {
                 self.count(slot);
                 self.end_slot(slot, now_ns);
@@ -400,8 +409,10 @@ impl ProgressState {
     /// The time that is left: what the plan says of the slots to come and of the one that runs, and what the rate so
     /// far says of the files being written.
     fn remaining(&self, now_ns: u64) -> Remaining {
-        if let (Some(Expected { left_ns, left_max_ns, at_ns }), Activity::Slots { .. } | Activity::Between) =
-            (self.expected, &self.activity)
+        if let (
+            Some(Expected { left_ns, left_max_ns, at_ns }),
+            Activity::Slots { .. } | Activity::Between | Activity::Waiting { .. },
+        ) = (self.expected, &self.activity)
         {
             let since = |ns: u64| ns.saturating_sub(now_ns.saturating_sub(at_ns));
             let at_most_ns = (left_max_ns > left_ns).then(|| since(left_max_ns));
@@ -428,6 +439,8 @@ impl ProgressState {
                 at_least |= cells().any(|cell| cell.slot_ns.is_none());
             }
             Activity::Between => {}
+            // What a slot waits for at its start is counted as a part of it.
+            Activity::Waiting { from_ns, .. } => ns = ns.saturating_sub(now_ns.saturating_sub(*from_ns)),
             Activity::Finished => return Remaining { ns: 0, at_least: false, at_most_ns: None },
         }
         Remaining { ns, at_least, at_most_ns: None }
@@ -481,6 +494,9 @@ impl ProgressState {
                 )
             }
             Activity::Between => "between slots".to_owned(),
+            Activity::Waiting { until_ns, .. } => {
+                format!("waiting {} before the next slot", numbers::clock(until_ns.saturating_sub(now_ns)))
+            }
             Activity::Finished => "finishing".to_owned(),
         }
     }

@@ -433,3 +433,18 @@ fn times_that_were_told_and_those_that_were_measured_make_the_same_table_and_sen
         assert!(text.lines().any(|line| claim(&line)), "{text}");
     }
 }
+
+/// Both at once, as each takes the time between two lines.
+#[test]
+fn where_nobody_can_redraw_lines_tell_of_waiting_and_of_a_long_command() {
+    let desk = Desk::new();
+    let waiting = "DATA --engine memory --rw randread --size 4M --duration 100ms --ramp 0s --start-delay 6s";
+    let waiting = desk.command(&waiting.split(' ').collect::<Vec<_>>()).stderr(Stdio::piped()).spawn().unwrap();
+    let long = desk.run(&["DATA", "--command", "sleep 6", "--iterations", "1", "--settle", "0"]);
+    let waiting = Said::of(waiting.wait_with_output().unwrap());
+    for (said, words) in [(&waiting, " before the next slot"), (&long, ": timing sleep")] {
+        assert_eq!(said.code, Some(0), "{}", said.stderr);
+        let tells = |line: &str| line.contains(" s in, ") && line.contains(words);
+        assert!(said.stderr.lines().any(tells), "{words}: {}", said.stderr);
+    }
+}

@@ -153,7 +153,7 @@ fn measure(
         if matches!(event, RunEvent::Started(_)) {
             printer.note(&announcement);
         }
-        if matches!(event, RunEvent::LayoutProgress { .. } | RunEvent::PhaseProgress { .. }) {
+        if matches!(event, RunEvent::LayoutProgress { .. }) || event.is_passing() {
             let now_ns = MonotonicClock.now_ns();
             if now_ns < shown_ns + PROGRESS_EVERY_NS {
                 return;

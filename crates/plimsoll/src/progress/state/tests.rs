@@ -87,6 +87,11 @@ fn a_start_delay_is_waited_for_once() {
     let plan = plan(&["/mnt/data"], &[delayed, twelve_seconds("second")]);
     let mut events = vec![(0, laid_out("/mnt/data"))];
     assert_eq!(at(&after(&plan, &events), 0).remaining, exactly(27));
+    let waiting = |left: u64| RunEvent::Waiting { left_ns: left * SECOND_NS };
+    events.extend([(0, waiting(3)), (1, waiting(2))]);
+    let state = after(&plan, &events);
+    assert_eq!(at(&state, 2).phase, "waiting 1 s before the next slot");
+    assert_eq!((at(&state, 1).remaining, at(&state, 2).remaining), (exactly(26), exactly(25)));
     events.push((3, started(0, 0)));
     assert_eq!(at(&after(&plan, &events), 3).remaining, exactly(24));
 }
