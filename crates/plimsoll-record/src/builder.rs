@@ -409,10 +409,7 @@ pub(crate) fn add_cpu(sum: &mut CpuCost, slot: &CpuCost, operations: u64) {
 }
 
 fn add_open_loop(sum: &mut OpenLoopResult, slot: &OpenLoopResult, service: Option<&LatencyHistogram>) {
-    sum.intended += slot.intended;
-    sum.late += slot.late;
-    sum.never_issued += slot.never_issued;
-    sum.latest_ns = sum.latest_ns.max(slot.latest_ns);
+    sum.add(slot);
     let at = |quantile| match service?.percentile(quantile) {
         Percentile::Supported(latency_ns) => Some(latency_ns),
         Percentile::Unsupported { .. } => None,

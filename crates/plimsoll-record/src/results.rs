@@ -423,9 +423,12 @@ pub struct ErrorCount {
 pub struct OpenLoopResult {
     /// Operations that should have been issued in the measured time.
     pub intended: u64,
-    /// Issued more than a millisecond after their time, because all queue slots were taken. Their latency counts from
-    /// the intended time.
+    /// Issued more than a millisecond after their time. Their latency counts from the intended time.
     pub late: u64,
+    /// Those of the late ones that a queue slot was free for: the machine gave plimsoll no processor in time. The
+    /// others had to wait for a queue slot.
+    #[serde(default)]
+    pub overslept: u64,
     /// Due in the measured time but never issued. They are among the latencies with the time that they had waited at
     /// its end, which is a lower bound.
     pub never_issued: u64,
@@ -437,6 +440,17 @@ pub struct OpenLoopResult {
     pub service_p95_ns: Option<u64>,
     /// The same, 99 %.
     pub service_p99_ns: Option<u64>,
+}
+
+impl OpenLoopResult {
+    /// Adds what another part of the same load counted. Percentiles do not add up, and stay.
+    pub fn add(&mut self, other: &Self) {
+        self.intended += other.intended;
+        self.late += other.late;
+        self.overslept += other.overslept;
+        self.never_issued += other.never_issued;
+        self.latest_ns = self.latest_ns.max(other.latest_ns);
+    }
 }
 
 /// What verification found.

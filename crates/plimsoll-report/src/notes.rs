@@ -190,7 +190,12 @@ fn open_loop(notes: &mut Notes, index: usize, cell: &Cell, result: &OpenLoopResu
         format!("; p99 {} from the moment of issue", numbers::latency_in_text(ns as f64))
     });
     let latest = if result.late > 0 {
-        format!(" (by {} at most)", numbers::latency_in_text(result.latest_ns as f64))
+        let own = if result.overslept > 0 {
+            format!(", {} of them by this machine", count(result.overslept))
+        } else {
+            String::new()
+        };
+        format!(" (by {} at most{own})", numbers::latency_in_text(result.latest_ns as f64))
     } else {
         String::new()
     };

@@ -404,8 +404,8 @@ impl<'a> Doing<'a> {
         let may_go_on = plan.keep_going || outcome.tally.errors.is_empty();
         self.so_far.add_open_loop(slot.cell, &outcome.tally.open_loop);
         self.so_far.stalled_seconds[slot.cell] += outcome.stalled_seconds;
-        let so_far = findings::of_open_loop(&self.so_far.open_loops[slot.cell]).into_iter();
-        let so_far = so_far.chain(findings::of_stalls(self.so_far.stalled_seconds[slot.cell]));
+        let so_far = findings::of_open_loop(&self.so_far.open_loops[slot.cell]);
+        let so_far = so_far.into_iter().chain(findings::of_stalls(self.so_far.stalled_seconds[slot.cell]));
         for finding in findings::of_slot(&outcome, plan).into_iter().chain(so_far) {
             emit(RunEvent::Found { cell: slot.cell, finding });
         }

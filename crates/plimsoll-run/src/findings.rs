@@ -147,31 +147,57 @@ pub fn stalled_seconds(finding: &Finding) -> Option<u64> {
 }
 
 /// What all slots of an open loop so far showed together.
-pub fn of_open_loop(open_loop: &OpenLoopResult) -> Option<Finding> {
-    if open_loop.late == 0 && open_loop.never_issued == 0 {
+pub fn of_open_loop(open_loop: &OpenLoopResult) -> Vec<Finding> {
+    of_waiting(open_loop).into_iter().chain(of_oversleeping(open_loop)).collect()
+}
+
+/// Shares of all operations from which on it is worth a word that they were late, and a warning.
+const LATE_TOLD: f64 = 0.001;
+const LATE_WARNED: f64 = 0.01;
+
+/// Operations that had to wait for a queue slot: the storage was slower than the rate at this depth, for a while or
+/// always.
+fn of_waiting(open_loop: &OpenLoopResult) -> Option<Finding> {
+    let OpenLoopResult { intended, never_issued, .. } = *open_loop;
+    let waited = open_loop.late.saturating_sub(open_loop.overslept);
+    if waited + never_issued == 0 {
         return None;
     }
+    let is_kept = ((waited + never_issued) as f64) < intended as f64 * LATE_WARNED;
+    let kept = if is_kept { "kept the asked rate but for a few operations" } else { "could not keep the asked rate" };
+    let bounds = "; the latter count with the time they had waited when the slot ended, so latencies are lower bounds";
     Some(finding(
         "open-loop-late",
-        Severity::Warning,
+        if is_kept { Severity::Info } else { Severity::Warning },
         format!(
-            "the storage could not keep the asked rate at this queue depth: of {} operations {} were issued late and {} \
-             never{}",
-            open_loop.intended,
-            open_loop.late,
-            open_loop.never_issued,
-            if open_loop.never_issued > 0 {
-                "; the latter count with the time they had waited when the slot ended, so latencies are lower bounds"
-            } else {
-                ""
-            }
+            "the storage {kept} at this queue depth: of {intended}, {waited} had to wait for a queue slot for more than \
+             1 ms and {never_issued} were never issued{}",
+            if never_issued > 0 { bounds } else { "" }
         ),
         &[
-            ("intended", json!(open_loop.intended)),
+            ("intended", json!(intended)),
+            ("waited", json!(waited)),
             ("late", json!(open_loop.late)),
-            ("never_issued", json!(open_loop.never_issued)),
+            ("never_issued", json!(never_issued)),
         ],
     ))
+}
+
+/// Operations that nothing kept from being issued, and that were issued late all the same.
+fn of_oversleeping(open_loop: &OpenLoopResult) -> Option<Finding> {
+    let OpenLoopResult { intended, overslept, .. } = *open_loop;
+    let share = overslept as f64 / (intended as f64).max(1.0);
+    (share >= LATE_TOLD).then(|| {
+        finding(
+            "open-loop-overslept",
+            if share >= LATE_WARNED { Severity::Warning } else { Severity::Info },
+            format!(
+                "of {intended} operations {overslept} were issued more than 1 ms late although a queue slot was free: \
+                 this machine gave plimsoll no processor in time, and their latencies count that wait as the storage's"
+            ),
+            &[("intended", json!(intended)), ("overslept", json!(overslept))],
+        )
+    })
 }
 
 #[cfg(test)]
@@ -205,10 +231,30 @@ mod tests {
     }
 
     #[test]
-    fn arrivals_that_were_never_issued_make_latencies_lower_bounds() {
-        let late = OpenLoopResult { intended: 10, late: 5, ..OpenLoopResult::default() };
-        assert!(!of_open_loop(&late).unwrap().text.contains("lower bounds"));
-        let never = OpenLoopResult { never_issued: 3, ..late };
-        assert!(of_open_loop(&never).unwrap().text.ends_with("so latencies are lower bounds"));
+    fn lateness_is_told_of_whoever_caused_it_and_warned_of_when_it_matters() {
+        let of = |late, overslept, never_issued| {
+            let open_loop =
+                OpenLoopResult { intended: 10_000, late, overslept, never_issued, ..OpenLoopResult::default() };
+            let told = |finding: Finding| (finding.code, finding.severity, finding.text);
+            of_open_loop(&open_loop).into_iter().map(told).collect::<Vec<_>>()
+        };
+        assert_eq!(of(0, 0, 0), []);
+        assert_eq!(of(9, 9, 0), [], "a scheduler is never exact");
+        let [(code, severity, text)] = &of(50, 50, 0)[..] else { panic!("one is to blame") };
+        assert_eq!((code.as_str(), *severity), ("open-loop-overslept", Severity::Info));
+        assert!(text.contains("50 were issued more than 1 ms late although a queue slot was free"), "{text}");
+        assert_eq!(of(500, 500, 0)[0].1, Severity::Warning);
+        let [(code, severity, text)] = &of(20, 1, 0)[..] else { panic!("the other is") };
+        assert_eq!((code.as_str(), *severity), ("open-loop-late", Severity::Info));
+        assert!(
+            text.starts_with("the storage kept the asked rate but for") && text.contains("19 had to wait"),
+            "{text}"
+        );
+        assert!(!text.contains("lower bounds"));
+        let both = of(800, 300, 100);
+        assert_eq!(both.len(), 2);
+        assert_eq!(both[0].1, Severity::Warning);
+        assert!(both[0].2.starts_with("the storage could not keep the asked rate"), "{}", both[0].2);
+        assert!(both[0].2.ends_with("so latencies are lower bounds"));
     }
 }

@@ -91,10 +91,7 @@ impl SoFar {
 
     /// Adds an open loop's slot to its cell.
     pub(crate) fn add_open_loop(&mut self, cell: usize, slot: &OpenLoopResult) {
-        let sum = &mut self.open_loops[cell];
-        sum.intended += slot.intended;
-        sum.late += slot.late;
-        sum.never_issued += slot.never_issued;
+        self.open_loops[cell].add(slot);
     }
 
     /// Takes in what happened before, and hands the session what it has measured.

@@ -28,28 +28,26 @@ use plimsoll_record::{
     results::{Interval, JobDirection, JobResult, VerificationResult},
 };
 use plimsoll_workload::{
-    content::ContentSource,
     limits,
-    operation_stream::OperationStream,
-    pacer::Pacer,
-    plan::{BlockPlan, Pacing, share},
-    random::{Purpose, derive_seed, job_seed},
+    plan::{BlockPlan, Pacing},
     verification::GenerationMap,
 };
 use thiserror::Error;
 
+use self::crew::Crew;
 use crate::{
     checker::Checker,
     client::{self, WorkerUse},
-    cold_files::ColdFiles,
     gate::{Gate, Pass},
     kept_seconds::KeptSeconds,
     names::NamedFiles,
     stops::Stops,
     tally::{DirectionTally, INTERVAL_NS, IntervalTally, SlotTally},
     timing::{Cut, Timing},
-    worker::{Assignment, Wires, Worker},
+    worker::{Wires, Worker},
 };
+
+mod crew;
 
 /// Time between the last worker being ready and the first operation.
 const HEAD_START_NS: u64 = 1_000_000;
@@ -153,67 +151,6 @@ pub struct SlotOutcome {
     pub notes: Vec<String>,
 }
 
-/// How the operations of a cell are spread over threads.
-struct Crew {
-    plan: BlockPlan,
-    lanes: u32,
-    tags: u32,
-}
-
-impl Crew {
-    /// Engines that queue need a thread for each job; those that block need one for each operation in flight.
-    fn new(plan: &BlockPlan, engine: EngineKind) -> Self {
-        let (mut plan, queue_depth) = (plan.clone(), plan.queue_depth);
-        if !engine.blocks() {
-            return Self { plan, lanes: 1, tags: queue_depth };
-        }
-        if plan.verify {
-            // Threads that share blocks could not know what another one is writing at the moment.
-            return Self { plan, lanes: 1, tags: 1 };
-        }
-        plan.think_time_operations = (plan.think_time_operations / queue_depth).max(1);
-        Self { plan, lanes: queue_depth, tags: 1 }
-    }
-
-    const fn workers(&self) -> u32 {
-        self.plan.jobs * self.lanes
-    }
-
-    /// What a lane gets of a total: its job's share, which a job of one lane would get as well, and of that its own.
-    const fn share(&self, total: u64, job: u32, lane: u32) -> u64 {
-        share(share(total, job, self.plan.jobs), lane, self.lanes)
-    }
-
-    fn assignment<'a>(
-        &'a self,
-        worker: u32,
-        setup: &'a SlotSetup<'_>,
-        files: &'a [BorrowedFd<'a>],
-        timing: Timing,
-    ) -> Assignment<'a> {
-        let plan = &self.plan;
-        let (job, lane) = (worker / self.lanes, worker % self.lanes);
-        Assignment {
-            plan,
-            tags: self.tags,
-            stream: OperationStream::lane(plan, job, lane, self.lanes, setup.seed),
-            space: plan.file_space(job),
-            pacer: Pacer::new(&plan.pacing, job_seed(setup.seed, job), lane, self.lanes)
-                .map(|pacer| if plan.jobs == 1 { pacer.beginning_at_once() } else { pacer }),
-            content: ContentSource::new(&plan.payload, derive_seed(setup.seed, Purpose::Content, u64::from(worker))),
-            checker: setup.generations.get(job as usize).map(|map| Checker::new(plan, job, map, setup.laid_out)),
-            operations_max: plan.operations.map(|total| self.share(total, job, lane)),
-            bytes_max: plan.amount_bytes.map(|total| {
-                // Whole blocks: each worker's share ends with one.
-                let block = u64::from(plan.block_size_bytes_min());
-                share(plan.job_amount(total.div_ceil(block), job), lane, self.lanes) * block
-            }),
-            cold: ColdFiles::of(plan, files, self.lanes),
-            timing,
-        }
-    }
-}
-
 /// What a worker's thread hands back.
 struct WorkerReport {
     tally: SlotTally,
@@ -235,7 +172,7 @@ pub fn visit_from(
     start: impl FnOnce() -> Option<u64>,
     on_interval: &mut dyn FnMut(Interval),
 ) -> Result<Option<SlotOutcome>, SlotError> {
-    let crew = Crew::new(setup.plan, setup.engine);
+    let crew = Crew::new(setup.plan, setup.engine, setup.seed);
     let workers = crew.workers();
     if workers > limits::THREADS_MAX {
         let source = io::Error::other(format!("at most {} are allowed", limits::THREADS_MAX));

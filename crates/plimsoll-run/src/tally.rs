@@ -152,10 +152,7 @@ impl SlotTally {
         self.write.merge(&other.write);
         self.sync.merge(&other.sync);
         self.service.merge(&other.service);
-        self.open_loop.intended += other.open_loop.intended;
-        self.open_loop.late += other.open_loop.late;
-        self.open_loop.never_issued += other.open_loop.never_issued;
-        self.open_loop.latest_ns = self.open_loop.latest_ns.max(other.open_loop.latest_ns);
+        self.open_loop.add(&other.open_loop);
         for error in &other.errors {
             match self.errors.iter_mut().find(|seen| seen.operation == error.operation && seen.error == error.error) {
                 Some(seen) => seen.count += error.count,

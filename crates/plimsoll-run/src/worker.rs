@@ -4,6 +4,7 @@
 //! engine can run it on a virtual clock. Inside the loop nothing is allocated (errors aside), no lock is taken and
 //! the clock is read once for each batch that is reaped.
 
+mod arrivals;
 mod assignment;
 
 use std::{io, sync::atomic::Ordering};
@@ -17,11 +18,13 @@ use plimsoll_workload::{
     file_space::FileSpace,
     operation::{Operation, OperationKind},
     operation_stream::OperationStream,
-    pacer::Pacer,
     plan::BlockPlan,
 };
 
-pub use self::assignment::{Assignment, Outcome, Wires};
+pub use self::{
+    arrivals::Arrivals,
+    assignment::{Assignment, Outcome, Wires},
+};
 use crate::{
     checker::Checker,
     client::WorkerUsage,
@@ -51,7 +54,7 @@ pub struct Worker<'a, E, C> {
     space: FileSpace,
     /// Whether operations transfer anything.
     has_data: bool,
-    pacer: Option<Pacer>,
+    arrivals: Option<Arrivals<'a>>,
     content: ContentSource,
     checker: Option<Checker<'a>>,
     cold: Option<ColdFiles<'a>>,
@@ -67,6 +70,10 @@ pub struct Worker<'a, E, C> {
     completions: Vec<Completion>,
     operations_left: u64,
     bytes_left: u64,
+    /// Since when a tag has been free without a break.
+    slot_free_ns: u64,
+    /// Until when nobody looked for what was due although a tag was free.
+    overslept_until_ns: u64,
     /// The next operation of an open loop and its intended time.
     next: Option<(Operation, u64)>,
     writes_since_sync: u64,
@@ -110,7 +117,7 @@ struct Alike {
 impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
     /// A worker on an engine that has as many tags as the assignment.
     pub fn new(engine: E, clock: C, assignment: Assignment<'a>, wires: Wires<'a>) -> Self {
-        let Assignment { plan, tags, stream, space, pacer, content, checker, .. } = assignment;
+        let Assignment { plan, tags, stream, space, arrivals, content, checker, .. } = assignment;
         let Assignment { operations_max, bytes_max, cold, timing, .. } = assignment;
         let depth = tags as usize;
         let nothing = Operation { kind: OperationKind::Read, file: 0, length: 0, offset: 0 };
@@ -137,8 +144,10 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
             operations_left: operations_max.unwrap_or(u64::MAX),
             bytes_left: bytes_max.unwrap_or(u64::MAX),
             settled_before: 0,
-            waited_before: pacer.is_none(),
-            pacer,
+            waited_before: arrivals.is_none(),
+            arrivals,
+            slot_free_ns: 0,
+            overslept_until_ns: 0,
             next: None,
             writes_since_sync: 0,
             file_written: 0,
@@ -175,7 +184,7 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
                 now = self.pause(now)?;
                 continue;
             }
-            now = if self.pacer.is_some() { self.issue_due(now)? } else { self.refill(now)? };
+            now = if self.arrivals.is_some() { self.issue_due(now)? } else { self.refill(now)? };
             if self.in_flight == 0 && self.is_exhausted() {
                 break End::Amount;
             }
@@ -279,7 +288,13 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
             if self.timing.is_measured(intended_ns) {
                 let delay_ns = now - intended_ns;
                 self.tally.open_loop.intended += 1;
-                self.tally.open_loop.late += u64::from(delay_ns > LATE_NS);
+                let is_late = delay_ns > LATE_NS;
+                self.tally.open_loop.late += u64::from(is_late);
+                if is_late && intended_ns >= self.slot_free_ns {
+                    // Those that were due meanwhile and then wait for this one do so for the same reason.
+                    self.overslept_until_ns = now;
+                }
+                self.tally.open_loop.overslept += u64::from(is_late && intended_ns < self.overslept_until_ns);
                 self.tally.open_loop.latest_ns = self.tally.open_loop.latest_ns.max(delay_ns);
             }
             now = self.issue(operation, now, Some(intended_ns))?;
@@ -293,8 +308,8 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
             return next;
         }
         let operation = self.stream.next_operation();
-        let pacer = self.pacer.as_mut().expect("only an open loop looks ahead");
-        let next = (operation, self.timing.start_ns + pacer.next_intended_ns(operation.length));
+        let arrivals = self.arrivals.as_mut().expect("only an open loop looks ahead");
+        let next = (operation, self.timing.start_ns + arrivals.next_intended_ns(operation.length));
         self.next = Some(next);
         next
     }
@@ -402,7 +417,7 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
     fn patience(&mut self, now: u64) -> (usize, u64) {
         let limit = now + PATIENCE_NS;
         let limit = self.timing.until_ns.map_or(limit, |until| limit.min(until));
-        if self.pacer.is_some() && !self.free.is_empty() && !self.is_exhausted() {
+        if self.arrivals.is_some() && !self.free.is_empty() && !self.is_exhausted() {
             let (_, intended_ns) = self.peek();
             if intended_ns <= now + SPIN_NS {
                 return (0, now);
@@ -421,8 +436,11 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
         }
         let tick = ((now - self.cut.from_ns.min(now)) / TICK_NS) as usize;
         let in_window = self.timing.is_measured(now);
-        let open = self.pacer.is_some();
+        let open = self.arrivals.is_some();
         let mut run: Option<Alike> = None;
+        if self.free.is_empty() {
+            self.slot_free_ns = now;
+        }
         let mut completions = std::mem::take(&mut self.completions);
         for completion in completions.drain(..) {
             let index = usize::from(completion.tag.0);
@@ -547,7 +565,7 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
     /// Arrivals that fell into the window but found no free tag until its end. Their latency counts as what they had
     /// waited by then: less than it would have been, but not nothing.
     fn count_never_issued(&mut self, until_ns: u64) {
-        if self.pacer.is_none() {
+        if self.arrivals.is_none() {
             return;
         }
         // There may be very many of them.

@@ -11,20 +11,20 @@ use std::{
 };
 
 use plimsoll_io::{
-    clock::VirtualClock,
+    clock::{Clock, VirtualClock},
     engine::{
         Completion, Engine, Tag,
         memory::{ErrorScript, Fault, MemoryEngine, MemoryScript, MemoryStore, Stall},
     },
 };
 use plimsoll_measure::latency::{LatencyHistogram, exposure::exposed_share};
-use plimsoll_record::results::VerificationResult;
+use plimsoll_record::results::{OpenLoopResult, VerificationResult};
 use plimsoll_run::{
     checker::Checker,
     stops::Stops,
     tally::{IntervalTally, SlotTally},
     timing::{Cut, Timing},
-    worker::{Assignment, Wires, Worker},
+    worker::{Arrivals, Assignment, Wires, Worker},
 };
 use plimsoll_workload::{
     content::ContentSource,
@@ -69,11 +69,14 @@ struct Done {
     most_at_once: u32,
 }
 
-/// An engine that notes how many operations it was given until they went on to the kernel.
+/// An engine that notes how many operations it was given until they went on to the kernel, and that may oversleep.
 struct Counting {
     engine: MemoryEngine,
     queued: u32,
     most: u32,
+    clock: VirtualClock,
+    /// From when on it does once, and how long.
+    oversleeps: Option<Stall>,
 }
 
 impl Engine for Counting {
@@ -89,7 +92,12 @@ impl Engine for Counting {
 
     fn wait(&mut self, at_least: usize, deadline_ns: Option<u64>, completions: &mut Vec<Completion>) -> io::Result<()> {
         self.queued = 0;
-        self.engine.wait(at_least, deadline_ns, completions)
+        self.engine.wait(at_least, deadline_ns, completions)?;
+        let is_idle = completions.is_empty();
+        if let Some(late) = self.oversleeps.take_if(|late| is_idle && self.clock.now_ns() >= late.from_ns) {
+            self.clock.advance_to(self.clock.now_ns() + late.length_ns);
+        }
+        Ok(())
     }
 }
 
@@ -103,9 +111,13 @@ fn no_more_operations_are_handed_over_at_once_than_was_asked_for() {
 }
 
 fn run(plan: &BlockPlan, script: MemoryScript) -> Done {
+    run_late(plan, script, None)
+}
+
+fn run_late(plan: &BlockPlan, script: MemoryScript, oversleeps: Option<Stall>) -> Done {
     let clock = VirtualClock::at(0);
     let engine = MemoryEngine::scripted(plan.queue_depth, plan.block_size_bytes_max, clock.clone(), script).unwrap();
-    let engine = Counting { engine, queued: 0, most: 0 };
+    let engine = Counting { engine, queued: 0, most: 0, clock: clock.clone(), oversleeps };
     let from_ns = MILLISECOND + plan.ramp_ns;
     let timing = Timing { start_ns: MILLISECOND, from_ns, until_ns: plan.slot_ns.map(|slot| from_ns + slot) };
     let generations = GenerationMap::new(plan.seed, plan.job_region(0), plan.block_size_bytes_max);
@@ -114,7 +126,7 @@ fn run(plan: &BlockPlan, script: MemoryScript) -> Done {
         tags: plan.queue_depth,
         stream: OperationStream::new(plan, 0, 1),
         space: plan.file_space(0),
-        pacer: Pacer::new(&plan.pacing, 1, 0, 1),
+        arrivals: Pacer::new(&plan.pacing, 1).map(Arrivals::Own),
         content: ContentSource::new(&plan.payload, 1),
         checker: plan.verify.then(|| Checker::new(plan, 0, &generations, false)),
         operations_max: plan.operations,
@@ -186,11 +198,23 @@ fn a_stall_shows_in_an_open_loop_and_hides_in_a_closed_one() {
     let open = run(&plan("rw = 'randread'\nrate = 1000\nduration = '10s'\nramp = '0s'"), script.clone());
     let p95 = quantile(&open.tally.read.histogram, 0.95);
     assert!(p95 >= 400 * MILLISECOND, "p95 of the open loop is {p95} ns");
-    assert!(open.tally.open_loop.late > 900, "{:?}", open.tally.open_loop);
+    let OpenLoopResult { late, overslept, .. } = open.tally.open_loop;
+    assert!(late > 900 && overslept == 0, "it was the storage: {:?}", open.tally.open_loop);
     assert!(quantile(&open.tally.service, 0.95) < MILLISECOND, "issued late, operations themselves were quick");
     let closed = run(&plan("rw = 'randread'\nthink_time = '900us'\nduration = '10s'\nramp = '0s'"), script);
     assert!(quantile(&closed.tally.read.histogram, 0.95) < MILLISECOND);
     assert!(closed.tally.read.histogram.max_ns().unwrap() >= SECOND);
+}
+
+#[test]
+fn who_oversleeps_does_not_blame_the_storage() {
+    let plan = plan("rw = 'randread'\nrate = 1000\nduration = '10s'\nramp = '0s'");
+    let script = || MemoryScript { latency_ns: 100_000, ..MemoryScript::default() };
+    let late = Stall { from_ns: 5 * SECOND, length_ns: 20 * MILLISECOND };
+    let OpenLoopResult { late, overslept, never_issued, .. } = run_late(&plan, script(), Some(late)).tally.open_loop;
+    assert!((10..=25).contains(&late) && (late - 2..=late).contains(&overslept), "{late} {overslept}");
+    assert_eq!(never_issued, 0);
+    assert_eq!(run(&plan, script()).tally.open_loop.late, 0);
 }
 
 /// A storage that stands still from so many seconds on, for five seconds.

@@ -12,11 +12,9 @@ use crate::{
 
 const NS_PER_SECOND: f64 = 1e9;
 
-/// The intended start times of a job's operations, or of every n-th of them.
+/// The intended start times of a job's operations.
 #[derive(Clone, Debug)]
 pub struct Pacer {
-    lane: u64,
-    lanes: u64,
     /// What an operation costs.
     unit: Unit,
     ns_per_unit: f64,
@@ -39,14 +37,9 @@ enum Arrivals {
 }
 
 impl Pacer {
-    /// The arrivals of a job, of which this lane gets every `lanes`-th from number `lane` on; `None` for a closed
-    /// loop, whose operations start when earlier ones complete. Jobs with different seeds start at different
-    /// phases of the gap, so that they do not all issue at once.
-    ///
-    /// All lanes together have exactly the job's arrivals. With a rate of bytes and several block sizes a lane cannot
-    /// know the sizes of the others' operations, takes them to be like its own, and the rate holds on average.
-    pub fn new(pacing: &Pacing, job_seed: u64, lane: u32, lanes: u32) -> Option<Self> {
-        assert!(lane < lanes, "lane {lane} of {lanes}");
+    /// The arrivals of a job; `None` for a closed loop, whose operations start when earlier ones complete. Jobs with
+    /// different seeds start at different phases of the gap, so that they do not all issue at once.
+    pub fn new(pacing: &Pacing, job_seed: u64) -> Option<Self> {
         let Pacing::Open { arrival, operations_per_second_per_job, bytes_per_second_per_job } = pacing else {
             return None;
         };
@@ -60,8 +53,7 @@ impl Pacer {
             Arrival::Fixed => Arrivals::Fixed { phase: Draws::new(seed, 0).unit(), first: None, earned: 0 },
             Arrival::Poisson => Arrivals::Poisson { seed, number: 0, whole_ns: 0, rest_ns: 0.0 },
         };
-        let (lane, lanes) = (u64::from(lane), u64::from(lanes));
-        Some(Self { lane, lanes, unit, ns_per_unit: NS_PER_SECOND / per_second, arrivals })
+        Some(Self { unit, ns_per_unit: NS_PER_SECOND / per_second, arrivals })
     }
 
     /// The same arrivals from the very start on: those of a job that is alone need not keep out of others' way.
@@ -84,29 +76,21 @@ impl Pacer {
             Arrivals::Fixed { phase, first, earned } => {
                 let first = match first {
                     Some(first) => {
-                        *earned += self.lanes * cost;
+                        *earned += cost;
                         *first
                     }
-                    None => {
-                        *earned = self.lane * cost;
-                        *first.insert(cost)
-                    }
+                    None => *first.insert(cost),
                 };
                 // Both factors are exact to 53 bits: below a nanosecond for a hundred days.
                 (phase.mul_add(first as f64, *earned as f64) * self.ns_per_unit) as u64
             }
             Arrivals::Poisson { seed, number, whole_ns, rest_ns } => {
-                // The gaps of all lanes are drawn, for the arrivals to be those of the job. The first takes as many
-                // gaps as the lane's number says, so that the arrivals in between are the other lanes'.
-                let gaps = if *number == 0 { self.lane + 1 } else { self.lanes };
                 let mean_ns = cost as f64 * self.ns_per_unit;
-                for _ in 0..gaps {
-                    let gap_ns = Draws::new(*seed, *number).exponential() * mean_ns + *rest_ns;
-                    *number += 1;
-                    let whole = gap_ns as u64;
-                    *whole_ns = whole_ns.saturating_add(whole);
-                    *rest_ns = gap_ns - whole as f64;
-                }
+                let gap_ns = Draws::new(*seed, *number).exponential() * mean_ns + *rest_ns;
+                *number += 1;
+                let whole = gap_ns as u64;
+                *whole_ns = whole_ns.saturating_add(whole);
+                *rest_ns = gap_ns - whole as f64;
                 *whole_ns
             }
         }
@@ -130,8 +114,8 @@ mod tests {
         Pacing::Open { arrival, operations_per_second_per_job: None, bytes_per_second_per_job: Some(rate) }
     }
 
-    fn times(pacing: &Pacing, lane: u32, lanes: u32, count: usize) -> Vec<u64> {
-        let mut pacer = Pacer::new(pacing, 77, lane, lanes).unwrap();
+    fn times(pacing: &Pacing, count: usize) -> Vec<u64> {
+        let mut pacer = Pacer::new(pacing, 77).unwrap();
         (0..count).map(|_| pacer.next_intended_ns(4096)).collect()
     }
 
@@ -140,7 +124,7 @@ mod tests {
         for arrival in [Arrival::Fixed, Arrival::Poisson] {
             for rate in [1_000.0, 100_000.0, 500_000.0] {
                 for pacing in [operations(arrival, rate), bytes(arrival, rate * 4096.0)] {
-                    let times = times(&pacing, 0, 1, ARRIVALS);
+                    let times = times(&pacing, ARRIVALS);
                     let elapsed_ns = times[ARRIVALS - 1] as f64;
                     let error = ARRIVALS as f64 * 1e9 / elapsed_ns / rate - 1.0;
                     assert!(error.abs() < 0.005, "{pacing:?} is off by {error}");
@@ -153,16 +137,16 @@ mod tests {
     #[test]
     fn a_job_that_is_alone_begins_at_once() {
         let pacing = operations(Arrival::Fixed, 2.0);
-        let mut alone = Pacer::new(&pacing, 77, 0, 1).unwrap().beginning_at_once();
+        let mut alone = Pacer::new(&pacing, 77).unwrap().beginning_at_once();
         assert_eq!([(); 3].map(|()| alone.next_intended_ns(4096)), [0, 500_000_000, 1_000_000_000]);
-        let mut among_others = Pacer::new(&pacing, 77, 0, 1).unwrap();
+        let mut among_others = Pacer::new(&pacing, 77).unwrap();
         assert!((1..500_000_000).contains(&among_others.next_intended_ns(4096)));
     }
 
     #[test]
     fn fixed_arrivals_do_not_drift() {
         // 333,333 per second have a gap of no whole number of nanoseconds, nor of any short fraction of one.
-        let times = times(&operations(Arrival::Fixed, 333_333.0), 0, 1, ARRIVALS);
+        let times = times(&operations(Arrival::Fixed, 333_333.0), ARRIVALS);
         for (number, time) in times.iter().enumerate() {
             let exact = number as u128 * 1_000_000_000 / 333_333;
             let late = u128::from(*time - times[0]).abs_diff(exact);
@@ -172,7 +156,7 @@ mod tests {
 
     #[test]
     fn fixed_arrivals_are_exact_after_a_week() {
-        let mut pacer = Pacer::new(&operations(Arrival::Fixed, 500_000.0), 77, 0, 1).unwrap();
+        let mut pacer = Pacer::new(&operations(Arrival::Fixed, 500_000.0), 77).unwrap();
         let first = pacer.next_intended_ns(4096);
         let week = 500_000 * 86_400 * 7;
         let Arrivals::Fixed { earned, .. } = &mut pacer.arrivals else { panic!("not fixed") };
@@ -183,7 +167,7 @@ mod tests {
     #[test]
     fn poisson_gaps_are_exponential() {
         for rate in [1_000.0, 100_000.0, 500_000.0] {
-            let times = times(&operations(Arrival::Poisson, rate), 0, 1, ARRIVALS);
+            let times = times(&operations(Arrival::Poisson, rate), ARRIVALS);
             let exponential = Exp::new(rate / 1e9).unwrap();
             let mut gaps: Vec<u64> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
             gaps.sort_unstable();
@@ -201,7 +185,7 @@ mod tests {
     #[test]
     fn poisson_gaps_do_not_depend_on_the_gap_before() {
         // At this rate the rounding to nanoseconds is far below what the test can see.
-        let times = times(&operations(Arrival::Poisson, 1_000.0), 0, 1, ARRIVALS);
+        let times = times(&operations(Arrival::Poisson, 1_000.0), ARRIVALS);
         let exponential = Exp::new(1e-6).unwrap();
         let mut pairs = [0_u64; 400];
         let mut last = 0;
@@ -214,19 +198,8 @@ mod tests {
     }
 
     #[test]
-    fn lanes_together_have_the_arrivals_of_their_job() {
-        for arrival in [Arrival::Fixed, Arrival::Poisson] {
-            for pacing in [operations(arrival, 12_345.0), bytes(arrival, 12_345.0 * 4096.0)] {
-                let mut shared: Vec<u64> = (0..7).flat_map(|lane| times(&pacing, lane, 7, 1000)).collect();
-                shared.sort_unstable();
-                assert_eq!(shared, times(&pacing, 0, 1, 7000), "{pacing:?}");
-            }
-        }
-    }
-
-    #[test]
     fn a_rate_of_bytes_spaces_operations_by_their_size() {
-        let mut pacer = Pacer::new(&bytes(Arrival::Fixed, 1e6), 77, 0, 1).unwrap();
+        let mut pacer = Pacer::new(&bytes(Arrival::Fixed, 1e6), 77).unwrap();
         let start = pacer.next_intended_ns(1000);
         assert!(start < 1_000_000);
         assert!((pacer.next_intended_ns(64_000) - start).abs_diff(64_000_000) <= 1);
@@ -238,7 +211,7 @@ mod tests {
         let pacing = operations(Arrival::Fixed, 1.0);
         let mut bins = [0_u64; 10];
         for seed in 0..10_000 {
-            let start = Pacer::new(&pacing, seed, 0, 1).unwrap().next_intended_ns(4096);
+            let start = Pacer::new(&pacing, seed).unwrap().next_intended_ns(4096);
             bins[(start / 100_000_000) as usize] += 1;
         }
         assert_uniform(&bins, "phases");
@@ -246,6 +219,6 @@ mod tests {
 
     #[test]
     fn a_closed_loop_has_no_pacer() {
-        assert!(Pacer::new(&Pacing::Closed, 1, 0, 1).is_none());
+        assert!(Pacer::new(&Pacing::Closed, 1).is_none());
     }
 }

@@ -42,12 +42,7 @@ impl SlotResult {
         self.job_results.iter_mut().zip(&other.job_results).for_each(|(sum, job)| sum.add(job));
         self.join_seconds(&other.seconds);
         if let Some(open_loop) = &other.open_loop {
-            add(&mut self.open_loop, open_loop, |sum: &mut OpenLoopResult, other| {
-                sum.intended += other.intended;
-                sum.late += other.late;
-                sum.never_issued += other.never_issued;
-                sum.latest_ns = sum.latest_ns.max(other.latest_ns);
-            });
+            add(&mut self.open_loop, open_loop, OpenLoopResult::add);
         }
         if let Some(service) = &other.service {
             add(&mut self.service, service, LatencyHistogram::merge);

@@ -7,6 +7,7 @@ use plimsoll_workload::operation::OperationKind;
 
 use super::*;
 use crate::test_plans::plan;
+use crate::worker::Arrivals;
 
 const MILLISECOND: u64 = 1_000_000;
 const SECOND: u64 = 1000 * MILLISECOND;
@@ -63,9 +64,21 @@ fn an_amount_of_bytes_is_kept_over_all_jobs() {
 #[test]
 fn lanes_share_what_their_job_would_do_alone() {
     let plan = plan("rw = 'read'\njobs = 3\nqueue_depth = 4\nsize = '68KiB'\nloops = 1");
-    let crew = Crew::new(&plan, EngineKind::Psync);
+    let crew = Crew::new(&plan, EngineKind::Psync, 1);
     let of = |job| (0..4).map(|lane| crew.share(17, job, lane)).sum::<u64>() * 4096;
     assert_eq!([0, 1, 2].map(of), [0, 1, 2].map(|job| plan.job_region(job).length));
+}
+
+#[test]
+fn whichever_thread_is_free_takes_the_next_arrival_of_its_job() {
+    let plan = plan("rw = 'randread'\nrate = 1000\nqueue_depth = 2");
+    let crew = Crew::new(&plan, EngineKind::Psync, 1);
+    let [mut slow, mut quick] = [(); 2].map(|()| crew.arrivals(0).unwrap());
+    assert_eq!(slow.next_intended_ns(4096), 0);
+    assert_eq!([(); 3].map(|()| quick.next_intended_ns(4096) / 1_000_000), [1, 2, 3]);
+    assert_eq!(slow.next_intended_ns(4096) / 1_000_000, 4);
+    let alone = Crew::new(&plan, EngineKind::Memory, 1);
+    assert!(matches!(alone.arrivals(0), Some(Arrivals::Own(_))), "no lock where nobody shares");
 }
 
 /// A gathering for two workers, and the intervals that it hands on.

@@ -3,9 +3,10 @@
 use std::sync::mpsc::{Receiver, SyncSender};
 
 use plimsoll_workload::{
-    content::ContentSource, file_space::FileSpace, operation_stream::OperationStream, pacer::Pacer, plan::BlockPlan,
+    content::ContentSource, file_space::FileSpace, operation_stream::OperationStream, plan::BlockPlan,
 };
 
+use super::arrivals::Arrivals;
 use crate::{
     checker::Checker,
     client::WorkerUse,
@@ -26,7 +27,7 @@ pub struct Assignment<'a> {
     /// Which file each falls into.
     pub space: FileSpace,
     /// Their intended times, in an open loop.
-    pub pacer: Option<Pacer>,
+    pub arrivals: Option<Arrivals<'a>>,
     /// What writes contain.
     pub content: ContentSource,
     /// Stamps and checks blocks, when the plan verifies.
