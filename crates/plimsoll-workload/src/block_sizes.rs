@@ -73,6 +73,17 @@ impl BlockSizes {
         }
     }
 
+    /// The sizes that occur, with their weights.
+    pub fn weighted(&self) -> Vec<WeightedBlockSize> {
+        match self {
+            Self::One(bytes) => vec![WeightedBlockSize { bytes: *bytes, weight: 1 }],
+            Self::Range { min, max } => {
+                (1..=max / min).map(|steps| WeightedBlockSize { bytes: steps * min, weight: 1 }).collect()
+            }
+            Self::Split(parts) => parts.clone(),
+        }
+    }
+
     /// Whether every operation has the same size.
     pub const fn is_one(&self) -> bool {
         matches!(self, Self::One(_))

@@ -6,8 +6,9 @@
 //! Random offsets are multiples of the direction's smallest block size, counted from the start of the region. A
 //! larger block of a range or split starts at any such multiple at which it fits; where the distribution is not
 //! uniform, one that would cross the end is moved back to the last place where it fits. Exact-once touches every
-//! byte once a pass: blocks of several sizes begin at multiples of what all sizes are multiples of, and one in several
-//! is cut to what is left between others.
+//! byte once a pass: blocks of several sizes begin at multiples of what all sizes are multiples of. They have the sizes
+//! and shares that were asked for where those have a small common multiple; of ranges one in several blocks is cut to
+//! what is left between others.
 //!
 //! Sequential operations begin at the start of the region when an amount ends the cell or blocks are verified,
 //! because then the whole region counts. When time alone ends the slot they begin at a seeded place, another one each
@@ -16,9 +17,9 @@
 
 mod pieces;
 
-use self::pieces::Pieces;
+use self::pieces::{Pieces, Tile};
 use crate::{
-    block_sizes::{BlockSizes, common_divisor},
+    block_sizes::{BlockSizes, WeightedBlockSize, common_divisor},
     distribution::Distribution,
     operation::{Operation, OperationKind},
     plan::{BlockPlan, Region},
@@ -266,11 +267,38 @@ fn granule(plan: &BlockPlan) -> u64 {
     u64::from(common_divisor(reads, writes))
 }
 
-/// Bytes that are cut into pieces by themselves: several blocks, so that few are cut short. Of several files each has
-/// whole blocks, so that one is sure to lie in one file.
-fn stretch(plan: &BlockPlan) -> u64 {
-    let blocks = if plan.file_count > 1 { 1 } else { 4 };
-    blocks * block_max(plan)
+/// Bytes that are cut into pieces by themselves, and what they can be made of. Of several files each has whole blocks,
+/// so that one is sure to lie in one file.
+fn stretch(plan: &BlockPlan) -> (u64, Vec<Tile>) {
+    let block = block_max(plan);
+    let (longest, blocks) = if plan.file_count > 1 { (block, 1) } else { (64 * block, 4) };
+    // Several blocks, so that few are cut short.
+    tiles(plan, longest).unwrap_or_else(|| (blocks * block, Vec::new()))
+}
+
+/// The kinds and sizes of operations, and the shortest stretch that can be made of whole ones of each; `None` when that
+/// is too long.
+fn tiles(plan: &BlockPlan, longest: u64) -> Option<(u64, Vec<Tile>)> {
+    let reads = f64::from(plan.read_percent.min(100)) / 100.0;
+    let directions = [
+        (OperationKind::Read, reads, &plan.read_block_sizes),
+        (OperationKind::Write, 1.0 - reads, &plan.write_block_sizes),
+    ];
+    let mut stretch = 1_u64;
+    let mut tiles = Vec::new();
+    for (kind, share, sizes) in directions.into_iter().filter(|(_, share, _)| *share > 0.0) {
+        let sizes = sizes.weighted();
+        let weights: f64 = sizes.iter().map(|part| f64::from(part.weight)).sum();
+        for WeightedBlockSize { bytes, weight } in sizes.into_iter().filter(|part| part.weight > 0) {
+            let common = common_divisor(bytes, (stretch % u64::from(bytes)) as u32);
+            stretch = stretch.saturating_mul(u64::from(bytes / common));
+            if stretch > longest {
+                return None;
+            }
+            tiles.push(Tile { kind, length: bytes, share: share * f64::from(weight) / weights, count: 0 });
+        }
+    }
+    Some((stretch, tiles))
 }
 
 /// Whether all operations that occur have one size.

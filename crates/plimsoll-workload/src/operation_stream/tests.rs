@@ -214,14 +214,41 @@ fn exact_once_touches_every_byte_once_a_pass_where_sizes_differ() {
 }
 
 #[test]
-fn exact_once_has_almost_the_sizes_that_were_asked_for_at_places_apart() {
+fn exact_once_has_the_sizes_that_were_asked_for_at_places_apart() {
     let plan = plan("rw = 'randread'\nsize = '256M'\ndistribution = 'exact-once'\nblock_size = '4k/60:16k/40'");
     let operations = take(&mut OperationStream::new(&plan, 0, 5), 10_000);
     let share = |length: u32| operations.iter().filter(|operation| operation.length == length).count();
-    assert!((5800..6400).contains(&share(4096)), "{}", share(4096));
-    assert!((3200..3800).contains(&share(16384)), "{}", share(16384));
+    assert!((5900..6100).contains(&share(4096)), "{}", share(4096));
+    assert_eq!(share(4096) + share(16384), 10_000, "none is cut");
     let follows = |pair: &[Operation]| pair[1].offset == pair[0].offset + u64::from(pair[0].length);
     assert!(operations.windows(2).filter(|pair| follows(pair)).count() < 10);
+}
+
+#[test]
+fn exact_once_has_the_size_and_the_share_of_each_direction() {
+    for (percent, size, sizes, read, write) in [
+        (50, "32M", "block_size = '4k'\nwrite_block_size = '64k'", 4096, 65536),
+        (50, "1M", "block_size = '64k'\nwrite_block_size = '4k'", 65536, 4096),
+        (80, "64M", "block_size = '48k'\nwrite_block_size = '64k'", 49152, 65536),
+        (30, "16M", "block_size = '8k'\nwrite_block_size = '64k'\nfile_count = 4", 8192, 65536),
+    ] {
+        let toml =
+            format!("rw = 'randrw'\nread_percent = {percent}\nsize = '{size}'\ndistribution = 'exact-once'\n{sizes}");
+        let plan = plan(&toml);
+        let mut stream = OperationStream::new(&plan, 0, 5);
+        let mut operations = Vec::new();
+        while stream.pass() == 0 {
+            operations.push(stream.next_operation());
+        }
+        let reads = operations.iter().filter(|operation| operation.kind == OperationKind::Read).count();
+        let expected = operations.len() as f64 * f64::from(percent) / 100.0;
+        // What fits into one stretch.
+        assert!((reads as f64 - expected).abs() <= 16.0, "{toml}: {reads} of {}", operations.len());
+        let odd = operations
+            .iter()
+            .filter(|operation| operation.length != if operation.kind == OperationKind::Read { read } else { write });
+        assert!(odd.count() <= 1, "{toml}: only what is left at the end of the region has another size");
+    }
 }
 
 #[test]
