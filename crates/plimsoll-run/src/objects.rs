@@ -105,6 +105,17 @@ pub enum ObjectError {
     },
 }
 
+/// What becomes of test files when their run is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FilesAfter {
+    /// What the run made is removed; what an earlier one made and kept is kept again.
+    AsBefore,
+    /// All stay.
+    Kept,
+    /// What plimsoll made is removed, by whichever run.
+    Removed,
+}
+
 /// All test objects of a run. They are removed when this is dropped, unless they are to be kept.
 #[derive(Debug)]
 pub struct TestObjects {
@@ -385,6 +396,27 @@ impl TestObjects {
             Err(source) => Err(ObjectError::Create { path: path.clone(), source }),
         });
         marked.chain(self.names.iter_mut().filter_map(|names| names.keep().transpose())).collect()
+    }
+
+    /// Makes files that earlier runs kept go with those of this run. Those that others read now stay.
+    ///
+    /// # Errors
+    /// When a marker cannot be written; its file stays.
+    pub fn give_up_kept(&mut self) -> Result<(), ObjectError> {
+        let (shared, own): (Vec<_>, Vec<_>) = self.files.drain(..).partition(|made| made.is_shared);
+        self.files = own;
+        for OwnedFile { path, marker, .. } in shared {
+            // Nobody may be using what is removed, this run neither.
+            drop(marker);
+            let _ = self.create_file(&path);
+        }
+        let directories = self.directories.iter_mut().map(|made| (&made.path, &mut made.marker));
+        let files = self.files.iter_mut().map(|made| (&made.path, &mut made.marker));
+        for (path, marker) in directories.chain(files).filter(|(_, marker)| marker.marker().kept) {
+            let failed = |source| ObjectError::Create { path: path.clone(), source };
+            marker.change(|marker| marker.kept = false).map_err(failed)?;
+        }
+        Ok(())
     }
 
     /// Removes all objects that are not to be kept, and tells what became of them. Dropping does the same silently.

@@ -38,7 +38,7 @@ use crate::{
     judging,
     layout::{self, LayoutError},
     objects::{
-        ObjectError,
+        FilesAfter, ObjectError,
         in_common::{CommonFiles, CommonFilesError},
     },
     parallel,
@@ -76,8 +76,8 @@ pub struct RunRequest {
     pub environment: Environment,
     /// Devices that may be overwritten, when they bear no known signature.
     pub destroy: Vec<PathBuf>,
-    /// Whether test files stay.
-    pub keep_files: bool,
+    /// What becomes of test files.
+    pub files_after: FilesAfter,
     /// Where to note what test files exist, so that a later command can remove them.
     pub state_directory: Option<PathBuf>,
     /// What commands find.
@@ -229,7 +229,7 @@ fn check_names(plan: &Plan) -> Result<(), RunError> {
 /// record. An `Err` means that nothing was measured at all.
 pub fn run(request: RunRequest, stop: &AtomicBool, on_event: &mut dyn FnMut(&RunEvent)) -> Result<Record, RunError> {
     let RunRequest { id, started, tool, name, tags, asked, plan, environment, start: ask_start, .. } = request;
-    let RunRequest { destroy, keep_files, state_directory, surroundings, resuming, common, .. } = request;
+    let RunRequest { destroy, files_after, state_directory, surroundings, resuming, common, .. } = request;
     // What can refuse does so before anything is created or announced.
     let engines = select_engines(&plan, resuming.as_ref())?;
     let guards = Sites::guard(&plan, &destroy)?;
@@ -257,7 +257,7 @@ pub fn run(request: RunRequest, stop: &AtomicBool, on_event: &mut dyn FnMut(&Run
         }
     }
     let mut emit = |event| story.tell(&event);
-    let making = Making { run: id, keep_files, state_directory: state_directory.as_deref(), common };
+    let making = Making { run: id, files_after, state_directory: state_directory.as_deref(), common };
     let result = Sites::open(&plan, guards, making, stop, &mut emit).and_then(|mut sites| {
         let mut applications = sites.applications(&plan, &surroundings)?;
         if command.is_none() {
@@ -311,9 +311,9 @@ pub fn run(request: RunRequest, stop: &AtomicBool, on_event: &mut dyn FnMut(&Run
 /// # Errors
 /// When they cannot be made.
 pub fn prepare_files(request: RunRequest, stop: &AtomicBool) -> Result<(), RunError> {
-    let RunRequest { id, plan, destroy, keep_files, state_directory, common, .. } = request;
+    let RunRequest { id, plan, destroy, files_after, state_directory, common, .. } = request;
     let guards = Sites::guard(&plan, &destroy)?;
-    let making = Making { run: id, keep_files, state_directory: state_directory.as_deref(), common };
+    let making = Making { run: id, files_after, state_directory: state_directory.as_deref(), common };
     let sites = Sites::open(&plan, guards, making, stop, &mut |_| {})?;
     (0..plan.cells.len()).try_for_each(|cell| sites.make_existing(cell, stop))?;
     sites.close(&mut |_| {});

@@ -37,7 +37,7 @@ use crate::{
     layout::{self, LayoutFile},
     names::{NamePlaces, NamedFiles},
     objects::{
-        self, Owner, Provenance, TestFile, TestObjects,
+        self, FilesAfter, Owner, Provenance, TestFile, TestObjects,
         in_common::{CommonFiles, InUse},
         leftovers,
     },
@@ -50,8 +50,8 @@ use crate::{
 pub struct Making<'a> {
     /// The run.
     pub run: Uuid,
-    /// Whether they stay.
-    pub keep_files: bool,
+    /// What becomes of them.
+    pub files_after: FilesAfter,
     /// Where to note what there is.
     pub state_directory: Option<&'a Path>,
     /// This machine's part in files that several have in common.
@@ -72,7 +72,7 @@ pub struct Sites {
     trees: BTreeMap<usize, OwnedFd>,
     /// Where the files are that are created, statted or deleted.
     names: NamePlaces,
-    keep_files: bool,
+    files_after: FilesAfter,
     /// Files that the plan names: whoever named them knows that they stay.
     named: Vec<PathBuf>,
     /// Held so that nobody else can claim a device while the run writes to it.
@@ -131,7 +131,7 @@ impl Sites {
         emit: &mut dyn FnMut(RunEvent),
     ) -> Result<Self, RunError> {
         open_files::check(plan)?;
-        let Making { run, keep_files, state_directory, common } = making;
+        let Making { run, files_after, state_directory, common } = making;
         let objects = TestObjects::new(Owner::this_process(run), state_directory);
         let mut opened = Self {
             objects,
@@ -142,7 +142,7 @@ impl Sites {
             cells: Vec::new(),
             trees: BTreeMap::new(),
             names: NamePlaces::default(),
-            keep_files,
+            files_after,
             named: Vec::new(),
             guards,
         };
@@ -379,8 +379,8 @@ impl Sites {
     }
 
     /// Whether what the run makes stays.
-    pub(crate) const fn keeps_files(&self) -> bool {
-        self.keep_files
+    pub(crate) fn keeps_files(&self) -> bool {
+        self.files_after == FilesAfter::Kept
     }
 
     /// What kind of target a cell has.
@@ -419,7 +419,7 @@ impl Sites {
         names.map_or(Ok(()), |names| names.make_ready(stop, &mut |_| {}))
     }
 
-    /// Removes what the run made, or marks it as kept.
+    /// Removes what the run made, or marks it as kept, or removes what earlier ones made as well.
     pub fn close(mut self, emit: &mut dyn FnMut(RunEvent)) {
         self.cells.clear();
         self.trees.clear();
@@ -427,7 +427,12 @@ impl Sites {
             self.in_use.iter().for_each(InUse::wait_for_others);
         }
         self.in_use.clear();
-        if self.keep_files {
+        if self.files_after == FilesAfter::Removed
+            && let Err(error) = self.objects.give_up_kept()
+        {
+            emit(RunEvent::Warning { text: format!("could not remove all files: {error}") });
+        }
+        if self.keeps_files() {
             match self.objects.keep() {
                 Ok(paths) => {
                     for path in paths.iter().filter(|path| !self.named.contains(path)) {
@@ -438,8 +443,9 @@ impl Sites {
                 Err(error) => emit(RunEvent::Warning { text: format!("could not keep the files: {error}") }),
             }
         }
+        let keeps_files = self.keeps_files();
         let sweep = self.objects.remove();
-        for left in sweep.left.iter().filter(|_| !self.keep_files) {
+        for left in sweep.left.iter().filter(|_| !keeps_files) {
             emit(RunEvent::Warning { text: format!("could not remove {}: {}", left.path.display(), left.reason) });
         }
     }

@@ -18,7 +18,7 @@ use plimsoll_record::{
     record::{Asked, Outcome, Record, Tool},
 };
 use plimsoll_run::{
-    objects::in_common::CommonFiles,
+    objects::{FilesAfter, in_common::CommonFiles},
     run::{RunError, RunRequest, Surroundings, run},
 };
 use plimsoll_workload::{certainty::Certainty, plan::Plan, settings::Effort, workload::Workload};
@@ -46,7 +46,7 @@ fn request(place: &Path, number: u32, rw: &str) -> RunRequest {
         plan: Plan::resolve(&[target::facts(place).unwrap()], &[workload], &certainty, 42).unwrap(),
         environment: Environment::default(),
         destroy: Vec::new(),
-        keep_files: false,
+        files_after: FilesAfter::AsBefore,
         state_directory: None,
         surroundings: Surroundings::default(),
     }

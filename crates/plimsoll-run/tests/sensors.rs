@@ -20,7 +20,10 @@ use plimsoll_record::{
     event::RunEvent,
     record::{Asked, Cell, Tool},
 };
-use plimsoll_run::run::{RunRequest, Surroundings, run};
+use plimsoll_run::{
+    objects::FilesAfter,
+    run::{RunRequest, Surroundings, run},
+};
 use plimsoll_workload::{certainty::Certainty, plan::Plan, settings::Effort, workload::Workload};
 use rustix::fs::{Advice, fadvise};
 use support::{output_of, skipped};
@@ -58,7 +61,7 @@ fn measure_while(place: &Path, toml: &str, on_event: &mut dyn FnMut(&RunEvent)) 
         plan: Plan::resolve(&[facts], &[workload], &certainty, 42).unwrap(),
         environment: Environment::default(),
         destroy: Vec::new(),
-        keep_files: false,
+        files_after: FilesAfter::AsBefore,
         state_directory: None,
         surroundings: Surroundings::default(),
     };

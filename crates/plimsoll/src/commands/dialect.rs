@@ -19,6 +19,7 @@ use plimsoll_io::target;
 use plimsoll_record::record::Asked;
 use plimsoll_run::{
     machine,
+    objects::FilesAfter,
     run::{RunError, RunRequest},
     target_facts,
 };
@@ -129,7 +130,7 @@ pub(super) fn plan_text(plan: &PlanFile, notes: &[String]) -> anyhow::Result<Str
 pub(super) fn request(
     plan_file: &PlanFile,
     dialect: &str,
-    keep_files: bool,
+    files_after: FilesAfter,
     state: &State,
 ) -> anyhow::Result<RunRequest> {
     let mut targets = target_facts::gather(&plan_file.targets, &plan_file.workloads)?;
@@ -151,7 +152,7 @@ pub(super) fn request(
         plan,
         asked: Asked { targets: plan_file.targets.clone(), workloads, ..Asked::of(certainty) },
         destroy: plan_file.destroy.iter().map(Into::into).collect(),
-        keep_files,
+        files_after,
         state_directory: state.directory.clone(),
         surroundings: environment_variables::surroundings(),
         resuming: None,

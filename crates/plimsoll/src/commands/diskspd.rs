@@ -10,6 +10,7 @@ use plimsoll_dialects::diskspd::{
     self, Action, Asked, Surroundings, lowering, profile::ResultFormat, reference, report, report::Reported,
 };
 use plimsoll_record::record::{Outcome, Record};
+use plimsoll_run::objects::FilesAfter;
 
 use super::{
     dialect,
@@ -119,7 +120,7 @@ fn execute(mut asked: Asked, command_line: &str, fresh_seed: u32, printer: Print
         State::of(&SharedArguments { history, no_history: switches.is_without_history, quiet: printer.is_quiet() });
     state.prepare(printer);
     let _ = state.tidy_up(Printer::new(true));
-    let request = dialect::request(&lowered.plan, "diskspd", true, &state)?;
+    let request = dialect::request(&lowered.plan, "diskspd", FilesAfter::Kept, &state)?;
     let (record, saved) = measure(request, Saving::new(&state, None, printer), "", printer)?;
     let answer = if switches.is_json {
         serde_json::to_string_pretty(&record)? + "\n"

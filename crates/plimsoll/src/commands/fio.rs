@@ -32,7 +32,10 @@ use plimsoll_dialects::{
 use plimsoll_history::location::HistoryLocation;
 use plimsoll_io::cpu;
 use plimsoll_record::record::{Outcome, Record};
-use plimsoll_run::run::{RunRequest, prepare_files};
+use plimsoll_run::{
+    objects::FilesAfter,
+    run::{RunRequest, prepare_files},
+};
 use plimsoll_workload::plan_file::PlanFile;
 
 use self::{
@@ -276,7 +279,8 @@ fn execute(
 
 /// What is to be run for one of the plans.
 fn request(plan_file: &PlanFile, lowered: &Lowered, state: &State) -> anyhow::Result<RunRequest> {
-    dialect::request(plan_file, "fio", lowered.keeps_files, state)
+    let files_after = if lowered.keeps_files { FilesAfter::Kept } else { FilesAfter::Removed };
+    dialect::request(plan_file, "fio", files_after, state)
 }
 
 /// The plan at the depth whose latency stays below the target, or the record of a trial that was interrupted. Trials
@@ -293,7 +297,7 @@ fn at_latency(
     let nowhere = State { history: HistoryLocation::None, directory: state.directory.clone() };
     while let Some(depth) = search.next() {
         let mut request = request(&target.trial(plan, depth), lowered, state)?;
-        request.keep_files = true;
+        request.files_after = FilesAfter::Kept;
         let (trial, _) = measure(request, Saving::new(&nowhere, None, printer), "", Printer::new(true))?;
         if trial.outcome == Outcome::Interrupted {
             return Ok(ControlFlow::Break(trial));

@@ -9,7 +9,7 @@ use plimsoll_record::{
     record::{Cell, Record},
 };
 use plimsoll_report as report;
-use plimsoll_run::{machine, resuming::Resuming, run::RunRequest, same_place, target_facts};
+use plimsoll_run::{machine, objects::FilesAfter, resuming::Resuming, run::RunRequest, same_place, target_facts};
 use plimsoll_workload::{plan::Work, provisioned::Provisioning};
 
 use super::{
@@ -82,7 +82,7 @@ pub(super) fn request(
         plan,
         environment,
         destroy: destroy.iter().map(Into::into).collect(),
-        keep_files: arguments.keep_files,
+        files_after: if arguments.keep_files { FilesAfter::Kept } else { FilesAfter::AsBefore },
         state_directory: state.directory.clone(),
         surroundings: environment_variables::surroundings(),
         resuming: Some(Resuming { at: Timestamp::now(), events, warnings }),

@@ -19,6 +19,7 @@ use plimsoll_run::{
         self, Pod,
         cloud::{self, ServiceAddress},
     },
+    objects::FilesAfter,
     run::{RunRequest, run as run_plan},
     target_facts,
 };
@@ -63,7 +64,7 @@ pub fn run(arguments: &RunArguments, state: &State, printer: Printer) -> anyhow:
             (request, announcement, None)
         }
     };
-    let keeps_files = request.keep_files;
+    let keeps_files = request.files_after == FilesAfter::Kept;
     let mut progress = progress::asked(arguments.dashboard, &request.plan, printer);
     let saving = Saving::new(state, journal, printer);
     let (record, saved) = measure_and_show(request, saving, &announcement, printer, progress.as_mut())?;
@@ -215,7 +216,7 @@ pub(super) fn request_of(
         },
         plan,
         destroy: asked.destroy.iter().map(Into::into).collect(),
-        keep_files: asked.keep_files,
+        files_after: if asked.keep_files { FilesAfter::Kept } else { FilesAfter::AsBefore },
         state_directory: state.directory.clone(),
         surroundings: environment::surroundings(),
         resuming: None,

@@ -297,6 +297,16 @@ fn files_stay_and_are_used_again_but_those_of_others_are_not_written_to() {
     let unlinked = ["--name=c", "--size=1m", "--rw=write", "--directory=data", "--unlink=1", "--output-format=json"];
     assert_eq!(fio(&place, &unlinked).code, Some(0));
     assert!(!place.data().join("c.0.0").exists());
+    // What earlier runs made goes too, read or written, with what says whose it is.
+    for rw in ["--rw=write", "--rw=read"] {
+        let last = ["--name=a", "--size=1m", rw, "--directory=data", "--unlink=1", "--output-format=json"];
+        assert_eq!(fio(&place, &job).code, Some(0));
+        assert_eq!(fio(&place, &last).code, Some(0));
+        assert_eq!(place.leftovers(), ["b.0.0"], "{rw}");
+    }
+    let foreign = ["--name=b", "--size=1", "--bs=1", "--rw=read", "--filename=data/b.0.0", "--unlink=1"];
+    fio(&place, &foreign);
+    assert_eq!(fs::read(place.data().join("b.0.0")).unwrap(), b"precious", "what others made stays");
 }
 
 #[test]
