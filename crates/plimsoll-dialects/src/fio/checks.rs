@@ -194,7 +194,6 @@ fn course(settings: &mut Settings, findings: &mut Findings) {
 
 fn content(settings: &mut Settings, findings: &mut Findings) {
     let direction = settings.pattern.direction;
-    let bounds = settings.pattern.block_bounds();
     let content = &mut settings.content;
     // In fio's order: a pattern decides unless the job reads, then compression, then verification.
     let implied = if content.pattern.is_some() {
@@ -225,8 +224,5 @@ fn content(settings: &mut Settings, findings: &mut Findings) {
     }
     if content.has_verify_phase && course.is_time_based && !direction.reads && content.verify_backlog.is_none() {
         findings.warning("verify", "nothing is verified, because writing takes the whole runtime");
-    }
-    if settings.pattern.may_repeat_blocks && bounds.write.low != bounds.write.high {
-        findings.warning("verify", "blocks of several sizes may lie over each other, so fewer of them are verified");
     }
 }

@@ -6,6 +6,7 @@ use std::num::NonZeroU32;
 use plimsoll_workload::{
     block_sizes::{BlockSizes, WeightedBlockSize},
     distribution::{self, Zone},
+    limits,
     payload::{Fill, Payload},
     pinning::Pinning,
     settings::{AccessHint, Arrival, EngineChoice, RateScope, ReadWrite, SyncMode},
@@ -70,7 +71,8 @@ pub(super) fn share(set: &FileSet, workload: &mut Workload) -> Result<(), Wrong>
             "the {} files and devices of the job are on several targets, among which {depth} in flight cannot be shared",
             set.all
         );
-        let instead = format!("write iodepth={} with libaio or io_uring, or a job for each target", set.all);
+        let least = u64::from(depth).next_multiple_of(set.all);
+        let instead = format!("write iodepth={least} with libaio or io_uring, or a job for each target");
         return Err(Wrong::new(text).instead(instead));
     }
     if workload.think_time.is_some() {
@@ -369,6 +371,22 @@ fn payload(content: &Content, notes: &mut Notes<'_>) -> Payload {
     payload
 }
 
+/// Why nobody could know what a block should hold, and what to write instead.
+fn unverifiable(workload: &Workload) -> Option<(&'static str, &'static str)> {
+    let sizes = workload.block_size.as_ref().and_then(|sweep| sweep.values().first());
+    let Some(&BlockSizes::One(size)) = sizes.filter(|_| workload.write_block_size.is_none()) else {
+        return Some(("blocks of several sizes cannot be verified", "one bs"));
+    };
+    if !size.is_power_of_two() || !(limits::VERIFY_BLOCK_MIN..=limits::VERIFY_BLOCK_MAX).contains(&size) {
+        return Some(("blocks of this size cannot be verified", "a bs that is a power of two from 512 to 1m"));
+    }
+    if workload.stride.is_some() {
+        return Some(("blocks with holes between them cannot be verified", "rw without an offset"));
+    }
+    let is_mixed = workload.random_percent.is_some_and(|percent| (1..100).contains(&percent.get()));
+    is_mixed.then_some(("sequential and random blocks in one job cannot be verified", "percentage_random=0 or 100"))
+}
+
 fn verification(settings: &Settings, notes: &mut Notes<'_>, workload: &mut Workload) -> Result<(), Wrong> {
     let content = &settings.content;
     let Some(checksum) = content.verify else { return Ok(()) };
@@ -386,6 +404,9 @@ fn verification(settings: &Settings, notes: &mut Notes<'_>, workload: &mut Workl
     if !content.has_verify_phase {
         notes("do_verify=0: nothing is read back, and blocks have no header".to_owned());
         return Ok(());
+    }
+    if let Some((why, instead)) = unverifiable(workload) {
+        return Err(Wrong::new(why).instead(format!("write {instead}, or do_verify=0")));
     }
     notes(
         "blocks have a header of plimsoll's own, with place, generation and a checksum of the content; files are written \

@@ -368,6 +368,26 @@ fn reads_are_not_said_to_verify_what_nobody_of_this_run_wrote() {
 }
 
 #[test]
+fn what_cannot_be_verified_is_refused_where_it_stands() {
+    let refused =
+        |options: &str| refused(&format!("[a]\nsize=1m\ndirectory=/data\nverify=crc32c\nrw=randwrite\n{options}\n"));
+    for (options, words) in [
+        ("bssplit=4k/50:8k/50", "blocks of several sizes cannot be verified; write one bs, or do_verify=0"),
+        ("bsrange=4k-16k", "blocks of several sizes"),
+        ("rw=randrw\nbs=4k,8k", "blocks of several sizes"),
+        ("bs=12k", "write a bs that is a power of two from 512 to 1m, or do_verify=0"),
+        ("rw=write:4k", "blocks with holes between them"),
+        ("percentage_random=50", "write percentage_random=0 or 100"),
+    ] {
+        let told = refused(options);
+        assert!(told.contains(words) && told.starts_with("job.fio:1:1: "), "{options}: {told}");
+    }
+    let unread =
+        lowered("[a]\nsize=1m\ndirectory=/data\nverify=crc32c\ndo_verify=0\nbssplit=4k/50:8k/50\nrw=randwrite\n");
+    assert_eq!(unread.plan.workloads[0].verify, None);
+}
+
+#[test]
 fn a_disk_is_filled_as_far_as_the_size_says_and_no_further_than_it_can_be() {
     let look = |path: &str| look(path).map(|found| Found { size_bytes: 100 << 20, ..found });
     for (options, size) in [("", "98MiB"), ("size=1m\n", "1MiB"), ("size=1g\n", "98MiB")] {

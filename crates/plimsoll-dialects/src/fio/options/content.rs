@@ -92,7 +92,10 @@ pub(super) const ENTRIES: &[Entry] = &[
         },
     )
     .default("0")
-    .approximate("blocks carry plimsoll's own header and checksum, and all of the region is read back")
+    .approximate(
+        "blocks carry plimsoll's own header and checksum, and all of the region is read back; their one size \
+                  is a power of two from 512 to 1m",
+    )
     .when(|s| s.content.verify.is_some()),
     Entry::exact(Content, "do_verify", Kind::Boolean, "Read and check after the writes", |s, v, _| {
         s.content.has_verify_phase = v.truth();

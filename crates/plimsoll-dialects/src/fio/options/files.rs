@@ -25,7 +25,9 @@ pub(super) const ENTRIES: &[Entry] = &[
         s.files.are_names_added |= !s.files.names.is_empty();
         s.files.names = s.files.names.iter().cloned().chain(names(v)?.iter().cloned()).collect();
         Ok(())
-    }),
+    })
+    .approximate("in several directories or devices each has its share of iodepth, which has to come out even")
+    .told_by_lowering(),
     Entry::exact(
         Files,
         "directory",

@@ -131,7 +131,7 @@ pub(super) const ENTRIES: &[Entry] = &[
         "hugepage-size",
         Kind::Size,
         "The size of large pages",
-        "buffers are anonymous memory",
+        "buffers are anonymous memory, in large pages where that helps",
     ),
     Entry::ignored(
         Category::Course,

@@ -169,7 +169,7 @@ pub(super) const ENTRIES: &[Entry] = &[
         "mem",
         Kind::Special("malloc, shm, mmap and their like"),
         "Where buffers are",
-        "buffers are always anonymous memory",
+        "buffers are always anonymous memory, in large pages where that helps",
     )
     .aliases(&["iomem"])
     .default("malloc")
