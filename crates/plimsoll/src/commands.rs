@@ -107,11 +107,11 @@ pub fn dispatch(cli: Cli, printer: Printer) -> anyhow::Result<Exit> {
             answer
         }
         Command::Doctor(arguments) => {
-            let answer = doctor::doctor(&arguments, &state, printer)?;
+            let (answer, ending) = doctor::doctor(&arguments, &state, printer)?;
             if arguments.clean {
                 // It has just put in order what would be complained about.
                 printer.answer(answer).map_err(OutputLost)?;
-                return Ok(Exit::Success);
+                return Ok(ending);
             }
             answer
         }

@@ -54,7 +54,7 @@ pub enum LeftReason {
     #[error("the file system that it is on does not answer: the next command tries again")]
     Silent,
     /// The system said no.
-    #[error("it could not be removed")]
+    #[error("it could not be removed ({0})")]
     Failed(#[from] io::Error),
 }
 
@@ -356,6 +356,9 @@ fn shrink(directory: BorrowedFd<'_>, name: &OsStr, facts: &Stat) {
 pub(crate) fn unlink(directory: BorrowedFd<'_>, name: &OsStr) -> io::Result<()> {
     match unlinkat(directory, name, AtFlags::empty()) {
         Ok(()) | Err(Errno::NOENT) => Ok(()),
-        Err(error) => Err(error.into()),
+        Err(error) => {
+            let error = io::Error::from(error);
+            Err(io::Error::new(error.kind(), format!("{}: {error}", name.display())))
+        }
     }
 }

@@ -15,13 +15,18 @@ use plimsoll_report::{
 };
 use plimsoll_run::{
     machine::{self, Pod},
-    objects::leftovers,
+    objects::leftovers::{self, LeftReason},
 };
 use plimsoll_workload::settings::EngineChoice;
 use serde::Serialize;
 use uuid::Uuid;
 
-use crate::{cli::DoctorArguments, exit::LeftoverError, printer::Printer, state::State};
+use crate::{
+    cli::DoctorArguments,
+    exit::{Exit, LeftoverError},
+    printer::Printer,
+    state::State,
+};
 
 /// All that was found, for programs: numbers are numbers, and the environment is described as in a record.
 #[derive(Serialize)]
@@ -64,13 +69,13 @@ struct Advice {
 }
 
 /// Does `plimsoll doctor`.
-pub fn doctor(arguments: &DoctorArguments, state: &State, printer: Printer) -> anyhow::Result<String> {
+pub fn doctor(arguments: &DoctorArguments, state: &State, printer: Printer) -> anyhow::Result<(String, Exit)> {
     if arguments.clean {
         return clean(arguments, state, printer);
     }
     let diagnosis = diagnose(state);
     if arguments.json {
-        return Ok(serde_json::to_string_pretty(&diagnosis)? + "\n");
+        return Ok((serde_json::to_string_pretty(&diagnosis)? + "\n", Exit::Success));
     }
     let values = values(&diagnosis);
     let advice = |name| diagnosis.advice.iter().find(|advice| advice.about == name);
@@ -78,7 +83,7 @@ pub fn doctor(arguments: &DoctorArguments, state: &State, printer: Printer) -> a
         .iter()
         .map(|(name, value)| DoctorRow { name, value, advice: advice(*name).map(|advice| advice.text.as_str()) })
         .collect();
-    Ok(plan::doctor(&rows, printer.width()))
+    Ok((plan::doctor(&rows, printer.width()), Exit::Success))
 }
 
 fn diagnose(state: &State) -> Diagnosis {
@@ -215,7 +220,8 @@ struct LeftObject {
     reason: String,
 }
 
-fn clean(arguments: &DoctorArguments, state: &State, printer: Printer) -> anyhow::Result<String> {
+fn clean(arguments: &DoctorArguments, state: &State, printer: Printer) -> anyhow::Result<(String, Exit)> {
+    let mut exit = Exit::Success;
     let mut cleaned = Cleaned { removed: Vec::new(), left: Vec::new(), set_aside: state.set_aside_journals()? };
     let here = [Path::new(".").to_owned()];
     let paths = if arguments.paths.is_empty() { &here[..] } else { &arguments.paths[..] };
@@ -227,6 +233,9 @@ fn clean(arguments: &DoctorArguments, state: &State, printer: Printer) -> anyhow
             size_bytes: object.bytes,
             run: object.run,
         }));
+        if sweep.left.iter().any(|left| matches!(left.reason, LeftReason::Failed(_) | LeftReason::Silent)) {
+            exit = Exit::Io;
+        }
         let left = sweep.left.into_iter();
         cleaned.left.extend(left.map(|object| LeftObject { path: object.path, reason: object.reason.to_string() }));
     }
@@ -234,7 +243,7 @@ fn clean(arguments: &DoctorArguments, state: &State, printer: Printer) -> anyhow
         printer.warning(format!("left {}: {reason}", path.display()));
     }
     if arguments.json {
-        return Ok(serde_json::to_string_pretty(&cleaned)? + "\n");
+        return Ok((serde_json::to_string_pretty(&cleaned)? + "\n", exit));
     }
     let mut text = String::new();
     for RemovedObject { path, size_bytes, run } in &cleaned.removed {
@@ -245,12 +254,14 @@ fn clean(arguments: &DoctorArguments, state: &State, printer: Printer) -> anyhow
         let path = path.display().to_string();
         writeln!(text, "set aside {}: its run could not be put into its history", printable::line(&path))?;
     }
-    if text.is_empty() {
+    if text.is_empty() && !cleaned.left.is_empty() {
+        text.push_str("nothing was removed\n");
+    } else if text.is_empty() {
         text.push_str("nothing to remove");
         if arguments.paths.is_empty() {
             text.push_str(" here: name the directories that runs worked in (plimsoll doctor --clean DIRECTORY)");
         }
         text.push('\n');
     }
-    Ok(text)
+    Ok((text, exit))
 }

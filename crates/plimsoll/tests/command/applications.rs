@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use crate::{
     interruption::interruption,
-    support::{Place, Said, is_root, names, skip},
+    support::{Mounted, Place, Said, is_root, names, skip},
 };
 
 /// A directory to measure, and one for what is not measured, with a path that is short enough for sockets.
@@ -447,4 +447,30 @@ fn where_nobody_can_redraw_lines_tell_of_waiting_and_of_a_long_command() {
         let tells = |line: &str| line.contains(" s in, ") && line.contains(words);
         assert!(said.stderr.lines().any(tells), "{words}: {}", said.stderr);
     }
+}
+
+#[test]
+fn what_cannot_be_removed_is_named_with_the_reason_and_is_no_success() {
+    if !is_root() {
+        return;
+    }
+    let place = Place::new();
+    let mounted = Mounted::ext4(&place, 64 << 20);
+    let point = mounted.point.display();
+    fs::write(
+        place.path("plan.toml"),
+        "[[workload]]\ncommand = 'echo > held; chattr +i held'\niterations = 1\nsettle = '0s'\n",
+    )
+    .unwrap();
+    let run = place.run(&format!("run {point} --plan plan.toml"));
+    let text = run.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("could not be removed (held: Operation not permitted"), "{}{}", run.stdout, run.stderr);
+    let said = place.run(&format!("doctor --clean {point}"));
+    assert_eq!(said.code, Some(5), "{}", said.stderr);
+    assert_eq!(said.stdout, "nothing was removed\n");
+    assert!(said.stderr.contains("could not be removed (held: Operation not permitted"), "{}", said.stderr);
+    let freed = Command::new("chattr").args(["-R", "-i"]).arg(&mounted.point).status().unwrap();
+    assert!(freed.success());
+    let said = place.run(&format!("doctor --clean {point}"));
+    assert_eq!((said.code, said.stderr.lines().count()), (Some(0), 1), "{}", said.stderr);
 }
