@@ -11,7 +11,7 @@ use crate::{
         provisioned_disks::{ultra_iops_max, v2_iops_max},
     },
     catalog::{Catalog, Storage},
-    ceiling::{Ceiling, Limits, Load},
+    ceiling::{Ceiling, GIB, Limits, Load},
     product::{Product, gib},
 };
 
@@ -54,6 +54,18 @@ fn tiers_of(provisioned: &Provisioned) -> Option<(&'static Product, &'static Tie
         }
         Storage::Own(_) => None,
     }
+}
+
+/// How much what was bought holds, as far as its size is said, or is that of a tier.
+pub fn bought_bytes(provisioned: &Provisioned) -> Option<u64> {
+    let one = match provisioned.size {
+        Some(size) => size.0 as f64,
+        None => match Catalog::default().storage(provisioned.sku.as_deref()?).ok()? {
+            Storage::Tier(tier) => tier.size_gib * GIB,
+            Storage::Product(_) | Storage::Own(_) => return None,
+        },
+    };
+    Some((one * f64::from(provisioned.disks.unwrap_or(1))) as u64)
 }
 
 /// The first larger size of the same product that is wanted.

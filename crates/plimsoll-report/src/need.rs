@@ -4,6 +4,7 @@
 //! the catalog alone: neither fills what the other does not know.
 
 mod advice;
+mod held;
 mod measured;
 #[cfg(test)]
 mod tests;
@@ -63,7 +64,11 @@ impl Needs {
             names.dedup();
             for name in names {
                 let cells: Vec<&Cell> = record.cells.iter().filter(|cell| cell.target == name).collect();
-                let (answers, note) = measured::answers(need, &cells);
+                let (mut answers, note) = measured::answers(need, &cells);
+                if let (Some(size), Some(cell)) = (need.size, cells.first()) {
+                    let target = record.environment.targets.iter().find(|target| target.name == name);
+                    answers.push(held::answer(size, &explanation::provisioned(record, cell, said, catalog), target));
+                }
                 targets.push(TargetNeeds { run: run.clone(), target: name.to_owned(), answers, note });
             }
             for cell in &record.cells {

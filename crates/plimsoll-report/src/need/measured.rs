@@ -55,7 +55,7 @@ pub struct Answer {
     pub need: String,
     /// Whether it is there.
     pub standing: Standing,
-    /// What was measured: operations or bytes per second, or nanoseconds.
+    /// What was measured: operations or bytes per second, or nanoseconds; of a size, bytes.
     pub measured: Option<f64>,
     /// Lower end of its 95 % interval.
     pub low: Option<f64>,

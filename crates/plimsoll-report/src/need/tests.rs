@@ -168,6 +168,7 @@ fn the_answer_says_what_to_buy_and_why() {
     insta::assert_snapshot!(text::text(&needs, 100), @r"
     Needed: iops=5000,size=2TiB
       iops=5000  met: 16,012 IOPS of reads (iops-read)
+      size=2TiB  not met: 64 GiB were bought
 
     What holds it in the long run, of Azure:
 
@@ -211,4 +212,30 @@ fn the_answer_says_what_to_buy_and_why() {
     let why = needs.no_advice.as_deref().unwrap_or_default();
     assert!(why.starts_with("the catalog has no machine size \"D2s_v99\""), "{why}");
     assert!(text::text(&needs, 60).lines().all(|line| line.chars().count() <= 60));
+}
+
+#[test]
+fn a_size_is_that_of_what_was_bought_or_of_the_disk_or_of_what_is_free() {
+    let mut record = steady();
+    let of = |record: &Record, said: &str| {
+        let said = toml::from_str(said).unwrap();
+        let needs = Needs::of(&"size=1Ti".parse().unwrap(), &[(record, &said)], &Catalog::default());
+        let [answer] = &needs.targets[0].answers[..] else { panic!("one is needed") };
+        assert_eq!(answer.need, "size=1TiB");
+        (answer.standing, answer.text.clone())
+    };
+    let [bought, smaller] = ["sku = 'P30'", "sku = 'P10'"].map(|sku| format!("[defaults]\n{sku}"));
+    let target = &mut record.environment.targets[0];
+    target.device.as_mut().unwrap().size_bytes = Some(256 << 30);
+    target.free_bytes = Some(2 << 40);
+    assert_eq!(of(&record, ""), (Standing::NotMet, "not met: 256 GiB are all that the disk has".to_owned()));
+    assert_eq!(of(&record, &bought), (Standing::Met, "met: 1 TiB were bought".to_owned()));
+    assert_eq!(of(&record, &smaller), (Standing::NotMet, "not met: 128 GiB were bought".to_owned()));
+    assert_eq!(of(&record, &format!("{smaller}\ndisks = 8")).0, Standing::Met);
+    // Its other disks are not in the record.
+    record.environment.targets[0].mount.as_mut().unwrap().file_system = "btrfs".to_owned();
+    assert_eq!(of(&record, ""), (Standing::Met, "met: 2 TiB are free".to_owned()));
+    record.environment.targets[0].free_bytes = Some(1 << 30);
+    let (standing, text) = of(&record, "");
+    assert!(standing == Standing::NotMeasured && text.contains("--disk-size"), "{text}");
 }

@@ -102,10 +102,13 @@ fn a_need_that_is_no_need_is_refused_before_anything_is_measured() {
 #[test]
 fn a_plan_says_what_is_needed_and_the_flag_comes_first() {
     let place = Place::new();
-    fs::write(place.path("plan.toml"), "need = 'iops=10,size=1Ti'\n[[workload]]\nrw = 'randread'\n").unwrap();
+    fs::write(place.path("plan.toml"), "need = 'iops=10,size=1Mi'\n[[workload]]\nrw = 'randread'\n").unwrap();
     let run = RUN.replace("--rw randread", "--plan ROOT/plan.toml");
-    assert_eq!(place.record(&run)["asked"]["need"], "iops=10,size=1TiB");
+    assert_eq!(place.record(&run)["asked"]["need"], "iops=10,size=1MiB");
     assert_eq!(place.record(&format!("{run} --need iops=20"))["asked"]["need"], "iops=20");
+    let small = place.run(&format!("{run} --need iops=10,size=1Ti --sku P10"));
+    assert_eq!(small.code, Some(1), "{}", small.stderr);
+    assert!(small.stdout.contains("size=1TiB  not met: 128 GiB were bought"), "{}", small.stdout);
 }
 
 /// A record whose one cell is steady at its rate, known to a thousandth.
