@@ -327,12 +327,14 @@ fn choose_journal(connection: &Connection) -> rusqlite::Result<()> {
 
 fn insert(transaction: &Transaction<'_>, record: &Record, bytes: &[u8]) -> rusqlite::Result<()> {
     let id = stored_id(record.id);
+    let targets = record.environment.targets.iter();
+    let paths: serde_json::Value = targets.filter_map(|target| target.path.clone()).collect();
     // An update, not a replacement: that would remove the baselines which name the run.
     transaction.execute(
-        "INSERT INTO runs (id, started_ns, elapsed_ns, outcome, name, targets, version, record)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+        "INSERT INTO runs (id, started_ns, elapsed_ns, outcome, name, targets, version, record, paths)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
          ON CONFLICT (id) DO UPDATE SET started_ns = ?2, elapsed_ns = ?3, outcome = ?4, name = ?5, targets = ?6,
-         version = ?7, record = ?8",
+         version = ?7, record = ?8, paths = ?9",
         params![
             id,
             nanoseconds(record.started),
@@ -341,7 +343,8 @@ fn insert(transaction: &Transaction<'_>, record: &Record, bytes: &[u8]) -> rusql
             record.name,
             serde_json::Value::from(record.asked.targets.clone()).to_string(),
             record.tool.version,
-            bytes
+            bytes,
+            paths.to_string()
         ],
     )?;
     transaction.execute("DELETE FROM cells WHERE run = ?1", [&id])?;

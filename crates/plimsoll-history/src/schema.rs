@@ -73,6 +73,10 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     "
     ALTER TABLE cells ADD COLUMN all_iops REAL;
     ",
+    // Targets are called as they were typed, which may be "." in several places.
+    "
+    ALTER TABLE runs ADD COLUMN paths TEXT NOT NULL DEFAULT '[]'; -- where the targets are: a JSON array
+    ",
 ];
 
 /// The version that this plimsoll writes.

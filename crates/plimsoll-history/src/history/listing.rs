@@ -150,14 +150,20 @@ fn one(connection: &Connection, id: &str) -> rusqlite::Result<RunSummary> {
 const TEXT_OCCURS: &str = "EXISTS (SELECT 1 FROM (SELECT ? AS text, ? AS digits)
     WHERE (id >= digits AND id < digits || 'g') OR instr(lower(name), text) > 0
         OR EXISTS (SELECT 1 FROM json_each(targets) WHERE instr(lower(value), text) > 0)
+        OR EXISTS (SELECT 1 FROM json_each(paths) WHERE instr(lower(value), text) > 0)
         OR EXISTS (SELECT 1 FROM cells WHERE run = id AND instr(lower(workload), text) > 0))";
+
+/// Whether it occurs in what a target is called, or in where it is.
+const TARGET_OCCURS: &str = "EXISTS (SELECT 1 FROM (SELECT ? AS text)
+    WHERE EXISTS (SELECT 1 FROM json_each(targets) WHERE instr(value, text) > 0)
+        OR EXISTS (SELECT 1 FROM json_each(paths) WHERE instr(value, text) > 0))";
 
 /// The conditions of a filter and the values they refer to, limit and offset last.
 fn conditions(filter: &Filter) -> (String, Vec<Box<dyn ToSql>>) {
     let mut conditions: Vec<&str> = Vec::new();
     let mut values: Vec<Box<dyn ToSql>> = Vec::new();
     if let Some(target) = &filter.target {
-        conditions.push("EXISTS (SELECT 1 FROM json_each(targets) WHERE instr(value, ?) > 0)");
+        conditions.push(TARGET_OCCURS);
         values.push(Box::new(target.clone()));
     }
     for (key, value) in &filter.tags {

@@ -49,6 +49,7 @@ fn filters_leave_the_latest_that_fit() {
     let mut other = test_records::record(3);
     other.asked.targets = vec!["/dev/sdb".to_owned(), "/mnt/a\"b\\c\nd".to_owned()];
     other.tags = BTreeMap::from([("disk".to_owned(), "P40".to_owned())]);
+    other.environment.targets[0].path = Some("/srv/here/data".to_owned());
     history.save(&other).unwrap();
     let all = Filter::default;
     let target = |text: &str| Filter { target: Some(text.to_owned()), ..all() };
@@ -62,6 +63,7 @@ fn filters_leave_the_latest_that_fit() {
     assert_eq!(ids(&history, &Filter { limit: Some(0), ..all() }), numbers(&[]));
     assert_eq!(ids(&history, &target("sdb")), numbers(&[3]));
     assert_eq!(ids(&history, &target("a\"b\\c\nd")), numbers(&[3]));
+    assert_eq!(ids(&history, &target("here/data")), numbers(&[3]), "where a target is that was called otherwise");
     assert_eq!(ids(&history, &target("%")), numbers(&[]));
     assert_eq!(ids(&history, &tags(&[("disk", "P30")])), numbers(&[2, 1, 0]));
     assert_eq!(ids(&history, &tags(&[("disk", "P30"), ("zone", "1")])), numbers(&[2, 1, 0]));
@@ -71,6 +73,7 @@ fn filters_leave_the_latest_that_fit() {
     assert_eq!(ids(&history, &Filter { offset: 1, limit: Some(2), ..all() }), numbers(&[2, 1]));
     let text = |text: &str| Filter { text: Some(text.to_owned()), ..all() };
     assert_eq!(ids(&history, &text("SDB")), numbers(&[3]));
+    assert_eq!(ids(&history, &text("Here/Data")), numbers(&[3]));
     assert_eq!(ids(&history, &text("GOLD")), numbers(&[3, 2, 1, 0]));
     assert_eq!(ids(&history, &text(&test_records::id(2).to_string()[..18])), numbers(&[2]));
     assert_eq!(ids(&history, &text("%")), numbers(&[]));
@@ -267,11 +270,19 @@ fn a_history_of_every_earlier_version_is_brought_to_this_one_with_all_that_it_ho
         connection.pragma_update(None, "application_id", schema::APPLICATION_ID).unwrap();
         connection.pragma_update(None, "user_version", version).unwrap();
         connection.execute("ATTACH ?1 AS current", [current.to_str().unwrap()]).unwrap();
-        let copy = "INSERT INTO runs SELECT * FROM current.runs;
-                    INSERT INTO cells SELECT run, position, target, workload, read_iops, write_iops, bytes_per_second,
-                    latency_mean_ns, latency_p99_ns, verdict FROM current.cells;
-                    INSERT INTO tags SELECT * FROM current.tags";
-        connection.execute_batch(copy).unwrap();
+        // What every version has.
+        for (table, columns) in [
+            ("runs", "id, started_ns, elapsed_ns, outcome, name, targets, version, record"),
+            (
+                "cells",
+                "run, position, target, workload, read_iops, write_iops, bytes_per_second, latency_mean_ns, \
+                 latency_p99_ns, verdict",
+            ),
+            ("tags", "run, key, value"),
+        ] {
+            let copy = format!("INSERT INTO {table} ({columns}) SELECT {columns} FROM current.{table}");
+            connection.execute_batch(&copy).unwrap();
+        }
         drop(connection);
         let expected: Vec<_> = record.cells.iter().map(CellSummary::of).collect();
         let mut history = History::open(&path).unwrap();
