@@ -130,7 +130,16 @@ pub(crate) const fn kind_word(kind: TargetKind) -> &'static str {
 pub(crate) fn target(record: &Record, name: &str) -> String {
     let is_virtual = record.environment.machine.hypervisor == Some(true);
     let known = record.environment.targets.iter().find(|known| known.name == name);
-    let described = known.map_or_else(|| name.to_owned(), |known| describe_target(known, is_virtual));
+    let described = known.map_or_else(
+        || name.to_owned(),
+        |known| {
+            // "data" may be in several places. Those of a pod mean nothing elsewhere.
+            let is_elsewhere = name.starts_with('/') || record.environment.cluster.is_some();
+            let place = known.path.as_ref().filter(|_| !is_elsewhere);
+            let place = place.map_or_else(String::new, |path| format!(" ({path})"));
+            format!("{name}{place}: {}", describe_target(known, is_virtual))
+        },
+    );
     let volumes = record.environment.cluster.iter().flat_map(|cluster| &cluster.volumes);
     match volumes.into_iter().find(|volume| volume.target == name) {
         Some(volume) => format!("{described}; {}", describe_volume(volume)),
@@ -163,7 +172,7 @@ fn describe_target(target: &TargetEnvironment, is_virtual: bool) -> String {
     }
     parts.extend(target.device.as_ref().map(|device| describe_device(device, is_virtual)));
     parts.extend(target.free_bytes.map(|free| format!("{} free", numbers::bytes(free))));
-    format!("{}: {}", target.name, parts.join(", "))
+    parts.join(", ")
 }
 
 fn describe_device(device: &DeviceEnvironment, is_virtual: bool) -> String {
@@ -436,6 +445,20 @@ mod tests {
     #[test]
     fn targets_have_letters_and_then_numbers() {
         assert_eq!([letter(0), letter(25), letter(26)], ["A", "Z", "#27"]);
+    }
+
+    #[test]
+    fn a_target_that_was_typed_without_its_directory_is_told_with_it() {
+        let mut record = test_records::canonical();
+        let own = &mut record.environment.targets[0];
+        (own.name, own.path) = ("data".to_owned(), Some("/srv/one/data".to_owned()));
+        assert!(
+            target(&record, "data").starts_with("data (/srv/one/data): directory on "),
+            "{}",
+            target(&record, "data")
+        );
+        record.environment.targets[0].name = "/link/data".to_owned();
+        assert!(target(&record, "/link/data").starts_with("/link/data: directory on "));
     }
 
     #[test]
