@@ -47,7 +47,7 @@ pub(crate) fn check_baseline_name(name: &str) -> Result<(), HistoryError> {
         && name.chars().all(|character| character.is_ascii_alphanumeric() || "._-".contains(character))
         && name.len() <= 64
         && name != LATEST
-        && id_digits(name).is_none();
+        && id_digits(name).is_none_or(|digits| !is_long_enough(&digits));
     if is_fine { Ok(()) } else { Err(HistoryError::BaselineName(name.to_owned())) }
 }
 
@@ -76,7 +76,7 @@ mod tests {
 
     #[test]
     fn a_baseline_is_never_mistaken_for_an_id() {
-        for name in ["before-upgrade", "v1.2", "release_3", "g0"] {
+        for name in ["before-upgrade", "v1.2", "release_3", "g0", "b1", "bad"] {
             assert!(check_baseline_name(name).is_ok(), "{name}");
         }
         for name in ["latest", "cafe", "dead-beef", "", "1st", "-x", "a/b", "a b", "ä", &"x".repeat(65)] {

@@ -49,7 +49,7 @@ pub(crate) fn outcome(record: &Record) -> Option<(&'static str, String)> {
         Outcome::Failed if record.has_only_lives() => {
             Some(("FAILED", format!("after {after}: not every life of a volume came to its end.")))
         }
-        Outcome::Interrupted if record.cells.iter().all(|cell| cell.verdict.is_none()) => {
+        Outcome::Interrupted if record.cells.iter().all(has_nothing) => {
             Some(("INTERRUPTED", format!("after {after}: nothing had been measured by then.")))
         }
         Outcome::Interrupted => {
@@ -61,6 +61,13 @@ pub(crate) fn outcome(record: &Record) -> Option<(&'static str, String)> {
             format!("after {after}: nobody told how it ended, and this was put together from what was told by then."),
         )),
     }
+}
+
+/// Whether nothing was measured of a cell: it was not begun, or no operation had ended.
+fn has_nothing(cell: &Cell) -> bool {
+    let directions = [&cell.read, &cell.write, &cell.sync];
+    let is_idle = directions.into_iter().flatten().all(|direction| direction.operations == 0);
+    cell.verdict.is_none() || cell.blocks().is_some() && is_idle
 }
 
 /// All lines above the tables.

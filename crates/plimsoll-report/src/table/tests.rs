@@ -441,6 +441,14 @@ fn an_interrupted_run_without_numbers_does_not_speak_of_them() {
     let text =
         record(&Story::new(&["/mnt/data"], &workloads("iops")).end(10_000_000, Outcome::Interrupted), 100, PLAIN);
     assert!(text.starts_with("INTERRUPTED after 10.0 ms: nothing had been measured by then."), "{text}");
+    let mut in_ramp = canonical();
+    in_ramp.outcome = Outcome::Interrupted;
+    let told = |run: &Record| record(run, 100, PLAIN);
+    assert!(told(&in_ramp).contains("the numbers are those measured until then"));
+    for cell in &mut in_ramp.cells {
+        [&mut cell.read, &mut cell.write].into_iter().flatten().for_each(|direction| direction.operations = 0);
+    }
+    assert!(told(&in_ramp).contains("nothing had been measured by then"), "though slots had begun");
 }
 
 #[test]

@@ -118,8 +118,8 @@ fn untold(application: &ApplicationResult) -> Option<Finding> {
     }
     let (name, times) = told.into_iter().find(|(_, times)| *times < counted)?;
     let text = format!(
-        "{name} was told of {times} of {counted} iterations, and what is not told of all says nothing of them: write it to \
-         $FIGURES each time"
+        "{name} was told of {times} of {counted} iterations, and what is not told of all says nothing of them: a command \
+         has to write it to $FIGURES each time, and plimsoll's own programs leave percentiles of too few operations out"
     );
     let evidence = [("figure", json!(name)), ("told", json!(times)), ("iterations", json!(counted))];
     Some(finding("application-figure-untold", Severity::Warning, text, &evidence))

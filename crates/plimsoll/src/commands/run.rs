@@ -353,7 +353,12 @@ pub(super) fn asked_with(arguments: &RunArguments, plan: PlanFile, printer: Prin
     all_destroy.extend(destroy);
     let name = arguments.name.clone().or(name);
     let tags: Vec<_> = tags.into_iter().chain(arguments.tags.iter().cloned()).collect();
-    name.iter().try_for_each(|name| check_one_line("--name", name))?;
+    name.iter().try_for_each(|name| check_name(name))?;
+    let mut of_flags = arguments.tags.iter().map(|(key, _)| key).collect::<Vec<_>>();
+    of_flags.sort();
+    if let Some(pair) = of_flags.windows(2).find(|pair| pair[0] == pair[1]) {
+        bail!("--tag {} stands there twice: a run has one value of it", pair[0]);
+    }
     tags.iter().flat_map(|(key, value)| [key, value]).try_for_each(|text| check_one_line("--tag", text))?;
     Ok(AskedRun {
         targets: all_targets,
@@ -384,6 +389,15 @@ pub(super) fn asked_with(arguments: &RunArguments, plan: PlanFile, printer: Prin
         provisioned: provisioned.overridden_by(&arguments.provisioned.provisioned(None)),
         need: arguments.measuring.need.clone().or(need),
     })
+}
+
+/// Refuses what would not show the run that it was given to.
+fn check_name(name: &str) -> anyhow::Result<()> {
+    check_one_line("--name", name)?;
+    if name == "latest" {
+        bail!("--name latest: \"latest\" is the run that began last, whatever it is called; choose another name");
+    }
+    Ok(())
 }
 
 /// Paths as text, which names them in the record: one whose bytes are no text would become another path on the way.

@@ -123,6 +123,8 @@ fn contradictions_are_bad_usage() {
         ("--preset iops,latency,iops", "twice"),
         ("--rw randread --duration 10s --precision 2%", "--precision"),
         ("--rw randread --phase 1", "--duration"),
+        ("--rw randread --tag a=b --tag a=c", "--tag a stands there twice"),
+        ("--rw randread --name latest", "choose another name"),
     ] {
         let said = place.run(&format!("run DATA {flags}"));
         assert_eq!(said.code, Some(2), "{flags}: {}", said.stderr);
