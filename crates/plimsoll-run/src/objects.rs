@@ -8,6 +8,7 @@
 //! ([`leftovers::sweep_directory`]); what is not marked as ours is never written or removed. Files of earlier runs that
 //! are only read are shared with others who read them ([`TestObjects::share_file`]), and nothing is made for it.
 
+mod error;
 pub mod in_common;
 pub mod leftovers;
 mod marker;
@@ -37,6 +38,11 @@ use rustix::{
     io::Errno,
 };
 
+pub use self::{
+    error::ObjectError,
+    marker::{Owner, User, directory_name},
+    name_set::{WantedNames, Warrant},
+};
 use self::{
     leftovers::{LeftReason, Sweep, open},
     marker::{
@@ -52,10 +58,6 @@ use self::{
     trees::TREE_PREFIX,
     works::WORK_PREFIX,
 };
-pub use self::{
-    marker::{Owner, User, directory_name},
-    name_set::{WantedNames, Warrant},
-};
 
 /// How often making an object is tried again when sweeps of other processes take its unfinished beginnings away.
 const ATTEMPTS: u32 = 100;
@@ -63,47 +65,6 @@ const ATTEMPTS: u32 = 100;
 /// How often, and after what pause, a marker that is in use is looked at again.
 const LOOKS: u32 = 5;
 const BETWEEN_LOOKS_NS: u64 = 10_000_000;
-
-/// Why a test object could not be made.
-#[derive(Debug, thiserror::Error)]
-pub enum ObjectError {
-    /// The system said no.
-    #[error("make test files in {path:?}")]
-    Create {
-        /// Where.
-        path: PathBuf,
-        /// Why not.
-        source: io::Error,
-    },
-    /// Another run works with the same file.
-    #[error("{path:?} is in use by {user}: wait for it, or name another file")]
-    InUse {
-        /// The file.
-        path: PathBuf,
-        /// Who that is, as far as its marker tells.
-        user: User,
-    },
-    /// Something lies where the marker of the file has to be.
-    #[error("{path:?} cannot be made: {marker:?} is in its place and not ours; remove it or name another file")]
-    MarkerInTheWay {
-        /// The file that was asked for.
-        path: PathBuf,
-        /// What is in the way.
-        marker: PathBuf,
-    },
-    /// A file is in the place of one that is to be made.
-    #[error("{path:?} is there and plimsoll did not make it: remove it, or name another file or directory")]
-    Foreign {
-        /// The file.
-        path: PathBuf,
-    },
-    /// The path has no last part.
-    #[error("{path:?} names no file: write the path of a file in an existing directory")]
-    NoFileName {
-        /// The path as given.
-        path: PathBuf,
-    },
-}
 
 /// What becomes of test files when their run is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,9 +2,11 @@
 //!
 //! The region is cut into stretches, and each stretch into pieces. Where stretches can be made of whole pieces of each
 //! size, one has pieces of one kind and size, of that which fewest operations had so far for its share. Elsewhere sizes
-//! are drawn until the stretch is full, and the last piece is as long as what is left. A pass goes through the stretches in random order, keeps the pieces of some of them at
-//! hand, and draws from these. So it needs the same memory and time for an operation whatever the size of the region;
-//! a region of up to [`AT_HAND`] pieces is shuffled as a whole.
+//! are drawn until the stretch is full, and the last piece is as long as what is left.
+//!
+//! A pass goes through the stretches in random order, keeps the pieces of some of them at hand, and draws from these.
+//! So it needs the same memory and time for an operation whatever the size of the region; a region of up to
+//! [`AT_HAND`] pieces is shuffled as a whole.
 
 use crate::{
     operation::OperationKind,
