@@ -88,10 +88,10 @@ pub(crate) fn of(record: &Record) -> Vec<Fact> {
         None => facts.extend(measured(record)),
     }
     facts.push(fact("run", run(record)));
-    let tags: Vec<String> = record.tags.iter().map(|(key, value)| format!("{key}={value}")).collect();
-    let name: Vec<&str> = record.name.as_deref().into_iter().chain(tags.iter().map(String::as_str)).collect();
-    if !name.is_empty() {
-        facts.push(fact("name", name.join(", ")));
+    facts.extend(record.name.as_ref().map(|name| fact("name", name.clone())));
+    if !record.tags.is_empty() {
+        let tags: Vec<String> = record.tags.iter().map(|(key, value)| format!("{key}={value}")).collect();
+        facts.push(fact("tags", tags.join(", ")));
     }
     facts
 }

@@ -365,7 +365,12 @@ impl Draft<'_> {
         let is_alone =
             count == 1 && workload.file_names.is_none() && workload.file_size.is_none() && !self.is_of_names();
         if !is_alone && !self.target.kind.is_directory() {
-            return Err(self.unusable("--file-count, file_names and file_size need a directory to make files in"));
+            let is_there = self.target.kind == TargetKind::Device || self.target.size_bytes.is_some();
+            return Err(self.unusable(if is_there {
+                "--file-count, file_names and file_size need a directory to make files in"
+            } else {
+                "there is no such directory to make files in: make it, or name another one"
+            }));
         }
         let Some(names) = &workload.file_names else { return Ok(count) };
         let (had, wanted) = (names.count(), u64::from(count) * u64::from(apart));

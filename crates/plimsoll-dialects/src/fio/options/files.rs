@@ -93,7 +93,9 @@ pub(super) const ENTRIES: &[Entry] = &[
             s.files.size = given(v);
             Ok(())
         },
-    ),
+    )
+    .approximate("files that there is no room for are refused before anything is written")
+    .told_by_lowering(),
     Entry::exact(Files, "io_size", Kind::Extent, "How much a clone does, where that is not the region", |s, v, _| {
         s.files.io_size = given(v);
         Ok(())
