@@ -235,7 +235,7 @@ pub struct WorkloadArguments {
     #[arg(long, allow_hyphen_values = true, value_name = "N")]
     pub jobs: Option<Sweep<u32>>,
     /// The region to touch, in bytes or percent of the default [default: whole device or file; in a directory 1GiB,
-    /// with --effort quick 512MiB]
+    /// in quick runs 512MiB]
     #[arg(long, allow_hyphen_values = true, value_name = "SIZE")]
     pub size: Option<Extent>,
     /// Where the region begins, in bytes or percent [default: 0]
