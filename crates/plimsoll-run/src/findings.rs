@@ -192,8 +192,8 @@ fn of_oversleeping(open_loop: &OpenLoopResult) -> Option<Finding> {
             "open-loop-overslept",
             if share >= LATE_WARNED { Severity::Warning } else { Severity::Info },
             format!(
-                "of {intended} operations {overslept} were issued more than 1 ms late although a queue slot was free: \
-                 this machine gave plimsoll no processor in time, and their latencies count that wait as the storage's"
+                "of {intended} operations {overslept} were issued more than 1 ms late although plimsoll waited for \
+                 nothing but their time: it was given no processor when it was due, and their latencies count that wait as the storage's"
             ),
             &[("intended", json!(intended)), ("overslept", json!(overslept))],
         )
@@ -242,7 +242,10 @@ mod tests {
         assert_eq!(of(9, 9, 0), [], "a scheduler is never exact");
         let [(code, severity, text)] = &of(50, 50, 0)[..] else { panic!("one is to blame") };
         assert_eq!((code.as_str(), *severity), ("open-loop-overslept", Severity::Info));
-        assert!(text.contains("50 were issued more than 1 ms late although a queue slot was free"), "{text}");
+        assert!(
+            text.contains("50 were issued more than 1 ms late although plimsoll waited for nothing but their time"),
+            "{text}"
+        );
         assert_eq!(of(500, 500, 0)[0].1, Severity::Warning);
         let [(code, severity, text)] = &of(20, 1, 0)[..] else { panic!("the other is") };
         assert_eq!((code.as_str(), *severity), ("open-loop-late", Severity::Info));

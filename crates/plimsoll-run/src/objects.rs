@@ -362,14 +362,15 @@ impl TestObjects {
     /// Makes files that earlier runs kept go with those of this run. Those that others read now stay.
     ///
     /// # Errors
-    /// When a marker cannot be written; its file stays.
+    /// When a file is in use or its marker cannot be written: it stays.
     pub fn give_up_kept(&mut self) -> Result<(), ObjectError> {
         let (shared, own): (Vec<_>, Vec<_>) = self.files.drain(..).partition(|made| made.is_shared);
         self.files = own;
+        let mut taken = Ok(());
         for OwnedFile { path, marker, .. } in shared {
             // Nobody may be using what is removed, this run neither.
             drop(marker);
-            let _ = self.create_file(&path);
+            taken = taken.and(self.create_file(&path).map(drop));
         }
         let directories = self.directories.iter_mut().map(|made| (&made.path, &mut made.marker));
         let files = self.files.iter_mut().map(|made| (&made.path, &mut made.marker));
@@ -377,7 +378,7 @@ impl TestObjects {
             let failed = |source| ObjectError::Create { path: path.clone(), source };
             marker.change(|marker| marker.kept = false).map_err(failed)?;
         }
-        Ok(())
+        taken
     }
 
     /// Removes all objects that are not to be kept, and tells what became of them. Dropping does the same silently.

@@ -1,8 +1,9 @@
 //! The hot loop: keeps a job's operations in flight and times them.
 //!
 //! It is generic over the engine and the clock, so that each engine gets a loop of its own and the scripted memory
-//! engine can run it on a virtual clock. Inside the loop nothing is allocated (errors aside), no lock is taken and
-//! the clock is read once for each batch that is reaped.
+//! engine can run it on a virtual clock. Inside the loop nothing is allocated (errors aside), no lock is taken (but for
+//! arrivals that threads share, which block for each operation anyway) and the clock is read once for each batch that
+//! is reaped.
 
 mod arrivals;
 mod assignment;
@@ -70,9 +71,8 @@ pub struct Worker<'a, E, C> {
     completions: Vec<Completion>,
     operations_left: u64,
     bytes_left: u64,
-    /// Since when a tag has been free without a break.
-    slot_free_ns: u64,
-    /// Until when nobody looked for what was due although a tag was free.
+    /// When the worker was to wake for an arrival the last time that it woke late, and when it did.
+    overslept_from_ns: u64,
     overslept_until_ns: u64,
     /// The next operation of an open loop and its intended time.
     next: Option<(Operation, u64)>,
@@ -146,7 +146,7 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
             settled_before: 0,
             waited_before: arrivals.is_none(),
             arrivals,
-            slot_free_ns: 0,
+            overslept_from_ns: 0,
             overslept_until_ns: 0,
             next: None,
             writes_since_sync: 0,
@@ -196,19 +196,36 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
     /// Waits for completions, or for the next arrival of an open loop.
     #[inline]
     fn wait(&mut self, now: u64) -> io::Result<u64> {
+        let is_idle = self.is_idle();
         let (at_least, deadline_ns) = self.patience(now);
         // What came back while a large write was handed over is enough to go on with.
         let at_least = if self.completions.is_empty() { at_least } else { 0 };
         self.engine.wait(at_least, Some(deadline_ns), &mut self.completions)?;
         self.unsubmitted = 0;
         let later = self.reap();
+        self.note_oversleep(is_idle, deadline_ns, later);
         if later == now && at_least == 0 && self.next.is_some() {
             // A clock that stands still is a scripted one, which only the engine can move.
             let intended_ns = self.peek().1;
             self.engine.wait(1, Some(intended_ns), &mut self.completions)?;
-            return Ok(self.reap());
+            let later = self.reap();
+            self.note_oversleep(is_idle, intended_ns, later);
+            return Ok(later);
         }
         Ok(later)
+    }
+
+    /// Whether nothing but the time keeps the next arrival of an open loop from being issued: no operation has to be
+    /// handed over first, which may block.
+    fn is_idle(&self) -> bool {
+        self.arrivals.is_some() && !self.free.is_empty() && self.unsubmitted == 0 && !self.must_drain()
+    }
+
+    /// Notes that the worker woke later than it was to, when it was to wake for an arrival.
+    fn note_oversleep(&mut self, is_idle: bool, deadline_ns: u64, now: u64) {
+        if is_idle && now > deadline_ns + LATE_NS {
+            (self.overslept_from_ns, self.overslept_until_ns) = (deadline_ns, now);
+        }
     }
 
     /// Waits until nothing is in flight.
@@ -290,11 +307,8 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
                 self.tally.open_loop.intended += 1;
                 let is_late = delay_ns > LATE_NS;
                 self.tally.open_loop.late += u64::from(is_late);
-                if is_late && intended_ns >= self.slot_free_ns {
-                    // Those that were due meanwhile and then wait for this one do so for the same reason.
-                    self.overslept_until_ns = now;
-                }
-                self.tally.open_loop.overslept += u64::from(is_late && intended_ns < self.overslept_until_ns);
+                let was_late = self.overslept_from_ns <= intended_ns && intended_ns + LATE_NS < self.overslept_until_ns;
+                self.tally.open_loop.overslept += u64::from(is_late && was_late);
                 self.tally.open_loop.latest_ns = self.tally.open_loop.latest_ns.max(delay_ns);
             }
             now = self.issue(operation, now, Some(intended_ns))?;
@@ -417,7 +431,7 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
     fn patience(&mut self, now: u64) -> (usize, u64) {
         let limit = now + PATIENCE_NS;
         let limit = self.timing.until_ns.map_or(limit, |until| limit.min(until));
-        if self.arrivals.is_some() && !self.free.is_empty() && !self.is_exhausted() {
+        if self.arrivals.is_some() && !self.free.is_empty() && !self.is_exhausted() && !self.must_drain() {
             let (_, intended_ns) = self.peek();
             if intended_ns <= now + SPIN_NS {
                 return (0, now);
@@ -438,9 +452,6 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
         let in_window = self.timing.is_measured(now);
         let open = self.arrivals.is_some();
         let mut run: Option<Alike> = None;
-        if self.free.is_empty() {
-            self.slot_free_ns = now;
-        }
         let mut completions = std::mem::take(&mut self.completions);
         for completion in completions.drain(..) {
             let index = usize::from(completion.tag.0);

@@ -7,8 +7,8 @@
 //! larger block of a range or split starts at any such multiple at which it fits; where the distribution is not
 //! uniform, one that would cross the end is moved back to the last place where it fits. Exact-once touches every
 //! byte once a pass: blocks of several sizes begin at multiples of what all sizes are multiples of. They have the sizes
-//! and shares that were asked for where those have a small common multiple; of ranges one in several blocks is cut to
-//! what is left between others.
+//! that were asked for where those have a small common multiple and the region has room for their shares; elsewhere, as
+//! in ranges, one in several blocks is cut to what is left between others.
 //!
 //! Sequential operations begin at the start of the region when an amount ends the cell or blocks are verified,
 //! because then the whole region counts. When time alone ends the slot they begin at a seeded place, another one each
@@ -269,16 +269,22 @@ fn granule(plan: &BlockPlan) -> u64 {
 
 /// Bytes that are cut into pieces by themselves, and what they can be made of. Of several files each has whole blocks,
 /// so that one is sure to lie in one file.
-fn stretch(plan: &BlockPlan) -> (u64, Vec<Tile>) {
+fn stretch(plan: &BlockPlan, region_bytes: u64) -> (u64, Vec<Tile>) {
     let block = block_max(plan);
     let (longest, blocks) = if plan.file_count > 1 { (block, 1) } else { (64 * block, 4) };
     // Several blocks, so that few are cut short.
-    tiles(plan, longest).unwrap_or_else(|| (blocks * block, Vec::new()))
+    tiles(plan, longest, region_bytes).unwrap_or_else(|| (blocks * block, Vec::new()))
 }
 
+/// A stretch is made of at most so many pieces: those that are at hand are to lie in many stretches.
+const TILES_MAX: u64 = 256;
+
+/// Of each kind and size a pass has at least so many stretches: the shares are kept to half of one.
+const STRETCHES_MIN: f64 = 8.0;
+
 /// The kinds and sizes of operations, and the shortest stretch that can be made of whole ones of each; `None` when that
-/// is too long.
-fn tiles(plan: &BlockPlan, longest: u64) -> Option<(u64, Vec<Tile>)> {
+/// is too long, or too long for the region to have the shares that were asked for.
+fn tiles(plan: &BlockPlan, longest: u64, region_bytes: u64) -> Option<(u64, Vec<Tile>)> {
     let reads = f64::from(plan.read_percent.min(100)) / 100.0;
     let directions = [
         (OperationKind::Read, reads, &plan.read_block_sizes),
@@ -298,7 +304,13 @@ fn tiles(plan: &BlockPlan, longest: u64) -> Option<(u64, Vec<Tile>)> {
             tiles.push(Tile { kind, length: bytes, share: share * f64::from(weight) / weights, count: 0 });
         }
     }
-    Some((stretch, tiles))
+    let mean_bytes: f64 = tiles.iter().map(|tile| tile.share * f64::from(tile.length)).sum();
+    let operations = region_bytes as f64 / mean_bytes;
+    let has_room = |tile: &Tile| {
+        let pieces = stretch / u64::from(tile.length);
+        pieces <= TILES_MAX && pieces as f64 * STRETCHES_MIN <= operations * tile.share
+    };
+    tiles.iter().all(has_room).then_some((stretch, tiles))
 }
 
 /// Whether all operations that occur have one size.
@@ -334,7 +346,8 @@ impl Order {
             random_percent: plan.random_percent,
             gap: plan.gap_bytes,
             cursor,
-            pieces: covers.then(|| Pieces::new(region.length, stretch(plan), granule(plan), seed, order)),
+            pieces: covers
+                .then(|| Pieces::new(region.length, stretch(plan, region.length), granule(plan), seed, order)),
             wraps: 0,
             next: (Operation { kind: OperationKind::Read, file: 0, length: 0, offset: cursor }, 0),
         }))

@@ -20,7 +20,7 @@ pub struct OutputLost(#[from] pub io::Error);
 
 /// A file that was asked for could not be written.
 #[derive(Debug, Error)]
-#[error("the file is not whole, and is not kept")]
+#[error("the file could not be written")]
 pub struct FileLost(#[from] pub io::Error);
 
 /// A directory could not be looked through for left-over files.

@@ -14,15 +14,18 @@ const OVER_SEVERAL_DISKS: [&str; 3] = ["btrfs", "zfs", "bcachefs"];
 
 /// Whether a target holds so much.
 pub(super) fn answer(size: ByteCount, bought: &Provisioned, target: Option<&TargetEnvironment>) -> Answer {
-    let (bytes, of) = match (bought_bytes(bought), target.and_then(disk_bytes)) {
-        (Some(bytes), _) => (Some(bytes), "were bought"),
-        (None, Some(bytes)) => (Some(bytes), "are all that the disk has"),
+    let free_bytes = || target.and_then(|target| target.free_bytes).filter(|free| *free >= size.0);
+    let told = |bytes: u64, what: &str| Some((bytes, what.replace('#', &numbers::bytes(bytes))));
+    let held = match (bought_bytes(bought), target.and_then(disk_bytes)) {
+        (Some(bytes), _) => told(bytes, "# were bought"),
+        (None, Some(bytes)) => told(bytes, "the disk has #"),
         // What is free is there, whatever there is besides.
-        (None, None) => (target.and_then(|target| target.free_bytes).filter(|free| *free >= size.0), "are free"),
+        (None, None) => free_bytes().and_then(|bytes| told(bytes, "# are free")),
     };
-    let (standing, text) = match bytes {
-        Some(bytes) if bytes >= size.0 => (Standing::Met, format!("met: {} {of}", numbers::bytes(bytes))),
-        Some(bytes) => (Standing::NotMet, format!("not met: {} {of}", numbers::bytes(bytes))),
+    let bytes = held.as_ref().map(|(bytes, _)| *bytes);
+    let (standing, text) = match held {
+        Some((bytes, text)) if bytes >= size.0 => (Standing::Met, format!("met: {text}")),
+        Some((_, text)) => (Standing::NotMet, format!("not met: {text}")),
         None => {
             (Standing::NotMeasured, "not measured: nothing tells how much it holds; --disk-size says it".to_owned())
         }

@@ -228,7 +228,7 @@ fn a_size_is_that_of_what_was_bought_or_of_the_disk_or_of_what_is_free() {
     let target = &mut record.environment.targets[0];
     target.device.as_mut().unwrap().size_bytes = Some(256 << 30);
     target.free_bytes = Some(2 << 40);
-    assert_eq!(of(&record, ""), (Standing::NotMet, "not met: 256 GiB are all that the disk has".to_owned()));
+    assert_eq!(of(&record, ""), (Standing::NotMet, "not met: the disk has 256 GiB".to_owned()));
     assert_eq!(of(&record, &bought), (Standing::Met, "met: 1 TiB were bought".to_owned()));
     assert_eq!(of(&record, &smaller), (Standing::NotMet, "not met: 128 GiB were bought".to_owned()));
     assert_eq!(of(&record, &format!("{smaller}\ndisks = 8")).0, Standing::Met);

@@ -1,8 +1,8 @@
 //! A region in pieces of several sizes, each visited once a pass in random order.
 //!
 //! The region is cut into stretches, and each stretch into pieces. Where stretches can be made of whole pieces of each
-//! size, one has pieces of one kind and size, of that which fewest operations had so far for its share. Elsewhere sizes
-//! are drawn until the stretch is full, and the last piece is as long as what is left.
+//! size, one has pieces of one kind and size, of that which is furthest behind its share of the operations. Elsewhere
+//! sizes are drawn until the stretch is full, and the last piece is as long as what is left.
 //!
 //! A pass goes through the stretches in random order, keeps the pieces of some of them at hand, and draws from these.
 //! So it needs the same memory and time for an operation whatever the size of the region; a region of up to
@@ -105,8 +105,8 @@ impl Pieces {
         while place < end {
             let left = end - place;
             let fits = |tile: &&mut Tile| u64::from(tile.length) <= left;
-            // So that a pass over a small region has the right shares, too.
-            let done = |tile: &Tile| tile.count as f64 / tile.share;
+            // With half of what it would add, so that shares are kept to half a stretch.
+            let done = |tile: &Tile| (tile.count as f64 + (left / u64::from(tile.length)) as f64 / 2.0) / tile.share;
             let behind = |one: &&mut Tile, other: &&mut Tile| done(one).total_cmp(&done(other));
             let Some(tile) = self.tiles.iter_mut().filter(fits).min_by(behind) else {
                 // At the end of the region.

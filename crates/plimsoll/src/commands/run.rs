@@ -395,7 +395,7 @@ pub(super) fn asked_with(arguments: &RunArguments, plan: PlanFile, printer: Prin
 fn check_name(name: &str) -> anyhow::Result<()> {
     check_one_line("--name", name)?;
     if name == "latest" {
-        bail!("--name latest: \"latest\" is the run that began last, whatever it is called; choose another name");
+        bail!("the name \"latest\" is that of the run that began last, whatever it is called: choose another name");
     }
     Ok(())
 }

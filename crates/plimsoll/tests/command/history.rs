@@ -140,7 +140,7 @@ fn what_cannot_be_written_is_an_error_of_writing_wherever_it_goes() {
     place.record(TINY);
     for command in ["export --output /dev/full", "report latest --format json -o /dev/full"] {
         let said = place.run(command);
-        assert!(said.error(5).contains("/dev/full: the file is not whole"), "{command}: {}", said.stderr);
+        assert!(said.error(5).contains("/dev/full: the file could not be written"), "{command}: {}", said.stderr);
     }
     for command in ["export", "report latest --format json -o -", "history"] {
         let full = File::options().write(true).open("/dev/full").unwrap();
