@@ -4,8 +4,10 @@
 
 use std::{
     io::{BufRead as _, BufReader},
+    num::NonZero,
     path::Path,
     process::Stdio,
+    thread,
     time::{Duration, Instant},
 };
 
@@ -67,14 +69,40 @@ pub(crate) fn run() -> anyhow::Result<()> {
     close(&steps, &counts)
 }
 
-/// The tests of the workspace, counted. `--show-output` lets through what skipped tests say.
+/// Those that boot virtual machines, one of which runs at a time.
+const GUESTS: &str = "guest::";
+
+/// The tests of the workspace, counted. Those in virtual machines have a turn of their own beside all others: in one
+/// with them, whoever waits for a machine to be free would keep others from running.
 fn test(counts: &mut TestCounts) -> anyhow::Result<()> {
-    let mut command = child::cargo(&["test", "--workspace", "--no-fail-fast", "--", "--show-output"]);
+    child::run(&mut child::cargo(&["test", "--workspace", "--no-run"]))?;
+    // Most tests wait for most of their time, for storage that is throttled and for what lasts a second.
+    let threads = thread::available_parallelism().map_or(1, NonZero::get) + 1;
+    let (guests, others) = thread::scope(|scope| {
+        let guests = scope.spawn(|| {
+            let mut lines = Vec::new();
+            let words = ["--package", "plimsoll", "--test", "command", "--", "--test-threads=1", GUESTS];
+            let outcome = cargo_test(&words, &mut |line| lines.push(line.to_owned()));
+            (outcome, lines)
+        });
+        let threads = format!("--test-threads={threads}");
+        let words = ["--workspace", "--no-fail-fast", "--", &threads, "--skip", GUESTS];
+        let others = cargo_test(&words, &mut |line| counts.show(line));
+        (guests.join().expect("reading lines does not panic"), others)
+    });
+    let (guests, lines) = guests;
+    lines.iter().for_each(|line| counts.show(line));
+    others.and(guests)
+}
+
+/// `--show-output` lets through what skipped tests say.
+fn cargo_test(words: &[&str], observe: &mut dyn FnMut(&str)) -> anyhow::Result<()> {
+    let mut command = child::cargo(&["test"]);
+    command.args(words).arg("--show-output");
     let mut tests = command.stdout(Stdio::piped()).spawn().context("start cargo test")?;
     let stdout = tests.stdout.take().expect("standard output is piped");
     for line in BufReader::new(stdout).lines() {
-        let line = line.context("read the output of cargo test")?;
-        counts.show(&line);
+        observe(&line.context("read the output of cargo test")?);
     }
     let status = tests.wait().context("wait for cargo test")?;
     if !status.success() {

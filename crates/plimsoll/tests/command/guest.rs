@@ -22,8 +22,10 @@
 //! - What lies in `/results` at the end comes back as files, also when the script failed.
 
 mod archive;
+mod disks;
 mod image;
 mod modules;
+mod stripes;
 
 use std::{
     collections::BTreeMap,
@@ -184,9 +186,11 @@ impl Guest {
     }
 
     fn command(&self) -> Command {
-        // The kernel ends it also when the test is killed.
-        let mut command = Command::new("setpriv");
-        command.args(["--pdeathsig", "KILL", QEMU, "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"]);
+        // Tests beside it wait for most of their time, and it works for most of its own. The kernel ends it also when
+        // the test is killed.
+        let mut command = Command::new("nice");
+        command.args(["--adjustment=-10", "setpriv", "--pdeathsig", "KILL", QEMU]);
+        command.args(["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"]);
         command.args(["-accel", "tcg,thread=multi", "-cpu", "max", "-smp", "2", "-m", MEMORY]);
         command.arg("-kernel").arg(&self.image.kernel).arg("-initrd").arg(&self.image.first_file_system);
         command.args(["-append", KERNEL_ARGUMENTS]);

@@ -27,8 +27,6 @@ mod fio_reports;
 mod foreign_jobs;
 mod generate;
 mod guest;
-mod guest_disks;
-mod guest_stripes;
 mod history;
 mod images;
 mod import;

@@ -1,5 +1,5 @@
 //! Arrays of disks: what they carry beside one disk, that nothing but blank disks is taken, and that blank disks are
-//! given back. What needs drivers that not every kernel has is tried in a guest (`guest_stripes`).
+//! given back. What needs drivers that not every kernel has is tried in a guest (`guest::stripes`).
 
 use std::{
     fs,
@@ -111,7 +111,7 @@ fn each_disk_of_an_array_adds_what_it_has() {
     let plan = format!(
         "[stripe]\nname = \"{}\"\ndevices = {}\n[[stripe.array]]\nkind = \"btrfs\"\ndisks = [1, 2, 3, 4]\n\
          [[stripe.array]]\nkind = \"jbod\"\ndisks = [2, 4]\nfile_system = \"ext4\"\n\
-         [defaults]\nsize = \"32MiB\"\nqueue_depth = 64\nramp = \"1s\"\nduration = \"4s\"\n\
+         [defaults]\nsize = \"32MiB\"\nqueue_depth = 64\nramp = \"1s\"\nduration = \"2s\"\n\
          [[workload]]\nname = \"read\"\nrw = \"randread\"\n[[workload]]\nname = \"write\"\nrw = \"randwrite\"\n",
         name(&place),
         disks.listed()

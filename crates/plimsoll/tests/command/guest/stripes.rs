@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::guest::{Disk, Guest};
+use super::{Disk, Guest};
 
 /// What a disk lets through: so little that a guest manages four of them also on processors that others use.
 const IOPS: u64 = 300;

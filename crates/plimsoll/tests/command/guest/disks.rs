@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::guest::{Disk, Group, Guest};
+use super::{Disk, Group, Guest};
 
 /// Writes what was measured on a device to a file of results: three seconds, after two in which what a limit lets
 /// through at first is used up. The queue is long enough for four disks to have work at all times.
