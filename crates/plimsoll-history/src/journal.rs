@@ -349,6 +349,8 @@ pub enum Rest {
 pub struct Recovery {
     /// Runs that are in their histories now.
     pub runs: Vec<Recovered>,
+    /// Journals that were damaged from their first line on, under the names that they have now.
+    pub set_aside: Vec<PathBuf>,
     /// Why others are not, once for each history. Their journals stay.
     pub problems: Vec<HistoryError>,
     /// The journals that stay because their history takes nothing, or nobody here understands them.
@@ -376,7 +378,10 @@ pub fn recover_into(state_directory: &Path, only: Option<&Path>) -> Recovery {
         let Ok(Some((file, bytes))) = open_abandoned(&path) else { continue };
         let done = match fold(&bytes) {
             Folded::Nothing => fs::remove_file(&path),
-            Folded::Damaged => fs::rename(&path, path.with_extension(DAMAGED_EXTENSION)),
+            Folded::Damaged => {
+                let aside = path.with_extension(DAMAGED_EXTENSION);
+                fs::rename(&path, &aside).map(|()| recovery.set_aside.push(aside))
+            }
             Folded::OfAnotherVersion { history } => {
                 let is_meant = match history {
                     Some(history) => is_meant(&state_directory.join(history)),

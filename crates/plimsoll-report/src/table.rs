@@ -63,7 +63,10 @@ pub fn record(record: &Record, width: usize, style: Style) -> String {
         out.push('\n');
     }
     if !left_out.is_empty() {
-        let text = format!("no room here for {}: `COLUMNS=200 plimsoll show` has all", left_out.join(", "));
+        let text = format!(
+            "no room here for {}: a terminal of 200 columns shows all, as does COLUMNS=200",
+            left_out.join(", ")
+        );
         out += &labelled("note: ", &text, Tone::Head, width, style);
     }
     for note in notes {

@@ -80,7 +80,7 @@ impl State {
 
     fn recover(&self, directory: &Path, only: Option<&Path>, printer: Printer) -> anyhow::Result<()> {
         let HistoryLocation::File(path) = &self.history else { return Ok(()) };
-        let Recovery { runs, problems, .. } = journal::recover_into(directory, only);
+        let Recovery { runs, set_aside, problems, .. } = journal::recover_into(directory, only);
         for Recovered { run, history, rest } in runs {
             // Where this command looks anyway need not be said.
             let place = if std::path::absolute(path).is_ok_and(|path| path == history) {
@@ -98,6 +98,10 @@ impl State {
             printer.note(format!(
                 "recovered run {run}, which had ended without a word: `plimsoll show {run}{place}` shows it{goes_on}"
             ));
+        }
+        for aside in set_aside {
+            printer
+                .warning(format!("a run is lost: its journal is damaged from the first line on: {}", aside.display()));
         }
         problems.into_iter().next().map_or(Ok(()), |problem| Err(problem).context("recover earlier runs"))
     }

@@ -147,7 +147,9 @@ fn a_journal_without_sense_is_set_aside_and_an_empty_one_removed() {
     fs::write(runs.join("c.ndjson"), "").unwrap();
     fs::write(runs.join("other.txt"), "not ours").unwrap();
     assert!(any(directory.path()));
-    assert!(recovered(directory.path()).is_empty());
+    let recovery = recover(directory.path());
+    assert!(recovery.runs.is_empty() && recovery.problems.is_empty(), "{recovery:?}");
+    assert_eq!(recovery.set_aside, [runs.join("a.damaged")]);
     assert!(!any(directory.path()));
     let mut left: Vec<_> = fs::read_dir(&runs).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     left.sort();

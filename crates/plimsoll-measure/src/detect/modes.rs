@@ -6,6 +6,8 @@ use crate::latency::LatencyHistogram;
 const BINS_PER_DECADE: f64 = 12.0;
 /// The share of operations that a mode has at least.
 const SHARE_MIN: f64 = 0.01;
+/// How many that are at least: a few that were slow are outliers, and no kind.
+const COUNT_MIN: f64 = 30.0;
 /// The valley, as a share of the smaller peak, at most.
 const VALLEY_MAX: f64 = 0.5;
 /// Ashman's D at least: the distance of the modes in units of their width.
@@ -59,7 +61,7 @@ pub fn two_modes(histogram: &LatencyHistogram) -> Option<TwoModes> {
     let distance = 2.0_f64.sqrt() * (slow.mean - fast.mean) / (fast.variance + slow.variance).sqrt().max(1e-9);
     let fast_ns = latency_of(fast.mean);
     let slow_ns = latency_of(slow.mean);
-    let found = fast.weight.min(slow.weight) >= SHARE_MIN * total
+    let found = fast.weight.min(slow.weight) >= COUNT_MIN.max(SHARE_MIN * total)
         && valley(&bins, &fast, &slow) <= VALLEY_MAX * fast.peak.min(slow.peak)
         && distance > DISTANCE_MIN
         && slow_ns > RATIO_MIN * fast_ns;
@@ -138,5 +140,14 @@ mod tests {
         assert_eq!(with(25_000.0, 5000), None);
         assert_eq!(with(900_000.0, 50), None);
         assert!(with(900_000.0, 500).is_some());
+
+        let of = |count: usize| {
+            let mut histogram = LatencyHistogram::fine();
+            add(&mut histogram, 10_000.0, 0.1, count);
+            add(&mut histogram, 900_000.0, 0.1, count);
+            two_modes(&histogram)
+        };
+        assert_eq!(of(29), None);
+        assert!(of(1000).is_some());
     }
 }

@@ -309,6 +309,10 @@ fn each_aspect_that_matters_is_seen() {
         let found: Vec<Aspect> = plans::differences(cell, &changed).into_iter().map(|(aspect, _)| aspect).collect();
         assert!(found.contains(&aspect), "{aspect:?}: {found:?}");
     }
+    let mut reads = cell.clone();
+    plan(&mut reads).read_percent = 100;
+    let found: Vec<Aspect> = plans::differences(cell, &reads).into_iter().map(|(aspect, _)| aspect).collect();
+    assert_eq!(found, [Aspect::Pattern], "how writes are made says nothing of reads");
     let mut changed = cell.clone();
     let plan = plan(&mut changed);
     (plan.seed, plan.slot_ns, plan.size_bytes) = (7, None, plan.size_bytes / 100 * 101);

@@ -161,9 +161,9 @@ pub struct MeasuringArguments {
     pub preset: Vec<String>,
     /// Read targets and workloads from this file (TOML); flags override it
     ///
-    /// Everything that a flag can say, a plan can say under the flag's name with underscores. `plimsoll presets NAME`
-    /// prints one to start from; several workloads are several tables [[workload]], and what they have in common
-    /// stands in [defaults].
+    /// Standard input is `-`. Everything that a flag can say, a plan can say under the flag's name with underscores.
+    /// `plimsoll presets NAME` prints one to start from; several workloads are several tables [[workload]], and what
+    /// they have in common stands in [defaults].
     #[arg(long, value_name = "FILE", help_heading = WORKLOAD)]
     pub plan: Option<PathBuf>,
 

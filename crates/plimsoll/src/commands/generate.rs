@@ -20,7 +20,10 @@ use plimsoll_kubernetes::{
 use plimsoll_run::machine::cloud::{self, ServiceAddress};
 use serde_json::json;
 
-use super::{catalog, dialect, kubernetes, output_file, run::plan_file};
+use super::{
+    catalog, dialect, kubernetes, output_file,
+    run::{parsed_plan, plan_text},
+};
 use crate::{
     cli::{
         generate::{CloudName, GenerateArguments},
@@ -44,8 +47,8 @@ pub fn run(arguments: &GenerateArguments, printer: Printer) -> anyhow::Result<St
         return plan_of(cluster_found(cluster.as_deref(), provider, &catalog)?, arguments.json);
     }
     let Some(path) = &arguments.plan else { bail!("no plan: name one with a section [cloud], as in --plan plan.toml") };
-    let plan = plan_file(path)?;
-    let order = order_of_disks(&dialect::read_text(path)?);
+    let text = plan_text(path)?;
+    let (plan, order) = (parsed_plan(&text, path)?, order_of_disks(&text));
     let files = generate_in_order(&plan, &order, provider, &catalog).with_context(|| path.display().to_string())?;
     if arguments.print {
         return printed(&files, arguments.json);

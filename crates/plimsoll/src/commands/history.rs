@@ -71,7 +71,8 @@ fn ending(run: &RunSummary) -> Option<&str> {
 
 fn table(runs: &[RunSummary], short_ids: &[String], zone: &TimeZone, width: usize) -> String {
     let best = |run: &RunSummary, rate: fn(&CellSummary) -> Option<f64>| {
-        run.cells.iter().filter_map(rate).max_by(f64::total_cmp)
+        // What moves no bytes, as names that are made, has no throughput.
+        run.cells.iter().filter_map(rate).filter(|rate| *rate > 0.0).max_by(f64::total_cmp)
     };
     let rows: Vec<_> = runs
         .iter()

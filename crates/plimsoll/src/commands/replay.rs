@@ -56,7 +56,11 @@ pub fn replay(arguments: &ReplayArguments, printer: Printer) -> anyhow::Result<(
         }
     }
     let rows: Vec<_> = answers.iter().map(|(id, answer)| TraceRow { id, answer }).collect();
-    let text = if arguments.json { table::trace_lines(&rows) } else { table::traces(&rows, printer.width()) };
+    let text = match (arguments.json, rows.as_slice()) {
+        (true, rows) => table::trace_lines(rows),
+        (false, []) => String::new(),
+        (false, rows) => table::traces(rows, printer.width()),
+    };
     Ok((text, exit))
 }
 

@@ -38,7 +38,7 @@ use plimsoll_workload::{
 use uuid::Uuid;
 
 use super::{
-    catalog, emulate, presets, resume,
+    catalog, dialect, emulate, presets, resume,
     stripe::{self, OfDisks},
     volumes::Volumes,
 };
@@ -497,10 +497,17 @@ pub(super) fn check_pinning(workloads: &[Workload]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A plan that is a file.
+/// A plan that is a file, or what comes in.
 pub(super) fn plan_file(path: &Path) -> anyhow::Result<PlanFile> {
-    let text = fs::read_to_string(path).with_context(|| format!("read the plan {}", path.display()))?;
-    toml::from_str(&text).map_err(|error| anyhow::anyhow!("plan {}: {error}", path.display()))
+    parsed_plan(&plan_text(path)?, path)
+}
+
+pub(super) fn plan_text(path: &Path) -> anyhow::Result<String> {
+    dialect::read_text(path).with_context(|| format!("read the plan {}", path.display()))
+}
+
+pub(super) fn parsed_plan(text: &str, path: &Path) -> anyhow::Result<PlanFile> {
+    toml::from_str(text).map_err(|error| anyhow::anyhow!("plan {}: {error}", path.display()))
 }
 
 /// A seed that fits a signed 64-bit integer, which is what TOML and many JSON readers can hold exactly enough.

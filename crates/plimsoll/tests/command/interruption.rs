@@ -222,6 +222,18 @@ fn a_run_that_its_history_does_not_take_is_told_until_it_is_given_up() {
 }
 
 #[test]
+fn a_journal_that_makes_no_sense_is_set_aside_with_a_word() {
+    let place = Place::new();
+    let runs = place.path("state/plimsoll/runs");
+    fs::create_dir_all(&runs).unwrap();
+    fs::write(runs.join("lost.ndjson"), "no journal\n").unwrap();
+    let said = place.run("doctor");
+    assert!(said.stderr.contains("a run is lost") && said.stderr.contains("lost.damaged"), "{}", said.stderr);
+    assert_eq!(fs::read_to_string(runs.join("lost.damaged")).unwrap(), "no journal\n");
+    assert_eq!(place.run("doctor").stderr, "");
+}
+
+#[test]
 fn a_limit_on_the_size_of_files_is_an_error_like_others() {
     let place = Place::new();
     for rw in ["randread", "randwrite"] {

@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::support::{Place, names};
+use crate::support::{Place, Said, names};
 
 const SHORT: &str = "--size 16M --duration 300ms --ramp 50ms";
 
@@ -207,7 +207,12 @@ fn a_preset_shows_as_a_plan_that_runs() {
     assert_eq!(said.code, Some(0));
     fs::write(place.path("dbench.toml"), &said.stdout).unwrap();
     let record = place.record("run DATA --plan ROOT/dbench.toml --size 16M --duration 50ms --ramp 0s --jobs 1");
-    assert!(record["cells"].as_array().unwrap().len() > 3);
+    let cells = record["cells"].as_array().unwrap().len();
+    assert!(cells > 3);
+    let mut piped = place.command("run DATA --plan - --size 16M --duration 50ms --ramp 0s --jobs 1 --json");
+    piped.stdin(fs::File::open(place.path("dbench.toml")).unwrap());
+    let record = Said::of(piped.output().unwrap()).json();
+    assert_eq!(record["cells"].as_array().unwrap().len(), cells);
 }
 
 #[test]
