@@ -20,6 +20,9 @@ use rustix::{
 
 /// Where the time comes from, in nanoseconds since an arbitrary start, never going back.
 pub trait Clock {
+    /// Whether it stands still but while an engine waits. Others may seem to: some count in steps of 40 ns.
+    const IS_MOVED_BY_ENGINE: bool = false;
+
     /// The time now, in nanoseconds.
     fn now_ns(&self) -> u64;
 }
@@ -60,6 +63,8 @@ impl VirtualClock {
 }
 
 impl Clock for VirtualClock {
+    const IS_MOVED_BY_ENGINE: bool = true;
+
     #[inline]
     fn now_ns(&self) -> u64 {
         self.now_ns.load(Ordering::Relaxed)

@@ -204,12 +204,14 @@ impl<'a> Doing<'a> {
         let files: Vec<_> = slots.iter().map(|slot| self.sites.files(slot.cell)).collect();
         let waited_ns = self.shortest_delay_ns(slots);
         let over = AtomicBool::new(false);
-        let mut setups = Vec::with_capacity(slots.len());
+        let mut setups: Vec<SlotSetup<'_>> = Vec::with_capacity(slots.len());
         for (slot, files) in slots.iter().zip(&files) {
             let delay_ns = self.delay_ns(slot) - waited_ns;
             let over = Some(&over);
             let run_started_ns = began_ns;
-            setups.push(SlotSetup { not_before_ns, delay_ns, run_started_ns, over, ..self.setup(slot, files) });
+            let first_worker = setups.iter().map(SlotSetup::workers).sum();
+            let setup = self.setup(slot, files);
+            setups.push(SlotSetup { first_worker, not_before_ns, delay_ns, run_started_ns, over, ..setup });
             emit(RunEvent::SlotStarted {
                 cell: slot.cell,
                 round: slot.round,
@@ -346,6 +348,7 @@ impl<'a> Doing<'a> {
     fn setup<'b>(&'b self, slot: &Slot, files: &'b [BorrowedFd<'b>]) -> SlotSetup<'b> {
         let plan = self.blocks(slot.cell);
         SlotSetup {
+            first_worker: 0,
             plan,
             engine: self.engines[slot.cell].kind,
             in_memory: false,

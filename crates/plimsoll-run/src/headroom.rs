@@ -82,6 +82,7 @@ fn measure(plan: &BlockPlan, engine: EngineKind, stop: &AtomicBool) -> Result<Op
     let nothing = rustix::fs::open("/dev/zero", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).map_err(failed)?;
     let outcome = slot::visit(
         &SlotSetup {
+            first_worker: 0,
             plan: &plan,
             engine,
             in_memory: true,

@@ -281,10 +281,9 @@ pub fn run(request: RunRequest, stop: &AtomicBool, on_event: &mut dyn FnMut(&Run
         };
         let done = doing.all(&mut session, &mut emit);
         doing.close_applications(&mut emit);
-        let failed = done?;
         drop(doing);
         sites.close(&mut emit);
-        Ok(failed)
+        done
     });
     story.conclude(&mut session);
     let outcome = match &result {

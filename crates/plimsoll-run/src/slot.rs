@@ -29,6 +29,7 @@ use plimsoll_record::{
 };
 use plimsoll_workload::{
     limits,
+    pinning::Pinning,
     plan::{BlockPlan, Pacing},
     verification::GenerationMap,
 };
@@ -87,6 +88,8 @@ pub enum SlotError {
 
 /// What is needed to visit a cell.
 pub struct SlotSetup<'a> {
+    /// Workers of slots that are done at the same time and come before this one.
+    pub first_worker: u32,
     /// The cell's parameters.
     pub plan: &'a BlockPlan,
     /// The engine chosen for it.
@@ -123,6 +126,13 @@ pub struct SlotSetup<'a> {
     pub stop: &'a AtomicBool,
     /// Set when a slot of the same phase has ended that ends the others.
     pub over: Option<&'a AtomicBool>,
+}
+
+impl SlotSetup<'_> {
+    /// How many workers do it.
+    pub(crate) fn workers(&self) -> u32 {
+        Crew::new(self.plan, self.engine, self.seed).workers()
+    }
 }
 
 /// What a visit measured.
@@ -333,7 +343,9 @@ fn work(
     stops: Stops<'_>,
     wires: WorkerWires,
 ) -> Result<Option<WorkerReport>, SlotError> {
-    cpu::pin_worker(&crew.plan.pin, worker);
+    // Whoever named processors of a cell gets them in their order.
+    let first = if crew.plan.pin == Pinning::Auto { setup.first_worker } else { 0 };
+    cpu::pin_worker(&crew.plan.pin, first + worker);
     if matches!(crew.plan.pacing, Pacing::Open { .. }) || crew.plan.think_time_ns > 0 {
         make_timers_precise();
     }
@@ -462,7 +474,8 @@ impl Gathering {
     }
 
     fn take(&mut self, worker: usize, cut: Cut, tally: &IntervalTally) {
-        self.progress[worker] = cut.index + 1;
+        // Nobody waits for those who have come to their end.
+        self.progress[worker] = if tally.is_last { usize::MAX } else { cut.index + 1 };
         while self.upcoming.index <= cut.index {
             self.pending.push_back((self.upcoming, None, IntervalTally::new()));
             self.upcoming = self.timing.next_cut(self.upcoming);

@@ -187,6 +187,8 @@ pub struct IntervalTally {
     pub write_latency_sum_ns: u64,
     /// Whether operations were in flight all through the second and none ended.
     pub stalled: bool,
+    /// Whether its worker hands in nothing more.
+    pub is_last: bool,
 }
 
 impl Default for IntervalTally {
@@ -209,6 +211,7 @@ impl IntervalTally {
             read_latency_sum_ns: 0,
             write_latency_sum_ns: 0,
             stalled: false,
+            is_last: false,
         }
     }
 
@@ -268,5 +271,6 @@ impl IntervalTally {
         self.sync_operations = 0;
         self.ticks = [0; TICKS];
         self.stalled = false;
+        self.is_last = false;
     }
 }

@@ -7,6 +7,7 @@
 
 mod arrivals;
 mod assignment;
+mod open_loop;
 
 use std::{io, sync::atomic::Ordering};
 
@@ -76,7 +77,8 @@ pub struct Worker<'a, E, C> {
     overslept_until_ns: u64,
     /// The next operation of an open loop and its intended time.
     next: Option<(Operation, u64)>,
-    writes_since_sync: u64,
+    /// Whether writes were issued after the last sync.
+    is_unsynced: bool,
     /// The file of the last write, which a sync that is due is for.
     file_written: u16,
     issued_since_pause: u32,
@@ -90,6 +92,8 @@ pub struct Worker<'a, E, C> {
     settled_before: u64,
     /// Whether operations were in flight when the second began. Closed loops begin their first one with some.
     waited_before: bool,
+    /// Whether nothing more is issued but a sync at the end, which may take long.
+    is_ending: bool,
 }
 
 /// Why a worker issues nothing more.
@@ -145,11 +149,12 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
             bytes_left: bytes_max.unwrap_or(u64::MAX),
             settled_before: 0,
             waited_before: arrivals.is_none(),
+            is_ending: false,
             arrivals,
             overslept_from_ns: 0,
             overslept_until_ns: 0,
             next: None,
-            writes_since_sync: 0,
+            is_unsynced: false,
             file_written: 0,
             issued_since_pause: 0,
             writes: 0,
@@ -180,14 +185,14 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
             if self.wires.stops.over.load(Ordering::Relaxed) {
                 break End::Amount;
             }
+            if self.in_flight == 0 && self.is_exhausted() {
+                break End::Amount;
+            }
             if self.is_due_to_think() && self.in_flight == 0 {
                 now = self.pause(now)?;
                 continue;
             }
             now = if self.arrivals.is_some() { self.issue_due(now)? } else { self.refill(now)? };
-            if self.in_flight == 0 && self.is_exhausted() {
-                break End::Amount;
-            }
             now = self.wait(now)?;
         };
         self.wind_up(end, now)
@@ -204,8 +209,7 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
         self.unsubmitted = 0;
         let later = self.reap();
         self.note_oversleep(is_idle, deadline_ns, later);
-        if later == now && at_least == 0 && self.next.is_some() {
-            // A clock that stands still is a scripted one, which only the engine can move.
+        if C::IS_MOVED_BY_ENGINE && later == now && at_least == 0 && self.next.is_some() {
             let intended_ns = self.peek().1;
             self.engine.wait(1, Some(intended_ns), &mut self.completions)?;
             let later = self.reap();
@@ -213,19 +217,6 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
             return Ok(later);
         }
         Ok(later)
-    }
-
-    /// Whether nothing but the time keeps the next arrival of an open loop from being issued: no operation has to be
-    /// handed over first, which may block.
-    fn is_idle(&self) -> bool {
-        self.arrivals.is_some() && !self.free.is_empty() && self.unsubmitted == 0 && !self.must_drain()
-    }
-
-    /// Notes that the worker woke later than it was to, when it was to wake for an arrival.
-    fn note_oversleep(&mut self, is_idle: bool, deadline_ns: u64, now: u64) {
-        if is_idle && now > deadline_ns + LATE_NS {
-            (self.overslept_from_ns, self.overslept_until_ns) = (deadline_ns, now);
-        }
     }
 
     /// Waits until nothing is in flight.
@@ -256,6 +247,7 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
             // The sync counts as measured although the window is over, which it lengthens: so does what it waits for.
             self.timing.until_ns = None;
         }
+        self.is_ending = true;
         now = self.drain(now)?;
         if syncs && !is_stopped(&self) {
             for file in 0..self.plan.file_count {
@@ -273,6 +265,7 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
         };
         // The last second may be a short one.
         self.cut.until_ns = self.cut.until_ns.min(now).max(self.cut.from_ns);
+        self.interval.is_last = true;
         self.hand_in();
         Ok(Outcome { tally: self.tally, processor, ended_ns, checker: self.checker, engine: self.engine })
     }
@@ -288,44 +281,6 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
             now = self.issue(operation, now, None)?;
         }
         Ok(now)
-    }
-
-    /// Issues what is due by its intended time, as far as there are free tags.
-    fn issue_due(&mut self, mut now: u64) -> io::Result<u64> {
-        while !self.free.is_empty() && !self.is_exhausted() && !self.must_drain() {
-            let (operation, intended_ns) = self.peek();
-            if intended_ns > now {
-                break;
-            }
-            if let Some(kind) = self.sync_due() {
-                self.issue_sync(kind, self.file_written, now)?;
-                continue;
-            }
-            self.next = None;
-            if self.timing.is_measured(intended_ns) {
-                let delay_ns = now - intended_ns;
-                self.tally.open_loop.intended += 1;
-                let is_late = delay_ns > LATE_NS;
-                self.tally.open_loop.late += u64::from(is_late);
-                let was_late = self.overslept_from_ns <= intended_ns && intended_ns + LATE_NS < self.overslept_until_ns;
-                self.tally.open_loop.overslept += u64::from(is_late && was_late);
-                self.tally.open_loop.latest_ns = self.tally.open_loop.latest_ns.max(delay_ns);
-            }
-            now = self.issue(operation, now, Some(intended_ns))?;
-        }
-        Ok(now)
-    }
-
-    /// The next operation of an open loop and when it should start.
-    fn peek(&mut self) -> (Operation, u64) {
-        if let Some(next) = self.next {
-            return next;
-        }
-        let operation = self.stream.next_operation();
-        let arrivals = self.arrivals.as_mut().expect("only an open loop looks ahead");
-        let next = (operation, self.timing.start_ns + arrivals.next_intended_ns(operation.length));
-        self.next = Some(next);
-        next
     }
 
     /// Fills, stamps and submits an operation. Returns the time, read again when something took a while before it.
@@ -350,7 +305,7 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
                 None => self.content.fill(buffer, operation.offset, self.writes),
             }
             self.writes += 1;
-            self.writes_since_sync += 1;
+            self.is_unsynced = true;
             self.file_written = self.space.place(operation).file;
             now = self.clock.now_ns();
         }
@@ -383,16 +338,16 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
         self.operations[usize::from(tag.0)] = operation;
         self.started_ns[usize::from(tag.0)] = now;
         self.issued_ns[usize::from(tag.0)] = now;
-        self.writes_since_sync = 0;
+        self.is_unsynced = false;
         self.engine.submit(tag, operation)?;
         self.in_flight += 1;
         Ok(())
     }
 
-    /// The sync that is due after so many writes.
+    /// The sync that is due after so many writes. Of two that are due at once, the one that does more is enough.
     #[inline]
     fn sync_due(&self) -> Option<OperationKind> {
-        let due = |every: u64| every > 0 && self.writes_since_sync >= every;
+        let due = |every: u64| every > 0 && self.is_unsynced && self.writes.is_multiple_of(every);
         if due(self.plan.fsync_every) {
             Some(OperationKind::Sync)
         } else if due(self.plan.fdatasync_every) {
@@ -418,7 +373,7 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
         let end = now + self.plan.think_time_ns;
         let end = self.timing.until_ns.map_or(end, |until| end.min(until));
         let mut now = now;
-        while now < end && !self.wires.stops.is_set() {
+        while now < end && !self.wires.stops.is_set() && !self.wires.stops.over.load(Ordering::Relaxed) {
             self.engine.wait(1, Some(end.min(now + PATIENCE_NS)), &mut self.completions)?;
             now = self.reap();
         }
@@ -459,7 +414,7 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
             self.in_flight -= 1;
             self.free.push(completion.tag);
             if completion.result != operation.length as i32 {
-                self.fail(operation, completion.result);
+                self.fail(operation, completion.result, now);
                 continue;
             }
             if let Some(checker) = &mut self.checker
@@ -523,7 +478,10 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
     }
 
     #[cold]
-    fn fail(&mut self, operation: Operation, result: i32) {
+    fn fail(&mut self, operation: Operation, result: i32, now: u64) {
+        if self.timing.is_measured(now) {
+            self.tally.last_completion_ns = now;
+        }
         let error = if result < 0 {
             io::Error::from_raw_os_error(-result).to_string()
         } else {
@@ -561,7 +519,7 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
     /// Notes whether in the second that ends operations were in flight from its start on, and none of them ended.
     fn note_stall(&mut self) {
         let nothing_ended = self.tally.settled() == self.settled_before;
-        self.interval.stalled = self.waited_before && self.in_flight > 0 && nothing_ended;
+        self.interval.stalled = self.waited_before && self.in_flight > 0 && nothing_ended && !self.is_ending;
     }
 
     fn hand_in(&mut self) {
@@ -571,28 +529,5 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
         // A collector that is gone or very far behind loses this second of the series, never the slot's totals.
         let lost = self.wires.full.try_send((self.wires.index, self.cut, full)).is_err();
         self.tally.lost_seconds += u64::from(lost);
-    }
-
-    /// Arrivals that fell into the window but found no free tag until its end. Their latency counts as what they had
-    /// waited by then: less than it would have been, but not nothing.
-    fn count_never_issued(&mut self, until_ns: u64) {
-        if self.arrivals.is_none() {
-            return;
-        }
-        // There may be very many of them.
-        while !self.is_exhausted() && !self.wires.stops.is_set() {
-            let (operation, intended_ns) = self.peek();
-            if intended_ns >= until_ns {
-                break;
-            }
-            self.next = None;
-            if intended_ns >= self.timing.from_ns {
-                self.operations_left -= 1;
-                self.bytes_left = self.bytes_left.saturating_sub(u64::from(operation.length));
-                self.tally.open_loop.intended += 1;
-                self.tally.open_loop.never_issued += 1;
-                self.tally.direction(operation.kind).histogram.record_many(until_ns - intended_ns, 1);
-            }
-        }
     }
 }

@@ -317,6 +317,11 @@ fn what_the_final_sync_waits_for_is_counted_with_the_time_it_takes() {
     assert_eq!(done.tally.write.operations, 8 * 101);
     assert_eq!((done.tally.sync.operations, done.tally.completed()), (1, 8 * 101 + 1));
     assert_eq!(done.tally.last_completion_ns, (1 + 101 * 10 + 10) * MILLISECOND);
+    // One that takes long is no storage that stands still.
+    let stalls = vec![Stall { from_ns: SECOND, length_ns: 5 * SECOND }];
+    let script = MemoryScript { latency_ns: 10 * MILLISECOND, stalls, ..MemoryScript::default() };
+    let done = run(&plan(text), script);
+    assert!(done.seconds.len() >= 6 && stalled(&done).is_empty(), "{:?}", stalled(&done));
 }
 
 #[test]
@@ -362,6 +367,11 @@ fn amounts_end_a_slot_exactly() {
         MemoryScript { latency_ns: 10_000, ..MemoryScript::default() },
     );
     assert_eq!(done.tally.write.bytes, 2 * (64 << 20));
+    let done = run(
+        &plan("rw = 'randread'\ndistribution = 'exact-once'\nsize = '10KiB'\nloops = 3"),
+        MemoryScript { latency_ns: 10_000, ..MemoryScript::default() },
+    );
+    assert_eq!(done.tally.read.operations, 6, "half a block is none");
 }
 
 #[test]
@@ -374,6 +384,12 @@ fn syncs_follow_writes_as_asked() {
     // place.
     assert_eq!(done.tally.write.operations, 400);
     assert_eq!(done.tally.sync.operations, 100);
+    // Both kinds have their turns: after 3, 4, 6, 8, 9 and 12 writes, where one will do.
+    let done = run(
+        &plan("rw = 'randwrite'\nfsync = 3\nfdatasync = 4\noperations = 13"),
+        MemoryScript { latency_ns: 10_000, ..MemoryScript::default() },
+    );
+    assert_eq!((done.tally.write.operations, done.tally.sync.operations), (13, 6));
 }
 
 #[test]
@@ -391,6 +407,13 @@ fn thinking_lowers_the_rate_as_defined() {
 }
 
 #[test]
+fn nobody_thinks_after_the_last_operation() {
+    let plan = plan("rw = 'randread'\noperations = 8\nthink_time = '5s/8'\nramp = '0s'");
+    let done = run(&plan, MemoryScript { latency_ns: MILLISECOND, ..MemoryScript::default() });
+    assert_eq!((done.tally.read.operations, done.ended_ns, done.seconds.len()), (8, 9 * MILLISECOND, 1));
+}
+
+#[test]
 fn an_error_ends_the_slot_unless_told_to_keep_going() {
     let script = MemoryScript {
         latency_ns: MILLISECOND,
@@ -403,6 +426,8 @@ fn an_error_ends_the_slot_unless_told_to_keep_going() {
     assert_eq!(went_on.tally.read.operations, 990);
     assert_eq!(went_on.tally.errors[0].count, 10);
     assert!(went_on.tally.errors[0].error.contains("Input/output error"), "{:?}", went_on.tally.errors);
+    // The last one failed, and took its time as well.
+    assert_eq!(went_on.ended_ns, 1001 * MILLISECOND);
 }
 
 #[test]

@@ -536,8 +536,13 @@ impl BlockPlan {
             (FileSharing::Shared, Some(_)) | (FileSharing::PerJob, _) => u64::from(self.jobs),
         };
         let block = u64::from(self.block_size_bytes_max);
+        let smallest = u64::from(self.block_size_bytes_min());
         let blocks = |length: u64| (length + self.gap_bytes) / (block + self.gap_bytes);
-        let job = |length: u64| if self.gap_bytes == 0 { length } else { blocks(length) * block };
+        // What is left behind the last block is not touched.
+        let job = |length: u64| match self.gap_bytes {
+            0 => length / smallest * smallest,
+            _ => blocks(length) * block,
+        };
         if self.is_partitioned() {
             return (0..self.jobs).map(|number| job(self.job_region(number).length)).sum();
         }

@@ -16,6 +16,7 @@ const SECOND: u64 = 1000 * MILLISECOND;
 fn visit_memory(plan: &BlockPlan, stop: &AtomicBool, on_interval: &mut dyn FnMut(Interval)) -> SlotOutcome {
     let file = tempfile::tempfile().unwrap();
     let setup = SlotSetup {
+        first_worker: 0,
         plan,
         engine: EngineKind::Memory,
         in_memory: false,
@@ -107,6 +108,10 @@ impl Gathered {
 
     /// A worker hands in its n-th second, in which so many reads completed.
     fn hand_in(&mut self, worker: usize, index: usize, reads: u64) {
+        self.hand_in_and(false, worker, index, reads);
+    }
+
+    fn hand_in_and(&mut self, is_last: bool, worker: usize, index: usize, reads: u64) {
         let mut cut = self.timing.first_cut();
         while cut.index < index {
             cut = self.timing.next_cut(cut);
@@ -114,6 +119,7 @@ impl Gathered {
         let mut tally = IntervalTally::new();
         tally.add(OperationKind::Read, 4096, MILLISECOND, reads, 0);
         tally.stalled = reads == 0;
+        tally.is_last = is_last;
         self.gathering.take(worker, cut, &tally);
         let complete = self.gathering.progress.iter().copied().min().unwrap();
         self.gathering.hand_on(complete, &mut |interval| self.intervals.push(interval));
@@ -136,6 +142,15 @@ fn seconds_that_workers_lost_leave_the_others_where_they_are() {
         gathered.hand_in(worker, index, reads);
     }
     assert_eq!(gathered.seen(), [(0, 500, 2), (500, 1000, 4), (3500, 1000, 10), (4500, 1000, 6)]);
+}
+
+#[test]
+fn nobody_waits_for_a_worker_that_has_come_to_its_end() {
+    let mut gathered = Gathered::new();
+    gathered.hand_in(0, 0, 1);
+    gathered.hand_in_and(true, 1, 0, 1);
+    (1..4).for_each(|index| gathered.hand_in(0, index, 2));
+    assert_eq!(gathered.seen(), [(0, 500, 2), (500, 1000, 2), (1500, 1000, 2), (2500, 1000, 2)]);
 }
 
 #[test]

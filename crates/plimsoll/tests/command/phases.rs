@@ -1,6 +1,6 @@
 //! Phases: workloads that run at the same time, each for as long as it says.
 
-use std::fs;
+use std::{collections::BTreeSet, fs, process::Stdio, thread, time::Duration};
 
 use serde_json::Value;
 
@@ -94,4 +94,28 @@ fn a_plan_in_which_only_some_workloads_have_a_phase_is_refused() {
     fs::write(place.path("plan.toml"), head).unwrap();
     let said = place.run("run --plan ROOT/plan.toml");
     assert!(said.error(2).contains("give all one"), "{}", said.stderr);
+}
+
+#[test]
+fn workers_of_cells_that_run_together_have_processors_of_their_own() {
+    let processors = thread::available_parallelism().unwrap().get();
+    let place = Place::new();
+    let workload = "[[workload]]\nrw = \"randread\"\nphase = 1\n";
+    let plan = "targets = [\"data\"]\n[defaults]\nsize = \"8MiB\"\nduration = \"3s\"\npin = \"auto\"\n".to_owned();
+    fs::write(place.path("plan.toml"), plan + workload + workload).unwrap();
+    let mut run = place.command("run --plan ROOT/plan.toml --no-history");
+    let mut run = run.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let mut seen = BTreeSet::new();
+    // A worker is the only one that is kept on one processor.
+    while run.try_wait().unwrap().is_none() && seen.len() < processors.min(2) {
+        let tasks = fs::read_dir(format!("/proc/{}/task", run.id())).into_iter().flatten().flatten();
+        let statuses = tasks.filter_map(|task| fs::read_to_string(task.path().join("status")).ok());
+        seen.extend(statuses.filter_map(|status| {
+            let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?.trim().to_owned();
+            list.parse::<u32>().ok()
+        }));
+        thread::sleep(Duration::from_millis(20));
+    }
+    run.wait().unwrap();
+    assert_eq!(seen.len(), processors.min(2), "{seen:?}");
 }

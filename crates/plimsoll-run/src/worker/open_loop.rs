@@ -1,0 +1,84 @@
+//! What a worker of an open loop does: operations have times to begin at, which it keeps to or is late for.
+
+use std::io;
+
+use plimsoll_io::{clock::Clock, engine::Engine};
+use plimsoll_workload::operation::Operation;
+
+use super::{LATE_NS, Worker};
+
+impl<E: Engine, C: Clock> Worker<'_, E, C> {
+    /// Issues what is due by its intended time, as far as there are free tags.
+    pub(super) fn issue_due(&mut self, mut now: u64) -> io::Result<u64> {
+        while !self.free.is_empty() && !self.is_exhausted() && !self.must_drain() {
+            let (operation, intended_ns) = self.peek();
+            if intended_ns > now {
+                break;
+            }
+            if let Some(kind) = self.sync_due() {
+                self.issue_sync(kind, self.file_written, now)?;
+                continue;
+            }
+            self.next = None;
+            if self.timing.is_measured(intended_ns) {
+                let delay_ns = now - intended_ns;
+                self.tally.open_loop.intended += 1;
+                let is_late = delay_ns > LATE_NS;
+                self.tally.open_loop.late += u64::from(is_late);
+                let was_late = self.overslept_from_ns <= intended_ns && intended_ns + LATE_NS < self.overslept_until_ns;
+                self.tally.open_loop.overslept += u64::from(is_late && was_late);
+                self.tally.open_loop.latest_ns = self.tally.open_loop.latest_ns.max(delay_ns);
+            }
+            now = self.issue(operation, now, Some(intended_ns))?;
+        }
+        Ok(now)
+    }
+
+    /// The next operation of an open loop and when it should start.
+    pub(super) fn peek(&mut self) -> (Operation, u64) {
+        if let Some(next) = self.next {
+            return next;
+        }
+        let operation = self.stream.next_operation();
+        let arrivals = self.arrivals.as_mut().expect("only an open loop looks ahead");
+        let next = (operation, self.timing.start_ns + arrivals.next_intended_ns(operation.length));
+        self.next = Some(next);
+        next
+    }
+
+    /// Whether nothing but the time keeps the next arrival of an open loop from being issued: no operation has to be
+    /// handed over first, which may block.
+    pub(super) fn is_idle(&self) -> bool {
+        self.arrivals.is_some() && !self.free.is_empty() && self.unsubmitted == 0 && !self.must_drain()
+    }
+
+    /// Notes that the worker woke later than it was to, when it was to wake for an arrival.
+    pub(super) fn note_oversleep(&mut self, is_idle: bool, deadline_ns: u64, now: u64) {
+        if is_idle && now > deadline_ns + LATE_NS {
+            (self.overslept_from_ns, self.overslept_until_ns) = (deadline_ns, now);
+        }
+    }
+
+    /// Arrivals that fell into the window but found no free tag until its end. Their latency counts as what they had
+    /// waited by then: less than it would have been, but not nothing.
+    pub(super) fn count_never_issued(&mut self, until_ns: u64) {
+        if self.arrivals.is_none() {
+            return;
+        }
+        // There may be very many of them.
+        while !self.is_exhausted() && !self.wires.stops.is_set() {
+            let (operation, intended_ns) = self.peek();
+            if intended_ns >= until_ns {
+                break;
+            }
+            self.next = None;
+            if intended_ns >= self.timing.from_ns {
+                self.operations_left -= 1;
+                self.bytes_left = self.bytes_left.saturating_sub(u64::from(operation.length));
+                self.tally.open_loop.intended += 1;
+                self.tally.open_loop.never_issued += 1;
+                self.tally.direction(operation.kind).histogram.record_many(until_ns - intended_ns, 1);
+            }
+        }
+    }
+}
