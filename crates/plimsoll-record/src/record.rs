@@ -326,6 +326,15 @@ impl Cell {
         verdict.or_else(|| self.told.is_some().then_some(TOLD))
     }
 
+    /// What each worker adds to the rate of reads and writes: its part of all that they did in the measured time.
+    pub fn worker_iops(&self) -> Vec<f64> {
+        let whole: u64 = self.worker_operations.iter().sum();
+        // The rate may be that of a stretch; who did how much of it is known of all of them alone.
+        let rate: f64 = [&self.read, &self.write].into_iter().flatten().map(|result| result.iops).sum();
+        let of_worker = |operations: &u64| if whole > 0 { rate * *operations as f64 / whole as f64 } else { 0.0 };
+        self.worker_operations.iter().map(of_worker).collect()
+    }
+
     /// Mean number of operations in flight: see [`results::in_flight_mean`]. `None` for an open loop, whose latencies
     /// begin before an operation is in flight.
     pub fn in_flight_mean(&self) -> Option<f64> {

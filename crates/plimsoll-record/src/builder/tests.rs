@@ -217,7 +217,7 @@ fn what_other_programs_tell_is_about_whole_slots() {
         read_bytes: 1000 * 4096,
         ..Default::default()
     };
-    let slot = slot(0, latencies(0));
+    let slot = SlotResult { worker_operations: vec![3000, 1000], ..slot(0, latencies(0)) };
     (0..4).for_each(|index| builder.apply(&RunEvent::Interval { cell: 0, interval: second(index) }));
     builder.apply(&RunEvent::SlotFinished(Box::new(slot)));
     judged(&mut builder, Some(Window { from_ns: SECOND_NS, to_ns: 4 * SECOND_NS }));
@@ -229,4 +229,5 @@ fn what_other_programs_tell_is_about_whole_slots() {
     assert_eq!(numbers(&record), (3000, 3000 * 4096, 3 * SECOND_NS, 1000.0));
     assert_eq!(numbers(&record.of_whole_slots()), (4000, 4000 * 4096, 4 * SECOND_NS, 1000.0));
     assert_eq!(record.of_whole_slots().of_whole_slots(), record.of_whole_slots());
+    assert_eq!(record.cells[0].worker_iops(), [750.0, 250.0], "they add up to the rate that is told");
 }

@@ -341,14 +341,12 @@ fn threads(cell: &Cell, asked: &Asked) -> Result<Values, String> {
 
 /// What each worker of a cell did that plimsoll measured.
 fn workers(cell: &Cell) -> Vec<ToldDirection> {
-    let elapsed_ns = [&cell.read, &cell.write].into_iter().flatten().map(|result| result.elapsed_ns).max();
-    let seconds = elapsed_ns.filter(|ns| *ns > 0).map(|ns| ns as f64 / 1e9);
-    let thread = |operations: &u64| ToldDirection {
+    let thread = |(operations, iops): (&u64, f64)| ToldDirection {
         operations: Some(*operations),
-        iops: seconds.map(|seconds| *operations as f64 / seconds),
+        iops: Some(iops),
         ..ToldDirection::default()
     };
-    cell.worker_operations.iter().map(thread).collect()
+    cell.worker_operations.iter().zip(cell.worker_iops()).map(thread).collect()
 }
 
 /// How a rate of operations, or bytes, came about, where it was bytes that a program told.

@@ -10,7 +10,7 @@ const EVEN: f64 = 1.1;
 
 /// What each did; `None` where there is but one, or nobody tells.
 pub(super) fn of(cell: &Cell) -> Option<Fairness> {
-    let (of, unit, values) = told(cell).or_else(|| measured(cell))?;
+    let (of, unit, values) = told(cell).unwrap_or_else(|| ("worker", "IOPS", cell.worker_iops()));
     let (least, most) = values
         .iter()
         .fold((f64::INFINITY, 0.0), |(least, most): (f64, f64), value| (least.min(*value), most.max(*value)));
@@ -35,13 +35,6 @@ pub(super) fn of(cell: &Cell) -> Option<Fairness> {
         unit: unit.to_owned(),
         values: values.into_iter().map(rounded).collect(),
     })
-}
-
-fn measured(cell: &Cell) -> Option<(&'static str, &'static str, Vec<f64>)> {
-    let elapsed_ns = [&cell.read, &cell.write].into_iter().flatten().map(|result| result.elapsed_ns).max()?;
-    let seconds = elapsed_ns as f64 / 1e9;
-    let rate = |operations: &u64| *operations as f64 / seconds;
-    (seconds > 0.0).then(|| ("worker", "IOPS", cell.worker_operations.iter().map(rate).collect()))
 }
 
 fn told(cell: &Cell) -> Option<(&'static str, &'static str, Vec<f64>)> {

@@ -103,11 +103,7 @@ impl<'a> CellLoad<'a> {
                 load.in_flight = Some(f64::from(plan.jobs) * f64::from(plan.queue_depth));
                 load.is_direct = Some(!plan.buffered);
                 load.working_set_bytes = Some(plan.size_bytes);
-                let seconds = cell.figures(Operation::Read).or_else(|| cell.figures(Operation::Write));
-                let seconds = seconds.and_then(|figures| figures.elapsed_ns).map(|ns| ns as f64 / 1e9);
-                let seconds = seconds.filter(|seconds| *seconds > 0.0);
-                let rate = |operations: &u64| seconds.map(|seconds| *operations as f64 / seconds);
-                load.threads = cell.worker_operations.iter().filter_map(rate).collect();
+                load.threads = cell.worker_iops();
             }
             (None, Some(told)) => match &told.measured {
                 Measured::Transfers(transfers) => {
