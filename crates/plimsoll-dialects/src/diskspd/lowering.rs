@@ -150,7 +150,8 @@ fn workload(span: &TimeSpan, target: &Target, look: &Look<'_>) -> Result<(Worklo
     region.put(&mut workload);
     direction(target, &mut workload);
     access(target, &region, threads, &mut workload)?;
-    pace(target, &mut workload);
+    let threads = if span.threads > 0 { span.threads } else { target.threads };
+    pace(target, if is_interlocked(target) { threads } else { 1 }, &mut workload);
     Ok((workload, region.whole))
 }
 
@@ -175,10 +176,12 @@ fn load(span: &TimeSpan, target: &Target) -> Result<(u32, u32), Said<Wrong>> {
         }
         depth = (share / weights) as u32;
     }
-    match &target.access {
-        Access::Sequential { is_interlocked: true, .. } => Ok((1, threads.saturating_mul(depth))),
-        _ => Ok((threads, depth)),
-    }
+    Ok(if is_interlocked(target) { (1, threads.saturating_mul(depth)) } else { (threads, depth) })
+}
+
+/// Whether all threads go through one sequence.
+const fn is_interlocked(target: &Target) -> bool {
+    matches!(&target.access, Access::Sequential { is_interlocked: true, .. })
 }
 
 fn direction(target: &Target, workload: &mut Workload) {
@@ -265,16 +268,20 @@ fn zones(given: &Distribution, region: &Region) -> Result<Drawn, Wrong> {
     Ok(Drawn::Zoned(zones))
 }
 
-fn pace(target: &Target, workload: &mut Workload) {
+/// When operations are issued. A job may do what so many threads do.
+fn pace(target: &Target, threads: u32, workload: &mut Workload) {
     if let Some(rate) = target.rate {
         workload.rate = Some(match rate {
-            Rate::Iops(iops) => Pace::Operations(f64::from(iops)),
-            Rate::BytesPerMillisecond(bytes) => Pace::Bytes(u64::from(bytes) * 1000),
+            Rate::Iops(iops) => Pace::Operations(f64::from(iops) * f64::from(threads)),
+            Rate::BytesPerMillisecond(bytes) => {
+                Pace::Bytes((u64::from(bytes) * 1000).saturating_mul(u64::from(threads)))
+            }
         });
         workload.rate_per = Some(RateScope::Job);
         workload.arrival = Some(Arrival::Fixed);
     } else if let (Some(operations), Some(milliseconds)) = (target.burst, target.think_time_ms) {
         let pause = Span { ns: u64::from(milliseconds) * 1_000_000 };
+        let operations = operations.saturating_mul(threads);
         workload.think_time = Some(ThinkTime { pause, operations });
     }
 }

@@ -44,6 +44,7 @@ fn one(mut clones: Vec<FoundResult>) -> FoundResult {
         errors,
         read: directions(|transfers| &transfers.read),
         write: directions(|transfers| &transfers.write),
+        total: directions(|transfers| &transfers.total),
         ..each[0].clone()
     };
     let last = clones.iter().map(|clone| clone.told.lines.1).max().unwrap_or_default();

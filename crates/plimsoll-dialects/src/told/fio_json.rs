@@ -9,9 +9,10 @@ use plimsoll_record::{
 };
 use serde_json::Value;
 
+use crate::fio::value::{KilobyteBase, Reading};
+
 use super::{
     OTHER_SIZES, RESULTS_MAX, clones,
-    numbers::bytes,
     passage::{Passage, content},
     result,
 };
@@ -156,8 +157,11 @@ fn job_result(
         all.into_iter().find_map(Value::as_str).map(str::to_owned)
     };
     // Several sizes, as in `4k,64k` or `4k-64k`, are none that is understood.
-    let size = |names: &[&str]| option(names).and_then(|size| bytes(&size.to_ascii_uppercase()).or(size.parse().ok()));
-    let mut block = size(&["bs", "blocksize"]).map(|bytes| bytes as u64).filter(|bytes| *bytes > 0);
+    let kilobyte_base =
+        if option(&["kb_base"]).as_deref() == Some("1000") { KilobyteBase::K1000 } else { KilobyteBase::K1024 };
+    let reading = || Reading { kilobyte_base, ..Reading::default() };
+    let size = |names: &[&str]| option(names).and_then(|size| reading().number(&size).ok());
+    let mut block = size(&["bs", "blocksize"]).filter(|bytes| *bytes > 0);
     let mut findings = Vec::new();
     let [read, write, total] = ["read", "write", "mixed"].map(|name| direction(&job[name], &mut findings));
     if read.is_none() && write.is_none() && total.is_none() {
@@ -181,7 +185,7 @@ fn job_result(
     // Jobs that have a file of their own each touch so much more.
     let clones = option(&["numjobs"]).and_then(|jobs| jobs.parse::<u64>().ok());
     let files = if option(&["filename"]).is_some() { 1 } else { clones.unwrap_or(1) };
-    let working_set = size(&["size", "filesize"]).map(|bytes| bytes as u64).and_then(|bytes| bytes.checked_mul(files));
+    let working_set = size(&["size", "filesize"]).and_then(|bytes| bytes.checked_mul(files));
     findings.dedup();
     let measured = Measured::Transfers(Box::new(Transfers {
         pattern: option(&["rw", "readwrite"]),

@@ -121,6 +121,10 @@ fn access_is_where_it_was_asked_for() {
     let interlocked = workload("-si128K -t4 -o3 /data/old");
     assert_eq!((interlocked.jobs, interlocked.queue_depth), (Some(Sweep::one(1)), Some(Sweep::one(12))));
     assert_eq!(interlocked.stride, Some(ByteCount(128 << 10)));
+    // What each thread may do, the one job may do for all.
+    let rate = |line: &str| workload(line).rate.unwrap().to_string();
+    assert_eq!([rate("-si -t4 -g100i /data/old"), rate("-t4 -g100i /data/old")], ["400/s", "100/s"]);
+    assert_eq!(workload("-si -t4 -i8 -j10 /data/old").think_time.unwrap().operations, 32);
     let mixed = workload("-rs25 -w100 -b4K /data/old");
     assert_eq!((mixed.rw, mixed.random_percent), (Some(ReadWrite::RandWrite), Percent::new(25)));
     let device = workload("-f8M -r -Su /dev/sdb");

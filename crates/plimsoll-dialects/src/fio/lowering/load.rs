@@ -29,6 +29,9 @@ use crate::problem::Wrong;
 /// The seed that fio's generators begin with, so that each run of a job has the same places.
 const SEED: u64 = 0x89;
 
+/// How far a rate may be off for being told in whole percent of both.
+const RATE_TOLERANCE: f64 = 0.25;
+
 /// Tells something about a job.
 type Notes<'a> = dyn FnMut(String) + 'a;
 
@@ -270,6 +273,19 @@ fn submission(settings: &Settings, notes: &mut Notes<'_>, workload: &mut Workloa
     workload.sqpoll = (settings.engine_options.submission_thread && settings.engine == Engine::IoUring).then_some(true);
 }
 
+/// Reads and writes share one rate by whole percent: refused where one of them would become something else by that.
+fn check_rates(asked: [f64; 2], shared: [f64; 2]) -> Result<(), Wrong> {
+    let is_close = |(asked, shared): (&f64, &f64)| (shared / asked - 1.0).abs() <= RATE_TOLERANCE;
+    if asked.iter().zip(&shared).all(is_close) {
+        return Ok(());
+    }
+    let [reads, writes] = shared.map(|rate| format!("{rate:.0}"));
+    Err(Wrong::new(format!(
+        "the mix of these rates is no whole percent: they would become {reads} reads and {writes} writes a second"
+    ))
+    .instead("write two jobs, one that reads and one that writes"))
+}
+
 fn rate(settings: &Settings, notes: &mut Notes<'_>, workload: &mut Workload) -> Result<(), Wrong> {
     let RateLimits { bytes, operations, arrivals, think_time, think_time_blocks, .. } = &settings.rate;
     let direction = settings.pattern.direction;
@@ -281,8 +297,10 @@ fn rate(settings: &Settings, notes: &mut Notes<'_>, workload: &mut Workload) -> 
         match (reads, writes) {
             (Some(reads), Some(writes)) => {
                 let operations = [reads as f64 / sizes[0], writes as f64 / sizes[1]];
-                let percent = (operations[0] * 100.0 / (operations[0] + operations[1]).max(f64::MIN_POSITIVE)).round();
-                workload.read_percent = Percent::new(percent.clamp(1.0, 99.0) as u8).map(Sweep::one);
+                let whole = (operations[0] + operations[1]).max(f64::MIN_POSITIVE);
+                let percent = (operations[0] * 100.0 / whole).round().clamp(1.0, 99.0);
+                check_rates(operations, [percent, 100.0 - percent].map(|percent| whole * percent / 100.0))?;
+                workload.read_percent = Percent::new(percent as u8).map(Sweep::one);
                 Ok(Some(reads.saturating_add(writes)))
             }
             (None, None) => Ok(None),

@@ -357,6 +357,9 @@ fn rates_in_bytes_make_the_mix_by_how_long_operations_are() {
     // Fifteen reads are as long as one write.
     assert_eq!(plan.workloads[0].read_percent.as_ref().unwrap().to_string(), "94%");
     assert!(refused(&format!("{job}rate_iops=,50\n")).contains("one direction of a mix"));
+    // Of ten writes a second, a hundred would become.
+    let text = refused(&format!("{job}rate_iops=10000,10\n"));
+    assert!(text.contains("9910 reads and 100 writes") && text.contains("two jobs"), "{text}");
 }
 
 #[test]

@@ -41,8 +41,13 @@ impl Latencies {
         mean_ns.map(of).unwrap_or_default()
     }
 
+    /// Of none zero.
+    pub(super) fn mean_ns(self) -> f64 {
+        if self.operations > 0.0 { self.sum_ns / self.operations } else { 0.0 }
+    }
+
     /// Both together.
-    fn plus(self, other: Self) -> Self {
+    pub(super) fn plus(self, other: Self) -> Self {
         Self { operations: self.operations + other.operations, sum_ns: self.sum_ns + other.sum_ns }
     }
 }
@@ -60,8 +65,6 @@ pub(super) struct Second {
     pub(super) write: Rate,
     pub(super) read_latencies: Latencies,
     pub(super) write_latencies: Latencies,
-    /// Median latency of reads and writes; of several cells the longest median.
-    pub(super) p50_ns: Option<u64>,
 }
 
 impl Second {
@@ -102,18 +105,16 @@ fn measured(cell: &Cell) -> impl Iterator<Item = &Interval> {
 
 fn of_interval(interval: &Interval, cell: &Cell) -> Second {
     let (t_ns, length_ns) = (interval.t_ns, interval.length_ns);
-    let middle_ns = t_ns.saturating_add(length_ns / 2);
-    let is_in_window = cell.window.is_none_or(|window| (window.from_ns..=window.to_ns).contains(&middle_ns));
+    // As with all that is told to readers of fio's reports, it is about whole slots and not about a verdict's window.
     let is_discarded = cell.slots.iter().any(|slot| slot.round == interval.round && !slot.counted);
     Second {
         to_ns: t_ns.saturating_add(length_ns),
         length_ns,
-        counts: is_in_window && !is_discarded,
+        counts: !is_discarded,
         read: Rate::of(interval.read_operations, interval.read_bytes, length_ns),
         write: Rate::of(interval.write_operations, interval.write_bytes, length_ns),
         read_latencies: Latencies::of(interval.read_operations, interval.read_mean_ns),
         write_latencies: Latencies::of(interval.write_operations, interval.write_mean_ns),
-        p50_ns: interval.p50_ns,
     }
 }
 
@@ -126,7 +127,6 @@ fn add(left: Second, right: Second) -> Second {
         write: left.write.plus(right.write),
         read_latencies: left.read_latencies.plus(right.read_latencies),
         write_latencies: left.write_latencies.plus(right.write_latencies),
-        p50_ns: left.p50_ns.max(right.p50_ns),
     }
 }
 

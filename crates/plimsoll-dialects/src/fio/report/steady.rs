@@ -19,7 +19,7 @@ pub(super) struct Steadiness {
     pub(super) slope: f64,
     pub(super) bytes: Vec<u64>,
     pub(super) operations: Vec<u64>,
-    /// Medians, where latency is watched.
+    /// Means, where latency is watched.
     pub(super) latencies_ns: Vec<u64>,
 }
 
@@ -34,7 +34,7 @@ impl Steadiness {
         let of = |of: fn(&Second) -> f64| last.iter().map(|second| of(second) as u64).collect::<Vec<_>>();
         let bytes = of(|second| second.read.plus(second.write).bytes);
         let operations = of(|second| second.read.plus(second.write).operations);
-        let latencies_ns = of(|second| second.p50_ns.unwrap_or(0) as f64);
+        let latencies_ns = of(|second| second.read_latencies.plus(second.write_latencies).mean_ns());
         let watched = match asked.quantity {
             SteadyQuantity::Operations => &operations,
             SteadyQuantity::Bandwidth => &bytes,

@@ -100,6 +100,31 @@ const JSON: &str = r#"{ "fio version" : "fio-3.33", "jobs" : [ { "jobname" : "NA
     "total_ios" : 1000 } } ] }"#;
 
 #[test]
+fn clones_whose_reads_and_writes_are_told_together_are_added_up() {
+    let (head, rest) = JSON.split_once('[').unwrap();
+    let (job, tail) = rest.rsplit_once(']').unwrap();
+    let job = job.replace("\"read\"", "\"mixed\"");
+    let found = find(&format!("{head}[{job}, {job}]{tail}"));
+    let [result] = found.as_slice() else { panic!("{found:?}") };
+    let total = transfers(result).total.as_ref().unwrap();
+    assert!(close(total.iops, 200.0), "{total:?}");
+    assert_eq!((total.operations, transfers(result).jobs), (Some(2000), Some(2)));
+}
+
+#[test]
+fn sizes_in_options_of_fio_are_what_they_are_to_fio() {
+    let of = |size: &str, more: &str| {
+        let text = JSON.replace("\"4k\"", "\"4kb\"").replace("\"64m\"", &format!("\"{size}\"{more}"));
+        let found = find(&text);
+        (transfers(&found[0]).block_size_bytes, transfers(&found[0]).working_set_bytes)
+    };
+    assert_eq!(of("10GB", ""), (Some(4096), Some(10 << 30)));
+    assert_eq!(of("1GiB", ""), (Some(4096), Some(1_000_000_000)));
+    // Then 4kb are 4000 bytes, which is not what was moved.
+    assert_eq!(of("10GB", ", \"kb_base\" : \"1000\""), (None, Some(10_000_000_000)));
+}
+
+#[test]
 fn reports_in_json_are_found_wherever_they_stand() {
     let report = |name: &str| JSON.replace("NAME", name);
     let names = |text: &str| find(text).into_iter().filter_map(|result| result.workload).collect::<Vec<_>>();
