@@ -145,7 +145,10 @@ impl Journal {
 
     /// Ends the journal, when the history has the record. A journal that is dropped without this is recovered.
     pub fn finish(self) -> Result<(), HistoryError> {
-        fs::remove_file(&self.path).map_err(|source| self.failure(source))
+        match fs::remove_file(&self.path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(self.failure(error)),
+            _ => Ok(()),
+        }
     }
 
     /// Where the journal is.

@@ -148,14 +148,15 @@ fn check(begun: &[Begun]) -> Result<(), ClusterError> {
 fn missing(begun: &[Begun]) -> Option<String> {
     let count = begun.first()?.count;
     let is_there = |number: &u32| begun.iter().any(|begun| begun.number == *number);
-    let missing: Vec<u32> = (0..count).filter(|number| !is_there(number)).collect();
-    let names: Vec<String> = missing.iter().take(10).map(ToString::to_string).collect();
-    let more = if missing.len() > names.len() { " and others" } else { "" };
-    (!missing.is_empty()).then(|| {
+    let mut missing = (0..count).filter(|number| !is_there(number)).map(|number| number.to_string());
+    let names: Vec<String> = missing.by_ref().take(10).collect();
+    let more = if missing.next().is_some() { " and others" } else { "" };
+    // A log says how many there are, and may say anything.
+    let number = (count as usize).saturating_sub(begun.len()).max(names.len());
+    (!names.is_empty()).then(|| {
         format!(
-            "{} of {count} pods have no log here, which says nothing about all of them: name those of pod {}{more} too \
-             (pods are counted from 0)",
-            missing.len(),
+            "{number} of {count} pods have no log here, which says nothing about all of them: name those of pod \
+             {}{more} too (pods are counted from 0)",
             names.join(", "),
         )
     })

@@ -217,7 +217,12 @@ impl Writer {
 
     fn try_to_save(&self, record: &Record) -> Result<Saved, HistoryError> {
         let journal = self.journal.as_ref().filter(|_| record.outcome == Outcome::Interrupted);
-        let unfinished = journal.map(Journal::unfinished).transpose()?.flatten();
+        // Without it, what was measured is kept all the same.
+        let unfinished = journal.map(Journal::unfinished).transpose().unwrap_or_else(|error| {
+            self.complain(&anyhow::Error::new(error).context("keep what it takes to go on with the run"));
+            None
+        });
+        let unfinished = unfinished.flatten();
         let mut history = History::open(&self.history)?;
         match unfinished {
             Some(unfinished) => history.save_unfinished(record, &unfinished).map(|()| Saved::Resumable),

@@ -15,6 +15,7 @@ use std::{
     io::{self, IsTerminal},
     ops::ControlFlow,
     path::Path,
+    sync::atomic::Ordering,
 };
 
 use anyhow::Context;
@@ -257,7 +258,11 @@ fn execute(
     check_logs(jobs)?;
     if let Some(creation) = &lowered.creation {
         let stop = stop::on_signals().context("listen for signals")?;
-        prepare_files(request(creation, lowered, &state)?, &stop)?;
+        let prepared = prepare_files(request(creation, lowered, &state)?, &stop);
+        if stop.load(Ordering::Relaxed) {
+            return Ok(Some((unstarted::record(Outcome::Interrupted, &[]), true)));
+        }
+        prepared?;
     }
     if lowered.plan.workloads.is_empty() {
         return Ok(None);
