@@ -415,6 +415,9 @@ pub struct ErrorCount {
     pub count: u64,
     /// Offset of the first one; of files that are created, statted or deleted the number of the first one.
     pub first_offset: u64,
+    /// The file of that offset, where a job has several; the first is 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_file: Option<u32>,
 }
 
 /// How an open loop kept to its arrivals.

@@ -267,7 +267,13 @@ fn events() -> Vec<RunEvent> {
         let mut slot = slot(cell, round, from_ns, reads, writes);
         if turn == 2 {
             let error = "EIO (Input/output error)".to_owned();
-            slot.errors = vec![ErrorCount { operation: "write".to_owned(), error, count: 3, first_offset: 8192 }];
+            slot.errors = vec![ErrorCount {
+                operation: "write".to_owned(),
+                error,
+                count: 3,
+                first_offset: 8192,
+                first_file: None,
+            }];
         }
         let (ramp_ns, measured_ns, purpose) = (0, Some(SECOND_NS), SlotPurpose::Measured);
         events.push(RunEvent::SlotStarted { cell, round, t_ns: from_ns, ramp_ns, measured_ns, purpose });

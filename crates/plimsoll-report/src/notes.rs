@@ -147,8 +147,9 @@ fn errors(notes: &mut Notes, index: usize, cell: &Cell) {
             continue;
         }
         let times = if kind.count == 1 { "operation" } else { "operations" };
+        let of_file = kind.first_file.map_or_else(String::new, |file| format!(" of file {file}"));
         let sentence = format!(
-            "{} {} {times} failed with {}, the first {} {}",
+            "{} {} {times} failed with {}, the first {} {}{of_file}",
             count(kind.count),
             kind.operation,
             kind.error,

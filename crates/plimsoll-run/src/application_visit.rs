@@ -151,5 +151,5 @@ fn error_of(error: &StageError) -> ErrorCount {
         StageError::Figures(_) => (Stage::Run.as_str(), error.to_string()),
         StageError::Stopped | StageError::Left(_) | StageError::System { .. } => ("application", error.to_string()),
     };
-    ErrorCount { operation: operation.to_owned(), error, count: 1, first_offset: 0 }
+    ErrorCount { operation: operation.to_owned(), error, count: 1, first_offset: 0, first_file: None }
 }

@@ -12,7 +12,7 @@ use plimsoll_workload::{
     file_space::FileSpace,
     operation::{Operation, OperationKind},
     plan::BlockPlan,
-    verification::{self, Expected, GenerationMap, Mismatch},
+    verification::{self, Expected, GenerationMap, Mismatch, MismatchKind},
 };
 
 use crate::stops::Stops;
@@ -94,7 +94,24 @@ impl<'a> Checker<'a> {
     fn note(&mut self, mismatch: &Mismatch) {
         self.result.mismatches += 1;
         if self.result.examples.len() < EXAMPLES_MAX {
-            self.result.examples.push(mismatch.to_string());
+            let Mismatch { kind, offset, detail } = mismatch;
+            let place = self.place(*offset);
+            // Where a block says that it belongs counts through all files.
+            let counts_through = matches!(kind, MismatchKind::Misdirected | MismatchKind::Foreign);
+            let is_of_several = self.space.has_several_files();
+            let through = if counts_through && is_of_several { ", counted through all files" } else { "" };
+            self.result.examples.push(format!("{kind} {place}: {detail}{through}"));
+        }
+    }
+
+    /// Where a byte is, for people.
+    fn place(&self, offset: u64) -> String {
+        let Operation { file, offset, .. } =
+            self.space.place(Operation { kind: OperationKind::Read, file: 0, length: 1, offset });
+        if self.space.has_several_files() {
+            format!("in file {file} at offset {offset}")
+        } else {
+            format!("at offset {offset}")
         }
     }
 
@@ -157,7 +174,7 @@ impl<'a> Checker<'a> {
             } else {
                 format!("only {result} bytes")
             };
-            self.result.examples.push(format!("unreadable at offset {offset}: {why}"));
+            self.result.examples.push(format!("unreadable {}: {why}", self.place(offset)));
         }
     }
 

@@ -81,7 +81,7 @@ impl FileVisit<'_> {
             Err(SetError::System { what, source }) => (what.to_owned(), source.to_string()),
             Err(error) => return Err(error.into()),
         };
-        slot.errors.push(ErrorCount { operation, error, count: 1, first_offset: 0 });
+        slot.errors.push(ErrorCount { operation, error, count: 1, first_offset: 0, first_file: None });
         Ok(())
     }
 
@@ -176,6 +176,7 @@ impl FileVisit<'_> {
                 error: error.error.clone(),
                 count: error.count,
                 first_offset: error.first_file,
+                first_file: None,
             });
         }
     }

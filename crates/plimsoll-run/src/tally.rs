@@ -5,7 +5,7 @@ use plimsoll_record::{
     event::SlotDirection,
     results::{ErrorCount, OpenLoopResult},
 };
-use plimsoll_workload::operation::OperationKind;
+use plimsoll_workload::operation::{Operation, OperationKind};
 
 /// Length of a full interval.
 pub const INTERVAL_NS: u64 = 1_000_000_000;
@@ -130,9 +130,9 @@ impl SlotTally {
         }
     }
 
-    /// Counts a failed operation.
-    pub fn count_error(&mut self, kind: OperationKind, error: String, offset: u64) {
-        let operation = match kind {
+    /// Counts a failed operation, as its file knows it; of a job that has several with its file.
+    pub fn count_error(&mut self, failed: Operation, error: String, has_several_files: bool) {
+        let operation = match failed.kind {
             OperationKind::Read => "read",
             OperationKind::Write => "write",
             OperationKind::Sync | OperationKind::DataSync => "sync",
@@ -141,7 +141,8 @@ impl SlotTally {
             Some(seen) => seen.count += 1,
             None => {
                 let operation = operation.to_owned();
-                self.errors.push(ErrorCount { operation, error, count: 1, first_offset: offset });
+                let first_file = has_several_files.then_some(u32::from(failed.file));
+                self.errors.push(ErrorCount { operation, error, count: 1, first_offset: failed.offset, first_file });
             }
         }
     }

@@ -487,7 +487,9 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
         } else {
             format!("short transfer: {result} of {} bytes", operation.length)
         };
-        self.tally.count_error(operation.kind, error, operation.offset);
+        // Syncs are about files already.
+        let placed = if operation.kind.is_sync() { operation } else { self.space.place(operation) };
+        self.tally.count_error(placed, error, self.space.has_several_files());
         if let Some(checker) = &self.checker {
             checker.forget(operation);
         }

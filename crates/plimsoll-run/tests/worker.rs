@@ -42,11 +42,15 @@ const SECOND: u64 = 1_000_000_000;
 const MILLISECOND: u64 = 1_000_000;
 
 fn plan(toml: &str) -> BlockPlan {
+    plan_on(TargetKind::File, toml)
+}
+
+fn plan_on(kind: TargetKind, toml: &str) -> BlockPlan {
     let workload: Workload = toml::from_str(toml).unwrap();
     let target = TargetFacts {
         name: "memory".into(),
-        kind: TargetKind::File,
-        size_bytes: Some(64 << 20),
+        kind,
+        size_bytes: (kind == TargetKind::File).then_some(64 << 20),
         free_bytes: None,
         direct_alignment_bytes: Some(512),
     };
@@ -464,6 +468,28 @@ fn a_flipped_byte_is_found_and_its_offset_named() {
     assert!(result.examples[0].starts_with("corrupt at offset "), "{:?}", result.examples);
     let offset: u64 = result.examples[0].split([' ', ':']).nth(3).unwrap().parse().unwrap();
     assert_eq!(offset % 4096, 1000);
+}
+
+#[test]
+fn of_several_files_the_one_is_named_and_the_place_in_it() {
+    let faults = vec![Fault::FlipByte { nth: 6, byte: 1000 }];
+    let script =
+        MemoryScript { latency_ns: 10_000, faults, store: Some(MemoryStore::new()), ..MemoryScript::default() };
+    let of_four = |text: &str| plan_on(TargetKind::Directory, &format!("{text}\nfile_count = 4\nsize = '4M'"));
+    let result = run(&of_four("rw = 'write'\nverify = true\nloops = 1"), script).verification.unwrap();
+    // The sixth block is the second one of the second file.
+    assert_eq!(result.mismatches, 1);
+    assert!(result.examples[0].starts_with("corrupt in file 1 at offset 5096: "), "{:?}", result.examples);
+    let script = MemoryScript {
+        latency_ns: MILLISECOND,
+        errors: Some(ErrorScript { every: 100, errno: 5 }),
+        ..MemoryScript::default()
+    };
+    let done = run(&of_four("rw = 'read'\noperations = 100"), script.clone());
+    let first = &done.tally.errors[0];
+    assert_eq!((first.first_file, first.first_offset), (Some(3), 24 * 4096));
+    let alone = run(&plan("rw = 'read'\noperations = 100"), script);
+    assert_eq!((alone.tally.errors[0].first_file, alone.tally.errors[0].first_offset), (None, 99 * 4096));
 }
 
 #[test]

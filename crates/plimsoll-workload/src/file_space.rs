@@ -81,6 +81,11 @@ impl FileSpace {
         Self { offset, files: u64::from(files.max(1)), file_bytes, stripe_bytes: stripe_bytes.max(1) }
     }
 
+    /// Whether there is more than one.
+    pub const fn has_several_files(&self) -> bool {
+        self.files > 1
+    }
+
     /// Where a place in a file is in the space; `None` before the region.
     pub fn position(&self, file: u16, in_file: u64) -> Option<u64> {
         if self.files == 1 {

@@ -148,8 +148,13 @@ impl Change {
             (cell.verdict, cell.estimate) = (None, None);
             cell.verdict_reason = Some(format!("{NOT_RUN}: {}", self.text));
         }
-        let error =
-            ErrorCount { operation: "read".to_owned(), error: self.text.clone(), count: self.count, first_offset: 0 };
+        let error = ErrorCount {
+            operation: "read".to_owned(),
+            error: self.text.clone(),
+            count: self.count,
+            first_offset: 0,
+            first_file: None,
+        };
         cell.error_kinds = vec![error.clone(), error];
         cell.verification = Some(VerificationResult {
             mismatches: self.count,

@@ -15,7 +15,8 @@ fn example() -> Run {
     run.record.warnings.push("the processor's governor is powersave".to_owned());
     let last = run.record.cells.last_mut().unwrap();
     let error = "Input/output error (os error 5)".to_owned();
-    last.error_kinds = vec![ErrorCount { operation: "write".to_owned(), error, count: 1, first_offset: 8192 }];
+    last.error_kinds =
+        vec![ErrorCount { operation: "write".to_owned(), error, count: 1, first_offset: 8192, first_file: None }];
     last.errors = 1;
     last.findings = vec![Finding {
         code: "io-errors".to_owned(),

@@ -167,6 +167,7 @@ fn an_error_has_its_number_whether_or_not_errors_are_counted() {
             error: "No space left on device (os error 28)".to_owned(),
             count: 3,
             first_offset: 0,
+            first_file: None,
         }];
         let report = run.json();
         assert_eq!((&report["jobs"][0]["error"], &report["jobs"][0]["total_err"]), (&28.into(), &total));

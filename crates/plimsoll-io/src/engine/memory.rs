@@ -105,11 +105,13 @@ impl Scripted {
             |every: Option<u64>, count: u64| every.is_some_and(|every| every > 0 && count.is_multiple_of(every));
         let fails = nth_of(self.script.errors.map(|errors| errors.every), self.operations);
         let is_short = !operation.kind.is_sync() && nth_of(self.script.short_every, self.transfers);
+        // Files lie behind each other in the store, far apart.
+        let offset = operation.offset + (u64::from(operation.file) << 40);
         let (result, effect) = match (self.script.errors, operation.kind) {
             (Some(errors), _) if fails => (-errors.errno, Effect::None),
             (_, OperationKind::Sync | OperationKind::DataSync) => (0, Effect::None),
-            (_, OperationKind::Read) => (transferred(length, is_short), Effect::Read { offset: operation.offset }),
-            (_, OperationKind::Write) => (transferred(length, is_short), self.write_effect(operation.offset)),
+            (_, OperationKind::Read) => (transferred(length, is_short), Effect::Read { offset }),
+            (_, OperationKind::Write) => (transferred(length, is_short), self.write_effect(offset)),
         };
         let end_ns = self.service.end_ns(self.clock.now_ns());
         self.in_flight.push(Reverse(Pending { end_ns, arrival: self.operations, tag, result, effect }));

@@ -323,6 +323,7 @@ fn what_failed_stands_on_top_and_fails_its_test() {
         error: "EIO (Input/output error)".to_owned(),
         count: 3,
         first_offset: 4096,
+        first_file: None,
     }];
     let shown = document(&[&record]);
     assert_eq!(shown.findings[0].severity, Severity::Error, "{:?}", shown.findings);

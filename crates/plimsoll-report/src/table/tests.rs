@@ -60,15 +60,11 @@ fn failing() -> Record {
     let mut slot = story.slot(0, 0, 9_000, 880_000);
     slot.sync =
         Some(plimsoll_record::event::SlotDirection { operations: 54, bytes: 0, histogram: histogram(54, 3_000_000) });
-    slot.errors = vec![
-        ErrorCount {
-            operation: "write".into(),
-            error: "EIO (Input/output error)".into(),
-            count: 12,
-            first_offset: 409_600,
-        },
-        ErrorCount { operation: "sync".into(), error: "EIO (Input/output error)".into(), count: 1, first_offset: 0 },
-    ];
+    let error = |operation: &str, count, first_offset, first_file| {
+        let (operation, error) = (operation.to_owned(), "EIO (Input/output error)".to_owned());
+        ErrorCount { operation, error, count, first_offset, first_file }
+    };
+    slot.errors = vec![error("write", 12, 409_600, Some(2)), error("sync", 1, 0, None)];
     slot.verification = Some(VerificationResult {
         blocks_checked: 262_144,
         mismatches: 9,
@@ -399,6 +395,7 @@ fn errors_are_counted_and_named_and_syncs_have_a_row() {
               sync    45.0     -  3.00 ms  3.00 ms       -      -  3.00 ms       1
 
     error: mixed: 12 write operations failed with EIO (Input/output error), the first at offset 409,600
+           of file 2
     error: mixed: 1 sync operation failed with EIO (Input/output error), the first at offset 0
     error: mixed: 9 of 262,144 blocks were not as written
     error: mixed: offset 4096: a lost write
@@ -519,7 +516,7 @@ fn markdown_holds_all_columns() {
     |  | write | 4,500 | 18.4 | 895 us | 880 us | 880 us | - | 8.80 ms | 12 |  |
     |  | sync | 45.0 | - | 3.00 ms | 3.00 ms | - | - | 3.00 ms | 1 |  |
 
-    - error: mixed: 12 write operations failed with EIO (Input/output error), the first at offset 409,600
+    - error: mixed: 12 write operations failed with EIO (Input/output error), the first at offset 409,600 of file 2
     - error: mixed: 1 sync operation failed with EIO (Input/output error), the first at offset 0
     - error: mixed: 9 of 262,144 blocks were not as written
     - error: mixed: offset 4096: a lost write

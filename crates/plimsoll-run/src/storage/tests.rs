@@ -96,7 +96,13 @@ fn what_cannot_be_told_apart_has_a_reason() {
     assert!(reason(&buffered, &tally(), &enough).contains("buffered"));
     assert!(reason(&direct, &tally(), &cost(1000 * 4096)).contains("fewer bytes"));
     let mut failed = tally();
-    failed.errors.push(ErrorCount { operation: "read".into(), error: "EIO".into(), count: 1, first_offset: 0 });
+    failed.errors.push(ErrorCount {
+        operation: "read".into(),
+        error: "EIO".into(),
+        count: 1,
+        first_offset: 0,
+        first_file: None,
+    });
     assert!(reason(&direct, &failed, &enough).contains("failed"));
     assert!(reason(&direct, &tally(), &SlotCost::default()).contains("no counters"));
     let elsewhere = BackingDevice {

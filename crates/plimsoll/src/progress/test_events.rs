@@ -152,7 +152,8 @@ pub(crate) fn load(cell: usize, round: u32, reads: u64, length_ns: u64, measured
 }
 
 pub(crate) fn finished(cell: usize, round: u32, failures: u64) -> RunEvent {
-    let error = |count| ErrorCount { operation: "read".into(), error: "EIO".into(), count, first_offset: 0 };
+    let error =
+        |count| ErrorCount { operation: "read".into(), error: "EIO".into(), count, first_offset: 0, first_file: None };
     RunEvent::SlotFinished(Box::new(SlotResult {
         cell,
         round,

@@ -27,6 +27,7 @@ fn failed(record: &mut Record, cell: usize, errors: u64) {
         error: "EIO (Input/output error)".to_owned(),
         count,
         first_offset: 0,
+        first_file: None,
     };
     record.cells[cell].error_kinds = (errors > 0).then(|| kind(errors)).into_iter().collect();
 }
