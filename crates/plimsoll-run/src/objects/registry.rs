@@ -17,7 +17,10 @@ use std::{
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::marker::{Lock, Owner, Patience, lock};
+use super::{
+    marker::{Lock, Owner, Patience, lock},
+    removal::process_exists,
+};
 
 const SCHEMA: &str = "plimsoll-objects/1";
 
@@ -36,6 +39,14 @@ struct Header {
     boot_id: String,
     pid: u32,
     started: jiff::Timestamp,
+}
+
+impl Header {
+    /// Whether the owner is dead for certain, where no lock says so. Where the host is another one, as in a container,
+    /// so may its numbers of processes be.
+    fn is_of_dead(&self, here: &Owner) -> bool {
+        self.host == here.host && (self.boot_id != here.boot_id || !process_exists(self.pid))
+    }
 }
 
 /// What an object is.
@@ -162,7 +173,8 @@ fn abandoned_list(path: &Path, run: Uuid, here: &Owner) -> io::Result<Option<Aba
     let no_follow = rustix::fs::OFlags::NOFOLLOW.bits().cast_signed();
     let file = OpenOptions::new().read(true).write(true).custom_flags(no_follow).open(path)?;
     let facts = file.metadata()?;
-    if !facts.is_file() || lock(&file, Patience::Try)? == Lock::HeldByOther {
+    let lock = lock(&file, Patience::Try)?;
+    if !facts.is_file() || lock == Lock::HeldByOther {
         return Ok(None);
     }
     let facts = file.metadata()?;
@@ -171,13 +183,16 @@ fn abandoned_list(path: &Path, run: Uuid, here: &Owner) -> io::Result<Option<Aba
     }
     let text = io::read_to_string(&file)?;
     let Some((header, entries)) = parse(&text) else {
+        if lock == Lock::Unsupported {
+            return Ok(None);
+        }
         // Nothing in it: its owner died before it wrote, and so before it made anything.
         let started = jiff::Timestamp::UNIX_EPOCH;
         let list = AbandonedList { run, started, entries: Vec::new(), path: path.to_owned(), _lock: file };
         return Ok(Some(list));
     };
     let same_machine = header.host == here.host || (!here.boot_id.is_empty() && header.boot_id == here.boot_id);
-    if header.run != run || !same_machine {
+    if header.run != run || !same_machine || (lock == Lock::Unsupported && !header.is_of_dead(here)) {
         return Ok(None);
     }
     Ok(Some(AbandonedList { run, started: header.started, entries, path: path.to_owned(), _lock: file }))
@@ -213,6 +228,29 @@ mod tests {
         assert!(abandoned_lists(state.path(), &elsewhere).unwrap().is_empty());
         abandoned_lists(state.path(), &owner).unwrap()[0].remove().unwrap();
         assert!(abandoned_lists(state.path(), &owner).unwrap().is_empty());
+    }
+
+    #[test]
+    fn where_nothing_can_be_locked_only_who_is_gone_is_dead() {
+        let owner = Owner::this_process(Uuid::from_u128(9));
+        let header = |owner: &Owner| Header {
+            schema: SCHEMA.to_owned(),
+            run: owner.run,
+            host: owner.host.clone(),
+            boot_id: owner.boot_id.clone(),
+            pid: owner.pid,
+            started: jiff::Timestamp::UNIX_EPOCH,
+        };
+        let of = |change: fn(&mut Header)| {
+            let mut header = header(&owner);
+            change(&mut header);
+            header.is_of_dead(&owner)
+        };
+        assert!(!of(|_| {}), "it lives: it is this process");
+        assert!(of(|header| header.boot_id = "an earlier one".to_owned()));
+        // No process has the number: the kernel's largest is 2^22.
+        assert!(of(|header| header.pid = 1 << 30));
+        assert!(!of(|header| (header.host, header.pid) = ("a-container".to_owned(), 1 << 30)));
     }
 
     #[test]

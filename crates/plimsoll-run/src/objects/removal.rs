@@ -281,7 +281,7 @@ pub(crate) fn objection(marker: &Marker, authority: Authority, here: &Owner) -> 
     (!known_dead).then_some(LeftReason::OwnerUnknown { pid: marker.pid })
 }
 
-fn process_exists(pid: u32) -> bool {
+pub(crate) fn process_exists(pid: u32) -> bool {
     let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
     pid.is_some_and(|pid| test_kill_process(pid) != Err(Errno::SRCH))
 }
