@@ -78,6 +78,9 @@ pub fn shift(first: &[f64], second: &[f64], confidence: f64) -> Option<Shift> {
 
 /// Which difference, counted from 1 from either end, bounds the interval.
 fn interval_rank(n: usize, m: usize, confidence: f64) -> Option<usize> {
+    if n == 0 || m == 0 {
+        return None;
+    }
     let tail = f64::midpoint(1.0, -confidence);
     if n + m > EXACT_MAX {
         let pairs = (n * m) as f64;
@@ -136,6 +139,10 @@ mod tests {
     fn three_and_three_runs_have_no_interval_by_ranks() {
         assert_eq!(shift(&[1.0, 2.0, 3.0], &[4.0, 5.0, 6.0], 0.95), None);
         assert!(shift(&[1.0, 2.0, 3.0, 4.0], &[5.0, 6.0, 7.0, 8.0], 0.95).is_some());
+        for count in [1, 61] {
+            assert_eq!(shift(&[], &vec![1.0; count], 0.95), None);
+            assert_eq!(shift(&vec![1.0; count], &[], 0.95), None);
+        }
     }
 
     #[test]

@@ -28,17 +28,19 @@ pub struct HiddenBurst {
 /// Plays the session against a bucket that refills at half of the measured rate: the most that it would have lacked at
 /// any moment is what it must have held. Load is in the order of time. `None` without load.
 pub fn hidden_burst(rate: f64, load: &[Load]) -> Option<HiddenBurst> {
-    let (first, last) = (load.first()?, load.last()?);
+    let first = load.first()?;
+    let end_ns = load.iter().map(|part| part.to_ns).max()?;
     let supposed_rate = SUPPOSED * rate;
     let refill = |from_ns: u64, to_ns: u64| supposed_rate * to_ns.saturating_sub(from_ns) as f64 / 1e9;
     let (mut lacking, mut most, mut t_ns) = (0.0_f64, 0.0_f64, first.from_ns);
     for part in load {
         lacking = (lacking - refill(t_ns, part.from_ns)).max(0.0);
-        lacking = (lacking + part.operations - refill(part.from_ns, part.to_ns)).max(0.0);
+        // What goes on at the same time does not fill the bucket twice.
+        lacking = (lacking + part.operations - refill(part.from_ns.max(t_ns), part.to_ns)).max(0.0);
         most = most.max(lacking);
-        t_ns = part.to_ns;
+        t_ns = t_ns.max(part.to_ns);
     }
-    Some(HiddenBurst { span_ns: last.to_ns - first.from_ns, supposed_rate, operations: most })
+    Some(HiddenBurst { span_ns: end_ns - first.from_ns, supposed_rate, operations: most })
 }
 
 #[cfg(test)]
@@ -55,6 +57,14 @@ mod tests {
         let hidden = hidden_burst(5000.0, &load).unwrap();
         assert!((hidden.operations - 300_000.0).abs() < 1e-6);
         assert_eq!(hidden.span_ns, 120 * SECOND);
+    }
+
+    #[test]
+    fn loads_at_the_same_time_share_what_refills() {
+        let load = |from: u64, to: u64| Load { from_ns: from * SECOND, to_ns: to * SECOND, operations: 500_000.0 };
+        let hidden = hidden_burst(5000.0, &[load(0, 100), load(0, 100)]).unwrap();
+        assert!((hidden.operations - 750_000.0).abs() < 1e-6, "{hidden:?}");
+        assert_eq!(hidden_burst(5000.0, &[load(0, 100), load(1, 10)]).unwrap().span_ns, 100 * SECOND);
     }
 
     #[test]

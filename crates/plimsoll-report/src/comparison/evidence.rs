@@ -75,11 +75,13 @@ pub(crate) fn of(
         return of_told(cells, metric);
     }
     let pieces = cells.map(piece);
-    if in_one_run && pieces == [None; 2] {
-        let [first, second] = [visits(cells[0], operation, metric)?, visits(cells[1], operation, metric)?];
-        if let Some(evidence) = in_turns(&first, &second) {
-            return Ok(evidence);
-        }
+    // What happens on the machine drops out of turns, also where the last of a pass is the first of the next one.
+    if in_one_run
+        && cells.into_iter().all(takes_turns)
+        && let [Ok(first), Ok(second)] = cells.map(|cell| visits(cell, operation, metric))
+        && let Some(evidence) = in_turns(&first, &second)
+    {
+        return Ok(evidence);
     }
     let [first, second] = [Side::of(cells[0], operation, metric)?, Side::of(cells[1], operation, metric)?];
     let method = match pieces {
@@ -188,17 +190,25 @@ impl Piece {
     }
 }
 
+/// Of each two successive visits of a cell whether nothing was measured between them.
+fn adjacencies(cell: &Cell) -> Vec<bool> {
+    let visits: Vec<&SlotSummary> = counted(cell).collect();
+    let follows = |pair: &[&SlotSummary]| {
+        let until_ns = pair[0].from_ns.saturating_add(pair[0].elapsed_ns).saturating_add(GAP_NS);
+        pair[1].ramp_ns == 0 && pair[1].from_ns <= until_ns
+    };
+    visits.windows(2).map(follows).collect()
+}
+
+/// Whether a cell has visits with others between them. Each time that a program runs is a value of its own.
+fn takes_turns(cell: &Cell) -> bool {
+    counted(cell).count() >= VISITS_MIN && (cell.application.is_some() || adjacencies(cell).contains(&false))
+}
+
 /// Why the visits of a cell are no values; `None` when they are.
 fn piece(cell: &Cell) -> Option<Piece> {
-    let follows = |pair: [&SlotSummary; 2]| {
-        let [before, after] = pair;
-        let until_ns = before.from_ns.saturating_add(before.elapsed_ns).saturating_add(GAP_NS);
-        after.ramp_ns == 0 && after.from_ns <= until_ns
-    };
     let visits: Vec<&SlotSummary> = counted(cell).collect();
-    // Each time that a program runs is a value of its own.
-    let is_one =
-        cell.application.is_none() && (visits.len() == 1 || visits.windows(2).any(|pair| follows([pair[0], pair[1]])));
+    let is_one = cell.application.is_none() && (visits.len() == 1 || adjacencies(cell).contains(&true));
     if is_one { Some(Piece::One) } else { (visits.len() < VISITS_MIN).then_some(Piece::FewVisits) }
 }
 

@@ -493,6 +493,23 @@ fn cells_in_one_piece_are_compared_by_their_intervals() {
 }
 
 #[test]
+fn turns_are_paired_also_where_a_pass_ends_with_what_the_next_one_begins_with() {
+    let mut record = two_targets(1.1, 1);
+    let workload = record.cells[0].workload.clone();
+    record.cells.retain(|cell| cell.workload == workload);
+    for (index, cell) in record.cells.iter_mut().enumerate() {
+        for slot in &mut cell.slots {
+            // A B, B A: without ramps, every second visit follows one of the same target.
+            let place = if slot.round % 2 == 0 { index } else { 1 - index } as u64;
+            slot.ramp_ns = 0;
+            slot.from_ns = (u64::from(slot.round) * 2 + place) * slot.elapsed_ns;
+        }
+    }
+    let found = iops(&compare(&[&record]), 0);
+    assert_eq!((found.method, found.values), (Method::PairedBlocks, [6, 6]));
+}
+
+#[test]
 fn too_few_visits_are_not_called_one_piece() {
     let reason = |visits: usize, apart_ns: u64| {
         let (first, mut second) = (alone("/mnt/a", 1.0, 0.02, 1), alone("/mnt/a", 1.2, 0.02, 2));
