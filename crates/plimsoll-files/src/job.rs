@@ -88,6 +88,12 @@ impl Failure {
     fn wrong(operation: &'static str, error: &str, example: String) -> Self {
         Self::Failed { operation, error: error.to_owned(), example: Some(example) }
     }
+
+    /// Whether there was nothing to open.
+    fn is_of_absence(&self) -> bool {
+        let absent = || io::Error::from(Errno::NOENT).to_string();
+        matches!(self, Self::Failed { operation, error, .. } if *operation == Call::Open.as_str() && *error == absent())
+    }
 }
 
 /// A job at work.
@@ -501,8 +507,13 @@ impl<'a> Job<'a> {
                 job.call(Call::Fsync, || fsync(file))?;
                 Ok(0)
             });
-            if let Err(failure) = synced {
-                self.note_failure(first + turn, failure);
+            let Err(failure) = synced else { continue };
+            // That there is no such file was told when it was not made.
+            if failure.is_of_absence() {
+                continue;
+            }
+            self.note_failure(first + turn, failure);
+            if self.crew.is_over() {
                 break;
             }
         }
