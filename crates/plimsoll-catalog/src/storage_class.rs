@@ -163,6 +163,10 @@ pub(crate) fn provisioned(volume: &VolumeParameters<'_>) -> Result<Option<Provis
             provisioned.iops = parameters.number(&["provisionedIOPS"])?;
             provisioned.bandwidth = parameters.bandwidth("provisionedBandwidth", 1 << 20)?;
         }
+        "san.csi.azure.com" => {
+            let bytes = |tib: u64| tib.checked_mul(1 << 40).map(ByteCount);
+            provisioned.pool = parameters.number(&["initialStorageTiB"])?.and_then(bytes);
+        }
         "ebs.csi.aws.com" => {
             provisioned.iops = ebs_iops(&parameters, &provisioned)?;
             provisioned.bandwidth = parameters.bandwidth("throughput", 1 << 20)?;

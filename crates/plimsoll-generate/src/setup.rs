@@ -361,7 +361,10 @@ fn decide_disks(
     if interfaces.any(|interface| Some(interface) != first) {
         return Err(impossible("cloud.disks", "a machine has one interface for all its disks: say the same for each"));
     }
-    check_san(&disks)?;
+    let pool = check_san(&disks)?;
+    for volume in disks.iter_mut().filter(|disk| disk.lun.is_none()) {
+        volume.provisioned.pool = volume.provisioned.pool.or(pool);
+    }
     Ok(disks)
 }
 
@@ -547,8 +550,8 @@ pub(crate) fn usual_tier(letter: &str, size: Option<ByteCount>, catalog: &Catalo
     holding.min().map(|(_, name)| name)
 }
 
-/// All volumes are of one SAN, which has room for them.
-fn check_san(disks: &[Disk]) -> Result<(), GenerateError> {
+/// All volumes are of one SAN, which has room for them: how large it is, where that is said.
+fn check_san(disks: &[Disk]) -> Result<Option<ByteCount>, GenerateError> {
     let place = "cloud.disks";
     let volumes: Vec<&Disk> = disks.iter().filter(|disk| disk.lun.is_none()).collect();
     let mut pools = volumes.iter().filter_map(|disk| disk.provisioned.pool);
@@ -566,7 +569,7 @@ fn check_san(disks: &[Disk]) -> Result<(), GenerateError> {
             ),
         ));
     }
-    Ok(())
+    Ok(first)
 }
 
 #[cfg(test)]

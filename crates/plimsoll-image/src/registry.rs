@@ -234,8 +234,16 @@ impl<'a> Registry<'a> {
         if answer.status() != StatusCode::UNAUTHORIZED {
             return Ok(answer);
         }
+        // Whoever else asks has no business with it.
+        if !self.is_ours(url) {
+            return Err(self.refused(doing, format!("it has us upload to {url}, which asks who this is")));
+        }
         self.introduce(doing, answer.headers())?;
         self.send_once(method, url, headers, body)
+    }
+
+    fn is_ours(&self, url: &str) -> bool {
+        url.strip_prefix(&self.origin).is_some_and(|rest| rest.starts_with('/'))
     }
 
     fn send_once(
@@ -250,8 +258,7 @@ impl<'a> Registry<'a> {
             request = request.header(*name, *value);
         }
         // Uploads may go to somebody else, who has no business with it.
-        let is_ours = url.strip_prefix(&self.origin).is_some_and(|rest| rest.starts_with('/'));
-        if let Some(authorization) = self.authorization.as_ref().filter(|_| is_ours) {
+        if let Some(authorization) = self.authorization.as_ref().filter(|_| self.is_ours(url)) {
             request = request.header(header::AUTHORIZATION, authorization);
         }
         let answer = match body {

@@ -149,9 +149,15 @@ fn which(name: &str) -> CatalogError {
     }
 }
 
+/// Of the series DCsv2, the largest has no s in its name.
+const DC8_V2: &str = "standard_dc8_v2";
+
 /// Whether a size takes premium disks, by its name: those that do have an s among their letters.
 pub(crate) fn takes_premium(name: &str) -> bool {
     let name = full_name(name).to_ascii_lowercase();
+    if name == DC8_V2 {
+        return true;
+    }
     let parts: Vec<&str> = name.trim_start_matches("standard_").split('_').collect();
     let letters = |part: &str| -> String { part.chars().filter(|letter| !letter.is_ascii_digit()).collect() };
     parts.first().is_some_and(|size| {
@@ -265,7 +271,9 @@ mod tests {
 
     #[test]
     fn an_s_in_the_name_says_that_premium_disks_fit() {
-        for name in ["Standard_D16s_v5", "D2ds_v5", "DS2_v2", "GS5", "B2ms", "L8s_v3", "E4-2s_v3", "F8s_v2", "M128ms"] {
+        for name in
+            ["Standard_D16s_v5", "D2ds_v5", "DS2_v2", "GS5", "B2ms", "L8s_v3", "E4-2s_v3", "F8s_v2", "M128ms", "DC8_v2"]
+        {
             assert!(takes_premium(name), "{name}");
         }
         for name in ["Standard_D2_v3", "D16d_v5", "A2_v2", "E4a_v4", "NC6"] {

@@ -63,6 +63,16 @@ fn range(key: &str) -> Option<(u32, u32)> {
     Some((from.parse().ok()?, to.parse().ok()?))
 }
 
+/// The processors of a machine, by what follows its series: `standard-8`, `standard-8-lssd`, or `custom-8-32768`, whose
+/// last number is its memory.
+fn vcpus(rest: &str) -> Option<u32> {
+    let mut parts = rest.split('-');
+    match parts.next()? {
+        "custom" => parts.next()?.parse().ok(),
+        _ => parts.find_map(|part| part.parse().ok()),
+    }
+}
+
 impl MachineLimit {
     /// How many numbers of processors this row is about, when it is about a machine of this name.
     fn breadth(&self, machine: &str) -> Option<u32> {
@@ -71,7 +81,7 @@ impl MachineLimit {
             return (self.key.trim_end_matches('*') == machine).then_some(0);
         }
         let (series, rest) = machine.split_once('-')?;
-        let vcpus: u32 = rest.rsplit('-').next()?.parse().ok()?;
+        let vcpus = vcpus(rest)?;
         let (from, to) = range(&self.key)?;
         (self.series.eq_ignore_ascii_case(series) && (from..=to).contains(&vcpus)).then_some(to - from + 1)
     }
@@ -136,6 +146,11 @@ mod tests {
         assert!(reads("n2-standard-8", "pd-ssd").is_some());
         assert!(reads("e2-medium", "pd-ssd").is_some());
         assert!(remote("n9-standard-8", "pd-ssd").is_none());
+        // Memory is no number of processors, and local disks are none.
+        for of_eight in ["n2-custom-8-32768", "n2-custom-8-65536-ext"] {
+            assert_eq!(reads(of_eight, "pd-ssd"), reads("n2-standard-8", "pd-ssd"), "{of_eight}");
+        }
+        assert!(remote("e2-custom-small-2048", "pd-ssd").is_none());
     }
 
     #[test]

@@ -15,6 +15,10 @@ use crate::{
     product::{Product, products},
 };
 
+/// The product whose volumes come from a pool that is paid for, and how large that is at least.
+const SAN: &str = "elastic-san";
+const SAN_LEAST: ByteCount = ByteCount(1 << 40);
+
 /// What something costs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Cost {
@@ -45,22 +49,40 @@ impl Cost {
                 None => (product.name, gib(provisioned.size)),
             },
         };
+        let mut provisioned = provisioned.clone();
+        if name == SAN {
+            provisioned.pool = provisioned.pool.or(Some(SAN_LEAST));
+        }
         let offer = Offer { name: name.to_owned(), provisioned: provisioned.clone(), size_gib };
         let product = catalog.product(name).map(|product| product.name);
         let family = FAMILIES.iter().find(|family| Some(family.product) == product);
-        match cost(family, &offer, catalog) {
+        match (cost(family, &offer, catalog), family.and_then(|family| unsaid(family, &provisioned))) {
+            (Ok(cost), Some(unsaid)) => {
+                Err(format!("its {unsaid} are not said, and the row {} charges them", cost.row))
+            }
             // Who pays for a pool pays for all disks that are in it.
-            Ok(cost) if provisioned.pool.is_some() => Ok(Some(cost)),
-            Ok(cost) if provisioned.on_demand_bursting == Some(true) => {
+            (Ok(cost), None) if provisioned.pool.is_some() => Ok(Some(cost)),
+            (Ok(cost), None) if provisioned.on_demand_bursting == Some(true) => {
                 Err(format!("bursts on demand cost more than the row {} has", cost.row))
             }
-            Ok(cost) => {
+            (Ok(cost), None) => {
                 let disks = f64::from(provisioned.disks.unwrap_or(1));
                 Ok(Some(Self { per_month: cost.per_month * disks, ..cost }))
             }
-            Err(why) if why.is_empty() => Ok(None),
-            Err(why) => Err(why),
+            (Err(why), _) if why.is_empty() => Ok(None),
+            (Err(why), _) => Err(why),
         }
+    }
+}
+
+/// What is bought apart, without any that is included, and of which nothing was said.
+fn unsaid(family: &Family, provisioned: &Provisioned) -> Option<&'static str> {
+    let Shape::Provisioned(provision) = &family.shape else { return None };
+    let is_charged = |axis: Option<super::families::Axis>| axis.is_some_and(|axis| axis.included == 0);
+    match provisioned {
+        Provisioned { iops: None, .. } if is_charged(provision.iops) => Some("IOPS"),
+        Provisioned { bandwidth: None, .. } if is_charged(provision.bandwidth) => Some("MB/s"),
+        _ => None,
     }
 }
 

@@ -166,7 +166,10 @@ fn a_provisioned_disk_is_paid_by_what_is_above_what_is_included() {
 
 #[test]
 fn what_was_bought_costs_what_its_rows_say() {
-    let catalog = prices(&format!("{PRICES}\n{OWN_DISK}"));
+    let apart = "[[price]]\nname = 'elastic-san'\nper_gib_month = 0.5\ncurrency = 'USD'\ndate = '2026-10-01'\n\
+        [[price]]\nname = 'UltraSSD_LRS'\nper_gib_month = 0.1\nper_iops_month = 0.05\nper_mbps_month = 0.4\n\
+        currency = 'USD'\ndate = '2026-10-01'\n";
+    let catalog = prices(&format!("{PRICES}\n{apart}{OWN_DISK}"));
     let of = |bought: &str| {
         let provisioned: Provisioned = toml::from_str(bought).unwrap_or_else(|error| panic!("{error}"));
         Cost::of(&provisioned, &catalog).map(|cost| cost.map(|cost| (cost.row, (cost.per_month * 1e6).round() / 1e6)))
@@ -180,6 +183,11 @@ fn what_was_bought_costs_what_its_rows_say() {
     assert_eq!(of("sku = 'PremiumV2_LRS'\nsize = '1Ti'"), row("PremiumV2_LRS", 82.944), "what is included is free");
     assert_eq!(of("sku = 'PremiumV2_LRS'"), Err("its size is not known".to_owned()));
     assert_eq!(of("sku = 'gold'"), row("gold", 10.0));
+    assert_eq!(of("sku = 'elastic-san'\nsize = '100Gi'"), row("elastic-san", 512.0), "no SAN is smaller than 1 TiB");
+    let ultra = "sku = 'UltraSSD_LRS'\nsize = '100Gi'";
+    assert!(of(ultra).is_err_and(|why| why.starts_with("its IOPS are not said")));
+    assert!(of(&format!("{ultra}\niops = 100")).is_err_and(|why| why.starts_with("its MB/s are not said")));
+    assert_eq!(of(&format!("{ultra}\niops = 100\nbandwidth = '10MB'")), row("UltraSSD_LRS", 10.0 + 5.0 + 4.0));
     assert_eq!(of("sku = 'P10'"), Ok(None));
     assert_eq!(of("limit = 'iops=500'"), Ok(None));
     assert!(of("sku = 'P30'\non_demand_bursting = true").is_err_and(|why| why.contains("bursts on demand")));

@@ -50,14 +50,14 @@ wait_for() {
   local what="$1" state end=$((SECONDS + WAIT_SECONDS))
   shift
   while true; do
-    state="$("$@" 2>&1 || true)"
+    state="$("$@" 2>/dev/null || true)"
     case "$state" in
       Succeeded) return 0 ;;
       Failed | Canceled)
         stop "$what is in the state $state: find out why, with az monitor activity-log list --status Failed --resource-group $RESOURCE_GROUP, remove it, or all with ./teardown.sh, and run this again"
         ;;
     esac
-    [ "$SECONDS" -lt "$end" ] || stop "$what is not there after $WAIT_SECONDS s: it is \"$state\""
+    [ "$SECONDS" -lt "$end" ] || stop "$what is not there after $WAIT_SECONDS s: it is \"$state\" $("$@" 2>&1 >/dev/null || true)"
     sleep "$POLL_SECONDS"
   done
 }
