@@ -19,13 +19,13 @@ pub(super) const ENTRIES: &[Entry] = &[
         limits(v.sizes(), |size| size.0).put_over(&mut s.rate.bytes);
         Ok(())
     })
-    .approximate("rates of both directions of a mix are one, with a drawn mix of the bytes that they make; refused where no whole percent comes near it")
+    .approximate("rates of both directions of a mix are one, with a drawn mix of the bytes that they make")
     .when(|s| is_mix(s) && s.rate.bytes.read.and(s.rate.bytes.write).is_some()),
     Entry::exact(Rate, "rate_iops", OPERATIONS, "Operations per second at most", |s, v, _| {
         limits(v.integers(), i64::cast_unsigned).put_over(&mut s.rate.operations);
         Ok(())
     })
-    .approximate("rates of both directions of a mix are one, with the drawn mix that they make; refused where no whole percent comes near it")
+    .approximate("rates of both directions of a mix are one, with the drawn mix that they make")
     .when(|s| is_mix(s) && s.rate.operations.read.and(s.rate.operations.write).is_some()),
     Entry::exact(Rate, "rate_min", Kind::Sizes, "Bytes per second at least; a slower job ends", |s, v, _| {
         limits(v.sizes(), |size| size.0).put_over(&mut s.rate.bytes_min);
