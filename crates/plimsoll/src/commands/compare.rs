@@ -1,13 +1,13 @@
 //! `plimsoll compare`: runs side by side.
 
-use std::{fs, path::Path};
+use std::path::Path;
 
 use anyhow::{Context, bail};
 use plimsoll_history::{history::HistoryError, location::HistoryLocation};
 use plimsoll_record::record::Record;
 use plimsoll_report::comparison::{Comparison, Wishes, junit, text};
 
-use super::{history, record_file};
+use super::{history, output_file, record_file};
 use crate::{cli::compare::CompareArguments, exit::Exit, printer::Printer};
 
 /// Compares runs. The answer, and whether an expectation was broken.
@@ -26,7 +26,15 @@ pub fn run(
     };
     let comparison = Comparison::of(&records.iter().collect::<Vec<_>>(), &wishes)?;
     if let Some(path) = &arguments.junit {
-        fs::write(path, junit::junit(&comparison)).with_context(|| format!("write {}", path.display()))?;
+        let history = match location {
+            HistoryLocation::File(history) => Some(history.as_path()),
+            HistoryLocation::None => None,
+        };
+        let read: Vec<&Path> = arguments.runs.iter().map(Path::new).chain(history).collect();
+        let text = junit::junit(&comparison);
+        // Programs that test write over the results of the time before.
+        output_file::write(path, true, &read, |file| Ok(file.write_all(text.as_bytes())?))
+            .with_context(|| format!("write {}", path.display()))?;
     }
     if let Some(warning) = comparison.warning() {
         printer.warning(warning);

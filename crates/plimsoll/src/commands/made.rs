@@ -20,20 +20,20 @@ pub(super) fn tell_of_wait(is_locked: bool, printer: Printer) {
     }
 }
 
-/// What each of several answers. What had an answer before one failed is said too.
+/// What each of several answers. One that fails keeps no other from its turn; what the others answered is said too.
 pub(super) fn one_by_one(
     answers: impl Iterator<Item = Result<String, DeviceError>>,
     printer: Printer,
 ) -> anyhow::Result<String> {
-    let mut told = String::new();
+    let (mut told, mut failed) = (String::new(), None);
     for answer in answers {
         match answer {
             Ok(answer) => told += &answer,
-            Err(error) => {
-                told.lines().for_each(|line| printer.note(line));
-                return Err(error.into());
-            }
+            Err(error) if failed.is_none() => failed = Some(error),
+            Err(error) => printer.error(&error.into()),
         }
     }
-    Ok(told)
+    let Some(error) = failed else { return Ok(told) };
+    told.lines().for_each(|line| printer.note(line));
+    Err(error.into())
 }

@@ -77,7 +77,8 @@ fn read<'a>(arguments: &'a ReportArguments, location: &'a HistoryLocation) -> Ve
         HistoryLocation::File(path) => Some(path),
         HistoryLocation::None => None,
     };
-    let files = said.context.iter().chain(&said.provisioned.limits).chain(&arguments.claims).chain(history);
+    let bought = said.provisioned.limits.iter().chain(&said.provisioned.kubernetes);
+    let files = said.context.iter().chain(bought).chain(&arguments.claims).chain(history);
     let runs = arguments.runs.iter().map(Path::new);
     runs.chain(files.map(PathBuf::as_path)).collect()
 }
