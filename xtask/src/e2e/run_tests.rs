@@ -16,7 +16,7 @@ use super::{cluster, programs};
 use crate::child;
 
 /// Tests at the same time. They wait most of the time, for pods and for storage that is throttled.
-const THREADS: &str = "--test-threads=6";
+const THREADS: &str = "--test-threads=4";
 
 /// Those that disturb others are all in this module, and run one by one.
 const ALONE: &str = "alone::";
