@@ -59,7 +59,12 @@ impl<'a> Disks<'a> {
             assert_eq!(partitions, 0, "{disk}");
         }
         let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap();
-        assert!(self.paths.iter().all(|disk| !mounts.contains(&format!(" {disk}"))), "{mounts}");
+        // Of the disk or a partition: loop1 is not loop10.
+        let is_of = |source: &str, disk: &str| {
+            source.strip_prefix(disk).is_some_and(|rest| !rest.starts_with(char::is_numeric))
+        };
+        let is_mounted = |disk: &String| mounts.split_whitespace().any(|source| is_of(source, disk));
+        assert!(!self.paths.iter().any(is_mounted), "{mounts}");
     }
 }
 
