@@ -1,6 +1,6 @@
 //! Elastic SAN: a volume, and the base units of the SAN that it shares with others.
 
-use plimsoll_workload::provisioned::Provisioned;
+use plimsoll_workload::{provisioned::Provisioned, units::ByteCount};
 
 use crate::{
     ceiling::{Ceiling, Limits, MB, Part, TIB},
@@ -11,6 +11,9 @@ use crate::{
 /// What each TiB of base size brings.
 const SAN_IOPS_PER_TIB: f64 = 5000.0;
 const SAN_MBPS_PER_TIB: f64 = 200.0;
+
+/// The least base size that is sold.
+pub(crate) const LEAST_BASE: ByteCount = ByteCount(1 << 40);
 
 pub(crate) static PRODUCTS: &[Product] = &[Product {
     name: "elastic-san",
@@ -51,7 +54,7 @@ fn ceilings(product: &Product, provisioned: &Provisioned) -> Result<Vec<Ceiling>
         volume_mbps(size) * MB,
         None,
     );
-    let base_tib = provisioned.pool.map_or(1.0, |pool| pool.0 as f64 / TIB);
+    let base_tib = provisioned.pool.unwrap_or(LEAST_BASE).0 as f64 / TIB;
     if base_tib < 1.0 || base_tib.fract() != 0.0 {
         return Err(product.impossible("the base size of a SAN is a whole number of TiB: give it so, as --pool 2Ti"));
     }

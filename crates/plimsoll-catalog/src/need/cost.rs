@@ -4,20 +4,16 @@ use plimsoll_workload::{provisioned::Provisioned, units::ByteCount};
 use serde::Serialize;
 
 use super::{
-    families::{FAMILIES, Family, Shape},
+    families::{Axis, FAMILIES, Family, Shape},
     solving::Offer,
 };
 use crate::{
-    azure::managed_disks,
+    azure::{elastic_san, managed_disks},
     catalog::{Catalog, Storage},
     ceiling::GIB,
     limits_file::Price,
     product::{Product, products},
 };
-
-/// The product whose volumes come from a pool that is paid for, and how large that is at least.
-const SAN: &str = "elastic-san";
-const SAN_LEAST: ByteCount = ByteCount(1 << 40);
 
 /// What something costs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -49,13 +45,13 @@ impl Cost {
                 None => (product.name, gib(provisioned.size)),
             },
         };
-        let mut provisioned = provisioned.clone();
-        if name == SAN {
-            provisioned.pool = provisioned.pool.or(Some(SAN_LEAST));
-        }
-        let offer = Offer { name: name.to_owned(), provisioned: provisioned.clone(), size_gib };
         let product = catalog.product(name).map(|product| product.name);
         let family = FAMILIES.iter().find(|family| Some(family.product) == product);
+        let mut provisioned = provisioned.clone();
+        if family.is_some_and(|family| matches!(family.shape, Shape::Pooled(_))) {
+            provisioned.pool = provisioned.pool.or(Some(elastic_san::LEAST_BASE));
+        }
+        let offer = Offer { name: name.to_owned(), provisioned: provisioned.clone(), size_gib };
         match (cost(family, &offer, catalog), family.and_then(|family| unsaid(family, &provisioned))) {
             (Ok(cost), Some(unsaid)) => {
                 Err(format!("its {unsaid} are not said, and the row {} charges them", cost.row))
@@ -78,7 +74,7 @@ impl Cost {
 /// What is bought apart, without any that is included, and of which nothing was said.
 fn unsaid(family: &Family, provisioned: &Provisioned) -> Option<&'static str> {
     let Shape::Provisioned(provision) = &family.shape else { return None };
-    let is_charged = |axis: Option<super::families::Axis>| axis.is_some_and(|axis| axis.included == 0);
+    let is_charged = |axis: Option<Axis>| axis.is_some_and(|axis| axis.included == 0);
     match provisioned {
         Provisioned { iops: None, .. } if is_charged(provision.iops) => Some("IOPS"),
         Provisioned { bandwidth: None, .. } if is_charged(provision.bandwidth) => Some("MB/s"),
@@ -105,7 +101,7 @@ pub(super) fn cost(family: Option<&Family>, offer: &Offer, catalog: &Catalog) ->
     };
     let mut per_month = gib.mul_add(price.per_gib_month, price.per_month);
     if let Some(Shape::Provisioned(provision)) = family.map(|family| &family.shape) {
-        let above = |bought: Option<f64>, axis: Option<super::families::Axis>| {
+        let above = |bought: Option<f64>, axis: Option<Axis>| {
             bought.zip(axis).map_or(0.0, |(bought, axis)| (bought - axis.included as f64).max(0.0))
         };
         let iops = above(offer.provisioned.iops.map(|iops| iops as f64), provision.iops);

@@ -150,8 +150,7 @@ fn workload(span: &TimeSpan, target: &Target, look: &Look<'_>) -> Result<(Worklo
     region.put(&mut workload);
     direction(target, &mut workload);
     access(target, &region, threads, &mut workload)?;
-    let threads = if span.threads > 0 { span.threads } else { target.threads };
-    pace(target, if is_interlocked(target) { threads } else { 1 }, &mut workload);
+    pace(target, if is_interlocked(target) { threads_of(span, target) } else { 1 }, &mut workload);
     Ok((workload, region.whole))
 }
 
@@ -161,7 +160,7 @@ fn seconds(seconds: u32) -> Span {
 
 /// Threads and what each keeps in flight.
 fn load(span: &TimeSpan, target: &Target) -> Result<(u32, u32), Said<Wrong>> {
-    let threads = if span.threads > 0 { span.threads } else { target.threads };
+    let threads = threads_of(span, target);
     let mut depth = target.depth;
     if span.threads > 0 && span.depth > 0 {
         let weights: u64 = span.targets.iter().map(|target| u64::from(target.weight)).sum();
@@ -177,6 +176,11 @@ fn load(span: &TimeSpan, target: &Target) -> Result<(u32, u32), Said<Wrong>> {
         depth = (share / weights) as u32;
     }
     Ok(if is_interlocked(target) { (1, threads.saturating_mul(depth)) } else { (threads, depth) })
+}
+
+/// Those of all targets, or of each.
+const fn threads_of(span: &TimeSpan, target: &Target) -> u32 {
+    if span.threads > 0 { span.threads } else { target.threads }
 }
 
 /// Whether all threads go through one sequence.

@@ -26,11 +26,7 @@ pub fn run(
     };
     let comparison = Comparison::of(&records.iter().collect::<Vec<_>>(), &wishes)?;
     if let Some(path) = &arguments.junit {
-        let history = match location {
-            HistoryLocation::File(history) => Some(history.as_path()),
-            HistoryLocation::None => None,
-        };
-        let read: Vec<&Path> = arguments.runs.iter().map(Path::new).chain(history).collect();
+        let read: Vec<&Path> = arguments.runs.iter().map(Path::new).chain(history::path(location).ok()).collect();
         let text = junit::junit(&comparison);
         // Programs that test write over the results of the time before.
         output_file::write(path, true, &read, |file| Ok(file.write_all(text.as_bytes())?))
