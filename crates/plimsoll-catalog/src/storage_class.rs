@@ -286,6 +286,14 @@ mod tests {
     }
 
     #[test]
+    fn the_san_of_a_class_is_as_large_as_the_class_says() {
+        let pool = |pairs: &[(&str, &str)]| of("san.csi.azure.com", pairs, 100).unwrap().unwrap().pool;
+        assert_eq!(pool(&[("initialStorageTiB", "2")]), Some(ByteCount(2 << 40)));
+        assert_eq!(pool(&[]), None);
+        assert!(of("san.csi.azure.com", &[("initialStorageTiB", "two")], 100).is_err());
+    }
+
+    #[test]
     fn what_the_driver_and_the_attributes_class_say_overrides_the_class() {
         let volume = VolumeParameters {
             provisioner: "disk.csi.azure.com",
