@@ -336,7 +336,10 @@ pub(super) fn tsdb_small() -> Vec<Workload> {
 }
 
 /// How to ask etcd, whose sockets are called like addresses, and have to be near as their paths may not be long.
+///
+/// Numbers have a point: mawk reads and writes them as the language of the user does.
 const ETCD: &str = r#"set -e
+export LC_ALL=C
 cd "$RUN_DIR"
 ask() { curl --silent --show-error --fail --unix-socket localhost:1 "$@"; }
 "#;
