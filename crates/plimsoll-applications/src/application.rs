@@ -190,8 +190,20 @@ impl Application {
     /// Gets ready to work in some places. Nothing of it runs yet.
     ///
     /// # Errors
-    /// When the system refuses something.
+    /// When the system refuses something, or another user whose rights commands have cannot get to the places.
     pub fn new(plan: &ApplicationPlan, run: Uuid, target_name: &str, places: Places) -> Result<Self, StageError> {
+        if let (Some(user), Some(name)) = (places.user, &plan.user)
+            && !user.may_enter(&places.run_dir).map_err(StageError::system("start sh"))?
+        {
+            return Err(StageError::System {
+                what: format!("{name} (--user) cannot enter {}, where temporary files go", places.run_dir.display()),
+                source: io::Error::new(
+                    io::ErrorKind::PermissionDenied,
+                    "let others enter the directories on the way to it (chmod o+x), or set TMPDIR to where they may, \
+                     as TMPDIR=/tmp",
+                ),
+            });
+        }
         Ok(Self {
             plan: plan.clone(),
             run,

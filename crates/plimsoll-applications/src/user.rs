@@ -1,6 +1,11 @@
 //! The user whose rights commands have.
 
-use std::{io, os::unix::process::CommandExt, process::Command};
+use std::{
+    io,
+    os::unix::process::CommandExt,
+    path::Path,
+    process::{Command, Stdio},
+};
 
 use plimsoll_workload::application::ApplicationPlan;
 use rustix::process::{Gid, Uid, geteuid};
@@ -38,6 +43,17 @@ impl User {
             })
         };
         Ok(Self { id: Uid::from_raw(ask("-u")?), group: Gid::from_raw(ask("-g")?) })
+    }
+
+    /// Whether this user may use a directory, which takes the right to pass through all that it lies in.
+    pub(crate) fn may_enter(self, directory: &Path) -> io::Result<bool> {
+        let mut shell = Command::new("sh");
+        self.lend(shell.args(["-c", ":"]).current_dir(directory).stdin(Stdio::null()));
+        match shell.status() {
+            Ok(_) => Ok(true),
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(false),
+            Err(error) => Err(error),
+        }
     }
 
     /// Gives a command the rights of this user.

@@ -200,7 +200,8 @@ impl Exit {
             if let Some(error) = cause.downcast_ref::<InstallError>() {
                 return match error {
                     InstallError::Read { .. } | InstallError::Other { .. } => Self::Usage,
-                    InstallError::Fetch { .. } | InstallError::Write { .. } => Self::Io,
+                    InstallError::Fetch { .. } => Self::Cluster,
+                    InstallError::Write { .. } => Self::Io,
                 };
             }
             if let Some(error) = cause.downcast_ref::<ProgramError>() {

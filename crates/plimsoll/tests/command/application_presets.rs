@@ -49,14 +49,19 @@ fn a_database_is_restored_on_a_target_and_nothing_of_it_stays() {
     assert_eq!(cell["application"]["elapsed_ns"]["count"], 3, "{}", said.stdout);
     for iteration in iterations(cell) {
         assert!(iteration["server_user_ns"].as_u64() > Some(10_000_000), "the server's work is counted: {iteration}");
-        assert!(iteration["written_bytes"].as_u64() > Some(20_000_000), "{iteration}");
+        // What a process of the server wrote between the last look at it and its end is not known.
+        assert!(iteration["written_bytes"].as_u64() > Some(1_000_000), "{iteration}");
     }
     desk.assert_only(&[]);
-    // Who may not get to the target is told so.
-    fs::set_permissions(desk.place.data(), fs::Permissions::from_mode(0o700)).unwrap();
-    let said = desk.run(&["DATA", "--preset", "pg-restore", "--effort", "quick"]);
-    assert!(said.error(5).contains("nobody (--user) cannot enter"), "{}", said.stderr);
-    desk.assert_only(&[]);
+    // Who may not get to the target is told so, or to where temporary files go.
+    for (closed, way_out) in [(desk.elsewhere.path(), "set TMPDIR"), (&desk.place.data(), "chmod o+x")] {
+        fs::set_permissions(closed, fs::Permissions::from_mode(0o700)).unwrap();
+        let said = desk.run(&["DATA", "--preset", "pg-restore", "--effort", "quick"]);
+        let error = said.error(5);
+        assert!(error.contains("nobody (--user) cannot enter") && error.contains(way_out), "{error}");
+        desk.assert_only(&[]);
+        fs::set_permissions(closed, fs::Permissions::from_mode(0o755)).unwrap();
+    }
 }
 
 /// Transactions wait for the disk, so that they show its limit, in turns on both.
@@ -267,8 +272,8 @@ fn what_is_fetched_is_what_it_should_be_or_is_not_there() {
     for (from, code, what) in [
         (file.to_str().unwrap(), 2, "is not lucene-core-9.12.1.jar: its SHA-256 is"),
         (&other, 2, "org/apache/lucene/lucene-core/9.12.1/lucene-core-9.12.1.jar is not"),
-        (&absent, 5, "404"),
-        ("http://127.0.0.1:1", 5, "with --from"),
+        (&absent, 6, "404"),
+        ("http://127.0.0.1:1", 6, "with --from"),
         ("absent.jar", 2, "read absent.jar"),
     ] {
         let mut command = place.command(&format!("presets install lucene --from {from}"));
