@@ -6,6 +6,7 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
+use indicatif::{ProgressBar, WeakProgressBar};
 use plimsoll_report::{printable, table::Style};
 
 use crate::{
@@ -15,6 +16,14 @@ use crate::{
 
 /// What is kept back while something else has the whole terminal.
 static HELD: Mutex<Option<Vec<String>>> = Mutex::new(None);
+
+/// What has the last lines of the terminal.
+static BARS: Mutex<Option<WeakProgressBar>> = Mutex::new(None);
+
+/// Says what is said from now on above these lines, for as long as they are there.
+pub fn say_above(bars: &ProgressBar) {
+    *BARS.lock().unwrap_or_else(PoisonError::into_inner) = Some(bars.downgrade());
+}
 
 /// Keeps back what is said from now on.
 pub fn hold() {
@@ -101,8 +110,10 @@ impl Printer {
             held.push(line);
             return;
         }
+        let bars = BARS.lock().unwrap_or_else(PoisonError::into_inner).as_ref().and_then(WeakProgressBar::upgrade);
         // When even standard error is gone there is nobody left to tell.
-        let _ = writeln!(io::stderr().lock(), "{line}");
+        let say = || drop(writeln!(io::stderr().lock(), "{line}"));
+        bars.map_or_else(say, |bars| bars.suspend(say));
     }
 
     /// Whether progress may be shown at all.

@@ -6,6 +6,7 @@ use plimsoll_record::event::RunEvent;
 use plimsoll_workload::plan::Plan;
 
 use super::{Progress, state::ProgressState};
+use crate::printer;
 
 /// What the run is doing; how far it is, and how fast.
 const TEMPLATE: &str = "{wide_msg}\n[{bar:16}] {prefix}";
@@ -40,6 +41,7 @@ impl<C: Clock> Bars<C> {
         let bar = ProgressBar::with_draw_target(Some(1000), target)
             .with_style(style.progress_chars("#>-"))
             .with_finish(ProgressFinish::AndClear);
+        printer::say_above(&bar);
         Self { state, clock, bar }
     }
 

@@ -73,8 +73,9 @@ struct CellProgress {
     /// Slots of the plan; `None` when the rules decide.
     rounds: Option<u32>,
     rounds_left: u32,
-    /// The last visit that began, when its time is over, and when a second of it was told last.
+    /// The last visit that began, and when; when its time is over, and when a second of it was told last.
     round: u32,
+    began_ns: u64,
     ends_ns: u64,
     heard_ns: Option<u64>,
     /// How sure the rate is, and should be.
@@ -177,6 +178,7 @@ impl CellProgress {
             rounds: plan.stopping.slots(),
             rounds_left: plan.stopping.slots().unwrap_or(0),
             round: 0,
+            began_ns: 0,
             ends_ns: u64::MAX,
             heard_ns: None,
             precision: None,
@@ -206,7 +208,7 @@ impl CellProgress {
     /// Takes in that a visit began, and how long it is to be measured.
     fn begin(&mut self, round: u32, measured_ns: Option<u64>, now_ns: u64) {
         self.rounds_left = self.rounds.unwrap_or(0).saturating_sub(round + 1);
-        self.round = round;
+        (self.round, self.began_ns) = (round, now_ns);
         let delay_ns = if round == 0 { self.start_delay_ns } else { 0 };
         let known_ns = measured_ns.filter(|_| !self.ends_by_amount);
         self.ends_ns = known_ns.map_or(u64::MAX, |measured_ns| now_ns + delay_ns + self.ramp_ns + measured_ns);
@@ -375,17 +377,13 @@ impl ProgressState {
     }
 
     fn end_slot(&mut self, slot: &SlotResult, now_ns: u64) {
-        if let (Activity::Slots { from_ns, .. }, Some(progress)) = (&self.activity, self.cells.get_mut(slot.cell))
-            && (!slot.phases.is_empty() || slot.application.is_some())
-        {
-            // The next one will take about as long.
-            progress.slot_ns = Some(now_ns.saturating_sub(*from_ns));
-        }
         self.activity = Activity::Between;
-        if let Some(progress) = self.cells.get_mut(slot.cell)
-            && !progress.keep_going
-            && !slot.errors.is_empty()
-        {
+        let Some(progress) = self.cells.get_mut(slot.cell) else { return };
+        if !slot.phases.is_empty() || slot.application.is_some() {
+            // The next one will take about as long.
+            progress.slot_ns = Some(now_ns.saturating_sub(progress.began_ns));
+        }
+        if !progress.keep_going && !slot.errors.is_empty() {
             // A cell that met an error is not visited again.
             progress.rounds_left = 0;
         }

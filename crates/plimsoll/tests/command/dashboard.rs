@@ -214,6 +214,19 @@ fn the_dashboard_shows_the_run_and_leaves_the_result_behind() {
 }
 
 #[test]
+fn a_warning_stays_above_the_bars() {
+    let place = Place::new();
+    fs::write(place.path("file"), vec![7; 1 << 20]).unwrap();
+    // The journal of the run grows beyond what the shell allows.
+    let run = "run file --rw randread --duration 4s --ramp 0s";
+    let seen = OnTerminal::start_within(&place, SIZE, "ulimit -f 8;", KIND, run, "RUN").end();
+    let (before, after) = seen.split_once("warning: write the journal of the run: ").expect(&seen);
+    assert!(before.contains("measuring") && before.ends_with("\u{1b}[2K\u{1b}[1A"), "the bars are gone: {seen:?}");
+    let (warning, after) = after.split_once("\r\n").unwrap();
+    assert!(warning.contains("too large") && after.starts_with("measuring"), "they are there again: {seen:?}");
+}
+
+#[test]
 fn a_key_stops_a_run_as_ctrl_c_does() {
     let place = Place::new();
     // Ctrl-C is the terminal's to turn into a signal, which does nothing where the tests have it ignored.

@@ -44,6 +44,7 @@ pub(super) fn followed(
         }
         Told::Warning(text) => printer.warning(text),
     });
+    progress.take().iter_mut().for_each(|progress| progress.finish());
     let Finished { record, error, mut leftovers, stays } = finished.inspect_err(|_| saving.discard())?;
     for left in &leftovers {
         printer.warning(&left.text);

@@ -4,7 +4,7 @@ use plimsoll_workload::workload::Workload;
 
 use super::*;
 use crate::progress::test_events::{
-    SECOND_NS, applications, ended, finished, finished_with, interval, laid_out, layout, load, plan, started,
+    SECOND_NS, applications, ended, finished, finished_with, interval, iterated, laid_out, layout, load, plan, started,
     twelve_seconds, two_cells,
 };
 
@@ -188,6 +188,15 @@ fn where_nothing_is_known_of_the_time_left_no_bar_says_that_all_is_done() {
     let state = after(&applications(), &[(0, laid_out("/mnt/data")), (0, started(0, 0))]);
     let shown = at(&state, 2);
     assert_eq!((shown.done_per_mille(), shown.times().as_str()), (0, "2 s in, time left unknown"));
+}
+
+#[test]
+fn of_applications_side_by_side_each_is_known_once_it_has_ended() {
+    let commands = [Workload { command: Some("sleep 1".to_owned()), ..Workload::default() }];
+    let begun = [(0, laid_out("/mnt/data")), (0, started(0, 0)), (0, started(1, 0))];
+    let ended = [(3, iterated(0, 0, 3000)), (3, iterated(1, 0, 3000)), (3, started(0, 1)), (3, started(1, 1))];
+    let state = after(&plan(&["/mnt/a", "/mnt/b"], &commands), &[&begun[..], &ended[..]].concat());
+    assert!(!at(&state, 4).remaining.at_least, "{}", at(&state, 4).times());
 }
 
 #[test]
