@@ -38,6 +38,7 @@ pub fn session_plan(plan: &Plan) -> SessionPlan {
             writes: cell.work.writes(),
             // What a set of files spends of an allowance is not known.
             bytes_per_operation: cell.blocks().map_or(0.0, BlockPlan::operation_bytes),
+            start_delay_ns: cell.work.start_delay_ns(),
             ramp_ns: Some(cell.work.ramp_ns()),
             settle_ns: if settles { SETTLE_NS } else { 0 },
             fixed,

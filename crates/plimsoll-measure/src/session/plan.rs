@@ -35,6 +35,8 @@ pub struct CellPlan {
     pub writes: bool,
     /// Bytes of an operation on average, for allowances that are counted in bytes.
     pub bytes_per_operation: f64,
+    /// Rest before the first visit.
+    pub start_delay_ns: u64,
     /// Load before the measured part, if not the effort's.
     pub ramp_ns: Option<u64>,
     /// Rest before a visit when the one before wrote to the same target and this one does not.

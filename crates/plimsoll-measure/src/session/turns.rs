@@ -87,14 +87,27 @@ impl Session {
         })
     }
 
-    /// What the shortest of the first visits takes, ramp included.
+    /// What the shortest of the first visits takes, with the delay and the ramp before it.
     pub fn shortest_visit_ns(&self) -> u64 {
         let visit_ns = |index: usize| {
             let slot = self.slot(index);
-            let measured_ns = slot.measured_ns.unwrap_or_default();
-            slot.ramp_ns + if self.cells[index].alone { measured_ns.min(LAST_VISIT_MIN_NS) } else { measured_ns }
+            let measured_ns = self.measured_ns(&slot);
+            let least_ns = if self.cells[index].alone { measured_ns.min(LAST_VISIT_MIN_NS) } else { measured_ns };
+            self.until_measured_ns(&slot).saturating_add(least_ns)
         };
         (0..self.cells.len()).map(visit_ns).min().unwrap_or_default()
+    }
+
+    /// What comes before the measured part of a slot.
+    fn until_measured_ns(&self, slot: &Slot) -> u64 {
+        let delay_ns = if slot.round == 0 { self.cells[slot.cell].plan.start_delay_ns } else { 0 };
+        delay_ns.saturating_add(slot.ramp_ns)
+    }
+
+    /// The measured part of a slot. How long one will be that ends by itself, the one before it tells.
+    fn measured_ns(&self, slot: &Slot) -> u64 {
+        let latest_ns = || self.cells[slot.cell].all_visits().last().map(|visit| visit.total().elapsed_ns);
+        slot.measured_ns.or_else(latest_ns).unwrap_or_default()
     }
 
     /// Holds a slot to the time that is left. What is too short to be worth a visit ends the session, and so does a
@@ -102,15 +115,16 @@ impl Session {
     pub(super) fn fit(&self, slot: Slot, now_ns: u64) -> Step {
         let Some(end_ns) = self.plan.time_max_ns else { return Step::Visit(slot) };
         let left_ns = end_ns.saturating_sub(now_ns);
-        let takes_ns = |slot: Slot| slot.ramp_ns + slot.measured_ns.unwrap_or_default();
+        let fits =
+            |slot: &Slot| left_ns > 0 && self.until_measured_ns(slot).saturating_add(self.measured_ns(slot)) <= left_ns;
         let phase = self.cells[slot.cell].plan.phase;
-        if phase.is_some() && self.pass.iter().any(|turn| takes_ns(self.slot(turn.cell)) > left_ns) {
+        if phase.is_some() && self.pass.iter().any(|turn| !fits(&self.slot(turn.cell))) {
             return Step::Done;
         }
-        if takes_ns(slot) <= left_ns {
+        if fits(&slot) {
             return Step::Visit(slot);
         }
-        let shorter_ns = left_ns.saturating_sub(slot.ramp_ns) / 1_000_000_000 * 1_000_000_000;
+        let shorter_ns = left_ns.saturating_sub(self.until_measured_ns(&slot)) / 1_000_000_000 * 1_000_000_000;
         if self.cells[slot.cell].alone && shorter_ns >= LAST_VISIT_MIN_NS {
             return Step::Visit(Slot { measured_ns: Some(shorter_ns), ..slot });
         }
