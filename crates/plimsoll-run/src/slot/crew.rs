@@ -78,7 +78,7 @@ impl Crew {
             bytes_max: plan.amount_bytes.map(|total| {
                 // Whole blocks: each worker's share ends with one.
                 let block = u64::from(plan.block_size_bytes_min());
-                share(plan.job_amount(total.div_ceil(block), job), lane, self.lanes) * block
+                share(plan.job_amount(total.div_ceil(block), job), lane, self.lanes).saturating_mul(block)
             }),
             cold: ColdFiles::of(plan, files, self.lanes),
             timing,
