@@ -18,8 +18,15 @@ pub(super) fn told_apart(mut labels: Vec<String>, workloads: &[Workload]) -> Vec
         }
     }
     for alike in groups(&labels) {
-        for (number, index) in alike.into_iter().enumerate().skip(1) {
-            labels[index] += &format!(" #{}", number + 1);
+        let mut number = 1;
+        for index in alike.into_iter().skip(1) {
+            labels[index] = loop {
+                number += 1;
+                let numbered = format!("{} #{number}", labels[index]);
+                if !labels.contains(&numbered) {
+                    break numbered;
+                }
+            };
         }
     }
     labels
@@ -83,5 +90,7 @@ mod tests {
     #[test]
     fn the_same_workload_twice_is_numbered() {
         assert_eq!(labels("read", &["jobs = 2", "jobs = 2"]), ["read", "read #2"]);
+        let (named, same) = (["a", "a", "a #2"].map(str::to_owned), vec![Workload::default(); 3]);
+        assert_eq!(told_apart(named.to_vec(), &same), ["a", "a #3", "a #2"]);
     }
 }

@@ -9,6 +9,7 @@ use crate::{
     block_sizes::BlockSizes,
     certainty::{BOOKEND, Certainty, Precision, StoppingRule},
     distribution::Distribution,
+    file_space::FileOrder,
     limit::Expected,
     limits,
     payload::{Fill, Payload},
@@ -110,7 +111,12 @@ fn places<'a>(targets: &'a [TargetFacts], workloads: &[Workload]) -> Result<Vec<
         if let Some(name) = &workload.target
             && !targets.iter().any(|target| target.name == *name)
         {
-            return Err(PlanError::Target { target: name.clone(), problem: "it is no target of this run".to_owned() });
+            return Err(PlanError::Contradiction {
+                workload: workload.name.clone().unwrap_or_default(),
+                problem: format!(
+                    "it is for {name}, which is no target of this run: write that as the targets are written"
+                ),
+            });
         }
     }
     let is_for = |workload: &Workload, name: &str| workload.target.as_ref().is_none_or(|own| own == name);
@@ -199,7 +205,9 @@ impl Draft<'_> {
         let write_block_sizes = workload.write_block_size.clone().unwrap_or_else(|| read_block_sizes.clone());
         let jobs = self.counted("--jobs", workload.jobs.as_ref(), limits::JOBS_MAX)?;
         let queue_depth = self.counted("--queue-depth", workload.queue_depth.as_ref(), limits::QUEUE_DEPTH_MAX)?;
-        let block_size_bytes_max = self.block_size_max(&read_block_sizes, &write_block_sizes, alignment_bytes)?;
+        self.check_block_sizes([&read_block_sizes, &write_block_sizes], alignment_bytes)?;
+        let read_bytes_max = if read_percent > 0 { read_block_sizes.max() } else { 0 };
+        let block_size_bytes_max = if read_percent < 100 { write_block_sizes.max() } else { 0 }.max(read_bytes_max);
         if u64::from(jobs) * u64::from(queue_depth) * u64::from(block_size_bytes_max) > limits::BUFFER_BYTES_MAX {
             return Err(
                 self.contradiction("jobs x queue depth x block size needs more than 4 GiB of buffers: lower one")
@@ -244,7 +252,7 @@ impl Draft<'_> {
         {
             return Err(self.contradiction(format!("--iopoll and --sqpoll need io_uring, not --engine {engine}")));
         }
-        let gap_bytes = self.gap(&read_block_sizes, &write_block_sizes, alignment_bytes)?;
+        let gap_bytes = self.gap(random_percent, block_size_bytes_max, file_count, alignment_bytes)?;
         if verify {
             self.check_verifiable(&read_block_sizes, &write_block_sizes, &payload, &distribution, random_percent)?;
         }
@@ -331,8 +339,8 @@ impl Draft<'_> {
         })
     }
 
-    fn block_size_max(&self, read: &BlockSizes, write: &BlockSizes, alignment: u32) -> Result<u32, PlanError> {
-        for sizes in [read, write] {
+    fn check_block_sizes(&self, all: [&BlockSizes; 2], alignment: u32) -> Result<(), PlanError> {
+        for sizes in all {
             if sizes.min() < limits::BLOCK_SIZE_MIN && !self.workload.buffered.unwrap_or(false)
                 || sizes.min() == 0
                 || sizes.max() > limits::BLOCK_SIZE_MAX
@@ -350,7 +358,7 @@ impl Draft<'_> {
                 )));
             }
         }
-        Ok(read.max().max(write.max()))
+        Ok(())
     }
 
     /// How many files each job has, or all where they share.
@@ -451,7 +459,8 @@ impl Draft<'_> {
             && end > whole
         {
             let [whole, end] = in_one_unit([whole, end]);
-            return Err(self.unusable(format!("it has {whole} but offset and size need {end}: lower --size")));
+            let way_out = if self.workload.size.is_some() { "lower --size or --offset" } else { "lower --offset" };
+            return Err(self.unusable(format!("it has {whole} but offset and size need {end}: {way_out}")));
         }
         if size < u64::from(block) {
             return Err(match self.workload.size {
@@ -495,12 +504,18 @@ impl Draft<'_> {
         }
     }
 
-    fn gap(&self, read: &BlockSizes, write: &BlockSizes, alignment: u32) -> Result<u64, PlanError> {
+    /// What is left out between operations, the largest of which has the size of `block`.
+    fn gap(&self, random_percent: u8, block: u32, file_count: u32, alignment: u32) -> Result<u64, PlanError> {
         let Some(stride) = self.workload.stride else { return Ok(0) };
-        if self.workload.rw.is_some_and(ReadWrite::is_random) {
+        if random_percent == 100 {
             return Err(self.contradiction("--stride needs sequential access: use --rw read, write or rw"));
         }
-        let block = u64::from(read.max().max(write.max()));
+        if file_count > 1 && matches!(self.workload.file_order.unwrap_or_default(), FileOrder::Turns(_)) {
+            return Err(self.contradiction(
+                "--stride leaves out parts of one file after another, not of files in turns: add --file-order sequential",
+            ));
+        }
+        let block = u64::from(block);
         if stride.0 < block || !stride.0.is_multiple_of(u64::from(alignment.max(1))) {
             let [stride, block, alignment] = in_one_unit([stride.0, block, u64::from(alignment.max(1))]);
             return Err(self.contradiction(format!(

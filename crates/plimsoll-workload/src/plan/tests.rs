@@ -147,6 +147,33 @@ fn loops_are_passes_over_what_all_jobs_have() {
     assert_eq!(amount("rw = 'write'\njobs = 4\nfiles = 'per-job'"), 12 << 20);
     assert_eq!(amount("rw = 'randread'\njobs = 4"), 3 << 20, "the region that they share");
     assert_eq!(amount("rw = 'read'\nstride = '64k'"), 3 * 16 * 4096);
+    assert_eq!(amount("rw = 'read'\nstride = '64k'\nwrite_block_size = '64k'"), 3 * 16 * 4096, "nothing writes");
+}
+
+#[test]
+fn strides_are_of_what_is_sequential_and_of_one_file_after_another() {
+    let resolved = |text: &str| one(&directory(), &toml::from_str(&format!("{text}\nstride = '64k'")).unwrap());
+    for text in
+        ["rw = 'read'", "rw = 'randread'\nrandom_percent = 0", "rw = 'read'\nfile_count = 4\nfile_order = 'sequential'"]
+    {
+        let gap = resolved(text).unwrap().work.into_blocks().unwrap().gap_bytes;
+        assert_eq!(gap, 60 << 10, "{text}");
+    }
+    for (text, way_out) in [
+        ("rw = 'randread'", "use --rw read"),
+        ("rw = 'read'\nrandom_percent = 100", "use --rw read"),
+        ("rw = 'read'\nfile_count = 4", "--file-order sequential"),
+    ] {
+        let error = resolved(text).unwrap_err().to_string();
+        assert!(error.contains(way_out), "{text}: {error}");
+    }
+}
+
+#[test]
+fn a_region_behind_the_end_is_the_fault_of_the_offset_where_no_size_was_asked_for() {
+    let resolved = |text: &str| one(&device(4 << 20), &toml::from_str(text).unwrap()).unwrap_err().to_string();
+    assert!(resolved("rw = 'randread'\noffset = '2G'").ends_with("lower --offset"));
+    assert!(resolved("rw = 'randread'\nsize = '8M'").ends_with("lower --size or --offset"));
 }
 
 #[test]

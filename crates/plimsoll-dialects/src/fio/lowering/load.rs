@@ -151,8 +151,8 @@ fn pattern(pattern: &Pattern, region_bytes: u64, notes: &mut Notes<'_>, workload
     }
     match (pattern.step, direction.is_random) {
         (Step::Skip(bytes), false) => {
-            let block =
-                workload.block_size.as_ref().and_then(|sweep| sweep.values().first()).map_or(0, BlockSizes::max);
+            let first = workload.block_size.as_ref().and_then(|sweep| sweep.values().first());
+            let block = first.into_iter().chain(&workload.write_block_size).map(BlockSizes::max).max().unwrap_or(0);
             let Ok(bytes) = u64::try_from(bytes) else {
                 return Err(Wrong::new("a sequence that goes backwards is not there yet").instead("leave the step out"));
             };
