@@ -136,7 +136,7 @@ pub enum HistoryError {
     #[error("the history is empty: \"plimsoll run DIRECTORY\" makes the first entry")]
     Empty,
     /// Too short a piece of an id.
-    #[error("\"{0}\" is too short for an id: type at least 4 digits of it")]
+    #[error("no run or baseline is called \"{0}\", and it is too short for an id: type at least 4 digits of one")]
     TooShort(String),
     /// Several ids begin like this.
     #[error("\"{text}\" fits {} runs ({}): type more digits", candidates.len(), shorten(candidates))]
