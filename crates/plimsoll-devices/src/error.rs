@@ -71,14 +71,14 @@ pub enum DeviceError {
         device: PathBuf,
     },
     /// Two paths lead to one disk.
-    #[error("{} and {} are one disk{}: name each disk once", one.display(), other.display(), with_serial(serial.as_deref()))]
+    #[error("{} and {} are one disk{}: name each disk once", one.display(), other.display(), by_what(by.as_deref()))]
     Same {
         /// A path.
         one: PathBuf,
         /// Another one.
         other: PathBuf,
-        /// The serial number that both tell.
-        serial: Option<String>,
+        /// What both tell: `serial number X`.
+        by: Option<String>,
     },
     /// Making it failed, and taking down what was made failed too.
     #[error("{first}; what was made by then is still there ({why}): `plimsoll {command}` takes it down")]
@@ -222,8 +222,8 @@ fn package(tool: &str) -> &str {
     }
 }
 
-fn with_serial(serial: Option<&str>) -> String {
-    serial.map(|serial| format!(" by their serial number {serial}")).unwrap_or_default()
+fn by_what(by: Option<&str>) -> String {
+    by.map(|by| format!(" by their {by}")).unwrap_or_default()
 }
 
 /// What can be made: what it is called, and the command that makes it.

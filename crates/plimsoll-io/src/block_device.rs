@@ -115,7 +115,7 @@ pub struct DeviceFacts {
     pub vendor: Option<String>,
     /// The model, as the disk tells.
     pub model: Option<String>,
-    /// The serial number, as the disk tells.
+    /// The serial number, as the disk tells. That of an NVMe controller, and which of its namespaces the disk is.
     pub serial: Option<String>,
     /// The world-wide name, or the UUID of a device-mapper or md device.
     pub wwid: Option<String>,
@@ -217,6 +217,18 @@ fn scsi_serial(device: &Path) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
+/// What stands between the serial number of an NVMe controller and the number of a namespace of it.
+pub const NAMESPACE: &str = ", namespace ";
+
+/// The serial number of a disk. All disks of an NVMe controller tell the controller's; the first one is called by it
+/// alone, because most controllers have no other.
+fn of_namespace(serial: String, namespace: Option<u32>) -> String {
+    match namespace {
+        Some(number) if number > 1 => format!("{serial}{NAMESPACE}{number}"),
+        _ => serial,
+    }
+}
+
 /// The path under /dev that a kernel name has: slashes in it are written as exclamation marks in sysfs.
 pub(crate) fn special_file(name: &str) -> String {
     format!("/dev/{}", name.replace('!', "/"))
@@ -297,7 +309,9 @@ impl Sysfs {
             // PCI and virtio devices have a number there, not a name.
             vendor: attribute(&device, "vendor").filter(|vendor| !vendor.starts_with("0x")),
             model: first(&[(&device, "model"), (&device, "name")]),
-            serial: first(&[(&disk, "serial"), (&device, "serial")]).or_else(|| scsi_serial(&device)),
+            serial: first(&[(&disk, "serial"), (&device, "serial")])
+                .or_else(|| scsi_serial(&device))
+                .map(|serial| of_namespace(serial, value(&disk, "nsid"))),
             wwid: first(&[(&disk, "wwid"), (&device, "wwid"), (&disk, "dm/uuid"), (&disk, "md/uuid")]),
             mapped_name: attribute(&disk, "dm/name"),
             backing_file: attribute(&disk, "loop/backing_file"),

@@ -6,7 +6,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use plimsoll_io::write_guard::{self, GuardedDevice};
+use plimsoll_io::{
+    block_device::DeviceFacts,
+    write_guard::{self, GuardedDevice},
+};
 use plimsoll_workload::{
     array::{Array, ArrayKind, FileSystem},
     units::ByteCount,
@@ -22,7 +25,7 @@ const PART_BYTES_MIN: u64 = 16 << 20;
 const XFS_BYTES_MIN: u64 = 300 << 20;
 const BTRFS_BYTES_MIN: u64 = 125 << 20;
 
-/// The disks of these paths. They differ, in number and in serial number: one disk may have several paths.
+/// The disks of these paths. They differ, in number and in what they tell of themselves: one disk may have several paths.
 pub(super) fn disks(devices: &[String]) -> Result<Vec<StripedDisk>, DeviceError> {
     let mut known = Vec::new();
     let mut disks: Vec<StripedDisk> = Vec::new();
@@ -38,25 +41,34 @@ pub(super) fn disks(devices: &[String]) -> Result<Vec<StripedDisk>, DeviceError>
         if facts.size_bytes == 0 {
             return Err(DeviceError::Gone { device: path.to_owned() });
         }
-        if let Some((earlier, _)) = known.iter().find(|(_, number)| *number == facts.number) {
-            return Err(DeviceError::Same { one: path.to_owned(), other: PathBuf::from(earlier), serial: None });
+        if let Some((other, by)) = known.iter().find_map(|(other, known)| Some((other, same(known, &facts)?))) {
+            return Err(DeviceError::Same { one: path.to_owned(), other: PathBuf::from(other), by });
         }
-        if let (Some(serial), Some(other)) =
-            (&facts.serial, disks.iter().find(|disk| disk.serial.is_some() && disk.serial == facts.serial))
-        {
-            let serial = Some(serial.clone());
-            return Err(DeviceError::Same { one: path.to_owned(), other: other.device.clone(), serial });
-        }
-        known.push((device, facts.number));
         disks.push(StripedDisk {
             device: path.to_owned(),
-            serial: facts.serial,
+            serial: facts.serial.clone(),
             size_bytes: facts.size_bytes,
             group: None,
             table: Uuid::now_v7(),
         });
+        known.push((device, facts));
     }
     Ok(disks)
+}
+
+/// By what two disks are one: by their number alone, or by what both tell of themselves. World-wide names tell more
+/// than serial numbers, which are those of a whole target on some systems; two serial numbers are two disks on any.
+fn same(one: &DeviceFacts, other: &DeviceFacts) -> Option<Option<String>> {
+    if one.number == other.number {
+        return Some(None);
+    }
+    let equal = |one: &Option<String>, other: &Option<String>| Some(one.as_ref()? == other.as_ref()?);
+    let (name, serial) = (equal(&one.wwid, &other.wwid), equal(&one.serial, &other.serial));
+    match (name, serial) {
+        (Some(true), None | Some(true)) => one.wwid.as_ref().map(|name| Some(format!("world-wide name {name}"))),
+        (None, Some(true)) => one.serial.as_ref().map(|serial| Some(format!("serial number {serial}"))),
+        _ => None,
+    }
 }
 
 /// Whether arrays have room: so many share a disk, of which each gets a part.
@@ -155,4 +167,44 @@ fn driver(
 fn has_line(file: &str, word: &str) -> bool {
     let text = fs::read_to_string(file).unwrap_or_default();
     text.lines().any(|line| line.split_whitespace().next_back() == Some(word))
+}
+
+#[cfg(test)]
+mod tests {
+    use plimsoll_io::block_device::Sysfs;
+
+    use super::*;
+
+    /// Facts of disks of these attributes, `wwid` and `serial`, of which an empty one is not told.
+    fn told(disks: &[(&str, &str)]) -> Vec<DeviceFacts> {
+        let tree = tempfile::tempdir().unwrap();
+        let facts = |(index, (wwid, serial)): (usize, &(&str, &str))| {
+            let disk = tree.path().join(format!("dev/block/8:{index}"));
+            fs::create_dir_all(&disk).unwrap();
+            let dev = format!("8:{index}");
+            for (name, text) in [("dev", dev.as_str()), ("size", "2048"), ("wwid", wwid), ("serial", serial)] {
+                fs::write(disk.join(name), text).unwrap();
+            }
+            Sysfs::at(tree.path()).facts(dev.parse().unwrap()).unwrap()
+        };
+        disks.iter().enumerate().map(facts).collect()
+    }
+
+    #[test]
+    fn two_paths_of_one_disk_are_one_and_two_disks_of_one_target_are_two() {
+        let by = |one, other| {
+            let facts = told(&[one, other]);
+            same(&facts[0], &facts[1]).map(Option::unwrap)
+        };
+        assert_eq!(by(("naa.1", ""), ("naa.1", "")).unwrap(), "world-wide name naa.1");
+        assert_eq!(by(("naa.1", "x"), ("naa.1", "x")).unwrap(), "world-wide name naa.1");
+        assert_eq!(by(("", "x"), ("", "x")).unwrap(), "serial number x");
+        assert_eq!(by(("", "x"), ("naa.1", "x")).unwrap(), "serial number x");
+        assert_eq!(by(("naa.1", "x"), ("naa.2", "x")), None, "of one target");
+        assert_eq!(by(("t10.MAKER MODEL", "x"), ("t10.MAKER MODEL", "y")), None, "names that are those of a model");
+        assert_eq!(by(("naa.1", "x"), ("naa.2", "y")), None);
+        assert_eq!(by(("", ""), ("", "")), None);
+        let facts = told(&[("", "")]);
+        assert_eq!(same(&facts[0], &facts[0]), Some(None));
+    }
 }

@@ -109,6 +109,26 @@ fn a_disk_tells_whether_it_can_be_polled_when_its_kernel_does() {
 }
 
 #[test]
+fn disks_of_one_nvme_controller_have_serial_numbers_that_tell_them_apart() {
+    let tree = MadeUpTree::new();
+    for (minor, namespace) in [("259:0", 1), ("259:1", 2), ("259:2", 3)] {
+        let disk = format!("devices/pci0/nvme/nvme0/nvme0n{namespace}");
+        if namespace > 1 {
+            tree.device(&disk, minor, 2048);
+        }
+        tree.write(&format!("{disk}/nsid"), &format!("{namespace}\n"));
+        tree.write(&format!("{disk}/device/serial"), "nvme_card-pd        \n");
+    }
+    tree.device("devices/pci0/nvme/nvme0/nvme0n2/nvme0n2p1", "259:3", 2048);
+    tree.write("devices/pci0/nvme/nvme0/nvme0n2/nvme0n2p1/partition", "1\n");
+    let serial = |text| tree.sysfs().facts(number(text)).unwrap().serial.unwrap();
+    assert_eq!(serial("259:0"), "nvme_card-pd");
+    assert_eq!(serial("259:1"), "nvme_card-pd, namespace 2");
+    assert_eq!(serial("259:2"), "nvme_card-pd, namespace 3");
+    assert_eq!(serial("259:3"), serial("259:1"), "a partition tells what its disk does");
+}
+
+#[test]
 fn relations_are_followed_through_every_layer() {
     let tree = MadeUpTree::new();
     let sysfs = tree.sysfs();
