@@ -47,8 +47,9 @@ impl Sysfs {
     /// The disks that a device or its file system is spread over; its own disk, when that is all.
     pub fn spread_over(&self, device: DeviceNumber) -> BTreeSet<DeviceNumber> {
         let below = |device: DeviceNumber| {
-            let slaves = self.directory(device).map(|directory| Self::linked(&directory.join("slaves")));
-            slaves.unwrap_or_default()
+            // A partition of what is put together lies on all that this is made of.
+            let disk = self.directory(device).map(|directory| Self::disk_directory(&directory));
+            disk.map(|disk| Self::linked(&disk.join("slaves"))).unwrap_or_default()
         };
         let all = self.beside_in_btrfs(device).into_iter().flat_map(|device| closure(device, below));
         all.filter(|device| below(*device).is_empty()).filter_map(|device| self.disk_of(device)).collect()

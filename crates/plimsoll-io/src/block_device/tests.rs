@@ -185,6 +185,9 @@ fn what_is_spread_over_several_disks_is_on_all_of_them() {
         |device: &str| sysfs.spread_over(number(device)).into_iter().map(|disk| disk.to_string()).collect::<Vec<_>>();
     assert_eq!(over("252:0"), ["8:0", "259:0"], "a volume over a stripe over a partition and a disk");
     assert_eq!(over("8:1"), ["8:0"]);
+    tree.device("devices/virtual/block/md0/md0p1", "259:9", 2048);
+    tree.write("devices/virtual/block/md0/md0p1/partition", "1\n");
+    assert_eq!(over("259:9"), ["8:0", "259:0"], "a partition of a stripe");
     let scsi = "devices/platform/host3/session1/target3:0:0/3:0:0:0/block/sda/sda1";
     tree.link("fs/btrfs/f00d/devices/sda1", scsi);
     tree.link("fs/btrfs/f00d/devices/nvme0n1", "devices/pci0/nvme/nvme0/nvme0n1");
