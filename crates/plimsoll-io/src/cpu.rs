@@ -4,6 +4,7 @@ use std::{fs, io, path::Path, process::Command};
 
 use plimsoll_workload::pinning::Pinning;
 use rustix::{
+    io::Errno,
     process::Pid,
     thread::{CpuSet, sched_getaffinity, sched_setaffinity},
 };
@@ -13,10 +14,29 @@ use rustix::{
 /// To be asked before any thread is pinned: a pinned thread and those it starts may use its processors only.
 ///
 /// # Errors
-/// That of `sched_getaffinity`.
+/// That of `sched_getaffinity`, or of reading what /proc has instead.
 pub fn allowed() -> io::Result<Vec<u32>> {
-    let set = sched_getaffinity(None)?;
-    Ok((0..CpuSet::MAX_CPU).filter(|cpu| set.is_set(*cpu)).map(|cpu| cpu as u32).collect())
+    match sched_getaffinity(None) {
+        Ok(set) => Ok((0..CpuSet::MAX_CPU).filter(|cpu| set.is_set(*cpu)).map(|cpu| cpu as u32).collect()),
+        // The machine may have more processors than a set has room for.
+        Err(Errno::INVAL) => told(),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// The same as the kernel tells it in words.
+fn told() -> io::Result<Vec<u32>> {
+    let status = fs::read_to_string("/proc/thread-self/status")?;
+    allowed_list(&status).ok_or_else(|| io::ErrorKind::InvalidData.into())
+}
+
+/// The processors of the line `Cpus_allowed_list` of /proc/self/status: `0-3,6`.
+fn allowed_list(status: &str) -> Option<Vec<u32>> {
+    let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?;
+    match list.trim().parse() {
+        Ok(Pinning::Processors(list)) => Some(list),
+        _ => None,
+    }
 }
 
 /// Keeps this thread on the processor that a worker of this number has, if it has one. A worker whose processor went
@@ -128,6 +148,14 @@ mod tests {
         });
         assert_eq!(pinned.join().unwrap(), [last]);
         assert_eq!(allowed().unwrap(), before);
+    }
+
+    #[test]
+    fn machines_with_more_processors_than_a_set_has_room_for_tell_them_in_words() {
+        let told_of = |list: &str| allowed_list(&format!("Name:\tx\nCpus_allowed:\tff\nCpus_allowed_list:\t{list}\n"));
+        assert_eq!(told_of("0,1022-1025"), Some(vec![0, 1022, 1023, 1024, 1025]));
+        assert_eq!(told_of(""), None);
+        assert_eq!(told().unwrap(), allowed().unwrap());
     }
 
     #[test]

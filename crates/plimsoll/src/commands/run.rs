@@ -486,11 +486,10 @@ pub(super) fn check_provisioned(provisioned: &Provisioning, targets: &[String]) 
 
 /// Processors that this process may not use cannot be pinned to.
 pub(super) fn check_pinning(workloads: &[Workload]) -> anyhow::Result<()> {
-    let allowed = cpu::allowed().context("ask which processors may be used")?;
     for pin in workloads.iter().filter_map(|workload| workload.pin.as_ref()) {
-        if let Pinning::Processors(list) = pin
-            && let Some(processor) = list.iter().find(|processor| !allowed.contains(processor))
-        {
+        let Pinning::Processors(list) = pin else { continue };
+        let allowed = cpu::allowed().context("ask which processors may be used")?;
+        if let Some(processor) = list.iter().find(|processor| !allowed.contains(processor)) {
             bail!("--pin {pin}: this process may not use processor {processor}, only {allowed:?}");
         }
     }
