@@ -74,8 +74,10 @@ pub fn of_arrays(record: &Record) -> Vec<(usize, Finding)> {
     record.cells.iter().enumerate().filter_map(of_cell).collect()
 }
 
-/// Disks that did more or less than their part.
+/// Disks of an array that did more or less than their part. Of others nobody knows whether there are parts: mirrors,
+/// caches and several paths to one disk are not to be loaded alike.
 pub(super) fn unbalanced(cell: &Cell, record: &Record) -> Option<Finding> {
+    let own = array_of(cell, record)?;
     let members = &cell.device.as_ref()?.members;
     let operations = |member: &MemberActivity| member.read_operations + member.write_operations;
     let all: u64 = members.iter().map(operations).sum();
@@ -90,7 +92,7 @@ pub(super) fn unbalanced(cell: &Cell, record: &Record) -> Option<Finding> {
         return None;
     }
     let direction = if differs > 0.0 { "more" } else { "less" };
-    let why = if array_of(cell, record).is_some_and(|own| own.array.kind.is_apart()) {
+    let why = if own.array.kind.is_apart() {
         "each disk has jobs of its own, so this is what the disks differ in, or get of what they share"
     } else {
         "the disks of the array are not loaded alike, so the slowest binds; a region much larger than the chunk, or a \
@@ -185,19 +187,35 @@ mod tests {
         assert_eq!(said_of(&[500, 500], "", "queue_depth = 16\nrate = 500"), []);
     }
 
+    /// What is said of the disks of an array, or of a device that is something else, at so many operations each.
+    fn balance_of(operations: &[u64], is_array: bool) -> Option<String> {
+        let mut started = started("rw = 'randread'");
+        let text = "devices = ['a', 'b', 'c']\n[[array]]\nkind = 'md'\ndisks = [3]";
+        let array = toml::from_str::<Striping>(text).unwrap().expand().unwrap().remove(0);
+        let own = ArrayEnvironment { stripe: "stripe".into(), id: None, array, disks: Vec::new(), groups: Vec::new() };
+        let name = started.plan.cells[0].target.clone();
+        let target = TargetEnvironment { name, array: is_array.then_some(own), ..TargetEnvironment::default() };
+        started.environment.targets.push(target);
+        let mut record = RecordBuilder::new(started).finish();
+        let member = |(index, read_operations): (usize, &u64)| MemberActivity {
+            name: format!("sd{index}"),
+            read_operations: *read_operations,
+            ..MemberActivity::default()
+        };
+        let members = operations.iter().enumerate().map(member).collect();
+        record.cells[0].device = Some(DeviceActivity { members, ..DeviceActivity::default() });
+        unbalanced(&record.cells[0], &record).map(|finding| finding.text)
+    }
+
+    #[test]
+    fn disks_of_mirrors_and_paths_of_one_disk_have_no_parts() {
+        assert!(balance_of(&[200_000, 0], true).is_some());
+        assert_eq!(balance_of(&[200_000, 0], false), None);
+    }
+
     #[test]
     fn disks_that_do_more_or_less_than_their_part_are_told() {
-        let with = |operations: &[u64]| {
-            let mut record = RecordBuilder::new(started("rw = 'randread'")).finish();
-            let member = |(index, read_operations): (usize, &u64)| MemberActivity {
-                name: format!("sd{index}"),
-                read_operations: *read_operations,
-                ..MemberActivity::default()
-            };
-            let members = operations.iter().enumerate().map(member).collect();
-            record.cells[0].device = Some(DeviceActivity { members, ..DeviceActivity::default() });
-            unbalanced(&record.cells[0], &record).map(|finding| finding.text)
-        };
+        let with = |operations: &[u64]| balance_of(operations, true);
         assert_eq!(with(&[1000, 1040, 1010]), None);
         assert_eq!(with(&[5, 50]), None, "too few to tell");
         assert_eq!(with(&[1000, 1150]), None, "chance does that");
