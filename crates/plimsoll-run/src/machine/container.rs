@@ -58,7 +58,8 @@ fn guess(traces: Traces<'_>) -> ContainerKind {
         ContainerKind::Podman
     } else if group("containerd") || mounted("containerd") {
         ContainerKind::Containerd
-    } else if group("/lxc") || traces.mountinfo.contains(" - fuse.lxcfs ") || is_apart(traces.process_namespace) {
+    } else if group("/lxc") || traces.mountinfo.lines().any(is_in_place_of_kernel) || is_apart(traces.process_namespace)
+    {
         ContainerKind::Other
     } else {
         ContainerKind::None
@@ -76,6 +77,13 @@ fn is_apart(process_namespace: &str) -> bool {
 fn is_of_container(line: &str) -> bool {
     let point = line.split(' ').nth(4);
     matches!(point, Some("/" | "/etc/hosts" | "/etc/hostname" | "/etc/resolv.conf" | "/dev/termination-log"))
+}
+
+/// Whether a line of mountinfo is about a file of LXC in the place of one of the kernel. The host has the directory of
+/// such files, with no container on it.
+fn is_in_place_of_kernel(line: &str) -> bool {
+    let point = line.split(' ').nth(4).unwrap_or_default();
+    line.contains(" - fuse.lxcfs ") && (point.starts_with("/proc/") || point.starts_with("/sys/"))
 }
 
 #[cfg(test)]
@@ -126,6 +134,14 @@ mod tests {
         assert_eq!(mounted(pod.lines().next().unwrap()), ContainerKind::Containerd);
         let podman = "880 700 0:60 / / rw - overlay overlay rw,upperdir=/home/a/.local/share/containers/storage/overlay/1/diff\n";
         assert_eq!(mounted(podman), ContainerKind::Podman);
+    }
+
+    #[test]
+    fn files_of_lxc_tell_where_they_stand_for_those_of_the_kernel_and_not_on_the_host() {
+        let line = |point: &str| format!("{HOST}90 24 0:48 / {point} rw,nosuid - fuse.lxcfs lxcfs rw,user_id=0\n");
+        assert_eq!(mounted(&line("/var/lib/lxcfs")), ContainerKind::None);
+        assert_eq!(mounted(&line("/proc/meminfo")), ContainerKind::Other);
+        assert_eq!(mounted(&line("/sys/devices/system/cpu")), ContainerKind::Other);
     }
 
     #[test]
