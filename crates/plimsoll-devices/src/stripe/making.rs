@@ -181,13 +181,15 @@ impl Stripe {
     fn wiping(&self) -> Vec<Step> {
         let parts =
             |index: usize| self.partitions(index).map(|(_, member)| self.member_path(member)).collect::<Vec<_>>();
-        (0..self.disks.len()).map(|index| Step::new("wipefs", ["--all", "--quiet"]).with(&parts(index))).collect()
+        (0..self.disks.len()).map(|index| wipe(&parts(index))).collect()
     }
 
     fn building(&self) -> Vec<Step> {
         let mut steps = Vec::new();
         for array in &self.arrays {
             steps.extend(self.assemble(array));
+            // Arrays begin somewhere within partitions, where what had been on the disks may come to light.
+            steps.extend(array.is_assembled().then(|| wipe(&self.devices(array))));
             steps.extend(self.make_file_systems(array));
             steps.extend(self.targets(array).iter().enumerate().flat_map(|(at, _)| self.place_target(array, at)));
         }
@@ -236,11 +238,11 @@ impl Stripe {
             last = Some(self.member_path(member));
         }
         let device = [real(&disk.device)];
-        // Kernels that do not know such tables can still be told of partitions, one by one.
-        let divide =
-            Step::new("sfdisk", ["--quiet", "--wipe", "never", "--no-reread", "--no-tell-kernel"]).with(&device);
+        // Kernels that do not know such tables can still be told of partitions, one by one. What lay there before the
+        // disk was blank would be taken for what is on them, and used by the system as soon as it sees them.
+        let divide = ["--quiet", "--wipe", "never", "--wipe-partitions", "always", "--no-reread", "--no-tell-kernel"];
+        let divide = Step::new("sfdisk", divide).with(&device);
         let tell = Step::new("partx", ["--update"]).with(&device);
-        // What lay there before the disk was blank would be taken for what is on the partitions.
         vec![Step { input: Some(script), ..divide }, Step { makes: last, ..tell }]
     }
 
@@ -393,6 +395,11 @@ impl Stripe {
     }
 }
 
+/// Erases the marks of whatever lies on devices.
+fn wipe(devices: &[PathBuf]) -> Step {
+    Step::new("wipefs", ["--all", "--quiet"]).with(devices)
+}
+
 fn make_file_system(own: &StripedArray, id: Uuid) -> Option<Step> {
     let Array { chunk_bytes, file_system, block_bytes, cluster_bytes, .. } = own.array;
     let id = id.to_string();
@@ -445,4 +452,58 @@ fn of_md(id: Uuid) -> String {
     let digits = id.simple().to_string();
     let parts: Vec<&str> = [0..8, 8..16, 16..24, 24..32].into_iter().map(|range| &digits[range]).collect();
     parts.join(":")
+}
+
+#[cfg(test)]
+mod tests {
+    use plimsoll_workload::array::Striping;
+    use serde_json::json;
+
+    use super::*;
+
+    /// A stripe of two disks that are not there.
+    fn stripe(kind: &str, file_system: &str) -> Stripe {
+        let devices = ["/none/a", "/none/b"].map(PathBuf::from);
+        let array = json!({"kind": kind, "disks": 2, "file_system": file_system});
+        let asked: Striping = serde_json::from_value(json!({"devices": devices, "array": [array]})).unwrap();
+        let array = asked.expand().unwrap().remove(0);
+        let member = |disk| Member { disk, partition: 1, size_bytes: 1 << 30, id: Uuid::from_u128(disk as u128) };
+        let disk = |device| StripedDisk { device, serial: None, size_bytes: 0, group: None, table: Uuid::from_u128(9) };
+        let file_systems = vec![Uuid::from_u128(7)];
+        let array = StripedArray { array, id: Uuid::from_u128(8), members: vec![member(0), member(1)], file_systems };
+        Stripe {
+            form: Stripe::FORM.to_owned(),
+            name: "stripe".to_owned(),
+            is_complete: false,
+            disks: devices.into_iter().map(disk).collect(),
+            arrays: vec![array],
+        }
+    }
+
+    #[test]
+    fn what_comes_to_light_in_an_array_is_erased_before_its_file_system_is_made() {
+        let place = |steps: &[Step], begins: &str| {
+            steps.iter().position(|step| step.to_string().starts_with(begins)).unwrap_or_else(|| panic!("{begins}"))
+        };
+        for (kind, made_by, device) in [
+            ("md", "mdadm --create", "/dev/md/plimsoll-"),
+            ("lvm", "lvm lvcreate", "/dev/plimsoll-"),
+            ("dm", "dmsetup create", "/dev/mapper/plimsoll-"),
+        ] {
+            for (file_system, then) in [("xfs", "mkfs.xfs"), ("btrfs", "mkfs.btrfs"), ("raw", "mkdir")] {
+                let steps = stripe(kind, file_system).building();
+                let wiped = place(&steps, &format!("wipefs --all --quiet {device}"));
+                assert!(place(&steps, made_by) < wiped && wiped < place(&steps, then), "{kind} {file_system}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_lay_on_partitions_is_erased_before_the_kernel_knows_them() {
+        let stripe = stripe("md", "ext4");
+        let [divide, tell] = &stripe.divide(0, &stripe.disks[0])[..] else { panic!("two steps") };
+        let divide = divide.to_string();
+        assert!(divide.contains(" sfdisk ") && divide.contains(" --wipe-partitions always "), "{divide}");
+        assert!(tell.to_string().starts_with("partx --update "), "{tell}");
+    }
 }
