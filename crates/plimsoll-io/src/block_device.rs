@@ -289,6 +289,11 @@ impl Sysfs {
         partitions
     }
 
+    /// Whether a disk can have partitions, which those of the device mapper cannot. Kernels say so by how many.
+    pub fn takes_partitions(&self, disk: DeviceNumber) -> bool {
+        self.directory(disk).and_then(|directory| value::<u32>(&directory, "ext_range")).is_none_or(|most| most > 1)
+    }
+
     /// All that is known of a device; `None` when the kernel has no such block device.
     pub fn facts(&self, number: DeviceNumber) -> Option<DeviceFacts> {
         let directory = self.directory(number)?;

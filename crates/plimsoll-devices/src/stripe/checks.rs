@@ -7,7 +7,7 @@ use std::{
 };
 
 use plimsoll_io::{
-    block_device::DeviceFacts,
+    block_device::{DeviceFacts, Sysfs},
     write_guard::{self, GuardedDevice},
 };
 use plimsoll_workload::{
@@ -41,6 +41,7 @@ pub(super) fn disks(devices: &[String]) -> Result<Vec<StripedDisk>, DeviceError>
         if facts.size_bytes == 0 {
             return Err(DeviceError::Gone { device: path.to_owned() });
         }
+        refuse_undivided(&Sysfs::default(), device, &facts)?;
         if let Some((other, by)) = known.iter().find_map(|(other, known)| Some((other, same(known, &facts)?))) {
             return Err(DeviceError::Same { one: path.to_owned(), other: PathBuf::from(other), by });
         }
@@ -54,6 +55,18 @@ pub(super) fn disks(devices: &[String]) -> Result<Vec<StripedDisk>, DeviceError>
         known.push((device, facts));
     }
     Ok(disks)
+}
+
+/// Every disk of a stripe is divided, also one with a single array on it.
+fn refuse_undivided(sysfs: &Sysfs, device: &str, facts: &DeviceFacts) -> Result<(), DeviceError> {
+    if sysfs.takes_partitions(facts.number) {
+        return Ok(());
+    }
+    let what = facts.mapped_name.as_ref().map_or_else(|| facts.name.clone(), |name| format!("{name} ({})", facts.name));
+    Err(DeviceError::Usage(format!(
+        "{device} is {what}, which takes no partitions, and a stripe divides its disks: take disks that are not mapped, \
+         or measure this one as it is with `plimsoll run {device}`"
+    )))
 }
 
 /// By what two disks are one: by their number alone, or by what both tell of themselves. World-wide names tell more
@@ -171,8 +184,6 @@ fn has_line(file: &str, word: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use plimsoll_io::block_device::Sysfs;
-
     use super::*;
 
     /// Facts of disks of these attributes, `wwid` and `serial`, of which an empty one is not told.
@@ -188,6 +199,22 @@ mod tests {
             Sysfs::at(tree.path()).facts(dev.parse().unwrap()).unwrap()
         };
         disks.iter().enumerate().map(facts).collect()
+    }
+
+    #[test]
+    fn a_disk_that_takes_no_partitions_is_refused_with_what_to_do() {
+        let tree = tempfile::tempdir().unwrap();
+        let disk = tree.path().join("dev/block/252:3");
+        fs::create_dir_all(disk.join("dm")).unwrap();
+        for (name, text) in [("dev", "252:3"), ("size", "2048"), ("ext_range", "1"), ("dm/name", "vg-data")] {
+            fs::write(disk.join(name), text).unwrap();
+        }
+        let sysfs = Sysfs::at(tree.path());
+        let facts = sysfs.facts("252:3".parse().unwrap()).unwrap();
+        let refusal = refuse_undivided(&sysfs, "/dev/vg/data", &facts).unwrap_err().to_string();
+        assert!(refusal.starts_with("/dev/vg/data is vg-data (252:3), which takes no partitions"), "{refusal}");
+        fs::write(disk.join("ext_range"), "256").unwrap();
+        refuse_undivided(&sysfs, "/dev/vg/data", &facts).unwrap();
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, fs, path::Path, thread, time::Duration};
 
 use plimsoll_io::{
-    block_device::{self, DeviceNumber},
+    block_device::{self, DeviceNumber, Sysfs},
     mounts::MountEntry,
     write_guard,
 };
@@ -96,7 +96,9 @@ impl Stripe {
     fn show_own_partitions(&self, whose: &[Whose]) -> Result<(), DeviceError> {
         for (index, (disk, _)) in self.disks.iter().zip(whose).enumerate().filter(|(_, (_, own))| **own == Whose::Ours)
         {
-            if !self.partitions(index).all(|(_, member)| is_there(&self.member_path(member))) {
+            // One that takes no partitions has nothing on any.
+            let is_divided = Sysfs::default().takes_partitions(number(&disk.device)?);
+            if is_divided && !self.partitions(index).all(|(_, member)| is_there(&self.member_path(member))) {
                 tool::run("partx", &["--update", &real(&disk.device).to_string_lossy()])?;
             }
         }

@@ -129,6 +129,15 @@ fn disks_of_one_nvme_controller_have_serial_numbers_that_tell_them_apart() {
 }
 
 #[test]
+fn disks_of_the_device_mapper_take_no_partitions() {
+    let tree = MadeUpTree::new();
+    tree.write("devices/virtual/block/dm-0/ext_range", "1\n");
+    tree.write("devices/pci0/nvme/nvme0/nvme0n1/ext_range", "256\n");
+    let takes = |text| tree.sysfs().takes_partitions(number(text));
+    assert_eq!(["252:0", "259:0", "8:0"].map(takes), [false, true, true], "a kernel that does not tell is tried");
+}
+
+#[test]
 fn relations_are_followed_through_every_layer() {
     let tree = MadeUpTree::new();
     let sysfs = tree.sysfs();
