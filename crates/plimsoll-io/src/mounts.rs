@@ -16,6 +16,10 @@ use thiserror::Error;
 
 use crate::block_device::DeviceNumber;
 
+/// File systems whose files are at a server, besides those that begin with `fuse.`.
+const REMOTE: &[&str] =
+    &["nfs", "nfs4", "cifs", "smb3", "smbfs", "ceph", "9p", "lustre", "afs", "gpfs", "beegfs", "pvfs2", "autofs"];
+
 /// Why the mount of a path is not what it should be.
 #[derive(Debug, Error)]
 pub enum MountError {
@@ -174,14 +178,37 @@ impl MountEntry {
     /// The block device named as the source, when it is one: file systems over several devices and those with device
     /// numbers of their own (btrfs) tell it only here.
     pub fn source_device(&self) -> Option<DeviceNumber> {
+        self.names_device().then(|| DeviceNumber::of_special_file(Path::new(&self.source))).flatten()
+    }
+
+    /// Whether the source may be looked at. What is no device may be a path too, and looking at one of an unreachable
+    /// server may never return: `//server/share`.
+    fn names_device(&self) -> bool {
         let source = Path::new(&self.source);
-        if source.is_absolute() { DeviceNumber::of_special_file(source) } else { None }
+        source.starts_with("/dev") || (source.is_absolute() && self.file_system == "btrfs")
+    }
+
+    /// Whether files are somewhere that may be gone: at a server, or with a process.
+    fn is_remote(&self) -> bool {
+        let kind = self.file_system.as_str();
+        REMOTE.contains(&kind) || kind == "fuse" || kind.starts_with("fuse.")
     }
 
     /// The value of an option such as `upperdir`.
     pub fn option(&self, name: &str) -> Option<&str> {
         self.options.iter().find_map(|option| option.strip_prefix(name)?.strip_prefix('='))
     }
+}
+
+/// The mount that a path leads to by its name, the last one of several at the same place.
+fn leading<'a>(path: &Path, entries: &'a [MountEntry]) -> Option<&'a MountEntry> {
+    let above = entries.iter().filter(|entry| path.starts_with(&entry.mount_point));
+    above.max_by_key(|entry| entry.mount_point.as_os_str().as_bytes().len())
+}
+
+/// Whether a path, as the kernel tells it, can be looked at without waiting for a server that may be gone.
+pub(crate) fn is_near(path: &Path, entries: &[MountEntry]) -> bool {
+    !leading(path, entries).is_some_and(MountEntry::is_remote)
 }
 
 /// The parent directory of a path, also where it is not written out.
@@ -216,11 +243,7 @@ pub(crate) fn entry_of(path: &Path) -> Result<MountEntry, MountError> {
         .filter(|facts| facts.stx_mask & StatxFlags::MNT_ID.bits() != 0)
         .map(|facts| facts.stx_mnt_id);
     let named = id.and_then(|id| entries.iter().find(|entry| entry.id == id));
-    let leading = || {
-        let above = entries.iter().filter(|entry| path.starts_with(&entry.mount_point));
-        above.max_by_key(|entry| entry.mount_point.as_os_str().as_bytes().len())
-    };
-    named.or_else(leading).cloned().ok_or(MountError::Unknown(path))
+    named.or_else(|| leading(&path, &entries)).cloned().ok_or(MountError::Unknown(path))
 }
 
 /// The mount that holds a path, existing or to be made.
@@ -272,6 +295,21 @@ mod tests {
         assert_eq!((entries[1].file_system.as_str(), entries[1].source.to_str()), ("ext3", Some("/dev/root")));
         assert_eq!(entries[1].options, ["rw", "noatime", "errors=continue"]);
         assert_eq!(entries[3].option("upperdir"), Some("/b"));
+    }
+
+    #[test]
+    fn nothing_is_looked_at_that_a_server_may_not_answer() {
+        let entries = parse_mountinfo(
+            b"1 0 8:1 / / rw - ext4 /dev/sda1 rw\n2 1 0:50 / /share rw - cifs //server/share rw\n\
+              3 1 0:51 / /home rw - nfs4 server:/home rw\n4 3 8:2 / /home/local rw - xfs /dev/sda2 rw\n\
+              5 1 0:52 / /mine rw - fuse.sshfs /home/me rw\n6 1 0:53 / /usb rw - fuseblk /dev/sdb1 rw\n\
+              7 1 0:54 / /data rw - btrfs /nodes/sdc rw\n8 1 0:55 / /x rw - tmpfs tmpfs rw\n",
+        );
+        let named: Vec<_> = entries.iter().map(MountEntry::names_device).collect();
+        assert_eq!(named, [true, false, false, true, false, true, true, false]);
+        let near = |path: &str| is_near(Path::new(path), &entries);
+        let paths = ["/disk.img", "/share/disk.img", "/home/disk.img", "/home/local/disk.img", "/mine/x", "/usb/x"];
+        assert_eq!(paths.map(near), [true, false, false, true, false, true]);
     }
 
     #[test]

@@ -1,9 +1,13 @@
 //! Which devices stand on which: partitions on disks, stripes and logical volumes on their members, loop devices on
 //! what backs them.
 
-use std::{collections::BTreeSet, path::Path};
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+};
 
 use super::{DeviceNumber, Sysfs, attribute, names, value};
+use crate::mounts;
 
 impl Sysfs {
     /// The devices named in a directory of links, `holders` or `slaves`.
@@ -16,8 +20,8 @@ impl Sysfs {
         let block = self.root.join("block");
         let pair = |name: String| {
             let disk = block.join(name);
-            let backing = attribute(&disk, "loop/backing_file")?;
-            Some((value(&disk, "dev")?, DeviceNumber::of_special_file(Path::new(&backing))?))
+            let backing = backing_file(&disk)?;
+            Some((value(&disk, "dev")?, DeviceNumber::of_special_file(&backing)?))
         };
         names(&block).into_iter().filter(|name| name.starts_with("loop")).filter_map(pair).collect()
     }
@@ -80,16 +84,23 @@ impl Sysfs {
         let Some(directory) = self.directory(device) else { return Vec::new() };
         let mut next = Self::linked(&directory.join("slaves"));
         next.extend(self.disk_of(device));
-        let backing = attribute(&directory, "loop/backing_file");
-        next.extend(backing.and_then(|path| DeviceNumber::of_special_file(Path::new(&path))));
+        let backing = backing_file(&directory);
+        next.extend(backing.and_then(|path| DeviceNumber::of_special_file(&path)));
         next
     }
 
     /// The device that the file behind a loop device lies on.
     fn under_its_file(&self, device: DeviceNumber) -> Option<DeviceNumber> {
-        let file = attribute(&self.directory(device)?, "loop/backing_file")?;
-        self.device_of(Path::new(&file)).map(|backing| backing.device)
+        let file = backing_file(&self.directory(device)?)?;
+        self.device_of(&file).map(|backing| backing.device)
     }
+}
+
+/// The file or device behind a loop device. One at a server is nothing that devices stand on.
+fn backing_file(disk: &Path) -> Option<PathBuf> {
+    let path = PathBuf::from(attribute(disk, "loop/backing_file")?);
+    let mounts = mounts::mounts().unwrap_or_default();
+    mounts::is_near(&path, &mounts).then_some(path)
 }
 
 /// What two devices have in common: the lowest of the devices that both stand on.
