@@ -229,6 +229,26 @@ fn a_device_that_another_process_has_for_itself_is_refused_and_the_process_named
 }
 
 #[test]
+fn a_device_that_somebody_writes_to_by_a_name_outside_of_dev_is_refused() {
+    if !has_loop_devices(&[]) {
+        return;
+    }
+    let device = LoopDevice::new(4 * MIB);
+    // As a container has it that was given the device by another name.
+    let directory = tempfile::tempdir().unwrap();
+    let node = directory.path().join("disk");
+    run("cp", &[Path::new("--archive"), &device.path, &node]);
+    let opened = match File::options().read(true).write(true).open(&node) {
+        Ok(file) => file,
+        Err(error) => return skipped(&format!("a directory for temporary files that may have devices: {error}")),
+    };
+    let holder = Holder::of(opened);
+    let refusal = refused(&device, &device.path).1;
+    assert!(matches!(refusal, Refusal::Busy { .. }), "{refusal}");
+    assert!(refusal.to_string().contains(&format!("process {} (sleep)", holder.id())), "{refusal}");
+}
+
+#[test]
 fn the_device_of_the_root_file_system_is_refused_before_it_is_opened() {
     if !has(&[]) {
         return;

@@ -1,7 +1,9 @@
 //! Whether anything uses a device: mounts, swap, devices built on it, processes.
 
 use std::{
+    cell::LazyCell,
     collections::BTreeSet,
+    ffi::OsStr,
     fs,
     path::{Path, PathBuf},
     process,
@@ -10,8 +12,11 @@ use std::{
 use super::refusal::{Process, Refusal};
 use crate::{
     block_device::{DeviceNumber, Sysfs, special_file},
-    mounts::{MountEntry, SwapArea},
+    mounts::{MountEntry, SwapArea, parse_mountinfo},
 };
+
+/// File systems on which special files are found besides those below /dev, and that wait for nobody.
+const LOCAL: &[&str] = &["tmpfs", "devtmpfs", "overlay", "ext4", "xfs", "btrfs"];
 
 /// All that is known about the use of devices at one moment.
 pub(super) struct Surroundings<'a> {
@@ -92,12 +97,16 @@ fn openers(wanted: impl Fn(&Path, &str, DeviceNumber) -> bool) -> Option<Process
     });
     for (id, process) in processes {
         let descriptors = fs::read_dir(process.join("fd")).into_iter().flatten().flatten();
+        let mounts = LazyCell::new(|| fs::read(process.join("mountinfo")).map(|text| parse_mountinfo(&text)));
         let is_wanted = descriptors.into_iter().any(|entry| {
             let name = entry.file_name();
             let link: PathBuf = entry.path();
-            // Only devices are looked at: asking about a file of an unreachable server may never return.
-            let leads_to_device = fs::read_link(&link).is_ok_and(|file| file.starts_with("/dev"));
-            leads_to_device
+            // Asking about a file of an unreachable server may never return, so only what is certainly near is looked
+            // at. In a container, a device may be anywhere.
+            let is_near = fs::read_link(&link).is_ok_and(|file| {
+                file.starts_with("/dev") || file.is_absolute() && has_devices(&process, &name, mounts.as_deref().ok())
+            });
+            is_near
                 && DeviceNumber::of_special_file(&link)
                     .is_some_and(|device| wanted(&process, &name.to_string_lossy(), device))
         });
@@ -107,6 +116,14 @@ fn openers(wanted: impl Fn(&Path, &str, DeviceNumber) -> bool) -> Option<Process
         }
     }
     None
+}
+
+/// Whether a descriptor of a process is of a mount that special files are in, and that asks no server.
+fn has_devices(process: &Path, descriptor: &OsStr, mounts: Option<&[MountEntry]>) -> bool {
+    let text = fs::read_to_string(process.join("fdinfo").join(descriptor)).unwrap_or_default();
+    let id: Option<u64> = text.lines().find_map(|line| line.strip_prefix("mnt_id:")?.trim().parse().ok());
+    let mount = mounts.into_iter().flatten().find(|mount| Some(mount.id) == id);
+    mount.is_some_and(|mount| LOCAL.contains(&mount.file_system.as_str()))
 }
 
 #[cfg(test)]
