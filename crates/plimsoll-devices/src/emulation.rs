@@ -106,7 +106,7 @@ impl Emulation {
     fn make(&mut self, state: &Path, throttle: &Throttle) -> Result<(), DeviceError> {
         notes::write(self, state)?;
         let mut whole = None;
-        let size_bytes = self.disks.iter().map(|disk| disk.size_bytes).fold(0, u64::saturating_add);
+        let size_bytes = self.size_bytes();
         if let Some(shared) = &mut self.shared {
             shared.file_id = Some(make_file(&shared.file, size_bytes)?);
         }
@@ -160,11 +160,11 @@ impl Emulation {
         let mut moved = Vec::new();
         for (disk, devices) in &devices {
             take_away(devices, throttle)?;
-            moved.extend(remove_file(&disk.file, disk.file_id)?);
+            moved.extend(remove_file(&disk.file, disk.file_id, disk.size_bytes)?);
         }
         if let Some(shared) = &self.shared {
-            take_away(&LoopDevice::of_file(&shared.file, shared.file_id)?, throttle)?;
-            moved.extend(remove_file(&shared.file, shared.file_id)?);
+            take_away(&self.shared_devices(shared)?, throttle)?;
+            moved.extend(remove_file(&shared.file, shared.file_id, self.size_bytes())?);
         }
         // The directory is removed when nothing else is in it.
         for directory in self.directories() {
@@ -192,14 +192,24 @@ impl Emulation {
     fn devices_of(&self, index: usize) -> Result<Vec<LoopDevice>, DeviceError> {
         let Some(shared) = &self.shared else {
             let disk = &self.disks[index];
-            return LoopDevice::of_file(&disk.file, disk.file_id);
+            return devices_of_file(&disk.file, disk.file_id, disk.size_bytes);
         };
         let mut devices = Vec::new();
-        for whole in LoopDevice::of_file(&shared.file, shared.file_id)? {
+        for whole in self.shared_devices(shared)? {
             let parts = LoopDevice::of_file(&whole.path, None)?.into_iter();
             devices.extend(parts.filter(|part| part.offset_bytes == self.offset(index)));
         }
         Ok(devices)
+    }
+
+    /// The devices that the disk is of which others are parts.
+    fn shared_devices(&self, shared: &SharedDisk) -> Result<Vec<LoopDevice>, DeviceError> {
+        devices_of_file(&shared.file, shared.file_id, self.size_bytes())
+    }
+
+    /// The size of all disks together.
+    fn size_bytes(&self) -> u64 {
+        self.offset(self.disks.len())
     }
 
     /// Where a disk begins that is a part of one.
@@ -230,7 +240,7 @@ impl Emulation {
     /// else's limits are to be those of its disks. Returns the disks that are not there.
     pub fn hold(&self, throttle: &Throttle) -> Result<Vec<&Disk>, DeviceError> {
         if let Some(shared) = &self.shared {
-            for device in LoopDevice::of_file(&shared.file, shared.file_id)? {
+            for device in self.shared_devices(shared)? {
                 throttle.hold(device.number, &shared.caps)?;
             }
         }
@@ -314,11 +324,15 @@ fn make_file(file: &Path, size_bytes: u64) -> Result<FileId, DeviceError> {
 
 /// Removes a file of ours. One that was moved stays where it is, and so does what is in its place, which is returned
 /// then.
-fn remove_file(file: &Path, id: Option<FileId>) -> Result<Option<PathBuf>, DeviceError> {
-    if id.is_some() && FileId::of(file).ok() != id {
+fn remove_file(file: &Path, id: Option<FileId>, size_bytes: u64) -> Result<Option<PathBuf>, DeviceError> {
+    if id.is_some_and(|id| !id.is(file, size_bytes)) {
         return Ok(Some(file.to_owned()));
     }
     notes::remove(file).map(|()| None)
+}
+
+fn devices_of_file(file: &Path, id: Option<FileId>, size_bytes: u64) -> Result<Vec<LoopDevice>, DeviceError> {
+    LoopDevice::of_file(file, id.map(|id| id.now(file, size_bytes)))
 }
 
 fn take_away(devices: &[LoopDevice], throttle: &Throttle) -> Result<(), DeviceError> {
@@ -351,5 +365,24 @@ pub fn directory(named: Option<&Path>, state: &Path, name: &str) -> PathBuf {
     match named {
         Some(named) => named.join(format!("{PREFIX}{name}")),
         None => state.join(Emulation::DIRECTORY).join(name),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+
+    #[test]
+    fn files_are_removed_after_a_boot_that_numbers_devices_anew_and_what_is_in_their_places_is_not() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("1.img");
+        let id = make_file(&file, 4096).unwrap();
+        let earlier = FileId { holder: id.holder + 1, boot: Some(Uuid::nil()), ..id };
+        fs::write(directory.path().join("2.img"), "kept").unwrap();
+        assert_eq!(remove_file(&directory.path().join("2.img"), Some(earlier), 4096).unwrap().iter().count(), 1);
+        assert_eq!(remove_file(&file, Some(earlier), 4096).unwrap(), None);
+        assert!(!file.exists() && directory.path().join("2.img").exists());
     }
 }

@@ -11,6 +11,7 @@ use std::{
 
 use plimsoll_io::block_device::{self, DeviceNumber};
 use serde::{Deserialize, Serialize};
+use uuid::Uuid;
 
 use crate::{error::DeviceError, tool};
 
@@ -26,19 +27,41 @@ pub struct FileId {
     pub holder: u64,
     /// Its number there.
     pub inode: u64,
+    /// The boot of the machine in which the device has that number; notes that are older do not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub boot: Option<Uuid>,
 }
 
 impl FileId {
     /// The one of a file that is there.
     pub(crate) fn of(file: &Path) -> io::Result<Self> {
         let facts = fs::metadata(file)?;
-        Ok(Self { holder: facts.dev(), inode: facts.ino() })
+        Ok(Self { holder: facts.dev(), inode: facts.ino(), boot: boot() })
+    }
+
+    /// What it is now, if a file is it: many devices have another number with each boot. What stays is the file's own
+    /// number, and its size.
+    pub(crate) fn now(self, file: &Path, size_bytes: u64) -> Self {
+        let is_it = |facts: &fs::Metadata| facts.ino() == self.inode && facts.is_file() && facts.len() == size_bytes;
+        let is_earlier = self.boot.is_some() && self.boot != boot();
+        let is_there = || fs::symlink_metadata(file).is_ok_and(|facts| is_it(&facts));
+        if is_earlier && is_there() { Self::of(file).unwrap_or(self) } else { self }
+    }
+
+    /// Whether a file of such a size is it.
+    pub(crate) fn is(self, file: &Path, size_bytes: u64) -> bool {
+        Self::of(file).is_ok_and(|there| there.told() == self.now(file, size_bytes).told())
     }
 
     /// The same as `losetup` tells it.
     fn told(self) -> (u64, DeviceNumber) {
         (self.inode, DeviceNumber::from_raw(self.holder))
     }
+}
+
+/// Changes with every boot of the machine.
+fn boot() -> Option<Uuid> {
+    fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?.trim().parse().ok()
 }
 
 /// A loop device.
@@ -130,4 +153,28 @@ fn told() -> Result<BTreeMap<PathBuf, (u64, DeviceNumber)>, DeviceError> {
         Some((PathBuf::from(words.next()?), (words.next()?.parse().ok()?, words.next()?.parse().ok()?)))
     };
     Ok(told.lines().filter_map(line).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn after_a_boot_a_file_is_known_by_its_own_number_and_its_size_alone() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        file.as_file().set_len(4096).unwrap();
+        let is = FileId::of(file.path()).unwrap();
+        assert!(is.is(file.path(), 4096));
+        let renumbered = FileId { holder: is.holder + 1, ..is };
+        assert!(!renumbered.is(file.path(), 4096), "in the same boot it is another file");
+        assert!(!FileId { boot: None, ..renumbered }.is(file.path(), 4096), "where nobody knows, too");
+        let earlier = FileId { boot: Some(Uuid::nil()), ..renumbered };
+        assert!(earlier.is(file.path(), 4096));
+        assert_eq!(earlier.now(file.path(), 4096), is);
+        assert!(!earlier.is(file.path(), 8192), "of another size");
+        assert!(!FileId { inode: is.inode + 1, ..earlier }.is(file.path(), 4096));
+        let note = format!(r#"{{"holder":{},"inode":{}}}"#, is.holder, is.inode);
+        let noted: FileId = serde_json::from_str(&note).unwrap();
+        assert!(noted.is(file.path(), 4096), "a note without a boot");
+    }
 }
