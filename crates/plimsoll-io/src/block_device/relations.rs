@@ -26,6 +26,20 @@ impl Sysfs {
         names(&block).into_iter().filter(|name| name.starts_with("loop")).filter_map(pair).collect()
     }
 
+    /// The NVMe targets of this machine that are served to others, with the paths of what they are. They take no device
+    /// for themselves alone.
+    pub(crate) fn served(&self) -> Vec<(String, PathBuf)> {
+        let systems = self.root.join("kernel/config/nvmet/subsystems");
+        let of_system = |system: String| {
+            let namespaces = systems.join(&system).join("namespaces");
+            let is_served = |name: &String| value(&namespaces.join(name), "enable") == Some(1_u32);
+            let served = names(&namespaces).into_iter().filter(is_served);
+            let paths = served.filter_map(|name| attribute(&namespaces.join(name), "device_path"));
+            paths.map(|path| (system.clone(), path.into())).collect::<Vec<_>>()
+        };
+        names(&systems).into_iter().flat_map(of_system).collect()
+    }
+
     /// The device itself and everything that stands on it: its partitions, their holders, and so on up.
     pub fn above(&self, number: DeviceNumber) -> BTreeSet<DeviceNumber> {
         let loops = self.loops_on_devices();

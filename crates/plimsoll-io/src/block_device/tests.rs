@@ -174,6 +174,18 @@ fn what_two_devices_have_in_common_is_found_through_every_layer_and_apart_from_f
 }
 
 #[test]
+fn what_is_served_as_an_nvme_target_is_known_while_it_is_enabled() {
+    let tree = MadeUpTree::new();
+    assert_eq!(tree.sysfs().served(), []);
+    for (namespace, enable) in [("1", "1\n"), ("2", "0\n")] {
+        let directory = format!("kernel/config/nvmet/subsystems/nqn.2026-01.x:disks/namespaces/{namespace}");
+        tree.write(&format!("{directory}/enable"), enable);
+        tree.write(&format!("{directory}/device_path"), &format!("/dev/sd{namespace}\n"));
+    }
+    assert_eq!(tree.sysfs().served(), [("nqn.2026-01.x:disks".to_owned(), PathBuf::from("/dev/sd1"))]);
+}
+
+#[test]
 fn file_systems_in_memory_have_no_device() {
     assert_eq!(device_of(Path::new("/proc/self")), None);
     assert_eq!(device_of(Path::new("/nowhere/at/all")), None);

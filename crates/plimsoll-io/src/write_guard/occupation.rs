@@ -47,6 +47,14 @@ impl Surroundings<'_> {
                 return Err(Refusal::Swap { path: path.to_owned(), device: area.path.display().to_string() });
             }
         }
+        for (target, device) in self.sysfs.served() {
+            // What is elsewhere is a file, perhaps of a server.
+            let number = device.starts_with("/dev").then(|| DeviceNumber::of_special_file(&device)).flatten();
+            if number.is_some_and(|number| above.contains(&number)) {
+                let (path, device) = (path.to_owned(), device.display().to_string());
+                return Err(Refusal::Served { path, device, target });
+            }
+        }
         let own: BTreeSet<_> =
             self.sysfs.partitions(number).into_iter().map(|partition| partition.number).chain([number]).collect();
         let holders: Vec<_> = above.difference(&own).map(|device| self.name(*device)).collect();

@@ -59,6 +59,17 @@ pub enum Refusal {
         /// The devices that stand on it.
         holders: Vec<String>,
     },
+    /// Other machines may use it.
+    #[error("\"{}\" is in use: {device} is served as the NVMe target {target}; disable that namespace with nvmetcli, or \
+             choose another device", path.display())]
+    Served {
+        /// The path as given.
+        path: PathBuf,
+        /// The device or partition that is served.
+        device: String,
+        /// The name of the target.
+        target: String,
+    },
     /// Something has opened it.
     #[error("\"{}\" is in use{}: stop that first, or choose another device", path.display(), by(user.as_ref()))]
     Busy {
