@@ -25,7 +25,8 @@ const PART_BYTES_MIN: u64 = 16 << 20;
 const XFS_BYTES_MIN: u64 = 300 << 20;
 const BTRFS_BYTES_MIN: u64 = 125 << 20;
 
-/// The disks of these paths. They differ, in number and in what they tell of themselves: one disk may have several paths.
+/// The disks of these paths. They differ, in number and in what they tell of themselves: one disk may have several
+/// paths.
 pub(super) fn disks(devices: &[String]) -> Result<Vec<StripedDisk>, DeviceError> {
     let mut known = Vec::new();
     let mut disks: Vec<StripedDisk> = Vec::new();
