@@ -130,7 +130,8 @@ pub fn start(
             Ok(()) => running.follow(Until::Started, stop, tell).await,
             Err(error) => Err(error),
         };
-        if let Err(error) = started {
+        // What has ended because somebody asked for it has not started, however well it ended.
+        if let Err(error) = started.and_then(|()| running.stopping.why_not_left()) {
             if matches!(error, ClusterError::Left { .. }) {
                 return Err(error);
             }

@@ -60,6 +60,11 @@ impl Stopping {
         self.since.is_some()
     }
 
+    /// Why a run is not left going on.
+    pub(super) const fn why_not_left(&self) -> Result<(), ClusterError> {
+        if self.is_going_on() { Err(ClusterError::Interrupted) } else { Ok(()) }
+    }
+
     /// Whether nothing more is waited for.
     fn is_over(&self) -> bool {
         self.since.is_some_and(|since| since.elapsed() > LAST_WORDS)
@@ -223,5 +228,17 @@ impl Running<'_> {
         let patience = if self.stopping.is_going_on() { HASTE } else { LAST_WORDS };
         // What is not known is null.
         let _ = timeout(patience, self.learn_facts()).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_whose_end_was_asked_for_before_all_its_pods_were_ready_is_not_left_going_on() {
+        assert!(Stopping::default().why_not_left().is_ok());
+        let stopping = Stopping { since: Some(Instant::now()), is_asked: true };
+        assert!(matches!(stopping.why_not_left(), Err(ClusterError::Interrupted)));
     }
 }
