@@ -77,7 +77,7 @@ const READY_VOLUME: &str = "ready";
 const ACCOUNT: &str = "default";
 
 /// What keeps the scheduler from looking at the pod.
-const GATE: &str = "plimsoll/claims";
+pub(crate) const GATE: &str = "plimsoll/claims";
 
 /// What the program has left to end the run and tell what it has, when the pod is to end.
 const GRACE_S: u32 = 30;

@@ -10,23 +10,15 @@ mod waiting;
 
 use std::{future::pending, mem, sync::atomic::AtomicBool, time::Duration};
 
-use futures_util::future::try_join_all;
 use jiff::Timestamp;
-use k8s_openapi::api::{
-    batch::v1::Job,
-    core::v1::{Node, Pod},
-};
-use kube::{
-    ResourceExt as _,
-    api::{ListParams, Patch, PatchParams},
-};
+use k8s_openapi::api::batch::v1::Job;
+use kube::ResourceExt as _;
 use plimsoll_record::{
     event::RunEvent,
     lifecycle::{Happening, VolumeLifecycle},
     numbers,
     record::Record,
 };
-use serde_json::json;
 use tokio::{
     sync::mpsc::{UnboundedReceiver, unbounded_channel},
     time::{Instant, interval},
@@ -40,17 +32,17 @@ use self::{
 };
 use crate::{
     cluster::Cluster,
-    error::{ClusterError, may_pass},
+    error::ClusterError,
     following::Followed,
     frames::Reader,
     hearing::{Heard, Hearing, Teller},
     manifests::{self, POD_LABEL},
-    preflight::{demand, placement::why_none},
+    preflight::demand,
     request::{PodRun, RUN_LABEL},
     runs::{RunState, RunThere},
     teardown::{Left, Made, remove},
     timeline::{Observation, Seen, Timeline},
-    troubles::{Troubles, unschedulable},
+    troubles::Troubles,
     watching::Watching,
 };
 
@@ -442,49 +434,6 @@ impl<'a> Running<'a> {
     fn is_over(&self) -> bool {
         let is_stopping = self.stopping.is_going_on();
         self.members.iter().all(|member| member.is_done || member.is_lost || (is_stopping && member.is_cut_short))
-    }
-
-    /// Lets the scheduler look at the pods, all at once, when every claim that needs no pod is bound.
-    async fn release(&mut self) -> Result<(), ClusterError> {
-        let gated: Vec<String> = self.members.iter().filter_map(|member| Some(member.gated()?.name_any())).collect();
-        if gated.is_empty() {
-            return Ok(());
-        }
-        let are_all_there = self.members.iter().all(|member| member.pod.is_some());
-        let is_awaited = self.run.claims().iter().any(|(index, claim)| {
-            self.run.is_made(*index) && self.facts.is_made_at_once(*index) && self.timeline.volume_of(claim).is_none()
-        });
-        if !are_all_there || is_awaited {
-            return Ok(());
-        }
-        let pods = self.cluster.here::<Pod>();
-        let patch = Patch::Merge(json!({ "spec": { "schedulingGates": null } }));
-        let parameters = PatchParams::default();
-        let release = async |name: &String| match pods.patch(name, &parameters, &patch).await {
-            Ok(_) => Ok(true),
-            // At the next look it is tried again.
-            Err(error) if may_pass(&error) => Ok(false),
-            Err(error) => Err(ClusterError::of(format!("let the pod {name} be scheduled"), &error)),
-        };
-        let released = try_join_all(gated.iter().map(release)).await?;
-        for (name, _) in gated.iter().zip(released).filter(|(_, is_released)| *is_released) {
-            let member = self.members.iter_mut().find(|member| member.name() == *name);
-            member.into_iter().for_each(|member| member.is_released = true);
-        }
-        Ok(())
-    }
-
-    /// Looks at nodes now and then while the scheduler has none for a pod: they say more than the scheduler.
-    async fn look_at_nodes(&mut self) {
-        let is_unschedulable = |pod: &Pod| unschedulable(pod).is_some();
-        let mut waiting = self.members.iter().filter(|member| !member.is_gone);
-        let is_waiting = waiting.any(|member| member.pod.as_deref().is_some_and(is_unschedulable));
-        if !is_waiting || self.nodes_seen.is_some_and(|since| since.elapsed() < SILENCE) {
-            return;
-        }
-        let nodes = self.cluster.everywhere::<Node>().list(&ListParams::default()).await;
-        self.troubles.of_nodes = nodes.ok().and_then(|nodes| why_none(&nodes.items, &self.run));
-        self.nodes_seen = Some(Instant::now());
     }
 
     fn observe(&mut self, mut observation: Observation, tell: &mut dyn FnMut(Told<'_>)) {

@@ -13,6 +13,7 @@ use tokio::{
 use crate::{
     following::{Followed, FromPod, follow},
     frames::Reader,
+    manifests::GATE,
     timeline::{has_ended, has_started, is_ready, was_killed},
 };
 
@@ -72,11 +73,11 @@ impl Member {
         self.pod.as_ref()?.spec.as_ref()?.node_name.as_deref()
     }
 
-    /// The pod, when the scheduler may not look at it yet.
+    /// The pod, when the scheduler may not look at it yet because of us.
     pub(crate) fn gated(&self) -> Option<&Pod> {
         let pod = self.pod.as_deref().filter(|_| !self.is_gone && !self.is_released)?;
-        pod.spec.as_ref()?.scheduling_gates.as_ref().filter(|gates| !gates.is_empty())?;
-        Some(pod)
+        let gates = pod.spec.as_ref()?.scheduling_gates.as_ref()?;
+        gates.iter().any(|gate| gate.name == GATE).then_some(pod)
     }
 
     /// Whether its program has begun.
@@ -156,5 +157,25 @@ impl Lines {
             sleep(ENDING).await;
             let _ = sender.send((number, Followed::End));
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn only_a_pod_that_has_our_gate_is_held_by_us() {
+        let is_gated = |gates: &[&str]| {
+            let gates: Vec<_> = gates.iter().map(|name| json!({ "name": name })).collect();
+            let pod = json!({ "metadata": { "name": "p" }, "spec": { "containers": [], "schedulingGates": gates } });
+            let mut member = Member::default();
+            member.pod = Some(Box::new(serde_json::from_value(pod).unwrap()));
+            member.gated().is_some()
+        };
+        assert!(is_gated(&[GATE]) && is_gated(&["example.org/quota", GATE]));
+        assert!(!is_gated(&[]) && !is_gated(&["example.org/quota"]));
     }
 }

@@ -10,7 +10,7 @@ use jiff::{SignedDuration, Timestamp};
 use k8s_openapi::{
     NamespaceResourceScope,
     api::{
-        core::v1::{ConfigMap, Node},
+        core::v1::{ConfigMap, Node, Pod},
         rbac::v1::{Role, RoleBinding},
     },
     apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference},
@@ -28,7 +28,7 @@ use super::{NodesFor, Told};
 use crate::{
     cluster::Cluster,
     error::{ClusterError, may_pass},
-    manifests::{self, START_KEY},
+    manifests::{self, GATE, START_KEY},
     preflight::placement,
     request::PodRun,
 };
@@ -166,6 +166,17 @@ pub fn may_be_watched(cluster: &Cluster, run: &PodRun) -> Result<(), ClusterErro
             answer => answer.map(drop).map_err(|error| refused("RoleBinding", &error)),
         }
     })
+}
+
+/// Lets the scheduler look at a pod, as far as that is ours: others may hold it by gates of their own. `false` when it
+/// has to be tried again.
+pub(super) async fn release(pods: &Api<Pod>, name: &str) -> Result<bool, ClusterError> {
+    let patch = Patch::Strategic(json!({ "spec": { "schedulingGates": [{ "$patch": "delete", "name": GATE }] } }));
+    match pods.patch(name, &PatchParams::default(), &patch).await {
+        Ok(_) => Ok(true),
+        Err(error) if may_pass(&error) => Ok(false),
+        Err(error) => Err(ClusterError::of(format!("let the pod {name} be scheduled"), &error)),
+    }
 }
 
 /// Whether pods have been told when to begin.

@@ -1,17 +1,55 @@
-//! Waiting for pods to start: what keeps them, how long that may last, and how many of them are how far.
+//! Waiting for pods to start: letting them go to nodes, what keeps them, how long that may last, and how many of them
+//! are how far.
 
 use std::time::Duration;
 
-use k8s_openapi::api::core::v1::Pod;
+use futures_util::future::try_join_all;
+use k8s_openapi::api::core::v1::{Node, Pod};
+use kube::{ResourceExt as _, api::ListParams};
 use tokio::time::Instant;
 
-use super::{Running, SILENCE, Told};
-use crate::error::ClusterError;
+use super::{Running, SILENCE, Told, starting};
+use crate::{error::ClusterError, preflight::placement::why_none, troubles::unschedulable};
 
 /// How often it is told how far pods are, at most.
 const BETWEEN: Duration = Duration::from_secs(5);
 
 impl Running<'_> {
+    /// Lets the scheduler look at the pods, all at once, when every claim that needs no pod is bound.
+    pub(super) async fn release(&mut self) -> Result<(), ClusterError> {
+        let gated: Vec<String> = self.members.iter().filter_map(|member| Some(member.gated()?.name_any())).collect();
+        if gated.is_empty() {
+            return Ok(());
+        }
+        let are_all_there = self.members.iter().all(|member| member.pod.is_some());
+        let is_awaited = self.run.claims().iter().any(|(index, claim)| {
+            self.run.is_made(*index) && self.facts.is_made_at_once(*index) && self.timeline.volume_of(claim).is_none()
+        });
+        if !are_all_there || is_awaited {
+            return Ok(());
+        }
+        let pods = self.cluster.here::<Pod>();
+        let released = try_join_all(gated.iter().map(|name| starting::release(&pods, name))).await?;
+        for (name, _) in gated.iter().zip(released).filter(|(_, is_released)| *is_released) {
+            let member = self.members.iter_mut().find(|member| member.name() == *name);
+            member.into_iter().for_each(|member| member.is_released = true);
+        }
+        Ok(())
+    }
+
+    /// Looks at nodes now and then while the scheduler has none for a pod: they say more than the scheduler.
+    pub(super) async fn look_at_nodes(&mut self) {
+        let is_unschedulable = |pod: &Pod| unschedulable(pod).is_some();
+        let mut waiting = self.members.iter().filter(|member| !member.is_gone);
+        let is_waiting = waiting.any(|member| member.pod.as_deref().is_some_and(is_unschedulable));
+        if !is_waiting || self.nodes_seen.is_some_and(|since| since.elapsed() < SILENCE) {
+            return;
+        }
+        let nodes = self.cluster.everywhere::<Node>().list(&ListParams::default()).await;
+        self.troubles.of_nodes = nodes.ok().and_then(|nodes| why_none(&nodes.items, &self.run));
+        self.nodes_seen = Some(Instant::now());
+    }
+
     /// Says of several pods now and then how many have started, until all have and are told to begin.
     pub(super) fn tell_how_far(&mut self, tell: &mut dyn FnMut(Told<'_>)) {
         let (all, started) = (self.members.len(), self.members.iter().filter(|member| member.has_begun()).count());

@@ -1,4 +1,4 @@
-//! Creating objects by an API server that is away for a moment, or says no.
+//! Creating objects by an API server that is away for a moment, or says no, and letting pods go.
 
 use std::{collections::VecDeque, convert::Infallible, sync::Mutex};
 
@@ -88,4 +88,25 @@ fn clocks_differ_where_no_moment_between_can_have_been_that_of_the_cluster() {
     assert_eq!(ahead_by(created, at("02"), at("58")), SignedDuration::ZERO);
     assert_eq!(ahead_by(created, at("10.200"), at("10.300")), SignedDuration::from_millis(20_250));
     assert_eq!(ahead_by(created, at("50.200"), at("50.300")), SignedDuration::from_millis(-19_750));
+}
+
+#[test]
+fn a_pod_is_let_go_without_touching_what_others_hold_it_by() {
+    let (told, mut asked) = tokio::sync::mpsc::unbounded_channel();
+    let service = service_fn(move |request: Request<Body>| {
+        let told = told.clone();
+        async move {
+            let (parts, body) = request.into_parts();
+            let kind = parts.headers["content-type"].to_str().unwrap().to_owned();
+            let patch: Value = serde_json::from_slice(&body.collect_bytes().await.unwrap()).unwrap();
+            told.send((kind, patch)).unwrap();
+            let pod = json!({ "apiVersion": "v1", "kind": "Pod", "metadata": { "name": "p" } });
+            Ok::<_, Infallible>(Response::new(Body::from(pod.to_string().into_bytes())))
+        }
+    });
+    let cluster = answered_by(|| Client::new(service, "default"));
+    assert!(cluster.wait_for(release(&cluster.here(), "p")).unwrap());
+    let (kind, patch) = asked.try_recv().unwrap();
+    assert_eq!(kind, "application/strategic-merge-patch+json");
+    assert_eq!(patch, json!({ "spec": { "schedulingGates": [{ "$patch": "delete", "name": "plimsoll/claims" }] } }));
 }
