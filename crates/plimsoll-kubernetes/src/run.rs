@@ -10,6 +10,7 @@ mod waiting;
 
 use std::{future::pending, mem, sync::atomic::AtomicBool, time::Duration};
 
+use futures_util::FutureExt as _;
 use jiff::Timestamp;
 use k8s_openapi::api::batch::v1::Job;
 use kube::ResourceExt as _;
@@ -97,7 +98,7 @@ pub fn run(
     tell: &mut dyn FnMut(Told<'_>),
 ) -> Result<Finished, ClusterError> {
     cluster.wait_for(async {
-        let beginning = Running::begin(cluster, run, patience, tell);
+        let beginning = Running::begin(cluster, run, Facts::gather(cluster, run), patience, tell);
         let mut running = unless_stopped(stop, beginning).await.unwrap_or(Err(ClusterError::Interrupted))?;
         let done = match running.create(stop, tell).await {
             Ok(()) => running.follow(Until::Done, stop, tell).await,
@@ -116,7 +117,7 @@ pub fn start(
     tell: &mut dyn FnMut(Told<'_>),
 ) -> Result<(), ClusterError> {
     cluster.wait_for(async {
-        let beginning = Running::begin(cluster, run, patience, tell);
+        let beginning = Running::begin(cluster, run, Facts::gather(cluster, run), patience, tell);
         let mut running = unless_stopped(stop, beginning).await.unwrap_or(Err(ClusterError::Interrupted))?;
         let started = match running.create(stop, tell).await {
             Ok(()) => running.follow(Until::Started, stop, tell).await,
@@ -158,7 +159,8 @@ pub fn collect(
         return Err(ClusterError::Run(format!("{text}; `plimsoll kubernetes cleanup` removes what is left")));
     }
     cluster.wait_for(async {
-        let beginning = Running::begin(cluster, &there.run, patience, tell);
+        let facts = Facts::recall(cluster, &there.run).map(Ok);
+        let beginning = Running::begin(cluster, &there.run, facts, patience, tell);
         let left = || ClusterError::Left {
             why: "interrupted".to_owned(),
             id: there.id(),
@@ -221,10 +223,11 @@ impl<'a> Running<'a> {
     async fn begin(
         cluster: &'a Cluster,
         run: &'a PodRun,
+        facts: impl Future<Output = Result<Facts, ClusterError>>,
         patience: Patience,
         tell: &mut dyn FnMut(Told<'_>),
     ) -> Result<Self, ClusterError> {
-        let facts = Facts::gather(cluster, run).await?;
+        let facts = facts.await?;
         let selector = format!("{RUN_LABEL}={}", run.id);
         let claims: Vec<String> = run.claims().into_iter().map(|(_, claim)| claim).collect();
         let watching = Watching::start(cluster, &selector, &run.name(), &claims).await?;

@@ -53,6 +53,28 @@ impl Facts {
         Ok(facts)
     }
 
+    /// Looks at what was used, as far as it is there and may be looked at: a run that is over has its results whatever
+    /// became of that.
+    pub(crate) async fn recall(cluster: &Cluster, run: &PodRun) -> Self {
+        let mut facts = Self { minor_version: minor(cluster.version()), ..Self::default() };
+        for volume in &run.volumes {
+            let (mut class, mut claim) = (None, None);
+            match &volume.source {
+                // Its claim is gone, which alone had the name.
+                VolumeSource::Class { class: name, .. } if name.is_empty() => {}
+                VolumeSource::Class { class: name, .. } => {
+                    class = cluster.everywhere::<StorageClass>().get_opt(name).await.ok().flatten();
+                }
+                VolumeSource::Claim { name } => {
+                    claim = cluster.here::<PersistentVolumeClaim>().get_opt(name).await.ok().flatten();
+                }
+            }
+            facts.classes.push(class);
+            facts.claims.push(claim);
+        }
+        facts
+    }
+
     /// Whether a volume is made without waiting for a pod; not, where nobody may say.
     pub(crate) fn is_made_at_once(&self, index: usize) -> bool {
         let class = self.classes.get(index).and_then(Option::as_ref);
@@ -117,12 +139,12 @@ impl Facts {
         let spec = volume.and_then(|volume| volume.spec.as_ref());
         let csi = spec.and_then(|spec| spec.csi.as_ref());
         let (class, is_kept) = match &asked.source {
-            VolumeSource::Class { class, .. } => (Some(class.clone()), false),
+            VolumeSource::Class { class, .. } => (Some(class.clone()).filter(|class| !class.is_empty()), false),
             VolumeSource::Claim { .. } => (of_claim.and_then(|claim| claim.storage_class_name.clone()), true),
         };
         let capacity = spec.and_then(|spec| spec.capacity.as_ref()).and_then(|capacity| capacity.get("storage"));
         let asked_bytes = match &asked.source {
-            VolumeSource::Class { size_bytes, .. } => Some(*size_bytes),
+            VolumeSource::Class { size_bytes, .. } => Some(*size_bytes).filter(|bytes| *bytes > 0),
             VolumeSource::Claim { .. } => None,
         };
         VolumeEnvironment {
@@ -187,7 +209,44 @@ fn minor(version: &str) -> u32 {
 
 #[cfg(test)]
 mod tests {
+    use std::{convert::Infallible, sync::mpsc::channel};
+
+    use http::{Request, Response};
+    use kube::{Client, client::Body};
+    use serde_json::json;
+    use tower::service_fn;
+
     use super::*;
+    use crate::{
+        cluster::test_clusters::answered_by,
+        request::{AccessMode, VolumeMode, test_runs::pod_run, volumes},
+    };
+
+    #[test]
+    fn a_run_is_collected_when_its_class_or_claim_is_gone() {
+        let (told, asked) = channel();
+        let service = service_fn(move |request: Request<Body>| {
+            told.send(request.uri().path().to_owned()).unwrap();
+            let none = json!({ "kind": "Status", "apiVersion": "v1", "status": "Failure", "code": 404, "message": "" });
+            let body = Body::from(none.to_string().into_bytes());
+            async { Ok::<_, Infallible>(Response::builder().status(404).body(body).unwrap()) }
+        });
+        let cluster = answered_by(|| Client::new(service, "default"));
+        let (class, claim) = (["gone".to_owned()], ["data".to_owned()]);
+        let (mode, access) = (VolumeMode::Filesystem, AccessMode::ReadWriteOnce);
+        let mut run = pod_run(volumes(&class, &[8 << 30], &claim, mode, access).unwrap());
+        assert!(cluster.wait_for(Facts::gather(&cluster, &run)).is_err());
+        asked.try_iter().for_each(drop);
+        let facts = cluster.wait_for(Facts::recall(&cluster, &run));
+        assert!(facts.class(0).is_none() && facts.existing_claims().is_empty());
+        assert_eq!(asked.try_iter().count(), 2);
+        // What a claim that is gone was of, nobody knows.
+        let VolumeSource::Class { class, .. } = &mut run.volumes[0].source else { panic!("it is of a class") };
+        class.clear();
+        cluster.wait_for(Facts::recall(&cluster, &run));
+        let asked: Vec<String> = asked.try_iter().collect();
+        assert_eq!(asked, ["/api/v1/namespaces/default/persistentvolumeclaims/data"]);
+    }
 
     #[test]
     fn versions_are_read_as_kubernetes_writes_them() {
