@@ -1,5 +1,7 @@
 //! `plimsoll kubernetes status`, `collect` and `cleanup`: runs that are in the cluster, whoever started them.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use anyhow::{Context, bail};
 use plimsoll_kubernetes::{
     run::{Patience, Told, collect as collect_run},
@@ -66,7 +68,7 @@ pub(super) fn cleanup(arguments: &CleanupArguments, printer: Printer) -> anyhow:
     };
     let stop = stop::on_signals().context("listen for signals")?;
     let mut is_clean = true;
-    for remains in &meant {
+    let untouched = until_stopped(&meant, &stop, |remains| {
         let leftovers = runs::cleanup(&cluster, remains, duration(arguments.cleanup_timeout), &stop);
         leftovers.iter().for_each(|left| printer.warning(&left.text));
         if leftovers.is_empty() {
@@ -76,8 +78,25 @@ pub(super) fn cleanup(arguments: &CleanupArguments, printer: Printer) -> anyhow:
         } else {
             is_clean = false;
         }
+    });
+    if !untouched.is_empty() {
+        let names: Vec<&str> = untouched.iter().map(Remains::name).collect();
+        printer.note(format!("interrupted: not touched: {}", names.join(", ")));
+        return Ok(Exit::Interrupted);
     }
     Ok(if is_clean { Exit::Success } else { Exit::Cluster })
+}
+
+/// Does something with each until somebody asks to stop; gives those with which nothing was done.
+fn until_stopped<'a, T>(all: &'a [T], stop: &AtomicBool, mut each: impl FnMut(&T)) -> &'a [T] {
+    let mut rest = all;
+    while let [next, others @ ..] = rest
+        && !stop.load(Ordering::Relaxed)
+    {
+        each(next);
+        rest = others;
+    }
+    rest
 }
 
 fn row(there: &RunThere) -> report::cluster::RunRow {
@@ -98,5 +117,21 @@ fn targets(there: &RunThere) -> Vec<String> {
     match there.lives.as_deref().and_then(|lives| lives.split_once(" of ")) {
         Some((_, targets)) => targets.split(',').map(str::to_owned).collect(),
         None => there.run.volumes.iter().map(|volume| volume.target.clone()).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_asks_to_stop_has_the_rest_left_alone() {
+        let (stop, mut done) = (AtomicBool::new(false), Vec::new());
+        let rest = until_stopped(&[1, 2, 3], &stop, |one| {
+            done.push(*one);
+            stop.store(*one == 2, Ordering::Relaxed);
+        });
+        assert_eq!((rest, done), (&[3][..], vec![1, 2]));
+        assert!(until_stopped(&[1, 2], &AtomicBool::new(false), |_| {}).is_empty());
     }
 }
