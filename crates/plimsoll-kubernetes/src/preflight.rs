@@ -21,7 +21,7 @@ use k8s_openapi::api::{
     storage::v1::{CSIDriver, CSINode, StorageClass, VolumeAttachment},
 };
 use kube::{
-    Api,
+    Api, ResourceExt as _,
     api::{ObjectMeta, PostParams},
     core::Status,
 };
@@ -33,7 +33,7 @@ use crate::{
     error::{ClusterError, not_allowed},
     looking::{Blindness, Seen, list, seen},
     manifests,
-    request::{PodRun, VolumeSource},
+    request::PodRun,
     rights::{self, Need, Permission, RIGHTS, Right, Scope, Subject},
 };
 
@@ -331,14 +331,22 @@ async fn admission(cluster: &Cluster, run: &PodRun, permissions: &[Permission]) 
         note("its pod".to_owned(), answer.map(|admitted| limit_ranges::changes(&pod, &admitted)))?;
     }
     if !run.is_ephemeral && may_create("persistentvolumeclaims") {
-        let claims = manifests::claims(run, None);
-        let made = run.volumes.iter().filter(|volume| matches!(volume.source, VolumeSource::Class { .. }));
-        for (claim, volume) in claims.iter().zip(made) {
-            let answer = try_it::<PersistentVolumeClaim>(cluster.here(), claim).await;
-            note(format!("the claim for {}", volume.target), answer.map(|_| Vec::new()))?;
+        for (target, claim) in claims_to_try(run) {
+            let answer = try_it::<PersistentVolumeClaim>(cluster.here(), &claim).await;
+            note(format!("the claim for {target}"), answer.map(|_| Vec::new()))?;
         }
     }
     Ok(checks)
+}
+
+/// A claim for each volume that is made, with its target: those of other pods than the first are like it.
+fn claims_to_try(run: &PodRun) -> Vec<(String, PersistentVolumeClaim)> {
+    let claims = manifests::claims(run, None);
+    let of = |index: usize| {
+        let claim = claims.iter().find(|claim| claim.name_any() == run.claim(0, index))?;
+        Some((run.volumes[index].target.clone(), claim.clone()))
+    };
+    (0..run.volumes.len()).filter_map(of).collect()
 }
 
 /// What it means that the API server would not make something.
@@ -370,6 +378,7 @@ fn pod_of(job: &Job) -> Pod {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::request::{PodCount, test_runs::run};
 
     fn asked(is_allowed: impl Fn(&Right, &str) -> Option<bool>) -> Vec<Permission> {
         let of = |right: &'static Right| {
@@ -400,9 +409,19 @@ mod tests {
             let needed = asked(may_not).into_iter().filter(|permission| is_needed(permission, run));
             judge_rights(&needed.collect::<Vec<_>>()).into_iter().map(|check| check.state).collect::<Vec<_>>()
         };
-        let run = crate::request::test_runs::run(&["a"], 8);
+        let run = run(&["a"], 8);
         assert_eq!(states(&run), [State::Fails]);
         assert_eq!(states(&PodRun { is_ephemeral: true, ..run }), [State::Ok]);
+    }
+
+    #[test]
+    fn of_several_pods_a_claim_of_every_volume_is_tried() {
+        let pods = PodCount { nodes: 3, ..PodCount::ONE };
+        let run = PodRun { pods, ..run(&["slow", "fast"], 8) };
+        let tried = claims_to_try(&run).into_iter();
+        let tried: Vec<_> = tried.map(|(target, claim)| (target, claim.spec.unwrap().storage_class_name)).collect();
+        let of = |class: &str| (class.to_owned(), Some(class.to_owned()));
+        assert_eq!(tried, [of("slow"), of("fast")]);
     }
 
     #[test]
