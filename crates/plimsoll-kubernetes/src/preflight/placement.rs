@@ -16,6 +16,9 @@ use crate::{
 /// Kubelets name no more images than this by default.
 const IMAGES_MAX: usize = 50;
 
+/// The taint of nodes that are cordoned.
+const CORDON: &str = "node.kubernetes.io/unschedulable";
+
 /// Where images are that no node can pull.
 const LOCAL: &str = "localhost/";
 
@@ -96,7 +99,9 @@ fn refusal(node: &Node, run: &PodRun) -> Option<String> {
     if !is_ready(node) {
         return Some("not ready".to_owned());
     }
-    if node.spec.as_ref().and_then(|spec| spec.unschedulable) == Some(true) {
+    let cordon = Taint { key: CORDON.to_owned(), effect: "NoSchedule".to_owned(), ..Taint::default() };
+    let is_cordoned = node.spec.as_ref().and_then(|spec| spec.unschedulable) == Some(true);
+    if is_cordoned && !is_tolerated(&cordon, &placement.tolerations) {
         return Some("cordoned, which `kubectl uncordon` ends".to_owned());
     }
     let system = "kubernetes.io/os";
@@ -113,11 +118,14 @@ fn refusal(node: &Node, run: &PodRun) -> Option<String> {
         return Some(format!("taint {}, which --toleration would pass", taint(one)));
     }
     let allocatable = node.status.as_ref().and_then(|status| status.allocatable.as_ref());
+    let per_node = run.pods.per_node;
     for (name, asked) in [("cpu", &run.resources.cpu), ("memory", &run.resources.memory)] {
-        if let (Some(most), Some(asked)) = (read(allocatable, name), Quantity::read(asked))
+        let asked = Quantity::read(asked).map(|asked| asked.times(per_node));
+        if let (Some(most), Some(asked)) = (read(allocatable, name), asked)
             && asked > most
         {
-            return Some(format!("{most} of {name} for pods, less than {asked}"));
+            let of_several = if per_node > 1 { format!(" for {per_node} of the run") } else { String::new() };
+            return Some(format!("{most} of {name} for pods, less than {asked}{of_several}"));
         }
     }
     None
@@ -283,10 +291,16 @@ mod tests {
             run.placement.selector.insert("disk".to_owned(), "ssd".to_owned());
         };
         assert!(why(json!({}), &selected).contains("no label disk=ssd"));
+        let several = |run: &mut PodRun| run.pods.per_node = 4;
+        assert!(why(json!({}), &several).contains("1930m of cpu for pods, less than 2 for 4 of the run"));
         let mut tolerant = run(&["a"], 8);
         tolerant.placement.tolerations = vec!["gpu".parse().unwrap()];
         assert_eq!(judged(&[node("n", &tainted, &[])], &tolerant)[0].state, State::Ok);
         assert_eq!(judged(&[], &tolerant)[0].state, State::Fails);
+        let cordoned =
+            json!({ "unschedulable": true, "taints": [{ "key": CORDON, "effect": "NoSchedule", "value": null }] });
+        tolerant.placement.tolerations = vec![format!("{CORDON}:NoSchedule").parse().unwrap()];
+        assert_eq!(judged(&[node("n", &cordoned, &[])], &tolerant)[0].state, State::Ok);
     }
 
     #[test]
