@@ -3,15 +3,18 @@
 use k8s_openapi::api::core::v1::PersistentVolumeClaim;
 
 use super::{Check, State};
-use crate::request::{AccessMode, PodRun, VolumeMode, VolumeSource};
+use crate::request::{AccessMode, PodCount, PodRun, VolumeMode, VolumeSource};
 
-/// Why a claim cannot be measured as is asked, in pods on so many nodes.
+/// The access mode of volumes that one pod may have.
+const ONE_POD: &str = "ReadWriteOncePod";
+
+/// Why a claim cannot be measured as is asked, in so many pods.
 pub(crate) fn refusal(
     name: &str,
     namespace: &str,
     claim: Option<&PersistentVolumeClaim>,
     mode: VolumeMode,
-    nodes: u32,
+    pods: &PodCount,
 ) -> Option<String> {
     let Some(claim) = claim else { return Some(format!("namespace {namespace} has no claim {name}")) };
     let is = claim.spec.as_ref().and_then(|spec| spec.volume_mode.as_deref()).unwrap_or("Filesystem");
@@ -19,8 +22,11 @@ pub(crate) fn refusal(
         return Some(format!("claim {name} is of another mode: say --mode {}", is.to_lowercase()));
     }
     let access = claim.spec.as_ref().and_then(|spec| spec.access_modes.clone()).unwrap_or_default();
+    if pods.are_several() && !access.is_empty() && access.iter().all(|mode| mode == ONE_POD) {
+        return Some(format!("claim {name} is for one pod at a time ({ONE_POD}): ask for one, on one node"));
+    }
     let is_of_many = access.iter().any(|mode| mode == AccessMode::ReadWriteMany.as_str());
-    (nodes > 1 && !is_of_many).then(|| {
+    (pods.nodes > 1 && !is_of_many).then(|| {
         let access = access.join(", ");
         format!("claim {name} is not for several nodes ({access}): say --pods-per-node instead of --nodes")
     })
@@ -32,7 +38,7 @@ pub(super) fn judge(claims: &[PersistentVolumeClaim], namespace: &str, run: &Pod
     let one = |volume: &crate::request::VolumeAsked| {
         let VolumeSource::Claim { name } = &volume.source else { return None };
         let claim = claims.iter().find(|claim| claim.metadata.name.as_ref() == Some(name));
-        if let Some(why) = refusal(name, namespace, claim, volume.mode, run.pods.nodes) {
+        if let Some(why) = refusal(name, namespace, claim, volume.mode, &run.pods) {
             return Some(Check::new(State::Fails, ABOUT, why));
         }
         let phase = claim.and_then(|claim| claim.status.as_ref()?.phase.as_deref()).unwrap_or("Pending");
@@ -60,7 +66,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::request::{PodCount, test_runs::run, volumes};
+    use crate::request::{test_runs::run, volumes};
 
     #[test]
     fn a_claim_has_to_be_there_and_of_the_mode_that_is_asked_for() {
@@ -83,6 +89,16 @@ mod tests {
             judge(&claim("Bound"), "n", &PodRun { pods, ..of(VolumeMode::Filesystem) }).remove(0).state
         };
         assert_eq!((several(2, 1), several(1, 2)), (State::Ok, State::Fails));
+        let access = json!({ "metadata": { "name": "data" }, "spec": { "accessModes": [ONE_POD] } });
+        let of_one: PersistentVolumeClaim = serde_json::from_value(access).unwrap();
+        let why = |nodes, per_node| {
+            let pods = PodCount { nodes, per_node, ..PodCount::ONE };
+            refusal("data", "n", Some(&of_one), VolumeMode::Filesystem, &pods)
+        };
+        assert_eq!(why(1, 1), None);
+        for why in [why(1, 2), why(2, 1)] {
+            assert!(why.unwrap().contains("for one pod at a time (ReadWriteOncePod)"));
+        }
         assert!(devices(&of(VolumeMode::Block)).is_some() && devices(&of(VolumeMode::Filesystem)).is_none());
     }
 }

@@ -41,7 +41,7 @@ impl Facts {
                     let doing = || format!("look at the claim {name}");
                     let found = cluster.here::<PersistentVolumeClaim>().get_opt(name).await;
                     claim = found.map_err(|error| ClusterError::of(doing(), &error))?;
-                    let why = claims::refusal(name, cluster.namespace(), claim.as_ref(), volume.mode, run.pods.nodes);
+                    let why = claims::refusal(name, cluster.namespace(), claim.as_ref(), volume.mode, &run.pods);
                     if let Some(why) = why {
                         return Err(ClusterError::Usage(why));
                     }
