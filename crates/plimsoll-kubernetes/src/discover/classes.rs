@@ -19,6 +19,9 @@ use crate::{
 /// Whether a class is the one that is taken when nobody names one.
 const DEFAULT: &str = "storageclass.kubernetes.io/is-default-class";
 
+/// The same as it was before, which the API server still goes by.
+const DEFAULT_BETA: &str = "storageclass.beta.kubernetes.io/is-default-class";
+
 /// Random reads of 4 KiB, by which operations are told.
 const SMALL: Load = Load { read_share: 1.0, operation_bytes: 4096.0, is_sequential: false };
 
@@ -110,7 +113,7 @@ pub(crate) fn describe(
 
 /// Whether a class is taken when nobody names one.
 pub(crate) fn is_default(class: &StorageClass) -> bool {
-    class.annotations().get(DEFAULT).is_some_and(|value| value == "true")
+    [DEFAULT, DEFAULT_BETA].iter().any(|key| class.annotations().get(*key).is_some_and(|value| value == "true"))
 }
 
 fn expected(
@@ -167,6 +170,16 @@ mod tests {
             "allowVolumeExpansion": true,
             "volumeBindingMode": "WaitForFirstConsumer",
         })
+    }
+
+    #[test]
+    fn the_default_class_is_known_by_either_of_its_annotations() {
+        let is_marked = |key: &str, value: &str| {
+            let annotations = json!({ key: value });
+            is_default(&class(&json!({ "metadata": { "annotations": annotations }, "provisioner": "d" })))
+        };
+        assert!(is_marked(DEFAULT, "true") && is_marked(DEFAULT_BETA, "true"));
+        assert!(!is_marked(DEFAULT, "false") && !is_marked("other", "true"));
     }
 
     #[test]
