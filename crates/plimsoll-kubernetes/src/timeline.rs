@@ -284,7 +284,7 @@ impl Timeline {
             }
             // A file system tells nothing when it is mounted; the next thing that does is the image.
             ("Pod", "Pulled") => Some(Happening::Mounted),
-            ("Pod", "Started") => Some(Happening::Started),
+            ("Pod", "Started") if is_of_ours(event) => Some(Happening::Started),
             _ => None,
         };
         let (moments, failures) = match kind {
@@ -312,6 +312,12 @@ impl Timeline {
             failures.insert(name(&event.metadata.name), failure);
         }
     }
+}
+
+/// Whether an event of a pod is about the container of the program, as far as it says which it is about.
+fn is_of_ours(event: &Event) -> bool {
+    let path = event.involved_object.field_path.as_deref();
+    path.is_none_or(|path| path == format!("spec.containers{{{CONTAINER}}}"))
 }
 
 /// Whether the program of a pod has begun.

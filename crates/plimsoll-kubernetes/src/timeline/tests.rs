@@ -278,3 +278,21 @@ fn what_somebody_put_beside_the_program_is_not_the_program() {
     assert!(!has_started(&pod("waiting")) && !has_ended(&pod("running")));
     assert!(has_started(&pod("running")) && has_ended(&pod("terminated")));
 }
+
+#[test]
+fn when_what_is_beside_the_program_started_says_nothing_about_it() {
+    let started = |path: &str, told_ms: i128| {
+        let Seen::Event(mut event) = event("Pod", "p", "Started", "", told_ms) else { panic!("it is an event") };
+        event.involved_object.field_path = Some(path.to_owned());
+        Seen::Event(event)
+    };
+    let life = |events: &[(&str, i128)]| {
+        let mut all = vec![at(120, pod(Some("n1"), &[], None)), at(130, claim(None, None))];
+        all.extend(events.iter().map(|(path, told_ms)| at(5000, started(path, *told_ms))));
+        let life = timeline(&all).life("slow", "c");
+        life.moments.iter().find(|moment| moment.what == Happening::Started).and_then(|moment| moment.told_ns)
+    };
+    let (beside, own) = ("spec.containers{proxy}", "spec.containers{plimsoll}");
+    assert_eq!(life(&[(beside, 900), ("spec.initContainers{setup}", 800)]), None);
+    assert_eq!(life(&[(beside, 900), (own, 1200)]), Some(1_200_000_000));
+}
