@@ -19,7 +19,7 @@ pub(super) fn preflight(arguments: &PreflightArguments, printer: Printer) -> any
     several::check_turns(&arguments.pod, volumes.len())?;
     let cluster = connect(&arguments.cluster)?;
     let mut asked = run::unplanned(volumes, &arguments.volumes, &arguments.pod, Some(&cluster));
-    several::fit_turns(&cluster, &mut asked, &arguments.pod)?;
+    several::fit(&cluster, &mut asked, &arguments.pod)?;
     let found = look(&cluster, &asked)?;
     let answer = if arguments.json {
         serde_json::to_string_pretty(&found)? + "\n"

@@ -143,15 +143,20 @@ pub(super) fn fix_passes(asked: &mut AskedRun) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Has as many pods take turns as nodes take them, where nobody said how many: two at least.
-pub(in super::super) fn fit_turns(cluster: &Cluster, run: &mut PodRun, arguments: &PodArguments) -> anyhow::Result<()> {
-    if arguments.parallel
+/// Has as many pods as nodes take them, where all are meant or nobody said how many take turns.
+pub(in super::super) fn fit(cluster: &Cluster, run: &mut PodRun, arguments: &PodArguments) -> anyhow::Result<()> {
+    if (arguments.all_nodes || arguments.parallel)
         && arguments.nodes.is_none()
         && let Some(NodesFor { fitting, .. }) = nodes_for(cluster, run)?
     {
-        run.pods.nodes = run.pods.nodes.min(fitting.max(2));
+        fit_to(fitting, &mut run.pods);
     }
     Ok(())
+}
+
+/// Has as many pods as nodes take them. Two at least take turns, and no more than there are volumes.
+fn fit_to(fitting: u32, pods: &mut PodCount) {
+    pods.nodes = if pods.take_turns { pods.nodes.min(fitting.max(2)) } else { fitting.max(1) };
 }
 
 /// Finds out whether there are as many nodes, or how many where all are meant, and how several pods begin.
@@ -166,7 +171,7 @@ pub(super) fn settle(
     }
     match nodes_for(cluster, run)? {
         Some(NodesFor { fitting, refusals }) => {
-            if arguments.all_nodes {
+            if arguments.all_nodes && !arguments.parallel {
                 run.pods.nodes = fitting;
                 printer.note(format!("{fitting} nodes take a pod{refusals}"));
             }
@@ -210,4 +215,20 @@ pub(super) fn settle(
 
 fn by_clock(after: Span) -> StartBy {
     StartBy::Time(Timestamp::now() + SignedDuration::from_nanos(i64::try_from(after.ns).unwrap_or(i64::MAX)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whether_a_run_on_all_nodes_would_work_is_about_as_many_pods_as_nodes_take() {
+        let nodes = |fitting, asked, take_turns| {
+            let mut pods = PodCount { nodes: asked, take_turns, ..PodCount::ONE };
+            fit_to(fitting, &mut pods);
+            pods.nodes
+        };
+        assert_eq!((nodes(5, 1, false), nodes(0, 1, false)), (5, 1));
+        assert_eq!((nodes(2, 3, true), nodes(5, 3, true), nodes(0, 3, true)), (2, 3, 2));
+    }
 }
