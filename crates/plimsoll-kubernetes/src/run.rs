@@ -233,7 +233,7 @@ impl<'a> Running<'a> {
         let watching = Watching::start(cluster, &selector, &run.name(), &claims).await?;
         watching.what_is_lost()?.into_iter().for_each(|note| tell(Told::Note(note)));
         demand(cluster, "get", "pods/log").await?;
-        let timeline = Timeline::new(facts.minor_version);
+        let timeline = Timeline::new(facts.minor_version, cluster.namespace());
         let (sender, followed) = unbounded_channel();
         Ok(Self {
             cluster,

@@ -55,6 +55,8 @@ type Moments = BTreeMap<Happening, Times>;
 /// All that was seen so far.
 #[derive(Debug, Default)]
 pub(crate) struct Timeline {
+    /// Where its claims are.
+    namespace: String,
     /// When the claims were sent, by both clocks.
     sent_ns: Option<u64>,
     sent_at: Timestamp,
@@ -62,6 +64,8 @@ pub(crate) struct Timeline {
     says_mounted: bool,
     claims: BTreeMap<String, Claim>,
     volumes: BTreeMap<String, Moments>,
+    /// The volumes of claims, as bound volumes say: not every claim is watched.
+    bound: BTreeMap<String, String>,
     /// By volume and node: a volume may be attached to several.
     attachments: BTreeMap<(String, String), Moments>,
     pods: BTreeMap<String, PodSeen>,
@@ -85,9 +89,9 @@ struct PodSeen {
 }
 
 impl Timeline {
-    /// Of a cluster of this minor version of Kubernetes.
-    pub(crate) fn new(minor_version: u32) -> Self {
-        Self { says_mounted: minor_version >= 36, ..Self::default() }
+    /// Of a namespace of a cluster of this minor version of Kubernetes.
+    pub(crate) fn new(minor_version: u32, namespace: &str) -> Self {
+        Self { says_mounted: minor_version >= 36, namespace: namespace.to_owned(), ..Self::default() }
     }
 
     /// Says when claims are sent, by both clocks; by none that was watched, of whoever comes late.
@@ -104,6 +108,7 @@ impl Timeline {
             Seen::Volume(volume) => {
                 let moments = self.volumes.entry(name(&volume.metadata.name)).or_default();
                 saw(moments, if *is_deleted { Happening::VolumeGone } else { Happening::Provisioned }, at);
+                self.volume(volume);
             }
             Seen::Attachment(attachment) => self.attachment(attachment, at, *is_deleted),
             Seen::Pod(pod) => self.pod(pod, at),
@@ -127,7 +132,13 @@ impl Timeline {
 
     /// The volume of a claim.
     pub(crate) fn volume_of(&self, claim: &str) -> Option<&str> {
-        self.claims.get(claim)?.volume.as_deref()
+        let told = self.claims.get(claim).and_then(|claim| claim.volume.as_ref());
+        told.or_else(|| self.bound.get(claim)).map(String::as_str)
+    }
+
+    /// Whether a claim says itself that it is bound, which is what the scheduler goes by. Its volume says so before.
+    pub(crate) fn is_bound(&self, claim: &str) -> bool {
+        self.claims.get(claim).is_some_and(|claim| claim.moments.contains_key(&Happening::Bound))
     }
 
     /// The nodes of pods.
@@ -142,7 +153,7 @@ impl Timeline {
         let mut failures = self.claims.get(claim).map(|claim| claim.failures.clone()).unwrap_or_default();
         let volume = self.volume_of(claim);
         let others =
-            || self.claims.values().filter_map(|claim| claim.volume.as_deref()).filter(|name| Some(*name) != volume);
+            || self.claims.keys().filter_map(|claim| self.volume_of(claim)).filter(|name| Some(*name) != volume);
         for (key, failure) in pod.iter().flat_map(|pod| &pod.failures) {
             // What names another volume is about that one.
             if !others().any(|other| failure.message.contains(other)) {
@@ -222,6 +233,15 @@ impl Timeline {
         }
         if is_deleted {
             saw(&mut known.moments, Happening::ClaimGone, at);
+        }
+    }
+
+    fn volume(&mut self, volume: &PersistentVolume) {
+        let claim = volume.spec.as_ref().and_then(|spec| spec.claim_ref.as_ref());
+        let claim = claim.filter(|claim| claim.namespace.as_deref() == Some(self.namespace.as_str()));
+        let phase = volume.status.as_ref().and_then(|status| status.phase.as_deref());
+        if let Some(claim) = claim.filter(|_| phase == Some("Bound")) {
+            self.bound.insert(name(&claim.name), name(&volume.metadata.name));
         }
     }
 

@@ -261,7 +261,7 @@ impl<'a> Life<'a> {
         self.happened(index, Happening::ClaimAccepted);
         if facts.is_made_at_once(self.kind) {
             let claim = name.to_owned();
-            let is_bound = move |life: &Self| life.uses[index].timeline.volume_of(&claim).is_some();
+            let is_bound = move |life: &Self| life.uses[index].timeline.is_bound(&claim);
             self.until(deadline, index, "the volume is not made", is_bound).await?;
         }
         self.send_pod(index, used_as != UsedAs::First, Place::Any, deadline).await?;
@@ -386,7 +386,7 @@ impl<'a> Life<'a> {
             UsedAs::Restored => "restored",
             UsedAs::Cloned => "cloned",
         });
-        let mut timeline = Timeline::new(self.around.facts.minor_version);
+        let mut timeline = Timeline::new(self.around.facts.minor_version, self.around.cluster.namespace());
         timeline.begin(Some(self.around.clock.now_ns()), Timestamp::now());
         let mut one = Use::new(used_as, claim.to_owned(), pod, timeline);
         self.claims.get(claim).and_then(Option::as_ref).into_iter().for_each(|claim| one.know(claim));

@@ -154,7 +154,7 @@ mod tests {
     use crate::frames::Writer;
 
     fn used(used_as: UsedAs) -> Use {
-        let mut timeline = Timeline::new(36);
+        let mut timeline = Timeline::new(36, "bench");
         timeline.begin(Some(1_000), Timestamp::UNIX_EPOCH);
         Use::new(used_as, "c".to_owned(), "p".to_owned(), timeline)
     }

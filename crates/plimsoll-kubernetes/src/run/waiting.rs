@@ -23,7 +23,7 @@ impl Running<'_> {
         }
         let are_all_there = self.members.iter().all(|member| member.pod.is_some());
         let is_awaited = self.run.claims().iter().any(|(index, claim)| {
-            self.run.is_made(*index) && self.facts.is_made_at_once(*index) && self.timeline.volume_of(claim).is_none()
+            self.run.is_made(*index) && self.facts.is_made_at_once(*index) && !self.timeline.is_bound(claim)
         });
         if !are_all_there || is_awaited {
             return Ok(());

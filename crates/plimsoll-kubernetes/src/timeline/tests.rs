@@ -101,7 +101,7 @@ fn waiting_class() -> Vec<Observation> {
 }
 
 fn timeline(observations: &[Observation]) -> Timeline {
-    let mut timeline = Timeline::new(36);
+    let mut timeline = Timeline::new(36, "bench");
     timeline.begin(Some(100 * MS), Timestamp::from_nanosecond(SENT_NS).unwrap());
     timeline.claim_happened("c", Happening::ClaimAccepted, 105 * MS);
     observations.iter().for_each(|observation| timeline.observe(observation));
@@ -143,7 +143,7 @@ fn each_phase_of_a_waiting_class_is_the_difference_of_what_was_seen() {
 
 #[test]
 fn before_1_36_volumes_are_mounted_at_the_latest_when_the_image_is_there() {
-    let mut timeline = Timeline::new(35);
+    let mut timeline = Timeline::new(35, "bench");
     timeline.begin(Some(0), Timestamp::from_nanosecond(SENT_NS).unwrap());
     waiting_class().iter().for_each(|observation| timeline.observe(observation));
     let life = timeline.life("slow", "c");
@@ -247,7 +247,7 @@ fn a_claim_of_a_pod_is_made_and_removed_by_the_cluster() {
         "metadata": { "name": "p" },
         "spec": { "containers": [], "nodeName": "n1", "volumes": [{ "name": "volume-0", "ephemeral": {} }] },
     })));
-    let mut timeline = Timeline::new(36);
+    let mut timeline = Timeline::new(36, "bench");
     timeline.begin(Some(0), Timestamp::from_nanosecond(SENT_NS).unwrap());
     for observation in [
         at(100, pod),
@@ -295,4 +295,35 @@ fn when_what_is_beside_the_program_started_says_nothing_about_it() {
     let (beside, own) = ("spec.containers{proxy}", "spec.containers{plimsoll}");
     assert_eq!(life(&[(beside, 900), ("spec.initContainers{setup}", 800)]), None);
     assert_eq!(life(&[(beside, 900), (own, 1200)]), Some(1_200_000_000));
+}
+
+#[test]
+fn a_claim_that_was_there_before_gets_the_volume_that_is_bound_to_it_meanwhile() {
+    let bound = |name: &str, namespace: &str, phase: &str| {
+        Seen::Volume(from_json(json!({
+            "metadata": { "name": name },
+            "spec": { "claimRef": { "namespace": namespace, "name": "c" } },
+            "status": { "phase": phase },
+        })))
+    };
+    let life = |volumes: Vec<Seen>| {
+        let mut timeline = Timeline::new(36, "bench");
+        timeline.begin(Some(0), Timestamp::from_nanosecond(SENT_NS).unwrap());
+        timeline.observe(&Observation { is_initial: true, ..at(0, claim(None, None)) });
+        volumes.into_iter().for_each(|volume| timeline.observe(&at(700, volume)));
+        for observation in [
+            at(1000, pod(Some("n1"), &["PodScheduled"], None)),
+            at(1040, attachment(false, false)),
+            at(4040, attachment(true, false)),
+            at(5000, pod(Some("n1"), &["PodScheduled", "PodReadyToStartContainers"], None)),
+        ] {
+            timeline.observe(&observation);
+        }
+        assert!(!timeline.is_bound("c"), "the claim has not said so");
+        timeline.life("slow", "c")
+    };
+    let found = life(vec![bound("pvc-9", "other", "Bound"), bound("pvc-1", "bench", "Bound")]);
+    assert_eq!(found.volume.as_deref(), Some("pvc-1"));
+    assert_eq!((found.phases.attach_ns, found.phases.mount_ns), (Some(3000 * MS), Some(960 * MS)));
+    assert_eq!(life(vec![bound("pvc-9", "other", "Bound"), bound("pvc-8", "bench", "Released")]).volume, None);
 }
