@@ -7,7 +7,7 @@ mod tests;
 
 use std::collections::BTreeMap;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use k8s_openapi::api::core::v1::{ContainerStatus, Event, Pod, PodCondition};
 
 use self::job_end::{deleted, on, too_late};
@@ -48,6 +48,20 @@ const FINAL_REASONS: &[&str] = &[
 /// The reason that Jobs and pods give whose time has passed.
 const DEADLINE: &str = "DeadlineExceeded";
 
+/// How long the cluster may try in vain to make a pod: what it lacks may be about to come.
+const TRYING: SignedDuration = SignedDuration::from_secs(20);
+
+/// What refusals say that no waiting mends.
+const LASTING: &[&str] = &["violates PodSecurity", "exceeded quota", "denied the request", "is forbidden"];
+
+/// What they say while something is about to start, or in a namespace that was made a moment ago.
+const PASSING: &[&str] = &[
+    "failed calling webhook",
+    "error looking up service account",
+    "status unknown for quota",
+    "not yet ready to handle request",
+];
+
 /// What to do about a pod that others have ended.
 const AGAIN: &str = "run it again when nobody does";
 
@@ -72,7 +86,10 @@ impl Troubles {
         if let Some(end) = self.job_end() {
             return Some(Trouble { text: end.sentence(), is_final: true });
         }
-        let event = self.latest(|event| is_about(event, "Job") && reason(event) == "FailedCreate")?;
+        let is_refusal = |event: &Event| is_about(event, "Job") && reason(event) == "FailedCreate";
+        let event = self.latest(is_refusal)?;
+        let began = self.warnings.values().filter(|event| is_refusal(event)).filter_map(first_time).min();
+        let is_long = last_time(event).zip(began).is_some_and(|(last, began)| last.duration_since(began) >= TRYING);
         let message = message(event);
         let advice = if message.contains("exceeded quota") {
             ": ask for less with --cpu and --memory, or have the quota raised"
@@ -81,7 +98,8 @@ impl Troubles {
         } else {
             ""
         };
-        Some(Trouble { text: format!("the cluster makes no pod: {message}{advice}"), is_final: true })
+        let text = format!("the cluster makes no pod: {message}{advice}");
+        Some(Trouble { text, is_final: is_long || is_lasting(message) })
     }
 
     /// Why a pod has not started.
@@ -201,6 +219,18 @@ fn sentence(event: &Event) -> String {
     };
     let times = event.count.filter(|count| *count > 1).map(|count| format!(" ({count} times)")).unwrap_or_default();
     format!("{what}{times}: {}", message(event))
+}
+
+/// Whether waiting does not help where this is why a pod is not made.
+fn is_lasting(message: &str) -> bool {
+    let says = |words: &&str| message.contains(words);
+    LASTING.iter().any(says) && !PASSING.iter().any(says)
+}
+
+/// When it happened first.
+fn first_time(event: &Event) -> Option<Timestamp> {
+    let first = event.first_timestamp.as_ref().map(|time| time.0);
+    [first, time_of(event)].into_iter().flatten().min()
 }
 
 /// When it happened last.

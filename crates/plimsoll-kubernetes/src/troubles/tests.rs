@@ -52,6 +52,38 @@ fn a_quota_keeps_the_job_from_making_its_pod() {
 }
 
 #[test]
+fn a_job_that_is_refused_for_the_moment_is_waited_for_a_while() {
+    let is_final = |message: &str| troubles("Job", "FailedCreate", message).of_job().unwrap().is_final;
+    for lasting in [
+        "pods \"x\" is forbidden: violates PodSecurity \"restricted:latest\": seccompProfile",
+        "pods \"x\" is forbidden: no PriorityClass with name high was found",
+        "admission webhook \"policy.example.org\" denied the request: images come from registry.example.org",
+    ] {
+        assert!(is_final(lasting), "{lasting}");
+    }
+    let passing = [
+        "Internal error occurred: failed calling webhook \"w\": Post \"https://w.svc\": connection refused",
+        "pods \"x\" is forbidden: error looking up service account n/default: serviceaccount \"default\" not found",
+        "pods \"x\" is forbidden: status unknown for quota: q, resources: pods",
+        "pods \"x\" is forbidden: not yet ready to handle request",
+    ];
+    passing.iter().for_each(|message| assert!(!is_final(message), "{message}"));
+    let mut troubles = Troubles::default();
+    // Every pod that is refused has another name, and each refusal an event of its own.
+    let mut refuse = |second: u32| {
+        let event = json!({
+            "metadata": { "name": format!("j.{second}") }, "involvedObject": { "kind": "Job", "name": "j" },
+            "type": "Warning", "reason": "FailedCreate", "message": passing[0], "count": 1,
+            "firstTimestamp": format!("2026-11-21T01:40:{second:02}Z"),
+            "lastTimestamp": format!("2026-11-21T01:40:{second:02}Z"),
+        });
+        troubles.observe(&serde_json::from_value(event).unwrap());
+        troubles.of_job().unwrap().is_final
+    };
+    assert_eq!([1, 3, 7, 15, 31].map(&mut refuse), [false, false, false, false, true]);
+}
+
+#[test]
 fn what_may_mend_itself_is_told_with_how_often_it_happened() {
     let mut waiting = pod(&json!({}));
     waiting.spec.as_mut().unwrap().node_name = None;
