@@ -418,9 +418,8 @@ impl<'a> Running<'a> {
             self.tell_how_far(tell);
             if !self.members.iter().all(Member::has_begun) {
                 unless_stopped(stop, self.look_for_missing()).await;
-                let is_late = began.elapsed() > self.patience.start;
-                let may_wait = is_late && unless_stopped(stop, self.may_have_started()).await.unwrap_or(true);
-                self.look_at_start(began, is_late && !may_wait, tell)?;
+                let is_too_late = unless_stopped(stop, self.is_too_late(began)).await.unwrap_or(Ok(false))?;
+                self.look_at_start(began, is_too_late, tell)?;
                 continue;
             }
             if !self.is_begun && self.members.iter().all(Member::is_ready) {

@@ -63,6 +63,23 @@ impl Running<'_> {
         }
     }
 
+    /// Whether pods have taken too long to start. Those that may have, unseen, are waited for as long as they may take
+    /// to measure.
+    pub(super) async fn is_too_late(&self, began: Instant) -> Result<bool, ClusterError> {
+        let deadline = Duration::from_secs(self.run.deadline_s.into());
+        if began.elapsed() <= self.patience.start {
+            return Ok(false);
+        }
+        if !self.may_have_started().await {
+            return Ok(true);
+        }
+        if began.elapsed() <= self.patience.start + deadline {
+            return Ok(false);
+        }
+        let why = "the cluster did not say that the run has started until its deadline had passed";
+        Err(self.left(why.to_owned(), false))
+    }
+
     /// Looks at pods that have not started: what keeps them, and whether that has lasted long enough.
     pub(super) fn look_at_start(
         &mut self,
@@ -140,7 +157,60 @@ impl HowFar {
 
 #[cfg(test)]
 mod tests {
+    use std::{
+        convert::Infallible,
+        future::pending,
+        sync::{
+            Arc,
+            atomic::{AtomicBool, Ordering},
+        },
+    };
+
+    use http::{Request, Response};
+    use kube::{Client, client::Body};
+    use serde_json::json;
+    use tower::service_fn;
+
     use super::*;
+    use crate::{
+        cluster::test_clusters::answered_by,
+        request::{PodRun, test_runs::run},
+        run::{Patience, Until, facts::Facts},
+    };
+
+    #[test]
+    fn a_run_whose_cluster_does_not_come_back_is_left_once_its_deadline_has_passed() {
+        let is_away = Arc::new(AtomicBool::new(false));
+        let is_gone = Arc::clone(&is_away);
+        let service = service_fn(move |request: Request<Body>| {
+            let is_gone = is_gone.load(Ordering::Relaxed);
+            async move {
+                if request.uri().query().is_some_and(|query| query.contains("watch=")) {
+                    return pending().await;
+                }
+                let none =
+                    json!({ "kind": "List", "apiVersion": "v1", "metadata": { "resourceVersion": "1" }, "items": [] });
+                let away =
+                    json!({ "kind": "Status", "apiVersion": "v1", "status": "Failure", "code": 503, "message": "" });
+                let (code, answer) = if is_gone { (503, away) } else { (200, none) };
+                let body = Body::from(answer.to_string().into_bytes());
+                Ok::<_, Infallible>(Response::builder().status(code).body(body).unwrap())
+            }
+        });
+        let cluster = answered_by(|| Client::new(service, "default"));
+        let run = PodRun { deadline_s: 60, ..run(&["slow"], 8) };
+        let patience = Patience { start: Duration::from_secs(10), cleanup: Duration::from_secs(10) };
+        let ended = cluster.wait_for(async {
+            let facts = async { Ok(Facts::default()) };
+            let mut running = Running::begin(&cluster, &run, facts, patience, &mut |_| {}).await.unwrap();
+            is_away.store(true, Ordering::Relaxed);
+            let began = Instant::now();
+            let ended = running.follow(Until::Started, &AtomicBool::new(false), &mut |_| {}).await;
+            assert!(began.elapsed() > Duration::from_secs(70) && began.elapsed() < Duration::from_secs(75));
+            ended
+        });
+        assert!(matches!(ended, Err(ClusterError::Left { is_interrupted: false, .. })), "{ended:?}");
+    }
 
     #[test]
     fn how_far_pods_are_is_told_when_it_changes_and_not_too_often() {
