@@ -3,6 +3,7 @@
 use std::{
     pin::pin,
     sync::atomic::{AtomicBool, Ordering},
+    thread,
     time::Duration,
 };
 
@@ -15,6 +16,7 @@ use uuid::Uuid;
 
 use crate::{
     cluster::{Access, Cluster},
+    error::ClusterError,
     manifests::START_KEY,
     request::job_name,
 };
@@ -30,7 +32,10 @@ const PATIENCE: Duration = Duration::from_secs(60);
 pub fn wait(run: Uuid, stop: &AtomicBool, ready: impl FnOnce()) -> Result<Option<Timestamp>, String> {
     const ADVICE: &str = "have pods begin by the clock with --start-after";
     let access = Access { kubeconfig: Vec::new(), context: None, namespace: None };
-    let cluster = Cluster::connect(&access).map_err(|error| format!("ask when to begin: {error}: {ADVICE}"))?;
+    let connected = persist(stop, || thread::sleep(TICK), || Cluster::connect(&access));
+    let Some(cluster) = connected.map_err(|error| format!("ask when to begin: {error}: {ADVICE}"))? else {
+        return Ok(None);
+    };
     let name = job_name(run);
     let failed = |why: String| format!("look at the ConfigMap {name}, which says when to begin: {why}: {ADVICE}");
     cluster.wait_for(async {
@@ -64,4 +69,48 @@ pub fn wait(run: Uuid, stop: &AtomicBool, ready: impl FnOnce()) -> Result<Option
             }
         }
     })
+}
+
+/// Tries to reach the API server, which may be away for a moment; `None` when this pod is to stop meanwhile.
+fn persist<T>(
+    stop: &AtomicBool,
+    pause: impl Fn(),
+    mut connect: impl FnMut() -> Result<T, ClusterError>,
+) -> Result<Option<T>, ClusterError> {
+    let began = Instant::now();
+    loop {
+        if stop.load(Ordering::Relaxed) {
+            return Ok(None);
+        }
+        match connect() {
+            Err(ClusterError::Unreachable { .. }) if began.elapsed() < PATIENCE => pause(),
+            answer => return answer.map(Some),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_api_server_that_is_away_for_a_moment_is_asked_again_and_one_that_refuses_is_not() {
+        let away = || ClusterError::Unreachable { doing: "ask".to_owned(), reason: "connection refused".to_owned() };
+        let refused = || ClusterError::Refused { doing: "ask".to_owned(), reason: "forbidden".to_owned() };
+        let (mut asked, stop) = (0, AtomicBool::new(false));
+        let mut ask = |answer: &dyn Fn(u32) -> Result<u32, ClusterError>| {
+            let connect = || {
+                asked += 1;
+                answer(asked)
+            };
+            persist(&stop, || {}, connect)
+        };
+        assert!(matches!(ask(&|asked| if asked < 3 { Err(away()) } else { Ok(asked) }), Ok(Some(3))));
+        assert!(ask(&|asked| if asked < 5 { Err(refused()) } else { Ok(asked) }).is_err());
+        let stops = |_| {
+            stop.store(true, Ordering::Relaxed);
+            Err(away())
+        };
+        assert!(matches!(ask(&stops), Ok(None)));
+    }
 }
