@@ -1,5 +1,6 @@
 //! One life: its steps one after the other, each waited for.
 
+mod changing;
 mod seen;
 
 use std::{
@@ -20,18 +21,12 @@ use k8s_openapi::{
     },
     apimachinery::pkg::apis::meta::v1::OwnerReference,
 };
-use kube::{
-    Api, Resource, ResourceExt as _,
-    api::{DeleteParams, DynamicObject, Patch, PatchParams},
-    runtime::wait::await_condition,
-};
-use plimsoll_catalog::quantity::Quantity;
+use kube::{Api, Resource, ResourceExt as _, api::DeleteParams};
 use plimsoll_record::{
     lifecycle::{Happening, UsedAs},
     numbers,
 };
 use serde::{Serialize, de::DeserializeOwned};
-use serde_json::json;
 use tokio::{
     sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel},
     time::{Instant, interval, sleep, timeout, timeout_at},
@@ -47,8 +42,8 @@ use crate::{
     cluster::Cluster,
     error::ClusterError,
     following::Followed,
-    manifests::lives::{Content, Place, PodOfLife, claim, pod_of_life, snapshot},
-    request::{VolumeSource, quantity},
+    manifests::lives::{Content, Place, PodOfLife, claim, pod_of_life},
+    request::VolumeSource,
     run::{
         Patience, SILENCE,
         facts::Facts,
@@ -227,14 +222,17 @@ impl<'a> Life<'a> {
             size_bytes = larger;
         }
         if lives.snapshot.is_some() {
-            let name = self.take_snapshot(first).await?;
+            let (name, restore_bytes) = self.take_snapshot(first).await?;
             let restored = self.name("restored");
-            let copy = self.use_new(UsedAs::Restored, &restored, size_bytes, Content::Snapshot(&name)).await?;
+            // Drivers round up, and none makes a copy that is smaller than what it is of.
+            let copy_bytes = size_bytes.max(restore_bytes.unwrap_or(0));
+            let copy = self.use_new(UsedAs::Restored, &restored, copy_bytes, Content::Snapshot(&name)).await?;
             self.end_pod(copy).await?;
         }
         if lives.clones {
             let cloned = self.name("cloned");
-            let copy = self.use_new(UsedAs::Cloned, &cloned, size_bytes, Content::Claim(&data)).await?;
+            let copy_bytes = size_bytes.max(self.capacity(&data).unwrap_or(0));
+            let copy = self.use_new(UsedAs::Cloned, &cloned, copy_bytes, Content::Claim(&data)).await?;
             self.end_pod(copy).await?;
         }
         if lives.moves {
@@ -285,66 +283,6 @@ impl<'a> Life<'a> {
         self.send_end(from).await?;
         self.send_pod(index, true, Place::NotOn(node), deadline).await?;
         self.until_used(deadline, index).await
-    }
-
-    async fn resize(&mut self, first: usize, user: usize, size_bytes: u64) -> Result<(), End> {
-        let name = self.uses[first].claim.clone();
-        let deadline = Instant::now() + self.around.patience.start;
-        self.happened(first, Happening::ResizeSent);
-        let asked = json!({ "spec": { "resources": { "requests": { "storage": quantity(size_bytes) } } } });
-        let claims = self.around.cluster.here::<PersistentVolumeClaim>();
-        let (parameters, asked) = (PatchParams::default(), Patch::Merge(asked));
-        let what = format!("ask for a larger volume of claim {name}");
-        let patched = self.persist(&what, deadline, async || claims.patch(&name, &parameters, &asked).await).await?;
-        patched.map_err(|error| ClusterError::of(what, &error))?;
-        let has = |claim: &PersistentVolumeClaim| {
-            let capacity = claim.status.as_ref()?.capacity.as_ref()?.get("storage")?;
-            Quantity::read(&capacity.0)?.whole()
-        };
-        let is_larger = move |life: &Self| {
-            let claim = life.claims.get(&name).and_then(Option::as_ref);
-            claim.and_then(has).is_some_and(|bytes| bytes >= size_bytes)
-        };
-        self.until(deadline, user, "the volume is not larger", is_larger).await?;
-        self.happened(first, Happening::Resized);
-        let has_grown = move |life: &Self| life.uses[user].grown.is_some();
-        self.until(deadline, user, "the program does not see that the volume is larger", has_grown).await?;
-        if let Some((at, seen_ns)) = self.uses[user].grown {
-            let first = &mut self.uses[first];
-            first.timeline.told(std::slice::from_ref(&first.claim), Happening::Grown, at, seen_ns);
-        }
-        Ok(())
-    }
-
-    async fn take_snapshot(&mut self, first: usize) -> Result<String, End> {
-        let Surroundings { cluster, lives, owner, snapshot_classes, patience, .. } = self.around;
-        let (name, of) = (self.name("snapshot"), self.uses[first].claim.clone());
-        let snapshots = snapshots::here(cluster);
-        let object = snapshot(lives, &name, &of, snapshot_classes[self.kind].as_deref(), owner);
-        let deadline = Instant::now() + patience.start;
-        self.happened(first, Happening::SnapshotSent);
-        self.snapshot = Some(name.clone());
-        self.create(&snapshots, "VolumeSnapshot", &object, deadline).await?;
-        let is_ready = |snapshot: Option<&DynamicObject>| snapshot.is_some_and(snapshots::is_ready);
-        let mut broke = None;
-        loop {
-            match self.unless_over(deadline, await_condition(snapshots.clone(), &name, is_ready)).await? {
-                Some(Ok(_)) => break,
-                // A watch that broke off is begun anew.
-                Some(Err(error)) => {
-                    broke = Some(error.to_string());
-                    self.unless_over(deadline, sleep(PAUSE)).await?;
-                }
-                None => {
-                    let found = snapshots.get_opt(&name).await.ok().flatten();
-                    let why = found.as_ref().and_then(snapshots::trouble).or(broke.as_deref());
-                    let why = why.unwrap_or(NOBODY_SAYS);
-                    return Err(End::Failed(too_long("the snapshot is not ready", patience.start, why)));
-                }
-            }
-        }
-        self.happened(first, Happening::SnapshotReady);
-        Ok(name)
     }
 
     /// Takes everything away, and times how long volumes take to be gone. What stays is said at the end of all lives.
