@@ -27,6 +27,7 @@ use tokio::{
 use self::{
     life::{Life, Surroundings},
     routing::Routes,
+    snapshots::SnapshotClass,
 };
 use crate::{
     cluster::Cluster,
@@ -113,6 +114,7 @@ pub fn live(
         let ready = unless_stopped(stop, prepare(cluster, lives)).await;
         let (facts, snapshot_classes, mut watching) = ready.unwrap_or(Err(ClusterError::Interrupted))?;
         watching.what_is_lost()?.into_iter().for_each(|note| tell(Told::Note(note)));
+        snapshots::warning(&snapshot_classes).into_iter().for_each(|warning| tell(Told::Warning(warning)));
         let (started, began) = (Timestamp::now(), Instant::now());
         let mut made = Made { id: lives.run.id, job: lives.run.name(), claims: Vec::new(), volumes: Vec::new() };
         let job = starting::create(cluster, "Job", &manifests::lives::job(lives), &mut Vec::new()).await;
@@ -151,7 +153,8 @@ pub fn live(
         tell(Told::Note("removing what is left in the cluster".to_owned()));
         made.claims = ended.iter().flat_map(Life::claims_there).collect();
         made.volumes = ended.iter().flat_map(Life::volumes_there).collect();
-        let leftovers = remove(cluster, &made, patience.cleanup, stop, &mut || {}).await;
+        let mut leftovers = remove(cluster, &made, patience.cleanup, stop, &mut || {}).await;
+        leftovers.extend(ended.iter().filter_map(Life::stays));
         if let Some(breaks) = watching.breaks() {
             tell(Told::Note(breaks));
         }
@@ -170,7 +173,10 @@ pub fn live(
 }
 
 /// Looks at what is to be used, and begins to watch.
-async fn prepare(cluster: &Cluster, lives: &Lives) -> Result<(Facts, Vec<Option<String>>, Watching), ClusterError> {
+async fn prepare(
+    cluster: &Cluster,
+    lives: &Lives,
+) -> Result<(Facts, Vec<Option<SnapshotClass>>, Watching), ClusterError> {
     let facts = Facts::gather(cluster, &lives.run).await?;
     demand(cluster, "get", "pods/log").await?;
     demand(cluster, "create", "pods").await?;

@@ -7,7 +7,7 @@ use kube::{
 };
 use serde_json::Value;
 
-use super::Lives;
+use super::{Lives, snapshots::SnapshotClass};
 use crate::{
     cluster::Cluster,
     discover::other_class,
@@ -24,7 +24,7 @@ pub(super) async fn check(
     cluster: &Cluster,
     lives: &Lives,
     facts: &Facts,
-) -> Result<Vec<Option<String>>, ClusterError> {
+) -> Result<Vec<Option<SnapshotClass>>, ClusterError> {
     if let Some(why) = why_not_larger(lives, facts) {
         return Err(ClusterError::Usage(why));
     }
@@ -45,7 +45,10 @@ pub(super) async fn check(
                 .to_owned(),
         )),
         // Whoever may not look finds out when the snapshot is made.
-        Err(_) => Ok(vec![wanted.class.clone(); lives.run.volumes.len()]),
+        Err(_) => {
+            let named = wanted.class.clone().map(|name| SnapshotClass { name, retains: false });
+            Ok(vec![named; lives.run.volumes.len()])
+        }
     }
 }
 
@@ -92,7 +95,11 @@ fn snapshot_class(
     classes: &[DynamicObject],
     named: Option<&str>,
     driver: Option<&str>,
-) -> Result<Option<String>, String> {
+) -> Result<Option<SnapshotClass>, String> {
+    let found = |class: &DynamicObject| {
+        let retains = class.data.get("deletionPolicy").and_then(Value::as_str) == Some("Retain");
+        Ok(Some(SnapshotClass { name: class.name_any(), retains }))
+    };
     let driver_of = |class: &DynamicObject| class.data.get("driver").and_then(Value::as_str).map(str::to_owned);
     if let Some(name) = named {
         let Some(class) = classes.iter().find(|class| class.name_any() == name) else {
@@ -105,14 +112,14 @@ fn snapshot_class(
                 "VolumeSnapshotClass {name} is of driver {of}, and volumes are made by {driver}: name another with \
                  --snapshot-class, or measure classes of one driver at a time"
             )),
-            _ => Ok(Some(name.to_owned())),
+            _ => found(class),
         };
     }
     let Some(driver) = driver else { return Ok(None) };
     let fitting: Vec<_> = classes.iter().filter(|class| driver_of(class).as_deref() == Some(driver)).collect();
     let default = fitting.iter().find(|class| other_class(class).is_default);
     match (default, fitting.as_slice()) {
-        (Some(class), _) | (None, [class]) => Ok(Some(class.name_any())),
+        (Some(class), _) | (None, [class]) => found(class),
         (None, []) => Err(format!(
             "the cluster has no VolumeSnapshotClass for driver {driver}: leave --snapshot out, or have one made"
         )),
@@ -145,7 +152,7 @@ mod tests {
     #[test]
     fn the_class_of_snapshots_is_the_named_the_default_or_the_only_one() {
         let classes = [class("a", "d", false), class("b", "d", true), class("c", "e", false)];
-        let chosen = |named, driver| snapshot_class(&classes, named, driver);
+        let chosen = |named, driver| snapshot_class(&classes, named, driver).map(|class| class.map(|class| class.name));
         assert_eq!(chosen(None, Some("d")), Ok(Some("b".to_owned())));
         assert_eq!(chosen(None, Some("e")), Ok(Some("c".to_owned())));
         assert_eq!(chosen(Some("a"), Some("d")), Ok(Some("a".to_owned())));
@@ -153,6 +160,10 @@ mod tests {
         assert!(chosen(None, Some("f")).unwrap_err().contains("no VolumeSnapshotClass for driver f"));
         assert!(chosen(Some("c"), Some("d")).unwrap_err().contains("is of driver e"));
         assert!(chosen(Some("x"), Some("d")).unwrap_err().contains("it has a, b, c"));
+        let mut kept = class("a", "d", false);
+        kept.data["deletionPolicy"] = json!("Retain");
+        let is_kept = |class: DynamicObject| snapshot_class(&[class], None, Some("d")).unwrap().unwrap().retains;
+        assert!(is_kept(kept) && !is_kept(class("a", "d", false)));
         let two = [class("a", "d", false), class("b", "d", false)];
         assert!(snapshot_class(&two, None, Some("d")).unwrap_err().contains("name one of a, b"));
     }

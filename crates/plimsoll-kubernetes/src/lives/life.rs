@@ -35,7 +35,7 @@ use tokio::{
 use super::{
     Lives, TICK,
     routing::Routes,
-    snapshots,
+    snapshots::{self, SnapshotClass},
     uses::{Use, too_long},
 };
 use crate::{
@@ -70,7 +70,7 @@ pub(super) struct Surroundings<'a> {
     pub(super) owner: OwnerReference,
     pub(super) facts: &'a Facts,
     /// For each kind of volume.
-    pub(super) snapshot_classes: Vec<Option<String>>,
+    pub(super) snapshot_classes: Vec<Option<SnapshotClass>>,
     pub(super) patience: Patience,
     pub(super) stop: &'a AtomicBool,
     /// When there is no time left for any life: the cluster is about to remove all of them.
@@ -141,6 +141,8 @@ pub(super) struct Life<'a> {
     /// Volume and node of each attachment that is there, by its name.
     attachments: BTreeMap<String, (String, String)>,
     snapshot: Option<String>,
+    /// What that is to the cluster.
+    snapshot_content: Option<String>,
     was_stopped: bool,
     /// The trouble that was told last.
     troubled: Option<String>,
@@ -164,6 +166,7 @@ impl<'a> Life<'a> {
             volumes_gone: BTreeSet::new(),
             attachments: BTreeMap::new(),
             snapshot: None,
+            snapshot_content: None,
             was_stopped: false,
             troubled: None,
         }

@@ -47,7 +47,8 @@ impl Life<'_> {
         let Surroundings { cluster, lives, owner, snapshot_classes, patience, .. } = self.around;
         let (name, of) = (self.name("snapshot"), self.uses[first].claim.clone());
         let snapshots = snapshots::here(cluster);
-        let object = snapshot(lives, &name, &of, snapshot_classes[self.kind].as_deref(), owner);
+        let object =
+            snapshot(lives, &name, &of, snapshot_classes[self.kind].as_ref().map(|class| class.name.as_str()), owner);
         let deadline = Instant::now() + patience.start;
         self.happened(first, Happening::SnapshotSent);
         self.snapshot = Some(name.clone());
@@ -64,6 +65,7 @@ impl Life<'_> {
                 }
                 None => {
                     let found = snapshots.get_opt(&name).await.ok().flatten();
+                    self.snapshot_content = found.as_ref().and_then(snapshots::content).map(str::to_owned);
                     let why = found.as_ref().and_then(snapshots::trouble).or(broke.as_deref());
                     let why = why.unwrap_or(NOBODY_SAYS);
                     return Err(End::Failed(too_long("the snapshot is not ready", patience.start, why)));
@@ -71,6 +73,7 @@ impl Life<'_> {
             }
         };
         self.happened(first, Happening::SnapshotReady);
+        self.snapshot_content = ready.as_ref().and_then(snapshots::content).map(str::to_owned);
         Ok((name, ready.as_ref().and_then(snapshots::restore_bytes)))
     }
 

@@ -4,8 +4,14 @@ use k8s_openapi::api::core::v1::PersistentVolume;
 use kube::ResourceExt as _;
 use plimsoll_record::lifecycle::VolumeLifecycle;
 
-use super::{super::uses::Use, Life};
-use crate::timeline::{Observation, Seen};
+use super::{
+    super::{snapshots, uses::Use},
+    Life,
+};
+use crate::{
+    teardown::Left,
+    timeline::{Observation, Seen},
+};
 
 impl Life<'_> {
     /// Takes in what a watch delivered. What is of a volume goes to its first use, what is of a pod to that pod's.
@@ -92,6 +98,12 @@ impl Life<'_> {
     /// Whether a volume is one of its.
     pub(super) fn has(&self, volume: &str) -> bool {
         self.claimed.contains_key(volume)
+    }
+
+    /// What stays of its snapshot by the wish of whoever made its class.
+    pub(in crate::lives) fn stays(&self) -> Option<Left> {
+        let class = self.around.snapshot_classes.get(self.kind)?.as_ref()?;
+        snapshots::stays(class, self.snapshot.as_deref()?, self.snapshot_content.as_deref())
     }
 
     pub(in crate::lives) const fn number(&self) -> u32 {
