@@ -310,7 +310,8 @@ fn one_cell<'a>(
     values: &Values,
     aggregate: Option<Aggregate>,
 ) -> Result<Value<'a>, String> {
-    let dimension = figure.dimension();
+    // So many of something are a plain number, also where it is one.
+    let dimension = if aggregate == Some(Aggregate::Count) { Dimension::PLAIN } else { figure.dimension() };
     let origin = Some(Origin { source: *source, figure, operation: values.operation });
     let of = match values.of {
         Of::Runs => "runs",

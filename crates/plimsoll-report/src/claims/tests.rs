@@ -205,6 +205,7 @@ fn aggregates_are_over_runs_threads_or_results() {
     says("standard deviation of duration of old = 3.5 s", Follows, "standard deviation of 5 runs = 3.54 s");
     says("range of duration of old = 8 s", Follows, "range of 5 runs");
     says("count of duration of old = 5", Follows, "count of 5 runs = 5");
+    says("count of latency of desktop = 1", Follows, "count latency = 1.00, claimed: 1");
     says("cpu share of old = 51 %", Follows, "51.0 %");
     says("highest iops of threads of desktop is 4 times the lowest iops of threads of desktop", Follows, "400.0 IOPS");
     says("sum of iops of odd threads of desktop / total iops of desktop = 80%", Follows, "= 80.0 %");
