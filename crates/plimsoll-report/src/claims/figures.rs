@@ -86,9 +86,14 @@ impl Figure {
         }
     }
 
+    /// Whether each run of a command has it.
+    const fn is_of_a_run(self) -> bool {
+        matches!(self, Self::Elapsed | Self::User | Self::System | Self::Processor | Self::ProcessorShare)
+    }
+
     /// What is meant by a number of this kind, when nobody says: of a command its duration.
     pub(super) fn of_dimension(dimension: Dimension, source: &Source<'_>) -> Option<Self> {
-        let is_command = source.cell.told.as_ref().is_some_and(|told| !told.durations().is_empty());
+        let is_command = !source.cell.durations().is_empty();
         match dimension {
             Dimension::RATE => Some(Self::Iops),
             Dimension::BYTE_RATE => Some(Self::Bandwidth),
@@ -112,7 +117,14 @@ impl Figure {
                     FigureValue::Iops(_) | FigureValue::Range => Self::Iops,
                 }
             }
-            Some(Measured::Transfers(_)) | None => Self::Iops,
+            Some(Measured::Transfers(_)) => Self::Iops,
+            // A command that tells its rate is about that: its time may be one that it was given.
+            None if source.cell.durations().is_empty() => Self::Iops,
+            None => match source.cell.figures(Operation::All) {
+                Some(Figures { iops: Some(_), .. }) => Self::Iops,
+                Some(Figures { bytes_per_second: Some(_), .. }) => Self::Bandwidth,
+                _ => Self::Elapsed,
+            },
         }
     }
 }
@@ -124,6 +136,10 @@ pub(super) fn values(source: &Source<'_>, asked: &Asked) -> Result<Values, Strin
     match measured {
         _ if asked.is_assumed => assumed(measured, asked.figure).map(|value| one(value, Operation::All)),
         Some(Measured::Durations(durations)) => runs(durations, asked.figure),
+        // A cell has the sum of what plimsoll timed, and each time is a value of its own.
+        None if asked.figure.is_of_a_run() && source.cell.application.is_some() => {
+            runs(&source.cell.durations(), asked.figure)
+        }
         _ => match settings(source.cell, asked.figure) {
             Some(value) => value.map(|value| one(value, Operation::All)),
             None if asked.threads.is_some() => threads(source.cell, asked),
@@ -168,6 +184,9 @@ fn runs(durations: &[Duration], figure: Figure) -> Result<Values, String> {
         Figure::ProcessorShare => |run| (run.user_ns as f64 + run.system_ns as f64) / (run.elapsed_ns as f64).max(1.0),
         _ => return Err(format!("of a command its duration and processor time are told, no {}", figure.name())),
     };
+    if durations.is_empty() {
+        return Err(missing(figure, Operation::All));
+    }
     let values = durations.iter().map(of).collect();
     Ok(Values { values, of: Of::Runs, operation: Operation::All, derived: None })
 }

@@ -3,12 +3,16 @@
 use std::collections::BTreeMap;
 
 use plimsoll_record::{
+    application::{Iteration, OwnFigure},
+    event::{RunEvent, SlotResult},
     record::{Outcome, Record, Tool},
     told::{
         Direction as ToldDirection, Duration, Figure as ToldFigure, FigureValue, Files, FoundResult, Import, Measured,
         Percentile, Reading, Source as ToldSource, Told, Transfers,
     },
 };
+
+use plimsoll_workload::workload::Workload;
 
 use super::*;
 use crate::test_records::Story;
@@ -255,6 +259,45 @@ fn runs_of_our_own_are_compared_by_their_visits() {
     assert!(verdict == Follows && text.contains("p = <0.001"), "{text}");
     let (verdict, text) = judged_of(&record, "/mnt/a is the fastest");
     assert!(verdict == DoesNotFollow && text.contains("/mnt/b"), "{text}");
+}
+
+/// Iterations of a command on two targets: of so many seconds, or of one second with so many commits each.
+fn iterations(times: [&[f64]; 2], figure: bool) -> Record {
+    let workload = Workload { command: Some("./restore.sh".to_owned()), iterations: Some(5), ..Workload::default() };
+    let mut story = Story::new(&["/mnt/a", "/mnt/b"], &[workload]);
+    for (cell, times) in times.into_iter().enumerate() {
+        for (round, value) in times.iter().enumerate() {
+            let seconds = if figure { 1.0 } else { *value };
+            let iteration = Iteration {
+                round: round as u32,
+                elapsed_ns: (seconds * 1e9) as u64,
+                user_ns: 500_000_000,
+                figures: if figure { OwnFigure::parse(&format!("commits {value} /s")).unwrap() } else { Vec::new() },
+                ..Iteration::default()
+            };
+            let (elapsed_ns, application) = (iteration.elapsed_ns, Some(Box::new(iteration)));
+            let slot = SlotResult { cell, round: round as u32, elapsed_ns, application, ..SlotResult::default() };
+            story.tell(&RunEvent::SlotFinished(Box::new(slot)));
+        }
+    }
+    story.end(54_000_000_000, Outcome::Complete)
+}
+
+#[test]
+fn each_iteration_of_a_command_that_was_timed_is_a_run() {
+    let record = iterations([&[3.0, 3.1, 2.9, 3.05, 2.95], &[6.0, 6.1, 5.9, 6.05, 5.95]], false);
+    let says = |check: &str, verdict: Verdict, words: &str| {
+        let (found, text) = judged_of(&record, check);
+        assert!(found == verdict && text.contains(words), "{check}: {found:?} {text}");
+    };
+    says("average duration of /mnt/a = 3 s", Follows, "average of 5 runs = 3.0 s");
+    says("count of duration of /mnt/a = 5", Follows, "count of 5 runs = 5");
+    says("average user time of /mnt/a = 0.5 s", Follows, "average of 5 runs");
+    says("/mnt/a took 3 s", Follows, "3.0 s");
+    says("/mnt/a is faster than /mnt/b", Follows, "5 and 5 runs: Welch p = <0.001");
+    let rates = iterations([&[200.0, 201.0, 199.0], &[100.0, 101.0, 99.0]], true);
+    let (verdict, text) = judged_of(&rates, "/mnt/a is twice as fast as /mnt/b");
+    assert!(verdict == Follows && text.starts_with("200.0 IOPS / 100.0 IOPS"), "a rate is what it is about: {text}");
 }
 
 #[test]
