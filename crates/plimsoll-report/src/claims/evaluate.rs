@@ -304,7 +304,7 @@ fn binary<'a>(one: &Value<'_>, operator: Operator, other: &Value<'_>, text: Stri
 }
 
 /// A figure of one cell: its value, or an aggregate of its runs or threads.
-fn one_cell<'a>(
+pub(super) fn one_cell<'a>(
     source: &Source<'a>,
     figure: Figure,
     values: &Values,

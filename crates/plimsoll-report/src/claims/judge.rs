@@ -7,7 +7,8 @@ use plimsoll_record::{figures::Operation, numbers};
 use super::{
     Verdict,
     chance::{self, LEVEL, Test, p},
-    evaluate::{Data, Scope, Value},
+    evaluate::{Data, Scope, Value, one_cell},
+    figures::Of,
     number::Number,
     rule, show, slip,
     statement::{Bound, Claim, Clause, Comparator, Expression, Operator, Phrase, Relation, Sense, Statement},
@@ -299,14 +300,18 @@ fn difference(one: &Value<'_>, other: &Value<'_>) -> String {
 fn compare(one: &Value<'_>, sense: Sense, other: &Value<'_>) -> Judged {
     comparable(one, other)?;
     let holds = if is_larger(sense, one) { one.number > other.number } else { one.number < other.number };
-    let text = difference(one, other);
+    Ok(beyond_chance(one, other, holds, difference(one, other)))
+}
+
+/// What follows of two sides that differ as it is said: only what is beyond chance.
+fn beyond_chance(one: &Value<'_>, other: &Value<'_>, holds: bool, text: String) -> Part {
     let (found, how) = match chance::test(one, other) {
         Some(Test { p_value, text }) if p_value < LEVEL => (holds, text),
         Some(Test { text, .. }) => (false, format!("no difference found, {text}")),
         None => (holds, String::new()),
     };
     let verdict = if found { Verdict::Follows } else { Verdict::DoesNotFollow };
-    Ok(differing(verdict, text, &how))
+    differing(verdict, text, &how)
 }
 
 /// A difference, and how it is known not to be chance; nothing of what was measured once.
@@ -382,16 +387,20 @@ fn extreme_of(
         Aggregate::Highest => true,
         _ => false,
     };
-    let rivals = cells
-        .iter()
-        .filter(|(source, ..)| !source.is(&origin.source))
-        .flat_map(|(source, _, values)| values.values.iter().map(move |value| (source, *value)));
-    let ahead = |one: f64, other: f64| if larger { one > other } else { one < other };
-    let best = rivals.reduce(|best, rival| if ahead(rival.1, best.1) { rival } else { best });
+    // Runs are set beside runs by their averages; of threads each is a rival.
+    let rival = |(source, figure, values)| {
+        one_cell(&source, figure, &values, (values.of == Of::Threads).then_some(extreme))
+            .ok()
+            .map(|rival| (source, rival))
+    };
+    let rivals = cells.into_iter().filter(|(source, ..)| !source.is(&origin.source)).filter_map(rival);
+    let ahead = |one: &Value<'_>, other: &Value<'_>| {
+        if larger { one.number > other.number } else { one.number < other.number }
+    };
+    let best = rivals.reduce(|best, rival| if ahead(&rival.1, &best.1) { rival } else { best });
     let Some((source, best)) = best else { return Err("there is nothing else to compare with".to_owned()) };
-    let verdict = if ahead(value.number, best) { Verdict::Follows } else { Verdict::DoesNotFollow };
-    let shown = show::quantity(best, value.dimension);
-    Ok(differing(verdict, format!("{} against {shown} of {}", value.shown, source.name()), ""))
+    let text = format!("{} against {} of {}", value.shown, best.shown, source.name());
+    Ok(beyond_chance(value, &best, ahead(value, &best), text))
 }
 
 const fn direction_of(operation: Operation) -> Option<Direction> {

@@ -248,6 +248,27 @@ fn a_difference_between_repeated_runs_has_to_be_beyond_chance() {
 }
 
 #[test]
+fn the_fastest_on_average_is_so_beyond_chance_whatever_single_runs_were() {
+    let record = record(vec![
+        ("quick", "restore", runs(&[50.0, 52.0, 48.0, 51.0, 49.0])),
+        ("slow", "restore", runs(&[100.0, 104.0, 47.0, 103.0, 101.0])),
+        ("calm", "mount", runs(&[10.0, 10.4, 9.6, 10.3, 9.7])),
+        ("brisk", "mount", runs(&[10.6, 10.2, 10.1, 10.5, 10.1])),
+    ]);
+    let says = |check: &str, verdict: Verdict, words: &str| {
+        let (found, text) = judged_of(&record, check);
+        assert!(found == verdict && text.contains(words), "{check}: {found:?} {text}");
+    };
+    says("quick is the fastest", Follows, "50.00 s against 91.00 s of slow restore; 5 and 5 runs: Welch p = 0.0");
+    says("slow is the slowest", Follows, "91.00 s against 50.00 s of quick restore; 5 and 5 runs");
+    says(
+        "calm is the fastest",
+        DoesNotFollow,
+        "10.30 s of brisk mount; no difference found, 5 and 5 runs: Welch p = 0.",
+    );
+}
+
+#[test]
 fn runs_of_our_own_are_compared_by_their_visits() {
     let mut story = Story::new(&["/mnt/a", "/mnt/b"], &crate::test_records::workloads("canonical")[2..3]);
     story.measure(0, 1000, 1_000_000);
