@@ -227,15 +227,25 @@ fn of_phase(name: &str, rows: &[FileRow]) -> Vec<String> {
         [] => Vec::new(),
         [(_, only)] if all.len() == 1 => vec![format!("{name} {} files/s", numbers::iops(only.files_per_second))],
         [(target, only)] => vec![format!("{name} {} files/s on {target}", numbers::iops(only.files_per_second))],
-        [(best, most), .., (worst, least)] if is_surely_more(most, least) => {
-            let ratio = words::times(most.files_per_second / least.files_per_second);
-            let doubt = if most.interval.and(least.interval).is_none() { " (no intervals)" } else { "" };
-            vec![format!("{name} is fastest on {best}, {ratio} of {worst}{doubt}")]
-        }
-        own => vec![format!("no sure difference in {name} between {} targets", own.len())],
+        own => vec![fastest(name, own)],
     };
     parts.extend((!cached.is_empty()).then(|| from_cache(name, cached.len(), all.len())));
     parts
+}
+
+/// The fastest of several, the first of which has the highest rate, or those that may be as fast as that one.
+fn fastest(name: &str, own: &[&(&str, FilePhaseView)]) -> String {
+    let most = &own[0].1;
+    let (slower, tied): (Vec<&(&str, FilePhaseView)>, Vec<_>) =
+        own.iter().copied().partition(|(_, phase)| is_surely_more(most, phase));
+    let Some((worst, least)) = slower.last() else {
+        return format!("no sure difference in {name} between {} targets", own.len());
+    };
+    let names: Vec<String> = tied.iter().map(|(target, _)| (*target).to_owned()).collect();
+    let ratio = words::times(most.files_per_second / least.files_per_second);
+    let tie = if tied.len() > 1 { ", without a difference found between them" } else { "" };
+    let doubt = if own.iter().any(|(_, phase)| phase.interval.is_none()) { " (no intervals)" } else { "" };
+    format!("{name} is fastest on {}{tie}, {ratio} of {worst}{doubt}", words::list(&names))
 }
 
 fn from_cache(name: &str, cached: usize, all: usize) -> String {

@@ -206,3 +206,20 @@ fn what_is_nearly_as_fast_as_a_cache_is_no_best_either() {
     assert_eq!(reads, [true, true, false]);
     assert!(class.title.contains("read: a cache answered 2 of 3"), "{}", class.title);
 }
+
+#[test]
+fn targets_without_a_difference_between_them_are_the_fastest_together() {
+    let settings = "file_size = '4k'\nphases = 'write'\nfile_sync = 'file'";
+    let targets = [("/mnt/a", 5000), ("/mnt/b", 5000), ("/mnt/c", 1000)];
+    let title = of(&[&run(settings, &targets, 0)], None)[0].title.clone();
+    let due = "files of 4 KiB: write is fastest on /mnt/a and /mnt/b, without a difference found between them, \
+               5.00x of /mnt/c";
+    assert_eq!(title, due);
+    let large = "5 files of 100MiB";
+    let told = ["disk", "share"].map(|target| (target, large, row(5, 100 << 20, 24.8, 100.0)));
+    let slower = ("blob", large, row(5, 100 << 20, 12.4, 50.0));
+    let title = of(&[&test_records::told(&[told[0].clone(), told[1].clone(), slower])], None)[0].title.clone();
+    let due =
+        "read is fastest on disk and share, without a difference found between them, 2.00x of blob (no intervals)";
+    assert!(title.ends_with(due), "{title}");
+}
