@@ -19,7 +19,13 @@ pub(super) fn of(cell: &Cell) -> Option<Fairness> {
     }
     let count = values.len();
     let title = match most / least {
-        ratio if !ratio.is_finite() => format!("{}: one of {count} {of}s did nothing", cell.workload),
+        ratio if !ratio.is_finite() => {
+            let idle = match values.iter().filter(|value| **value <= 0.0).count() {
+                1 => "one".to_owned(),
+                several => several.to_string(),
+            };
+            format!("{}: {idle} of {count} {of}s did nothing", cell.workload)
+        }
         ratio if ratio <= EVEN => {
             format!("{}: all {count} {of}s did nearly the same ({}x)", cell.workload, show::ratio(ratio))
         }

@@ -140,6 +140,12 @@ fn uneven_workers_are_told_with_how_uneven_they_are() {
     let shown = fairness::of(cell).unwrap();
     assert!(shown.title.ends_with("the busiest of 4 workers did 4.10x of what the slowest did"), "{}", shown.title);
     assert_eq!(shown.values.len(), 4);
+    let mut idle = |operations: &[u64]| {
+        cell.worker_operations = operations.to_vec();
+        fairness::of(cell).unwrap().title
+    };
+    assert!(idle(&[4_100, 0, 2_000, 0]).ends_with(": 2 of 4 workers did nothing"));
+    assert!(idle(&[4_100, 0, 2_000]).ends_with(": one of 3 workers did nothing"));
     cell.worker_operations = vec![4_100];
     assert_eq!(fairness::of(cell), None);
 }
