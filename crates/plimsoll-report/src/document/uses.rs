@@ -6,9 +6,9 @@ use plimsoll_record::numbers;
 
 use super::{Use, UseTarget};
 use crate::{
-    comparison::{CellPair, Comparison, Metric, MetricPair, Operation, Pair, words},
+    comparison::{CellPair, Comparison, Metric, MetricPair, Operation, Pair, Side, words},
     explanation::{
-        Explanation,
+        ExplainedCell, Explanation,
         standing::{Judged, Reached},
     },
     printable,
@@ -26,9 +26,11 @@ pub(crate) fn of(comparison: &Comparison, explanation: Option<&Explanation>) -> 
         }
     }
     for question in &mut questions {
-        let (workload, operation) = (&question.cell.workload, question.operation);
+        let (cell, operation) = (question.cell, question.operation);
         for answer in &mut question.answers {
-            if explanation.is_some_and(|explanation| is_impossible(explanation, &answer.target, workload, operation)) {
+            let side = comparison.sides.iter().find(|side| side.letter == answer.letter);
+            let known = explanation.zip(side);
+            if known.is_some_and(|(explanation, side)| is_impossible(explanation, side, cell, operation)) {
                 answer.word = Verdict::Cached.as_str();
             }
         }
@@ -36,9 +38,15 @@ pub(crate) fn of(comparison: &Comparison, explanation: Option<&Explanation>) -> 
     questions.iter_mut().filter_map(Question::answer).collect()
 }
 
-fn is_impossible(explanation: &Explanation, target: &str, workload: &str, operation: Operation) -> bool {
-    let cells = explanation.runs.iter().flat_map(|run| &run.cells);
-    let judged = cells.filter(|cell| cell.target == target && cell.workload == workload).flat_map(|cell| &cell.judged);
+/// Whether no storage that was bought for a side has its rate. Another run of the same target says nothing of this one.
+fn is_impossible(explanation: &Explanation, side: &Side, asked: &CellPair, operation: Operation) -> bool {
+    let is_of_side = |cell: &&ExplainedCell| match &asked.target {
+        Some(target) => cell.target == *target,
+        None => side.targets.contains(&cell.target),
+    };
+    let cells = explanation.runs.iter().filter(|run| run.id == side.run).flat_map(|run| &run.cells);
+    let cells = cells.filter(is_of_side).filter(|cell| cell.workload == asked.workload);
+    let judged = cells.flat_map(|cell| &cell.judged);
     let is_of_it = |judged: &Judged| judged.operation == operation || judged.operation == Operation::All;
     judged.filter(|judged| is_of_it(judged)).any(|judged| judged.reached == Reached::Impossible)
 }

@@ -1,11 +1,13 @@
 //! What is said of uses.
 
+use plimsoll_catalog::catalog::Catalog;
 use plimsoll_measure::{random::Random, verdict::Verdict};
 use plimsoll_record::{
     event::RunEvent,
     record::{Outcome, Record},
     told::{Duration, Files, Measured},
 };
+use plimsoll_workload::provisioned::Provisioning;
 
 use super::*;
 use crate::{
@@ -160,4 +162,21 @@ fn what_a_cache_answered_is_never_best() {
     let none = &self::uses(&record, None)[0];
     assert!(none.title.starts_with("a cache answered every side in small random reads"), "{}", none.title);
     assert!(none.targets.iter().all(|target| target.times_worse.is_none() && !target.is_sure), "{none:?}");
+}
+
+#[test]
+fn a_rate_that_one_run_cannot_have_had_says_nothing_of_another_run() {
+    let (mut first, mut second) = (run(&[1.0]), run(&[8.0]));
+    second.id = uuid::Uuid::from_u128(7);
+    // A name with what no terminal takes is found all the same.
+    for record in [&mut first, &mut second] {
+        record.cells.iter_mut().for_each(|cell| cell.target = "/mnt/\u{1b}0".to_owned());
+    }
+    let said: Provisioning = toml::from_str("[defaults]\nlimit = 'iops=6000'").unwrap();
+    let explanation = Explanation::of(&[(&first, &said), (&second, &said)], &Catalog::default()).unwrap();
+    let comparison = Comparison::of(&[&first, &second], &Wishes::default()).unwrap();
+    let uses = of(&comparison, Some(&explanation));
+    let cached: Vec<(&str, bool)> =
+        uses[0].targets.iter().map(|target| (target.side.as_str(), target.is_cached)).collect();
+    assert_eq!(cached, [("A", false), ("B", true)], "{uses:?}");
 }
