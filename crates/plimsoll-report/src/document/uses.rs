@@ -243,25 +243,31 @@ impl Question<'_> {
         let tied = |answer: &&Answer<'_>| std::ptr::eq(*answer, best) || self.order(best, answer) == Order::Chance;
         let own = self.answers.iter().filter(|answer| !answer.is_cached());
         let (tied, others): (Vec<_>, Vec<_>) = own.partition(tied);
+        let is_unknown = |answer: &&Answer<'_>| self.order(best, answer) == Order::Unknown;
+        let (unknown, sure): (Vec<_>, Vec<_>) = others.into_iter().partition(is_unknown);
         let letters = |answers: &[&Answer<'_>]| {
             words::list(&answers.iter().map(|answer| answer.letter.to_owned()).collect::<Vec<_>>())
         };
-        let text = match (tied.len(), others.first()) {
-            (0, _) => format!("a cache answered every side in {name}"),
-            (1, None) => format!("only the storage of {} answered in {name}", best.letter),
-            (1, Some(next)) if self.order(best, next) == Order::Unknown => {
+        let mut text = match (tied.len(), sure.first(), unknown.first()) {
+            (0, ..) => format!("a cache answered every side in {name}"),
+            (1, None, None) => format!("only the storage of {} answered in {name}", best.letter),
+            (1, None, Some(next)) => {
                 let is_factor = !self.metric.is_latency() && self.times_worse(next).is_some();
                 let has = if is_factor { format!("{} has ", best.letter) } else { String::new() };
-                format!("no sure order in {name}: {has}{}; {}", self.ahead_of(&others), self.why_unknown())
+                format!("no sure order in {name}: {has}{}; {}", self.ahead_of(&unknown), self.why_unknown(best, next))
             }
-            (1, _) => format!("{} suits {name} best: {}", best.letter, self.ahead_of(&others)),
-            (_, None) => format!("no difference found between {} in {name}", letters(&tied)),
-            _ => format!(
+            (1, Some(_), _) => format!("{} suits {name} best: {}", best.letter, self.ahead_of(&sure)),
+            (_, None, _) => format!("no difference found between {} in {name}", letters(&tied)),
+            (_, Some(_), _) => format!(
                 "{} suit {name} best, without a difference that was found between them: {}",
                 letters(&tied),
-                self.ahead_of(&others)
+                self.ahead_of(&sure)
             ),
         };
+        let is_said = tied.len() == 1 && sure.is_empty();
+        if let Some(first) = unknown.first().filter(|_| !is_said) {
+            text += &format!("; no sure order to {}: {}", letters(&unknown), self.why_unknown(best, first));
+        }
         let doubts: Vec<String> = self.answers.iter().filter_map(doubt).collect();
         if doubts.is_empty() { text } else { format!("{text} ({})", doubts.join(", ")) }
     }
@@ -282,8 +288,12 @@ impl Question<'_> {
         words::list(&ends)
     }
 
-    fn why_unknown(&self) -> &str {
-        let reason = self.pairs.iter().find_map(|(_, metric)| metric.reason.as_deref());
+    fn why_unknown(&self, one: &Answer<'_>, other: &Answer<'_>) -> &str {
+        let of_both = self.direct(one, other).and_then(|metric| metric.reason.as_deref());
+        // Else it is that of the one which lacks a ratio to a third.
+        let is_of_one = |letters: &[&str; 2]| letters[1] == one.letter || letters[1] == other.letter;
+        let mut of_pairs = self.pairs.iter().filter(|(letters, _)| is_of_one(letters));
+        let reason = of_both.or_else(|| of_pairs.find_map(|(_, metric)| metric.reason.as_deref()));
         reason.unwrap_or("they were not compared with each other")
     }
 }

@@ -180,3 +180,24 @@ fn a_rate_that_one_run_cannot_have_had_says_nothing_of_another_run() {
         uses[0].targets.iter().map(|target| (target.side.as_str(), target.is_cached)).collect();
     assert_eq!(cached, [("A", false), ("B", true)], "{uses:?}");
 }
+
+#[test]
+fn a_side_without_an_interval_is_in_no_order() {
+    let mut record = run(&[1.0, 0.25, 2.0]);
+    for cell in record.cells.iter_mut().filter(|cell| cell.target == "/mnt/1") {
+        cell.slots.truncate(2);
+        for result in [&mut cell.read, &mut cell.write].into_iter().flatten() {
+            (result.iops_low, result.iops_high) = (None, None);
+        }
+    }
+    let title = |record: &Record| uses(record, None)[0].title.clone();
+    let one_is_best = title(&record);
+    assert!(one_is_best.starts_with("C suits small random reads"), "{one_is_best}");
+    let order = "x of A; no sure order to B: measured too briefly to tell how sure it is";
+    assert!(one_is_best.ends_with(order) && !one_is_best.contains("of B"), "{one_is_best}");
+    let mut tied = run(&[1.0, 0.25, 1.0]);
+    tied.cells[2] = record.cells[2].clone();
+    let tied = title(&tied);
+    assert!(tied.starts_with("no difference found between "), "{tied}");
+    assert!(tied.ends_with("; no sure order to B: measured too briefly to tell how sure it is"), "{tied}");
+}
