@@ -12,7 +12,7 @@ use plimsoll_record::{
 use serde::Serialize;
 use thiserror::Error;
 
-mod chance;
+pub(crate) mod chance;
 mod evaluate;
 mod figures;
 mod file;

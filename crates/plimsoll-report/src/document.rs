@@ -18,7 +18,7 @@ pub mod markdown;
 mod prices;
 mod rates;
 mod run;
-mod run_names;
+pub(crate) mod run_names;
 mod short_numbers;
 mod sweeps;
 #[cfg(test)]

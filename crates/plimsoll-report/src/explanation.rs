@@ -173,7 +173,7 @@ fn explain<'a>(
         slips: published::slips(record, cell),
         findings: cell.findings.iter().filter(|finding| is_telling(finding)).map(|found| found.text.clone()).collect(),
     };
-    Ok((explained, pairs::Subject { cell, judged, expectation, load }))
+    Ok((explained, pairs::Subject { record, cell, judged, expectation, load }))
 }
 
 /// Notes about how a text was read are for whoever imports it.

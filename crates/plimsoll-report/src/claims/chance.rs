@@ -64,6 +64,6 @@ fn of_samples(one: &[f64], other: &[f64]) -> Option<Test> {
 }
 
 /// A probability as it is written.
-pub(super) fn p(value: f64) -> String {
+pub(crate) fn p(value: f64) -> String {
     if value < 0.001 { "<0.001".to_owned() } else { numbers::decimal(value, if value < 0.1 { 3 } else { 2 }) }
 }

@@ -6,7 +6,7 @@ use crate::printable;
 
 /// The name given to a run, or the file that it was read from, or the beginning of its id. Where another run has the
 /// same name, it is told with its time.
-pub(super) fn of(record: &Record, all: &[&Record]) -> String {
+pub(crate) fn of(record: &Record, all: &[&Record]) -> String {
     let Some(name) = given(record) else {
         return numbers::id_prefix(&record.id.to_string()).to_owned();
     };

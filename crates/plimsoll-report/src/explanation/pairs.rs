@@ -1,8 +1,13 @@
 //! The same workload on different storage: whether what was bought explains the difference.
 
 use plimsoll_catalog::expectation::Expectation;
-use plimsoll_measure::compare::{permutation, unpaired::LogMean};
-use plimsoll_record::{application::Iteration, figures::Operation, numbers, record::Cell};
+use plimsoll_measure::compare::{permutation, ratio::Ratio, unpaired::LogMean};
+use plimsoll_record::{
+    application::Iteration,
+    figures::Operation,
+    numbers,
+    record::{Cell, Record},
+};
 use plimsoll_workload::limit::Part;
 use serde::Serialize;
 
@@ -10,7 +15,12 @@ use super::{
     behind::Behind,
     did::CellLoad,
     show,
-    standing::{Judged, Standing},
+    standing::{Judged, Standing, Unit},
+};
+use crate::{
+    claims::chance,
+    comparison::{Metric, evidence},
+    document::run_names,
 };
 
 /// Ratios that are this close explain each other.
@@ -20,6 +30,7 @@ const LEVEL: f64 = 0.05;
 
 /// A cell with what was found out about it.
 pub(super) struct Subject<'a> {
+    pub(super) record: &'a Record,
     pub(super) cell: &'a Cell,
     pub(super) judged: Vec<Judged>,
     pub(super) expectation: Option<Expectation>,
@@ -71,7 +82,9 @@ pub(super) fn of(subjects: &[Subject<'_>]) -> Vec<Pair> {
         let is_partner = |subject: &&Subject<'_>| subject.cell.workload == other.cell.workload;
         let Some(first) = subjects[..index].iter().find(is_partner) else { continue };
         let has_times = |subject: &Subject<'_>| !subject.cell.durations().is_empty();
-        if has_times(first) != has_times(other) {
+        // What a text tells again of one target is no other storage; the same path in another run may be.
+        let is_again = first.record.id == other.record.id && first.cell.target == other.cell.target;
+        if has_times(first) != has_times(other) || is_again {
             continue;
         }
         if has_times(first) {
@@ -83,13 +96,41 @@ pub(super) fn of(subjects: &[Subject<'_>]) -> Vec<Pair> {
     pairs
 }
 
+/// What both are called: their targets, and of the same target in two runs also the runs.
+fn called(sides: [&Subject<'_>; 2]) -> [String; 2] {
+    let are_namesakes = sides[0].cell.target == sides[1].cell.target;
+    let records = sides.map(|side| side.record);
+    sides.map(|side| match are_namesakes {
+        true => format!("{} of {}", side.cell.target, run_names::of(side.record, &records)),
+        false => side.cell.target.clone(),
+    })
+}
+
 /// The judged rates of one kind on both sides.
 fn of_rates(first: &Subject<'_>, other: &Subject<'_>) -> Vec<Pair> {
+    // Nothing is so many times what did nothing, and that it did is told where it is judged.
+    let did = |judged: &&Judged| judged.measured > 0.0;
     let alike = |one: &Judged| {
         let same = |judged: &&Judged| judged.operation == one.operation && judged.unit == one.unit;
-        other.judged.iter().find(same).map(|judged| (one.clone(), judged.clone()))
+        other.judged.iter().filter(did).find(same).map(|judged| (one.clone(), judged.clone()))
     };
-    first.judged.iter().filter_map(alike).map(|(one, two)| rates(first, &one, other, &two)).collect()
+    first.judged.iter().filter(did).filter_map(alike).map(|(one, two)| rates(first, &one, other, &two)).collect()
+}
+
+/// How probable such a difference of rates is between equals: as `compare` tells it; else by the intervals of both.
+fn chance_of_rates(first: &Subject<'_>, one: &Judged, other: &Subject<'_>, two: &Judged) -> Option<f64> {
+    let metric = match one.unit {
+        Unit::Iops | Unit::FilesPerSecond => Metric::Iops,
+        Unit::BytesPerSecond => Metric::Throughput,
+    };
+    let in_one_run = first.record.id == other.record.id;
+    let compared = evidence::of([first.cell, other.cell], in_one_run, one.operation, metric).ok();
+    let mean = |judged: &Judged| {
+        let [low, high] = judged.interval?;
+        LogMean::of_interval(judged.measured, low, high)
+    };
+    let by_intervals = || Some(LogMean::ratio(&mean(one)?, &mean(two)?, 1.0 - LEVEL));
+    compared.map(|found| found.ratio).or_else(by_intervals).map(|ratio| ratio.p_value)
 }
 
 fn rates(first: &Subject<'_>, one: &Judged, other: &Subject<'_>, two: &Judged) -> Pair {
@@ -106,6 +147,9 @@ fn rates(first: &Subject<'_>, one: &Judged, other: &Subject<'_>, two: &Judged) -
         (measured / expected - 1.0).abs() <= CLOSE && !is_bought_alike && is_at_limit(one) && is_at_limit(two);
     let rate = |judged: &Judged, value: f64| show::rate(judged.unit, value);
     let operation = fast_rate.operation;
+    let p_value = chance_of_rates(first, one, other, two);
+    // Rates that nobody knows the intervals of are as close as such limits are exact.
+    let may_be_chance = p_value.map_or(measured <= 1.0 + one.tolerance.over, |p| p >= LEVEL);
     let (explained, why) = if is_cached {
         let text = "caches answered, so that this says nothing of the disks".to_owned();
         (Explained::ByCaches, text)
@@ -120,6 +164,18 @@ fn rates(first: &Subject<'_>, one: &Judged, other: &Subject<'_>, two: &Judged) -
             show::ratio(expected)
         );
         (Explained::ByProvisioning, text)
+    } else if may_be_chance {
+        let p = p_value.map_or_else(String::new, |p| format!(" (p = {})", chance::p(p)));
+        let bought = match is_bought_alike {
+            true => format!("both were bought to do {}", rate(two, two.expected)),
+            false => format!(
+                "{} beside {} were bought, which would be {} : 1",
+                rate(fast_rate, fast_rate.expected),
+                rate(slow_rate, slow_rate.expected),
+                show::ratio(expected)
+            ),
+        };
+        (Explained::NoDifference, format!("no difference found{p}; {bought}"))
     } else if is_bought_alike {
         let text =
             format!("both were bought to do {}, so that what was bought does not explain it", rate(two, two.expected));
@@ -134,12 +190,11 @@ fn rates(first: &Subject<'_>, one: &Judged, other: &Subject<'_>, two: &Judged) -
         (Explained::No, text)
     };
     let of = if operation == Operation::All { String::new() } else { format!(", {}", operation.plural()) };
+    let [of_fast, of_slow] = called([fast, slow]);
     let text = format!(
-        "{}{of}: {} did {} times as much as {} ({} beside {}); {why}",
+        "{}{of}: {of_fast} did {} times as much as {of_slow} ({} beside {}); {why}",
         fast.cell.workload,
-        fast.cell.target,
         show::ratio(measured),
-        slow.cell.target,
         rate(fast_rate, fast_rate.measured),
         rate(slow_rate, slow_rate.measured),
     );
@@ -149,7 +204,7 @@ fn rates(first: &Subject<'_>, one: &Judged, other: &Subject<'_>, two: &Judged) -
         operation,
         measured,
         expected: Some(expected).filter(|_| !is_cached),
-        p_value: None,
+        p_value,
         explained,
         text,
     }
@@ -167,29 +222,28 @@ fn of_commands(first: &Subject<'_>, other: &Subject<'_>) -> Option<Pair> {
     let [one, two] =
         [(first, one), (other, two)].map(|(side, rates)| rates.map_or_else(|| seconds(side), |(_, rates)| rates));
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+    if [&one, &two].iter().any(|values| mean(values) <= 0.0) {
+        return None;
+    }
     let is_first = if unit.is_some() { mean(&one) >= mean(&two) } else { mean(&one) <= mean(&two) };
     let sides = [(first, one.as_slice()), (other, two.as_slice())];
     let [(fast, faster), (slow, slower)] = if is_first { sides } else { [sides[1], sides[0]] };
-    // Of so few the least that can come out is more than that.
-    let can_tell = 2.0 < LEVEL * divisions(one.len(), two.len()) as f64;
-    let p_value = permutation::two_sided_p(&one, &two).filter(|_| can_tell);
+    let (p_value, p) = chance_of_times([&one, &two]);
     let explained = if p_value.is_some_and(|p| p >= LEVEL) { Explained::NoDifference } else { Explained::No };
-    let p = p_value.map_or_else(
-        || "too few or too many to tell chance apart".to_owned(),
-        |p| format!("p = {p:.2} by all {} divisions of them", divisions(one.len(), two.len())),
-    );
     let found = match explained {
         Explained::NoDifference => "no difference found",
         _ if p_value.is_some() => "more than chance does",
-        _ => "a difference",
+        _ => "not known to differ",
     };
     let beside = bought_ratio(fast, slow).map_or_else(String::new, |bought| {
         let ratio = bought.max(1.0 / bought);
         let is_alike = ratio < 1.0 + CLOSE;
         let speeds = if unit.is_some() { [slower, faster] } else { [faster, slower] };
         match explained {
-            Explained::NoDifference if is_alike => "; what was bought is alike".to_owned(),
-            _ if is_alike => "; what was bought is alike, and does not explain it".to_owned(),
+            Explained::No if is_alike && p_value.is_some() => {
+                "; what was bought is alike, and does not explain it".to_owned()
+            }
+            _ if is_alike => "; what was bought is alike".to_owned(),
             Explained::NoDifference if leaves_out(speeds, bought) => {
                 format!("; what was bought differs {} : 1, so it is not bound by these disks", show::ratio(ratio))
             }
@@ -206,7 +260,7 @@ fn of_commands(first: &Subject<'_>, other: &Subject<'_>) -> Option<Pair> {
         Some(unit) => format!("{} {unit}", numbers::iops(value)),
         None => numbers::duration((value * 1e9).round() as u64),
     });
-    let (one, two) = (&fast.cell.target, &slow.cell.target);
+    let [one, two] = called([fast, slow]);
     let how = match &unit {
         Some(_) if ratio < TIMES_FROM => format!("{two} did {:+.2} %", (1.0 / ratio - 1.0) * 100.0),
         Some(_) => format!("{two} did as much in {} times the time", show::ratio(ratio)),
@@ -252,14 +306,29 @@ fn divisions(one: usize, other: usize) -> u64 {
     (1..=one as u64).fold(1, |ways: u64, at| ways.saturating_mul(other as u64 + at) / at)
 }
 
+/// How probable such a difference is between equals, and how that is known; `None` of too few.
+fn chance_of_times(sides: [&[f64]; 2]) -> (Option<f64>, String) {
+    let divisions = divisions(sides[0].len(), sides[1].len());
+    let of_too_few = || (None, "too few to tell chance apart".to_owned());
+    match permutation::two_sided_p(sides[0], sides[1]) {
+        // Of so few the least that can come out is more than that.
+        Some(_) if 2.0 >= LEVEL * divisions as f64 => of_too_few(),
+        Some(p) => (Some(p), format!("p = {} by all {divisions} divisions of them", chance::p(p))),
+        // They are too many to be dealt out in every way.
+        None => welch(sides)
+            .map_or_else(of_too_few, |ratio| (Some(ratio.p_value), format!("Welch p = {}", chance::p(ratio.p_value)))),
+    }
+}
+
+/// How many times the first values the second are; `None` of too few.
+fn welch(sides: [&[f64]; 2]) -> Option<Ratio> {
+    let mean = |values: &[f64]| LogMean::of_visits(&values.iter().map(|value| value.ln()).collect::<Vec<f64>>());
+    Some(LogMean::ratio(&mean(sides[0])?, &mean(sides[1])?, 1.0 - LEVEL))
+}
+
 /// Whether the second values are known not to be so many times the first: finding no difference is not enough.
 fn leaves_out(sides: [&[f64]; 2], ratio: f64) -> bool {
-    let mean = |values: &[f64]| LogMean::of_visits(&values.iter().map(|value| value.ln()).collect::<Vec<f64>>());
-    let [one, other] = sides.map(mean);
-    one.zip(other).is_some_and(|(one, other)| {
-        let measured = LogMean::ratio(&one, &other, 1.0 - LEVEL);
-        ratio < measured.low || measured.high < ratio
-    })
+    welch(sides).is_some_and(|measured| ratio < measured.low || measured.high < ratio)
 }
 
 /// How many times as many operations the first of two disks has.

@@ -6,12 +6,14 @@ use std::collections::BTreeMap;
 
 use plimsoll_catalog::catalog::Catalog;
 use plimsoll_record::{
-    record::{Record, Tool},
+    event::RunEvent,
+    record::{Outcome, Record, Tool},
     told::{Direction, Duration, FoundResult, Import, Measured, Reading, Source, Told, Transfers},
 };
 use plimsoll_workload::provisioned::Provisioning;
 
 use super::{ExplainedCell, Explanation, standing::Standing};
+use crate::test_records::{self, Story};
 
 /// A result of so many reads or writes a second.
 fn told(pattern: &str, block: u64, iops: f64, more: impl Fn(&mut Transfers)) -> Transfers {
@@ -146,10 +148,6 @@ fn a_command_is_not_called_unbound_by_disks_that_its_times_could_still_follow() 
     let said = "[targets.small]\nsku = 'P30'\n[targets.large]\nsku = 'P40'";
     let said: Provisioning = toml::from_str(said).unwrap();
     let text = |small: [u64; 5], large: [u64; 5]| {
-        let took = |times: [u64; 5]| {
-            let of = |seconds| Duration { elapsed_ns: seconds * 1_000_000_000, ..Duration::default() };
-            Measured::Durations(times.map(of).into())
-        };
         let record = record_of(vec![("small", took(small)), ("large", took(large))]);
         let explanation = Explanation::of(&[(&record, &said)], &Catalog::default()).unwrap();
         explanation.pairs[0].text.clone()
@@ -161,4 +159,89 @@ fn a_command_is_not_called_unbound_by_disks_that_its_times_could_still_follow() 
     let scattered = text([60, 100, 140, 180, 110], [50, 70, 150, 90, 100]);
     assert!(scattered.contains("no difference found"), "{scattered}");
     assert!(scattered.ends_with("and whether it is bound by these disks takes more iterations to say"), "{scattered}");
+}
+
+/// What is said of pairs of records, with the same disk behind every target.
+fn pairs(records: &[&Record], said: &str) -> Vec<super::Pair> {
+    let said: Provisioning = toml::from_str(said).unwrap();
+    let subjects: Vec<(&Record, &Provisioning)> = records.iter().map(|record| (*record, &said)).collect();
+    Explanation::of(&subjects, &Catalog::default()).unwrap().pairs
+}
+
+#[test]
+fn rates_as_close_as_limits_are_exact_do_not_differ() {
+    let pair = |other: f64, said: &str| {
+        let results =
+            vec![("one", told("randwrite", 4096, 5000.0, |_| ())), ("two", told("randwrite", 4096, other, |_| ()))];
+        pairs(&[&record(results)], said).remove(0)
+    };
+    let alike = pair(4998.0, "[defaults]\nsku = 'P30'");
+    assert_eq!(alike.explained, super::pairs::Explained::NoDifference);
+    assert!(alike.text.ends_with("; no difference found; both were bought to do 5,000 IOPS"), "{}", alike.text);
+    let bought = "[targets.one]\nsku = 'P30'\n[targets.two]\nsku = 'P40'";
+    let other = pair(4998.0, bought);
+    assert_eq!(other.explained, super::pairs::Explained::NoDifference);
+    assert!(other.text.contains("no difference found; 5,000 IOPS beside 7,500 IOPS were bought"), "{}", other.text);
+    assert_eq!(pair(4000.0, "[defaults]\nsku = 'P30'").explained, super::pairs::Explained::No);
+}
+
+#[test]
+fn rates_that_were_measured_differ_only_beyond_chance() {
+    let explained = |rates: [u64; 2], scatter: u64| {
+        let mut story = Story::new(&["/mnt/a", "/mnt/b"], &test_records::workloads("canonical")[2..3]);
+        for round in 0..6 {
+            for (cell, rate) in rates.into_iter().enumerate() {
+                let rate = rate + scatter * ((u64::from(round) * 5 + cell as u64 * 3) % 7);
+                let slot = story.slot(cell, round, rate, 1_000_000);
+                story.tell(&RunEvent::SlotFinished(Box::new(slot)));
+            }
+        }
+        pairs(&[&story.end(60_000_000_000, Outcome::Complete)], "[defaults]\nlimit = 'iops=6000'").remove(0)
+    };
+    let chance = explained([4900, 4950], 100);
+    assert_eq!(chance.explained, super::pairs::Explained::NoDifference, "{}", chance.text);
+    assert!(chance.text.contains("; no difference found (p = "), "{}", chance.text);
+    let small = explained([4900, 5000], 1);
+    assert_eq!(small.explained, super::pairs::Explained::No, "{}", small.text);
+    assert!(small.p_value.unwrap() < 0.05 && small.text.ends_with("so that what was bought does not explain it"));
+}
+
+#[test]
+fn the_same_target_in_two_runs_is_told_with_its_run_and_what_did_nothing_in_no_ratio() {
+    let of = |iops: f64| told("randwrite", 4096, iops, |_| ());
+    let mut first = record(vec![("/mnt/data", of(5000.0)), ("/mnt/data", of(2500.0))]);
+    let mut second = record(vec![("/mnt/data", of(2500.0))]);
+    first.name = Some("before".to_owned());
+    (second.name, second.id) = (Some("after".to_owned()), uuid::Uuid::from_u128(7));
+    let found = pairs(&[&first, &second], "[defaults]\nsku = 'P30'");
+    let [pair] = found.as_slice() else { panic!("one target of one run is no other storage: {found:?}") };
+    assert!(pair.text.contains("/mnt/data of before did 2.00 times as much as /mnt/data of after ("), "{}", pair.text);
+    let stalled = record(vec![("one", of(5000.0)), ("two", of(0.0))]);
+    assert_eq!(pairs(&[&stalled], "[defaults]\nsku = 'P30'"), []);
+}
+
+/// A command that took so many seconds each time.
+fn took(seconds: impl IntoIterator<Item = u64>) -> Measured {
+    let of = |seconds| Duration { elapsed_ns: seconds * 1_000_000_000, ..Duration::default() };
+    Measured::Durations(seconds.into_iter().map(of).collect())
+}
+
+#[test]
+fn many_times_are_told_from_chance_as_well_and_few_are_not_called_different() {
+    let pair = |one: Measured, other: Measured| {
+        pairs(&[&record_of(vec![("one", one), ("two", other)])], "[defaults]\nsku = 'P30'").remove(0)
+    };
+    let many = |shift: u64| took((0..12).map(move |at| 100 + shift + at * 5 % 12));
+    let alike = pair(many(0), many(0));
+    assert_eq!(alike.explained, super::pairs::Explained::NoDifference, "{}", alike.text);
+    assert!(alike.text.contains("12 and 12 times; Welch p = 1"), "{}", alike.text);
+    let apart = pair(many(0), many(40));
+    assert!(apart.text.contains("more than chance does") && apart.text.contains("Welch p = <0.001"), "{}", apart.text);
+    let few = pair(took([100, 101]), took([150, 151]));
+    assert_eq!((few.explained, few.p_value), (super::pairs::Explained::No, None));
+    assert!(few.text.contains("not known to differ") && few.text.ends_with("what was bought is alike"), "{}", few.text);
+    let rare = pair(took([100, 101, 102, 103, 104]), took([200, 201, 202, 203, 204]));
+    assert!(rare.text.contains("p = 0.008 by all 252 divisions"), "{}", rare.text);
+    let nothing = record_of(vec![("one", took([0])), ("two", took([100]))]);
+    assert_eq!(pairs(&[&nothing], "[defaults]\nsku = 'P30'"), []);
 }
