@@ -55,6 +55,7 @@ test('a table is sorted by keys, up, down and as it was', async () => {
   await page.keyboard.press('Enter');
   assert.deepEqual([first, second].sort(), ['ascending', 'descending']);
   assert.notDeepEqual(once, twice);
+  assert.ok([...once, ...twice].every((name) => name !== ''), 'a row does not say what it is about');
   assert.equal(await order(), 'none');
   assert.deepEqual(await column(), before);
   await close();

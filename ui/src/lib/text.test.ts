@@ -1,6 +1,6 @@
 // Tables sort by what their numbers mean, and leave the page as others read them.
 import { describe, expect, it } from 'vitest';
-import { anchor, compareCells, csv, rowsOf, tableOf } from './text';
+import { anchor, compareCells, csv, rowsOf, sortedRows, tableOf, withNames } from './text';
 
 describe('tables', () => {
   const table = tableOf('t', ['name', 'IOPS'], [['a "b", c', '1,234'], ['d', '7']], [1]);
@@ -9,6 +9,16 @@ describe('tables', () => {
     expect(csv(table)).toBe('name,IOPS\r\n"a ""b"", c","1,234"\r\nd,7\r\n');
     expect(rowsOf(table)[1]).toEqual(['d', '7']);
     expect(table.columns.map((column) => column.is_number)).toEqual([false, true]);
+  });
+
+  it('say in each row what it is about, where rows are sorted or leave the page', () => {
+    const once = tableOf('t', ['workload', 'IOPS'], [['mixed', '70'], ['', '30'], ['alone', '50']], [1]);
+    const names = (column: number | null) => sortedRows(withNames(once), column, false).map((row) => row.values[0]);
+    expect(names(null)).toEqual(['mixed', 'mixed', 'alone']);
+    expect(names(1)).toEqual(['mixed', 'alone', 'mixed']);
+    expect(names(0)).toEqual(['alone', 'mixed', 'mixed']);
+    expect(csv(withNames(once))).toContain('mixed,30');
+    expect(sortedRows(once, null, false).map((row) => row.values[0])).toEqual(['mixed', '', 'alone']);
   });
 
   it('hold no formula of a spreadsheet, and numbers stay numbers', () => {

@@ -17,6 +17,17 @@ export function rowsOf(table: Table): string[][] {
   return Array.from({ length }, (_, row) => table.columns.map((column) => column.values[row] ?? ''));
 }
 
+/** A table that has the name of what several rows are about in the first of them, with the name in all of them: so they
+    say it wherever they stand. */
+export function withNames(table: Table): Table {
+  let name = '';
+  const whole = (values: string[]) => values.map((value) => (name = value || name));
+  const columns = table.columns.map((column, index) =>
+    index === 0 ? { ...column, values: whole(column.values) } : column,
+  );
+  return { ...table, columns };
+}
+
 /** A table as comma-separated values, RFC 4180. */
 export function csv(table: Table): string {
   const quoted = (text: string) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
@@ -54,6 +65,16 @@ export function compareCells(one: string, other: string): number {
   const [a, b] = [sortKey(one), sortKey(other)];
   if (typeof a === 'number' && typeof b === 'number') return a - b;
   return String(a).localeCompare(String(b));
+}
+
+/** The rows of a table with their places, sorted by a column, or as they are without one. */
+export function sortedRows(
+  table: Table, column: number | null, isDescending: boolean,
+): { values: string[]; index: number }[] {
+  const rows = rowsOf(table).map((values, index) => ({ values, index }));
+  if (column === null) return rows;
+  const sign = isDescending ? -1 : 1;
+  return rows.sort((a, b) => sign * compareCells(a.values[column], b.values[column]));
 }
 
 /** What a tooltip says: a head in bold, and lines. Made of text nodes, so that names stay names. */
