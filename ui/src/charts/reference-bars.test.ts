@@ -108,6 +108,14 @@ describe('reference bars', () => {
     expect(barsOption(turned, context, '', true, () => 0).xAxis).toMatchObject({ type: 'log', min: 10 });
   });
 
+  it('begin at the axis on a logarithmic one, also below 1 %', () => {
+    const comparison = published();
+    comparison.pairs[0].cells[0].metrics = [metric('read', 'iops', 55_000, 110)];
+    const tiny = barGroups(groupsOf(comparison), ['A', 'B'], 'A');
+    expect(barsOption(tiny, context, '', true, () => 0).xAxis).toMatchObject({ type: 'log', min: 0.1, startValue: 0.1 });
+    expect(barsOption(tiny, context, '', false, () => 0).xAxis).not.toHaveProperty('startValue');
+  });
+
   it('have room for their labels', () => {
     for (const width of [330, 900]) {
       const { xAxis } = barsOption(groups, { ...context, width }, '', false, () => 0);

@@ -229,6 +229,8 @@ export function barsOption(
       type: isLog ? 'log' : 'value',
       min,
       max,
+      // Bars begin at the axis: without this those of a logarithmic one begin at 1.
+      ...(isLog ? { startValue: min } : {}),
       name: isLog ? 'percent of the reference, logarithmic: lengths are no shares' : 'percent of the reference',
       nameLocation: 'middle',
       nameGap: 24,
