@@ -36,6 +36,14 @@ describe('tables', () => {
       .toEqual(['98.0 us', '1.23 ms', '≥3.00 ms', '2.50 s', '-']);
     expect(['6h 00m', '61.5 ms', '2m 05s', '42 s', '10m 00s'].sort(compareCells))
       .toEqual(['61.5 ms', '42 s', '2m 05s', '10m 00s', '6h 00m']);
+    const windows = ['2m 05s to 6m 00s', '1h 00m to 1h 02m', '42 s to 1m 00s'];
+    expect(windows.sort(compareCells)).toEqual(['42 s to 1m 00s', '2m 05s to 6m 00s', '1h 00m to 1h 02m']);
+    expect(['1:02:03', '12:30', '0:07', '-', '12:03'].sort(compareCells))
+      .toEqual(['0:07', '12:03', '12:30', '1:02:03', '-']);
+    const moments = ['2025-10-08 09:30 UTC', '-', '2025-09-30 10:00 UTC', '2025-10-08 07:15 UTC', '2024-12-31'];
+    expect(moments.sort(compareCells)).toEqual(
+      ['2024-12-31', '2025-09-30 10:00 UTC', '2025-10-08 07:15 UTC', '2025-10-08 09:30 UTC', '-'],
+    );
     expect(['12.3k', '1,234', '999', '1.00M'].sort(compareCells)).toEqual(['999', '1,234', '12.3k', '1.00M']);
     expect(['beta', 'Alpha', '3'].sort(compareCells)).toEqual(['3', 'Alpha', 'beta']);
   });

@@ -49,9 +49,15 @@ const SCALES: Record<string, number> = {
   B: 1, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40, PiB: 2 ** 50, EiB: 2 ** 60,
 };
 
+/** Lengths of time and times since the start, `1h 02m` and `1:02:03`, with their hours, minutes and seconds. */
+const CLOCKS = [/^(?:(\d+)h )?(\d+)m(?: (\d+)s)?(?= to |$)/, /^(?:(\d+):(?=\d+:))?(\d+):(\d\d)$/];
+
 /** What a cell of a table is sorted by: its number when it has one, and else its text. */
 export function sortKey(text: string): number | string {
-  const clock = /^(?:(\d+)h )?(\d+)m(?: (\d+)s)?$/.exec(text.trim());
+  // Moments sort as the texts that they are, because years come first in them.
+  if (/^\d{4}-\d\d-\d\d\b/.test(text.trim())) return text.trim().toLowerCase();
+  // Of a stretch, its start.
+  const clock = CLOCKS.map((form) => form.exec(text.trim())).find((found) => found);
   if (clock) return (Number(clock[1] ?? 0) * 3600 + Number(clock[2]) * 60 + Number(clock[3] ?? 0)) * 1e9;
   const match = /^[≥<>~+]?\s*(-?[\d,]*\.?\d+(?:e[+-]?\d+)?)\s*([A-Za-z]*)/.exec(text.trim());
   if (!match) return text.trim().toLowerCase();
