@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 
 import type { FileClass, FilePhaseView } from '../report';
 import { filesHeight, filesOption, filesTable, linesOf, logFloor, phasesOf, targetsOf } from './files';
-import { coloursOf, sizesHeight, sizesOption, sizesTitle } from './sizes';
+import { coloursOf, sizesHeight, sizesOption, sizesTitle, withLength } from './sizes';
 import { placeText, slowerCells, slowerMaps, slowerOption, slowerTable, slowerTitle } from './slower';
 import { context } from './testing';
 
@@ -85,6 +85,12 @@ describe('lines over lengths of files', () => {
     const values = option.series[0].data?.map((each) => (each as { value: number[] }).value);
     expect(values).toEqual([[10 * KIB, 100 * 10 * KIB], [1024 * KIB, 20 * 1024 * KIB]]);
     expect(sizesHeight(classes, 'write', context())).toBeGreaterThan(400);
+  });
+
+  it('leave out empty files, which have no place on a logarithmic axis', () => {
+    const all = [ofSize(0, { disk: [9000, 9000] }), ...classes];
+    expect(withLength(all)).toEqual(classes);
+    expect(sizesTitle(withLength(all), 'write')).not.toContain('files of 0 B');
   });
 
   it('have hollow points where a cache answered', () => {

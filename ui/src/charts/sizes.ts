@@ -22,6 +22,11 @@ export function hasThroughput(classes: readonly FileClass[], phase: string): boo
   return phasesIn(classes, phase).some((at) => at.view.bytes_per_second !== null);
 }
 
+/** The classes of files that have a place on a logarithmic axis: not those of empty ones. */
+export function withLength(classes: readonly FileClass[]): FileClass[] {
+  return classes.filter((each) => each.size_bytes > 0);
+}
+
 /** What a phase does over the length of files, as a sentence. */
 export function sizesTitle(classes: readonly FileClass[], phase: string): string {
   const all = phasesIn(classes, phase);
