@@ -8,8 +8,11 @@ use plimsoll_workload::plan::CellPlan;
 use serde::Serialize;
 use uuid::Uuid;
 
-/// Seconds of load that are told with a run: those of all cells together.
-const SECONDS_MAX: usize = 60;
+/// Seconds of load that are told with a run: those of all cells together, so many at least.
+const SECONDS_MIN: usize = 60;
+/// And so many for each cell, as all of them may be measured at the same time: whoever is told twice a second then
+/// misses none.
+const SECONDS_OF_CELL: usize = 2;
 
 /// What a run is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -164,7 +167,7 @@ impl LiveRun {
                     bytes_per_second: per_second(interval.read_bytes + interval.write_bytes),
                     p99_ns: interval.p99_ns,
                 });
-                if self.seconds.len() > SECONDS_MAX {
+                if self.seconds.len() > SECONDS_MIN.max(SECONDS_OF_CELL * self.cells.len()) {
                     self.seconds.pop_front();
                 }
             }
@@ -262,5 +265,38 @@ impl LiveCell {
             precision_wanted: None,
             word: None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_many_cells_at_once_each_has_its_last_second() {
+        let text = include_str!("../../../fixtures/records/plimsoll-1.events.ndjson");
+        let mut events = text.lines().map(|line| serde_json::from_str(line).unwrap());
+        let Some(RunEvent::Started(mut started)) = events.next() else { panic!("a run begins with its start") };
+        let (slot, interval) = events.fold((None, None), |(slot, second), event| match event {
+            event @ RunEvent::SlotStarted { .. } => (Some(event), second),
+            RunEvent::Interval { interval, .. } => (slot, Some(interval)),
+            _ => (slot, second),
+        });
+        let (mut slot, mut interval) = (slot.unwrap(), interval.unwrap());
+        let count = SECONDS_MIN + 40;
+        started.plan.cells = vec![started.plan.cells[0].clone(); count];
+        let mut run = LiveRun::new(*started);
+        for index in 0..count {
+            let RunEvent::SlotStarted { cell, t_ns, .. } = &mut slot else { panic!("it is the start of a slot") };
+            (*cell, *t_ns) = (index, 0);
+            run.apply(&slot);
+        }
+        for second in 0..3 {
+            interval.t_ns = second * 1_000_000_000;
+            (0..count).for_each(|cell| run.apply(&RunEvent::Interval { cell, interval: interval.clone() }));
+        }
+        assert_eq!(run.latest().count(), count);
+        assert_eq!(run.seconds.len(), SECONDS_OF_CELL * count);
+        assert!(run.seconds.iter().all(|second| second.t_ns >= 1_000_000_000));
     }
 }
