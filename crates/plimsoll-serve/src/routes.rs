@@ -117,8 +117,13 @@ async fn unset_baseline(State(shared): Server, Path(name): Path<String>) -> Answ
 async fn import(State(shared): Server, RawQuery(query): RawQuery, body: Body) -> Answer {
     let body = read(body, FILE_BYTES_MAX).await?;
     // One at a time: a file becomes many times as much memory while it is read.
-    let _one = shared.importing.clone().lock_owned().await;
-    away(move || importing::import(&shared, query.as_deref(), &body)).await
+    let one = shared.importing.clone().lock_owned().await;
+    away(move || {
+        // It is over when the file was taken in, and not when who sent it goes away.
+        let _one = one;
+        importing::import(&shared, query.as_deref(), &body)
+    })
+    .await
 }
 
 async fn read(body: Body, bytes_max: usize) -> Result<Vec<u8>, Refusal> {
