@@ -1,8 +1,8 @@
 //! Who may ask, and who may change something.
 //!
 //! A browser sends requests of any page to a server on the same machine. So a server on the loopback interface answers
-//! only who calls it by a name of that interface, and changes something only for who says so in a header that pages of
-//! others cannot send. Everywhere else a token is needed.
+//! only who calls it by a name of that interface and is no page of another origin, and changes something only for who
+//! says so in a header that pages of others cannot send. Everywhere else a token is needed.
 
 use std::{hint, net::SocketAddr, sync::Arc};
 
@@ -18,6 +18,9 @@ use super::answer::Refusal;
 
 /// What a writing request says.
 pub(crate) const WRITING: &str = "x-plimsoll";
+
+/// Where browsers say whose page asks: `same-origin`, `same-site`, `cross-site`, or `none` for whoever uses them.
+const SEC_FETCH_SITE: &str = "sec-fetch-site";
 
 /// Fewer characters can be tried out.
 const TOKEN_LENGTH_MIN: usize = 16;
@@ -93,6 +96,25 @@ impl Access {
         Err(forbidden(format!("this server answers only as localhost:{port} or 127.0.0.1:{port}: ask it by that name")))
     }
 
+    /// Keeps pages of others from having this machine work while it measures: they do not see the answer, but it would
+    /// be made. Who has a token needs no such care, as browsers do not send it for others.
+    fn check_asking_page(&self, headers: &HeaderMap) -> Result<(), Refusal> {
+        if self.token.is_some() {
+            return Ok(());
+        }
+        let site = headers.get(SEC_FETCH_SITE);
+        let is_own_site = site.is_none_or(|site| site == "same-origin" || site == "none");
+        let is_own_origin = headers.get(header::ORIGIN).is_none_or(|origin| {
+            let origin = origin.to_str().unwrap_or_default();
+            let name = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
+            name.zip(host(headers)).is_some_and(|(name, host)| name.eq_ignore_ascii_case(host))
+        });
+        if is_own_site && is_own_origin {
+            return Ok(());
+        }
+        Err(forbidden("a page of another origin is told nothing here, and changes nothing"))
+    }
+
     fn cookie_name(&self) -> String {
         // Servers on other ports of the same machine get the same cookies.
         format!("plimsoll_token_{}", self.address.port())
@@ -126,13 +148,7 @@ impl Access {
         if headers.get(WRITING).is_none_or(|value| value != "1") {
             return Err(forbidden(format!("what changes something needs the header \"{WRITING}: 1\"")));
         }
-        let Some(origin) = headers.get(header::ORIGIN).filter(|_| self.token.is_none()) else { return Ok(()) };
-        let origin = origin.to_str().unwrap_or_default();
-        let name = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
-        match (name, host(headers)) {
-            (Some(name), Some(host)) if name.eq_ignore_ascii_case(host) => Ok(()),
-            _ => Err(forbidden("a page of another origin may change nothing here")),
-        }
+        Ok(())
     }
 
     /// Takes a token out of the address of the page and into a cookie.
@@ -170,7 +186,12 @@ pub(crate) async fn check(State(access): State<Arc<Access>>, request: Request, n
     if let Err(refusal) = access.check_name(request.headers()) {
         return refusal.into_response();
     }
-    if request.uri().path() == "/"
+    let is_page = request.uri().path() == "/";
+    // The page itself is the same for all, and other pages may have links to it.
+    if !is_page && let Err(refusal) = access.check_asking_page(request.headers()) {
+        return refusal.into_response();
+    }
+    if is_page
         && request.method() == Method::GET
         && let Some(response) = access.log_in(request.uri().query())
     {

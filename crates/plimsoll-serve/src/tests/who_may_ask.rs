@@ -58,6 +58,50 @@ async fn pages_of_others_change_nothing() {
 }
 
 #[tokio::test]
+async fn pages_of_others_have_the_machine_do_nothing() {
+    let place = Place::new(1);
+    let ask = async |path: &str, headers: &[(&str, &str)]| {
+        place.send(request(Method::GET, path, headers).body(Body::empty()).unwrap()).await
+    };
+    let others = [
+        ("sec-fetch-site", "cross-site"),
+        ("sec-fetch-site", "same-site"),
+        ("origin", "http://evil.example"),
+        ("origin", "http://localhost:7458"),
+        ("origin", "null"),
+    ];
+    for path in ["/api/runs", "/api/report?runs=latest", "/api/live", "/api/events", "/metrics"] {
+        for other in others {
+            let error = ask(path, &[other]).await.error(StatusCode::FORBIDDEN);
+            assert!(error.contains("another origin"), "{error}");
+        }
+    }
+    for own in [
+        ("sec-fetch-site", "same-origin"),
+        ("sec-fetch-site", "none"),
+        ("origin", "http://localhost:7457"),
+        ("accept", "*/*"),
+    ] {
+        for path in ["/api/runs", "/metrics"] {
+            assert_eq!(ask(path, &[own]).await.status, StatusCode::OK, "{path}: {own:?}");
+        }
+    }
+    // A link to the page may stand anywhere.
+    assert_eq!(ask("/", &[("sec-fetch-site", "cross-site")]).await.status, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn who_has_the_token_may_ask_from_anywhere() {
+    let token = |settings: &mut Settings| settings.token = Some(Token::parse(TOKEN).unwrap());
+    let place = Place::with(1, "127.0.0.1:7457", token);
+    let bearer = format!("Bearer {TOKEN}");
+    let headers =
+        [("authorization", bearer.as_str()), ("sec-fetch-site", "cross-site"), ("origin", "http://b.example")];
+    let answered = place.send(request(Method::GET, "/api/runs", &headers).body(Body::empty()).unwrap()).await;
+    assert_eq!(answered.status, StatusCode::OK);
+}
+
+#[tokio::test]
 async fn a_server_that_is_read_only_changes_nothing() {
     let place = Place::with(1, "127.0.0.1:7457", |settings| settings.read_only = true);
     for (method, path) in WRITING {
