@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { sentenceOf, type ListedCell, type ListedRun } from './api';
 import {
-  bestBytes, bestIops, nameOf, pagingOf, readTags, tagLines, toggled, withPage, wordsOf,
+  bestBytes, bestIops, filterText, nameOf, pagingOf, readTags, tagLines, toggled, withPage, wordsOf,
 } from './listing';
 
 function cell(of: Partial<ListedCell>): ListedCell {
@@ -61,6 +61,14 @@ describe('pages of the list', () => {
     expect(toggled(['a'], 'b')).toEqual(['a', 'b']);
     expect(withPage(['x', 'a'], ['a', 'b'], true)).toEqual(['x', 'a', 'b']);
     expect(withPage(['x', 'a'], ['a', 'b'], false)).toEqual(['x']);
+  });
+});
+
+describe('the text of the filter', () => {
+  it('keeps a blank after which one goes on, and follows the way back', () => {
+    expect(filterText('night ', 'night')).toBe('night ');
+    expect(filterText('night ', 'day')).toBe('day');
+    expect(filterText('night', '')).toBe('');
   });
 });
 

@@ -62,6 +62,12 @@ export function pagingOf(total: number, page: number, length = PAGE_LENGTH): Pag
     : { pages, first, last: Math.min(total, page * length) };
 }
 
+/** The text of the filter when the list is narrowed by `said`: as it was typed where that means the same, so that a blank
+    stays after which one goes on. */
+export function filterText(typed: string, said: string): string {
+  return typed.trim() === said ? typed : said;
+}
+
 /** Tags as lines that can be edited. */
 export function tagLines(tags: Record<string, string>): string {
   return Object.entries(tags).map(([key, value]) => `${key}=${value}`).join('\n');
