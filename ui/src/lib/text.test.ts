@@ -1,6 +1,6 @@
 // Tables sort by what their numbers mean, and leave the page as others read them.
 import { describe, expect, it } from 'vitest';
-import { anchor, compareCells, csv, rowsOf, sortedRows, tableOf, withNames } from './text';
+import { anchor, compareCells, csv, placeOf, rowsOf, sortedRows, tableOf, withNames } from './text';
 
 describe('tables', () => {
   const table = tableOf('t', ['name', 'IOPS'], [['a "b", c', '1,234'], ['d', '7']], [1]);
@@ -19,6 +19,16 @@ describe('tables', () => {
     expect(names(0)).toEqual(['alone', 'mixed', 'mixed']);
     expect(csv(withNames(once))).toContain('mixed,30');
     expect(sortedRows(once, null, false).map((row) => row.values[0])).toEqual(['mixed', '', 'alone']);
+  });
+
+  it('stay sorted by what was chosen when they are told again with other columns', () => {
+    const heads = (...names: string[]) => tableOf('t', names, []);
+    const chosen = { head: 'p99', index: 1 };
+    expect(placeOf(chosen, heads('name', 'p99'))).toBe(1);
+    expect(placeOf(chosen, heads('name', '+-', 'p99'))).toBe(2);
+    expect(placeOf(chosen, heads('name', '+-'))).toBeNull();
+    expect(placeOf({ head: 'IOPS', index: 2 }, heads('name', 'IOPS', 'IOPS'))).toBe(2);
+    expect(placeOf(null, heads('name'))).toBeNull();
   });
 
   it('hold no formula of a spreadsheet, and numbers stay numbers', () => {

@@ -73,6 +73,20 @@ export function compareCells(one: string, other: string): number {
   return String(a).localeCompare(String(b));
 }
 
+/** A column as it was chosen: heads may be the same, and places change where a table is told again. */
+export interface ChosenColumn {
+  head: string;
+  index: number;
+}
+
+/** Where a column is now: at its place where that has its head, else at the first of that head; null where none has. */
+export function placeOf(chosen: ChosenColumn | null, table: Table): number | null {
+  if (!chosen) return null;
+  if (table.columns[chosen.index]?.head === chosen.head) return chosen.index;
+  const index = table.columns.findIndex((column) => column.head === chosen.head);
+  return index < 0 ? null : index;
+}
+
 /** The rows of a table with their places, sorted by a column, or as they are without one. */
 export function sortedRows(
   table: Table, column: number | null, isDescending: boolean,
