@@ -71,6 +71,37 @@ for (const width of [WIDE, NARROW]) {
   });
 }
 
+test('links on the page of a run that is going on lead to its charts, also when it is opened anew', async () => {
+  await withPage(browser, { isFilled: false, hash: '#/live' }, async ({ page, trouble, place }) => {
+    const run = startRun(place, 'looked into', 6, '--block-size', '4k,8k,16k');
+    await page.getByRole('link', { name: 'looked into' }).click();
+    // It is there as soon as the first of the workloads was measured.
+    const chart = page.locator('#so-far #rates-0');
+    await chart.waitFor();
+    const top = () => chart.evaluate((element) => element.getBoundingClientRect().top);
+    const isThere = () =>
+      page.waitForFunction(() => {
+        const at = document.getElementById('rates-0')?.getBoundingClientRect().top ?? -1;
+        return at > -40 && at < 200;
+      });
+    await page.evaluate(() => scrollTo(0, 0));
+    assert.ok((await top()) > 200, 'the chart is at the top of the page');
+    await chart.locator('a.anchor').evaluate((link) => link.click());
+    await isThere();
+    assert.match(page.url(), /#\/live\/.*at=rates-0$/);
+    await page.reload();
+    await chart.waitFor();
+    await isThere();
+    // What is drawn later moves nobody.
+    await page.evaluate(() => scrollTo(0, 0));
+    await page.waitForResponse(/\/api\/live\//);
+    await page.waitForTimeout(300);
+    assert.equal(await page.evaluate(() => scrollY), 0);
+    await followToEnd(page, trouble, 'looked into');
+    assert.deepEqual(await run.ended(), { code: 0, signal: null });
+  });
+});
+
 test('the list has a run as soon as it has ended, without anybody asking', async () => {
   await withPage(browser, { isFilled: false }, async ({ page, place }) => {
     await waitForTotal(page, 'The history has no runs yet.');
