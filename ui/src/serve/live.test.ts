@@ -1,7 +1,7 @@
 // What is shown of a run that is going on is what the events told, whatever was missed between them.
 import { describe, expect, it } from 'vitest';
 import {
-  heard, layoutOf, nowOf, POINTS_MAX, remainsOf, shareOf, thinned, type FollowedRuns, type LiveRun, type LiveSecond,
+  heard, layoutOf, nowOf, OVER_MAX, POINTS_MAX, remainsOf, shareOf, thinned, type FollowedRuns, type LiveRun, type LiveSecond,
 } from './live';
 import { dataOf, linesOf } from './live-chart';
 
@@ -40,6 +40,17 @@ describe('events', () => {
     runs = heard(runs, [run([second(1)])]);
     expect(runs.r.isOver).toBe(false);
     expect(runs.r.points).toHaveLength(2);
+  });
+
+  it('leave of those that are over the newest and the one that is looked at', () => {
+    let runs: FollowedRuns = {};
+    const at = (minute: number) => `2025-10-08T09:${String(minute).padStart(2, '0')}:00Z`;
+    for (let index = 0; index < OVER_MAX + 10; index += 1) {
+      runs = heard(runs, [run([], { id: `r${index}`, started: at(index) })], 'r3');
+    }
+    expect(Object.values(runs).filter((followed) => followed.isOver)).toHaveLength(OVER_MAX + 1);
+    expect([runs.r3?.isOver, runs.r8, runs.r9?.isOver]).toEqual([true, undefined, true]);
+    expect(Object.keys(heard(runs, []))).toHaveLength(OVER_MAX);
   });
 
   it('do not change what was known before', () => {

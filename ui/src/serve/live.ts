@@ -3,6 +3,9 @@
 /** Points of a run's charts; more become fewer that stand for longer. */
 export const POINTS_MAX = 600;
 
+/** Runs that are over and still known. */
+export const OVER_MAX = 20;
+
 export interface LiveCell {
   target: string;
   workload: string;
@@ -62,10 +65,16 @@ export interface Followed {
 
 export type FollowedRuns = Record<string, Followed>;
 
-/** What is known after an event: the whole of what is going on. Those that are not in it are over. */
-export function heard(before: FollowedRuns, runs: LiveRun[]): FollowedRuns {
+/** What is known after an event: the whole of what is going on. Those that are not in it are over, and of them only the
+    newest stay, and the one that is looked at. */
+export function heard(before: FollowedRuns, runs: LiveRun[], shown: string | null = null): FollowedRuns {
   const after: FollowedRuns = {};
-  for (const [id, followed] of Object.entries(before)) after[id] = { ...followed, isOver: true };
+  const going = new Set(runs.map((run) => run.id));
+  const over = Object.values(before).filter(({ run }) => !going.has(run.id));
+  const newest = over.sort((a, b) => Date.parse(b.run.started) - Date.parse(a.run.started)).slice(0, OVER_MAX);
+  for (const [id, followed] of Object.entries(before)) {
+    if (id === shown || newest.includes(followed)) after[id] = { ...followed, isOver: true };
+  }
   for (const run of runs) after[run.id] = joined(before[run.id], run);
   return after;
 }

@@ -18,6 +18,8 @@ class Stream {
   refusal = $state('');
   /** Whether it was told what is going on. */
   isTold = $state(false);
+  /** The run that is looked at. */
+  shown: string | null = null;
   #source: EventSource | null = null;
   #again = 0;
   #waiting = 0;
@@ -71,7 +73,7 @@ class Stream {
       this.#waiting = 0;
       this.#lastAt = Date.now();
       if (!this.#newest) return;
-      this.runs = heard(this.runs, this.#newest);
+      this.runs = heard(this.runs, this.#newest, this.shown);
       this.isTold = true;
       this.#newest = null;
     }, wait);
