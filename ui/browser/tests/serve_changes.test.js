@@ -178,6 +178,30 @@ for (const width of [WIDE, NARROW]) {
   });
 }
 
+test('a run that is deleted is no longer chosen, also when the question was left meanwhile', async () => {
+  await withPage(browser, {}, async ({ page, place }) => {
+    await rowOf(page, 'grid').getByRole('checkbox').check();
+    await page.getByText('1 run chosen').waitFor();
+    let answer;
+    const asked = new Promise((done) => {
+      void page.route('**/api/runs/*?confirm=*', async (route) => {
+        const answered = new Promise((go) => (answer = go));
+        done();
+        await answered;
+        await route.continue();
+      });
+    });
+    await deleteRun(page, 'grid');
+    await asked;
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    answer();
+    await waitForTotal(page, '1 to 12 of 12 runs');
+    await page.getByText('1 run chosen').waitFor({ state: 'detached' });
+    assert.ok(!(await namesIn(place)).includes('grid'));
+  });
+});
+
 /** Deletes a run as somebody does who wants that. */
 async function deleteRun(page, name) {
   const id = (await rowOf(page, name).locator('code').innerText()).trim();
