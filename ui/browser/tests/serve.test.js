@@ -37,6 +37,10 @@ for (const width of [WIDE, NARROW]) {
       await page.reload();
       await waitForTotal(page, '1 to 5 of 5 runs like that');
       assert.equal(await filter.inputValue(), 'night');
+      await filter.fill('');
+      await filter.pressSequentially('two ');
+      await waitForTotal(page, '1 to 1 of 1 run like that');
+      assert.equal(await filter.inputValue(), 'two ', 'what one has typed is taken away');
       await filter.fill('nothing is called so');
       await waitForTotal(page, 'No run is like that.');
       await assertGood(page, trouble);
