@@ -42,6 +42,16 @@ describe('events', () => {
     expect(runs.r.points).toHaveLength(2);
   });
 
+  it('say which stretch nobody listened to, and call no pause so', () => {
+    const told = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => second(from + index));
+    let runs = heard({}, [run(told(5, 10))]);
+    runs = heard(runs, [run([...told(5, 10), ...told(30, 32)])]);
+    expect(runs.r.missed).toEqual([]);
+    runs = heard(runs, [run(told(90, 150))]);
+    runs = heard(runs, [run(told(91, 151))]);
+    expect(runs.r.missed).toEqual([[32 * S, 90 * S]]);
+  });
+
   it('leave of those that are over the newest and the one that is looked at', () => {
     let runs: FollowedRuns = {};
     const at = (minute: number) => `2025-10-08T09:${String(minute).padStart(2, '0')}:00Z`;

@@ -6,6 +6,9 @@ export const POINTS_MAX = 600;
 /** Runs that are over and still known. */
 export const OVER_MAX = 20;
 
+/** More time than this between two seconds is a pause. */
+const GAP_NS = 0.5e9;
+
 export interface LiveCell {
   target: string;
   workload: string;
@@ -59,6 +62,8 @@ export interface Followed {
   points: LiveSecond[];
   /** Until when each cell's seconds are in the points. */
   until: Record<number, number>;
+  /** Stretches of the run, from and to in nanoseconds, that nobody listened to: no points there do not mean no load. */
+  missed: [number, number][];
   /** Whether it is no longer told of. */
   isOver: boolean;
 }
@@ -83,9 +88,15 @@ function joined(before: Followed | undefined, run: LiveRun): Followed {
   const until = { ...before?.until };
   const isNew = (second: LiveSecond) => second.t_ns >= (until[second.cell] ?? 0);
   const seconds = (run.seconds ?? []).filter(isNew);
+  const heardUntil = Math.max(0, ...Object.values(until));
+  const toldFrom = (run.seconds ?? []).reduce((first, second) => Math.min(first, second.t_ns), Infinity);
+  // What is told goes back to what was heard before, unless that is too long ago.
+  const isMissed = heardUntil > 0 && Number.isFinite(toldFrom) && toldFrom - heardUntil > GAP_NS;
+  const missed = [...(before?.missed ?? [])];
+  if (isMissed) missed.push([heardUntil, toldFrom]);
   for (const second of seconds) until[second.cell] = second.t_ns + second.length_ns;
   const points = [...(before?.points ?? []), ...seconds].sort((a, b) => a.t_ns - b.t_ns);
-  return { run, points: thinned(points), until, isOver: false };
+  return { run, points: thinned(points), until, missed, isOver: false };
 }
 
 /** Not more points than are kept. Neighbours become one, the shortest first, so that the whole time stays. */
@@ -135,7 +146,7 @@ function areNeighbours(one: LiveSecond, next: LiveSecond): boolean {
 
 /** Whether there was no load between two points of a cell. */
 export function hasGap(one: LiveSecond, next: LiveSecond): boolean {
-  return next.t_ns - (one.t_ns + one.length_ns) > 0.5e9;
+  return next.t_ns - (one.t_ns + one.length_ns) > GAP_NS;
 }
 
 /** One point of two: rates are means, and of the two latencies the longer. */
