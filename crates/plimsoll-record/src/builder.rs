@@ -143,9 +143,11 @@ impl RecordBuilder {
                 self.record.outcome = *outcome;
                 let reason = not_run(*outcome, self.record.asked.certainty.max_time.is_some());
                 for cell in self.record.cells.iter_mut().filter(|cell| cell.verdict.is_none()) {
-                    let is_visited = cell.rounds_done > 0;
-                    cell.verdict_reason =
-                        Some(if is_visited { format!("{NOT_RUN}: {NOTHING_COUNTS}") } else { reason.clone() });
+                    cell.verdict_reason = Some(match (cell.rounds_done, *outcome) {
+                        (0, _) => reason.clone(),
+                        (_, Outcome::Failed) => format!("{NOT_RUN}: {NOTHING_ENDED_WELL}"),
+                        _ => format!("{NOT_RUN}: {NOTHING_COUNTS}"),
+                    });
                 }
             }
         }
@@ -317,6 +319,9 @@ pub(crate) fn empty_cell(target: String, workload: String, stopping: StoppingRul
 
 /// Why a cell that was visited has no numbers.
 const NOTHING_COUNTS: &str = "only slots that are kept out of the numbers were done";
+
+/// The same of a run that failed.
+const NOTHING_ENDED_WELL: &str = "no slot that counts ended well";
 
 /// Why a cell was never visited.
 fn not_run(outcome: Outcome, has_max_time: bool) -> String {

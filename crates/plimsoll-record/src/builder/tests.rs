@@ -157,14 +157,16 @@ fn what_the_machine_did_in_a_discarded_slot_is_kept_out_of_the_numbers() {
 
 #[test]
 fn a_cell_of_discarded_slots_alone_has_no_verdict() {
-    let mut builder = builder(&[workload(ReadWrite::RandRead)], 3);
-    let discarded = SlotResult { purpose: SlotPurpose::Discarded, ..slot(0, latencies(0)) };
-    builder.apply(&RunEvent::SlotFinished(Box::new(discarded)));
-    judged(&mut builder, None);
-    builder.apply(&RunEvent::Finished { elapsed_ns: SECOND_NS, outcome: Outcome::Interrupted });
-    let cell = builder.finish().cells.remove(0);
-    assert_eq!((cell.verdict, cell.read.is_none(), cell.rounds_done), (None, true, 1));
-    assert!(cell.verdict_reason.unwrap().contains("kept out of the numbers"));
+    for (outcome, why) in [(Outcome::Interrupted, "kept out of the numbers"), (Outcome::Failed, "ended well")] {
+        let mut builder = builder(&[workload(ReadWrite::RandRead)], 3);
+        let discarded = SlotResult { purpose: SlotPurpose::Discarded, ..slot(0, latencies(0)) };
+        builder.apply(&RunEvent::SlotFinished(Box::new(discarded)));
+        judged(&mut builder, None);
+        builder.apply(&RunEvent::Finished { elapsed_ns: SECOND_NS, outcome });
+        let cell = builder.finish().cells.remove(0);
+        assert_eq!((cell.verdict, cell.read.is_none(), cell.rounds_done), (None, true, 1));
+        assert!(cell.verdict_reason.unwrap().contains(why));
+    }
 }
 
 #[test]

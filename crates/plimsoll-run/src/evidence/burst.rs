@@ -25,7 +25,7 @@ pub(super) fn burst(cell: &Cell) -> Option<Finding> {
     });
     let text = if burst.predicted {
         let cliff = burst.cliff_after_ns.map_or_else(String::new, |at| format!(", {} into the run", clock(at)));
-        format!("{from} IOPS are a burst: by the given limit {to} are sustained once it is used up{cliff}")
+        format!("{from} IOPS are a burst: by the known limit {to} are sustained once it is used up{cliff}")
     } else {
         let cliff = burst.cliff_before_ns.map_or_else(String::new, |at| format!(" {} into the run", clock(at)));
         format!("the rate fell from {from} to {to} IOPS{cliff} and stayed there: a burst allowance was used up{bucket}")

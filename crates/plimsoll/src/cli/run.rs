@@ -81,7 +81,8 @@ fn planned() -> impl Iterator<Item = Id> {
 #[derive(Args, Debug, Default)]
 #[command(
     after_help = "Without --rw, --phases, --command, --preset and --plan, the preset `canonical` runs: latency, IOPS and throughput, read and \
-                  write. Flags given beside a preset or a plan override its workloads."
+                  write. Flags given beside a preset or a plan override its workloads, but for --rw, --read-percent \
+                  and --phases, which would make all of them the same."
 )]
 pub struct RunArguments {
     /// Directories, files or block devices to measure; a file is made where there is none when --size is given
@@ -161,7 +162,8 @@ pub struct MeasuringArguments {
     pub preset: Vec<String>,
     /// Read targets and workloads from this file (TOML); flags override it
     ///
-    /// Standard input is `-`. Everything that a flag can say, a plan can say under the flag's name with underscores.
+    /// Standard input is `-`. What flags say of workloads, a plan can say under their names with underscores; what was
+    /// bought stands in [provisioned], and `presets` and `tags` are lists.
     /// `plimsoll presets NAME` prints one to start from; several workloads are several tables [[workload]], and what
     /// they have in common stands in [defaults].
     #[arg(long, value_name = "FILE", help_heading = WORKLOAD)]
