@@ -384,9 +384,14 @@ impl Chain {
         let mut operation = Operation { kind, file: 0, length: 0, offset: self.cursor };
         if !draws.percent(self.random_percent) {
             operation.length = shape.draw_length(draws);
-            if self.cursor + u64::from(operation.length) > region.offset + region.length {
-                operation.offset = region.offset;
-                self.wraps += 1;
+            let room = (region.offset + region.length).saturating_sub(self.cursor);
+            // What is left at the end of a pass is part of it.
+            match shape.longest_within(room.min(u64::from(operation.length))) {
+                Some(length) => operation.length = length,
+                None => {
+                    operation.offset = region.offset;
+                    self.wraps += 1;
+                }
             }
         } else if let Some(pieces) = &mut self.pieces {
             let (piece, pass) = pieces.next(draws, |draws| {
@@ -453,6 +458,20 @@ impl Shape {
     #[inline]
     fn draw_length(&self, draws: &mut Draws) -> u32 {
         self.draw_size(draws).length
+    }
+
+    /// The longest of its lengths that so many bytes have room for.
+    fn longest_within(&self, bytes: u64) -> Option<u32> {
+        match &self.sizes {
+            Sizes::One(size) => Some(size.length).filter(|length| u64::from(*length) <= bytes),
+            Sizes::Range { count, .. } => {
+                let blocks = (bytes / self.granularity).min(*count);
+                (blocks > 0).then_some((blocks * self.granularity) as u32)
+            }
+            Sizes::Split { parts, .. } => {
+                parts.iter().map(|part| part.1.length).filter(|length| u64::from(*length) <= bytes).max()
+            }
+        }
     }
 
     #[inline]

@@ -189,7 +189,7 @@ impl Work {
     /// differs.
     pub fn describe(&self) -> String {
         match self {
-            Self::Blocks(plan) => plan.describe(),
+            Self::Blocks(plan) => labels::describe(plan),
             Self::Files(plan) => plan.describe(),
             Self::Application(plan) => plan.describe(),
         }
@@ -560,23 +560,6 @@ impl BlockPlan {
         let before: u64 = regions.take(job as usize).sum();
         let up_to = |part: u64| (u128::from(total) * u128::from(part) / u128::from(all.max(1))) as u64;
         up_to(before + self.job_region(job).length) - up_to(before)
-    }
-
-    /// A name for a workload that has none: `randread 4KiB QD32`.
-    pub fn describe(&self) -> String {
-        if self.name_operation().is_some() {
-            return names::describe(self);
-        }
-        let mut name = self.rw.as_str().to_owned();
-        if self.rw.is_mixed() {
-            name += &format!(" {}% read", self.read_percent);
-        }
-        name += &format!(" {}", if self.reads() { &self.read_block_sizes } else { &self.write_block_sizes });
-        name += &format!(" QD{}", self.queue_depth);
-        if self.jobs > 1 {
-            name += &format!(" x{}", self.jobs);
-        }
-        name
     }
 }
 

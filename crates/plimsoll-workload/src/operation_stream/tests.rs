@@ -285,6 +285,24 @@ fn sequential_jobs_visit_every_block_once_a_pass_in_order() {
 }
 
 #[test]
+fn a_sequential_pass_with_several_sizes_goes_to_the_end_of_the_region() {
+    for sizes in ["4k-64k", "4k/50:12k/30:64k/20"] {
+        let plan = plan(&format!("rw = 'write'\nsize = '1000k'\nblock_size = '{sizes}'\nloops = 3"));
+        let mut stream = OperationStream::new(&plan, 0, 7);
+        for pass in 0..3 {
+            let mut end = 0;
+            while end < 1000 << 10 {
+                let operation = take(&mut stream, 1)[0];
+                assert_eq!(operation.offset, end, "pass {pass} of {sizes}");
+                assert!(sizes_contain(&plan.write_block_sizes, operation.length));
+                end += u64::from(operation.length);
+            }
+            assert_eq!(end, 1000 << 10);
+        }
+    }
+}
+
+#[test]
 fn sequential_access_returns_to_the_start_of_the_region_and_keeps_its_stride() {
     let plan = plan("rw = 'write'\nsize = '36k'\noffset = '8k'\nstride = '12k'\noperations = 100");
     let mut stream = OperationStream::new(&plan, 0, 5);

@@ -2,7 +2,28 @@
 
 use std::collections::BTreeMap;
 
+use super::{BlockPlan, names};
 use crate::workload::Workload;
+
+/// A name for a workload of blocks that has none: `randread 4KiB QD32`.
+pub(super) fn describe(plan: &BlockPlan) -> String {
+    if plan.name_operation().is_some() {
+        return names::describe(plan);
+    }
+    let mut name = plan.rw.as_str().to_owned();
+    if plan.rw.is_mixed() {
+        name += &format!(" {}% read", plan.read_percent);
+    }
+    if plan.random_percent != if plan.rw.is_random() { 100 } else { 0 } {
+        name += &format!(" {}% random", plan.random_percent);
+    }
+    name += &format!(" {}", if plan.reads() { &plan.read_block_sizes } else { &plan.write_block_sizes });
+    name += &format!(" QD{}", plan.queue_depth);
+    if plan.jobs > 1 {
+        name += &format!(" x{}", plan.jobs);
+    }
+    name
+}
 
 /// Makes labels unique. Workloads that would have the same one get what they ask for and the others do not, in the
 /// words of the flags; those that ask for the very same are numbered.
@@ -85,6 +106,18 @@ mod tests {
             ["read batch 4", "read not buffered batch 8"]
         );
         assert_eq!(labels("read", &["name = 'read'", "loops = 3"]), ["read", "read loops 3"]);
+    }
+
+    #[test]
+    fn access_that_is_random_in_part_says_so() {
+        let of = |text: &str| {
+            let target = crate::plan::tests::directory();
+            let plan = crate::plan::tests::one(&target, &toml::from_str(text).unwrap()).unwrap();
+            describe(&plan.work.into_blocks().unwrap())
+        };
+        assert_eq!(of("rw = 'randread'"), "randread 4KiB QD1");
+        assert_eq!(of("rw = 'randread'\nrandom_percent = 0"), "randread 0% random 4KiB QD1");
+        assert_eq!(of("rw = 'rw'\nrandom_percent = 30\njobs = 2"), "rw 50% read 30% random 4KiB QD1 x2");
     }
 
     #[test]

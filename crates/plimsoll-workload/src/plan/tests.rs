@@ -11,7 +11,7 @@ use crate::{
     workload::Workload,
 };
 
-fn directory() -> TargetFacts {
+pub(super) fn directory() -> TargetFacts {
     TargetFacts {
         name: "/mnt/data".into(),
         kind: TargetKind::Directory,
@@ -25,7 +25,7 @@ fn device(size_bytes: u64) -> TargetFacts {
     TargetFacts { kind: TargetKind::Device, size_bytes: Some(size_bytes), free_bytes: None, ..directory() }
 }
 
-fn one(target: &TargetFacts, workload: &Workload) -> Result<CellPlan, PlanError> {
+pub(super) fn one(target: &TargetFacts, workload: &Workload) -> Result<CellPlan, PlanError> {
     Plan::resolve(std::slice::from_ref(target), std::slice::from_ref(workload), &Certainty::of(Effort::Quick), 7)
         .map(|mut plan| plan.cells.remove(0))
 }
