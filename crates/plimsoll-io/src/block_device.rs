@@ -218,7 +218,13 @@ fn scsi_serial(device: &Path) -> Option<String> {
 }
 
 /// What stands between the serial number of an NVMe controller and the number of a namespace of it.
-pub const NAMESPACE: &str = ", namespace ";
+const NAMESPACE: &str = ", namespace ";
+
+/// Whether a serial number is the one that was noted. Once that of an NVMe controller was, without the namespace.
+pub fn is_serial(noted: Option<&str>, is: Option<&str>) -> bool {
+    let without_namespace = || Some(is?.rsplit_once(NAMESPACE)?.0);
+    noted == is || noted.is_some() && noted == without_namespace()
+}
 
 /// The serial number of a disk. All disks of an NVMe controller tell the controller's; the first one is called by it
 /// alone, because most controllers have no other.

@@ -24,19 +24,23 @@ pub fn allowed() -> io::Result<Vec<u32>> {
     }
 }
 
-/// The same as the kernel tells it in words.
+/// The same as the kernel tells it in words, as far as a set has room for it.
 fn told() -> io::Result<Vec<u32>> {
     let status = fs::read_to_string("/proc/thread-self/status")?;
-    allowed_list(&status).ok_or_else(|| io::ErrorKind::InvalidData.into())
+    let online = fs::read_to_string("/sys/devices/system/cpu/online")?;
+    allowed_list(&status, &online).ok_or_else(|| io::ErrorKind::InvalidData.into())
 }
 
-/// The processors of the line `Cpus_allowed_list` of /proc/self/status: `0-3,6`.
-fn allowed_list(status: &str) -> Option<Vec<u32>> {
-    let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?;
-    match list.trim().parse() {
+/// The processors of the line `Cpus_allowed_list` of /proc/self/status (`0-3,6`), which also has those that are off.
+fn allowed_list(status: &str, online: &str) -> Option<Vec<u32>> {
+    let list = |text: &str| match text.trim().parse() {
         Ok(Pinning::Processors(list)) => Some(list),
         _ => None,
-    }
+    };
+    let allowed = list(status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?)?;
+    let online = list(online)?;
+    let is_usable = |cpu: &u32| online.contains(cpu) && (*cpu as usize) < CpuSet::MAX_CPU;
+    Some(allowed.into_iter().filter(is_usable).collect())
 }
 
 /// Keeps this thread on the processor that a worker of this number has, if it has one. A worker whose processor went
@@ -152,8 +156,10 @@ mod tests {
 
     #[test]
     fn machines_with_more_processors_than_a_set_has_room_for_tell_them_in_words() {
-        let told_of = |list: &str| allowed_list(&format!("Name:\tx\nCpus_allowed:\tff\nCpus_allowed_list:\t{list}\n"));
-        assert_eq!(told_of("0,1022-1025"), Some(vec![0, 1022, 1023, 1024, 1025]));
+        let told_of = |list: &str| {
+            allowed_list(&format!("Name:\tx\nCpus_allowed:\tff\nCpus_allowed_list:\t{list}\n"), "0-1022,1024-2047\n")
+        };
+        assert_eq!(told_of("0,1021-1025"), Some(vec![0, 1021, 1022]));
         assert_eq!(told_of(""), None);
         assert_eq!(told().unwrap(), allowed().unwrap());
     }

@@ -5,6 +5,7 @@
 
 use std::path::Path;
 
+use plimsoll_io::block_device;
 use plimsoll_record::{
     environment::{DeviceEnvironment, Environment, MachineEnvironment, TargetEnvironment, TargetKind},
     event::RunStarted,
@@ -116,9 +117,11 @@ fn same_file(
     }
 }
 
+const SERIAL: &str = "serial number";
+
 fn same_device(before: &DeviceEnvironment, now: &DeviceEnvironment) -> Result<(), String> {
     let texts = [
-        ("serial number", &before.serial, &now.serial),
+        (SERIAL, &before.serial, &now.serial),
         ("model", &before.model, &now.model),
         ("backing file", &before.backing_file, &now.backing_file),
         ("volume", &before.mapped_name, &now.mapped_name),
@@ -126,6 +129,7 @@ fn same_device(before: &DeviceEnvironment, now: &DeviceEnvironment) -> Result<()
     for (what, before, now) in texts {
         if let (Some(before), Some(now)) = (before, now)
             && before != now
+            && !(what == SERIAL && block_device::is_serial(Some(before), Some(now)))
         {
             return Err(format!("the {what} of its disk was {before} and is {now} now"));
         }

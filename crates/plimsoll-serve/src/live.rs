@@ -167,7 +167,8 @@ impl LiveRun {
                     bytes_per_second: per_second(interval.read_bytes + interval.write_bytes),
                     p99_ns: interval.p99_ns,
                 });
-                if self.seconds.len() > SECONDS_MIN.max(SECONDS_OF_CELL * self.cells.len()) {
+                let at_once = self.cells.iter().filter(|cell| cell.is_measured).count();
+                if self.seconds.len() > SECONDS_MIN.max(SECONDS_OF_CELL * at_once) {
                     self.seconds.pop_front();
                 }
             }

@@ -85,13 +85,12 @@ test('a link to a chart leads to it', async () => {
 test('a link to a chart that was followed leads to it again', async () => {
   const { page, close } = await openReport(browser, await readReport('001'), { hash: '#/files?at=files-4' });
   const top = () => page.$eval('#files-4', (chart) => chart.getBoundingClientRect().top);
-  await page.waitForTimeout(300);
+  await page.waitForFunction(() => document.getElementById('files-4').getBoundingClientRect().top < 200);
   await page.evaluate(() => scrollTo(0, 0));
   assert.ok((await top()) > 200, 'the chart is at the top of the page');
   // It is followed where one is, because whoever clicks brings it into view.
   await page.$eval('#files-4 a.anchor', (link) => link.click());
-  await page.waitForTimeout(100);
-  assert.ok((await top()) < 200, `the chart begins at ${await top()}`);
+  await page.waitForFunction(() => document.getElementById('files-4').getBoundingClientRect().top < 200);
   await close();
 });
 

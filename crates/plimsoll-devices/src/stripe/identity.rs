@@ -6,7 +6,7 @@ use std::{
 };
 
 use plimsoll_io::{
-    block_device::{self, DeviceNumber, NAMESPACE, PartitionFacts, Sysfs},
+    block_device::{self, DeviceNumber, PartitionFacts, Sysfs},
     mounts::{self, MountEntry},
     signatures::SignatureKind,
     write_guard,
@@ -97,17 +97,11 @@ fn refuse_another(stripe: &Stripe, disk: &StripedDisk) -> Result<(), DeviceError
     if facts.size_bytes != disk.size_bytes {
         return other(ByteCount(facts.size_bytes).to_string(), ByteCount(disk.size_bytes).to_string());
     }
-    if !is_serial(disk.serial.as_deref(), facts.serial.as_deref()) {
+    if !block_device::is_serial(disk.serial.as_deref(), facts.serial.as_deref()) {
         let serial = |serial: Option<String>| serial.unwrap_or_else(|| "no serial number".to_owned());
         return other(serial(facts.serial), serial(disk.serial.clone()));
     }
     Ok(())
-}
-
-/// Whether a serial number is the one that was noted. Once that of an NVMe controller was, without the namespace.
-fn is_serial(noted: Option<&str>, is: Option<&str>) -> bool {
-    let without_namespace = || Some(is?.rsplit_once(NAMESPACE)?.0);
-    noted == is || noted.is_some() && noted == without_namespace()
 }
 
 fn another(stripe: &Stripe, disk: &StripedDisk, is: String, was: String) -> DeviceError {
@@ -276,18 +270,5 @@ impl Stripe {
             }
         }
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn another_namespace_of_a_controller_is_another_disk_and_notes_without_one_are_good() {
-        let (second, third) = (Some("x, namespace 2"), Some("x, namespace 3"));
-        assert!(is_serial(second, second) && is_serial(Some("x"), Some("x")) && is_serial(None, None));
-        assert!(!is_serial(second, third) && !is_serial(second, Some("x")) && !is_serial(None, second));
-        assert!(is_serial(Some("x"), second), "noted before namespaces were told apart");
     }
 }

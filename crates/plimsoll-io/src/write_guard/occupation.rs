@@ -30,7 +30,7 @@ pub(super) struct Surroundings<'a> {
 impl Surroundings<'_> {
     /// Refuses a device on which, through however many layers, something stands that is in use.
     pub(super) fn refuse_use(&self, path: &Path, number: DeviceNumber) -> Result<(), Refusal> {
-        let above = self.sysfs.above(number);
+        let (above, below) = (self.sysfs.above(number), self.sysfs.below(number));
         if self.root_devices().iter().any(|root| above.contains(root) || self.sysfs.below(*root).contains(&number)) {
             return Err(Refusal::BacksRoot(path.to_owned()));
         }
@@ -50,7 +50,7 @@ impl Surroundings<'_> {
         for (target, device) in self.sysfs.served() {
             // What is elsewhere is a file, perhaps of a server.
             let number = device.starts_with("/dev").then(|| DeviceNumber::of_special_file(&device)).flatten();
-            if number.is_some_and(|number| above.contains(&number)) {
+            if number.is_some_and(|number| above.contains(&number) || below.contains(&number)) {
                 let (path, device) = (path.to_owned(), device.display().to_string());
                 return Err(Refusal::Served { path, device, target });
             }

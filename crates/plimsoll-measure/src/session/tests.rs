@@ -494,8 +494,8 @@ fn the_shortest_visit_is_what_fits() {
 }
 
 /// Visits that end by themselves, each after so many seconds, in a session of so many.
-fn visits_that_end_by_themselves(cell: CellPlan, each: u64, time_max: u64) -> usize {
-    let fixed = Some(FixedVisits { rounds: 10, measured_ns: None });
+fn visits_that_end_by_themselves(cell: CellPlan, rounds: u32, each: u64, time_max: u64) -> usize {
+    let fixed = Some(FixedVisits { rounds, measured_ns: None });
     let cells = vec![CellPlan { fixed, ramp_ns: Some(0), ..cell }];
     let mut session = Session::new(SessionPlan { time_max_ns: Some(time_max * SECOND), ..plan(cells) });
     let (mut now_ns, mut visits) = (0, 0);
@@ -510,16 +510,19 @@ fn visits_that_end_by_themselves(cell: CellPlan, each: u64, time_max: u64) -> us
 
 #[test]
 fn time_runs_out_for_visits_that_end_by_themselves_too() {
-    assert_eq!(visits_that_end_by_themselves(CellPlan::default(), 2, 5), 2, "a third would end after it");
-    assert_eq!(visits_that_end_by_themselves(CellPlan::default(), 2, 6), 3);
-    assert_eq!(visits_that_end_by_themselves(CellPlan::default(), 2, 1), 1, "nobody knows before the first");
+    let visits = |rounds, each, time_max| visits_that_end_by_themselves(CellPlan::default(), rounds, each, time_max);
+    assert_eq!(visits(10, 2, 5), 2, "a third would end after it");
+    assert_eq!(visits(10, 2, 6), 3);
+    assert_eq!(visits(10, 2, 1), 1, "nobody knows before the first");
+    // Nobody can shorten them, also where few are judged as one piece.
+    assert_eq!(visits(3, 20, 55), 2);
 }
 
 #[test]
 fn the_delay_of_a_cell_is_part_of_the_time() {
     let delayed = CellPlan { start_delay_ns: 4 * SECOND, ..CellPlan::default() };
-    assert_eq!(visits_that_end_by_themselves(delayed, 2, 8), 2);
-    assert_eq!(visits_that_end_by_themselves(delayed, 2, 3), 0);
+    assert_eq!(visits_that_end_by_themselves(delayed, 10, 2, 8), 2);
+    assert_eq!(visits_that_end_by_themselves(delayed, 10, 2, 3), 0);
     let session = Session::new(plan(vec![CellPlan { ramp_ns: Some(SECOND), ..delayed }]));
     assert!(session.shortest_visit_ns() > 5 * SECOND);
 }

@@ -125,7 +125,8 @@ impl Session {
             return Step::Visit(slot);
         }
         let shorter_ns = left_ns.saturating_sub(self.until_measured_ns(&slot)) / 1_000_000_000 * 1_000_000_000;
-        if self.cells[slot.cell].alone && shorter_ns >= LAST_VISIT_MIN_NS {
+        let may_be_shorter = self.cells[slot.cell].alone && slot.measured_ns.is_some();
+        if may_be_shorter && shorter_ns >= LAST_VISIT_MIN_NS {
             return Step::Visit(Slot { measured_ns: Some(shorter_ns), ..slot });
         }
         Step::Done

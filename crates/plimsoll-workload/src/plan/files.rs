@@ -192,9 +192,6 @@ pub(super) fn resolve(
     if u64::from(jobs) * u64::from(block_size_bytes) > limits::BUFFER_BYTES_MAX {
         return Err(refused("jobs x block size needs more than 4 GiB of buffers: lower one".to_owned()));
     }
-    if certainty.passes.is_some() && workload.iterations.is_some() {
-        return Err(refused("--passes and --iterations contradict each other: choose one".to_owned()));
-    }
     let iterations = match certainty.passes {
         Some(passes) => passes,
         None => counted("iterations", workload.iterations, usual_iterations(certainty.effort), 1_000_000)?,

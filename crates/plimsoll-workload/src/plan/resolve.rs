@@ -111,12 +111,9 @@ fn places<'a>(targets: &'a [TargetFacts], workloads: &[Workload]) -> Result<Vec<
         if let Some(name) = &workload.target
             && !targets.iter().any(|target| target.name == *name)
         {
-            return Err(PlanError::Contradiction {
-                workload: workload.name.clone().unwrap_or_default(),
-                problem: format!(
-                    "it is for {name}, which is no target of this run: write that as the targets are written"
-                ),
-            });
+            let problem =
+                format!("it is for {name}, which is no target of this run: write that as targets are written");
+            return Err(contradiction(workload, problem));
         }
     }
     let is_for = |workload: &Workload, name: &str| workload.target.as_ref().is_none_or(|own| own == name);
@@ -125,6 +122,11 @@ fn places<'a>(targets: &'a [TargetFacts], workloads: &[Workload]) -> Result<Vec<
         workloads.map(|(index, _)| (target, index)).collect::<Vec<_>>()
     };
     Ok(targets.iter().flat_map(of).collect())
+}
+
+fn contradiction(workload: &Workload, problem: impl Into<String>) -> PlanError {
+    let access = || workload.rw.map_or_else(|| "unnamed".to_owned(), |rw| rw.as_str().to_owned());
+    PlanError::Contradiction { workload: workload.name.clone().unwrap_or_else(access), problem: problem.into() }
 }
 
 impl CellPlan {
@@ -166,12 +168,7 @@ struct Draft<'a> {
 
 impl Draft<'_> {
     fn contradiction(&self, problem: impl Into<String>) -> PlanError {
-        let workload = self
-            .workload
-            .name
-            .clone()
-            .unwrap_or_else(|| self.workload.rw.map_or_else(|| "unnamed".to_owned(), |rw| rw.as_str().to_owned()));
-        PlanError::Contradiction { workload, problem: problem.into() }
+        contradiction(self.workload, problem)
     }
 
     fn is_of_names(&self) -> bool {

@@ -220,6 +220,8 @@ pub(super) fn put(job: &Job, first_clone: u32, sets: &[FileSet], amount: &Amount
     }
     if sets[0].names.len() > 1 {
         workload.file_order = Some(match &files.service {
+            // With holes in it, the sequence is one through all files.
+            _ if workload.stride.is_some() => FileOrder::Sequential,
             FileService::Sequential => FileOrder::Sequential,
             FileService::RoundRobin { operations } | FileService::Random { operations } => {
                 (*operations).try_into().map_or_else(|_| FileOrder::default(), FileOrder::Turns)

@@ -82,9 +82,12 @@ pub(super) fn cleanup(arguments: &CleanupArguments, printer: Printer) -> anyhow:
     if !untouched.is_empty() {
         let names: Vec<&str> = untouched.iter().map(Remains::name).collect();
         printer.note(format!("interrupted: not touched: {}", names.join(", ")));
-        return Ok(Exit::Interrupted);
     }
-    Ok(if is_clean { Exit::Success } else { Exit::Cluster })
+    Ok(match (is_clean && untouched.is_empty(), stop.load(Ordering::Relaxed)) {
+        (true, _) => Exit::Success,
+        (false, true) => Exit::Interrupted,
+        (false, false) => Exit::Cluster,
+    })
 }
 
 /// Does something with each until somebody asks to stop; gives those with which nothing was done.
