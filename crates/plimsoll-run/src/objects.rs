@@ -389,9 +389,9 @@ impl TestObjects {
     fn remove_all(&mut self) -> Sweep {
         let mut sweep = Sweep::default();
         for made in self.directories.drain(..).filter(|made| !made.marker.marker().kept) {
-            let run = made.marker.marker().run;
-            let outcome = empty_and_remove_directory(made.parent.as_fd(), &made.name, made.directory.as_fd(), run);
-            sweep.note(made.path, outcome.unwrap_or_else(|error| Outcome::Left(LeftReason::Failed(error))));
+            let OwnedDirectory { path, name, parent, directory, marker } = made;
+            let outcome = empty_and_remove_directory(parent.as_fd(), &name, directory.as_fd(), marker);
+            sweep.note(path, Outcome::or_failed(outcome));
         }
         for made in self.files.drain(..).filter(|made| !made.is_shared && !made.marker.marker().kept) {
             let outcome = remove_file_of_marker(made.parent.as_fd(), &made.name, &made.marker);

@@ -60,7 +60,6 @@ pub struct Making<'a> {
 
 /// All targets of a run.
 pub struct Sites {
-    objects: TestObjects,
     run: Uuid,
     common: Option<CommonFiles>,
     /// What says to other machines that files are used.
@@ -77,6 +76,8 @@ pub struct Sites {
     named: Vec<PathBuf>,
     /// Held so that nobody else can claim a device while the run writes to it.
     guards: Guards,
+    /// Dropped last: where a file that is open cannot go whole, none is open by then.
+    objects: TestObjects,
 }
 
 /// One target.
@@ -134,7 +135,6 @@ impl Sites {
         let Making { run, files_after, state_directory, common } = making;
         let objects = TestObjects::new(Owner::this_process(run), state_directory);
         let mut opened = Self {
-            objects,
             run,
             common,
             in_use: Vec::new(),
@@ -145,6 +145,7 @@ impl Sites {
             files_after,
             named: Vec::new(),
             guards,
+            objects,
         };
         for text in opened.objects.warnings().to_vec() {
             emit(RunEvent::Warning { text });

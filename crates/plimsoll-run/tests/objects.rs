@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a failing helper fails its test")]
 
+mod removing;
 mod sharing;
 mod silence;
 mod support;

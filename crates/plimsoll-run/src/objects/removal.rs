@@ -108,11 +108,12 @@ fn try_remove_directory(
     match MarkerFile::open(directory.as_fd(), OsStr::new(MARKER_NAME))? {
         Opened::Missing => remove_empty(parent, name, run, 0),
         Opened::Foreign => Ok(Outcome::Left(LeftReason::Foreign)),
-        Opened::Unfinished(_lock) => {
+        Opened::Unfinished(lock) => {
             if entries(directory.as_fd())?.len() > 1 {
                 return Ok(Outcome::Left(LeftReason::Foreign));
             }
             unlink(directory.as_fd(), OsStr::new(MARKER_NAME))?;
+            drop(lock);
             remove_empty(parent, name, run, 0)
         }
         Opened::Owned(marker) => Ok(Outcome::Left(in_use(marker))),
@@ -126,7 +127,7 @@ fn try_remove_directory(
             if file.user()? == geteuid().as_raw() {
                 end_leftover_processes(directory.as_fd(), run)?;
             }
-            empty_and_remove_directory(parent, name, directory.as_fd(), run)
+            empty_and_remove_directory(parent, name, directory.as_fd(), file)
         }
     }
 }
@@ -146,13 +147,14 @@ fn end_leftover_processes(directory: BorrowedFd<'_>, run: Uuid) -> io::Result<()
     Ok(())
 }
 
-/// Removes the files of a test directory that we own, its marker, and the directory itself.
+/// Removes the files of a test directory that we own, its marker, which we hold, and the directory itself.
 pub(crate) fn empty_and_remove_directory(
     parent: BorrowedFd<'_>,
     name: &OsStr,
     directory: BorrowedFd<'_>,
-    run: Uuid,
+    marker: MarkerFile,
 ) -> io::Result<Outcome> {
+    let run = marker.marker().run;
     let mut bytes = 0;
     let mut foreign = false;
     for entry in entries(directory)? {
@@ -177,6 +179,8 @@ pub(crate) fn empty_and_remove_directory(
         }
     }
     unlink(directory, OsStr::new(MARKER_NAME))?;
+    // Clients of NFS, and libfuse, keep what is open under another name, and a directory that holds that is not empty.
+    drop(marker);
     if foreign {
         return Ok(Outcome::Left(LeftReason::Foreign));
     }
