@@ -10,6 +10,7 @@
 
 mod error;
 pub mod in_common;
+mod keeping;
 pub mod leftovers;
 mod marker;
 mod name_set;
@@ -342,43 +343,6 @@ impl TestObjects {
     fn index_of(&self, path: &Path) -> Option<usize> {
         // As text, which is compared far faster than the parts of a path.
         self.files.iter().position(|made| made.path.as_os_str() == path.as_os_str())
-    }
-
-    /// Marks all objects as kept: they stay when the run ends, until `plimsoll doctor --clean` removes them.
-    ///
-    /// # Errors
-    /// When a marker cannot be written; its object is removed as if it were not to be kept.
-    pub fn keep(&mut self) -> Result<Vec<PathBuf>, ObjectError> {
-        let directories = self.directories.iter_mut().map(|made| (&made.path, &mut made.marker));
-        let files = self.files.iter_mut().filter(|made| !made.is_shared);
-        let files = files.map(|made| (&made.path, &mut made.marker));
-        let marked = directories.chain(files).map(|(path, marker)| match marker.change(|marker| marker.kept = true) {
-            Ok(()) => Ok(path.clone()),
-            Err(source) => Err(ObjectError::Create { path: path.clone(), source }),
-        });
-        marked.chain(self.names.iter_mut().filter_map(|names| names.keep().transpose())).collect()
-    }
-
-    /// Makes files that earlier runs kept go with those of this run. Those that others read now stay.
-    ///
-    /// # Errors
-    /// When a file is in use or its marker cannot be written: it stays.
-    pub fn give_up_kept(&mut self) -> Result<(), ObjectError> {
-        let (shared, own): (Vec<_>, Vec<_>) = self.files.drain(..).partition(|made| made.is_shared);
-        self.files = own;
-        let mut taken = Ok(());
-        for OwnedFile { path, marker, .. } in shared {
-            // Nobody may be using what is removed, this run neither.
-            drop(marker);
-            taken = taken.and(self.create_file(&path).map(drop));
-        }
-        let directories = self.directories.iter_mut().map(|made| (&made.path, &mut made.marker));
-        let files = self.files.iter_mut().map(|made| (&made.path, &mut made.marker));
-        for (path, marker) in directories.chain(files).filter(|(_, marker)| marker.marker().kept) {
-            let failed = |source| ObjectError::Create { path: path.clone(), source };
-            marker.change(|marker| marker.kept = false).map_err(failed)?;
-        }
-        taken
     }
 
     /// Removes all objects that are not to be kept, and tells what became of them. Dropping does the same silently.

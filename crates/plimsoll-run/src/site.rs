@@ -434,14 +434,13 @@ impl Sites {
             emit(RunEvent::Warning { text: format!("could not remove all files: {error}") });
         }
         if self.keeps_files() {
-            match self.objects.keep() {
-                Ok(paths) => {
-                    for path in paths.iter().filter(|path| !self.named.contains(path)) {
-                        let text = format!("kept {0}: `plimsoll doctor --clean {0}` removes it", path.display());
-                        emit(RunEvent::Warning { text });
-                    }
-                }
-                Err(error) => emit(RunEvent::Warning { text: format!("could not keep the files: {error}") }),
+            let (kept, all) = self.objects.keep();
+            for path in kept.iter().filter(|path| !self.named.contains(path)) {
+                let text = format!("kept {0}: `plimsoll doctor --clean {0}` removes it", path.display());
+                emit(RunEvent::Warning { text });
+            }
+            if let Err(error) = all {
+                emit(RunEvent::Warning { text: format!("could not keep all files: {error}") });
             }
         }
         let keeps_files = self.keeps_files();

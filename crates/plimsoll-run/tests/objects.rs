@@ -326,7 +326,7 @@ fn kept_objects_stay_until_they_are_cleaned_and_can_be_used_again() {
     let path = scene.target().join("made.img");
     let mut objects = TestObjects::new(owner(4), Some(&scene.state()));
     make(&mut objects, &scene.target(), "made.img", 4096);
-    assert_eq!(objects.keep().unwrap().len(), 2);
+    assert_eq!(objects.keep().0.len(), 2);
     drop(objects);
     scene.assert_no_lists("after the end of a run that kept its files");
     let kept = scene.tree();
@@ -358,7 +358,7 @@ fn an_object_is_cleaned_by_its_own_path_too() {
     let scene = Scene::new();
     let mut objects = TestObjects::new(owner(7), None);
     make(&mut objects, &scene.target(), "made.img", 4096);
-    objects.keep().unwrap();
+    objects.keep().1.unwrap();
     drop(objects);
     assert_eq!(clean(&scene.target().join("made.img")).unwrap().removed.len(), 1);
     let directory = scene.target().join(format!("plimsoll-{}", Uuid::from_u128(7)));
@@ -373,7 +373,7 @@ fn an_object_is_cleaned_by_its_own_path_too() {
 fn abandon(target: &Path, run: u128) -> (PathBuf, PathBuf) {
     let mut objects = TestObjects::new(owner(run), None);
     make(&mut objects, target, "made.img", 4096);
-    objects.keep().unwrap();
+    objects.keep().1.unwrap();
     drop(objects);
     let directory = target.join(format!("plimsoll-{}", Uuid::from_u128(run)));
     for marker in [directory.join(".plimsoll"), target.join("made.img.plimsoll")] {

@@ -206,8 +206,8 @@ impl MarkerFile {
         if rustix::fs::fstat(&file)?.st_nlink == 0 {
             return Ok(None);
         }
-        let mut created = Self { file, marker };
-        created.write()?;
+        let created = Self { file, marker };
+        created.write(&created.marker)?;
         Ok(Some(created))
     }
 
@@ -267,14 +267,18 @@ impl MarkerFile {
         Ok(rustix::fs::fstat(&self.file)?.st_uid)
     }
 
-    /// Changes the marker, durably and in one write: it is never half of one and half of the other.
+    /// Changes the marker, durably and in one write: it is never half of one and half of the other. One that cannot be
+    /// written is as it was before.
     pub(crate) fn change(&mut self, change: impl FnOnce(&mut Marker)) -> io::Result<()> {
-        change(&mut self.marker);
-        self.write()
+        let mut changed = self.marker.clone();
+        change(&mut changed);
+        self.write(&changed)?;
+        self.marker = changed;
+        Ok(())
     }
 
-    fn write(&mut self) -> io::Result<()> {
-        let mut text = serde_json::to_vec_pretty(&self.marker)?;
+    fn write(&self, marker: &Marker) -> io::Result<()> {
+        let mut text = serde_json::to_vec_pretty(marker)?;
         // Never shorter than before, so that no truncation has to follow; spaces mean nothing in JSON.
         let length_before = self.file.metadata()?.len().min(MARKER_BYTES_MAX as u64) as usize;
         text.resize(text.len().max(length_before.saturating_sub(1)), b' ');

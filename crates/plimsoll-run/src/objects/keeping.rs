@@ -1,0 +1,103 @@
+//! Which test objects stay when their run ends, and which of those that stayed go after all.
+
+use std::path::PathBuf;
+
+use super::{ObjectError, OwnedFile, TestObjects};
+
+impl TestObjects {
+    /// Marks all objects as kept: they stay when the run ends, until `plimsoll doctor --clean` removes them. Tells
+    /// which are marked, and why the first one is not whose marker cannot be written: such an object is removed as if
+    /// it were not to be kept.
+    pub fn keep(&mut self) -> (Vec<PathBuf>, Result<(), ObjectError>) {
+        let directories = self.directories.iter_mut().map(|made| (&made.path, &mut made.marker));
+        let files = self.files.iter_mut().filter(|made| !made.is_shared);
+        let files = files.map(|made| (&made.path, &mut made.marker));
+        let marked = directories.chain(files).map(|(path, marker)| match marker.change(|marker| marker.kept = true) {
+            Ok(()) => Ok(path.clone()),
+            Err(source) => Err(ObjectError::Create { path: path.clone(), source }),
+        });
+        let (mut kept, mut all) = (Vec::new(), Ok(()));
+        for marked in marked.chain(self.names.iter_mut().filter_map(|names| names.keep().transpose())) {
+            match marked {
+                Ok(path) => kept.push(path),
+                Err(error) => all = all.and(Err(error)),
+            }
+        }
+        (kept, all)
+    }
+
+    /// Makes files that earlier runs kept go with those of this run. Those that others read now stay.
+    ///
+    /// # Errors
+    /// When a file is in use or its marker cannot be written: it stays.
+    pub fn give_up_kept(&mut self) -> Result<(), ObjectError> {
+        let (shared, own): (Vec<_>, Vec<_>) = self.files.drain(..).partition(|made| made.is_shared);
+        self.files = own;
+        let mut taken = Ok(());
+        for OwnedFile { path, marker, .. } in shared {
+            // Nobody may be using what is removed, this run neither.
+            drop(marker);
+            taken = taken.and(self.create_file(&path).map(drop));
+        }
+        let directories = self.directories.iter_mut().map(|made| (&made.path, &mut made.marker));
+        let files = self.files.iter_mut().map(|made| (&made.path, &mut made.marker));
+        for (path, marker) in directories.chain(files).filter(|(_, marker)| marker.marker().kept) {
+            let failed = |source| ObjectError::Create { path: path.clone(), source };
+            taken = taken.and(marker.change(|marker| marker.kept = false).map_err(failed));
+        }
+        taken
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rustix::fd::AsFd;
+    use uuid::Uuid;
+
+    use super::{
+        super::{
+            Owner,
+            marker::{MarkerFile, Opened, sidecar_name},
+        },
+        *,
+    };
+
+    /// Has the marker of a file open in such a way that nothing can be written to it.
+    fn protect(mut made: OwnedFile) -> OwnedFile {
+        let OwnedFile { marker, .. } = made;
+        drop(marker);
+        made.marker = match MarkerFile::share(made.parent.as_fd(), &sidecar_name(&made.name)).unwrap() {
+            Opened::Abandoned(marker) | Opened::Unlockable(marker) => marker,
+            other => panic!("{other:?}"),
+        };
+        made
+    }
+
+    #[test]
+    fn one_marker_that_cannot_be_written_costs_no_other_file_that_was_to_be_kept_or_removed() {
+        let place = tempfile::tempdir().unwrap();
+        let paths = ["a.img", "b.img", "c.img"].map(|name| place.path().canonicalize().unwrap().join(name));
+        let new = |run| TestObjects::new(Owner::this_process(Uuid::from_u128(run)), None);
+        let mut objects = new(1);
+        for path in &paths {
+            objects.create_file(path).unwrap();
+        }
+        let made = objects.files.remove(1);
+        objects.files.insert(1, protect(made));
+        let (kept, all) = objects.keep();
+        assert_eq!(kept, [paths[0].clone(), paths[2].clone()]);
+        assert!(matches!(all, Err(ObjectError::Create { path, .. }) if path == paths[1]));
+        assert_eq!(objects.remove().removed.len(), 1);
+        assert_eq!([true, false, true], [0, 1, 2].map(|index| paths[index].exists()));
+
+        let mut objects = new(2);
+        for path in [&paths[0], &paths[2]] {
+            objects.create_file(path).unwrap();
+        }
+        let made = objects.files.remove(0);
+        objects.files.insert(0, protect(made));
+        assert!(objects.give_up_kept().is_err());
+        assert_eq!(objects.remove().removed.len(), 1);
+        assert_eq!([true, false, false], [0, 1, 2].map(|index| paths[index].exists()));
+    }
+}
