@@ -76,6 +76,15 @@ pub(super) struct OwnedNames {
     marker: MarkerFile,
 }
 
+/// A set that an earlier run kept.
+struct KeptSet {
+    /// The name of its marker.
+    marker: OsString,
+    warrant: Warrant,
+    /// Hashes of the names of its files.
+    names: HashSet<u64>,
+}
+
 /// What is to be known of a file to tell whose it is.
 struct Facts {
     is_regular: bool,
@@ -113,6 +122,11 @@ impl Warrant {
         Ok(Facts::of(directory, name)?.map(|facts| self.is_of(&facts)))
     }
 
+    /// Whether any of the files is there.
+    fn has_files(&self, directory: BorrowedFd<'_>) -> bool {
+        self.set.names.iter().any(|name| self.owns(directory, name).is_ok_and(|owns| owns == Some(true)))
+    }
+
     fn is_of(&self, facts: &Facts) -> bool {
         let set = &self.set;
         facts.is_regular
@@ -143,16 +157,33 @@ impl TestObjects {
         let name = marker_name(self.owner.run);
         let path = directory.join(&name);
         self.list(ObjectKind::Names, &path);
-        let made = MarkerFile::create(parent.as_fd(), &name, &self.owner).map_err(failed)?;
-        let mut marker = made.ok_or_else(|| failed(Errno::EXIST.into()))?;
-        let born = Facts::of(parent.as_fd(), &name).map_err(failed)?.ok_or_else(|| failed(Errno::NOENT.into()))?;
         let bytes = wanted.iter().map(|wanted| wanted.bytes).filter(|bytes| *bytes > 0).collect();
-        let set = NameSet { names, bytes, from_ns: born.born_ns, until_ns: None };
-        let warrant = Warrant { set: set.clone(), user: marker.user().map_err(failed)? };
-        marker.change(|marker| marker.names = Some(set)).map_err(failed)?;
+        let (marker, warrant) = announce(parent.as_fd(), &name, &self.owner, names, bytes).map_err(|error| {
+            // What was there already is another set of this run.
+            if error.kind() != io::ErrorKind::AlreadyExists {
+                let _ = unlink(parent.as_fd(), &name);
+            }
+            failed(error)
+        })?;
         self.names.push(OwnedNames { path, name, parent, marker });
         Ok(warrant)
     }
+}
+
+/// Makes the marker of a set. What an error leaves of it is for the caller to remove.
+fn announce(
+    parent: BorrowedFd<'_>,
+    name: &OsStr,
+    owner: &Owner,
+    names: FileNames,
+    bytes: Vec<u64>,
+) -> io::Result<(MarkerFile, Warrant)> {
+    let mut marker = MarkerFile::create(parent, name, owner)?.ok_or(Errno::EXIST)?;
+    let born = Facts::of(parent, name)?.ok_or(Errno::NOENT)?;
+    let set = NameSet { names, bytes, from_ns: born.born_ns, until_ns: None };
+    marker.change(|marker| marker.names = Some(set.clone()))?;
+    let user = marker.user()?;
+    Ok((marker, Warrant { set, user }))
 }
 
 impl OwnedNames {
@@ -161,8 +192,7 @@ impl OwnedNames {
         let failed = |source| ObjectError::Create { path: self.path.clone(), source };
         let Some(warrant) = Warrant::of(&self.marker).map_err(failed)? else { return Ok(None) };
         let directory = self.parent.as_fd();
-        let is_there = |name: String| warrant.owns(directory, name).is_ok_and(|owns| owns == Some(true));
-        if !warrant.set.names.iter().any(is_there) {
+        if !warrant.has_files(directory) {
             return Ok(None);
         }
         // The file system's own clock says when that is.
@@ -227,11 +257,7 @@ fn remove_set(parent: BorrowedFd<'_>, name: &OsStr, marker: &MarkerFile) -> io::
 }
 
 /// What tells whose files are that earlier runs kept in a directory. No other run may be using one that is wanted.
-fn kept_sets(
-    directory: BorrowedFd<'_>,
-    path: &Path,
-    wanted: &[WantedNames<'_>],
-) -> Result<Vec<(Warrant, HashSet<u64>)>, ObjectError> {
+fn kept_sets(directory: BorrowedFd<'_>, path: &Path, wanted: &[WantedNames<'_>]) -> Result<Vec<KeptSet>, ObjectError> {
     let failed = |source| ObjectError::Create { path: path.to_owned(), source };
     let mut kept = Vec::new();
     for name in entries(directory).map_err(failed)?.into_iter().filter(|name| is_marker_name(name)) {
@@ -239,7 +265,7 @@ fn kept_sets(
             Opened::Abandoned(file) if file.marker().kept => {
                 if let Some(warrant) = Warrant::of(&file).map_err(failed)? {
                     let names = warrant.set.names.iter().map(|name| hash(name.as_bytes())).collect();
-                    kept.push((warrant, names));
+                    kept.push(KeptSet { marker: name, warrant, names });
                 }
             }
             Opened::Owned(Some(marker)) => {
@@ -261,7 +287,7 @@ fn free_names(
     directory: BorrowedFd<'_>,
     path: &Path,
     wanted: &[WantedNames<'_>],
-    kept: &[(Warrant, HashSet<u64>)],
+    kept: &[KeptSet],
 ) -> Result<FileNames, ObjectError> {
     let failed = |path: &Path| {
         let path = path.to_owned();
@@ -279,16 +305,21 @@ fn free_names(
                 taken.insert(hashed);
                 continue;
             }
-            let is_kept = |(warrant, names): &(Warrant, HashSet<u64>)| names.contains(&hashed) && warrant.is_of(&facts);
+            let is_kept = |set: &KeptSet| set.names.contains(&hashed) && set.warrant.is_of(&facts);
             if !kept.iter().any(is_kept) && !is_kept_alone(directory, OsStr::new(&name)).map_err(failed(&file))? {
                 return Err(ObjectError::Foreign { path: file });
             }
             removable.push(name);
         }
     }
+    let mut removed = HashSet::new();
     for name in removable {
         remove_kept(directory, &name).map_err(failed(&path.join(&name)))?;
-        taken.remove(&hash(name.as_bytes()));
+        removed.insert(hash(name.as_bytes()));
+    }
+    taken.retain(|name| !removed.contains(name));
+    for KeptSet { marker, .. } in kept.iter().filter(|set| !set.names.is_disjoint(&removed)) {
+        remove_emptied(directory, marker).map_err(failed(&path.join(marker)))?;
     }
     // Several workloads may want the same files.
     let all = wanted.iter().flat_map(|wanted| wanted.names.iter());
@@ -312,6 +343,15 @@ fn remove_kept(directory: BorrowedFd<'_>, name: &str) -> io::Result<()> {
         return remove_file_of_marker(directory, name, &marker).map(drop);
     }
     remove_regular(directory, name).map(drop)
+}
+
+/// Removes the marker of a set that was kept, when none of its files is there any more.
+fn remove_emptied(directory: BorrowedFd<'_>, marker: &OsStr) -> io::Result<()> {
+    let Opened::Abandoned(file) = MarkerFile::open(directory, marker)? else { return Ok(()) };
+    match Warrant::of(&file)? {
+        Some(warrant) if file.marker().kept && !warrant.has_files(directory) => unlink(directory, marker),
+        _ => Ok(()),
+    }
 }
 
 fn hash(name: &[u8]) -> u64 {

@@ -2,10 +2,11 @@
 
 use std::{ffi::CStr, fs, mem::MaybeUninit};
 
-use plimsoll_run::objects::TestObjects;
+use plimsoll_run::objects::{TestObjects, WantedNames, leftovers::sweep_directory};
+use plimsoll_workload::file_names::FileNames;
 use rustix::fs::inotify::{self, CreateFlags, ReadFlags, WatchFlags};
 
-use super::{Scene, abandon, owner};
+use super::{Mount, Scene, abandon, owner};
 
 #[test]
 fn the_marker_of_a_directory_is_closed_before_the_directory_is_removed() {
@@ -24,7 +25,7 @@ fn the_marker_of_a_directory_is_closed_before_the_directory_is_removed() {
         inotify::add_watch(&watch, directory, WatchFlags::DELETE | WatchFlags::CLOSE_WRITE).unwrap();
     }
     assert!(objects.remove().left.is_empty());
-    plimsoll_run::objects::leftovers::sweep_directory(&scene.target()).unwrap();
+    sweep_directory(&scene.target()).unwrap();
 
     let mut buffer = [MaybeUninit::uninit(); 4096];
     let mut reader = inotify::Reader::new(&watch, &mut buffer);
@@ -44,4 +45,48 @@ fn the_marker_of_a_directory_is_closed_before_the_directory_is_removed() {
     }
     assert_eq!(removed, 3);
     scene.assert_clean("after all is removed");
+}
+
+#[test]
+fn the_marker_of_named_files_goes_with_the_last_of_them_that_a_later_run_removes() {
+    let scene = Scene::new();
+    let names = |names: &[&str]| FileNames::of(names.iter().map(|name| (*name).to_owned()));
+    let (all, one) = (names(&["first", "second"]), names(&["first"]));
+    let create = |run, names: &FileNames| {
+        let mut objects = TestObjects::new(owner(run), None);
+        objects.create_names(&scene.target(), &[WantedNames { names, bytes: 4, takes_what_is_there: false }]).unwrap();
+        objects
+    };
+    let markers = || fs::read_dir(scene.target()).unwrap().filter(is_marker_of_names).count();
+    let mut objects = create(42, &all);
+    for name in ["first", "second"] {
+        fs::write(scene.target().join(name), "ours").unwrap();
+    }
+    assert_eq!(objects.keep().0.len(), 1);
+    drop(objects);
+    drop(create(43, &one));
+    assert!(!scene.target().join("first").exists() && scene.target().join("second").exists());
+    assert_eq!(markers(), 1, "of the file that is still there");
+    drop(create(44, &all));
+    assert_eq!(markers(), 0);
+    scene.assert_clean("after the last file is removed");
+}
+
+fn is_marker_of_names(entry: &std::io::Result<fs::DirEntry>) -> bool {
+    entry.as_ref().is_ok_and(|entry| entry.file_name().to_str().is_some_and(|name| name.starts_with("names-")))
+}
+
+#[test]
+fn a_marker_of_named_files_that_finds_no_room_leaves_nothing() {
+    let scene = Scene::new();
+    let place = scene.root.path().join("small");
+    fs::create_dir(&place).unwrap();
+    let Some(mount) = Mount::tmpfs(&place, 8 << 10) else { return };
+    // No two of them differ by a number alone, so that each takes room of its own.
+    let names =
+        FileNames::of((0_u64..2000).map(|number| format!("{:016x}", number.wrapping_mul(0x9e37_79b9_7f4a_7c15))));
+    let mut objects = TestObjects::new(owner(45), None);
+    let wanted = WantedNames { names: &names, bytes: 4, takes_what_is_there: false };
+    objects.create_names(&mount.point, &[wanted]).unwrap_err();
+    assert_eq!(fs::read_dir(&mount.point).unwrap().count(), 0);
 }
