@@ -24,7 +24,10 @@ use super::marker::{
     FileIdentity, MARKER_NAME, Marker, MarkerFile, Opened, Owner, Unfinished, User, is_file_name, is_tree_name,
     is_user_name, is_work_name, run_of_directory_name, sidecar_name, unfinished_name,
 };
-use super::{trees::remove_tree, works::remove_work};
+use super::{
+    trees::remove_tree,
+    works::{WorkOf, remove_work},
+};
 
 /// Why a test object, or something that looks like one, was left where it is.
 #[derive(Debug, thiserror::Error)]
@@ -124,12 +127,16 @@ fn try_remove_directory(
             if let Some(reason) = objection(file.marker(), authority, here) {
                 return Ok(Outcome::Left(reason));
             }
-            if file.user()? == geteuid().as_raw() {
+            if work_of(&file)? == WorkOf::ThisUser {
                 end_leftover_processes(directory.as_fd(), run)?;
             }
             empty_and_remove_directory(parent, name, directory.as_fd(), file)
         }
     }
+}
+
+fn work_of(marker: &MarkerFile) -> io::Result<WorkOf> {
+    Ok(if marker.user()? == geteuid().as_raw() { WorkOf::ThisUser } else { WorkOf::Another })
 }
 
 /// Ends what commands of a dead run of this user have left running.
@@ -169,7 +176,7 @@ pub(crate) fn empty_and_remove_directory(
                 None => foreign = true,
             }
         } else if is_work_name(&entry) {
-            match remove_work(directory, &entry)? {
+            match remove_work(directory, &entry, work_of(&marker)?)? {
                 Some(freed) => bytes += freed,
                 // The marker stays with it, so that it can be tried again.
                 None => return Ok(Outcome::Left(LeftReason::Foreign)),

@@ -11,7 +11,7 @@ use std::{
 use plimsoll_io::mounts;
 use rustix::{
     fd::{AsFd, BorrowedFd, OwnedFd},
-    fs::{AtFlags, FileType, Mode, OFlags, ResolveFlags, fchmod, openat2, renameat, statat, unlinkat},
+    fs::{AtFlags, FileType, Mode, OFlags, ResolveFlags, fchmod, fstat, openat2, renameat, statat, unlinkat},
     io::Errno,
     mount::{UnmountFlags, unmount},
 };
@@ -24,16 +24,28 @@ pub(crate) const WORK_PREFIX: &str = "work-";
 /// Directories deeper than this are moved up before they are emptied: each level takes an open directory.
 const DEPTH_MAX: u32 = 50;
 
+/// Whose commands worked in a directory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum WorkOf {
+    /// This user's.
+    ThisUser,
+    /// Those of another one, who may move the directory while we look at it.
+    Another,
+}
+
 /// Removes such a directory with all that is in it, and tells how many bytes that had; `None` when something stays.
-/// File systems that commands have mounted there are unmounted, and what another one holds is not touched.
-pub(crate) fn remove_work(parent: BorrowedFd<'_>, name: &OsStr) -> io::Result<Option<u64>> {
+/// File systems that commands of this user have mounted there are unmounted, and what another one holds is not touched.
+pub(crate) fn remove_work(parent: BorrowedFd<'_>, name: &OsStr, of: WorkOf) -> io::Result<Option<u64>> {
     let root = match open_inside(parent, name) {
         Ok(root) => root,
         Err(Errno::NOENT) => return Ok(Some(0)),
         Err(Errno::NOTDIR | Errno::LOOP | Errno::XDEV) => return Ok(None),
         Err(errno) => return Err(errno.into()),
     };
-    unmount_below(root.as_fd());
+    // It is done by path, and the path of another user's directory may lead to the mounts of the system by then.
+    if of == WorkOf::ThisUser {
+        unmount_below(root.as_fd());
+    }
     let mut removal = Removal { root: root.as_fd(), bytes: 0, moved: 0 };
     // What is moved up is there in the next turn.
     loop {
@@ -115,7 +127,7 @@ fn open_inside(parent: BorrowedFd<'_>, name: &OsStr) -> Result<OwnedFd, Errno> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let open = || match openat2(parent, name, flags, Mode::empty(), ResolveFlags::NO_XDEV | ResolveFlags::NO_SYMLINKS) {
         // Kernels before 5.6, and sandboxes that do not know it.
-        Err(Errno::NOSYS | Errno::PERM) => open_directory(parent, name),
+        Err(Errno::NOSYS | Errno::PERM) => open_on_same_mount(parent, name),
         opened => opened,
     };
     let directory = match open() {
@@ -130,6 +142,23 @@ fn open_inside(parent: BorrowedFd<'_>, name: &OsStr) -> Result<OwnedFd, Errno> {
     // Of its owner it takes nothing; of root it asks nothing.
     let _ = fchmod(&directory, Mode::RWXU);
     Ok(directory)
+}
+
+/// Opens a directory that is no mount point and no link.
+fn open_on_same_mount(parent: BorrowedFd<'_>, name: &OsStr) -> Result<OwnedFd, Errno> {
+    let directory = open_directory(parent, name)?;
+    let is_same = match (mount_id(parent), mount_id(directory.as_fd())) {
+        (Some(above), Some(here)) => above == here,
+        // Without /proc, a bind mount of the same file system cannot be told.
+        _ => fstat(parent)?.st_dev == fstat(&directory)?.st_dev,
+    };
+    if is_same { Ok(directory) } else { Err(Errno::XDEV) }
+}
+
+/// Which mount a descriptor is of, where the kernel tells.
+fn mount_id(of: BorrowedFd<'_>) -> Option<u64> {
+    let text = std::fs::read_to_string(format!("/proc/self/fdinfo/{}", of.as_raw_fd())).ok()?;
+    text.lines().find_map(|line| line.strip_prefix("mnt_id:")?.trim().parse().ok())
 }
 
 /// Unmounts what commands have mounted below a directory, the latest first. What cannot be is left, and so is what
@@ -147,11 +176,13 @@ fn unmount_below(directory: BorrowedFd<'_>) {
 mod tests {
     use std::{fs, os::unix::fs::PermissionsExt, path::Path};
 
+    use rustix::mount::mount_bind;
+
     use super::*;
 
     fn remove(place: &Path) -> Option<u64> {
         let parent = fs::File::open(place).unwrap();
-        remove_work(parent.as_fd(), OsStr::new("work-0")).unwrap()
+        remove_work(parent.as_fd(), OsStr::new("work-0"), WorkOf::ThisUser).unwrap()
     }
 
     #[test]
@@ -174,6 +205,23 @@ mod tests {
         assert_eq!(fs::read_to_string(outside.join("f1")).unwrap(), "theirs");
         drop(socket);
         assert_eq!(remove(place.path()), Some(0));
+    }
+
+    #[test]
+    fn a_mount_point_is_not_entered_where_only_the_older_call_opens_directories() {
+        let root = fs::File::open("/").unwrap();
+        assert_eq!(open_on_same_mount(root.as_fd(), OsStr::new("proc")).unwrap_err(), Errno::XDEV);
+        let place = tempfile::tempdir().unwrap();
+        fs::create_dir(place.path().join("d")).unwrap();
+        let parent = fs::File::open(place.path()).unwrap();
+        open_on_same_mount(parent.as_fd(), OsStr::new("d")).unwrap();
+        // The same file system in another place.
+        let bound = mount_bind(place.path(), place.path().join("d"));
+        if bound.is_ok() {
+            let opened = open_on_same_mount(parent.as_fd(), OsStr::new("d"));
+            unmount(place.path().join("d"), UnmountFlags::empty()).unwrap();
+            assert_eq!(opened.unwrap_err(), Errno::XDEV);
+        }
     }
 
     #[test]

@@ -2,11 +2,14 @@
 
 use std::{ffi::CStr, fs, mem::MaybeUninit};
 
-use plimsoll_run::objects::{TestObjects, WantedNames, leftovers::sweep_directory};
+use plimsoll_run::objects::{
+    TestObjects, WantedNames,
+    leftovers::{LeftReason, sweep_directory},
+};
 use plimsoll_workload::file_names::FileNames;
 use rustix::fs::inotify::{self, CreateFlags, ReadFlags, WatchFlags};
 
-use super::{Mount, Scene, abandon, owner};
+use super::{Mount, Scene, abandon, owner, support::skipped};
 
 #[test]
 fn the_marker_of_a_directory_is_closed_before_the_directory_is_removed() {
@@ -89,4 +92,24 @@ fn a_marker_of_named_files_that_finds_no_room_leaves_nothing() {
     let wanted = WantedNames { names: &names, bytes: 4, takes_what_is_there: false };
     objects.create_names(&mount.point, &[wanted]).unwrap_err();
     assert_eq!(fs::read_dir(&mount.point).unwrap().count(), 0);
+}
+
+#[test]
+fn what_is_mounted_in_the_directory_of_another_user_stays() {
+    let scene = Scene::new();
+    let (dead, _) = abandon(&scene.target(), 46);
+    let point = dead.join("work-0/mounted");
+    fs::create_dir_all(&point).unwrap();
+    let Some(mount) = Mount::tmpfs(&point, 8 << 10) else { return };
+    fs::write(point.join("theirs"), "").unwrap();
+    if std::os::unix::fs::chown(dead.join(".plimsoll"), Some(65534), None).is_err() {
+        return skipped("only root gives files away");
+    }
+    let left = sweep_directory(&scene.target()).unwrap().left;
+    assert!(left.iter().any(|left| left.path == dead && matches!(left.reason, LeftReason::Foreign)), "{left:?}");
+    assert!(point.join("theirs").exists());
+    std::os::unix::fs::chown(dead.join(".plimsoll"), Some(rustix::process::geteuid().as_raw()), None).unwrap();
+    std::mem::forget(mount);
+    sweep_directory(&scene.target()).unwrap();
+    scene.assert_clean("after this user's own mount is gone with its directory");
 }
