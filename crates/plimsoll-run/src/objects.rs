@@ -47,8 +47,8 @@ pub use self::{
 use self::{
     leftovers::{LeftReason, Sweep, open},
     marker::{
-        FILE_PREFIX, FileIdentity, MARKER_NAME, MarkerFile, Opened, Unfinished, is_file_name, run_of_directory_name,
-        sidecar_name, unfinished_name,
+        FILE_PREFIX, FileIdentity, MARKER_NAME, MODE_FOR_READERS, MarkerFile, Opened, Unfinished, is_file_name,
+        run_of_directory_name, sidecar_name, unfinished_name,
     },
     name_set::OwnedNames,
     registry::{ObjectKind, Registry},
@@ -319,6 +319,10 @@ impl TestObjects {
                     self.files.push(OwnedFile { path: path.clone(), name, parent, marker, is_shared: true });
                     return Ok(Some(TestFile { path, provenance }));
                 }
+                // Another user's marker that only that one may read says that the file is somebody else's.
+                Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                    return Ok(Some(TestFile { path, provenance: Provenance::Foreign }));
+                }
                 // Whose it is cannot be told, and does not matter where nothing can be written.
                 Err(_) => return Ok(is_read_only.then_some(TestFile { path, provenance: Provenance::Foreign })),
             }
@@ -503,7 +507,7 @@ fn make_directory(parent: BorrowedFd<'_>, name: &OsStr, owner: &Owner) -> io::Re
 /// an unfinished part.
 fn make_file(parent: BorrowedFd<'_>, name: &OsStr, owner: &Owner) -> io::Result<Option<MarkerFile>> {
     let marker_name = unfinished_name(name, owner.run, Unfinished::Marker);
-    let made = match MarkerFile::create(parent, &marker_name, owner) {
+    let made = match MarkerFile::create_readable(parent, &marker_name, owner) {
         Ok(Some(mut marker)) => match rename_new(parent, &marker_name, &sidecar_name(name)) {
             Ok(true) => match make_marked_file(parent, name, owner, &mut marker) {
                 Ok(true) => return Ok(Some(marker)),
@@ -525,8 +529,7 @@ fn make_file(parent: BorrowedFd<'_>, name: &OsStr, owner: &Owner) -> io::Result<
 fn make_marked_file(parent: BorrowedFd<'_>, name: &OsStr, owner: &Owner, marker: &mut MarkerFile) -> io::Result<bool> {
     let data_name = unfinished_name(name, owner.run, Unfinished::Data);
     let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    // Its name was asked for, so whoever may come here may read it, as with fio.
-    openat(parent, &data_name, flags, Mode::RUSR | Mode::WUSR | Mode::RGRP | Mode::ROTH)?;
+    openat(parent, &data_name, flags, MODE_FOR_READERS)?;
     let Some(identity) = FileIdentity::of(parent, &data_name)? else {
         return Ok(false);
     };

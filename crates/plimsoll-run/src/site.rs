@@ -295,15 +295,15 @@ impl Sites {
         Ok(Place::Files(wanted.0.keys().cloned().zip(files).collect()))
     }
 
-    /// Makes the file that is a target, or takes it. Where nothing can be written it is taken as it is.
+    /// Makes the file that is a target, or takes it. Where this user can write nothing it is taken as it is.
     fn file(&mut self, path: &Path, wanted: &Wanted) -> Result<TestFile, RunError> {
-        match self.objects.create_file(path).map_err(RunError::from) {
-            Err(RunError::Target(error)) if wanted.0.values().all(WantedFile::is_only_read) => {
+        match self.objects.create_file(path) {
+            Err(error) if error.is_refusal() && wanted.0.values().all(WantedFile::is_only_read) => {
                 let bytes = wanted.0.values().map(|wanted| wanted.bytes).max().unwrap_or(0);
                 let file = self.objects.share_file(path, bytes)?.ok_or(error)?;
                 Ok(TestFile { provenance: Provenance::Foreign, ..file })
             }
-            file => file,
+            file => Ok(file?),
         }
     }
 

@@ -36,6 +36,10 @@ pub(crate) const FILE_PREFIX: &str = "data-";
 /// What the names of files there start with that say which machine uses the others; its number follows.
 pub(crate) const USER_PREFIX: &str = "user-";
 
+/// Who may do what with a file whose name was asked for, and with its marker: whoever may come to it may read it, as
+/// with fio.
+pub(crate) const MODE_FOR_READERS: Mode = Mode::RUSR.union(Mode::WUSR).union(Mode::RGRP).union(Mode::ROTH);
+
 const SCHEMA: &str = "plimsoll-object/1";
 
 /// How every marker begins, whatever changes in it.
@@ -193,11 +197,20 @@ pub(crate) enum Opened {
 }
 
 impl MarkerFile {
-    /// Creates, locks and writes a marker. `None` when a sweep of another process took the unfinished marker for a
-    /// leftover, which it may: the caller starts over.
+    /// Creates, locks and writes a marker that this user alone can read. `None` when a sweep of another process took
+    /// the unfinished marker for a leftover, which it may: the caller starts over.
     pub(crate) fn create(directory: BorrowedFd<'_>, name: &OsStr, owner: &Owner) -> io::Result<Option<Self>> {
+        Self::create_with(directory, name, owner, Mode::RUSR | Mode::WUSR)
+    }
+
+    /// The same, for a file that others may read, and so share its marker.
+    pub(crate) fn create_readable(directory: BorrowedFd<'_>, name: &OsStr, owner: &Owner) -> io::Result<Option<Self>> {
+        Self::create_with(directory, name, owner, MODE_FOR_READERS)
+    }
+
+    fn create_with(directory: BorrowedFd<'_>, name: &OsStr, owner: &Owner, mode: Mode) -> io::Result<Option<Self>> {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let file = match openat(directory, name, flags, Mode::RUSR | Mode::WUSR) {
+        let file = match openat(directory, name, flags, mode) {
             Err(Errno::NOENT) => return Ok(None),
             file => File::from(file?),
         };

@@ -1,6 +1,8 @@
 //! Files that were there before: who reads them shares them, and who writes or removes one has it alone.
 
 use std::{
+    fs,
+    os::unix::fs::{MetadataExt, PermissionsExt},
     path::{Path, PathBuf},
     sync::atomic::{AtomicBool, Ordering},
 };
@@ -10,7 +12,7 @@ use plimsoll_run::objects::{
     leftovers::{LeftReason, clean, sweep_directory},
 };
 
-use super::{Scene, abandon, make, owner};
+use super::{Scene, abandon, make, owner, support::skipped};
 
 #[test]
 fn a_file_that_was_there_is_shared_by_those_who_read_it_and_had_alone_by_who_writes_it() {
@@ -68,6 +70,55 @@ fn a_file_that_was_there_is_shared_by_those_who_read_it_and_had_alone_by_who_wri
     assert_eq!(share(&mut new(11), &path, 1).unwrap(), None, "what a dead run left may be half of a file");
     sweep_directory(&scene.target()).unwrap();
     scene.assert_clean("after all of it");
+}
+
+/// Does something as a user without any rights, on a thread of its own: on Linux each thread has its own user.
+fn unprivileged<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+    use rustix::process::{Gid, Uid};
+    let (user, group) = (Uid::from_raw(65_534), Gid::from_raw(65_534));
+    let become_and_work = || {
+        rustix::thread::set_thread_groups(&[]).unwrap();
+        rustix::thread::set_thread_res_gid(group, group, group).unwrap();
+        rustix::thread::set_thread_res_uid(user, user, user).unwrap();
+        work()
+    };
+    std::thread::scope(|scope| scope.spawn(become_and_work).join().unwrap())
+}
+
+#[test]
+fn what_root_kept_is_read_by_another_user_beside_others() {
+    let scene = Scene::new();
+    if !rustix::process::geteuid().is_root() {
+        return skipped("only root becomes another user");
+    }
+    let path = scene.target().join("made.img");
+    let mut objects = TestObjects::new(owner(30), None);
+    make(&mut objects, &scene.target(), "made.img", 4096);
+    objects.keep().1.unwrap();
+    drop(objects);
+    let marker = scene.target().join("made.img.plimsoll");
+    let mode = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    mode(scene.root.path(), 0o755);
+    // What the test program leaves out of the rights of what it makes is no part of this.
+    assert_eq!(marker.metadata().unwrap().mode(), path.metadata().unwrap().mode());
+    let share = || {
+        let mut objects = TestObjects::new(owner(31), None);
+        let file = objects.share_file(&path, 4096).unwrap().map(|file| file.provenance);
+        let writer = TestObjects::new(owner(32), None).create_file(&path);
+        (file, matches!(writer, Err(ObjectError::Create { .. })), objects)
+    };
+    mode(&marker, 0o644);
+    let (file, is_refused, reader) = unprivileged(share);
+    assert_eq!((file, is_refused), (Some(Provenance::Kept), true));
+    assert!(matches!(clean(&path).unwrap().left[0].reason, LeftReason::InUse(_)));
+    drop(reader);
+    // As markers were before.
+    mode(&marker, 0o600);
+    let (file, is_refused, reader) = unprivileged(share);
+    assert_eq!((file, is_refused), (Some(Provenance::Foreign), true));
+    drop(reader);
+    clean(&scene.target()).unwrap();
+    scene.assert_clean("after root cleaned it");
 }
 
 #[test]
