@@ -16,6 +16,7 @@ mod marker;
 mod name_set;
 mod registry;
 mod removal;
+mod replaced;
 mod trees;
 mod works;
 

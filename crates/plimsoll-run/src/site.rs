@@ -165,7 +165,7 @@ impl Sites {
                 None => (Vec::new(), None),
                 Some(blocks) => match opened.names.open(&cell.target, blocks, plan.seed)? {
                     Some(names) => (Vec::new(), Some(names)),
-                    None => (place.open(blocks, index, opened.guards.0.get(&cell.target))?, None),
+                    None => (place.open(blocks, index, opened.guards.0.get(&cell.target), &opened.objects)?, None),
                 },
             };
             let is_laid_out = opened.sites[*site].is_laid_out && has_files_alone(plan, index);
@@ -467,7 +467,13 @@ impl Place {
         }
     }
 
-    fn open(&self, plan: &BlockPlan, cell: usize, guard: Option<&GuardedDevice>) -> Result<Vec<OwnedFd>, RunError> {
+    fn open(
+        &self,
+        plan: &BlockPlan,
+        cell: usize,
+        guard: Option<&GuardedDevice>,
+        objects: &TestObjects,
+    ) -> Result<Vec<OwnedFd>, RunError> {
         let purpose =
             OpenFor { read: true, write: plan.writes(), create_new: false, direct: !plan.buffered, sync: plan.sync };
         let open = |key: &FileKey| {
@@ -477,10 +483,13 @@ impl Place {
                     let nothing = rustix::fs::open("/dev/zero", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty());
                     return nothing.map_err(|errno| RunError::Io(errno.into()));
                 }
-                Some(guard) if plan.writes() => guard.open(purpose),
-                _ => target::open(&self.path(key), purpose),
+                Some(guard) if plan.writes() => guard.open(purpose)?,
+                _ => target::open(&self.path(key), purpose)?,
             };
-            opened.map_err(RunError::Target)
+            if plan.writes() {
+                objects.check_opened(&self.path(key), opened.as_fd())?;
+            }
+            Ok(opened)
         };
         file_keys(plan, cell).iter().map(open).collect()
     }

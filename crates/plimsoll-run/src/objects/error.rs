@@ -37,6 +37,12 @@ pub enum ObjectError {
         /// The file.
         path: PathBuf,
     },
+    /// The path of a file of ours leads to another one by now.
+    #[error("{path:?} is no longer the file that plimsoll made: use a directory in which nobody else moves files")]
+    Replaced {
+        /// The file.
+        path: PathBuf,
+    },
     /// The path has no last part.
     #[error("{path:?} names no file: write the path of a file in an existing directory")]
     NoFileName {

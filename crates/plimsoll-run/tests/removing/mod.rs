@@ -1,6 +1,12 @@
 //! How test objects are removed: in an order that every file system takes, and nothing of others with them.
 
-use std::{ffi::CStr, fs, mem::MaybeUninit};
+use std::{
+    ffi::CStr,
+    fs,
+    mem::MaybeUninit,
+    os::{fd::AsFd, unix::fs::symlink},
+    path::Path,
+};
 
 use plimsoll_run::objects::{
     TestObjects, WantedNames,
@@ -92,6 +98,40 @@ fn a_marker_of_named_files_that_finds_no_room_leaves_nothing() {
     let wanted = WantedNames { names: &names, bytes: 4, takes_what_is_there: false };
     objects.create_names(&mount.point, &[wanted]).unwrap_err();
     assert_eq!(fs::read_dir(&mount.point).unwrap().count(), 0);
+}
+
+#[test]
+fn a_path_that_leads_to_another_file_by_now_is_not_written_to() {
+    let scene = Scene::new();
+    let mut objects = TestObjects::new(owner(47), None);
+    let file = objects.create_file(&scene.target().join("made.img")).unwrap().path;
+    let directory = objects.create_directory(&scene.target()).unwrap();
+    directory.create_file(0).unwrap();
+    let check = |path: &Path| objects.check_opened(path, fs::File::open(path).unwrap().as_fd());
+    let victim = scene.target().join("notes.txt");
+    for path in [&file, &directory.file_path(0), &victim] {
+        check(path).unwrap();
+    }
+
+    let moved = scene.target().join("moved");
+    fs::rename(&file, &moved).unwrap();
+    symlink(&victim, &file).unwrap();
+    let error = check(&file).unwrap_err();
+    assert!(error.to_string().contains("is no longer the file that plimsoll made"), "{error}");
+    fs::remove_file(&file).unwrap();
+    fs::hard_link(&victim, &file).unwrap();
+    check(&file).unwrap_err();
+    fs::rename(&moved, &file).unwrap();
+    check(&file).unwrap();
+
+    fs::rename(directory.path(), &moved).unwrap();
+    fs::create_dir(directory.path()).unwrap();
+    symlink(&victim, directory.file_path(0)).unwrap();
+    check(&directory.file_path(0)).unwrap_err();
+    fs::remove_dir_all(directory.path()).unwrap();
+    fs::rename(&moved, directory.path()).unwrap();
+    drop(objects);
+    scene.assert_clean("after all is where it was");
 }
 
 #[test]
