@@ -81,8 +81,7 @@ fn planned() -> impl Iterator<Item = Id> {
 #[derive(Args, Debug, Default)]
 #[command(
     after_help = "Without --rw, --phases, --command, --preset and --plan, the preset `canonical` runs: latency, IOPS and throughput, read and \
-                  write. Flags given beside a preset or a plan override its workloads, but for --rw, --read-percent \
-                  and --phases, which would make all of them the same."
+                  write. Flags override presets and plans, but for --rw and --phases."
 )]
 pub struct RunArguments {
     /// Directories, files or block devices to measure; a file is made where there is none when --size is given

@@ -187,7 +187,7 @@ fn a_native_run_says_what_was_done_and_repeats_it() {
             "run DATA --engine {engine} --file-count 300 --jobs 2 --files per-job --queue-depth 2 --passes 3 --operations 600"
         ));
         assert_eq!(said.code, Some(0), "{}", said.stderr);
-        let row = said.stdout.lines().find(|line| line.starts_with(&format!("{engine} 300 files"))).unwrap_or_default();
+        let row = said.stdout.lines().find(|line| line.starts_with(&format!("{engine} 300"))).unwrap_or_default();
         assert!(row.split_whitespace().any(|field| field == word), "{}", said.stdout);
         assert!(said.stdout.contains("measured") && said.stdout.contains("in 3 slots"), "{}", said.stdout);
         assert_eq!(place.leftovers(), Vec::<String>::new());
