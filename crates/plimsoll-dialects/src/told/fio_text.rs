@@ -17,9 +17,18 @@ use super::{
 
 mod job;
 
+/// What a status line is about, in the order in which they stand.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd)]
+enum About {
+    Reads,
+    Writes,
+    /// Reads and writes as one, as `unified_rw_reporting` asks for.
+    Both,
+}
+
 /// What a status line says.
 struct Status {
-    is_read: bool,
+    about: About,
     bytes: f64,
     bytes_per_second: f64,
     elapsed_ns: u64,
@@ -35,7 +44,10 @@ pub(super) fn find(passage: &Passage<'_>) -> Vec<FoundResult> {
     while index < passage.lines.len() && found.len() + jobs.len() <= RESULTS_MAX {
         let first = index;
         index += 1;
-        loads.read(passage.line(first));
+        if loads.read(passage.line(first)) {
+            // Another run begins: jobs of the one before are no clones of its jobs.
+            tell_without_groups(std::mem::take(&mut jobs), &mut found);
+        }
         if let Some((_, rest)) = passage.line(first).split_once("Run status group ") {
             number = rest.split(' ').next().and_then(|number| number.parse::<u32>().ok());
         }
@@ -46,18 +58,22 @@ pub(super) fn find(passage: &Passage<'_>) -> Vec<FoundResult> {
         }
         let Some(one) = status(passage.line(first)) else { continue };
         // Reads and writes of a group stand together.
-        let other = status(passage.line(index)).filter(|other| one.is_read && !other.is_read);
-        index += usize::from(other.is_some());
+        let mut statuses = vec![one];
+        while let Some(next) = status(passage.line(index)).filter(|next| next.about > statuses[index - first - 1].about)
+        {
+            statuses.push(next);
+            index += 1;
+        }
         let load = loads.take_latest();
         let is_of_group = |job: &Job| number.is_none_or(|number| job.group == number);
         let (of_group, others): (Vec<Job>, Vec<Job>) = jobs.into_iter().partition(is_of_group);
         jobs = others;
         if of_group.is_empty() {
-            found.push(group(passage, first, load, [Some(one), other]));
+            found.push(group(passage, first, load, statuses));
         } else {
             let identities: Vec<String> = of_group.iter().map(|job| job.identity.clone()).collect();
             let mut of_group: Vec<FoundResult> = of_group.into_iter().map(|job| job.found).collect();
-            check(&mut of_group, [Some(&one), other.as_ref()]);
+            check(&mut of_group, &statuses);
             let mut of_group = clones::merge(of_group);
             // What fio tells of jobs while they go on is told again when they are over.
             match told.get(&identities).filter(|places| places.len() == of_group.len()) {
@@ -69,13 +85,17 @@ pub(super) fn find(passage: &Passage<'_>) -> Vec<FoundResult> {
             }
         }
     }
-    // Groups that nothing is told of.
+    tell_without_groups(jobs, &mut found);
+    found
+}
+
+/// Jobs of groups that no status line is told of.
+fn tell_without_groups(mut jobs: Vec<Job>, found: &mut Vec<FoundResult>) {
     while let Some(first) = jobs.first().map(|job| job.group) {
         let (of_group, others): (Vec<Job>, Vec<Job>) = jobs.into_iter().partition(|job| job.group == first);
         jobs = others;
         found.append(&mut clones::merge(of_group.into_iter().map(|job| job.found).collect()));
     }
-    found
 }
 
 /// What is said of one job.
@@ -87,10 +107,10 @@ struct Job {
 }
 
 /// A status group without the jobs that it sums up.
-fn group(passage: &Passage<'_>, first: usize, mut transfers: Transfers, statuses: [Option<Status>; 2]) -> FoundResult {
+fn group(passage: &Passage<'_>, first: usize, mut transfers: Transfers, statuses: Vec<Status>) -> FoundResult {
     let mut findings = Vec::new();
-    let last = first + statuses.iter().flatten().count() - 1;
-    for status in statuses.into_iter().flatten() {
+    let last = first + statuses.len() - 1;
+    for status in statuses {
         let operations = transfers.block_size_bytes.map(|block| status.bytes / block as f64);
         let seconds = status.elapsed_ns as f64 / 1e9;
         let direction = Direction {
@@ -102,18 +122,30 @@ fn group(passage: &Passage<'_>, first: usize, mut transfers: Transfers, statuses
         };
         transfers.elapsed_ns = transfers.elapsed_ns.max(Some(status.elapsed_ns));
         findings.extend(status.findings);
-        *(if status.is_read { &mut transfers.read } else { &mut transfers.write }) = Some(direction);
+        *(match status.about {
+            About::Reads => &mut transfers.read,
+            About::Writes => &mut transfers.write,
+            About::Both => &mut transfers.total,
+        }) = Some(direction);
     }
     findings.dedup();
     result(passage, Source::FioText, first..=last, Measured::Transfers(Box::new(transfers)), findings)
 }
 
 /// Whether the jobs of a group are what its status lines say.
-fn check(jobs: &mut [FoundResult], statuses: [Option<&Status>; 2]) {
-    for status in statuses.into_iter().flatten() {
+fn check(jobs: &mut [FoundResult], statuses: &[Status]) {
+    for status in statuses {
         let of = |job: &FoundResult| {
             let transfers = job.told.transfers()?;
-            (if status.is_read { &transfers.read } else { &transfers.write }).as_ref()?.bytes
+            let bytes = |direction: &Option<Direction>| direction.as_ref()?.bytes;
+            match status.about {
+                About::Reads => bytes(&transfers.read),
+                About::Writes => bytes(&transfers.write),
+                // Beside reads and writes fio 3.33 tells of both without a rate.
+                About::Both => bytes(&transfers.total).or_else(|| {
+                    Some(bytes(&transfers.read).unwrap_or(0).saturating_add(bytes(&transfers.write).unwrap_or(0)))
+                }),
+            }
         };
         let sum: f64 = jobs.iter().filter_map(of).map(|bytes| bytes as f64).sum();
         // Sizes have three digits or more.
@@ -132,12 +164,15 @@ const DIFFERENT_TIMES: &str = "jobs ran for different times, so the rate holds f
 /// What is said of the sizes in reports of fio 2.
 const FIO_2_UNITS: &str = "KB, MB and GB of fio 2 are powers of 1024";
 
+/// What a line is about that begins as `READ: bw=`, and what stands behind that.
+fn about<'a>(line: &'a str, first: &str) -> Option<(About, &'a str)> {
+    let names = [("READ: ", About::Reads), ("WRITE: ", About::Writes), ("MIXED: ", About::Both)];
+    let rest = |name: &str| line.split_once(name)?.1.strip_prefix(first);
+    names.into_iter().find_map(|(name, about)| Some((about, rest(name)?)))
+}
+
 fn status(line: &str) -> Option<Status> {
-    let (is_read, rest) = match (line.split_once("READ: bw="), line.split_once("WRITE: bw=")) {
-        (Some((_, rest)), _) => (true, rest),
-        (_, Some((_, rest))) => (false, rest),
-        _ => return status_of_fio_2(line),
-    };
+    let Some((about, rest)) = about(line, "bw=") else { return status_of_fio_2(line) };
     let rate_text = rest.split([' ', ',']).next()?;
     let amount_text = after(line, "io=")?.split([' ', ',']).next()?;
     let times = after(line, "run=")?.split("msec").next()?;
@@ -159,16 +194,12 @@ fn status(line: &str) -> Option<Status> {
     if longest - shortest.min(longest) > longest / 100 {
         findings.push(doubt(DIFFERENT_TIMES));
     }
-    Some(Status { is_read, bytes: amount, bytes_per_second: rate, elapsed_ns: longest * 1_000_000, findings })
+    Some(Status { about, bytes: amount, bytes_per_second: rate, elapsed_ns: longest * 1_000_000, findings })
 }
 
 /// The same of fio 2: `   READ: io=328445KB, aggrb=2423KB/s, minb=2423KB/s, ..., mint=135550msec, maxt=135550msec`.
 fn status_of_fio_2(line: &str) -> Option<Status> {
-    let (is_read, rest) = match (line.split_once("READ: io="), line.split_once("WRITE: io=")) {
-        (Some((_, rest)), _) => (true, rest),
-        (_, Some((_, rest))) => (false, rest),
-        _ => return None,
-    };
+    let (about, rest) = about(line, "io=")?;
     let (amount_text, rest) = rest.split_once(',')?;
     let value = |name: &str| rest.split(',').find_map(|part| part.trim().strip_prefix(name));
     let rate_text = value("aggrb=")?.strip_suffix("/s")?;
@@ -184,7 +215,7 @@ fn status_of_fio_2(line: &str) -> Option<Status> {
     if longest - shortest.min(longest) > longest / 100 {
         findings.push(doubt(DIFFERENT_TIMES));
     }
-    Some(Status { is_read, bytes, bytes_per_second, elapsed_ns: longest * 1_000_000, findings })
+    Some(Status { about, bytes, bytes_per_second, elapsed_ns: longest * 1_000_000, findings })
 }
 
 fn after<'a>(line: &'a str, name: &str) -> Option<&'a str> {
@@ -200,15 +231,17 @@ struct Loads<'a> {
 }
 
 impl<'a> Loads<'a> {
-    /// Takes in a line.
-    fn read(&mut self, line: &'a str) {
+    /// Takes in a line; whether it stands at the beginning of a run.
+    fn read(&mut self, line: &'a str) -> bool {
+        let mut begins = false;
         if let Some(jobs) = line.trim_start().strip_prefix("Starting ") {
             let count = jobs.split(' ').next().and_then(|count| count.parse().ok());
             let count = count.filter(|_| jobs.contains("process") || jobs.contains("thread"));
+            begins = count.is_some();
             self.latest.jobs = self.latest.jobs.or(count);
         }
         let load = content(line).split_once(": (g=").filter(|(_, load)| load.contains(" rw="));
-        let Some((name, load)) = load else { return };
+        let Some((name, load)) = load else { return begins };
         let pattern = after(load, "rw=").and_then(|rest| rest.split(',').next());
         let transfers = Transfers {
             pattern: pattern.map(str::to_owned),
@@ -219,6 +252,7 @@ impl<'a> Loads<'a> {
         };
         self.latest = transfers.clone();
         self.by_name.insert(name, transfers);
+        true
     }
 
     /// Of a job.

@@ -118,6 +118,9 @@ fn body<'a>(passage: &Passage<'a>, first: usize) -> Body<'a> {
             body.parts.extend(current.replace(part));
             body.is_fio_2 |= line.contains(" runt=");
             body.last = index;
+        } else if line.contains(": IOPS=") {
+            // Of a direction that has no rate, as fio 3.33 tells of reads and writes as one, latencies are nobody's.
+            body.parts.extend(current.take());
         } else if let Some(Part { direction, .. }) = &mut current {
             if line.contains("clat percentiles (") || line.contains(" lat percentiles (") {
                 let behind = percentiles(passage, index, direction);

@@ -138,3 +138,21 @@ fn commands_name_targets_when_they_are_in_the_order_of_results() {
         assert_eq!(named(&other), [None, None], "{other}");
     }
 }
+
+#[test]
+fn reads_and_writes_as_one_have_a_status_line_of_their_own() {
+    let status = "MIXED: bw=12000KiB/s (12.3MB/s), io=23.4MiB (24.6MB), run=2000-2000msec\n";
+    let alone = find(status);
+    assert_eq!(transfers(&alone[0]).total.as_ref().unwrap().bytes, Some((23.4 * 1_048_576.0_f64).round() as u64));
+    // fio 3.33 tells of both beside each, without a rate: its latencies are not those of writes.
+    let both = NORMAL.replace(
+        "  lat (usec)   :",
+        "  mixed: IOPS=0, BW=0 (0)(0B/2000msec)\n    clat (msec): min=1, max=99, avg=33.00, stdev=9.00\n  lat (usec)   :",
+    );
+    let found = find(&(both.clone() + "  " + status));
+    let [result] = found.as_slice() else { panic!("{found:?}") };
+    assert_eq!(texts(result).len(), 1, "{result:?}");
+    assert!(close(transfers(result).write.as_ref().unwrap().latency_mean_ns, 6.25e6));
+    let wrong = find(&(both + "  " + &status.replace("23.4MiB (24.6MB)", "46.8MiB (49.1MB)")));
+    assert!(texts(&wrong[0]).join("; ").contains("bytes are not the"), "{wrong:?}");
+}

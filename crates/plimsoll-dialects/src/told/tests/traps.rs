@@ -304,3 +304,19 @@ fn large_texts_cost_what_they_are_long() {
 
 const COLUMNS_OF_IOMETER: &str = "'Target Type,Target Name,Access Specification Name,# Managers,# Workers,# Disks,IOps,\
                                   Read IOps,Write IOps";
+
+#[test]
+fn runs_that_follow_each_other_are_no_clones() {
+    // A quote without status lines.
+    let run = |pid| load("a", 0) + "Starting 1 process\n" + &job("a", 0, pid, 100) + "\n";
+    let expected = vec![("a".to_owned(), 100.0, 1); 2];
+    assert_eq!(loads_of(&(run(7) + &run(8))), expected);
+    let unnamed = |pid| "Starting 1 process\n".to_owned() + &job("a", 0, pid, 100);
+    assert_eq!(loads_of(&(unnamed(7) + &unnamed(8))), expected);
+    // Reads and writes as one.
+    let mixed = |pid| run(pid).replace("read:", "mixed:") + &group(0, 100).replace(" READ:", "MIXED:");
+    let found = find(&(mixed(7) + &mixed(8)));
+    let rates = found.iter().map(|result| transfers(result).total.as_ref().and_then(|total| total.iops));
+    assert_eq!(rates.collect::<Vec<_>>(), [Some(100.0); 2], "{found:?}");
+    assert!(found.iter().all(|result| texts(result).len() == 1), "{found:?}");
+}
