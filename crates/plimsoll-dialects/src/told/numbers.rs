@@ -56,10 +56,14 @@ pub(super) fn rounding(text: &str) -> f64 {
 }
 
 /// Bytes in a unit of sizes: binary ones have an i; of decimal ones fio writes `kB`. Letters without a B are binary.
+/// Bits are an eighth, with both kinds of prefixes.
 pub(super) fn bytes_in(unit: &str) -> Option<f64> {
     let exponent = |letter: u8| b"KMGTP".iter().position(|known| *known == letter.to_ascii_uppercase());
     match unit.as_bytes() {
         b"B" | b"bytes" => Some(1.0),
+        b"bit" => Some(0.125),
+        [letter, b'i', b'b', b'i', b't'] => Some(1024_f64.powi(exponent(*letter)? as i32 + 1) / 8.0),
+        [letter, b'b', b'i', b't'] => Some(1000_f64.powi(exponent(*letter)? as i32 + 1) / 8.0),
         [letter] | [letter, b'i', b'B'] => Some(1024_f64.powi(exponent(*letter)? as i32 + 1)),
         [letter, b'B'] => Some(1000_f64.powi(exponent(*letter)? as i32 + 1)),
         _ => None,
@@ -76,6 +80,8 @@ pub(super) fn bytes(text: &str) -> Option<f64> {
 pub(super) fn bytes_of_fio_2(text: &str) -> Option<f64> {
     let (value, unit, rest) = with_unit(text)?;
     let unit = unit.strip_suffix('B').filter(|unit| !unit.is_empty()).unwrap_or(unit);
+    // It wrote bits with letters that may be of either kind.
+    (!unit.ends_with("bit")).then_some(())?;
     rest.trim().is_empty().then_some(value * bytes_in(unit)?)
 }
 
@@ -134,9 +140,11 @@ mod tests {
     fn units_are_binary_or_decimal() {
         let cases =
             [("1KiB", 1024.0), ("1kB", 1000.0), ("2MB", 2e6), ("1.5GiB", 1.5 * 1024_f64.powi(3)), ("3K", 3072.0)];
-        for (text, value) in cases {
+        let bits = [("8Mibit", 1_048_576.0), ("8Mbit", 1e6), ("16bit", 2.0), ("8kbit", 1e3)];
+        for (text, value) in cases.into_iter().chain(bits) {
             assert!((bytes(text).unwrap() - value).abs() < 1e-6, "{text}");
         }
+        assert_eq!(bytes_of_fio_2("8Mbit"), None);
         assert!((bytes_per_second("14.9MiB/s").unwrap() - 14.9 * 1_048_576.0).abs() < 1e-6);
         for text in ["", "5", "5QB", "5MiB x", "MiB", "5MiB/s"] {
             assert_eq!(bytes(text), None, "{text}");

@@ -156,3 +156,15 @@ fn reads_and_writes_as_one_have_a_status_line_of_their_own() {
     let wrong = find(&(both + "  " + &status.replace("23.4MiB (24.6MB)", "46.8MiB (49.1MB)")));
     assert!(texts(&wrong[0]).join("; ").contains("bytes are not the"), "{wrong:?}");
 }
+
+#[test]
+fn rates_may_be_in_bits() {
+    let bits = NORMAL
+        .replace("BW=8000KiB/s (8192kB/s)", "BW=62.5Mibit/s (65.5Mbit/s)")
+        .replace("bw=8000KiB/s (8192kB/s)", "bw=62.5Mibit/s (65.5Mbit/s)");
+    let (found, of_bytes) = (find(&bits), find(NORMAL));
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!((transfers(&found[0]), texts(&found[0])), (transfers(&of_bytes[0]), texts(&of_bytes[0])));
+    let alone = find(bits.lines().find(|line| line.contains("READ:")).unwrap());
+    assert!(close(transfers(&alone[0]).read.as_ref().unwrap().bytes_per_second, 8000.0 * 1024.0));
+}
