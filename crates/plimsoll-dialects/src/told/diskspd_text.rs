@@ -270,12 +270,17 @@ impl Target<'_> {
     }
 }
 
-/// Share of reads in `mix test (read/write ratio: 70/30)`.
+/// Share of reads in `mix test (read/write ratio: 70/30)`. Old versions wrote `(write/read ratio: 30/100)`, whose first
+/// number is that of writes.
 fn reads(kind: &str) -> Option<u8> {
     match kind {
         "read test" => Some(100),
         "write test" => Some(0),
-        _ => kind.split_once("ratio: ")?.1.split('/').next()?.parse().ok().filter(|percent| *percent <= 100),
+        _ => {
+            let (ratio, percents) = kind.split_once(" ratio: ")?;
+            let first: u8 = percents.split('/').next()?.parse().ok().filter(|percent| *percent <= 100)?;
+            Some(if ratio.ends_with("write/read") { 100 - first } else { first })
+        }
     }
 }
 

@@ -320,3 +320,13 @@ fn runs_that_follow_each_other_are_no_clones() {
     assert_eq!(rates.collect::<Vec<_>>(), [Some(100.0); 2], "{found:?}");
     assert!(found.iter().all(|result| texts(result).len() == 1), "{found:?}");
 }
+
+#[test]
+fn shares_of_reads_are_told_apart_from_those_of_writes() {
+    for (mix, reads) in
+        [("read/write ratio: 70/30", 70), ("write/read ratio: 30/100", 70), ("write/read ratio: 9/100", 91)]
+    {
+        let asked = format!("Input parameters:\n\ttimespan:   1\n\tpath: 'a.dat'\n\t\tperforming mix test ({mix})\n");
+        assert_eq!(transfers(&find(&(asked + DISKSPD))[0]).read_percent, Some(reads), "{mix}");
+    }
+}
