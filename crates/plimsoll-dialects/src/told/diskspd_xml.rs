@@ -46,6 +46,9 @@ fn span_result(
     asked: Option<&Element>,
 ) -> Option<FoundResult> {
     let seconds: f64 = number(span, "TestTimeSeconds").filter(|seconds: &f64| (1e-3..1e9).contains(seconds))?;
+    let count = |name: &str| asked.and_then(|asked| number::<u64>(asked, name)).filter(|count| *count > 0);
+    // With -F and -O threads and operations in flight are those of the time span, and what targets say has no effect.
+    let depth_in_all = count("ThreadCount").and(count("RequestCount"));
     let asked = asked.and_then(|asked| asked.child("Targets")).into_iter().flat_map(|targets| &targets.children);
     let asked: Vec<&Element> = asked.filter(|child| child.name == "Target").collect();
     let targets = span.children.iter().filter(|child| child.name == "Thread").flat_map(|thread| &thread.children);
@@ -75,7 +78,11 @@ fn span_result(
         pattern: agreed(asked.iter().map(|target| Some(access(target).to_string()))),
         read_percent: agreed(asked.iter().map(|target| Some(reads(target)))),
         block_size_bytes: agreed(asked.iter().map(|target| number(target, "BlockSize"))),
-        queue_depth: agreed(asked.iter().map(|target| number(target, "RequestCount"))),
+        queue_depth: match depth_in_all {
+            // Several targets share them.
+            Some(depth) => Some(depth).filter(|_| asked.len() == 1),
+            None => agreed(asked.iter().map(|target| number(target, "RequestCount"))),
+        },
         jobs: number(span, "ThreadCount"),
         elapsed_ns: Some((seconds * 1e9).round() as u64),
         read: direction("Read"),

@@ -330,3 +330,20 @@ fn shares_of_reads_are_told_apart_from_those_of_writes() {
         assert_eq!(transfers(&find(&(asked + DISKSPD))[0]).read_percent, Some(reads), "{mix}");
     }
 }
+
+#[test]
+fn threads_for_all_targets_have_the_depth_of_the_time_span() {
+    let target = "<Target><Path>a</Path><BlockSize>4096</BlockSize><RequestCount>2</RequestCount></Target>";
+    let depth = |threads: u32, depth: u32, targets: usize| {
+        let text = format!(
+            "<Results><Profile><TimeSpans><TimeSpan><ThreadCount>{threads}</ThreadCount><RequestCount>{depth}\
+             </RequestCount><Targets>{}</Targets></TimeSpan></TimeSpans></Profile><TimeSpan><TestTimeSeconds>1.0\
+             </TestTimeSeconds><ThreadCount>2</ThreadCount><Thread><Id>0</Id><Target><Path>a</Path><BytesCount>4096\
+             </BytesCount><IOCount>1</IOCount><ReadBytes>4096</ReadBytes><ReadCount>1</ReadCount><WriteBytes>0\
+             </WriteBytes><WriteCount>0</WriteCount></Target></Thread></TimeSpan></Results>\n",
+            target.repeat(targets)
+        );
+        transfers(&find(&text)[0]).queue_depth
+    };
+    assert_eq!([depth(0, 0, 1), depth(2, 8, 1), depth(2, 0, 1), depth(2, 8, 2)], [Some(2), Some(8), Some(2), None]);
+}
