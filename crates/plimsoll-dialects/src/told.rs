@@ -25,11 +25,11 @@ use std::{collections::HashSet, ops::RangeInclusive};
 
 use plimsoll_record::{
     results::Finding,
-    told::{FoundResult, Measured, Source, Told},
+    told::{FoundResult, Measured, Source, Told, note},
 };
 
 pub use self::columns::{ColumnMap, ColumnOf, ColumnProblem, rows};
-use self::passage::Passage;
+use self::{fio_json::Torn, passage::Passage};
 
 /// Where the size that is told of blocks is not that of operations, as with several sizes or sections.
 const OTHER_SIZES: &str = "its operations are not all of the size that is told of blocks";
@@ -42,7 +42,6 @@ pub const RESULTS_MAX: usize = 10_000;
 pub fn find(text: &str) -> Vec<FoundResult> {
     let passage = Passage::of(text);
     let readers = [
-        fio_json::find,
         fio_text::find,
         kubestr::find,
         iometer::find,
@@ -53,24 +52,43 @@ pub fn find(text: &str) -> Vec<FoundResult> {
         commented_commands::find,
         dd::find,
     ];
-    let mut found: Vec<FoundResult> = readers.into_iter().flat_map(|find| find(&passage)).collect();
+    let (mut found, torn) = fio_json::find(&passage);
+    found.extend(readers.into_iter().flat_map(|find| find(&passage)));
     found.sort_by_key(|result| (result.told.lines, result.told.source));
     drop_what_was_told_before(&mut found);
+    name_torn(&torn, &mut found);
     commands::name(&passage, &mut found);
     found.iter_mut().for_each(checks::check);
     found
 }
 
 /// Why there may be no results in a text of a program that is known, and what to do.
-pub fn hint(text: &str) -> Option<&'static str> {
+pub fn hint(text: &str) -> Option<String> {
     if text.contains(";fio-") {
-        return Some("fio's terse reports are not read: use --output-format=json");
+        return Some("fio's terse reports are not read: use --output-format=json".to_owned());
+    }
+    if text.contains(fio_json::SIGN) {
+        let (_, torn) = fio_json::find(&Passage::of(text));
+        return Some(match torn.first() {
+            Some(torn) => format!("{}; give all that fio wrote", torn.text),
+            None => "the jobs of fio's JSON did nothing, or it is not whole; give all that fio wrote".to_owned(),
+        });
     }
     let is_table = |line: &str| [',', ';', '\t', '|'].iter().any(|separator| line.matches(*separator).count() > 1);
     text.lines()
         .next()
         .is_some_and(is_table)
-        .then_some("name the columns of a table with --column, as in --column iops=IOPS")
+        .then(|| "name the columns of a table with --column, as in --column iops=IOPS".to_owned())
+}
+
+/// Reports that cannot be read are named by the result that stands before them, or by the first one.
+fn name_torn(torn: &[Torn], found: &mut [FoundResult]) {
+    for torn in torn {
+        let before = found.partition_point(|result| result.told.lines.0 <= torn.line).saturating_sub(1);
+        if let Some(result) = found.get_mut(before) {
+            result.findings.push(note(format!("{}; its jobs are missing here", torn.text)));
+        }
+    }
 }
 
 /// With `--output-format=json,normal` fio tells everything twice.

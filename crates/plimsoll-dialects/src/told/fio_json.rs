@@ -1,6 +1,7 @@
-//! fio's JSON, also where a log surrounds it: one result for each job.
+//! fio's JSON, also where a log surrounds it: one result for each job. What is told of jobs while they go on gives way
+//! to what is told later.
 
-use std::ops::RangeInclusive;
+use std::{collections::HashMap, ops::RangeInclusive};
 
 use jiff::Timestamp;
 use plimsoll_record::{
@@ -16,9 +17,12 @@ use super::{
     passage::{Passage, content},
     result,
 };
+use progress::Progress;
+
+mod progress;
 
 /// What tells a report of fio from any other text.
-const SIGN: &str = "\"fio version\"";
+pub(super) const SIGN: &str = "\"fio version\"";
 /// How far rates may be off what was counted.
 const ROUNDING: f64 = 0.02;
 /// A report has fewer bytes.
@@ -26,11 +30,25 @@ const OBJECT_MAX: usize = 16 << 20;
 /// All that is read in vain may be so many times the text.
 const COST_MAX: usize = 8;
 
-pub(super) fn find(passage: &Passage<'_>) -> Vec<FoundResult> {
+/// So many reports that are no valid JSON are named.
+const TORN_MAX: usize = 10;
+
+/// A report that is no valid JSON.
+pub(super) struct Torn {
+    /// The line that it begins in, from 1.
+    pub(super) line: usize,
+    /// Where it is not valid, and why.
+    pub(super) text: String,
+}
+
+/// What reports say, and those that cannot be read.
+pub(super) fn find(passage: &Passage<'_>) -> (Vec<FoundResult>, Vec<Torn>) {
     let text = passage.text;
-    let (mut found, mut from, mut cost) = (Vec::new(), 0, 0);
+    let mut reports: Vec<(Progress, Vec<FoundResult>)> = Vec::new();
+    let mut latest: HashMap<String, usize> = HashMap::new();
+    let (mut torn, mut count, mut from, mut cost) = (Vec::new(), 0, 0, 0);
     let mut counter = LineCounter { text, byte: 0, line: 0 };
-    while found.len() <= RESULTS_MAX && cost <= COST_MAX * text.len() {
+    while count <= RESULTS_MAX && cost <= COST_MAX * text.len() {
         let Some(sign) = text[from..].find(SIGN).map(|sign| from + sign) else { break };
         let (start, looked_at) = beginning(text, from, sign);
         cost += looked_at;
@@ -39,9 +57,12 @@ pub(super) fn find(passage: &Passage<'_>) -> Vec<FoundResult> {
         let first = counter.line_of(start);
         let (report, end) = match read(&text[start..]) {
             Ok((report, length)) => (report, start + length),
-            Err(looked_at) => {
+            Err((looked_at, why)) => {
                 cost += looked_at;
                 let Some((report, lines, looked_at)) = read_marked(passage, first, counter.line_of(sign)) else {
+                    if torn.len() < TORN_MAX {
+                        torn.push(Torn::new(first, &why));
+                    }
                     continue;
                 };
                 cost += looked_at;
@@ -49,22 +70,47 @@ pub(super) fn find(passage: &Passage<'_>) -> Vec<FoundResult> {
             }
         };
         let lines = first..=counter.line_of(end.saturating_sub(1));
-        found.extend(results(passage, &lines, &report));
+        let found = results(passage, &lines, &report);
         from = end.max(from);
+        count += found.len();
+        let (identity, mut progress) = Progress::of(&report);
+        match latest.get(&identity).map(|index| &mut reports[*index]).filter(|(before, _)| progress.follows(before)) {
+            Some(report) => {
+                progress.take_over(&report.0);
+                count -= report.1.len();
+                *report = (progress, found);
+            }
+            None => {
+                latest.insert(identity, reports.len());
+                reports.push((progress, found));
+            }
+        }
     }
-    found
+    (reports.into_iter().flat_map(|(_, found)| found).collect(), torn)
 }
 
-/// Reads an object; how long it is, or how much was read in vain.
-fn read(text: &str) -> Result<(Value, usize), usize> {
+impl Torn {
+    /// A report that begins in a line, from 0.
+    fn new(first: usize, why: &serde_json::Error) -> Self {
+        let line = first + 1;
+        let reason = why.to_string();
+        let reason = reason.split(" at line ").next().unwrap_or_default();
+        let place = first + why.line().max(1);
+        let text = format!("fio's JSON that begins in line {line} is not valid in line {place}: {reason}");
+        Self { line, text }
+    }
+}
+
+/// Reads an object; how long it is, or how much was read in vain, and why.
+fn read(text: &str) -> Result<(Value, usize), (usize, serde_json::Error)> {
     // As a tree it takes many times the memory.
     let end = (0..4).map(|less| OBJECT_MAX - less).find(|end| text.is_char_boundary(*end));
     let text = end.and_then(|end| text.get(..end)).unwrap_or(text);
     let mut values = serde_json::Deserializer::from_str(text).into_iter::<Value>();
     match values.next() {
         Some(Ok(report)) => Ok((report, values.byte_offset())),
-        Some(Err(error)) => Err(text.split_inclusive('\n').take(error.line()).map(str::len).sum()),
-        None => Err(0),
+        Some(Err(error)) => Err((text.split_inclusive('\n').take(error.line()).map(str::len).sum(), error)),
+        None => Err((0, serde::de::Error::custom("there is nothing"))),
     }
 }
 

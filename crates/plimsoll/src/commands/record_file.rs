@@ -95,7 +95,7 @@ pub(super) fn foreign(
         bail!("{name} has more than {} results: split it", numbers::count(told::RESULTS_MAX as u64));
     }
     if found.is_empty() {
-        let hint = told::hint(&text).unwrap_or("see plimsoll import --help for those that are");
+        let hint = told::hint(&text).unwrap_or_else(|| "see plimsoll import --help for those that are".to_owned());
         bail!("{name} has no results that are known: {hint}");
     }
     let import = Import { file: name.to_owned(), at: Timestamp::now(), text };

@@ -321,6 +321,52 @@ fn runs_that_follow_each_other_are_no_clones() {
     assert!(found.iter().all(|result| texts(result).len() == 1), "{found:?}");
 }
 
+/// A report in JSON of a job that is so far.
+fn so_far(head: &str, job: &str, operations: u64) -> String {
+    let counted = format!("\"total_ios\" : {operations}");
+    JSON.replace("\"jobs\"", &format!("{head}, \"jobs\""))
+        .replace("\"groupid\"", &format!("{job}, \"groupid\""))
+        .replace("\"total_ios\" : 1000", &counted)
+        .replace("\"io_bytes\" : 4096000", &format!("\"io_bytes\" : {}", operations * 4096))
+}
+
+#[test]
+fn what_json_tells_of_a_job_that_goes_on_is_told_again() {
+    let operations = |texts: &[String]| {
+        let of = |result: &FoundResult| transfers(result).read.as_ref().and_then(|read| read.operations).unwrap();
+        find(&texts.join("\n")).iter().map(of).collect::<Vec<_>>()
+    };
+    let at = |start: u64, count| so_far("\"timestamp_ms\" : 5000", &format!("\"job_start\" : {start}"), count);
+    assert_eq!(operations(&[at(4000, 10), at(4000, 20), at(4000, 30), at(9000, 5)]), [30, 5]);
+    // Versions that do not tell when a job began.
+    let report = |written_ms: u64, elapsed: u64, eta: u64, count| {
+        let job = format!("\"eta\" : {eta}, \"elapsed\" : {elapsed}");
+        so_far(&format!("\"timestamp_ms\" : {written_ms}"), &job, count)
+    };
+    let run = [report(10_659, 1, 3, 10), report(11_663, 3, 1, 20), report(12_659, 3, 0, 30), report(12_794, 4, 0, 31)];
+    assert_eq!(operations(&run), [31]);
+    let later = [&run[..], &[report(20_659, 1, 3, 40), report(23_000, 4, 0, 50)]].concat();
+    assert_eq!(operations(&later), [31, 50]);
+    // Two machines that run the same at the same time.
+    assert_eq!(operations(&[report(12_659, 3, 0, 30), report(12_700, 3, 0, 31)]), [30, 31]);
+    assert_eq!(operations(&[report(12_659, 3, 1, 30), report(12_700, 3, 1, 29)]), [30, 29]);
+    // Another load.
+    assert_eq!(operations(&[at(4000, 10), at(4000, 20).replace("\"4k\"", "\"4096\"")]), [10, 20]);
+}
+
+#[test]
+fn a_report_that_is_torn_is_named() {
+    let report = |name: &str| JSON.replace("NAME", name);
+    let torn = &report("b")[..200];
+    let found = find(&format!("{}\n{torn}\n{}", report("a"), report("c")));
+    assert_eq!((found.len(), texts(&found[1])), (2, vec![]));
+    let said = texts(&found[0]).join("; ");
+    assert!(said.starts_with("fio's JSON that begins in line 5 is not valid in line "), "{said}");
+    assert!(said.ends_with("; its jobs are missing here"), "{said}");
+    let hint = hint(&format!("before\n{torn}")).unwrap();
+    assert!(hint.starts_with("fio's JSON that begins in line 2 is not valid in line 4: EOF"), "{hint}");
+}
+
 #[test]
 fn shares_of_reads_are_told_apart_from_those_of_writes() {
     for (mix, reads) in
