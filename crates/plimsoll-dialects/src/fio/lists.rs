@@ -232,7 +232,7 @@ fn block_split_of_one(text: &str, reading: &mut Reading) -> Result<Vec<BlockShar
             text.trim(),
             sizes[largest]
         ));
-    } else if given > 100 || given == 100 && !all_given {
+    } else if given > 100 {
         let what = format!("the percentages of \"{}\" add up to {given}", text.trim());
         return Err(Wrong::new(what).instead("write percentages that add up to 100, or leave some blank for the rest"));
     }
@@ -273,6 +273,8 @@ fn zones_of_one(text: &str, is_absolute: bool, reading: &mut Reading) -> Result<
             .collect::<Result<_, _>>()?
     } else {
         let shares = entries.iter().map(|(_, share)| share.map(|share| percent(share, reading)).transpose());
+        // fio takes 0 for "not given" here as well.
+        let shares = shares.map(|share| share.map(|share| share.filter(|share| *share > 0)));
         let shares: Vec<_> = shares.collect::<Result<_, _>>()?;
         let (percents, given) = fill_missing(&shares);
         if given > 100 {
@@ -381,7 +383,11 @@ mod tests {
         assert_eq!(read("4k/10:64k/:32k"), Some(vec![(4096, 10), (65_536, 45), (32_768, 45)]));
         assert_eq!(read("4k"), Some(vec![(4096, 100)]));
         assert_eq!(read("4k/10:8k/10"), Some(vec![(4096, 10), (8192, 90)]));
-        for text in ["4k/60:8k/60", "4k-8k/100", "4k/x", "0/100", "", "4k/100:8k/", &"4k/1:".repeat(100)] {
+        // Where nothing is left, they have nothing.
+        for text in ["4k/100:8k/", "4k/100:8k/0", "4k/100:8k"] {
+            assert_eq!(read(text), Some(vec![(4096, 100), (8192, 0)]), "{text}");
+        }
+        for text in ["4k/60:8k/60", "4k-8k/100", "4k/x", "0/100", "", &"4k/1:".repeat(100)] {
             assert_eq!(read(text), None, "{text}");
         }
         let split = block_split("4k/50:8k/50,64k/100", &mut Reading::default()).unwrap();
@@ -394,6 +400,8 @@ mod tests {
         let read = |text: &str, is_absolute| zones(text, is_absolute, &mut Reading::default()).ok()?.read;
         let zones = read("60/10:30/20:8/30:2/40", false).unwrap();
         assert_eq!(zones[3], Zone { access_percent: 2, size: ZoneSize::Percent(40) });
+        let zones = read("60/10:40/0", false).unwrap();
+        assert_eq!(zones[1].size, ZoneSize::Percent(90));
         let zones = read("60/20g:40/", true).unwrap();
         assert_eq!(zones[0].size, ZoneSize::Bytes(ByteCount(20 << 30)));
         for text in ["60/10", "60/10:50/20", "60/70:40/70", "", "x/1"] {
