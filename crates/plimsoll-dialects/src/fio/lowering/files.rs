@@ -169,10 +169,9 @@ fn joined(directory: Option<&String>, name: &str) -> String {
 
 /// The name of a file that has none of its own. Keywords may be written in any case.
 fn file_name(format: &str, job: &str, clone: u32, file: u32) -> String {
-    // A section may be called like a path, whose slashes would lead elsewhere.
-    let job = job.replace('/', ".");
     let keywords = [
-        ("$jobname", job),
+        // A section may be called like a path, whose slashes lead into directories.
+        ("$jobname", job.to_owned()),
         ("$jobnum", clone.to_string()),
         ("$filenum", file.to_string()),
         ("$clientuid", String::new()),
@@ -254,6 +253,6 @@ mod tests {
     fn names_are_made_as_fio_makes_them() {
         assert_eq!(file_name("$jobname.$jobnum.$filenum", "a b", 1, 12), "a b.1.12");
         assert_eq!(file_name("x$JOBNUM-$fileNum$", "/dev/x", 0, 3), "x0-3$");
-        assert_eq!(file_name("$jobname", "/dev/x", 0, 3), ".dev.x");
+        assert_eq!(file_name("$jobname.$jobnum.$filenum", "sub/job", 0, 0), "sub/job.0.0");
     }
 }

@@ -315,6 +315,7 @@ fn directories_in_names_are_made_and_others_have_to_be_there() {
     let made = |file: &str| lowered(file).directories;
     assert_eq!(made("[a]\ndirectory=/data\nfilename_format=$jobname/$filenum\nsize=1m\n"), ["/data/a"]);
     assert_eq!(made("[a]\nfilename=x/y\nsize=1m\n"), ["x"]);
+    assert_eq!(made("[sub/job]\nsize=1m\n"), ["sub"]);
     assert_eq!(made("[a]\nfilename=/none/x/y\nsize=1m\n"), ["/none/x"]);
     assert!(made("[a]\ndirectory=/none\nsize=1m\n").is_empty());
 }
