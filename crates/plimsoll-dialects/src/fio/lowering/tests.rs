@@ -1,6 +1,13 @@
 //! What jobs become, seen in the plan that `--to-plan` would write.
 
-use plimsoll_workload::{settings::Layout, units::Rate};
+use plimsoll_workload::{
+    certainty::Certainty,
+    file_space::FileOrder,
+    plan::Plan,
+    settings::{Effort, Layout},
+    target_facts::{TargetFacts, TargetKind},
+    units::Rate,
+};
 
 use super::*;
 use crate::{
@@ -267,6 +274,24 @@ fn a_sequence_with_gaps_ends_where_it_meets_the_end() {
     assert_eq!(blocks("rw=write:8k\nloops=2\n"), 2 * 86);
     assert_eq!(blocks("rw=write:4k\n"), 256, "from the end it begins anew");
     assert_eq!(blocks("rw=rw:8k\n"), 256);
+}
+
+#[test]
+fn a_sequence_with_gaps_goes_through_several_files_one_after_the_other() {
+    for order in ["", "file_service_type=random\n"] {
+        let file = format!("[a]\ndirectory=/data\nsize=4m\nnrfiles=4\nrw=read:8k\n{order}");
+        let plan = lowered(&file).plan;
+        assert_eq!(plan.workloads[0].file_order, Some(FileOrder::Sequential));
+        let target = TargetFacts {
+            name: "/data".to_owned(),
+            kind: TargetKind::Directory,
+            size_bytes: None,
+            free_bytes: Some(1 << 30),
+            direct_alignment_bytes: Some(512),
+        };
+        let plan = Plan::resolve(&[target], &plan.workloads, &Certainty::of(Effort::Standard), 1);
+        assert!(plan.is_ok(), "{plan:?}");
+    }
 }
 
 #[test]
