@@ -124,7 +124,7 @@ pub(super) fn parse(arguments: &[String]) -> CommandLine {
             Named::Switch(switch) => line.switch(switch, value.as_deref(), place),
             Named::Option(entry) => {
                 if entry.name == "ioengine" {
-                    engine = value.clone().unwrap_or_default();
+                    engine = options::engine_name(value.as_deref().unwrap_or_default()).to_owned();
                 }
                 line.option(entry, value, place);
             }

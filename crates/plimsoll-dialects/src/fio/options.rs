@@ -20,6 +20,7 @@ use plimsoll_workload::units::Extent;
 
 pub(super) use self::course::CLONES_MAX;
 pub use self::kind::{Kind, Value};
+pub(super) use self::submission::engine_name;
 use super::{
     settings::{Engine, Settings},
     value::Reading,

@@ -203,7 +203,13 @@ const ENGINES: [Engine; 13] = [
     Engine::FileDelete,
 ];
 
+/// The name of an engine: to fio all that begins so is libaio.
+pub(in crate::fio) fn engine_name(text: &str) -> &str {
+    if text.starts_with("linuxaio") || text.starts_with("aio") { Engine::Libaio.name() } else { text }
+}
+
 fn engine(text: &str) -> Result<Engine, Wrong> {
+    let text = engine_name(text);
     if let Some(engine) = ENGINES.into_iter().find(|engine| engine.name() == text) {
         return Ok(engine);
     }

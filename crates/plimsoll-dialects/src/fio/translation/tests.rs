@@ -320,3 +320,13 @@ fn input_without_end_is_refused_soon() {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     assert!(problems(line(&words)).len() <= PROBLEMS_MAX);
 }
+
+#[test]
+fn engines_have_the_other_names_that_fio_knows() {
+    for name in ["libaio", "linuxaio", "aio", "aio_linux"] {
+        let option = format!("--ioengine={name}");
+        let jobs = line(&["--name=a", &option, "--userspace=1"]).unwrap();
+        assert_eq!(jobs.jobs[0].settings.engine, Engine::Libaio, "{name}");
+    }
+    assert!(line(&["--name=a", "--ioengine=libaio2"]).is_err());
+}
