@@ -261,7 +261,7 @@ fn submission(settings: &Settings, notes: &mut Notes<'_>, workload: &mut Workloa
     let of_pattern = if settings.pattern.direction.is_random { AccessHint::Random } else { AccessHint::Sequential };
     workload.access_hint = match submission.hint {
         _ if submission.is_direct => None,
-        Hint::None => None,
+        Hint::None | Hint::NoReuse => None,
         Hint::OfPattern => Some(of_pattern),
         Hint::Given(hint) => Some(hint),
     };

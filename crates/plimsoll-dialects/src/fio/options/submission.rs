@@ -151,19 +151,22 @@ pub(super) const ENTRIES: &[Entry] = &[
     Entry::exact(
         Submission,
         "fadvise_hint",
-        Kind::Choice(&["0", "1", "random", "sequential"]),
+        Kind::Choice(&["0", "1", "random", "sequential", "noreuse"]),
         "What the kernel is told about the order: nothing, that of rw, or another",
         |s, v, _| {
             s.submission.hint = match v.word() {
                 "0" => Hint::None,
                 "random" => Hint::Given(AccessHint::Random),
                 "sequential" => Hint::Given(AccessHint::Sequential),
+                "noreuse" => Hint::NoReuse,
                 _ => Hint::OfPattern,
             };
             Ok(())
         },
     )
-    .default("1"),
+    .default("1")
+    .approximate("the kernel is told nothing instead of noreuse")
+    .when(|s| s.submission.hint == Hint::NoReuse),
     Entry::ignored(
         Submission,
         "mem",

@@ -379,4 +379,6 @@ pub enum Hint {
     OfPattern,
     /// That, whatever `rw` is.
     Given(AccessHint),
+    /// That nothing is read again, which is not told here.
+    NoReuse,
 }

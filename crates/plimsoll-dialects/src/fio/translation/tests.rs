@@ -330,3 +330,9 @@ fn engines_have_the_other_names_that_fio_knows() {
     }
     assert!(line(&["--name=a", "--ioengine=libaio2"]).is_err());
 }
+
+#[test]
+fn advice_that_nothing_is_read_again_is_noted() {
+    let jobs = file("[a]\nsize=1m\nfadvise_hint=noreuse\n").unwrap();
+    assert!(notes(&jobs).contains("the kernel is told nothing instead of noreuse"), "{}", notes(&jobs));
+}
