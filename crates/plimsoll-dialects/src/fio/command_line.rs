@@ -99,10 +99,14 @@ pub(super) fn parse(arguments: &[String]) -> CommandLine {
             line.files.push((word.clone(), place));
             continue;
         }
-        let (name, mut value) =
-            word.split_once('=').map_or((word.as_str(), None), |(name, value)| (name, Some(value.to_owned())));
-        let named = match named(name, &engine) {
-            Ok(named) => named,
+        let mut value = word.split_once('=').map(|(_, value)| value.to_owned());
+        let named = match named(word, &engine) {
+            Ok(Some(named)) => named,
+            Ok(None) => {
+                let (switch, attached) = attached(word).expect("what is not known otherwise is a letter with a value");
+                value = Some(attached.to_owned());
+                Named::Switch(switch)
+            }
             Err(wrong) => {
                 line.problems.push(wrong.at(place));
                 continue;
@@ -154,20 +158,33 @@ impl CommandLine {
     }
 }
 
-/// Finds a switch or option: a letter after one dash, a whole name, or the beginning of one only.
-fn named(word: &str, engine: &str) -> Result<Named, Wrong> {
+/// A letter after one dash with its value directly behind it, as in `-ofile`.
+fn attached(word: &str) -> Option<(&'static Switch, &str)> {
+    let mut letters = word.strip_prefix('-')?.chars();
+    let letter = letters.next()?;
+    // What has a = is rather a name that is not known.
+    let letter = Some(letter).filter(|_| !word.contains('='))?;
+    let switch = SWITCHES.iter().find(|switch| switch.letter == Some(letter))?;
+    let value = letters.as_str();
+    (switch.argument != Argument::None && !value.is_empty()).then_some((switch, value))
+}
+
+/// Finds a switch or option: a letter after one dash, a whole name, or the beginning of one only. None where it is a
+/// letter with its value behind it: as for fio, only what begins no name is one.
+fn named(text: &str, engine: &str) -> Result<Option<Named>, Wrong> {
+    let word = text.split('=').next().unwrap_or(text);
     let name = word.strip_prefix("--").or_else(|| word.strip_prefix('-')).unwrap_or(word);
     let mut letters = name.chars();
     if let (false, Some(letter), None) = (word.starts_with("--"), letters.next(), letters.next())
         && let Some(switch) = SWITCHES.iter().find(|switch| switch.letter == Some(letter))
     {
-        return Ok(Named::Switch(switch));
+        return Ok(Some(Named::Switch(switch)));
     }
     if let Some(switch) = SWITCHES.iter().find(|switch| switch.name == name) {
-        return Ok(Named::Switch(switch));
+        return Ok(Some(Named::Switch(switch)));
     }
     if let Some(entry) = options::find(name) {
-        return Ok(Named::Option(entry));
+        return Ok(Some(Named::Option(entry)));
     }
     let switches = SWITCHES.iter().map(|switch| (switch.name, Named::Switch(switch)));
     let entries = options::all().filter(|entry| entry.engines.is_empty() || entry.engines.contains(&engine));
@@ -178,7 +195,8 @@ fn named(word: &str, engine: &str) -> Result<Named, Wrong> {
     let mut begun: Vec<_> = known.iter().filter(|(known, _)| !name.is_empty() && known.starts_with(name)).collect();
     begun.dedup_by_key(|(_, named)| named.name());
     match begun.as_slice() {
-        [(_, named)] => Ok(*named),
+        [(_, named)] => Ok(Some(*named)),
+        [] if attached(text).is_some() => Ok(None),
         [] => {
             let wrong = Wrong::new(format!("there is no option \"{word}\""));
             Err(match suggestion::nearest(name, known.iter().map(|(known, _)| *known)) {

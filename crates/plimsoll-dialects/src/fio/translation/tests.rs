@@ -336,3 +336,13 @@ fn advice_that_nothing_is_read_again_is_noted() {
     let jobs = file("[a]\nsize=1m\nfadvise_hint=noreuse\n").unwrap();
     assert!(notes(&jobs).contains("the kernel is told nothing instead of noreuse"), "{}", notes(&jobs));
 }
+
+#[test]
+fn a_letter_may_have_its_value_behind_it() {
+    let jobs = line(&["-Fjson", "-oout", "--name=a"]).unwrap();
+    assert!(jobs.switches.formats.json && !jobs.switches.formats.normal);
+    assert_eq!(jobs.switches.output.as_deref(), Some("out"));
+    // What has a = is a name that is not known, and what begins a name is that.
+    assert!(problems(line(&["-offet=4k", "--name=a"]))[0].contains("did you mean --offset?"));
+    assert!(problems(line(&["-outp", "out", "--name=a"]))[0].contains("may be several options"));
+}
