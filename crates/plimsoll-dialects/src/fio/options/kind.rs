@@ -229,7 +229,8 @@ fn milliseconds(text: &str, reading: &mut Reading) -> Result<Span, Wrong> {
 fn decimals(text: &str, min: f64, max: f64, count: usize, reading: &mut Reading) -> Result<Vec<f64>, Wrong> {
     let mut numbers = Vec::new();
     for part in text.split(':').take(count + 1) {
-        let number = reading.decimal(part)?;
+        // A single number is a share and may say so: fio stops reading there, while it refuses a list with signs.
+        let number = reading.decimal(if count == 1 { part.trim().trim_end_matches('%') } else { part })?;
         if !(min..=max).contains(&number) {
             let wrong = Wrong::new(format!("{number} is out of range"));
             return Err(wrong.instead(format!("write a number from {min} to {max}")));

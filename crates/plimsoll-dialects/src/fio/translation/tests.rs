@@ -322,6 +322,16 @@ fn input_without_end_is_refused_soon() {
 }
 
 #[test]
+fn a_letter_may_have_its_value_behind_it() {
+    let jobs = line(&["-Fjson", "-oout", "--name=a"]).unwrap();
+    assert!(jobs.switches.formats.json && !jobs.switches.formats.normal);
+    assert_eq!(jobs.switches.output.as_deref(), Some("out"));
+    // What has a = is a name that is not known, and what begins a name is that.
+    assert!(problems(line(&["-offet=4k", "--name=a"]))[0].contains("did you mean --offset?"));
+    assert!(problems(line(&["-outp", "out", "--name=a"]))[0].contains("may be several options"));
+}
+
+#[test]
 fn engines_have_the_other_names_that_fio_knows() {
     for name in ["libaio", "linuxaio", "aio", "aio_linux"] {
         let option = format!("--ioengine={name}");
@@ -338,11 +348,8 @@ fn advice_that_nothing_is_read_again_is_noted() {
 }
 
 #[test]
-fn a_letter_may_have_its_value_behind_it() {
-    let jobs = line(&["-Fjson", "-oout", "--name=a"]).unwrap();
-    assert!(jobs.switches.formats.json && !jobs.switches.formats.normal);
-    assert_eq!(jobs.switches.output.as_deref(), Some("out"));
-    // What has a = is a name that is not known, and what begins a name is that.
-    assert!(problems(line(&["-offet=4k", "--name=a"]))[0].contains("did you mean --offset?"));
-    assert!(problems(line(&["-outp", "out", "--name=a"]))[0].contains("may be several options"));
+fn a_single_share_may_have_its_sign() {
+    let percent = |text: &str| file(&format!("[a]\nsize=1m\nlatency_percentile={text}\n")).map(|_| ());
+    assert_eq!((percent("99%").is_ok(), percent("101%").is_ok(), percent("99x").is_ok()), (true, false, false));
+    assert!(file("[a]\nsize=1m\npercentile_list=99%:50\n").is_err());
 }
