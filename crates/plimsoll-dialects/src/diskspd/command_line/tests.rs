@@ -185,3 +185,9 @@ fn what_may_be_meant_otherwise_is_noted() {
     }
     assert!(parsed("-Sb f").notes.is_empty());
 }
+
+#[test]
+fn no_length_of_intervals_is_the_usual_one() {
+    let length = |line: &str| parsed(line).profile.spans[0].bucket_ms;
+    assert_eq!([length("-D -c1M a"), length("-D0 -c1M a"), length("-D2000 -c1M a")], [1000, 1000, 2000]);
+}

@@ -70,8 +70,9 @@ pub(super) fn warmup(line: &mut Line, text: &str) -> Said {
 
 pub(super) fn deviation(line: &mut Line, text: &str) -> Said {
     line.span.measures_deviation = true;
-    if !text.is_empty() {
-        line.span.bucket_ms = number(text, 1)?;
+    let given = if text.is_empty() { 0 } else { number(text, 0)? };
+    if given > 0 {
+        line.span.bucket_ms = given;
     }
     Ok(())
 }
