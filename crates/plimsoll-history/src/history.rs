@@ -8,7 +8,7 @@ use std::{
 };
 
 use jiff::Timestamp;
-use plimsoll_record::record::Record;
+use plimsoll_record::record::{Outcome, Record};
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Transaction, TransactionBehavior, params};
 use uuid::Uuid;
 
@@ -138,13 +138,14 @@ impl History {
     }
 
     /// Puts a record in, whole or not at all. A record of the same id is replaced; baselines go on to name it. What was
-    /// kept of an interrupted run is forgotten.
+    /// kept of an interrupted run is forgotten when the run has come to an end since.
     pub fn save(&mut self, record: &Record) -> Result<(), HistoryError> {
         let fail = self.failure();
         let bytes = stored::encode(record)?;
         let transaction = self.write()?;
+        let has_ended = matches!(record.outcome, Outcome::Complete | Outcome::Failed);
         insert(&transaction, record, &bytes)
-            .and_then(|()| unfinished::forget(&transaction, record.id))
+            .and_then(|()| if has_ended { unfinished::forget(&transaction, record.id) } else { Ok(()) })
             .and_then(|()| transaction.commit())
             .map_err(fail)
     }

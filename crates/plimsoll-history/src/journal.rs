@@ -53,6 +53,8 @@ pub struct Journal {
     synced_at_ns: u64,
     /// How much of the files was written when it was told here the last time.
     layout_percent: Option<u64>,
+    /// Whether an event could not be written: what follows it would count for nothing.
+    is_broken: bool,
 }
 
 /// The first line of a journal.
@@ -79,7 +81,8 @@ impl Journal {
         let _ = make_directory(history);
         let history = relative_to(state_directory, history).map_err(failed)?;
         let file = create_locked(&path).map_err(failed)?;
-        let mut journal = Self { file, path, length_bytes: 0, checksum: 0, synced_at_ns: 0, layout_percent: None };
+        let mut journal =
+            Self { file, path, length_bytes: 0, checksum: 0, synced_at_ns: 0, layout_percent: None, is_broken: false };
         journal.write(&Beginning { history, started: Box::new(started.clone()) })?;
         Ok(journal)
     }
@@ -117,7 +120,18 @@ impl Journal {
 
     /// Adds an event. Those that a record does not need are left out, but for one of each percent of files that are
     /// written, which takes long and others follow; and so is the start, which is there already.
+    ///
+    /// # Errors
+    /// When it cannot be written. Nothing is added any more then, and what is there stays locked: the run goes on, and
+    /// nobody is to take it for one that is gone.
     pub fn append(&mut self, event: &RunEvent) -> Result<(), HistoryError> {
+        if self.is_broken {
+            return Ok(());
+        }
+        self.try_to_append(event).inspect_err(|_| self.is_broken = true)
+    }
+
+    fn try_to_append(&mut self, event: &RunEvent) -> Result<(), HistoryError> {
         match event {
             RunEvent::Started(_) => return Ok(()),
             passing if passing.is_passing() => return Ok(()),
@@ -472,7 +486,8 @@ fn save_new(history: &mut History, record: &Record, unfinished: Option<&Unfinish
 
 /// Opens, locks and reads a journal, when no process holds it and nobody else has just dealt with it.
 fn open_abandoned(path: &Path) -> io::Result<Option<(File, Vec<u8>)>> {
-    let mut file = File::open(path)?;
+    // Network file systems lock for one alone only what may be written.
+    let mut file = OpenOptions::new().read(true).write(true).open(path)?;
     match file.try_lock() {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => return Ok(None),

@@ -198,7 +198,6 @@ impl Writer {
             && let Err(error) = journal.append(event)
         {
             self.complain(&anyhow::Error::new(error).context("write the journal of the run"));
-            self.journal = None;
         }
     }
 
@@ -226,7 +225,13 @@ impl Writer {
         let mut history = History::open(&self.history)?;
         match unfinished {
             Some(unfinished) => history.save_unfinished(record, &unfinished).map(|()| Saved::Resumable),
-            None => history.save(record).map(|()| Saved::InHistory),
+            None => {
+                history.save(record)?;
+                // A run that had gone on may go on again from where it did before.
+                let goes_on =
+                    record.outcome == Outcome::Interrupted && matches!(history.unfinished(record.id), Ok(Some(_)));
+                Ok(if goes_on { Saved::Resumable } else { Saved::InHistory })
+            }
         }
     }
 

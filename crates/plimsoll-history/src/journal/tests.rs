@@ -437,6 +437,50 @@ fn a_resumed_run_that_dies_replaces_what_it_went_on_with_and_a_complete_one_forg
 }
 
 #[test]
+fn a_journal_that_could_not_be_written_still_says_that_its_run_goes_on() {
+    let directory = tempfile::tempdir().unwrap();
+    let (started, events) = until_slot(1, 2);
+    let (_, first) = until_slot(1, 1);
+    let mut journal = Journal::create(directory.path(), &directory.path().join(HISTORY_FILE), &started).unwrap();
+    first.iter().for_each(|event| journal.append(event).unwrap());
+    let (writable, full) = (journal.file.try_clone().unwrap(), File::open("/dev/null").unwrap());
+    journal.file = full;
+    let [failing, rest @ ..] = &events[first.len()..] else { panic!("a slot has events") };
+    journal.append(failing).unwrap_err();
+    journal.file = writable;
+    rest.iter().for_each(|event| journal.append(event).unwrap());
+    assert!(recovered(directory.path()).is_empty() && journal.path().exists());
+    let kept = journal.unfinished().unwrap().unwrap().read(started.id).unwrap();
+    assert!(kept.events == first, "what was written before is kept, and nothing after it");
+    journal.finish().unwrap();
+    assert!(!any(directory.path()));
+}
+
+#[test]
+fn a_journal_is_opened_as_network_file_systems_need_it_to_lock_it() {
+    let directory = tempfile::tempdir().unwrap();
+    dead_run(directory.path(), &directory.path().join(HISTORY_FILE), 1);
+    let path = journals(directory.path()).pop().unwrap();
+    let (mut file, bytes) = open_abandoned(&path).unwrap().unwrap();
+    assert!(!bytes.is_empty());
+    file.write_all(b"\n").expect("what is only read is not locked on NFS");
+}
+
+#[test]
+fn an_interrupted_run_that_goes_on_without_a_journal_keeps_what_was_kept_before() {
+    let directory = tempfile::tempdir().unwrap();
+    let history_file = directory.path().join(HISTORY_FILE);
+    let (started, first) = until_slot(1, 1);
+    let mut journal = Journal::create(directory.path(), &history_file, &started).unwrap();
+    first.iter().for_each(|event| journal.append(event).unwrap());
+    drop(journal);
+    assert_eq!(recovered(directory.path()), [started.id]);
+    let interrupted = Record { outcome: Outcome::Interrupted, ..test_records::record(1) };
+    History::open(&history_file).unwrap().save(&interrupted).unwrap();
+    assert!(unfinished(&history_file, 1) == first);
+}
+
+#[test]
 fn what_is_kept_goes_with_its_run() {
     let directory = tempfile::tempdir().unwrap();
     let history_file = directory.path().join(HISTORY_FILE);

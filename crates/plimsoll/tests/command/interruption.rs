@@ -11,7 +11,7 @@ use std::{
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-use crate::support::{Frozen, Mounted, Place, Said, is_root};
+use crate::support::{Frozen, InMemory, Mounted, Place, Said, is_root};
 
 fn signal(child: &Child, signal: Signal) {
     kill_process(Pid::from_child(child), signal).unwrap();
@@ -231,6 +231,50 @@ fn a_journal_that_makes_no_sense_is_set_aside_with_a_word() {
     assert!(said.stderr.contains("a run is lost") && said.stderr.contains("lost.damaged"), "{}", said.stderr);
     assert_eq!(fs::read_to_string(runs.join("lost.damaged")).unwrap(), "no journal\n");
     assert_eq!(place.run("doctor").stderr, "");
+}
+
+#[test]
+fn a_run_whose_journal_does_not_fit_is_not_taken_for_one_that_is_gone() {
+    if !is_root() {
+        return;
+    }
+    let place = Place::new();
+    let full = InMemory::new(&place, "size=256k");
+    let command = |arguments: &str| {
+        let mut command = place.command(arguments);
+        command.env("XDG_STATE_HOME", place.path("data/state"));
+        command
+    };
+    fs::create_dir(place.path("disk")).unwrap();
+    let error = place.path("error");
+    let child = command("run ROOT/disk --rw randread --size 4M --duration 60s --ramp 0s --history ROOT/h.db")
+        .stdout(Stdio::null())
+        .stderr(File::create(&error).unwrap())
+        .spawn()
+        .unwrap();
+    let is_journal = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "ndjson");
+    let until = |what: &str, is_so: &dyn Fn() -> bool| {
+        for _ in 0..3000 {
+            if is_so() {
+                return;
+            }
+            thread::sleep(Duration::from_millis(10));
+        }
+        panic!("{what}: {}", fs::read_to_string(&error).unwrap());
+    };
+    until("no journal", &|| files_below(&place.path("data")).iter().any(is_journal));
+    fs::write(place.path("data/rest"), vec![0; 1 << 20]).unwrap_err();
+    until("no warning", &|| fs::read_to_string(&error).unwrap().contains("write the journal of the run"));
+    let said = Said::of(command("history --history ROOT/h.db").output().unwrap());
+    assert!(!said.stderr.contains("recovered"), "{}", said.stderr);
+    signal(&child, interruption());
+    let code = child.wait_with_output().unwrap().status.code();
+    assert_eq!(code, Some(130));
+    let warnings = fs::read_to_string(&error).unwrap();
+    assert_eq!(warnings.matches("write the journal of the run").count(), 1, "{warnings}");
+    assert!(warnings.contains("--resume"), "{warnings}");
+    assert!(!files_below(&place.path("data")).iter().any(is_journal));
+    drop(full);
 }
 
 #[test]
