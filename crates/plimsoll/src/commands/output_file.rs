@@ -1,14 +1,23 @@
 //! Files that commands write for people: whole or not at all, and never over another without being told to.
 
 use std::{
-    fs::{self, File, Metadata, OpenOptions},
+    ffi::OsStr,
+    fs::{self, File, Metadata, OpenOptions, Permissions},
     io::{self, BufWriter, Write},
-    os::unix::fs::{FileTypeExt, MetadataExt},
-    path::Path,
+    os::unix::{
+        ffi::OsStrExt,
+        fs::{FileTypeExt, MetadataExt},
+    },
+    path::{Path, PathBuf},
 };
 
 use anyhow::bail;
 use plimsoll_history::history::HistoryError;
+use rustix::{
+    fs::{CWD, RenameFlags, renameat_with},
+    io::Errno,
+};
+use uuid::Uuid;
 
 use crate::exit::FileLost;
 
@@ -78,16 +87,17 @@ fn check_place(path: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Writes a new file. One that could not be finished is removed: it holds a part of what it should.
+const EXISTS: &str = "it exists: name another file, or overwrite it with --force";
+
+/// Writes a new file. Nobody finds it under its name before it is whole, also when this process is ended meanwhile.
 fn create(path: &Path, write: impl FnOnce(File) -> anyhow::Result<()>) -> anyhow::Result<()> {
-    let file = match File::create_new(path) {
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-            bail!("it exists: name another file, or overwrite it with --force")
-        }
-        file => file?,
-    };
-    write(file).inspect_err(|_| {
-        let _ = fs::remove_file(path);
+    // Told before anything is made of it; what comes meanwhile is found in the end.
+    if fs::symlink_metadata(path).is_ok() {
+        bail!(EXISTS);
+    }
+    write_beside(path, None, write, |beside| match take_free_place(beside, path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => bail!(EXISTS),
+        taken => Ok(taken?),
     })
 }
 
@@ -95,14 +105,91 @@ fn create(path: &Path, write: impl FnOnce(File) -> anyhow::Result<()>) -> anyhow
 fn replace(path: &Path, existing: &Metadata, write: impl FnOnce(File) -> anyhow::Result<()>) -> anyhow::Result<()> {
     // What symbolic links lead to is replaced, not the link.
     let path = path.canonicalize()?;
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".plimsoll-{}", std::process::id()));
-    let beside = path.with_file_name(name);
-    create(&beside, |file| {
-        file.set_permissions(existing.permissions())?;
+    write_beside(&path, Some(existing.permissions()), write, |beside| Ok(fs::rename(beside, &path)?))
+}
+
+/// Writes a file beside another one, which then goes to its place. One that could not be finished is removed.
+fn write_beside(
+    path: &Path,
+    permissions: Option<Permissions>,
+    write: impl FnOnce(File) -> anyhow::Result<()>,
+    go_to_place: impl FnOnce(&Path) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    let beside = beside(path);
+    let file = File::create_new(&beside)?;
+    let done = permissions.map_or(Ok(()), |permissions| file.set_permissions(permissions)).map_err(Into::into);
+    done.and_then(|()| {
         let kept_open = file.try_clone()?;
         write(file)?;
         kept_open.sync_all().map_err(FileLost)?;
-        Ok(fs::rename(&beside, &path)?)
+        go_to_place(&beside)
     })
+    .inspect_err(|_| {
+        let _ = fs::remove_file(&beside);
+    })
+}
+
+/// A name in the same directory that no other process chooses: in containers, all have the same number.
+fn beside(path: &Path) -> PathBuf {
+    /// So that there is room for the rest: no file system takes names of more than 255 bytes.
+    const BYTES_MAX: usize = 200;
+    let name = path.file_name().unwrap_or_default().as_bytes();
+    let mut name = OsStr::from_bytes(&name[..name.len().min(BYTES_MAX)]).to_owned();
+    name.push(format!(".plimsoll-{}", Uuid::now_v7().simple()));
+    path.with_file_name(name)
+}
+
+/// Gives a file a name that nothing has.
+fn take_free_place(beside: &Path, path: &Path) -> io::Result<()> {
+    match renameat_with(CWD, beside, CWD, path, RenameFlags::NOREPLACE) {
+        // Not every file system knows it, and not every sandbox.
+        Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP | Errno::PERM) => {}
+        renamed => return Ok(renamed?),
+    }
+    match fs::hard_link(beside, path) {
+        Ok(()) => fs::remove_file(beside),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(error),
+        // There are no second names there: what comes between these two is as good as what comes after them.
+        Err(_) if fs::symlink_metadata(path).is_ok() => Err(io::ErrorKind::AlreadyExists.into()),
+        Err(_) => fs::rename(beside, path),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(directory: &Path) -> Vec<String> {
+        fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+    }
+
+    #[test]
+    fn a_new_file_is_not_there_before_it_is_whole() {
+        let directory = tempfile::tempdir().unwrap();
+        for name in ["report.md".to_owned(), "n".repeat(255)] {
+            let path = directory.path().join(&name);
+            write(&path, false, &[], |out| {
+                out.write_all(b"half")?;
+                out.flush()?;
+                assert!(!path.exists());
+                Ok(out.write_all(b", whole")?)
+            })
+            .unwrap();
+            assert_eq!(fs::read(&path).unwrap(), b"half, whole");
+            write(&path, false, &[], |_| bail!("not even begun")).unwrap_err();
+            fs::remove_file(&path).unwrap();
+            write(&path, false, &[], |_| bail!("as a test asks for")).unwrap_err();
+            assert_eq!(names(directory.path()), Vec::<String>::new());
+        }
+    }
+
+    #[test]
+    fn a_file_that_somebody_makes_meanwhile_is_kept() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("report.md");
+        let error = write(&path, false, &[], |_| Ok(fs::write(&path, "theirs")?)).unwrap_err();
+        assert!(error.to_string().contains("it exists"), "{error}");
+        assert_eq!(fs::read(&path).unwrap(), b"theirs");
+        assert_eq!(names(directory.path()), ["report.md"]);
+    }
 }
