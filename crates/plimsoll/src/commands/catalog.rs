@@ -1,6 +1,6 @@
 //! `plimsoll catalog`: what products and machines are said to deliver.
 
-use std::{fs, path::Path};
+use std::path::Path;
 
 use anyhow::{Context, bail};
 use plimsoll_catalog::{
@@ -13,7 +13,7 @@ use plimsoll_catalog::{
 use plimsoll_report::catalog as report;
 use serde_json::json;
 
-use super::volumes::Volumes;
+use super::{dialect, volumes::Volumes};
 use crate::{
     cli::catalog::{CatalogArguments, CatalogCommand, ExpectArguments},
     environment_variables,
@@ -128,10 +128,7 @@ pub(super) fn own_limits(file: Option<&Path>) -> anyhow::Result<Option<(String, 
         return Ok(None);
     };
     let name = path.display().to_string();
-    let length = fs::metadata(path).with_context(|| format!("read the limits {name}"))?.len();
-    if length > BYTES_MAX {
-        bail!("{name} is longer than {} MiB, and no file of limits", BYTES_MAX >> 20);
-    }
-    let text = fs::read_to_string(path).with_context(|| format!("read the limits {name}"))?;
+    let text = dialect::read_at_most(path, BYTES_MAX).with_context(|| format!("read the limits {name}"))?;
+    let Some(text) = text else { bail!("{name} is longer than {} MiB, and no file of limits", BYTES_MAX >> 20) };
     Ok(Some((name, text)))
 }

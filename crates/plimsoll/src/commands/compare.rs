@@ -1,9 +1,12 @@
 //! `plimsoll compare`: runs side by side.
 
-use std::path::Path;
+use std::{io, path::Path};
 
 use anyhow::{Context, bail};
-use plimsoll_history::{history::HistoryError, location::HistoryLocation};
+use plimsoll_history::{
+    history::{History, HistoryError},
+    location::HistoryLocation,
+};
 use plimsoll_record::record::Record;
 use plimsoll_report::comparison::{Comparison, Wishes, junit, text};
 
@@ -66,14 +69,21 @@ fn records(arguments: &CompareArguments, location: &HistoryLocation) -> anyhow::
 /// The records of a run or a file.
 pub(super) fn resolve(run: &str, location: &HistoryLocation) -> anyhow::Result<Vec<Record>> {
     if run == "-" {
-        return record_file::read(Path::new("/dev/stdin"));
+        return record_file::read_from(io::stdin().lock(), "/dev/stdin");
     }
     if Path::new(run).is_dir() {
         bail!("{run} is a directory: name a file in it, or a run");
     }
-    // A run may have a name that looks like a path.
-    let is_run = || history::read(location).and_then(|history| Ok(history.find(run)?)).is_ok();
-    if is_file(run) && (Path::new(run).exists() || !is_run()) {
+    // A run may have a name that looks like a path. A history that cannot be read has not said that it is none.
+    let is_run = || -> Result<bool, HistoryError> {
+        let HistoryLocation::File(path) = location else { return Ok(false) };
+        match History::read(path).and_then(|history| history.find(run)) {
+            Ok(_) => Ok(true),
+            Err(error) if error.is_usage() => Ok(false),
+            Err(error) => Err(error),
+        }
+    };
+    if is_file(run) && (Path::new(run).exists() || !is_run()?) {
         if !Path::new(run).exists() {
             bail!("there is no file {run}, and no run of the history is called so: `plimsoll history` lists runs");
         }
@@ -81,7 +91,7 @@ pub(super) fn resolve(run: &str, location: &HistoryLocation) -> anyhow::Result<V
     }
     // What is no run is more often the name of a file than of a history that is not there.
     let looks_like_file = run.contains('.') || *location == HistoryLocation::None;
-    if looks_like_file && !is_run() {
+    if looks_like_file && !is_run()? {
         bail!("there is no file {run}, and no run of the history is called so: `plimsoll history` lists runs");
     }
     let history = history::read(location)?;

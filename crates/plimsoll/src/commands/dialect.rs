@@ -87,6 +87,16 @@ pub(super) fn read_text(path: &Path) -> anyhow::Result<String> {
     String::from_utf8(bytes).with_context(|| format!("{name} is not UTF-8: save it as that"))
 }
 
+/// The text of a file, unless it is longer than it may be: what never ends is not read to its end.
+pub(super) fn read_at_most(path: &Path, bytes_max: u64) -> io::Result<Option<String>> {
+    let mut bytes = Vec::new();
+    fs::File::open(path)?.take(bytes_max + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > bytes_max {
+        return Ok(None);
+    }
+    String::from_utf8(bytes).map(Some).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+}
+
 pub(super) fn tell(problems: &Problems, printer: Printer) {
     for problem in &problems.0 {
         printer.error(&anyhow::anyhow!("{problem}"));

@@ -1,6 +1,13 @@
 //! Records in files, whoever wrote these.
 
-use std::{collections::BTreeMap, fmt, fs, path::Path};
+use std::{
+    collections::BTreeMap,
+    fmt,
+    fs::{self, File},
+    io::Read,
+    os::unix::fs::FileTypeExt,
+    path::Path,
+};
 
 use anyhow::{Context as _, bail};
 use jiff::Timestamp;
@@ -20,12 +27,29 @@ use uuid::Uuid;
 
 use super::run;
 
+/// More than the records of any number of runs that somebody compares.
+const BYTES_MAX: u64 = 512 << 20;
+
 /// The records in a file: what `plimsoll run --json`, `plimsoll show --json` or `plimsoll export` wrote, or else what
 /// another program told.
 pub(super) fn read(path: &Path) -> anyhow::Result<Vec<Record>> {
-    // A pipe is read once.
-    let bytes = fs::read(path).with_context(|| format!("read {}", path.display()))?;
-    records(&path.display().to_string(), &bytes)
+    let name = path.display().to_string();
+    let kind = fs::metadata(path).with_context(|| format!("read {name}"))?.file_type();
+    if kind.is_block_device() || kind.is_char_device() {
+        bail!("{name} is a device and has no records: name a run (`plimsoll history` lists runs), or a file");
+    }
+    read_from(File::open(path).with_context(|| format!("read {name}"))?, &name)
+}
+
+/// The same of what comes from somewhere, which is read once.
+pub(super) fn read_from(from: impl Read, name: &str) -> anyhow::Result<Vec<Record>> {
+    let mut bytes = Vec::new();
+    // One byte more is enough to be refused: what never ends is not read to its end.
+    from.take(BYTES_MAX + 1).read_to_end(&mut bytes).with_context(|| format!("read {name}"))?;
+    if bytes.len() as u64 > BYTES_MAX {
+        bail!("{name} is longer than {} MiB: write fewer runs into it (plimsoll export RUN)", BYTES_MAX >> 20);
+    }
+    records(name, &bytes)
 }
 
 /// The same of what was read already.

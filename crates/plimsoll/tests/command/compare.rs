@@ -220,3 +220,30 @@ fn what_cannot_be_compared_is_refused_with_what_differs() {
         assert!(error.contains(words), "{wrong}: {error}");
     }
 }
+
+#[test]
+fn a_history_that_cannot_be_read_is_told_and_not_that_it_has_no_such_run() {
+    let place = place();
+    fs::write(place.path("damaged.db"), "no database").unwrap();
+    for name in ["first.run", "first/run", "first"] {
+        for command in ["compare", "explain"] {
+            let said = place.run(&format!("{command} {name} --history ROOT/damaged.db"));
+            assert!(said.error(7).contains("damaged.db is damaged"), "{command} {name}: {}", said.stderr);
+        }
+    }
+    assert!(place.run("compare first/run").error(2).contains("no run of the history is called so"));
+}
+
+#[test]
+fn what_never_ends_is_refused_and_not_read() {
+    let place = place();
+    for command in ["compare", "explain", "report -o ROOT/x.md"] {
+        let error = place.run(&format!("{command} /dev/zero")).error(2).to_owned();
+        assert!(error.contains("/dev/zero is a device") && error.contains("name a run"), "{command}: {error}");
+    }
+    fs::write(place.path("trace.csv"), "rate\n1\n").unwrap();
+    for command in ["catalog list --limits /dev/zero", "replay --trace ROOT/trace.csv --limits /dev/zero"] {
+        let said = place.run(command);
+        assert!(said.error(2).contains("/dev/zero is longer than "), "{command}: {}", said.stderr);
+    }
+}
