@@ -17,7 +17,7 @@ use plimsoll_io::{
     block_device::BackingDevice,
     children::{self, ChildUsage, Ended},
     clock::{Clock, MonotonicClock},
-    cpu,
+    cpu, open_files,
 };
 use plimsoll_workload::{
     application::{ApplicationPlan, Stage},
@@ -480,6 +480,7 @@ impl Application {
         let mut shell = Command::new("sh");
         shell.args(["-c", text]).current_dir(&self.places.target_dir);
         children::begins_session(&mut shell);
+        open_files::begins_as_we_did(&mut shell);
         if !self.cpus.is_empty() {
             let what = format!("keep a command on the processors {:?}", self.cpus);
             cpu::begins_on(&mut shell, &self.cpus).map_err(StageError::system(what))?;

@@ -12,7 +12,10 @@ use std::{
     time::Duration,
 };
 
-use plimsoll_io::clock::{Clock, MonotonicClock};
+use plimsoll_io::{
+    clock::{Clock, MonotonicClock},
+    open_files,
+};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use thiserror::Error;
 
@@ -127,6 +130,7 @@ fn shell(text: &str, group: i32, input: Stdio) -> Result<Child, BackgroundError>
     use std::os::unix::process::CommandExt;
     let mut shell = Command::new("sh");
     shell.args(["-c", text]).stdin(input).stdout(Stdio::null()).stderr(Stdio::null()).process_group(group);
+    open_files::begins_as_we_did(&mut shell);
     shell.spawn().map_err(BackgroundError::Start)
 }
 

@@ -6,6 +6,8 @@ use std::{
     thread,
 };
 
+use plimsoll_io::open_files;
+
 use crate::printer::Printer;
 
 /// Shows a file that was written.
@@ -29,8 +31,9 @@ pub(super) fn open_beside(address: String, printer: Printer) {
 fn failure(what: &OsStr) -> Option<String> {
     let quiet = [Stdio::null(), Stdio::null(), Stdio::null()];
     let [input, output, errors] = quiet;
-    let opened = Command::new("xdg-open").arg(what).stdin(input).stdout(output).stderr(errors).status();
-    match opened {
+    let mut command = Command::new("xdg-open");
+    open_files::begins_as_we_did(&mut command);
+    match command.arg(what).stdin(input).stdout(output).stderr(errors).status() {
         Ok(status) if status.success() => None,
         Ok(status) => Some(format!("xdg-open ended with {status}")),
         Err(error) => Some(format!("xdg-open: {error}")),

@@ -14,7 +14,7 @@ use plimsoll_devices::{
     error::DeviceError,
     throttle::{Caps, Throttle},
 };
-use plimsoll_io::block_device::DeviceNumber;
+use plimsoll_io::{block_device::DeviceNumber, open_files};
 use plimsoll_record::environment::{Environment, TargetEnvironment};
 use plimsoll_report::emulated::{self, EmulatedDevice, EmulatedRow};
 use plimsoll_workload::{
@@ -57,7 +57,9 @@ pub fn run(arguments: EmulateArguments, state: &State, printer: Printer) -> anyh
                 emulations.iter().try_for_each(|emulation| hold(emulation, &throttle, printer))?;
             }
             // This program becomes the command, so its input, its signals and its end are those of the command.
-            let error = process::Command::new(program).args(arguments).exec();
+            let mut command = process::Command::new(program);
+            open_files::begins_as_we_did(&mut command);
+            let error = command.args(arguments).exec();
             Err(anyhow!(error).context(format!("start {}", program.to_string_lossy())))
         }
         EmulateAction::Down { name } => down(name.as_deref(), directory, printer),

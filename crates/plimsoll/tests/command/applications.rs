@@ -474,3 +474,28 @@ fn what_cannot_be_removed_is_named_with_the_reason_and_is_no_success() {
     let said = place.run(&format!("doctor --clean {point}"));
     assert_eq!((said.code, said.stderr.lines().count()), (Some(0), 1), "{}", said.stderr);
 }
+
+#[test]
+fn commands_may_have_as_many_files_open_as_whoever_started_plimsoll() {
+    let place = Place::new();
+    let limited = |command: &Command| {
+        let mut limited = Command::new("prlimit");
+        limited.arg("--nofile=256:1024").arg(command.get_program()).args(command.get_args());
+        limited.env("XDG_STATE_HOME", place.path("state")).current_dir(place.path("")).stdin(Stdio::null());
+        limited.output().map(Said::of)
+    };
+    let count = "ulimit -n > \"$PLACE/timed\"; test \"$(ulimit -Hn)\" = 1024";
+    let count = count.replace("$PLACE", place.path("").to_str().unwrap());
+    let mut timed = place.command("run DATA --iterations 1 --settle 0s --command");
+    let Ok(said) = limited(timed.arg(count)) else { return skip("prlimit is not installed") };
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    let mut loaded = place.command("run DATA --rw randread --size 4M --duration 300ms --ramp 0s --background");
+    let said = limited(loaded.arg("ulimit -n > loading; exec sleep 60")).unwrap();
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    for file in ["timed", "loading"] {
+        assert_eq!(fs::read_to_string(place.path(file)).unwrap(), "256\n", "{file}");
+    }
+    let mut emulated = place.command("emulate exec -- sh -c");
+    let said = limited(emulated.arg("ulimit -n")).unwrap();
+    assert_eq!((said.code, said.stdout.as_str()), (Some(0), "256\n"), "{}", said.stderr);
+}
