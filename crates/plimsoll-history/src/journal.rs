@@ -456,16 +456,17 @@ pub fn recover_into(state_directory: &Path, only: Option<&Path>) -> Recovery {
 }
 
 /// Recovers what can be recovered, and sets aside the journals whose histories take nothing and those of other
-/// versions, so that nobody is told of them again. Returns where those are now.
-///
-/// # Errors
-/// When a journal cannot be renamed.
-pub fn set_aside(state_directory: &Path) -> Result<Vec<PathBuf>, HistoryError> {
-    let aside = |path: PathBuf| {
+/// versions, so that nobody is told of them again. Returns where those are now, and why others could not be renamed.
+pub fn set_aside(state_directory: &Path) -> (Vec<PathBuf>, Vec<HistoryError>) {
+    let (mut aside, mut problems) = (Vec::new(), Vec::new());
+    for path in recover(state_directory).stuck {
         let to = path.with_extension(ASIDE_EXTENSION);
-        fs::rename(&path, &to).map_err(|source| HistoryError::Journal { path, source }).map(|()| to)
-    };
-    recover(state_directory).stuck.into_iter().map(aside).collect()
+        match fs::rename(&path, &to) {
+            Ok(()) => aside.push(to),
+            Err(source) => problems.push(HistoryError::Journal { path, source }),
+        }
+    }
+    (aside, problems)
 }
 
 /// Saves a record unless the history has it: a process may die between saving its record and removing its journal, and

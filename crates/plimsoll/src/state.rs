@@ -9,6 +9,7 @@ use std::{
 
 use anyhow::Context;
 use plimsoll_history::{
+    history::HistoryError,
     journal::{self, Recovered, Recovery, Rest},
     location::HistoryLocation,
 };
@@ -106,11 +107,12 @@ impl State {
         problems.into_iter().next().map_or(Ok(()), |problem| Err(problem).context("recover earlier runs"))
     }
 
-    /// Gives up the runs that cannot be put into their histories. Returns where their journals are now.
-    pub fn set_aside_journals(&self) -> anyhow::Result<Vec<PathBuf>> {
+    /// Gives up the runs that cannot be put into their histories. Returns where their journals are now, and why others
+    /// stay where they are.
+    pub fn set_aside_journals(&self) -> (Vec<PathBuf>, Vec<HistoryError>) {
         match (&self.history, &self.directory) {
-            (HistoryLocation::File(_), Some(directory)) => Ok(journal::set_aside(directory)?),
-            _ => Ok(Vec::new()),
+            (HistoryLocation::File(_), Some(directory)) => journal::set_aside(directory),
+            _ => (Vec::new(), Vec::new()),
         }
     }
 }

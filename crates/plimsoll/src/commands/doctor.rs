@@ -222,11 +222,20 @@ struct LeftObject {
 
 fn clean(arguments: &DoctorArguments, state: &State, printer: Printer) -> anyhow::Result<(String, Exit)> {
     let mut exit = Exit::Success;
-    let mut cleaned = Cleaned { removed: Vec::new(), left: Vec::new(), set_aside: state.set_aside_journals()? };
+    let (set_aside, problems) = state.set_aside_journals();
+    let mut cleaned = Cleaned { removed: Vec::new(), left: Vec::new(), set_aside };
+    // What can be put in order is, whatever is wrong with the rest.
+    let mut problems: Vec<anyhow::Error> = problems.into_iter().map(Into::into).collect();
     let here = [Path::new(".").to_owned()];
     let paths = if arguments.paths.is_empty() { &here[..] } else { &arguments.paths[..] };
     for path in paths {
-        let sweep = leftovers::clean(path).map_err(|source| LeftoverError { path: path.clone(), source })?;
+        let sweep = match leftovers::clean(path) {
+            Ok(sweep) => sweep,
+            Err(source) => {
+                problems.push(LeftoverError { path: path.clone(), source }.into());
+                continue;
+            }
+        };
         let removed = sweep.removed.into_iter();
         cleaned.removed.extend(removed.map(|object| RemovedObject {
             path: object.path,
@@ -238,6 +247,15 @@ fn clean(arguments: &DoctorArguments, state: &State, printer: Printer) -> anyhow
         }
         let left = sweep.left.into_iter();
         cleaned.left.extend(left.map(|object| LeftObject { path: object.path, reason: object.reason.to_string() }));
+    }
+    let is_nothing = cleaned.removed.is_empty() && cleaned.left.is_empty() && cleaned.set_aside.is_empty();
+    if is_nothing && let Some(last) = problems.pop() {
+        problems.iter().for_each(|problem| printer.error(problem));
+        return Err(last);
+    }
+    for problem in &problems {
+        printer.error(problem);
+        exit = Exit::of(problem);
     }
     for LeftObject { path, reason } in &cleaned.left {
         printer.warning(format!("left {}: {reason}", path.display()));
@@ -256,7 +274,7 @@ fn clean(arguments: &DoctorArguments, state: &State, printer: Printer) -> anyhow
     }
     if text.is_empty() && !cleaned.left.is_empty() {
         text.push_str("nothing was removed\n");
-    } else if text.is_empty() {
+    } else if text.is_empty() && problems.is_empty() {
         text.push_str("nothing to remove");
         if arguments.paths.is_empty() {
             text.push_str(" here: name the directories that runs worked in (plimsoll doctor --clean DIRECTORY)");

@@ -300,3 +300,19 @@ fn a_directory_that_is_missing_is_to_be_made_where_files_or_commands_work_in_it(
     }
     assert!(!place.path("absent").exists());
 }
+
+#[test]
+fn a_path_that_cannot_be_cleaned_takes_nothing_from_what_is_told_of_others() {
+    let place = Place::new();
+    fs::create_dir(place.path("other")).unwrap();
+    for directory in ["DATA", "ROOT/other"] {
+        let said = place.run(&format!("run {directory} --rw randread --size 4M --operations 10 --keep-files"));
+        assert_eq!(said.code, Some(0), "{}", said.stderr);
+    }
+    let said = place.run("doctor --clean DATA ROOT/absent ROOT/other");
+    assert_eq!(said.code, Some(3), "{}", said.stderr);
+    assert_eq!(said.stdout.matches("removed ").count(), 2, "{}", said.stdout);
+    assert!(said.stderr.starts_with("error: ") && said.stderr.contains("absent"), "{}", said.stderr);
+    assert!(place.leftovers().is_empty() && names(&place.path("other")).is_empty());
+    assert!(place.run("doctor --clean ROOT/absent").error(3).contains("absent"));
+}
