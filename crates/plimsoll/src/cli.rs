@@ -74,7 +74,7 @@ impl Cli {
 }
 
 /// Options of every command.
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Clone, Debug, Default)]
 pub struct SharedArguments {
     /// Keep the history in this file instead of the user's
     #[arg(long, global = true, value_name = "FILE", conflicts_with = "no_history", help_heading = run::OUTPUT)]

@@ -44,11 +44,17 @@ mod volumes;
 /// Does what the command line says.
 pub fn dispatch(cli: Cli, printer: Printer) -> anyhow::Result<Exit> {
     let mut state = State::of(&cli.shared);
-    if matches!(cli.command, Command::Run(_)) {
-        state.prepare(printer);
+    match &cli.command {
+        Command::Run(_) => state.prepare(&cli.shared, printer),
+        Command::Import(_) => state.check_place(&cli.shared, printer),
+        Command::Kubernetes(arguments) if arguments.command.keeps_runs() => state.check_place(&cli.shared, printer),
+        _ => {}
     }
-    // Both are parts of runs that have done it, and the first is timed.
-    let is_part = matches!(cli.command, Command::Program(_) | Command::Presets(_));
+    // Two are parts of runs that have done it, and the first is timed; the others do it without a word.
+    let is_part = matches!(
+        cli.command,
+        Command::Program(_) | Command::Presets(_) | Command::Fio { .. } | Command::Diskspd { .. }
+    );
     let tidied = match &cli.command {
         _ if is_part => Ok(()),
         command if leaves_other_histories(command) => state.tidy_up_to_read(printer),
@@ -70,8 +76,8 @@ pub fn dispatch(cli: Cli, printer: Printer) -> anyhow::Result<Exit> {
             return Ok(Exit::Success);
         }
         Command::Program(arguments) => program::run(arguments)?,
-        Command::Fio { arguments } => return Ok(fio::main(&arguments)),
-        Command::Diskspd { arguments } => return Ok(diskspd::main(&arguments)),
+        Command::Fio { arguments } => return Ok(fio::main(&arguments, &cli.shared)),
+        Command::Diskspd { arguments } => return Ok(diskspd::main(&arguments, &cli.shared)),
         Command::Compare(arguments) => {
             let (answer, ending) = compare::run(&arguments, &state.history, printer)?;
             exit = ending;

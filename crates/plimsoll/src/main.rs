@@ -6,7 +6,11 @@ use std::{env, ffi::OsString, panic, process::ExitCode};
 
 use plimsoll_io::open_files;
 
-use crate::{cli::Cli, exit::Exit, printer::Printer};
+use crate::{
+    cli::{Cli, SharedArguments},
+    exit::Exit,
+    printer::Printer,
+};
 
 mod cli;
 mod commands;
@@ -35,10 +39,10 @@ fn work() -> Exit {
     open_files::allow_most();
     let arguments: Vec<OsString> = env::args_os().collect();
     if let Some(arguments) = commands::fio::arguments(&arguments) {
-        return commands::fio::main(arguments);
+        return commands::fio::main(arguments, &SharedArguments::default());
     }
     if let Some(arguments) = commands::diskspd::arguments(&arguments) {
-        return commands::diskspd::main(arguments);
+        return commands::diskspd::main(arguments, &SharedArguments::default());
     }
     let cli = Cli::of(&arguments);
     let printer = Printer::new(cli.shared.quiet);

@@ -39,7 +39,8 @@ impl State {
     }
 
     /// Makes the directory for a run. When that cannot be, one warning says so, and the run goes without.
-    pub fn prepare(&mut self, printer: Printer) {
+    pub fn prepare(&mut self, arguments: &SharedArguments, printer: Printer) {
+        self.check_place(arguments, printer);
         let Some(directory) = self.directory.take() else { return };
         let Err(error) = make(&directory) else {
             self.directory = Some(directory);
@@ -56,6 +57,16 @@ impl State {
              found only by the next run in the same place or by plimsoll doctor --clean",
             directory.display()
         ));
+    }
+
+    /// Warns when there is no place for a history that nobody has declined.
+    pub fn check_place(&self, arguments: &SharedArguments, printer: Printer) {
+        if self.directory.is_none() && self.history == HistoryLocation::None && !arguments.no_history {
+            printer.warning(
+                "neither XDG_STATE_HOME nor HOME is set, so there is no history and nothing is kept in one: set one of \
+                 them, or name a file with --history",
+            );
+        }
     }
 
     /// Removes files of dead runs, and saves their records as far as they got. All that can be done is done; the first

@@ -76,6 +76,11 @@ pub enum KubernetesCommand {
 }
 
 impl KubernetesCommand {
+    /// Whether it puts runs into a history.
+    pub const fn keeps_runs(&self) -> bool {
+        matches!(self, Self::Run(_) | Self::Lifecycle(_) | Self::Collect(_) | Self::Merge(_))
+    }
+
     /// Which cluster, for commands about one.
     pub fn cluster(&mut self) -> Option<&mut AccessArguments> {
         match self {

@@ -34,7 +34,7 @@ use plimsoll_workload::{
 use uuid::Uuid;
 
 use super::run::{check_pinning, pod, random_seed, tool};
-use crate::{environment_variables, printer::Printer, state::State};
+use crate::{cli::SharedArguments, environment_variables, printer::Printer, state::State};
 
 /// The arguments for a program, when plimsoll was called by its name, or as `plimsoll NAME`.
 pub(super) fn arguments<'a>(all: &'a [OsString], name: &str) -> Option<&'a [OsString]> {
@@ -95,6 +95,21 @@ pub(super) fn read_at_most(path: &Path, bytes_max: u64) -> io::Result<Option<Str
         return Ok(None);
     }
     String::from_utf8(bytes).map(Some).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+}
+
+/// What stands in front of a program's name holds as long as its own arguments say nothing of a history.
+pub(super) fn take_defaults(
+    history: &mut Option<String>,
+    is_without_history: &mut bool,
+    defaults: &SharedArguments,
+) -> anyhow::Result<()> {
+    if history.is_some() || *is_without_history {
+        return Ok(());
+    }
+    *is_without_history = defaults.no_history;
+    let words = defaults.history.as_ref().map(|path| words(&[path.into()])).transpose()?;
+    *history = words.and_then(|mut words| words.pop());
+    Ok(())
 }
 
 pub(super) fn tell(problems: &Problems, printer: Printer) {

@@ -50,19 +50,19 @@ pub fn arguments(all: &[OsString]) -> Option<&[OsString]> {
 }
 
 /// Does what diskspd's command line says.
-pub fn main(arguments: &[OsString]) -> Exit {
-    let printer = if io::stderr().is_terminal() { Printer::new(false) } else { Printer::for_programs() };
+pub fn main(arguments: &[OsString], defaults: &SharedArguments) -> Exit {
+    let printer = if io::stderr().is_terminal() { Printer::new(defaults.quiet) } else { Printer::for_programs() };
     if let Err(error) = stop::outlive_file_size_limit() {
         printer.warning(format!("a limit on the size of files would end plimsoll at once: {error}"));
     }
-    run(arguments, printer).unwrap_or_else(|error| {
+    run(arguments, defaults, printer).unwrap_or_else(|error| {
         let exit = Exit::of(&error);
         printer.error(&dialect::in_other_words(error, FLAGS));
         exit
     })
 }
 
-fn run(arguments: &[OsString], printer: Printer) -> anyhow::Result<Exit> {
+fn run(arguments: &[OsString], defaults: &SharedArguments, printer: Printer) -> anyhow::Result<Exit> {
     let words = dialect::words(arguments)?;
     // Diskspd's seeds have so many bits.
     let fresh_seed = (random_seed()? as u32).max(1);
@@ -70,13 +70,15 @@ fn run(arguments: &[OsString], printer: Printer) -> anyhow::Result<Exit> {
         let bytes = dialect::read_file(name, diskspd::PROFILE_BYTES_MAX)?;
         bytes.map(|bytes| String::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned())).transpose()
     };
-    let asked = match diskspd::translate(&words, &mut Surroundings { fresh_seed, read_file: &mut read_file }) {
+    let mut asked = match diskspd::translate(&words, &mut Surroundings { fresh_seed, read_file: &mut read_file }) {
         Ok(asked) => asked,
         Err(problems) => {
             dialect::tell(&problems, printer);
             return Ok(Exit::Usage);
         }
     };
+    let switches = &mut asked.switches;
+    dialect::take_defaults(&mut switches.history, &mut switches.is_without_history, defaults)?;
     let command_line = format!("diskspd {}", words.join(" "));
     match asked.action {
         Action::Help => printer.answer(reference::help()).map_err(OutputLost)?,
@@ -116,9 +118,9 @@ fn execute(mut asked: Asked, command_line: &str, fresh_seed: u32, printer: Print
     }
     notes.iter().for_each(|note| printer.note(format!("note: {note}")));
     let history = switches.history.as_ref().map(Into::into);
-    let mut state =
-        State::of(&SharedArguments { history, no_history: switches.is_without_history, quiet: printer.is_quiet() });
-    state.prepare(printer);
+    let shared = SharedArguments { history, no_history: switches.is_without_history, quiet: printer.is_quiet() };
+    let mut state = State::of(&shared);
+    state.prepare(&shared, printer);
     let _ = state.tidy_up(Printer::new(true));
     let request = dialect::request(&lowered.plan, "diskspd", FilesAfter::Kept, &state)?;
     let (record, saved) = measure(request, Saving::new(&state, None, printer), "", printer)?;

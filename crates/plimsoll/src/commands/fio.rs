@@ -69,8 +69,8 @@ pub fn arguments(all: &[OsString]) -> Option<&[OsString]> {
 }
 
 /// Does what fio's command line says. The exit code is fio's: 0 or 1, and 128 after an interruption.
-pub fn main(arguments: &[OsString]) -> Exit {
-    let printer = if io::stderr().is_terminal() { Printer::new(false) } else { Printer::for_programs() };
+pub fn main(arguments: &[OsString], defaults: &SharedArguments) -> Exit {
+    let printer = if io::stderr().is_terminal() { Printer::new(defaults.quiet) } else { Printer::for_programs() };
     if let Err(error) = stop::outlive_file_size_limit() {
         printer.warning(format!("a limit on the size of files would end plimsoll at once: {error}"));
     }
@@ -78,21 +78,23 @@ pub fn main(arguments: &[OsString]) -> Exit {
     if let Err(error) = stop::heed_interrupts_in_background() {
         printer.warning(format!("Ctrl-C does not end this run: {error}"));
     }
-    run(arguments, printer).unwrap_or_else(|error| {
+    run(arguments, defaults, printer).unwrap_or_else(|error| {
         printer.error(&error);
         Exit::Failure
     })
 }
 
-fn run(arguments: &[OsString], printer: Printer) -> anyhow::Result<Exit> {
+fn run(arguments: &[OsString], defaults: &SharedArguments, printer: Printer) -> anyhow::Result<Exit> {
     let words = dialect::words(arguments)?;
-    let jobs = match translate(&words)? {
+    let mut jobs = match translate(&words)? {
         Ok(jobs) => jobs,
         Err(problems) => {
             dialect::tell(&problems, printer);
             return Ok(Exit::Failure);
         }
     };
+    let switches = &mut jobs.switches;
+    dialect::take_defaults(&mut switches.history, &mut switches.is_without_history, defaults)?;
     let switches = &jobs.switches;
     if let Some(question) = &switches.question {
         printer.answer(answer(question)).map_err(OutputLost)?;
@@ -133,9 +135,10 @@ fn tell_and_do(telling: Telling<'_>, printer: Printer) -> anyhow::Result<Exit> {
     let done = execute(telling.jobs, telling.lowered, printer, &mut watching);
     let (idle_percents, lost) = (watching.idle_percents, watching.lost);
     let exit = match done {
-        Ok(Some((record, is_kept))) => {
+        Ok(Some((record, place))) => {
             let mut record = record.of_whole_slots();
-            if !is_kept && !telling.jobs.switches.is_without_history {
+            let is_kept = place == Kept::InHistory;
+            if place == Kept::Nowhere && !telling.jobs.switches.is_without_history {
                 record.warnings.push("this record is not in the history, which cannot be written".to_owned());
             }
             let reported = Reported { is_kept, ..telling.reported(&record, None, &idle_percents) };
@@ -238,18 +241,29 @@ fn check_logs(jobs: &Jobs) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Where a record is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kept {
+    /// In the history.
+    InHistory,
+    /// It belongs into the history and is not there.
+    Nowhere,
+    /// It belongs into no history, because it is of nothing that was asked for.
+    NotMeantToBe,
+}
+
 /// Does the plan, and tells whether it is in the history; `None` when nothing was to be measured.
 fn execute(
     jobs: &Jobs,
     lowered: &Lowered,
     printer: Printer,
     progress: &mut dyn Progress,
-) -> anyhow::Result<Option<(Record, bool)>> {
+) -> anyhow::Result<Option<(Record, Kept)>> {
     let Switches { history, is_without_history, .. } = &jobs.switches;
     let shared =
         SharedArguments { history: history.as_ref().map(Into::into), no_history: *is_without_history, quiet: true };
     let mut state = State::of(&shared);
-    state.prepare(printer);
+    state.prepare(&shared, printer);
     // What earlier runs left behind is nobody's business who reads fio's output.
     let _ = state.tidy_up(Printer::new(true));
     for directory in &lowered.directories {
@@ -260,7 +274,7 @@ fn execute(
         let stop = stop::on_signals().context("listen for signals")?;
         let prepared = prepare_files(request(creation, lowered, &state)?, &stop);
         if stop.load(Ordering::Relaxed) {
-            return Ok(Some((unstarted::record(Outcome::Interrupted, &[]), true)));
+            return Ok(Some((unstarted::record(Outcome::Interrupted, &[]), Kept::NotMeantToBe)));
         }
         prepared?;
     }
@@ -273,13 +287,13 @@ fn execute(
     let plan = match target {
         Some(target) => match at_latency(target, lowered, &state, printer)? {
             ControlFlow::Continue(plan) => plan,
-            ControlFlow::Break(interrupted) => return Ok(Some((interrupted, false))),
+            ControlFlow::Break(interrupted) => return Ok(Some((interrupted, Kept::NotMeantToBe))),
         },
         None => lowered.plan.clone(),
     };
     let saving = Saving::new(&state, None, printer);
     let (record, saved) = measure_and_show(request(&plan, lowered, &state)?, saving, "", printer, progress)?;
-    Ok(Some((record, saved != Saved::Nowhere)))
+    Ok(Some((record, if saved == Saved::Nowhere { Kept::Nowhere } else { Kept::InHistory })))
 }
 
 /// What is to be run for one of the plans.

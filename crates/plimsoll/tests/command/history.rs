@@ -172,3 +172,22 @@ fn doctor_says_when_no_run_can_be_kept() {
     assert_eq!(about_history.len(), 1, "{advice}");
     assert!(about_history[0]["text"].as_str().unwrap().contains("Read-only file system"), "{advice}");
 }
+
+#[test]
+fn where_there_is_no_place_for_a_history_it_is_said_that_nothing_is_kept() {
+    let place = Place::new();
+    fs::write(place.path("told.txt"), "real 0m1.5s\nuser 0m0.2s\nsys 0m0.1s\n").unwrap();
+    let run = |arguments: &str| {
+        Said::of(place.command(arguments).env_remove("HOME").env_remove("XDG_STATE_HOME").output().unwrap())
+    };
+    for command in [TINY, "import ROOT/told.txt"] {
+        let said = run(command);
+        assert_eq!((said.code, warnings(&said)), (Some(0), 1), "{command}: {}", said.stderr);
+        assert!(said.stderr.contains("nothing is kept") && said.stderr.contains("--history"), "{}", said.stderr);
+        for flags in ["--no-history", "--history ROOT/named.db"] {
+            let said = run(&format!("{command} {flags}"));
+            assert_eq!((said.code, warnings(&said)), (Some(0), 0), "{command} {flags}: {}", said.stderr);
+        }
+    }
+    assert_eq!(warnings(&run("presets")), 0);
+}

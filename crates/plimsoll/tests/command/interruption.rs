@@ -335,3 +335,16 @@ fn a_state_directory_that_stalls_costs_no_second_and_no_interruption() {
     let runs = Said::of(later).json();
     assert_eq!((&runs[0]["id"], runs.as_array().unwrap().len()), (&record["id"], 1), "what had reached the journal");
 }
+
+#[test]
+fn a_search_for_a_latency_that_is_interrupted_is_not_said_to_be_missing_in_the_history() {
+    let place = Place::new();
+    let job = "--name=job --directory=DATA --rw=randread --size=4M --direct=1 --iodepth=64 --time_based --runtime=60";
+    let child = start(&place, &format!("fio {job} --latency_target=1s --latency_window=30s"));
+    wait_until_at_work(&place);
+    thread::sleep(Duration::from_millis(1500));
+    signal(&child, interruption());
+    let said = Said::of(child.wait_with_output().unwrap());
+    assert_eq!(said.code, Some(128), "{}{}", said.stdout, said.stderr);
+    assert!(said.stdout.contains("job: ") && !said.stdout.contains("history"), "{}", said.stdout);
+}

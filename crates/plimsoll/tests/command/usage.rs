@@ -302,6 +302,25 @@ fn a_directory_that_is_missing_is_to_be_made_where_files_or_commands_work_in_it(
 }
 
 #[test]
+fn what_is_said_of_the_history_in_front_of_another_programs_name_holds() {
+    let place = Place::new();
+    fs::write(place.data().join("diskspd"), vec![0; 4 << 20]).unwrap();
+    let fio = "fio --name=job --directory=DATA --rw=write --size=1M --output=ROOT/told";
+    let diskspd = "diskspd -d1 -W0 -Su DATA/diskspd";
+    let runs = |flags: &str| place.run(&format!("history --json {flags}")).json().as_array().unwrap().len();
+    for (count, line) in (1..).zip([fio, diskspd]) {
+        let said = place.run(&format!("--no-history {line}"));
+        assert_eq!((said.code, said.stderr.as_str()), (Some(0), ""), "{line}");
+        let said = place.run(&format!("--history ROOT/other.db {line}"));
+        assert_eq!((said.code, said.stderr.as_str()), (Some(0), ""), "{line}");
+        assert_eq!((runs(""), runs("--history ROOT/other.db")), (0, count), "{line}");
+    }
+    assert!(!fs::read_to_string(place.path("told")).unwrap().contains("cannot be written"));
+    let said = place.run(&format!("--no-history {diskspd} --history ROOT/mine.db"));
+    assert_eq!((said.code, runs("--history ROOT/mine.db")), (Some(0), 1), "what is nearer holds: {}", said.stderr);
+}
+
+#[test]
 fn a_path_that_cannot_be_cleaned_takes_nothing_from_what_is_told_of_others() {
     let place = Place::new();
     fs::create_dir(place.path("other")).unwrap();
