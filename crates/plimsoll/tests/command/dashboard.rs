@@ -218,7 +218,7 @@ fn a_warning_stays_above_the_bars() {
     let place = Place::new();
     fs::write(place.path("file"), vec![7; 1 << 20]).unwrap();
     // The journal of the run grows beyond what the shell allows.
-    let run = "run file --rw randread --passes 16 --duration 4s --ramp 0s";
+    let run = "run file --rw randread --passes 16 --duration 500ms --ramp 0s";
     let seen = OnTerminal::start_within(&place, SIZE, "ulimit -f 48;", KIND, run, "RUN").end();
     let (before, after) = seen.split_once("warning: write the journal of the run: ").expect(&seen);
     assert!(before.contains("measuring") && before.ends_with("\u{1b}[2K\u{1b}[1A"), "the bars are gone: {seen:?}");
