@@ -25,6 +25,7 @@ pub mod fio;
 mod generate;
 mod history;
 mod import;
+mod input_file;
 mod kubernetes;
 mod made;
 mod output_file;

@@ -91,7 +91,7 @@ impl Session {
     pub fn shortest_visit_ns(&self) -> u64 {
         let visit_ns = |index: usize| {
             let slot = self.slot(index);
-            let measured_ns = self.measured_ns(&slot);
+            let measured_ns = self.expected_ns(&slot);
             let least_ns = if self.cells[index].alone { measured_ns.min(LAST_VISIT_MIN_NS) } else { measured_ns };
             self.until_measured_ns(&slot).saturating_add(least_ns)
         };
@@ -104,8 +104,8 @@ impl Session {
         delay_ns.saturating_add(slot.ramp_ns)
     }
 
-    /// The measured part of a slot. How long one will be that ends by itself, the one before it tells.
-    fn measured_ns(&self, slot: &Slot) -> u64 {
+    /// What the measured part of a slot will take. How long one will be that ends by itself, the one before it tells.
+    fn expected_ns(&self, slot: &Slot) -> u64 {
         let latest_ns = || self.cells[slot.cell].all_visits().last().map(|visit| visit.total().elapsed_ns);
         slot.measured_ns.or_else(latest_ns).unwrap_or_default()
     }
@@ -116,7 +116,7 @@ impl Session {
         let Some(end_ns) = self.plan.time_max_ns else { return Step::Visit(slot) };
         let left_ns = end_ns.saturating_sub(now_ns);
         let fits =
-            |slot: &Slot| left_ns > 0 && self.until_measured_ns(slot).saturating_add(self.measured_ns(slot)) <= left_ns;
+            |slot: &Slot| left_ns > 0 && self.until_measured_ns(slot).saturating_add(self.expected_ns(slot)) <= left_ns;
         let phase = self.cells[slot.cell].plan.phase;
         if phase.is_some() && self.pass.iter().any(|turn| !fits(&self.slot(turn.cell))) {
             return Step::Done;

@@ -13,15 +13,12 @@ use plimsoll_catalog::{
 use plimsoll_report::catalog as report;
 use serde_json::json;
 
-use super::{dialect, volumes::Volumes};
+use super::{input_file, volumes::Volumes};
 use crate::{
     cli::catalog::{CatalogArguments, CatalogCommand, ExpectArguments},
     environment_variables,
     printer::Printer,
 };
-
-/// No file of limits is longer.
-const BYTES_MAX: u64 = 8 << 20;
 
 /// Does `plimsoll catalog`.
 pub fn run(arguments: &CatalogArguments, printer: Printer) -> anyhow::Result<String> {
@@ -128,7 +125,6 @@ pub(super) fn own_limits(file: Option<&Path>) -> anyhow::Result<Option<(String, 
         return Ok(None);
     };
     let name = path.display().to_string();
-    let text = dialect::read_at_most(path, BYTES_MAX).with_context(|| format!("read the limits {name}"))?;
-    let Some(text) = text else { bail!("{name} is longer than {} MiB, and no file of limits", BYTES_MAX >> 20) };
+    let text = input_file::text(path).context("read the limits")?;
     Ok(Some((name, text)))
 }

@@ -1,13 +1,7 @@
 //! What the commands of other programs' languages have in common: their arguments, what lies where they point, and what
 //! is to be run for a plan that they became.
 
-use std::{
-    ffi::OsString,
-    fs,
-    io::{self, Read},
-    os::unix::fs::MetadataExt as _,
-    path::Path,
-};
+use std::{ffi::OsString, fs, os::unix::fs::MetadataExt as _, path::Path};
 
 use anyhow::Context;
 use jiff::Timestamp;
@@ -51,50 +45,6 @@ pub(super) fn words(arguments: &[OsString]) -> anyhow::Result<Vec<String>> {
         word.to_str().map(str::to_owned).with_context(|| format!("{word:?} is not valid UTF-8: write it another way"))
     });
     words.collect()
-}
-
-/// The content of a file, or what comes from standard input for `-`, as far as it may be long; `None` when there is no
-/// such file.
-pub(super) fn read_file(name: &str, bytes_max: usize) -> Result<Option<Vec<u8>>, String> {
-    // One byte more is enough to be refused: what never ends is not read to its end.
-    let read = |file: &mut dyn Read| {
-        let mut text = Vec::new();
-        file.take(bytes_max as u64 + 1).read_to_end(&mut text).map(|_| Some(text))
-    };
-    let text = if name == "-" {
-        read(&mut io::stdin().lock())
-    } else {
-        fs::File::open(name).and_then(|mut file| read(&mut file))
-    };
-    match text {
-        Ok(text) => Ok(text),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error.to_string()),
-    }
-}
-
-/// The text of a file that must be there, or of standard input for `-`.
-pub(super) fn read_text(path: &Path) -> anyhow::Result<String> {
-    /// More than any list of claims, context or objects has.
-    const BYTES_MAX: usize = 16 << 20;
-    let name = path.to_str().with_context(|| format!("{} is not valid UTF-8", path.display()))?;
-    let bytes = read_file(name, BYTES_MAX)
-        .map_err(|error| anyhow::anyhow!("read {name}: {error}"))?
-        .with_context(|| format!("there is no file {name}"))?;
-    if bytes.len() > BYTES_MAX {
-        anyhow::bail!("{name} is longer than {} MiB: split it", BYTES_MAX >> 20);
-    }
-    String::from_utf8(bytes).with_context(|| format!("{name} is not UTF-8: save it as that"))
-}
-
-/// The text of a file, unless it is longer than it may be: what never ends is not read to its end.
-pub(super) fn read_at_most(path: &Path, bytes_max: u64) -> io::Result<Option<String>> {
-    let mut bytes = Vec::new();
-    fs::File::open(path)?.take(bytes_max + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > bytes_max {
-        return Ok(None);
-    }
-    String::from_utf8(bytes).map(Some).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
 }
 
 /// What stands in front of a program's name holds as long as its own arguments say nothing of a history.

@@ -13,7 +13,7 @@ use plimsoll_record::record::{Outcome, Record};
 use plimsoll_run::objects::FilesAfter;
 
 use super::{
-    dialect,
+    dialect, input_file,
     run::{measure, random_seed},
 };
 use crate::{
@@ -67,7 +67,7 @@ fn run(arguments: &[OsString], defaults: &SharedArguments, printer: Printer) -> 
     // Diskspd's seeds have so many bits.
     let fresh_seed = (random_seed()? as u32).max(1);
     let mut read_file = |name: &str| {
-        let bytes = dialect::read_file(name, diskspd::PROFILE_BYTES_MAX)?;
+        let bytes = input_file::bytes(name, diskspd::PROFILE_BYTES_MAX)?;
         bytes.map(|bytes| String::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned())).transpose()
     };
     let mut asked = match diskspd::translate(&words, &mut Surroundings { fresh_seed, read_file: &mut read_file }) {

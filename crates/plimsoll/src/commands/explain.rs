@@ -15,7 +15,7 @@ use plimsoll_report::{
 use plimsoll_workload::provisioned::Provisioning;
 use serde::Serialize;
 
-use super::{catalog, compare, dialect, volumes::Volumes};
+use super::{catalog, compare, input_file, volumes::Volumes};
 use crate::{
     cli::explain::{ExplainArguments, SaidArguments},
     exit::Exit,
@@ -131,12 +131,12 @@ fn said(arguments: &SaidArguments, runs: usize) -> anyhow::Result<Vec<Provisioni
 }
 
 fn read_context(path: &Path) -> anyhow::Result<Provisioning> {
-    let text = dialect::read_text(path)?;
+    let text = input_file::text(path)?;
     toml::from_str(&text).map_err(|error| anyhow!("context {}: {error}", path.display()))
 }
 
 /// The claims of a file.
 pub(super) fn read_claims(path: &Path, thousands: Option<Thousands>) -> anyhow::Result<Claims> {
-    let text = dialect::read_text(path)?;
+    let text = input_file::text(path)?;
     Claims::read(&text, thousands.unwrap_or_default()).map_err(|error| anyhow!("{}: {error}", path.display()))
 }

@@ -45,7 +45,7 @@ use self::{
     watching::Watching,
 };
 use super::{
-    dialect,
+    dialect, input_file,
     run::{measure, measure_and_show},
 };
 use crate::{
@@ -193,7 +193,7 @@ fn refuse(jobs: &Jobs, problems: &Problems, printer: Printer) -> anyhow::Result<
 fn translate(words: &[String]) -> anyhow::Result<Result<Jobs, Problems>> {
     let facts = rustix::system::sysinfo();
     let environment = |name: &str| environment::get(name).and_then(|value| value.into_string().ok());
-    let mut read_file = |name: &str| dialect::read_file(name, job_file::BYTES_MAX);
+    let mut read_file = |name: &str| input_file::bytes(name, job_file::BYTES_MAX);
     let mut surroundings = Surroundings {
         environment: &environment,
         page_size_bytes: rustix::param::page_size() as u64,

@@ -21,7 +21,7 @@ use plimsoll_run::machine::cloud::{self, ServiceAddress};
 use serde_json::json;
 
 use super::{
-    catalog, dialect, kubernetes, output_file,
+    catalog, input_file, kubernetes, output_file,
     run::{parsed_plan, plan_text},
 };
 use crate::{
@@ -77,7 +77,7 @@ fn machine_found(from: Option<&str>, provider: Provider, catalog: &Catalog) -> a
         None => ServiceAddress::default(),
         Some(address) if address.contains("://") => address.parse()?,
         Some(file) => {
-            let text = dialect::read_text(Path::new(file))?;
+            let text = input_file::text(Path::new(file))?;
             return existing::of_machine(&text, provider, catalog).with_context(|| file.to_owned());
         }
     };
@@ -89,7 +89,7 @@ fn cluster_found(from: Option<&Path>, provider: Provider, catalog: &Catalog) -> 
     /// The size of the volume that something is expected of.
     const VOLUME_BYTES: u64 = 100 << 30;
     if let Some(file) = from {
-        let text = dialect::read_text(file)?;
+        let text = input_file::text(file)?;
         return existing::of_objects(&text, provider, catalog).with_context(|| file.display().to_string());
     }
     let cluster = kubernetes::connect(&AccessArguments::default())?;

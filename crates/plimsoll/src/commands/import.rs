@@ -9,7 +9,7 @@ use plimsoll_record::{numbers, record::Record, told::Reading};
 use plimsoll_report::found::found;
 use uuid::Uuid;
 
-use super::{dialect, record_file, run};
+use super::{input_file, record_file, run};
 use crate::{cli::import::ImportArguments, exit::Exit, printer::Printer};
 
 /// Reads texts, keeps what is in them, and tells it. A text without results is an error, and the others are told all
@@ -79,7 +79,7 @@ fn reading(arguments: &ImportArguments) -> Reading {
 
 fn read(path: &Path, reading: Reading, columns: Option<&ColumnMap>) -> anyhow::Result<Record> {
     let name = path.to_str().with_context(|| format!("{} is not valid UTF-8", path.display()))?;
-    let bytes = dialect::read_file(name, told::BYTES_MAX)
+    let bytes = input_file::bytes(name, told::BYTES_MAX)
         .map_err(|error| anyhow::anyhow!("read {name}: {error}"))?
         .with_context(|| format!("there is no file {name}"))?;
     record_file::foreign(name, &bytes, reading, columns)

@@ -9,7 +9,7 @@ use plimsoll_report::plan::{self, PresetRow};
 use plimsoll_workload::{plan_file::PlanFile, preset, settings::Effort, workload::Workload};
 use serde_json::json;
 
-use super::dialect;
+use super::input_file;
 use crate::{
     cli::presets::{PresetsAction, PresetsArguments},
     environment_variables,
@@ -83,7 +83,7 @@ pub(super) fn workloads(name: &str, effort: Effort, printer: Printer) -> anyhow:
     if !name.contains('/') && !name.to_ascii_lowercase().ends_with(".icf") {
         return Ok(preset::find(name)?.workloads(effort));
     }
-    let bytes = dialect::read_file(name, iometer::BYTES_MAX)
+    let bytes = input_file::bytes(name, iometer::BYTES_MAX)
         .map_err(|error| anyhow!("read {name}: {error}"))?
         .ok_or_else(|| anyhow!("there is no file {name}"))?;
     if bytes.len() > iometer::BYTES_MAX {

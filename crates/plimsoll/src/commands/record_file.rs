@@ -25,10 +25,10 @@ use serde::{
 use serde_json::value::RawValue;
 use uuid::Uuid;
 
-use super::run;
+use super::{input_file, run};
 
 /// More than the records of any number of runs that somebody compares.
-const BYTES_MAX: u64 = 512 << 20;
+const BYTES_MAX: usize = 512 << 20;
 
 /// The records in a file: what `plimsoll run --json`, `plimsoll show --json` or `plimsoll export` wrote, or else what
 /// another program told.
@@ -43,10 +43,8 @@ pub(super) fn read(path: &Path) -> anyhow::Result<Vec<Record>> {
 
 /// The same of what comes from somewhere, which is read once.
 pub(super) fn read_from(from: impl Read, name: &str) -> anyhow::Result<Vec<Record>> {
-    let mut bytes = Vec::new();
-    // One byte more is enough to be refused: what never ends is not read to its end.
-    from.take(BYTES_MAX + 1).read_to_end(&mut bytes).with_context(|| format!("read {name}"))?;
-    if bytes.len() as u64 > BYTES_MAX {
+    let bytes = input_file::bounded(from, BYTES_MAX).with_context(|| format!("read {name}"))?;
+    if bytes.len() > BYTES_MAX {
         bail!("{name} is longer than {} MiB: write fewer runs into it (plimsoll export RUN)", BYTES_MAX >> 20);
     }
     records(name, &bytes)

@@ -19,7 +19,7 @@ use plimsoll_workload::{
     limit::{Limit, RateLimit},
 };
 
-use super::dialect;
+use super::input_file;
 use crate::{
     cli::replay::{Mode, ReplayArguments},
     exit::Exit,
@@ -28,9 +28,6 @@ use crate::{
 
 /// A file of this size is no trace: it would hold the seconds of half a year.
 const FILE_BYTES_MAX: u64 = 256 << 20;
-
-/// One of this size has the limits of a hundred thousand traces.
-const LIMITS_BYTES_MAX: u64 = 16 << 20;
 
 /// Judges traces, or compares two.
 pub fn replay(arguments: &ReplayArguments, printer: Printer) -> anyhow::Result<(String, Exit)> {
@@ -96,10 +93,7 @@ fn allowances(limit: &Limit) -> anyhow::Result<Vec<Allowance>> {
 
 /// Reads what is known of each trace.
 fn limits(path: &Path) -> anyhow::Result<BTreeMap<String, Allowance>> {
-    let text = dialect::read_at_most(path, LIMITS_BYTES_MAX);
-    let Some(text) = text.with_context(|| format!("read the limits {}", path.display()))? else {
-        bail!("{} is longer than {} MiB, and no file of limits", path.display(), LIMITS_BYTES_MAX >> 20);
-    };
+    let text = input_file::text(path).context("read the limits")?;
     let limits: BTreeMap<String, RateLimit> =
         serde_json::from_str(&text).map_err(|error| anyhow!("{}: {error}", path.display()))?;
     let allowance = |(id, limit): (String, RateLimit)| {

@@ -38,7 +38,7 @@ use plimsoll_workload::{
 use uuid::Uuid;
 
 use super::{
-    catalog, dialect, emulate, presets, resume,
+    catalog, emulate, input_file, presets, resume,
     stripe::{self, OfDisks},
     volumes::Volumes,
 };
@@ -502,7 +502,7 @@ pub(super) fn plan_file(path: &Path) -> anyhow::Result<PlanFile> {
 }
 
 pub(super) fn plan_text(path: &Path) -> anyhow::Result<String> {
-    dialect::read_text(path).with_context(|| format!("read the plan {}", path.display()))
+    input_file::text(path).with_context(|| format!("read the plan {}", path.display()))
 }
 
 pub(super) fn parsed_plan(text: &str, path: &Path) -> anyhow::Result<PlanFile> {

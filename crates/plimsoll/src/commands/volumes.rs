@@ -15,7 +15,7 @@ use plimsoll_catalog::{
 use plimsoll_record::record::Record;
 use plimsoll_workload::provisioned::{Provisioned, Provisioning};
 
-use super::dialect;
+use super::input_file;
 use crate::{cli::provisioned::ProvisionedArguments, printer::Printer};
 
 /// The volumes and classes that a file describes.
@@ -35,7 +35,7 @@ impl<'a> Volumes<'a> {
     /// The volumes of `--kubernetes`, if it is given.
     pub(super) fn read(arguments: &ProvisionedArguments, catalog: &'a Catalog) -> anyhow::Result<Option<Self>> {
         let Some(path) = &arguments.kubernetes else { return Ok(None) };
-        let text = dialect::read_text(path)?;
+        let text = input_file::text(path)?;
         let file = if path == Path::new("-") { "standard input".to_owned() } else { path.display().to_string() };
         let objects = Objects::read(&file, &text, catalog)?;
         let choice = arguments.volume.as_ref().map(|name| objects.named(name).cloned()).transpose();
