@@ -32,34 +32,35 @@ async function chosen(words) {
   return inOrder.map((file) => join(TESTS, file));
 }
 
-/** Runs a file of tests, counts those that passed and failed, and tells of those that failed. */
-async function runFile(file, counts) {
+/** Runs a file of tests, counts those that passed, and keeps why others failed. */
+async function runFile(file, results) {
   const isTest = (data) => data.details.type !== 'suite' && data.name !== file;
   const events = run({ files: [file], timeout: FILE_MAX });
-  events.on('test:pass', (data) => (counts.passed += isTest(data) ? 1 : 0));
+  events.on('test:pass', (data) => (results.passed += isTest(data) ? 1 : 0));
   events.on('test:fail', (data) => {
     const { error } = data.details;
     // A file of tests fails when one of its tests does, which is no second failure.
     if (!isTest(data) && error.failureType === 'subtestsFailed') return;
-    counts.failed += 1;
-    console.log(`test ${basename(file)}: ${isTest(data) ? data.name : 'the file'} ... FAILED`);
+    const name = `${basename(file)}: ${isTest(data) ? data.name : 'the file'}`;
+    console.log(`test ${name} ... FAILED`);
     const why = error.cause ?? error;
     const text = why.expected === '' ? why.actual : (why.message ?? why);
-    console.log(String(text).slice(0, 4_000).replace(/^/gm, '    '));
+    results.failures.push(`---- ${name} ----`, String(text).slice(0, 4_000));
+    results.failed += 1;
   });
   events.on('test:stderr', ({ message }) => process.stderr.write(message));
   for await (const event of events) void event;
 }
 
-/** Runs files of tests beside each other; the answer is how many tests passed and failed. */
+/** Runs files of tests beside each other; the answer is how many tests passed and failed, and why. */
 async function runTests(files) {
-  const counts = { passed: 0, failed: 0 };
+  const results = { passed: 0, failed: 0, failures: [] };
   const waiting = [...files];
   const work = async () => {
-    for (let file = waiting.shift(); file; file = waiting.shift()) await runFile(file, counts);
+    for (let file = waiting.shift(); file; file = waiting.shift()) await runFile(file, results);
   };
   await Promise.all(Array.from({ length: BESIDE }, work));
-  return counts;
+  return results;
 }
 
 async function main() {
@@ -87,7 +88,8 @@ async function main() {
     const started = Date.now();
     if (!existsSync(join(folder, 'reports.json'))) await makeReports(folder);
     console.log(`reports made in ${((Date.now() - started) / 1e3).toFixed(1)} s`);
-    const { passed, failed } = await runTests(await chosen(process.argv.slice(2)));
+    const { passed, failed, failures } = await runTests(await chosen(process.argv.slice(2)));
+    if (failed > 0) console.log(['failures:', ...failures].join('\n'));
     const word = failed === 0 && passed > 0 ? 'ok' : 'FAILED';
     console.log(`tests ended after ${((Date.now() - started) / 1e3).toFixed(1)} s`);
     console.log(`test result: ${word}. ${passed} passed; ${failed} failed; 0 ignored`);

@@ -149,7 +149,7 @@ fn close(steps: &[Step], counts: &TestCounts) -> anyhow::Result<()> {
             println!("{}: {error:#}", step.name);
         }
     }
-    for line in &counts.result_lines {
+    for line in counts.result_lines.iter().chain(&counts.failures) {
         println!("{line}");
     }
     println!("{}", counts.summary());
@@ -169,8 +169,13 @@ struct TestCounts {
     /// Whatever is no single test.
     skipped_others: u64,
     result_lines: Vec<String>,
+    /// What was said of tests that failed, which is said once more at the end: the start of long output is often lost.
+    failures: Vec<String>,
     section: Section,
 }
+
+/// Lines about tests that failed which are said once more.
+const FAILURES_MAX: usize = 300;
 
 /// Where in the output of a test runner a line stands.
 #[derive(Default, PartialEq, Eq)]
@@ -212,6 +217,9 @@ impl TestCounts {
             "successes:" => self.section = Section::Successes,
             "failures:" => self.section = Section::Failures,
             _ => {}
+        }
+        if self.section == Section::Failures && self.failures.len() < FAILURES_MAX {
+            self.failures.push(line.to_owned());
         }
         self.section != Section::Successes
     }
@@ -269,5 +277,6 @@ mod tests {
         let shown: Vec<_> = OUTPUT.lines().filter(|line| counts.observe(line)).collect();
         assert!(shown.contains(&"skipped: a loop device") && shown.contains(&"why"));
         assert!(!shown.contains(&"chatter"));
+        assert_eq!(counts.failures, ["failures:", "---- b stdout ----", "why"]);
     }
 }

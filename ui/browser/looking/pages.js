@@ -1,6 +1,7 @@
 // Which pages a report has, and what a page shows in a form that can be compared.
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { scrollThrough } from './browser.js';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
@@ -52,11 +53,15 @@ export function cutTexts(page) {
   );
 }
 
-/** Charts whose box is there and in which nothing is drawn. */
-export function emptyCharts(page) {
-  return page.$$eval('[data-chart]', (boxes) =>
-    boxes.filter((box) => !box.querySelector('svg path')).map((box) => box.dataset.chart),
-  );
+/** Charts whose box is there and in which nothing is drawn, not even when one comes near. */
+export async function emptyCharts(page) {
+  const find = () =>
+    page.$$eval('[data-chart]', (boxes) =>
+      boxes.filter((box) => !box.querySelector('svg path')).map((box) => box.dataset.chart),
+    );
+  if ((await find()).length === 0) return [];
+  await scrollThrough(page);
+  return find();
 }
 
 /** What is wrong with the page that is open, as sentences. */

@@ -76,9 +76,10 @@ test('each run has an address', async () => {
 test('a link to a chart leads to it', async () => {
   const report = await readReport('001');
   const { page, close } = await openReport(browser, report, { hash: '#/files?at=files-4' });
-  await page.waitForTimeout(300);
-  const top = await page.$eval('#files-4', (chart) => chart.getBoundingClientRect().top);
-  assert.ok(top > -40 && top < 200, `the chart begins at ${top}`);
+  await page.waitForFunction(() => {
+    const { top } = document.getElementById('files-4').getBoundingClientRect();
+    return top > -40 && top < 200;
+  });
   await close();
 });
 
