@@ -67,7 +67,7 @@ pub fn hint(text: &str) -> Option<String> {
     if text.contains(";fio-") {
         return Some("fio's terse reports are not read: use --output-format=json".to_owned());
     }
-    if text.contains(fio_json::SIGN) {
+    if fio_json::find_sign(text).is_some() {
         let (_, torn) = fio_json::find(&Passage::of(text));
         return Some(match torn.first() {
             Some(torn) => format!("{}; give all that fio wrote", torn.text),

@@ -22,7 +22,7 @@ use progress::Progress;
 mod progress;
 
 /// What tells a report of fio from any other text.
-pub(super) const SIGN: &str = "\"fio version\"";
+const SIGN: &str = "\"fio version\"";
 /// How far rates may be off what was counted.
 const ROUNDING: f64 = 0.02;
 /// A report has fewer bytes.
@@ -49,7 +49,7 @@ pub(super) fn find(passage: &Passage<'_>) -> (Vec<FoundResult>, Vec<Torn>) {
     let (mut torn, mut count, mut from, mut cost) = (Vec::new(), 0, 0, 0);
     let mut counter = LineCounter { text, byte: 0, line: 0 };
     while count <= RESULTS_MAX && cost <= COST_MAX * text.len() {
-        let Some(sign) = text[from..].find(SIGN).map(|sign| from + sign) else { break };
+        let Some(sign) = find_sign(&text[from..]).map(|sign| from + sign) else { break };
         let (start, looked_at) = beginning(text, from, sign);
         cost += looked_at;
         from = sign + SIGN.len();
@@ -87,6 +87,12 @@ pub(super) fn find(passage: &Passage<'_>) -> (Vec<FoundResult>, Vec<Torn>) {
         }
     }
     (reports.into_iter().flat_map(|(_, found)| found).collect(), torn)
+}
+
+/// Where a report says whose it is.
+pub(super) fn find_sign(text: &str) -> Option<usize> {
+    let is_key = |sign: &usize| text[sign + SIGN.len()..].trim_ascii_start().starts_with(':');
+    text.match_indices(SIGN).map(|(sign, _)| sign).find(is_key)
 }
 
 impl Torn {

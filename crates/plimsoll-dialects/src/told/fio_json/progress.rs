@@ -5,6 +5,9 @@ use serde_json::Value;
 /// Reports of the same run may be so far apart in when it began, because whole seconds of it are told.
 const BEGINNING_TOLERANCE_MS: i64 = 2000;
 
+/// What fio says is left at the end of a job that took too little time for a guess.
+const ETA_OF_SHORT_JOBS: u64 = i32::MAX as u64;
+
 /// How far the jobs of a report are.
 pub(super) struct Progress {
     /// When each job began in milliseconds, 0 before that; nothing of versions that do not tell.
@@ -36,7 +39,9 @@ impl Progress {
             written_ms: report["timestamp_ms"].as_i64().or(seconds),
             elapsed_ms: jobs.iter().find_map(|job| job["elapsed"].as_i64()?.checked_mul(1000)),
             counts: counts.collect(),
-            is_of_several: jobs.iter().any(|job| job["eta"].as_u64().is_some_and(|eta| eta > 0)),
+            is_of_several: jobs
+                .iter()
+                .any(|job| job["eta"].as_u64().is_some_and(|eta| eta > 0 && eta != ETA_OF_SHORT_JOBS)),
         };
         (identity, progress)
     }

@@ -350,6 +350,9 @@ fn what_json_tells_of_a_job_that_goes_on_is_told_again() {
     // Two machines that run the same at the same time.
     assert_eq!(operations(&[report(12_659, 3, 0, 30), report(12_700, 3, 0, 31)]), [30, 31]);
     assert_eq!(operations(&[report(12_659, 3, 1, 30), report(12_700, 3, 1, 29)]), [30, 29]);
+    // Short runs one after another, which end without a guess of what is left.
+    let short = |written_ms| report(written_ms, 1, 2_147_483_647, 16);
+    assert_eq!(operations(&[short(12_000), short(12_300), short(12_600)]), [16, 16, 16]);
     // Another load.
     assert_eq!(operations(&[at(4000, 10), at(4000, 20).replace("\"4k\"", "\"4096\"")]), [10, 20]);
 }
@@ -365,6 +368,13 @@ fn a_report_that_is_torn_is_named() {
     assert!(said.ends_with("; its jobs are missing here"), "{said}");
     let hint = hint(&format!("before\n{torn}")).unwrap();
     assert!(hint.starts_with("fio's JSON that begins in line 2 is not valid in line 4: EOF"), "{hint}");
+}
+
+#[test]
+fn what_only_speaks_of_reports_is_none_that_is_torn() {
+    let found = find(&format!("jq '{{v: .\"fio version\"}}' out.json\n{}", JSON.replace("NAME", "a")));
+    assert_eq!((found.len(), texts(&found[0])), (1, vec![]));
+    assert_eq!(hint("jq '{v: .\"fio version\"}' out.json"), None);
 }
 
 #[test]
