@@ -236,16 +236,22 @@ fn of_phase(name: &str, rows: &[FileRow]) -> Vec<String> {
 /// The fastest of several, the first of which has the highest rate, or those that may be as fast as that one.
 fn fastest(name: &str, own: &[&(&str, FilePhaseView)]) -> String {
     let most = &own[0].1;
-    let (slower, tied): (Vec<&(&str, FilePhaseView)>, Vec<_>) =
-        own.iter().copied().partition(|(_, phase)| is_surely_more(most, phase));
-    let Some((worst, least)) = slower.last() else {
+    // Who is behind somebody who is surely slower is not as fast as the fastest, however little is sure of it.
+    let Some(tied) = own.iter().position(|(_, phase)| is_surely_more(most, phase)) else {
         return format!("no sure difference in {name} between {} targets", own.len());
     };
-    let names: Vec<String> = tied.iter().map(|(target, _)| (*target).to_owned()).collect();
+    let (tied, others) = own.split_at(tied);
+    let (slower, unsure): (Vec<&(&str, FilePhaseView)>, Vec<_>) =
+        others.iter().copied().partition(|(_, phase)| is_surely_more(most, phase));
+    let (worst, least) = slower.last().expect("the first of them is surely slower");
+    let names = |of: &[&(&str, FilePhaseView)]| {
+        words::list(&of.iter().map(|(target, _)| (*target).to_owned()).collect::<Vec<_>>())
+    };
     let ratio = words::times(most.files_per_second / least.files_per_second);
     let tie = if tied.len() > 1 { ", without a difference found between them" } else { "" };
     let doubt = if own.iter().any(|(_, phase)| phase.interval.is_none()) { " (no intervals)" } else { "" };
-    format!("{name} is fastest on {}{tie}, {ratio} of {worst}{doubt}", words::list(&names))
+    let rest = if unsure.is_empty() { String::new() } else { format!(", with no sure order to {}", names(&unsure)) };
+    format!("{name} is fastest on {}{tie}, {ratio} of {worst}{rest}{doubt}", names(tied))
 }
 
 fn from_cache(name: &str, cached: usize, all: usize) -> String {

@@ -223,3 +223,14 @@ fn targets_without_a_difference_between_them_are_the_fastest_together() {
         "read is fastest on disk and share, without a difference found between them, 2.00x of blob (no intervals)";
     assert!(title.ends_with(due), "{title}");
 }
+
+#[test]
+fn who_is_behind_the_surely_slower_is_not_the_fastest_however_little_is_sure_of_it() {
+    let told = test_records::told(&["a", "b", "c"].map(|target| (target, "5 files of 4KiB", row(5, 4096, 1.0, 1.0))));
+    let mut rows = of(&[&told], None).remove(0).rows;
+    let rates = [(5000.0, [4900.0, 5100.0]), (1000.0, [950.0, 1050.0]), (800.0, [50.0, 9000.0])];
+    for (row, (rate, interval)) in rows.iter_mut().zip(rates) {
+        (row.phases[0].files_per_second, row.phases[0].interval) = (rate, Some(interval));
+    }
+    assert_eq!(of_phase("write", &rows), ["write is fastest on a, 5.00x of b, with no sure order to c"]);
+}
