@@ -10,7 +10,6 @@ mod waiting;
 
 use std::{future::pending, mem, sync::atomic::AtomicBool, time::Duration};
 
-use futures_util::FutureExt as _;
 use jiff::Timestamp;
 use k8s_openapi::api::batch::v1::Job;
 use kube::ResourceExt as _;
@@ -159,7 +158,7 @@ pub fn collect(
         return Err(ClusterError::Run(format!("{text}; `plimsoll kubernetes cleanup` removes what is left")));
     }
     cluster.wait_for(async {
-        let facts = Facts::recall(cluster, &there.run).map(Ok);
+        let facts = Facts::recall(cluster, &there.run);
         let beginning = Running::begin(cluster, &there.run, facts, patience, tell);
         let left = || ClusterError::Left {
             why: "interrupted".to_owned(),

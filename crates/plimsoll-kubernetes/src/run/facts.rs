@@ -12,6 +12,7 @@ use plimsoll_record::cluster::{ClusterEnvironment, NodeEnvironment, VolumeEnviro
 use crate::{
     cluster::Cluster,
     error::ClusterError,
+    looking::seen,
     preflight::claims,
     request::{PodRun, VolumeSource},
 };
@@ -54,8 +55,8 @@ impl Facts {
     }
 
     /// Looks at what was used, as far as it is there and may be looked at: a run that is over has its results whatever
-    /// became of that.
-    pub(crate) async fn recall(cluster: &Cluster, run: &PodRun) -> Self {
+    /// became of that. Where a cluster does not answer, the run stays for another time.
+    pub(crate) async fn recall(cluster: &Cluster, run: &PodRun) -> Result<Self, ClusterError> {
         let mut facts = Self { minor_version: minor(cluster.version()), ..Self::default() };
         for volume in &run.volumes {
             let (mut class, mut claim) = (None, None);
@@ -63,16 +64,16 @@ impl Facts {
                 // Its claim is gone, which alone had the name.
                 VolumeSource::Class { class: name, .. } if name.is_empty() => {}
                 VolumeSource::Class { class: name, .. } => {
-                    class = cluster.everywhere::<StorageClass>().get_opt(name).await.ok().flatten();
+                    class = seen("StorageClass", cluster.everywhere().get(name).await)?.ok();
                 }
                 VolumeSource::Claim { name } => {
-                    claim = cluster.here::<PersistentVolumeClaim>().get_opt(name).await.ok().flatten();
+                    claim = seen("claim", cluster.here().get(name).await)?.ok();
                 }
             }
             facts.classes.push(class);
             facts.claims.push(claim);
         }
-        facts
+        Ok(facts)
     }
 
     /// Whether a volume is made without waiting for a pod; not, where nobody may say.
@@ -225,25 +226,37 @@ mod tests {
     #[test]
     fn a_run_is_collected_when_its_class_or_claim_is_gone() {
         let (told, asked) = channel();
-        let service = service_fn(move |request: Request<Body>| {
-            told.send(request.uri().path().to_owned()).unwrap();
-            let none = json!({ "kind": "Status", "apiVersion": "v1", "status": "Failure", "code": 404, "message": "" });
-            let body = Body::from(none.to_string().into_bytes());
-            async { Ok::<_, Infallible>(Response::builder().status(404).body(body).unwrap()) }
-        });
-        let cluster = answered_by(|| Client::new(service, "default"));
+        let answering = move |code: u16| {
+            let told = told.clone();
+            let service = service_fn(move |request: Request<Body>| {
+                told.send(request.uri().path().to_owned()).unwrap();
+                let why = json!({ "kind": "Status", "apiVersion": "v1", "status": "Failure", "code": code });
+                let body = Body::from(why.to_string().into_bytes());
+                async move { Ok::<_, Infallible>(Response::builder().status(code).body(body).unwrap()) }
+            });
+            answered_by(|| Client::new(service, "default"))
+        };
+        let cluster = answering(404);
         let (class, claim) = (["gone".to_owned()], ["data".to_owned()]);
         let (mode, access) = (VolumeMode::Filesystem, AccessMode::ReadWriteOnce);
         let mut run = pod_run(volumes(&class, &[8 << 30], &claim, mode, access).unwrap());
         assert!(cluster.wait_for(Facts::gather(&cluster, &run)).is_err());
         asked.try_iter().for_each(drop);
-        let facts = cluster.wait_for(Facts::recall(&cluster, &run));
+        let facts = cluster.wait_for(Facts::recall(&cluster, &run)).unwrap();
         assert!(facts.class(0).is_none() && facts.existing_claims().is_empty());
         assert_eq!(asked.try_iter().count(), 2);
+        // Where nobody may look it goes on too, and stays where nobody answers.
+        let recalled = |code| {
+            let cluster = answering(code);
+            cluster.wait_for(Facts::recall(&cluster, &run))
+        };
+        assert!(recalled(403).is_ok_and(|facts| facts.class(0).is_none()));
+        assert!(recalled(500).is_err());
+        asked.try_iter().for_each(drop);
         // What a claim that is gone was of, nobody knows.
         let VolumeSource::Class { class, .. } = &mut run.volumes[0].source else { panic!("it is of a class") };
         class.clear();
-        cluster.wait_for(Facts::recall(&cluster, &run));
+        cluster.wait_for(Facts::recall(&cluster, &run)).unwrap();
         let asked: Vec<String> = asked.try_iter().collect();
         assert_eq!(asked, ["/api/v1/namespaces/default/persistentvolumeclaims/data"]);
     }
