@@ -168,7 +168,7 @@ impl LiveRun {
                     p99_ns: interval.p99_ns,
                 });
                 let at_once = self.cells.iter().filter(|cell| cell.is_measured).count();
-                if self.seconds.len() > SECONDS_MIN.max(SECONDS_OF_CELL * at_once) {
+                while self.seconds.len() > SECONDS_MIN.max(SECONDS_OF_CELL * at_once) {
                     self.seconds.pop_front();
                 }
             }
