@@ -338,6 +338,9 @@ impl Drop for IoUringEngine {
         }
         if self.tags.count > never_taken {
             self.buffers.leak();
+        } else {
+            // Of a ring that is closed the kernel lets its files go some time later, and what they are on stays busy.
+            let _ = self.ring.submitter().unregister_files();
         }
         if let Some(index) = self.registered_ring {
             io_uring_abi::unregister_ring(self.ring.as_raw_fd(), index);

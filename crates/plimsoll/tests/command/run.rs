@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::support::{Place, Said, names};
+use crate::support::{Mounted, Place, Said, is_root, names};
 
 const SHORT: &str = "--size 16M --duration 300ms --ramp 50ms";
 
@@ -302,4 +302,19 @@ fn iometers_access_specifications_are_presets() {
     assert!(missing.stderr.contains("there is no file"), "{}", missing.stderr);
     let all = place.run("presets iometer-file-server").stdout;
     assert!(all.contains("block_size = \"512B/10:1KiB/5:2KiB/5:4KiB/60:8KiB/2:16KiB/4:32KiB/4:64KiB/10\""), "{all}");
+}
+
+#[test]
+fn a_file_system_can_be_unmounted_as_soon_as_a_run_has_ended() {
+    if !is_root() {
+        return;
+    }
+    let place = Place::new();
+    let mounted = Mounted::ext4(&place, 64 << 20);
+    for _ in 0..3 {
+        let said = place.run("run ROOT/mount --rw randwrite --size 4M --queue-depth 16 --operations 200");
+        assert_eq!(said.code, Some(0), "{}", said.stderr);
+        mounted.unmount();
+        mounted.mount();
+    }
 }

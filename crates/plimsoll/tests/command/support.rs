@@ -153,7 +153,7 @@ impl Drop for LoopDevice {
 /// A mounted file system, unmounted when dropped.
 pub(crate) struct Mounted {
     pub(crate) point: PathBuf,
-    _device: LoopDevice,
+    device: LoopDevice,
 }
 
 impl Mounted {
@@ -163,9 +163,19 @@ impl Mounted {
         fs::create_dir(&point).unwrap();
         let made = Command::new("mkfs.ext4").arg("-q").arg(&device.path).status().unwrap();
         assert!(made.success());
-        let mounted = Command::new("mount").arg(&device.path).arg(&point).status().unwrap();
+        let mounted = Self { point, device };
+        mounted.mount();
+        mounted
+    }
+
+    pub(crate) fn mount(&self) {
+        let mounted = Command::new("mount").arg(&self.device.path).arg(&self.point).status().unwrap();
         assert!(mounted.success());
-        Self { point, _device: device }
+    }
+
+    pub(crate) fn unmount(&self) {
+        let unmounted = Command::new("umount").arg(&self.point).output().unwrap();
+        assert!(unmounted.status.success(), "{}", String::from_utf8_lossy(&unmounted.stderr));
     }
 
     /// From now on nothing can be written there.
@@ -177,7 +187,7 @@ impl Mounted {
 
 impl Drop for Mounted {
     fn drop(&mut self) {
-        // A ring of a process that has ended may hold a file for a moment more.
+        // A process that a test killed may hold a file for a moment more.
         let _ = Command::new("umount").arg("--lazy").arg(&self.point).status();
     }
 }
