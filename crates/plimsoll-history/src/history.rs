@@ -172,7 +172,8 @@ impl History {
     /// name: the latest that has it.
     pub fn find(&self, text: &str) -> Result<Uuid, HistoryError> {
         match self.find_unnamed(text) {
-            Err(error @ (HistoryError::NotFound(_) | HistoryError::TooShort(_))) => {
+            // A name may look like the beginning of ids too.
+            Err(error @ (HistoryError::NotFound(_) | HistoryError::TooShort(_) | HistoryError::Ambiguous { .. })) => {
                 self.latest_named(text)?.ok_or(error)
             }
             found => found,

@@ -61,7 +61,7 @@ pub enum TargetError {
         kind: &'static str,
     },
     /// The user lacks a right.
-    #[error("no permission to {wish} \"{}\": run as a user who has it (sudo), or choose another target", path.display())]
+    #[error("no permission to {wish} \"{}\": {}, or choose another target", path.display(), who_may())]
     NoPermission {
         /// The path as given.
         path: PathBuf,
@@ -105,6 +105,15 @@ pub enum TargetError {
         /// What the kernel said.
         source: io::Error,
     },
+}
+
+/// Who has a right that is missing.
+fn who_may() -> &'static str {
+    if rustix::process::geteuid().is_root() {
+        "even root may not here, so have the container given it (--device), or root let in by the server"
+    } else {
+        "run as a user who has it (sudo)"
+    }
 }
 
 impl TargetError {

@@ -393,6 +393,15 @@ pub enum PlanError {
     /// Wishes about certainty that contradict each other: bad usage.
     #[error("{0}")]
     Certainty(&'static str),
+    /// A target that no workload is for: bad usage.
+    #[error(
+        "nothing would be measured on {target}: every workload is for another target; leave it out, or take `target` \
+             from a workload of the plan"
+    )]
+    Idle {
+        /// The target's path.
+        target: String,
+    },
     /// The target is too small or cannot do what is asked.
     #[error("target {target}: {problem}")]
     Target {

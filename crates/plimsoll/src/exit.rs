@@ -114,7 +114,7 @@ impl Exit {
             }
             if let Some(error) = cause.downcast_ref::<PlanError>() {
                 return match error {
-                    PlanError::Contradiction { .. } | PlanError::Certainty(_) => Self::Usage,
+                    PlanError::Contradiction { .. } | PlanError::Certainty(_) | PlanError::Idle { .. } => Self::Usage,
                     PlanError::Target { .. } | PlanError::NoRoom { .. } => Self::Target,
                 };
             }

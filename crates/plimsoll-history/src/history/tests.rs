@@ -125,7 +125,8 @@ fn a_name_means_the_latest_run_that_has_it_after_baselines_and_ids() {
     for text in ["q", "Q1", "q1 ", "q%"] {
         assert!(matches!(history.find(text), Err(HistoryError::NotFound(_))), "{text}");
     }
-    assert!(matches!(history.find("0199c0de"), Err(HistoryError::Ambiguous { .. })), "ids come before names");
+    assert_eq!(history.find("0199c0de").unwrap(), id(3), "several ids begin so, and one run is called so");
+    assert_eq!(history.find(&id(1).to_string()[..23]).unwrap(), id(1));
     let refused = history.find_unmistakable("q1").unwrap_err();
     assert!(refused.is_usage() && refused.to_string().contains(&id(2).to_string()), "{refused}");
     history.set_baseline("q1", id(3)).unwrap();

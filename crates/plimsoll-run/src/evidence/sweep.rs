@@ -17,6 +17,8 @@ use crate::findings::finding;
 
 /// Depths that make a sweep in which to look for a knee.
 const SWEEP_MIN: usize = 3;
+/// The share of a rate below which another is not as much.
+const LESS_THAN: f64 = 0.9;
 
 /// Sentences about cells that differ in depth alone: where more depth stops helping, and what the wait is.
 pub fn of_sweeps(cells: &[Cell]) -> Vec<(usize, Finding)> {
@@ -58,6 +60,15 @@ fn queue_bound_cells(cells: &[Cell], group: &[usize]) -> Vec<(usize, Finding)> {
     let waits = |index: &usize| {
         let cell = &cells[*index];
         let bound = queue_bound(rate(cell)?, mean_latency(cell)?, service_ns)?;
+        // What was measured at such a depth says more than what follows from a depth of one.
+        let did_less = |other: &usize| {
+            let depths = bound.depth_needed.ceil()..f64::from(depth(cell));
+            depths.contains(&f64::from(depth(&cells[*other])))
+                && rate(&cells[*other]).zip(rate(cell)).is_some_and(|(less, rate)| less < rate * LESS_THAN)
+        };
+        if group.iter().any(did_less) {
+            return None;
+        }
         let text = format!(
             "{} of the latency is waiting in the queue: depth {:.0} would do for this rate",
             percent(bound.waiting_share),
@@ -100,16 +111,22 @@ mod tests {
 
     /// What is said of depths 1, 2, 4 and 8 at these rates.
     fn knees(rates: &[u64]) -> Vec<(usize, String)> {
+        let rates: Vec<_> = rates.iter().map(|rate| (*rate, 1_000_000)).collect();
+        said("depth-knee", &rates)
+    }
+
+    /// The same of these rates and latencies, in one kind of finding.
+    fn said(code: &str, rates: &[(u64, u64)]) -> Vec<(usize, String)> {
         let mut builder = RecordBuilder::new(started("rw = 'randread'\nqueue_depth = [1, 2, 4, 8]"));
-        for (cell, rate) in rates.iter().enumerate() {
+        for (cell, (rate, latency_ns)) in rates.iter().enumerate() {
             let mut histogram = LatencyHistogram::fine();
-            histogram.record_many(1_000_000, *rate);
+            histogram.record_many(*latency_ns, *rate);
             let read = Some(SlotDirection { operations: *rate, bytes: 0, histogram });
             let slot = SlotResult { cell, elapsed_ns: 1_000_000_000, read, ..SlotResult::default() };
             builder.apply(&RunEvent::SlotFinished(Box::new(slot)));
         }
         let found = of_sweeps(&builder.finish().cells).into_iter();
-        found.filter(|(_, finding)| finding.code == "depth-knee").map(|(cell, finding)| (cell, finding.text)).collect()
+        found.filter(|(_, finding)| finding.code == code).map(|(cell, finding)| (cell, finding.text)).collect()
     }
 
     #[test]
@@ -120,5 +137,13 @@ mod tests {
         assert!(*cell == 3 && text.contains("still grows at depth 8"), "{text}");
         // The deepest was not run.
         assert_eq!(knees(&[1000, 2000, 4000]), []);
+    }
+
+    #[test]
+    fn no_depth_would_do_that_was_measured_and_did_not() {
+        let waits =
+            |at_four| said("queue-bound-latency", &[(1000, 1_000_000), (1500, 1_300_000), at_four, (3000, 2_600_000)]);
+        assert_eq!(waits((2900, 1_300_000)).iter().map(|(cell, _)| *cell).collect::<Vec<_>>(), [3]);
+        assert_eq!(waits((2000, 2_000_000)), []);
     }
 }

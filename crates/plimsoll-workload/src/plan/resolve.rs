@@ -117,6 +117,10 @@ fn places<'a>(targets: &'a [TargetFacts], workloads: &[Workload]) -> Result<Vec<
         }
     }
     let is_for = |workload: &Workload, name: &str| workload.target.as_ref().is_none_or(|own| own == name);
+    let is_idle = |target: &&TargetFacts| !workloads.iter().any(|workload| is_for(workload, &target.name));
+    if let Some(target) = targets.iter().find(is_idle) {
+        return Err(PlanError::Idle { target: target.name.clone() });
+    }
     let of = |target: &'a TargetFacts| {
         let workloads = workloads.iter().enumerate().filter(|(_, workload)| is_for(workload, &target.name));
         workloads.map(|(index, _)| (target, index)).collect::<Vec<_>>()

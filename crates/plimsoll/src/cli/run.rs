@@ -80,6 +80,7 @@ fn planned() -> impl Iterator<Item = Id> {
 /// Arguments of `plimsoll run`. Headings appear in the order in which their first flags stand here.
 #[derive(Args, Debug, Default)]
 #[command(
+    override_usage = "plimsoll run [OPTIONS] [TARGET]...",
     after_help = "Without --rw, --phases, --command, --preset and --plan, the preset `canonical` runs: latency, IOPS and throughput, read and \
                   write. Flags override presets and plans, but for --rw and --phases."
 )]
@@ -162,7 +163,7 @@ pub struct MeasuringArguments {
     /// Read targets and workloads from this file (TOML); flags override it
     ///
     /// Standard input is `-`. What flags say of workloads, a plan can say under their names with underscores; what was
-    /// bought stands in [provisioned], and `presets` and `tags` are lists.
+    /// bought stands in [provisioned], `presets` is a list, and tags stand in [tags]. Targets of both are measured.
     /// `plimsoll presets NAME` prints one to start from; several workloads are several tables [[workload]], and what
     /// they have in common stands in [defaults].
     #[arg(long, value_name = "FILE", help_heading = WORKLOAD)]

@@ -1,6 +1,6 @@
 //! `plimsoll export`: runs of the history for other programs.
 
-use std::io::Write;
+use std::{io::Write, path::Path};
 
 use anyhow::Context;
 use plimsoll_history::{
@@ -26,7 +26,7 @@ pub fn run(arguments: &ExportArguments, location: &HistoryLocation, printer: Pri
         unread = export::write(&history, selection, arguments.format, out)?;
         Ok(())
     };
-    match &arguments.output {
+    match arguments.output.as_deref().filter(|path| *path != Path::new("-")) {
         None => printer.pour(write)?,
         Some(path) => output_file::write(path, arguments.force, &[history::path(location)?], write)
             .with_context(|| format!("export to {}", path.display()))?,

@@ -84,6 +84,8 @@ fn lists_fit_narrow_terminals() {
 fn a_file_that_an_export_overwrites_is_the_old_one_or_the_new_one_whole() {
     let place = Place::new();
     place.record(TINY);
+    let said = place.run("export --output -");
+    assert!(said.stdout.starts_with('['), "{}", said.stdout);
     let file = place.path("out.json");
     symlink("out.json", place.path("link.json")).unwrap();
     fs::write(&file, "before").unwrap();

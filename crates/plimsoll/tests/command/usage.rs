@@ -174,6 +174,19 @@ fn a_plan_that_cannot_be_read_names_the_place() {
 }
 
 #[test]
+fn a_target_that_no_workload_of_a_plan_is_for_is_refused() {
+    let place = Place::new();
+    fs::create_dir(place.path("other")).unwrap();
+    let plan =
+        format!("targets = ['{0}']\n[[workload]]\nrw = 'randread'\ntarget = '{0}'\n", place.path("other").display());
+    fs::write(place.path("plan.toml"), plan).unwrap();
+    let said = place.run("run DATA --plan ROOT/plan.toml --size 1M --operations 1");
+    assert!(said.error(2).contains("nothing would be measured on "), "{}", said.stderr);
+    let said = place.run("run --plan ROOT/plan.toml --size 1M --operations 1");
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+}
+
+#[test]
 fn a_full_disk_is_refused_before_anything_is_written() {
     if !is_root() {
         return;
