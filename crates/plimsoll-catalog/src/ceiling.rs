@@ -19,12 +19,24 @@ pub enum Limits {
         random: Limit,
     },
     /// Each has its own.
-    Separate {
+    ByDirection {
         /// Of reads.
         read: Limit,
         /// Of writes.
         write: Limit,
+        /// What both use up together.
+        in_common: InCommon,
     },
+}
+
+/// In which dimensions the limits of reads and of writes are what either gets alone of one budget: half of one leaves
+/// half of the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InCommon {
+    /// Operations.
+    pub operations: bool,
+    /// Bytes.
+    pub bytes: bool,
 }
 
 /// How far a measured rate may be from what a part is said to deliver, and still be it.
@@ -74,6 +86,17 @@ pub(crate) const GIB: f64 = 1_073_741_824.0;
 /// Bytes of a tebibyte.
 pub(crate) const TIB: f64 = 1_099_511_627_776.0;
 
+impl InCommon {
+    /// What reads do takes nothing from writes.
+    pub const NOTHING: Self = Self { operations: false, bytes: false };
+    /// Operations alone.
+    pub const OPERATIONS: Self = Self { operations: true, bytes: false };
+    /// Bytes alone.
+    pub const BYTES: Self = Self { operations: false, bytes: true };
+    /// All that they do.
+    pub const ALL: Self = Self { operations: true, bytes: true };
+}
+
 impl Tolerance {
     /// Of most products: figures are rounded, MB and MiB are mixed up, and premium disks deliver up to 4 % more.
     pub const USUAL: Self = Self { under: 0.05, over: 0.05 };
@@ -103,7 +126,9 @@ impl Limits {
             Self::ByOrder { sequential, random } => {
                 Self::ByOrder { sequential: change(sequential), random: change(random) }
             }
-            Self::Separate { read, write } => Self::Separate { read: change(read), write: change(write) },
+            Self::ByDirection { read, write, in_common } => {
+                Self::ByDirection { read: change(read), write: change(write), in_common }
+            }
         }
     }
 
@@ -118,9 +143,9 @@ impl Limits {
                     random
                 }
             }
-            Self::Separate { read, write } => Limit {
-                operations: mixed(read.operations, write.operations, load.read_share),
-                bytes: mixed(read.bytes, write.bytes, load.read_share),
+            Self::ByDirection { read, write, in_common } => Limit {
+                operations: mixed(read.operations, write.operations, load.read_share, in_common.operations),
+                bytes: mixed(read.bytes, write.bytes, load.read_share, in_common.bytes),
                 io_size: None,
             },
         }
@@ -132,12 +157,24 @@ pub(crate) fn lasting(iops: Option<f64>, bytes_per_second: Option<f64>) -> Limit
     Limit { operations: iops.map(RateLimit::lasting), bytes: bytes_per_second.map(RateLimit::lasting), io_size: None }
 }
 
-/// What both together may do when reads have this share, and each has a limit of its own.
-fn mixed(read: Option<RateLimit>, write: Option<RateLimit>, read_share: f64) -> Option<RateLimit> {
+/// What both together may do when reads have this share, and each has a limit of its own, or a share of one budget.
+pub(crate) fn mixed(
+    read: Option<RateLimit>,
+    write: Option<RateLimit>,
+    read_share: f64,
+    in_common: bool,
+) -> Option<RateLimit> {
     let of = |limit: Option<RateLimit>, share: f64| limit.map(|limit| limit.times(1.0 / share));
     match (read_share > 0.0, read_share < 1.0) {
         (true, false) => read,
         (false, _) => write,
+        (true, true) if in_common => {
+            let (read, write) = (read?, write?);
+            let of = |read: f64, write: f64| 1.0 / (read_share / read + (1.0 - read_share) / write);
+            let of_both = |part: fn(RateLimit) -> Option<f64>| Some(of(part(read)?, part(write)?));
+            let (burst, bucket) = (of_both(|limit| limit.burst), of_both(|limit| limit.bucket));
+            Some(RateLimit { sustained: of(read.sustained, write.sustained), burst, bucket })
+        }
         (true, true) => {
             let (read, write) = (of(read, read_share)?, of(write, 1.0 - read_share)?);
             Some(if read.sustained <= write.sustained { read } else { write })
@@ -171,13 +208,28 @@ mod tests {
 
     #[test]
     fn limits_of_reads_and_writes_bind_a_mix_by_its_shares() {
-        let limits = Limits::Separate { read: lasting(Some(750.0), None), write: lasting(Some(1500.0), None) };
-        let at = |read_share| {
-            let load = Load { read_share, operation_bytes: 4096.0, is_sequential: false };
-            limits.of(load).operations.map(|of| of.sustained)
+        let at = |read_share, in_common| {
+            let limits = Limits::ByDirection {
+                read: lasting(Some(750.0), Some(3e6)),
+                write: lasting(Some(1500.0), Some(1e6)),
+                in_common,
+            };
+            let limit = limits.of(Load { read_share, operation_bytes: 4096.0, is_sequential: false });
+            [limit.operations, limit.bytes].map(|of| of.unwrap().sustained.round())
         };
-        assert_eq!((at(1.0), at(0.0)), (Some(750.0), Some(1500.0)));
-        assert_eq!(at(0.5), Some(1500.0), "750 reads allow 750 writes");
-        assert_eq!(at(0.25), Some(2000.0), "1,500 writes allow 500 reads");
+        for in_common in [InCommon::NOTHING, InCommon::ALL] {
+            assert_eq!((at(1.0, in_common), at(0.0, in_common)), ([750.0, 3e6], [1500.0, 1e6]));
+        }
+        assert_eq!(at(0.5, InCommon::NOTHING), [1500.0, 2e6], "750 reads allow 750 writes");
+        assert_eq!(at(0.25, InCommon::NOTHING), [2000.0, 1_333_333.0], "1,500 writes allow 500 reads");
+        assert_eq!(at(0.5, InCommon::ALL), [1000.0, 1.5e6], "500 reads leave a third of 1,500 writes");
+        assert_eq!(at(0.75, InCommon::OPERATIONS), [857.0, 4e6], "one dimension may be apart");
+    }
+
+    #[test]
+    fn what_is_saved_up_in_one_budget_is_spent_by_reads_and_writes_alike() {
+        let write = RateLimit { sustained: 50.0, burst: Some(100.0), bucket: Some(2000.0) };
+        let of = |read_share| mixed(Some(write.times(3.0)), Some(write), read_share, true).unwrap();
+        assert_eq!((of(1.0), of(0.5)), (write.times(3.0), write.times(1.5)));
     }
 }

@@ -14,7 +14,7 @@ use crate::{
     },
     bucket,
     catalog::Catalog,
-    ceiling::{Ceiling, Limits, Load, MB},
+    ceiling::{Ceiling, InCommon, Limits, Load, MB},
     error::CatalogError,
     gcp,
     limits_file::{OwnLimit, Price},
@@ -229,8 +229,16 @@ fn limits(ceiling: &Ceiling) -> Vec<Fact> {
         Limits::ByOrder { sequential, random } => {
             [of("in order", "bytes in order", sequential), of("at random", "bytes at random", random)].concat()
         }
-        Limits::Separate { read, write } => {
-            [of("reads", "bytes read", read), of("writes", "bytes written", write)].concat()
+        Limits::ByDirection { read, write, in_common } => {
+            let mut facts = [of("reads", "bytes read", read), of("writes", "bytes written", write)].concat();
+            let shared = match in_common {
+                InCommon { operations: true, bytes: true } => Some("operations and bytes"),
+                InCommon { operations: true, bytes: false } => Some("operations"),
+                InCommon { operations: false, bytes: true } => Some("bytes"),
+                InCommon { operations: false, bytes: false } => None,
+            };
+            facts.extend(shared.map(|what| fact("in common", format!("{what}: what reads use up, writes lack"))));
+            facts
         }
     };
     if let Limits::Shared(Limit { io_size: Some(size), .. }) = ceiling.limits {
@@ -414,7 +422,11 @@ mod tests {
         assert!(text.contains("host cache: 50 GiB"), "{text}");
         assert_eq!(show(&Catalog::default(), "E8bds_v5").unwrap().len(), 2);
         assert!(texts("m5.large").contains("3,600 IOPS; bursts to 18,750"));
-        assert!(!show(&Catalog::default(), "n2-standard-8").unwrap().is_empty());
+        let of_google = texts("n2-standard-8");
+        for what in ["operations and bytes", "operations"] {
+            let line = format!("in common: {what}: what reads use up, writes lack\n");
+            assert!(of_google.contains(&line), "{of_google}");
+        }
     }
 
     #[test]

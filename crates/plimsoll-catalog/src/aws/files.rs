@@ -6,7 +6,7 @@ use plimsoll_workload::{
 };
 
 use crate::{
-    ceiling::{Ceiling, Limits, MIB, lasting},
+    ceiling::{Ceiling, InCommon, Limits, MIB, lasting},
     error::CatalogError,
     product::{Product, Provider},
 };
@@ -89,7 +89,11 @@ fn metered(read_iops: f64, write_iops: f64, mib_s: RateLimit) -> Limits {
     let bytes = mib_s.times(MIB);
     let limit =
         |iops: f64, bytes| Limit { operations: Some(RateLimit::lasting(iops)), bytes: Some(bytes), io_size: None };
-    Limits::Separate { read: limit(read_iops, bytes.times(READ_METERED_AS)), write: limit(write_iops, bytes) }
+    Limits::ByDirection {
+        read: limit(read_iops, bytes.times(READ_METERED_AS)),
+        write: limit(write_iops, bytes),
+        in_common: InCommon::NOTHING,
+    }
 }
 
 fn efs_elastic(product: &Product, _: &Provisioned) -> Result<Vec<Ceiling>, CatalogError> {

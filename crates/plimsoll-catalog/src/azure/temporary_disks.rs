@@ -4,7 +4,7 @@ use plimsoll_workload::provisioned::Provisioned;
 
 use super::machines::{self, LocalKind, LocalStorage};
 use crate::{
-    ceiling::{Ceiling, Limits, MB, Part, Tolerance, lasting},
+    ceiling::{Ceiling, InCommon, Limits, MB, Part, Tolerance, lasting},
     error::CatalogError,
     product::{Product, Provider},
     source::Source,
@@ -47,7 +47,11 @@ fn ceilings(product: &Product, provisioned: &Provisioned) -> Result<Vec<Ceiling>
     let read = limit(local.read_iops, local.read_mbps);
     let limits = match (local.write_iops, local.write_mbps) {
         (None, None) => Limits::Shared(read),
-        (iops, mbps) => Limits::Separate { read, write: limit(iops.or(local.read_iops), mbps.or(local.read_mbps)) },
+        (iops, mbps) => Limits::ByDirection {
+            read,
+            write: limit(iops.or(local.read_iops), mbps.or(local.read_mbps)),
+            in_common: InCommon::NOTHING,
+        },
     };
     Ok(vec![Ceiling {
         part: Part::Disk,

@@ -3,7 +3,7 @@
 use plimsoll_workload::provisioned::Provisioned;
 
 use crate::{
-    ceiling::{Ceiling, Limits, MIB, lasting},
+    ceiling::{Ceiling, InCommon, Limits, MIB, lasting},
     error::CatalogError,
     product::{Product, Provider},
 };
@@ -34,7 +34,8 @@ pub(crate) static PRODUCTS: &[Product] = &[
 fn zonal(product: &Product, provisioned: &Provisioned) -> Result<Vec<Ceiling>, CatalogError> {
     let tib = product.size_gib_within(provisioned, 1024.0, 102_400.0)? / 1024.0;
     let limit = |iops: f64, mib_s: f64| lasting(Some(iops * tib), Some(mib_s * tib * MIB));
-    let limits = Limits::Separate { read: limit(9200.0, 260.0), write: limit(2600.0, 88.0) };
+    let limits =
+        Limits::ByDirection { read: limit(9200.0, 260.0), write: limit(2600.0, 88.0), in_common: InCommon::NOTHING };
     share(product, format!("{} of {tib} TiB", product.name), limits)
 }
 
@@ -54,6 +55,7 @@ mod tests {
     fn a_zonal_share_has_what_is_documented_for_two_and_a_half_tebibytes() {
         let parts = zonal(&PRODUCTS[0], &toml::from_str("size = \"2560Gi\"").unwrap()).unwrap();
         let limit = |iops: f64, mib_s: f64| lasting(Some(iops), Some(mib_s * MIB));
-        assert_eq!(parts[0].limits, Limits::Separate { read: limit(23_000.0, 650.0), write: limit(6500.0, 220.0) });
+        let Limits::ByDirection { read, write, .. } = parts[0].limits else { panic!("by direction") };
+        assert_eq!((read, write), (limit(23_000.0, 650.0), limit(6500.0, 220.0)));
     }
 }

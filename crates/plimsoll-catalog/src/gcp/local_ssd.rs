@@ -3,7 +3,7 @@
 use plimsoll_workload::provisioned::Provisioned;
 
 use crate::{
-    ceiling::{Ceiling, Limits, lasting},
+    ceiling::{Ceiling, InCommon, Limits, lasting},
     error::CatalogError,
     product::{Product, Provider},
 };
@@ -20,6 +20,10 @@ pub(crate) static PRODUCTS: &[Product] = &[Product {
 }];
 
 fn ceilings(product: &Product, _: &Provisioned) -> Result<Vec<Ceiling>, CatalogError> {
-    let limits = Limits::Separate { read: lasting(Some(170_000.0), None), write: lasting(Some(90_000.0), None) };
+    let limits = Limits::ByDirection {
+        read: lasting(Some(170_000.0), None),
+        write: lasting(Some(90_000.0), None),
+        in_common: InCommon::NOTHING,
+    };
     Ok(vec![Ceiling { notes: product.doubts(), ..product.ceiling("Local SSD of 375 GB".to_owned(), limits) }])
 }

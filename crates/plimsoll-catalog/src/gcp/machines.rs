@@ -4,6 +4,7 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
+use super::persistent_disks;
 use crate::{
     ceiling::{Ceiling, Limits, MB, MIB, Part, Tolerance, lasting},
     error::CatalogError,
@@ -97,9 +98,10 @@ impl MachineLimit {
         Ceiling {
             part: Part::Vm,
             name: machine.to_ascii_lowercase(),
-            limits: Limits::Separate {
+            limits: Limits::ByDirection {
                 read: lasting(self.read_iops, bytes(self.read_throughput)),
                 write: lasting(self.write_iops, bytes(self.write_throughput)),
+                in_common: persistent_disks::in_common(&self.disk_type),
             },
             tolerance: Tolerance::USUAL,
             sources: vec![Source::of(&self.source)],
@@ -135,7 +137,7 @@ mod tests {
     use super::*;
 
     fn reads(machine: &str, disk: &str) -> Option<f64> {
-        let Limits::Separate { read, .. } = remote(machine, disk)?.ok()?.limits else { return None };
+        let Limits::ByDirection { read, .. } = remote(machine, disk)?.ok()?.limits else { return None };
         read.operations.map(|of| of.sustained)
     }
 

@@ -6,7 +6,7 @@ use plimsoll_workload::{
 };
 use serde::Serialize;
 
-use crate::ceiling::{Ceiling, GIB, Limits};
+use crate::ceiling::{Ceiling, GIB, InCommon, Limits, mixed};
 
 /// The least that an operation transfers.
 const OPERATION_BYTES: f64 = 4096.0;
@@ -118,6 +118,29 @@ impl Demand {
         self.bytes_per_second.together().max(self.iops.together() * OPERATION_BYTES)
     }
 
+    /// Bytes per second of reads and of writes, of which operations are a part.
+    fn bytes_of_each(&self) -> Rates {
+        let (iops, bytes) = (self.iops, self.bytes_per_second);
+        Rates {
+            any: bytes.any.max(iops.any * OPERATION_BYTES),
+            read: bytes.read.max(iops.read * OPERATION_BYTES),
+            write: bytes.write.max(iops.write * OPERATION_BYTES),
+        }
+    }
+
+    /// What limits of reads and of writes let through of both together, in the mix that is asked.
+    fn mix(&self, read: Limit, write: Limit, in_common: InCommon) -> Limit {
+        let share = |rates: Rates| rates.read / (rates.read + rates.write);
+        let of_bytes = share(self.bytes_of_each());
+        // Where no operations are asked for, they come as the bytes do.
+        let of_operations = Some(share(self.iops)).filter(|share| !share.is_nan()).unwrap_or(of_bytes);
+        Limit {
+            operations: mixed(read.operations, write.operations, of_operations, in_common.operations),
+            bytes: mixed(read.bytes, write.bytes, of_bytes, in_common.bytes),
+            io_size: read.io_size,
+        }
+    }
+
     /// What is asked in one dimension alone.
     pub(super) fn only(&self, dimension: Dimension) -> Self {
         let nothing = Self::default();
@@ -138,8 +161,13 @@ impl Demand {
                 Limits::Shared(limit) | Limits::ByOrder { random: limit, .. } => {
                     lack(limit, iops.together(), bytes.together())
                 }
-                Limits::Separate { read, write } => lack(read, iops.of_reads(), bytes.of_reads())
-                    .or_else(|| lack(write, iops.of_writes(), bytes.of_writes())),
+                Limits::ByDirection { read, write, in_common } => lack(read, iops.of_reads(), bytes.of_reads())
+                    .or_else(|| lack(write, iops.of_writes(), bytes.of_writes()))
+                    .or_else(|| {
+                        let mix = self.mix(read, write, in_common);
+                        let bytes = if mix.bytes.is_some() { self.bytes_of_each() } else { bytes };
+                        lack(mix, iops.read + iops.write, bytes.read + bytes.write)
+                    }),
             }
         })
     }
@@ -153,14 +181,13 @@ impl Demand {
 
     /// What lasts behind all parts, of the operations that anything is asked of.
     pub(super) fn lasting(&self, parts: &[Ceiling]) -> Lasting {
-        let reads = self.iops.read + self.bytes_per_second.read;
-        let writes = self.iops.write + self.bytes_per_second.write;
         let any = self.iops.any + self.bytes_per_second.any;
+        let of_each = self.bytes_of_each();
+        let is_mix = any <= 0.0 && of_each.read + of_each.write > 0.0;
         let each = parts.iter().map(|ceiling| match ceiling.limits {
             Limits::Shared(limit) | Limits::ByOrder { random: limit, .. } => lasting(limit),
-            Limits::Separate { read, .. } if reads > 0.0 && writes + any <= 0.0 => lasting(read),
-            Limits::Separate { write, .. } if writes > 0.0 && reads + any <= 0.0 => lasting(write),
-            Limits::Separate { read, write } => lasting(read).least(lasting(write)),
+            Limits::ByDirection { read, write, in_common } if is_mix => lasting(self.mix(read, write, in_common)),
+            Limits::ByDirection { read, write, .. } => lasting(read).least(lasting(write)),
         });
         each.fold(Lasting::default(), Lasting::least)
     }

@@ -74,6 +74,10 @@ fn sizes_follow_from_rates_that_last() {
     assert_eq!(size("bandwidth=128MiB", "gp2"), Some(171.0), "3 IOPS a GiB, of 256 KiB each");
     assert_eq!(size("write_iops=1500", "pd-standard"), Some(1000.0));
     assert_eq!(size("iops=1500", "pd-standard"), Some(2000.0), "reads have half as many");
+    assert_eq!(size("read_iops=750,write_iops=1500", "pd-standard"), Some(2000.0), "half a disk of each");
+    assert_eq!(size("read_iops=750,write_bandwidth=120MiB", "pd-standard"), Some(1025.0), "reads are of 4 KiB");
+    assert_eq!(size("read_iops=30000,write_iops=30000", "pd-ssd"), Some(1800.0), "operations come from one budget");
+    assert_eq!(size("read_bandwidth=480MiB,write_bandwidth=480MiB", "pd-ssd"), Some(500.0), "bytes do not");
     assert_eq!(size("iops=3100", "azure-files-ssd-v1"), Some(100.0));
     let san = of("iops=12000,size=100Gi", "sku = \"elastic-san\"");
     let san = product(&san, "elastic-san");
