@@ -47,7 +47,11 @@ pub(crate) static PRODUCTS: &[Product] = &[
     efs(
         "efs-provisioned",
         "EFS, provisioned throughput",
-        &["metered MiB/s as provisioned; a read counts a third", "55,000 reads and 25,000 writes a second", PER_CLIENT],
+        &[
+            "metered MiB/s as provisioned, of reads and writes together; a read counts a third",
+            "55,000 reads and 25,000 writes a second",
+            PER_CLIENT,
+        ],
         efs_provisioned,
     ),
     efs(
@@ -56,7 +60,7 @@ pub(crate) static PRODUCTS: &[Product] = &[
         &[
             "metered: 50 MiB/s per TiB, at least 1; bursts to 100 per TiB, at least 100; a read counts a third",
             "credits of 2.1 TiB per TiB, at least 2.1 TiB",
-            "35,000 reads and 7,000 writes a second",
+            "35,000 operations a second; a write counts as five",
             PER_CLIENT,
         ],
         efs_bursting,
@@ -85,14 +89,15 @@ pub(crate) fn efs_metered_mib_s(stored_tib: f64) -> RateLimit {
     }
 }
 
-fn metered(read_iops: f64, write_iops: f64, mib_s: RateLimit) -> Limits {
+/// Metered throughput is one budget of reads and writes.
+fn metered(read_iops: f64, write_iops: f64, mib_s: RateLimit, in_common: InCommon) -> Limits {
     let bytes = mib_s.times(MIB);
     let limit =
         |iops: f64, bytes| Limit { operations: Some(RateLimit::lasting(iops)), bytes: Some(bytes), io_size: None };
     Limits::ByDirection {
         read: limit(read_iops, bytes.times(READ_METERED_AS)),
         write: limit(write_iops, bytes),
-        in_common: InCommon::NOTHING,
+        in_common,
     }
 }
 
@@ -105,14 +110,15 @@ fn efs_provisioned(product: &Product, provisioned: &Provisioned) -> Result<Vec<C
         return Err(product.incomplete("its throughput is provisioned: give it, as --bandwidth 100MiB"));
     };
     let mib_s = RateLimit::lasting(bandwidth.0 as f64 / MIB);
-    file_system(product, metered(55_000.0, 25_000.0, mib_s))
+    file_system(product, metered(55_000.0, 25_000.0, mib_s, InCommon::BYTES))
 }
 
 fn efs_bursting(product: &Product, provisioned: &Provisioned) -> Result<Vec<Ceiling>, CatalogError> {
     let stored = product.size_gib(provisioned).map_err(|_| {
         product.incomplete("its limits follow from what is stored in it: give that as its size, as 1Ti")
     })?;
-    file_system(product, metered(35_000.0, 7000.0, efs_metered_mib_s(stored / 1024.0)))
+    // A write counts as five operations of 35,000: awsdocs/amazon-efs-user-guide, `doc_source/limits.md`.
+    file_system(product, metered(35_000.0, 7000.0, efs_metered_mib_s(stored / 1024.0), InCommon::ALL))
 }
 
 fn fsx(product: &Product, provisioned: &Provisioned) -> Result<Vec<Ceiling>, CatalogError> {
@@ -133,13 +139,26 @@ mod tests {
     use crate::ceiling::Load;
 
     #[test]
-    fn a_read_of_efs_costs_a_third_of_a_write() {
-        let product = PRODUCTS.iter().find(|product| product.name == "efs-bursting").unwrap();
-        let parts = (product.ceilings)(product, &toml::from_str("size = \"1Ti\"").unwrap()).unwrap();
-        let at = |read_share| {
-            let limit = parts[0].limits.of(Load { read_share, operation_bytes: 65_536.0, is_sequential: false });
-            (limit.bytes.unwrap().sustained / MIB, limit.operations.unwrap().sustained)
+    fn a_read_of_efs_costs_a_third_of_a_write_in_any_mix() {
+        let of = |name: &str, bought: &str, read_share: f64| {
+            let product = PRODUCTS.iter().find(|product| product.name == name).unwrap();
+            let parts = (product.ceilings)(product, &toml::from_str(bought).unwrap()).unwrap();
+            parts[0].limits.of(Load { read_share, operation_bytes: 65_536.0, is_sequential: false })
         };
-        assert_eq!((at(1.0), at(0.0)), ((150.0, 35_000.0), (50.0, 7000.0)));
+        let bursting = |read_share: f64| {
+            let Limit { operations, bytes, .. } = of("efs-bursting", "size = \"1Ti\"", read_share);
+            let RateLimit { sustained, burst, bucket } = bytes.unwrap().times(1.0 / MIB);
+            let bytes = [sustained, burst.unwrap(), bucket.unwrap()].map(f64::round);
+            (bytes, operations.unwrap().sustained.round())
+        };
+        let saved_up = EFS_BUCKET_MIB.round();
+        assert_eq!(bursting(0.0), ([50.0, 100.0, saved_up], 7000.0));
+        assert_eq!(bursting(0.5), ([75.0, 150.0, (1.5 * EFS_BUCKET_MIB).round()], 11_667.0));
+        assert_eq!(bursting(1.0), ([150.0, 300.0, (3.0 * EFS_BUCKET_MIB).round()], 35_000.0));
+        let provisioned = |read_share: f64| {
+            let limit = of("efs-provisioned", "bandwidth = \"500MiB\"", read_share);
+            (limit.bytes.unwrap().sustained / MIB).round()
+        };
+        assert_eq!([0.0, 0.5, 0.75, 1.0].map(provisioned), [500.0, 750.0, 1000.0, 1500.0]);
     }
 }
