@@ -14,7 +14,12 @@ use plimsoll_workload::provisioned::Provisioned;
 
 pub use self::mounts::Found;
 use self::{kinds::Kinds, mounts::Mount};
-use crate::{catalog::Catalog, error::CatalogError, expectation::Expectation};
+use crate::{
+    catalog::Catalog,
+    error::CatalogError,
+    expectation::Expectation,
+    storage_class::{self, VolumeParameters},
+};
 
 /// What prints all that is read.
 pub const KUBECTL: &str = "kubectl get -A storageclass,volumeattachment,pvc,pv,node,pod -o yaml";
@@ -40,6 +45,8 @@ pub struct Described {
     pub bought: Result<Provisioned, String>,
     /// What would have been known, had there been more objects or a greater catalog.
     pub notes: Vec<String>,
+    /// What its driver is told, of a class: what it buys follows from the size of a volume.
+    told: Option<VolumeParameters>,
 }
 
 impl Objects {
@@ -93,6 +100,10 @@ impl Described {
         let mut bought = self.bought.clone()?;
         if said.sku.is_some() && said.sku != bought.sku {
             bought = Provisioned { size: bought.size, vm: bought.vm, ..Provisioned::default() };
+        } else if let (Some(told), Some(size)) = (&self.told, said.size.filter(|size| Some(*size) != bought.size)) {
+            let told = VolumeParameters { capacity_bytes: Some(size.0), ..told.clone() };
+            let of_size = storage_class::provisioned(&told).map_err(|error| error.to_string())?;
+            bought = of_size.map_or(bought.clone(), |of_size| Provisioned { vm: bought.vm, ..of_size });
         }
         Expectation::of(&said.clone().or(&bought), catalog).map_err(|error| error.to_string())?;
         Ok(bought)

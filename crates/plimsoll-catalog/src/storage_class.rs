@@ -62,9 +62,9 @@ pub(crate) fn built_in() -> &'static [BuiltInClass] {
 
 /// How a volume was asked for, and what its driver made of that.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct VolumeParameters<'a> {
+pub(crate) struct VolumeParameters {
     /// The driver, as StorageClass and PersistentVolume name it.
-    pub(crate) provisioner: &'a str,
+    pub(crate) provisioner: String,
     /// Parameters of the StorageClass.
     pub(crate) parameters: BTreeMap<String, String>,
     /// `csi.volumeAttributes` of the PersistentVolume: drivers write what they made of the parameters there.
@@ -104,7 +104,7 @@ const RATES: [&str; 9] = [
 struct Parameters(BTreeMap<String, String>);
 
 impl Parameters {
-    fn of(volume: &VolumeParameters<'_>, driver: &str) -> Self {
+    fn of(volume: &VolumeParameters, driver: &str) -> Self {
         let lower = |all: &BTreeMap<String, String>| -> BTreeMap<String, String> {
             all.iter().map(|(name, value)| (name.to_ascii_lowercase(), value.trim().to_owned())).collect()
         };
@@ -149,9 +149,9 @@ fn wrong(parameter: &str, value: &str, what: &str) -> CatalogError {
 }
 
 /// What a volume was bought as; `None` when its driver is not known.
-pub(crate) fn provisioned(volume: &VolumeParameters<'_>) -> Result<Option<Provisioned>, CatalogError> {
+pub(crate) fn provisioned(volume: &VolumeParameters) -> Result<Option<Provisioned>, CatalogError> {
     let other_name = OTHER_NAMES.iter().find(|(name, _)| *name == volume.provisioner);
-    let driver = other_name.map_or(volume.provisioner, |(_, driver)| driver);
+    let driver = other_name.map_or(volume.provisioner.as_str(), |(_, driver)| driver);
     let parameters = Parameters::of(volume, driver);
     let has_default = volume.are_all && other_name.is_none();
     let Some(sku) = product(driver, &parameters, has_default)? else { return Ok(None) };
@@ -263,7 +263,7 @@ mod tests {
 
     fn of(provisioner: &str, pairs: &[(&str, &str)], gib: u64) -> Result<Option<Provisioned>, CatalogError> {
         provisioned(&VolumeParameters {
-            provisioner,
+            provisioner: provisioner.to_owned(),
             parameters: parameters(pairs),
             are_all: true,
             capacity_bytes: Some(gib << 30),
@@ -296,7 +296,7 @@ mod tests {
     #[test]
     fn what_the_driver_and_the_attributes_class_say_overrides_the_class() {
         let volume = VolumeParameters {
-            provisioner: "disk.csi.azure.com",
+            provisioner: "disk.csi.azure.com".to_owned(),
             parameters: parameters(&[("skuName", "PremiumV2_LRS"), ("DiskIOPSReadWrite", "5000")]),
             volume_attributes: parameters(&[("diskiopsreadwrite", "6000"), ("diskmbpsreadwrite", "250")]),
             attributes_class: parameters(&[("DiskIOPSReadWrite", "7000")]),
@@ -328,7 +328,8 @@ mod tests {
         for (provisioner, are_all) in
             [("ebs.csi.aws.com", false), ("kubernetes.io/aws-ebs", true), ("filestore.csi.storage.gke.io", false)]
         {
-            let volume = VolumeParameters { provisioner, are_all, ..VolumeParameters::default() };
+            let volume =
+                VolumeParameters { provisioner: provisioner.to_owned(), are_all, ..VolumeParameters::default() };
             let error = provisioned(&volume).unwrap_err().to_string();
             assert!(error.contains("add the StorageClass"), "{error}");
         }
@@ -339,7 +340,7 @@ mod tests {
     #[test]
     fn rates_of_one_product_are_not_those_of_the_next() {
         let volume = VolumeParameters {
-            provisioner: "ebs.csi.aws.com",
+            provisioner: "ebs.csi.aws.com".to_owned(),
             parameters: parameters(&[("type", "gp3"), ("throughput", "250"), ("iops", "4000")]),
             attributes_class: parameters(&[("type", "io2"), ("iops", "9000")]),
             are_all: true,

@@ -89,11 +89,13 @@ impl Cluster<'_> {
 
     /// A class stands for its volumes where they are alike, and for its parameters otherwise.
     fn class(&self, name: &str, class: &StorageClass, own: &[usize], objects: &Objects) -> Described {
-        let (bought, notes) = self.bought(Known { class: Some(class), ..Known::default() });
+        let known = Known { class: Some(class), ..Known::default() };
+        let (bought, notes) = self.bought(known);
+        let told = self.told(known, &mut Vec::new()).ok().filter(|_| bought.is_ok());
         let mut alike = own.iter().map(|index| objects.all[*index].bought.as_ref().ok());
         let first = alike.next().flatten().filter(|first| alike.all(|other| other == Some(first)));
         let bought = first.map_or(bought, |volume| Ok(volume.clone()));
-        Described { what: format!("class {name}"), is_class: true, bought, notes }
+        Described { what: format!("class {name}"), is_class: true, bought, notes, told }
     }
 
     fn described(&self, known: Known<'_>) -> Described {
@@ -103,7 +105,7 @@ impl Cluster<'_> {
         }
         let volume = || format!("volume {}", known.volume.map(Volume::name).unwrap_or_default());
         let what = known.key.map_or_else(volume, |key| format!("claim {}", qualified(key)));
-        Described { what, is_class: false, bought, notes }
+        Described { what, is_class: false, bought, notes, told: None }
     }
 
     fn bought(&self, known: Known<'_>) -> (Result<Provisioned, String>, Vec<String>) {
@@ -111,7 +113,8 @@ impl Cluster<'_> {
         (self.bought_with(known, &mut notes), notes)
     }
 
-    fn bought_with(&self, known: Known<'_>, notes: &mut Vec<String>) -> Result<Provisioned, String> {
+    /// What its driver was told.
+    fn told(&self, known: Known<'_>, notes: &mut Vec<String>) -> Result<VolumeParameters, String> {
         // What was made by hand has a class only so that claims find it.
         let class = known.class.filter(|_| known.volume.is_none_or(Volume::is_made_by_class));
         let provisioner = match known.volume.map_or(Source::Unknown, Volume::source) {
@@ -124,16 +127,21 @@ impl Cluster<'_> {
         }
         let attributes_class = self.attributes_class(known, provisioner, notes).unwrap_or_default();
         let capacity_bytes = capacity(known, notes)?;
-        let mut bought = storage_class::provisioned(&VolumeParameters {
-            provisioner,
+        Ok(VolumeParameters {
+            provisioner: provisioner.to_owned(),
             parameters: class.map(|class| class.parameters.0.clone()).unwrap_or_default(),
             volume_attributes: known.volume.map(Volume::attributes).unwrap_or_default(),
             attributes_class,
             are_all: class.is_some(),
             capacity_bytes,
         })
-        .map_err(|error| error.to_string())?
-        .ok_or_else(|| format!("the catalog does not know what the driver {provisioner} makes"))?;
+    }
+
+    fn bought_with(&self, known: Known<'_>, notes: &mut Vec<String>) -> Result<Provisioned, String> {
+        let told = self.told(known, notes)?;
+        let mut bought = storage_class::provisioned(&told)
+            .map_err(|error| error.to_string())?
+            .ok_or_else(|| format!("the catalog does not know what the driver {} makes", told.provisioner))?;
         bought.vm = self.machine(known, notes).map(str::to_owned);
         let unknown = |vm: &mut String| {
             matches!(self.catalog.machine(vm, &Provisioned::default()), Err(CatalogError::Unknown { .. }))

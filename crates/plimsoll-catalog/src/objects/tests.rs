@@ -114,6 +114,35 @@ fn a_volume_is_what_its_objects_together_say() {
 }
 
 #[test]
+fn a_volume_of_a_class_is_what_its_driver_buys_at_the_size_that_is_said() {
+    let of = |driver: &str, parameters: &str, size: &str| {
+        let class = format!(
+            "apiVersion: storage.k8s.io/v1\nkind: StorageClass\nmetadata: {{name: a}}\nprovisioner: {driver}\n\
+             parameters: {{{parameters}}}"
+        );
+        let said: Provisioned = toml::from_str(&format!("size = \"{size}\"")).unwrap();
+        let bought = objects(&class).named("a").unwrap().completing(&said, &Catalog::default());
+        bought.map(|bought| (bought.iops, bought.caching))
+    };
+    let ebs = |parameters: &str, size: &str| of("ebs.csi.aws.com", parameters, size).unwrap().0;
+    assert_eq!(ebs("type: gp3, iopsPerGB: \"50\"", "100Gi"), Some(5000));
+    assert_eq!(ebs("type: gp3, iops: \"16000\"", "10Gi"), Some(5000), "the driver buys what the size may have");
+    assert_eq!(ebs("type: io1, iopsPerGB: \"50\"", "100Gi"), Some(5000));
+    let azure = |size: &str| of("disk.csi.azure.com", "skuName: Premium_LRS", size).unwrap().1;
+    assert_eq!((azure("1Ti"), azure("8Ti")), (Some(Caching::ReadOnly), Some(Caching::None)));
+    // A class is what its volumes are, but not at another size than theirs.
+    let of_class = |said: &str| {
+        let said = toml::from_str(said).unwrap();
+        let bought = objects(CLUSTER).named("fast").unwrap().completing(&said, &Catalog::default()).unwrap();
+        (bought.iops, bought.vm)
+    };
+    let node = Some("Standard_D16s_v5".to_owned());
+    assert_eq!(of_class("size = \"64Gi\""), (Some(7000), node.clone()));
+    assert_eq!(of_class("size = \"128Gi\""), (Some(5000), node.clone()));
+    assert_eq!(of_class("size = \"128Gi\"\nsku = \"P30\""), (None, node), "another product is nothing of the class");
+}
+
+#[test]
 fn the_same_objects_in_other_forms_say_the_same() {
     let list: serde_json::Value = serde_saphyr::from_str(CLUSTER).unwrap();
     let items: Vec<String> = list["items"].as_array().unwrap().iter().map(ToString::to_string).collect();
