@@ -2,7 +2,7 @@
 
 use plimsoll_workload::provisioned::Provisioned;
 
-use crate::error::{GenerateError, impossible};
+use crate::error::{GenerateError, impossible, missing};
 
 /// The keys by which something of a product is bought, besides its size and what the catalog checks by itself.
 pub(crate) fn of_product(product: &str) -> &'static [&'static str] {
@@ -15,6 +15,15 @@ pub(crate) fn of_product(product: &str) -> &'static [&'static str] {
         "io1" | "io2" | "pd-extreme" | "hyperdisk-extreme" => &["iops"],
         "hyperdisk-throughput" | "hyperdisk-ml" => &["bandwidth"],
         _ => &[],
+    }
+}
+
+/// Refuses one rate of an Ultra Disk alone: what the other is decides whoever makes it, and a machine has no driver.
+pub(crate) fn both_rates(place: &str, asked: &Provisioned, product: &str) -> Result<(), GenerateError> {
+    match (product, asked.iops, asked.bandwidth) {
+        ("UltraSSD_LRS", None, Some(_)) => Err(missing(place, "say its IOPS as well, as iops = 20000")),
+        ("UltraSSD_LRS", Some(_), None) => Err(missing(place, "say its throughput as well, as bandwidth = \"300MB\"")),
+        _ => Ok(()),
     }
 }
 

@@ -3,7 +3,13 @@
 
 use std::collections::BTreeSet;
 
-use plimsoll_catalog::{before_buying::MachineFacts, catalog::Catalog, expectation::Expectation, product::Provider};
+use plimsoll_catalog::{
+    before_buying::MachineFacts,
+    catalog::Catalog,
+    ceiling::{Load, Part},
+    expectation::Expectation,
+    product::Provider,
+};
 use plimsoll_workload::{
     array::Striping,
     cloud::{Cloud, FileSystem, Kubernetes, Machine},
@@ -385,11 +391,11 @@ fn decide_disk(
             format!("vm says another machine than [cloud.machine], {}: leave it out", machine.name),
         ));
     }
+    keys::both_rates(place, asked, product)?;
     let is_network = product == "elastic-san";
-    let expectation = Expectation::of(&provisioned, catalog).map_err(of_catalog(place))?;
-    if expectation.is_none() {
+    let Some(expectation) = Expectation::of(&provisioned, catalog).map_err(of_catalog(place))? else {
         return Err(missing(place, "say what is bought, as sku = \"Premium_LRS\""));
-    }
+    };
     keys::check(place, asked, product, keys::of_product(product))?;
     let interface = asked.interface.filter(|_| provider == Provider::Azure);
     if let Some(why) = interface.and_then(|interface| machines::refuses_interface(&machine.name, interface)) {
@@ -398,7 +404,7 @@ fn decide_disk(
     let size_gib = size_gib(place, &provisioned)?;
     let mut bought = rates(place, &provisioned, provider)?;
     if provider == Provider::Azure {
-        included(place, &mut bought, product)?;
+        included(&mut bought, product, &expectation);
     }
     let tier = provisioned.tier.as_ref().map(|tier| tier.to_ascii_uppercase());
     let usual = || usual_tier("P", provisioned.size, catalog).filter(|_| product.starts_with("Premium_"));
@@ -523,21 +529,17 @@ pub(crate) fn rates(place: &str, provisioned: &Provisioned, provider: Provider) 
     Ok(Rates { iops: provisioned.iops, throughput })
 }
 
-/// Says also the rates that come with a disk, so that what is made, compared and expected are one thing.
-fn included(place: &str, bought: &mut Rates, product: &str) -> Result<(), GenerateError> {
-    let (iops, throughput) = match (product, bought.iops, bought.throughput) {
-        ("PremiumV2_LRS", ..) => (3000, 125),
-        // What the catalog expects of one that nothing is said of.
-        ("UltraSSD_LRS", None, None) => (500, 100),
-        ("UltraSSD_LRS", None, _) => return Err(missing(place, "say its IOPS as well, as iops = 20000")),
-        ("UltraSSD_LRS", _, None) => {
-            return Err(missing(place, "say its throughput as well, as bandwidth = \"300MB\""));
-        }
-        _ => return Ok(()),
-    };
-    bought.iops.get_or_insert(iops);
-    bought.throughput.get_or_insert(throughput);
-    Ok(())
+/// Says also the rates that the catalog expects of a disk that nothing is said of, so that what is made, compared and
+/// expected are one thing.
+fn included(bought: &mut Rates, product: &str, expectation: &Expectation) {
+    if !matches!(product, "PremiumV2_LRS" | "UltraSSD_LRS") {
+        return;
+    }
+    let load = Load { read_share: 1.0, operation_bytes: 4096.0, is_sequential: false };
+    if let Some(disk) = expectation.part(Part::Disk).map(|disk| disk.limits.of(load)) {
+        bought.iops = bought.iops.or(disk.operations.map(|rate| rate.sustained as u64));
+        bought.throughput = bought.throughput.or(disk.bytes.map(|rate| (rate.sustained / 1e6).round() as u64));
+    }
 }
 
 /// The tier that a disk has by its size: the smallest of a letter that holds it.

@@ -99,6 +99,7 @@ fn what_is_not_sold_so_is_refused() {
         ("sku = \"elastic-san\", size = \"1Gi\", bandwidth = \"5MB\"", "elastic-san has no bandwidth"),
         ("sku = \"elastic-san\", size = \"1Gi\", interface = \"nvme\"", "elastic-san has no interface"),
         ("sku = \"PremiumV2_LRS\", size = \"1Ti\", pool = \"1Ti\"", "PremiumV2_LRS has no pool"),
+        ("sku = \"UltraSSD_LRS\", size = \"1Ti\", bandwidth = \"500MB\"", "say its IOPS as well, as iops = 20000"),
         ("sku = \"UltraSSD_LRS\", size = \"1Ti\", iops = 5000", "say its throughput as well, as bandwidth = \"300MB\""),
         ("sku = \"P10\", emulated = true", "nothing that can be bought"),
     ] {
@@ -133,7 +134,7 @@ fn what_is_not_sold_so_is_refused() {
 
 #[test]
 fn rates_that_nobody_said_are_those_that_a_run_is_held_against() {
-    for (sku, iops, mbps) in [("PremiumV2_LRS", 3000, 125), ("UltraSSD_LRS", 500, 100)] {
+    for (sku, iops, mbps) in [("PremiumV2_LRS", 3000, 125), ("UltraSSD_LRS", 1024, 100)] {
         let plan = machine("1", "Standard_D16s_v5", &format!("sku = \"{sku}\", size = \"1Ti\""));
         let files = generated(&plan, Provider::Azure).unwrap();
         let text = |name: &str| &files.iter().find(|file| file.name == name).unwrap().text;
