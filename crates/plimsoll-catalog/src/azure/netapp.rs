@@ -30,7 +30,7 @@ pub(crate) static PRODUCTS: &[Product] = &[
     level(
         "netapp-flexible",
         "Azure NetApp Files, Flexible",
-        &["throughput as provisioned, from 128 MiB/s to 640 MiB/s per TiB of the pool"],
+        &["throughput as provisioned; of the pool from 128 MiB/s to 640 MiB/s per TiB, of a volume in it any part"],
     ),
     level("netapp-elastic", "Azure NetApp Files, Elastic", &["32 MiB/s per TiB of the pool, shared by its volumes"]),
 ];
@@ -56,8 +56,10 @@ fn ceilings(product: &Product, provisioned: &Provisioned) -> Result<Vec<Ceiling>
         (Some(per_tib), "netapp-elastic") => (Part::Pool, per_tib * pool_tib.unwrap_or(size_tib)),
         (Some(per_tib), _) => (Part::Disk, per_tib * size_tib),
         (None, _) => {
-            let most = 640.0 * pool_tib.unwrap_or(size_tib);
-            (Part::Disk, product.bandwidth_within(provisioned, 128.0 * MIB, most * MIB, "the pool")? / MIB)
+            let most = 640.0 * pool_tib.unwrap_or(size_tib) * MIB;
+            // That is the least of a whole pool, of which its volumes get parts.
+            let least = if pool_tib.is_some() && provisioned.bandwidth.is_some() { 1.0 } else { 128.0 * MIB };
+            (Part::Disk, product.bandwidth_within(provisioned, least, most, "the pool")? / MIB)
         }
     };
     Ok(vec![Ceiling {
@@ -78,10 +80,23 @@ mod tests {
             ("netapp-premium", "size = \"100Gi\"", 6.25),
             ("netapp-ultra", "size = \"10Ti\"", 1280.0),
             ("netapp-flexible", "size = \"1Ti\"\npool = \"10Ti\"\nbandwidth = \"6400MiB\"", 6400.0),
+            ("netapp-flexible", "size = \"1Ti\"\npool = \"10Ti\"\nbandwidth = \"64MiB\"", 64.0),
+            ("netapp-flexible", "size = \"1Ti\"", 128.0),
         ] {
             let product = PRODUCTS.iter().find(|product| product.name == name).unwrap();
             let ceiling = ceilings(product, &toml::from_str(text).unwrap()).unwrap().remove(0);
             assert_eq!(ceiling.limits, Limits::lasting(None, Some(mib_s * MIB)), "{name} {text}");
+        }
+    }
+    #[test]
+    fn a_volume_gets_no_more_than_its_pool_and_a_pool_no_less_than_is_sold() {
+        let product = PRODUCTS.iter().find(|product| product.name == "netapp-flexible").unwrap();
+        for (text, words) in [
+            ("size = \"1Ti\"\npool = \"2Ti\"\nbandwidth = \"1281MiB\"", "the pool can have at most 1280MiB/s"),
+            ("size = \"1Ti\"\nbandwidth = \"64MiB\"", "has at least 128MiB/s, not 64MiB/s"),
+        ] {
+            let error = ceilings(product, &toml::from_str(text).unwrap()).unwrap_err().to_string();
+            assert!(error.contains(words), "{text}: {error}");
         }
     }
 }
