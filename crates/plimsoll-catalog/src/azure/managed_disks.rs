@@ -167,6 +167,13 @@ impl Tier {
                     self.name
                 )));
             };
+            // Its own tier is what every disk has.
+            if figures.name != self.name {
+                return Err(product.impossible(&format!(
+                    "{} set to {} with performance plus as well is documented nowhere: leave one of the two out",
+                    self.name, figures.name
+                )));
+            }
             (iops, bytes) = (credit(plus_iops, None), credit(plus_mbps * MB, None));
             name.push_str(" with performance plus");
             notes.push("figures of performance plus are those of its preview".to_owned());
@@ -278,6 +285,11 @@ mod tests {
             ("Premium_LRS", "size = \"512Gi\"\non_demand_bursting = true", "more than 512 GiB"),
             ("StandardSSD_LRS", "size = \"1Ti\"\non_demand_bursting = true", "does not burst on demand"),
             ("Premium_LRS", "size = \"64Gi\"\nperformance_plus = true", "has no performance plus"),
+            (
+                "Premium_LRS",
+                "size = \"1Ti\"\ntier = \"P50\"\nperformance_plus = true",
+                "P30 set to P50 with performance plus as well is documented nowhere: leave one of the two out",
+            ),
             ("StandardSSD_LRS", "size = \"64Gi\"\ntier = \"E50\"", "has no performance tiers"),
             ("Premium_LRS", "size = \"1Ti\"\ntier = \"P60\"", "P30 can be set to P40, P50, not to P60"),
             ("Premium_LRS", "", "give the provisioned size"),
@@ -285,6 +297,8 @@ mod tests {
             let error = limit(sku, more).unwrap_err().to_string();
             assert!(error.contains(words), "{more}: {error}");
         }
+        let own = limit("Premium_LRS", "size = \"1Ti\"\ntier = \"P30\"\nperformance_plus = true").unwrap().1;
+        assert_eq!(own, limit("Premium_LRS", "size = \"1Ti\"\nperformance_plus = true").unwrap().1);
         let (name, limit) = limit("Premium_LRS", "size = \"1Ti\"\ntier = \"p50\"").unwrap();
         assert_eq!(name, "P30 (Premium SSD of 1 TiB) set to P50");
         assert_eq!(limit.operations.unwrap().sustained, 7500.0);
