@@ -281,6 +281,17 @@ fn describe(kind: fs::FileType) -> &'static str {
 }
 
 /// Whether a path that does not exist names a file in a directory that does.
+/// A path with symbolic links resolved; of a file that is still to be made, that of its directory and its name.
+///
+/// # Errors
+/// When there is neither.
+pub fn resolved(path: &Path) -> io::Result<PathBuf> {
+    path.canonicalize().or_else(|error| {
+        let name = path.file_name().ok_or(error)?;
+        Ok(parent_of(path).canonicalize()?.join(name))
+    })
+}
+
 fn is_makeable(path: &Path) -> bool {
     let ends_with_name = path.file_name().is_some() && !path.as_os_str().to_string_lossy().ends_with('/');
     ends_with_name && fs::symlink_metadata(path).is_err() && parent_of(path).is_dir() && !is_reserved(parent_of(path))

@@ -16,7 +16,7 @@ use std::{
 
 use plimsoll_io::{
     block_device::{self, DeviceNumber},
-    clock, cpu, mounts,
+    clock, cpu, mounts, target,
 };
 use plimsoll_record::environment::{
     DeviceEnvironment, Environment, LimitsEnvironment, LoadAverage, MachineEnvironment, MountEnvironment,
@@ -94,23 +94,13 @@ fn target(facts: &TargetFacts) -> TargetEnvironment {
     TargetEnvironment {
         name: facts.name.clone(),
         kind: facts.kind.into(),
-        path: canonical(path),
+        path: target::resolved(path).ok().map(|path| path.to_string_lossy().into_owned()),
         mount: on_file_system.then(|| mount(&places[0])).flatten(),
         free_bytes: facts.free_bytes,
         direct_alignment_bytes: facts.direct_alignment_bytes,
         device: device(&places),
         array: None,
     }
-}
-
-/// The path with symbolic links resolved; of a file that is still to be made, that of its directory.
-fn canonical(path: &Path) -> Option<String> {
-    let resolved = path.canonicalize().or_else(|error| {
-        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let name = path.file_name().ok_or(error)?;
-        Ok::<_, std::io::Error>(parent.canonicalize()?.join(name))
-    });
-    Some(resolved.ok()?.to_string_lossy().into_owned())
 }
 
 fn mount(path: &Path) -> Option<MountEnvironment> {

@@ -1,14 +1,11 @@
 //! `plimsoll run`: measure, save, show.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use jiff::Timestamp;
 use plimsoll_catalog::{catalog::Catalog, expectation};
-use plimsoll_io::{cpu, mounts};
+use plimsoll_io::{cpu, mounts, target};
 use plimsoll_record::{
     event::RunEvent,
     record::{Asked, Outcome, Record, Tool},
@@ -462,7 +459,7 @@ fn check_user(user: Option<&str>) -> anyhow::Result<()> {
 
 /// A target given twice would be measured against itself, and a device to be destroyed that is no target is a slip.
 pub(super) fn check_paths(targets: &[String], destroy: &[String]) -> anyhow::Result<()> {
-    let same = |path: &str| fs::canonicalize(path).unwrap_or_else(|_| path.into());
+    let same = |path: &str| target::resolved(path.as_ref()).unwrap_or_else(|_| path.into());
     for (index, target) in targets.iter().enumerate() {
         if targets[..index].iter().any(|earlier| same(earlier) == same(target)) {
             bail!("target {target} is given twice: name each once");

@@ -3,7 +3,6 @@
 
 use std::{
     collections::BTreeSet,
-    fs,
     path::{self, Path, PathBuf},
 };
 
@@ -12,6 +11,7 @@ use plimsoll_catalog::{
     catalog::Catalog,
     objects::{Described, Found, Objects},
 };
+use plimsoll_io::target;
 use plimsoll_record::record::Record;
 use plimsoll_workload::provisioned::{Provisioned, Provisioning};
 
@@ -154,5 +154,5 @@ impl Notes {
 
 /// Where a target really is, or would be.
 fn real(target: &str) -> PathBuf {
-    fs::canonicalize(target).or_else(|_| path::absolute(target)).unwrap_or_else(|_| target.into())
+    target::resolved(target.as_ref()).or_else(|_| path::absolute(target)).unwrap_or_else(|_| target.into())
 }

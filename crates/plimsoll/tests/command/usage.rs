@@ -78,6 +78,25 @@ fn a_slip_of_the_pen_is_not_measured() {
 }
 
 #[test]
+fn a_file_that_is_still_to_be_made_is_no_second_target_under_another_name() {
+    let place = Place::new();
+    symlink("data", place.path("link")).unwrap();
+    for (first, second) in [("data/new", "./data/new"), ("ROOT/data/new", "data/new"), ("data/new", "link/../data/new")]
+    {
+        let said = place.run(&format!("run {first} {second} --rw randwrite --verify --size 4M --operations 10"));
+        assert!(said.error(2).contains("is given twice"), "{first} {second}: {}", said.stderr);
+    }
+    let said = place.run("run new ./new --rw randwrite --size 4M --operations 10");
+    assert!(said.error(2).contains("target ./new is given twice"), "{}", said.stderr);
+    assert!(place.leftovers().is_empty() && !place.path("new").exists());
+    // A link leads to the directory of the same file; another name in it is another file.
+    let said = place.run("run data/new link/new --rw randwrite --size 4M --operations 10");
+    assert!(said.error(2).contains("is given twice"), "{}", said.stderr);
+    let said = place.run("run data/new link/other --rw randwrite --size 4M --operations 10");
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+}
+
+#[test]
 fn a_path_that_is_no_text_is_refused_and_not_replaced() {
     let place = Place::new();
     let odd = OsStr::from_bytes(b"data/od\xff");
