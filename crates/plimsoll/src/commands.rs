@@ -8,7 +8,7 @@ use crate::{
     cli::{Cli, Command},
     exit::{Exit, OutputLost},
     printer::Printer,
-    state::State,
+    state::{State, check_named},
 };
 
 mod baseline;
@@ -46,9 +46,12 @@ mod volumes;
 pub fn dispatch(cli: Cli, printer: Printer) -> anyhow::Result<Exit> {
     let mut state = State::of(&cli.shared);
     match &cli.command {
-        Command::Run(_) => state.prepare(&cli.shared, printer),
+        Command::Run(_) => state.prepare(&cli.shared, printer)?,
         Command::Import(_) => state.check_place(&cli.shared, printer),
-        Command::Kubernetes(arguments) if arguments.command.keeps_runs() => state.check_place(&cli.shared, printer),
+        Command::Kubernetes(arguments) if arguments.command.keeps_runs() => {
+            check_named(&cli.shared)?;
+            state.check_place(&cli.shared, printer);
+        }
         _ => {}
     }
     // Two are parts of runs that have done it, and the first is timed; the others do it without a word.

@@ -7,16 +7,16 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use anyhow::Context;
+use anyhow::{Context, anyhow};
 use plimsoll_history::{
-    history::HistoryError,
+    history::{self, HistoryError},
     journal::{self, Recovered, Recovery, Rest},
     location::HistoryLocation,
 };
 use plimsoll_run::objects::leftovers::{self, LeftReason};
 use rustix::fs::{Access, AtFlags, CWD, accessat};
 
-use crate::{cli::SharedArguments, environment_variables, printer::Printer};
+use crate::{cli::SharedArguments, environment_variables, exit, printer::Printer};
 
 /// Where this invocation finds and leaves its state.
 pub struct State {
@@ -39,12 +39,13 @@ impl State {
     }
 
     /// Makes the directory for a run. When that cannot be, one warning says so, and the run goes without.
-    pub fn prepare(&mut self, arguments: &SharedArguments, printer: Printer) {
+    pub fn prepare(&mut self, arguments: &SharedArguments, printer: Printer) -> anyhow::Result<()> {
+        check_named(arguments)?;
         self.check_place(arguments, printer);
-        let Some(directory) = self.directory.take() else { return };
+        let Some(directory) = self.directory.take() else { return Ok(()) };
         let Err(error) = make(&directory) else {
             self.directory = Some(directory);
-            return;
+            return Ok(());
         };
         let lost = if self.history == HistoryLocation::in_state_directory(&directory) {
             self.history = HistoryLocation::None;
@@ -57,6 +58,7 @@ impl State {
              found only by the next run in the same place or by plimsoll doctor --clean",
             directory.display()
         ));
+        Ok(())
     }
 
     /// Warns when there is no place for a history that nobody has declined.
@@ -126,6 +128,13 @@ impl State {
             _ => (Vec::new(), Vec::new()),
         }
     }
+}
+
+/// Refuses a history that is named and cannot be one. That is no history that fails but a slip, and told at the end it
+/// would cost what was measured, and leave a journal that nothing ever takes.
+pub fn check_named(arguments: &SharedArguments) -> anyhow::Result<()> {
+    let checked = arguments.history.as_deref().map_or(Ok(()), history::check_writable);
+    checked.map_err(|error| anyhow!(exit::chain(&error.into())))
 }
 
 /// Removes files of dead runs.

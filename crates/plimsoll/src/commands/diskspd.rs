@@ -120,7 +120,7 @@ fn execute(mut asked: Asked, command_line: &str, fresh_seed: u32, printer: Print
     let history = switches.history.as_ref().map(Into::into);
     let shared = SharedArguments { history, no_history: switches.is_without_history, quiet: printer.is_quiet() };
     let mut state = State::of(&shared);
-    state.prepare(&shared, printer);
+    state.prepare(&shared, printer)?;
     let _ = state.tidy_up(Printer::new(true));
     let request = dialect::request(&lowered.plan, "diskspd", FilesAfter::Kept, &state)?;
     let (record, saved) = measure(request, Saving::new(&state, None, printer), "", printer)?;

@@ -263,7 +263,7 @@ fn execute(
     let shared =
         SharedArguments { history: history.as_ref().map(Into::into), no_history: *is_without_history, quiet: true };
     let mut state = State::of(&shared);
-    state.prepare(&shared, printer);
+    state.prepare(&shared, printer)?;
     // What earlier runs left behind is nobody's business who reads fio's output.
     let _ = state.tidy_up(Printer::new(true));
     for directory in &lowered.directories {

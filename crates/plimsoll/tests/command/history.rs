@@ -69,6 +69,31 @@ fn a_history_that_cannot_be_reached_or_made_is_no_empty_history() {
 }
 
 #[test]
+fn what_cannot_be_the_history_that_is_named_is_told_before_anything_is_measured() {
+    let place = Place::new();
+    fs::write(place.path("file"), "").unwrap();
+    symlink("data", place.path("link")).unwrap();
+    let fio = "fio --name=x --directory=DATA --rw=read --bs=4k --size=4k";
+    for history in ["ROOT/data", "ROOT/link", "ROOT/file/my.db", "/proc/x", "/dev/null"] {
+        for command in [TINY, "kubernetes run --storage-class x"] {
+            let said = place.run(&format!("{command} --history {history}"));
+            let error = said.error(2);
+            assert!(error.contains("history ") && error.contains("--history"), "{command}: {error}");
+            assert_eq!(warnings(&said), 0, "{command}: {}", said.stderr);
+        }
+        let said = place.run(&format!("--history {history} {fio}"));
+        assert_eq!(said.code, Some(1), "{}", said.stderr);
+        assert!(said.stderr.contains("history ") && said.stdout.contains("not run"), "{}{}", said.stderr, said.stdout);
+    }
+    assert_eq!(place.leftovers(), Vec::<String>::new());
+    // Nothing waits for a history that never comes.
+    let said = place.run(&format!("{TINY} --history ROOT/is/made/mine.db"));
+    assert_eq!((said.code, warnings(&said)), (Some(0), 0), "{}", said.stderr);
+    let said = place.run(TINY);
+    assert_eq!((said.code, warnings(&said)), (Some(0), 0), "{}", said.stderr);
+}
+
+#[test]
 fn lists_fit_narrow_terminals() {
     let place = Place::new();
     place.record(&format!("{TINY} --name a-name-of-some-length"));
