@@ -24,6 +24,11 @@ pub fn check(plan: &Plan, targets: &[TargetFacts], destroy: &[String]) -> Result
     }
     let is_directory = |name: &str| targets.iter().any(|target| target.name == name && target.kind.is_directory());
     site::checks::check_verification(plan, is_directory, |_| false)?;
+    let kind = |name: &str| {
+        let target = targets.iter().find(|target| target.name == name);
+        target.map_or(TargetKind::Directory, |target| target.kind)
+    };
+    site::check_layouts(plan, kind, |_| false)?;
     for TargetFacts { name, free_bytes, .. } in targets {
         let needed_bytes = site::bytes_of_files(plan, name);
         if let Some(free_bytes) = free_bytes.filter(|free| *free < needed_bytes) {
@@ -57,6 +62,28 @@ mod tests {
         let why = refused("rw = 'write'\nsize = '6GiB'\nverify = true").unwrap();
         assert!(why.contains("12GiB needed, 8GiB free"), "{why}");
         assert_eq!(refused("rw = 'write'\nsize = '6GiB'"), None, "both have the same file");
+        let layouts = ["empty", "written"].map(|layout| format!("rw = 'write'\nsize = '6GiB'\nlayout = '{layout}'"));
+        let why = refusal(TargetKind::Directory, 8 << 30, &layouts.each_ref().map(String::as_str), usual).unwrap();
+        assert!(why.contains("12GiB needed, 8GiB free"), "what is empty at first is written too: {why}");
+    }
+
+    #[test]
+    fn a_file_that_workloads_want_to_find_in_different_ways_is_refused_in_any_order() {
+        let usual = Certainty::of(Effort::Standard);
+        let named = |layout: &str, names: &str| {
+            format!("rw = 'write'\nsize = '1MiB'\nlayout = '{layout}'\nfile_names = [{names}]")
+        };
+        let refused = |kind, workloads: [&str; 2]| refusal(kind, 8 << 30, &workloads, usual);
+        let [empty, allocated, other] = [named("empty", "'x'"), named("allocated", "'x'"), named("written", "'y'")];
+        for workloads in [[&*empty, &*allocated], [&*allocated, &*empty]] {
+            let why = refused(TargetKind::Directory, workloads).unwrap();
+            assert!(why.contains("\"slow/x\"") && why.contains("empty") && why.contains("allocated"), "{why}");
+        }
+        assert_eq!(refused(TargetKind::Directory, [&empty, &other]), None);
+        assert_eq!(refused(TargetKind::Directory, [&empty, &empty]), None);
+        let unnamed = ["rw = 'write'\nlayout = 'empty'", "rw = 'randread'"];
+        assert_eq!(refused(TargetKind::Directory, unnamed), None, "each has files of its own");
+        assert_eq!(refused(TargetKind::Device, unnamed), None, "nothing is laid out there");
     }
 
     #[test]

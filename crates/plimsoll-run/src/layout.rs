@@ -163,8 +163,8 @@ pub fn lay_out(
 /// # Errors
 /// When there is no space, the system refuses, or it was asked to stop.
 pub fn allocate(files: &[LayoutFile], stop: &AtomicBool) -> Result<(), LayoutError> {
+    check_free(files)?;
     let open = files.iter().map(OpenFile::new).collect::<Result<Vec<_>, _>>()?;
-    check_free(&open)?;
     open.iter().try_for_each(|file| file.allocate(stop))
 }
 
@@ -183,8 +183,8 @@ pub fn lay_out_in_pieces(
     stop: &AtomicBool,
 ) -> Result<LayoutReport, LayoutError> {
     let start_ns = MonotonicClock.now_ns();
+    check_free(files)?;
     let open = files.iter().map(OpenFile::new).collect::<Result<Vec<_>, _>>()?;
-    check_free(&open)?;
     for file in &open {
         file.allocate(stop)?;
     }
@@ -302,10 +302,14 @@ fn is_refused(error: &io::Error) -> bool {
 }
 
 /// Checks that each file system has room for what is not yet allocated of its files.
-fn check_free(files: &[OpenFile<'_>]) -> Result<(), LayoutError> {
-    let mut needs: Vec<(u64, u64, &OpenFile<'_>)> = Vec::new();
+///
+/// # Errors
+/// When it has not, or does not tell.
+pub fn check_free(files: &[LayoutFile]) -> Result<(), LayoutError> {
+    let mut needs: Vec<(u64, u64, &LayoutFile)> = Vec::new();
+    let failed = |file: &LayoutFile, source| LayoutError::Write { path: file.path.clone(), source };
     for file in files {
-        let facts = file.buffered.metadata().map_err(|error| file.failed(error))?;
+        let facts = file.path.symlink_metadata().map_err(|error| failed(file, error))?;
         let missing_bytes = file.bytes.saturating_sub(facts.blocks() * 512);
         match needs.iter_mut().find(|(device, ..)| *device == facts.dev()) {
             Some((_, needed_bytes, _)) => *needed_bytes += missing_bytes,
@@ -313,10 +317,9 @@ fn check_free(files: &[OpenFile<'_>]) -> Result<(), LayoutError> {
         }
     }
     for (_, needed_bytes, file) in needs {
-        let facts = fstatvfs(&file.buffered).map_err(|error| file.failed(error.into()))?;
-        let free_bytes = free(&facts);
+        let free_bytes = free(&statvfs(&file.path).map_err(|error| failed(file, error.into()))?);
         if free_bytes < needed_bytes {
-            let path = file.path.parent().unwrap_or(file.path).to_owned();
+            let path = file.path.parent().unwrap_or(&file.path).to_owned();
             return Err(LayoutError::NoSpace { path, needed_bytes, free_bytes });
         }
     }

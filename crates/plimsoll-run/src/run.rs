@@ -25,7 +25,11 @@ use plimsoll_record::{
     judgement::Judgement,
     record::{Asked, Outcome, Record, Tool},
 };
-use plimsoll_workload::{plan::Plan, settings::EngineChoice, units::Span};
+use plimsoll_workload::{
+    plan::Plan,
+    settings::{EngineChoice, Layout},
+    units::Span,
+};
 use thiserror::Error;
 use uuid::Uuid;
 
@@ -111,6 +115,19 @@ pub enum RunError {
         target: String,
         /// What is wrong and what to do.
         problem: &'static str,
+    },
+    /// A file cannot be made in two ways.
+    #[error(
+        "\"{file}\" is one file for several workloads, and one wants it {}, another {} before the first slot: give them \
+         the same layout, or {instead}", layouts[0], layouts[1]
+    )]
+    TwoLayouts {
+        /// The path as given.
+        file: String,
+        /// What they want.
+        layouts: [Layout; 2],
+        /// What else to do.
+        instead: &'static str,
     },
     /// A file that plimsoll did not make is too short to be read as asked, and only its owner may lengthen it.
     #[error("{} has {bytes} bytes, and {needed_bytes} are to be read: lower --size, or remove it so that it is made", path.display())]

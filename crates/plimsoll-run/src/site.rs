@@ -27,7 +27,7 @@ use plimsoll_workload::{
 use rustix::fs::{Mode, OFlags};
 use uuid::Uuid;
 
-pub(crate) use self::wanted::bytes_of_files;
+pub(crate) use self::wanted::{bytes_of_files, check_layouts};
 use self::{
     checks::{check_polling, check_verification},
     wanted::{FileKey, Stamps, Wanted, WantedFile, file_keys, has_files_alone},
@@ -108,6 +108,12 @@ impl Sites {
     pub fn guard(plan: &Plan, destroy: &[PathBuf]) -> Result<Guards, RunError> {
         let is_foreign = |target: &str| objects::is_foreign_file(Path::new(target));
         check_verification(plan, |target| Path::new(target).is_dir(), is_foreign)?;
+        let kind = |target: &str| match Path::new(target) {
+            path if path.is_dir() => TargetKind::Directory,
+            _ if is_device(target) => TargetKind::Device,
+            _ => TargetKind::File,
+        };
+        check_layouts(plan, kind, is_foreign)?;
         let polls = |cell: &&CellPlan| cell.blocks().is_some_and(|blocks| blocks.iopoll);
         plan.cells.iter().filter(polls).try_for_each(|cell| check_polling(&cell.target))?;
         let mut guards = BTreeMap::new();
@@ -344,6 +350,10 @@ impl Sites {
         emit: &mut dyn FnMut(RunEvent),
     ) -> Result<(), RunError> {
         let file = |(key, wanted): (&FileKey, &WantedFile)| LayoutFile { path: place.path(key), bytes: wanted.bytes };
+        // An empty file of our own grows, and is to find room beside those that are filled.
+        let grows = |key: &FileKey| matches!(key, FileKey::Own { layout: Layout::Empty, .. });
+        let takes_room = wanted.0.iter().filter(|(key, wanted)| wanted.layout != Layout::Empty || grows(key));
+        layout::check_free(&takes_room.map(file).collect::<Vec<_>>()).map_err(RunError::Layout)?;
         let are = |layout: Layout| wanted.0.iter().filter(move |(_, file)| file.layout == layout);
         layout::allocate(&are(Layout::Allocated).map(file).collect::<Vec<_>>(), stop).map_err(RunError::Layout)?;
         let files: Vec<LayoutFile> = are(Layout::Written).map(file).collect();

@@ -110,7 +110,8 @@ words! {
 }
 
 words! {
-    /// What is in the files that a run makes, before its first slot.
+    /// What is in the files that a run makes, before its first slot. What holds most comes first.
+    #[derive(PartialOrd, Ord)]
     Layout("a layout") {
         /// All of their bytes, written: reads find data, and writes find blocks that storage has given out.
         Written = "written",

@@ -96,6 +96,7 @@ impl Exit {
                     RunError::OpenFiles { .. }
                     | RunError::Unverifiable { .. }
                     | RunError::TooShort { .. }
+                    | RunError::TwoLayouts { .. }
                     | RunError::NoTime { .. }
                     | RunError::SameDisk { .. }
                     | RunError::FewProcessors { .. }

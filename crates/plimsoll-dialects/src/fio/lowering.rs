@@ -254,6 +254,8 @@ impl Lowering {
     }
 
     fn finish(mut self, jobs: &Jobs) -> Lowered {
+        files::make_each_once(&mut self.workloads.iter_mut().map(|(workload, _)| workload).collect::<Vec<_>>());
+        files::make_each_once(&mut self.creation.workloads.iter_mut().collect::<Vec<_>>());
         let is_phased = |(workload, _): &(Workload, CellOf)| workload.phase.is_some();
         // Either all cells are in phases or none: a first job that was left to the rules is not alone.
         if self.workloads.iter().any(is_phased)

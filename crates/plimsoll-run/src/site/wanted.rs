@@ -4,10 +4,13 @@ use std::collections::BTreeMap;
 
 use plimsoll_workload::{
     file_space::FileSpace,
-    plan::{BlockPlan, Plan},
+    plan::{BlockPlan, CellPlan, Plan},
     settings::{EngineChoice, FileSharing, Layout},
+    target_facts::TargetKind,
     verification,
 };
+
+use crate::run::RunError;
 
 /// Files of one target that must be there before the first slot.
 #[derive(Default)]
@@ -16,9 +19,10 @@ pub(super) struct Wanted(pub(super) BTreeMap<FileKey, WantedFile>);
 /// Which file of a target.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum FileKey {
-    /// One in plimsoll's own directory: by the cell that it belongs to, when it verifies; by the job that it belongs
-    /// to, unless all share it; and by its number among those.
-    Own { cell: Option<usize>, job: Option<u32>, number: u32 },
+    /// One in plimsoll's own directory: by what is in it at first, of which the speed of writes depends; by the cell
+    /// that it belongs to, when it verifies; by the job that it belongs to, unless all share it; and by its number
+    /// among those.
+    Own { layout: Layout, cell: Option<usize>, job: Option<u32>, number: u32 },
     /// One that has a name.
     Named(String),
 }
@@ -49,11 +53,51 @@ pub(super) fn file_keys(plan: &BlockPlan, cell: usize) -> Vec<FileKey> {
     }
     // A verified cell has files of its own, because it must know every byte of them.
     let cell = plan.verify.then_some(cell);
-    let of = |job: Option<u32>| (0..plan.file_count).map(move |number| FileKey::Own { cell, job, number });
+    let layout = plan.layout;
+    let of = |job: Option<u32>| (0..plan.file_count).map(move |number| FileKey::Own { layout, cell, job, number });
     match plan.files {
         FileSharing::Shared => of(None).collect(),
         FileSharing::PerJob => (0..plan.jobs).flat_map(|job| of(Some(job))).collect(),
     }
+}
+
+/// Whether there are files to be made for a cell before its slots.
+fn has_files(blocks: &BlockPlan) -> bool {
+    blocks.engine != EngineChoice::Memory && blocks.name_operation().is_none()
+}
+
+/// Refuses a file that one workload wants to find as another does not: a first write would be told as an overwrite, or
+/// the other way around. In a directory, only files that have names can be such.
+pub(crate) fn check_layouts(
+    plan: &Plan,
+    kind: impl Fn(&str) -> TargetKind,
+    is_foreign: impl Fn(&str) -> bool,
+) -> Result<(), RunError> {
+    let mut layouts: BTreeMap<(&str, Option<String>), Layout> = BTreeMap::new();
+    for cell in &plan.cells {
+        let target = cell.target.as_str();
+        let Some(blocks) = cell.blocks().filter(|blocks| has_files(blocks)) else { continue };
+        let of_target = plan.cells.iter().filter(|other| other.target == target).filter_map(CellPlan::blocks);
+        if of_target.filter(|blocks| has_files(blocks)).all(|other| other.layout == blocks.layout) {
+            continue;
+        }
+        let (names, instead): (Vec<_>, _) = match kind(target) {
+            TargetKind::Device => continue,
+            TargetKind::File => (vec![None], "name a directory, where each has files of its own"),
+            TargetKind::Directory | TargetKind::Directories(_) => {
+                (blocks.file_names.iter().map(Some).collect(), "give each file_names of its own")
+            }
+        };
+        for name in names {
+            let file = name.as_ref().map_or_else(|| target.to_owned(), |name| format!("{target}/{name}"));
+            let layout = *layouts.entry((target, name)).or_insert(blocks.layout);
+            // What others made is never laid out.
+            if layout != blocks.layout && !is_foreign(&file) {
+                return Err(RunError::TwoLayouts { file, layouts: [layout, blocks.layout], instead });
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Whether no other cell uses the files of a cell that verifies. Only such a cell asks.
@@ -70,11 +114,9 @@ impl Wanted {
     pub(super) fn of(plan: &Plan, target: &str) -> Self {
         let mut wanted = Self::default();
         for (index, cell) in plan.cells.iter().enumerate() {
-            let Some(blocks) = cell.blocks() else { continue };
-            let has_no_files = blocks.engine == EngineChoice::Memory || blocks.name_operation().is_some();
-            if cell.target != target || has_no_files {
+            let Some(blocks) = cell.blocks().filter(|blocks| cell.target == target && has_files(blocks)) else {
                 continue;
-            }
+            };
             for (position, key) in file_keys(blocks, index).into_iter().enumerate() {
                 let job = position as u32 / blocks.file_count;
                 let stamps = Stamps {
@@ -92,9 +134,8 @@ impl Wanted {
                 file.bytes = file.bytes.max(blocks.file_bytes());
                 file.is_written_to |= blocks.writes();
                 file.stamps = file.stamps.or(blocks.verify.then_some(stamps));
-                if blocks.layout == Layout::Written {
-                    file.layout = Layout::Written;
-                }
+                // Of a file that is there, which is taken as it is, all find what one of them needs.
+                file.layout = file.layout.min(blocks.layout);
             }
         }
         wanted
@@ -127,8 +168,7 @@ impl Stamps {
     }
 }
 
-/// What the files of a target that is an empty directory take, all together.
+/// What the files of a target that is an empty directory take, all together, when all of them are written.
 pub(crate) fn bytes_of_files(plan: &Plan, target: &str) -> u64 {
-    let filled = Wanted::of(plan, target).0.into_values().filter(|file| file.layout != Layout::Empty);
-    filled.fold(0, |bytes, file| bytes.saturating_add(file.bytes))
+    Wanted::of(plan, target).0.into_values().fold(0, |bytes, file| bytes.saturating_add(file.bytes))
 }

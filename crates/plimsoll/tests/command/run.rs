@@ -1,6 +1,6 @@
 //! `plimsoll run` on directories and files.
 
-use std::fs;
+use std::{fs, os::unix::fs::MetadataExt};
 
 use serde_json::Value;
 
@@ -141,6 +141,31 @@ fn an_open_loop_says_how_it_kept_its_times() {
     let open_loop = &cell(&record, 0)["open_loop"];
     let intended = open_loop["intended"].as_u64().unwrap();
     assert!((4990..=5010).contains(&intended), "{open_loop}");
+}
+
+#[test]
+fn workloads_find_files_as_they_asked_for_whatever_order_they_are_in() {
+    let (grow, read) = ("rw = 'randwrite'\nlayout = 'empty'\n", "rw = 'randread'\n");
+    for workloads in [[grow, read], [read, grow]] {
+        let place = Place::new();
+        let workloads: Vec<String> = workloads.iter().map(|workload| format!("[[workloads]]\n{workload}")).collect();
+        let defaults = "[defaults]\nsize = '8M'\noperations = 1\n";
+        fs::write(place.path("plan.toml"), format!("keep_files = true\n{defaults}{}", workloads.concat())).unwrap();
+        let said = place.run("run DATA --plan ROOT/plan.toml");
+        assert_eq!(said.code, Some(0), "{}", said.stderr);
+        let kept = fs::read_dir(place.data()).unwrap().map(|entry| entry.unwrap().path());
+        let files = kept.filter(|path| path.is_dir()).flat_map(|path| fs::read_dir(path).unwrap());
+        let files = files.map(|entry| entry.unwrap().metadata().unwrap()).filter(|facts| facts.blocks() > 0);
+        let mut bytes: Vec<u64> = files.map(|facts| facts.blocks() * 512).filter(|bytes| *bytes >= 4096).collect();
+        bytes.sort_unstable();
+        assert!(matches!(bytes[..], [.., few, many] if few < 4 << 20 && many >= 8 << 20), "{bytes:?}");
+        assert_eq!(place.run("doctor --clean DATA").code, Some(0));
+        // One file for both cannot be what each of them asked for.
+        let said = place.run("run ROOT/data/one --plan ROOT/plan.toml");
+        let error = said.error(2);
+        assert!(error.contains("data/one\"") && error.contains("empty") && error.contains("written"), "{error}");
+        assert_eq!(place.leftovers(), Vec::<String>::new());
+    }
 }
 
 #[test]

@@ -230,6 +230,31 @@ pub(super) fn put(job: &Job, first_clone: u32, sets: &[FileSet], amount: &Amount
     }
 }
 
+/// Lets workloads that share files find them alike: fio makes each file once, before the first job, with all that one
+/// of its jobs needs in it.
+pub(super) fn make_each_once(workloads: &mut [&mut Workload]) {
+    let mut most: HashMap<(Option<String>, String), Layout> = HashMap::new();
+    let are_alike = |workloads: &[&mut Workload]| {
+        let mut layouts = workloads.iter().filter_map(|workload| workload.layout);
+        layouts.next().is_none_or(|first| layouts.all(|layout| layout == first))
+    };
+    // Files of one workload are alike too, so what one needs goes on to others that share another with it.
+    let mut goes_on = !are_alike(workloads);
+    while goes_on {
+        goes_on = false;
+        for workload in &mut *workloads {
+            let (Some(layout), Some(names)) = (workload.layout, &workload.file_names) else { continue };
+            let key = |name| (workload.target.clone(), name);
+            let found =
+                names.iter().filter_map(|name| most.get(&key(name))).fold(layout, |most, layout| most.min(*layout));
+            for name in names.iter() {
+                goes_on |= most.insert(key(name), found) != Some(found);
+            }
+            workload.layout = Some(found);
+        }
+    }
+}
+
 fn layout(job: &Job) -> Layout {
     let files = &job.settings.files;
     // A mapping needs a file with all its pages.

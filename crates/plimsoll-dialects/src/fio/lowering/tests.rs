@@ -462,3 +462,18 @@ fn what_is_not_read_back_is_not_written_before() {
     assert_eq!(layout("verify=null\n"), Some(Layout::Allocated));
     assert_eq!(layout("verify=md5\n"), Some(Layout::Written));
 }
+
+#[test]
+fn jobs_that_share_a_file_find_it_alike_in_any_order() {
+    let layouts = |jobs: &str| {
+        let lowered = lowered(&format!("[global]\ndirectory=/data\nsize=1m\n{jobs}"));
+        lowered.plan.workloads.iter().map(|workload| workload.layout.unwrap().as_str()).collect::<Vec<_>>()
+    };
+    let (write, grow) = ("[w]\nfilename=x\nrw=write\n", "[g]\nfilename=x\nrw=write\nfallocate=none\n");
+    let (read, other) = ("[r]\nfilename=y:x\nnrfiles=2\nrw=read\n", "[o]\nfilename=z\nrw=write\n");
+    assert_eq!(layouts(&format!("{grow}{write}{other}")), ["allocated", "allocated", "allocated"]);
+    assert_eq!(layouts(&format!("{grow}{other}")), ["empty", "allocated"]);
+    for jobs in [[grow, write, read], [read, grow, write], [write, read, grow]] {
+        assert_eq!(layouts(&jobs.concat()), ["written"; 3], "{jobs:?}");
+    }
+}
