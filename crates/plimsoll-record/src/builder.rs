@@ -428,6 +428,7 @@ const EXAMPLES_MAX: usize = 20;
 pub(crate) fn add_verification(sum: &mut VerificationResult, slot: &VerificationResult) {
     sum.blocks_checked += slot.blocks_checked;
     sum.blocks_read_back += slot.blocks_read_back;
+    sum.blocks_left += slot.blocks_left;
     sum.read_back_ns += slot.read_back_ns;
     slot.read_back_histogram.iter().for_each(|latencies| sum.add_read_back(latencies));
     sum.mismatches += slot.mismatches;

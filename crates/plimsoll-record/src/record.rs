@@ -398,8 +398,11 @@ impl Record {
 
     /// Whether any operation failed or any block was wrong.
     pub fn has_io_errors(&self) -> bool {
-        self.cells
-            .iter()
-            .any(|cell| cell.errors > 0 || cell.verification.as_ref().is_some_and(|result| result.mismatches > 0))
+        self.has_wrong_data() || self.cells.iter().any(|cell| cell.errors > 0)
+    }
+
+    /// Whether verification found something that is not as it was written.
+    pub fn has_wrong_data(&self) -> bool {
+        self.cells.iter().filter_map(|cell| cell.verification.as_ref()).any(|result| result.mismatches > 0)
     }
 }

@@ -469,6 +469,9 @@ pub struct VerificationResult {
     /// Those of the checked blocks that were read after the load, which is no part of what was measured.
     #[serde(default)]
     pub blocks_read_back: u64,
+    /// Blocks that were to be read back too, but the run was interrupted or failed before: of these nothing is known.
+    #[serde(default)]
+    pub blocks_left: u64,
     /// How long that took.
     #[serde(default)]
     pub read_back_ns: u64,

@@ -166,12 +166,23 @@ fn errors(notes: &mut Notes, index: usize, cell: &Cell) {
 
 fn verification(notes: &mut Notes, index: usize, result: &VerificationResult) {
     let checked = count(result.blocks_checked);
+    let due = count(result.blocks_checked + result.blocks_left);
+    let is_cut = result.blocks_left > 0;
     if result.blocks_checked == 0 {
-        return notes.add(Severity::Warning, Some(index), "no block was verified".to_owned());
+        let sentence =
+            if is_cut { format!("none of {due} blocks was read back") } else { "no block was verified".into() };
+        return notes.add(Severity::Warning, Some(index), sentence);
+    }
+    if is_cut {
+        let so_far = if result.mismatches == 0 { " and were as written" } else { "" };
+        let sentence = format!("{checked} of {due} blocks were read back{so_far}: the rest was not read back");
+        notes.add(Severity::Warning, Some(index), sentence);
+    } else if result.mismatches == 0 {
+        let sentence = format!("{checked} blocks were read back and all were as written");
+        notes.add(Severity::Info, Some(index), sentence);
     }
     if result.mismatches == 0 {
-        let sentence = format!("{checked} blocks were read back and all were as written");
-        return notes.add(Severity::Info, Some(index), sentence);
+        return;
     }
     let sentence = format!("{} of {checked} blocks were not as written", count(result.mismatches));
     notes.add(Severity::Error, Some(index), sentence);

@@ -74,14 +74,9 @@ impl<'a> Checker<'a> {
     /// Checks a block that was read.
     pub fn check(&mut self, buffer: &[u8], offset: u64) {
         let expected = self.generations.expected(offset);
-        if let Some(expected) = expected.filter(|expected| self.is_known(*expected)) {
+        if let Some(expected) = expected.filter(|expected| expected.is_known(self.laid_out)) {
             self.compare(buffer, expected);
         }
-    }
-
-    /// Whether it is known what the block must contain.
-    const fn is_known(&self, expected: Expected) -> bool {
-        expected.generation > 0 || self.laid_out
     }
 
     fn compare(&mut self, buffer: &[u8], expected: Expected) {
@@ -124,7 +119,7 @@ impl<'a> Checker<'a> {
         stops: Stops<'_>,
     ) -> io::Result<VerificationResult> {
         let generations = self.generations;
-        let mut blocks = generations.blocks();
+        let mut blocks = generations.known_blocks(self.laid_out);
         let mut free: Vec<Tag> = (0..tags).map(|tag| Tag(tag as u16)).collect();
         let mut reading: Vec<Option<Expected>> = vec![None; tags as usize];
         let mut started_ns = vec![0; tags as usize];
@@ -135,7 +130,7 @@ impl<'a> Checker<'a> {
             // Read again, because checking a block takes a while.
             let now_ns = clock.now_ns();
             while !free.is_empty() && !stops.is_set() {
-                let Some(expected) = blocks.find(|expected| self.is_known(*expected)) else { break };
+                let Some(expected) = blocks.next() else { break };
                 let tag = free.pop().expect("checked above");
                 reading[usize::from(tag.0)] = Some(expected);
                 started_ns[usize::from(tag.0)] = now_ns;

@@ -404,6 +404,11 @@ impl<'a> Doing<'a> {
         if let Some(operation) = plan.name_operation() {
             outcome.tally.errors.iter_mut().for_each(|error| error.operation = operation.to_string());
         }
+        if let Some(verification) = outcome.verification.as_mut().filter(|_| plan.writes()) {
+            let is_laid_out = self.sites.is_laid_out(slot.cell);
+            let known = self.generations[slot.cell].iter().flat_map(|map| map.known_blocks(is_laid_out));
+            verification.blocks_left = (known.count() as u64).saturating_sub(verification.blocks_read_back);
+        }
         let may_go_on = plan.keep_going || outcome.tally.errors.is_empty();
         self.so_far.add_open_loop(slot.cell, &outcome.tally.open_loop);
         self.so_far.stalled_seconds[slot.cell] += outcome.stalled_seconds;

@@ -50,6 +50,13 @@ pub struct Expected {
     pub generation: u32,
 }
 
+impl Expected {
+    /// Whether it is known what the block must be: one that was never written has a header only if it was laid out.
+    pub const fn is_known(&self, is_laid_out: bool) -> bool {
+        self.generation > 0 || is_laid_out
+    }
+}
+
 /// What is wrong with a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MismatchKind {
@@ -309,11 +316,12 @@ impl GenerationMap {
         self.entry(offset).fetch_or(UNKNOWN, Ordering::AcqRel);
     }
 
-    /// Every block that was written or laid out, and of which is known what it is: where it lies and what should be
-    /// there.
-    pub fn blocks(&self) -> impl Iterator<Item = Expected> {
+    /// Every block of which is known what it is, because it was written, or laid out with a header: where it lies and
+    /// what should be there.
+    pub fn known_blocks(&self, is_laid_out: bool) -> impl Iterator<Item = Expected> {
         (0..self.generations.len() as u64)
             .filter_map(move |block| self.expected(self.region.offset + block * self.block_bytes))
+            .filter(move |expected| expected.is_known(is_laid_out))
     }
 
     fn entry(&self, offset: u64) -> &AtomicU32 {
@@ -435,12 +443,12 @@ mod tests {
         let mut buffer = vec![0; 12_288];
         (0..2).for_each(|_| map.stamp_next(&mut buffer, third));
         assert_eq!(check(&buffer, map.expected(third).unwrap()), Ok(()));
-        let generations: Vec<u32> = map.blocks().map(|expected| expected.generation).collect();
+        let generations: Vec<u32> = map.known_blocks(true).map(|expected| expected.generation).collect();
         assert_eq!(generations, [0, 0, 2, 0, 0, 0, 0, 0, 0, 0]);
-        assert!(map.blocks().enumerate().all(|(at, block)| block.offset == (1 << 20) + at as u64 * 12_288));
+        assert!(map.known_blocks(true).enumerate().all(|(at, block)| block.offset == (1 << 20) + at as u64 * 12_288));
         // A write that failed may have left anything, until the next one.
         map.forget(third);
-        assert_eq!((map.expected(third), map.blocks().count()), (None, 9));
+        assert_eq!((map.expected(third), map.known_blocks(true).count()), (None, 9));
         map.stamp_next(&mut buffer, third);
         assert_eq!(map.expected(third), Some(Expected { seed: 7, offset: third, generation: 3 }));
     }

@@ -179,8 +179,9 @@ workload! {
     settle: Span,
     /// Whose rights commands have, when plimsoll has those of root. Default: those of root.
     user: String,
-    /// What is in new files before the first slot: written, allocated or empty. Default: written. Files that are
-    /// created are always empty, and so are those that are only statted or deleted when there is no `size`.
+    /// What is in new files before the first slot: written, allocated or empty. Default: written. Workloads that want
+    /// different layouts have different files, and are refused where they name the same. Files that are created are
+    /// always empty, and so are those that are only statted or deleted when there is no `size`.
     layout: Layout,
     /// Which blocks random operations choose. Default: uniform.
     distribution: Distribution,

@@ -12,6 +12,7 @@ use plimsoll_workload::{
 };
 
 mod judged;
+mod verified;
 
 use super::*;
 use crate::test_records::{Story, canonical, canonical_figures, histogram, workloads};

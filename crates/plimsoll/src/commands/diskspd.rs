@@ -137,9 +137,10 @@ fn execute(mut asked: Asked, command_line: &str, fresh_seed: u32, printer: Print
 
 fn exit(record: &Record) -> Exit {
     match record.outcome {
-        Outcome::Interrupted => Exit::Interrupted,
+        // Wrong data is never only an interruption.
+        Outcome::Interrupted if !record.has_wrong_data() => Exit::Interrupted,
         _ if record.has_io_errors() => Exit::Io,
         Outcome::Complete => Exit::Success,
-        Outcome::Failed | Outcome::Lost => Exit::Io,
+        Outcome::Interrupted | Outcome::Failed | Outcome::Lost => Exit::Io,
     }
 }

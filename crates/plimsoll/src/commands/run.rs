@@ -226,9 +226,10 @@ pub(super) fn request_of(
 /// How a run ends. Errors of the run come before what it shows of a need.
 pub(super) fn exit(record: &Record, is_need_broken: bool) -> Exit {
     match record.outcome {
-        Outcome::Interrupted => Exit::Interrupted,
+        // Wrong data is never only an interruption.
+        Outcome::Interrupted if !record.has_wrong_data() => Exit::Interrupted,
         _ if record.has_io_errors() => Exit::Io,
-        Outcome::Failed => Exit::Io,
+        Outcome::Interrupted | Outcome::Failed => Exit::Io,
         Outcome::Complete | Outcome::Lost if is_need_broken => Exit::Failure,
         Outcome::Complete | Outcome::Lost => Exit::Success,
     }
@@ -533,6 +534,8 @@ pub(super) fn pod() -> Pod {
 
 #[cfg(test)]
 mod tests {
+    use plimsoll_record::results::VerificationResult;
+
     use super::*;
 
     #[test]
@@ -552,5 +555,11 @@ mod tests {
             record.outcome = outcome;
             assert_eq!(exit(&record, is_need_broken), expected, "{outcome:?}");
         }
+        // An error may have come of the interruption; wrong data has not.
+        record.outcome = Outcome::Interrupted;
+        record.cells[0].errors = 1;
+        assert_eq!(exit(&record, false), Exit::Interrupted);
+        record.cells[0].verification = Some(VerificationResult { mismatches: 1, ..VerificationResult::default() });
+        assert_eq!(exit(&record, false), Exit::Io);
     }
 }

@@ -81,6 +81,21 @@ fn an_interrupted_run_saves_what_it_has_and_cleans_up() {
 }
 
 #[test]
+fn blocks_that_an_interruption_leaves_unread_are_not_called_sound() {
+    let place = Place::new();
+    let child = start(&place, "run DATA --rw randwrite --verify --size 8M --duration 60s --ramp 0s");
+    wait_until_journalled(&place);
+    signal(&child, interruption());
+    let said = Said::of(child.wait_with_output().unwrap());
+    assert_eq!(said.code, Some(130), "{}", said.stderr);
+    // All of them, because the layout wrote what the load did not.
+    assert!(said.stdout.contains("none of 2,048 blocks was read back"), "{}", said.stdout);
+    let record = place.run("show --json").json();
+    let verification = &record["cells"][0]["verification"];
+    assert_eq!((&verification["blocks_checked"], &verification["blocks_left"]), (&json!(0), &json!(2048)));
+}
+
+#[test]
 fn a_cell_that_an_interruption_left_out_is_not_run_everywhere() {
     let place = Place::new();
     let child = start(&place, "run DATA --rw randread --block-size 4k,8k --size 4M --duration 60s");

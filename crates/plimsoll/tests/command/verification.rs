@@ -21,6 +21,7 @@ fn sound_storage_verifies_on_every_engine() {
             ));
             let verification = &record["cells"][0]["verification"];
             assert_eq!(verification["mismatches"], 0, "{engine} {rw}: {verification}");
+            assert_eq!(verification["blocks_left"], 0, "{engine} {rw}: {verification}");
             assert!(verification["blocks_checked"].as_u64().unwrap() >= 1024, "{engine} {rw}: {verification}");
         }
     }
