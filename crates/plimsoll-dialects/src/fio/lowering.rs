@@ -105,7 +105,8 @@ struct Lowering {
     phases: Vec<u32>,
     /// Files of all jobs so far.
     names: u64,
-    max_time: Option<Span>,
+    /// How long the one job may take that the rules end when it is steady.
+    steady_runtime: Option<Span>,
 }
 
 impl Lowering {
@@ -249,7 +250,7 @@ impl Lowering {
             workload.phase = self.phases.get(index).copied();
             return;
         }
-        self.max_time = workload.duration.take();
+        self.steady_runtime = workload.duration.take();
         workload.io_size = None;
     }
 
@@ -262,11 +263,11 @@ impl Lowering {
             && let Some((workload, _)) = self.workloads.iter_mut().find(|(workload, _)| workload.phase.is_none())
         {
             workload.phase = Some(0);
-            workload.duration = self.max_time.take();
+            workload.duration = self.steady_runtime.take();
         }
         let steady = |(_, of): &&(Workload, CellOf)| jobs.jobs[of.job].settings.course.steady_state_duration.is_some();
         if let Some(job) = self.workloads.iter().find(steady).map(|(_, of)| &jobs.jobs[of.job]) {
-            let is_decided = self.max_time.is_some();
+            let is_decided = self.steady_runtime.is_some();
             self.note(job, if is_decided { STEADY_STATE_BY_OWN_RULES } else { STEADY_STATE_ENDS_NOTHING });
         }
         // Jobs that only create may have left gaps.
@@ -283,12 +284,16 @@ impl Lowering {
             let of = self.workloads.iter().filter(|(workload, _)| workload.target.as_ref() == Some(target));
             order.extend(of.map(|(_, cell)| (index, *cell)));
         }
+        // A runtime begins after what comes before it, and a run at once.
+        let before = self.workloads.first().map_or([None; 2], |(workload, _)| [workload.start_delay, workload.ramp]);
+        let after = |runtime: Span, before: Span| Span { ns: runtime.ns.saturating_add(before.ns) };
+        let max_time = self.steady_runtime.map(|runtime| before.into_iter().flatten().fold(runtime, after));
         let all = |is: fn(&Job) -> bool| !jobs.jobs.is_empty() && jobs.jobs.iter().all(is);
         Lowered {
             cells: order.into_iter().map(|(_, cell)| cell).collect(),
             plan: PlanFile {
                 targets: self.targets,
-                max_time: self.max_time,
+                max_time,
                 destroy: jobs.switches.destroys.clone(),
                 keep_files: true,
                 workloads: self.workloads.into_iter().map(|(workload, _)| workload).collect(),

@@ -212,6 +212,17 @@ fn a_steady_state_is_decided_by_the_rules() {
 }
 
 #[test]
+fn a_steady_state_has_all_of_its_runtime_after_what_comes_before_it() {
+    let job = "[a]\nfilename=/dev/sdb\nrw=randread\ntime_based\nruntime=60\nss_dur=10\nsteadystate=iops:50%\n";
+    let max_time = |more: &str| lowered(&format!("{job}{more}")).plan.max_time.unwrap().to_string();
+    assert_eq!(max_time("startdelay=55\n"), "115s");
+    assert_eq!(max_time("startdelay=55\nramp_time=5\n"), "2m");
+    let beside_another = lowered(&format!("{job}startdelay=55\n[b]\nfilename=/dev/sdb\nruntime=5\ntime_based\n"));
+    assert_eq!(beside_another.plan.max_time, None);
+    assert_eq!(beside_another.plan.workloads[0].duration.unwrap().to_string(), "1m");
+}
+
+#[test]
 fn a_job_on_several_devices_has_a_cell_on_each_and_shares_its_depth() {
     let job = "[a]\nfilename=/dev/sdb:/dev/sdc\nioengine=libaio\niodepth=32\nrw=randread\nrate_iops=100\n";
     let of = |file: &str| lower(&jobs(file), &look_at_two).unwrap_or_else(|problems| panic!("{problems}"));
