@@ -144,15 +144,17 @@ fn pattern(pattern: &Pattern, region_bytes: u64, notes: &mut Notes<'_>, workload
     }
     let only_writes = !direction.reads;
     workload.block_size = Some(Sweep::one(if only_writes { write.clone() } else { read.clone() }));
-    workload.write_block_size = (direction.reads && direction.writes && read != write).then_some(write);
+    workload.write_block_size = (direction.reads && direction.writes && read != write).then(|| write.clone());
     let random_percent = if direction.reads { pattern.random_percent.read } else { pattern.random_percent.write };
     if direction.is_random && random_percent < 100 {
         workload.random_percent = Percent::new(random_percent);
     }
     match (pattern.step, direction.is_random) {
         (Step::Skip(bytes), false) => {
-            let first = workload.block_size.as_ref().and_then(|sweep| sweep.values().first());
-            let block = first.into_iter().chain(&workload.write_block_size).map(BlockSizes::max).max().unwrap_or(0);
+            let reads = if rw.is_mixed() { pattern.read_percent } else { rw.default_read_percent() };
+            let sizes = [(reads > 0, &read), (reads < 100, &write)];
+            let occurring = sizes.into_iter().filter(|(occurs, _)| *occurs);
+            let block = occurring.map(|(_, size)| size.max()).max().unwrap_or(0);
             let Ok(bytes) = u64::try_from(bytes) else {
                 return Err(Wrong::new("a sequence that goes backwards is not there yet").instead("leave the step out"));
             };

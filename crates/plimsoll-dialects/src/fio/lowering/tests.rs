@@ -287,20 +287,40 @@ fn a_sequence_with_gaps_ends_where_it_meets_the_end() {
     assert_eq!(blocks("rw=rw:8k\n"), 256);
 }
 
+/// The directory in which files are made.
+fn data() -> TargetFacts {
+    TargetFacts {
+        name: "/data".to_owned(),
+        kind: TargetKind::Directory,
+        size_bytes: None,
+        free_bytes: Some(1 << 30),
+        direct_alignment_bytes: Some(512),
+    }
+}
+
+#[test]
+fn a_gap_begins_after_blocks_of_the_sizes_that_occur() {
+    let gap = |more: &str| {
+        let file = format!("[a]\ndirectory=/data\ndirect=1\nsize=1m\nbs=4k,64k\nnumber_ios=8\n{more}");
+        let workloads = lowered(&file).plan.workloads;
+        let plan = Plan::resolve(&[data()], &workloads, &Certainty::of(Effort::Standard), 1).unwrap();
+        let blocks = plan.cells[0].blocks().unwrap();
+        (blocks.block_size_bytes_max, blocks.gap_bytes)
+    };
+    assert_eq!(gap("rw=rw:8k\nrwmixread=100\n"), (4096, 8192), "0, 12288, 24576, as fio does");
+    assert_eq!(gap("rw=rw:8k\nrwmixread=0\n"), (65536, 8192));
+    assert_eq!(gap("rw=rw:8k\nrwmixread=50\n"), (65536, 8192));
+    assert_eq!(gap("rw=read:8k\n"), (4096, 8192));
+    assert_eq!(gap("rw=write:8k\n"), (65536, 8192));
+}
+
 #[test]
 fn a_sequence_with_gaps_goes_through_several_files_one_after_the_other() {
     for order in ["", "file_service_type=random\n"] {
         let file = format!("[a]\ndirectory=/data\nsize=4m\nnrfiles=4\nrw=read:8k\n{order}");
         let plan = lowered(&file).plan;
         assert_eq!(plan.workloads[0].file_order, Some(FileOrder::Sequential));
-        let target = TargetFacts {
-            name: "/data".to_owned(),
-            kind: TargetKind::Directory,
-            size_bytes: None,
-            free_bytes: Some(1 << 30),
-            direct_alignment_bytes: Some(512),
-        };
-        let plan = Plan::resolve(&[target], &plan.workloads, &Certainty::of(Effort::Standard), 1);
+        let plan = Plan::resolve(&[data()], &plan.workloads, &Certainty::of(Effort::Standard), 1);
         assert!(plan.is_ok(), "{plan:?}");
     }
 }
