@@ -8,7 +8,10 @@ use std::{
     fs::{File, OpenOptions},
     io,
     ops::ControlFlow,
-    os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt},
+    os::{
+        fd::AsFd,
+        unix::fs::{FileExt, MetadataExt, OpenOptionsExt},
+    },
     path::{Path, PathBuf},
     sync::{
         Mutex, PoisonError,
@@ -32,6 +35,8 @@ use rustix::{
     fs::{Advice, FallocateFlags, OFlags, StatVfs, fadvise, fallocate, fstatvfs, statvfs},
     io::Errno,
 };
+
+use crate::objects::{ObjectError, TestObjects};
 
 /// Bytes of one write, unless content demands longer ones.
 const CHUNK_BYTES: u64 = 1 << 20;
@@ -109,6 +114,9 @@ pub enum LayoutError {
         /// Why not.
         source: io::Error,
     },
+    /// The path of a file leads to another one by now.
+    #[error(transparent)]
+    Replaced(#[from] ObjectError),
     /// It was asked to stop.
     #[error("stopped after {} of test files were written", ByteCount(*.written_bytes))]
     Stopped {
@@ -148,35 +156,38 @@ fn free(facts: &StatVfs) -> u64 {
 /// Writes all of `files`, in pieces of 4 KiB: see [`lay_out_in_pieces`].
 ///
 /// # Errors
-/// When there is no space, the system refuses, or it was asked to stop.
+/// When there is no space, the system refuses, a file is no longer the one that was made, or it was asked to stop.
 pub fn lay_out(
     files: &[LayoutFile],
+    objects: &TestObjects,
     content: &Content<'_>,
     progress: &mut dyn FnMut(u64, u64) -> ControlFlow<()>,
     stop: &AtomicBool,
 ) -> Result<LayoutReport, LayoutError> {
-    lay_out_in_pieces(files, ALIGNMENT_BYTES as u32, content, progress, stop)
+    lay_out_in_pieces(files, objects, ALIGNMENT_BYTES as u32, content, progress, stop)
 }
 
 /// Reserves room for all of `files` and gives them their length, without writing any of it.
 ///
 /// # Errors
-/// When there is no space, the system refuses, or it was asked to stop.
-pub fn allocate(files: &[LayoutFile], stop: &AtomicBool) -> Result<(), LayoutError> {
+/// When there is no space, the system refuses, a file is no longer the one that was made, or it was asked to stop.
+pub fn allocate(files: &[LayoutFile], objects: &TestObjects, stop: &AtomicBool) -> Result<(), LayoutError> {
     check_free(files)?;
-    let open = files.iter().map(OpenFile::new).collect::<Result<Vec<_>, _>>()?;
+    let open = open_all(files, objects)?;
     open.iter().try_for_each(|file| file.allocate(stop))
 }
 
-/// Writes all of `files` and makes them durable. Ends soon after `stop` is set or `progress` breaks. Content is asked
-/// for in multiples of `piece_bytes`, so that blocks with a header and a checksum are never cut.
+/// Writes all of `files`, which are of `objects`, and makes them durable. Ends soon after `stop` is set or `progress`
+/// breaks. Content is asked for in multiples of `piece_bytes`, so that blocks with a header and a checksum are never
+/// cut.
 ///
 /// `progress` is told the bytes written and the bytes in total, ten times a second and at the end.
 ///
 /// # Errors
-/// When there is no space, the system refuses, or it was asked to stop.
+/// When there is no space, the system refuses, a file is no longer the one that was made, or it was asked to stop.
 pub fn lay_out_in_pieces(
     files: &[LayoutFile],
+    objects: &TestObjects,
     piece_bytes: u32,
     content: &Content<'_>,
     progress: &mut dyn FnMut(u64, u64) -> ControlFlow<()>,
@@ -184,7 +195,7 @@ pub fn lay_out_in_pieces(
 ) -> Result<LayoutReport, LayoutError> {
     let start_ns = MonotonicClock.now_ns();
     check_free(files)?;
-    let open = files.iter().map(OpenFile::new).collect::<Result<Vec<_>, _>>()?;
+    let open = open_all(files, objects)?;
     for file in &open {
         file.allocate(stop)?;
     }
@@ -202,6 +213,11 @@ pub fn lay_out_in_pieces(
     })
 }
 
+/// Opens all files, and nothing is done to any of them before each is known to be ours.
+fn open_all<'a>(files: &'a [LayoutFile], objects: &TestObjects) -> Result<Vec<OpenFile<'a>>, LayoutError> {
+    files.iter().map(|file| OpenFile::new(file, objects)).collect()
+}
+
 /// A file under way.
 struct OpenFile<'a> {
     path: &'a Path,
@@ -214,7 +230,7 @@ struct OpenFile<'a> {
 }
 
 impl<'a> OpenFile<'a> {
-    fn new(file: &'a LayoutFile) -> Result<Self, LayoutError> {
+    fn new(file: &'a LayoutFile, objects: &TestObjects) -> Result<Self, LayoutError> {
         let open = |flags: OFlags| {
             let flags = (flags | OFlags::NOFOLLOW).bits().cast_signed();
             OpenOptions::new().write(true).custom_flags(flags).open(&file.path)
@@ -226,6 +242,10 @@ impl<'a> OpenFile<'a> {
             Err(error) => return Err(failed(error)),
         };
         let buffered = open(OFlags::empty()).map_err(failed)?;
+        // Each was opened by the path, which may have led elsewhere for one of them.
+        for opened in direct.iter().chain([&buffered]) {
+            objects.check_opened(&file.path, opened.as_fd())?;
+        }
         Ok(Self { path: &file.path, bytes: file.bytes, buffered, direct, fell_back: AtomicBool::new(false) })
     }
 

@@ -355,7 +355,8 @@ impl Sites {
         let takes_room = wanted.0.iter().filter(|(key, wanted)| wanted.layout != Layout::Empty || grows(key));
         layout::check_free(&takes_room.map(file).collect::<Vec<_>>()).map_err(RunError::Layout)?;
         let are = |layout: Layout| wanted.0.iter().filter(move |(_, file)| file.layout == layout);
-        layout::allocate(&are(Layout::Allocated).map(file).collect::<Vec<_>>(), stop).map_err(RunError::Layout)?;
+        let allocated: Vec<LayoutFile> = are(Layout::Allocated).map(file).collect();
+        layout::allocate(&allocated, &self.objects, stop).map_err(RunError::Layout)?;
         let files: Vec<LayoutFile> = are(Layout::Written).map(file).collect();
         if files.is_empty() {
             return Ok(());
@@ -376,7 +377,7 @@ impl Sites {
         };
         // Pieces hold whole blocks of the verified files.
         let piece = stamps.iter().flatten().map(|stamps| stamps.block_bytes).max().unwrap_or(0).max(4096);
-        match layout::lay_out_in_pieces(&files, piece, &content, &mut progress, stop) {
+        match layout::lay_out_in_pieces(&files, &self.objects, piece, &content, &mut progress, stop) {
             Ok(report) => {
                 emit(RunEvent::LayoutFinished {
                     target: target.to_owned(),
@@ -496,9 +497,7 @@ impl Place {
                 Some(guard) if plan.writes() => guard.open(purpose)?,
                 _ => target::open(&self.path(key), purpose)?,
             };
-            if plan.writes() {
-                objects.check_opened(&self.path(key), opened.as_fd())?;
-            }
+            objects.check_opened(&self.path(key), opened.as_fd())?;
             Ok(opened)
         };
         file_keys(plan, cell).iter().map(open).collect()
@@ -518,3 +517,6 @@ fn directories(plan: &Plan, target: &str) -> Option<u32> {
 fn cells_of<'a>(plan: &'a Plan, target: &'a str) -> impl Iterator<Item = &'a CellPlan> {
     plan.cells.iter().filter(move |cell| cell.target == target)
 }
+
+#[cfg(test)]
+mod tests;

@@ -185,7 +185,7 @@ fn make(objects: &mut TestObjects, target: &Path, file: &str, bytes: u64) {
     }
     let foreign = objects.create_file(&target.join("foreign.img")).unwrap();
     assert_eq!(foreign.provenance, Provenance::Foreign);
-    lay_out(&files, &random_content(1), &mut go_on, &AtomicBool::new(false)).unwrap();
+    lay_out(&files, objects, &random_content(1), &mut go_on, &AtomicBool::new(false)).unwrap();
 }
 
 /// Not a test of its own: what this program does when a test starts it a second time.
@@ -525,7 +525,8 @@ fn laid_out_files_have_no_unwritten_extents() {
     let path = mount.point.join("data");
     fs::File::create(&path).unwrap();
     let files = [LayoutFile { path: path.clone(), bytes: (9 << 20) + 5000 }];
-    lay_out(&files, &random_content(3), &mut go_on, &AtomicBool::new(false)).unwrap();
+    let objects = TestObjects::new(owner(14), None);
+    lay_out(&files, &objects, &random_content(3), &mut go_on, &AtomicBool::new(false)).unwrap();
     let Some(extents) = output_of(Command::new("filefrag").arg("-v").arg(&path)) else {
         return;
     };
@@ -576,7 +577,7 @@ fn a_full_file_system_is_one_sentence_and_leaves_nothing() {
         };
         let stop = AtomicBool::new(false);
         // Known before anything is written.
-        let refused = lay_out(&[file(0, 1 << 30)], &random_content(1), &mut go_on, &stop);
+        let refused = lay_out(&[file(0, 1 << 30)], &objects, &random_content(1), &mut go_on, &stop);
         no_space(refused.unwrap_err());
         assert!(matches!(check_names(&mount.point, 10_000), Err(LayoutError::NoInodes { .. })));
         // Somebody else takes the space after it was checked: the first file is being written then.
@@ -584,8 +585,9 @@ fn a_full_file_system_is_one_sentence_and_leaves_nothing() {
         let take = |_: usize, _: u64, _: &mut [u8]| {
             let _ = fs::write(&thief, vec![1; 64 << 20]);
         };
-        lay_out(&[file(0, 1 << 20)], &take, &mut go_on, &stop).unwrap();
-        no_space(lay_out(&[file(0, 1 << 20), file(1, 2 << 20)], &random_content(1), &mut go_on, &stop).unwrap_err());
+        lay_out(&[file(0, 1 << 20)], &objects, &take, &mut go_on, &stop).unwrap();
+        let files = [file(0, 1 << 20), file(1, 2 << 20)];
+        no_space(lay_out(&files, &objects, &random_content(1), &mut go_on, &stop).unwrap_err());
         fs::remove_file(thief).unwrap();
         assert_eq!(objects.remove().removed.len(), 1);
         assert_eq!(tree(&mount.point).keys().collect::<Vec<_>>(), before.keys().collect::<Vec<_>>());

@@ -1,9 +1,15 @@
 //! Layouts of real files.
 
 use super::*;
+use crate::objects::Owner;
 
 fn go_on(_: u64, _: u64) -> ControlFlow<()> {
     ControlFlow::Continue(())
+}
+
+/// No objects of a run: the files of these tests are everybody's.
+fn nothing() -> TestObjects {
+    TestObjects::new(Owner::this_process(uuid::Uuid::nil()), None)
 }
 
 fn file(directory: &Path, name: &str, bytes: u64) -> LayoutFile {
@@ -24,7 +30,7 @@ fn every_byte_of_every_file_is_what_its_place_demands() {
         last = (written, total);
         ControlFlow::Continue(())
     };
-    let report = lay_out(&files, &content, &mut progress, &AtomicBool::new(false)).unwrap();
+    let report = lay_out(&files, &nothing(), &content, &mut progress, &AtomicBool::new(false)).unwrap();
     let total = sizes.iter().sum();
     assert_eq!((report.bytes, last), (total, (total, total)));
     for (index, file) in files.iter().enumerate() {
@@ -55,7 +61,7 @@ fn pieces_are_never_cut() {
                 bytes.fill((offset / u64::from(piece) + index as u64) as u8);
             }
         };
-        lay_out_in_pieces(&files, piece, &stamp, &mut go_on, &AtomicBool::new(false)).unwrap();
+        lay_out_in_pieces(&files, &nothing(), piece, &stamp, &mut go_on, &AtomicBool::new(false)).unwrap();
         let found = std::fs::read(&files[0].path).unwrap();
         assert!(found.chunks(piece as usize).enumerate().all(|(at, bytes)| bytes.iter().all(|b| *b == at as u8)));
     }
@@ -83,14 +89,14 @@ fn a_layout_ends_when_it_is_asked_to() {
     let stopping = |_: usize, offset: u64, _: &mut [u8]| {
         stop.fetch_or(offset >= 3 << 20, Ordering::Relaxed);
     };
-    let error = lay_out(&files, &stopping, &mut go_on, &stop).unwrap_err();
+    let error = lay_out(&files, &nothing(), &stopping, &mut go_on, &stop).unwrap_err();
     let LayoutError::Stopped { written_bytes } = error else {
         panic!("{error}");
     };
     assert!(written_bytes < 16 << 20, "{written_bytes}");
     let mut gives_up = |_, _| ControlFlow::Break(());
     let slow = |_: usize, _: u64, _: &mut [u8]| thread::sleep(Duration::from_millis(5));
-    let error = lay_out(&files, &slow, &mut gives_up, &AtomicBool::new(false)).unwrap_err();
+    let error = lay_out(&files, &nothing(), &slow, &mut gives_up, &AtomicBool::new(false)).unwrap_err();
     assert!(matches!(error, LayoutError::Stopped { .. }), "{error}");
 }
 
@@ -102,7 +108,7 @@ fn a_symbolic_link_in_the_place_of_a_file_is_not_followed() {
     let path = directory.path().join("link");
     std::os::unix::fs::symlink(&victim, &path).unwrap();
     let files = [LayoutFile { path, bytes: 1 << 20 }];
-    lay_out(&files, &random_content(1), &mut go_on, &AtomicBool::new(false)).unwrap_err();
+    lay_out(&files, &nothing(), &random_content(1), &mut go_on, &AtomicBool::new(false)).unwrap_err();
     assert_eq!(std::fs::read(&victim).unwrap(), b"precious");
 }
 
@@ -110,7 +116,7 @@ fn a_symbolic_link_in_the_place_of_a_file_is_not_followed() {
 fn more_than_the_file_system_holds_is_refused_before_anything_is_written() {
     let directory = tempfile::tempdir().unwrap();
     let files = [file(directory.path(), "a", 1 << 60)];
-    let error = lay_out(&files, &random_content(1), &mut go_on, &AtomicBool::new(false)).unwrap_err();
+    let error = lay_out(&files, &nothing(), &random_content(1), &mut go_on, &AtomicBool::new(false)).unwrap_err();
     assert!(matches!(error, LayoutError::NoSpace { .. }), "{error}");
     assert!(error.to_string().contains("lower --size"), "{error}");
     assert_eq!(files[0].path.metadata().unwrap().len(), 0);

@@ -11,8 +11,8 @@ use rustix::{
 use super::{ObjectError, TestObjects, removal::is_file_of};
 
 impl TestObjects {
-    /// Makes sure that a descriptor, opened by this path to write, is of the file that is ours. Of paths at which
-    /// nothing is ours it says nothing.
+    /// Makes sure that a descriptor, opened by this path, is of the file that is ours. Of paths at which nothing is
+    /// ours it says nothing.
     ///
     /// # Errors
     /// When it is another file, or the system does not tell.
@@ -31,7 +31,12 @@ impl TestObjects {
         };
         if let Some(made) = self.index_of(path).map(|index| &self.files[index]) {
             let parent = made.parent.as_fd();
-            return Ok(Some(is_there(parent, &*made.name)? && is_file_of(parent, &made.name, &made.marker)?));
+            let is_ours = is_file_of(parent, &made.name, &made.marker)?;
+            // What is only read is taken as it is, though its marker may be about a file that was there before.
+            if made.is_shared && !is_ours {
+                return Ok(None);
+            }
+            return Ok(Some(is_ours && is_there(parent, &*made.name)?));
         }
         let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return Ok(None) };
         // Nobody else can put anything into a directory of ours.
