@@ -3,10 +3,13 @@
 use std::{
     ffi::OsStr,
     fs::{self, File, Metadata, OpenOptions, Permissions},
-    io::{self, BufWriter, Write},
-    os::unix::{
-        ffi::OsStrExt,
-        fs::{FileTypeExt, MetadataExt},
+    io::{self, BufWriter, Seek, Write},
+    os::{
+        fd::AsRawFd,
+        unix::{
+            ffi::OsStrExt,
+            fs::{FileTypeExt, MetadataExt},
+        },
     },
     path::{Path, PathBuf},
 };
@@ -14,7 +17,7 @@ use std::{
 use anyhow::bail;
 use plimsoll_history::history::HistoryError;
 use rustix::{
-    fs::{CWD, RenameFlags, renameat_with},
+    fs::{AtFlags, CWD, Mode, OFlags, RenameFlags, linkat, open, renameat_with},
     io::Errno,
 };
 use uuid::Uuid;
@@ -89,12 +92,39 @@ fn check_place(path: &Path) -> anyhow::Result<()> {
 
 const EXISTS: &str = "it exists: name another file, or overwrite it with --force";
 
-/// Writes a new file. Nobody finds it under its name before it is whole, also when this process is ended meanwhile.
+/// Writes a new file. Nobody finds it under its name before it is whole, and nothing of it stays when this process is
+/// ended meanwhile, but where a file cannot be without a name.
 fn create(path: &Path, write: impl FnOnce(File) -> anyhow::Result<()>) -> anyhow::Result<()> {
     // Told before anything is made of it; what comes meanwhile is found in the end.
     if fs::symlink_metadata(path).is_ok() {
         bail!(EXISTS);
     }
+    // Whatever else keeps a file from being made is told again of the one beside.
+    let Ok(mut file) = without_name(path) else { return create_beside(path, write) };
+    write(file.try_clone()?)?;
+    file.sync_all().map_err(FileLost)?;
+    match linkat(CWD, format!("/proc/self/fd/{}", file.as_raw_fd()), CWD, path, AtFlags::SYMLINK_FOLLOW) {
+        Err(Errno::EXIST) => bail!(EXISTS),
+        // There is no /proc, or a sandbox knows no links.
+        Err(_) => create_beside(path, |mut beside| {
+            file.rewind()?;
+            io::copy(&mut file, &mut beside).map_err(FileLost)?;
+            Ok(())
+        }),
+        Ok(()) => Ok(()),
+    }
+}
+
+/// A file in the directory of this path that is gone with this process, unless it gets a name.
+fn without_name(path: &Path) -> io::Result<File> {
+    let directory = path.parent().filter(|directory| !directory.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
+    // As any new file has it: the mask of the process takes away what it does.
+    Ok(File::from(open(directory, flags, Mode::from_raw_mode(0o666))?))
+}
+
+/// Writes a new file beside its place, where no file system, kernel or sandbox can be in the way.
+fn create_beside(path: &Path, write: impl FnOnce(File) -> anyhow::Result<()>) -> anyhow::Result<()> {
     write_beside(path, None, write, |beside| match take_free_place(beside, path) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => bail!(EXISTS),
         taken => Ok(taken?),
@@ -172,6 +202,10 @@ mod tests {
                 out.write_all(b"half")?;
                 out.flush()?;
                 assert!(!path.exists());
+                // Whatever ends this process here, nothing is left to be cleaned up.
+                if without_name(&path).is_ok() {
+                    assert_eq!(names(directory.path()), Vec::<String>::new());
+                }
                 Ok(out.write_all(b", whole")?)
             })
             .unwrap();
@@ -187,9 +221,26 @@ mod tests {
     fn a_file_that_somebody_makes_meanwhile_is_kept() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("report.md");
-        let error = write(&path, false, &[], |_| Ok(fs::write(&path, "theirs")?)).unwrap_err();
-        assert!(error.to_string().contains("it exists"), "{error}");
-        assert_eq!(fs::read(&path).unwrap(), b"theirs");
-        assert_eq!(names(directory.path()), ["report.md"]);
+        let theirs = || Ok(fs::write(&path, "theirs")?);
+        let errors =
+            [write(&path, false, &[], |_| theirs()).unwrap_err(), create_beside(&path, |_| theirs()).unwrap_err()];
+        for error in errors {
+            assert!(error.to_string().contains("it exists"), "{error}");
+            assert_eq!(fs::read(&path).unwrap(), b"theirs");
+            assert_eq!(names(directory.path()), ["report.md"]);
+        }
+    }
+
+    #[test]
+    fn a_new_file_is_whole_and_its_own_also_where_it_has_to_have_a_name_from_the_start() {
+        let directory = tempfile::tempdir().unwrap();
+        let [one, other] = ["one", "other"].map(|name| directory.path().join(name));
+        write(&one, false, &[], |out| Ok(out.write_all(b"whole")?)).unwrap();
+        create_beside(&other, |mut file| Ok(file.write_all(b"whole")?)).unwrap();
+        assert_eq!(fs::read(&one).unwrap(), fs::read(&other).unwrap());
+        let permissions = |path| fs::metadata(path).unwrap().permissions();
+        assert_eq!(permissions(&one), permissions(&other));
+        create_beside(&directory.path().join("third"), |_| bail!("as a test asks for")).unwrap_err();
+        assert_eq!(names(directory.path()).len(), 2);
     }
 }
