@@ -10,6 +10,7 @@ use std::{
     str::FromStr,
 };
 
+use plimsoll_workload::serial_number;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 pub use self::{counters::DiskCounters, relations::Common, transport::Transport};
@@ -217,24 +218,6 @@ fn scsi_serial(device: &Path) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
-/// What stands between the serial number of an NVMe controller and the number of a namespace of it.
-const NAMESPACE: &str = ", namespace ";
-
-/// Whether a serial number is the one that was noted. Once that of an NVMe controller was, without the namespace.
-pub fn is_serial(noted: Option<&str>, is: Option<&str>) -> bool {
-    let without_namespace = || Some(is?.rsplit_once(NAMESPACE)?.0);
-    noted == is || noted.is_some() && noted == without_namespace()
-}
-
-/// The serial number of a disk. All disks of an NVMe controller tell the controller's; the first one is called by it
-/// alone, because most controllers have no other.
-fn of_namespace(serial: String, namespace: Option<u32>) -> String {
-    match namespace {
-        Some(number) if number > 1 => format!("{serial}{NAMESPACE}{number}"),
-        _ => serial,
-    }
-}
-
 /// The path under /dev that a kernel name has: slashes in it are written as exclamation marks in sysfs.
 pub(crate) fn special_file(name: &str) -> String {
     format!("/dev/{}", name.replace('!', "/"))
@@ -322,7 +305,7 @@ impl Sysfs {
             model: first(&[(&device, "model"), (&device, "name")]),
             serial: first(&[(&disk, "serial"), (&device, "serial")])
                 .or_else(|| scsi_serial(&device))
-                .map(|serial| of_namespace(serial, value(&disk, "nsid"))),
+                .map(|serial| serial_number::of_namespace(serial, value(&disk, "nsid"))),
             wwid: first(&[(&disk, "wwid"), (&device, "wwid"), (&disk, "dm/uuid"), (&disk, "md/uuid")]),
             mapped_name: attribute(&disk, "dm/name"),
             backing_file: attribute(&disk, "loop/backing_file"),

@@ -5,13 +5,13 @@
 
 use std::path::Path;
 
-use plimsoll_io::block_device;
 use plimsoll_record::{
     environment::{DeviceEnvironment, Environment, MachineEnvironment, TargetEnvironment, TargetKind},
     event::RunStarted,
 };
 use plimsoll_workload::{
     plan::{BlockPlan, Plan},
+    serial_number,
     target_facts::TargetFacts,
 };
 use thiserror::Error;
@@ -129,7 +129,7 @@ fn same_device(before: &DeviceEnvironment, now: &DeviceEnvironment) -> Result<()
     for (what, before, now) in texts {
         if let (Some(before), Some(now)) = (before, now)
             && before != now
-            && !(what == SERIAL && block_device::is_serial(Some(before), Some(now)))
+            && !(what == SERIAL && serial_number::is_noted(Some(before), Some(now)))
         {
             return Err(format!("the {what} of its disk was {before} and is {now} now"));
         }

@@ -34,6 +34,7 @@ pub mod preset;
 pub mod provisioned;
 pub mod random;
 pub mod sampler;
+pub mod serial_number;
 pub mod settings;
 pub mod sweep;
 pub mod target_facts;

@@ -13,6 +13,7 @@ use plimsoll_io::{
 };
 use plimsoll_workload::{
     array::{ArrayKind, FileSystem},
+    serial_number,
     units::ByteCount,
 };
 use serde::Deserialize;
@@ -97,7 +98,7 @@ fn refuse_another(stripe: &Stripe, disk: &StripedDisk) -> Result<(), DeviceError
     if facts.size_bytes != disk.size_bytes {
         return other(ByteCount(facts.size_bytes).to_string(), ByteCount(disk.size_bytes).to_string());
     }
-    if !block_device::is_serial(disk.serial.as_deref(), facts.serial.as_deref()) {
+    if !serial_number::is_noted(disk.serial.as_deref(), facts.serial.as_deref()) {
         let serial = |serial: Option<String>| serial.unwrap_or_else(|| "no serial number".to_owned());
         return other(serial(facts.serial), serial(disk.serial.clone()));
     }

@@ -214,11 +214,3 @@ fn what_is_spread_over_several_disks_is_on_all_of_them() {
     tree.link("fs/btrfs/f00d/devices/nvme0n1", "devices/pci0/nvme/nvme0/nvme0n1");
     assert_eq!(over("8:1"), ["8:0", "259:0"], "a btrfs, which is no device");
 }
-
-#[test]
-fn another_namespace_of_a_controller_is_another_disk_and_notes_without_one_are_good() {
-    let (second, third) = (Some("x, namespace 2"), Some("x, namespace 3"));
-    assert!(is_serial(second, second) && is_serial(Some("x"), Some("x")) && is_serial(None, None));
-    assert!(!is_serial(second, third) && !is_serial(second, Some("x")) && !is_serial(None, second));
-    assert!(is_serial(Some("x"), second), "noted before namespaces were told apart");
-}

@@ -10,6 +10,7 @@ use plimsoll_record::{
     numbers,
     record::Record,
 };
+use plimsoll_workload::serial_number;
 
 use super::{Difference, side::Subject};
 use crate::facts;
@@ -35,10 +36,12 @@ pub(crate) fn over_time(first: &Record, second: &Record, target: &str) -> Vec<Di
         known.and_then(|known| known.device.as_ref())
     });
     if let [Some(one), Some(other)] = disks {
-        let of = |device: &DeviceEnvironment| {
-            vec![("model", device.model.clone()), ("serial number", device.serial.clone())]
-        };
-        add_all(&mut found, of(one), of(other));
+        let model = |device: &DeviceEnvironment| vec![("model", device.model.clone())];
+        let serial = |device: &DeviceEnvironment| vec![("serial number", device.serial.clone())];
+        add_all(&mut found, model(one), model(other));
+        if !serial_number::is_noted(one.serial.as_deref(), other.serial.as_deref()) {
+            add_all(&mut found, serial(one), serial(other));
+        }
     }
     found
 }

@@ -136,6 +136,19 @@ fn what_else_changed_stands_at_the_run() {
 }
 
 #[test]
+fn a_disk_whose_namespace_is_told_only_by_now_is_no_other_disk() {
+    let mut records = history(&[5000.0; 3]);
+    let serials = ["nvme_card-pd", "nvme_card-pd, namespace 2", "nvme_card-pd, namespace 3"];
+    for (record, serial) in records.iter_mut().zip(serials) {
+        record.environment.targets[0].device.as_mut().unwrap().serial = Some(serial.to_owned());
+    }
+    let found = trends(&records);
+    assert_eq!(found[0].points[1].environment, [""; 0]);
+    let expected = "serial number nvme_card-pd, namespace 2 -> nvme_card-pd, namespace 3";
+    assert_eq!(found[0].points[2].environment, [expected]);
+}
+
+#[test]
 fn runs_that_say_too_little_are_points_and_no_change() {
     let mut records = history(&[5000.0, 5000.0, 2000.0, 5000.0]);
     records[2].cells[0].slots.truncate(1);
