@@ -34,8 +34,8 @@ pub(crate) fn check_verification(
             "would be written by several workloads in turn, and each would take the blocks of the others for damage: \
              verify one workload at a time, or name a directory, where each has files of its own"
         } else if others_write_its_files(plan, cell, blocks) {
-            "has files that several workloads would write in turn, and each would take the blocks of the others for \
-             damage: verify one workload at a time, or give each file_names of its own"
+            "has files that several workloads would write, in turn or at the same time, and each would take the blocks of \
+             the others for damage: verify one workload at a time, or give each file_names of its own"
         } else if !blocks.writes() && files.iter().any(|file| is_foreign(file)) {
             "was not written by plimsoll, so nobody knows what --verify should find there: leave --verify out, or name \
              a directory or a new file, which are written first"
@@ -47,12 +47,19 @@ pub(crate) fn check_verification(
     Ok(())
 }
 
-/// Whether a cell takes turns with others that write to its files by their names.
+/// Whether others write to a cell's files by their names between its own writes: in turns, or in its phase at the same
+/// moment. Those of a phase may have parts of a file of their own. What other phases write comes before or after all
+/// that is checked.
 fn others_write_its_files(plan: &Plan, cell: &CellPlan, blocks: &BlockPlan) -> bool {
-    let others = cells_of(plan, &cell.target).filter(|other| !ptr::eq(*other, cell) && other.phase.is_none());
-    let mut others = others.filter_map(CellPlan::blocks).filter(|other| other.writes());
+    let others = cells_of(plan, &cell.target).filter(|other| !ptr::eq(*other, cell) && other.phase == cell.phase);
+    let own = blocks.file_region();
+    let mut others = others.filter_map(CellPlan::blocks).filter(|other| {
+        let region = other.file_region();
+        let is_apart = region.offset >= own.offset + own.length || own.offset >= region.offset + region.length;
+        other.writes() && !(cell.phase.is_some() && is_apart)
+    });
     let is_own = |name: String| blocks.file_names.iter().any(|own| own == name);
-    cell.phase.is_none() && others.any(|other| other.file_names.iter().any(is_own))
+    others.any(|other| other.file_names.iter().any(is_own))
 }
 
 /// Refuses to poll where the kernel is known to have nothing to poll. Without a disk to ask, the engine finds out.
@@ -73,8 +80,6 @@ pub(super) fn check_polling(target: &str) -> Result<(), EngineUnavailable> {
 
 #[cfg(test)]
 mod tests {
-    use std::slice;
-
     use plimsoll_workload::{
         certainty::Certainty,
         settings::Effort,
@@ -83,8 +88,8 @@ mod tests {
 
     use super::*;
 
-    #[test]
-    fn named_files_of_others_are_not_verified_when_they_are_only_read() {
+    /// What a directory is told of these workloads on files of which one was there before.
+    fn check(workloads: &[String]) -> Result<(), String> {
         let directory = TargetFacts {
             name: "data".to_owned(),
             kind: TargetKind::Directory,
@@ -92,15 +97,34 @@ mod tests {
             free_bytes: Some(1 << 30),
             direct_alignment_bytes: Some(512),
         };
-        let check = |rw: &str| {
-            let workload =
-                format!("rw = '{rw}'\nverify = true\nfile_count = 2\nfile_names = ['new', 'old']\nsize = '2M'");
-            let workloads = [toml::from_str(&workload).unwrap()];
-            let plan =
-                Plan::resolve(slice::from_ref(&directory), &workloads, &Certainty::of(Effort::Quick), 7).unwrap();
-            check_verification(&plan, |_| true, |file| file == "data/old").map_err(|error| error.to_string())
+        let workloads: Vec<_> = workloads.iter().map(|text| toml::from_str(text).unwrap()).collect();
+        let plan = Plan::resolve(&[directory], &workloads, &Certainty::of(Effort::Quick), 7).unwrap();
+        check_verification(&plan, |_| true, |file| file == "data/old").map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn named_files_of_others_are_not_verified_when_they_are_only_read() {
+        let of = |rw| format!("rw = '{rw}'\nverify = true\nfile_count = 2\nfile_names = ['new', 'old']\nsize = '2M'");
+        assert!(check(&[of("randread")]).unwrap_err().contains("was not written by plimsoll"));
+        assert_eq!(check(&[of("randwrite")]), Ok(()));
+    }
+
+    #[test]
+    fn what_others_write_between_ones_own_writes_is_not_called_damage() {
+        // Phase and start in the file of the one that verifies, and of the other.
+        let check = |own: (&str, &str), other: (&str, &str), rw: &str| {
+            let of = |rw: &str, (phase, offset): (&str, &str)| {
+                format!("rw = '{rw}'\nfile_names = ['f']\nsize = '2M'\nduration = '1s'\noffset = '{offset}'\n{phase}\n")
+            };
+            check(&[of("randwrite", own) + "verify = true\nname = 'own'", of(rw, other)])
         };
-        assert!(check("randread").unwrap_err().contains("was not written by plimsoll"));
-        assert_eq!(check("randwrite"), Ok(()));
+        let (first, second) = ("phase = 1", "phase = 2");
+        for (own, other) in [(("", "0"), ("", "0")), ((first, "0"), (first, "0")), ((first, "1M"), (first, "0"))] {
+            let told = check(own, other, "randwrite").unwrap_err();
+            assert!(told.contains("would take the blocks of the others"), "{told}");
+            assert_eq!(check(own, other, "randread"), Ok(()));
+        }
+        assert_eq!(check((first, "0"), (second, "0"), "randwrite"), Ok(()));
+        assert_eq!(check((first, "2M"), (first, "0"), "randwrite"), Ok(()));
     }
 }
