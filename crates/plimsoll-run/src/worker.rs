@@ -2,11 +2,12 @@
 //!
 //! It is generic over the engine and the clock, so that each engine gets a loop of its own and the scripted memory
 //! engine can run it on a virtual clock. Inside the loop nothing is allocated (errors aside), no lock is taken (but for
-//! arrivals that threads share, which block for each operation anyway) and the clock is read once for each batch that
-//! is reaped.
+//! arrivals and turns that threads share, which block for each operation anyway) and the clock is read once for each
+//! batch that is reaped.
 
 mod arrivals;
 mod assignment;
+mod course;
 mod open_loop;
 
 use std::{io, sync::atomic::Ordering};
@@ -26,6 +27,7 @@ use plimsoll_workload::{
 pub use self::{
     arrivals::Arrivals,
     assignment::{Assignment, Outcome, Wires},
+    course::{Course, CourseOf, SharedCourse, Turn},
 };
 use crate::{
     checker::Checker,
@@ -57,6 +59,7 @@ pub struct Worker<'a, E, C> {
     /// Whether operations transfer anything.
     has_data: bool,
     arrivals: Option<Arrivals<'a>>,
+    course: CourseOf<'a>,
     content: ContentSource,
     checker: Option<Checker<'a>>,
     cold: Option<ColdFiles<'a>>,
@@ -75,13 +78,8 @@ pub struct Worker<'a, E, C> {
     /// When the worker was to wake for an arrival the last time that it woke late, and when it did.
     overslept_from_ns: u64,
     overslept_until_ns: u64,
-    /// The next operation of an open loop and its intended time.
+    /// The operation that was drawn but may not be issued yet, and its intended time in an open loop.
     next: Option<(Operation, u64)>,
-    /// Whether writes were issued after the last sync.
-    is_unsynced: bool,
-    /// The file of the last write, which a sync that is due is for.
-    file_written: u16,
-    issued_since_pause: u32,
     writes: u64,
     tally: SlotTally,
     interval: Box<IntervalTally>,
@@ -122,7 +120,7 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
     /// A worker on an engine that has as many tags as the assignment.
     pub fn new(engine: E, clock: C, assignment: Assignment<'a>, wires: Wires<'a>) -> Self {
         let Assignment { plan, tags, stream, space, arrivals, content, checker, .. } = assignment;
-        let Assignment { operations_max, bytes_max, cold, timing, .. } = assignment;
+        let Assignment { course, operations_max, bytes_max, cold, timing, .. } = assignment;
         let depth = tags as usize;
         let nothing = Operation { kind: OperationKind::Read, file: 0, length: 0, offset: 0 };
         let interval = wires.empty.try_recv().unwrap_or_else(|_| Box::new(IntervalTally::new()));
@@ -151,12 +149,10 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
             waited_before: arrivals.is_none(),
             is_ending: false,
             arrivals,
+            course,
             overslept_from_ns: 0,
             overslept_until_ns: 0,
             next: None,
-            is_unsynced: false,
-            file_written: 0,
-            issued_since_pause: 0,
             writes: 0,
             tally: SlotTally::new(),
             interval,
@@ -188,12 +184,10 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
             if self.in_flight == 0 && self.is_exhausted() {
                 break End::Amount;
             }
-            if self.is_due_to_think() && self.in_flight == 0 {
-                now = self.pause(now)?;
-                continue;
-            }
             now = if self.arrivals.is_some() { self.issue_due(now)? } else { self.refill(now)? };
-            now = self.wait(now)?;
+            // A closed loop that has something to issue and has not issued it is to think.
+            let is_pausing = self.in_flight == 0 && self.arrivals.is_none();
+            now = if is_pausing { self.pause(now)? } else { self.wait(now)? };
         };
         self.wind_up(end, now)
     }
@@ -251,6 +245,7 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
         now = self.drain(now)?;
         if syncs && !is_stopped(&self) {
             for file in 0..self.plan.file_count {
+                self.course.begin_another();
                 self.issue_sync(OperationKind::Sync, file as u16, now)?;
                 now = self.drain(now)?;
             }
@@ -272,13 +267,16 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
 
     /// Keeps the depth constant: an operation for every free tag.
     fn refill(&mut self, mut now: u64) -> io::Result<u64> {
-        while !self.free.is_empty() && !self.is_exhausted() && !self.must_drain() && !self.is_due_to_think() {
-            if let Some(kind) = self.sync_due() {
-                self.issue_sync(kind, self.file_written, now)?;
-                continue;
+        while !self.free.is_empty() && !self.is_exhausted() && !self.must_drain() {
+            let (operation, drawn_ns) = self.next.take().unwrap_or_else(|| (self.stream.next_operation(), now));
+            match self.turn(operation) {
+                Turn::Issue => now = self.issue(operation, now, None)?,
+                turn => {
+                    self.next = Some((operation, drawn_ns));
+                    let Turn::Sync(kind, file) = turn else { break };
+                    self.issue_sync(kind, file, now)?;
+                }
             }
-            let operation = self.stream.next_operation();
-            now = self.issue(operation, now, None)?;
         }
         Ok(now)
     }
@@ -305,8 +303,6 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
                 None => self.content.fill(buffer, operation.offset, self.writes),
             }
             self.writes += 1;
-            self.is_unsynced = true;
-            self.file_written = self.space.place(operation).file;
             now = self.clock.now_ns();
         }
         if let Some(checker) = &mut self.checker {
@@ -322,7 +318,6 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
         self.bytes_left = self.bytes_left.saturating_sub(u64::from(operation.length) * counts);
         self.engine.submit(tag, placed)?;
         self.in_flight += 1;
-        self.issued_since_pause = self.issued_since_pause.saturating_add(1);
         self.unsubmitted += 1;
         let is_large = operation.kind == OperationKind::Write && operation.length >= SUBMIT_AT_ONCE_BYTES;
         if is_large || self.unsubmitted >= self.submit {
@@ -338,23 +333,16 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
         self.operations[usize::from(tag.0)] = operation;
         self.started_ns[usize::from(tag.0)] = now;
         self.issued_ns[usize::from(tag.0)] = now;
-        self.is_unsynced = false;
         self.engine.submit(tag, operation)?;
         self.in_flight += 1;
         Ok(())
     }
 
-    /// The sync that is due after so many writes. Of two that are due at once, the one that does more is enough.
+    /// What comes before the operation, if it may be issued at all.
     #[inline]
-    fn sync_due(&self) -> Option<OperationKind> {
-        let due = |every: u64| every > 0 && self.is_unsynced && self.writes.is_multiple_of(every);
-        if due(self.plan.fsync_every) {
-            Some(OperationKind::Sync)
-        } else if due(self.plan.fdatasync_every) {
-            Some(OperationKind::DataSync)
-        } else {
-            None
-        }
+    fn turn(&mut self, operation: Operation) -> Turn {
+        let is_write = operation.kind == OperationKind::Write && self.has_data;
+        self.course.next(is_write.then(|| self.space.place(operation).file))
     }
 
     /// A verified block may be written again only when its earlier write is done.
@@ -363,21 +351,19 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
         self.in_flight > 0 && self.checker.as_ref().is_some_and(Checker::is_between_passes)
     }
 
-    #[inline]
-    fn is_due_to_think(&self) -> bool {
-        self.plan.think_time_ns > 0 && self.issued_since_pause >= self.plan.think_time_operations
-    }
-
-    /// Thinks.
-    fn pause(&mut self, now: u64) -> io::Result<u64> {
-        let end = now + self.plan.think_time_ns;
-        let end = self.timing.until_ns.map_or(end, |until| end.min(until));
-        let mut now = now;
-        while now < end && !self.wires.stops.is_set() && !self.wires.stops.over.load(Ordering::Relaxed) {
-            self.engine.wait(1, Some(end.min(now + PATIENCE_NS)), &mut self.completions)?;
+    /// Thinks, with nothing in flight.
+    fn pause(&mut self, mut now: u64) -> io::Result<u64> {
+        while !self.timing.is_over(now) && !self.wires.stops.is_set() && !self.wires.stops.over.load(Ordering::Relaxed)
+        {
+            let limit = now + PATIENCE_NS;
+            let limit = self.timing.until_ns.map_or(limit, |until| limit.min(until));
+            match self.course.resumes_ns(now) {
+                Some(resumes_ns) if resumes_ns <= now => break,
+                Some(resumes_ns) => self.engine.wait(1, Some(limit.min(resumes_ns)), &mut self.completions)?,
+                None => self.course.wait_for_others(limit - now),
+            }
             now = self.reap();
         }
-        self.issued_since_pause = 0;
         Ok(now)
     }
 
@@ -408,10 +394,11 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
         let open = self.arrivals.is_some();
         let mut run: Option<Alike> = None;
         let mut completions = std::mem::take(&mut self.completions);
+        self.in_flight -= completions.len();
+        self.course.end(completions.len(), now);
         for completion in completions.drain(..) {
             let index = usize::from(completion.tag.0);
             let operation = self.operations[index];
-            self.in_flight -= 1;
             self.free.push(completion.tag);
             if completion.result != operation.length as i32 {
                 self.fail(operation, completion.result, now);

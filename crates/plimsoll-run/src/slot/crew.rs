@@ -16,7 +16,7 @@ use crate::{
     checker::Checker,
     cold_files::ColdFiles,
     timing::Timing,
-    worker::{Arrivals, Assignment},
+    worker::{Arrivals, Assignment, Course, CourseOf, SharedCourse},
 };
 
 /// The workers of a cell.
@@ -28,24 +28,26 @@ pub(super) struct Crew {
     pub(super) tags: u32,
     seed: u64,
     /// For each job, the arrivals that its threads share.
-    shared: Vec<Mutex<Pacer>>,
+    arrivals: Vec<Mutex<Pacer>>,
+    /// And the turns that they take.
+    courses: Vec<SharedCourse>,
 }
 
 impl Crew {
     /// Engines that queue need a thread for each job; those that block need one for each operation in flight.
     pub(super) fn new(plan: &BlockPlan, engine: EngineKind, seed: u64) -> Self {
-        let (mut plan, queue_depth) = (plan.clone(), plan.queue_depth);
-        let shared = Vec::new();
+        let (plan, queue_depth) = (plan.clone(), plan.queue_depth);
+        let (arrivals, courses) = (Vec::new(), Vec::new());
         if !engine.blocks() {
-            return Self { plan, lanes: 1, tags: queue_depth, seed, shared };
+            return Self { plan, lanes: 1, tags: queue_depth, seed, arrivals, courses };
         }
         if plan.verify {
             // Threads that share blocks could not know what another one is writing at the moment.
-            return Self { plan, lanes: 1, tags: 1, seed, shared };
+            return Self { plan, lanes: 1, tags: 1, seed, arrivals, courses };
         }
-        plan.think_time_operations = (plan.think_time_operations / queue_depth).max(1);
-        let shared = (0..plan.jobs).filter_map(|job| pacer(&plan, seed, job)).map(Mutex::new).collect();
-        Self { plan, lanes: queue_depth, tags: 1, seed, shared }
+        let arrivals = (0..plan.jobs).filter_map(|job| pacer(&plan, seed, job)).map(Mutex::new).collect();
+        let courses = (0..plan.jobs).filter_map(|_| SharedCourse::new(&plan)).collect();
+        Self { plan, lanes: queue_depth, tags: 1, seed, arrivals, courses }
     }
 
     pub(super) const fn workers(&self) -> u32 {
@@ -72,6 +74,10 @@ impl Crew {
             stream: OperationStream::lane(plan, job, lane, self.lanes, self.seed),
             space: plan.file_space(job),
             arrivals: self.arrivals(job),
+            course: match self.courses.get(job as usize) {
+                Some(shared) => CourseOf::Shared(shared),
+                None => CourseOf::Own(Course::new(plan)),
+            },
             content: ContentSource::new(&plan.payload, derive_seed(self.seed, Purpose::Content, u64::from(worker))),
             checker: setup.generations.get(job as usize).map(|map| Checker::new(plan, job, map, setup.laid_out)),
             operations_max: plan.operations.map(|total| self.share(total, job, lane)),
@@ -86,7 +92,7 @@ impl Crew {
     }
 
     pub(super) fn arrivals(&self, job: u32) -> Option<Arrivals<'_>> {
-        match self.shared.get(job as usize) {
+        match self.arrivals.get(job as usize) {
             Some(shared) => Some(Arrivals::Shared(shared)),
             None => pacer(&self.plan, self.seed, job).map(Arrivals::Own),
         }

@@ -14,12 +14,22 @@ const SECOND: u64 = 1000 * MILLISECOND;
 
 /// Visits a cell of the memory engine, which touches no file.
 fn visit_memory(plan: &BlockPlan, stop: &AtomicBool, on_interval: &mut dyn FnMut(Interval)) -> SlotOutcome {
+    visit_as(EngineKind::Memory, plan, stop, on_interval)
+}
+
+/// The same on as many threads as another engine would have.
+fn visit_as(
+    engine: EngineKind,
+    plan: &BlockPlan,
+    stop: &AtomicBool,
+    on_interval: &mut dyn FnMut(Interval),
+) -> SlotOutcome {
     let file = tempfile::tempfile().unwrap();
     let setup = SlotSetup {
         first_worker: 0,
         plan,
-        engine: EngineKind::Memory,
-        in_memory: false,
+        engine,
+        in_memory: true,
         device: None,
         files: &[file.as_fd()],
         names: None,
@@ -80,6 +90,27 @@ fn whichever_thread_is_free_takes_the_next_arrival_of_its_job() {
     assert_eq!(slow.next_intended_ns(4096) / 1_000_000, 4);
     let alone = Crew::new(&plan, EngineKind::Memory, 1);
     assert!(matches!(alone.arrivals(0), Some(Arrivals::Own(_))), "no lock where nobody shares");
+}
+
+#[test]
+fn threads_sync_and_think_as_often_as_one_that_queues() {
+    let rest = "operations = 16\nramp = '0s'";
+    let of = |text: &str| plan(&format!("rw = 'randwrite'\n{text}\n{rest}"));
+    for (text, syncs, pauses_ns) in [
+        ("queue_depth = 16\nfsync = 1", 15, 0),
+        ("queue_depth = 5\nfdatasync = 4", 3, 0),
+        ("queue_depth = 16\nthink_time = '20ms/4'", 0, 60 * MILLISECOND),
+        ("queue_depth = 8\nthink_time = '20ms/4'\nfsync = 3\nend_fsync = true", 5, 60 * MILLISECOND),
+    ] {
+        for engine in [EngineKind::Memory, EngineKind::Psync] {
+            let outcome = visit_as(engine, &of(text), &AtomicBool::new(false), &mut |_| {});
+            let at_the_end =
+                if of(text).end_fsync { outcome.worker_operations.iter().filter(|n| **n > 0).count() } else { 0 };
+            assert_eq!(outcome.tally.write.operations, 16, "{engine:?} {text}");
+            assert_eq!(outcome.tally.sync.operations, syncs + at_the_end as u64, "{engine:?} {text}");
+            assert!(outcome.elapsed_ns >= pauses_ns, "{engine:?} {text}: {}", outcome.elapsed_ns);
+        }
+    }
 }
 
 /// A gathering for two workers, and the intervals that it hands on.

@@ -6,7 +6,7 @@ use plimsoll_workload::{
     content::ContentSource, file_space::FileSpace, operation_stream::OperationStream, plan::BlockPlan,
 };
 
-use super::arrivals::Arrivals;
+use super::{arrivals::Arrivals, course::CourseOf};
 use crate::{
     checker::Checker,
     client::WorkerUse,
@@ -28,6 +28,8 @@ pub struct Assignment<'a> {
     pub space: FileSpace,
     /// Their intended times, in an open loop.
     pub arrivals: Option<Arrivals<'a>>,
+    /// The syncs and pauses between them.
+    pub course: CourseOf<'a>,
     /// What writes contain.
     pub content: ContentSource,
     /// Stamps and checks blocks, when the plan verifies.

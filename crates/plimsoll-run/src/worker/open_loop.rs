@@ -5,7 +5,7 @@ use std::io;
 use plimsoll_io::{clock::Clock, engine::Engine};
 use plimsoll_workload::operation::Operation;
 
-use super::{LATE_NS, Worker};
+use super::{LATE_NS, Turn, Worker};
 
 impl<E: Engine, C: Clock> Worker<'_, E, C> {
     /// Issues what is due by its intended time, as far as there are free tags.
@@ -15,9 +15,13 @@ impl<E: Engine, C: Clock> Worker<'_, E, C> {
             if intended_ns > now {
                 break;
             }
-            if let Some(kind) = self.sync_due() {
-                self.issue_sync(kind, self.file_written, now)?;
-                continue;
+            match self.turn(operation) {
+                Turn::Issue => {}
+                Turn::Sync(kind, file) => {
+                    self.issue_sync(kind, file, now)?;
+                    continue;
+                }
+                Turn::Pause => break,
             }
             self.next = None;
             if self.timing.is_measured(intended_ns) {
