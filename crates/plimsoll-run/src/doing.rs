@@ -336,7 +336,9 @@ impl<'a> Doing<'a> {
     fn keep_appointment(&mut self, slots: &[Slot], emit: &mut dyn FnMut(RunEvent)) -> Result<Option<u64>, RunError> {
         /// Enough for the workers to be ready.
         const EARLIER_NS: u64 = 300_000_000;
-        let length_ns = |slot: &Slot| self.delay_ns(slot) + slot.ramp_ns + slot.measured_ns.unwrap_or(0);
+        let length_ns = |slot: &Slot| {
+            [self.delay_ns(slot), slot.ramp_ns, slot.measured_ns.unwrap_or(0)].into_iter().fold(0, u64::saturating_add)
+        };
         let length_ns = slots.iter().map(length_ns).max().unwrap_or(0);
         Ok(match self.appointments.next(length_ns).map_err(RunError::Start)? {
             Appointed::Now => Some(0),

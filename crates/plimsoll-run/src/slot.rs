@@ -260,9 +260,9 @@ pub fn soon() -> u64 {
 
 /// The moments of a slot.
 fn timing(setup: &SlotSetup<'_>, start_ns: u64) -> Timing {
-    let start_ns = start_ns + setup.delay_ns;
-    let from_ns = start_ns + setup.ramp_ns;
-    Timing { start_ns, from_ns, until_ns: setup.measured_ns.map(|measured| from_ns + measured) }
+    let start_ns = start_ns.saturating_add(setup.delay_ns);
+    let from_ns = start_ns.saturating_add(setup.ramp_ns);
+    Timing { start_ns, from_ns, until_ns: setup.measured_ns.map(|measured| from_ns.saturating_add(measured)) }
 }
 
 fn add_up(timing: Timing, lanes: u32, reports: Vec<WorkerReport>, mut client: Option<ClientActivity>) -> SlotOutcome {

@@ -40,7 +40,7 @@ impl Timing {
 
     fn cut(&self, index: usize, from_ns: u64) -> Cut {
         let measured = from_ns >= self.from_ns;
-        let end = from_ns + INTERVAL_NS;
+        let end = from_ns.saturating_add(INTERVAL_NS);
         let until_ns = if measured { end } else { end.min(self.from_ns) };
         // After the window nothing is counted any more, so its end needs no cut.
         let until_ns = match self.until_ns {

@@ -412,6 +412,15 @@ fn thinking_lowers_the_rate_as_defined() {
 }
 
 #[test]
+fn an_arrival_past_the_end_of_time_never_comes() {
+    let plan = plan("rw = 'randread'\nrate = 0.00000000001\nduration = '1s'\nramp = '0s'");
+    let done = run(&plan, MemoryScript { latency_ns: MILLISECOND, ..MemoryScript::default() });
+    let open_loop = &done.tally.open_loop;
+    assert_eq!((open_loop.intended, open_loop.never_issued), (done.tally.read.operations, 0));
+    assert!(done.tally.read.operations <= 1 && done.ended_ns == SECOND + MILLISECOND, "{}", done.ended_ns);
+}
+
+#[test]
 fn nobody_thinks_after_the_last_operation() {
     let plan = plan("rw = 'randread'\noperations = 8\nthink_time = '5s/8'\nramp = '0s'");
     let done = run(&plan, MemoryScript { latency_ns: MILLISECOND, ..MemoryScript::default() });

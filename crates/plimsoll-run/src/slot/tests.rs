@@ -73,6 +73,13 @@ fn an_amount_of_bytes_is_kept_over_all_jobs() {
 }
 
 #[test]
+fn a_duration_past_the_end_of_time_leaves_it_to_the_amount() {
+    let plan = plan("rw = 'randread'\nqueue_depth = 4\noperations = 10\nduration = '18446744073s'\nramp = '0s'");
+    let outcome = visit_memory(&plan, &AtomicBool::new(false), &mut |_| {});
+    assert_eq!((outcome.tally.read.operations, outcome.tally.read.outside_operations), (10, 0));
+}
+
+#[test]
 fn lanes_share_what_their_job_would_do_alone() {
     let plan = plan("rw = 'read'\njobs = 3\nqueue_depth = 4\nsize = '68KiB'\nloops = 1");
     let crew = Crew::new(&plan, EngineKind::Psync, 1);

@@ -45,7 +45,8 @@ impl<E: Engine, C: Clock> Worker<'_, E, C> {
         }
         let operation = self.stream.next_operation();
         let arrivals = self.arrivals.as_mut().expect("only an open loop looks ahead");
-        let next = (operation, self.timing.start_ns + arrivals.next_intended_ns(operation.length));
+        // Of very low rates the next arrival may be past the end of time.
+        let next = (operation, self.timing.start_ns.saturating_add(arrivals.next_intended_ns(operation.length)));
         self.next = Some(next);
         next
     }
