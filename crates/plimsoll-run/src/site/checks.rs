@@ -34,8 +34,8 @@ pub(crate) fn check_verification(
             "would be written by several workloads in turn, and each would take the blocks of the others for damage: \
              verify one workload at a time, or name a directory, where each has files of its own"
         } else if others_write_its_files(plan, cell, blocks) {
-            "has files that several workloads would write, in turn or at the same time, and each would take the blocks of \
-             the others for damage: verify one workload at a time, or give each file_names of its own"
+            "has files that several workloads would write, in turn or at the same time, and each would take the \
+             blocks of the others for damage: verify one workload at a time, or give each file_names of its own"
         } else if !blocks.writes() && files.iter().any(|file| is_foreign(file)) {
             "was not written by plimsoll, so nobody knows what --verify should find there: leave --verify out, or name \
              a directory or a new file, which are written first"
