@@ -1,5 +1,7 @@
 //! Several targets side by side: workloads as rows, targets as columns.
 
+use std::ops::Range;
+
 use plimsoll_record::record::{Cell, Record};
 
 use crate::{
@@ -37,10 +39,21 @@ pub(crate) fn grids(record: &Record, limit: usize) -> Vec<Grid> {
         // As many targets as fit with their rates; at least two, or what is left.
         let fits = |to: &usize| grid(&lines, from..*to, &METRICS[..1]).fits(limit);
         let to = (from + 1..=targets.len()).rev().find(fits).unwrap_or(from + 1).max(from + 2).min(targets.len());
-        grids.push(grid(&lines, from..to, METRICS).fit(limit));
+        grids.push(fit(&lines, from..to, limit));
         from = to;
     }
     grids
+}
+
+/// The table of some targets with as much of what is compared as fits, each of all of them or of none.
+fn fit(lines: &[Line<'_>], targets: Range<usize>, limit: usize) -> Grid {
+    let with = |most: Rank| {
+        let metrics: Vec<_> = METRICS.iter().copied().filter(|(_, rank)| *rank <= most).collect();
+        grid(lines, targets.clone(), &metrics)
+    };
+    let ranks = METRICS.iter().map(|(_, rank)| *rank).max().unwrap_or(0);
+    let mut grids = (1..=ranks).rev().map(with);
+    grids.find(|grid| grid.left_out(limit).is_empty()).unwrap_or_else(|| with(0)).fit(limit)
 }
 
 /// What is compared, each with its rank: those of a higher rank are left out first.
@@ -69,7 +82,7 @@ fn lines<'a>(record: &'a Record, targets: &[&str]) -> Vec<Line<'a>> {
     lines
 }
 
-fn grid(lines: &[Line<'_>], targets: std::ops::Range<usize>, metrics: &[(Metric, Rank)]) -> Grid {
+fn grid(lines: &[Line<'_>], targets: Range<usize>, metrics: &[(Metric, Rank)]) -> Grid {
     let mut columns = vec![
         Column::new("workload", Side::Left, 0, lines.iter().map(|line| line.workload.to_owned()).collect()),
         Column::new("op", Side::Left, 0, lines.iter().map(|line| line.operation.to_owned()).collect()),
@@ -90,4 +103,26 @@ fn grid(lines: &[Line<'_>], targets: std::ops::Range<usize>, metrics: &[(Metric,
         rows::without_unknown(&mut columns);
     }
     Grid::new(columns)
+}
+
+#[cfg(test)]
+mod tests {
+    use plimsoll_record::record::Outcome;
+
+    use super::*;
+    use crate::test_records::{Story, workloads};
+
+    #[test]
+    fn what_one_target_has_the_other_has_beside_it_however_narrow_the_table_is() {
+        let mut story = Story::new(&["/mnt/a", "/mnt/b"], &workloads("latency"));
+        (0..4).for_each(|cell| story.measure(cell, 1650, 600_000));
+        let record = story.end(125_000_000_000, Outcome::Complete);
+        for limit in 30..=100 {
+            for grid in grids(&record, limit) {
+                let heads: Vec<&str> = grid.columns().iter().map(|column| column.head.as_str()).collect();
+                let of = |letter: &str| heads.iter().filter_map(|head| head.strip_suffix(letter)).collect::<Vec<_>>();
+                assert_eq!(of(" A"), of(" B"), "{limit}");
+            }
+        }
+    }
 }
