@@ -147,6 +147,9 @@ pub struct Transfers {
     /// Whether I/O went around the page cache.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub is_direct: Option<bool>,
+    /// What made the jobs slower than the storage, in the program's own words, as `rate_iops=100`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pace: Option<String>,
     /// How I/O reached the kernel, in the program's own word.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub engine: Option<String>,

@@ -238,6 +238,7 @@ fn job_result(
     let clones = option(&["numjobs"]).and_then(|jobs| jobs.parse::<u64>().ok());
     let files = if option(&["filename"]).is_some() { 1 } else { clones.unwrap_or(1) };
     let working_set = size(&["size", "filesize"]).and_then(|bytes| bytes.checked_mul(files));
+    let pace = |name| option(&[name]).filter(|value| value != "0").map(|value| format!("{name}={value}"));
     findings.dedup();
     let measured = Measured::Transfers(Box::new(Transfers {
         pattern: option(&["rw", "readwrite"]),
@@ -247,6 +248,7 @@ fn job_result(
         jobs: clones,
         working_set_bytes: working_set.filter(|bytes| *bytes > 0),
         is_direct: option(&["direct"]).map(|direct| direct == "1"),
+        pace: ["rate", "rate_iops", "thinktime"].into_iter().find_map(pace),
         elapsed_ns: elapsed_ms.and_then(|ms| ms.checked_mul(1_000_000)),
         read,
         write,

@@ -112,6 +112,7 @@ impl<'a> CellLoad<'a> {
                         .pattern
                         .as_ref()
                         .is_some_and(|pattern| !pattern.starts_with("rand") && !pattern.is_empty());
+                    load.is_paced = transfers.pace.is_some();
                     load.operation_bytes = transfers.block_size_bytes.map(|bytes| bytes as f64);
                     load.elapsed_s = transfers.elapsed_ns.filter(|ns| *ns > 0).map(|ns| ns as f64 / 1e9);
                     let jobs = transfers.jobs.unwrap_or(1);

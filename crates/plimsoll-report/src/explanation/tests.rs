@@ -77,6 +77,16 @@ fn waiting(depth: u64, latency_ms: f64) -> impl Fn(&mut Transfers) {
 }
 
 #[test]
+fn what_was_paced_is_bound_by_nothing_else() {
+    let of = |pace: Option<&str>| {
+        let pace = pace.map(str::to_owned);
+        explain(told("randread", 4096, 300.0, |transfers| transfers.pace.clone_from(&pace)), "sku = 'P30'")
+    };
+    assert_eq!(codes(&of(Some("rate_iops=300")))[0], "paced");
+    assert!(!codes(&of(None)).contains(&"paced"));
+}
+
+#[test]
 fn more_in_flight_is_advised_only_where_operations_do_not_wait() {
     let shallow = explain(told("randread", 4096, 417.0, waiting(1, 2.4)), "sku = 'P30'\ncaching = 'None'");
     assert_eq!(codes(&shallow), ["queue-depth"]);

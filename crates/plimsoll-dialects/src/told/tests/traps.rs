@@ -131,7 +131,9 @@ fn reports_in_json_are_found_wherever_they_stand() {
     // Latencies may be switched off.
     assert_eq!(names(&report("a")), ["a"]);
     let load = transfers(&find(&report("a"))[0]).clone();
-    assert_eq!((load.is_direct, load.working_set_bytes), (Some(true), Some(64 << 20)));
+    assert_eq!((load.is_direct, load.working_set_bytes, load.pace), (Some(true), Some(64 << 20), None));
+    let paced = report("a").replace("\"direct\"", "\"rate\" : \"0\", \"rate_iops\" : \"100,200\", \"direct\"");
+    assert_eq!(transfers(&find(&paced)[0]).pace.as_deref(), Some("rate_iops=100,200"));
     // Many behind each other, two in a line, in an array, behind JSON of other programs, with sorted keys.
     assert_eq!(find(&(report("a") + "\n").repeat(300)).len(), 300);
     let compact = |name: &str| report(name).replace('\n', "");
