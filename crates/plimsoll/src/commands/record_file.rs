@@ -60,9 +60,15 @@ pub(super) fn records(name: &str, bytes: &[u8]) -> anyhow::Result<Vec<Record>> {
     let reading = Reading { id: Uuid::now_v7(), tool: run::tool(), name: None, tags: BTreeMap::new(), target: None };
     match foreign(name, bytes, reading, None) {
         Ok(record) => Ok(vec![record]),
-        Err(_) if text.trim_start().starts_with(['{', '[']) => own,
+        Err(_) if is_json(&text) => own,
         Err(error) => Err(error),
     }
+}
+
+/// Whether a text means to be JSON: sections, as of a job file of fio, begin with a bracket too.
+fn is_json(text: &str) -> bool {
+    let text = text.trim_start();
+    text.starts_with('{') || text.strip_prefix('[').is_some_and(|list| list.trim_start().starts_with(['{', ']']))
 }
 
 /// Records of plimsoll's own.

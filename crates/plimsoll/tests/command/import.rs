@@ -107,6 +107,9 @@ fn imports_are_compared_with_each_other_and_with_runs() {
     assert!(place.run("compare ROOT/one.txt ROOT/torn.json").stderr.contains("not a plimsoll record"));
     fs::write(place.path("other.txt"), "nothing\n").unwrap();
     assert!(place.run("compare ROOT/one.txt ROOT/other.txt").stderr.contains("has no results that are known"));
+    fs::write(place.path("job.fio"), "[global]\nrw=read\n[a]\nsize=1m\n").unwrap();
+    let said = place.run("explain ROOT/job.fio");
+    assert!(said.error(2).contains("job.fio has no results that are known"), "{}", said.stderr);
 }
 
 #[test]
