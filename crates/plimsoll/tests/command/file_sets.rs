@@ -321,7 +321,10 @@ fn a_limited_disk_shows_where_files_reach_it() {
     // Long enough that what a throttle lets through at once does not matter.
     let run = "--file-size 10k --file-count 2500 --iterations 1";
     let cold = place.record(&format!("run fast --phases read --cache cold {run}"));
-    assert_eq!(phase(&cold, "read")["cached"]["resident_bytes"], 0);
+    // The kernel may keep a page that somebody holds at that moment.
+    let cached = &phase(&cold, "read")["cached"];
+    let share = cached["resident_bytes"].as_f64().unwrap() / cached["total_bytes"].as_f64().unwrap();
+    assert!(share < 0.001, "what was dropped is not read from the cache: {share}");
     assert!(rate(&cold, 0, "read") <= 500.0 * 1.05, "{}", rate(&cold, 0, "read"));
     let warm = place.record(&format!("run fast --phases read --cache warm {run}"));
     assert!(rate(&warm, 0, "read") >= 3.0 * 500.0, "{}", rate(&warm, 0, "read"));
