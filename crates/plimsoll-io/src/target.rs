@@ -280,7 +280,6 @@ fn describe(kind: fs::FileType) -> &'static str {
     }
 }
 
-/// Whether a path that does not exist names a file in a directory that does.
 /// A path with symbolic links resolved; of a file that is still to be made, that of its directory and its name.
 ///
 /// # Errors
@@ -292,6 +291,7 @@ pub fn resolved(path: &Path) -> io::Result<PathBuf> {
     })
 }
 
+/// Whether a path that does not exist names a file in a directory that does.
 fn is_makeable(path: &Path) -> bool {
     let ends_with_name = path.file_name().is_some() && !path.as_os_str().to_string_lossy().ends_with('/');
     ends_with_name && fs::symlink_metadata(path).is_err() && parent_of(path).is_dir() && !is_reserved(parent_of(path))

@@ -88,6 +88,7 @@ mod tests {
             assert_eq!(ceiling.limits, Limits::lasting(None, Some(mib_s * MIB)), "{name} {text}");
         }
     }
+
     #[test]
     fn a_volume_gets_no_more_than_its_pool_and_a_pool_no_less_than_is_sold() {
         let product = PRODUCTS.iter().find(|product| product.name == "netapp-flexible").unwrap();

@@ -19,7 +19,7 @@ pub(super) struct Wanted(pub(super) BTreeMap<FileKey, WantedFile>);
 /// Which file of a target.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum FileKey {
-    /// One in plimsoll's own directory: by what is in it at first, of which the speed of writes depends; by the cell
+    /// One in plimsoll's own directory: by what is in it at first, on which the speed of writes depends; by the cell
     /// that it belongs to, when it verifies; by the job that it belongs to, unless all share it; and by its number
     /// among those.
     Own { layout: Layout, cell: Option<usize>, job: Option<u32>, number: u32 },
