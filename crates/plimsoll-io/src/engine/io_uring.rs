@@ -76,9 +76,37 @@ pub struct IoUringEngine {
     sqpoll: bool,
     /// Whether a wait for several results can miss its wake-up (see [`LOST_WAKE_UP_NS`]).
     loses_wake_ups: bool,
+    /// Where every operation may wait, so that worker threads of the kernel perform them all.
+    workers: Option<Workers>,
     notes: Vec<String>,
     /// Neither `Send` nor `Sync`: the ring belongs to its thread.
     thread: PhantomData<*const ()>,
+}
+
+/// Which operations are handed to the kernel's worker threads without the attempt to perform them at once
+/// (`IOSQE_ASYNC`), which some targets refuse every time.
+///
+/// The kernel lets one more worker run for each of these; for others only while none runs. So a part of them is what
+/// spreads the work, while of all of them waking workers costs more than the work. One that finds nothing in flight is
+/// of them too: whoever waits for a single operation gains the attempt that is saved.
+#[derive(Default)]
+struct Workers {
+    since: u32,
+}
+
+impl Workers {
+    /// The rate of every second to every sixty-fourth was measured on two processors and zram (`docs/measuring.md`).
+    const EVERY: u32 = 4;
+
+    #[inline]
+    fn take(&mut self, in_flight: usize) -> bool {
+        self.since += 1;
+        let taken = self.since >= Self::EVERY || in_flight == 0;
+        if taken {
+            self.since = 0;
+        }
+        taken
+    }
 }
 
 impl IoUringEngine {
@@ -101,10 +129,12 @@ impl IoUringEngine {
         let waits_have_deadlines = ring.params().is_feature_ext_arg() && !setup.iopoll;
         let registered_ring = io_uring_abi::register_ring(ring.as_raw_fd()).ok();
         // The files of a worker are of one target, and so are alike.
-        if setup.files.first().is_some_and(|file| !takes_nowait(*file)) {
+        let every_operation_waits = setup.files.first().is_some_and(|file| !takes_nowait(*file));
+        if every_operation_waits {
             notes.push(
                 "the target takes no operations that must not wait (RWF_NOWAIT), so worker threads of the kernel \
-                 perform those of the ring, which costs time for each operation; --engine libaio needs none of them"
+                 perform those of the ring (every fourth is handed to them at once, by IOSQE_ASYNC, to keep several \
+                 at work); other engines need none of them"
                     .to_owned(),
             );
         }
@@ -123,6 +153,7 @@ impl IoUringEngine {
             iopoll: setup.iopoll,
             sqpoll: setup.sqpoll,
             loses_wake_ups,
+            workers: every_operation_waits.then(Workers::default),
             notes,
             thread: PhantomData,
         };
@@ -261,7 +292,12 @@ impl Engine for IoUringEngine {
 
     #[inline]
     fn submit(&mut self, tag: Tag, operation: Operation) -> io::Result<()> {
-        let entry = self.entry(tag, operation);
+        let mut entry = self.entry(tag, operation);
+        if let Some(workers) = &mut self.workers
+            && workers.take(self.tags.count)
+        {
+            entry = entry.flags(squeue::Flags::ASYNC);
+        }
         self.tags.start(tag);
         if self.iopoll && operation.kind.is_sync() {
             // Rings that poll take nothing that cannot be polled for.
