@@ -5,7 +5,7 @@ use std::{
     io,
     os::fd::BorrowedFd,
     sync::{
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicU32, Ordering},
         mpsc::{Receiver, SyncSender, sync_channel},
     },
     thread,
@@ -41,6 +41,7 @@ use crate::{
     client::{self, WorkerUse},
     gate::{Gate, Pass},
     kept_seconds::KeptSeconds,
+    measuring::{self, Measures, Measuring},
     names::NamedFiles,
     stops::Stops,
     tally::{DirectionTally, INTERVAL_NS, IntervalTally, SlotTally},
@@ -172,13 +173,15 @@ struct WorkerReport {
 
 /// Visits a cell that nothing else runs beside. `on_interval` is called once for each second of load.
 pub fn visit(setup: &SlotSetup<'_>, on_interval: &mut dyn FnMut(Interval)) -> Result<SlotOutcome, SlotError> {
-    let outcome = visit_from(setup, || Some(soon().max(setup.not_before_ns)), on_interval)?;
+    let outcome = visit_from(setup, &Measuring::default(), || Some(soon().max(setup.not_before_ns)), on_interval)?;
     Ok(outcome.expect("it has a start"))
 }
 
-/// Visits a cell from the moment that `start` gives when every worker is ready; `None` without such a moment.
-pub fn visit_from(
+/// Visits a cell from the moment that `start` gives when every worker is ready; `None` without such a moment. What is
+/// done after the measuring begins when nobody measures any more.
+pub(crate) fn visit_from(
     setup: &SlotSetup<'_>,
+    measuring: &Measuring,
     start: impl FnOnce() -> Option<u64>,
     on_interval: &mut dyn FnMut(Interval),
 ) -> Result<Option<SlotOutcome>, SlotError> {
@@ -193,6 +196,7 @@ pub fn visit_from(
     let halt = AtomicBool::new(false);
     let (over, never) = (AtomicBool::new(false), AtomicBool::new(false));
     let stops = Stops { asked: setup.stop, halt: &halt, over: setup.over.unwrap_or(&never) };
+    let slot = measuring::Slot { left: AtomicU32::new(workers), over: setup.over.filter(|_| setup.plan.ends_phase) };
     let (full, seconds) = sync_channel(workers as usize * SECONDS_BEHIND);
     thread::scope(|scope| {
         let mut threads = Vec::with_capacity(workers as usize);
@@ -211,11 +215,11 @@ pub fn visit_from(
             }
             returns.push(returned);
             let wires = WorkerWires { full: full.clone(), empty };
-            let (crew, pass) = (&crew, gate.pass());
+            let (crew, pass, measures) = (&crew, gate.pass(), measuring.begin(&slot));
             let thread = thread::Builder::new()
                 .name(format!("worker-{worker}"))
                 .stack_size(256 * 1024)
-                .spawn_scoped(scope, move || work(worker, crew, setup, pass, stops, wires));
+                .spawn_scoped(scope, move || work(worker, crew, setup, pass, measures, stops, wires));
             match thread {
                 Ok(thread) => threads.push(thread),
                 Err(source) => {
@@ -340,6 +344,7 @@ fn work(
     crew: &Crew,
     setup: &SlotSetup<'_>,
     pass: Pass<'_, Timing>,
+    measures: Measures<'_>,
     stops: Stops<'_>,
     wires: WorkerWires,
 ) -> Result<Option<WorkerReport>, SlotError> {
@@ -349,7 +354,7 @@ fn work(
     if matches!(crew.plan.pacing, Pacing::Open { .. }) || crew.plan.think_time_ns > 0 {
         make_timers_precise();
     }
-    let station = Station { worker, crew, setup, pass, stops, wires };
+    let station = Station { worker, crew, setup, pass, measures, stops, wires };
     if let Some(names) = setup.names.filter(|_| !setup.in_memory) {
         return station.serve(names.engine(worker / crew.lanes, crew.tags), &[]);
     }
@@ -384,6 +389,7 @@ struct Station<'a> {
     crew: &'a Crew,
     setup: &'a SlotSetup<'a>,
     pass: Pass<'a, Timing>,
+    measures: Measures<'a>,
     stops: Stops<'a>,
     wires: WorkerWires,
 }
@@ -394,7 +400,7 @@ impl Station<'_> {
         engine: Result<E, EngineUnavailable>,
         files: &[BorrowedFd<'_>],
     ) -> Result<Option<WorkerReport>, SlotError> {
-        let Self { worker, crew, setup, pass, stops, wires } = self;
+        let Self { worker, crew, setup, pass, measures, stops, wires } = self;
         let engine = engine?;
         let Some(timing) = pass.arrive() else { return Ok(None) };
         let mut notes = engine.notes().to_vec();
@@ -407,8 +413,11 @@ impl Station<'_> {
             .run()
             .inspect_err(|_| stops.halt.store(true, Ordering::Relaxed))
             .map_err(failed)?;
+        let measuring = measures.end();
         let verification = match outcome.checker {
             Some(checker) if crew.plan.writes() => {
+                // Reading back is load as well, and not what others measure.
+                measuring.wait_for_all(stops);
                 let result = checker.read_back(&mut outcome.engine, &MonotonicClock, crew.tags, stops);
                 Some(result.map_err(failed)?)
             }

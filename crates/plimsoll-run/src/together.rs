@@ -12,6 +12,7 @@ use plimsoll_record::results::Interval;
 use crate::{
     counters::SlotCost,
     gate::Gate,
+    measuring::Measuring,
     slot::{self, SlotError, SlotOutcome, SlotSetup},
 };
 
@@ -26,15 +27,16 @@ pub(crate) fn visit(
     if let [alone] = setups {
         return Ok(vec![slot::visit(alone, &mut |interval| on_interval(0, interval))?]);
     }
-    let gate = Gate::new(setups.len() as u32);
+    let (gate, measuring) = (Gate::new(setups.len() as u32), Measuring::default());
     let (sender, intervals) = mpsc::channel();
     thread::scope(|scope| {
         let start = |(index, setup)| {
-            let (pass, sender) = (gate.pass(), sender.clone());
+            let (pass, measuring, sender) = (gate.pass(), &measuring, sender.clone());
             let visit = move || {
                 // Nobody listens any more only when the process is about to end.
                 let mut tell = |interval| drop(sender.send((index, interval)));
-                let outcome = slot::visit_from(setup, || pass.arrive(), &mut tell);
+                let outcome = slot::visit_from(setup, measuring, || pass.arrive(), &mut tell);
+                // Workers that could not begin have not told.
                 if let Some(over) = setup.over.filter(|_| setup.plan.ends_phase) {
                     over.store(true, Ordering::Relaxed);
                 }

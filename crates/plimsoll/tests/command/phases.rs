@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, fs, process::Stdio, thread, time::Duration};
 
 use serde_json::Value;
 
-use crate::support::Place;
+use crate::{capped_disk::CappedDisk, support::Place};
 
 /// A phase of three, of which one begins later and one ends by its amount, and a phase after it.
 const PLAN: &str = r#"
@@ -85,6 +85,40 @@ fn several_targets_can_be_loaded_at_the_same_time() {
     let record = place.record(&format!("run DATA ROOT/other {flags}"));
     let [one, other] = [0, 1].map(|cell| span(&record, cell));
     assert!((one.0 - other.0).abs() < 1.0 && (one.1 - other.1).abs() < 1.0, "{one:?} {other:?}");
+}
+
+/// Writes that are verified beside reads that last two seconds longer, on a disk that does 300 of each a second.
+const VERIFIED: &str = r#"
+targets = ["disk"]
+[defaults]
+size = "2MiB"
+block_size = "4KiB"
+queue_depth = 16
+ramp = "0s"
+phase = 1
+[[workloads]]
+name = "verified"
+rw = "randwrite"
+verify = true
+duration = "2s"
+[[workloads]]
+name = "readers"
+rw = "randread"
+duration = "4s"
+"#;
+
+#[test]
+fn what_was_written_is_read_back_when_nobody_measures_any_more() {
+    let place = Place::new();
+    let Some(_disk) = CappedDisk::new(&place, "disk", 300) else { return };
+    fs::write(place.path("plan.toml"), VERIFIED).unwrap();
+    let record = place.record("run --plan ROOT/plan.toml");
+    let [verified, readers] = [0, 1].map(|cell| span(&record, cell));
+    assert!(verified.1 + 1500.0 < readers.1, "{verified:?} {readers:?}");
+    let verification = &record["cells"][0]["verification"];
+    assert!(verification["blocks_read_back"].as_u64().unwrap() > 100, "{verification}");
+    let iops = record["cells"][1]["read"]["iops"].as_f64().unwrap();
+    assert!(iops > 0.9 * 300.0, "{iops}");
 }
 
 #[test]

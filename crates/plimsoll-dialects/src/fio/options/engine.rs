@@ -71,7 +71,7 @@ pub(super) const ENTRIES: &[Entry] = &[
         "force_async",
         COUNT,
         "Every so many operations are started by another thread",
-        "the kernel decides which thread starts an operation",
+        "worker threads of the kernel start operations where the target needs them",
     )
     .engines(RINGS)
     .default("0")
