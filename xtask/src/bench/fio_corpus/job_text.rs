@@ -2,7 +2,10 @@
 //!
 //! It is read with a few lines of its own, on purpose: what the copy says does not depend on the parser under test.
 
-use std::{env, fs, path::Path};
+use std::{
+    env, fs,
+    path::{Component, Path, PathBuf},
+};
 
 use anyhow::Context as _;
 
@@ -156,10 +159,10 @@ impl JobText {
         self.sections.iter().flat_map(|section| &section.lines)
     }
 
-    /// The same jobs, shrunk and with all paths below a directory, and the directories that have to be there.
+    /// The same jobs, shrunk and with all paths below a directory, and the directories that have to be there. Files are
+    /// relative, below a directory of the job or where fio is started: that has to be the same one.
     pub(super) fn shrunk(&self, root: &str, shrinking: &[Shrinking]) -> (String, Vec<String>) {
         let (mut text, mut directories) = (String::new(), Vec::new());
-        let has_directory = self.lines().any(|line| line.key == "directory");
         let mut global: Vec<&Line> = Vec::new();
         for section in &self.sections {
             text += &format!("[{}]\n", section.name.replace('/', "."));
@@ -169,7 +172,7 @@ impl JobText {
                         directories.extend(value.split(':').map(|path| below(root, path)));
                         below_all(root, value)
                     }
-                    "filename" if !has_directory => below_all(root, value),
+                    "filename" => below_all(".", value),
                     _ => value.clone(),
                 });
                 // Logs are of no interest, and processors of another machine are not here.
@@ -230,8 +233,10 @@ fn with_environment(line: &str) -> (String, bool) {
     (text + rest, is_template)
 }
 
+/// A path below the root, however many steps up it has.
 fn below(root: &str, path: &str) -> String {
-    format!("{root}/{}", path.trim_start_matches('/'))
+    let names = Path::new(path).components().filter(|part| matches!(part, Component::Normal(_)));
+    Path::new(root).join(names.collect::<PathBuf>()).display().to_string()
 }
 
 /// A list of paths, each below the root.
@@ -284,13 +289,19 @@ mod tests {
         ];
         let job = text("[global]\nnumjobs=8\n[/dev/sda]\nfilename=/dev/sda:b\\:c\nwrite_bw_log=/x\n[b]\nnumjobs=1\n");
         let (copy, directories) = job.shrunk("/r", &shrinking);
-        let expected = "[global]\nnumjobs=8\n[.dev.sda]\nfilename=/r/dev/sda:/r/b\\:c\nsize=1m\nnumjobs=2\n[b]\nnumjobs=1\n\
+        let expected = "[global]\nnumjobs=8\n[.dev.sda]\nfilename=./dev/sda:./b\\:c\nsize=1m\nnumjobs=2\n[b]\nnumjobs=1\n\
                         size=1m\n";
         assert_eq!((copy.as_str(), directories.len()), (expected, 0));
         let (copy, directories) = text("[a]\ndirectory=/mnt\nfilename=x\n").shrunk("/r", &[]);
         assert_eq!(
             (copy.as_str(), directories.as_slice()),
-            ("[a]\ndirectory=/r/mnt\nfilename=x\n", &["/r/mnt".into()][..])
+            ("[a]\ndirectory=/r/mnt\nfilename=./x\n", &["/r/mnt".into()][..])
         );
+        // A directory of one job is none of another.
+        let (copy, _) = text("[a]\ndirectory=/mnt\n[b]\nfilename=/dev/sda\n").shrunk("/r", &[]);
+        assert_eq!(copy, "[a]\ndirectory=/r/mnt\n[b]\nfilename=./dev/sda\n");
+        let (copy, directories) = text("[a]\ndirectory=../x/../../y\nfilename=../../z:..\n").shrunk("/r", &[]);
+        assert_eq!(copy, "[a]\ndirectory=/r/x/y\nfilename=./z:./\n");
+        assert_eq!(directories, ["/r/x/y"]);
     }
 }
