@@ -2,24 +2,19 @@
 
 use std::{
     env,
-    io::{BufRead as _, BufReader},
+    io::{self, BufRead as _, BufReader},
+    os::unix::process::CommandExt as _,
     path::PathBuf,
-    process::{Child, Command, ExitStatus, Stdio},
-    sync::{
-        Arc,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
-        mpsc::{self, RecvTimeoutError},
-    },
+    process::{Command, ExitStatus, Stdio},
+    sync::mpsc::{self, RecvTimeoutError},
     thread,
     time::{Duration, Instant},
 };
 
 use anyhow::{Context as _, anyhow, bail};
 use rustix::process::{Pid, Signal, kill_process_group};
-use signal_hook::{
-    consts::{SIGHUP, SIGINT, SIGTERM},
-    flag,
-};
+
+use crate::interruption;
 
 /// A command that runs in the root of the repository.
 pub(crate) fn command(program: &str) -> Command {
@@ -60,6 +55,10 @@ pub(crate) fn cpu_time() -> Duration {
 /// Runs to the end with our own output, and fails when the command fails.
 pub(crate) fn run(command: &mut Command) -> anyhow::Result<()> {
     let status = command.status().with_context(|| format!("start \"{}\"", line(command)))?;
+    succeeded(command, status)
+}
+
+fn succeeded(command: &Command, status: ExitStatus) -> anyhow::Result<()> {
     if !status.success() {
         bail!("\"{}\" ended with {status}", line(command));
     }
@@ -80,37 +79,36 @@ pub(crate) fn output(command: &mut Command) -> anyhow::Result<String> {
     String::from_utf8(output.stdout).with_context(|| format!("output of \"{}\" is not UTF-8", line(command)))
 }
 
-/// Observes the lines that a child writes, until it has closed its output and ended. One that takes longer than it may
-/// is ended with its whole group, which has to be its own. So is one whose end somebody wants, and ourselves after it.
-pub(crate) fn watch(mut child: Child, most: Duration, observe: &mut dyn FnMut(&str)) -> anyhow::Result<ExitStatus> {
+/// Runs a command and observes the lines that it writes, until it has closed its output and ended; fails when the
+/// command fails. One that takes longer than it may is ended, and so is one whose end somebody wants.
+pub(crate) fn watch(command: &mut Command, most: Duration, observe: &mut dyn FnMut(&str)) -> anyhow::Result<()> {
     const LOOK: Duration = Duration::from_millis(200);
-    const SIGNALS: [i32; 3] = [SIGINT, SIGTERM, SIGHUP];
-    let stdout = child.stdout.take().context("its output is not piped")?;
-    let (sender, lines) = mpsc::channel();
+    let _listening = interruption::listen()?;
+    // A group of its own, so that all of it can be ended. Ctrl-C does not reach it.
+    let child = command.stdout(Stdio::piped()).process_group(0).spawn();
+    let mut child = child.with_context(|| format!("start \"{}\"", line(command)))?;
+    let stdout = child.stdout.take().expect("standard output is piped");
+    let (sender, receiver) = mpsc::channel();
     // Whoever left the group may hold the output open for longer: nobody waits for the reader.
     thread::spawn(move || {
-        for line in BufReader::new(stdout).lines() {
+        for line in lines(stdout) {
             if sender.send(line).is_err() {
                 break;
             }
         }
     });
-    // Ctrl-C does not reach a group of its own.
-    let (signal, is_over) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));
-    for (index, number) in SIGNALS.into_iter().enumerate() {
-        flag::register_conditional_default(number, Arc::clone(&is_over)).context("listen for signals")?;
-        flag::register_usize(number, Arc::clone(&signal), index + 1).context("listen for signals")?;
-    }
     let end = Instant::now() + most;
     let ended = loop {
+        if interruption::has_come() {
+            break Err(anyhow!("interrupted"));
+        }
         if Instant::now() > end {
             break Err(anyhow!("not done after {} s: ended", most.as_secs()));
         }
-        match lines.recv_timeout(LOOK) {
+        match receiver.recv_timeout(LOOK) {
             Ok(Ok(line)) => observe(&line),
             Ok(Err(error)) => break Err(error).context("read what it says"),
             Err(RecvTimeoutError::Disconnected) => break Ok(()),
-            Err(RecvTimeoutError::Timeout) if signal.load(Ordering::Relaxed) != 0 => break Err(anyhow!("interrupted")),
             Err(RecvTimeoutError::Timeout) => {}
         }
     };
@@ -118,11 +116,12 @@ pub(crate) fn watch(mut child: Child, most: Duration, observe: &mut dyn FnMut(&s
         let _ = kill_process_group(Pid::from_child(&child), Signal::KILL);
     }
     let status = child.wait().context("wait for its end")?;
-    is_over.store(true, Ordering::Relaxed);
-    if let Some(index) = signal.load(Ordering::Relaxed).checked_sub(1) {
-        signal_hook::low_level::emulate_default_handler(SIGNALS[index]).context("end as a signal wants")?;
-    }
-    ended.map(|()| status)
+    ended.and_then(|()| succeeded(command, status))
+}
+
+/// The lines of an output, whatever bytes are in them.
+pub(crate) fn lines(output: impl io::Read) -> impl Iterator<Item = io::Result<String>> {
+    BufReader::new(output).split(b'\n').map(|line| Ok(String::from_utf8_lossy(&line?).into_owned()))
 }
 
 /// Where a program is, by `PATH` and the directories of system programs that an ordinary user's `PATH` leaves out.
@@ -135,6 +134,18 @@ pub(crate) fn find(program: &str) -> Option<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_no_text_is_observed_and_what_takes_too_long_is_ended() {
+        let mut seen = Vec::new();
+        let mut observe = |line: &str| seen.push(line.to_owned());
+        let mut shell = |script: &str, most| watch(command("sh").args(["-c", script]), most, &mut observe);
+        shell("printf 'a\\377\\nb'", Duration::from_secs(60)).unwrap();
+        let error = shell("echo c; exit 3", Duration::from_secs(60)).unwrap_err().to_string();
+        assert!(error.contains("ended with exit status: 3"), "{error}");
+        assert_eq!(shell("sleep 60", Duration::ZERO).unwrap_err().to_string(), "not done after 0 s: ended");
+        assert_eq!(seen, ["a\u{fffd}", "b", "c"]);
+    }
 
     #[test]
     fn what_children_worked_is_counted() {

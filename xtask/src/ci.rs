@@ -1,9 +1,8 @@
 //! `cargo xtask ci`: everything a change must pass, in one build profile so that nothing is compiled twice.
 //!
-//! Every step runs even when an earlier one failed. The last line sums up the tests.
+//! Every step runs even when an earlier one failed, until somebody wants the end. The last line sums up the tests.
 
 use std::{
-    io::{BufRead as _, BufReader},
     num::NonZero,
     path::Path,
     process::Stdio,
@@ -13,7 +12,7 @@ use std::{
 
 use anyhow::{Context as _, bail};
 
-use crate::{child, codegen, dist, e2e, fuzz_smoke, page, tidy};
+use crate::{child, codegen, dist, e2e, fuzz_smoke, interruption, page, tidy};
 
 /// Seconds for each fuzz target.
 const FUZZ_SECONDS: u32 = 5;
@@ -33,6 +32,9 @@ pub(crate) fn run() -> anyhow::Result<()> {
     let mut counts = TestCounts::default();
     let mut steps = Vec::new();
     let mut step = |name: &'static str, action: &mut dyn FnMut() -> anyhow::Result<()>| {
+        if interruption::has_come() {
+            return;
+        }
         println!("--- {name}");
         let (started, cpu_before) = (Instant::now(), child::cpu_time());
         let outcome = action();
@@ -66,7 +68,7 @@ pub(crate) fn run() -> anyhow::Result<()> {
     step("page", &mut || page::check(binary()?, &mut |line| counts.show(line)));
     step("test", &mut || test(&mut counts));
     step("e2e", &mut || e2e::for_ci(&mut |line| counts.show(line)));
-    close(&steps, &counts)
+    close(&steps, &counts).and_then(|()| interruption::check())
 }
 
 /// Those that boot virtual machines, one of which runs at a time.
@@ -101,7 +103,7 @@ fn cargo_test(words: &[&str], observe: &mut dyn FnMut(&str)) -> anyhow::Result<(
     command.args(words).arg("--show-output");
     let mut tests = command.stdout(Stdio::piped()).spawn().context("start cargo test")?;
     let stdout = tests.stdout.take().expect("standard output is piped");
-    for line in BufReader::new(stdout).lines() {
+    for line in child::lines(stdout) {
         observe(&line.context("read the output of cargo test")?);
     }
     let status = tests.wait().context("wait for cargo test")?;

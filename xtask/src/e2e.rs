@@ -11,20 +11,14 @@ mod removal;
 mod requirements;
 mod run_tests;
 
-use std::{
-    env,
-    sync::{
-        Arc, OnceLock,
-        atomic::{AtomicBool, Ordering},
-    },
-    time::Instant,
-};
+use std::{env, time::Instant};
 
-use anyhow::{Context as _, bail};
+use anyhow::Context as _;
 use plimsoll_e2e::{component::Component, place};
 
 use self::cluster::Cluster;
 pub(crate) use self::requirements::NETWORK_PLUGINS;
+use crate::interruption;
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
@@ -58,7 +52,7 @@ enum Action {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    listen_for_signals()?;
+    let _listening = interruption::listen()?;
     match &arguments.action {
         None => all(arguments, &mut |line| println!("{line}")),
         Some(Action::Up) => {
@@ -98,7 +92,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
 
 /// For `cargo xtask ci`: everything, with the lines of the tests handed to whoever counts them.
 pub(crate) fn for_ci(observe: &mut dyn FnMut(&str)) -> anyhow::Result<()> {
-    listen_for_signals()?;
+    let _listening = interruption::listen()?;
     all(&Arguments { action: None, profile: "release".into(), full: false }, observe)
 }
 
@@ -120,35 +114,10 @@ fn all(arguments: &Arguments, observe: &mut dyn FnMut(&str)) -> anyhow::Result<(
     println!("e2e: cluster up after {:.1} s", started.elapsed().as_secs_f64());
     let tested = run_tests::run(arguments.full, None, observe);
     println!("e2e: tests ended after {:.1} s", started.elapsed().as_secs_f64());
-    if tested.is_err() && !interrupted() {
+    if tested.is_err() && !interruption::has_come() {
         cluster.keep_logs();
     }
     let removed = cluster.remove();
     println!("e2e: cluster removed after {:.1} s", started.elapsed().as_secs_f64());
     tested.and(removed)
-}
-
-fn interruption() -> &'static Arc<AtomicBool> {
-    static INTERRUPTION: OnceLock<Arc<AtomicBool>> = OnceLock::new();
-    INTERRUPTION.get_or_init(Arc::default)
-}
-
-/// From now on Ctrl-C and the like are seen by [`interrupted`], so that whoever waits can stop and clean up.
-fn listen_for_signals() -> anyhow::Result<()> {
-    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM, signal_hook::consts::SIGHUP] {
-        signal_hook::flag::register(signal, Arc::clone(interruption())).context("listen for signals")?;
-    }
-    Ok(())
-}
-
-fn interrupted() -> bool {
-    interruption().load(Ordering::Relaxed)
-}
-
-/// An error once somebody wants the end.
-fn check_interruption() -> anyhow::Result<()> {
-    if interrupted() {
-        bail!("interrupted");
-    }
-    Ok(())
 }

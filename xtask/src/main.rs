@@ -12,6 +12,7 @@ mod dist;
 mod e2e;
 mod fuzz_smoke;
 mod guest_kernel;
+mod interruption;
 mod page;
 mod setup;
 mod tidy;

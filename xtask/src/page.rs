@@ -5,7 +5,6 @@
 
 use std::{
     env, fs,
-    os::unix::process::CommandExt as _,
     path::Path,
     process::{Command, Stdio},
     time::Duration,
@@ -97,11 +96,5 @@ fn unit_tests(observe: &mut dyn FnMut(&str)) -> anyhow::Result<()> {
 fn in_browser(binary: &Path, observe: &mut dyn FnMut(&str)) -> anyhow::Result<()> {
     let mut command = npm("ui/browser");
     command.args(["test", "--silent"]).env("PLIMSOLL", binary).stdin(Stdio::null());
-    // A group of its own, so that all of it can be ended.
-    let tests = command.stdout(Stdio::piped()).process_group(0).spawn().context("start the tests in a browser")?;
-    let status = child::watch(tests, IN_BROWSER_MAX, observe).context("the tests in a browser")?;
-    if !status.success() {
-        bail!("the tests in a browser ended with {status}");
-    }
-    Ok(())
+    child::watch(&mut command, IN_BROWSER_MAX, observe).context("the tests in a browser")
 }

@@ -5,17 +5,13 @@ use std::{
     fs,
     os::unix::fs::{PermissionsExt as _, chown},
     path::{Path, PathBuf},
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
 };
 
-use anyhow::{Context as _, bail, ensure};
+use anyhow::{Context as _, ensure};
 use plimsoll_image::reading::ImageRead;
 use serde_json::Value;
 
-use crate::child;
+use crate::{child, interruption};
 
 /// Who runs the program where root is not wanted. The number has no name in an empty root.
 const USER: u32 = 65532;
@@ -89,12 +85,9 @@ fn have_it_copied(skopeo: &Path, archive: &Path) -> anyhow::Result<()> {
 /// Measures in all surroundings.
 fn run_image(image: &ImageRead) -> anyhow::Result<()> {
     // The root is removed on return, not on a signal: so a signal becomes a return.
-    let interrupted = Arc::new(AtomicBool::new(false));
-    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
-        signal_hook::flag::register(signal, Arc::clone(&interrupted)).context("watch for signals")?;
-    }
+    let _listening = interruption::listen()?;
     for surroundings in [Surroundings::Nothing, Surroundings::Container, Surroundings::Restricted] {
-        let root = EmptyRoot::of(image, surroundings, Arc::clone(&interrupted))?;
+        let root = EmptyRoot::of(image, surroundings)?;
         let outcome = match surroundings {
             Surroundings::Nothing => root.measure_with_nothing(),
             Surroundings::Container => root.measure_as_root(),
@@ -122,11 +115,10 @@ struct EmptyRoot {
     directory: tempfile::TempDir,
     entrypoint: String,
     surroundings: Surroundings,
-    interrupted: Arc<AtomicBool>,
 }
 
 impl EmptyRoot {
-    fn of(image: &ImageRead, surroundings: Surroundings, interrupted: Arc<AtomicBool>) -> anyhow::Result<Self> {
+    fn of(image: &ImageRead, surroundings: Surroundings) -> anyhow::Result<Self> {
         let directory = tempfile::Builder::new()
             .prefix("empty-root-")
             .permissions(fs::Permissions::from_mode(0o755))
@@ -144,7 +136,7 @@ impl EmptyRoot {
         if matches!(surroundings, Surroundings::Restricted) {
             chown(directory.path().join("tmp"), Some(USER), Some(USER)).context("give /tmp to another user")?;
         }
-        Ok(Self { directory, entrypoint: image.entrypoint.clone(), surroundings, interrupted })
+        Ok(Self { directory, entrypoint: image.entrypoint.clone(), surroundings })
     }
 
     /// What the program prints when it is started in this root.
@@ -173,9 +165,7 @@ impl EmptyRoot {
             command.env("HOME", "/");
         }
         let output = child::output(&mut command).with_context(|| format!("plimsoll {}", arguments.join(" ")));
-        if self.interrupted.load(Ordering::Relaxed) {
-            bail!("interrupted");
-        }
+        interruption::check()?;
         output
     }
 

@@ -15,7 +15,7 @@ use plimsoll_e2e::{
 };
 
 use super::{control_plane, node, programs, removal};
-use crate::child;
+use crate::{child, interruption};
 
 /// What a component may take until it answers. All of them together take a quarter of a minute on two processors.
 const START_TIMEOUT: Duration = Duration::from_secs(120);
@@ -173,7 +173,7 @@ fn apply(manifest: &str) -> Vec<String> {
 }
 
 fn start_component((name, command): (impl AsRef<str>, Vec<String>)) -> anyhow::Result<()> {
-    super::check_interruption()?;
+    interruption::check()?;
     Component::start(name.as_ref(), command)?;
     Ok(())
 }
@@ -193,7 +193,7 @@ fn run(words: &[String]) -> anyhow::Result<()> {
 fn wait_for(component: &str, question: &[String], answer: &str) -> anyhow::Result<()> {
     let deadline = Instant::now() + START_TIMEOUT;
     loop {
-        super::check_interruption()?;
+        interruption::check()?;
         let error = match child::output(&mut inside(question)) {
             Ok(output) if output.contains(answer) => return Ok(()),
             Ok(output) => anyhow::anyhow!("the answer is {:?}, without {answer:?}", output.trim()),

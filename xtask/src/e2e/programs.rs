@@ -6,7 +6,7 @@ use anyhow::Context as _;
 use plimsoll_e2e::place;
 use plimsoll_image::image::Label;
 
-use crate::{child, dist};
+use crate::{child, dist, interruption};
 
 /// The version of Kubernetes, as its module is in `e2e/cluster/go.mod`.
 const KUBERNETES_MODULE: &str = "k8s.io/kubernetes";
@@ -62,7 +62,7 @@ fn write_image(program: &str, name: &str, content: &[u8]) -> anyhow::Result<()> 
 }
 
 fn build_go() -> anyhow::Result<()> {
-    super::check_interruption()?;
+    interruption::check()?;
     let version = go(&["list", "-m", "-f", "{{.Version}}", KUBERNETES_MODULE])?;
     let version = version.trim();
     let mut numbers = version.trim_start_matches('v').split('.');
@@ -79,7 +79,7 @@ fn build_go() -> anyhow::Result<()> {
     build.current_dir(crate::repository().join("e2e/cluster")).env("CGO_ENABLED", "0");
     build.args(["build", "-trimpath", "-ldflags", &flags, "-o"]).arg(format!("{}/", output.display())).args(PACKAGES);
     child::run(&mut build)?;
-    super::check_interruption()
+    interruption::check()
 }
 
 /// The files that define what a snapshot is to the API server.

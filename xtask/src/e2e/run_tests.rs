@@ -1,19 +1,12 @@
 //! Running the tests in the cluster that is up, in its network.
 
-use std::{
-    io::{BufRead as _, BufReader},
-    os::unix::process::CommandExt as _,
-    process::{Command, Stdio},
-    sync::mpsc::{self, RecvTimeoutError},
-    thread,
-    time::Duration,
-};
+use std::{process::Command, time::Duration};
 
 use anyhow::{Context as _, bail};
 use plimsoll_e2e::place;
 
 use super::{cluster, programs};
-use crate::child;
+use crate::{child, interruption};
 
 /// Tests at the same time. They wait most of the time, for pods and for storage that is throttled.
 const THREADS: &str = "--test-threads=4";
@@ -21,6 +14,9 @@ const THREADS: &str = "--test-threads=4";
 /// Those that disturb others are all in this module, and run one by one.
 const ALONE: &str = "alone::";
 const ONE_THREAD: &str = "--test-threads=1";
+
+/// How long tests may take together: each waits for a bounded time.
+const TESTS_MAX: Duration = Duration::from_secs(3 * 3600);
 
 const PACKAGE: [&str; 5] = ["test", "--package", "plimsoll-e2e", "--features", "cluster"];
 
@@ -41,7 +37,7 @@ pub(super) fn run(full: bool, filter: Option<&str>, observe: &mut dyn FnMut(&str
         if !names.is_empty() {
             failures.extend(run_named(full, threads, &names, observe).err());
         }
-        super::check_interruption()?;
+        interruption::check()?;
     }
     failures.into_iter().next().map_or(Ok(()), Err)
 }
@@ -62,36 +58,7 @@ fn run_named(full: bool, threads: &str, names: &[String], observe: &mut dyn FnMu
     words.extend_from_slice(names);
     let mut command = cluster::inside(&words);
     set_variables(&mut command, full);
-    // A group of its own, so that all of it can be ended.
-    let mut tests = command.stdout(Stdio::piped()).process_group(0).spawn().context("start the tests")?;
-    let stdout = tests.stdout.take().expect("standard output is piped");
-    let (sender, lines) = mpsc::channel();
-    let reader = thread::spawn(move || {
-        for line in BufReader::new(stdout).lines().map_while(Result::ok) {
-            if sender.send(line).is_err() {
-                break;
-            }
-        }
-    });
-    loop {
-        match lines.recv_timeout(Duration::from_millis(200)) {
-            Ok(line) => observe(&line),
-            Err(RecvTimeoutError::Timeout) if super::interrupted() => {
-                let group = rustix::process::Pid::from_child(&tests);
-                let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
-                tests.wait().context("wait for the tests")?;
-                bail!("interrupted");
-            }
-            Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => break,
-        }
-    }
-    reader.join().map_err(|_| anyhow::anyhow!("the reader of the tests' output panicked"))?;
-    let status = tests.wait().context("wait for the tests")?;
-    if !status.success() {
-        bail!("the end-to-end tests ended with {status}");
-    }
-    Ok(())
+    child::watch(&mut command, TESTS_MAX, observe).context("the end-to-end tests")
 }
 
 /// What `e2e/README.md` says that tests are told.
