@@ -23,14 +23,7 @@ mod subject;
 mod trust;
 mod zram;
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, Ordering},
-};
-
-use anyhow::{Context as _, bail};
-
-use crate::child;
+use crate::{child, interruption};
 
 #[derive(clap::Subcommand)]
 pub(crate) enum Benchmark {
@@ -67,31 +60,20 @@ pub(crate) fn run(benchmark: &Benchmark) -> anyhow::Result<()> {
     };
     child::run(&mut child::cargo(build))?;
     // Guards that undo what a benchmark set up run on return, not on a signal: so a signal becomes a return.
-    let interrupted = Arc::new(AtomicBool::new(false));
-    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
-        signal_hook::flag::register(signal, Arc::clone(&interrupted)).context("watch for signals")?;
-    }
+    let _listening = interruption::listen()?;
     match benchmark {
-        Benchmark::Engines(arguments) => engines::run(arguments, &interrupted),
-        Benchmark::Accuracy(arguments) => accuracy::run(arguments, &interrupted),
-        Benchmark::Diskspd(arguments) => diskspd::run(arguments, &interrupted),
-        Benchmark::Files(arguments) => files::run(arguments, &interrupted),
-        Benchmark::Fio(arguments) => fio::run(arguments, &interrupted),
-        Benchmark::FioCorpus(arguments) => fio_corpus::run(arguments, &interrupted),
+        Benchmark::Engines(arguments) => engines::run(arguments),
+        Benchmark::Accuracy(arguments) => accuracy::run(arguments),
+        Benchmark::Diskspd(arguments) => diskspd::run(arguments),
+        Benchmark::Files(arguments) => files::run(arguments),
+        Benchmark::Fio(arguments) => fio::run(arguments),
+        Benchmark::FioCorpus(arguments) => fio_corpus::run(arguments),
         Benchmark::Pods => pods::run(),
         Benchmark::Report => report::run(),
         Benchmark::Serve => serve::run(),
         Benchmark::Start => start::run(),
-        Benchmark::Trust(arguments) => trust::run(arguments, &interrupted),
+        Benchmark::Trust(arguments) => trust::run(arguments),
     }
-}
-
-/// Fails when somebody has asked for an end.
-fn go_on(interrupted: &AtomicBool) -> anyhow::Result<()> {
-    if interrupted.load(Ordering::Relaxed) {
-        bail!("interrupted");
-    }
-    Ok(())
 }
 
 /// The middle value, or the mean of the two middle ones; 0 of nothing.

@@ -1,7 +1,5 @@
 //! `cargo xtask bench accuracy`: plimsoll and fio in turns on a device whose limit is known.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-
 use anyhow::{Context as _, bail};
 
 use super::{
@@ -13,6 +11,7 @@ use super::{
     median,
     subject::{Claim, Job, Subject},
 };
+use crate::interruption;
 
 const IOPS_CAP: u64 = 5_000;
 const BYTES_CAP: u64 = 200_000_000;
@@ -30,7 +29,7 @@ pub(crate) struct Arguments {
     seconds: u32,
 }
 
-pub(super) fn run(arguments: &Arguments, interrupted: &AtomicBool) -> anyhow::Result<()> {
+pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let capped = CappedDevices::create(1, &crate::repository().join("target"), FILE_BYTES, Backing::Direct)?;
     let job = |pattern, block_size_bytes| Job {
         device: &capped.first().path,
@@ -42,7 +41,7 @@ pub(super) fn run(arguments: &Arguments, interrupted: &AtomicBool) -> anyhow::Re
     };
 
     capped.cap_all(Cap::operations(IOPS_CAP))?;
-    let (ours, theirs) = alternate(&capped, job("randread", 4096), arguments.rounds, interrupted)?;
+    let (ours, theirs) = alternate(&capped, job("randread", 4096), arguments.rounds)?;
     println!("4 KiB random reads at depth 32, capped at {IOPS_CAP} IOPS, median of {} turns each", ours.len());
     show("plimsoll", &ours);
     show("fio", &theirs);
@@ -52,7 +51,7 @@ pub(super) fn run(arguments: &Arguments, interrupted: &AtomicBool) -> anyhow::Re
 
     let _pages = HugePages::reserve(HUGE_PAGES)?;
     capped.cap_all(Cap::bytes(BYTES_CAP))?;
-    let (ours, theirs) = alternate(&capped, job("read", 1 << 20), arguments.rounds, interrupted)?;
+    let (ours, theirs) = alternate(&capped, job("read", 1 << 20), arguments.rounds)?;
     println!("1 MiB sequential reads at depth 32, capped at {BYTES_CAP} bytes/s, median of {} turns each", ours.len());
     show("plimsoll", &ours);
     show("fio", &theirs);
@@ -63,12 +62,7 @@ pub(super) fn run(arguments: &Arguments, interrupted: &AtomicBool) -> anyhow::Re
 }
 
 /// Both programs in turns, each inside of the cap; who goes first alternates too.
-fn alternate(
-    capped: &CappedDevices,
-    job: Job<'_>,
-    rounds: u32,
-    interrupted: &AtomicBool,
-) -> anyhow::Result<(Vec<Claim>, Vec<Claim>)> {
+fn alternate(capped: &CappedDevices, job: Job<'_>, rounds: u32) -> anyhow::Result<(Vec<Claim>, Vec<Claim>)> {
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
     for round in 0..rounds {
         let mut turns = [(Subject::Plimsoll("io_uring"), &mut ours), (Subject::Fio("io_uring"), &mut theirs)];
@@ -79,9 +73,7 @@ fn alternate(
             let measured = measure(&mut capped.inside(&subject.command(job)), Some(&capped.first().name()))
                 .with_context(|| format!("{} on a capped device", subject.name()))?;
             claims.push(subject.claim(&measured.stdout)?);
-            if interrupted.load(Ordering::Relaxed) {
-                bail!("interrupted");
-            }
+            interruption::check()?;
         }
     }
     Ok((ours, theirs))

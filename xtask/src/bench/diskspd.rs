@@ -4,7 +4,7 @@
 //! The port of diskspd to Linux tells anything from the limit to fifty times as much here: it goes through the page
 //! cache and lets all threads read the same places.
 
-use std::{path::Path, sync::atomic::AtomicBool};
+use std::path::Path;
 
 use anyhow::{Context as _, bail};
 use serde_json::Value;
@@ -13,11 +13,11 @@ use super::{
     Bar,
     accuracy::off,
     capped_device::{Cap, CappedDevices},
-    go_on, judge,
+    judge,
     loop_device::Backing,
     mounted::Mounted,
 };
-use crate::child;
+use crate::{child, interruption};
 
 const DEVICE_BYTES: u64 = 2 << 30;
 /// What the device does in a second, reads and writes each.
@@ -55,7 +55,7 @@ impl Total {
     }
 }
 
-pub(super) fn run(arguments: &Arguments, interrupted: &AtomicBool) -> anyhow::Result<()> {
+pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let target = crate::repository().join("target");
     let capped = CappedDevices::create(1, &target, DEVICE_BYTES, Backing::Cached)?;
     let mounted = Mounted::on(&capped.first().path, &target)?;
@@ -74,11 +74,11 @@ pub(super) fn run(arguments: &Arguments, interrupted: &AtomicBool) -> anyhow::Re
         );
         worst = worst.max(off(total.iops(), OPERATIONS as f64));
         is_met &= is_full(&total);
-        go_on(interrupted)?;
+        interruption::check()?;
     }
     is_met &= judge("reads, off the limit", worst, " %", Bar::AtMost(1.0));
     let ours = line(&capped, &file, arguments.seconds, 50)?;
-    go_on(interrupted)?;
+    interruption::check()?;
     let (reads, writes) = fio(&capped, &mounted.place.join("fio.dat"), arguments.seconds)?;
     println!("half writes: {:.2} IOPS, fio {:.2} IOPS", ours.iops(), reads + writes);
     is_met &= is_full(&ours);

@@ -6,10 +6,7 @@
 //! Who is compared takes turns next to each other, in the other order every second round, and each round gives a
 //! ratio. The median of these is judged: other work on the machine then disturbs a round, not the verdict.
 
-use std::{
-    path::PathBuf,
-    sync::atomic::{AtomicBool, Ordering},
-};
+use std::path::PathBuf;
 
 use anyhow::{Context as _, bail};
 
@@ -20,7 +17,7 @@ use super::{
     subject::{Job, Subject},
     zram,
 };
-use crate::child;
+use crate::{child, interruption};
 
 const QUEUE_DEPTH: u32 = 128;
 
@@ -52,7 +49,7 @@ struct Series {
     claimed_iops: Vec<f64>,
 }
 
-pub(super) fn run(arguments: &Arguments, interrupted: &AtomicBool) -> anyhow::Result<()> {
+pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let mut subjects = Vec::new();
     if let Some(peer) = &arguments.peer {
         // Children run in the repository, so a relative path must not depend on where we were started.
@@ -82,9 +79,7 @@ pub(super) fn run(arguments: &Arguments, interrupted: &AtomicBool) -> anyhow::Re
         all.reverse();
         for series in &mut all {
             series.turn(job, &name)?;
-            if interrupted.load(Ordering::Relaxed) {
-                bail!("interrupted");
-            }
+            interruption::check()?;
         }
         eprintln!("round {round} of {}", arguments.rounds);
     }

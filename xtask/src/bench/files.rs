@@ -17,7 +17,6 @@ use std::{
     fs,
     path::{Path, PathBuf},
     process::Command,
-    sync::atomic::AtomicBool,
 };
 
 use anyhow::{Context as _, bail};
@@ -25,13 +24,13 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use super::{
-    Bar, go_on, judge,
+    Bar, judge,
     measured_child::{Measured, measure},
     median,
     mounted::Mounted,
     zram,
 };
-use crate::child;
+use crate::{child, interruption};
 
 const FILES_PER_DIRECTORY: u32 = 1000;
 
@@ -95,7 +94,7 @@ struct Place {
     directory: TempDir,
 }
 
-pub(super) fn run(arguments: &Arguments, interrupted: &AtomicBool) -> anyhow::Result<()> {
+pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     // Children run in the repository, so a relative path must not depend on where we were started.
     let find = |path: &Path| path.canonicalize().with_context(|| format!("find {}", path.display()));
     let (plimsoll, elbencho) = (Subject::Plimsoll, Subject::Elbencho(find(&arguments.peer)?));
@@ -131,7 +130,7 @@ pub(super) fn run(arguments: &Arguments, interrupted: &AtomicBool) -> anyhow::Re
             }
             for (subject, turns) in both {
                 turns.push(subject.turn(job, &storage)?);
-                go_on(interrupted)?;
+                interruption::check()?;
             }
             eprintln!("{}: round {round} of {}", job.name(), arguments.rounds);
         }

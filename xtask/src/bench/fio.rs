@@ -5,7 +5,7 @@
 
 mod drawn;
 
-use std::{fs, path::Path, process::Command, sync::atomic::AtomicBool};
+use std::{fs, path::Path, process::Command};
 
 use anyhow::{Context as _, bail};
 use serde_json::Value;
@@ -14,12 +14,12 @@ use self::drawn::Generator;
 use super::{
     Bar,
     capped_device::{Cap, CappedDevices},
-    go_on, judge,
+    judge,
     loop_device::Backing,
     median,
     mounted::Mounted,
 };
-use crate::child;
+use crate::{child, interruption};
 
 const DEVICE_BYTES: u64 = 1 << 30;
 /// What the device of the drawn jobs does in a second, reads and writes each.
@@ -76,13 +76,13 @@ impl Rates {
     }
 }
 
-pub(super) fn run(arguments: &Arguments, interrupted: &AtomicBool) -> anyhow::Result<()> {
-    let mut is_met = drawn_jobs(arguments, interrupted)?;
-    is_met &= comparison(arguments, interrupted)?;
+pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    let mut is_met = drawn_jobs(arguments)?;
+    is_met &= comparison(arguments)?;
     if is_met { Ok(()) } else { bail!("a bar was missed") }
 }
 
-fn drawn_jobs(arguments: &Arguments, interrupted: &AtomicBool) -> anyhow::Result<bool> {
+fn drawn_jobs(arguments: &Arguments) -> anyhow::Result<bool> {
     let target = crate::repository().join("target");
     let capped = CappedDevices::create(1, &target, DEVICE_BYTES, Backing::Cached)?;
     let mounted = Mounted::on(&capped.first().path, &target)?;
@@ -99,13 +99,13 @@ fn drawn_jobs(arguments: &Arguments, interrupted: &AtomicBool) -> anyhow::Result
             match turn(&capped, &mounted, &job, false) {
                 Ok(rates) => theirs.push(rates),
                 Err(error) => {
-                    go_on(interrupted)?;
+                    interruption::check()?;
                     println!("job {:>3}: not compared: {error:#}\n{job}", seed - 1);
                     break;
                 }
             }
             ours.push(turn(&capped, &mounted, &job, true)?);
-            go_on(interrupted)?;
+            interruption::check()?;
             rate = off(&ours, &theirs, Rates::total);
             mix = (middle(&ours, Rates::read_percent) - middle(&theirs, Rates::read_percent)).abs();
             if rate <= 2.0 && mix <= 1.0 {
@@ -162,7 +162,7 @@ fn report(command: &mut Command) -> anyhow::Result<Value> {
 }
 
 /// The lines of the comparison: clones on one shared file, reads, writes and both, on each of two disks.
-fn comparison(arguments: &Arguments, interrupted: &AtomicBool) -> anyhow::Result<bool> {
+fn comparison(arguments: &Arguments) -> anyhow::Result<bool> {
     let target = crate::repository().join("target");
     let capped = CappedDevices::create(DISKS.len(), &target, DEVICE_BYTES, Backing::Cached)?;
     let mut is_met = true;
@@ -189,7 +189,7 @@ fn comparison(arguments: &Arguments, interrupted: &AtomicBool) -> anyhow::Result
                 is_met &= shares_one_file(&file, is_ours)?;
                 // The disk has room for one.
                 fs::remove_file(&file).with_context(|| format!("remove {}", file.display()))?;
-                go_on(interrupted)?;
+                interruption::check()?;
             }
             let directions = usize::from(rw == "randrw") + 1;
             // Both caps count; the one that is reached first decides.

@@ -13,7 +13,6 @@ use std::{
     collections::BTreeMap,
     fs,
     path::{Path, PathBuf},
-    sync::atomic::{AtomicBool, Ordering},
 };
 
 use anyhow::{Context as _, bail};
@@ -23,6 +22,7 @@ use self::{
     trial::{Trial, Verdict},
 };
 use super::{Bar, judge};
+use crate::interruption;
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
@@ -82,7 +82,7 @@ impl Reasons {
     }
 }
 
-pub(super) fn run(arguments: &Arguments, interrupted: &AtomicBool) -> anyhow::Result<()> {
+pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let binary = fs::canonicalize(&arguments.binary).context("find the binary: build it, or name another")?;
     let directory = fs::canonicalize(&arguments.directory).context("find the directory of repositories")?;
     let trial = Trial::new(binary)?;
@@ -114,9 +114,7 @@ pub(super) fn run(arguments: &Arguments, interrupted: &AtomicBool) -> anyhow::Re
                     failures.add(format!("not translated: {reason}"), &known);
                 }
             }
-            if interrupted.load(Ordering::Relaxed) {
-                bail!("interrupted");
-            }
+            interruption::check()?;
         }
         tally.translated = translated.len();
         let run: Vec<_> = spread(&translated, arguments.runs).map(|(_, file)| file).collect();
@@ -140,9 +138,7 @@ pub(super) fn run(arguments: &Arguments, interrupted: &AtomicBool) -> anyhow::Re
                     }
                 }
             }
-            if interrupted.load(Ordering::Relaxed) {
-                bail!("interrupted");
-            }
+            interruption::check()?;
         }
         show(&name, &tally);
         if tally.valid > 0 {

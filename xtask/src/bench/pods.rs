@@ -14,7 +14,7 @@ use std::{
 use anyhow::{Context as _, bail};
 
 use super::{Bar, judge, measured_child::measure, median};
-use crate::child;
+use crate::{child, interruption};
 
 const PODS: usize = 1000;
 const RECORDED: usize = 4;
@@ -56,6 +56,7 @@ pub(super) fn run() -> anyhow::Result<()> {
         recordings.into_iter().map(end).collect::<anyhow::Result<Vec<String>>>()
     })?;
     for pod in 0..PODS {
+        interruption::check()?;
         let log = directory.path().join(format!("pod-{pod}.log"));
         let (_, told) = recorded[pod % recorded.len()].split_once('\n').context("a pod that measures tells more")?;
         let text = first_line(&binary, directory.path(), pod, start.trim())? + told;
@@ -66,6 +67,7 @@ pub(super) fn run() -> anyhow::Result<()> {
     merge.args((0..PODS).map(|pod| directory.path().join(format!("pod-{pod}.log"))));
     let (mut seconds, mut resident) = (Vec::new(), Vec::new());
     for _ in 0..TIMES {
+        interruption::check()?;
         let started = Instant::now();
         let measured = measure(&mut merge, None)?;
         seconds.push(started.elapsed().as_secs_f64());

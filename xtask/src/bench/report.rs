@@ -11,7 +11,7 @@ use anyhow::{Context as _, bail};
 use serde_json::Value;
 
 use super::{Bar, judge, median, serve::numbered};
-use crate::{child, page};
+use crate::{child, interruption, page};
 
 /// Runs in the report.
 const RUNS: usize = 100;
@@ -35,6 +35,7 @@ pub(super) fn run() -> anyhow::Result<()> {
     println!("{RUNS} runs of {} cells, {:.1} MB of JSON", cells(&record), records.len() as f64 / 1e6);
     let (mut times, mut shown) = (Vec::new(), Vec::new());
     for _ in 0..REPEATS {
+        interruption::check()?;
         times.push(written_s(&binary, &input, &output)?);
     }
     let length = fs::metadata(&output).context("look at the report")?.len();

@@ -13,7 +13,7 @@ use anyhow::{Context as _, bail};
 use serde_json::{Value, json};
 
 use super::{Bar, judge, median};
-use crate::child;
+use crate::{child, interruption};
 
 const RUNS: usize = 10_000;
 /// Runs that are sent at once.
@@ -42,6 +42,7 @@ pub(super) fn run() -> anyhow::Result<()> {
     let mut server = Serving::start(&binary, place)?;
     println!("making {RUNS} runs");
     for first in (0..RUNS).step_by(AT_ONCE) {
+        interruption::check()?;
         let runs: Vec<Value> = (first..first + AT_ONCE).map(|number| numbered(&record, number)).collect();
         server.ask("POST", "/api/import?name=runs.json", Value::from(runs).to_string().as_bytes())?;
     }
@@ -51,6 +52,7 @@ pub(super) fn run() -> anyhow::Result<()> {
     }
     let mut met = true;
     for (what, path) in ASKED {
+        interruption::check()?;
         let mut times = Vec::new();
         for _ in 0..REQUESTS {
             times.push(server.ask("GET", path, b"")?.0);

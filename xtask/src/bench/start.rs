@@ -5,7 +5,7 @@ use std::{fs, path::Path, time::Instant};
 use anyhow::{Context as _, bail};
 
 use super::{Bar, judge, measured_child::measure, median};
-use crate::child;
+use crate::{child, interruption};
 
 const STARTS: u32 = 51;
 const MEBIBYTE: f64 = 1_048_576.0;
@@ -28,6 +28,7 @@ pub(super) fn run() -> anyhow::Result<()> {
 fn start_milliseconds(binary: &Path) -> anyhow::Result<f64> {
     let mut times = Vec::new();
     for _ in 0..STARTS {
+        interruption::check()?;
         let started = Instant::now();
         child::output(child::command(&binary.to_string_lossy()).arg("--version"))?;
         times.push(started.elapsed().as_secs_f64() * 1e3);

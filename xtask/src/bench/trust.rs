@@ -3,7 +3,7 @@
 //! Each check has a name, sets up what it measures, and prints a line for each promise. What plimsoll answered stays in
 //! `target/trust/CHECK/`. Devices, groups and mounts are made for one check and removed at its end, also on Ctrl-C.
 
-use std::{cell::Cell, fs, path::PathBuf, sync::atomic::AtomicBool};
+use std::{cell::Cell, fs, path::PathBuf};
 
 use anyhow::{Context as _, bail};
 use clap::builder::{PossibleValue, PossibleValuesParser};
@@ -18,6 +18,7 @@ mod steady;
 mod unsteady;
 
 use self::plimsoll::Plimsoll;
+use crate::interruption;
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
@@ -79,7 +80,7 @@ fn names() -> PossibleValuesParser {
 struct Trial<'a> {
     check: &'static str,
     arguments: &'a Arguments,
-    plimsoll: Plimsoll<'a>,
+    plimsoll: Plimsoll,
     /// Promises that were not kept, over all checks.
     misses: &'a Cell<u32>,
 }
@@ -103,7 +104,7 @@ impl Trial<'_> {
     }
 }
 
-pub(super) fn run(arguments: &Arguments, interrupted: &AtomicBool) -> anyhow::Result<()> {
+pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let misses = Cell::new(0);
     println!("{:<50} | {:<42} | {:<30} | outcome", "check", "measured", "required");
     let is_asked =
@@ -114,10 +115,10 @@ pub(super) fn run(arguments: &Arguments, interrupted: &AtomicBool) -> anyhow::Re
             fs::remove_dir_all(&kept).with_context(|| format!("remove {}", kept.display()))?;
         }
         fs::create_dir_all(&kept).with_context(|| format!("create {}", kept.display()))?;
-        let plimsoll = Plimsoll { kept, interrupted };
+        let plimsoll = Plimsoll { kept };
         let trial = Trial { check: check.name, arguments, plimsoll, misses: &misses };
         if let Err(error) = (check.run)(&trial) {
-            trial.plimsoll.go_on()?;
+            interruption::check()?;
             trial.judge("done", &format!("{error:#}"), "no error", false);
         }
     }

@@ -5,22 +5,20 @@ use std::{
     os::unix::process::CommandExt as _,
     path::{Path, PathBuf},
     process::Command,
-    sync::atomic::{AtomicBool, Ordering},
 };
 
-use anyhow::{Context as _, bail};
+use anyhow::Context as _;
 use plimsoll_record::record::{Cell, Record};
 
 use crate::{
     bench::measured_child::{Look, watch},
-    child,
+    child, interruption,
 };
 
 /// The release binary.
-pub(super) struct Plimsoll<'a> {
+pub(super) struct Plimsoll {
     /// Where answers are kept.
     pub(super) kept: PathBuf,
-    pub(super) interrupted: &'a AtomicBool,
 }
 
 /// What a command said, and how it ended.
@@ -30,12 +28,7 @@ pub(super) struct Said {
     pub(super) stderr: String,
 }
 
-impl Plimsoll<'_> {
-    /// An error when somebody wants an end.
-    pub(super) fn go_on(&self) -> anyhow::Result<()> {
-        if self.interrupted.load(Ordering::Relaxed) { bail!("interrupted") } else { Ok(()) }
-    }
-
+impl Plimsoll {
     /// The command `plimsoll run` with these arguments on these targets, whose record is its answer.
     pub(super) fn run_command<'p>(targets: impl IntoIterator<Item = &'p Path>, arguments: &str) -> Command {
         let mut command = child::command(&binary().to_string_lossy());
@@ -53,11 +46,11 @@ impl Plimsoll<'_> {
         device: Option<&str>,
         mut at_look: impl FnMut(Look) -> anyhow::Result<()>,
     ) -> anyhow::Result<Record> {
-        self.go_on()?;
+        interruption::check()?;
         // A group of its own: Ctrl-C is then told by us alone, once. The second would end it at once.
         command.process_group(0);
         let measured = watch(command, device, |look| {
-            self.go_on()?;
+            interruption::check()?;
             at_look(look)
         })?;
         self.keep(name, &measured.stdout)?;
@@ -79,7 +72,7 @@ impl Plimsoll<'_> {
 
     /// Any other command of plimsoll, to its end, however that is.
     pub(super) fn say(&self, command: &mut Command) -> anyhow::Result<Said> {
-        self.go_on()?;
+        interruption::check()?;
         let output = command.output().with_context(|| format!("start \"{}\"", child::line(command)))?;
         let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
         Ok(Said { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) })
