@@ -90,8 +90,10 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
 
 /// Whether all threads had as much in flight as they were to keep there.
 fn is_full(total: &Total) -> bool {
-    let is_full = total.threads == THREADS && off(total.in_flight(), (THREADS * DEPTH) as f64) <= 2.0;
-    is_full || judge("in flight, off what was asked", off(total.in_flight(), 64.0), " %", Bar::AtMost(2.0))
+    let off_threads = total.threads.abs_diff(THREADS) as f64;
+    let has_threads = judge("threads, off what was asked", off_threads, "", Bar::AtMost(0.0));
+    let off_asked = off(total.in_flight(), (THREADS * DEPTH) as f64);
+    judge("in flight, off what was asked", off_asked, " %", Bar::AtMost(2.0)) && has_threads
 }
 
 /// Does the line, and reads its report.
@@ -134,4 +136,17 @@ fn fio(capped: &CappedDevices, file: &Path, seconds: u32) -> anyhow::Result<(f64
     let report: Value = serde_json::from_str(&child::output(&mut capped.inside(&job(seconds)))?)?;
     let iops = |direction: &str| report["jobs"][0][direction]["iops"].as_f64().context("a report without rates");
     Ok((iops("read")?, iops("write")?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_report_of_fewer_threads_or_of_less_in_flight_misses_its_bar() {
+        let total = |threads, mean_ms| Total { threads, read_iops: 500.0, write_iops: 0.0, mean_ms };
+        assert!(is_full(&total(8, 128.0)));
+        assert!(!is_full(&total(7, 128.0)));
+        assert!(!is_full(&total(8, 112.0)));
+    }
 }

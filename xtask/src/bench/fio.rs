@@ -26,6 +26,8 @@ const DEVICE_BYTES: u64 = 1 << 30;
 const DRAWN_OPERATIONS: u64 = 2000;
 /// How often both programs do a job again whose rates are apart.
 const TURNS_MAX: usize = 3;
+/// Jobs that fio may fail at, one after the other: then it is fio that cannot, and not the jobs.
+const FAILURES_MAX: usize = 10;
 /// The two disks of the comparison: operations and bytes of each in a second.
 const DISKS: [(&str, u64, u64); 2] = [("large", 7500, 250_000_000), ("small", 120, 25_000_000)];
 /// Bytes of the one file that all clones share.
@@ -77,6 +79,7 @@ impl Rates {
 }
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    child::find("fio").context("the program fio is missing")?;
     let mut is_met = drawn_jobs(arguments)?;
     is_met &= comparison(arguments)?;
     if is_met { Ok(()) } else { bail!("a bar was missed") }
@@ -88,7 +91,7 @@ fn drawn_jobs(arguments: &Arguments) -> anyhow::Result<bool> {
     let mounted = Mounted::on(&capped.first().path, &target)?;
     capped.cap_all(Cap::operations(DRAWN_OPERATIONS))?;
     let (mut worst_rate, mut worst_mix) = (0.0_f64, 0.0_f64);
-    let (mut compared, mut seed) = (0, arguments.seed);
+    let (mut compared, mut failures, mut seed) = (0, 0, arguments.seed);
     while compared < arguments.jobs {
         let job = Generator::new(seed).job();
         seed += 1;
@@ -100,6 +103,10 @@ fn drawn_jobs(arguments: &Arguments) -> anyhow::Result<bool> {
                 Ok(rates) => theirs.push(rates),
                 Err(error) => {
                     interruption::check()?;
+                    failures += 1;
+                    if failures > FAILURES_MAX {
+                        return Err(error).context(format!("fio failed at {failures} jobs in a row"));
+                    }
                     println!("job {:>3}: not compared: {error:#}\n{job}", seed - 1);
                     break;
                 }
@@ -115,7 +122,7 @@ fn drawn_jobs(arguments: &Arguments) -> anyhow::Result<bool> {
         if ours.is_empty() {
             continue;
         }
-        compared += 1;
+        (compared, failures) = (compared + 1, 0);
         let totals = [middle(&ours, Rates::total), middle(&theirs, Rates::total)];
         println!(
             "job {:>3}: {:>8.1} IOPS, fio {:>8.1}: {rate:.2} % off, mix {mix:.2} points off, {} turns",
@@ -142,9 +149,9 @@ fn turn(capped: &CappedDevices, mounted: &Mounted, job: &str, is_ours: bool) -> 
     fs::write(&file, text).with_context(|| format!("write {}", file.display()))?;
     let mut command = program(is_ours);
     command.arg("--output-format=json").arg(&file);
-    let report = report(&mut capped.inside(&command))?;
+    let report = report(&mut capped.inside(&command));
     fs::remove_dir_all(&directory).with_context(|| format!("remove {}", directory.display()))?;
-    Rates::of(&report)
+    Rates::of(&report?)
 }
 
 fn program(is_ours: bool) -> Command {
@@ -215,7 +222,8 @@ fn comparison(arguments: &Arguments) -> anyhow::Result<bool> {
 fn shares_one_file(file: &Path, is_ours: bool) -> anyhow::Result<bool> {
     let length = fs::metadata(file).with_context(|| format!("look at {}", file.display()))?.len();
     let who = if is_ours { "plimsoll" } else { "fio" };
-    Ok(length == SHARED_BYTES || judge(&format!("bytes of the file of {who}"), length as f64, "", Bar::AtMost(0.0)))
+    let what = format!("bytes that the file of {who} is off its length");
+    Ok(length == SHARED_BYTES || judge(&what, length.abs_diff(SHARED_BYTES) as f64, "", Bar::AtMost(0.0)))
 }
 
 fn middle(rates: &[Rates], of: fn(Rates) -> f64) -> f64 {
