@@ -87,6 +87,11 @@ fn median(values: impl IntoIterator<Item = f64>) -> f64 {
     }
 }
 
+/// How far a value is off another, in percent of the other.
+fn off_percent(value: f64, reference: f64) -> f64 {
+    (value / reference - 1.0).abs() * 100.0
+}
+
 /// Which side of a bar is good.
 #[derive(Clone, Copy)]
 enum Bar {
@@ -113,6 +118,12 @@ mod tests {
         assert!((median([3.0, 1.0, 2.0]) - 2.0).abs() < 1e-12);
         assert!((median([4.0, 1.0, 2.0, 3.0]) - 2.5).abs() < 1e-12);
         assert!(median([]).abs() < 1e-12);
+    }
+
+    #[test]
+    fn off_is_a_percentage_of_the_reference_in_either_direction() {
+        assert!((off_percent(4975.0, 5000.0) - 0.5).abs() < 1e-9);
+        assert!((off_percent(5025.0, 5000.0) - 0.5).abs() < 1e-9);
     }
 
     #[test]

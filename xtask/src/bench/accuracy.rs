@@ -8,7 +8,7 @@ use super::{
     judge,
     loop_device::Backing,
     measured_child::measure,
-    median,
+    median, off_percent,
     subject::{Claim, Job, Subject},
 };
 use crate::interruption;
@@ -45,9 +45,9 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     println!("4 KiB random reads at depth 32, capped at {IOPS_CAP} IOPS, median of {} turns each", ours.len());
     show("plimsoll", &ours);
     show("fio", &theirs);
-    let mut met = judge("IOPS off the cap", off(iops(&ours), IOPS_CAP as f64), " %", Bar::AtMost(0.5));
-    met &= judge("IOPS off those of fio", off(iops(&ours), iops(&theirs)), " %", Bar::AtMost(1.0));
-    met &= judge("mean latency off that of fio", off(latency(&ours), latency(&theirs)), " %", Bar::AtMost(3.0));
+    let mut met = judge("IOPS off the cap", off_percent(iops(&ours), IOPS_CAP as f64), " %", Bar::AtMost(0.5));
+    met &= judge("IOPS off those of fio", off_percent(iops(&ours), iops(&theirs)), " %", Bar::AtMost(1.0));
+    met &= judge("mean latency off that of fio", off_percent(latency(&ours), latency(&theirs)), " %", Bar::AtMost(3.0));
 
     let _pages = HugePages::reserve(HUGE_PAGES)?;
     capped.cap_all(Cap::bytes(BYTES_CAP))?;
@@ -55,9 +55,9 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     println!("1 MiB sequential reads at depth 32, capped at {BYTES_CAP} bytes/s, median of {} turns each", ours.len());
     show("plimsoll", &ours);
     show("fio", &theirs);
-    met &= judge("throughput off the cap", off(throughput(&ours), BYTES_CAP as f64), " %", Bar::AtMost(1.0));
-    met &= judge("IOPS off those of fio", off(iops(&ours), iops(&theirs)), " %", Bar::AtMost(1.0));
-    met &= judge("mean latency off that of fio", off(latency(&ours), latency(&theirs)), " %", Bar::AtMost(3.0));
+    met &= judge("throughput off the cap", off_percent(throughput(&ours), BYTES_CAP as f64), " %", Bar::AtMost(1.0));
+    met &= judge("IOPS off those of fio", off_percent(iops(&ours), iops(&theirs)), " %", Bar::AtMost(1.0));
+    met &= judge("mean latency off that of fio", off_percent(latency(&ours), latency(&theirs)), " %", Bar::AtMost(3.0));
     if met { Ok(()) } else { bail!("a bar was missed") }
 }
 
@@ -91,23 +91,7 @@ fn latency(claims: &[Claim]) -> f64 {
     median(claims.iter().map(|claim| claim.latency_mean_ns))
 }
 
-/// How far a value is off another, in percent of the other.
-pub(super) fn off(value: f64, reference: f64) -> f64 {
-    (value / reference - 1.0).abs() * 100.0
-}
-
 fn show(name: &str, claims: &[Claim]) {
     let (iops, megabytes, latency_us) = (iops(claims), throughput(claims) / 1e6, latency(claims) / 1e3);
     println!("{name:<10} {iops:>10.1} IOPS {megabytes:>10.2} MB/s {latency_us:>10.1} us mean latency");
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn off_is_a_percentage_of_the_reference_in_either_direction() {
-        assert!((off(4975.0, 5000.0) - 0.5).abs() < 1e-9);
-        assert!((off(5025.0, 5000.0) - 0.5).abs() < 1e-9);
-    }
 }

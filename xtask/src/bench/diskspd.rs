@@ -11,11 +11,11 @@ use serde_json::Value;
 
 use super::{
     Bar,
-    accuracy::off,
     capped_device::{Cap, CappedDevices},
     judge,
     loop_device::Backing,
     mounted::Mounted,
+    off_percent,
 };
 use crate::{child, interruption};
 
@@ -72,7 +72,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
             total.in_flight(),
             total.threads
         );
-        worst = worst.max(off(total.iops(), OPERATIONS as f64));
+        worst = worst.max(off_percent(total.iops(), OPERATIONS as f64));
         is_met &= is_full(&total);
         interruption::check()?;
     }
@@ -82,7 +82,8 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let (reads, writes) = fio(&capped, &mounted.place.join("fio.dat"), arguments.seconds)?;
     println!("half writes: {:.2} IOPS, fio {:.2} IOPS", ours.iops(), reads + writes);
     is_met &= is_full(&ours);
-    is_met &= judge("half writes, off the limits", off(ours.iops(), 2.0 * OPERATIONS as f64), " %", Bar::AtMost(2.0));
+    is_met &=
+        judge("half writes, off the limits", off_percent(ours.iops(), 2.0 * OPERATIONS as f64), " %", Bar::AtMost(2.0));
     let mix = (ours.read_iops * 100.0 / ours.iops() - 50.0).abs();
     is_met &= judge("half writes, mix off what was asked", mix, " points", Bar::AtMost(1.0));
     if is_met { Ok(()) } else { bail!("a bar was missed") }
@@ -92,7 +93,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
 fn is_full(total: &Total) -> bool {
     let off_threads = total.threads.abs_diff(THREADS) as f64;
     let has_threads = judge("threads, off what was asked", off_threads, "", Bar::AtMost(0.0));
-    let off_asked = off(total.in_flight(), (THREADS * DEPTH) as f64);
+    let off_asked = off_percent(total.in_flight(), (THREADS * DEPTH) as f64);
     judge("in flight, off what was asked", off_asked, " %", Bar::AtMost(2.0)) && has_threads
 }
 

@@ -124,8 +124,3 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     }
     if misses.get() > 0 { bail!("{} of the promises were not kept", misses.get()) } else { Ok(()) }
 }
-
-/// How far a value is off another, in percent of the other.
-fn off_percent(value: f64, reference: f64) -> f64 {
-    (value / reference - 1.0).abs() * 100.0
-}

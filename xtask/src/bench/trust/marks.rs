@@ -1,6 +1,7 @@
 //! The marks that answers about a corpus have to reach.
 
 use super::{Trial, corpus::Judged};
+use crate::bench::{median, off_percent};
 
 /// Storage that anybody would call steady.
 const WELL_BEHAVED: &[&str] = &["flat", "ar", "warmup"];
@@ -169,11 +170,7 @@ impl Number {
             Coverage => share(traces, Judged::holds),
             WrongWords => share(traces, Judged::is_wrong_word),
             Wide => share(traces, Judged::is_wide),
-            Load => {
-                let mut loads: Vec<f64> = traces.iter().map(|trace| trace.answer.cost_s).collect();
-                loads.sort_by(f64::total_cmp);
-                loads[loads.len() / 2]
-            }
+            Load => median(traces.iter().map(|trace| trace.answer.cost_s)),
         }
     }
 }
@@ -189,7 +186,7 @@ impl Judged<'_> {
     }
 
     fn is_within(&self, percent: f64) -> bool {
-        self.answer.est.is_some_and(|rate| super::off_percent(rate, self.truth.rate) <= percent)
+        self.answer.est.is_some_and(|rate| off_percent(rate, self.truth.rate) <= percent)
     }
 
     fn holds(&self) -> bool {

@@ -3,12 +3,13 @@
 use plimsoll_record::record::Cell;
 
 use super::{
-    Trial, off_percent,
+    Trial,
     plimsoll::{Plimsoll, load_seconds, rate, verdict},
 };
 use crate::bench::{
     capped_device::{Cap, CappedDevices, HugePages},
     loop_device::Backing,
+    off_percent,
 };
 
 const OPERATIONS: u64 = 5_000;

@@ -6,12 +6,13 @@ use anyhow::Context as _;
 use plimsoll_workload::random::{Purpose, derive_seed};
 
 use super::{
-    Trial, off_percent,
+    Trial,
     plimsoll::{Plimsoll, rate, verdict},
 };
 use crate::bench::{
     capped_device::{Cap, CappedDevices},
     loop_device::Backing,
+    off_percent,
 };
 
 const DEVICE_BYTES: u64 = 64 << 20;
