@@ -3,15 +3,19 @@
 
 use std::{thread, time::Duration};
 
-use plimsoll_e2e::{component::Component, place};
+use plimsoll_e2e::{
+    component::Component,
+    place::{self, NODES},
+};
 use serde_json::json;
 
 use crate::{
     client::{Client, READS, record, told, volumes},
     disturbing::assert_whole,
-    kubectl::ask,
+    kubectl::{ask, is_full},
+    lab::drivers,
     measuring::phase_s,
-    namespace::{Namespace, SOON_S},
+    namespace::{Namespace, SOON_S, container},
     waiting::until,
 };
 
@@ -101,6 +105,36 @@ fn outlives(name: &str, component: impl Fn(&str) -> String) -> String {
     }
     client.assert_nothing_left(&volumes(&record));
     told(&output)
+}
+
+#[test]
+fn a_throttle_outlives_the_driver() {
+    let space = Namespace::new("driver-restart");
+    space.claim("data", "slow", "128Mi");
+    space.claim("more", "slow", "128Mi");
+    let seconds = if is_full() { "60s" } else { "12s" };
+    let arguments = ["run", "/data", "--rw", "randread", "--queue-depth", "16", "--size", "32MiB"];
+    let container = container(&[&arguments[..], &["--duration", seconds]].concat());
+    space.measure("before", &[("data", "/data")], &container);
+    space.wait_until_it_measures("before");
+    for node in NODES {
+        let mut driver = Component::load(&format!("csi-{}", node.name)).unwrap();
+        driver.kill().unwrap();
+        driver.start_again().unwrap();
+    }
+    // A new container has a new control group, which the new process has to find.
+    space.measure("after", &[("more", "/data")], &container);
+    for pod in ["before", "after"] {
+        let rows = space.rows(pod, 3 * SOON_S);
+        let rate: f64 = rows[0]["read_operations_per_second"].parse().unwrap();
+        assert!((rate / 500.0 - 1.0).abs() < 0.05, "{rate}");
+    }
+    for node in NODES {
+        until("the driver is registered again", SOON_S, || {
+            let drivers = drivers(node.name)?;
+            if drivers.iter().any(|driver| driver == place::DRIVER) { Ok(()) } else { Err(format!("{drivers:?}")) }
+        });
+    }
 }
 
 #[test]

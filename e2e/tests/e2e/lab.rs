@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use plimsoll_e2e::place::{self, NODES};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::{
     kubectl::{get, kubectl, list, plimsoll, text},
@@ -21,15 +21,21 @@ fn two_nodes_are_ready_and_have_the_driver() {
     for node in &nodes {
         let conditions = node["status"]["conditions"].as_array().unwrap();
         assert!(conditions.iter().any(|condition| condition["type"] == "Ready" && condition["status"] == "True"));
-        let drivers = get(&["csinode", text(node, "/metadata/name")]).unwrap();
-        assert_eq!(text(&drivers, "/spec/drivers/0/name"), place::DRIVER);
+        assert_eq!(drivers(text(node, "/metadata/name")).unwrap(), [place::DRIVER]);
     }
+}
+
+/// The names of the drivers that are registered on a node.
+pub(crate) fn drivers(node: &str) -> Result<Vec<String>, String> {
+    let registered = get(&["csinode", node])?;
+    let drivers = registered.pointer("/spec/drivers").and_then(Value::as_array).into_iter().flatten();
+    Ok(drivers.map(|driver| text(driver, "/name").to_owned()).collect())
 }
 
 #[test]
 fn kubectl_is_as_new_as_the_cluster() {
     let output = kubectl(&["version", "--output=json"], "");
-    let versions: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let versions: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(text(&versions, "/clientVersion/gitVersion"), text(&versions, "/serverVersion/gitVersion"));
     assert!(text(&versions, "/serverVersion/gitVersion").starts_with("v1."), "{versions}");
 }

@@ -20,7 +20,6 @@ mod lives;
 mod measuring;
 mod namespace;
 mod preflight;
-mod recovery;
 mod serving;
 mod several;
 mod silence;
