@@ -162,9 +162,13 @@ impl Component {
         place::state().join("components").join(format!("{name}.json"))
     }
 
+    /// Writes beside and renames: half a record would be of no process.
     fn save(&self) -> anyhow::Result<()> {
         let path = Self::record(&self.name);
-        fs::write(&path, serde_json::to_string(self)?).with_context(|| format!("write {}", path.display()))
+        let unfinished = path.with_extension("unfinished");
+        let text = serde_json::to_string(self)?;
+        let write = || fs::write(&unfinished, text).and_then(|()| fs::rename(&unfinished, &path));
+        write().with_context(|| format!("write {}", path.display()))
     }
 }
 

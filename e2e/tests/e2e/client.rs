@@ -71,14 +71,15 @@ impl<'a> Client<'a> {
     /// The same, and returns when its pod has started.
     pub(crate) fn starting(&self, mut command: Command) -> Going {
         let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        let pod = until("a pod measures", SOON_S, || {
+        let mut going = Going { child: Some(child), pod: Value::Null };
+        going.pod = until("a pod measures", SOON_S, || {
             let pods = list(&["--namespace", &self.space.name, "pods"])?;
             match pods.first() {
                 Some(pod) if text(pod, "/status/phase") == "Running" => Ok(pod.clone()),
                 _ => Err(format!("{pods:?}")),
             }
         });
-        Going { child, pod }
+        going
     }
 
     /// That nothing of any run is in the namespace, in the cluster or on the disk.
@@ -123,9 +124,10 @@ pub(crate) fn assert_no_stray_files() {
     }
 }
 
-/// A run that measures.
+/// A run that measures, which ends with this value.
 pub(crate) struct Going {
-    child: Child,
+    /// Until it is waited for.
+    child: Option<Child>,
     pod: Value,
 }
 
@@ -142,13 +144,22 @@ impl Going {
 
     /// Asks the client to end.
     pub(crate) fn interrupt(&self) {
-        let pid = Pid::from_raw(i32::try_from(self.child.id()).unwrap()).unwrap();
+        let pid = Pid::from_child(self.child.as_ref().unwrap());
         rustix::process::kill_process(pid, Signal::INT).unwrap();
     }
 
     /// What it gives when it has ended.
-    pub(crate) fn output(self) -> Output {
-        self.child.wait_with_output().unwrap()
+    pub(crate) fn output(mut self) -> Output {
+        self.child.take().unwrap().wait_with_output().unwrap()
+    }
+}
+
+impl Drop for Going {
+    fn drop(&mut self) {
+        if let Some(child) = &mut self.child {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
     }
 }
 

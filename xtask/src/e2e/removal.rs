@@ -1,9 +1,10 @@
 //! Removing the cluster, whoever made it and however far it came. Only what is named by `place` is touched: processes
-//! that were recorded or are in our control groups, and what has a path in our folder.
+//! that were recorded or are in our control groups or our network, and what has a path in our folder.
 
 use std::{
     collections::BTreeSet,
     fs, io,
+    os::unix::{fs::FileTypeExt as _, net::UnixStream},
     path::{Path, PathBuf},
     thread,
     time::{Duration, Instant},
@@ -70,16 +71,18 @@ pub(super) fn remove() -> anyhow::Result<()> {
     let mut failures = Vec::new();
     let mut attempt = |outcome: anyhow::Result<()>| failures.extend(outcome.err().map(|error| format!("{error:#}")));
     attempt(end_components(|name| !name.starts_with("containerd")));
-    attempt(end_containers());
+    attempt(end_all("containers", contained));
     attempt(end_shims());
     attempt(end_components(|name| name.starts_with("containerd")));
+    attempt(end_all("the network", in_network));
     remove_shim_sockets();
     // The kubelet has a device of its own on top of that of a volume that is one; mounts hide what is below them.
     attempt(detach_loop_devices(|file| !file.starts_with(place::volumes())));
     attempt(unmount());
     attempt(detach_loop_devices(|_| true));
     attempt(remove_control_groups());
-    if place::network_namespace().exists() {
+    // Whoever is still in it would be found no more.
+    if place::network_namespace().exists() && in_network().is_ok_and(|processes| processes.is_empty()) {
         attempt(child::output(child::command("ip").args(["netns", "delete", place::NETWORK_NAMESPACE])).map(drop));
     }
     attempt(remove_foreign_entries());
@@ -113,11 +116,11 @@ fn end_components(which: impl Fn(&str) -> bool) -> anyhow::Result<()> {
     components.iter().try_for_each(Component::kill)
 }
 
-/// Ends what is in our control groups.
-fn end_containers() -> anyhow::Result<()> {
+/// Ends whatever is found, until nothing is.
+fn end_all(place: &str, find: impl Fn() -> anyhow::Result<Vec<Process>>) -> anyhow::Result<()> {
     let deadline = Instant::now() + END_TIMEOUT;
     loop {
-        let processes = contained()?;
+        let processes = find()?;
         if processes.is_empty() {
             return Ok(());
         }
@@ -125,20 +128,34 @@ fn end_containers() -> anyhow::Result<()> {
             process.signal(rustix::process::Signal::KILL)?;
         }
         if Instant::now() > deadline {
-            bail!("{} processes of containers do not end", processes.len());
+            bail!("{} processes of {place} do not end", processes.len());
         }
         thread::sleep(Duration::from_millis(20));
     }
 }
 
+/// What is in our control groups.
 fn contained() -> anyhow::Result<Vec<Process>> {
     let mut ids = BTreeSet::new();
     for group in control_groups()? {
         let text = fs::read_to_string(group.join("cgroup.procs")).unwrap_or_default();
         ids.extend(text.lines().filter_map(|line| line.parse::<i32>().ok()));
     }
-    let processes = ids.into_iter().filter_map(|id| Process::of(id).ok());
-    Ok(processes.filter(|process| process.is_running()).collect())
+    Ok(running(ids))
+}
+
+/// Processes in our network, recorded or not. Pods have networks of their own.
+fn in_network() -> anyhow::Result<Vec<Process>> {
+    if !place::network_namespace().exists() {
+        return Ok(Vec::new());
+    }
+    let ids = child::output(child::command("ip").args(["netns", "pids", place::NETWORK_NAMESPACE]))?;
+    let others = ids.lines().filter_map(|line| line.parse().ok()).filter(|id| *id != std::process::id().cast_signed());
+    Ok(running(others))
+}
+
+fn running(ids: impl IntoIterator<Item = i32>) -> Vec<Process> {
+    ids.into_iter().filter_map(|id| Process::of(id).ok()).filter(|process| process.is_running()).collect()
 }
 
 /// Our control groups of all hierarchies, inner ones first.
@@ -184,7 +201,7 @@ fn shims() -> Vec<Process> {
         let line = fs::read(format!("/proc/{id}/cmdline")).unwrap_or_default();
         is_shim(&line)
     };
-    ids.filter(is_ours).filter_map(|id| Process::of(id).ok()).filter(|process| process.is_running()).collect()
+    running(ids.filter(is_ours))
 }
 
 /// Whether these arguments, each with a zero byte behind it, are those of a container's process of ours.
@@ -274,20 +291,40 @@ fn remove_foreign_folders() -> anyhow::Result<()> {
     let Ok(text) = fs::read_to_string(absent_folders()) else { return Ok(()) };
     let absent: Vec<String> = serde_json::from_str(&text).context("parse which folders were not there")?;
     for folder in absent.iter().filter(|folder| FOREIGN_FOLDERS.contains(&folder.as_str())) {
-        let mut folders = Vec::new();
-        add_folders(Path::new(folder), &mut folders);
-        for folder in folders {
-            // Whatever else somebody has put there meanwhile keeps it.
-            let _ = fs::remove_dir(folder);
+        remove_foreign_folder(Path::new(folder));
+        if Path::new(folder).exists() {
+            println!("e2e: {folder} stays: there is something in it that is not of the cluster");
         }
     }
     Ok(())
 }
 
+fn remove_foreign_folder(folder: &Path) {
+    let mut folders = Vec::new();
+    add_folders(folder, &mut folders);
+    for folder in folders {
+        let entries = || fs::read_dir(&folder).into_iter().flatten().flatten();
+        for entry in entries().filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_socket())) {
+            // Who listens would answer.
+            if UnixStream::connect(entry.path()).is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused) {
+                let _ = fs::remove_file(entry.path());
+            }
+        }
+        // Whatever else somebody has put there meanwhile keeps it.
+        if fs::remove_dir(&folder).is_err_and(|error| error.kind() == io::ErrorKind::ResourceBusy)
+            && entries().next().is_none()
+        {
+            // The folder of network namespaces is mounted onto itself by who makes the first of them.
+            let _ = child::output(child::command("umount").arg(&folder));
+            let _ = fs::remove_dir(&folder);
+        }
+    }
+}
+
 /// Everything of ours that is still on the machine.
 fn left() -> anyhow::Result<Vec<String>> {
-    let mut left: Vec<String> =
-        contained()?.into_iter().chain(shims()).map(|p| format!("process {}", p.id())).collect();
+    let processes = contained()?.into_iter().chain(shims()).chain(in_network()?);
+    let mut left: Vec<String> = processes.map(|process| format!("process {}", process.id())).collect();
     left.extend(loop_devices().into_iter().map(|(device, _)| device.display().to_string()));
     left.extend(mounts()?.into_iter().map(|place| format!("a mount on {}", place.display())));
     let places = control_groups()?.into_iter().chain(foreign_entries());
@@ -302,7 +339,32 @@ fn left() -> anyhow::Result<Vec<String>> {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::net::UnixListener;
+
     use super::*;
+
+    #[test]
+    fn a_folder_goes_with_the_sockets_of_who_has_ended_and_stays_for_who_listens() {
+        let directory = tempfile::tempdir().unwrap();
+        let (ended, used) = (directory.path().join("a/ended"), directory.path().join("a/used"));
+        fs::create_dir_all(&ended).unwrap();
+        fs::create_dir(&used).unwrap();
+        drop(UnixListener::bind(ended.join("socket")).unwrap());
+        let listener = UnixListener::bind(used.join("socket")).unwrap();
+        remove_foreign_folder(&directory.path().join("a"));
+        assert!(!ended.exists() && used.join("socket").exists());
+        drop(listener);
+        remove_foreign_folder(&directory.path().join("a"));
+        assert!(!directory.path().join("a").exists());
+    }
+
+    #[test]
+    fn what_is_found_is_ended_until_nothing_is() {
+        let mut child = child::command("sleep").arg("60").spawn().unwrap();
+        let id = child.id().cast_signed();
+        end_all("a test", || Ok(running([id]))).unwrap();
+        assert!(!child.wait().unwrap().success());
+    }
 
     #[test]
     fn only_processes_of_containers_with_our_socket_are_ours() {
