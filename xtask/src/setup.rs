@@ -49,7 +49,7 @@ const PACKAGES: &[Package] = &[
     Package { name: "skopeo", program: "skopeo", purpose: "the image: read as others read it" },
     Package { name: "sysbench", program: "sysbench", purpose: "applications: clients of MariaDB" },
     Package { name: "util-linux", program: "losetup", purpose: "loop devices, mkswap, blkid" },
-    Package { name: "xfsprogs", program: "mkfs.xfs", purpose: "write guard: an XFS signature" },
+    Package { name: "xfsprogs", program: "mkfs.xfs", purpose: "write guard: an XFS signature; e2e: volumes" },
 ];
 
 /// A program of the Python Package Index that draws charts from fio's JSON.

@@ -3,6 +3,7 @@
 use std::{fs, path::Path};
 
 use anyhow::{Context as _, bail};
+use plimsoll_e2e::place;
 
 use crate::{child, dist};
 
@@ -15,6 +16,7 @@ const PROGRAMS: &[(&str, &str)] = &[
     ("iptables", "iptables"),
     ("losetup", "util-linux"),
     ("mkfs.ext4", "e2fsprogs"),
+    ("mkfs.xfs", "xfsprogs"),
     ("nsenter", "util-linux"),
     ("runc", "runc"),
     ("sysctl", "procps"),
@@ -26,7 +28,8 @@ pub(crate) const NETWORK_PLUGINS: &str = "/usr/lib/cni";
 /// The hierarchy that limits containers' I/O.
 pub(super) const BLOCK_HIERARCHY: &str = "/sys/fs/cgroup/blkio";
 
-/// Kubernetes is built, nodes have images, and volumes are files: on a full disk every test waits for its whole time.
+/// Kubernetes is built in the repository; images of nodes and volumes are files in the folder of the state. On a full
+/// disk every test waits for its whole time.
 const FREE_BYTES: u64 = 6 << 30;
 
 /// An error that names everything that is missing.
@@ -43,10 +46,14 @@ pub(super) fn check() -> anyhow::Result<()> {
     if !Path::new(BLOCK_HIERARCHY).join("cgroup.procs").exists() {
         missing.push(format!("version 1 of control groups with {BLOCK_HIERARCHY}"));
     }
-    let free_bytes = crate::free_bytes(crate::repository())?;
-    if free_bytes < FREE_BYTES {
-        let [needed, free] = [FREE_BYTES, free_bytes].map(|bytes| bytes as f64 / (1_u64 << 30) as f64);
-        missing.push(format!("{needed:.1} GiB of disk, of which {free:.1} are free"));
+    for place in [&*crate::repository(), place::state()] {
+        // The state is not there yet.
+        let there = place.ancestors().find(|folder| folder.exists()).unwrap_or(place);
+        let free_bytes = crate::free_bytes(there)?;
+        if free_bytes < FREE_BYTES {
+            let [needed, free] = [FREE_BYTES, free_bytes].map(|bytes| bytes as f64 / (1_u64 << 30) as f64);
+            missing.push(format!("{needed:.1} GiB of disk for {}, of which {free:.1} are free", place.display()));
+        }
     }
     for check in [check_go, dist::check_c_library] {
         if let Err(error) = check() {
