@@ -57,8 +57,9 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         None => all(arguments, &mut |line| println!("{line}")),
         Some(Action::Up) => {
             requirements::check()?;
+            removal::refuse_if_owned()?;
             programs::build(&arguments.profile)?;
-            Cluster::up()?.leave_running()?;
+            Cluster::up()?.leave_running();
             println!("e2e: the cluster is up and stays; what talks to it has to be in its network:");
             println!("  export KUBECONFIG={}", place::kubeconfig().display());
             println!("  nsenter --net={}", place::network_namespace().display());
@@ -71,6 +72,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         }
         Some(Action::Test { filter }) => {
             requirements::check()?;
+            removal::refuse_if_owned()?;
+            let _owner = removal::own().context("take the cluster; \"cargo xtask e2e up\" starts one")?;
             programs::build_plimsoll(&arguments.profile)?;
             run_tests::build()?;
             cluster::import_images().context("hand the image to the nodes; \"cargo xtask e2e up\" starts them")?;
@@ -106,6 +109,7 @@ fn all(arguments: &Arguments, observe: &mut dyn FnMut(&str)) -> anyhow::Result<(
         observe(&format!("skipped: the end-to-end tests: {missing:#}"));
         return Ok(());
     }
+    removal::refuse_if_owned()?;
     let started = Instant::now();
     programs::build(&arguments.profile)?;
     run_tests::build()?;

@@ -26,6 +26,7 @@ const LOG_LINES: usize = 15;
 /// A cluster that is removed on drop.
 pub(super) struct Cluster {
     is_ours: bool,
+    owner: Option<removal::Owner>,
 }
 
 impl Cluster {
@@ -38,21 +39,20 @@ impl Cluster {
         }
         let started = Instant::now();
         // From here on a failure drops the value, which removes what has been made.
-        let cluster = Self { is_ours: true };
+        let mut cluster = Self { is_ours: true, owner: None };
         for inner in ["components", "logs", "pool"] {
             node::make_folder(&place::state().join(inner))?;
         }
         removal::remember_what_is_there()?;
-        removal::own()?;
+        cluster.owner = Some(removal::own()?);
         start().context("start the cluster")?;
         println!("e2e: two nodes are ready after {:.1} s", started.elapsed().as_secs_f64());
         Ok(cluster)
     }
 
     /// Leaves it to `cargo xtask e2e down`.
-    pub(super) fn leave_running(mut self) -> anyhow::Result<()> {
+    pub(super) fn leave_running(mut self) {
         self.is_ours = false;
-        removal::disown()
     }
 
     /// Removes it, and says what could not be removed.

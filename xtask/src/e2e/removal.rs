@@ -47,13 +47,22 @@ fn write(path: &Path, text: &str) -> anyhow::Result<()> {
     fs::write(path, text).with_context(|| format!("write {}", path.display()))
 }
 
-/// Keeps other runs from removing the cluster while this one lives.
-pub(super) fn own() -> anyhow::Result<()> {
-    write(&cluster::owner(), &serde_json::to_string(&cluster::own_process()?)?)
+/// Who has the cluster, until this is dropped.
+pub(super) struct Owner(());
+
+/// Keeps other runs from removing or changing the cluster while this one has it.
+pub(super) fn own() -> anyhow::Result<Owner> {
+    write(&cluster::owner(), &serde_json::to_string(&cluster::own_process()?)?)?;
+    Ok(Owner(()))
 }
 
-pub(super) fn disown() -> anyhow::Result<()> {
-    fs::remove_file(cluster::owner()).context("give up the cluster")
+impl Drop for Owner {
+    fn drop(&mut self) {
+        // When it has been removed, it may be somebody else's by now.
+        if refuse_if_owned().is_ok() {
+            let _ = fs::remove_file(cluster::owner());
+        }
+    }
 }
 
 /// An error while another run has the cluster.
