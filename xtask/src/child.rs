@@ -23,11 +23,16 @@ pub(crate) fn command(program: &str) -> Command {
     command
 }
 
-/// `cargo` with these arguments, in the root of the repository.
+/// `cargo` with these arguments, in the root of the repository. What it builds is looked for in `target/`.
 pub(crate) fn cargo(arguments: &[&str]) -> Command {
     let mut command = command("cargo");
-    command.args(arguments);
+    command.args(arguments).env("CARGO_TARGET_DIR", target());
     command
+}
+
+/// Where cargo puts what it builds, whatever else somebody's environment says.
+pub(crate) fn target() -> PathBuf {
+    crate::repository().join("target")
 }
 
 /// Words of a command that are shown.
@@ -152,5 +157,12 @@ mod tests {
         let before = cpu_time();
         run(command("sh").args(["-c", "i=0; while [ $i -lt 300000 ]; do i=$((i + 1)); done"])).unwrap();
         assert!(cpu_time() > before);
+    }
+
+    #[test]
+    fn cargo_builds_where_the_result_is_looked_for() {
+        let cargo = cargo(&["build"]);
+        let target = cargo.get_envs().find(|(name, _)| *name == "CARGO_TARGET_DIR").and_then(|(_, value)| value);
+        assert_eq!(target, Some(crate::repository().join("target").as_os_str()));
     }
 }

@@ -63,7 +63,7 @@ fn run_named(full: bool, threads: &str, names: &[String], observe: &mut dyn FnMu
 
 /// What `e2e/README.md` says that tests are told.
 fn set_variables(command: &mut Command, full: bool) {
-    command.env("KUBECONFIG", place::kubeconfig());
+    command.env("CARGO_TARGET_DIR", child::target()).env("KUBECONFIG", place::kubeconfig());
     command.env("PLIMSOLL_E2E_BINARY", programs::folder().join("plimsoll"));
     command.env("PLIMSOLL_E2E_KUBE_ALL", programs::folder().join("kube-all"));
     command.env("PLIMSOLL_E2E_IMAGE", place::IMAGE);
