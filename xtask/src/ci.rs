@@ -58,14 +58,15 @@ pub(crate) fn run() -> anyhow::Result<()> {
     let fuzzing = fuzz_smoke::Arguments::all(FUZZ_SECONDS);
     step("fuzz-smoke", &mut || fuzz_smoke::run(&fuzzing, &mut |line| counts.show(line)));
     // The one release build: what is distributed is what is tried, and what pods of the end-to-end tests run.
-    let mut binary = None;
+    let mut distribution = None;
     step("dist", &mut || {
-        binary = Some(dist::for_ci(&mut |line| counts.show(line))?);
+        distribution = Some(dist::for_ci(&mut |line| counts.show(line))?);
         Ok(())
     });
-    let binary = || binary.as_deref().context("there is no release build");
-    step("release smoke run", &mut || smoke_run(binary()?));
-    step("page", &mut || page::check(binary()?, &mut |line| counts.show(line)));
+    let distribution = || distribution.as_ref().context("there is no release build");
+    step("image in empty roots", &mut || distribution()?.prove(&mut |line| counts.show(line)));
+    step("release smoke run", &mut || smoke_run(&distribution()?.binary));
+    step("page", &mut || page::check(&distribution()?.binary, &mut |line| counts.show(line)));
     step("test", &mut || test(&mut counts));
     step("e2e", &mut || e2e::for_ci(&mut |line| counts.show(line)));
     close(&steps, &counts).and_then(|()| interruption::check())
@@ -174,6 +175,8 @@ struct TestCounts {
     /// What was said of tests that failed, which is said once more at the end: the start of long output is often lost.
     failures: Vec<String>,
     section: Section,
+    /// Whether the test whose output this is has said that it skips something.
+    has_skipped: bool,
 }
 
 /// Lines about tests that failed which are said once more.
@@ -202,11 +205,17 @@ impl TestCounts {
         if line.starts_with("skipped: ") {
             match self.section {
                 Section::Outside => self.skipped_others += 1,
-                Section::Successes => self.skipped_tests += 1,
+                Section::Successes => {
+                    self.skipped_tests += u64::from(!self.has_skipped);
+                    self.has_skipped = true;
+                }
                 // A test that failed because it may not skip says so too.
                 Section::Failures => {}
             }
             return true;
+        }
+        if line.starts_with("---- ") && line.ends_with(" stdout ----") {
+            self.has_skipped = false;
         }
         if let Some(result) = line.strip_prefix("test result: ") {
             self.section = Section::Outside;
@@ -250,7 +259,8 @@ mod tests {
     use super::*;
 
     const OUTPUT: &str = "running 3 tests\ntest a ... ok\n\nsuccesses:\n\n---- a stdout ----\nskipped: a loop device\n\
-        chatter\n\nsuccesses:\n    a\n\ntest result: ok. 3 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out\n\
+        chatter\nskipped: root\n\nsuccesses:\n    a\n\n\
+        test result: ok. 3 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out\n\
         test b ... FAILED\nfailures:\n---- b stdout ----\nwhy\nskipped: root\n\
         test result: FAILED. 4 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out";
 

@@ -35,19 +35,32 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if arguments.check { check(&archive, &mut |line| println!("{line}")) } else { Ok(()) }
 }
 
-/// For `cargo xtask ci`: makes and proves what is distributed, and gives the binary to test. Where the C library cannot
-/// be linked statically, it is what `cargo build --release` makes.
-pub(crate) fn for_ci(observe: &mut dyn FnMut(&str)) -> anyhow::Result<PathBuf> {
+/// What `cargo xtask ci` tests.
+pub(crate) struct Distribution {
+    pub(crate) binary: PathBuf,
+    /// None where the C library cannot be linked statically.
+    archive: Option<PathBuf>,
+}
+
+impl Distribution {
+    /// Proves the image, where there is one.
+    pub(crate) fn prove(&self, observe: &mut dyn FnMut(&str)) -> anyhow::Result<()> {
+        self.archive.as_deref().map_or(Ok(()), |archive| check(archive, observe))
+    }
+}
+
+/// For `cargo xtask ci`: makes what is distributed. Where the C library cannot be linked statically, the binary is what
+/// `cargo build --release` makes.
+pub(crate) fn for_ci(observe: &mut dyn FnMut(&str)) -> anyhow::Result<Distribution> {
     if let Err(missing) = check_c_library()
         && env::var_os("CI").is_none()
     {
         observe(&format!("skipped: the static binary and its image: {missing:#}"));
         child::run(&mut child::cargo(&["build", "--release"]))?;
-        return Ok(crate::repository().join("target/release/plimsoll"));
+        return Ok(Distribution { binary: crate::repository().join("target/release/plimsoll"), archive: None });
     }
     let archive = make()?;
-    check(&archive, observe)?;
-    Ok(binary_beside(&archive))
+    Ok(Distribution { binary: binary_beside(&archive), archive: Some(archive) })
 }
 
 /// An error where there is no C library to link statically: the linker would only name what it did not find.
@@ -188,7 +201,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_directory_of_the_builder_is_in_the_binary() {
+    fn the_compiler_is_told_to_write_no_directory_of_the_builder() {
         let flags = compiler_flags();
         let repository = crate::repository().into_os_string().into_string().unwrap();
         assert!(flags.contains(&OsString::from(format!("--remap-path-prefix={repository}=."))), "{flags:?}");
