@@ -36,6 +36,16 @@ enum Arrivals {
     Poisson { seed: u64, number: u64, whole_ns: u64, rest_ns: f64 },
 }
 
+impl Pacing {
+    /// Operations and bytes per second that the jobs of an open loop are to do together, whichever was asked for.
+    pub fn offered_per_second(&self, jobs: u32) -> [Option<f64>; 2] {
+        let Self::Open { operations_per_second_per_job, bytes_per_second_per_job, .. } = self else {
+            return [None, None];
+        };
+        [operations_per_second_per_job, bytes_per_second_per_job].map(|rate| rate.map(|rate| rate * f64::from(jobs)))
+    }
+}
+
 impl Pacer {
     /// The arrivals of a job; `None` for a closed loop, whose operations start when earlier ones complete. Jobs with
     /// different seeds start at different phases of the gap, so that they do not all issue at once.

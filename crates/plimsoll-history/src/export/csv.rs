@@ -31,6 +31,10 @@ const CELL_COLUMNS: &[&str] = &[
     "queue_depth",
     "region_bytes",
     "buffered",
+    "sync",
+    "distribution",
+    "offered_operations_per_second",
+    "offered_bytes_per_second",
     "rounds_done",
     "errors",
     "cpu_user_ns_per_operation",
@@ -113,21 +117,28 @@ fn cell_values(record: &Record, cell: &Cell) -> Vec<String> {
     values
 }
 
-/// Pattern, percentage of reads, block sizes, jobs, queue depth, size of the region, and whether it was buffered; of
-/// what another program measured as far as it told.
-fn load(cell: &Cell) -> [String; 8] {
+/// Pattern, percentage of reads, block sizes, jobs, queue depth, size of the region, whether it was buffered or synced,
+/// which blocks were chosen, and the rates of an open loop; of what another program measured as far as it told.
+fn load(cell: &Cell) -> [String; 12] {
     let nothing = String::new;
     match (cell.blocks(), cell.told.as_ref().and_then(Told::transfers)) {
-        (Some(plan), _) => [
-            plan.rw.to_string(),
-            plan.read_percent.to_string(),
-            plan.read_block_sizes.to_string(),
-            plan.write_block_sizes.to_string(),
-            plan.jobs.to_string(),
-            plan.queue_depth.to_string(),
-            plan.size_bytes.to_string(),
-            plan.buffered.to_string(),
-        ],
+        (Some(plan), _) => {
+            let [operations, bytes] = plan.pacing.offered_per_second(plan.jobs).map(text);
+            [
+                plan.rw.to_string(),
+                plan.read_percent.to_string(),
+                plan.read_block_sizes.to_string(),
+                plan.write_block_sizes.to_string(),
+                plan.jobs.to_string(),
+                plan.queue_depth.to_string(),
+                plan.size_bytes.to_string(),
+                plan.buffered.to_string(),
+                word(plan.sync),
+                plan.distribution.to_string(),
+                operations,
+                bytes,
+            ]
+        }
         (None, Some(transfers)) => [
             text(transfers.pattern.as_ref()),
             text(transfers.read_percent),
@@ -137,8 +148,12 @@ fn load(cell: &Cell) -> [String; 8] {
             text(transfers.queue_depth),
             nothing(),
             nothing(),
+            nothing(),
+            nothing(),
+            nothing(),
+            nothing(),
         ],
-        (None, None) => [(); 8].map(|()| nothing()),
+        (None, None) => [(); 12].map(|()| nothing()),
     }
 }
 

@@ -80,6 +80,7 @@ fn a_table_has_a_row_for_each_cell_and_says_its_units() {
     assert_eq!(at(1, "read_latency_p99_99_ns"), "");
     assert_eq!(at(1, "write_operations"), "");
     assert_eq!(at(2, "sync_operations"), "48");
+    assert_eq!([at(1, "distribution"), at(1, "offered_operations_per_second")], ["uniform", ""]);
     assert_eq!(at(2, "errors"), "3");
     assert_eq!(at(3, "id"), test_records::id(1).to_string());
     assert_eq!(at(3, "tags"), "disk=P30 zone=1");

@@ -375,10 +375,12 @@ impl Draft<'_> {
             count == 1 && workload.file_names.is_none() && workload.file_size.is_none() && !self.is_of_names();
         if !is_alone && !self.target.kind.is_directory() {
             let is_there = self.target.kind == TargetKind::Device || self.target.size_bytes.is_some();
-            return Err(self.unusable(if is_there {
-                "--file-count, file_names and file_size need a directory to make files in"
-            } else {
+            return Err(self.unusable(if !is_there {
                 "there is no such directory to make files in: make it, or name another one"
+            } else if self.is_of_names() {
+                "filecreate, filestat and filedelete need a directory to make files in"
+            } else {
+                "--file-count, file_names and file_size need a directory to make files in"
             }));
         }
         let Some(names) = &workload.file_names else { return Ok(count) };

@@ -40,7 +40,7 @@ pub struct CompareArguments {
     /// Compare although plans differ in this; it is listed with what else differs
     #[arg(long, value_name = "WHAT", value_delimiter = ',', value_parser = aspects())]
     pub despite: Vec<Aspect>,
-    /// Write JUnit XML to this file, a test for each expectation and cell
+    /// Write JUnit XML to this file, replacing what it has: a test for each expectation and cell
     #[arg(long, value_name = "FILE")]
     pub junit: Option<PathBuf>,
     /// Print JSON
