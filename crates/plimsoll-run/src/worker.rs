@@ -27,7 +27,7 @@ use plimsoll_workload::{
 pub use self::{
     arrivals::Arrivals,
     assignment::{Assignment, Outcome, Wires},
-    course::{Course, CourseOf, SharedCourse, Turn},
+    course::{CourseOf, SharedCourse, Turn},
 };
 use crate::{
     checker::Checker,

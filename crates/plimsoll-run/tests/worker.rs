@@ -24,7 +24,7 @@ use plimsoll_run::{
     stops::Stops,
     tally::{IntervalTally, SlotTally},
     timing::{Cut, Timing},
-    worker::{Arrivals, Assignment, Course, CourseOf, Wires, Worker},
+    worker::{Arrivals, Assignment, CourseOf, Wires, Worker},
 };
 use plimsoll_workload::{
     content::ContentSource,
@@ -131,7 +131,7 @@ fn run_late(plan: &BlockPlan, script: MemoryScript, oversleeps: Option<Stall>) -
         stream: OperationStream::new(plan, 0, 1),
         space: plan.file_space(0),
         arrivals: Pacer::new(&plan.pacing, 1).map(Arrivals::Own),
-        course: CourseOf::Own(Course::new(plan)),
+        course: CourseOf::new(plan),
         content: ContentSource::new(&plan.payload, 1),
         checker: plan.verify.then(|| Checker::new(plan, 0, &generations, false)),
         operations_max: plan.operations,

@@ -16,7 +16,7 @@ use crate::{
     checker::Checker,
     cold_files::ColdFiles,
     timing::Timing,
-    worker::{Arrivals, Assignment, Course, CourseOf, SharedCourse},
+    worker::{Arrivals, Assignment, CourseOf, SharedCourse},
 };
 
 /// The workers of a cell.
@@ -76,7 +76,7 @@ impl Crew {
             arrivals: self.arrivals(job),
             course: match self.courses.get(job as usize) {
                 Some(shared) => CourseOf::Shared(shared),
-                None => CourseOf::Own(Course::new(plan)),
+                None => CourseOf::new(plan),
             },
             content: ContentSource::new(&plan.payload, derive_seed(self.seed, Purpose::Content, u64::from(worker))),
             checker: setup.generations.get(job as usize).map(|map| Checker::new(plan, job, map, setup.laid_out)),

@@ -37,7 +37,7 @@ pub enum Turn {
 
 impl Course {
     /// The course of a job that has not begun.
-    pub const fn new(plan: &BlockPlan) -> Self {
+    const fn new(plan: &BlockPlan) -> Self {
         Self {
             fsync_every: plan.fsync_every,
             fdatasync_every: plan.fdatasync_every,
@@ -60,7 +60,6 @@ impl Course {
         self.think_time_ns > 0 && self.issued_since_pause >= self.think_time_operations
     }
 
-    #[inline]
     fn next(&mut self, written: Option<u16>) -> Turn {
         if self.is_pausing() {
             return Turn::Pause;
@@ -123,18 +122,27 @@ impl SharedCourse {
 /// A worker's hold on the course of its job.
 #[derive(Debug)]
 pub enum CourseOf<'a> {
-    /// The job has no other worker, or none that it matters to.
+    /// Nothing follows from how many operations there were.
+    Free,
+    /// The job has no other worker.
     Own(Course),
     /// Threads of which each has one operation in flight.
     Shared(&'a SharedCourse),
 }
 
 impl CourseOf<'_> {
+    /// Of a job without other workers that has not begun.
+    pub const fn new(plan: &BlockPlan) -> Self {
+        let course = Course::new(plan);
+        if course.matters() { Self::Own(course) } else { Self::Free }
+    }
+
     /// What comes next for whoever has an operation to issue, a write to this file or none. What it says is counted as
     /// being in flight: were it said apart, a thread could issue another write before the sync that is due.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn next(&mut self, written: Option<u16>) -> Turn {
         match self {
+            Self::Free => Turn::Issue,
             Self::Own(course) => course.next(written),
             Self::Shared(shared) => shared.course().next(written),
         }
@@ -143,6 +151,7 @@ impl CourseOf<'_> {
     /// Counts a sync that is due for another reason.
     pub(crate) fn begin_another(&mut self) {
         match self {
+            Self::Free => {}
             Self::Own(course) => course.in_flight += 1,
             Self::Shared(shared) => shared.course().in_flight += 1,
         }
@@ -162,13 +171,14 @@ impl CourseOf<'_> {
         match self {
             Self::Own(course) => drop(end(course)),
             Self::Shared(shared) if end(&mut shared.course()) => shared.idle.notify_all(),
-            Self::Shared(_) => {}
+            Self::Free | Self::Shared(_) => {}
         }
     }
 
     /// When the pause is over, if the operations of all threads have ended.
     pub(crate) fn resumes_ns(&mut self, now: u64) -> Option<u64> {
         match self {
+            Self::Free => Some(now),
             Self::Own(course) => course.resumes_ns(now),
             Self::Shared(shared) => shared.course().resumes_ns(now),
         }
@@ -226,7 +236,7 @@ mod tests {
     #[test]
     fn a_pause_without_end_never_ends() {
         let plan = BlockPlan { think_time_ns: u64::MAX, ..plan("rw = 'randread'\nthink_time = '1us'") };
-        let mut course = CourseOf::Own(Course::new(&plan));
+        let mut course = CourseOf::new(&plan);
         assert_eq!(course.next(None), Turn::Issue);
         course.end(1, 1000);
         assert_eq!(course.resumes_ns(2000), Some(u64::MAX));
@@ -234,6 +244,7 @@ mod tests {
 
     #[test]
     fn nobody_takes_turns_where_nothing_follows() {
-        assert!(SharedCourse::new(&plan("rw = 'randwrite'")).is_none());
+        let plan = plan("rw = 'randwrite'");
+        assert!(SharedCourse::new(&plan).is_none() && matches!(CourseOf::new(&plan), CourseOf::Free));
     }
 }
