@@ -7,7 +7,7 @@
 //! it, do not. A journal with a whole line that this version does not understand is that of another one, and stays.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     fs::{self, DirBuilder, File, OpenOptions, TryLockError},
     io::{self, Read, Write},
     os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt},
@@ -297,6 +297,8 @@ fn fold(bytes: &[u8]) -> Folded {
     };
     let mut unfinished = Unfinished::new(&beginning.started).expect("what was read can be written");
     let mut counts = unfinished.length();
+    // Slots of a phase are each other's load: one that was cut off is done again with all that began beside it.
+    let mut begun = BTreeSet::new();
     let mut builder = RecordBuilder::new(*beginning.started);
     for (number, line) in (2..).zip(lines) {
         let line = match decode::<RunEvent>(checksum, line) {
@@ -311,8 +313,15 @@ fn fold(bytes: &[u8]) -> Folded {
         builder.apply(&line.event);
         checksum = line.checksum;
         unfinished.push(line.text);
-        if matches!(&line.event, RunEvent::SlotFinished(slot) if !slot.is_cut) {
-            counts = unfinished.length();
+        match &line.event {
+            RunEvent::SlotStarted { cell, .. } => drop(begun.insert(*cell)),
+            RunEvent::SlotFinished(slot) if !slot.is_cut => {
+                begun.remove(&slot.cell);
+                if begun.is_empty() {
+                    counts = unfinished.length();
+                }
+            }
+            _ => {}
         }
     }
     let record = Box::new(builder.finish());

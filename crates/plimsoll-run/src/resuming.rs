@@ -97,19 +97,27 @@ impl SoFar {
     /// Takes in what happened before, and hands the session what it has measured.
     pub(crate) fn restore(plan: &Plan, events: &[RunEvent], session: &mut Session) -> Self {
         let mut so_far = Self::nothing(plan);
-        let (mut at_ns, mut seconds) = (0, Vec::new());
+        // For each cell, when its slot was handed out, and the seconds of it.
+        let mut slots: Vec<(u64, Vec<&Interval>)> = vec![(0, Vec::new()); plan.cells.len()];
         for event in events {
             match event {
                 RunEvent::Resumed(Resumption { t_ns, paused_ns, .. }) => {
                     session.pause(t_ns.saturating_sub(*paused_ns), *t_ns);
                 }
-                RunEvent::SlotStarted { t_ns, .. } => {
-                    at_ns = *t_ns;
-                    seconds.clear();
+                RunEvent::SlotStarted { cell, t_ns, .. } => {
+                    if let Some(slot) = slots.get_mut(*cell) {
+                        *slot = (*t_ns, Vec::new());
+                    }
                 }
-                RunEvent::Interval { interval, .. } => seconds.push(interval.clone()),
-                RunEvent::SlotFinished(slot) if slot.cell < plan.cells.len() => {
-                    so_far.restore_slot(plan, slot, at_ns, &seconds, session);
+                RunEvent::Interval { cell, interval } => {
+                    if let Some((_, seconds)) = slots.get_mut(*cell) {
+                        seconds.push(interval);
+                    }
+                }
+                RunEvent::SlotFinished(slot) => {
+                    if let Some((at_ns, seconds)) = slots.get(slot.cell) {
+                        so_far.restore_slot(plan, slot, *at_ns, seconds, session);
+                    }
                 }
                 RunEvent::Found { cell, finding } => {
                     if let (Some(sum), Some(seconds)) =
@@ -129,7 +137,7 @@ impl SoFar {
         plan: &Plan,
         slot: &SlotResult,
         at_ns: u64,
-        seconds: &[Interval],
+        seconds: &[&Interval],
         session: &mut Session,
     ) {
         let purpose = match slot.purpose {
@@ -137,7 +145,7 @@ impl SoFar {
             SlotPurpose::Discarded => Purpose::Discard,
             SlotPurpose::Bookend => Purpose::Bookend,
         };
-        session.resume(slot.cell, purpose, at_ns, judging::visit(slot, seconds.iter()));
+        session.resume(slot.cell, purpose, at_ns, judging::visit(slot, seconds.iter().copied()));
         if let Some(open_loop) = &slot.open_loop {
             self.add_open_loop(slot.cell, open_loop);
         }
@@ -150,7 +158,67 @@ impl SoFar {
 
 #[cfg(test)]
 mod tests {
+    use plimsoll_measure::session::Step;
+    use plimsoll_workload::{
+        certainty::Certainty,
+        settings::Effort,
+        target_facts::{TargetFacts, TargetKind},
+    };
+
     use super::*;
+
+    const SECOND_NS: u64 = 1_000_000_000;
+
+    /// Two cells of one phase, each visited once.
+    fn side_by_side() -> Plan {
+        let target = TargetFacts {
+            name: "memory".into(),
+            kind: TargetKind::File,
+            size_bytes: Some(64 << 20),
+            free_bytes: None,
+            direct_alignment_bytes: Some(512),
+        };
+        let workload = |name: &str| {
+            toml::from_str(&format!("name = \"{name}\"\nrw = \"randread\"\nphase = 1\nduration = \"60s\"")).unwrap()
+        };
+        Plan::resolve(&[target], &["a", "b"].map(workload), &Certainty::of(Effort::Quick), 42).unwrap()
+    }
+
+    #[test]
+    fn slots_that_were_done_at_the_same_time_have_their_own_seconds() {
+        let plan = side_by_side();
+        let interval = |cell: usize, second: u64| RunEvent::Interval {
+            cell,
+            interval: Interval {
+                t_ns: second * SECOND_NS,
+                length_ns: SECOND_NS,
+                measured: true,
+                read_operations: [5000, 100][cell],
+                ..Interval::default()
+            },
+        };
+        let started = |cell| RunEvent::SlotStarted {
+            cell,
+            round: 0,
+            t_ns: 0,
+            ramp_ns: 0,
+            measured_ns: Some(60 * SECOND_NS),
+            purpose: SlotPurpose::Measured,
+        };
+        let finished = |cell| {
+            let elapsed_ns = 60 * SECOND_NS;
+            RunEvent::SlotFinished(Box::new(SlotResult { cell, elapsed_ns, ..SlotResult::default() }))
+        };
+        let seconds = (0..60).flat_map(|second| [interval(0, second), interval(1, second)]);
+        let events: Vec<_> = [0, 1].map(started).into_iter().chain(seconds).chain([0, 1].map(finished)).collect();
+        let mut session = Session::new(judging::session_plan(&plan));
+        SoFar::restore(&plan, &events, &mut session);
+        assert_eq!(session.next_step(60 * SECOND_NS), Step::Done);
+        for (cell, rate) in [5000.0, 100.0].into_iter().enumerate() {
+            let found = session.answer(cell).estimate.unwrap().rate;
+            assert!((found - rate).abs() < 1e-9, "{found}");
+        }
+    }
 
     fn resuming(at: &str) -> Resuming {
         Resuming { at: at.parse().unwrap(), events: Vec::new(), warnings: Vec::new() }

@@ -393,6 +393,39 @@ fn a_slot_that_was_cut_off_is_not_kept() {
 }
 
 #[test]
+fn slots_that_began_together_are_kept_together_or_not_at_all() {
+    let directory = tempfile::tempdir().unwrap();
+    let (started, events) = until_slot(1, 2);
+    let (_, first) = until_slot(1, 1);
+    // The first two slots, which are of two cells, as those of a phase are told.
+    let is_start = |event: &&RunEvent| matches!(event, RunEvent::SlotStarted { .. });
+    let is_end = |event: &&RunEvent| matches!(event, RunEvent::SlotFinished(_));
+    let before = events.iter().position(|event| is_start(&event)).unwrap();
+    let (starts, rest): (Vec<_>, Vec<_>) = events[before..].iter().partition(is_start);
+    let (ends, seconds): (Vec<_>, Vec<_>) = rest.into_iter().partition(is_end);
+    let group: Vec<_> = events[..before].iter().chain(starts).chain(seconds).chain(ends).cloned().collect();
+    let cut = |slot: usize| {
+        let mut events = group.clone();
+        let [.., one, other] = &mut events[..] else { panic!("two slots end it") };
+        let RunEvent::SlotFinished(slot) = [one, other][slot] else { panic!("it is the end of a slot") };
+        slot.is_cut = true;
+        events
+    };
+    let kept = |number: u32, events: &[RunEvent]| {
+        let started = RunStarted { id: test_records::id(number), ..started.clone() };
+        let mut journal = Journal::create(directory.path(), &directory.path().join(HISTORY_FILE), &started).unwrap();
+        events.iter().for_each(|event| journal.append(event).unwrap());
+        journal.unfinished().unwrap().unwrap().read(started.id).unwrap().events
+    };
+    assert!(kept(1, &group) == group);
+    assert_eq!(kept(2, &cut(0)), []);
+    assert_eq!(kept(3, &cut(1)), []);
+    assert_eq!(kept(4, &group[..group.len() - 1]), [], "the process died between their ends");
+    let after_another: Vec<_> = [&first[..], &cut(0)[before..]].concat();
+    assert!(kept(5, &after_another) == first);
+}
+
+#[test]
 fn a_resumed_run_that_dies_replaces_what_it_went_on_with_and_a_complete_one_forgets_it() {
     let directory = tempfile::tempdir().unwrap();
     let history_file = directory.path().join(HISTORY_FILE);
