@@ -23,7 +23,7 @@ use crate::{
     client::ClientActivity,
     event::{RunEvent, RunStarted, SlotDirection, SlotPurpose, SlotResult},
     files::{FileSums, FilesResult, Phases},
-    judgement::{self, Judgement, RateEstimate},
+    judgement::{self, Burst, Judgement, RateEstimate},
     limit::CellLimit,
     record::{Cell, Kind, Layout, NOT_RUN, Outcome, Record, SCHEMA, Window},
     results::{
@@ -367,14 +367,19 @@ fn judge(cell: &mut Cell, slots: &KeptSlots, judgement: &Judgement) {
         cell.window = Some(window);
         slots.restrict(cell, window);
         for result in [&mut cell.read, &mut cell.write] {
-            *result = result.take().map(|result| with_interval(result, estimate));
+            *result = result.take().map(|result| with_interval(result, estimate, burst));
         }
     }
     slots.describe_latencies(cell);
 }
 
-/// The interval of the whole rate is that of each direction, because the plan fixes their shares.
-fn with_interval(result: DirectionResult, estimate: Option<RateEstimate>) -> DirectionResult {
+/// The interval of the whole rate is that of each direction, because the plan fixes their shares. That of a burst which
+/// is predicted to end is about the rate afterwards.
+fn with_interval(result: DirectionResult, estimate: Option<RateEstimate>, burst: Option<Burst>) -> DirectionResult {
+    if burst.is_some_and(|burst| burst.predicted) {
+        let reason = "the rate is that of a burst that is predicted to end, and was not measured afterwards";
+        return DirectionResult { interval_reason: Some(reason.to_owned()), ..result };
+    }
     match estimate.and_then(|estimate| estimate.relative()) {
         Some((low, high)) => DirectionResult {
             iops_low: Some(result.iops * low),

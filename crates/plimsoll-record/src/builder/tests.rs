@@ -73,15 +73,17 @@ fn slot(round: u32, histogram: LatencyHistogram) -> SlotResult {
 }
 
 fn judged(builder: &mut RecordBuilder, window: Option<Window>) {
-    let judgement = Judgement {
-        verdict: Verdict::Short,
-        window,
-        estimate: None,
-        stability: None,
-        burst: None,
-        moved: None,
-        period_ns: None,
-    };
+    judged_to_burst(builder, window, None, None);
+}
+
+fn judged_to_burst(
+    builder: &mut RecordBuilder,
+    window: Option<Window>,
+    estimate: Option<RateEstimate>,
+    burst: Option<Burst>,
+) {
+    let judgement =
+        Judgement { verdict: Verdict::Short, window, estimate, stability: None, burst, moved: None, period_ns: None };
     builder.apply(&RunEvent::CellFinished { cell: 0, judgement: Box::new(judgement) });
 }
 
@@ -132,6 +134,30 @@ fn only_slots_that_count_tell_how_sure_percentiles_are() {
         (two.latency_intervals.len(), two.latency_interval_reason.as_deref()),
         (0, Some("needs 3 slots, had 2"))
     );
+}
+
+#[test]
+fn the_interval_of_what_is_left_after_a_burst_is_not_that_of_the_burst() {
+    let read = |predicted| {
+        let mut builder = builder(&[workload(ReadWrite::RandRead)], 1);
+        builder.apply(&RunEvent::SlotFinished(Box::new(slot(0, latencies(0)))));
+        let burst = Burst {
+            burst_iops: 1000.0,
+            sustained_iops: 500.0,
+            cliff_after_ns: None,
+            cliff_before_ns: None,
+            bucket_operations: None,
+            predicted,
+        };
+        let estimate = RateEstimate { iops: 500.0, iops_low: Some(425.0), iops_high: Some(575.0) };
+        let window = Window { from_ns: 0, to_ns: 4 * SECOND_NS };
+        judged_to_burst(&mut builder, Some(window), Some(estimate), Some(burst));
+        builder.finish().cells.remove(0).read.unwrap()
+    };
+    let predicted = read(true);
+    assert_eq!((predicted.iops, predicted.iops_low, predicted.iops_high), (1000.0, None, None));
+    assert!(predicted.interval_reason.unwrap().contains("burst that is predicted to end"));
+    assert_eq!(read(false).iops_low, Some(850.0));
 }
 
 #[test]

@@ -289,7 +289,13 @@ fn as_a_whole(cell: &Cell, piece: Piece, operation: Operation, metric: Metric) -
             let absent = if cell.application.is_some() { no_interval } else { "not measured" };
             let result = operation.result_of(cell).ok_or(absent)?;
             let interval = result.iops_low.zip(result.iops_high);
-            let (low, high) = interval.ok_or("measured too briefly to tell how sure it is")?;
+            let is_predicted = cell.burst.is_some_and(|burst| burst.predicted);
+            let unsure = if is_predicted {
+                "a burst that is predicted to end"
+            } else {
+                "measured too briefly to tell how sure it is"
+            };
+            let (low, high) = interval.ok_or(unsure)?;
             let value = metric.of_cell(cell, &Figures::of(result), false).ok_or("not measured")?;
             // The size of operations is a matter of the plan, so bytes are as sure as operations.
             let scale = value / result.iops;

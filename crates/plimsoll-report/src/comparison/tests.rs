@@ -4,6 +4,7 @@ use plimsoll_measure::random::Random;
 use plimsoll_record::{
     environment::{CloudEnvironment, CloudProvider},
     event::RunEvent,
+    judgement::Burst,
     record::{Cell, Outcome as Ending},
 };
 use plimsoll_workload::{
@@ -490,6 +491,18 @@ fn cells_in_one_piece_are_compared_by_their_intervals() {
     let throughput = comparison.pairs[0].cells[0].metrics[1].compared.unwrap();
     assert!((throughput.ratio.low / found.ratio.low - 1.0).abs() < 1e-9);
     assert!(comparison.pairs[0].cells[1].sentence.contains("no claim: measured too briefly"));
+
+    let burst = Burst {
+        burst_iops: 3000.0,
+        sustained_iops: 500.0,
+        cliff_after_ns: None,
+        cliff_before_ns: None,
+        bucket_operations: None,
+        predicted: true,
+    };
+    [&mut first, &mut second].into_iter().for_each(|record| record.cells[1].burst = Some(burst));
+    let sentence = compare(&[&first, &second]).pairs[0].cells[1].sentence.clone();
+    assert!(sentence.contains("no claim: a burst that is predicted to end"), "{sentence}");
 }
 
 #[test]
