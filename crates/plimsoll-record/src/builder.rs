@@ -170,9 +170,6 @@ impl RecordBuilder {
         if let (Some(sum), Some(iteration)) = (&mut cell.application, &slot.application) {
             sum.iterations.push(Iteration { counted, ..Iteration::clone(iteration) });
         }
-        if let Some(open_loop) = &slot.open_loop {
-            add_open_loop(cell.open_loop.get_or_insert_default(), open_loop, sums.service.as_ref());
-        }
         if let Some(verification) = &slot.verification {
             add_verification(cell.verification.get_or_insert_default(), verification);
         }
@@ -210,6 +207,9 @@ fn count(cell: &mut Cell, sums: &mut CellSums, slot: &SlotResult) {
     count_phases(cell, &mut sums.files, slot);
     if let Some(service) = &slot.service {
         sums.service.get_or_insert_with(LatencyHistogram::fine).merge(service);
+    }
+    if let Some(open_loop) = &slot.open_loop {
+        add_open_loop(cell.open_loop.get_or_insert_default(), open_loop, sums.service.as_ref());
     }
     let from_ns = sums.window.map_or(slot.from_ns, |window| window.from_ns);
     sums.window = Some(Window { from_ns, to_ns });

@@ -412,7 +412,7 @@ impl<'a> Doing<'a> {
             verification.blocks_left = (known.count() as u64).saturating_sub(verification.blocks_read_back);
         }
         let may_go_on = plan.keep_going || outcome.tally.errors.is_empty();
-        self.so_far.add_open_loop(slot.cell, &outcome.tally.open_loop);
+        self.so_far.add_open_loop(slot.cell, judging::purpose(slot.purpose), &outcome.tally.open_loop);
         self.so_far.stalled_seconds[slot.cell] += outcome.stalled_seconds;
         let so_far = findings::of_open_loop(&self.so_far.open_loops[slot.cell]);
         let so_far = so_far.into_iter().chain(findings::of_stalls(self.so_far.stalled_seconds[slot.cell]));

@@ -76,7 +76,7 @@ impl RunClock {
 pub(crate) struct SoFar {
     /// Whether any cell had to be given up.
     pub(crate) failed: bool,
-    /// For each cell, how its open loop has kept its times.
+    /// For each cell, how its open loop has kept its times in the slots that count.
     pub(crate) open_loops: Vec<OpenLoopResult>,
     /// For each cell, whole seconds in which nothing completed.
     pub(crate) stalled_seconds: Vec<u64>,
@@ -89,9 +89,11 @@ impl SoFar {
         Self { failed: false, open_loops: vec![OpenLoopResult::default(); count], stalled_seconds: vec![0; count] }
     }
 
-    /// Adds an open loop's slot to its cell.
-    pub(crate) fn add_open_loop(&mut self, cell: usize, slot: &OpenLoopResult) {
-        self.open_loops[cell].add(slot);
+    /// Adds an open loop's slot to its cell, if it counts.
+    pub(crate) fn add_open_loop(&mut self, cell: usize, purpose: SlotPurpose, slot: &OpenLoopResult) {
+        if purpose == SlotPurpose::Measured {
+            self.open_loops[cell].add(slot);
+        }
     }
 
     /// Takes in what happened before, and hands the session what it has measured.
@@ -147,7 +149,7 @@ impl SoFar {
         };
         session.resume(slot.cell, purpose, at_ns, judging::visit(slot, seconds.iter().copied()));
         if let Some(open_loop) = &slot.open_loop {
-            self.add_open_loop(slot.cell, open_loop);
+            self.add_open_loop(slot.cell, slot.purpose, open_loop);
         }
         if !slot.errors.is_empty() && !plan.cells[slot.cell].work.keeps_going() {
             session.abandon(slot.cell);
@@ -182,6 +184,16 @@ mod tests {
             toml::from_str(&format!("name = \"{name}\"\nrw = \"randread\"\nphase = 1\nduration = \"60s\"")).unwrap()
         };
         Plan::resolve(&[target], &["a", "b"].map(workload), &Certainty::of(Effort::Quick), 42).unwrap()
+    }
+
+    #[test]
+    fn an_open_loop_is_told_by_the_slots_that_count() {
+        let mut so_far = SoFar::nothing(&side_by_side());
+        for (purpose, late) in [(SlotPurpose::Discarded, 700), (SlotPurpose::Measured, 3), (SlotPurpose::Bookend, 40)] {
+            let slot = OpenLoopResult { intended: 4000, late, ..OpenLoopResult::default() };
+            so_far.add_open_loop(1, purpose, &slot);
+        }
+        assert_eq!((so_far.open_loops[1].intended, so_far.open_loops[1].late), (4000, 3));
     }
 
     #[test]

@@ -161,6 +161,20 @@ fn the_interval_of_what_is_left_after_a_burst_is_not_that_of_the_burst() {
 }
 
 #[test]
+fn an_open_loop_tells_how_it_kept_its_times_in_slots_that_count() {
+    let rate = Some("1000".parse::<Rate>().unwrap());
+    let mut builder = builder(&[Workload { rate, ..workload(ReadWrite::RandRead) }], 3);
+    for (round, purpose) in (0..).zip([SlotPurpose::Discarded, SlotPurpose::Measured, SlotPurpose::Bookend]) {
+        let late = if purpose == SlotPurpose::Measured { 0 } else { 700 };
+        let open_loop = Some(OpenLoopResult { intended: 4000, late, ..OpenLoopResult::default() });
+        let slot = SlotResult { purpose, open_loop, ..slot(round, latencies(0)) };
+        builder.apply(&RunEvent::SlotFinished(Box::new(slot)));
+    }
+    let open_loop = builder.finish().cells.remove(0).open_loop.unwrap();
+    assert_eq!((open_loop.intended, open_loop.late), (4000, 0));
+}
+
+#[test]
 fn what_the_machine_did_in_a_discarded_slot_is_kept_out_of_the_numbers() {
     let slot = |round, purpose| {
         let (held_back_ns, operations) = if purpose == SlotPurpose::Discarded { (SECOND_NS, 7) } else { (3, 5) };
