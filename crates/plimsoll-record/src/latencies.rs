@@ -79,6 +79,9 @@ fn in_order(intervals: &mut [LatencyInterval]) {
     for interval in intervals.iter_mut().rev() {
         high_ns = [high_ns, interval.high_ns].into_iter().flatten().min();
         interval.high_ns = high_ns;
+        if high_ns.is_some() {
+            interval.needed_seconds = None;
+        }
     }
     let mut low_ns = 0;
     for interval in intervals {
@@ -93,4 +96,26 @@ pub(crate) fn exposed(histograms: &[&LatencyHistogram]) -> Vec<Exposed> {
         return Vec::new();
     }
     LIMITS_NS.map(|limit_ns| Exposed { limit_ns, share: exposed_share(histograms, limit_ns) }).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_has_an_end_by_its_neighbour_needs_no_more_time() {
+        let interval = |percentile: &str, high_ns, needed_seconds| LatencyInterval {
+            percentile: percentile.to_owned(),
+            low_ns: 1,
+            high_ns,
+            exceedances: 0,
+            design_effect: 1.0,
+            needed_seconds,
+        };
+        let mut intervals =
+            [interval("p95", None, Some(9.0)), interval("p99", Some(7), None), interval("p99_9", None, Some(90.0))];
+        in_order(&mut intervals);
+        let ends = intervals.map(|interval| (interval.high_ns, interval.needed_seconds));
+        assert_eq!(ends, [(Some(7), None), (Some(7), None), (None, Some(90.0))]);
+    }
 }

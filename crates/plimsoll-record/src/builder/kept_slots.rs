@@ -107,12 +107,12 @@ impl KeptSlots {
         let Some(plan) = cell.plan.as_ref().and_then(Work::blocks) else { return };
         let slots = cell.slots.iter().zip(&self.slots);
         let counted: Vec<&KeptSlot> = slots.filter(|(slot, _)| slot.counted).map(|(_, kept)| kept).collect();
+        // Latencies are those of whole slots, also where rates are those of a part.
+        let elapsed_ns = cell.slots.iter().filter(|slot| slot.counted).map(|slot| slot.elapsed_ns).sum();
         for (index, result) in [&mut cell.read, &mut cell.write, &mut cell.sync].into_iter().enumerate() {
             let Some(result) = result else { continue };
             let intervals = match self.parts(&counted, index, plan) {
-                Ok((parts, clustering)) => {
-                    latencies::intervals(&result.histogram, &parts, clustering, result.elapsed_ns)
-                }
+                Ok((parts, clustering)) => latencies::intervals(&result.histogram, &parts, clustering, elapsed_ns),
                 Err(reason) => Err(reason.to_owned()),
             };
             (result.latency_intervals, result.latency_interval_reason) = match intervals {

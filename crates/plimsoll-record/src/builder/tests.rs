@@ -137,6 +137,17 @@ fn only_slots_that_count_tell_how_sure_percentiles_are() {
 }
 
 #[test]
+fn the_time_that_a_percentile_needs_is_told_by_whole_slots_as_its_latencies_are() {
+    let needed_seconds = |from_ns| {
+        let cell = in_turns(64, Some(Window { from_ns, to_ns: 114 * SECOND_NS }));
+        let read = cell.read.unwrap();
+        (read.elapsed_ns, read.latency_interval("p99_9").unwrap().needed_seconds.unwrap())
+    };
+    let ((whole_ns, whole), (part_ns, part)) = (needed_seconds(0), needed_seconds(2 * SECOND_NS));
+    assert!(part_ns < whole_ns && (part - whole).abs() < 1e-9, "{part} {whole}");
+}
+
+#[test]
 fn the_interval_of_what_is_left_after_a_burst_is_not_that_of_the_burst() {
     let read = |predicted| {
         let mut builder = builder(&[workload(ReadWrite::RandRead)], 1);
