@@ -181,11 +181,6 @@ impl ClientActivity {
         self.of_span(self.pressure_memory_ns)
     }
 
-    /// Mean number of requests in the disk.
-    pub fn device_in_flight_mean(&self) -> Option<f64> {
-        self.of_span(self.device_queue_ns)
-    }
-
     fn of_span(&self, part_ns: Option<u64>) -> Option<f64> {
         share(part_ns?, self.span_ns)
     }

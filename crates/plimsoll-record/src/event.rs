@@ -16,9 +16,7 @@ use crate::{
     files::SlotPhase,
     judgement::Judgement,
     record::{Asked, Outcome, Resumption, Tool},
-    results::{
-        self, CpuCost, DeviceActivity, ErrorCount, Finding, Interval, JobResult, OpenLoopResult, VerificationResult,
-    },
+    results::{CpuCost, DeviceActivity, ErrorCount, Finding, Interval, JobResult, OpenLoopResult, VerificationResult},
 };
 
 /// Something that happened in a run. `cell` is an index into the plan's cells.
@@ -292,35 +290,4 @@ pub struct SlotResult {
     pub verification: Option<VerificationResult>,
     /// Failed operations by kind.
     pub errors: Vec<ErrorCount>,
-}
-
-impl SlotResult {
-    /// Mean number of operations in flight: see [`results::in_flight_mean`]. In an open loop an operation is in flight
-    /// from when it was issued.
-    pub fn in_flight_mean(&self) -> Option<f64> {
-        let directions = [&self.read, &self.write, &self.sync].into_iter().flatten();
-        match &self.service {
-            Some(service) => results::in_flight_mean([service], self.elapsed_ns),
-            None => results::in_flight_mean(directions.map(|direction| &direction.histogram), self.elapsed_ns),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_mean_in_flight_is_rate_times_latency() {
-        let mut histogram = LatencyHistogram::fine();
-        // 500 a second of 8 ms each are 4 at a time.
-        histogram.record_many(8_000_000, 1000);
-        let direction = SlotDirection { operations: 1000, bytes: 0, histogram };
-        let mut slot = SlotResult { elapsed_ns: 2_000_000_000, read: Some(direction.clone()), ..SlotResult::default() };
-        assert_eq!(slot.in_flight_mean(), Some(4.0));
-        slot.write = Some(direction);
-        assert_eq!(slot.in_flight_mean(), Some(8.0));
-        slot.elapsed_ns = 0;
-        assert_eq!(slot.in_flight_mean(), None);
-    }
 }

@@ -28,8 +28,8 @@ use crate::{
     limit::CellLimit,
     pods::Pods,
     results::{
-        self, CpuCost, DeviceActivity, DirectionResult, ErrorCount, Finding, Interval, JobResult, OpenLoopResult,
-        SlotRate, SlotSummary, VerificationResult,
+        CpuCost, DeviceActivity, DirectionResult, ErrorCount, Finding, Interval, JobResult, OpenLoopResult, SlotRate,
+        SlotSummary, VerificationResult,
     },
     told::{Duration, Import, Told},
 };
@@ -333,15 +333,6 @@ impl Cell {
         let rate: f64 = [&self.read, &self.write].into_iter().flatten().map(|result| result.iops).sum();
         let of_worker = |operations: &u64| if whole > 0 { rate * *operations as f64 / whole as f64 } else { 0.0 };
         self.worker_operations.iter().map(of_worker).collect()
-    }
-
-    /// Mean number of operations in flight: see [`results::in_flight_mean`]. `None` for an open loop, whose latencies
-    /// begin before an operation is in flight.
-    pub fn in_flight_mean(&self) -> Option<f64> {
-        let directions = || [&self.read, &self.write, &self.sync].into_iter().flatten();
-        let elapsed_ns = directions().next()?.elapsed_ns;
-        let latencies = directions().map(|direction| &direction.histogram);
-        if self.open_loop.is_none() { results::in_flight_mean(latencies, elapsed_ns) } else { None }
     }
 }
 

@@ -205,17 +205,6 @@ impl JobDirection {
     }
 }
 
-/// Mean number of operations in flight: the time that all of them took together, divided by the measured time (Little's
-/// law). `None` when no time was measured.
-///
-/// The time of an operation of a closed loop counts from when its predecessor was seen to be done, so pauses of the
-/// workload show here (thinking, waiting for a sync, the end of an amount), and a client that is too slow does not: its
-/// slowness is counted as latency. That shows in `client.device_queue_ns`.
-pub fn in_flight_mean<'a>(latencies: impl IntoIterator<Item = &'a LatencyHistogram>, elapsed_ns: u64) -> Option<f64> {
-    let total_ns = |latency: &LatencyHistogram| latency.mean_ns().unwrap_or(0.0) * latency.count() as f64;
-    (elapsed_ns > 0).then(|| latencies.into_iter().map(total_ns).sum::<f64>() / elapsed_ns as f64)
-}
-
 /// One visit to a cell.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
