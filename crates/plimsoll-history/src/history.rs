@@ -152,10 +152,7 @@ impl History {
 
     /// Whether there is a record of a run.
     pub fn contains(&self, id: Uuid) -> Result<bool, HistoryError> {
-        self.connection
-            .query_row("SELECT count(*) FROM runs WHERE id = ?1", [stored_id(id)], |row| row.get::<_, i64>(0))
-            .map(|count| count > 0)
-            .map_err(self.failure())
+        contains(&self.connection, id).map_err(self.failure())
     }
 
     /// The record of a run.
@@ -256,6 +253,11 @@ impl History {
 }
 
 /// Makes the directory of a history when there is none.
+fn contains(connection: &Connection, id: Uuid) -> rusqlite::Result<bool> {
+    let count = "SELECT count(*) FROM runs WHERE id = ?1";
+    connection.query_row(count, [stored_id(id)], |row| row.get::<_, i64>(0)).map(|count| count > 0)
+}
+
 pub(crate) fn make_directory(path: &Path) -> Result<(), HistoryError> {
     let Some(directory) = path.parent().filter(|directory| !directory.as_os_str().is_empty()) else { return Ok(()) };
     let make = fs::DirBuilder::new().recursive(true).mode(0o700).create(directory);
