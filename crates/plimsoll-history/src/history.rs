@@ -137,14 +137,15 @@ impl History {
         self.connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(fail)
     }
 
-    /// Puts a record in, whole or not at all. A record of the same id is replaced; baselines go on to name it. What was
-    /// kept of an interrupted run is forgotten when the run has come to an end since.
+    /// Puts a record in, whole or not at all. A record of the same id is replaced, but for its tags; baselines go on to
+    /// name it. What was kept of an interrupted run is forgotten when the run has come to an end since.
     pub fn save(&mut self, record: &Record) -> Result<(), HistoryError> {
         let fail = self.failure();
-        let bytes = stored::encode(record)?;
         let transaction = self.write()?;
+        let record = tagging::as_tagged(&transaction, record).map_err(&fail)?;
+        let bytes = stored::encode(&record)?;
         let has_ended = matches!(record.outcome, Outcome::Complete | Outcome::Failed);
-        insert(&transaction, record, &bytes)
+        insert(&transaction, &record, &bytes)
             .and_then(|()| if has_ended { unfinished::forget(&transaction, record.id) } else { Ok(()) })
             .and_then(|()| transaction.commit())
             .map_err(fail)
@@ -252,12 +253,12 @@ impl History {
     }
 }
 
-/// Makes the directory of a history when there is none.
 fn contains(connection: &Connection, id: Uuid) -> rusqlite::Result<bool> {
     let count = "SELECT count(*) FROM runs WHERE id = ?1";
     connection.query_row(count, [stored_id(id)], |row| row.get::<_, i64>(0)).map(|count| count > 0)
 }
 
+/// Makes the directory of a history when there is none.
 pub(crate) fn make_directory(path: &Path) -> Result<(), HistoryError> {
     let Some(directory) = path.parent().filter(|directory| !directory.as_os_str().is_empty()) else { return Ok(()) };
     let make = fs::DirBuilder::new().recursive(true).mode(0o700).create(directory);

@@ -3,7 +3,7 @@
 use plimsoll_record::record::{Outcome, Record};
 use rusqlite::{OptionalExtension, Transaction};
 
-use super::{History, HistoryError, insert, unfinished};
+use super::{History, HistoryError, contains, insert, tagging, unfinished};
 use crate::{reference::stored_id, stored};
 
 /// Which record of a run is in the history now.
@@ -22,9 +22,7 @@ impl History {
         let fail = self.failure();
         let bytes = stored::encode(record)?;
         let transaction = self.write()?;
-        let count = "SELECT count(*) FROM runs WHERE id = ?1";
-        let known: i64 = transaction.query_row(count, [stored_id(record.id)], |row| row.get(0)).map_err(&fail)?;
-        if known > 0 {
+        if contains(&transaction, record.id).map_err(&fail)? {
             return Ok(Kept::Former);
         }
         insert(&transaction, record, &bytes).and_then(|()| transaction.commit()).map_err(fail)?;
@@ -32,15 +30,17 @@ impl History {
     }
 
     /// Puts a record in, unless one of the same run says more. Of two records the one says more that is of the whole
-    /// run; then the one with more pods; then the one with more visits; then the one with the lives of volumes.
+    /// run; then the one with more pods; then the one with more visits; then the one with the lives of volumes. The
+    /// tags that the run has by now stay.
     pub fn save_unless_less(&mut self, record: &Record) -> Result<Kept, HistoryError> {
         let fail = self.failure();
-        let bytes = stored::encode(record)?;
         let transaction = self.write()?;
         if known(&transaction, record).map_err(&fail)?.is_some_and(|known| amount(record) < amount(&known)) {
             return Ok(Kept::Former);
         }
-        insert(&transaction, record, &bytes)
+        let record = tagging::as_tagged(&transaction, record).map_err(&fail)?;
+        let bytes = stored::encode(&record)?;
+        insert(&transaction, &record, &bytes)
             .and_then(|()| unfinished::forget(&transaction, record.id))
             .and_then(|()| transaction.commit())
             .map_err(fail)?;

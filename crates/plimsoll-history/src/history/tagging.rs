@@ -1,7 +1,8 @@
 //! Tags that are given to a run later.
 
-use std::collections::BTreeMap;
+use std::{borrow::Cow, collections::BTreeMap};
 
+use plimsoll_record::record::Record;
 use rusqlite::{OptionalExtension, Transaction, params};
 use serde_json::Value;
 use uuid::Uuid;
@@ -28,6 +29,20 @@ impl History {
         let events = events.map(|events| repacked(id, &events, |text| first_line_with_tags(text, tags))).transpose()?;
         write(&transaction, id, tags, &record, events.as_deref()).and_then(|()| transaction.commit()).map_err(fail)
     }
+}
+
+/// A record with the tags that its run has in the history, where that is: they may have been changed there since the
+/// run began.
+pub(super) fn as_tagged<'a>(transaction: &Transaction<'_>, record: &'a Record) -> rusqlite::Result<Cow<'a, Record>> {
+    let mut statement = transaction
+        .prepare("SELECT tags.key, tags.value FROM runs LEFT JOIN tags ON tags.run = runs.id WHERE runs.id = ?1")?;
+    let rows = statement.query_map([stored_id(record.id)], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    // One row without a tag is a run without tags, and no row at all is no run.
+    let rows = rows.collect::<rusqlite::Result<Vec<(Option<String>, Option<String>)>>>()?;
+    let is_known = !rows.is_empty();
+    let tags: Tags = rows.into_iter().filter_map(|(key, value)| key.zip(value)).collect();
+    let differs = is_known && tags != record.tags;
+    Ok(if differs { Cow::Owned(Record { tags, ..record.clone() }) } else { Cow::Borrowed(record) })
 }
 
 fn write(
@@ -71,7 +86,7 @@ fn with_tags(text: &[u8], tags: &Tags) -> serde_json::Result<Vec<u8>> {
 }
 
 /// JSON lines of which the first is the start of a run, with other tags.
-fn first_line_with_tags(text: &[u8], tags: &Tags) -> serde_json::Result<Vec<u8>> {
+pub(super) fn first_line_with_tags(text: &[u8], tags: &Tags) -> serde_json::Result<Vec<u8>> {
     let end = text.iter().position(|byte| *byte == b'\n').unwrap_or(text.len());
     let (first, rest) = text.split_at(end);
     Ok([with_tags(first, tags)?, rest.to_vec()].concat())
@@ -79,10 +94,10 @@ fn first_line_with_tags(text: &[u8], tags: &Tags) -> serde_json::Result<Vec<u8>>
 
 #[cfg(test)]
 mod tests {
-    use plimsoll_record::record::{Outcome, Record};
+    use plimsoll_record::record::Outcome;
 
     use super::*;
-    use crate::{summary::Filter, test_records, unfinished::Unfinished};
+    use crate::{history::Kept, summary::Filter, test_records, unfinished::Unfinished};
 
     fn tags(pairs: &[(&str, &str)]) -> Tags {
         pairs.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect()
@@ -107,6 +122,31 @@ mod tests {
         assert_eq!((beginning.started.tags, beginning.events.len()), (wanted, 5));
         history.set_tags(record.id, &Tags::new()).unwrap();
         assert_eq!(history.get(record.id).unwrap().tags, Tags::new());
+    }
+
+    #[test]
+    fn a_record_that_is_saved_again_keeps_the_tags_that_its_run_has_by_now() {
+        let directory = tempfile::tempdir().unwrap();
+        let mut history = History::open(&directory.path().join("history.db")).unwrap();
+        let record = Record { outcome: Outcome::Interrupted, ..test_records::record(1) };
+        assert!(!record.tags.is_empty());
+        let unfinished = Unfinished::new(&test_records::events(1).0).unwrap();
+        history.save(&record).unwrap();
+        for wanted in [tags(&[("host", "b")]), Tags::new()] {
+            history.set_tags(record.id, &wanted).unwrap();
+            let again: [&dyn Fn(&mut History); 3] = [
+                &|history| history.save(&record).unwrap(),
+                &|history| assert_eq!(history.save_unless_less(&record).unwrap(), Kept::This),
+                &|history| history.save_unfinished(&record, &unfinished).unwrap(),
+            ];
+            for save in again {
+                save(&mut history);
+                assert_eq!(history.get(record.id).unwrap(), Record { tags: wanted.clone(), ..record.clone() });
+                assert_eq!(history.list(&Filter::default()).unwrap()[0].tags, wanted);
+            }
+            let beginning = history.resumable(record.id).unwrap().read(record.id).unwrap();
+            assert_eq!(beginning.started.tags, wanted);
+        }
     }
 
     #[test]

@@ -1,20 +1,31 @@
 //! The events of runs that were interrupted, beside their records.
 
+use std::borrow::Cow;
+
 use plimsoll_record::record::{Outcome, Record};
 use rusqlite::{OptionalExtension, Transaction, params};
 use uuid::Uuid;
 
-use super::{History, HistoryError, insert};
+use super::{History, HistoryError, insert, tagging};
 use crate::{reference::stored_id, stored, unfinished::Unfinished};
 
 impl History {
     /// Puts the record of a run in that was interrupted, with what it takes to go on with it: both or neither.
     pub fn save_unfinished(&mut self, record: &Record, unfinished: &Unfinished) -> Result<(), HistoryError> {
         let fail = self.failure();
-        let bytes = stored::encode(record)?;
-        let events = stored::pack(unfinished.text()).map_err(|error| stored::unwritable(record.id, error))?;
         let transaction = self.write()?;
-        insert(&transaction, record, &bytes)
+        let record = tagging::as_tagged(&transaction, record).map_err(&fail)?;
+        let bytes = stored::encode(&record)?;
+        let unwritable = |error| stored::unwritable(record.id, error);
+        let text = match &record {
+            Cow::Borrowed(_) => Cow::Borrowed(unfinished.text()),
+            Cow::Owned(Record { tags, .. }) => {
+                let text = tagging::first_line_with_tags(unfinished.text(), tags);
+                Cow::Owned(text.map_err(|error| unwritable(error.into()))?)
+            }
+        };
+        let events = stored::pack(&text).map_err(unwritable)?;
+        insert(&transaction, &record, &bytes)
             .and_then(|()| {
                 let sql = "INSERT OR REPLACE INTO unfinished (run, events) VALUES (?1, ?2)";
                 transaction.execute(sql, params![stored_id(record.id), events])
