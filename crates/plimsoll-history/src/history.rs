@@ -85,7 +85,7 @@ impl History {
         // Nothing is changed before the file is known to be ours or empty.
         let found = schema::look(&connection).map_err(fail)?;
         refuse(path, found)?;
-        choose_journal(&connection).map_err(fail)?;
+        choose_journal(&connection, shares_memory(path)).map_err(fail)?;
         if found == Found::Older {
             schema::migrate(&mut connection).map_err(fail)?;
         }
@@ -313,14 +313,48 @@ fn refuse(path: &Path, found: Found) -> Result<(), HistoryError> {
     }
 }
 
+/// File systems that several machines may use at once, as `statfs` numbers them: NFS, SMB, CIFS, SMB 2, 9P, FUSE (which
+/// anything may be behind), Lustre, Ceph, OpenAFS, the kernel's AFS, GPFS, GFS2, OCFS2, BeeGFS.
+const OF_SEVERAL_MACHINES: [i64; 14] = [
+    0x6969,
+    0x517b,
+    0xff53_4d42,
+    0xfe53_4d42,
+    0x0102_1997,
+    0x6573_5546,
+    0x0bd0_0bd0,
+    0x00c3_6400,
+    0x5346_414f,
+    0x6b41_4653,
+    0x4750_4653,
+    0x0116_1970,
+    0x7461_636f,
+    0x1983_0326,
+];
+
+/// Whether all who use the file can share memory. That SQLite can map a file for it says nothing: on NFS that succeeds,
+/// and each machine has memory of its own.
+fn shares_memory(path: &Path) -> bool {
+    rustix::fs::statfs(path).is_ok_and(|facts| is_of_one_machine(facts.f_type))
+}
+
+fn is_of_one_machine(file_system: i64) -> bool {
+    !OF_SEVERAL_MACHINES.contains(&file_system)
+}
+
 /// Prefers a write-ahead log, in which readers and a writer do not wait for each other. It needs memory shared between
-/// processes, which network file systems do not have: there, SQLite's older journal does the same, a little slower.
-fn choose_journal(connection: &Connection) -> rusqlite::Result<()> {
+/// all processes, which those of several machines do not have, and some interfaces to file systems do not offer: there,
+/// SQLite's older journal does the same, a little slower.
+fn choose_journal(connection: &Connection, shares_memory: bool) -> rusqlite::Result<()> {
     let mode =
         |mode: &str| connection.pragma_update_and_check(None, "journal_mode", mode, |row| row.get::<_, String>(0));
     let current: String = connection.pragma_query_value(None, "journal_mode", |row| row.get(0))?;
-    if current == "wal" {
+    let is_wal = current == "wal";
+    if is_wal == shares_memory {
         return Ok(());
+    }
+    if is_wal {
+        return mode("delete").map(drop);
     }
     match mode("wal") {
         Ok(_) => Ok(()),

@@ -376,3 +376,25 @@ fn a_file_system_without_shared_memory_gets_the_older_journal() {
     drop(history);
     assert_eq!(mode(&History::open(&path).unwrap()), "wal");
 }
+
+#[test]
+fn a_file_system_of_several_machines_gets_the_older_journal_also_when_it_had_the_newer_one() {
+    let (nfs, smb2, fuse) = (0x6969, 0xfe53_4d42, 0x6573_5546);
+    assert!([nfs, smb2, fuse].iter().all(|number| !is_of_one_machine(*number)));
+    let (ext4, xfs, btrfs, tmpfs) = (0xef53, 0x5846_5342, 0x9123_683e, 0x0102_1994);
+    assert!([ext4, xfs, btrfs, tmpfs].iter().all(|number| is_of_one_machine(*number)));
+
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("history.db");
+    let record = test_records::record(0);
+    let mut history = History::open(&path).unwrap();
+    history.save(&record).unwrap();
+    let mode = |history: &History| {
+        history.connection.pragma_query_value(None, "journal_mode", |row| row.get::<_, String>(0)).unwrap()
+    };
+    for (shares_memory, expected) in [(false, "delete"), (false, "delete"), (true, "wal"), (true, "wal")] {
+        choose_journal(&history.connection, shares_memory).unwrap();
+        assert_eq!(mode(&history), expected);
+        assert_eq!(history.get(record.id).unwrap(), record);
+    }
+}
