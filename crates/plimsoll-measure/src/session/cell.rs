@@ -16,8 +16,9 @@ use crate::{
     stopping::{contiguous, rounds},
 };
 
-/// Fixed visits fewer than this are judged second by second, as if they were one piece.
-pub const ROUNDS_JUDGED_MIN: u32 = 5;
+/// Fixed visits fewer than this are judged second by second, as if they were one piece: two looks in a row have to
+/// pass, and the earlier one has a visit less.
+pub const ROUNDS_JUDGED_MIN: u32 = rounds::CLAIM_ROUNDS_MIN as u32 + 1;
 /// How far beyond the last second a precision may seem to be and yet be worth going on for: intervals of slow noise are
 /// too wide by such a factor as often as not.
 const REACH: f64 = 1.5;
@@ -206,9 +207,12 @@ impl Cell {
 
     /// Whether there is enough to say more than `short`.
     pub(super) fn has_enough(&self) -> bool {
-        // How visits that were asked for lie in time is not the rule's to demand.
-        let enough = if self.alone || self.plan.fixed.is_some() {
+        let enough = if self.alone {
             self.seconds() >= self.rules.seconds_min as usize
+        } else if self.plan.fixed.is_some() {
+            // How visits that were asked for lie in time is not the rule's to demand. Each may be any number of values.
+            let load_ns: u64 = self.visits.iter().map(Visit::load_ns).sum();
+            (load_ns + 500_000_000) / 1_000_000_000 >= u64::from(self.rules.seconds_min)
         } else {
             self.visits.len() as u32 >= self.rules.rounds_min
         };

@@ -147,6 +147,41 @@ fn too_few_fixed_visits_are_short() {
 }
 
 #[test]
+fn any_number_of_fixed_visits_can_be_steady() {
+    for effort in [Effort::Standard, Effort::Thorough] {
+        for (counted, discard_first) in (1..=8).flat_map(|counted| [(counted, 0), (counted, 1)]) {
+            let fixed =
+                FixedVisits { rounds: counted + discard_first, measured_ns: Some(360 / counted as u64 * SECOND) };
+            let cell = CellPlan { fixed: Some(fixed), discard_first, ..CellPlan::default() };
+            let mut session = Session::new(SessionPlan { effort, ..plan(vec![cell]) });
+            drive(&mut session, &[&level(1000.0)]);
+            assert_eq!(session.answer(0).verdict, Verdict::Steady, "{effort:?} {counted} {discard_first}");
+        }
+    }
+}
+
+#[test]
+fn fixed_visits_are_short_by_their_time_and_not_by_the_number_of_their_values() {
+    let verdict = |rounds: u32, elapsed_ms: u64| {
+        let fixed = Some(FixedVisits { rounds, measured_ns: None });
+        let mut session = Session::new(plan(vec![CellPlan { fixed, ramp_ns: Some(0), ..CellPlan::default() }]));
+        let elapsed_ns = elapsed_ms * 1_000_000;
+        let mut now_ns = 0;
+        for rate in level(1000.0) {
+            let Step::Visit(slot) = session.next_step(now_ns) else { break };
+            let seconds = vec![Sample { count: rate * elapsed_ns as f64 / 1e9, elapsed_ns }];
+            session.observe(&slot, Visit { from_ns: now_ns, ramp: Sample::default(), seconds });
+            now_ns += elapsed_ns;
+        }
+        session.answer(0).verdict
+    };
+    assert_eq!([verdict(120, 100), verdict(1200, 100)], [Verdict::Short, Verdict::Steady]);
+    // Iterations that are one value each; fewer than are judged as such say nothing yet.
+    assert_eq!([verdict(10, 11_000), verdict(10, 60_000)], [Verdict::Short, Verdict::Steady]);
+    assert_eq!([verdict(5, 60_000), verdict(6, 60_000)], [Verdict::Short, Verdict::Steady]);
+}
+
+#[test]
 fn time_that_runs_out_ends_the_session() {
     let limited = |cells, seconds| SessionPlan { time_max_ns: Some(seconds * SECOND), ..plan(cells) };
     let mut short = Session::new(limited(cells(6), 200));

@@ -27,7 +27,7 @@ const SHIFTS_MAX: usize = 3;
 /// Rounds from which their own correlation is believed.
 const CORRELATION_ROUNDS_MIN: usize = 8;
 /// Rounds that a claim rests on at least.
-const CLAIM_ROUNDS_MIN: usize = 5;
+pub(crate) const CLAIM_ROUNDS_MIN: usize = 5;
 /// Rounds that an interval rests on at least.
 const INTERVAL_ROUNDS_MIN: usize = 3;
 
