@@ -89,7 +89,7 @@ impl PairedComparison {
 
     /// Whose turn it is; `None` when all blocks are done.
     pub fn next_side(&self) -> Option<Side> {
-        let is_done = self.blocks >= self.blocks_wanted().min(BLOCKS_MAX);
+        let is_done = self.logs.len() >= self.blocks_wanted().min(BLOCKS_MAX) || self.blocks >= BLOCKS_MAX;
         let at = self.first.len() + self.second.len();
         let outer = if Random::at(self.seed, &[self.blocks as u64]).below(2) == 0 { Side::First } else { Side::Second };
         (!is_done).then_some(if at == 0 || at == 3 { outer } else { outer.other() })
@@ -183,6 +183,15 @@ mod tests {
         assert!(comparison.blocks_wanted() > BLOCKS_MAX, "{}", comparison.blocks_wanted());
         let (calm, sides) = compare(&noise(100.0, 1), &noise(100.0, 2), 7);
         assert_eq!(sides.len(), 4 * calm.blocks_wanted());
+    }
+
+    #[test]
+    fn blocks_without_a_ratio_are_made_up_for_up_to_the_most_blocks() {
+        let stalled = [vec![0.0; 12], noise(100.0, 1)[12..].to_vec()].concat();
+        let (comparison, sides) = compare(&stalled, &noise(410.0, 2), 7);
+        assert_eq!((comparison.logs().len(), sides.len()), (FIRST_BLOCKS, 4 * (FIRST_BLOCKS + 3)));
+        let (nothing, sides) = compare(&[0.0], &[100.0], 7);
+        assert_eq!((nothing.logs().len(), sides.len()), (0, 4 * BLOCKS_MAX));
     }
 
     #[test]
