@@ -45,7 +45,7 @@ pub struct TokenBucket {
     /// The start of the first second wholly below, in nanoseconds since load began. Between the two nothing was
     /// measured, or a second that has some of both.
     pub cliff_before_ns: u64,
-    /// Operations above the sustained rate until then: the size of the bucket. Known only without gaps.
+    /// Operations above the sustained rate until then: the size of the bucket. Known only without a gap before.
     pub tokens: Option<f64>,
 }
 
@@ -74,7 +74,7 @@ pub fn token_bucket(stretches: &[Stretch<'_>]) -> Option<TokenBucket> {
         let cliff_after_ns = times(stretches, first_mixed).0;
         let cliff_before_ns = times(stretches, first_below).1;
         let above = || rates[..cliff].iter().map(|rate| rate - sustained).sum();
-        let tokens = (stretches.len() == 1).then(above);
+        let tokens = (cliff < stretches[0].rates.len()).then(above);
         TokenBucket { burst_rate: burst, sustained_rate: sustained, cliff_after_ns, cliff_before_ns, tokens }
     })
 }
@@ -113,7 +113,8 @@ fn is_plateau(after: &[f64], middle: f64, sustained: f64) -> bool {
         && (early - late).abs() <= 0.05 * late
 }
 
-/// A cell that was visited now and then had the burst rate on two visits at least.
+/// A cell that was visited now and then had the burst rate on two visits at least, unless one visit saw all of it: the
+/// level before, the fall, and enough after it to tell that it was abrupt.
 fn was_level(stretches: &[Stretch<'_>], segment: usize, cliff: usize, burst: f64) -> bool {
     if stretches.len() == 1 {
         return true;
@@ -122,6 +123,9 @@ fn was_level(stretches: &[Stretch<'_>], segment: usize, cliff: usize, burst: f64
     let mut level_visits = 0;
     for stretch in stretches {
         let end = start + stretch.rates.len();
+        if start <= segment && cliff + NEARBY <= end {
+            return true;
+        }
         let close = (mean(stretch.rates) - burst).abs() <= VISIT_DIFFERENCE_MAX * burst;
         level_visits += usize::from(start >= segment && end <= cliff && close);
         start = end;
@@ -208,5 +212,23 @@ mod tests {
         assert_eq!(found.tokens, None);
         // One visit before the fall may have been any warm-up.
         assert_eq!(token_bucket(&stretches(2)), None);
+    }
+
+    #[test]
+    fn a_pause_after_the_cliff_hides_nothing() {
+        let rates = [level(3500.0, 60), level(120.0, 140)].concat();
+        let whole = once(&rates).unwrap();
+        for pause_at in [75, 100, 199] {
+            let (before, after) = rates.split_at(pause_at);
+            let resumed = Stretch { from_ns: 5000 * SECOND, rates: after };
+            let found = token_bucket(&[Stretch { from_ns: 2 * SECOND, rates: before }, resumed]);
+            assert_eq!(found, Some(whole), "{pause_at}");
+        }
+        // What changed during the pause is no cliff, and so soon after it no abrupt one.
+        for pause_at in [60, 70] {
+            let (before, after) = rates.split_at(pause_at);
+            let resumed = Stretch { from_ns: 5000 * SECOND, rates: after };
+            assert_eq!(token_bucket(&[Stretch { from_ns: 2 * SECOND, rates: before }, resumed]), None, "{pause_at}");
+        }
     }
 }
