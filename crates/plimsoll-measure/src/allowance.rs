@@ -48,7 +48,12 @@ impl Allowance {
 
     /// Whether a rate may be a burst: above what is sustained, and not enough spent to be sure that tokens are gone.
     pub fn may_be_burst(&self, tokens_per_second: f64, spent: f64) -> bool {
-        tokens_per_second > ABOVE * self.sustained && spent < GONE * self.bucket
+        tokens_per_second > ABOVE * self.sustained && !self.is_gone(spent)
+    }
+
+    /// Whether enough is spent to be sure that tokens are gone.
+    pub fn is_gone(&self, spent: f64) -> bool {
+        spent >= GONE * self.bucket
     }
 
     /// Seconds until the bucket is empty at this rate; `None` when it never is.

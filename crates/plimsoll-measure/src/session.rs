@@ -225,7 +225,12 @@ impl Session {
         let look = state.last_look();
         let seen = self.burst_seen(cell);
         let unclaimed = || look.as_ref().and_then(|look| self.burst_for_certain(cell, look));
-        let burst = self.predicted[cell].or(seen).or_else(unclaimed);
+        let predicted = match state.plan.fixed {
+            // Cells that ran at the same time are known by now.
+            Some(_) => look.filter(|look| state.closed && look.passes).and_then(|of| self.burst_predicted(cell, &of)),
+            None => self.predicted[cell],
+        };
+        let burst = predicted.or(seen).or_else(unclaimed);
         let stability = look.and_then(|look| Stability::of(state.rates_of(&look)));
         Answer {
             verdict: self.word(cell, look.as_ref(), burst.is_some()),
@@ -288,10 +293,6 @@ impl Session {
             }
         }
         self.cells[index].close_if_exhausted();
-        if self.cells[index].closed && self.plan.cells[index].fixed.is_some() {
-            let look = self.cells[index].last_look().filter(|look| look.passes);
-            self.predicted[index] = look.and_then(|look| self.burst_predicted(index, &look));
-        }
     }
 }
 

@@ -1,10 +1,10 @@
 //! Burst allowances in a session: those that a catalog predicts, and those that were seen to end.
 
 use super::{
-    Session,
-    answer::Burst,
+    CellPlan, Session,
+    answer::{Burst, Window},
     cell::{Cell, Look},
-    visit::Sample,
+    visit::{Sample, Visit},
 };
 use crate::{
     allowance::{ABOVE, Allowance, Unit},
@@ -22,10 +22,12 @@ impl Session {
         let predict = |allowance: &Allowance| {
             let price = allowance.price(plan.bytes_per_operation);
             let spent = self.spent(plan.target, allowance, to_ns) * allowance.bucket;
-            let cliff = || to_ns + (allowance.seconds_left(look.mean * price, spent).unwrap_or_default() * 1e9) as u64;
-            allowance.may_be_burst(look.mean * price, spent).then(|| Burst {
+            let own = look.mean * price;
+            let load = own + self.beside(index, allowance, &look.window);
+            let cliff = || to_ns + (allowance.seconds_left(load, spent).unwrap_or_default() * 1e9) as u64;
+            (own > 0.0 && allowance.may_be_burst(load, spent)).then(|| Burst {
                 burst_rate: look.mean,
-                sustained_rate: allowance.sustained / price,
+                sustained_rate: allowance.sustained / price * own / load,
                 cliff_after_ns: Some(cliff()),
                 cliff_before_ns: Some(cliff()),
                 tokens: Some(allowance.bucket / price),
@@ -52,12 +54,12 @@ impl Session {
             let fast_from = fast_from.max(ABOVE * sustained_rate);
             let seconds: Vec<f64> = cell.all_visits().flat_map(|visit| &visit.seconds).map(Sample::rate).collect();
             let fast: Vec<f64> = seconds.iter().copied().filter(|rate| *rate >= fast_from).collect();
-            if fast.len() < FAST_SECONDS_MIN {
+            let to_ns = look.window.to_ns;
+            let spent = self.spent(cell.plan.target, allowance, to_ns) * allowance.bucket;
+            if fast.len() < FAST_SECONDS_MIN || allowance.is_gone(spent) {
                 return None;
             }
             let burst_rate = fast.iter().sum::<f64>() / fast.len() as f64;
-            let to_ns = look.window.to_ns;
-            let spent = self.spent(cell.plan.target, allowance, to_ns) * allowance.bucket;
             let left = allowance.seconds_left(burst_rate * price, spent).filter(|_| fast.len() == seconds.len());
             let cliff = left.map(|seconds| to_ns + (seconds * 1e9) as u64);
             Some(Burst {
@@ -78,35 +80,55 @@ impl Session {
         let mut spent = 0.0;
         let mut from_ns = 0;
         for pause in self.pauses.iter().filter(|pause| pause.to_ns < to_ns) {
-            spent += self.taken(target, allowance.unit, from_ns, pause.from_ns.max(from_ns));
+            spent += self.taken(target, allowance, from_ns, pause.from_ns.max(from_ns));
             let seconds = (pause.to_ns - pause.from_ns) as f64 / 1e9;
             spent = (spent - allowance.sustained * seconds / allowance.bucket).max(0.0);
             from_ns = pause.to_ns;
         }
-        spent + self.taken(target, allowance.unit, from_ns, to_ns)
+        spent + self.taken(target, allowance, from_ns, to_ns)
     }
 
-    /// The share of its bucket that all load on a target took between two moments. Cells count it in operations of
-    /// their own kind, so that only shares of it can be added.
-    fn taken(&self, target: usize, unit: Unit, from_ns: u64, to_ns: u64) -> f64 {
-        let mut taken = 0.0;
-        for (cell, allowances) in self.cells.iter().zip(&self.plan.allowances) {
-            let Some(allowance) = allowances.iter().find(|allowance| allowance.unit == unit) else { continue };
-            if cell.plan.target != target {
-                continue;
-            }
-            let price = allowance.price(cell.plan.bytes_per_operation);
-            for visit in cell.all_visits() {
-                let mut t_ns = visit.from_ns.saturating_sub(visit.ramp.elapsed_ns);
-                for sample in std::iter::once(&visit.ramp).chain(&visit.seconds) {
-                    if (from_ns..to_ns).contains(&t_ns) {
-                        taken += allowance.spent(sample.rate() * price, sample.seconds()) / allowance.bucket;
-                    }
-                    t_ns += sample.elapsed_ns;
-                }
-            }
-        }
-        taken
+    /// The share of its bucket that all load on a target took between two moments. What runs at the same time spends
+    /// together.
+    fn taken(&self, target: usize, allowance: &Allowance, from_ns: u64, to_ns: u64) -> f64 {
+        let on_target = (0..self.cells.len()).filter(|cell| self.plan.cells[*cell].target == target);
+        let mut changes: Vec<(u64, f64)> = on_target
+            .flat_map(|cell| self.shares(cell, allowance.unit))
+            .filter(|(at_ns, _)| (from_ns..to_ns).contains(at_ns))
+            .flat_map(|(at_ns, share)| [(at_ns, share.rate()), (at_ns + share.elapsed_ns, -share.rate())])
+            .collect();
+        changes.sort_by_key(|(at_ns, _)| *at_ns);
+        let mut rate = 0.0;
+        let taken = changes.windows(2).map(|pair| {
+            rate += pair[0].1;
+            allowance.spent(rate * allowance.bucket, (pair[1].0 - pair[0].0) as f64 / 1e9) / allowance.bucket
+        });
+        taken.sum()
+    }
+
+    /// Tokens a second that cells of the same phase take out of the same bucket meanwhile.
+    fn beside(&self, index: usize, allowance: &Allowance, window: &Window) -> f64 {
+        let own = &self.plan.cells[index];
+        let is_beside =
+            |other: &CellPlan| own.phase.is_some() && (other.phase, other.target) == (own.phase, own.target);
+        let others = (0..self.cells.len()).filter(|other| *other != index && is_beside(&self.plan.cells[*other]));
+        let shares = others.flat_map(|other| self.shares(other, allowance.unit));
+        let meanwhile = shares.filter(|(at_ns, _)| (window.from_ns..window.to_ns).contains(at_ns));
+        let taken: f64 = meanwhile.map(|(_, share)| share.count).sum();
+        taken * allowance.bucket / ((window.to_ns - window.from_ns) as f64 / 1e9)
+    }
+
+    /// What a cell took out of the bucket of its target, and when. Cells count it in operations of their own kind, so
+    /// that only shares of it can be added.
+    fn shares(&self, index: usize, unit: Unit) -> impl Iterator<Item = (u64, Sample)> {
+        let cell = &self.cells[index];
+        let allowances = self.plan.allowances.get(index);
+        let allowance = allowances.and_then(|of| of.iter().find(|allowance| allowance.unit == unit));
+        allowance.into_iter().flat_map(move |allowance| {
+            let share = allowance.price(cell.plan.bytes_per_operation) / allowance.bucket;
+            let samples = cell.all_visits().flat_map(Visit::samples);
+            samples.map(move |(at_ns, sample)| (at_ns, Sample { count: sample.count * share, ..sample }))
+        })
     }
 
     /// The burst allowance that a target would have had to have, had a cell's rate been a burst: for the sentence that

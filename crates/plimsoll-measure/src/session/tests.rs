@@ -1,12 +1,12 @@
 //! The machine as those see it who drive it.
 
+mod bursts;
 mod metamorphic;
 
 use proptest::prelude::*;
 
 use super::{visit::Sample, *};
 use crate::{
-    allowance::{Allowance, Unit},
     effort::Effort,
     replay::{ReplayPlan, replay, visit},
     test_noise,
@@ -230,81 +230,6 @@ fn a_bookend_that_finds_another_rate_takes_all_claims_about_the_target_back() {
         let moved = answer.moved.unwrap();
         assert!((moved.is / moved.was - 0.5).abs() < 0.02);
     }
-}
-
-#[test]
-fn a_catalog_turns_a_fast_start_into_a_burst() {
-    let allowance = Allowance { unit: Unit::Operations, sustained: 300.0, burst: Some(3000.0), bucket: 5_400_000.0 };
-    for count in [1, 12] {
-        let predicted =
-            replay(&level(3000.0), &ReplayPlan { cells: count, allowances: vec![allowance], ..ReplayPlan::default() });
-        assert_eq!(predicted.verdict, Verdict::Burst);
-        let burst = predicted.burst.unwrap();
-        assert!(
-            burst.predicted && (burst.sustained_rate - 300.0).abs() < 1e-9 && (burst.burst_rate - 3000.0).abs() < 15.0
-        );
-        // 2,000 seconds of this load, those of the session included.
-        assert!((burst.cliff_before_ns.unwrap() as f64 / 1e9 - 2000.0).abs() < 40.0, "{burst:?}");
-        let slow =
-            replay(&level(300.0), &ReplayPlan { cells: count, allowances: vec![allowance], ..ReplayPlan::default() });
-        assert_eq!(slow.verdict, Verdict::Steady);
-    }
-    let small = Allowance { bucket: 2700.0 * 20.0, ..allowance };
-    let spent = replay(&level(3000.0), &ReplayPlan { cells: 12, allowances: vec![small], ..ReplayPlan::default() });
-    assert_eq!(spent.verdict, Verdict::Steady, "all tokens are gone, so this is no burst");
-}
-
-#[test]
-fn a_rate_that_cannot_last_is_a_burst_however_short_the_run_was() {
-    let allowance = Allowance { unit: Unit::Operations, sustained: 120.0, burst: Some(3500.0), bucket: 6_084_000.0 };
-    let answer = |rate: f64, seconds: u64, count: usize| {
-        let limited = SessionPlan {
-            time_max_ns: Some(seconds * SECOND),
-            allowances: vec![vec![allowance]; count],
-            ..plan(cells(count))
-        };
-        let mut session = Session::new(limited);
-        drive(&mut session, &[&level(rate)]);
-        session.answer(0)
-    };
-    for (seconds, count) in [(15, 1), (40, 1), (100, 1), (200, 6)] {
-        let burst = answer(3500.0, seconds, count);
-        assert_eq!(burst.verdict, Verdict::Burst, "{seconds} s");
-        assert!((burst.estimate.unwrap().rate - 120.0).abs() < 1e-9);
-        assert_eq!(answer(120.0, seconds, count).verdict, Verdict::Short);
-    }
-    let small = Allowance { bucket: 3380.0 * 30.0, ..allowance };
-    let trace: Vec<f64> = (0..7200).map(|t| if t < 30 { 3500.0 } else { 120.0 }).collect();
-    for seconds in [20, 40, 58, 100] {
-        let limited =
-            SessionPlan { time_max_ns: Some(seconds * SECOND), allowances: vec![vec![small]], ..plan(cells(1)) };
-        let mut session = Session::new(limited);
-        drive(&mut session, &[&trace]);
-        assert_eq!(session.answer(0).verdict, Verdict::Burst, "{seconds} s");
-        assert!((session.answer(0).estimate.unwrap().rate - 120.0).abs() < 1e-9);
-    }
-}
-
-#[test]
-fn an_allowance_in_bytes_is_priced_by_the_size_of_operations() {
-    let allowance = Allowance { unit: Unit::Bytes, sustained: 40.0 * 4096.0, burst: None, bucket: 1e12 };
-    let cell = CellPlan { bytes_per_operation: 4096.0, ..CellPlan::default() };
-    let mut session = Session::new(SessionPlan { allowances: vec![vec![allowance]], ..plan(vec![cell]) });
-    drive(&mut session, &[&level(100.0)]);
-    let burst = session.answer(0).burst.unwrap();
-    assert!((burst.sustained_rate - 40.0).abs() < 1e-9);
-}
-
-#[test]
-fn a_burst_that_ends_under_the_eyes_is_a_burst_and_not_steady() {
-    let trace = [test_noise::level(3500.0, 8), test_noise::level(120.0, 7192)].concat();
-    let answer = replay(&trace, &ReplayPlan { cells: 1, ..ReplayPlan::default() });
-    assert_eq!(answer.verdict, Verdict::Burst);
-    let burst = answer.burst.unwrap();
-    assert!((burst.burst_rate / 3500.0 - 1.0).abs() < 0.03 && (burst.sustained_rate / 120.0 - 1.0).abs() < 0.03);
-    assert_eq!(burst.cliff_before_ns, Some(8 * SECOND));
-    assert!((burst.tokens.unwrap() / (8.0 * 3380.0) - 1.0).abs() < 0.02);
-    assert!((answer.estimate.unwrap().rate / 120.0 - 1.0).abs() < 0.02);
 }
 
 #[test]

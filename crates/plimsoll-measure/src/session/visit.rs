@@ -49,6 +49,16 @@ impl Visit {
         self.seconds.iter().fold(Sample::default(), |sum, second| sum.and(*second))
     }
 
+    /// The ramp and the seconds of the measured part, and when each began.
+    pub(super) fn samples(&self) -> impl Iterator<Item = (u64, Sample)> {
+        let mut at_ns = self.from_ns.saturating_sub(self.ramp.elapsed_ns);
+        std::iter::once(&self.ramp).chain(&self.seconds).map(move |sample| {
+            let began_ns = at_ns;
+            at_ns += sample.elapsed_ns;
+            (began_ns, *sample)
+        })
+    }
+
     /// The time of the ramp and the measured part.
     pub(super) fn load_ns(&self) -> u64 {
         self.ramp.elapsed_ns + self.total().elapsed_ns
