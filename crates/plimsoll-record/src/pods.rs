@@ -128,23 +128,3 @@ impl SharedVisit {
         self.overlap >= OVERLAP_MIN
     }
 }
-
-/// How evenly rates are shared: 1 when all are the same, and the share of those that get anything when few get all
-/// (Jain's index). `None` of nothing.
-pub fn fairness(rates: &[f64]) -> Option<f64> {
-    let squares: f64 = rates.iter().map(|rate| rate * rate).sum();
-    (squares > 0.0).then(|| rates.iter().sum::<f64>().powi(2) / (rates.len() as f64 * squares))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn fairness_is_one_among_equals_and_the_share_of_those_who_get_all() {
-        assert_eq!(fairness(&[5.0, 5.0, 5.0]), Some(1.0));
-        assert_eq!(fairness(&[8.0, 0.0, 0.0, 0.0]), Some(0.25));
-        assert_eq!(fairness(&[0.0]), None);
-        assert_eq!(fairness(&[]), None);
-    }
-}

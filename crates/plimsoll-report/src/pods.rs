@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use plimsoll_measure::detect::fairness::jain_index;
 use plimsoll_record::{
     numbers,
-    pods::{Pod, PodCell, PodDirection, Pods, Start, fairness},
+    pods::{Pod, PodCell, PodDirection, Pods, Start},
     record::Record,
 };
 
@@ -116,7 +117,7 @@ pub(crate) fn notes(record: &Record) -> Vec<(bool, String)> {
             let what = [&cell.target, &cell.workload].map(|name| printable::line(name)).join(" ");
             notes.push((false, format!("{what}: {hidden} faster pods are not shown; --json has all of them")));
         }
-        if let Some(fairness) = fairness(&rates).filter(|fairness| *fairness < UNEVEN) {
+        if let Some(fairness) = jain_index(&rates).filter(|fairness| *fairness < UNEVEN) {
             let what = [&cell.target, &cell.workload].map(|name| printable::line(name)).join(" ");
             let fairness = numbers::decimal(fairness, 2);
             notes

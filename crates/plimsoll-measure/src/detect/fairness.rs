@@ -1,5 +1,7 @@
 //! Whether the jobs of a cell got equal shares.
 
+use crate::series::moments::mean;
+
 /// The slowest job falls behind the average by this share at least before it is worth a sentence.
 const LAG_MIN: f64 = 0.2;
 /// Operations that a job of an average share has at least.
@@ -12,7 +14,7 @@ pub struct Unfairness {
     pub slowest_share: f64,
     /// The most operations of a job, as a share of the average.
     pub fastest_share: f64,
-    /// Jain's index: 1 when all are equal, 1/n when one has everything.
+    /// See [`jain_index`].
     pub jain_index: f64,
 }
 
@@ -21,17 +23,19 @@ pub fn unfairness(operations: &[u64]) -> Option<Unfairness> {
     if operations.len() < 2 {
         return None;
     }
-    let jobs = operations.len() as f64;
-    let sum: f64 = operations.iter().map(|count| *count as f64).sum();
-    let squares: f64 = operations.iter().map(|count| (*count as f64).powi(2)).sum();
-    let average = sum / jobs;
+    let counts: Vec<f64> = operations.iter().map(|count| *count as f64).collect();
+    let average = mean(&counts);
     let (slowest, fastest) = (operations.iter().min()?, operations.iter().max()?);
     let unfair = average >= OPERATIONS_MIN && (*slowest as f64) < (1.0 - LAG_MIN) * average;
-    unfair.then(|| Unfairness {
-        slowest_share: *slowest as f64 / average,
-        fastest_share: *fastest as f64 / average,
-        jain_index: sum * sum / (jobs * squares),
-    })
+    let jain_index = jain_index(&counts).filter(|_| unfair)?;
+    Some(Unfairness { slowest_share: *slowest as f64 / average, fastest_share: *fastest as f64 / average, jain_index })
+}
+
+/// How evenly rates or counts are shared: 1 when all are the same, and the share of those that get anything when few
+/// get all (Jain's index). `None` of nothing.
+pub fn jain_index(values: &[f64]) -> Option<f64> {
+    let squares: f64 = values.iter().map(|value| value * value).sum();
+    (squares > 0.0).then(|| values.iter().sum::<f64>().powi(2) / (values.len() as f64 * squares))
 }
 
 #[cfg(test)]
@@ -51,6 +55,14 @@ mod tests {
         assert_eq!(unfairness(&[1000, 900, 1100]), None);
         assert_eq!(unfairness(&[5, 1, 9]), None);
         assert_eq!(unfairness(&[1000]), None);
+    }
+
+    #[test]
+    fn the_index_is_one_among_equals_and_the_share_of_those_who_get_all() {
+        assert_eq!(jain_index(&[5.0, 5.0, 5.0]), Some(1.0));
+        assert_eq!(jain_index(&[8.0, 0.0, 0.0, 0.0]), Some(0.25));
+        assert_eq!(jain_index(&[0.0]), None);
+        assert_eq!(jain_index(&[]), None);
     }
 
     proptest! {
