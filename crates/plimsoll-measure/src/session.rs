@@ -238,7 +238,6 @@ impl Session {
             window: look.map(|look| look.window),
             stability,
             period_seconds: look.and_then(|look| look.period_seconds),
-            trend: look.and_then(|look| look.trend),
             burst,
             moved: self.moved[cell],
             carry_over: state.carry_over,

@@ -1,7 +1,5 @@
 //! How much slow noise a series carries: the variance of its mean, times its length.
 
-use super::moments::{mean, squared_deviations};
-
 /// The long-run variance of residuals that are centred already: Bartlett's kernel with the bandwidth that Andrews
 /// (1991) derives from an autoregression of the first order.
 pub fn long_run_variance(residuals: &[f64]) -> f64 {
@@ -26,40 +24,16 @@ fn lagged_products(values: &[f64], lag: usize) -> f64 {
     values.iter().zip(values.get(lag..).unwrap_or_default()).map(|(early, late)| early * late).sum()
 }
 
-/// How many successive values carry the information of one: Geyer's initial monotone positive sequence. For people;
-/// no rule here depends on it.
-pub fn correlation_time(values: &[f64]) -> f64 {
-    let count = values.len();
-    let center = mean(values);
-    let centred: Vec<f64> = values.iter().map(|value| value - center).collect();
-    let variance = squared_deviations(values, center);
-    if variance <= 0.0 {
-        return 1.0;
-    }
-    let (mut total, mut previous) = (0.0, f64::INFINITY);
-    let mut pair = 0;
-    while 2 * pair + 1 < count / 2 {
-        let products = lagged_products(&centred, 2 * pair) + lagged_products(&centred, 2 * pair + 1);
-        if products <= 0.0 {
-            break;
-        }
-        previous = products.min(previous);
-        total += previous;
-        pair += 1;
-    }
-    (2.0 * total / variance - 1.0).max(0.3)
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::series::moments::squared_deviations;
 
     #[test]
-    fn no_noise_has_no_variance_and_no_memory() {
+    fn no_noise_has_no_variance() {
         assert!(long_run_variance(&[0.0; 50]) < f64::MIN_POSITIVE);
-        assert!((correlation_time(&[3.0; 50]) - 1.0).abs() < f64::EPSILON);
     }
 
     #[test]
@@ -67,7 +41,6 @@ mod tests {
         let fast: Vec<f64> = (0..200).map(|i| if i % 2 == 0 { 1.0 } else { -1.0 }).collect();
         let slow: Vec<f64> = (0..200).map(|i| if i / 20 % 2 == 0 { 1.0 } else { -1.0 }).collect();
         assert!(long_run_variance(&slow) > 5.0 * long_run_variance(&fast));
-        assert!(correlation_time(&slow) > 5.0 * correlation_time(&fast));
     }
 
     proptest! {
@@ -82,10 +55,9 @@ mod tests {
 
         #[test]
         fn direction_of_time_does_not_matter(mut values in proptest::collection::vec(-9.0..9.0_f64, 2..150)) {
-            let forward = (long_run_variance(&values), correlation_time(&values));
+            let forward = long_run_variance(&values);
             values.reverse();
-            prop_assert!((long_run_variance(&values) - forward.0).abs() < 1e-9 * (1.0 + forward.0));
-            prop_assert!((correlation_time(&values) - forward.1).abs() < 1e-6 * forward.1);
+            prop_assert!((long_run_variance(&values) - forward).abs() < 1e-9 * (1.0 + forward));
         }
     }
 }

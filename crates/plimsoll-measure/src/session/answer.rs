@@ -1,6 +1,6 @@
 //! What may be said of a cell, and why.
 
-use crate::{series::slope::Trend, stability::Stability, verdict::Verdict};
+use crate::{stability::Stability, verdict::Verdict};
 
 /// A stretch of the session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,8 +87,6 @@ pub struct Answer {
     pub stability: Option<Stability>,
     /// Seconds from dip to dip, when they are regular. Known only of a cell that was measured in one piece.
     pub period_seconds: Option<usize>,
-    /// The line through the window.
-    pub trend: Option<Trend>,
     /// The burst allowance that was seen or is predicted.
     pub burst: Option<Burst>,
     /// The later visit that took the claim back.
