@@ -44,6 +44,12 @@ pub(super) fn decided(workload: &Workload) -> Result<Workload, PlanError> {
     if operation == NameOperation::Create && (workload.size.is_some() || workload.layout.is_some()) {
         return Err(refused(format!("--engine {engine} makes empty files: leave --size and --layout out")));
     }
+    if workload.size.is_none() && workload.layout == Some(Layout::Written) {
+        return Err(refused("--layout written needs --size, which says how much is in the files: add it".to_owned()));
+    }
+    if operation.happens_once() && workload.ramp.is_some_and(|ramp| ramp.ns > 0) {
+        return Err(refused(format!("--engine {engine} does each file once: leave --ramp out")));
+    }
     let rw = workload.rw.unwrap_or(match operation {
         NameOperation::Stat => ReadWrite::Read,
         NameOperation::Create | NameOperation::Delete => ReadWrite::Write,
@@ -95,7 +101,11 @@ fn about_content(workload: &Workload) -> Option<&'static str> {
         ("--offset-increment", workload.offset_increment.is_some()),
         ("--stride", workload.stride.is_some()),
         ("--io-size", workload.io_size.is_some()),
+        ("--file-size", workload.file_size.is_some()),
         ("--file-order", workload.file_order.is_some()),
+        ("--buffered=false", workload.buffered == Some(false)),
+        ("--payload", workload.payload.is_some()),
+        ("--batch", workload.batch.is_some()),
         ("--sync", workload.sync.is_some()),
         ("--fsync", workload.fsync.is_some()),
         ("--fdatasync", workload.fdatasync.is_some()),
@@ -220,6 +230,13 @@ mod tests {
             ("engine = 'filestat'\nrw = 'randrw'", "--rw rw"),
             ("engine = 'filestat'\nrate = '1MB'", "in bytes"),
             ("engine = 'filecreate'\nsize = '4k'", "empty files"),
+            ("engine = 'filecreate'\nramp = '1s'", "leave --ramp out"),
+            ("engine = 'filedelete'\nramp = '1s'", "leave --ramp out"),
+            ("engine = 'filestat'\nlayout = 'written'", "needs --size"),
+            ("engine = 'filestat'\nfile_size = '4k'", "leave --file-size out"),
+            ("engine = 'filedelete'\npayload = 'zero'", "leave --payload out"),
+            ("engine = 'filecreate'\nbuffered = false", "leave --buffered=false out"),
+            ("engine = 'filestat'\nbatch = 4", "leave --batch out"),
             ("engine = 'filedelete'\nloops = 2", "--passes"),
             ("engine = 'filedelete'\nrw = 'randwrite'\ndistribution = 'uniform'", "--distribution"),
             ("engine = 'filestat'\njobs = 8\nfile_count = 7", "too few"),
