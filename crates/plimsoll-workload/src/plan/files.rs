@@ -1,6 +1,6 @@
 //! From a workload of file sets as asked to its plan.
 
-use super::PlanError;
+use super::{CellPlan, PlanError};
 use crate::{
     block_sizes::BlockSizes,
     certainty::{Certainty, StoppingRule},
@@ -197,4 +197,41 @@ pub(super) fn resolve(
         None => counted("iterations", workload.iterations, usual_iterations(certainty.effort), 1_000_000)?,
     };
     Ok(Some((StoppingRule::Fixed { slots: iterations, discarded: certainty.discard_first.unwrap_or(0) }, plan)))
+}
+
+/// Refuses to verify sets of files when none of them has content.
+pub(super) fn check_verified(cells: &[CellPlan]) -> Result<(), PlanError> {
+    let verified = || cells.iter().filter(|cell| cell.files().is_some_and(|plan| plan.verify));
+    let checks = |cell: &CellPlan| cell.files().is_some_and(|plan| plan.content_bytes() > 0);
+    match verified().next().filter(|_| !verified().any(checks)) {
+        Some(cell) => Err(PlanError::Contradiction {
+            workload: cell.workload.clone(),
+            problem: "--verify checks what is in files, and nothing would be checked: no phase of it makes or reads \
+                      content; leave --verify out, or add the phases write and read"
+                .to_owned(),
+        }),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::directory;
+    use crate::{certainty::Certainty, plan::Plan, settings::Effort, workload::Workload};
+
+    #[test]
+    fn sets_are_verified_when_any_of_them_has_content() {
+        let plan = |phases: &[&str]| {
+            let of = |phases: &&str| toml::from_str(&format!("phases = '{phases}'\nverify = true")).unwrap();
+            let workloads: Vec<Workload> = phases.iter().map(of).collect();
+            Plan::resolve(&[directory()], &workloads, &Certainty::of(Effort::Quick), 7)
+        };
+        for empty in ["create,stat,delete", "mkdir,rmdir"] {
+            let error = plan(&[empty]).unwrap_err().to_string();
+            assert!(error.contains("nothing would be checked"), "{empty}: {error}");
+        }
+        for phases in [&["write"][..], &["read"], &["stat"], &["create,delete", "write,read"]] {
+            assert!(plan(phases).is_ok(), "{phases:?}");
+        }
+    }
 }

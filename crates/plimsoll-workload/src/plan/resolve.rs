@@ -81,6 +81,7 @@ impl Plan {
         let workload_of: Vec<usize> = places.iter().map(|(_, workload)| *workload).collect();
         applications::put_side_by_side(&mut cells, &workload_of, &workloads, certainty)?;
         room::check(targets, &cells)?;
+        files::check_verified(&cells)?;
         // The same labels on every target: that is how cells are compared. They tell what is asked for in all.
         let is_dealt = |cell: &usize| places[*cell].0.kind.directories().is_some();
         let first = |index: usize| {
@@ -502,7 +503,7 @@ impl Draft<'_> {
                 Err(self.contradiction(format!("--distribution {distribution} needs random access: use --rw randread")))
             }
             // A block written twice in one pass could not be told from a lost write.
-            (None | Some(Distribution::Uniform), _) if verify && random_percent > 0 => Ok(Distribution::ExactOnce),
+            (None, _) if verify && random_percent > 0 => Ok(Distribution::ExactOnce),
             (asked, _) => Ok(asked.clone().unwrap_or(Distribution::Uniform)),
         }
     }

@@ -79,6 +79,10 @@ fn contradictions_are_refused_with_a_way_out() {
     };
     assert!(with(|w| w.read_percent = Some("70".parse().unwrap())).contains("--rw rw"));
     assert!(with(|w| w.distribution = Some(Distribution::Uniform)).contains("randread"));
+    let verified = with(|w| {
+        (w.rw, w.verify, w.distribution) = (Some(ReadWrite::RandWrite), Some(true), Some(Distribution::Uniform));
+    });
+    assert!(verified.contains("--distribution exact-once"), "{verified}");
     assert!(with(|w| w.arrival = Some(Arrival::Poisson)).contains("--rate"));
     assert!(with(|w| w.queue_depth = Some("0".parse().unwrap())).contains("1 to"));
     assert!(with(|w| w.size = Some("200G".parse().unwrap())).contains("free"));
