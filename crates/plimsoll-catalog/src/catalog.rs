@@ -74,6 +74,7 @@ impl Catalog {
         match self.storage(sku)? {
             Storage::Own(own) => Ok(vec![own.ceiling(Part::Disk)]),
             Storage::Product(product) => {
+                product.refuse_options(provisioned)?;
                 let parts = (product.ceilings)(product, provisioned)?;
                 // A size that the user knows better is so under whatever name it is asked for.
                 let name = parts.first().and_then(|part| part.name.split(' ').next()).unwrap_or_default();

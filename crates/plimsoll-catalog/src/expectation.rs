@@ -184,15 +184,26 @@ pub fn expect(
     // Operations on names transfer nothing, so that no limit of a disk is about them.
     for cell in &mut plan.cells {
         let load = match &cell.work {
-            Work::Blocks(plan) if plan.name_operation().is_some() => continue,
-            Work::Blocks(plan) => load(plan),
-            Work::Files(plan) => of_files(plan),
+            Work::Blocks(plan) if plan.name_operation().is_some() => None,
+            Work::Blocks(plan) => Some(load(plan)),
+            Work::Files(plan) => Some(of_files(plan)),
             // What a command asks of its storage is not known.
-            Work::Application(_) => continue,
+            Work::Application(_) => None,
+        };
+        let Some(load) = load else {
+            // Names that nobody has are slips all the same.
+            match Expectation::of(&said.of(&cell.target), catalog) {
+                Err(unknown @ CatalogError::Unknown { .. }) => return Err(unknown),
+                _ => continue,
+            }
         };
         let mut provisioned = detection::complete(said.of(&cell.target), environment, &cell.target, catalog);
         notes.extend(detection::unknown_machine(&provisioned, environment));
-        provisioned.limit = provisioned.limit.or(cell.expected.as_ref().map(|given| given.limit));
+        if let Some(given) = cell.expected.as_ref().filter(|_| provisioned.limit.is_none()) {
+            provisioned.sku.as_deref().map(|sku| catalog.storage(sku)).transpose()?;
+            // It is what all disks of the target let through.
+            (provisioned.limit, provisioned.disks) = (Some(given.limit), None);
+        }
         if let Some(expectation) = Expectation::of(&provisioned, catalog)? {
             let Expectation { parts, notes: others, .. } = &expectation;
             let of_parts = parts.iter().flat_map(|part| part.notes.iter().map(|note| format!("{}: {note}", part.name)));

@@ -147,6 +147,20 @@ impl Product {
         }
     }
 
+    /// Refuses options of managed disks, where it is none.
+    pub(crate) fn refuse_options(&self, provisioned: &Provisioned) -> Result<(), CatalogError> {
+        let given = [
+            ("has no performance tiers: leave the tier out", provisioned.tier.is_some()),
+            ("does not burst on demand: leave that out", provisioned.on_demand_bursting == Some(true)),
+            ("has no performance plus: leave that out", provisioned.performance_plus == Some(true)),
+        ];
+        let is_managed = azure::managed_disks::PRODUCTS.iter().any(|managed| managed.name == self.name);
+        match given.iter().find(|(_, is_given)| *is_given && !is_managed) {
+            Some((why, _)) => Err(self.impossible(why)),
+            None => Ok(()),
+        }
+    }
+
     /// All its names.
     pub fn names(&self) -> impl Iterator<Item = &'static str> {
         std::iter::once(self.name).chain(self.aliases.iter().copied())

@@ -189,6 +189,8 @@ pub(crate) fn provisioned(record: &Record, cell: &Cell, said: &Provisioning, cat
     let mut provisioned = detection::complete(said, &record.environment, &cell.target, catalog);
     if provisioned.sku.is_none() && provisioned.limit.is_none() && provisioned.vm.is_none() {
         provisioned.limit = record.asked.certainty.limit.or_else(|| cell.limit.as_ref().and_then(limit_of));
+        // Those are of all its disks.
+        provisioned.disks = None;
     }
     provisioned
 }

@@ -120,6 +120,10 @@ fn a_run_knows_from_what_was_bought_what_each_target_should_do() {
     assert!(disk["source"].as_str().unwrap().starts_with("P10 (Premium SSD of 128 GiB); Standard_D2s_v3"), "{disk}");
     // An operation of 1 MiB counts as four of 256 KiB.
     assert_eq!(limits("other", 1 << 20)["iops"].as_f64(), Some(125.0));
+    let given = place.record(
+        "run DATA --engine memory --rw randread --size 4M --operations 10 --sku P10 --disks 4 --limit iops=300",
+    );
+    assert_eq!(number(&given["cells"][0]["limit"]["iops"]), 300.0, "a limit of the target is not one of each disk");
     let slip = place.run("run DATA --rw read --sku gp33 --disk-size 1Ti");
     assert!(slip.error(2).contains("no product \"gp33\"; did you mean gp3"), "{}", slip.stderr);
     assert!(place.leftovers().is_empty());
