@@ -215,10 +215,13 @@ fn load(cells: &[Cell]) -> String {
     let sets = cells.iter().filter_map(Cell::file_plan);
     let set_files = sets.clone().map(|plan| u64::from(plan.file_count));
     if let (Some(files), Some(bytes)) =
-        (span(set_files, numbers::count), span(sets.map(FilePlan::total_bytes), numbers::bytes))
+        (span(set_files, numbers::count), span(sets.clone().map(FilePlan::content_bytes), numbers::bytes))
     {
         let noun = if files == "1" { "file" } else { "files" };
-        parts.push(format!("sets of {files} {noun}, {bytes} in each"));
+        parts.push(match sets.map(FilePlan::content_bytes).max() {
+            Some(1..) => format!("sets of {files} {noun}, {bytes} in each set"),
+            _ => format!("sets of {files} empty {noun}"),
+        });
     }
     let applications = cells.iter().filter(|cell| cell.application.is_some()).count() as u64;
     if applications > 0 {
@@ -480,6 +483,17 @@ mod tests {
         environment.zone = Some("1".to_owned());
         record.environment.cloud = Some(environment);
         assert_eq!(told(&record).as_deref(), Some("Azure Standard_D16s_v5 in westeurope, zone 1"));
+    }
+
+    #[test]
+    fn sets_of_files_have_the_bytes_that_phases_write_or_find() {
+        let told = |phases: &str| {
+            let workload = format!("phases = '{phases}'\nfile_count = 10\nfile_size = '1M'");
+            let run = test_records::Story::new(&["/mnt/a"], &[toml::from_str(&workload).unwrap()]);
+            load(&run.end(1, Outcome::Complete).cells)
+        };
+        assert!(told("write,read").starts_with("sets of 10 files, 10 MiB in each set"), "{}", told("write,read"));
+        assert!(told("create,delete").starts_with("sets of 10 empty files"), "{}", told("create,delete"));
     }
 
     #[test]
