@@ -57,7 +57,13 @@ fn records(arguments: &CompareArguments, location: &HistoryLocation) -> anyhow::
         let run = history.baseline(name)?.ok_or_else(|| HistoryError::NoBaseline(name.clone()))?;
         records.push(history.get(run)?);
         if arguments.runs.is_empty() {
-            records.push(history.get(history.find("latest")?)?);
+            let latest = history.find("latest")?;
+            if latest == run {
+                bail!(
+                    "the latest run is the baseline {name} itself: measure again, or name the run to compare with it"
+                );
+            }
+            records.push(history.get(latest)?);
         }
     }
     for run in &arguments.runs {

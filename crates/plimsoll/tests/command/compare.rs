@@ -133,6 +133,7 @@ fn runs_of_the_history_and_baselines_are_compared_like_files() {
     let run = "run DATA --engine memory --rw randread --size 4M --passes 6 --duration 60ms";
     let first = place.record(run)["id"].as_str().unwrap().to_owned();
     assert_eq!(place.run("baseline set before").code, Some(0));
+    assert!(place.run("compare --baseline before").error(2).contains("the latest run is the baseline before itself"));
     let second = place.record(run)["id"].as_str().unwrap().to_owned();
     for arguments in ["compare before latest", "compare --baseline before", &format!("compare {first} {second}")] {
         let said = place.run(&format!("{arguments} --json"));
