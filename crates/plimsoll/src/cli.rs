@@ -65,8 +65,18 @@ impl Cli {
             Self::parse_from(arguments)
         };
         // Of options in front of a command and behind it the parser does not see that they contradict each other.
-        if cli.shared.history.is_some() && cli.shared.no_history {
-            let problem = "the argument '--history <FILE>' cannot be used with '--no-history'";
+        let (is_verbose, has_dashboard) = match &cli.command {
+            Command::Run(run) => (run.verbose, run.dashboard),
+            _ => (false, false),
+        };
+        let SharedArguments { history, no_history, quiet } = &cli.shared;
+        let contradictions = [
+            (history.is_some() && *no_history, ["--history <FILE>", "--no-history"]),
+            (is_verbose && *quiet, ["--verbose", "--quiet"]),
+            (has_dashboard && *quiet, ["--dashboard", "--quiet"]),
+        ];
+        if let Some((_, [one, other])) = contradictions.into_iter().find(|(is_so, _)| *is_so) {
+            let problem = format!("the argument '{one}' cannot be used with '{other}'");
             Self::command().error(ErrorKind::ArgumentConflict, problem).exit();
         }
         cli

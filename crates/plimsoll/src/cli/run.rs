@@ -144,7 +144,7 @@ pub struct RunArguments {
     #[arg(long, conflicts_with = "quiet", help_heading = OUTPUT, hide_short_help = true)]
     pub dashboard: bool,
     /// Show the exact plan before measuring
-    #[arg(long, short, help_heading = OUTPUT)]
+    #[arg(long, short, conflicts_with = "quiet", help_heading = OUTPUT)]
     pub verbose: bool,
     /// A name for the run, shown in the history
     #[arg(long, help_heading = OUTPUT)]
