@@ -170,6 +170,34 @@ impl Provisioning {
         Self { defaults: self.defaults.or(&other.defaults), targets }
     }
 
+    /// What was said and means nothing by what is known of targets by now: its flag, and what it takes. A limit that
+    /// the run was given does for all of them.
+    pub fn unheeded(&self, known: &Self, targets: &[String], has_limit: bool) -> Option<(&'static str, &'static str)> {
+        type Asks<'a> = &'a dyn Fn(&Provisioned) -> bool;
+        let has_product: Asks<'_> = &|of| of.sku.is_some();
+        let has_machine: Asks<'_> = &|of| of.vm.is_some();
+        let has_disks: Asks<'_> = &|of| of.sku.is_some() || of.limit.is_some() || of.shared_limit.is_some();
+        let has_any: Asks<'_> = &|of| has_limit || has_disks(of) || has_machine(of);
+        let all: [(&str, &str, Asks<'_>, Asks<'_>); 10] = [
+            ("--provisioned-iops", "--sku", &|of| of.iops.is_some(), has_product),
+            ("--provisioned-bandwidth", "--sku", &|of| of.bandwidth.is_some(), has_product),
+            ("--tier", "--sku", &|of| of.tier.is_some(), has_product),
+            ("--pool", "--sku", &|of| of.pool.is_some(), has_product),
+            ("--on-demand-bursting", "--sku", &|of| of.on_demand_bursting == Some(true), has_product),
+            ("--performance-plus", "--sku", &|of| of.performance_plus == Some(true), has_product),
+            ("--disks", "--sku", &|of| of.disks.is_some(), has_disks),
+            ("--caching", "--sku", &|of| of.caching.is_some(), has_any),
+            ("--interface", "--vm", &|of| of.interface.is_some(), has_machine),
+            ("--vm-share", "--vm", &|of| of.vm_share.is_some(), has_machine),
+        ];
+        let is_in_vain = |is_said: Asks<'_>, is_heeded: Asks<'_>| {
+            let mut targets = targets.iter().filter(|target| is_said(&self.of(target))).peekable();
+            targets.peek().is_some() && !targets.any(|target| is_heeded(&known.of(target)))
+        };
+        let mut in_vain = all.into_iter().filter(|(.., is_said, is_heeded)| is_in_vain(*is_said, *is_heeded));
+        in_vain.next().map(|(flag, needed, ..)| (flag, needed))
+    }
+
     /// Whether nothing is known of any target.
     pub fn is_empty(&self) -> bool {
         self.defaults.is_empty() && self.targets.is_empty()
@@ -265,6 +293,34 @@ mod tests {
         assert_eq!(of("a"), ("gp2".into(), "m5.large".into(), Some(8)));
         assert_eq!(of("b"), ("io2".into(), "m5.large".into(), None));
         assert_eq!(of("c"), ("gp3".into(), "m5.large".into(), None));
+    }
+
+    #[test]
+    fn what_is_said_of_no_product_or_machine_is_not_heeded() {
+        let read = |text: &str| toml::from_str::<Provisioning>(text).unwrap();
+        let flag = |said: &str, found: &str, has_limit: bool| {
+            let said = read(said);
+            let known = said.clone().or(read(found));
+            said.unheeded(&known, &["a".to_owned(), "b".to_owned()], has_limit).map(|(flag, _)| flag)
+        };
+        for (said, expected) in [
+            ("iops = 5", Some("--provisioned-iops")),
+            ("limit = 'iops=5'\ntier = 'P50'", Some("--tier")),
+            ("disks = 4", Some("--disks")),
+            ("limit = 'iops=5'\ndisks = 4", None),
+            ("shared_limit = 'iops=5'\ndisks = 4", None),
+            ("vm = 'm5.large'\ncaching = 'None'\nvm_share = 2", None),
+            ("sku = 'gp3'\nvm_share = 2", Some("--vm-share")),
+            ("interface = 'nvme'", Some("--interface")),
+            ("on_demand_bursting = false\nsize = '1Ti'", None),
+        ] {
+            assert_eq!(flag(&format!("[defaults]\n{said}"), "", false), expected, "{said}");
+        }
+        let said = "[defaults]\niops = 5\nvm_share = 2";
+        assert_eq!(flag(said, "[targets.b]\nsku = 'gp3'\nvm = 'm5.large'", false), None, "found of one of them");
+        assert_eq!(flag("[targets.a]\niops = 5", "[targets.b]\nsku = 'gp3'", false), Some("--provisioned-iops"));
+        assert_eq!(flag("[defaults]\ncaching = 'None'", "", false), Some("--caching"));
+        assert_eq!(flag("[defaults]\ncaching = 'None'", "", true), None);
     }
 
     #[test]

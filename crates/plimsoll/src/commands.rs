@@ -39,6 +39,7 @@ mod resume;
 mod run;
 mod serve;
 mod show;
+mod slips;
 mod stripe;
 mod volumes;
 

@@ -13,7 +13,7 @@ use plimsoll_run::{machine, objects::FilesAfter, resuming::Resuming, run::RunReq
 use plimsoll_workload::{plan::Work, provisioned::Provisioning};
 
 use super::{
-    emulate, history, run,
+    emulate, history, run, slips,
     stripe::{self, OfDisks},
 };
 use crate::{cli::run::RunArguments, environment_variables, printer::Printer, state::State};
@@ -38,7 +38,7 @@ pub(super) fn request(
         others.try_for_each(|path| mounts::expect_mount(path.as_ref()))?;
     }
     let destroy = run::paths("--destroy", &arguments.destroy)?;
-    run::check_paths(&asked.targets, &destroy)?;
+    slips::check_paths(&asked.targets, &destroy)?;
     run::check_pinning(&asked.workloads)?;
     let mut environment = machine::gather(&targets, &run::pod());
     stripe::describe(&mut environment, &OfDisks::default(), state, printer)?;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use jiff::Timestamp;
 use plimsoll_catalog::{catalog::Catalog, expectation};
-use plimsoll_io::{cpu, mounts, target};
+use plimsoll_io::{cpu, mounts};
 use plimsoll_record::{
     event::RunEvent,
     record::{Asked, Outcome, Record, Tool},
@@ -35,7 +35,7 @@ use plimsoll_workload::{
 use uuid::Uuid;
 
 use super::{
-    catalog, emulate, input_file, presets, resume,
+    catalog, emulate, input_file, presets, resume, slips,
     stripe::{self, OfDisks},
     volumes::Volumes,
 };
@@ -168,9 +168,10 @@ pub(super) fn request_of(
         let mut others = asked.targets.iter().filter(|target| !stripe::is_array(target, state));
         others.try_for_each(|path| mounts::expect_mount(path.as_ref()))?;
     }
-    check_paths(&asked.targets, &asked.destroy)?;
-    check_provisioned(&asked.provisioned, &asked.targets)?;
+    slips::check_paths(&asked.targets, &asked.destroy)?;
+    slips::check_provisioned(&asked.provisioned, &asked.targets)?;
     check_new_files(&targets, &asked)?;
+    slips::check_kinds(&targets, &asked)?;
     check_pinning(&asked.workloads)?;
     check_user(arguments.measuring.workload.user.as_deref())?;
     let mut plan = Plan::resolve(&targets, &asked.workloads, &asked.certainty, asked.seed)?;
@@ -183,6 +184,7 @@ pub(super) fn request_of(
     if let Some(address) = &asked.detect_cloud {
         environment.cloud = cloud::detect(address).inspect_err(|unknown| printer.warning(unknown)).ok();
     }
+    let said = asked.provisioned.clone();
     if let Some(volumes) = Volumes::read(&arguments.provisioned, catalog)? {
         let host = environment.machine.hostname.as_deref();
         let found = volumes.of_targets(&asked.targets, &asked.provisioned, host, printer)?;
@@ -190,6 +192,7 @@ pub(super) fn request_of(
     }
     asked.provisioned = asked.provisioned.or(stripe::describe(&mut environment, &asked.of_disks, state, printer)?);
     asked.provisioned = emulate::join(&environment, &asked.provisioned, state, printer)?;
+    slips::check_heeded(&said, &asked)?;
     for note in expectation::expect(&mut plan, &asked.provisioned, &environment, catalog)? {
         printer.note(note);
     }
@@ -301,6 +304,10 @@ pub(super) fn asked_with(arguments: &RunArguments, plan: PlanFile, printer: Prin
     }
     let mut flags = arguments.measuring.workload.workload();
     flags.parallel = arguments.parallel.then_some(true);
+    let passes = arguments.measuring.passes.or(passes);
+    if passes.is_some() && flags.iterations.or(defaults.iterations).is_some() {
+        bail!("--passes and --iterations contradict each other: choose one");
+    }
     let effort = arguments.measuring.effort.or(effort).unwrap_or(Effort::Standard);
     let presets: Vec<_> = arguments.measuring.preset.iter().chain(&presets).collect();
     let plan_says_size = presets.is_empty() && workloads.iter().all(|workload| workload.size.is_some());
@@ -313,6 +320,14 @@ pub(super) fn asked_with(arguments: &RunArguments, plan: PlanFile, printer: Prin
         }
         asked_workloads.extend(presets::workloads(preset, effort, printer)?);
     }
+    let is_of_kind = |of: &Workload| of.phases.is_some() || of.mix.is_some() || of.command.is_some();
+    let says_what = |of: &Workload| of.rw.is_some() || of.read_percent.is_some() || is_of_kind(of);
+    if !presets.is_empty() && says_what(&defaults) {
+        bail!(
+            "rw, read_percent, phases, mix and command in [defaults] would make every workload of a preset the same: say \
+             them in a [[workload]], or leave presets out"
+        );
+    }
     // In a plan, what workloads have in common overrides presets.
     let in_common = said_of_all::shares(&defaults, &asked_workloads).into_iter().enumerate();
     asked_workloads = in_common
@@ -324,9 +339,7 @@ pub(super) fn asked_with(arguments: &RunArguments, plan: PlanFile, printer: Prin
         asked_workloads.push(application);
         flags = others;
     }
-    let is_of_kind = |of: &Workload| of.phases.is_some() || of.mix.is_some() || of.command.is_some();
-    let says_what = flags.rw.is_some() || flags.read_percent.is_some() || is_of_kind(&flags);
-    if !asked_workloads.is_empty() && says_what {
+    if !asked_workloads.is_empty() && says_what(&flags) {
         bail!(
             "--rw, --read-percent and --phases would make every workload of a preset or plan the same, and --command those \
              of a plan: leave them out"
@@ -366,7 +379,7 @@ pub(super) fn asked_with(arguments: &RunArguments, plan: PlanFile, printer: Prin
             precision: arguments.measuring.precision.or(precision),
             max_time: arguments.measuring.max_time.or(max_time),
             bookend: arguments.measuring.bookend || bookend,
-            passes: arguments.measuring.passes.or(passes),
+            passes,
             discard_first: arguments.measuring.discard_first.or(discard_first),
             limit: arguments.measuring.limit.or(limit),
         },
@@ -455,30 +468,6 @@ fn check_user(user: Option<&str>) -> anyhow::Result<()> {
             bail!("--user {user} takes the rights of root: leave it out, and commands have yours")
         }
         _ => Ok(()),
-    }
-}
-
-/// A target given twice would be measured against itself, and a device to be destroyed that is no target is a slip.
-pub(super) fn check_paths(targets: &[String], destroy: &[String]) -> anyhow::Result<()> {
-    let same = |path: &str| target::resolved(path.as_ref()).unwrap_or_else(|_| path.into());
-    for (index, target) in targets.iter().enumerate() {
-        if targets[..index].iter().any(|earlier| same(earlier) == same(target)) {
-            bail!("target {target} is given twice: name each once");
-        }
-    }
-    for device in destroy {
-        if !targets.iter().any(|target| same(target) == same(device)) {
-            bail!("--destroy {device} names no target of this run: leave it out, or add the device as a target");
-        }
-    }
-    Ok(())
-}
-
-/// What is said of a target that the run does not have is a slip.
-pub(super) fn check_provisioned(provisioned: &Provisioning, targets: &[String]) -> anyhow::Result<()> {
-    match provisioned.targets.keys().find(|name| !targets.contains(name)) {
-        Some(name) => bail!("[provisioned.targets.\"{name}\"] names no target of this run: write it as the target is"),
-        None => Ok(()),
     }
 }
 

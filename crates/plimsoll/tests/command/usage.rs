@@ -61,6 +61,37 @@ fn no_history_and_a_history_contradict_each_other_wherever_they_stand() {
 }
 
 #[test]
+fn a_plan_to_be_shown_contradicts_quiet_wherever_that_stands() {
+    let place = Place::new();
+    for line in ["-q run DATA -v", "run DATA -q -v", "run -v DATA --quiet", "-q run DATA --dashboard"] {
+        let said = place.run(&format!("{line} --rw randread --size 4M --operations 10"));
+        assert!(said.error(2).contains("cannot be used with"), "{line}: {}", said.stderr);
+    }
+}
+
+#[test]
+fn what_workloads_of_a_plan_have_in_common_does_not_change_what_presets_measure() {
+    let place = Place::new();
+    for (said, preset) in [("rw = 'write'", "presets = ['latency']\n"), ("phases = 'write'", ""), ("command = 'x'", "")]
+    {
+        fs::write(place.path("plan.toml"), format!("{preset}[defaults]\nsize = '4M'\n{said}\n")).unwrap();
+        let flags = if preset.is_empty() { "--preset latency" } else { "" };
+        let refused = place.run(&format!("run DATA --plan ROOT/plan.toml --effort quick {flags}"));
+        assert!(refused.error(2).contains("in [defaults] would make every workload of a preset"), "{}", refused.stderr);
+    }
+    assert_eq!(place.leftovers(), Vec::<String>::new());
+}
+
+#[test]
+fn files_of_each_job_need_a_directory() {
+    let place = Place::new();
+    fs::write(place.path("file"), vec![0; 1 << 20]).unwrap();
+    let flags = "--rw randread --jobs 2 --files per-job --operations 10 --size 1M --engine memory";
+    assert!(place.run(&format!("run ROOT/file {flags}")).error(2).contains("--files per-job makes files"));
+    assert_eq!(place.run(&format!("run ROOT/file DATA {flags}")).code, Some(0));
+}
+
+#[test]
 fn a_slip_of_the_pen_is_not_measured() {
     let place = Place::new();
     fs::write(place.path("plan.toml"), "[defaults]\nsize = '4M'\noperations = 10\n").unwrap();
@@ -144,6 +175,19 @@ fn contradictions_are_bad_usage() {
         ("--rw randread --phase 1", "--duration"),
         ("--rw randread --tag a=b --tag a=c", "--tag a stands there twice"),
         ("--rw randread --name latest", "choose another name"),
+        ("--phases write --iterations 20 --passes 3", "--passes and --iterations contradict each other"),
+        ("--engine filecreate --ramp 1s", "leave --ramp out"),
+        ("--rw randwrite --verify --distribution uniform", "--distribution exact-once"),
+        ("--phases create,delete --verify", "nothing would be checked"),
+        ("--rw randread --destroy DATA", "names no device of this run"),
+        ("--rw randread --provisioned-iops 5000", "--provisioned-iops says nothing without --sku"),
+        ("--rw randread --limit iops=300 --disks 4", "--disks says nothing without --sku"),
+        ("--rw randread --sku P10 --vm-share 2", "--vm-share says nothing without --vm"),
+        ("--rw randread --sku nosuch --limit iops=300", "no product \"nosuch\""),
+        ("--command true --sku nosuch", "no product \"nosuch\""),
+        ("--command true --vm nosuch", "no machine size \"nosuch\""),
+        ("--rw randread --sku gp2 --disk-size 1Ti --tier Nonsense", "no performance tiers"),
+        ("--rw randread --sku gp3 --disk-size 1Ti --on-demand-bursting", "does not burst on demand"),
     ] {
         let said = place.run(&format!("run DATA {flags}"));
         assert_eq!(said.code, Some(2), "{flags}: {}", said.stderr);

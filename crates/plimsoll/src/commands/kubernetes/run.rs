@@ -22,7 +22,7 @@ use plimsoll_workload::{
 use uuid::Uuid;
 
 use super::{
-    super::{catalog, run as local},
+    super::{catalog, run as local, slips},
     connect,
     following::followed,
 };
@@ -175,8 +175,9 @@ fn asked(
 
 /// Refuses what the program in the pod would refuse, as far as that is known without the volumes.
 fn check_plan(asked: &local::AskedRun, volumes: &[VolumeAsked], cluster: Option<&Cluster>) -> anyhow::Result<()> {
-    local::check_provisioned(&asked.provisioned, &asked.targets)?;
+    slips::check_provisioned(&asked.provisioned, &asked.targets)?;
     let Some(targets) = fitting::targets(volumes, cluster) else { return Ok(()) };
+    slips::check_kinds(&targets, asked)?;
     let refused = |error: anyhow::Error| {
         let text = PodMeasuringArguments::in_these_flags(&chain(&error));
         ClusterError::InPod { exit: Exit::of(&error) as u8, text }
@@ -196,6 +197,7 @@ fn pod_run(
     cluster: Option<&Cluster>,
     printer: Printer,
 ) -> anyhow::Result<PodRun> {
+    slips::check_heeded(&asked.provisioned, &asked)?;
     if let Some(cluster) = cluster.filter(|_| asked.provisioned.is_empty()) {
         let (targets, notes) = expecting::bought(cluster, &volumes, arguments.pod.place.node.as_deref(), catalog);
         notes.iter().for_each(|note| printer.note(note));
