@@ -81,6 +81,12 @@ mod tests {
         }
         assert_eq!(refused(TargetKind::Directory, [&empty, &other]), None);
         assert_eq!(refused(TargetKind::Directory, [&empty, &empty]), None);
+        let [zeros, random] = ["zero", "random"].map(|payload| format!("rw = 'read'\npayload = '{payload}'"));
+        let why = refused(TargetKind::File, [&zeros, &random]).unwrap();
+        assert!(why.contains("wants it filled with payload zero, another filled with payload random"), "{why}");
+        assert_eq!(refused(TargetKind::File, [&zeros, &zeros]), None);
+        let [zeros, random] = [zeros, random].map(|workload| workload + "\nsize = '1MiB'\nfile_names = ['x']");
+        assert_eq!(refused(TargetKind::Directory, [&zeros, &random]), None, "it holds what the first says");
         let unnamed = ["rw = 'write'\nlayout = 'empty'", "rw = 'randread'"];
         assert_eq!(refused(TargetKind::Directory, unnamed), None, "each has files of its own");
         assert_eq!(refused(TargetKind::Device, unnamed), None, "nothing is laid out there");

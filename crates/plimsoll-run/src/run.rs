@@ -25,11 +25,7 @@ use plimsoll_record::{
     judgement::Judgement,
     record::{Asked, Outcome, Record, Tool},
 };
-use plimsoll_workload::{
-    plan::Plan,
-    settings::{EngineChoice, Layout},
-    units::Span,
-};
+use plimsoll_workload::{plan::Plan, settings::EngineChoice, units::Span};
 use thiserror::Error;
 use uuid::Uuid;
 
@@ -119,13 +115,13 @@ pub enum RunError {
     /// A file cannot be made in two ways.
     #[error(
         "\"{file}\" is one file for several workloads, and one wants it {}, another {} before the first slot: give them \
-         the same layout, or {instead}", layouts[0], layouts[1]
+         the same layout and payload, or {instead}", wanted[0], wanted[1]
     )]
     TwoLayouts {
         /// The path as given.
         file: String,
         /// What they want.
-        layouts: [Layout; 2],
+        wanted: [String; 2],
         /// What else to do.
         instead: &'static str,
     },

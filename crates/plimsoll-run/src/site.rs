@@ -19,6 +19,7 @@ use plimsoll_io::{
 };
 use plimsoll_record::event::RunEvent;
 use plimsoll_workload::{
+    content::ContentSource,
     plan::{BlockPlan, CellPlan, Plan},
     random::{Purpose, derive_seed},
     settings::{EngineChoice, Layout},
@@ -361,11 +362,19 @@ impl Sites {
         if files.is_empty() {
             return Ok(());
         }
-        let random = layout::random_content(derive_seed(seed, Purpose::Content, 0));
-        let stamps: Vec<Option<Stamps>> = are(Layout::Written).map(|(_, file)| file.stamps).collect();
-        let content = |file: usize, offset: u64, buffer: &mut [u8]| match &stamps[file] {
-            Some(stamps) => stamps.stamp_all(buffer, offset),
-            None => random(file, offset, buffer),
+        let seed = derive_seed(seed, Purpose::Content, 0);
+        let fillings = are(Layout::Written).zip(0..).map(|((_, file), number)| {
+            let source = ContentSource::new(&file.payload, derive_seed(seed, Purpose::Content, number));
+            (file.stamps, source, file.block_bytes)
+        });
+        let fillings: Vec<(Option<Stamps>, ContentSource, usize)> = fillings.collect();
+        let content = |file: usize, offset: u64, buffer: &mut [u8]| match &fillings[file] {
+            (Some(stamps), ..) => stamps.stamp_all(buffer, offset),
+            (None, source, block_bytes) => {
+                for (block, at) in buffer.chunks_mut(*block_bytes).zip((offset..).step_by(*block_bytes)) {
+                    source.fill(block, at, 0);
+                }
+            }
         };
         let mut progress = |written_bytes: u64, total_bytes: u64| {
             emit(RunEvent::LayoutProgress { target: target.to_owned(), written_bytes, total_bytes });
@@ -376,7 +385,8 @@ impl Sites {
             }
         };
         // Pieces hold whole blocks of the verified files.
-        let piece = stamps.iter().flatten().map(|stamps| stamps.block_bytes).max().unwrap_or(0).max(4096);
+        let stamps = fillings.iter().filter_map(|(stamps, ..)| stamps.as_ref());
+        let piece = stamps.map(|stamps| stamps.block_bytes).max().unwrap_or(0).max(4096);
         match layout::lay_out_in_pieces(&files, &self.objects, piece, &content, &mut progress, stop) {
             Ok(report) => {
                 emit(RunEvent::LayoutFinished {

@@ -1,4 +1,4 @@
-//! What writes contain: the words; `content.rs` produces the bytes.
+//! What writes and laid-out files contain: the words; `content.rs` produces the bytes.
 
 use std::{fmt, str::FromStr};
 
@@ -6,8 +6,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::units::{Percent, ValueError, serde_as_text};
 
-/// What the buffers of writes are filled with.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// What the buffers of writes are filled with, and files before the first slot.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Payload {
     /// The bytes themselves.
     pub fill: Fill,
@@ -18,9 +18,9 @@ pub struct Payload {
 }
 
 /// The bytes of a payload.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fill {
-    /// New random bytes for every write.
+    /// New random bytes for every write, and every block of a file.
     Random,
     /// Zeros.
     Zero,

@@ -293,7 +293,7 @@ pub struct BlockPlan {
     pub operations: Option<u64>,
     /// Bytes of the cell over all jobs, when an amount ends it.
     pub amount_bytes: Option<u64>,
-    /// What writes contain.
+    /// What writes contain, and files that are laid out.
     pub payload: Payload,
     /// Whether blocks carry headers and are checked.
     pub verify: bool,

@@ -213,7 +213,8 @@ workload! {
     operations: u64,
     /// Stop after this many passes over the region.
     loops: u64,
-    /// What writes contain. Default: random.
+    /// What writes contain, and files that are made for the workload. Default: random. Workloads of different payloads
+    /// have different files, and are refused where one file is the target; one that has a name has that of the first.
     payload: Payload,
     /// Give every written block a header and a checksum, read all back, and check reads. Default: false.
     verify: bool,

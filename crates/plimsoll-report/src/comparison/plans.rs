@@ -51,7 +51,7 @@ pub enum Aspect {
     ThinkTime,
     /// When operations are issued.
     Rate,
-    /// What writes contain.
+    /// What writes contain, and files that are laid out.
     Payload,
     /// Whether blocks are checked.
     Verification,
@@ -324,7 +324,7 @@ fn planned(cell: &Cell, plan: &BlockPlan) -> [(Aspect, String); 19] {
         (Aspect::Durability, is_set(plan.writes(), durability)),
         (Aspect::ThinkTime, is_set(*think_time_ns > 0, think_time)),
         (Aspect::Rate, rate(pacing, plan.jobs)),
-        (Aspect::Payload, is_set(plan.writes(), payload.to_string())),
+        (Aspect::Payload, payload.to_string()),
         (Aspect::Verification, if *verify { "on" } else { "off" }.to_owned()),
         (Aspect::Engine, cell.engine.to_string()),
         (Aspect::Polling, polling),

@@ -1,16 +1,26 @@
 //! Targets that somebody changes while a run makes them ready.
 
-use std::{fs, mem, os::unix::fs::symlink};
+use std::{
+    collections::HashSet,
+    fs, mem,
+    os::unix::fs::{FileExt, symlink},
+};
 
 use plimsoll_workload::{certainty::Certainty, settings::Effort, workload::Workload};
 
 use super::*;
 
 fn open(path: &Path, emit: &mut dyn FnMut(RunEvent)) -> Result<Sites, RunError> {
+    open_with(path, &[""], emit)
+}
+
+/// With these lines in workloads that are otherwise alike.
+fn open_with(path: &Path, lines: &[&str], emit: &mut dyn FnMut(RunEvent)) -> Result<Sites, RunError> {
     let workload = "rw = \"randread\"\nsize = 1048576\nengine = \"psync\"\nbuffered = true\nduration = \"1s\"\n";
-    let workload: Workload = toml::from_str(workload).unwrap();
+    let workloads = lines.iter().map(|line| toml::from_str(&format!("{workload}{line}")).unwrap());
+    let workloads: Vec<Workload> = workloads.collect();
     let facts = target::facts(path).unwrap();
-    let plan = Plan::resolve(&[facts], &[workload], &Certainty::of(Effort::Quick), 42).unwrap();
+    let plan = Plan::resolve(&[facts], &workloads, &Certainty::of(Effort::Quick), 42).unwrap();
     let run = Uuid::from_u128(1);
     let making = Making { run, files_after: FilesAfter::Kept, state_directory: None, common: None };
     Sites::open(&plan, Sites::guard(&plan, &[])?, making, &AtomicBool::new(false), emit)
@@ -42,4 +52,27 @@ fn a_file_whose_directory_is_exchanged_meanwhile_is_neither_filled_nor_read() {
         assert_eq!(fs::read(victim.join("data")).unwrap(), b"precious");
         assert_eq!(moved.join("data").metadata().unwrap().len(), 1 << 20);
     }
+}
+
+#[test]
+fn files_for_reads_hold_what_writes_of_the_workload_would() {
+    let root = tempfile::tempdir().unwrap();
+    let payloads = ["random", "zero", "pattern:0xabcdef", "compressible:75", "duplicate:50"];
+    let lines = payloads.map(|payload| format!("payload = '{payload}'\nblock_size = '8KiB'"));
+    let sites = open_with(root.path(), &lines.each_ref().map(String::as_str), &mut |_| {}).unwrap();
+    let [random, zero, pattern, compressible, duplicate] = [0, 1, 2, 3, 4].map(|cell| {
+        let file = fs::File::from(sites.files(cell)[0].try_clone_to_owned().unwrap());
+        let mut content = vec![1; 1 << 20];
+        file.read_exact_at(&mut content, 0).unwrap();
+        content
+    });
+    let different = |content: &[u8]| content.chunks(8 << 10).collect::<HashSet<_>>().len();
+    let zeros = |content: &[u8]| content.iter().filter(|byte| **byte == 0).count();
+    assert_eq!((different(&random), different(&compressible)), (128, 128));
+    assert!(zeros(&random) < 1 << 14);
+    assert_eq!(zeros(&zero), 1 << 20);
+    assert!(pattern.chunks(8 << 10).all(|block| block.iter().eq([0xab, 0xcd, 0xef].iter().cycle().take(8 << 10))));
+    assert!(compressible.chunks(4 << 10).all(|chunk| chunk[1 << 10..].iter().all(|byte| *byte == 0)));
+    assert!((40..110).contains(&different(&duplicate)), "{}", different(&duplicate));
+    sites.close(&mut |_| {});
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use plimsoll_workload::{
     file_space::FileSpace,
+    payload::Payload,
     plan::{BlockPlan, CellPlan, Plan},
     settings::{EngineChoice, FileSharing, Layout},
     target_facts::TargetKind,
@@ -19,10 +20,10 @@ pub(super) struct Wanted(pub(super) BTreeMap<FileKey, WantedFile>);
 /// Which file of a target.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum FileKey {
-    /// One in plimsoll's own directory: by what is in it at first, on which the speed of writes depends; by the cell
-    /// that it belongs to, when it verifies; by the job that it belongs to, unless all share it; and by its number
-    /// among those.
-    Own { layout: Layout, cell: Option<usize>, job: Option<u32>, number: u32 },
+    /// One in plimsoll's own directory: by what is in it at first, on which the speed depends; by the cell that it
+    /// belongs to, when it verifies; by the job that it belongs to, unless all share it; and by its number among
+    /// those.
+    Own { layout: Layout, payload: Option<Payload>, cell: Option<usize>, job: Option<u32>, number: u32 },
     /// One that has a name.
     Named(String),
 }
@@ -31,6 +32,9 @@ pub(super) enum FileKey {
 pub(super) struct WantedFile {
     pub(super) bytes: u64,
     pub(super) layout: Layout,
+    /// What is in it when it is laid out, in blocks of so many bytes.
+    pub(super) payload: Payload,
+    pub(super) block_bytes: usize,
     pub(super) is_written_to: bool,
     /// What a verified file contains.
     pub(super) stamps: Option<Stamps>,
@@ -53,8 +57,13 @@ pub(super) fn file_keys(plan: &BlockPlan, cell: usize) -> Vec<FileKey> {
     }
     // A verified cell has files of its own, because it must know every byte of them.
     let cell = plan.verify.then_some(cell);
-    let layout = plan.layout;
-    let of = |job: Option<u32>| (0..plan.file_count).map(move |number| FileKey::Own { layout, cell, job, number });
+    let of = |job: Option<u32>| {
+        let own = move |number| {
+            let (layout, payload) = content(plan);
+            FileKey::Own { layout, payload: payload.cloned(), cell, job, number }
+        };
+        (0..plan.file_count).map(own)
+    };
     match plan.files {
         FileSharing::Shared => of(None).collect(),
         FileSharing::PerJob => (0..plan.jobs).flat_map(|job| of(Some(job))).collect(),
@@ -66,34 +75,45 @@ fn has_files(blocks: &BlockPlan) -> bool {
     blocks.engine != EngineChoice::Memory && blocks.name_operation().is_none()
 }
 
+/// What is in a workload's files before its slots.
+fn content(blocks: &BlockPlan) -> (Layout, Option<&Payload>) {
+    (blocks.layout, (blocks.layout == Layout::Written).then_some(&blocks.payload))
+}
+
 /// Refuses a file that one workload wants to find as another does not: a first write would be told as an overwrite, or
-/// the other way around. In a directory, only files that have names can be such.
+/// the other way around. In a directory, only files that have names can be such; those hold what the first workload
+/// that has them writes.
 pub(crate) fn check_layouts(
     plan: &Plan,
     kind: impl Fn(&str) -> TargetKind,
     is_foreign: impl Fn(&str) -> bool,
 ) -> Result<(), RunError> {
-    let mut layouts: BTreeMap<(&str, Option<String>), Layout> = BTreeMap::new();
+    let mut all = BTreeMap::new();
     for cell in &plan.cells {
         let target = cell.target.as_str();
         let Some(blocks) = cell.blocks().filter(|blocks| has_files(blocks)) else { continue };
         let of_target = plan.cells.iter().filter(|other| other.target == target).filter_map(CellPlan::blocks);
-        if of_target.filter(|blocks| has_files(blocks)).all(|other| other.layout == blocks.layout) {
+        if of_target.filter(|blocks| has_files(blocks)).all(|other| content(other) == content(blocks)) {
             continue;
         }
-        let (names, instead): (Vec<_>, _) = match kind(target) {
+        let (names, own, instead): (Vec<_>, _, _) = match kind(target) {
             TargetKind::Device => continue,
-            TargetKind::File => (vec![None], "name a directory, where each has files of its own"),
+            TargetKind::File => (vec![None], content(blocks), "name a directory, where each has files of its own"),
             TargetKind::Directory | TargetKind::Directories(_) => {
-                (blocks.file_names.iter().map(Some).collect(), "give each file_names of its own")
+                let names = blocks.file_names.iter().map(Some).collect();
+                (names, (blocks.layout, None), "give each file_names of its own")
             }
         };
         for name in names {
             let file = name.as_ref().map_or_else(|| target.to_owned(), |name| format!("{target}/{name}"));
-            let layout = *layouts.entry((target, name)).or_insert(blocks.layout);
+            let first = *all.entry((target, name)).or_insert(own);
             // What others made is never laid out.
-            if layout != blocks.layout && !is_foreign(&file) {
-                return Err(RunError::TwoLayouts { file, layouts: [layout, blocks.layout], instead });
+            if first != own && !is_foreign(&file) {
+                let wanted = [first, own].map(|(layout, payload)| match payload {
+                    Some(payload) if first.0 == own.0 => format!("filled with payload {payload}"),
+                    _ => layout.to_string(),
+                });
+                return Err(RunError::TwoLayouts { file, wanted, instead });
             }
         }
     }
@@ -128,6 +148,8 @@ impl Wanted {
                 let file = wanted.0.entry(key).or_insert(WantedFile {
                     bytes: 0,
                     layout: blocks.layout,
+                    payload: blocks.payload.clone(),
+                    block_bytes: blocks.block_size_bytes_max as usize,
                     is_written_to: false,
                     stamps: None,
                 });

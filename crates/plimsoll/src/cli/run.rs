@@ -294,7 +294,8 @@ pub struct WorkloadArguments {
     /// Call fsync at the end of each slot, as part of the measured time
     #[arg(long, hide_short_help = true)]
     pub end_fsync: bool,
-    /// What writes contain: random, zero, pattern:0xHEX, compressible:PERCENT, duplicate:PERCENT [default: random]
+    /// What writes and new files contain: random, zero, pattern:0xHEX, compressible:PERCENT, duplicate:PERCENT
+    /// [default: random]
     #[arg(long, hide_short_help = true)]
     pub payload: Option<Payload>,
     /// Give every block a header and checksum, read all back, and check
