@@ -87,6 +87,15 @@ pub struct SelectedEngine {
     pub tried: Vec<(EngineKind, String)>,
 }
 
+impl SelectedEngine {
+    /// Plain system calls instead, where this engine works and does not suit what is to be done.
+    #[must_use]
+    pub fn passed_over(mut self, cause: &str) -> Self {
+        self.tried.push((self.kind, cause.to_owned()));
+        selected(EngineKind::Psync, self.tried)
+    }
+}
+
 /// Finds the engine to use: the one asked for, or the first of `io_uring`, `libaio`, `psync` that works.
 ///
 /// # Errors
@@ -324,5 +333,8 @@ mod tests {
         let tried = vec![(EngineKind::IoUring, "first".to_owned()), (EngineKind::Libaio, "second".to_owned())];
         let reason = selected(EngineKind::Psync, tried).reason;
         assert_eq!(reason, "psync, because io_uring cannot be used: first; and libaio cannot be used: second");
+        let tried = vec![(EngineKind::IoUring, "first".to_owned())];
+        let engine = selected(EngineKind::Libaio, tried).passed_over("second");
+        assert_eq!((engine.kind, engine.reason, engine.tried.len()), (EngineKind::Psync, reason, 2));
     }
 }

@@ -62,6 +62,25 @@ pub fn of_plan(cell: &CellPlan, kind: TargetKind) -> Vec<Finding> {
             &[("size_bytes", json!(plan.size_bytes))],
         ));
     }
+    if plan.think_time_ns > 0 && plan.queue_depth > plan.think_time_operations {
+        let (depth, most) = (plan.queue_depth, plan.think_time_operations);
+        findings.push(finding(
+            "pauses-bound-depth",
+            Severity::Info,
+            format!(
+                "a job had at most {most} in flight, not {depth}: it pauses after every {most}, until all are done"
+            ),
+            &[("queue_depth", json!(depth)), ("most", json!(most))],
+        ));
+    }
+    if let Some(operations) = plan.operations.filter(|operations| *operations < u64::from(plan.jobs)) {
+        findings.push(finding(
+            "idle-jobs",
+            Severity::Info,
+            format!("{operations} operations are for {} jobs, so not every job had one", plan.jobs),
+            &[("operations", json!(operations)), ("jobs", json!(plan.jobs))],
+        ));
+    }
     findings
 }
 
@@ -228,6 +247,21 @@ mod tests {
         assert!(nothing(2_000_000_000, &plan("duration = '2s'")).ends_with("raise --duration to see how long"));
         assert!(nothing(2_000_000_000, &plan("duration = '2s'\nrate = 0.1")).ends_with("raise --rate or --duration"));
         assert!(nothing(1_000_000_000, &plan("duration = '2s'")).starts_with("a slot was stopped"));
+    }
+
+    #[test]
+    fn a_depth_that_pauses_leave_empty_and_jobs_without_operations_are_told() {
+        let told = |workload: &str| {
+            let mut cells = crate::test_plans::started(workload).plan.cells;
+            let findings = of_plan(&cells.remove(0), TargetKind::Directory).into_iter();
+            findings.map(|finding| finding.code).collect::<Vec<_>>()
+        };
+        let depth = |pause: &str| told(&format!("rw = 'randread'\nqueue_depth = 8\n{pause}"));
+        assert_eq!(depth("think_time = '1ms'"), ["pauses-bound-depth"]);
+        assert_eq!(depth("think_time = '1ms/8'"), [""; 0]);
+        assert_eq!(depth(""), [""; 0]);
+        let jobs = |operations| told(&format!("rw = 'randread'\njobs = 4\noperations = {operations}"));
+        assert_eq!((jobs(3), jobs(4)), (vec!["idle-jobs".to_owned()], Vec::new()));
     }
 
     #[test]

@@ -25,7 +25,12 @@ use plimsoll_record::{
     judgement::Judgement,
     record::{Asked, Outcome, Record, Tool},
 };
-use plimsoll_workload::{plan::Plan, settings::EngineChoice, units::Span};
+use plimsoll_workload::{
+    limits,
+    plan::{BlockPlan, Plan},
+    settings::EngineChoice,
+    units::Span,
+};
 use thiserror::Error;
 use uuid::Uuid;
 
@@ -413,7 +418,7 @@ const OF_FILES: &str = "sets of files are worked on with one system call after t
 const OF_APPLICATIONS: &str = "commands do their I/O as they do it";
 
 fn select_engines(plan: &Plan, resuming: Option<&Resuming>) -> Result<Vec<SelectedEngine>, EngineUnavailable> {
-    let mut known: Vec<(EngineChoice, SelectedEngine)> = Vec::new();
+    let mut known: Vec<((EngineChoice, bool), SelectedEngine)> = Vec::new();
     plan.cells
         .iter()
         .enumerate()
@@ -423,14 +428,24 @@ fn select_engines(plan: &Plan, resuming: Option<&Resuming>) -> Result<Vec<Select
                 return Ok(SelectedEngine { kind: EngineKind::Psync, reason: reason.to_owned(), tried: Vec::new() });
             };
             let choice = resuming.and_then(|resuming| resuming.engine(index)).unwrap_or(plan.engine);
-            if let Some((_, engine)) = known.iter().find(|(asked, _)| *asked == choice) {
+            let asked = (choice, choice == EngineChoice::Auto && can_queue_by_threads(plan));
+            if let Some((_, engine)) = known.iter().find(|(known, _)| *known == asked) {
                 return Ok(engine.clone());
             }
-            let engine = probe::select(choice)?;
-            known.push((choice, engine.clone()));
+            let mut engine = probe::select(choice)?;
+            if asked.1 && engine.kind == EngineKind::Libaio {
+                engine = engine.passed_over("the kernel does its buffered operations one after the other");
+            }
+            known.push((asked, engine.clone()));
             Ok(engine)
         })
         .collect()
+}
+
+/// Whether what the kernel does not queue for libaio is in flight where each operation has a thread.
+fn can_queue_by_threads(plan: &BlockPlan) -> bool {
+    let threads = u64::from(plan.jobs) * u64::from(plan.queue_depth);
+    plan.buffered && plan.queue_depth > 1 && threads <= u64::from(limits::THREADS_MAX)
 }
 
 const fn choice(engine: &SelectedEngine) -> EngineChoice {
