@@ -2,7 +2,14 @@
 //! of their own: what means nothing to one workload is meant for the others.
 
 use super::{applications, files};
-use crate::workload::Workload;
+use crate::{
+    block_sizes::BlockSizes,
+    file_space::FileOrder,
+    settings::{EngineChoice, FileSharing, ReadWrite, SyncMode},
+    sweep::Sweep,
+    units::Percent,
+    workload::Workload,
+};
 
 /// What each of these workloads gets of what is said of all. What means nothing to any of them stays, to be refused.
 pub fn shares(said: &Workload, workloads: &[Workload]) -> Vec<Workload> {
@@ -20,6 +27,86 @@ pub fn application_beside(flags: &Workload) -> Option<(Workload, Workload)> {
     Some((flags.clone().retaining(is_of_it), flags.clone().retaining(|flag| !is_of_it(flag))))
 }
 
+/// Why something that is said of all, and has a meaning to blocks, does nothing in any of these workloads. Workloads of
+/// their own may say it, as those that other languages become.
+pub fn without_effect(said: &Workload, workloads: &[Workload]) -> Option<String> {
+    let has_names = |workload: &Workload| workload.engine.is_some_and(|engine| engine.name_operation().is_some());
+    let is_of_blocks = |workload: &&Workload| Kind::of(workload) == Kind::Blocks && !has_names(workload);
+    let cells: Vec<Workload> = workloads.iter().filter(is_of_blocks).flat_map(Workload::expand).collect();
+    if cells.is_empty() {
+        return None;
+    }
+    let nothing = |can_use: &dyn Fn(&Workload) -> bool| !cells.iter().any(can_use);
+    let about_writes = [
+        ("--fsync", said.fsync.is_some()),
+        ("--fdatasync", said.fdatasync.is_some()),
+        ("--end-fsync", said.end_fsync == Some(true)),
+        ("--sync", said.sync.is_some_and(|mode| mode != SyncMode::None)),
+        ("--write-block-size", said.write_block_size.is_some()),
+    ];
+    if let Some((flag, _)) = about_writes.into_iter().find(|(_, is_said)| *is_said)
+        && nothing(&|cell| read_percent(cell) < 100)
+    {
+        return Some(format!(
+            "{flag} is about writes, and nothing writes: leave it out, or use --rw randwrite or randrw"
+        ));
+    }
+    if said.block_size.is_some()
+        && workloads.iter().all(|workload| Kind::of(workload) == Kind::Blocks)
+        && nothing(&|cell| read_percent(cell) > 0 || cell.write_block_size.is_none())
+    {
+        return Some("--block-size is of reads beside --write-block-size, and nothing reads: leave one out".to_owned());
+    }
+    if let Some(batch) = said.batch.filter(|batch| *batch > 1) {
+        if nothing(&|cell| one(cell.queue_depth.as_ref()).unwrap_or(1) >= batch) {
+            return Some(format!("--batch {batch} needs a --queue-depth of at least as many: raise that, or lower it"));
+        }
+        if nothing(&|cell| cell.engine != Some(EngineChoice::Psync)) {
+            return Some(format!("--batch {batch} needs an engine that queues, not --engine psync"));
+        }
+    }
+    if said.stride.is_some() && nothing(&is_of_one_size) {
+        return Some("--stride needs one block size for all operations".to_owned());
+    }
+    if said.offset_increment.is_some() && nothing(&|cell| cell.files != Some(FileSharing::PerJob)) {
+        return Some("--offset-increment is for jobs that share files: leave it or --files per-job out".to_owned());
+    }
+    if let Some(order @ FileOrder::Turns(_)) = said.file_order
+        && nothing(&|cell| is_of_one_size(cell) || cell.rw.is_some_and(ReadWrite::is_random))
+    {
+        return Some(format!("--file-order {order} needs one block size for all operations: use sequential"));
+    }
+    None
+}
+
+/// The one value of a workload of a sweep.
+fn one<T: Clone>(sweep: Option<&Sweep<T>>) -> Option<T> {
+    sweep.and_then(|sweep| sweep.values().first().cloned())
+}
+
+fn read_percent(cell: &Workload) -> u8 {
+    let usual = cell.rw.unwrap_or(ReadWrite::Read).default_read_percent();
+    one(cell.read_percent.as_ref()).map_or(usual, Percent::get)
+}
+
+/// How long reads and writes are; those that there are, or both.
+fn sizes(cell: &Workload) -> (BlockSizes, BlockSizes) {
+    let read = one(cell.block_size.as_ref()).unwrap_or(BlockSizes::One(4096));
+    let write = cell.write_block_size.clone().unwrap_or_else(|| read.clone());
+    match read_percent(cell) {
+        0 => (write.clone(), write),
+        100 => (read.clone(), read),
+        _ => (read, write),
+    }
+}
+
+/// Whether all operations have the same length.
+fn is_of_one_size(cell: &Workload) -> bool {
+    let (read, write) = sizes(cell);
+    read.is_one() && read == write
+}
+
+#[derive(PartialEq, Eq)]
 enum Kind {
     Blocks,
     Files,
@@ -50,6 +137,42 @@ impl Kind {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_no_workload_can_use_is_told_and_what_one_can_is_not() {
+        let (read, write) = ("rw = 'randread'", "rw = 'write'");
+        let (mixed, sweep) = ("rw = 'randrw'\nread_percent = [0, 100]", "rw = 'read'\nqueue_depth = [1, 8]");
+        let (psync, apart) = ("rw = 'read'\nengine = 'psync'\nqueue_depth = 8", "rw = 'read'\nfiles = 'per-job'");
+        let ranges = "rw = 'read'\nblock_size = '4k-64k'";
+        for (said, useless, useful) in [
+            ("fsync = 1", read, write),
+            ("fdatasync = 1", read, mixed),
+            ("end_fsync = true", read, write),
+            ("sync = 'dsync'", read, write),
+            ("write_block_size = '8k'", read, mixed),
+            ("write_block_size = '8k'\nblock_size = ['4k', '64k']", write, mixed),
+            ("batch = 8", read, sweep),
+            ("batch = 2", psync, sweep),
+            ("stride = '64k'", ranges, sweep),
+            ("offset_increment = '1M'", apart, sweep),
+            ("file_order = 'turns:2'", ranges, sweep),
+        ] {
+            let said = flags(said);
+            let told = |workloads: &[&str]| {
+                let workloads = workloads.iter().map(|workload| said.clone().or(&flags(workload))).collect::<Vec<_>>();
+                without_effect(&said, &workloads)
+            };
+            let flag = said.asked().next().unwrap();
+            assert!(told(&[useless, useless]).unwrap().contains(&format!("--{flag}")), "{said:?}");
+            assert_eq!(told(&[useless, useful]), None, "{said:?}");
+            assert_eq!(told(&["command = 'x'"]), None, "applications have words of their own for it");
+        }
+        let harmless = flags("batch = 1\nend_fsync = false\nsync = 'none'\nfile_order = 'sequential'");
+        assert_eq!(without_effect(&harmless, &[harmless.clone().or(&flags(ranges))]), None);
+        // A workload of its own says it, as one that was a job of fio.
+        let own = flags("rw = 'read'\nfsync = 1\nbatch = 8");
+        assert_eq!(without_effect(&Workload::default(), &[own]), None);
+    }
 
     fn flags(line: &str) -> Workload {
         toml::from_str(line).unwrap()

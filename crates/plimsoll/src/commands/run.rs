@@ -350,7 +350,7 @@ pub(super) fn asked_with(arguments: &RunArguments, plan: PlanFile, printer: Prin
         let is_of_names = engine.is_some_and(|engine| engine.name_operation().is_some());
         let of_other_kind = [&flags, &defaults].into_iter().any(is_of_kind);
         if flags.rw.is_some() || defaults.rw.is_some() || is_of_names || of_other_kind {
-            asked_workloads.push(defaults);
+            asked_workloads.push(defaults.clone());
         } else {
             asked_workloads.extend(
                 preset::find("canonical")?.workloads(effort).into_iter().map(|workload| defaults.clone().or(&workload)),
@@ -358,7 +358,10 @@ pub(super) fn asked_with(arguments: &RunArguments, plan: PlanFile, printer: Prin
         }
     }
     let shares = said_of_all::shares(&flags, &asked_workloads).into_iter();
-    let workloads = shares.zip(&asked_workloads).map(|(flags, workload)| flags.or(workload)).collect();
+    let workloads: Vec<Workload> = shares.zip(&asked_workloads).map(|(flags, workload)| flags.or(workload)).collect();
+    if let Some(problem) = said_of_all::without_effect(&flags.clone().or(&defaults), &workloads) {
+        bail!("{problem}");
+    }
     let seed = flags.seed.or(seed);
     let mut all_destroy = paths("--destroy", &arguments.destroy)?;
     all_destroy.extend(destroy);

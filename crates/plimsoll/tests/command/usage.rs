@@ -188,6 +188,9 @@ fn contradictions_are_bad_usage() {
         ("--command true --vm nosuch", "no machine size \"nosuch\""),
         ("--rw randread --sku gp2 --disk-size 1Ti --tier Nonsense", "no performance tiers"),
         ("--rw randread --sku gp3 --disk-size 1Ti --on-demand-bursting", "does not burst on demand"),
+        ("--rw randread --fsync 1", "--fsync is about writes, and nothing writes"),
+        ("--rw write --block-size 4k,64k --write-block-size 8k", "--block-size is of reads"),
+        ("--preset latency --batch 8", "--batch 8 needs a --queue-depth"),
     ] {
         let said = place.run(&format!("run DATA {flags}"));
         assert_eq!(said.code, Some(2), "{flags}: {}", said.stderr);
