@@ -4,6 +4,7 @@ use std::path::Path;
 
 use plimsoll_record::results::{Finding, OpenLoopResult, Severity};
 use plimsoll_workload::{
+    file_space::FileOrder,
     plan::{BlockPlan, CellPlan, Pacing},
     settings::{EngineChoice, NameOperation},
     target_facts::TargetKind,
@@ -71,6 +72,21 @@ pub fn of_plan(cell: &CellPlan, kind: TargetKind) -> Vec<Finding> {
                 "a job had at most {most} in flight, not {depth}: it pauses after every {most}, until all are done"
             ),
             &[("queue_depth", json!(depth)), ("most", json!(most))],
+        ));
+    }
+    if let FileOrder::Turns(turns) = plan.file_order
+        && plan.file_count > 1
+        && plan.random_percent < 100
+        && plan.read_block_sizes.is_one()
+        && plan.read_block_sizes == plan.write_block_sizes
+        && !(plan.size_bytes / u64::from(plan.file_count))
+            .is_multiple_of(u64::from(turns.get()) * u64::from(plan.block_size_bytes_max))
+    {
+        findings.push(finding(
+            "turns-of-one",
+            Severity::Info,
+            format!("each file had one operation in turn, not {turns}: files do not consist of whole turns of so many"),
+            &[("turns", json!(turns.get()))],
         ));
     }
     if let Some(operations) = plan.operations.filter(|operations| *operations < u64::from(plan.jobs)) {
@@ -221,6 +237,8 @@ fn of_oversleeping(open_loop: &OpenLoopResult) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
+    use plimsoll_workload::plan::Work;
+
     use super::*;
     use crate::{tally::SlotTally, test_plans::plan};
 
@@ -250,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn a_depth_that_pauses_leave_empty_and_jobs_without_operations_are_told() {
+    fn what_a_plan_asks_for_and_does_not_get_is_told() {
         let told = |workload: &str| {
             let mut cells = crate::test_plans::started(workload).plan.cells;
             let findings = of_plan(&cells.remove(0), TargetKind::Directory).into_iter();
@@ -262,6 +280,13 @@ mod tests {
         assert_eq!(depth(""), [""; 0]);
         let jobs = |operations| told(&format!("rw = 'randread'\njobs = 4\noperations = {operations}"));
         assert_eq!((jobs(3), jobs(4)), (vec!["idle-jobs".to_owned()], Vec::new()));
+        let turns = |order: &str| {
+            let mut cell = crate::test_plans::started("rw = 'read'").plan.cells.remove(0);
+            let plan = BlockPlan { file_count: 2, file_order: order.parse().unwrap(), ..plan("rw = 'read'") };
+            cell.work = Work::Blocks(BlockPlan { size_bytes: 128 << 10, ..plan });
+            of_plan(&cell, TargetKind::Directory).into_iter().map(|finding| finding.code).collect::<Vec<_>>()
+        };
+        assert_eq!((turns("turns:3"), turns("turns:8")), (vec!["turns-of-one".to_owned()], Vec::new()));
     }
 
     #[test]

@@ -109,6 +109,12 @@ pub enum RunError {
         /// What one slot takes.
         needed_ns: u64,
     },
+    /// The same, as was seen only when what comes before a slot was done.
+    #[error("--max-time {} was over before a first slot could begin: allow more", Span { ns: *allowed_ns })]
+    TimeOver {
+        /// What might be used.
+        allowed_ns: u64,
+    },
     /// Verification would have to check what nobody knows.
     #[error("\"{target}\" {problem}")]
     Unverifiable {
@@ -319,6 +325,10 @@ pub fn run(request: RunRequest, stop: &AtomicBool, on_event: &mut dyn FnMut(&Run
     match result {
         // What was measured before the failure is worth keeping; a run that measured nothing is just an error.
         Err(error) if outcome == Outcome::Failed && rounds(&record) == rounds_before => Err(error),
+        Ok(_) if outcome == Outcome::Complete && rounds(&record) == 0 => match plan.max_time_ns {
+            Some(allowed_ns) => Err(RunError::TimeOver { allowed_ns }),
+            None => Ok(record),
+        },
         _ => Ok(record),
     }
 }

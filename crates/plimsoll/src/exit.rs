@@ -98,6 +98,7 @@ impl Exit {
                     | RunError::TooShort { .. }
                     | RunError::TwoLayouts { .. }
                     | RunError::NoTime { .. }
+                    | RunError::TimeOver { .. }
                     | RunError::SameDisk { .. }
                     | RunError::FewProcessors { .. }
                     | RunError::Background(_) => Self::Usage,

@@ -226,6 +226,16 @@ fn a_cell_for_which_there_was_no_time_says_so_beside_its_name_and_when_compared(
 }
 
 #[test]
+fn a_run_for_which_there_was_no_time_at_all_is_refused_however_its_cells_end() {
+    let place = Place::new();
+    for flags in ["--duration 1s", "--operations 10"] {
+        let said = place.run(&format!("run DATA --rw randread --size 4M {flags} --max-time 1us"));
+        assert!(said.error(2).contains("--max-time 1us"), "{}", said.stderr);
+    }
+    assert_eq!(place.leftovers(), Vec::<String>::new());
+}
+
+#[test]
 fn a_preset_shows_as_a_plan_that_runs() {
     let place = Place::new();
     let said = place.run("presets dbench");
