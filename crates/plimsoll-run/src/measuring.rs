@@ -1,4 +1,4 @@
-//! Who still measures, of all slots that are done at the same time: whoever is done must not load the storage meanwhile.
+//! Who still measures, of slots that are done at the same time: whoever is done must not load the storage meanwhile.
 
 use std::{
     sync::{
