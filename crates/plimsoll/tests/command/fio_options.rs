@@ -147,6 +147,13 @@ fn differences(row: &Row, ours: &Done, theirs: &Done) -> Vec<String> {
     differences
 }
 
+/// fio sleeps for ever when it had to wait for a processor in a pause for longer than the pause is.
+fn fio() -> Command {
+    let mut command = Command::new("timeout");
+    command.args(["60", "fio"]);
+    command
+}
+
 #[test]
 fn options_do_what_they_do_in_fio() {
     if Command::new("fio").arg("--version").output().is_err() {
@@ -156,7 +163,7 @@ fn options_do_what_they_do_in_fio() {
     let (place, next) = (Place::new(), AtomicUsize::new(0));
     let check = |index: usize, turn: &str| {
         let directory = |who: &str| place.path(&format!("{index}-{turn}-{who}"));
-        let theirs = done(&mut || Command::new("fio"), &directory("theirs"), &ROWS[index]);
+        let theirs = done(&mut fio, &directory("theirs"), &ROWS[index]);
         let ours = done(&mut || place.command("fio"), &directory("ours"), &ROWS[index]);
         differences(&ROWS[index], &ours, &theirs)
     };

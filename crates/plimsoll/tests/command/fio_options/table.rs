@@ -97,8 +97,8 @@ pub(super) const ROWS: &[Row] = &[
     row("thinktime_blocks", writes!("thinktime=100000\nthinktime_blocks=4"), &[Counts, Millisecond(380)]),
     noted(row(
         "thinktime_spin",
-        writes!("thinktime=50000\nthinktime_spin=1000\nnumber_ios=4"),
-        &[Counts, Millisecond(190)],
+        writes!("thinktime=200000\nthinktime_spin=1000\nnumber_ios=4"),
+        &[Counts, Millisecond(700)],
     )),
     // Files.
     row("filename", "[a]\nfilename=DIRECTORY/x:DIRECTORY/y\nrw=write\nsize=64k\n", &[Sizes, Blocks, Counts]),
