@@ -161,29 +161,16 @@ impl SoFar {
 #[cfg(test)]
 mod tests {
     use plimsoll_measure::session::Step;
-    use plimsoll_workload::{
-        certainty::Certainty,
-        settings::Effort,
-        target_facts::{TargetFacts, TargetKind},
-    };
 
     use super::*;
+    use crate::test_plans::plan_of_run;
 
     const SECOND_NS: u64 = 1_000_000_000;
 
     /// Two cells of one phase, each visited once.
     fn side_by_side() -> Plan {
-        let target = TargetFacts {
-            name: "memory".into(),
-            kind: TargetKind::File,
-            size_bytes: Some(64 << 20),
-            free_bytes: None,
-            direct_alignment_bytes: Some(512),
-        };
-        let workload = |name: &str| {
-            toml::from_str(&format!("name = \"{name}\"\nrw = \"randread\"\nphase = 1\nduration = \"60s\"")).unwrap()
-        };
-        Plan::resolve(&[target], &["a", "b"].map(workload), &Certainty::of(Effort::Quick), 42).unwrap()
+        let workload = "rw = 'randread'\nphase = 1\nduration = '60s'";
+        plan_of_run(&["a", "b"].map(|name| format!("name = '{name}'\n{workload}")).each_ref().map(String::as_str))
     }
 
     #[test]

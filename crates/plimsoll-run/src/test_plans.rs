@@ -17,7 +17,7 @@ use plimsoll_workload::{
 
 /// The plan of a workload as a plan file would say it.
 pub(crate) fn plan(toml: &str) -> BlockPlan {
-    plan_of_run(toml).cells.remove(0).work.into_blocks().unwrap()
+    plan_of_run(&[toml]).cells.remove(0).work.into_blocks().unwrap()
 }
 
 /// A run of that workload alone, about to begin.
@@ -29,13 +29,14 @@ pub(crate) fn started(toml: &str) -> RunStarted {
         name: None,
         tags: BTreeMap::new(),
         asked: Asked::of(Certainty::of(Effort::Quick)),
-        plan: plan_of_run(toml),
+        plan: plan_of_run(&[toml]),
         environment: Environment::default(),
     }
 }
 
-fn plan_of_run(toml: &str) -> Plan {
-    let workload: Workload = toml::from_str(toml).unwrap();
+/// Of these workloads on one target.
+pub(crate) fn plan_of_run(workloads: &[&str]) -> Plan {
+    let workloads: Vec<Workload> = workloads.iter().map(|workload| toml::from_str(workload).unwrap()).collect();
     let target = TargetFacts {
         name: "memory".into(),
         kind: TargetKind::File,
@@ -43,5 +44,5 @@ fn plan_of_run(toml: &str) -> Plan {
         free_bytes: None,
         direct_alignment_bytes: Some(512),
     };
-    Plan::resolve(&[target], &[workload], &Certainty::of(Effort::Quick), 42).unwrap()
+    Plan::resolve(&[target], &workloads, &Certainty::of(Effort::Quick), 42).unwrap()
 }
