@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use crate::{
     interruption::interruption,
-    support::{Mounted, Place, Said, is_root, names, skip},
+    support::{Mounted, Place, Said, comes_true, is_root, names, skip},
 };
 
 /// A directory to measure, and one for what is not measured, with a path that is short enough for sockets.
@@ -255,13 +255,13 @@ fn lives(pid: &str) -> bool {
 
 /// Waits until a file has what was written to it.
 fn content(path: &Path) -> String {
-    for _ in 0..2000 {
-        match fs::read_to_string(path) {
-            Ok(text) if text.ends_with('\n') => return text,
-            _ => thread::sleep(Duration::from_millis(5)),
-        }
-    }
-    panic!("{path:?} was never written");
+    let mut text = String::new();
+    let is_written = comes_true(|| {
+        text = fs::read_to_string(path).unwrap_or_default();
+        text.ends_with('\n')
+    });
+    assert!(is_written, "{path:?} was never written");
+    text
 }
 
 #[test]
@@ -300,13 +300,8 @@ fn interrupted(stage: &str, signal: Signal) {
     let status = child.wait().unwrap();
     if signal == Signal::KILL {
         // The guardian ends them at once; the next command removes what they had.
-        for _ in 0..1000 {
-            if !processes.iter().any(|process| lives(process)) {
-                break;
-            }
-            thread::sleep(Duration::from_millis(10));
-        }
-        assert!(!processes.iter().any(|process| lives(process)), "{stage}: {processes:?} live after {signal:?}");
+        let have_ended = comes_true(|| !processes.iter().any(|process| lives(process)));
+        assert!(have_ended, "{stage}: {processes:?} live after {signal:?}");
         desk.place.run("history");
     } else {
         assert_eq!(status.code(), Some(130), "{stage}");

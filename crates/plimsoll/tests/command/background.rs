@@ -10,22 +10,21 @@ use std::{
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::support::{Place, Said, skip};
+use crate::support::{Place, Said, comes_true, skip};
 
 /// A load with a child of its own, which tells the numbers of both.
 const LOAD: &str = "sleep 600 & echo $$ $! > numbers; wait";
 
 /// What loads the machine, once it does.
 fn load(place: &Place) -> Vec<i32> {
-    for _ in 0..3000 {
+    let mut numbers = Vec::<i32>::new();
+    let has_begun = comes_true(|| {
         let text = fs::read_to_string(place.path("numbers")).unwrap_or_default();
-        let numbers: Vec<i32> = text.split_whitespace().map(|number| number.parse().unwrap()).collect();
-        if numbers.len() == 2 {
-            return numbers;
-        }
-        thread::sleep(Duration::from_millis(10));
-    }
-    panic!("the load never began");
+        numbers = text.split_whitespace().map(|number| number.parse().unwrap()).collect();
+        numbers.len() == 2
+    });
+    assert!(has_begun, "the load never began");
+    numbers
 }
 
 /// Whether a process is there and no zombie.
@@ -68,13 +67,8 @@ fn the_load_ends_with_a_run_that_is_interrupted_or_killed() {
         let (mut child, numbers) = start(&place);
         kill_process(Pid::from_child(&child), signal).unwrap();
         child.wait().unwrap();
-        for _ in 0..1000 {
-            if !numbers.iter().any(|process| lives(*process)) {
-                break;
-            }
-            thread::sleep(Duration::from_millis(10));
-        }
-        assert!(!numbers.iter().any(|process| lives(*process)), "{signal:?}: {numbers:?}");
+        let have_ended = comes_true(|| !numbers.iter().any(|process| lives(*process)));
+        assert!(have_ended, "{signal:?}: {numbers:?}");
     }
 }
 

@@ -19,7 +19,7 @@ use rustix::{
 
 use crate::{
     interruption::interruption,
-    support::{Place, Said},
+    support::{Place, Said, comes_true},
 };
 
 const ENTER: &str = "\u{1b}[?1049h";
@@ -75,13 +75,7 @@ impl OnTerminal {
     }
 
     fn wait_until(&self, what: &str, is_there: impl Fn(&str) -> bool) {
-        for _ in 0..3000 {
-            if is_there(&self.seen()) {
-                return;
-            }
-            thread::sleep(Duration::from_millis(10));
-        }
-        panic!("{what} never came: {}", dashboard(&self.seen()));
+        assert!(comes_true(|| is_there(&self.seen())), "{what} never came: {}", dashboard(&self.seen()));
     }
 
     /// Waits until the dashboard shows a text.
@@ -128,17 +122,6 @@ impl OnTerminal {
         self.reading.join().unwrap();
         String::from_utf8_lossy(&self.seen.lock().unwrap()).into_owned()
     }
-}
-
-/// Waits for something that is not seen on the terminal.
-fn wait_for(what: &str, is_there: impl Fn() -> bool) {
-    for _ in 0..600 {
-        if is_there() {
-            return;
-        }
-        thread::sleep(Duration::from_millis(50));
-    }
-    panic!("{what} never came");
 }
 
 /// What the dashboard showed last, of all that was sent to the terminal.
@@ -349,7 +332,7 @@ fn a_run_that_is_stopped_for_a_while_leaves_the_terminal_and_takes_it_again() {
         terminal.wait_until_it_shows("IOPS, 0 to ");
         let process = terminal.process();
         terminal.signal(stop);
-        wait_for("a stop", || state(process).as_deref() == Some("T"));
+        assert!(comes_true(|| state(process).as_deref() == Some("T")), "no a stop");
         let tty = terminal.terminal();
         let is_usual = || tcgetattr(&tty).unwrap().local_modes.contains(LocalModes::ICANON | LocalModes::ECHO);
         if leaves {
@@ -417,7 +400,7 @@ fn a_run_is_saved_although_its_terminal_takes_nothing() {
         terminal.resize(columns, 100);
         thread::sleep(Duration::from_millis(50));
     }
-    wait_for("a record", || place.run("history --json").json()[0]["outcome"] == "complete");
+    assert!(comes_true(|| place.run("history --json").json()[0]["outcome"] == "complete"), "no a record");
     kill_process(reader, Signal::CONT).unwrap();
     let seen = terminal.end();
     let after = after_dashboard(&seen);
@@ -431,7 +414,7 @@ fn a_run_whose_terminal_is_gone_is_saved() {
     terminal.wait_until_it_shows("IOPS, 0 to ");
     terminal.child.kill().unwrap();
     terminal.child.wait().unwrap();
-    wait_for("a record", || place.run("history --json").json()[0]["outcome"] == "interrupted");
+    assert!(comes_true(|| place.run("history --json").json()[0]["outcome"] == "interrupted"), "no a record");
 }
 
 #[test]

@@ -11,7 +11,7 @@ use std::{
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-use crate::support::{Frozen, InMemory, Mounted, Place, Said, is_root};
+use crate::support::{Frozen, InMemory, Mounted, Place, Said, comes_true, is_root};
 
 fn signal(child: &Child, signal: Signal) {
     kill_process(Pid::from_child(child), signal).unwrap();
@@ -31,28 +31,17 @@ pub(crate) fn interruption() -> Signal {
 
 /// Waits until the run has made its files, so that a signal finds it at work.
 fn wait_until_at_work(place: &Place) {
-    for _ in 0..1000 {
-        if !place.leftovers().is_empty() {
-            return;
-        }
-        thread::sleep(Duration::from_millis(10));
-    }
-    panic!("the run never began");
+    assert!(comes_true(|| !place.leftovers().is_empty()), "the run never began");
 }
 
 /// Waits until the journal of a run holds a second of load: it is written by a thread of its own.
-fn wait_until_journalled(place: &Place) {
+fn wait_until_journalled(state: &Path) {
     let has_second = |path: &Path| {
         let is_journal = path.extension().is_some_and(|extension| extension == "ndjson");
         is_journal && fs::read_to_string(path).is_ok_and(|text| text.contains("\"event\":\"interval\""))
     };
-    for _ in 0..3000 {
-        if files_below(&place.path("state")).iter().any(|path| has_second(path)) {
-            return;
-        }
-        thread::sleep(Duration::from_millis(10));
-    }
-    panic!("no journal holds a second of load");
+    let is_journalled = comes_true(|| files_below(state).iter().any(|path| has_second(path)));
+    assert!(is_journalled, "no journal holds a second of load");
 }
 
 /// All files of a directory and of those in it.
@@ -84,7 +73,7 @@ fn an_interrupted_run_saves_what_it_has_and_cleans_up() {
 fn blocks_that_an_interruption_leaves_unread_are_not_called_sound() {
     let place = Place::new();
     let child = start(&place, "run DATA --rw randwrite --verify --size 8M --duration 60s --ramp 0s");
-    wait_until_journalled(&place);
+    wait_until_journalled(&place.path("state"));
     signal(&child, interruption());
     let said = Said::of(child.wait_with_output().unwrap());
     assert_eq!(said.code, Some(130), "{}", said.stderr);
@@ -201,7 +190,7 @@ fn a_killed_run_leaves_nothing_to_the_next_command() {
 fn a_killed_run_goes_into_the_history_it_was_meant_for() {
     let place = Place::new();
     let mut child = start(&place, "run DATA --rw randread --size 4M --duration 60s --history new/mine.db");
-    wait_until_journalled(&place);
+    wait_until_journalled(&place.path("state"));
     signal(&child, Signal::KILL);
     child.wait().unwrap();
     // Whoever only reads another history is not told of it.
@@ -220,7 +209,7 @@ fn a_killed_run_goes_into_the_history_it_was_meant_for() {
 fn a_run_that_its_history_does_not_take_is_told_until_it_is_given_up() {
     let place = Place::new();
     let mut child = start(&place, "run DATA --rw randread --size 4M --duration 60s --history mine.db");
-    wait_until_journalled(&place);
+    wait_until_journalled(&place.path("state"));
     signal(&child, Signal::KILL);
     child.wait().unwrap();
     fs::write(place.path("mine.db"), "this is no database any more").unwrap();
@@ -268,24 +257,17 @@ fn a_run_whose_journal_does_not_fit_is_not_taken_for_one_that_is_gone() {
         .spawn()
         .unwrap();
     let is_journal = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "ndjson");
-    let until = |what: &str, is_so: &dyn Fn() -> bool| {
-        for _ in 0..3000 {
-            if is_so() {
-                return;
-            }
-            thread::sleep(Duration::from_millis(10));
-        }
-        panic!("{what}: {}", fs::read_to_string(&error).unwrap());
-    };
-    until("no journal", &|| files_below(&place.path("data")).iter().any(is_journal));
+    // A disk that is full before the first line keeps the journal from being begun.
+    wait_until_journalled(&place.path("data"));
     fs::write(place.path("data/rest"), vec![0; 1 << 20]).unwrap_err();
-    until("no warning", &|| fs::read_to_string(&error).unwrap().contains("write the journal of the run"));
+    let warnings = || fs::read_to_string(&error).unwrap();
+    assert!(comes_true(|| warnings().contains("write the journal of the run")), "{}", warnings());
     let said = Said::of(command("history --history ROOT/h.db").output().unwrap());
     assert!(!said.stderr.contains("recovered"), "{}", said.stderr);
     signal(&child, interruption());
     let code = child.wait_with_output().unwrap().status.code();
     assert_eq!(code, Some(130));
-    let warnings = fs::read_to_string(&error).unwrap();
+    let warnings = warnings();
     assert_eq!(warnings.matches("write the journal of the run").count(), 1, "{warnings}");
     assert!(warnings.contains("--resume"), "{warnings}");
     assert!(!files_below(&place.path("data")).iter().any(is_journal));
@@ -328,13 +310,10 @@ fn a_state_directory_that_stalls_costs_no_second_and_no_interruption() {
     thread::sleep(Duration::from_secs(7));
     signal(&child, interruption());
     let mut record = None;
-    for _ in 0..300 {
-        thread::sleep(Duration::from_millis(100));
+    comes_true(|| {
         record = serde_json::from_str::<Value>(&fs::read_to_string(&out).unwrap()).ok();
-        if record.is_some() {
-            break;
-        }
-    }
+        record.is_some()
+    });
     drop(frozen);
     assert_eq!(child.wait().unwrap().code(), Some(130));
     let said = fs::read_to_string(&error).unwrap();

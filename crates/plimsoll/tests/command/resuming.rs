@@ -16,7 +16,7 @@ use crate::{
     applications::{Desk, iterations},
     emulation::{Up, take_down},
     interruption::interruption,
-    support::{LoopDevice, Place, Said, is_root, names},
+    support::{LoopDevice, Place, Said, comes_true, is_root, names},
 };
 
 fn start(place: &Place, arguments: &str) -> Child {
@@ -31,18 +31,15 @@ fn end(child: Child, signal: Signal) -> Said {
 /// Waits until so many slots of a run are in its journal, and a second of the one after.
 fn wait_for_slots(place: &Place, slots: usize) {
     let runs = place.path("state/plimsoll/runs");
-    for _ in 0..6000 {
+    let is_far_enough = |text: &str| {
+        let done = text.matches("\"event\":\"slot_finished\"").count();
+        done >= slots && text.rfind("\"event\":\"interval\"") > text.rfind("\"event\":\"slot_finished\"")
+    };
+    let are_journalled = comes_true(|| {
         let texts = fs::read_dir(&runs).into_iter().flatten().flatten().map(|entry| fs::read_to_string(entry.path()));
-        let is_far_enough = |text: &str| {
-            let done = text.matches("\"event\":\"slot_finished\"").count();
-            done >= slots && text.rfind("\"event\":\"interval\"") > text.rfind("\"event\":\"slot_finished\"")
-        };
-        if texts.flatten().any(|text| is_far_enough(&text)) {
-            return;
-        }
-        thread::sleep(Duration::from_millis(5));
-    }
-    panic!("the run never had {slots} slots");
+        texts.flatten().any(|text| is_far_enough(&text))
+    });
+    assert!(are_journalled, "the run never had {slots} slots");
 }
 
 fn list(value: &Value) -> &[Value] {
@@ -369,7 +366,7 @@ fn an_application_is_warmed_up_again_when_its_run_goes_on() {
     );
     let mut command = desk.command(&["DATA", "--command", &command, "--iterations", "3", "--warmup", "1"]);
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    wait_for(&began);
+    assert!(comes_true(|| began.exists()), "the run never began");
     assert_eq!(end(child, interruption()).code, Some(130));
     fs::write(goes_on, "").unwrap();
     let id = desk.record()["id"].as_str().unwrap().to_owned();
@@ -379,14 +376,4 @@ fn an_application_is_warmed_up_again_when_its_run_goes_on() {
     let counted: Vec<bool> = iterations(&record["cells"][0]).iter().map(|of| of["counted"] == true).collect();
     assert_eq!(counted, [false, true, false, true, true]);
     desk.assert_only(&[]);
-}
-
-fn wait_for(path: &Path) {
-    for _ in 0..6000 {
-        if path.exists() {
-            return;
-        }
-        thread::sleep(Duration::from_millis(5));
-    }
-    panic!("{path:?} never was");
 }

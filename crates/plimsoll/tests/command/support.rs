@@ -5,10 +5,23 @@ use std::{
     os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
     process::{Command, Output, Stdio},
+    thread,
+    time::Duration,
 };
 
 use serde_json::Value;
 use tempfile::TempDir;
+
+/// Waits half a minute at most for something to become true, and says whether it did.
+pub(crate) fn comes_true(mut is_so: impl FnMut() -> bool) -> bool {
+    for _ in 0..3000 {
+        if is_so() {
+            return true;
+        }
+        thread::sleep(Duration::from_millis(10));
+    }
+    false
+}
 
 /// A place to run plimsoll in: its own state directory and a directory to measure.
 pub(crate) struct Place {

@@ -11,7 +11,7 @@ use std::{
     time::Duration,
 };
 
-use crate::support::{Place, Said, is_root, skip};
+use crate::support::{Place, Said, comes_true, is_root, skip};
 
 /// Somebody without rights; the limit of processes does not bind root.
 const NOBODY: u32 = 65534;
@@ -40,12 +40,7 @@ fn threads_that_cannot_be_started_end_the_run_with_a_sentence() {
     }
     let mut child = limited("run DATA --rw randread --size 8m --duration 200ms --jobs 64").spawn().unwrap();
     // It takes a fraction of a second; the time is there for the test to fail instead of hanging.
-    for _ in 0..600 {
-        if child.try_wait().unwrap().is_some() {
-            break;
-        }
-        thread::sleep(Duration::from_millis(50));
-    }
+    comes_true(|| child.try_wait().unwrap().is_some());
     let _ = child.kill();
     let said = Said::of(child.wait_with_output().unwrap());
     let error = said.error(5);
