@@ -132,7 +132,7 @@ pub struct SlotSetup<'a> {
 impl SlotSetup<'_> {
     /// How many workers do it.
     pub(crate) fn workers(&self) -> u32 {
-        Crew::new(self.plan, self.engine, self.seed).workers()
+        Crew::workers_of(self.plan, self.engine)
     }
 }
 

@@ -11,8 +11,12 @@ use crate::{
 /// Storage compresses and deduplicates in chunks of about this size, so that each has its share of zeros.
 const CHUNK_BYTES: usize = 4096;
 
-/// How many different blocks of a size the repeated content consists of.
+/// How many different blocks of a size the repeated content consists of. They are the same of all sources: how much of
+/// what several workers write, in several slots, is there only once must not depend on how many they are.
 const DUPLICATE_POOL: u64 = 16;
+
+/// What the repeated content is derived from.
+const DUPLICATE_SEED: u64 = 0;
 
 /// Independent generators; each gives eight bytes in turn.
 const LANES: usize = 8;
@@ -55,7 +59,7 @@ impl ContentSource {
         let mut draws = Draws::new(derive_seed(self.seed, Purpose::Content, generation), offset);
         let duplicate = self.payload.duplicate.get();
         if duplicate > 0 && draws.percent(duplicate) {
-            return derive_seed(self.seed, Purpose::Content, draws.below(DUPLICATE_POOL));
+            return derive_seed(DUPLICATE_SEED, Purpose::Content, draws.below(DUPLICATE_POOL));
         }
         draws.bits()
     }
@@ -194,10 +198,13 @@ mod tests {
     #[test]
     fn the_duplicate_share_of_blocks_repeats() {
         for percent in [10_u64, 50, 90] {
-            let source = source(&format!("random,duplicate:{percent}"));
+            // Of several workers, or slots.
+            let payload = format!("random,duplicate:{percent}").parse().unwrap();
+            let sources = [1, 2, 3].map(|seed| ContentSource::new(&payload, seed));
             let mut times: HashMap<Vec<u8>, u64> = HashMap::new();
             for number in 0..10_000_u64 {
-                *times.entry(block(&source, 512, number * 512, number % 5)).or_default() += 1;
+                let source = &sources[number as usize % sources.len()];
+                *times.entry(block(source, 512, number * 512, number % 5)).or_default() += 1;
             }
             let repeated: u64 = times.values().filter(|times| **times > 1).sum();
             assert!(repeated.abs_diff(percent * 100) < 200, "{repeated} of 10000 at {percent} %");

@@ -445,3 +445,19 @@ fn build_ring(setup: &EngineSetup<'_>, notes: &mut Vec<String>) -> io::Result<(I
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_of_operations_and_those_that_are_alone_go_to_workers() {
+        let taken = |in_flight: &[usize]| {
+            let mut workers = Workers::default();
+            in_flight.iter().map(|in_flight| workers.take(*in_flight)).collect::<Vec<bool>>()
+        };
+        assert_eq!(taken(&[5; 8]), [false, false, false, true, false, false, false, true]);
+        assert_eq!(taken(&[0; 3]), [true; 3]);
+        assert_eq!(taken(&[1, 2, 0, 1, 2, 3, 4]), [false, false, true, false, false, false, true]);
+    }
+}

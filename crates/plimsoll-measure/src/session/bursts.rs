@@ -48,10 +48,10 @@ impl Session {
         let allowances = self.plan.allowances.get(index).filter(|_| !cell.claimed)?;
         let of_allowance = |allowance: &Allowance| {
             let price = allowance.price(cell.plan.bytes_per_operation);
-            let sustained_rate = allowance.sustained / price;
+            let sustained_alone = allowance.sustained / price;
             // Half of the burst, or twice what lasts where nobody says how fast the burst is.
-            let fast_from = allowance.burst.map_or(2.0 * sustained_rate, |burst| burst / price / 2.0);
-            let fast_from = fast_from.max(ABOVE * sustained_rate);
+            let fast_from = allowance.burst.map_or(2.0 * sustained_alone, |burst| burst / price / 2.0);
+            let fast_from = fast_from.max(ABOVE * sustained_alone);
             let seconds: Vec<f64> = cell.all_visits().flat_map(|visit| &visit.seconds).map(Sample::rate).collect();
             let fast: Vec<f64> = seconds.iter().copied().filter(|rate| *rate >= fast_from).collect();
             let to_ns = look.window.to_ns;
@@ -60,11 +60,13 @@ impl Session {
                 return None;
             }
             let burst_rate = fast.iter().sum::<f64>() / fast.len() as f64;
-            let left = allowance.seconds_left(burst_rate * price, spent).filter(|_| fast.len() == seconds.len());
+            let own = burst_rate * price;
+            let load = own + self.beside(index, allowance, &look.window);
+            let left = allowance.seconds_left(load, spent).filter(|_| fast.len() == seconds.len());
             let cliff = left.map(|seconds| to_ns + (seconds * 1e9) as u64);
             Some(Burst {
                 burst_rate,
-                sustained_rate,
+                sustained_rate: sustained_alone * own / load,
                 cliff_after_ns: cliff,
                 cliff_before_ns: cliff,
                 tokens: Some(allowance.bucket / price),

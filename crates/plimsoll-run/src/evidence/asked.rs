@@ -22,15 +22,15 @@ pub(super) fn blocks_in_libaio(cell: &Cell, plan: &BlockPlan) -> Option<Finding>
     })
 }
 
-/// Syncs after every so many writes, of which a job never had so many.
+/// Syncs after every so many writes, of which none fell into the measured time.
 pub(super) fn no_sync_due(cell: &Cell, plan: &BlockPlan) -> Option<Finding> {
     let every = [plan.fsync_every, plan.fdatasync_every].into_iter().filter(|every| *every > 0).min()?;
     let writes = cell.write.as_ref().map_or(0, |write| write.operations);
     let syncs = cell.sync.as_ref().map_or(0, |sync| sync.operations);
     (writes > 0 && syncs == 0).then(|| {
         let text = format!(
-            "nothing was synced in the measured time: no job wrote {every} times in a slot, and each begins to count \
-             anew: lower --fsync or --fdatasync, or measure longer"
+            "nothing was synced in the measured time: jobs sync after every {every} writes, and begin to count anew in \
+             each slot, with its ramp: lower --fsync or --fdatasync, or measure longer"
         );
         finding("sync-never-due", Severity::Warning, text, &[("every", json!(every)), ("writes", json!(writes))])
     })

@@ -31,23 +31,31 @@ pub(super) struct Crew {
     arrivals: Vec<Mutex<Pacer>>,
     /// And the turns that they take.
     courses: Vec<SharedCourse>,
+    /// How many bytes each thread of each job transfers, where an amount of them ends the cell.
+    bytes: Vec<Vec<u64>>,
 }
 
+/// Operations of several sizes are counted for each thread when they are at most so many, which takes about a second.
+const COUNTED_MAX: u64 = 20_000_000;
+
 impl Crew {
-    /// Engines that queue need a thread for each job; those that block need one for each operation in flight.
     pub(super) fn new(plan: &BlockPlan, engine: EngineKind, seed: u64) -> Self {
-        let (plan, queue_depth) = (plan.clone(), plan.queue_depth);
-        let (arrivals, courses) = (Vec::new(), Vec::new());
-        if !engine.blocks() {
-            return Self { plan, lanes: 1, tags: queue_depth, seed, arrivals, courses };
+        let (lanes, tags) = lanes_and_tags(plan, engine);
+        let is_shared = engine.blocks() && !plan.verify;
+        let jobs = 0..if is_shared { plan.jobs } else { 0 };
+        Self {
+            lanes,
+            tags,
+            seed,
+            arrivals: jobs.clone().filter_map(|job| pacer(plan, seed, job)).map(Mutex::new).collect(),
+            courses: jobs.filter_map(|_| SharedCourse::new(plan)).collect(),
+            bytes: bytes_of_lanes(plan, lanes, seed),
+            plan: plan.clone(),
         }
-        if plan.verify {
-            // Threads that share blocks could not know what another one is writing at the moment.
-            return Self { plan, lanes: 1, tags: 1, seed, arrivals, courses };
-        }
-        let arrivals = (0..plan.jobs).filter_map(|job| pacer(&plan, seed, job)).map(Mutex::new).collect();
-        let courses = (0..plan.jobs).filter_map(|_| SharedCourse::new(&plan)).collect();
-        Self { plan, lanes: queue_depth, tags: 1, seed, arrivals, courses }
+    }
+
+    pub(super) fn workers_of(plan: &BlockPlan, engine: EngineKind) -> u32 {
+        plan.jobs * lanes_and_tags(plan, engine).0
     }
 
     pub(super) const fn workers(&self) -> u32 {
@@ -81,14 +89,15 @@ impl Crew {
             content: ContentSource::new(&plan.payload, derive_seed(self.seed, Purpose::Content, u64::from(worker))),
             checker: setup.generations.get(job as usize).map(|map| Checker::new(plan, job, map, setup.laid_out)),
             operations_max: plan.operations.map(|total| self.share(total, job, lane)),
-            bytes_max: plan.amount_bytes.map(|total| {
-                // Whole blocks: each worker's share ends with one.
-                let block = u64::from(plan.block_size_bytes_min());
-                share(plan.job_amount(total.div_ceil(block), job), lane, self.lanes).saturating_mul(block)
-            }),
+            bytes_max: self.bytes_max(job, lane),
             cold: ColdFiles::of(plan, files, self.lanes),
             timing,
         }
+    }
+
+    /// What a lane transfers where an amount of bytes ends the cell.
+    pub(super) fn bytes_max(&self, job: u32, lane: u32) -> Option<u64> {
+        self.bytes.get(job as usize)?.get(lane as usize).copied()
     }
 
     pub(super) fn arrivals(&self, job: u32) -> Option<Arrivals<'_>> {
@@ -97,6 +106,49 @@ impl Crew {
             None => pacer(&self.plan, self.seed, job).map(Arrivals::Own),
         }
     }
+}
+
+/// How many threads a job has, and how many operations each of them has in flight. Engines that queue need a thread for
+/// each job; those that block need one for each operation in flight.
+const fn lanes_and_tags(plan: &BlockPlan, engine: EngineKind) -> (u32, u32) {
+    match (engine.blocks(), plan.verify) {
+        (false, _) => (1, plan.queue_depth),
+        // Threads that share blocks could not know what another one is writing at the moment.
+        (true, true) => (1, 1),
+        (true, false) => (plan.queue_depth, 1),
+    }
+}
+
+/// What each lane of each job transfers of an amount of bytes: all lanes of a job together do the operations that a job
+/// of one lane would do, the last of which may be cut. Where more was done before the amount is counted, in a ramp, and
+/// where operations of several sizes are too many to be counted, they have equal parts instead.
+fn bytes_of_lanes(plan: &BlockPlan, lanes: u32, seed: u64) -> Vec<Vec<u64>> {
+    let Some(total) = plan.amount_bytes else { return Vec::new() };
+    let block = u64::from(plan.block_size_bytes_min());
+    let is_counted = lanes > 1
+        && plan.block_size_bytes_max > plan.block_size_bytes_min()
+        && plan.ramp_ns == 0
+        && total / block <= COUNTED_MAX;
+    let of_job = |job| {
+        // Whole blocks: each worker's share ends with one.
+        let blocks = plan.job_amount(total.div_ceil(block), job);
+        if !is_counted {
+            return (0..lanes).map(|lane| share(blocks, lane, lanes).saturating_mul(block)).collect();
+        }
+        let mut stream = OperationStream::new(plan, job, seed);
+        let mut bytes = vec![0; lanes as usize];
+        let mut left = blocks.saturating_mul(block);
+        for lane in (0..lanes as usize).cycle() {
+            if left == 0 {
+                break;
+            }
+            let length = u64::from(stream.next_operation().length).min(left);
+            bytes[lane] += length;
+            left -= length;
+        }
+        bytes
+    };
+    (0..plan.jobs).map(of_job).collect()
 }
 
 /// The arrivals of a job. Those of one that is alone need not keep out of others' way.

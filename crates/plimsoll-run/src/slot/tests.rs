@@ -3,7 +3,7 @@
 use std::os::fd::AsFd;
 
 use plimsoll_io::clock::{Precision, sleep_until_ns};
-use plimsoll_workload::operation::OperationKind;
+use plimsoll_workload::{operation::OperationKind, operation_stream::OperationStream};
 
 use super::*;
 use crate::test_plans::plan;
@@ -85,6 +85,29 @@ fn lanes_share_what_their_job_would_do_alone() {
     let crew = Crew::new(&plan, EngineKind::Psync, 1);
     let of = |job| (0..4).map(|lane| crew.share(17, job, lane)).sum::<u64>() * 4096;
     assert_eq!([0, 1, 2].map(of), [0, 1, 2].map(|job| plan.job_region(job).length));
+}
+
+#[test]
+fn lanes_visit_every_block_once_also_when_their_operations_have_several_sizes() {
+    for rw in ["rw = 'randread'\ndistribution = 'exact-once'", "rw = 'read'"] {
+        let plan = plan(&format!(
+            "{rw}\nblock_size = '4k/50:64k/50'\njobs = 2\nqueue_depth = 16\nsize = '8M'\nloops = 1\nramp = '0s'"
+        ));
+        let crew = Crew::new(&plan, EngineKind::Psync, 1);
+        let mut visits = vec![0; 2048];
+        for (job, lane) in (0..2).flat_map(|job| (0..16).map(move |lane| (job, lane))) {
+            let mut stream = OperationStream::lane(&plan, job, lane, 16, 1);
+            let mut left = crew.bytes_max(job, lane).unwrap();
+            while left > 0 {
+                let operation = stream.next_operation();
+                let length = u64::from(operation.length).min(left);
+                let from = operation.offset / 4096;
+                (from..from + length / 4096).for_each(|block| visits[block as usize] += 1);
+                left -= length;
+            }
+        }
+        assert!(visits.iter().all(|visits| *visits == 1), "{rw}: {visits:?}");
+    }
 }
 
 #[test]

@@ -81,12 +81,12 @@ fn a_burst_that_ends_under_the_eyes_is_a_burst_and_not_steady() {
 #[test]
 fn cells_that_run_at_the_same_time_spend_one_bucket_together() {
     let allowance = Allowance { unit: Unit::Operations, sustained: 500.0, burst: Some(3000.0), bucket: 3_750_000.0 };
-    let answers = |count: usize, targets: usize, allowance: Allowance| {
+    let after = |seconds: u64, rate: f64, count: usize, targets: usize, allowance: Allowance| {
         let cell = |workload: usize| CellPlan {
             workload,
             target: workload % targets,
             ramp_ns: Some(0),
-            fixed: Some(FixedVisits { rounds: 1, measured_ns: Some(150 * SECOND) }),
+            fixed: Some(FixedVisits { rounds: 1, measured_ns: Some(seconds * SECOND) }),
             phase: Some(1),
             ..CellPlan::default()
         };
@@ -95,11 +95,12 @@ fn cells_that_run_at_the_same_time_spend_one_bucket_together() {
         let Step::Visit(slot) = session.next_step(0) else { unreachable!("nothing was measured yet") };
         let company = session.company(&slot);
         for slot in std::iter::once(slot).chain(company) {
-            let visit = visit(&level(500.0), &slot, 0);
+            let visit = visit(&level(rate), &slot, 0);
             session.observe(&slot, visit);
         }
         (0..count).map(|cell| session.answer(cell)).collect::<Vec<Answer>>()
     };
+    let answers = |count, targets, allowance| after(150, 500.0, count, targets, allowance);
     // 500 each are 3,000 together.
     for answer in answers(6, 1, allowance) {
         assert_eq!(answer.verdict, Verdict::Burst);
@@ -113,6 +114,13 @@ fn cells_that_run_at_the_same_time_spend_one_bucket_together() {
     let is_steady = |answers: Vec<Answer>| answers.iter().all(|answer| answer.verdict == Verdict::Steady);
     assert!(is_steady(answers(6, 6, allowance)), "each has a bucket of its own");
     assert!(is_steady(answers(6, 1, Allowance { bucket: 300_000.0, ..allowance })), "all tokens are gone");
+    // So they do before their rates are known well: 3,200 together, of which 500 last, 250 of each.
+    for answer in after(4, 1600.0, 2, 1, allowance) {
+        let burst = answer.burst.unwrap();
+        assert_eq!(answer.verdict, Verdict::Burst);
+        assert!((burst.sustained_rate - 250.0).abs() < 3.0, "{burst:?}");
+        assert!((burst.cliff_before_ns.unwrap() as f64 / 1e9 - 1389.0).abs() < 30.0, "{burst:?}");
+    }
 }
 
 #[test]
