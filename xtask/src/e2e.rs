@@ -62,8 +62,9 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
             Cluster::up()?.leave_running();
             println!("e2e: the cluster is up and stays; what talks to it has to be in its network:");
             println!("  export KUBECONFIG={}", place::kubeconfig().display());
-            println!("  nsenter --net={}", place::network_namespace().display());
-            println!("  {} kubectl get pods -A", programs::folder().join("kube-all").display());
+            let (network, tools) = (place::network_namespace(), programs::folder());
+            println!("  nsenter --net={} {}/kube-all kubectl get pods -A", network.display(), tools.display());
+            println!("e2e: `cargo xtask e2e down` ends whatever is in that network, a shell too");
             Ok(())
         }
         Some(Action::Down) => {
