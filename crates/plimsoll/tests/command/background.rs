@@ -4,8 +4,6 @@ use std::{
     fs,
     path::Path,
     process::{Child, Stdio},
-    thread,
-    time::Duration,
 };
 
 use rustix::process::{Pid, Signal, kill_process};

@@ -7,8 +7,6 @@ use std::{
         process::CommandExt,
     },
     process::{Command, Stdio},
-    thread,
-    time::Duration,
 };
 
 use crate::support::{Place, Said, comes_true, is_root, skip};

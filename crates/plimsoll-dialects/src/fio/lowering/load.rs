@@ -341,7 +341,7 @@ fn rate(settings: &Settings, notes: &mut Notes<'_>, workload: &mut Workload) -> 
         }
         if settings.rate.think_time_counts == ThinkTimeCounts::Completed && settings.submission.depth > operations {
             notes(format!(
-                "there are {operations} operations between two pauses, as fio documents thinktime_blocks; fio itself \
+                "operations between two pauses: {operations}, as fio documents thinktime_blocks; fio itself \
                  fills its queue, and does not count all of what it sends"
             ));
         }
