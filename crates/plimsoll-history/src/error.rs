@@ -13,7 +13,7 @@ use uuid::Uuid;
 /// Why the history did not answer, or did not take something.
 #[derive(Debug, Error)]
 pub enum HistoryError {
-    /// The file is no database, or a broken one.
+    /// The file is a broken database.
     #[error("history {} is damaged: move it away, or name another with --history", path.display())]
     Damaged {
         /// The history.
@@ -21,8 +21,8 @@ pub enum HistoryError {
         /// What SQLite says.
         source: rusqlite::Error,
     },
-    /// The file is a database, but not of plimsoll.
-    #[error("{} is a database of another program: name another file with --history", path.display())]
+    /// The file is no database, or one of another program.
+    #[error("{} is no history of plimsoll: name another file with --history", path.display())]
     Foreign {
         /// The file.
         path: PathBuf,
@@ -277,7 +277,8 @@ impl HistoryError {
                 | ErrorCode::SystemIoFailure
                 | ErrorCode::OutOfMemory,
             ) => Self::Inaccessible { path, use_, source },
-            // A missing table, a value of the wrong type, bytes that are no database: somebody else wrote there.
+            Some(ErrorCode::NotADatabase) => Self::Foreign { path },
+            // A missing table, a value of the wrong type: somebody else wrote there.
             _ => Self::Damaged { path, source },
         }
     }

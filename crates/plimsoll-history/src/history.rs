@@ -277,12 +277,30 @@ fn exists(path: &Path) -> Result<bool, HistoryError> {
 
 /// An error unless a history can be written, or made where there is none. Nothing of it is changed.
 pub fn check_writable(path: &Path) -> Result<(), HistoryError> {
-    if exists(path)? {
+    let is_there = exists(path)?;
+    if is_there {
         let opened = fs::OpenOptions::new().append(true).open(path);
         opened.map_err(|source| HistoryError::Unreachable { path: path.to_owned(), source })?;
     }
     // SQLite makes files beside it.
-    check_makeable(path)
+    check_makeable(path)?;
+    if is_there { check_ours(path) } else { Ok(()) }
+}
+
+/// An error unless a file is empty or a history that this version knows. It is not written, but opened to write: who
+/// only reads leaves files beside a write-ahead log.
+fn check_ours(path: &Path) -> Result<(), HistoryError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let look = |connection: Connection| {
+        connection.busy_timeout(Duration::ZERO)?;
+        schema::look(&connection)
+    };
+    let found = Connection::open_with_flags(path, flags).and_then(look);
+    match found.map_err(|source| HistoryError::of_sqlite(path, Use::Writing, source)) {
+        // It may have been released when the run has ended.
+        Err(HistoryError::Busy { .. }) => Ok(()),
+        found => refuse(path, found?),
+    }
 }
 
 /// An error unless a history can be made at a path where there is none. Permissions tell only half of it (nobody makes

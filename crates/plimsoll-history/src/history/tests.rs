@@ -237,7 +237,8 @@ fn what_is_no_history_is_refused_and_left_as_it_is() {
     let path = directory.path().join("file");
     let refused = |what: &str| {
         let before = fs::read(&path).unwrap();
-        let errors = [History::open(&path).unwrap_err(), History::read(&path).unwrap_err()];
+        let errors =
+            [History::open(&path).unwrap_err(), History::read(&path).unwrap_err(), check_writable(&path).unwrap_err()];
         assert!(fs::read(&path).unwrap() == before, "{what} was changed");
         errors.map(|error| {
             assert!(!error.is_usage());
@@ -246,16 +247,24 @@ fn what_is_no_history_is_refused_and_left_as_it_is() {
     };
 
     fs::write(&path, "a text of some length that is no database at all, whatever one may try with it\n").unwrap();
-    assert!(refused("a text").iter().all(|error| error.contains("damaged") && error.contains("--history")));
+    assert!(refused("a text").iter().all(|error| error.contains("no history") && error.contains("--history")));
 
     fs::remove_file(&path).unwrap();
     Connection::open(&path).unwrap().execute_batch("CREATE TABLE ships (name TEXT)").unwrap();
-    assert!(refused("a database").iter().all(|error| error.contains("another program")));
+    assert!(refused("a database").iter().all(|error| error.contains("no history")));
 
     fs::remove_file(&path).unwrap();
     drop(History::open(&path).unwrap());
     Connection::open(&path).unwrap().pragma_update(None, "user_version", 99).unwrap();
     assert!(refused("a newer history").iter().all(|error| error.contains("version 99") && error.contains("newer")));
+    assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1, "nothing is left beside it");
+}
+
+#[test]
+fn a_history_that_is_busy_when_a_run_begins_may_take_it_when_it_ends() {
+    let (_directory, history) = with_runs(1);
+    history.connection.execute_batch("PRAGMA journal_mode = delete; BEGIN EXCLUSIVE").unwrap();
+    check_writable(history.path()).unwrap();
 }
 
 #[test]

@@ -23,7 +23,7 @@ use uuid::Uuid;
 
 use crate::{
     cli::DoctorArguments,
-    exit::{Exit, LeftoverError},
+    exit::{self, Exit, LeftoverError},
     printer::Printer,
     state::State,
 };
@@ -152,9 +152,7 @@ fn advice(diagnosis: &Diagnosis) -> Vec<Advice> {
         advise("aio requests", "libaio may be refused: raise fs.aio-max-nr");
     }
     if let Some(Err(error)) = history.as_deref().map(history::check_writable) {
-        let cause = anyhow::Error::new(error);
-        let cause = cause.root_cause();
-        advise("history", &format!("runs are not kept, it cannot be written ({cause}): name another with --history"));
+        advise("history", &format!("runs are not kept: {}", exit::chain(&error.into())));
     }
     if history.is_none() && state_directory.is_none() {
         advise("history", "neither XDG_STATE_HOME nor HOME is set: name a file with --history");

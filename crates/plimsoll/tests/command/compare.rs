@@ -225,11 +225,11 @@ fn what_cannot_be_compared_is_refused_with_what_differs() {
 #[test]
 fn a_history_that_cannot_be_read_is_told_and_not_that_it_has_no_such_run() {
     let place = place();
-    fs::write(place.path("damaged.db"), "no database").unwrap();
+    fs::write(place.path("mine.toml"), "no database").unwrap();
     for name in ["first.run", "first/run", "first"] {
         for command in ["compare", "explain"] {
-            let said = place.run(&format!("{command} {name} --history ROOT/damaged.db"));
-            assert!(said.error(7).contains("damaged.db is damaged"), "{command} {name}: {}", said.stderr);
+            let said = place.run(&format!("{command} {name} --history ROOT/mine.toml"));
+            assert!(said.error(7).contains("mine.toml is no history"), "{command} {name}: {}", said.stderr);
         }
     }
     assert!(place.run("compare first/run").error(2).contains("no run of the history is called so"));

@@ -73,8 +73,9 @@ fn what_cannot_be_the_history_that_is_named_is_told_before_anything_is_measured(
     let place = Place::new();
     fs::write(place.path("file"), "").unwrap();
     symlink("data", place.path("link")).unwrap();
+    fs::write(place.path("plan.toml"), "[run]\npasses = 2\n").unwrap();
     let fio = "fio --name=x --directory=DATA --rw=read --bs=4k --size=4k";
-    for history in ["ROOT/data", "ROOT/link", "ROOT/file/my.db", "/proc/x", "/dev/null"] {
+    for history in ["ROOT/data", "ROOT/link", "ROOT/file/my.db", "/proc/x", "/dev/null", "ROOT/plan.toml"] {
         for command in [TINY, "kubernetes run --storage-class x"] {
             let said = place.run(&format!("{command} --history {history}"));
             let error = said.error(2);
@@ -185,7 +186,7 @@ fn doctor_says_when_no_run_can_be_kept() {
     assert!(!doctor(&place.path("state"), "").stdout.contains("not kept"));
     assert!(!place.path("state").exists(), "to look is not to make");
     let said = doctor(Path::new("/proc/state"), "");
-    assert!(said.stdout.contains("-> runs are not kept, it cannot be written ("), "{}", said.stdout);
+    assert!(said.stdout.contains("-> runs are not kept: history /proc/state"), "{}", said.stdout);
     if !is_root() {
         return;
     }

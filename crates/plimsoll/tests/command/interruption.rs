@@ -216,7 +216,7 @@ fn a_run_that_its_history_does_not_take_is_told_until_it_is_given_up() {
     for _ in 0..2 {
         let said = place.run("doctor");
         assert!(said.stderr.contains(".ndjson") && said.stderr.contains("plimsoll doctor --clean"), "{}", said.stderr);
-        assert!(said.stderr.contains("mine.db is damaged"), "{}", said.stderr);
+        assert!(said.stderr.contains("mine.db is no history of plimsoll"), "{}", said.stderr);
     }
     let said = place.run("doctor --clean DATA");
     assert_eq!((said.code, said.stderr.as_str()), (Some(0), ""));
