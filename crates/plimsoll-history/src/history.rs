@@ -371,12 +371,9 @@ fn choose_journal(connection: &Connection, shares_memory: bool) -> rusqlite::Res
     if is_wal == shares_memory {
         return Ok(());
     }
-    if is_wal {
-        return mode("delete").map(drop);
-    }
-    match mode("wal") {
+    match mode(if is_wal { "delete" } else { "wal" }) {
         Ok(_) => Ok(()),
-        // Another process has the file at this moment; it makes the same choice for all of us.
+        // Another process has the file at this moment; it, or who opens it next, makes the same choice for all of us.
         Err(error) if error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseBusy) => Ok(()),
         Err(_) => mode("delete").map(drop),
     }

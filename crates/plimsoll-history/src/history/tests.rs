@@ -406,4 +406,13 @@ fn a_file_system_of_several_machines_gets_the_older_journal_also_when_it_had_the
         assert_eq!(mode(&history), expected);
         assert_eq!(history.get(record.id).unwrap(), record);
     }
+
+    let mut other = History::open(&path).unwrap();
+    choose_journal(&other.connection, false).unwrap();
+    assert_eq!(mode(&other), "wal", "it is open elsewhere");
+    other.save(&test_records::record(1)).unwrap();
+    drop(history);
+    choose_journal(&other.connection, false).unwrap();
+    assert_eq!(mode(&other), "delete");
+    assert_eq!(other.count().unwrap(), 2);
 }
