@@ -29,7 +29,7 @@ use plimsoll_record::{
 };
 
 pub use self::columns::{ColumnMap, ColumnOf, ColumnProblem, rows};
-use self::{fio_json::Torn, passage::Passage};
+use self::{fio_json::Missing, passage::Passage};
 
 /// Where the size that is told of blocks is not that of operations, as with several sizes or sections.
 const OTHER_SIZES: &str = "its operations are not all of the size that is told of blocks";
@@ -52,11 +52,11 @@ pub fn find(text: &str) -> Vec<FoundResult> {
         commented_commands::find,
         dd::find,
     ];
-    let (mut found, torn) = fio_json::find(&passage);
+    let (mut found, missing) = fio_json::find(&passage);
     found.extend(readers.into_iter().flat_map(|find| find(&passage)));
     found.sort_by_key(|result| (result.told.lines, result.told.source));
     drop_what_was_told_before(&mut found);
-    name_torn(&torn, &mut found);
+    name_missing(&missing, &mut found);
     commands::name(&passage, &mut found);
     found.iter_mut().for_each(checks::check);
     found
@@ -68,9 +68,9 @@ pub fn hint(text: &str) -> Option<String> {
         return Some("fio's terse reports are not read: use --output-format=json".to_owned());
     }
     if fio_json::find_sign(text).is_some() {
-        let (_, torn) = fio_json::find(&Passage::of(text));
-        return Some(match torn.first() {
-            Some(torn) => format!("{}; give all that fio wrote", torn.text),
+        let (_, missing) = fio_json::find(&Passage::of(text));
+        return Some(match missing.first() {
+            Some(Missing { text, remedy, .. }) => format!("{text}; {remedy}"),
             None => "the jobs of fio's JSON did nothing, or it is not whole; give all that fio wrote".to_owned(),
         });
     }
@@ -81,12 +81,12 @@ pub fn hint(text: &str) -> Option<String> {
         .then(|| "name the columns of a table with --column, as in --column iops=IOPS".to_owned())
 }
 
-/// Reports that cannot be read are named by the result that stands before them, or by the first one.
-fn name_torn(torn: &[Torn], found: &mut [FoundResult]) {
-    for torn in torn {
-        let before = found.partition_point(|result| result.told.lines.0 <= torn.line).saturating_sub(1);
+/// What has no result is named by the result that stands before it, or by the first one.
+fn name_missing(missing: &[Missing], found: &mut [FoundResult]) {
+    for missing in missing {
+        let before = found.partition_point(|result| result.told.lines.0 <= missing.line).saturating_sub(1);
         if let Some(result) = found.get_mut(before) {
-            result.findings.push(note(format!("{}; its jobs are missing here", torn.text)));
+            result.findings.push(note(format!("{}; its results are missing here", missing.text)));
         }
     }
 }

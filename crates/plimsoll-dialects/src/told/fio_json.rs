@@ -30,21 +30,26 @@ const OBJECT_MAX: usize = 16 << 20;
 /// All that is read in vain may be so many times the text.
 const COST_MAX: usize = 8;
 
-/// So many reports that are no valid JSON are named.
-const TORN_MAX: usize = 10;
+/// So much of what has no result is named.
+const MISSING_MAX: usize = 10;
 
-/// A report that is no valid JSON.
-pub(super) struct Torn {
-    /// The line that it begins in, from 1.
+/// What has no result: a report that is no valid JSON, or a job that is not about reads and writes.
+pub(super) struct Missing {
+    /// The line that its report begins in, from 1.
     pub(super) line: usize,
-    /// Where it is not valid, and why.
+    /// What it is, and why.
     pub(super) text: String,
+    /// What to do when nothing else was found.
+    pub(super) remedy: &'static str,
 }
 
-/// What reports say, and those that cannot be read.
-pub(super) fn find(passage: &Passage<'_>) -> (Vec<FoundResult>, Vec<Torn>) {
+/// A report: how far it is, its results, and what has none.
+type Report = (Progress, Vec<FoundResult>, Vec<Missing>);
+
+/// What reports say, and what of them has no result.
+pub(super) fn find(passage: &Passage<'_>) -> (Vec<FoundResult>, Vec<Missing>) {
     let text = passage.text;
-    let mut reports: Vec<(Progress, Vec<FoundResult>)> = Vec::new();
+    let mut reports: Vec<Report> = Vec::new();
     let mut latest: HashMap<String, usize> = HashMap::new();
     let (mut torn, mut count, mut from, mut cost) = (Vec::new(), 0, 0, 0);
     let mut counter = LineCounter { text, byte: 0, line: 0 };
@@ -60,8 +65,8 @@ pub(super) fn find(passage: &Passage<'_>) -> (Vec<FoundResult>, Vec<Torn>) {
             Err((looked_at, why)) => {
                 cost += looked_at;
                 let Some((report, lines, looked_at)) = read_marked(passage, first, counter.line_of(sign)) else {
-                    if torn.len() < TORN_MAX {
-                        torn.push(Torn::new(first, &why));
+                    if torn.len() < MISSING_MAX {
+                        torn.push(Missing::torn(first, &why));
                     }
                     continue;
                 };
@@ -73,20 +78,27 @@ pub(super) fn find(passage: &Passage<'_>) -> (Vec<FoundResult>, Vec<Torn>) {
         let found = results(passage, &lines, &report);
         from = end.max(from);
         count += found.len();
+        let trimmed = trimmed(first, &report);
         let (identity, mut progress) = Progress::of(&report);
-        match latest.get(&identity).map(|index| &mut reports[*index]).filter(|(before, _)| progress.follows(before)) {
+        match latest.get(&identity).map(|index| &mut reports[*index]).filter(|(before, ..)| progress.follows(before)) {
             Some(report) => {
                 progress.take_over(&report.0);
                 count -= report.1.len();
-                *report = (progress, found);
+                *report = (progress, found, trimmed);
             }
             None => {
                 latest.insert(identity, reports.len());
-                reports.push((progress, found));
+                reports.push((progress, found, trimmed));
             }
         }
     }
-    (reports.into_iter().flat_map(|(_, found)| found).collect(), torn)
+    let mut missing = torn;
+    let mut all = Vec::new();
+    for (_, found, trimmed) in reports {
+        all.extend(found);
+        missing.extend(trimmed.into_iter().take(MISSING_MAX.saturating_sub(missing.len())));
+    }
+    (all, missing)
 }
 
 /// Where a report says whose it is.
@@ -95,16 +107,36 @@ pub(super) fn find_sign(text: &str) -> Option<usize> {
     text.match_indices(SIGN).map(|(sign, _)| sign).find(is_key)
 }
 
-impl Torn {
+impl Missing {
     /// A report that begins in a line, from 0.
-    fn new(first: usize, why: &serde_json::Error) -> Self {
+    fn torn(first: usize, why: &serde_json::Error) -> Self {
         let line = first + 1;
         let reason = why.to_string();
         let reason = reason.split(" at line ").next().unwrap_or_default();
         let place = first + why.line().max(1);
         let text = format!("fio's JSON that begins in line {line} is not valid in line {place}: {reason}");
-        Self { line, text }
+        Self { line, text, remedy: "give all that fio wrote" }
     }
+}
+
+/// The jobs that only trimmed, each once, of a report that begins in a line, from 0.
+fn trimmed(first: usize, report: &Value) -> Vec<Missing> {
+    let did = |job: &Value, name: &str| job[name]["total_ios"].as_u64().is_some_and(|count| count > 0);
+    let only_trimmed = |job: &&Value| did(job, "trim") && !["read", "write", "mixed"].iter().any(|name| did(job, name));
+    let mut names: Vec<&str> = jobs(report).filter(only_trimmed).filter_map(|job| job["jobname"].as_str()).collect();
+    names.dedup();
+    let missing = |name| Missing {
+        line: first + 1,
+        text: format!("job {name:?} of fio's JSON only trimmed"),
+        remedy: "results are those of reads and writes",
+    };
+    names.into_iter().take(MISSING_MAX).map(missing).collect()
+}
+
+/// The jobs of a report. A client tells of those of all servers, and of their sum, which is none.
+fn jobs(report: &Value) -> impl Iterator<Item = &Value> {
+    let jobs = report["jobs"].as_array().or_else(|| report["client_stats"].as_array()).into_iter().flatten();
+    jobs.filter(|job| job["jobname"] != "All clients")
 }
 
 /// Reads an object; how long it is, or how much was read in vain, and why.
@@ -181,12 +213,8 @@ impl LineCounter<'_> {
 
 /// The jobs of a report, of which clones are one.
 fn results(passage: &Passage<'_>, lines: &RangeInclusive<usize>, report: &Value) -> Vec<FoundResult> {
-    // A client tells of those of all servers, and of their sum.
-    let of_client = |job: &&Value| job["jobname"] != "All clients";
-    let jobs = report["jobs"].as_array().or_else(|| report["client_stats"].as_array()).into_iter().flatten();
-    let jobs = jobs.filter(of_client);
     let mut results =
-        jobs.filter_map(|job| Some((&job["groupid"], job_result(passage, lines, report, job)?))).peekable();
+        jobs(report).filter_map(|job| Some((&job["groupid"], job_result(passage, lines, report, job)?))).peekable();
     let mut found = Vec::new();
     while let Some((group, first)) = results.next() {
         let mut of_group = vec![first];

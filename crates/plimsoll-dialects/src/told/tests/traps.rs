@@ -367,9 +367,22 @@ fn a_report_that_is_torn_is_named() {
     assert_eq!((found.len(), texts(&found[1])), (2, vec![]));
     let said = texts(&found[0]).join("; ");
     assert!(said.starts_with("fio's JSON that begins in line 5 is not valid in line "), "{said}");
-    assert!(said.ends_with("; its jobs are missing here"), "{said}");
+    assert!(said.ends_with("; its results are missing here"), "{said}");
     let hint = hint(&format!("before\n{torn}")).unwrap();
     assert!(hint.starts_with("fio's JSON that begins in line 2 is not valid in line 4: EOF"), "{hint}");
+}
+
+#[test]
+fn a_job_that_only_trimmed_is_named() {
+    let [report, trims] = ["reads", "trims"].map(|name| JSON.replace("NAME", name));
+    let job = |report: &str| report[report.find("{ \"jobname").unwrap()..report.rfind(']').unwrap()].trim().to_owned();
+    let trims = job(&trims).replace("\"read\" :", "\"trim\" :");
+    let both = report.replace(&job(&report), &format!("{trims}, {}, {trims}", job(&report)));
+    let found = find(&both);
+    assert_eq!((found.len(), found[0].workload.as_deref()), (1, Some("reads")));
+    assert_eq!(texts(&found[0]), ["job \"trims\" of fio's JSON only trimmed; its results are missing here"]);
+    let hint = hint(&report.replace(&job(&report), &trims)).unwrap();
+    assert!(hint.starts_with("job \"trims\" of fio's JSON only trimmed; "), "{hint}");
 }
 
 #[test]
