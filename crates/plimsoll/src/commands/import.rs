@@ -19,7 +19,7 @@ pub fn import(
     location: &HistoryLocation,
     printer: Printer,
 ) -> anyhow::Result<(String, Exit)> {
-    arguments.name.iter().try_for_each(|name| run::check_one_line("--name", name))?;
+    arguments.name.iter().try_for_each(|name| run::check_name(name))?;
     arguments.target.iter().try_for_each(|target| run::check_one_line("--target", target))?;
     let columns = arguments.columns();
     let (mut records, mut exit) = (Vec::new(), Exit::Success);

@@ -406,8 +406,11 @@ pub(super) fn asked_with(arguments: &RunArguments, plan: PlanFile, printer: Prin
 }
 
 /// Refuses what would not show the run that it was given to.
-fn check_name(name: &str) -> anyhow::Result<()> {
+pub(super) fn check_name(name: &str) -> anyhow::Result<()> {
     check_one_line("--name", name)?;
+    if name.trim().is_empty() {
+        bail!("the name {name:?} is blank: write one that lists can show, or leave it out");
+    }
     if name == "latest" {
         bail!("the name \"latest\" is that of the run that began last, whatever it is called: choose another name");
     }

@@ -351,6 +351,22 @@ fn help_is_in_groups_and_short_help_is_short() {
 }
 
 #[test]
+fn a_name_that_shows_nothing_is_refused() {
+    let place = Place::new();
+    fs::write(place.path("plan.toml"), "name = ' '\n[[workload]]\nrw = 'randread'\n").unwrap();
+    for command in [
+        "run DATA --rw randread --size 4M --operations 10 --name=",
+        "run DATA --size 4M --operations 10 --plan ROOT/plan.toml",
+        "kubernetes lifecycle --storage-class x --name=",
+        "import ROOT/plan.toml --name=",
+    ] {
+        let said = place.run(command);
+        assert!(said.error(2).contains("is blank"), "{command}: {}", said.stderr);
+    }
+    assert!(place.run("import ROOT/plan.toml --name latest").error(2).contains("choose another name"));
+}
+
+#[test]
 fn escape_sequences_in_names_and_paths_are_shown_and_not_obeyed() {
     let place = Place::new();
     let run = "run DATA --rw randread --size 4M --operations 10";

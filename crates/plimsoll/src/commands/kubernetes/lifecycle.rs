@@ -29,7 +29,7 @@ use crate::{
 
 /// Does `plimsoll kubernetes lifecycle`.
 pub(super) fn lifecycle(arguments: &LifecycleArguments, state: &State, printer: Printer) -> anyhow::Result<Exit> {
-    arguments.name.iter().try_for_each(|name| local::check_one_line("--name", name))?;
+    arguments.name.iter().try_for_each(|name| local::check_name(name))?;
     let sizes = if arguments.volume_size.is_empty() { &[SIZE][..] } else { &arguments.volume_size };
     let sizes: Vec<u64> = sizes.iter().map(|size| size.0).collect();
     let volumes = volumes(&arguments.storage_class, &sizes, &[], arguments.mode, arguments.access)?;
