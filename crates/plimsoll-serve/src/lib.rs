@@ -12,7 +12,7 @@ pub mod access;
 mod answer;
 mod events;
 mod following;
-mod importing;
+pub mod importing;
 mod live;
 pub mod metrics;
 mod page;

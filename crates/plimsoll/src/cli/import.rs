@@ -16,7 +16,7 @@ use super::run::{OUTPUT, tag};
                   benchmark, and figures in comments behind commands. Any other table is read with --column."
 )]
 pub struct ImportArguments {
-    /// Texts to look through; - is standard input
+    /// Texts to look through, or records of plimsoll's own, which are kept as they are; - is standard input
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
     /// What was measured, whatever the texts call it

@@ -28,7 +28,10 @@ use uuid::Uuid;
 use super::{input_file, run};
 
 /// More than the records of any number of runs that somebody compares.
-const BYTES_MAX: usize = 512 << 20;
+pub(super) const BYTES_MAX: usize = 512 << 20;
+
+/// What the schema of a record begins with.
+const SIGN: &str = "\"plimsoll/";
 
 /// The records in a file: what `plimsoll run --json`, `plimsoll show --json` or `plimsoll export` wrote, or else what
 /// another program told.
@@ -54,7 +57,7 @@ pub(super) fn read_from(from: impl Read, name: &str) -> anyhow::Result<Vec<Recor
 pub(super) fn records(name: &str, bytes: &[u8]) -> anyhow::Result<Vec<Record>> {
     let text = String::from_utf8_lossy(bytes);
     let own = own(&text).with_context(|| format!("read {name}"));
-    if own.is_ok() || text.contains("\"plimsoll/") {
+    if own.is_ok() || text.contains(SIGN) {
         return own;
     }
     let reading = Reading { id: Uuid::now_v7(), tool: run::tool(), name: None, tags: BTreeMap::new(), target: None };
@@ -63,6 +66,13 @@ pub(super) fn records(name: &str, bytes: &[u8]) -> anyhow::Result<Vec<Record>> {
         Err(_) if is_json(&text) => own,
         Err(error) => Err(error),
     }
+}
+
+/// Records of plimsoll's own in any text; `None` when it is another one.
+pub(super) fn own_of(name: &str, bytes: &[u8]) -> Option<anyhow::Result<Vec<Record>>> {
+    let text = String::from_utf8_lossy(bytes);
+    let own = own(&text).with_context(|| format!("read {name}"));
+    (own.is_ok() || is_json(&text) && text.contains(SIGN)).then_some(own)
 }
 
 /// Whether a text means to be JSON: sections, as of a job file of fio, begin with a bracket too.

@@ -133,6 +133,24 @@ fn runs_of_a_command_are_compared_with_an_interval() {
 }
 
 #[test]
+fn records_of_our_own_come_back_as_they_were_and_replace_nothing() {
+    let place = Place::new();
+    for name in ["first", "second"] {
+        place.record(&format!("run DATA --rw randread --size 4M --operations 100 --name {name}"));
+    }
+    let runs = || place.run("history --json").json();
+    let (before, exported) = (runs(), place.run("export first second").stdout);
+    fs::write(place.path("runs.json"), &exported).unwrap();
+    let said = place.run("import ROOT/runs.json");
+    assert_eq!((said.code, said.stdout.matches("is there already").count()), (Some(0), 2), "{}", said.stdout);
+    fs::remove_file(place.path("state/plimsoll/history.db")).unwrap();
+    let said = place.run("import ROOT/runs.json");
+    assert_eq!((said.code, said.stdout.matches("kept as run").count()), (Some(0), 2), "{}{}", said.stdout, said.stderr);
+    assert_eq!((runs(), place.run("export first second").stdout), (before, exported));
+    assert!(place.run("import ROOT/runs.json --name x").error(2).contains("leave --name"));
+}
+
+#[test]
 fn windows_and_pipes_are_read_as_well() {
     let place = Place::new();
     let units: Vec<u8> = [0xFEFF].into_iter().chain(TEXT.encode_utf16()).flat_map(u16::to_le_bytes).collect();
