@@ -424,9 +424,9 @@ mod tests {
             ("sku = \"P30\"\ndisks = 0", "are from 1 to 1024"),
             ("sku = \"P30\"\nvm_share = 4294967295", "are from 1 to 1024"),
             ("sku = \"P30\"\nsize = \"0\"", "a size of 0 holds nothing"),
-            ("sku = \"pd-extreme\"\nsize = \"1Ti\"\niops = 0", "has at least 1 IOPS, not 0"),
+            ("sku = \"pd-extreme\"\nsize = \"1Ti\"\niops = 0", "has at least 1 IOPS with 1 TiB, not 0"),
             ("sku = \"netapp-standard\"\nsize = \"1Ti\"\nbandwidth = \"100GB\"", "follows from its quota"),
-            ("sku = \"PremiumV2_LRS\"\nsize = \"64Gi\"\niops = 2000", "has at least 3000 IOPS, not 2000"),
+            ("sku = \"PremiumV2_LRS\"\nsize = \"64Gi\"\niops = 2000", "has at least 3000 IOPS with 64 GiB, not 2000"),
             ("sku = \"elastic-san\"\nsize = \"64Gi\"\npool = \"500Gi\"", "a whole number of TiB"),
         ] {
             let provisioned = toml::from_str(text).unwrap();

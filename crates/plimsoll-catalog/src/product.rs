@@ -194,7 +194,7 @@ impl Product {
     ) -> Result<f64, CatalogError> {
         let iops = provisioned.iops.map_or(included, |iops| iops as f64);
         if iops < included {
-            return Err(self.impossible(&format!("has at least {included} IOPS, not {iops}")));
+            return Err(self.impossible(&format!("has at least {included} IOPS with {of}, not {iops}")));
         }
         if iops > max {
             return Err(self.impossible(&format!("{of} can have at most {max} IOPS, not {iops}")));
@@ -213,7 +213,7 @@ impl Product {
         let bandwidth = provisioned.bandwidth.map_or(included, |bandwidth| bandwidth.0 as f64);
         if bandwidth < included {
             let [least, asked] = [included, bandwidth].map(|bytes| Bandwidth(bytes as u64));
-            return Err(self.impossible(&format!("has at least {least}/s, not {asked}/s")));
+            return Err(self.impossible(&format!("has at least {least}/s with {of}, not {asked}/s")));
         }
         if bandwidth > max {
             let [max, asked] = [max, bandwidth].map(|bytes| Bandwidth(bytes as u64));

@@ -94,7 +94,7 @@ mod tests {
         let product = PRODUCTS.iter().find(|product| product.name == "netapp-flexible").unwrap();
         for (text, words) in [
             ("size = \"1Ti\"\npool = \"2Ti\"\nbandwidth = \"1281MiB\"", "the pool can have at most 1280MiB/s"),
-            ("size = \"1Ti\"\nbandwidth = \"64MiB\"", "has at least 128MiB/s, not 64MiB/s"),
+            ("size = \"1Ti\"\nbandwidth = \"64MiB\"", "has at least 128MiB/s with the pool, not 64MiB/s"),
         ] {
             let error = ceilings(product, &toml::from_str(text).unwrap()).unwrap_err().to_string();
             assert!(error.contains(words), "{text}: {error}");

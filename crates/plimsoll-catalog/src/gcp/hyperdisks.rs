@@ -22,7 +22,10 @@ pub(crate) static PRODUCTS: &[Product] = &[
     disk(
         "hyperdisk-balanced",
         "Hyperdisk Balanced",
-        &["3,000 IOPS and 140 MiB/s are included", "at most 500 IOPS per GiB, up to 160,000, and 2,400 MiB/s"],
+        &[
+            "3,000 IOPS, or 500 per GiB where that is less, and 140 MiB/s are included",
+            "at most 500 IOPS per GiB, up to 160,000, and 2,400 MiB/s",
+        ],
         &["how throughput is bound by IOPS is not documented"],
         &["gcp-hyperdisk"],
     ),
@@ -50,56 +53,63 @@ pub(crate) static PRODUCTS: &[Product] = &[
     disk(
         "hyperdisk-ml",
         "Hyperdisk ML",
-        &["MiB/s as provisioned, at least 400 and 0.12 per GiB, up to 1,200,000; 16 IOPS for each"],
+        &["MiB/s as provisioned, at least 400 and 0.12 per GiB, up to 1,600 per GiB and 1,200,000; 16 IOPS for each"],
         &["MB/s on one page, MiB/s on the other"],
         &["gcp-hyperdisk-gke"],
     ),
 ];
 
-/// Included IOPS, the most, IOPS per GiB at most; included MiB/s, the most; IOPS for each MiB/s.
-struct Figures {
-    iops: Option<(f64, f64)>,
-    iops_per_gib: f64,
-    mib_s: Option<(f64, f64)>,
-    iops_per_mib_s: Option<f64>,
-    /// MiB/s for each GiB, at most.
+/// The least and the most of a rate, which differ by size.
+struct Range {
+    least: f64,
+    most: f64,
+    least_per_gib: f64,
     most_per_gib: f64,
 }
 
+struct Figures {
+    iops: Option<Range>,
+    mib_s: Option<Range>,
+    iops_per_mib_s: Option<f64>,
+}
+
+impl Range {
+    const fn of(least: f64, most: f64) -> Self {
+        Self { least, most, least_per_gib: 0.0, most_per_gib: f64::INFINITY }
+    }
+
+    /// The least and the most that so many GiB can have. A least is bought in whole units.
+    fn at(&self, size: f64) -> (f64, f64) {
+        let most = self.most.min(self.most_per_gib * size);
+        (self.least.max((self.least_per_gib * size).ceil()).min(self.most_per_gib * size), most)
+    }
+}
+
 fn figures(name: &str) -> Figures {
-    let balanced = |most, iops_per_gib| Figures {
-        iops: Some((3000.0, most)),
-        iops_per_gib,
-        mib_s: Some((140.0, 2400.0)),
-        iops_per_mib_s: None,
-        most_per_gib: f64::INFINITY,
-    };
-    let by_throughput = |least, most, each, most_per_gib| Figures {
-        iops: None,
-        iops_per_gib: f64::INFINITY,
-        mib_s: Some((least, most)),
-        iops_per_mib_s: Some(each),
-        most_per_gib,
-    };
+    let balanced = |iops| Figures { iops: Some(iops), mib_s: Some(Range::of(140.0, 2400.0)), iops_per_mib_s: None };
+    let by_throughput = |mib_s, each| Figures { iops: None, mib_s: Some(mib_s), iops_per_mib_s: Some(each) };
     match name {
-        "hyperdisk-balanced" => balanced(160_000.0, 500.0),
-        "hyperdisk-balanced-high-availability" => balanced(100_000.0, f64::INFINITY),
-        "hyperdisk-throughput" => by_throughput(0.0, 2400.0, 4.0, 90.0 / 1024.0),
-        "hyperdisk-ml" => by_throughput(400.0, 1_200_000.0, 16.0, f64::INFINITY),
-        _ => Figures {
-            iops: Some((0.0, 350_000.0)),
-            iops_per_gib: f64::INFINITY,
-            mib_s: None,
-            iops_per_mib_s: None,
-            most_per_gib: f64::INFINITY,
-        },
+        "hyperdisk-balanced" => balanced(Range { most_per_gib: 500.0, ..Range::of(3000.0, 160_000.0) }),
+        "hyperdisk-balanced-high-availability" => balanced(Range::of(3000.0, 100_000.0)),
+        "hyperdisk-throughput" => {
+            let per_tib = Range { least_per_gib: 10.0 / 1024.0, most_per_gib: 90.0 / 1024.0, ..Range::of(0.0, 2400.0) };
+            by_throughput(per_tib, 4.0)
+        }
+        "hyperdisk-ml" => {
+            let per_gib = Range { least_per_gib: 0.12, most_per_gib: 1600.0, ..Range::of(400.0, 1_200_000.0) };
+            by_throughput(per_gib, 16.0)
+        }
+        _ => {
+            let iops = Range { least_per_gib: 2.0, ..Range::of(0.0, 350_000.0) };
+            Figures { iops: Some(iops), mib_s: None, iops_per_mib_s: None }
+        }
     }
 }
 
 fn ceilings(product: &Product, provisioned: &Provisioned) -> Result<Vec<Ceiling>, CatalogError> {
     let size = product.size_gib(provisioned)?;
     let figures = figures(product.name);
-    if figures.iops.is_some_and(|(included, _)| included <= 0.0) && provisioned.iops.is_none() {
+    if figures.iops.as_ref().is_some_and(|iops| iops.least <= 0.0) && provisioned.iops.is_none() {
         return Err(product.incomplete("its IOPS are provisioned: give them, as --iops 10000"));
     }
     if figures.iops_per_mib_s.is_some() && provisioned.bandwidth.is_none() {
@@ -107,14 +117,14 @@ fn ceilings(product: &Product, provisioned: &Provisioned) -> Result<Vec<Ceiling>
     }
     let bytes = figures
         .mib_s
-        .map(|(included, most)| {
-            let most = most.min(figures.most_per_gib * size);
+        .map(|mib_s| {
+            let (included, most) = mib_s.at(size);
             product.bandwidth_within(provisioned, included * MIB, most * MIB, &gib(size))
         })
         .transpose()?;
     let iops = match (figures.iops, figures.iops_per_mib_s) {
-        (Some((included, most)), _) => {
-            let most = most.min((figures.iops_per_gib * size).max(included));
+        (Some(iops), _) => {
+            let (included, most) = iops.at(size);
             Some(product.iops_within(provisioned, included, most, &gib(size))?)
         }
         (None, each) => each.zip(bytes).map(|(each, bytes)| each * bytes / MIB),
@@ -145,11 +155,32 @@ mod tests {
             Ok(Limits::lasting(Some(720.0), Some(180.0 * MIB)))
         );
         assert_eq!(rates("hyperdisk-extreme", "size = \"1Ti\"\niops = 9000"), Ok(Limits::lasting(Some(9000.0), None)));
+        let small = Ok(Limits::lasting(Some(2000.0), Some(140.0 * MIB)));
+        assert_eq!(rates("hyperdisk-balanced", "size = \"4Gi\""), small, "500 for each GiB");
+        assert_eq!(rates("hyperdisk-balanced", "size = \"4Gi\"\niops = 2000"), small);
+        for (name, text) in [
+            ("hyperdisk-extreme", "size = \"100Gi\"\niops = 200"),
+            ("hyperdisk-throughput", "size = \"2Ti\"\nbandwidth = \"20MiB\""),
+            ("hyperdisk-ml", "size = \"10000Gi\"\nbandwidth = \"1200MiB\""),
+            ("hyperdisk-ml", "size = \"10Gi\"\nbandwidth = \"16000MiB\""),
+        ] {
+            assert!(rates(name, text).is_ok(), "{name}: {text}");
+        }
         for (name, text, words) in [
             ("hyperdisk-extreme", "size = \"1Ti\"", "--iops"),
             ("hyperdisk-balanced", "size = \"10Gi\"\niops = 6000", "10 GiB can have at most 5000 IOPS, not 6000"),
             ("hyperdisk-ml", "size = \"10Gi\"", "--bandwidth"),
-            ("hyperdisk-ml", "size = \"100Gi\"\nbandwidth = \"300MiB\"", "has at least 400MiB/s, not 300MiB/s"),
+            (
+                "hyperdisk-ml",
+                "size = \"100Gi\"\nbandwidth = \"300MiB\"",
+                "has at least 400MiB/s with 100 GiB, not 300MiB/s",
+            ),
+            ("hyperdisk-balanced", "size = \"4Gi\"\niops = 3000", "4 GiB can have at most 2000 IOPS, not 3000"),
+            ("hyperdisk-balanced", "size = \"4Gi\"\niops = 1999", "has at least 2000 IOPS with 4 GiB, not 1999"),
+            ("hyperdisk-extreme", "size = \"100Gi\"\niops = 100", "has at least 200 IOPS with 100 GiB, not 100"),
+            ("hyperdisk-throughput", "size = \"2Ti\"\nbandwidth = \"10MiB\"", "has at least 20MiB/s with 2 TiB"),
+            ("hyperdisk-ml", "size = \"20Ti\"\nbandwidth = \"400MiB\"", "has at least 2458MiB/s with 20 TiB"),
+            ("hyperdisk-ml", "size = \"1Gi\"\nbandwidth = \"1601MiB\"", "1 GiB can have at most 1600MiB/s"),
             ("hyperdisk-throughput", "size = \"1Ti\"\nbandwidth = \"600MiB\"", "1 TiB can have at most 90MiB/s"),
         ] {
             let error = rates(name, text).unwrap_err();

@@ -44,8 +44,8 @@ pub(super) struct Provision {
     pub(super) bandwidth: Option<Axis>,
     /// Bytes of that unit.
     pub(super) unit: f64,
-    /// The least and the most of what is bought for each GiB, as far as the product's formulas do not have it.
-    pub(super) for_each_gib: (f64, f64),
+    /// The least that is bought for each GiB, where a large one may not have little.
+    pub(super) least_per_gib: f64,
 }
 
 /// How much of something can be bought.
@@ -104,7 +104,7 @@ const fn provisioned(
     bandwidth: Option<Axis>,
     unit: f64,
 ) -> Family {
-    bound(product, sizes, iops, bandwidth, unit, (0.0, f64::INFINITY))
+    bound(product, sizes, iops, bandwidth, unit, 0.0)
 }
 
 const fn bound(
@@ -113,9 +113,9 @@ const fn bound(
     iops: Option<Axis>,
     bandwidth: Option<Axis>,
     unit: f64,
-    for_each_gib: (f64, f64),
+    least_per_gib: f64,
 ) -> Family {
-    Family { product, shape: Shape::Provisioned(Provision { sizes, iops, bandwidth, unit, for_each_gib }) }
+    Family { product, shape: Shape::Provisioned(Provision { sizes, iops, bandwidth, unit, least_per_gib }) }
 }
 
 /// All families, each seller's most usual first.
@@ -147,9 +147,9 @@ pub(super) static FAMILIES: &[Family] = &[
         axis(140, 140, 2400),
         MIB,
     ),
-    bound("hyperdisk-extreme", sizes_up_to(65_536), axis(0, 1, 350_000), None, MIB, (2.0, f64::INFINITY)),
-    bound("hyperdisk-throughput", sizes_up_to(65_536), None, axis(0, 1, 2400), MIB, (10.0 / 1024.0, 90.0 / 1024.0)),
-    bound("hyperdisk-ml", sizes_up_to(65_536), None, axis(0, 400, 1_200_000), MIB, (0.12, f64::INFINITY)),
+    bound("hyperdisk-extreme", sizes_up_to(65_536), axis(0, 1, 350_000), None, MIB, 2.0),
+    bound("hyperdisk-throughput", sizes_up_to(65_536), None, axis(0, 1, 2400), MIB, 10.0 / 1024.0),
+    bound("hyperdisk-ml", sizes_up_to(65_536), None, axis(0, 400, 1_200_000), MIB, 0.12),
     sized("filestore-zonal", sizes(1024, 102_400)),
 ];
 

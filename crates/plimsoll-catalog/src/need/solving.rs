@@ -125,11 +125,6 @@ pub(super) fn smaller(family: &Family, offer: &Offer, demand: &Demand, catalog: 
         Shape::Provisioned(provision) => one_gib_less(family.product, offer, provision.sizes),
     };
     let Some(other) = other else { return Smaller::None };
-    if let Shape::Provisioned(provision) = &family.shape
-        && let Some(why) = provision.refuses(&other)
-    {
-        return Smaller::Refused(why);
-    }
     match other.lack(demand, catalog) {
         Ok(Some(lack)) => {
             let name = match family.shape {
@@ -140,17 +135,6 @@ pub(super) fn smaller(family: &Family, offer: &Offer, demand: &Demand, catalog: 
         }
         Err(CatalogError::Impossible { why, .. }) => Smaller::Refused(why),
         Ok(None) | Err(_) => Smaller::Holds,
-    }
-}
-
-impl Provision {
-    /// Why so much cannot be had with so few GiB, where only the rules of the product say so.
-    fn refuses(&self, offer: &Offer) -> Option<String> {
-        let [gib, iops, bytes] = offer.amounts();
-        let (bought, what) = if self.iops.is_some() { (iops, "IOPS") } else { (bytes / self.unit, "MiB/s") };
-        let most = self.for_each_gib.1 * 1024.0;
-        (bought > self.for_each_gib.1 * gib)
-            .then(|| format!("{gib} GiB cannot have {bought} {what}: at most {most} for each TiB"))
     }
 }
 
@@ -211,9 +195,10 @@ fn pooled(product: &str, sizes: Sizes, demand: &Demand, catalog: &Catalog) -> Re
     Ok(of(size, pool.max(size.div_ceil(1024))))
 }
 
-/// A size and performance: performance as if the largest were bought, and then the size that may have it.
+/// A size and performance: performance as if the largest that may have so little were bought, and then the size that
+/// may have it.
 fn provisioned(product: &str, provision: &Provision, demand: &Demand, catalog: &Catalog) -> Result<Offer, Lack> {
-    let Provision { sizes, iops, bandwidth, unit, for_each_gib: (each_least, each_most) } = provision;
+    let Provision { sizes, iops, bandwidth, unit, least_per_gib } = provision;
     let of = |size: u64, iops: Option<u64>, units: Option<u64>| {
         let mut offer = Offer::of(product, size);
         offer.provisioned.iops = iops;
@@ -228,9 +213,13 @@ fn provisioned(product: &str, provision: &Provision, demand: &Demand, catalog: &
         let has = Some(most as f64 * unit);
         return Err(Lack { dimension: Dimension::Bandwidth, has, needs: bytes, part: Part::Disk });
     }
-    let largest = |iops, units| of(sizes.most, iops, units);
+    let most_gib = |amount: Option<u64>| match amount {
+        Some(amount) => sizes.most.min((amount as f64 / least_per_gib) as u64).max(1),
+        None => sizes.most,
+    };
+    let largest = |iops: Option<u64>, units| of(most_gib(iops.or(units)), iops, units);
     let lacking = |offer: Offer| offer.lack(demand, catalog).ok().flatten().unwrap_or(unknown(demand));
-    let (mut iops, mut units) = match (*iops, *bandwidth) {
+    let (iops, units) = match (*iops, *bandwidth) {
         (Some(axis), _) => {
             let found = least(axis.least, axis.most, |iops| largest(Some(iops), least_units).holds(demand, catalog));
             (Some(found.ok_or_else(|| lacking(largest(Some(axis.most), least_units)))?), least_units)
@@ -242,14 +231,8 @@ fn provisioned(product: &str, provision: &Provision, demand: &Demand, catalog: &
         }
         (None, None) => (None, None),
     };
-    let bought = iops.or(units).unwrap_or(0) as f64;
-    let most = Sizes { least: Some(sizes.least.unwrap_or(1).max((bought / each_most).ceil() as u64)), ..*sizes };
-    let size = least_size(most, demand, |size| of(size, iops, units).holds(demand, catalog));
+    let sizes = Sizes { most: most_gib(iops.or(units)), ..*sizes };
+    let size = least_size(sizes, demand, |size| of(size, iops, units).holds(demand, catalog));
     let size = size.ok_or_else(|| lacking(largest(iops, units)))?;
-    // A large one may not have little.
-    let (amount, axis) = if iops.is_some() { (&mut iops, provision.iops) } else { (&mut units, provision.bandwidth) };
-    if let (Some(amount), Some(axis)) = (amount, axis) {
-        *amount = (*amount).max((each_least * size as f64).ceil() as u64).min(axis.most);
-    }
     Ok(of(size, iops, units))
 }

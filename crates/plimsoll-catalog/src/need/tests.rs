@@ -65,6 +65,9 @@ fn provisioned_disks_get_the_least_that_their_ratios_allow() {
     assert_eq!(of("iops=100,bandwidth=180MiB", "hyperdisk-throughput"), (Some(2048.0), None, Some(180.0)));
     assert_eq!(of("iops=10", "hyperdisk-throughput").2, Some(3.0), "4 IOPS for each MiB/s");
     assert_eq!(of("size=10Ti", "hyperdisk-extreme"), (Some(10_240.0), Some(20_480), None));
+    assert_eq!(of("iops=10000", "hyperdisk-extreme"), (Some(1.0), Some(10_000), None));
+    assert_eq!(of("size=20Ti", "hyperdisk-ml"), (Some(20_480.0), None, Some(2458.0)));
+    assert_eq!(of("bandwidth=3000MiB", "hyperdisk-ml"), (Some(2.0), None, Some(3000.0)), "1,600 for each GiB");
 }
 
 #[test]
@@ -278,9 +281,8 @@ proptest! {
             for part in 1..32 {
                 let less = size * part / 32;
                 let smaller = Provisioned { size: Some(ByteCount(less << 30)), ..provisioned.clone() };
-                let is_bound = candidate.product == "hyperdisk-throughput";
                 prop_assert!(
-                    less == 0 || is_bound || !holds(candidate, &smaller, &demand, &catalog),
+                    less == 0 || !holds(candidate, &smaller, &demand, &catalog),
                     "{less} GiB: {candidate:?}"
                 );
             }
