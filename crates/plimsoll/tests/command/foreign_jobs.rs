@@ -43,6 +43,16 @@ fn diskspd_does_what_stands_behind_two_dashes() {
 }
 
 #[test]
+fn a_file_that_has_room_is_made_whatever_else_diskspd_is_asked() {
+    let place = Place::new();
+    let diskspd = "kubernetes manifest diskspd --image a";
+    for arguments in ["--storage-class fast --size 8Gi -- -c8G -ep -ag -yrready /w50", "--pvc data -- -c800G"] {
+        let said = place.run(&format!("{diskspd} {arguments}"));
+        assert_eq!(said.code, Some(0), "{arguments}: {}", said.stderr);
+    }
+}
+
+#[test]
 fn every_password_is_another_and_a_secret_that_is_there_is_not_printed() {
     let place = Place::new();
     let print = || password(&place.run(&format!("{SQL} --bacpac https://example.org/db.bacpac")));
@@ -63,6 +73,19 @@ fn what_makes_no_sense_is_refused() {
         ("diskspd --image a --pvc data --nodes 2", "cannot all have"),
         ("diskspd --image a --pvc data --nodes 0", "0"),
         ("diskspd --pvc data", "--image"),
+        (
+            r"diskspd --image a --pvc data -- -b8K -L D:\test.dat",
+            r"diskspd would measure D:\test.dat too: the file is on the volume, so leave it out",
+        ),
+        ("diskspd --image a --storage-class fast -- test.dat -b8K", "test.dat too"),
+        (
+            "diskspd --image a --storage-class fast --size 1Gi -- -b8K -c8G",
+            "a file of 8GiB (-c) has no room on a volume of 1GiB",
+        ),
+        ("diskspd --image a --storage-class fast --size 1Gi -- -c262144b -b8K", "a file of 2GiB"),
+        ("diskspd --image a --storage-class fast --size 1Gi -- /c8G", "a file of 8GiB"),
+        ("diskspd --image a --storage-class fast --size 512Mi", "a file of 1GiB"),
+        ("diskspd --image a --storage-class fast -- -c1X", "-c"),
         ("sql-restore --pvc data", "--bacpac"),
         ("sql-restore --pvc data --secret mine --bacpac https://example.org/", "--secret"),
         ("sql-restore --pvc data --secret mine --name Not_A_Name", "small letters"),
