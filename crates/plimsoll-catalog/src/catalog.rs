@@ -9,7 +9,7 @@ use crate::{
     error::CatalogError,
     gcp,
     limits_file::{LimitsFile, OwnLimit, Price},
-    product::{Product, Provider, gib, products},
+    product::{Product, Provider, products},
 };
 
 /// The catalog, with what a user added.
@@ -86,17 +86,8 @@ impl Catalog {
                 Ok(own.map_or(parts, |own| vec![own.ceiling(Part::Disk)]))
             }
             Storage::Tier(tier) => {
-                let size = provisioned.size.map(|_| tier.product().size_gib(provisioned)).transpose()?;
-                if let Some(size) = size.filter(|size| *size > tier.size_gib) {
-                    return Err(CatalogError::Impossible {
-                        product: tier.name.clone(),
-                        why: format!(
-                            "it holds {}, not {}: name the product, as {}, and the size tells the rest",
-                            gib(tier.size_gib),
-                            gib(size),
-                            tier.product().name
-                        ),
-                    });
+                if provisioned.size.is_some() {
+                    tier.refuse_other_sizes(provisioned)?;
                 }
                 Ok(vec![tier.ceiling(provisioned)?])
             }

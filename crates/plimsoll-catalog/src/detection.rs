@@ -104,6 +104,13 @@ mod tests {
     }
 
     #[test]
+    fn what_is_measured_of_a_tier_does_not_contradict_it() {
+        let said = Provisioned { sku: Some("P40".to_owned()), ..Provisioned::default() };
+        let all = complete(said, &environment(&[TIB]), "/dev/sdc", &Catalog::default());
+        assert_eq!(all.size, None, "a device of 1 TiB, which may be a part of the disk");
+    }
+
+    #[test]
     fn what_was_said_comes_first_and_a_stripe_is_divided() {
         let said = Provisioned {
             sku: Some("StandardSSD_LRS".to_owned()),

@@ -420,6 +420,13 @@ mod tests {
             ("sku = \"P30\"\nvm = \"m5.large\"", "a machine of AWS has no P30 of Azure"),
             ("sku = \"gp3\"\nsize = \"1Ti\"\ncaching = \"ReadOnly\"", "no host caches it"),
             ("sku = \"P30\"\ndisks = 8\nvm = \"Standard_D2s_v3\"", "at most 4 disks can be attached, not 8"),
+            (
+                "sku = \"P40\"\nsize = \"1Ti\"",
+                "it holds 2 TiB, and a disk of 1 TiB is a P30: leave the size out, or name the product, as Premium_LRS, \
+                 whose tier may be P40",
+            ),
+            ("sku = \"P40\"\nsize = \"4Ti\"", "a disk of 4 TiB is a P50"),
+            ("sku = \"E40\"\nsize = \"1Ti\"", "is a E30: leave the size out, or name the product, as StandardSSD_LRS"),
             ("sku = \"P30\"\niops = 4000", "no IOPS of its own can be bought"),
             ("sku = \"P30\"\ndisks = 0", "are from 1 to 1024"),
             ("sku = \"P30\"\nvm_share = 4294967295", "are from 1 to 1024"),
@@ -432,6 +439,13 @@ mod tests {
             let provisioned = toml::from_str(text).unwrap();
             let error = Expectation::of(&provisioned, &Catalog::default()).unwrap_err().to_string();
             assert!(error.contains(words), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_size_that_needs_the_tier_agrees_with_it() {
+        for size in ["513Gi", "1048473Mi", "1Ti"] {
+            small(&format!("sku = \"P30\"\nsize = \"{size}\""));
         }
     }
 

@@ -15,6 +15,7 @@ use plimsoll_workload::provisioned::Provisioned;
 pub use self::mounts::Found;
 use self::{kinds::Kinds, mounts::Mount};
 use crate::{
+    azure::managed_disks,
     catalog::Catalog,
     error::CatalogError,
     expectation::Expectation,
@@ -99,7 +100,9 @@ impl Described {
     pub fn completing(&self, said: &Provisioned, catalog: &Catalog) -> Result<Provisioned, String> {
         let mut bought = self.bought.clone()?;
         if said.sku.is_some() && said.sku != bought.sku {
-            bought = Provisioned { size: bought.size, vm: bought.vm, ..Provisioned::default() };
+            // A name of a size says it already.
+            let size = bought.size.filter(|_| said.sku.as_deref().is_none_or(|sku| managed_disks::tier(sku).is_none()));
+            bought = Provisioned { size, vm: bought.vm, ..Provisioned::default() };
         } else if let (Some(told), Some(size)) = (&self.told, said.size.filter(|size| Some(*size) != bought.size)) {
             let told = VolumeParameters { capacity_bytes: Some(size.0), ..told.clone() };
             let of_size = storage_class::provisioned(&told).map_err(|error| error.to_string())?;

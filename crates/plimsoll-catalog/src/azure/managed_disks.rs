@@ -210,6 +210,27 @@ impl Tier {
         })
     }
 
+    /// Refuses a size that makes a disk of another tier.
+    pub(crate) fn refuse_other_sizes(&self, provisioned: &Provisioned) -> Result<(), CatalogError> {
+        let product = self.product();
+        let (asked, fitting) = (product.size_gib(provisioned)?, fitting(product, provisioned)?);
+        if fitting.name == self.name {
+            return Ok(());
+        }
+        let (name, sku) = (&self.name, product.name);
+        // Performance above that of the size is a choice of its own.
+        let upgrade = if fitting.upgrade(name).is_ok() { format!(", whose tier may be {name}") } else { String::new() };
+        Err(CatalogError::Impossible {
+            product: name.clone(),
+            why: format!(
+                "it holds {}, and a disk of {} is a {}: leave the size out, or name the product, as {sku}{upgrade}",
+                gib(self.size_gib),
+                gib(asked),
+                fitting.name
+            ),
+        })
+    }
+
     /// The size that is paid for: that of the performance tier that it was set to.
     pub(crate) fn paid(&'static self, provisioned: &Provisioned) -> &'static Self {
         provisioned.tier.as_deref().and_then(|tier| self.upgrade(tier).ok()).unwrap_or(self)
@@ -237,7 +258,7 @@ fn ceilings(product: &Product, provisioned: &Provisioned) -> Result<Vec<Ceiling>
 }
 
 /// The smallest size that is sold and holds what was bought.
-fn fitting(product: &Product, provisioned: &Provisioned) -> Result<&'static Tier, CatalogError> {
+pub(crate) fn fitting(product: &Product, provisioned: &Provisioned) -> Result<&'static Tier, CatalogError> {
     let size = product.size_gib(provisioned)?;
     let mut of_product = TIERS.iter().filter(|tier| tier.product().name == product.name);
     let fitting = of_product.clone().find(|tier| tier.size_gib >= size);

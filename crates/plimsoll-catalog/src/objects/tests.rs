@@ -139,7 +139,7 @@ fn a_volume_of_a_class_is_what_its_driver_buys_at_the_size_that_is_said() {
     let node = Some("Standard_D16s_v5".to_owned());
     assert_eq!(of_class("size = \"64Gi\""), (Some(7000), node.clone()));
     assert_eq!(of_class("size = \"128Gi\""), (Some(5000), node.clone()));
-    assert_eq!(of_class("size = \"128Gi\"\nsku = \"P30\""), (None, node), "another product is nothing of the class");
+    assert_eq!(of_class("size = \"128Gi\"\nsku = \"P10\""), (None, node), "another product is nothing of the class");
 }
 
 #[test]
@@ -311,9 +311,11 @@ fn another_product_that_is_said_takes_only_the_size_and_the_machine() {
     let all = objects(CLUSTER);
     let volume = all.named("data").unwrap();
     let catalog = Catalog::default();
-    let said = Provisioned { sku: Some("P10".into()), ..Provisioned::default() };
-    let left = volume.completing(&said, &catalog).unwrap();
-    assert_eq!((left.iops, left.caching, left.size), (None, None, Some(ByteCount(64 << 30))));
+    for (sku, size) in [("Premium_LRS", Some(ByteCount(64 << 30))), ("P10", None)] {
+        let said = Provisioned { sku: Some(sku.into()), ..Provisioned::default() };
+        let left = volume.completing(&said, &catalog).unwrap();
+        assert_eq!((left.iops, left.caching, left.size), (None, None, size), "{sku}");
+    }
     let impossible = Provisioned { iops: Some(1), ..Provisioned::default() };
     assert!(volume.completing(&impossible, &catalog).unwrap_err().contains("PremiumV2_LRS"));
 }
