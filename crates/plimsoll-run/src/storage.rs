@@ -7,7 +7,10 @@ use plimsoll_io::{
     page_cache,
 };
 use plimsoll_record::cache::{CacheActivity, CacheResidency, ForeignActivity};
-use plimsoll_workload::plan::{BlockPlan, Region};
+use plimsoll_workload::{
+    plan::{BlockPlan, Region},
+    settings::SyncMode,
+};
 
 use crate::{counters::SlotCost, tally::SlotTally};
 
@@ -118,18 +121,27 @@ impl SlotAccounts<'_> {
                 "the disk moved fewer bytes than were asked: holes, or a cache on the way",
             );
         }
-        let bytes = ForeignActivity { read_bytes, write_bytes, ..ForeignActivity::default() };
-        if !self.reach_the_disk_whole() {
-            let reason = "operations are so long that the kernel may cut them into several requests";
-            return ForeignActivity { reason: Some(reason.to_owned()), ..bytes };
-        }
+        let (are_whole, writes_tell) = (self.reach_the_disk_whole(), !self.file_system_writes_too());
+        let reasons = [
+            (are_whole, "operations are so long that the kernel may cut them into several requests"),
+            (writes_tell, "the file system writes for syncs as well"),
+        ];
+        let reasons: Vec<&str> = reasons.into_iter().filter_map(|(tells, why)| (!tells).then_some(why)).collect();
         // What was merged on its way had been asked for one by one.
         let (reads, writes) = (disk.read_operations + disk.read_merges, disk.write_operations + disk.write_merges);
         ForeignActivity {
-            read_operations: Some(reads.saturating_sub(read.all_operations())),
-            write_operations: Some(writes.saturating_sub(write.all_operations())),
-            ..bytes
+            read_bytes,
+            write_bytes: write_bytes.filter(|_| writes_tell),
+            read_operations: are_whole.then(|| reads.saturating_sub(read.all_operations())),
+            write_operations: (are_whole && writes_tell).then(|| writes.saturating_sub(write.all_operations())),
+            reason: (!reasons.is_empty()).then(|| reasons.join(", and ")),
         }
+    }
+
+    /// Whether a file system lies between, which has to write its journal whenever we sync.
+    fn file_system_writes_too(&self) -> bool {
+        let syncs = self.plan.sync != SyncMode::None || self.tally.sync.all_operations() > 0;
+        syncs && DeviceNumber::of_special_file(self.target).is_none()
     }
 
     /// The counters of the disk, when all that we ask is counted there, byte for byte and in the same slot.

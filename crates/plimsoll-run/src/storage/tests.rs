@@ -1,5 +1,7 @@
 //! Accounts that are worked out by hand.
 
+use std::path::PathBuf;
+
 use plimsoll_io::process_usage::ProcessIo;
 use plimsoll_record::results::ErrorCount;
 use plimsoll_workload::{
@@ -86,6 +88,38 @@ fn operations_are_told_apart_where_each_of_ours_reaches_the_disk_whole() {
         merged.disk.as_mut().unwrap().read_merges = 3;
         assert_eq!(told(&merged).read_operations, Some(203));
     }
+}
+
+#[test]
+fn what_a_file_system_writes_for_our_syncs_is_nobody_elses() {
+    let (after_each, none) = (plan("rw = 'randread'\nsync = 'dsync'"), plan("rw = 'randread'"));
+    let accounts = cost(1300 * 4096);
+    let mut synced = tally();
+    synced.sync.outside_operations = 1;
+    for (plan, tally) in [(&after_each, &tally()), (&none, &synced)] {
+        let found = foreign(plan, tally, &accounts);
+        assert_eq!((found.read_bytes, found.write_bytes), (Some(200 * 4096), None));
+        assert_eq!(found.write_operations, None);
+        assert!(found.reason.unwrap().contains("the file system writes for syncs"));
+    }
+    // On a device itself nobody else has a reason to write.
+    let Some((device, path)) = some_device() else { return };
+    let backing = BackingDevice { device, disk: device };
+    let on_device = SlotAccounts {
+        plan: &none,
+        target: &path,
+        device: Some(backing),
+        tally: &synced,
+        cost: &accounts,
+        is_alone: true,
+    };
+    assert_eq!(on_device.foreign().write_bytes, Some(512));
+}
+
+/// A special file of a block device, if the machine shows any.
+fn some_device() -> Option<(DeviceNumber, PathBuf)> {
+    let mut paths = fs::read_dir("/dev").ok()?.filter_map(|entry| Some(entry.ok()?.path()));
+    paths.find_map(|path| Some((DeviceNumber::of_special_file(&path)?, path)))
 }
 
 #[test]
