@@ -27,7 +27,7 @@ use plimsoll_workload::{
 pub use self::{
     arrivals::Arrivals,
     assignment::{Assignment, Outcome, Wires},
-    course::{CourseOf, SharedCourse, Turn},
+    course::{CourseOf, JobEnd, SharedCourse, Turn},
 };
 use crate::{
     checker::Checker,
@@ -60,6 +60,7 @@ pub struct Worker<'a, E, C> {
     has_data: bool,
     arrivals: Option<Arrivals<'a>>,
     course: CourseOf<'a>,
+    job_end: &'a JobEnd,
     content: ContentSource,
     checker: Option<Checker<'a>>,
     cold: Option<ColdFiles<'a>>,
@@ -120,7 +121,7 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
     /// A worker on an engine that has as many tags as the assignment.
     pub fn new(engine: E, clock: C, assignment: Assignment<'a>, wires: Wires<'a>) -> Self {
         let Assignment { plan, tags, stream, space, arrivals, content, checker, .. } = assignment;
-        let Assignment { course, operations_max, bytes_max, cold, timing, .. } = assignment;
+        let Assignment { course, job_end, operations_max, bytes_max, cold, timing, .. } = assignment;
         let depth = tags as usize;
         let nothing = Operation { kind: OperationKind::Read, file: 0, length: 0, offset: 0 };
         let interval = wires.empty.try_recv().unwrap_or_else(|_| Box::new(IntervalTally::new()));
@@ -150,6 +151,7 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
             is_ending: false,
             arrivals,
             course,
+            job_end,
             overslept_from_ns: 0,
             overslept_until_ns: 0,
             next: None,
@@ -236,14 +238,17 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
         if end == End::Window {
             self.note_stall();
         }
-        let syncs = self.plan.end_fsync && self.writes > 0 && !is_stopped(&self);
-        if syncs {
+        let syncs = self.plan.end_fsync && !is_stopped(&self);
+        let has_written = self.writes > 0;
+        if syncs && has_written {
             // The sync counts as measured although the window is over, which it lengthens: so does what it waits for.
             self.timing.until_ns = None;
         }
         self.is_ending = true;
         now = self.drain(now)?;
-        if syncs && !is_stopped(&self) {
+        if syncs && self.job_end.leave(has_written) && !is_stopped(&self) {
+            // Others may have written what this one syncs.
+            self.timing.until_ns = None;
             for file in 0..self.plan.file_count {
                 self.course.begin_another();
                 self.issue_sync(OperationKind::Sync, file as u16, now)?;

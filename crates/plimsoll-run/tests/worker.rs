@@ -24,7 +24,7 @@ use plimsoll_run::{
     stops::Stops,
     tally::{IntervalTally, SlotTally},
     timing::{Cut, Timing},
-    worker::{Arrivals, Assignment, CourseOf, Wires, Worker},
+    worker::{Arrivals, Assignment, CourseOf, JobEnd, Wires, Worker},
 };
 use plimsoll_workload::{
     content::ContentSource,
@@ -125,6 +125,7 @@ fn run_late(plan: &BlockPlan, script: MemoryScript, oversleeps: Option<Stall>) -
     let from_ns = MILLISECOND + plan.ramp_ns;
     let timing = Timing { start_ns: MILLISECOND, from_ns, until_ns: plan.slot_ns.map(|slot| from_ns + slot) };
     let generations = GenerationMap::new(plan.seed, plan.job_region(0), plan.block_size_bytes_max);
+    let job_end = JobEnd::of(1);
     let assignment = Assignment {
         plan,
         tags: plan.queue_depth,
@@ -132,6 +133,7 @@ fn run_late(plan: &BlockPlan, script: MemoryScript, oversleeps: Option<Stall>) -
         space: plan.file_space(0),
         arrivals: Pacer::new(&plan.pacing, 1).map(Arrivals::Own),
         course: CourseOf::new(plan),
+        job_end: &job_end,
         content: ContentSource::new(&plan.payload, 1),
         checker: plan.verify.then(|| Checker::new(plan, 0, &generations, false)),
         operations_max: plan.operations,

@@ -16,7 +16,7 @@ use crate::{
     checker::Checker,
     cold_files::ColdFiles,
     timing::Timing,
-    worker::{Arrivals, Assignment, CourseOf, SharedCourse},
+    worker::{Arrivals, Assignment, CourseOf, JobEnd, SharedCourse},
 };
 
 /// The workers of a cell.
@@ -33,6 +33,8 @@ pub(super) struct Crew {
     courses: Vec<SharedCourse>,
     /// How many bytes each thread of each job transfers, where an amount of them ends the cell.
     bytes: Vec<Vec<u64>>,
+    /// The end of each job.
+    ends: Vec<JobEnd>,
 }
 
 /// Operations of several sizes are counted for each thread when they are at most so many, which takes about a second.
@@ -49,6 +51,7 @@ impl Crew {
             seed,
             arrivals: jobs.clone().filter_map(|job| pacer(plan, seed, job)).map(Mutex::new).collect(),
             courses: jobs.filter_map(|_| SharedCourse::new(plan)).collect(),
+            ends: (0..plan.jobs).map(|_| JobEnd::of(lanes)).collect(),
             bytes: bytes_of_lanes(plan, lanes, seed),
             plan: plan.clone(),
         }
@@ -86,6 +89,7 @@ impl Crew {
                 Some(shared) => CourseOf::Shared(shared),
                 None => CourseOf::new(plan),
             },
+            job_end: &self.ends[job as usize],
             content: ContentSource::new(&plan.payload, derive_seed(self.seed, Purpose::Content, u64::from(worker))),
             checker: setup.generations.get(job as usize).map(|map| Checker::new(plan, job, map, setup.laid_out)),
             operations_max: plan.operations.map(|total| self.share(total, job, lane)),

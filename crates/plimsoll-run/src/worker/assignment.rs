@@ -6,7 +6,10 @@ use plimsoll_workload::{
     content::ContentSource, file_space::FileSpace, operation_stream::OperationStream, plan::BlockPlan,
 };
 
-use super::{arrivals::Arrivals, course::CourseOf};
+use super::{
+    arrivals::Arrivals,
+    course::{CourseOf, JobEnd},
+};
 use crate::{
     checker::Checker,
     client::WorkerUse,
@@ -30,6 +33,8 @@ pub struct Assignment<'a> {
     pub arrivals: Option<Arrivals<'a>>,
     /// The syncs and pauses between them.
     pub course: CourseOf<'a>,
+    /// The end that it has in common with the other workers of its job.
+    pub job_end: &'a JobEnd,
     /// What writes contain.
     pub content: ContentSource,
     /// Stamps and checks blocks, when the plan verifies.

@@ -2,7 +2,10 @@
 //! operations. Of one worker, or of the threads of a job, which do together what one that queues does alone.
 
 use std::{
-    sync::{Condvar, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Condvar, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, AtomicU32, Ordering},
+    },
     time::Duration,
 };
 
@@ -195,6 +198,27 @@ impl CourseOf<'_> {
     }
 }
 
+/// Who of the threads of a job makes durable at its end what all of them wrote.
+#[derive(Debug)]
+pub struct JobEnd {
+    workers_left: AtomicU32,
+    has_written: AtomicBool,
+}
+
+impl JobEnd {
+    /// Of a job of so many workers.
+    pub const fn of(workers: u32) -> Self {
+        Self { workers_left: AtomicU32::new(workers), has_written: AtomicBool::new(false) }
+    }
+
+    /// Notes that a worker has nothing in flight and issues nothing more. Whether it is the last one, of a job that
+    /// wrote something.
+    pub(crate) fn leave(&self, has_written: bool) -> bool {
+        self.has_written.fetch_or(has_written, Ordering::Relaxed);
+        self.workers_left.fetch_sub(1, Ordering::AcqRel) == 1 && self.has_written.load(Ordering::Relaxed)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -231,6 +255,14 @@ mod tests {
         assert_eq!((one.resumes_ns(7000), one.next(None)), (Some(7000), Turn::Issue));
         // The other one wakes up later, and finds that it may go on as well.
         assert_eq!((other.resumes_ns(7001), other.next(None)), (Some(7001), Turn::Issue));
+    }
+
+    #[test]
+    fn the_last_of_the_threads_syncs_at_the_end_of_a_job_that_wrote() {
+        let end = JobEnd::of(3);
+        assert_eq!([true, false, false].map(|has_written| end.leave(has_written)), [false, false, true]);
+        let end = JobEnd::of(2);
+        assert_eq!([end.leave(false), end.leave(false)], [false, false], "nothing was written");
     }
 
     #[test]
