@@ -90,6 +90,10 @@ pub(super) fn stalled(cell: &Cell, plan: &BlockPlan) -> Option<Finding> {
     if plan.pacing != Pacing::Closed || plan.think_time_ns > 0 {
         return None;
     }
+    // Nor does it where operations fail. The workers know in which seconds none ended, neither well nor badly.
+    if cell.errors > 0 {
+        return None;
+    }
     let stretches = stretches(cell);
     let borrowed: Vec<Stretch<'_>> =
         stretches.iter().map(|(from_ns, rates)| Stretch { from_ns: *from_ns, rates }).collect();
@@ -113,4 +117,36 @@ pub(super) fn stalled(cell: &Cell, plan: &BlockPlan) -> Option<Finding> {
 
 pub(super) fn second_rate(second: &Interval) -> f64 {
     (second.read_operations + second.write_operations) as f64 * 1e9 / second.length_ns as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use plimsoll_record::{
+        builder::RecordBuilder,
+        event::{RunEvent, SlotResult},
+    };
+
+    use super::*;
+    use crate::test_plans::started;
+
+    #[test]
+    fn seconds_in_which_operations_failed_are_no_stall() {
+        let mut builder = RecordBuilder::new(started("rw = 'randread'"));
+        builder.apply(&RunEvent::SlotFinished(Box::new(SlotResult::default())));
+        let mut cell = builder.finish().cells.remove(0);
+        cell.slots[0].counted = true;
+        let second = |read_operations| Interval {
+            length_ns: 1_000_000_000,
+            measured: true,
+            read_operations,
+            ..Interval::default()
+        };
+        cell.series = [900, 900, 0, 900].map(second).into();
+        let said = |cell: &Cell| stalled(cell, cell.blocks().unwrap()).map(|said| said.text);
+        assert!(said(&cell).unwrap().starts_with("a stall of up to 1 s, 25 %"), "{:?}", said(&cell));
+        cell.errors = 9;
+        assert_eq!(said(&cell), None);
+        cell.series = [0, 0].map(second).into();
+        assert_eq!(said(&cell), None);
+    }
 }
