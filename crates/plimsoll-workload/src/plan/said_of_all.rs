@@ -64,6 +64,11 @@ pub fn without_effect(said: &Workload, workloads: &[Workload]) -> Option<String>
         if nothing(&|cell| cell.engine != Some(EngineChoice::Psync)) {
             return Some(format!("--batch {batch} needs an engine that queues, not --engine psync"));
         }
+        if nothing(&|cell| cell.rate.is_none()) {
+            return Some(format!(
+                "--batch {batch} says nothing under a --rate, whose operations begin each at its time: leave one out"
+            ));
+        }
     }
     if said.stride.is_some() && nothing(&is_of_one_size) {
         return Some("--stride needs one block size for all operations".to_owned());
@@ -143,6 +148,7 @@ mod tests {
         let (read, write) = ("rw = 'randread'", "rw = 'write'");
         let (mixed, sweep) = ("rw = 'randrw'\nread_percent = [0, 100]", "rw = 'read'\nqueue_depth = [1, 8]");
         let (psync, apart) = ("rw = 'read'\nengine = 'psync'\nqueue_depth = 8", "rw = 'read'\nfiles = 'per-job'");
+        let paced = "rw = 'read'\nrate = 1000\nqueue_depth = 8";
         let ranges = "rw = 'read'\nblock_size = '4k-64k'";
         for (said, useless, useful) in [
             ("fsync = 1", read, write),
@@ -153,6 +159,7 @@ mod tests {
             ("write_block_size = '8k'\nblock_size = ['4k', '64k']", write, mixed),
             ("batch = 8", read, sweep),
             ("batch = 2", psync, sweep),
+            ("batch = 8", paced, sweep),
             ("stride = '64k'", ranges, sweep),
             ("offset_increment = '1M'", apart, sweep),
             ("file_order = 'turns:2'", ranges, sweep),
