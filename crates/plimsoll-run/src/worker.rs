@@ -76,6 +76,8 @@ pub struct Worker<'a, E, C> {
     completions: Vec<Completion>,
     operations_left: u64,
     bytes_left: u64,
+    /// Whether there is an end to either.
+    has_amount: bool,
     /// When the worker was to wake for an arrival the last time that it woke late, and when it did.
     overslept_from_ns: u64,
     overslept_until_ns: u64,
@@ -146,6 +148,7 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
             completions: Vec::with_capacity(depth),
             operations_left: operations_max.unwrap_or(u64::MAX),
             bytes_left: bytes_max.unwrap_or(u64::MAX),
+            has_amount: operations_max.is_some() || bytes_max.is_some(),
             settled_before: 0,
             waited_before: arrivals.is_none(),
             is_ending: false,
@@ -317,8 +320,8 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
         self.operations[index] = operation;
         self.started_ns[index] = intended_ns.unwrap_or(now);
         self.issued_ns[index] = now;
-        // What the ramp issues does not eat up the amount that is to be measured.
-        let counts = u64::from(now >= self.timing.from_ns);
+        // What starts in the ramp does not eat up the amount that is to be measured.
+        let counts = u64::from(self.started_ns[index] >= self.timing.from_ns);
         self.operations_left -= counts;
         self.bytes_left = self.bytes_left.saturating_sub(u64::from(operation.length) * counts);
         self.engine.submit(tag, placed)?;
@@ -450,13 +453,14 @@ impl<'a, E: Engine, C: Clock> Worker<'a, E, C> {
     fn count(&mut self, alike: Alike, now: u64, tick: usize, in_window: bool) {
         let Alike { kind, length, latency_ns, timed, count } = alike;
         let bytes = if self.has_data { u64::from(length) * count } else { 0 };
-        if !self.timing.is_over(now) {
+        // Rates count what completed in the window; latencies are those of what started in it, whenever that ends, so
+        // that a storage that hangs until the end does not look healthy. An amount has nothing of what the ramp began.
+        let is_beside = self.has_amount && in_window && !timed;
+        if !self.timing.is_over(now) && !is_beside {
             self.interval.add(kind, bytes, latency_ns, count, tick);
         }
-        // Rates count what completed in the window; latencies are those of what started in it, whenever that ends, so
-        // that a storage that hangs until the end does not look healthy.
         let direction = self.tally.direction(kind);
-        if in_window {
+        if in_window && !is_beside {
             direction.operations += count;
             direction.bytes += bytes;
             self.tally.last_completion_ns = now;

@@ -309,8 +309,7 @@ fn a_ramp_does_not_eat_up_the_amount() {
     let script = MemoryScript { latency_ns: MILLISECOND, ..MemoryScript::default() };
     for amount in ["operations = 1000", "io_size = '4000KiB'"] {
         let done = run(&plan(&format!("rw = 'randread'\n{amount}\nqueue_depth = 8\nramp = '1s'")), script.clone());
-        // And what was in flight when the ramp ended.
-        assert_eq!(done.tally.read.operations, 1008);
+        assert_eq!((done.tally.read.operations, done.tally.completed()), (1000, 1000 + 8 * 1000));
         assert_eq!(done.tally.read.histogram.count(), 1000);
         assert_eq!(done.ended_ns, 1_126 * MILLISECOND);
     }
@@ -379,6 +378,19 @@ fn amounts_end_a_slot_exactly() {
         MemoryScript { latency_ns: 10_000, ..MemoryScript::default() },
     );
     assert_eq!(done.tally.read.operations, 6, "half a block is none");
+}
+
+#[test]
+fn what_a_ramp_leaves_in_flight_is_no_part_of_an_amount() {
+    let script = MemoryScript { latency_ns: 7 * MILLISECOND, ..MemoryScript::default() };
+    for text in
+        ["operations = 10", "io_size = '40KiB'", "operations = 10\nduration = '1s'", "operations = 10\nrate = 1000"]
+    {
+        let done = run(&plan(&format!("rw = 'randread'\nqueue_depth = 32\nramp = '300ms'\n{text}")), script.clone());
+        assert_eq!((done.tally.read.operations, done.tally.read.histogram.count()), (10, 10), "{text}");
+        let measured = done.seconds.iter().filter(|(_, cut, _)| cut.measured);
+        assert_eq!(measured.map(|(.., tally)| tally.read_operations).sum::<u64>(), 10, "{text}");
+    }
 }
 
 #[test]
