@@ -118,7 +118,9 @@ pub(super) const ENTRIES: &[Entry] = &[
         s.submission.is_synced_at_end = v.truth();
         Ok(())
     })
-    .default("0"),
+    .default("0")
+    .approximate("the syncs at the end are counted with the others; fio counts none of them")
+    .when(|s| s.submission.is_synced_at_end),
     Entry::exact(Submission, "fsync_on_close", Kind::Boolean, "Sync a file whenever it is closed", |s, v, _| {
         s.submission.is_synced_on_close = v.truth();
         Ok(())

@@ -182,7 +182,7 @@ pub(super) const ROWS: &[Row] = &[
     row("fsync", writes!("fsync=4"), &[Counts, Syncs]),
     row("fdatasync", writes!("fdatasync=5"), &[Counts]),
     row("sync", writes!("sync=dsync"), &[Counts, Syncs]),
-    row("end_fsync", writes!("end_fsync=1"), &[Counts]),
+    noted(row("end_fsync", writes!("end_fsync=1"), &[Counts])),
     row("fsync_on_close", writes!("fsync_on_close=1"), &[Counts]),
     // Time, groups and clones.
     row("numjobs", writes!("numjobs=3"), &[Sizes, Counts, Jobs]),
