@@ -298,3 +298,20 @@ fn a_mix_that_only_removes_ends_when_nothing_is_left() {
     let done = phase(&mut open(place.path(), &plan), FilePhase::Mix);
     assert_eq!(done.operations(), 60);
 }
+
+#[test]
+fn a_mix_that_appends_nothing_is_verified_and_finds_a_file_that_is_too_short() {
+    let place = tempfile::tempdir().unwrap();
+    let (mix, file_size) = (Some("read,stat".parse().unwrap()), FileSizes::One(9000));
+    let plan = FilePlan { mix, file_size, keep_going: true, phase_limit_ns: Some(200_000_000), ..plan("mix") };
+    let stop = AtomicBool::new(false);
+    let mut set = open(place.path(), &plan);
+    set.prepare(FilePhase::Mix, &stop).unwrap();
+    let whole = set.run(FilePhase::Mix, &stop, &mut |_| {}).unwrap();
+    assert!(whole.checked_blocks > 0 && whole.errors.is_empty(), "{:?}", whole.errors);
+    for (path, _) in files(place.path()) {
+        fs::File::options().write(true).open(place.path().join(path)).unwrap().set_len(4096).unwrap();
+    }
+    let short = set.run(FilePhase::Mix, &stop, &mut |_| {}).unwrap();
+    assert!(!short.errors.is_empty(), "{} were read", short.operations());
+}

@@ -157,8 +157,9 @@ pub(super) fn resolve(
     if workload.duration == Some(Span { ns: 0 }) {
         return Err(refused("--duration 0 measures nothing".to_owned()));
     }
-    let appends = phases.as_slice().iter().find(|phase| phase.appends());
-    if verify && let Some(phase) = appends {
+    let steps = workload.mix.iter().flat_map(FileMix::phases);
+    let mut appends = phases.as_slice().iter().copied().filter(|phase| *phase != FilePhase::Mix).chain(steps);
+    if verify && let Some(phase) = appends.find(|phase| phase.appends()) {
         return Err(refused(format!("--verify does not know what {phase} leaves in files: leave one of them out")));
     }
     let file_sync = workload.file_sync.unwrap_or(FileSync::None);

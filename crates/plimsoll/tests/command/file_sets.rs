@@ -175,6 +175,7 @@ fn what_cannot_be_done_is_refused_in_one_sentence() {
         ("DATA --mix read:4k", 2, "takes no size"),
         ("DATA --mix read,write --file-sync reverse", 2, "a mix has none"),
         ("DATA --phases write,append,read --verify", 2, "--verify does not know what append leaves"),
+        ("DATA --mix read,read_append --verify", 2, "--verify does not know what read_append leaves"),
         ("file --phases write", 3, "a set of files needs a directory"),
         ("DATA --preset k8s-io --phases write", 2, "would make every workload of a preset or plan the same"),
     ] {
