@@ -156,6 +156,11 @@ impl FilePhase {
                     | Self::Mix
             )
     }
+
+    /// Whether nothing but names changes, which no sync of a file makes durable.
+    pub const fn changes_only_names(self) -> bool {
+        self.changes_names() && !self.writes() && !matches!(self, Self::Create)
+    }
 }
 
 words! {
@@ -345,6 +350,19 @@ impl FilePlan {
         if self.phases.as_slice().iter().any(fills) { self.total_bytes() } else { 0 }
     }
 
+    /// Whether memory alone has what a phase changed when it ends; of a mix, what any of its steps did.
+    pub fn leaves_in_memory(&self, phase: FilePhase) -> bool {
+        if phase == FilePhase::Mix {
+            return self.mix.iter().flat_map(FileMix::phases).any(|step| self.leaves_in_memory(step));
+        }
+        let is_synced = match self.file_sync {
+            FileSync::Directory | FileSync::Phase => true,
+            FileSync::File | FileSync::Data | FileSync::Reverse => !phase.changes_only_names(),
+            FileSync::None => self.sync != SyncMode::None && phase.writes(),
+        };
+        phase.changes() && !is_synced
+    }
+
     /// Whether the files stay until the end of the run, as each iteration would make the same again.
     pub fn stays(&self) -> bool {
         !self.phases.as_slice().iter().any(|phase| phase.needs_new_files())
@@ -395,6 +413,30 @@ mod tests {
             seed: 1,
             pin: Pinning::None,
             keep_going: false,
+        }
+    }
+
+    #[test]
+    fn what_a_sync_does_not_reach_is_left_in_memory() {
+        let left = |file_sync, sync, mix: &str| {
+            let mix = Some(mix.parse().unwrap());
+            let plan = FilePlan { file_sync, sync, mix, ..plan(1, 1, None) };
+            let all = [FilePhase::Write, FilePhase::Append, FilePhase::Truncate, FilePhase::Rename, FilePhase::Delete];
+            all.into_iter()
+                .chain([FilePhase::Mix, FilePhase::Read])
+                .filter(|phase| plan.leaves_in_memory(*phase))
+                .fold(String::new(), |all, phase| all + phase.as_str() + " ")
+        };
+        let none = SyncMode::None;
+        assert_eq!(left(FileSync::None, none, "read,stat"), "write append truncate rename delete ");
+        assert_eq!(left(FileSync::None, none, "read,append"), "write append truncate rename delete mix ");
+        for file_sync in [FileSync::File, FileSync::Data, FileSync::Reverse] {
+            assert_eq!(left(file_sync, none, "write"), "rename delete ", "{file_sync}");
+            assert_eq!(left(file_sync, none, "delete,write"), "rename delete mix ", "{file_sync}");
+        }
+        assert_eq!(left(FileSync::None, SyncMode::DataSync, "write"), "truncate rename delete ");
+        for file_sync in [FileSync::Directory, FileSync::Phase] {
+            assert_eq!(left(file_sync, none, "delete,write"), "", "{file_sync}");
         }
     }
 

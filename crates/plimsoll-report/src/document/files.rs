@@ -7,10 +7,7 @@ use plimsoll_record::{
     record::{Cell, Record},
     told::Measured,
 };
-use plimsoll_workload::{
-    file_set::{CacheState, FilePhase, FileSync},
-    settings::SyncMode,
-};
+use plimsoll_workload::file_set::{CacheState, FilePhase};
 
 use super::{FileClass, FilePhaseView, FileRow, run_names};
 use crate::{
@@ -112,15 +109,14 @@ pub(crate) fn measured_cache(cell: &Cell, phase: FilePhase) -> Option<String> {
             numbers::percent(share)
         ));
     }
-    let is_durable = plan.file_sync != FileSync::None || plan.sync != SyncMode::None;
     if phase.changes() {
         // Names are in memory also where content goes past the page cache.
-        return match (is_durable, phase.writes()) {
-            (true, _) => None,
-            (false, true) => {
+        return match (plan.leaves_in_memory(phase), phase.writes()) {
+            (false, _) => None,
+            (true, true) => {
                 plan.buffered.then(|| "the page cache took what was written: nothing was synced".to_owned())
             }
-            (false, false) => Some("memory took what was changed: nothing was synced".to_owned()),
+            (true, false) => Some("memory took what was changed: nothing was synced".to_owned()),
         };
     }
     let each = result.and_then(|result| result.device_operations_per_operation);

@@ -7,8 +7,7 @@ use plimsoll_record::{
     results::{Finding, Severity},
 };
 use plimsoll_workload::{
-    file_set::{CacheState, FilePlan, FileSync},
-    settings::SyncMode,
+    file_set::{CacheState, FilePhase, FilePlan},
     units::Span,
 };
 use serde_json::json;
@@ -32,19 +31,24 @@ pub(super) fn of(cell: &Cell, plan: &FilePlan, files: &FilesResult) -> Vec<Findi
 
 /// What is written and not synced is in memory.
 fn durability(plan: &FilePlan, files: &FilesResult) -> Option<Finding> {
-    let changes = files.phases.iter().filter(|phase| phase.phase.changes());
-    let phases: Vec<&str> = changes.map(|phase| phase.phase.as_str()).collect();
-    let is_durable = plan.file_sync != FileSync::None || plan.sync != SyncMode::None;
-    if is_durable || phases.is_empty() {
+    // The steps of a mix stand here too.
+    let parts = files.phases.iter().map(|phase| phase.phase).filter(|phase| *phase != FilePhase::Mix);
+    let left: Vec<FilePhase> = parts.filter(|phase| plan.leaves_in_memory(*phase)).collect();
+    if left.is_empty() {
         return None;
     }
+    let phases: Vec<&str> = left.iter().map(|phase| phase.as_str()).collect();
+    let advice = if left.iter().any(|phase| phase.changes_only_names()) {
+        "--file-sync directory syncs each file and each change of a name"
+    } else {
+        "--file-sync file syncs each file"
+    };
     let why = if plan.buffered {
         "so these rates are those of memory as long as it takes what is written"
     } else {
         "so a disk may keep it in its own memory, and the names of files are in that of the machine"
     };
-    let text =
-        format!("not durable: nothing was synced in {}, {why} (--file-sync file syncs each file)", phases.join(", "));
+    let text = format!("not durable: nothing was synced in {}, {why} ({advice})", phases.join(", "));
     Some(finding("files-not-durable", Severity::Info, text, &[("phases", json!(phases))]))
 }
 
