@@ -260,9 +260,9 @@ pub struct CellPair {
     /// Why the other side was not run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_run: Option<String>,
-    /// Operations of the reference that failed.
+    /// Operations of the reference that failed, and blocks that were not as it had written them.
     pub reference_errors: u64,
-    /// Operations of the other side that failed.
+    /// Operations of the other side that failed, and blocks that were not as it had written them.
     pub errors: u64,
     /// In what the plans differ, when they differ in what matters: nothing is compared then.
     pub differs_in: Vec<Difference>,

@@ -200,13 +200,18 @@ fn cell_pair(
         reference_not_run: cells[0].why_not_run().map(str::to_owned),
         verdict: cells[1].verdict,
         not_run: cells[1].why_not_run().map(str::to_owned),
-        reference_errors: cells[0].errors,
-        errors: cells[1].errors,
+        reference_errors: errors(cells[0]),
+        errors: errors(cells[1]),
         differs_in,
         sentence: String::new(),
         headline: headline(cells, &metrics),
         metrics,
     }
+}
+
+/// What went wrong with a cell's operations and data.
+fn errors(cell: &Cell) -> u64 {
+    cell.errors + cell.verification.as_ref().map_or(0, |result| result.mismatches)
 }
 
 /// The number that answers which of both is better. An open loop has the rate that was asked for, so there it is how

@@ -193,7 +193,8 @@ fn rounded_up(value: f64) -> String {
         return "0".to_owned();
     }
     let unit = 10.0_f64.powf(value.log10().floor() - 1.0).max(0.01);
-    let rounded = (value / unit - 1e-9).ceil() * unit;
+    // At least one: the least that is told is still something that would not have been seen.
+    let rounded = (value / unit - 1e-9).ceil().max(1.0) * unit;
     let digits = if unit >= 0.95 { 0 } else { unit.log10().round().abs() as usize };
     let text = format!("{rounded:.digits$}");
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
@@ -290,6 +291,7 @@ mod tests {
             (0.0281, "2.9 % would have been seen"),
             (0.03, "3 % would have been seen"),
             (0.00042, "0.05 % would have been seen"),
+            (1e-15, "0.01 % would have been seen"),
             (0.121, "13 % would have been seen"),
             (1.32, "a factor of 2.4 would have been seen"),
             (f64::INFINITY, "there is too little to see any"),

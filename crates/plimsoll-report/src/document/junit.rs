@@ -1,6 +1,7 @@
 //! A report as JUnit XML.
 //!
-//! Each run is a suite and each of its cells a test, which fails when operations failed. Of storage of which it is
+//! Each run is a suite and each of its cells a test, which fails when operations failed or blocks were not as written. A
+//! run that did not come to its end is a test more, which did not pass. Of storage of which it is
 //! known what was bought, each rate is a test more, which fails when it is certain that there is less than that. Then
 //! each side is a suite with the reference.
 
@@ -8,7 +9,8 @@ use plimsoll_measure::verdict::Verdict;
 use plimsoll_record::{
     figures::Operation,
     numbers,
-    record::{Cell, Record},
+    record::{Cell, Outcome, Record},
+    results::VerificationResult,
 };
 
 use super::Document;
@@ -44,6 +46,14 @@ fn suite(record: &Record, explained: Option<&ExplainedRun>) -> Suite {
         name: "measured".to_owned(),
         ending: measured(cell),
     });
+    let outcome = facts::outcome(record).map(|(word, text)| Test {
+        class: "plimsoll".to_owned(),
+        name: "run".to_owned(),
+        ending: match record.outcome {
+            Outcome::Failed => Ending::Failed(format!("{word} {text}")),
+            _ => Ending::Skipped(format!("{word} {text}")),
+        },
+    });
     let pairs = explained.iter().flat_map(|run| &run.cells).zip(&record.cells);
     let bought = pairs.flat_map(|(explained, cell)| {
         explained.judged.iter().map(move |judged| Test {
@@ -58,7 +68,7 @@ fn suite(record: &Record, explained: Option<&ExplainedRun>) -> Suite {
         elapsed_ns: record.elapsed_ns,
         hostname: record.environment.machine.hostname.clone(),
         properties: facts::of(record).into_iter().map(|fact| (fact.label, fact.text)).collect(),
-        tests: measured.chain(bought).collect(),
+        tests: outcome.into_iter().chain(measured).chain(bought).collect(),
         text: String::new(),
     }
 }
@@ -69,6 +79,10 @@ fn class(target: &str, workload: &str) -> String {
 
 fn measured(cell: &Cell) -> Ending {
     let failed = cell.error_kinds.first().map(|kind| format!(": {}", kind.error)).unwrap_or_default();
+    let wrong = cell.verification.as_ref().filter(|result| result.mismatches > 0);
+    if let Some(VerificationResult { mismatches, blocks_checked, .. }) = wrong {
+        return Ending::Failed(format!("{mismatches} of {blocks_checked} blocks were not as written"));
+    }
     match (cell.errors, cell.word_of_numbers()) {
         (0, Some(_)) => Ending::Passed,
         (0, None) => Ending::Skipped(format!("not run: {}", cell.why_not_run().unwrap_or("nothing was measured"))),

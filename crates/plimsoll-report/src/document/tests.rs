@@ -4,7 +4,7 @@ use plimsoll_catalog::{catalog::Catalog, limits_file::LimitsFile};
 use plimsoll_record::{
     lifecycle::{Happening, Moment, Phases, VolumeLifecycle},
     record::{Outcome, Record, Window},
-    results::{ErrorCount, Interval, Severity},
+    results::{ErrorCount, Interval, Severity, VerificationResult},
 };
 use plimsoll_workload::{provisioned::Provisioning, workload::Workload};
 use proptest::prelude::*;
@@ -337,6 +337,25 @@ fn what_failed_stands_on_top_and_fails_its_test() {
     assert!(xml.contains("failures=\"1\"") && xml.contains("3 operations failed: EIO"), "{xml}");
     let text = markdown::report(&shown, &[&record]);
     assert!(text.contains("error: ") && text.contains("| latency-write | write |"), "{text}");
+}
+
+#[test]
+fn neither_wrong_data_nor_a_run_without_its_end_passes_a_test() {
+    let mut record = test_records::canonical();
+    let verified = VerificationResult { blocks_checked: 900, mismatches: 7, ..VerificationResult::default() };
+    record.cells[1].verification = Some(verified);
+    let xml = junit::report(&document(&[&record]), &[&record]);
+    assert!(xml.contains("failures=\"1\"") && xml.contains("7 of 900 blocks were not as written"), "{xml}");
+    record.cells[1].verification = None;
+    for (outcome, counts, word) in [
+        (Outcome::Interrupted, "failures=\"0\" errors=\"0\" skipped=\"1\"", "INTERRUPTED after"),
+        (Outcome::Lost, "failures=\"0\" errors=\"0\" skipped=\"1\"", "LOST after"),
+        (Outcome::Failed, "failures=\"1\" errors=\"0\" skipped=\"0\"", "FAILED after"),
+    ] {
+        record.outcome = outcome;
+        let xml = junit::report(&document(&[&record]), &[&record]);
+        assert!(xml.contains(counts) && xml.contains("name=\"run\"") && xml.contains(word), "{xml}");
+    }
 }
 
 #[test]
