@@ -121,10 +121,7 @@ pub(super) fn second_rate(second: &Interval) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use plimsoll_record::{
-        builder::RecordBuilder,
-        event::{RunEvent, SlotResult},
-    };
+    use plimsoll_record::{builder::RecordBuilder, event::RunEvent};
 
     use super::*;
     use crate::test_plans::started;
@@ -132,7 +129,7 @@ mod tests {
     #[test]
     fn seconds_in_which_operations_failed_are_no_stall() {
         let mut builder = RecordBuilder::new(started("rw = 'randread'"));
-        builder.apply(&RunEvent::SlotFinished(Box::new(SlotResult::default())));
+        builder.apply(&RunEvent::SlotFinished(Box::default()));
         let mut cell = builder.finish().cells.remove(0);
         cell.slots[0].counted = true;
         let second = |read_operations| Interval {
