@@ -249,6 +249,7 @@ fn load(cells: &[Cell]) -> String {
         [&cell.read, &cell.write, &cell.sync].into_iter().flatten().map(|result| result.elapsed_ns).max()
     });
     let measured: Vec<u64> = measured.filter(|elapsed_ns| *elapsed_ns > 0).collect();
+    let measured_cells = measured.len();
     if let Some(time) = span(measured.into_iter(), numbers::duration) {
         let slots = |is_one: fn(&SlotSummary) -> bool| {
             let counts = cells.iter().map(|cell| cell.slots.iter().filter(|slot| is_one(slot)).count() as u64);
@@ -256,7 +257,11 @@ fn load(cells: &[Cell]) -> String {
         };
         let measured = slots(|slot| slot.counted).unwrap_or_default();
         let unit = if measured == "1" { "slot" } else { "slots" };
-        let each = if cells.len() == 1 { "" } else { "each workload " };
+        let each = match cells.len() {
+            1 => String::new(),
+            count if measured_cells == count => "each workload ".to_owned(),
+            count => format!("{measured_cells} of {count} workloads "),
+        };
         let discarded = slots(|slot| slot.purpose == SlotPurpose::Discarded).map(|count| format!("{count} discarded"));
         let left_out = slots(|slot| !slot.counted && slot.purpose != SlotPurpose::Discarded);
         let others: Vec<_> = discarded.into_iter().chain(left_out.map(|count| format!("{count} left out"))).collect();

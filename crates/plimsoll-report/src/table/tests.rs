@@ -296,7 +296,7 @@ fn an_interrupted_run_says_so_first_and_what_was_not_run() {
     INTERRUPTED after 21 s: the numbers are those measured until then.
 
     target   /mnt/data: directory on ext4, nvme1n1p1 (Amazon Elastic Block Store, 100 GiB), 80 GiB free
-    load     working set 1 GiB, direct I/O, each workload measured 2.40 s to 7.20 s in 2 to 6 slots
+    load     working set 1 GiB, direct I/O, 2 of 6 workloads measured 2.40 s to 7.20 s in 2 to 6 slots
     engine   io_uring
     machine  kernel 6.12.0 x86_64, 4 processors, 16 GiB memory, Amazon EC2 m7i.xlarge
     run      0199c0de-7a3e, 2025-10-08 09:30 UTC, took 21 s, plimsoll 0.1.0
@@ -456,7 +456,7 @@ fn colour_repeats_what_the_words_say() {
     ^[31mINTERRUPTED^[0m after 21 s: the numbers are those measured until then.
 
     ^[2mtarget^[0m   /mnt/data: directory on ext4, nvme1n1p1 (Amazon Elastic Block Store, 100 GiB), 80 GiB free
-    ^[2mload^[0m     working set 1 GiB, direct I/O, each workload measured 2.40 s to 7.20 s in 2 to 6 slots
+    ^[2mload^[0m     working set 1 GiB, direct I/O, 2 of 6 workloads measured 2.40 s to 7.20 s in 2 to 6 slots
     ^[2mengine^[0m   io_uring
     ^[2mmachine^[0m  kernel 6.12.0 x86_64, 4 processors, 16 GiB memory, Amazon EC2 m7i.xlarge
     ^[2mrun^[0m      0199c0de-7a3e, 2025-10-08 09:30 UTC, took 21 s, plimsoll 0.1.0
