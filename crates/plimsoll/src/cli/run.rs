@@ -404,8 +404,8 @@ pub struct WorkloadArguments {
     ///
     /// Each operation of filecreate, filestat and filedelete is about the next of --file-count files, which are made or
     /// removed before each slot as needed. Files are created and deleted once in a slot (--passes repeats that), and
-    /// statted for as long as any other cell runs. When the region has a size, they have that many bytes together, else
-    /// none.
+    /// statted for as long as any other cell runs. Those to stat or delete have --size bytes together, else none;
+    /// filecreate makes empty ones.
     #[arg(long, value_parser = words!(EngineChoice), help_heading = ENGINE)]
     pub engine: Option<EngineChoice>,
     /// Wait for so many completions at once [default: whatever is ready]
