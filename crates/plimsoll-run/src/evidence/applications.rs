@@ -93,16 +93,25 @@ fn outliers(application: &ApplicationResult) -> Option<Finding> {
         // A tenth is nothing to be looked into, however alike the others are.
         score > OUTLIER_SCORE && (iteration.elapsed_ns as f64 / median_ns - 1.0).abs() > 0.1
     };
-    let far: Vec<u32> = application.counted().filter(is_far).map(|iteration| iteration.round + 1).collect();
-    let first = *far.first()?;
+    let is_longer = |iteration: &&&Iteration| iteration.elapsed_ns as f64 > median_ns;
+    let outliers: Vec<&Iteration> = application.counted().filter(is_far).collect();
+    let first = *outliers.first()?;
+    let how = match outliers.iter().filter(is_longer).count() {
+        0 => "shorter",
+        longer if longer == outliers.len() => "longer",
+        _ => "longer or shorter",
+    };
+    let far: Vec<u32> = outliers.iter().map(|iteration| iteration.round + 1).collect();
     let is_warmed_up = application.iterations.first().is_some_and(|iteration| !iteration.counted);
-    let advice = if first == application.counted().next()?.round + 1 && !is_warmed_up {
+    // An empty cache makes nothing faster.
+    let is_first = first.round == application.counted().next()?.round;
+    let advice = if is_first && is_longer(&&first) && !is_warmed_up {
         "the first one, so that a cache may have been empty before: --warmup 1 leaves it out"
     } else {
         "something else may have gone on"
     };
     let numbers: Vec<String> = far.iter().map(u32::to_string).collect();
-    let text = format!("iteration {} took far longer or shorter than the others: {advice}", numbers.join(", "));
+    let text = format!("iteration {} took far {how} than the others: {advice}", numbers.join(", "));
     Some(finding("application-outliers", Severity::Warning, text, &[("iterations", json!(far))]))
 }
 
@@ -174,7 +183,13 @@ mod tests {
     fn a_first_iteration_that_is_far_off_is_a_cold_cache_perhaps() {
         let found = of(&result(&[44_000, 6600, 6500, 6700, 6650]));
         let text = &found.iter().find(|found| found.code == "application-outliers").unwrap().text;
-        assert!(text.starts_with("iteration 1 took far longer") && text.contains("--warmup 1"), "{text}");
+        assert!(text.starts_with("iteration 1 took far longer than") && text.contains("--warmup 1"), "{text}");
+        let found = of(&result(&[1000, 6600, 6500, 6700, 6650]));
+        let text = &found.iter().find(|found| found.code == "application-outliers").unwrap().text;
+        assert_eq!(text, "iteration 1 took far shorter than the others: something else may have gone on");
+        let found = of(&result(&[6600, 1000, 6500, 44_000, 6700, 6650, 6620]));
+        let text = &found.iter().find(|found| found.code == "application-outliers").unwrap().text;
+        assert!(text.starts_with("iteration 2, 4 took far longer or shorter than"), "{text}");
         assert_eq!(of(&result(&[6600, 6500, 6700, 6650])).len(), 1);
         // Alike to a hair, but for one that is three percent off.
         assert_eq!(of(&result(&[1000, 1000, 1000, 1030])).len(), 1);
