@@ -190,15 +190,26 @@ pub fn of_open_loop(open_loop: &OpenLoopResult) -> Vec<Finding> {
 const LATE_TOLD: f64 = 0.001;
 const LATE_WARNED: f64 = 0.01;
 
+/// Operations that waited for nothing but a queue slot, for more than a millisecond.
+fn waited(open_loop: &OpenLoopResult) -> u64 {
+    open_loop.late.saturating_sub(open_loop.overslept)
+}
+
+/// Whether all operations but a few had a queue slot when they were due.
+pub(crate) fn is_rate_kept(open_loop: &OpenLoopResult) -> bool {
+    let behind = waited(open_loop) + open_loop.never_issued;
+    behind == 0 || (behind as f64) < open_loop.intended as f64 * LATE_WARNED
+}
+
 /// Operations that had to wait for a queue slot: the storage was slower than the rate at this depth, for a while or
 /// always.
 fn of_waiting(open_loop: &OpenLoopResult) -> Option<Finding> {
     let OpenLoopResult { intended, never_issued, .. } = *open_loop;
-    let waited = open_loop.late.saturating_sub(open_loop.overslept);
+    let waited = waited(open_loop);
     if waited + never_issued == 0 {
         return None;
     }
-    let is_kept = ((waited + never_issued) as f64) < intended as f64 * LATE_WARNED;
+    let is_kept = is_rate_kept(open_loop);
     let kept = if is_kept { "kept the asked rate but for a few operations" } else { "could not keep the asked rate" };
     let bounds = "; the latter count with the time they had waited when the slot ended, so latencies are lower bounds";
     Some(finding(

@@ -9,12 +9,16 @@ use plimsoll_record::{
 use serde_json::{Value, json};
 
 use super::main_direction;
-use crate::findings::{FOREIGN_IO, finding};
+use crate::findings::{FOREIGN_IO, finding, is_rate_kept};
 
 /// Share of foreign bytes in the disk's activity from which a sentence is due.
 const FOREIGN_MIN: f64 = 0.02;
 
 pub(super) fn modes(cell: &Cell) -> Option<Finding> {
+    // Latencies of a loop that fell behind grow with its backlog, whatever the storage is like.
+    if cell.open_loop.as_ref().is_some_and(|open_loop| !is_rate_kept(open_loop)) {
+        return None;
+    }
     let direction = main_direction(cell)?;
     let modes = two_modes(&direction.histogram)?;
     let text = format!(
@@ -58,4 +62,35 @@ pub(super) fn foreign(cell: &Cell, is_asked_for: bool) -> Option<Finding> {
         let evidence = [("share", json!(share)), ("foreign_bytes", json!(others)), ("device_bytes", json!(all))];
         finding(FOREIGN_IO, severity, text, &evidence)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use plimsoll_measure::latency::LatencyHistogram;
+    use plimsoll_record::{
+        builder::RecordBuilder,
+        event::{RunEvent, SlotDirection, SlotResult},
+        results::OpenLoopResult,
+    };
+
+    use super::*;
+    use crate::test_plans::started;
+
+    #[test]
+    fn a_backlog_is_no_kind_of_operations() {
+        let told = |never_issued| {
+            let mut histogram = LatencyHistogram::fine();
+            histogram.record_many(100_000, 5_000);
+            histogram.record_many(8_000_000, 5_000);
+            let write = Some(SlotDirection { operations: 10_000, bytes: 0, histogram });
+            let open_loop = OpenLoopResult { intended: 10_000, never_issued, ..OpenLoopResult::default() };
+            let mut builder = RecordBuilder::new(started("rw = 'randwrite'\nrate = 1000"));
+            let elapsed_ns = 10_000_000_000;
+            let slot = SlotResult { elapsed_ns, write, open_loop: Some(open_loop), ..SlotResult::default() };
+            builder.apply(&RunEvent::SlotFinished(Box::new(slot)));
+            modes(&builder.finish().cells.remove(0)).is_some()
+        };
+        assert!(told(0) && told(99), "the rate was kept");
+        assert!(!told(100));
+    }
 }
