@@ -685,11 +685,11 @@ export interface CellPair {
    */
   not_run?: string | null;
   /**
-   * Operations of the reference that failed.
+   * Operations of the reference that failed, and blocks that were not as it had written them.
    */
   reference_errors: number;
   /**
-   * Operations of the other side that failed.
+   * Operations of the other side that failed, and blocks that were not as it had written them.
    */
   errors: number;
   /**

@@ -1,9 +1,9 @@
 //! A report as JUnit XML.
 //!
-//! Each run is a suite and each of its cells a test, which fails when operations failed or blocks were not as written. A
-//! run that did not come to its end is a test more, which did not pass. Of storage of which it is
-//! known what was bought, each rate is a test more, which fails when it is certain that there is less than that. Then
-//! each side is a suite with the reference.
+//! Each run is a suite and each of its cells a test, which fails when operations failed or blocks were not as written.
+//! A run that did not come to its end is a test more, which did not pass. Of storage of which it is known what was
+//! bought, each rate is a test more, which fails when it is certain that there is less than that. Then each side is a
+//! suite with the reference.
 
 use plimsoll_measure::verdict::Verdict;
 use plimsoll_record::{
