@@ -200,6 +200,11 @@ pub struct PhaseSample {
 pub struct Phases(Vec<(FilePhase, DirectionResult)>);
 
 impl Phases {
+    /// Which phases these are.
+    pub fn names(&self) -> impl Iterator<Item = FilePhase> {
+        self.0.iter().map(|(phase, _)| *phase)
+    }
+
     /// The result of a phase.
     pub fn get(&self, phase: FilePhase) -> Option<&DirectionResult> {
         self.0.iter().find(|(known, _)| *known == phase).map(|(_, result)| result)

@@ -43,6 +43,7 @@ const LATENCY: &str = "plimsoll_latency_seconds";
 const TIMESTAMP: &str = "plimsoll_run_timestamp_seconds";
 const VERDICT: &str = "plimsoll_verdict";
 const ERRORS: &str = "plimsoll_errors";
+const MISMATCHES: &str = "plimsoll_mismatches";
 const LIVE_OPERATIONS: &str = "plimsoll_live_operations_per_second";
 const LIVE_BYTES: &str = "plimsoll_live_bytes_per_second";
 const LIVE_LATENCY: &str = "plimsoll_live_latency_seconds";
@@ -56,7 +57,7 @@ const OF_RUN: &[&str] = &["target", "workload", "run"];
 const OF_OPERATION: &[&str] = &["target", "workload", "operation"];
 
 /// Every metric that is told, in this order. All are gauges: runs can be removed.
-pub const METRICS: [Metric; 13] = [
+pub const METRICS: [Metric; 14] = [
     Metric {
         name: OPERATIONS,
         help: "Operations per second in the latest run of a target with a workload.",
@@ -83,6 +84,11 @@ pub const METRICS: [Metric; 13] = [
         labels: &["target", "workload", "verdict"],
     },
     Metric { name: ERRORS, help: "Failed operations of the latest run.", labels: &["target", "workload"] },
+    Metric {
+        name: MISMATCHES,
+        help: "Blocks of the latest run that were not as written; absent where none was verified.",
+        labels: &["target", "workload"],
+    },
     Metric {
         name: LIVE_OPERATIONS,
         help: "Reads and writes in the last second of what is being measured.",
@@ -201,7 +207,8 @@ fn series_of(record: &Record, cell: &Cell) -> Vec<Series> {
     let mut add = |name, more: &[(&str, &str)], value: f64| {
         series.push(Series { name, labels: labels(&[&own, more].concat()), value });
     };
-    for operation in Operation::ALL {
+    let phases = cell.phases.names().map(Operation::Phase);
+    for operation in Operation::ALL.into_iter().chain(phases) {
         let Some(figures) = cell.figures(operation) else { continue };
         let word = word(operation);
         let of = [("operation", word)];
@@ -214,6 +221,7 @@ fn series_of(record: &Record, cell: &Cell) -> Vec<Series> {
     add(TIMESTAMP, &[("run", &run)], record.started.as_nanosecond() as f64 / 1e9);
     cell.word_of_numbers().into_iter().for_each(|word| add(VERDICT, &[("verdict", word)], 1.0));
     add(ERRORS, &[], cell.errors as f64);
+    cell.verification.iter().for_each(|verified| add(MISMATCHES, &[], verified.mismatches as f64));
     series
 }
 
@@ -285,12 +293,28 @@ fn labels(pairs: &[(&str, &str)]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use plimsoll_record::results::VerificationResult;
+    use plimsoll_workload::file_set::FilePhase;
+
     use super::*;
 
     #[test]
     fn what_would_end_a_label_is_escaped() {
         assert_eq!(labels(&[("target", "a\"b\\c\nd"), ("run", "1")]), "{target=\"a\\\"b\\\\c\\nd\",run=\"1\"}");
         assert_eq!(labels(&[]), "");
+    }
+
+    #[test]
+    fn what_a_set_of_files_did_is_told_phase_by_phase_and_so_is_what_was_not_as_written() {
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/records/plimsoll-1.json");
+        let mut record = plimsoll_record::upgrade::read(&std::fs::read_to_string(path).unwrap()).unwrap();
+        let mut deletes = record.cells[0].read.clone().unwrap();
+        deletes.iops = 321.0;
+        record.cells[0].phases.set(FilePhase::Delete, deletes);
+        record.cells[0].verification = Some(VerificationResult { mismatches: 3, ..VerificationResult::default() });
+        let text = written(&series_of(&record, &record.cells[0]));
+        assert!(text.contains("operation=\"delete\"} 321\n"), "{text}");
+        assert!(text.lines().any(|line| line.starts_with("plimsoll_mismatches{") && line.ends_with(" 3")), "{text}");
     }
 
     #[test]

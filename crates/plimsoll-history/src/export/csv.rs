@@ -37,6 +37,7 @@ const CELL_COLUMNS: &[&str] = &[
     "offered_bytes_per_second",
     "rounds_done",
     "errors",
+    "mismatches",
     "cpu_user_ns_per_operation",
     "cpu_system_ns_per_operation",
 ];
@@ -110,6 +111,7 @@ fn cell_values(record: &Record, cell: &Cell) -> Vec<String> {
     values.extend([
         cell.rounds_done.to_string(),
         cell.errors.to_string(),
+        text(cell.verification.as_ref().map(|verified| verified.mismatches)),
         text(cell.cpu.user_ns_per_operation),
         text(cell.cpu.system_ns_per_operation),
     ]);

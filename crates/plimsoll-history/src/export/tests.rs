@@ -1,6 +1,6 @@
 //! What other programs get to read.
 
-use plimsoll_record::upgrade;
+use plimsoll_record::{results::VerificationResult, upgrade};
 
 use super::*;
 use crate::test_records;
@@ -81,9 +81,18 @@ fn a_table_has_a_row_for_each_cell_and_says_its_units() {
     assert_eq!(at(1, "write_operations"), "");
     assert_eq!(at(2, "sync_operations"), "48");
     assert_eq!([at(1, "distribution"), at(1, "offered_operations_per_second")], ["uniform", ""]);
-    assert_eq!(at(2, "errors"), "3");
+    assert_eq!([at(2, "errors"), at(2, "mismatches")], ["3", ""]);
     assert_eq!(at(3, "id"), test_records::id(1).to_string());
     assert_eq!(at(3, "tags"), "disk=P30 zone=1");
+}
+
+#[test]
+fn a_table_says_how_much_was_not_as_written() {
+    let mut record = test_records::record(1);
+    record.cells[0].verification = Some(VerificationResult { mismatches: 3, ..VerificationResult::default() });
+    let rows = parse(&csv(&[&record]).unwrap());
+    let column = rows[0].iter().position(|column| column == "mismatches").expect("a column");
+    assert_eq!(rows[1][column], "3");
 }
 
 #[test]
