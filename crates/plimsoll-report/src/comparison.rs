@@ -273,12 +273,22 @@ pub struct CellPair {
     /// Which of them is the headline.
     #[serde(skip)]
     headline: Option<usize>,
+    /// Among how many it was chosen because it says most: as many chances to find what is none.
+    #[serde(skip)]
+    chosen_among: usize,
 }
 
 impl CellPair {
     /// The number that the sentence is about.
     pub fn headline(&self) -> Option<&MetricPair> {
         self.metrics.get(self.headline?)
+    }
+
+    /// Of which operations the headline is, where there are others too.
+    fn direction(&self) -> Option<&'static str> {
+        let own = self.headline()?.operation;
+        let is_other = |operation| operation != own && matches!(operation, Operation::Read | Operation::Write);
+        self.metrics.iter().any(|metric| is_other(metric.operation)).then(|| own.plural())
     }
 
     /// Whether a number says what the one before it said: bytes per second where all operations are of one size.
@@ -508,8 +518,11 @@ impl Comparison {
     fn control_chance(&mut self) {
         let cells = || self.pairs.iter().flat_map(|pair| &pair.cells);
         let of_all: Vec<f64> = cells().flat_map(CellPair::p_values).collect();
-        let p_value = |metric: &MetricPair| metric.compared.map(|compared| compared.ratio.p_value);
-        let of_headlines: Vec<f64> = cells().filter_map(CellPair::headline).filter_map(p_value).collect();
+        let p_value = |cell: &CellPair| {
+            let compared = cell.headline()?.compared?;
+            Some((compared.ratio.p_value * cell.chosen_among as f64).min(1.0))
+        };
+        let of_headlines: Vec<f64> = cells().filter_map(p_value).collect();
         let mut all = multiplicity::benjamini_hochberg(&of_all, LEVEL).into_iter();
         let mut headlines = multiplicity::holm(&of_headlines, LEVEL).into_iter();
         for cell in self.pairs.iter_mut().flat_map(|pair| &mut pair.cells) {
@@ -532,7 +545,8 @@ impl Comparison {
     /// Puts everything into words.
     fn say(&mut self) {
         let compared = |cell: &&CellPair| cell.headline().is_some_and(|metric| metric.compared.is_some());
-        let headlines = self.pairs.iter().flat_map(|pair| &pair.cells).filter(compared).count();
+        let cells = self.pairs.iter().flat_map(|pair| &pair.cells).filter(compared);
+        let headlines = cells.map(|cell| cell.chosen_among).sum();
         for pair in &mut self.pairs {
             let letters = [pair.reference.as_str(), pair.side.as_str()];
             for cell in &mut pair.cells {

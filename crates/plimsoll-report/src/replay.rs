@@ -80,7 +80,7 @@ pub fn pair(names: [&str; 2], answer: Result<&PairAnswer, &NotCompared>, width: 
         ratio.ratio, ratio.low, ratio.high
     );
     let compared = Compared::alone(*ratio, Method::PairedBlocks, [*blocks; 2], MARGIN);
-    let verdict = words::claim(&compared, &format!("{second} is"), ["faster", "slower"], MARGIN, 1);
+    let verdict = words::claim(&compared, second, None, MARGIN, 1);
     let wanted = if blocks_wanted > blocks {
         let wanted = numbers::count(*blocks_wanted as u64);
         format!("; {wanted} blocks would make the interval as narrow as it should be")

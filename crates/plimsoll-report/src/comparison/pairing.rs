@@ -180,6 +180,7 @@ fn cell_pair(
             });
         }
     }
+    let (headline, chosen_among) = headline(cells, &metrics);
     let are = |kind: Kind| cells.iter().all(|cell| cell.kind == kind);
     let names = cells.map(|cell| cell.workload.as_str());
     let workload = if names[0] == names[1] { names[0].to_owned() } else { names.join(" / ") };
@@ -204,7 +205,8 @@ fn cell_pair(
         errors: errors(cells[1]),
         differs_in,
         sentence: String::new(),
-        headline: headline(cells, &metrics),
+        headline,
+        chosen_among,
         metrics,
     }
 }
@@ -215,8 +217,9 @@ fn errors(cell: &Cell) -> u64 {
 }
 
 /// The number that answers which of both is better. An open loop has the rate that was asked for, so there it is how
-/// long operations took.
-fn headline(cells: [&Cell; 2], metrics: &[MetricPair]) -> Option<usize> {
+/// long operations took: reads or writes, whichever differ most surely. The second number is among how many it was
+/// chosen.
+fn headline(cells: [&Cell; 2], metrics: &[MetricPair]) -> (Option<usize>, usize) {
     let is_open = cells.iter().any(|cell| cell.blocks().is_some_and(|plan| plan.pacing != Pacing::Closed));
     let is_command = metrics.iter().any(|pair| pair.metric == Metric::Elapsed);
     let wanted: &[Metric] = match (is_open, is_command) {
@@ -233,7 +236,26 @@ fn headline(cells: [&Cell; 2], metrics: &[MetricPair]) -> Option<usize> {
         wanted.iter().filter_map(of).find(has_both).or_else(|| wanted.first().and_then(of))
     };
     let told = || metrics.iter().position(both).filter(|_| cells.iter().any(|cell| cell.told.is_some()));
-    wanted.iter().find_map(find).or_else(stopped).or_else(told).or_else(first)
+    if is_open {
+        let of = |operation: Operation| {
+            let judged = |pair: &MetricPair| pair.operation == operation && pair.compared.is_some();
+            wanted.iter().find_map(|metric| metrics.iter().position(|pair| pair.metric == *metric && judged(pair)))
+        };
+        let directions: Vec<usize> = [Operation::Read, Operation::Write].into_iter().filter_map(of).collect();
+        let doubt = |index: &usize| {
+            let compared = metrics[*index].compared;
+            compared.map_or((true, 1.0), |it| (!it.conclusion.is_difference(), it.ratio.p_value))
+        };
+        let surest = directions.iter().copied().min_by(|one, other| {
+            let [one, other] = [one, other].map(doubt);
+            one.0.cmp(&other.0).then(one.1.total_cmp(&other.1))
+        });
+        if surest.is_some() {
+            return (surest, directions.len());
+        }
+    }
+    let found = wanted.iter().find_map(find).or_else(stopped).or_else(told).or_else(first);
+    (found, 1)
 }
 
 fn compared(evidence: &Evidence, margin: f64) -> Compared {

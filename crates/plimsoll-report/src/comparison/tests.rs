@@ -27,6 +27,7 @@ mod applications;
 mod expectations;
 mod file_sets;
 mod not_judged;
+mod open_loops;
 mod shown;
 
 const PLAIN: Style = Style { colour: false };
@@ -537,22 +538,6 @@ fn too_few_visits_are_not_called_one_piece() {
     assert_eq!(reason(2, 0).as_deref(), Some("measured in one piece, without an interval"));
     assert_eq!(reason(1, 0).as_deref(), Some("measured in one piece, without an interval"));
     assert_eq!(reason(3, 10_000_000_000), None);
-}
-
-#[test]
-fn an_open_loop_is_compared_by_its_latency() {
-    let paced = Workload {
-        name: Some("paced".into()),
-        rw: Some(ReadWrite::RandRead),
-        rate: Some("5k".parse().unwrap()),
-        ..Workload::default()
-    };
-    let mut record = run(&[("/mnt/a", 1.0), ("/mnt/b", 0.5)], &[paced], &[(5_000, 210_000)], 0.02, 1);
-    let comparison = compare(&[&record]);
-    let sentence = &comparison.pairs[0].cells[0].sentence;
-    assert_eq!(sentence, "B's p99 is 1.99x [1.96, 2.02] longer");
-    record.cells[1].verdict = Some(Verdict::ClientLimited);
-    assert!(compare(&[&record]).pairs[0].cells[0].sentence.starts_with("B client-limited: B's p99 is"));
 }
 
 #[test]

@@ -26,13 +26,11 @@ pub(super) fn sentence(cell: &CellPair, letters: [&str; 2], margin: f64, headlin
     }
     match cell.headline() {
         Some(MetricPair { metric, compared: Some(compared), .. }) => {
-            let subject = if metric.is_latency() {
-                format!("{}'s {} is", letters[1], metric.head())
-            } else {
-                format!("{} is", letters[1])
-            };
-            let comparative = if metric.is_latency() { ["longer", "shorter"] } else { ["faster", "slower"] };
-            prefix + &claim(compared, &subject, comparative, margin, headlines)
+            let duration = metric.is_latency().then(|| match cell.direction() {
+                Some(direction) => format!("{} of {direction}", metric.head()),
+                None => metric.head().to_owned(),
+            });
+            prefix + &claim(compared, letters[1], duration.as_deref(), margin, headlines)
         }
         Some(metric) if is_told_alone(metric) => {
             let ratio = told_ratio(metric).unwrap_or_default();
@@ -84,22 +82,19 @@ fn not_run(reasons: [&Option<String>; 2], letters: [&str; 2]) -> Option<String> 
     }
 }
 
-/// What a ratio permits to say.
-pub(crate) fn claim(
-    compared: &Compared,
-    subject: &str,
-    comparative: [&str; 2],
-    margin: f64,
-    headlines: usize,
-) -> String {
+/// What a ratio permits to say of a side, or of a duration of it: without its name, readers would think of rates.
+pub(crate) fn claim(compared: &Compared, side: &str, duration: Option<&str>, margin: f64, headlines: usize) -> String {
     let ratio = &compared.ratio;
-    let comparative = comparative[usize::from(ratio.ratio < 1.0)];
+    let comparatives = if duration.is_some() { ["longer", "shorter"] } else { ["faster", "slower"] };
+    let comparative = comparatives[usize::from(ratio.ratio < 1.0)];
     let difference = || format!("{} {comparative}", magnitude(ratio));
+    let subject = duration.map_or_else(|| format!("{side} is"), |duration| format!("{side}'s {duration} is"));
+    let within = duration.map(|duration| format!(" in {duration}")).unwrap_or_default();
     let text = match compared.conclusion {
-        Conclusion::Equal => format!("equal within {}", numbers::percent(margin)),
-        Conclusion::NoDifference => format!("no difference found; {}", detectable(ratio.detectable)),
+        Conclusion::Equal => format!("equal within {}{within}", numbers::percent(margin)),
+        Conclusion::NoDifference => format!("no difference found{within}; {}", detectable(ratio.detectable)),
         _ if compared.may_be_chance() => {
-            format!("no difference found; {} may be chance among {headlines} comparisons", difference())
+            format!("no difference found{within}; {} may be chance among {headlines} comparisons", difference())
         }
         Conclusion::SlightlyHigher | Conclusion::SlightlyLower => {
             format!("{subject} {}; may be below what matters ({})", difference(), numbers::percent(margin))
