@@ -2,8 +2,9 @@
 import { after as afterAll, before as beforeAll, test as anyTest } from 'node:test';
 import { closeAll, hasStuckPage } from './browser.js';
 
-/** Milliseconds that a test may take, and what is done before and after tests. */
-const TEST_MAX = 180_000;
+/** Milliseconds that a look may take, a test, which looks twice at most, and what is done before and after tests. */
+const LOOK_MAX = 180_000;
+const TEST_MAX = 2 * LOOK_MAX + 30_000;
 const HOOK_MAX = 60_000;
 
 /** A test. Whatever it leaves open is closed; and what failed on a page that is stuck is looked at once more. */
@@ -13,7 +14,8 @@ export const after = (finish) => afterAll(finish, { timeout: HOOK_MAX });
 
 async function lookAgain(name, look) {
   try {
-    await look();
+    // A page that is stuck may also leave a question unanswered for ever.
+    await within(LOOK_MAX, name, look());
   } catch (error) {
     if (!(await hasStuckPage())) throw error;
     console.error(`${name}: a page got no frames, so all is looked at once more. It was: ${error.message}`);
