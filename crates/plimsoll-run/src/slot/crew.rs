@@ -37,7 +37,7 @@ pub(super) struct Crew {
     ends: Vec<JobEnd>,
 }
 
-/// Operations of several sizes are counted for each thread when they are at most so many, which takes about a second.
+/// Operations of several sizes are counted for each thread when they are at most so many, so that slots begin soon.
 const COUNTED_MAX: u64 = 20_000_000;
 
 impl Crew {
