@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub enum Verdict {
     /// The rate was level over the window and is known to the asked precision.
     Steady,
-    /// A burst allowance was being used up.
+    /// A burst allowance was used up, or was still in use.
     Burst,
     /// The rate was still moving.
     Drifting,

@@ -123,7 +123,7 @@ pub(crate) fn tone(verdict: &str) -> Option<Tone> {
 pub(crate) const fn meaning(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Steady => "the rate was level in its window and is known to the asked precision",
-        Verdict::Burst => "a burst allowance was being used up",
+        Verdict::Burst => "a burst allowance was used up, or was still in use",
         Verdict::Drifting => "the rate was still moving",
         Verdict::Unstable => "the rate fluctuated too much for a single number",
         Verdict::Cached => "a cache answered instead of the storage",

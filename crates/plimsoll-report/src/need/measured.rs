@@ -30,6 +30,9 @@ const BYTES_IN_FLIGHT_MIN: f64 = 8.0 * 1_048_576.0;
 /// With more operations in flight than this, they wait for each other.
 const IN_FLIGHT_ALONE_MAX: f64 = 4.0;
 
+/// Why one cannot be sure of what was measured.
+const WITHIN_ERROR: &str = ", and what is needed is within its error";
+
 /// Whether something that is needed is there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -77,6 +80,8 @@ struct Shown<'a> {
     value: f64,
     low: Option<f64>,
     high: Option<f64>,
+    /// Whether nobody knows how much worse it may be: too few operations took longer.
+    is_open: bool,
 }
 
 impl Shown<'_> {
@@ -86,6 +91,12 @@ impl Shown<'_> {
             Amount::Bandwidth(least) => self.value >= least.0 as f64,
             Amount::Latency(_, most) => self.value <= most.ns as f64,
         }
+    }
+
+    /// Whether it meets that for sure: a rate that was reached is there, a latency has an interval to meet it with.
+    fn surely_meets(&self, want: &Want) -> bool {
+        let longest = self.high.filter(|_| is_latency(want));
+        !self.is_open && self.meets(want) && longest.is_none_or(|end| Shown { value: end, ..*self }.meets(want))
     }
 
     /// Whether it is at least as good as another.
@@ -152,8 +163,12 @@ fn judged(want: &Want, cells: &[&Cell]) -> Answer {
         all.iter().filter(|it| of(it)).max_by(|one, other| one.better(other, want)).copied()
     };
     let is_sure = |it: &Shown<'_>| doubt(it.cell).is_none();
-    if let Some(found) = best(&|it| it.meets(want) && is_sure(it)) {
+    if let Some(found) = best(&|it| it.surely_meets(want) && is_sure(it)) {
         return told(want, Standing::Met, &found, "met: ", "");
+    }
+    if let Some(found) = best(&|it| it.meets(want) && is_sure(it)) {
+        let tail = if found.is_open { ", and it may be longer" } else { WITHIN_ERROR };
+        return told(want, Standing::NotSure, &found, "not sure: ", tail);
     }
     let meeting = all.iter().filter(|it| it.meets(want));
     let least_doubtful = meeting.min_by(|one, other| {
@@ -172,7 +187,7 @@ fn judged(want: &Want, cells: &[&Cell]) -> Answer {
     }
     let reaches = |end: f64| Shown { value: end, ..found }.meets(want);
     let Some(end) = found.best_end(want).filter(|end| !reaches(*end)) else {
-        return told(want, Standing::NotSure, &found, "not sure: ", ", and what is needed is within its error");
+        return told(want, Standing::NotSure, &found, "not sure: ", WITHIN_ERROR);
     };
     // One that is not sure might have shown more.
     let might = |it: &&Shown<'_>| {
@@ -245,6 +260,7 @@ pub(crate) fn doubt(cell: &Cell) -> Option<(u8, String)> {
         Verdict::Short => (3, "measured too briefly to know whether it lasts"),
         Verdict::Unstable => (4, "on average alone: it is not even"),
         Verdict::Drifting => (5, "only while it was still changing"),
+        Verdict::Burst if cell.burst.is_some_and(|burst| !burst.predicted) => (1, "a burst was used up first"),
         Verdict::Burst => (6, "only while the burst lasted"),
         Verdict::Cached => (7, "a cache answered, and not the storage"),
     };
@@ -307,6 +323,7 @@ fn shown<'a>(want: &Want, cell: &'a Cell) -> Option<Shown<'a>> {
 
 fn one<'a>(want: &Want, cell: &'a Cell, operation: Operation, figures: &Figures<'_>) -> Option<Shown<'a>> {
     let measured = figures.measured;
+    let mut is_open = false;
     let (iops_low, iops_high) = measured.map_or((None, None), |result| (result.iops_low, result.iops_high));
     let (value, low, high) = match want.amount {
         Amount::Iops(_) => (figures.iops?, iops_low, iops_high),
@@ -334,11 +351,12 @@ fn one<'a>(want: &Want, cell: &'a Cell, operation: Operation, figures: &Figures<
                 LatencyFigure::P99_9 => latencies.p99_9,
             };
             let interval = measured.and_then(|result| result.latency_interval(figure.name()));
+            is_open = interval.is_some_and(|interval| interval.high_ns.is_none());
             let low = interval.map(|interval| interval.low_ns as f64);
             (value? as f64, low, interval.and_then(|interval| interval.high_ns).map(|ns| ns as f64))
         }
     };
-    Some(Shown { cell, operation, value, low, high })
+    Some(Shown { cell, operation, value, low, high, is_open })
 }
 
 /// Reads and writes of a cell together: the interval is that of both.
@@ -351,5 +369,5 @@ fn together<'a>(want: &Want, cell: &'a Cell, read: &Shown<'_>, write: &Shown<'_>
     };
     let end = |of: Option<f64>| Some(of? * scale?);
     let (low, high) = estimate.map_or((None, None), |estimate| (end(estimate.iops_low), end(estimate.iops_high)));
-    Shown { cell, operation: Operation::All, value, low, high }
+    Shown { cell, operation: Operation::All, value, low, high, is_open: false }
 }

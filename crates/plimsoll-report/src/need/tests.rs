@@ -68,6 +68,44 @@ fn a_steady_cell_that_could_have_shown_it_decides() {
 }
 
 #[test]
+fn a_percentile_that_may_be_longer_meets_nothing_for_sure() {
+    let mut record = steady();
+    for cell in &mut record.cells {
+        for result in [&mut cell.read, &mut cell.write].into_iter().flatten() {
+            result.latency_intervals.iter_mut().for_each(|interval| interval.high_ns = None);
+        }
+    }
+    let (standing, text) = answer("latency_p99=1ms", &record);
+    assert!(standing == Standing::NotSure && text.contains("of reads, and it may be longer ("), "{text}");
+    let mut record = steady();
+    let read = record.cells[0].read.as_mut().unwrap();
+    read.latency_intervals.iter_mut().for_each(|interval| interval.high_ns = Some(2_000_000));
+    let (standing, text) = answer("read_latency_p99=1ms", &record);
+    assert!(
+        standing == Standing::NotSure && text.contains("of reads, and what is needed is within its error"),
+        "{text}"
+    );
+}
+
+#[test]
+fn what_remained_after_a_burst_is_no_burst() {
+    let mut record = steady();
+    for cell in &mut record.cells {
+        cell.verdict = Some(Verdict::Burst);
+        cell.burst = Some(plimsoll_record::judgement::Burst {
+            burst_iops: 3_000_000.0,
+            sustained_iops: 16_000.0,
+            cliff_after_ns: None,
+            cliff_before_ns: None,
+            bucket_operations: None,
+            predicted: false,
+        });
+    }
+    let (standing, text) = answer("iops=3000", &record);
+    assert!(standing == Standing::MetInDoubt && text.contains("met, but a burst was used up first: 16,012"), "{text}");
+}
+
+#[test]
 fn a_verdict_that_is_no_claim_is_said_and_breaks_nothing() {
     for (verdict, words) in [
         (Verdict::Burst, "met, but only while the burst lasted: 16,012 IOPS"),
