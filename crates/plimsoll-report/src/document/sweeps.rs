@@ -201,7 +201,12 @@ fn sweep(record: &Record, target: &str, group: &[Spot<'_>]) -> Sweep {
 
 fn knee_of(group: &[Spot<'_>], block_size: u64) -> Option<Knee> {
     let of_size = group.iter().filter(|spot| spot.block_size == block_size);
-    let points: Vec<DepthPoint> = of_size.map(|spot| DepthPoint { depth: spot.depth, rate: spot.iops }).collect();
+    let point = |spot: &Spot<'_>| DepthPoint {
+        depth: spot.depth,
+        rate: spot.iops,
+        interval: spot.cell.estimate.and_then(|estimate| estimate.iops_low.zip(estimate.iops_high)),
+    };
+    let points: Vec<DepthPoint> = of_size.map(point).collect();
     knee(&points)
 }
 

@@ -1,8 +1,11 @@
 //! Cells that differ in depth alone: where more depth stops helping, and what the wait is.
 
-use plimsoll_measure::detect::{
-    knee::{DepthPoint, knee},
-    queueing::queue_bound,
+use plimsoll_measure::{
+    detect::{
+        knee::{DepthPoint, knee},
+        queueing::queue_bound,
+    },
+    verdict::Verdict,
 };
 use plimsoll_record::{
     numbers::{iops, percent},
@@ -32,7 +35,13 @@ pub fn of_sweeps(cells: &[Cell]) -> Vec<(usize, Finding)> {
         if group.len() < SWEEP_MIN {
             continue;
         }
-        // A depth that was not measured may be the knee.
+        // A depth that was not measured may be the knee. What a cache, the machine or a burst lets through says nothing
+        // of the depth that the storage needs.
+        let is_of_storage =
+            |cell: &Cell| !matches!(cell.verdict, Some(Verdict::Cached | Verdict::ClientLimited | Verdict::Burst));
+        if !group.iter().all(|other| is_of_storage(&cells[*other])) {
+            continue;
+        }
         let points: Option<Vec<DepthPoint>> = group.iter().map(|other| depth_point(&cells[*other])).collect();
         let Some(knee) = points.and_then(|points| knee(&points)) else { continue };
         let at = group.iter().copied().find(|other| depth(&cells[*other]) == knee.depth).unwrap_or(index);
@@ -95,7 +104,8 @@ fn depth(cell: &Cell) -> u32 {
 }
 
 fn depth_point(cell: &Cell) -> Option<DepthPoint> {
-    Some(DepthPoint { depth: depth(cell), rate: rate(cell)? })
+    let interval = cell.estimate.and_then(|estimate| estimate.iops_low.zip(estimate.iops_high));
+    Some(DepthPoint { depth: depth(cell), rate: rate(cell)?, interval })
 }
 
 #[cfg(test)]
@@ -104,6 +114,7 @@ mod tests {
     use plimsoll_record::{
         builder::RecordBuilder,
         event::{RunEvent, SlotDirection, SlotResult},
+        judgement::RateEstimate,
     };
 
     use super::*;
@@ -117,6 +128,15 @@ mod tests {
 
     /// The same of these rates and latencies, in one kind of finding.
     fn said(code: &str, rates: &[(u64, u64)]) -> Vec<(usize, String)> {
+        texts(code, &measured(rates))
+    }
+
+    fn texts(code: &str, cells: &[Cell]) -> Vec<(usize, String)> {
+        let found = of_sweeps(cells).into_iter();
+        found.filter(|(_, finding)| finding.code == code).map(|(cell, finding)| (cell, finding.text)).collect()
+    }
+
+    fn measured(rates: &[(u64, u64)]) -> Vec<Cell> {
         let mut builder = RecordBuilder::new(started("rw = 'randread'\nqueue_depth = [1, 2, 4, 8]"));
         for (cell, (rate, latency_ns)) in rates.iter().enumerate() {
             let mut histogram = LatencyHistogram::fine();
@@ -125,8 +145,25 @@ mod tests {
             let slot = SlotResult { cell, elapsed_ns: 1_000_000_000, read, ..SlotResult::default() };
             builder.apply(&RunEvent::SlotFinished(Box::new(slot)));
         }
-        let found = of_sweeps(&builder.finish().cells).into_iter();
-        found.filter(|(_, finding)| finding.code == code).map(|(cell, finding)| (cell, finding.text)).collect()
+        builder.finish().cells
+    }
+
+    #[test]
+    fn no_depth_is_called_better_within_the_error_or_by_what_is_no_rate_of_the_storage() {
+        let known_to = |error: f64| {
+            let mut cells = measured(&[(1000, 1_000_000), (2000, 1_000_000), (4000, 1_000_000), (4400, 1_800_000)]);
+            for cell in &mut cells {
+                let iops = rate(cell).unwrap();
+                let (low, high) = (iops * (1.0 - error), iops * (1.0 + error));
+                cell.estimate = Some(RateEstimate { iops, iops_low: Some(low), iops_high: Some(high) });
+            }
+            cells
+        };
+        assert_eq!(texts("depth-knee", &known_to(0.01)).len(), 1);
+        assert_eq!(texts("depth-knee", &known_to(0.1)), []);
+        let mut cells = known_to(0.01);
+        cells[1].verdict = Some(Verdict::ClientLimited);
+        assert_eq!(texts("depth-knee", &cells), []);
     }
 
     #[test]
