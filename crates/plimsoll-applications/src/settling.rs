@@ -1,5 +1,5 @@
 //! Waiting until a storage has come to rest: what was written before has arrived, servers do nothing with it, and its
-//! disk has nothing to do. Where others keep the disk busy, nobody waits for them.
+//! disks have nothing to do. Where others keep the disk busy, nobody waits for them.
 
 use std::{
     fs::File,
@@ -13,7 +13,7 @@ use std::{
 };
 
 use plimsoll_io::{
-    block_device::{self, BackingDevice},
+    block_device::{self, BackingDevice, DiskCounters},
     clock::{Clock, MonotonicClock},
 };
 use rustix::fs::syncfs;
@@ -64,8 +64,9 @@ pub(crate) fn settle(
         telling.go_on();
     }
     let disk = || {
-        let counters = block_device::stat(device?.disk)?;
-        Some((counters.read_operations + counters.write_operations + counters.flush_operations, counters.in_flight))
+        let disks = block_device::counted_on(device?.device).into_iter().filter_map(block_device::stat);
+        let all = disks.reduce(DiskCounters::and)?;
+        Some((all.read_operations + all.write_operations + all.flush_operations, all.in_flight))
     };
     let mut known = (servers(), disk());
     let (mut servers_ns, mut disk_ns) = (MonotonicClock.now_ns(), MonotonicClock.now_ns());

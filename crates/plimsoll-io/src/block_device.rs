@@ -4,6 +4,7 @@
 //! that a test machine does not have are tested.
 
 use std::{
+    collections::BTreeSet,
     fmt, fs,
     os::unix::fs::{FileTypeExt, MetadataExt},
     path::{Path, PathBuf},
@@ -373,8 +374,13 @@ pub fn stat(number: DeviceNumber) -> Option<DiskCounters> {
 }
 
 /// The disks that a device or its file system is spread over; its own disk, when that is all.
-pub fn spread_over(device: DeviceNumber) -> Vec<DeviceNumber> {
-    Sysfs::default().spread_over(device).into_iter().collect()
+pub fn spread_over(device: DeviceNumber) -> BTreeSet<DeviceNumber> {
+    Sysfs::default().spread_over(device)
+}
+
+/// The disks on which is counted what a file system on a device has done: see [`Sysfs::counted_on`].
+pub fn counted_on(device: DeviceNumber) -> BTreeSet<DeviceNumber> {
+    Sysfs::default().counted_on(device)
 }
 
 /// What two devices have in common: see [`Sysfs::common`].

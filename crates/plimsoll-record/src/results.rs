@@ -313,7 +313,7 @@ pub struct CpuCost {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DeviceActivity {
-    /// The kernel's name of the disk.
+    /// The kernel's name of the disk; of several that do together what is asked, all names.
     pub name: String,
     /// Reads completed.
     pub read_operations: u64,
@@ -325,7 +325,7 @@ pub struct DeviceActivity {
     pub write_bytes: u64,
     /// Flushes completed.
     pub flush_operations: u64,
-    /// Time the disk was busy.
+    /// Time the disk was busy; of several, the busiest.
     pub busy_ns: u64,
     /// Time that all requests together spent in the disk.
     #[serde(default)]

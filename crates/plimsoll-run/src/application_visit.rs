@@ -22,7 +22,7 @@ pub(crate) struct ApplicationVisit<'a> {
     pub(crate) cell: usize,
     pub(crate) round: u32,
     pub(crate) application: &'a mut Application,
-    pub(crate) device: Option<BackingDevice>,
+    pub(crate) devices: &'a [BackingDevice],
     pub(crate) clock: RunClock,
     pub(crate) stop: &'a AtomicBool,
     /// What it has when others are timed at the same time.
@@ -106,9 +106,9 @@ impl ApplicationVisit<'_> {
         measured.settled = self.application.settle(self.stop, tell)?;
         // Where one has failed before, the others begin without it.
         pass.map(Pass::arrive);
-        let before = Counters::take(self.device.as_slice());
+        let before = Counters::take(self.devices);
         let timed = self.application.time(iteration, self.stop, tell)?;
-        let cost = Counters::take(self.device.as_slice()).since(&before);
+        let cost = Counters::take(self.devices).since(&before);
         measured.timed = Some((timed, cost));
         self.application.stage(Stage::Verify, iteration, self.stop, tell)
     }

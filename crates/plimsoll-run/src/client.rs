@@ -66,7 +66,7 @@ impl WorkerUse {
 
 /// What the machine did between the end of the ramp and the end of the slot, or until it is `over`. `None` when it is
 /// over before.
-pub(crate) fn watch(timing: Timing, over: &AtomicBool, device: Option<BackingDevice>) -> Option<ClientActivity> {
+pub(crate) fn watch(timing: Timing, over: &AtomicBool, devices: &[BackingDevice]) -> Option<ClientActivity> {
     make_timers_precise();
     let is_over = || over.load(Ordering::Relaxed);
     while MonotonicClock.now_ns() < timing.from_ns {
@@ -75,9 +75,9 @@ pub(crate) fn watch(timing: Timing, over: &AtomicBool, device: Option<BackingDev
         }
         sleep_until_ns(timing.from_ns.min(MonotonicClock.now_ns() + PATIENCE_NS), Precision::Sleep);
     }
-    let before = Counters::take(device.as_slice());
+    let before = Counters::take(devices);
     let hiccups = hiccups(timing.until_ns.unwrap_or(u64::MAX), &is_over);
-    let mut client = Counters::take(device.as_slice()).since(&before).client;
+    let mut client = Counters::take(devices).since(&before).client;
     client.hiccup_ns = LatencySummary::of(&hiccups);
     client.hiccups = Some(hiccups);
     Some(client)
@@ -123,7 +123,7 @@ mod tests {
     #[test]
     fn the_measured_time_alone_is_watched() {
         let timing = Timing { start_ns: 0, from_ns: in_ms(30), until_ns: Some(in_ms(90)) };
-        let client = watch(timing, &AtomicBool::new(false), None).unwrap();
+        let client = watch(timing, &AtomicBool::new(false), &[]).unwrap();
         let asked_ns = timing.until_ns.unwrap() - timing.from_ns;
         // A busy machine may be late at both ends, which is why the span is noted.
         assert!(client.span_ns > asked_ns / 2, "{} of {asked_ns}", client.span_ns);
@@ -135,9 +135,9 @@ mod tests {
     #[test]
     fn a_slot_that_ends_in_its_ramp_has_nothing_to_say() {
         let timing = Timing { start_ns: 0, from_ns: in_ms(3_600_000), until_ns: None };
-        assert_eq!(watch(timing, &AtomicBool::new(true), None), None);
+        assert_eq!(watch(timing, &AtomicBool::new(true), &[]), None);
         let endless = Timing { from_ns: 0, ..timing };
-        assert!(watch(endless, &AtomicBool::new(true), None).is_some());
+        assert!(watch(endless, &AtomicBool::new(true), &[]).is_some());
     }
 
     #[test]

@@ -39,10 +39,13 @@ pub struct Counters {
     pressure: Pressure,
     swap: Swap,
     memory: MemoryEvents,
-    device: Option<(BackingDevice, DiskCounters)>,
-    /// The disks that it is spread over, when those are several.
-    members: Vec<(DeviceNumber, DiskCounters)>,
+    /// The disks that do together what is asked of a target.
+    disks: DisksCounters,
+    /// The disks that these are spread over, when those are several.
+    members: DisksCounters,
 }
+
+type DisksCounters = Vec<(DeviceNumber, DiskCounters)>;
 
 /// How a group was held back by its quota, since it was made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -82,7 +85,7 @@ pub struct SlotCost {
     pub cpu: CpuCost,
     /// What the disk did, by the kernel's own count; `None` where there is no disk, or no counters of it.
     pub device: Option<DeviceActivity>,
-    /// All counters of the disk.
+    /// All counters of the disk, or of all disks together.
     pub disk: Option<DiskCounters>,
     /// Bytes of this process that reached the storage; `None` where the kernel does not count them.
     pub io: Option<ProcessIo>,
@@ -91,7 +94,7 @@ pub struct SlotCost {
 }
 
 impl Counters {
-    /// The counters now, with those of the disk behind a target: the first one of several.
+    /// The counters now, with those of the disks behind a target.
     pub fn take(devices: &[BackingDevice]) -> Self {
         let vmstat = text("/proc/vmstat");
         let swapped = |name| named(vmstat.as_deref()?, name);
@@ -111,8 +114,8 @@ impl Counters {
             memory: memory_directory()
                 .map(|(unified, directory)| MemoryEvents::read(directory, unified))
                 .unwrap_or_default(),
-            // The whole disk: flushes are counted for it alone, and neighbours on it disturb.
-            device: devices.first().and_then(|device| Some((*device, block_device::stat(device.disk)?))),
+            // Whole disks: flushes are counted for them alone, and neighbours on them disturb.
+            disks: counters(devices, block_device::counted_on),
             members: members(devices),
         }
     }
@@ -135,10 +138,7 @@ impl Counters {
         let disk = self.disk_since(earlier);
         SlotCost {
             client: self.client_since(earlier, &cpu, throttled, disk),
-            device: disk.zip(self.device).map(|(done, (device, _))| DeviceActivity {
-                members: self.members_since(earlier),
-                ..activity(device, done)
-            }),
+            device: disk.map(|done| DeviceActivity { members: self.members_since(earlier), ..self.activity(done) }),
             disk,
             io: self.io.zip(earlier.io).map(|(later, earlier)| later.since(&earlier)),
             cpu,
@@ -222,7 +222,7 @@ impl Counters {
             let (_, before) = earlier.members.iter().find(|(before, _)| before == device)?;
             let done = later.since(before);
             Some(MemberActivity {
-                name: block_device::facts(*device).map(|facts| facts.disk).unwrap_or_default(),
+                name: name(*device),
                 read_operations: done.read_operations,
                 read_bytes: done.read_bytes,
                 write_operations: done.write_operations,
@@ -232,39 +232,55 @@ impl Counters {
         self.members.iter().filter_map(since).collect()
     }
 
+    /// What all disks did together; `None` unless they are the same ones as before.
     fn disk_since(&self, earlier: &Self) -> Option<DiskCounters> {
-        let ((device, later), (device_before, before)) = (self.device?, earlier.device?);
-        (device == device_before).then(|| later.since(&before))
+        let numbers = |disks: &DisksCounters| disks.iter().map(|(disk, _)| *disk).collect::<Vec<_>>();
+        if self.disks.is_empty() || numbers(&self.disks) != numbers(&earlier.disks) {
+            return None;
+        }
+        let pairs = self.disks.iter().zip(&earlier.disks);
+        Some(
+            pairs.map(|((_, later), (_, before))| later.since(before)).fold(DiskCounters::default(), DiskCounters::and),
+        )
+    }
+
+    fn activity(&self, done: DiskCounters) -> DeviceActivity {
+        let names: Vec<String> = self.disks.iter().map(|(disk, _)| name(*disk)).collect();
+        DeviceActivity {
+            name: names.join(", "),
+            read_operations: done.read_operations,
+            read_bytes: done.read_bytes,
+            write_operations: done.write_operations,
+            write_bytes: done.write_bytes,
+            flush_operations: done.flush_operations,
+            busy_ns: done.busy_time_ms * 1_000_000,
+            queue_ns: done.queue_time_ms * 1_000_000,
+            read_merges: done.read_merges,
+            write_merges: done.write_merges,
+            read_queue_ns: done.read_time_ms * 1_000_000,
+            write_queue_ns: done.write_time_ms * 1_000_000,
+            members: Vec::new(),
+        }
     }
 }
 
 /// The counters of the disks that devices are spread over; none, when that is one alone.
-fn members(devices: &[BackingDevice]) -> Vec<(DeviceNumber, DiskCounters)> {
-    let disks: BTreeSet<_> = devices.iter().flat_map(|device| block_device::spread_over(device.device)).collect();
-    let counters = |disk: DeviceNumber| Some((disk, block_device::stat(disk)?));
-    if disks.len() > 1 { disks.into_iter().filter_map(counters).collect() } else { Vec::new() }
+fn members(devices: &[BackingDevice]) -> DisksCounters {
+    Some(counters(devices, block_device::spread_over)).filter(|disks| disks.len() > 1).unwrap_or_default()
+}
+
+/// The counters of disks, each once.
+fn counters(devices: &[BackingDevice], disks_of: fn(DeviceNumber) -> BTreeSet<DeviceNumber>) -> DisksCounters {
+    let disks: BTreeSet<_> = devices.iter().flat_map(|device| disks_of(device.device)).collect();
+    disks.into_iter().filter_map(|disk| Some((disk, block_device::stat(disk)?))).collect()
+}
+
+fn name(disk: DeviceNumber) -> String {
+    block_device::facts(disk).map(|facts| facts.disk).unwrap_or_default()
 }
 
 fn tick_ns() -> u64 {
     1_000_000_000 / clock_ticks_per_second().max(1)
-}
-
-fn activity(device: BackingDevice, done: DiskCounters) -> DeviceActivity {
-    DeviceActivity {
-        name: block_device::facts(device.disk).map(|facts| facts.disk).unwrap_or_default(),
-        read_operations: done.read_operations,
-        read_bytes: done.read_bytes,
-        write_operations: done.write_operations,
-        write_bytes: done.write_bytes,
-        flush_operations: done.flush_operations,
-        busy_ns: done.busy_time_ms * 1_000_000,
-        queue_ns: done.queue_time_ms * 1_000_000,
-        read_merges: done.read_merges,
-        write_merges: done.write_merges,
-        read_queue_ns: done.read_time_ms * 1_000_000,
-        write_queue_ns: done.write_time_ms * 1_000_000,
-        members: Vec::new(),
-    }
 }
 
 impl Throttled {
@@ -318,8 +334,7 @@ mod tests {
 
     use super::*;
 
-    const DISK: BackingDevice =
-        BackingDevice { device: DeviceNumber { major: 8, minor: 17 }, disk: DeviceNumber { major: 8, minor: 16 } };
+    const DISK: DeviceNumber = DeviceNumber { major: 8, minor: 16 };
 
     fn throttled(time_ns: u64, periods: u64) -> Option<Throttled> {
         Some(Throttled { time_ns, periods })
@@ -341,7 +356,7 @@ mod tests {
             pressure: Pressure { cpu_ns: Some(10), io_ns: None, memory_ns: Some(30) },
             swap: Swap { in_pages: Some(4), out_pages: None },
             memory: MemoryEvents { high: Some(1), limit: None, oom: Some(2) },
-            device: Some((DISK, DiskCounters { read_operations: 5, busy_time_ms: 7, ..DiskCounters::default() })),
+            disks: vec![(DISK, DiskCounters { read_operations: 5, busy_time_ms: 7, ..DiskCounters::default() })],
             members: Vec::new(),
         }
     }
@@ -360,7 +375,7 @@ mod tests {
             queue_time_ms: 30,
             ..DiskCounters::default()
         };
-        later.device = Some((DISK, disk));
+        later.disks = vec![(DISK, disk)];
         let cost = later.since(&earlier);
         assert_eq!((cost.cpu.user_ns, cost.cpu.throttled_ns, cost.client.throttled_periods), (9, Some(70), Some(3)));
         assert_eq!((cost.cpu.pressure_cpu_ns, cost.cpu.pressure_io_ns), (Some(15), None));
@@ -369,9 +384,32 @@ mod tests {
         assert_eq!((device.read_operations, device.busy_ns, device.queue_ns), (3, 2_000_000, 30_000_000));
         assert_eq!((device.read_merges, device.write_merges), (0, 4));
         assert_eq!(cost.client.device_queue_ns, Some(30_000_000));
-        let other = BackingDevice { disk: DeviceNumber { major: 8, minor: 32 }, ..DISK };
-        later.device = later.device.map(|(_, counters)| (other, counters));
+        later.disks[0].0.minor = 32;
         assert_eq!(later.since(&earlier).device, None);
+    }
+
+    #[test]
+    fn several_disks_did_together_what_each_of_them_did_in_the_time_of_the_busiest() {
+        let disks = |operations: [u64; 2], busy_time_ms: [u64; 2]| {
+            let done = |at: usize| DiskCounters {
+                write_operations: operations[at],
+                write_bytes: operations[at] * 4096,
+                busy_time_ms: busy_time_ms[at],
+                queue_time_ms: 2 * busy_time_ms[at],
+                flush_operations: operations[at],
+                ..DiskCounters::default()
+            };
+            let disk = |at: usize| DeviceNumber { minor: DISK.minor + at as u32, ..DISK };
+            Counters { disks: (0..2).map(|at| (disk(at), done(at))).collect(), ..counters() }
+        };
+        let (earlier, later) = (disks([100, 7], [900, 10]), disks([130, 17], [920, 60]));
+        let cost = later.since(&earlier);
+        let device = cost.device.unwrap();
+        assert_eq!((device.write_operations, device.write_bytes, device.flush_operations), (40, 40 * 4096, 40));
+        assert_eq!((device.busy_ns, device.queue_ns), (50_000_000, 140_000_000));
+        assert_eq!(cost.client.device_queue_ns, Some(140_000_000));
+        let fewer = Counters { disks: later.disks[..1].to_vec(), ..later.clone() };
+        assert_eq!(fewer.since(&earlier).device, None, "one of them has gone");
     }
 
     #[test]

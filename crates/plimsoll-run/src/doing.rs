@@ -254,9 +254,9 @@ impl<'a> Doing<'a> {
         let t_ns = self.clock.now_ns();
         emit(RunEvent::SlotStarted { cell, round: slot.round, t_ns, ramp_ns: 0, measured_ns: None, purpose });
         let set = self.file_sets[cell].as_mut().expect("every cell of files has a set");
-        let (device, clock, stop) = (self.sites.device(cell), self.clock, self.stop);
+        let (devices, clock, stop) = (self.sites.devices(cell), self.clock, self.stop);
         let keeps_files = self.sites.keeps_files();
-        let result = FileVisit { cell, plan, set, device, clock, keeps_files, stop }.run(emit)?;
+        let result = FileVisit { cell, plan, set, devices, clock, keeps_files, stop }.run(emit)?;
         let result = SlotResult { round: slot.round, purpose, ..result };
         let mismatches = result.verification.as_ref().is_some_and(|checked| checked.mismatches > 0);
         let may_go_on = plan.keep_going || (result.errors.is_empty() && !mismatches);
@@ -294,7 +294,7 @@ impl<'a> Doing<'a> {
         let applications = self.applications.iter_mut().enumerate();
         let applications = applications.filter_map(|(cell, application)| {
             let slot = slots.iter().find(|slot| slot.cell == cell)?;
-            Some((*slot, application.as_mut()?, sites.device(cell)))
+            Some((*slot, application.as_mut()?, sites.devices(cell)))
         });
         let results = parallel::visit(plan, applications.collect(), clock, stop, emit)?;
         // What was timed beside one that was stopped is done again with it.
@@ -356,7 +356,7 @@ impl<'a> Doing<'a> {
             in_memory: false,
             files,
             names: self.sites.names(slot.cell),
-            device: self.sites.device(slot.cell),
+            devices: self.sites.devices(slot.cell),
             round: slot.round,
             not_before_ns: 0,
             delay_ns: 0,

@@ -35,7 +35,7 @@ pub(crate) struct FileVisit<'a> {
     pub(crate) cell: usize,
     pub(crate) plan: &'a FilePlan,
     pub(crate) set: &'a mut FileSet,
-    pub(crate) device: Option<BackingDevice>,
+    pub(crate) devices: &'a [BackingDevice],
     pub(crate) clock: RunClock,
     /// Whether the files of the last slot are to be found after the run.
     pub(crate) keeps_files: bool,
@@ -129,9 +129,9 @@ impl FileVisit<'_> {
         let (cell, total) = (self.cell, self.set.operations(phase));
         let mut tell = |done| emit(RunEvent::PhaseProgress { cell, phase, done, total });
         tell(0);
-        let before = Counters::take(self.device.as_slice());
+        let before = Counters::take(self.devices);
         let outcome = self.set.run(phase, self.stop, &mut tell)?;
-        let cost = Counters::take(self.device.as_slice()).since(&before);
+        let cost = Counters::take(self.devices).since(&before);
         let call = |(call, histogram): (plimsoll_files::calls::Call, &plimsoll_measure::latency::LatencyHistogram)| {
             SlotCall { call: call.as_str().to_owned(), histogram: histogram.clone() }
         };

@@ -88,7 +88,7 @@ fn measure(plan: &BlockPlan, engine: EngineKind, stop: &AtomicBool) -> Result<Op
             in_memory: true,
             files: &[nothing.as_fd()],
             names: None,
-            device: None,
+            devices: &[],
             round: 0,
             not_before_ns: 0,
             delay_ns: 0,

@@ -96,8 +96,8 @@ fn shared(first: &str, second: &str) -> Shared {
     }
 }
 
-/// An application that is to do the iteration of a slot, with the disk below it.
-type Due<'a> = (Slot, &'a mut Application, Option<BackingDevice>);
+/// An application that is to do the iteration of a slot, with the disks below it.
+type Due<'a> = (Slot, &'a mut Application, &'a [BackingDevice]);
 
 /// Has an iteration of each of these applications done; several begin together. `None` of those that were stopped
 /// before their end.
@@ -110,9 +110,9 @@ pub(crate) fn visit(
 ) -> Result<Vec<(Slot, Option<SlotResult>)>, RunError> {
     let gate = Gate::new(due.len() as u32);
     let mut visits = Vec::with_capacity(due.len());
-    for (slot, application, device) in due {
+    for (slot, application, devices) in due {
         let Slot { cell, round, .. } = slot;
-        let visit = ApplicationVisit { cell, round, application, device, clock, stop, place: None };
+        let visit = ApplicationVisit { cell, round, application, devices, clock, stop, place: None };
         let Some(cpus) = cpus(plan, &slot)? else { return Ok(vec![(slot, visit.run(emit))]) };
         visits.push((slot, ApplicationVisit { place: Some(Place { cpus, pass: Some(gate.pass()) }), ..visit }));
     }

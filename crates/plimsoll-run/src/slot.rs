@@ -101,8 +101,8 @@ pub struct SlotSetup<'a> {
     pub files: &'a [BorrowedFd<'a>],
     /// The files instead, where operations are about their names.
     pub names: Option<&'a NamedFiles>,
-    /// The disk below the target.
-    pub device: Option<BackingDevice>,
+    /// The disks below the target.
+    pub devices: &'a [BackingDevice],
     /// Which visit this is.
     pub round: u32,
     /// It does not begin before this moment of the monotonic clock.
@@ -205,7 +205,7 @@ pub(crate) fn visit_from(
         let watch = thread::Builder::new()
             .name("watch".to_owned())
             .stack_size(256 * 1024)
-            .spawn_scoped(scope, move || client::watch(pass.arrive()?, over_flag, setup.device))
+            .spawn_scoped(scope, move || client::watch(pass.arrive()?, over_flag, setup.devices))
             .map_err(|source| SlotError::Threads { workers: workers + 1, source })?;
         let mut unstarted = None;
         for worker in 0..workers {

@@ -161,7 +161,9 @@ impl SlotAccounts<'_> {
             return Err("operations failed, and the disk may or may not have counted them");
         }
         if !stands_directly_on(self.target, device.device) {
-            return Err("it is spread over several devices, of which the first one alone is counted here");
+            return Err(
+                "it may be spread over several devices, and a file system of that kind writes more than it is asked to",
+            );
         }
         Ok(disk)
     }

@@ -82,13 +82,23 @@ impl DiskCounters {
     /// What happened since an earlier reading; `in_flight` is that of this one. A counter that went back (the device
     /// was replaced) gives zero.
     #[must_use]
-    pub const fn since(&self, earlier: &Self) -> Self {
-        macro_rules! difference {
-            ($($field:ident),*) => {
-                Self { in_flight: self.in_flight, $($field: self.$field.saturating_sub(earlier.$field)),* }
-            };
+    pub fn since(&self, earlier: &Self) -> Self {
+        Self { in_flight: self.in_flight, ..self.each(earlier, u64::saturating_sub) }
+    }
+
+    /// What this disk and another one did together. They are busy as long as the busier one, which is the least that
+    /// is certain.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        let busy_time_ms = self.busy_time_ms.max(other.busy_time_ms);
+        Self { busy_time_ms, ..self.each(&other, u64::saturating_add) }
+    }
+
+    fn each(&self, other: &Self, of_both: fn(u64, u64) -> u64) -> Self {
+        macro_rules! of_both {
+            ($($field:ident),*) => { Self { $($field: of_both(self.$field, other.$field)),* } };
         }
-        difference!(
+        of_both!(
             read_operations,
             read_merges,
             read_bytes,
@@ -97,6 +107,7 @@ impl DiskCounters {
             write_merges,
             write_bytes,
             write_time_ms,
+            in_flight,
             busy_time_ms,
             queue_time_ms,
             discard_operations,

@@ -73,6 +73,12 @@ impl Sysfs {
         all.filter(|device| below(*device).is_empty()).filter_map(|device| self.disk_of(device)).collect()
     }
 
+    /// The disks on which is counted what a file system on this device has done: its own, and those of a btrfs that is
+    /// on several devices. What is put together in another way is a disk itself.
+    pub fn counted_on(&self, device: DeviceNumber) -> BTreeSet<DeviceNumber> {
+        self.beside_in_btrfs(device).into_iter().filter_map(|device| self.disk_of(device)).collect()
+    }
+
     /// A device and those that belong to the same btrfs, which is no device itself.
     fn beside_in_btrfs(&self, device: DeviceNumber) -> Vec<DeviceNumber> {
         let file_systems = self.root.join("fs/btrfs");

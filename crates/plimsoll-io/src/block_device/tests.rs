@@ -213,4 +213,8 @@ fn what_is_spread_over_several_disks_is_on_all_of_them() {
     tree.link("fs/btrfs/f00d/devices/sda1", scsi);
     tree.link("fs/btrfs/f00d/devices/nvme0n1", "devices/pci0/nvme/nvme0/nvme0n1");
     assert_eq!(over("8:1"), ["8:0", "259:0"], "a btrfs, which is no device");
+    let counted =
+        |device: &str| sysfs.counted_on(number(device)).into_iter().map(|disk| disk.to_string()).collect::<Vec<_>>();
+    assert_eq!(counted("8:1"), ["8:0", "259:0"], "and is counted on each of its disks");
+    assert_eq!(counted("252:0"), ["252:0"], "where the kernel puts disks together, what they make counts");
 }

@@ -30,7 +30,7 @@ fn visit_as(
         plan,
         engine,
         in_memory: true,
-        device: None,
+        devices: &[],
         files: &[file.as_fd()],
         names: None,
         round: 0,

@@ -103,6 +103,8 @@ fn rate_and_balance(record: &Value, index: usize) -> (f64, Vec<f64>) {
         ["read_operations", "write_operations"].map(|key| member[key].as_f64().unwrap()).iter().sum::<f64>()
     };
     let all: f64 = members.iter().map(did).sum();
+    let together = did(&cell["device"]);
+    assert!(count < 2.0 || (together / all - 1.0).abs() < 0.01, "{target}: {together} of the {all} of all disks");
     (iops(record, index) / (500.0 * count), members.iter().map(|member| did(member) / all * count).collect())
 }
 
