@@ -8,6 +8,7 @@ use std::{fmt::Write as _, io, mem, sync::atomic::Ordering};
 
 use plimsoll_io::{buffer_pool::BufferPool, cpu, engine::Tag};
 use plimsoll_workload::{
+    file_mix::FileMix,
     file_set::{FilePhase, FileSync},
     settings::SyncMode,
 };
@@ -169,8 +170,10 @@ impl<'a> Job<'a> {
             buffer: BufferPool::new(1, bytes)?,
             expected: if plan.verify && phase.reads() { vec![0; bytes as usize] } else { Vec::new() },
             is_ready: false,
+            // What is not appended to is not there: it would be one file more in the checksum of the set.
             log: match phase {
-                FilePhase::Log | FilePhase::Mix => Some(crew.set.open_log()?),
+                FilePhase::Log => Some(crew.set.open_log()?),
+                FilePhase::Mix if plan.mix.as_ref().is_some_and(FileMix::logs) => Some(crew.set.open_log()?),
                 _ => None,
             },
             append_bytes: None,

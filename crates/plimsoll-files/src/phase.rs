@@ -13,6 +13,7 @@ use std::{
 
 use plimsoll_io::clock::{Clock, MonotonicClock};
 use plimsoll_workload::{
+    file_mix::FileMix,
     file_set::{FilePhase, FileSync, PhaseEnd},
     plan::share,
 };
@@ -301,7 +302,7 @@ fn note_present(set: &mut FileSet, task: Task, reports: &[JobReport]) {
             return;
         }
     };
-    if phase == FilePhase::Mix {
+    if phase == FilePhase::Mix && set.plan.mix.as_ref().is_some_and(FileMix::changes) {
         // Which ones are there now nobody knows but the storage.
         for (present, (first, end)) in set.present.iter_mut().zip((0..set.plan.jobs).map(|job| set.plan.files_of(job)))
         {

@@ -315,3 +315,36 @@ fn a_mix_that_appends_nothing_is_verified_and_finds_a_file_that_is_too_short() {
     let short = set.run(FilePhase::Mix, &stop, &mut |_| {}).unwrap();
     assert!(!short.errors.is_empty(), "{} were read", short.operations());
 }
+
+#[test]
+fn a_mix_that_changes_nothing_finds_the_files_of_the_iteration_before_and_adds_none() {
+    let place = tempfile::tempdir().unwrap();
+    let stop = AtomicBool::new(false);
+    let numbers = || {
+        use std::os::unix::fs::MetadataExt;
+        let number = |path: &Path| place.path().join(path).metadata().unwrap().ino();
+        files(place.path()).into_iter().map(|(path, _)| number(Path::new(&path))).collect::<Vec<_>>()
+    };
+    let visits = |mix: &str| {
+        let mix = Some(mix.parse().unwrap());
+        let plan = FilePlan { mix, phase_limit_ns: Some(20_000_000), jobs: 2, ..plan("mix") };
+        let mut set = open(place.path(), &plan);
+        let visit = |set: &mut FileSet| {
+            assert!(phase(set, FilePhase::Mix).operations() > 0);
+            let (numbers, sum) = (numbers(), set.checksum(&stop).unwrap());
+            set.finish(&stop).unwrap();
+            (numbers, sum)
+        };
+        (visit(&mut set), visit(&mut set))
+    };
+    let ((first, sum), (second, _)) = visits("read,stat,open");
+    assert_eq!((first.len(), &first), (60, &second));
+    let other = tempfile::tempdir().unwrap();
+    let mut written = open(other.path(), &plan("write"));
+    phase(&mut written, FilePhase::Write);
+    assert_eq!(sum, written.checksum(&stop).unwrap(), "nothing but the files");
+    fs::remove_dir_all(place.path()).unwrap();
+    fs::create_dir(place.path()).unwrap();
+    let ((_, sum), (files, _)) = visits("read,overwrite");
+    assert_eq!((files.len(), sum), (60, None), "which files a mix leaves whole nobody knows");
+}

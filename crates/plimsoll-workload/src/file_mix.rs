@@ -63,6 +63,16 @@ impl FileMix {
         self.actions().any(|action| action.phase == FilePhase::Write)
     }
 
+    /// Whether files are other ones afterwards, or may be.
+    pub fn changes(&self) -> bool {
+        self.actions().any(|action| action.phase.changes())
+    }
+
+    /// Whether anything goes to the file that all jobs append to.
+    pub fn logs(&self) -> bool {
+        self.actions().any(|action| action.phase == FilePhase::Log)
+    }
+
     fn actions(&self) -> impl Iterator<Item = &MixAction> {
         self.0.iter().flat_map(|step| &step.choices)
     }

@@ -365,7 +365,10 @@ impl FilePlan {
 
     /// Whether the files stay until the end of the run, as each iteration would make the same again.
     pub fn stays(&self) -> bool {
-        !self.phases.as_slice().iter().any(|phase| phase.needs_new_files())
+        !self.phases.as_slice().iter().any(|phase| match (phase, &self.mix) {
+            (FilePhase::Mix, Some(mix)) => mix.changes(),
+            (phase, _) => phase.needs_new_files(),
+        })
     }
 
     /// A name for a workload that has none: `1000 x 10KiB`.
