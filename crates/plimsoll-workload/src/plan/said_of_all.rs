@@ -4,6 +4,8 @@
 use super::{applications, files};
 use crate::{
     block_sizes::BlockSizes,
+    file_mix::FileMix,
+    file_set::{CacheState, FilePhase, FileSync},
     file_space::FileOrder,
     settings::{EngineChoice, FileSharing, ReadWrite, SyncMode},
     sweep::Sweep,
@@ -27,9 +29,56 @@ pub fn application_beside(flags: &Workload) -> Option<(Workload, Workload)> {
     Some((flags.clone().retaining(is_of_it), flags.clone().retaining(|flag| !is_of_it(flag))))
 }
 
-/// Why something that is said of all, and has a meaning to blocks, does nothing in any of these workloads. Workloads of
-/// their own may say it, as those that other languages become.
+/// Why something that is said of all, and has a meaning to blocks or to sets of files, does nothing in any of these
+/// workloads. Workloads of their own may say it, as those that other languages become.
 pub fn without_effect(said: &Workload, workloads: &[Workload]) -> Option<String> {
+    without_effect_on_files(said, workloads).or_else(|| without_effect_on_blocks(said, workloads))
+}
+
+fn without_effect_on_files(said: &Workload, workloads: &[Workload]) -> Option<String> {
+    let sets = workloads.iter().filter(|workload| Kind::of(workload) == Kind::Files);
+    let phases: Vec<FilePhase> = sets.flat_map(all_phases).collect();
+    if phases.is_empty() {
+        return None;
+    }
+    let nothing = |can_use: fn(FilePhase) -> bool| !phases.iter().any(|phase| can_use(*phase));
+    if let Some(cache) = said.cache.filter(|cache| *cache != CacheState::AsIs)
+        && nothing(|phase| phase.reads() && phase != FilePhase::WriteRead)
+    {
+        return Some(format!(
+            "--cache {cache} is about files that are read, and no phase reads what was there: leave it out, or add \
+             the phase read"
+        ));
+    }
+    match said.file_sync {
+        Some(sync) if sync != FileSync::None && nothing(FilePhase::changes) => {
+            return Some(format!("--file-sync {sync} is about what changes, and no phase changes files: leave it out"));
+        }
+        Some(sync @ (FileSync::File | FileSync::Data))
+            if nothing(|phase| phase.changes() && !phase.changes_only_names()) =>
+        {
+            return Some(format!(
+                "--file-sync {sync} is about what is in files, and nothing but names changes: use --file-sync directory"
+            ));
+        }
+        _ => {}
+    }
+    // Blocks have these too.
+    let are_all_sets = workloads.iter().all(|workload| Kind::of(workload) == Kind::Files);
+    let about_content = [("--block-size", said.block_size.is_some()), ("--payload", said.payload.is_some())];
+    let (flag, _) = about_content.into_iter().find(|(_, is_said)| *is_said && are_all_sets)?;
+    nothing(|phase| phase.reads() || phase.writes())
+        .then(|| format!("{flag} is about what is in files, and no phase reads or writes that: leave it out"))
+}
+
+/// What is done with the files of a set, with the steps of a mix instead of that.
+fn all_phases(workload: &Workload) -> Vec<FilePhase> {
+    let phases = workload.phases.iter().flat_map(|phases| phases.as_slice().to_vec());
+    let steps = workload.mix.iter().flat_map(FileMix::phases);
+    phases.filter(|phase| *phase != FilePhase::Mix).chain(steps).collect()
+}
+
+fn without_effect_on_blocks(said: &Workload, workloads: &[Workload]) -> Option<String> {
     let has_names = |workload: &Workload| workload.engine.is_some_and(|engine| engine.name_operation().is_some());
     let is_of_blocks = |workload: &&Workload| Kind::of(workload) == Kind::Blocks && !has_names(workload);
     let cells: Vec<Workload> = workloads.iter().filter(is_of_blocks).flat_map(Workload::expand).collect();
@@ -173,6 +222,24 @@ mod tests {
             assert!(told(&[useless, useless]).unwrap().contains(&format!("--{flag}")), "{said:?}");
             assert_eq!(told(&[useless, useful]), None, "{said:?}");
             assert_eq!(told(&["command = 'x'"]), None, "applications have words of their own for it");
+        }
+        for (said, useless, useful) in [
+            ("cache = 'cold'", "phases = 'write,write_read,stat'", "phases = 'write,read'"),
+            ("cache = 'warm'", "mix = 'write,stat'", "mix = 'write,read'"),
+            ("file_sync = 'file'", "phases = 'read,stat,list'", "phases = 'read,write'"),
+            ("file_sync = 'data'", "phases = 'rename,delete,mkdir'", "phases = 'truncate'"),
+            ("file_sync = 'directory'", "mix = 'read|stat'", "phases = 'delete'"),
+            ("block_size = '4k'", "phases = 'create,stat,delete'", "phases = 'log'"),
+            ("payload = 'zero'", "phases = 'stat'", "rw = 'randwrite'"),
+        ] {
+            let said = flags(said);
+            let told = |workloads: &[&str]| {
+                let workloads = workloads.iter().map(|workload| said.clone().or(&flags(workload))).collect::<Vec<_>>();
+                without_effect(&said, &workloads)
+            };
+            let flag = said.asked().next().unwrap();
+            assert!(told(&[useless, useless]).unwrap().contains(&format!("--{}", flag)), "{said:?}");
+            assert_eq!(told(&[useless, useful]), None, "{said:?}");
         }
         let harmless = flags("batch = 1\nend_fsync = false\nsync = 'none'\nfile_order = 'sequential'");
         assert_eq!(without_effect(&harmless, &[harmless.clone().or(&flags(ranges))]), None);
