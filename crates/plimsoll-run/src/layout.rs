@@ -28,11 +28,12 @@ use plimsoll_io::{
     engine::Tag,
 };
 use plimsoll_workload::{
+    plan::room::Room,
     random::{Draws, Purpose, derive_seed},
     units::{ByteCount, in_one_unit},
 };
 use rustix::{
-    fs::{Advice, FallocateFlags, OFlags, StatVfs, fadvise, fallocate, fstatvfs, statvfs},
+    fs::{Advice, FallocateFlags, OFlags, StatVfs, fadvise, fallocate, fstatvfs, statfs, statvfs},
     io::Errno,
 };
 
@@ -81,7 +82,7 @@ pub struct LayoutReport {
 pub enum LayoutError {
     /// The file system is too small, or a quota is.
     #[error(
-        "no space for the test files in {path:?}: {} free{}; lower --size or free some space",
+        "no space for the test files in {path:?}: {} free{}; lower --size, or --file-count, or free some space",
         in_one_unit([*.needed_bytes, *.free_bytes]).join(" needed, "),
         if *.free_bytes > *.needed_bytes { ", and what it lies on takes no more, or a quota" } else { "" }
     )]
@@ -135,16 +136,28 @@ pub fn random_content(seed: u64) -> impl Fn(usize, u64, &mut [u8]) + Sync {
     }
 }
 
-/// Checks that `directory` can hold so many new files, and leaves a fifth of what is free to others.
+/// File systems that give each file blocks of its own, by what `statfs` calls them. Others keep small files among their
+/// own data, or say how much they like to move at once instead.
+const WHOLE_BLOCKS: [u64; 3] = [0xef53, 0x5846_5342, 0x0102_1994];
+
+/// Checks that `directory` can hold new sets of files, and leaves a fifth of the free inodes to others. `room` says
+/// what they take where each file takes whole blocks of so many bytes.
 ///
 /// # Errors
 /// When it cannot, or does not tell.
-pub fn check_names(directory: &Path, files: u64) -> Result<(), LayoutError> {
-    let facts =
-        statvfs(directory).map_err(|error| LayoutError::Write { path: directory.to_owned(), source: error.into() })?;
+pub fn check_room(directory: &Path, room: impl Fn(u64) -> Room) -> Result<(), LayoutError> {
+    let unknown = |error: Errno| LayoutError::Write { path: directory.to_owned(), source: error.into() };
+    let facts = statvfs(directory).map_err(unknown)?;
+    let system = statfs(directory).map_err(unknown)?.f_type as u64;
+    let block_bytes = if WHOLE_BLOCKS.contains(&system) { facts.f_frsize } else { 1 };
+    let Room { content_bytes, names: files } = room(block_bytes);
     // File systems without a fixed number of inodes report none at all.
     if facts.f_files > 0 && facts.f_favail / 5 * 4 < files {
         return Err(LayoutError::NoInodes { path: directory.to_owned(), needed: files, free: facts.f_favail });
+    }
+    if content_bytes > free(&facts) {
+        let (path, free_bytes) = (directory.to_owned(), free(&facts));
+        return Err(LayoutError::NoSpace { path, needed_bytes: content_bytes, free_bytes });
     }
     Ok(())
 }

@@ -241,11 +241,11 @@ impl From<SlotError> for RunError {
     }
 }
 
-/// Refuses sets of more files than the file systems that they are made in have inodes for.
-fn check_names(plan: &Plan) -> Result<(), RunError> {
+/// Refuses sets of more files, or of more bytes, than there is room for on the file systems that they are made in.
+fn check_room(plan: &Plan) -> Result<(), RunError> {
     let with_files = plan.cells.iter().filter(|cell| cell.files().is_some());
     let targets: BTreeSet<&str> = with_files.map(|cell| cell.target.as_str()).collect();
-    let check = |target: &str| layout::check_names(Path::new(target), plan.room(target).names);
+    let check = |target: &str| layout::check_room(Path::new(target), |block_bytes| plan.room(target, block_bytes));
     targets.into_iter().try_for_each(check).map_err(RunError::Layout)
 }
 
@@ -258,7 +258,7 @@ pub fn run(request: RunRequest, stop: &AtomicBool, on_event: &mut dyn FnMut(&Run
     let engines = select_engines(&plan, resuming.as_ref())?;
     let guards = Sites::guard(&plan, &destroy)?;
     check_time(&plan)?;
-    check_names(&plan)?;
+    check_room(&plan)?;
     let warnings = parallel::check(&plan)?;
     let command = asked.background.clone();
     let start = RunStarted { id, started, tool, name, tags, asked, plan: plan.clone(), environment };

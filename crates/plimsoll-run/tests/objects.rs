@@ -26,13 +26,13 @@ use std::{
 use plimsoll_applications::user::User;
 use plimsoll_io::clock::{MonotonicClock, Precision, sleep_until_ns};
 use plimsoll_run::{
-    layout::{LayoutError, LayoutFile, check_names, lay_out, random_content},
+    layout::{LayoutError, LayoutFile, check_room, lay_out, random_content},
     objects::{
         ObjectError, Owner, Provenance, TestObjects,
         leftovers::{LeftReason, clean, sweep, sweep_directory},
     },
 };
-use plimsoll_workload::random::Draws;
+use plimsoll_workload::{plan::room::Room, random::Draws};
 use support::{Mount, output_of};
 use tempfile::TempDir;
 use uuid::Uuid;
@@ -579,7 +579,11 @@ fn a_full_file_system_is_one_sentence_and_leaves_nothing() {
         // Known before anything is written.
         let refused = lay_out(&[file(0, 1 << 30)], &objects, &random_content(1), &mut go_on, &stop);
         no_space(refused.unwrap_err());
-        assert!(matches!(check_names(&mount.point, 10_000), Err(LayoutError::NoInodes { .. })));
+        let many = |_| Room { content_bytes: 0, names: 10_000 };
+        assert!(matches!(check_room(&mount.point, many), Err(LayoutError::NoInodes { .. })));
+        // Files that have a byte each take more than that.
+        let whole = |block_bytes: u64| Room { content_bytes: 64_000 * block_bytes, names: 1 };
+        no_space(check_room(&mount.point, whole).unwrap_err());
         // Somebody else takes the space after it was checked: the first file is being written then.
         let thief = mount.point.join("thief");
         let take = |_: usize, _: u64, _: &mut [u8]| {

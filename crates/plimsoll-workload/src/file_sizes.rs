@@ -99,9 +99,14 @@ impl SizeSampler {
 
     /// The bytes of the first so many files.
     pub fn total(&self, files: u64) -> u64 {
+        self.total_of(files, |bytes| bytes)
+    }
+
+    /// The same of what a file of each size takes.
+    pub fn total_of(&self, files: u64, takes: impl Fn(u64) -> u64) -> u64 {
         match self.sizes {
-            FileSizes::One(bytes) => bytes.saturating_mul(files),
-            _ => (0..files).fold(0, |sum: u64, file| sum.saturating_add(self.size(file))),
+            FileSizes::One(bytes) => takes(bytes).saturating_mul(files),
+            _ => (0..files).fold(0, |sum: u64, file| sum.saturating_add(takes(self.size(file)))),
         }
     }
 }

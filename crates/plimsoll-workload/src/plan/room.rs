@@ -1,7 +1,13 @@
 //! How much room sets of files take of a target: all that stay until the end of the run, and one of the others.
 
+use std::collections::BTreeSet;
+
 use super::{CellPlan, Plan, PlanError};
-use crate::{file_set::FilePlan, target_facts::TargetFacts, units::in_one_unit};
+use crate::{
+    file_set::{FilePhase, FilePlan, Precondition},
+    target_facts::TargetFacts,
+    units::in_one_unit,
+};
 
 /// What sets of files have at most at the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,34 +19,109 @@ pub struct Room {
 }
 
 impl Plan {
-    /// What the sets of files on a target take of it.
-    pub fn room(&self, target: &str) -> Room {
-        room(&self.cells, target)
+    /// What the sets of files on a target take of it, where each file takes whole blocks of so many bytes.
+    pub fn room(&self, target: &str, block_bytes: u64) -> Room {
+        room(&self.cells, target, block_bytes)
     }
 }
 
-fn room(cells: &[CellPlan], target: &str) -> Room {
-    let most = |count: fn(&FilePlan) -> u64| {
-        let sets = || cells.iter().filter(|cell| cell.target == target).filter_map(CellPlan::files);
-        let stays = sets().filter(|set| set.stays()).map(count).fold(0, u64::saturating_add);
-        let others = sets().filter(|set| !set.stays()).map(count).max().unwrap_or(0);
-        stays.saturating_add(others)
+fn room(cells: &[CellPlan], target: &str, block_bytes: u64) -> Room {
+    let sets = cells.iter().filter(|cell| cell.target == target).filter_map(CellPlan::files);
+    let sets: Vec<(bool, Room)> = sets.map(|set| (set.stays(), of_set(set, block_bytes))).collect();
+    let most = |count: fn(&Room) -> u64| {
+        let of = |stays: bool| sets.iter().filter(move |set| set.0 == stays).map(move |(_, room)| count(room));
+        of(true).fold(of(false).max().unwrap_or(0), u64::saturating_add)
     };
-    Room {
-        content_bytes: most(FilePlan::content_bytes),
-        names: most(|set| u64::from(set.file_count) + u64::from(set.directory_count())),
+    Room { content_bytes: most(|room| room.content_bytes), names: most(|room| room.names) }
+}
+
+/// What there is of a set after a phase, or is made for one.
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct There {
+    files: bool,
+    /// Whether they have their content.
+    is_filled: bool,
+    /// Blocks that were appended to each.
+    appended: u64,
+    /// Whether as many blocks are in the log.
+    is_logged: bool,
+    /// Whether there are as many directories.
+    directories: bool,
+    /// Whether each has a link, which is a file of its own.
+    links: bool,
+}
+
+impl There {
+    /// What a phase finds, and what there is at its end, or was before it removed it.
+    fn during(mut self, phase: FilePhase) -> Self {
+        (self.is_logged, self.links) = (false, false);
+        match phase.precondition() {
+            Precondition::Absent => (self.files, self.is_filled, self.appended) = (false, false, 0),
+            Precondition::Present if self.files => {}
+            Precondition::Filled if self.files && self.is_filled => {}
+            Precondition::Present | Precondition::Filled => {
+                (self.files, self.is_filled, self.appended) = (true, true, 0);
+            }
+            Precondition::NoDirectories | Precondition::Directories => self.directories = true,
+        }
+        match phase {
+            FilePhase::Create => self.files = true,
+            FilePhase::Write | FilePhase::WriteRead => (self.files, self.is_filled) = (true, true),
+            FilePhase::Append | FilePhase::ReadAppend => self.appended += 1,
+            FilePhase::Log => self.is_logged = true,
+            FilePhase::Symlink => self.links = true,
+            _ => {}
+        }
+        self
     }
+
+    const fn after(mut self, phase: FilePhase) -> Self {
+        match phase {
+            FilePhase::Delete => self.files = false,
+            FilePhase::Truncate => (self.is_filled, self.appended) = (false, 0),
+            FilePhase::Rmdir => self.directories = false,
+            _ => {}
+        }
+        self
+    }
+}
+
+/// How much a mix appends nobody knows before.
+fn of_set(set: &FilePlan, block_bytes: u64) -> Room {
+    let phases = set.phases.as_slice();
+    let mut there = There::default();
+    // Most of these have the same bytes, and of very many files it takes a while to add them up.
+    let mut contents = BTreeSet::new();
+    let mut names = 0;
+    let (files, appended_bytes) = (u64::from(set.file_count), u64::from(set.block_size_bytes));
+    for phase in phases {
+        there = there.during(*phase);
+        let kinds = [there.files, there.directories, there.links].into_iter().filter(|is_there| *is_there).count();
+        names = names.max(files * kinds as u64 + u64::from(there.is_logged));
+        contents.insert((there.files && there.is_filled, there.appended, there.is_logged));
+        there = there.after(*phase);
+    }
+    let whole = |bytes: u64| bytes.div_ceil(block_bytes.max(1)).saturating_mul(block_bytes.max(1));
+    let sizes = set.sizes();
+    let content_bytes = contents.into_iter().map(|(is_filled, appended, is_logged)| {
+        let takes = |bytes: u64| whole(if is_filled { bytes } else { 0 }.saturating_add(appended * appended_bytes));
+        let log_bytes = if is_logged { files * appended_bytes } else { 0 };
+        sizes.total_of(files, takes).saturating_add(log_bytes)
+    });
+    let directories = u64::from(set.directory_count()) + set.directories_above().count() as u64;
+    let moved = u64::from(phases.contains(&FilePhase::RenameCross));
+    Room { content_bytes: content_bytes.max().unwrap_or(0), names: names + directories + moved }
 }
 
 /// Refuses sets of more bytes than are free.
 pub(super) fn check(targets: &[TargetFacts], cells: &[CellPlan]) -> Result<(), PlanError> {
     for target in targets {
-        let needed = room(cells, &target.name).content_bytes;
+        let needed = room(cells, &target.name, 1).content_bytes;
         if let Some(free) = target.free_bytes.filter(|free| needed > *free) {
             let [free, needed] = in_one_unit([free, needed]);
             let problem = format!(
-                "{free} is free but the files need {needed} at the same time: lower --file-count or --file-size, or do \
-                 fewer workloads in a run"
+                "{free} is free but the files need {needed} at the same time: lower --file-count or --file-size, or \
+                 --block-size if files are appended to, or do fewer workloads in a run"
             );
             return Err(PlanError::Target { target: target.name.clone(), problem });
         }
@@ -76,14 +157,14 @@ mod tests {
             "name = 'c'\nphases = 'write,read,delete'\nfile_count = 30\nfile_size = '1k'",
             "name = 'd'\nphases = 'write'\nfile_count = 40\nfile_size = '1k'",
         ]);
-        let room = plan(&four, 70 << 10).unwrap().room("/mnt/a");
+        let room = plan(&four, 70 << 10).unwrap().room("/mnt/a", 1);
         assert_eq!(room, Room { content_bytes: 70 << 10, names: 10 + 22 + 40 });
         let why = plan(&four, (70 << 10) - 1).unwrap_err();
         assert!(why.contains("is free but the files need") && why.contains("at the same time"), "{why}");
         // The five warm cells of this one keep what they read.
         let honest = preset::find("k8s-io-honest").unwrap().workloads(Effort::Standard);
         let largest = 5 * 100 * (1 << 20);
-        assert!(plan(&honest, 1 << 40).unwrap().room("/mnt/a").content_bytes > 2 * largest);
+        assert!(plan(&honest, 1 << 40).unwrap().room("/mnt/a", 1).content_bytes > 2 * largest);
         assert!(plan(&honest, largest + (200 << 20)).is_err());
     }
 
@@ -91,13 +172,41 @@ mod tests {
     fn files_that_stay_empty_need_no_bytes() {
         let content_bytes = |phases: &str| {
             let workload = sets(&[&format!("phases = '{phases}'\nfile_count = 10\nfile_size = '1k'")]);
-            plan(&workload, 1 << 20).unwrap().room("/mnt/a").content_bytes
+            plan(&workload, 1 << 20).unwrap().room("/mnt/a", 1).content_bytes
         };
         for empty in ["create,stat,delete", "create", "mkdir,rmdir"] {
             assert_eq!(content_bytes(empty), 0, "{empty}");
         }
-        for filled in ["create,write", "stat", "create,read", "create,delete,stat", "delete", "create,append"] {
+        for filled in ["create,write", "stat", "create,read", "create,delete,stat", "delete"] {
             assert_eq!(content_bytes(filled), 10 << 10, "{filled}");
         }
+    }
+
+    #[test]
+    fn what_phases_add_to_files_and_make_beside_them_needs_room_too() {
+        let room = |phases: &str, block_bytes: u64| {
+            let shape = "file_count = 10\nfile_size = '1k'\nblock_size = '8k'";
+            let workload = sets(&[&format!("phases = '{phases}'\n{shape}")]);
+            let Room { content_bytes, names } = plan(&workload, 1 << 20).unwrap().room("/mnt/a", block_bytes);
+            (content_bytes >> 10, names)
+        };
+        for (phases, bytes, whole_blocks, names) in [
+            ("write,stat", 10, 40, 10),
+            ("create,append", 80, 80, 10),
+            ("write,append,read_append,read", 170, 200, 10),
+            ("write,append,delete", 90, 120, 10),
+            ("append,truncate,read", 90, 120, 10),
+            ("write,log,append", 90, 120, 11),
+            ("write,symlink,link", 10, 40, 20),
+            ("mkdir,rmdir", 0, 0, 10),
+            ("write,mkdir,symlink", 10, 40, 30),
+            ("rename_cross", 10, 40, 11),
+        ] {
+            assert_eq!(room(phases, 1), (bytes, names), "{phases}");
+            assert_eq!(room(phases, 4096), (whole_blocks, names), "{phases}");
+        }
+        let appended = sets(&["phases = 'append'\nfile_count = 10\nfile_size = '1k'"]);
+        let why = plan(&appended, 1 << 20).unwrap_err();
+        assert!(why.contains("1024KiB is free but the files need 10250KiB") && why.contains("--block-size"), "{why}");
     }
 }
