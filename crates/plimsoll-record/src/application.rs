@@ -99,7 +99,8 @@ impl Iteration {
         own_bytes.filter(|_| bytes > 0.0).map_or(1.0, |own| (own * BYTES_FOR_EACH / bytes).min(1.0))
     }
 
-    /// Share of its time in which the disk had something to do for it, or a process waited for one.
+    /// Share of its time in which the disk had something to do for it, or a process waited for one. Of too few looks
+    /// the first alone, which is the least that is certain; it is shown, as of a brief iteration nothing else is known.
     pub fn disk_share(&self) -> Option<f64> {
         let seen = self.disk_wait_share.filter(|_| self.looks == 0 || self.looks >= LOOKS_MIN);
         self.busy_share().into_iter().chain(seen).max_by(f64::total_cmp)
