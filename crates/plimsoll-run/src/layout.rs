@@ -138,7 +138,7 @@ pub fn random_content(seed: u64) -> impl Fn(usize, u64, &mut [u8]) + Sync {
 
 /// File systems that give each file blocks of its own, by what `statfs` calls them. Others keep small files among their
 /// own data, or say how much they like to move at once instead.
-const WHOLE_BLOCKS: [u64; 3] = [0xef53, 0x5846_5342, 0x0102_1994];
+const WHOLE_BLOCKS: [i64; 3] = [0xef53, 0x5846_5342, 0x0102_1994];
 
 /// Checks that `directory` can hold new sets of files, and leaves a fifth of the free inodes to others. `room` says
 /// what they take where each file takes whole blocks of so many bytes.
@@ -148,7 +148,7 @@ const WHOLE_BLOCKS: [u64; 3] = [0xef53, 0x5846_5342, 0x0102_1994];
 pub fn check_room(directory: &Path, room: impl Fn(u64) -> Room) -> Result<(), LayoutError> {
     let unknown = |error: Errno| LayoutError::Write { path: directory.to_owned(), source: error.into() };
     let facts = statvfs(directory).map_err(unknown)?;
-    let system = statfs(directory).map_err(unknown)?.f_type as u64;
+    let system = statfs(directory).map_err(unknown)?.f_type;
     let block_bytes = if WHOLE_BLOCKS.contains(&system) { facts.f_frsize } else { 1 };
     let Room { content_bytes, names: files } = room(block_bytes);
     // File systems without a fixed number of inodes report none at all.

@@ -238,7 +238,7 @@ mod tests {
                 without_effect(&said, &workloads)
             };
             let flag = said.asked().next().unwrap();
-            assert!(told(&[useless, useless]).unwrap().contains(&format!("--{}", flag)), "{said:?}");
+            assert!(told(&[useless, useless]).unwrap().contains(&format!("--{flag}")), "{said:?}");
             assert_eq!(told(&[useless, useful]), None, "{said:?}");
         }
         let harmless = flags("batch = 1\nend_fsync = false\nsync = 'none'\nfile_order = 'sequential'");

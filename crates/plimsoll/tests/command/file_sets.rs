@@ -176,6 +176,10 @@ fn what_cannot_be_done_is_refused_in_one_sentence() {
         ("DATA --mix read,write --file-sync reverse", 2, "a mix has none"),
         ("DATA --phases write,append,read --verify", 2, "--verify does not know what append leaves"),
         ("DATA --mix read,read_append --verify", 2, "--verify does not know what read_append leaves"),
+        ("DATA --phases write --cache cold", 2, "no phase reads what was there"),
+        ("DATA --phases read,stat --file-sync file", 2, "no phase changes files"),
+        ("DATA --phases create,delete --block-size 4k", 2, "--block-size is about what is in files"),
+        ("DATA --phases append --file-count 1000000 --block-size 1G", 3, "--block-size if files are appended to"),
         ("file --phases write", 3, "a set of files needs a directory"),
         ("DATA --preset k8s-io --phases write", 2, "would make every workload of a preset or plan the same"),
     ] {
