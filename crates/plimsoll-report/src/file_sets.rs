@@ -6,6 +6,8 @@ use plimsoll_record::{
     record::Record,
 };
 
+use plimsoll_workload::file_set::FilePhase;
+
 use crate::{
     facts,
     grid::{Column, Grid, Side},
@@ -81,5 +83,7 @@ fn throughput(phase: &PhaseResult) -> String {
 /// The share of the files that the page cache held before they were read.
 fn cached(phase: &PhaseResult) -> String {
     let Some(cached) = &phase.cached else { return String::new() };
-    cached.share().map_or_else(|| "unknown".to_owned(), numbers::percent)
+    let share = cached.share().map_or_else(|| "unknown".to_owned(), numbers::percent);
+    // What it has read is there when it reads that again.
+    if phase.phase == FilePhase::Mix { format!("{share} at first") } else { share }
 }

@@ -4,7 +4,7 @@ use plimsoll_record::{
     files::{FilesResult, PhaseResult},
     numbers,
     record::Cell,
-    results::{Finding, Severity},
+    results::{DeviceActivity, Finding, Severity},
 };
 use plimsoll_workload::{
     file_set::{CacheState, FilePhase, FilePlan},
@@ -23,6 +23,10 @@ pub(super) fn of(cell: &Cell, plan: &FilePlan, files: &FilesResult) -> Vec<Findi
     found.extend(durability(plan, files));
     for phase in &files.phases {
         found.extend(cached(plan, phase));
+        if phase.phase == FilePhase::Mix {
+            let read_bytes = cell.phase_result(FilePhase::Read).map_or(0, |read| read.bytes);
+            found.extend(read_again(plan, read_bytes, phase.device.as_ref()));
+        }
         found.extend(beside_limit(cell, phase));
     }
     found.extend(cut(plan, files));
@@ -85,6 +89,25 @@ fn cached(plan: &FilePlan, phase: &PhaseResult) -> Option<Finding> {
     }
 }
 
+/// Files are made cold before a mix, which draws some of them more than once.
+fn read_again(plan: &FilePlan, read_bytes: u64, device: Option<&DeviceActivity>) -> Option<Finding> {
+    if plan.cache != CacheState::Cold || !plan.buffered || read_bytes == 0 {
+        return None;
+    }
+    // The disk may have read ahead, or for others, so that no more than this is from there.
+    let least = device.map(|disk| (1.0 - disk.read_bytes as f64 / read_bytes as f64).max(0.0));
+    let how_much = match least {
+        Some(share) if share < CACHED_MIN => return None,
+        Some(share) => format!("at least {} of what was read came from memory", numbers::percent(share)),
+        None => "nobody counted how much of what was read came from memory".to_owned(),
+    };
+    let text = format!(
+        "mix: the files were cold at its beginning, and what it has read or written stays in the page cache: {how_much} \
+         (--buffered=false reads from the storage each time)"
+    );
+    Some(finding("files-read-again-mix", Severity::Warning, text, &[("memory_share", json!(least))]))
+}
+
 /// What the limit of the storage lets through, by the I/Os that each file took.
 fn beside_limit(cell: &Cell, phase: &PhaseResult) -> Option<Finding> {
     let limit = cell.limit.as_ref()?;
@@ -121,4 +144,39 @@ fn cut(plan: &FilePlan, files: &FilesResult) -> Option<Finding> {
         cut.join(", ")
     );
     Some(finding("files-phase-limit", Severity::Info, text, &[("phases", json!(cut))]))
+}
+
+#[cfg(test)]
+mod tests {
+    use plimsoll_workload::{
+        certainty::Certainty,
+        plan::Plan,
+        settings::Effort,
+        target_facts::{TargetFacts, TargetKind},
+    };
+
+    use super::*;
+
+    #[test]
+    fn a_mix_that_begins_cold_says_how_much_it_has_read_from_memory() {
+        let told = |shape: &str, disk_bytes: Option<u64>| {
+            let target = TargetFacts {
+                name: "/mnt".into(),
+                kind: TargetKind::Directory,
+                size_bytes: None,
+                free_bytes: None,
+                direct_alignment_bytes: Some(512),
+            };
+            let workload = toml::from_str(&format!("mix = 'read,stat'\n{shape}")).unwrap();
+            let plan = Plan::resolve(&[target], &[workload], &Certainty::of(Effort::Quick), 42).unwrap();
+            let device = disk_bytes.map(|read_bytes| DeviceActivity { read_bytes, ..DeviceActivity::default() });
+            Some(read_again(plan.cells[0].files().unwrap(), 1000, device.as_ref())?.text)
+        };
+        let text = told("cache = 'cold'", Some(70)).unwrap();
+        assert!(text.contains("cold at its beginning") && text.contains("at least 93 % of what was read"), "{text}");
+        assert!(told("cache = 'cold'", None).unwrap().contains("nobody counted"));
+        assert_eq!(told("cache = 'cold'", Some(1200)), None, "the disk read all of it");
+        assert_eq!(told("cache = 'cold'\nbuffered = false", Some(70)), None);
+        assert_eq!(told("cache = 'warm'", Some(0)), None, "which was asked for");
+    }
 }
