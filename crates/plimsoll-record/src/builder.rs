@@ -159,16 +159,19 @@ impl RecordBuilder {
         };
         let to_ns = slot.from_ns + slot.elapsed_ns;
         self.record.elapsed_ns = self.record.elapsed_ns.max(to_ns);
-        cell.rounds_done += 1;
-        let is_valid = slot.application.as_ref().is_none_or(|iteration| iteration.invalid.is_none());
-        let counted = slot.purpose == SlotPurpose::Measured && is_valid;
-        cell.slots.push(summary(slot, counted));
-        sums.slots.add(slot);
-        if counted {
-            count(cell, sums, slot);
-        }
-        if let (Some(sum), Some(iteration)) = (&mut cell.application, &slot.application) {
-            sum.iterations.push(Iteration { counted, ..Iteration::clone(iteration) });
+        // What was interrupted before its measured time has done nothing of a slot, but may have met errors.
+        if !(slot.is_cut && slot.elapsed_ns == 0) {
+            cell.rounds_done += 1;
+            let is_valid = slot.application.as_ref().is_none_or(|iteration| iteration.invalid.is_none());
+            let counted = slot.purpose == SlotPurpose::Measured && is_valid;
+            cell.slots.push(summary(slot, counted));
+            sums.slots.add(slot);
+            if counted {
+                count(cell, sums, slot);
+            }
+            if let (Some(sum), Some(iteration)) = (&mut cell.application, &slot.application) {
+                sum.iterations.push(Iteration { counted, ..Iteration::clone(iteration) });
+            }
         }
         if let Some(verification) = &slot.verification {
             add_verification(cell.verification.get_or_insert_default(), verification);

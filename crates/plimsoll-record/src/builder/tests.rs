@@ -221,6 +221,22 @@ fn a_cell_of_discarded_slots_alone_has_no_verdict() {
 }
 
 #[test]
+fn a_cell_that_was_interrupted_before_its_measured_time_was_not_run() {
+    let mut builder = builder(&[workload(ReadWrite::RandRead)], 6);
+    let (operation, error) = ("read".to_owned(), "EIO".to_owned());
+    let error = ErrorCount { operation, error, count: 1, first_offset: 0, first_file: None };
+    let cut = SlotResult { is_cut: true, from_ns: SECOND_NS, errors: vec![error], ..SlotResult::default() };
+    builder.apply(&RunEvent::SlotFinished(Box::new(cut)));
+    judged(&mut builder, None);
+    builder.apply(&RunEvent::Finished { elapsed_ns: 2 * SECOND_NS, outcome: Outcome::Interrupted });
+    let record = builder.finish();
+    let cell = &record.cells[0];
+    assert_eq!((cell.rounds_done, cell.slots.len(), cell.window), (0, 0, None));
+    assert_eq!(cell.why_not_run(), Some("the run was interrupted before its first slot was done"));
+    assert_eq!(cell.errors, 1, "it is told what failed");
+}
+
+#[test]
 fn a_percentile_without_support_has_no_interval() {
     let cell = in_turns(0, None);
     let read = cell.read.unwrap();
