@@ -422,11 +422,14 @@ mod tests {
             ("sku = \"P30\"\ndisks = 8\nvm = \"Standard_D2s_v3\"", "at most 4 disks can be attached, not 8"),
             (
                 "sku = \"P40\"\nsize = \"1Ti\"",
-                "it holds 2 TiB, and a disk of 1 TiB is a P30: leave the size out, or name the product, as Premium_LRS, \
+                "it holds 2 TiB, and a disk of 1 TiB is sold as P30: leave the size out, or name the product, as Premium_LRS, \
                  whose tier may be P40",
             ),
-            ("sku = \"P40\"\nsize = \"4Ti\"", "a disk of 4 TiB is a P50"),
-            ("sku = \"E40\"\nsize = \"1Ti\"", "is a E30: leave the size out, or name the product, as StandardSSD_LRS"),
+            ("sku = \"P40\"\nsize = \"4Ti\"", "a disk of 4 TiB is sold as P50"),
+            (
+                "sku = \"E40\"\nsize = \"1Ti\"",
+                "is sold as E30: leave the size out, or name the product, as StandardSSD_LRS",
+            ),
             ("sku = \"P30\"\niops = 4000", "no IOPS of its own can be bought"),
             ("sku = \"P30\"\ndisks = 0", "are from 1 to 1024"),
             ("sku = \"P30\"\nvm_share = 4294967295", "are from 1 to 1024"),

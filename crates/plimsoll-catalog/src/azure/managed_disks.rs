@@ -223,7 +223,7 @@ impl Tier {
         Err(CatalogError::Impossible {
             product: name.clone(),
             why: format!(
-                "it holds {}, and a disk of {} is a {}: leave the size out, or name the product, as {sku}{upgrade}",
+                "it holds {}, and a disk of {} is sold as {}: leave the size out, or name the product, as {sku}{upgrade}",
                 gib(self.size_gib),
                 gib(asked),
                 fitting.name

@@ -69,11 +69,11 @@ fn what_cannot_be_told_is_refused_with_what_to_write() {
         ("expect --sku PremiumV2_LRS --size 4Gi --iops 5000", "4 GiB can have at most 3000 IOPS, not 5000"),
         (
             "expect --sku P40 --size 1Ti",
-            "P40: it holds 2 TiB, and a disk of 1 TiB is a P30: leave the size out, or name the product, as Premium_LRS, \
+            "P40: it holds 2 TiB, and a disk of 1 TiB is sold as P30: leave the size out, or name the product, as Premium_LRS, \
              whose tier may be P40",
         ),
-        ("expect --sku P30 --size 64Gi", "a disk of 64 GiB is a P6"),
-        ("expect --sku P30 --size 2Ti", "a disk of 2 TiB is a P40"),
+        ("expect --sku P30 --size 64Gi", "a disk of 64 GiB is sold as P6"),
+        ("expect --sku P30 --size 2Ti", "a disk of 2 TiB is sold as P40"),
         ("expect --sku hyperdisk-extreme --size 100Gi --iops 100", "has at least 200 IOPS with 100 GiB, not 100"),
         ("expect --sku P30 --block-size 0", "--block-size 0 transfers nothing"),
         ("show P31", "the catalog has no entry \"P31\""),
