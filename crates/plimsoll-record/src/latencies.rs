@@ -7,7 +7,7 @@ use plimsoll_measure::latency::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::results::PERCENTILES;
+use crate::{numbers, results::PERCENTILES};
 
 /// The latencies that [`Exposed`] is told for.
 const LIMITS_NS: [u64; 4] = [1_000_000, 10_000_000, 100_000_000, 1_000_000_000];
@@ -50,11 +50,15 @@ pub(crate) fn intervals(
     elapsed_ns: u64,
 ) -> Result<Vec<LatencyInterval>, String> {
     let clusters = Clusters::new(all, parts, clustering).map_err(|TooFewClusters { needed, have }| {
-        let what = match clustering {
-            Clustering::Spaced => "slots",
-            Clustering::Contiguous => "measured seconds",
-        };
-        format!("needs {needed} {what}, had {have}")
+        match clustering {
+            Clustering::Spaced => format!("needs {needed} slots, had {have}"),
+            // The last second may have been a part of one.
+            Clustering::Contiguous => {
+                let had_ns = elapsed_ns.min(have as u64 * 1_000_000_000);
+                let had = if had_ns == 0 { "0".to_owned() } else { numbers::duration(had_ns) };
+                format!("needs {needed} measured seconds, had {had}")
+            }
+        }
     })?;
     let interval = |(name, quantile): (&str, f64)| {
         let found = clusters.percentile(quantile)?;
@@ -101,6 +105,19 @@ pub(crate) fn exposed(histograms: &[&LatencyHistogram]) -> Vec<Exposed> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_part_of_a_second_is_not_called_a_second() {
+        let mut all = LatencyHistogram::coarse();
+        all.record_many(1000, 5);
+        let second = CompactHistogram::from(&all);
+        let why = |parts: &[&CompactHistogram], elapsed_ns| {
+            intervals(&all, parts, Clustering::Contiguous, elapsed_ns).unwrap_err()
+        };
+        assert_eq!(why(&[&second], 300_000_000), "needs 24 measured seconds, had 300 ms");
+        assert_eq!(why(&[&second; 3], 3_000_000_001), "needs 24 measured seconds, had 3.00 s");
+        assert_eq!(why(&[], 300_000_000), "needs 24 measured seconds, had 0");
+    }
 
     #[test]
     fn what_has_an_end_by_its_neighbour_needs_no_more_time() {
