@@ -407,12 +407,13 @@ fn run(record: &Record) -> String {
     parts.join(", ")
 }
 
-/// How long a run that was resumed had been interrupted: ` (paused for 2h 00m, resumed 2026-11-21 10:10 UTC)`.
+/// How long a run that was resumed had been interrupted. A slot that was cut off is no part of the run, so its time is
+/// one of the pause: ` (paused for 2h 00m from its last whole slot on, resumed 2026-11-21 10:10 UTC)`.
 fn pauses(record: &Record) -> String {
     let Some(last) = record.resumed.last() else { return String::new() };
     let times = match record.resumed.len() {
-        1 => String::new(),
-        count => format!(" in {count} pauses"),
+        1 => " from its last whole slot on".to_owned(),
+        count => format!(" in {count} pauses, each from the last whole slot on"),
     };
     format!(" (paused for {}{times}, resumed {})", numbers::duration(record.paused_ns()), numbers::moment(last.at))
 }
@@ -445,7 +446,7 @@ fn pressure(cells: &[Cell]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use plimsoll_record::environment::CloudProvider;
+    use plimsoll_record::{environment::CloudProvider, record::Resumption};
 
     use super::*;
     use crate::test_records;
@@ -474,6 +475,18 @@ mod tests {
         );
         record.environment.targets[0].name = "/link/data".to_owned();
         assert!(target(&record, "/link/data").starts_with("/link/data: directory on "));
+    }
+
+    #[test]
+    fn a_pause_is_said_to_begin_with_what_was_cut_off() {
+        let mut record = test_records::canonical();
+        let at = record.started;
+        record.resumed = vec![Resumption { at, t_ns: 9_000_000_000, paused_ns: 7_000_000_000 }];
+        let text = "took 54 s (paused for 7.00 s from its last whole slot on, resumed 2025-10-08 09:30 UTC)";
+        assert!(run(&record).contains(text), "{}", run(&record));
+        record.resumed.push(record.resumed[0]);
+        let text = "(paused for 14 s in 2 pauses, each from the last whole slot on, resumed";
+        assert!(run(&record).contains(text), "{}", run(&record));
     }
 
     #[test]
