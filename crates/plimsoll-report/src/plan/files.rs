@@ -16,8 +16,13 @@ pub(super) fn in_all(plan: &Plan) -> String {
     let of_sets = plan.cells.iter().filter(|cell| cell.files().is_some());
     let largest = of_sets.map(|cell| plan.room(&cell.target, 1)).max_by_key(|room| (room.content_bytes, room.names));
     largest.map_or_else(String::new, |room| {
-        let [names, bytes] = [numbers::count(room.names), numbers::bytes(room.content_bytes)];
-        format!("; on each target up to {names} files and directories, with {bytes} in them")
+        let bytes = numbers::bytes(room.content_bytes);
+        match room.names {
+            1 => format!("; on each target one file, with {bytes} in it"),
+            names => {
+                format!("; on each target up to {} files and directories, with {bytes} in them", numbers::count(names))
+            }
+        }
     })
 }
 
@@ -98,5 +103,20 @@ pub(crate) const fn sync_in_words(sync: FileSync) -> &'static str {
         FileSync::Directory => "fsync of each file and of its directory",
         FileSync::Reverse => "fsync of all files at the end of a phase, the last one first",
         FileSync::Phase => "syncfs at the end of a phase",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_records;
+
+    #[test]
+    fn one_file_is_not_called_files_and_directories() {
+        let told = |workload: &str| in_all(&test_records::plan(&["/mnt/data"], &[toml::from_str(workload).unwrap()]));
+        let one = told("phases = 'write,read'\nfile_count = 1\nfile_size = '1M'");
+        assert_eq!(one, "; on each target one file, with 1 MiB in it");
+        let several = told("phases = 'write,read'\nfile_count = 3\nfile_size = '1M'");
+        assert_eq!(several, "; on each target up to 3 files and directories, with 3 MiB in them");
     }
 }
