@@ -87,9 +87,8 @@ fn blocks_that_an_interruption_leaves_unread_are_not_called_sound() {
 #[test]
 fn a_cell_that_an_interruption_left_out_is_not_run_everywhere() {
     let place = Place::new();
-    let child = start(&place, "run DATA --rw randread --block-size 4k,8k --size 4M --duration 60s");
-    wait_until_at_work(&place);
-    thread::sleep(Duration::from_millis(300));
+    let child = start(&place, "run DATA --rw randread --block-size 4k,8k --size 4M --duration 60s --ramp 0s");
+    wait_until_journalled(&place.path("state"));
     signal(&child, interruption());
     let said = Said::of(child.wait_with_output().unwrap());
     let lines = |end: &str| said.stdout.lines().filter(|line| line.trim_end().ends_with(end)).count();
