@@ -62,6 +62,15 @@ pub enum HistoryError {
         /// What the kernel says.
         source: io::Error,
     },
+    /// There is no file where somebody says that there is one.
+    #[error(
+        "there is no history {}: check the name, or leave --history out for the user's own; the first run that is \
+         measured with it makes it", path.display()
+    )]
+    Missing {
+        /// The path.
+        path: PathBuf,
+    },
     /// Something else than a file.
     #[error("history {} is not a regular file: name one with --history", path.display())]
     NoFile {

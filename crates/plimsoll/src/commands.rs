@@ -8,7 +8,7 @@ use crate::{
     cli::{Cli, Command},
     exit::{Exit, OutputLost},
     printer::Printer,
-    state::{State, check_named},
+    state::{State, check_named, check_there},
 };
 
 mod baseline;
@@ -65,6 +65,10 @@ pub fn dispatch(cli: Cli, printer: Printer) -> anyhow::Result<Exit> {
         command if leaves_other_histories(command) => state.tidy_up_to_read(printer),
         _ => state.tidy_up(printer),
     };
+    if reads_a_history(&cli.command) {
+        // Only now: what was put in order may have made it.
+        check_there(&cli.shared)?;
+    }
     let mut exit = Exit::Success;
     let answer = match cli.command {
         Command::Run(arguments) => {
@@ -135,6 +139,21 @@ pub fn dispatch(cli: Cli, printer: Printer) -> anyhow::Result<Exit> {
     warn(tidied, printer);
     printer.answer(answer).map_err(OutputLost)?;
     Ok(exit)
+}
+
+/// Whether a command is about runs that are kept, and keeps none.
+const fn reads_a_history(command: &Command) -> bool {
+    matches!(
+        command,
+        Command::Compare(_)
+            | Command::Explain(_)
+            | Command::Report(_)
+            | Command::History(_)
+            | Command::Show(_)
+            | Command::Export(_)
+            | Command::Remove(_)
+            | Command::Baseline(_)
+    )
 }
 
 /// Whether a command neither measures nor cleans up: then other histories are no business of it.

@@ -137,6 +137,15 @@ pub fn check_named(arguments: &SharedArguments) -> anyhow::Result<()> {
     checked.map_err(|error| anyhow!(exit::chain(&error.into())))
 }
 
+/// Refuses a history that is named to be read and is not there: it is no empty one, but a slip.
+pub fn check_there(arguments: &SharedArguments) -> Result<(), HistoryError> {
+    // A path that nobody can follow is told with its reason when it is opened.
+    match arguments.history.as_deref() {
+        Some(path) if matches!(path.try_exists(), Ok(false)) => Err(HistoryError::Missing { path: path.to_owned() }),
+        _ => Ok(()),
+    }
+}
+
 /// Removes files of dead runs.
 fn sweep(directory: &Path, printer: Printer) -> anyhow::Result<()> {
     let swept = leftovers::sweep(directory).with_context(|| {

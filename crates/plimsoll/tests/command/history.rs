@@ -21,10 +21,14 @@ fn warnings(said: &Said) -> usize {
 #[test]
 fn a_history_that_does_not_exist_yet_has_no_runs() {
     let place = Place::new();
-    for arguments in ["history", "history --history ROOT/later/my.db"] {
-        let said = place.run(arguments);
-        assert_eq!((said.code, said.stderr.as_str()), (Some(0), ""));
-        assert!(said.stdout.contains("no runs yet"), "{}", said.stdout);
+    let said = place.run("history");
+    assert_eq!((said.code, said.stderr.as_str()), (Some(0), ""));
+    assert!(said.stdout.contains("no runs yet"), "{}", said.stdout);
+    // One that is named should be there.
+    for command in ["history", "show latest", "export", "remove latest", "baseline list", "compare a b"] {
+        let said = place.run(&format!("{command} --history ROOT/later/my.db"));
+        let error = said.error(7);
+        assert!(error.contains("there is no history") && error.contains("my.db"), "{command}: {error}");
     }
     assert!(!place.path("later").exists() && !place.path("state").exists());
 }
