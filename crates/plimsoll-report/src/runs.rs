@@ -1,6 +1,6 @@
 //! The runs of a history as a table, one a row.
 
-use jiff::civil::DateTime;
+use jiff::Timestamp;
 use plimsoll_record::numbers;
 
 use crate::grid::{Column, Grid, Side};
@@ -13,8 +13,8 @@ const TARGETS_NAMED: usize = 6;
 pub struct RunRow<'a> {
     /// As much of its id as names it.
     pub id: &'a str,
-    /// When it began, where the reader is.
-    pub started: DateTime,
+    /// When it began.
+    pub started: Timestamp,
     /// The name given to it.
     pub name: Option<&'a str>,
     /// The targets' paths.
@@ -58,7 +58,7 @@ pub fn runs(rows: &[RunRow<'_>], width: usize) -> String {
     let text = |value: fn(&RunRow<'_>) -> String| rows.iter().map(value).collect::<Vec<_>>();
     let id = || Column::new("id", Side::Left, 0, text(|row| row.id.to_owned()));
     let started =
-        |format: &str| Column::new("started", Side::Left, 1, rows.iter().map(|row| row.at(format)).collect::<Vec<_>>());
+        |format: &str| Column::new("started (UTC)", Side::Left, 1, rows.iter().map(|row| row.at(format)).collect());
     let rates = || {
         vec![
             Column::new("cells", Side::Right, 4, text(|row| numbers::count(row.cells as u64))),
@@ -97,7 +97,7 @@ mod tests {
     fn row<'a>(name: &'a str, targets: &'a [String], ending: Option<&'a str>) -> RunRow<'a> {
         RunRow {
             id: "0199c0de-7a3e",
-            started: "2025-10-08T11:30".parse().unwrap(),
+            started: "2025-10-08T11:30Z".parse().unwrap(),
             name: Some(name).filter(|name| !name.is_empty()),
             targets,
             cells: 6,
@@ -115,7 +115,7 @@ mod tests {
     fn a_run_is_one_line_with_its_time_and_its_best_numbers() {
         let (data, disk) = (["/mnt/data".to_owned()], ["/dev/sdc".to_owned()]);
         insta::assert_snapshot!(runs(&[row("first", &data, None), row("", &disk, Some("lost"))], 100), @r"
-        id             started           name   targets    cells  best IOPS  best MB/s  ended
+        id             started (UTC)     name   targets    cells  best IOPS  best MB/s  ended
         ─────────────────────────────────────────────────────────────────────────────────────
         0199c0de-7a3e  2025-10-08 11:30  first  /mnt/data      6      5,100       20.9
         0199c0de-7a3e  2025-10-08 11:30         /dev/sdc       6      5,100       20.9  lost
@@ -126,11 +126,11 @@ mod tests {
     fn sixty_columns_hold_what_matters_most() {
         let (data, disk) = (["/mnt/data".to_owned()], ["/dev/sdc".to_owned(), "/dev/sdd".to_owned()]);
         insta::assert_snapshot!(runs(&[row("first", &data, None), row("", &disk, Some("lost"))], 60), @r"
-        id             started      targets             best IOPS
-        ─────────────────────────────────────────────────────────
-        0199c0de-7a3e  10-08 11:30  first: /mnt/data        5,100
-        0199c0de-7a3e  10-08 11:30  /dev/sdc, /dev/sdd      5,100
-                                    (lost)
+        id             started (UTC)  targets             best IOPS
+        ───────────────────────────────────────────────────────────
+        0199c0de-7a3e  10-08 11:30    first: /mnt/data        5,100
+        0199c0de-7a3e  10-08 11:30    /dev/sdc, /dev/sdd      5,100
+                                      (lost)
         ");
     }
 

@@ -18,7 +18,7 @@ pub struct HistoryArguments {
     /// List runs that have this tag; may be repeated
     #[arg(long = "tag", value_name = "KEY=VALUE", value_parser = super::run::tag)]
     pub tags: Vec<(String, String)>,
-    /// List runs that began at most this long ago (7d, 12h) or not before this date (2025-10-08)
+    /// List runs that began at most this long ago (7d, 12h) or not before this date (2025-10-08, in UTC)
     #[arg(long, value_name = "WHEN")]
     pub since: Option<Moment>,
     /// Print JSON
@@ -31,8 +31,8 @@ pub struct HistoryArguments {
 pub enum Moment {
     /// So long ago.
     Ago(Span),
-    /// A day, or a time of a day, where the person is.
-    Local(DateTime),
+    /// A day, or a time of a day, in UTC, as all times are shown.
+    Date(DateTime),
     /// A time with its offset.
     Exact(Timestamp),
 }
@@ -43,9 +43,9 @@ impl FromStr for Moment {
     fn from_str(text: &str) -> Result<Self, String> {
         // A time with an offset is also a time without one, so the order matters.
         let exact = || text.parse().ok().map(Self::Exact);
-        let local = || text.parse().ok().map(Self::Local);
+        let date = || text.parse().ok().map(Self::Date);
         let ago = || text.parse().ok().map(Self::Ago);
-        exact().or_else(local).or_else(ago).ok_or_else(|| {
+        exact().or_else(date).or_else(ago).ok_or_else(|| {
             format!(
                 "\"{text}\" is not a time: write an age, as 30d or 12h, or a date, as 2025-10-08 or 2025-10-08T09:30"
             )
@@ -55,14 +55,14 @@ impl FromStr for Moment {
 
 impl Moment {
     /// The moment on the clock of the world.
-    pub fn timestamp(self, now: Timestamp, zone: &TimeZone) -> anyhow::Result<Timestamp> {
+    pub fn timestamp(self, now: Timestamp) -> anyhow::Result<Timestamp> {
         Ok(match self {
             Self::Ago(span) => {
                 // An age beyond the calendar is as old as anything.
                 let ns = i64::try_from(span.ns).unwrap_or(i64::MAX);
                 now.checked_sub(jiff::SignedDuration::from_nanos(ns)).unwrap_or(Timestamp::MIN)
             }
-            Self::Local(time) => time.to_zoned(zone.clone())?.timestamp(),
+            Self::Date(time) => time.to_zoned(TimeZone::UTC)?.timestamp(),
             Self::Exact(timestamp) => timestamp,
         })
     }
@@ -73,18 +73,17 @@ mod tests {
     use super::*;
 
     fn timestamp(text: &str) -> String {
-        let zone = TimeZone::fixed(jiff::tz::offset(2));
         let now = "2025-10-08T12:00:00Z".parse().unwrap();
-        text.parse::<Moment>().unwrap().timestamp(now, &zone).unwrap().to_string()
+        text.parse::<Moment>().unwrap().timestamp(now).unwrap().to_string()
     }
 
     #[test]
-    fn a_moment_is_an_age_a_local_date_or_a_time_with_an_offset() {
+    fn a_moment_is_an_age_a_date_or_a_time_with_an_offset() {
         assert_eq!(timestamp("30d"), "2025-09-08T12:00:00Z");
         assert_eq!(timestamp("1h30m"), "2025-10-08T10:30:00Z");
-        assert_eq!(timestamp("2025-10-08"), "2025-10-07T22:00:00Z");
-        assert_eq!(timestamp("2025-10-08T09:30"), "2025-10-08T07:30:00Z");
-        assert_eq!(timestamp("2025-10-08T09:30:00Z"), "2025-10-08T09:30:00Z");
+        assert_eq!(timestamp("2025-10-08"), "2025-10-08T00:00:00Z");
+        assert_eq!(timestamp("2025-10-08T09:30"), "2025-10-08T09:30:00Z");
+        assert_eq!(timestamp("2025-10-08T09:30:00+02:00"), "2025-10-08T07:30:00Z");
         for text in ["", "30", "yesterday", "2025-13-01", "-3d"] {
             assert!(text.parse::<Moment>().is_err(), "{text}");
         }

@@ -3,7 +3,7 @@
 use std::{io::Write, path::Path};
 
 use anyhow::bail;
-use jiff::{Timestamp, tz::TimeZone};
+use jiff::Timestamp;
 use plimsoll_history::{
     history::History,
     location::HistoryLocation,
@@ -17,8 +17,7 @@ use crate::{cli::history::HistoryArguments, printer::Printer};
 /// Lists runs, the latest first.
 pub fn run(arguments: &HistoryArguments, location: &HistoryLocation, out: &mut dyn Write) -> anyhow::Result<()> {
     let history = read(location)?;
-    let zone = TimeZone::system();
-    let since = arguments.since.map(|moment| moment.timestamp(now()?, &zone)).transpose()?;
+    let since = arguments.since.map(|moment| moment.timestamp(now()?)).transpose()?;
     let (target, tags) = (arguments.target.clone(), arguments.tags.clone());
     let filter = Filter { target, tags, since, limit: Some(arguments.limit), ..Filter::default() };
     let runs = history.list(&filter)?;
@@ -33,7 +32,7 @@ pub fn run(arguments: &HistoryArguments, location: &HistoryLocation, out: &mut d
     } else {
         let ids: Vec<_> = runs.iter().map(|run| run.id).collect();
         let short_ids = history.short_ids(&ids)?;
-        write!(out, "{}", table(&runs, &short_ids, &zone, Printer::new(false).width()))?;
+        write!(out, "{}", table(&runs, &short_ids, Printer::new(false).width()))?;
     }
     Ok(())
 }
@@ -69,7 +68,7 @@ fn ending(run: &RunSummary) -> Option<&str> {
     Some(run.outcome.as_str()).filter(|outcome| *outcome != "complete")
 }
 
-fn table(runs: &[RunSummary], short_ids: &[String], zone: &TimeZone, width: usize) -> String {
+fn table(runs: &[RunSummary], short_ids: &[String], width: usize) -> String {
     let best = |run: &RunSummary, rate: fn(&CellSummary) -> Option<f64>| {
         // What moves no bytes, as names that are made, has no throughput.
         run.cells.iter().filter_map(rate).filter(|rate| *rate > 0.0).max_by(f64::total_cmp)
@@ -79,7 +78,7 @@ fn table(runs: &[RunSummary], short_ids: &[String], zone: &TimeZone, width: usiz
         .zip(short_ids)
         .map(|(run, id)| RunRow {
             id,
-            started: run.started.to_zoned(zone.clone()).datetime(),
+            started: run.started,
             name: run.name.as_deref(),
             targets: &run.targets,
             cells: run.cells.len(),
@@ -123,15 +122,15 @@ mod tests {
 
     fn show(runs: &[RunSummary], width: usize) -> String {
         let ids: Vec<_> = runs.iter().map(|_| "0199c0de-7a3e".to_owned()).collect();
-        table(runs, &ids, &TimeZone::fixed(jiff::tz::offset(2)), width)
+        table(runs, &ids, width)
     }
 
     #[test]
-    fn a_run_is_one_line_with_its_local_time_and_its_best_numbers() {
+    fn a_run_is_one_line_with_its_time_and_its_best_numbers() {
         let text = show(&[run("first", "/mnt/data", "complete", 5100.0), run("", "/dev/sdc", "lost", 12.3)], 100);
         let lines: Vec<_> = text.lines().collect();
         assert_eq!(lines.len(), 4, "{text}");
-        for part in ["0199c0de-7a3e", "2025-10-08 11:30", "first", "/mnt/data", "5,100", "20.9"] {
+        for part in ["0199c0de-7a3e", "2025-10-08 09:30", "first", "/mnt/data", "5,100", "20.9"] {
             assert!(lines[2].contains(part), "{part} in\n{text}");
         }
         assert!(!lines[2].contains("complete") && lines[3].ends_with("lost"), "{text}");

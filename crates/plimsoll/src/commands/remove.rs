@@ -2,7 +2,6 @@
 
 use std::io::Write;
 
-use jiff::tz::TimeZone;
 use plimsoll_history::{history::Removed, location::HistoryLocation};
 use serde_json::json;
 
@@ -13,7 +12,7 @@ use crate::cli::remove::RemoveArguments;
 pub fn run(arguments: &RemoveArguments, location: &HistoryLocation, out: &mut dyn Write) -> anyhow::Result<()> {
     let mut history = history::open(location)?;
     let removed = if let Some(moment) = arguments.older_than {
-        history.remove_before(moment.timestamp(history::now()?, &TimeZone::system())?)?
+        history.remove_before(moment.timestamp(history::now()?)?)?
     } else {
         let mut runs =
             arguments.runs.iter().map(|run| history.find_unmistakable(run)).collect::<Result<Vec<_>, _>>()?;
