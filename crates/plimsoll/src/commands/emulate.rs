@@ -111,6 +111,7 @@ fn up(arguments: &UpArguments, state: &Path, printer: Printer) -> anyhow::Result
     });
     let emulation = Emulation::new(&arguments.name, disks.collect(), shared)?;
     let throttle = Throttle::find()?;
+    made::tell_when_interrupted("emulate", printer)?;
     made::tell_of_wait(Emulation::is_locked(state), printer);
     let emulation = emulation.up(state, &throttle)?;
     list(&[emulation], arguments.json, printer)
@@ -181,6 +182,7 @@ fn down(name: Option<&str>, state: &Path, printer: Printer) -> anyhow::Result<St
         return Ok("no emulated disk is up\n".to_owned());
     }
     let throttle = Throttle::find()?;
+    made::tell_when_interrupted("emulate", printer)?;
     made::tell_of_wait(Emulation::is_locked(state), printer);
     let taken_down = emulations.iter().map(|emulation| {
         for file in emulation.down(state, &throttle)? {

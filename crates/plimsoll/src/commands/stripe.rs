@@ -54,6 +54,7 @@ fn up(arguments: UpArguments, state: &Path, printer: Printer) -> anyhow::Result<
         };
         return Ok(steps.iter().map(|step| format!("{step}\n")).collect());
     }
+    made::tell_when_interrupted("stripe", printer)?;
     made::tell_of_wait(Stripe::is_locked(state), printer);
     list(&[stripe.up(state, &destroy)?], as_json, printer)
 }
@@ -292,6 +293,7 @@ fn down(name: Option<&str>, forget: bool, state: &Path, printer: Printer) -> any
     if stripes.is_empty() && damaged.is_empty() {
         return Ok("no array is there\n".to_owned());
     }
+    made::tell_when_interrupted("stripe", printer)?;
     made::tell_of_wait(Stripe::is_locked(state), printer);
     let taken_down = stripes.iter().map(|stripe| {
         if forget {

@@ -9,9 +9,13 @@ use std::{
     time::Duration,
 };
 
+use rustix::process::{Pid, kill_process};
 use serde_json::Value;
 
-use crate::support::{Place, Said, is_root, names};
+use crate::{
+    interruption::interruption,
+    support::{Place, Said, is_root, names},
+};
 
 /// Takes down what a test made, also when it panics.
 pub(crate) struct Up<'a>(pub(crate) &'a Place);
@@ -185,6 +189,14 @@ fn who_waits_for_another_one_says_so() {
     BufReader::new(waiting.stderr.as_mut().unwrap()).read_line(&mut line).unwrap();
     assert!(line.contains("waiting for it"), "{line}");
     assert!(waiting.try_wait().unwrap().is_none());
+    // Ctrl-C says what to do about what is there.
+    let stopped = place.command("emulate down").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+    let mut stopped = stopped.unwrap();
+    BufReader::new(stopped.stderr.as_mut().unwrap()).read_line(&mut line).unwrap();
+    kill_process(Pid::from_child(&stopped), interruption()).unwrap();
+    let said = Said::of(stopped.wait_with_output().unwrap());
+    assert_eq!(said.code, Some(130), "{}", said.stderr);
+    assert!(said.stderr.contains("interrupted: `plimsoll emulate list` shows"), "{}", said.stderr);
     drop(other);
     assert_eq!(Said::of(waiting.wait_with_output().unwrap()).code, Some(0));
     assert_gone(&place);
