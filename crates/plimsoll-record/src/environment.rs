@@ -38,6 +38,15 @@ pub struct Environment {
     pub cluster: Option<ClusterEnvironment>,
 }
 
+impl Environment {
+    /// Where a target is that was typed without its directory: "data" may be in several places. Those of a pod mean
+    /// nothing elsewhere.
+    pub fn place_of(&self, target: &str) -> Option<&str> {
+        let known = self.targets.iter().find(|known| known.name == target)?;
+        known.path.as_deref().filter(|_| !target.starts_with('/') && self.cluster.is_none())
+    }
+}
+
 /// The machine and its kernel.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -140,10 +140,7 @@ pub(crate) fn target(record: &Record, name: &str) -> String {
     let described = known.map_or_else(
         || name.to_owned(),
         |known| {
-            // "data" may be in several places. Those of a pod mean nothing elsewhere.
-            let is_elsewhere = name.starts_with('/') || record.environment.cluster.is_some();
-            let place = known.path.as_ref().filter(|_| !is_elsewhere);
-            let place = place.map_or_else(String::new, |path| format!(" ({path})"));
+            let place = record.environment.place_of(name).map_or_else(String::new, |path| format!(" ({path})"));
             format!("{name}{place}: {}", describe_target(known, is_virtual))
         },
     );

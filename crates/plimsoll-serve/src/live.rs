@@ -77,6 +77,9 @@ pub(crate) struct WithSeconds<'a> {
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct LiveCell {
     pub(crate) target: String,
+    /// Where that is, when what was typed does not say it.
+    #[serde(skip)]
+    pub(crate) place: String,
     pub(crate) workload: String,
     /// What it is called: with its target, where there are several.
     pub(crate) label: String,
@@ -119,7 +122,11 @@ impl LiveRun {
             }
         }
         let has_several = targets.len() > 1;
-        let cells: Vec<LiveCell> = started.plan.cells.iter().map(|plan| LiveCell::of(plan, has_several)).collect();
+        let of_plan = |plan: &CellPlan| {
+            let place = started.environment.place_of(&plan.target).unwrap_or(&plan.target);
+            LiveCell::of(plan, place, has_several)
+        };
+        let cells: Vec<LiveCell> = started.plan.cells.iter().map(of_plan).collect();
         Self {
             id: started.id,
             name: started.name,
@@ -251,10 +258,11 @@ impl LiveRun {
 }
 
 impl LiveCell {
-    fn of(plan: &CellPlan, with_target: bool) -> Self {
+    fn of(plan: &CellPlan, place: &str, with_target: bool) -> Self {
         let CellPlan { target, workload, stopping, .. } = plan;
         Self {
             target: target.clone(),
+            place: place.to_owned(),
             workload: workload.clone(),
             label: if with_target { format!("{target} {workload}") } else { workload.clone() },
             slots_done: 0,

@@ -124,6 +124,8 @@ type OfRun = (Uuid, u64);
 /// What is told of a cell of a record.
 struct OfCell {
     target: String,
+    /// What its series call the target.
+    place: String,
     workload: String,
     series: Vec<Series>,
 }
@@ -181,11 +183,14 @@ impl Cached {
             }
         }
         let mut series = Vec::new();
+        let mut told = BTreeSet::new();
         for cell in cells {
             let of_run = cached.get(&(cell.run, cell.elapsed_ns)).into_iter().flat_map(|cells| cells.iter());
             // A plan may have the same load on the same target twice; there is only one series for it.
             let mut same = of_run.filter(|known| known.target == cell.target && known.workload == cell.workload);
-            series.extend(same.next().into_iter().flat_map(|known| known.series.iter().cloned()));
+            // The latest comes first; the same place may have been a target beside others before.
+            let latest = same.next().filter(|known| told.insert((&known.place, &known.workload)));
+            series.extend(latest.into_iter().flat_map(|known| known.series.iter().cloned()));
         }
         Ok(series)
     }
@@ -194,15 +199,21 @@ impl Cached {
 fn of_record(record: &Record) -> Vec<OfCell> {
     let of_cell = |cell: &Cell| OfCell {
         target: cell.target.clone(),
+        place: place(record, cell).to_owned(),
         workload: cell.workload.clone(),
         series: series_of(record, cell),
     };
     record.cells.iter().filter(|cell| cell.word_of_numbers().is_some()).map(of_cell).collect()
 }
 
+/// The target of a cell: what was typed, or where that is when it may be in several places.
+fn place<'a>(record: &'a Record, cell: &'a Cell) -> &'a str {
+    record.environment.place_of(&cell.target).unwrap_or(&cell.target)
+}
+
 fn series_of(record: &Record, cell: &Cell) -> Vec<Series> {
     let run = record.id.to_string();
-    let own = [("target", cell.target.as_str()), ("workload", cell.workload.as_str())];
+    let own = [("target", place(record, cell)), ("workload", cell.workload.as_str())];
     let mut series = Vec::new();
     let mut add = |name, more: &[(&str, &str)], value: f64| {
         series.push(Series { name, labels: labels(&[&own, more].concat()), value });
@@ -256,7 +267,7 @@ fn of_live(runs: &[LiveRun], series: &mut Vec<Series>) {
             if !told.insert((&cell.target, &cell.workload)) {
                 continue;
             }
-            let own = [("target", cell.target.as_str()), ("workload", cell.workload.as_str()), ("run", id.as_str())];
+            let own = [("target", cell.place.as_str()), ("workload", cell.workload.as_str()), ("run", id.as_str())];
             let mut add = |name, more: &[(&str, &str)], value: f64| {
                 series.push(Series { name, labels: labels(&[&own, more].concat()), value });
             };
@@ -315,6 +326,17 @@ mod tests {
         let text = written(&series_of(&record, &record.cells[0]));
         assert!(text.contains("operation=\"delete\"} 321\n"), "{text}");
         assert!(text.lines().any(|line| line.starts_with("plimsoll_mismatches{") && line.ends_with(" 3")), "{text}");
+    }
+
+    #[test]
+    fn what_was_typed_in_several_directories_is_called_by_its_place() {
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/records/plimsoll-1.json");
+        let mut record = plimsoll_record::upgrade::read(&std::fs::read_to_string(path).unwrap()).unwrap();
+        let typed = std::mem::replace(&mut record.cells[0].target, ".".to_owned());
+        let target = record.environment.targets.iter_mut().find(|target| target.name == typed).unwrap();
+        (target.name, target.path) = (".".to_owned(), Some("/mnt/a".to_owned()));
+        let text = written(&series_of(&record, &record.cells[0]));
+        assert!(text.contains("{target=\"/mnt/a\",") && !text.contains("target=\".\""), "{text}");
     }
 
     #[test]

@@ -67,13 +67,15 @@ impl History {
         found.ok_or_else(|| HistoryError::NotFound(run.to_string()))
     }
 
-    /// For each target and workload the latest run that has numbers of it; of so many, those whose runs began last.
+    /// For each target and workload the latest run that has numbers of it; of so many, those whose runs began last. What
+    /// was typed without its directory is another target wherever the targets of its run are elsewhere.
     pub fn latest_cells(&self, limit: usize) -> Result<Vec<LatestCell>, HistoryError> {
         let collect = || {
             // Of the columns that are not grouped by, SQLite takes those of the row with the maximum.
             let mut statement = self.connection.prepare(
                 "SELECT target, workload, id, elapsed_ns, max(started_ns) FROM cells JOIN runs ON id = run
-                 WHERE verdict IS NOT NULL GROUP BY target, workload ORDER BY max(started_ns) DESC, id, position LIMIT ?1",
+                 WHERE verdict IS NOT NULL GROUP BY target, workload, CASE WHEN target LIKE '/%' THEN '' ELSE paths END
+                 ORDER BY max(started_ns) DESC, id, position LIMIT ?1",
             )?;
             let rows = statement.query_map([limit], |row| {
                 let elapsed_ns = row.get::<_, i64>(3)?.try_into().unwrap_or(0);

@@ -95,6 +95,24 @@ fn of_each_target_and_workload_the_latest_run_is_known() {
 }
 
 #[test]
+fn what_was_typed_alike_in_two_directories_is_two_targets() {
+    let (_directory, mut history) = with_runs(0);
+    for (number, path) in [(0, "/mnt/a"), (1, "/mnt/b"), (2, "/mnt/a")] {
+        let mut record = test_records::record(number);
+        record.environment.targets.truncate(1);
+        let target = &mut record.environment.targets[0];
+        let typed = std::mem::replace(&mut target.name, ".".to_owned());
+        target.path = Some(path.to_owned());
+        record.cells.retain(|cell| cell.target == typed);
+        record.cells.truncate(1);
+        record.cells[0].target = ".".to_owned();
+        history.save(&record).unwrap();
+    }
+    let runs: Vec<_> = history.latest_cells(10).unwrap().iter().map(|cell| cell.run).collect();
+    assert_eq!(runs, [2, 1].map(test_records::id));
+}
+
+#[test]
 fn a_run_is_found_by_a_piece_of_its_id_by_latest_and_by_its_baseline() {
     let (_directory, mut history) = with_runs(3);
     let id = test_records::id(1);

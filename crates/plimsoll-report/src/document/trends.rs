@@ -49,6 +49,13 @@ struct Place<'a> {
     cell: &'a Cell,
 }
 
+impl<'a> Place<'a> {
+    /// Where its target is, where what was typed does not say it.
+    fn of_target(self) -> Option<&'a str> {
+        self.record.environment.place_of(&self.cell.target)
+    }
+}
+
 /// The cells of one load, the oldest first, at most one of each run.
 struct Line<'a> {
     machine: Option<String>,
@@ -60,7 +67,9 @@ impl Line<'_> {
     fn takes(&self, place: Place<'_>, machine: Option<&String>) -> bool {
         let [Some(first), Some(last)] = [self.places.first(), self.places.last()] else { return false };
         let is_machine = self.machine.as_ref().zip(machine).is_none_or(|(known, machine)| known == machine);
+        let is_there = first.of_target().zip(place.of_target()).is_none_or(|(known, place)| known == place);
         is_machine
+            && is_there
             && last.record.id != place.record.id
             && (first.cell.kind, &first.cell.target, &first.cell.workload)
                 == (place.cell.kind, &place.cell.target, &place.cell.workload)
@@ -142,7 +151,8 @@ const fn unit(cell: &Cell) -> &'static str {
 /// What a line is about, and how it differs from another one that is called the same.
 fn subject(lines: &[Line<'_>], line: usize, operation: Option<&str>) -> String {
     let own = &lines[line];
-    let Place { record, cell } = own.places[0];
+    let place = own.places[0];
+    let Place { record, cell } = place;
     let is_namesake = |other: &&Line<'_>| {
         let others = other.places[0].cell;
         !std::ptr::eq(*other, own) && (&others.target, &others.workload) == (&cell.target, &cell.workload)
@@ -150,6 +160,7 @@ fn subject(lines: &[Line<'_>], line: usize, operation: Option<&str>) -> String {
     let mut apart = Vec::new();
     if let Some(other) = lines.iter().find(is_namesake) {
         apart.extend(own.machine.clone().filter(|_| own.machine != other.machine));
+        apart.extend(place.of_target().filter(|own| Some(*own) != other.places[0].of_target()).map(str::to_owned));
         let of_plans = plans::differences(other.places[0].cell, cell);
         let differences = of_plans.into_iter().chain(plans::difference_of_records(other.places[0].record, record));
         apart.extend(differences.map(|(_, Difference { name, value, .. })| format!("{name} {value}")));

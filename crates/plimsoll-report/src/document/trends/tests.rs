@@ -121,6 +121,20 @@ fn machines_are_told_apart_where_they_are_known() {
 }
 
 #[test]
+fn what_was_typed_alike_in_two_directories_is_two_targets() {
+    let mut records = history(&[5000.0; 5]);
+    for (record, path) in records.iter_mut().zip(["/mnt/a", "/mnt/b", "/mnt/a", "/mnt/b", "/mnt/a"]) {
+        record.cells[0].target = ".".to_owned();
+        let target = &mut record.environment.targets[0];
+        (target.name, target.path) = (".".to_owned(), Some(path.to_owned()));
+    }
+    let found = trends(&records);
+    let titles: Vec<&str> = found.iter().map(|trend| trend.title.as_str()).collect();
+    let expected = ["iops-read on . (/mnt/a): no change over 3 runs", "iops-read on . (/mnt/b): no change over 2 runs"];
+    assert_eq!(titles, expected);
+}
+
+#[test]
 fn what_else_changed_stands_at_the_run() {
     let mut records = history(&[5000.0; 3]);
     for record in &mut records[1..] {
