@@ -208,7 +208,7 @@ fn load(cells: &[Cell]) -> String {
     let files = of_names.iter().map(|plan| u64::from(plan.files_in_all()));
     let mut parts: Vec<String> =
         span(sizes, numbers::bytes).map(|size| format!("working set {size}")).into_iter().collect();
-    parts.extend(span(files, numbers::count).map(|files| format!("{files} files created, statted or deleted")));
+    parts.extend(span(files, numbers::count).map(|files| format!("{files} files to create, stat or delete")));
     let sets = cells.iter().filter_map(Cell::file_plan);
     let set_files = sets.clone().map(|plan| u64::from(plan.file_count));
     if let (Some(files), Some(bytes)) =

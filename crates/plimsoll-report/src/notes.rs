@@ -6,7 +6,7 @@ use plimsoll_record::{
     record::{Cell, Kind, NOT_RUN, Record, TOLD},
     results::{DirectionResult, Finding, OpenLoopResult, Severity, VerificationResult},
 };
-use plimsoll_workload::plan::Pacing;
+use plimsoll_workload::plan::{BlockPlan, Pacing};
 
 use crate::{
     facts, lifecycles, pods,
@@ -67,6 +67,11 @@ impl Note {
 
 /// All sentences about a record, the worst first.
 pub(crate) fn of(record: &Record) -> Vec<Note> {
+    of_shown(record, &Metric::PERCENTILES)
+}
+
+/// The same where only these percentiles are shown: signs of others need no explanation.
+pub(crate) fn of_shown(record: &Record, percentiles: &[Metric]) -> Vec<Note> {
     let mut notes = Notes::default();
     for (index, cell) in record.cells.iter().enumerate() {
         slots(&mut notes, index, cell);
@@ -82,7 +87,7 @@ pub(crate) fn of(record: &Record) -> Vec<Note> {
     for (is_doubtful, sentence) in lifecycles::notes(record).into_iter().chain(pods::notes(record)) {
         notes.add(if is_doubtful { Severity::Warning } else { Severity::Info }, None, sentence);
     }
-    legend(&mut notes, record);
+    legend(&mut notes, record, percentiles);
     let mut notes = notes.0;
     notes.sort_by_key(|note| match note.severity {
         Severity::Error => 0,
@@ -141,6 +146,7 @@ fn iterations(number: u64) -> String {
 }
 
 fn errors(notes: &mut Notes, index: usize, cell: &Cell) {
+    let is_of_names = cell.blocks().and_then(BlockPlan::name_operation).is_some();
     for kind in &cell.error_kinds {
         if cell.kind == Kind::Application {
             notes.add(Severity::Error, Some(index), format!("{}: {}", iterations(kind.count), kind.error));
@@ -153,7 +159,7 @@ fn errors(notes: &mut Notes, index: usize, cell: &Cell) {
             count(kind.count),
             kind.operation,
             kind.error,
-            if cell.kind == Kind::Files { "with file" } else { "at offset" },
+            if cell.kind == Kind::Files || is_of_names { "with file" } else { "at offset" },
             count(kind.first_offset)
         );
         notes.add(Severity::Error, Some(index), sentence);
@@ -245,7 +251,7 @@ fn findings(notes: &mut Notes, index: usize, findings: &[Finding]) {
 }
 
 /// What readers need to know of the signs in the tables.
-fn legend(notes: &mut Notes, record: &Record) {
+fn legend(notes: &mut Notes, record: &Record, percentiles: &[Metric]) {
     let mut verdicts = Vec::new();
     // Of a command is said what bound it instead.
     for verdict in record.cells.iter().filter(|cell| cell.application.is_none()).filter_map(|cell| cell.verdict) {
@@ -260,14 +266,16 @@ fn legend(notes: &mut Notes, record: &Record) {
         notes.add(Severity::Info, None, format!("{NOT_RUN} = {reason}"));
     }
     told(notes, record);
-    at_least(notes, record);
+    at_least(notes, record, percentiles);
     if record.cells.iter().any(|cell| cell.sustained_bound().is_some()) {
         let sentence = format!("{} = the rate as a share of what lasts, bursts left aside", rows::OF_LIMIT);
         notes.add(Severity::Info, None, sentence);
     }
     let unsupported = |result: &DirectionResult| {
         let latency = &result.latency_ns;
-        result.operations > 0 && (latency.p50.is_none() || latency.p99.is_none() || latency.p99_9.is_none())
+        let all = [(Metric::P50, latency.p50), (Metric::P99, latency.p99), (Metric::P99_9, latency.p99_9)];
+        let is_missing = |(metric, ns): &(Metric, Option<u64>)| ns.is_none() && percentiles.contains(metric);
+        result.operations > 0 && all.iter().any(is_missing)
     };
     let directions = record.cells.iter().flat_map(|cell| [&cell.read, &cell.write, &cell.sync]).flatten();
     if directions.into_iter().any(unsupported) {
@@ -297,10 +305,10 @@ fn told(notes: &mut Notes, record: &Record) {
 }
 
 /// What the sign before a percentile says, and what it takes to be rid of it.
-fn at_least(notes: &mut Notes, record: &Record) {
+fn at_least(notes: &mut Notes, record: &Record, percentiles: &[Metric]) {
     let directions = record.cells.iter().flat_map(|cell| [&cell.read, &cell.write, &cell.sync]).flatten();
-    let intervals = |result| Metric::PERCENTILES.map(|metric| metric.interval(&Figures::of(result)));
-    let needed = directions.flat_map(intervals).flatten();
+    let intervals = |result| percentiles.iter().filter_map(move |metric| metric.interval(&Figures::of(result)));
+    let needed = directions.flat_map(intervals);
     let needed: Vec<f64> = needed.filter_map(|interval| interval.needed_seconds).collect();
     if needed.is_empty() {
         return;
@@ -311,4 +319,40 @@ fn at_least(notes: &mut Notes, record: &Record) {
     let sentence =
         format!("{} = may be longer than was measured; to tell takes about {span} of measured time", numbers::AT_LEAST);
     notes.add(Severity::Info, None, sentence);
+}
+
+#[cfg(test)]
+mod tests {
+    use plimsoll_record::{
+        event::{RunEvent, SlotResult},
+        record::Outcome,
+        results::ErrorCount,
+    };
+
+    use super::*;
+    use crate::{style::Style, table, test_records::Story};
+
+    #[test]
+    fn signs_of_columns_that_are_not_shown_are_not_explained() {
+        let mut story = Story::new(&["/mnt/data"], &[toml::from_str("rw = 'randread'\nsize = '64M'").unwrap()]);
+        story.measure(0, 300, 600_000);
+        let record = story.end(54_000_000_000, Outcome::Complete);
+        for width in 40..200 {
+            let text = table::record(&record, width, Style::default());
+            let is_explained = text.contains("too few operations for this percentile");
+            assert_eq!(is_explained, text.contains("p99.9"), "{width}:\n{text}");
+        }
+    }
+
+    #[test]
+    fn an_operation_on_a_name_failed_with_a_file_and_at_no_offset() {
+        let workload = "engine = 'filecreate'\nfile_count = 1000";
+        let mut story = Story::new(&["/mnt/data"], &[toml::from_str(workload).unwrap()]);
+        let [operation, error] = ["create", "ENOSPC"].map(str::to_owned);
+        let errors = vec![ErrorCount { operation, error, count: 1, first_offset: 7, first_file: None }];
+        story.tell(&RunEvent::SlotFinished(Box::new(SlotResult { errors, ..SlotResult::default() })));
+        let record = story.end(54_000_000_000, Outcome::Failed);
+        let texts: Vec<String> = of(&record).iter().map(|note| note.text(&record)).collect();
+        assert!(texts.iter().any(|text| text.ends_with("failed with ENOSPC, the first with file 7")), "{texts:?}");
+    }
 }

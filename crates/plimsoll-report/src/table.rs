@@ -8,7 +8,7 @@ use crate::{
     details, facts,
     grid::Grid,
     notes, printable,
-    rows::{self, Row},
+    rows::{self, Metric, Row},
     side_by_side,
     style::Tone,
     wrapping,
@@ -33,8 +33,10 @@ pub fn record(record: &Record, width: usize, style: Style) -> String {
         let label = format!("{:<LABEL_WIDTH$}", fact.label);
         out += &labelled(&label, &fact.text, Tone::Faint, width, style);
     }
+    let mut heads: Vec<String> = Vec::new();
     for grid in side_by_side::grids(record, width) {
         out.push('\n');
+        heads.extend(grid.columns().iter().map(|column| column.head.clone()));
         push_grid(&mut out, &grid, style);
     }
     let targets = facts::targets(record);
@@ -45,7 +47,9 @@ pub fn record(record: &Record, width: usize, style: Style) -> String {
             out += &style.paint(&title, Tone::Head);
             out.push('\n');
         }
-        push_grid(&mut out, &rows::grid(&rows_of(record, target)).fit(width), style);
+        let grid = rows::grid(&rows_of(record, target)).fit(width);
+        heads.extend(grid.columns().iter().map(|column| column.head.clone()));
+        push_grid(&mut out, &grid, style);
     }
     let mut left_out: Vec<String> = Vec::new();
     for detail in details::of(record) {
@@ -58,7 +62,10 @@ pub fn record(record: &Record, width: usize, style: Style) -> String {
         }
         push_grid(&mut out, &detail.grid.fit(width), style);
     }
-    let notes = notes::of(record);
+    // Side by side, heads have the letter of a target.
+    let is_shown = |metric: &Metric| heads.iter().any(|head| head.split(' ').next() == Some(metric.head()));
+    let percentiles: Vec<Metric> = Metric::PERCENTILES.into_iter().filter(is_shown).collect();
+    let notes = notes::of_shown(record, &percentiles);
     if !(notes.is_empty() && left_out.is_empty()) {
         out.push('\n');
     }
