@@ -10,7 +10,7 @@ use plimsoll_record::{
 use plimsoll_workload::settings::EngineChoice;
 
 use self::{
-    asked::{blocks_in_libaio, no_sync_due},
+    asked::{blocks_in_libaio, depth_not_reached, no_sync_due},
     burst::{burst, hidden_burst, moved},
     cache::cached,
     client::{client_limits, client_sentence},
@@ -50,7 +50,8 @@ pub fn of_cell(cell: &Cell, record: &Record, hidden: Option<HiddenBurst>) -> Vec
         findings.extend(cached(cell, plan));
     }
     findings.extend(client_limits(cell, &record.environment).iter().map(client_sentence));
-    findings.extend(blocks_in_libaio(cell, plan));
+    let blocks = blocks_in_libaio(cell, plan);
+    findings.extend(blocks.or_else(|| depth_not_reached(cell, plan)));
     findings.extend(no_sync_due(cell, plan));
     findings.extend(burst(cell));
     findings.extend(moved(cell));

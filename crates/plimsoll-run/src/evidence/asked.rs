@@ -4,7 +4,10 @@ use plimsoll_record::{
     record::Cell,
     results::{Finding, Severity},
 };
-use plimsoll_workload::{plan::BlockPlan, settings::EngineChoice};
+use plimsoll_workload::{
+    plan::{BlockPlan, Pacing},
+    settings::EngineChoice,
+};
 use serde_json::json;
 
 use crate::findings::finding;
@@ -19,6 +22,31 @@ pub(super) fn blocks_in_libaio(cell: &Cell, plan: &BlockPlan) -> Option<Finding>
              io_uring or psync, or leave --buffered out"
         );
         finding("libaio-blocks", Severity::Warning, text, &[("queue_depth", json!(depth))])
+    })
+}
+
+/// A depth is asked for to load the storage; with so few, what passes between two operations tells nothing.
+const DEPTH_MIN: f64 = 8.0;
+/// Less of the depth than this was not reached.
+const REACHED: f64 = 0.85;
+
+/// Operations that this machine had yet to prepare and submit, as the content of large writes: by Little's law there are
+/// as many in flight as complete in the mean time that one takes.
+pub(super) fn depth_not_reached(cell: &Cell, plan: &BlockPlan) -> Option<Finding> {
+    let is_always_busy = plan.pacing == Pacing::Closed && plan.think_time_ns == 0 && cell.sync.is_none();
+    let depth = f64::from(plan.jobs) * f64::from(plan.queue_depth);
+    if !is_always_busy || depth < DEPTH_MIN || plan.name_operation().is_some() {
+        return None;
+    }
+    let results = [&cell.read, &cell.write].into_iter().flatten();
+    let in_flight: f64 = results.filter_map(|result| Some(result.iops * result.latency_ns.mean? / 1e9)).sum();
+    (in_flight > 0.0 && in_flight < REACHED * depth).then(|| {
+        let text = format!(
+            "{in_flight:.0} of {depth:.0} operations were in flight on average: this machine was preparing and \
+             submitting the others, which more --jobs share"
+        );
+        let evidence = [("operations_in_flight", json!(in_flight)), ("queue_depth", json!(depth))];
+        finding("depth-not-reached", Severity::Info, text, &evidence)
     })
 }
 
@@ -69,6 +97,28 @@ mod tests {
         assert_eq!(said(deep, EngineChoice::Psync, 0), [""; 0]);
         for queued in ["rw = 'write'\nqueue_depth = 32", "rw = 'write'\nbuffered = true"] {
             assert_eq!(said(queued, EngineChoice::Libaio, 0), [""; 0], "{queued}");
+        }
+    }
+
+    #[test]
+    fn a_depth_that_this_machine_did_not_keep_up_is_told_with_what_was_in_flight() {
+        let said = |workload: &str, operations: u64| {
+            let mut histogram = LatencyHistogram::fine();
+            histogram.record_many(10_000_000, operations);
+            let write = Some(SlotDirection { operations, bytes: 0, histogram });
+            let mut builder = RecordBuilder::new(started(workload));
+            let slot = SlotResult { elapsed_ns: 1_000_000_000, write, ..SlotResult::default() };
+            builder.apply(&RunEvent::SlotFinished(Box::new(slot)));
+            let cell = builder.finish().cells.remove(0);
+            depth_not_reached(&cell, cell.blocks().unwrap()).map(|found| found.text)
+        };
+        let deep = "rw = 'write'\nqueue_depth = 16\njobs = 2";
+        // In the 10 ms that one takes, 24 of 2,400 a second complete.
+        assert!(said(deep, 2400).unwrap().starts_with("24 of 32 operations were in flight on average: "));
+        assert_eq!(said(deep, 3200), None);
+        assert_eq!(said("rw = 'write'\nqueue_depth = 4", 200), None, "what passes between two is not the storage's");
+        for pausing in ["rate = 2400", "think_time = '1ms'"] {
+            assert_eq!(said(&format!("{deep}\n{pausing}"), 2400), None, "{pausing}");
         }
     }
 
