@@ -11,11 +11,9 @@ mod load;
 pub(super) mod names;
 mod others;
 
-use plimsoll_workload::{
-    plan_file::PlanFile,
-    units::{ByteCount, Extent, Span},
-    workload::Workload,
-};
+use std::collections::HashMap;
+
+use plimsoll_workload::{plan_file::PlanFile, units::Span, workload::Workload};
 
 use self::{amount::Amount, files::FileSet};
 use super::{
@@ -23,7 +21,7 @@ use super::{
     settings::{Checksum, Engine},
 };
 use crate::{
-    found::Look,
+    found::{Found, FoundKind, Look},
     problem::{Note, Problem, Problems, Wrong},
 };
 
@@ -46,6 +44,8 @@ const STEADY_STATE_ENDS_NOTHING: &str = "steadystate does not end a job that has
 
 const SEVERAL_TARGETS: &str = "the files of the job are on several targets, which share its depth and rate; each goes \
      on as fast as it can, where fio takes turns";
+
+const SHARE_OF_NEW_FILE: &str = "offset: of a new file, a share is of what it will be; fio takes it for nothing";
 
 /// Files of all jobs.
 const NAMES_MAX: u64 = 4_000_000;
@@ -86,7 +86,6 @@ pub fn lower(jobs: &Jobs, look: &Look<'_>) -> Result<Lowered, Problems> {
     }
     lowering.turn_processors(jobs);
     lowering.tell_of_others(jobs);
-    lowering.tell_of_shares(jobs, look);
     Ok(lowering.finish(jobs))
 }
 
@@ -105,6 +104,8 @@ struct Lowering {
     phases: Vec<u32>,
     /// Files of all jobs so far.
     names: u64,
+    /// How long files in directories are once those of the jobs so far were made.
+    made_bytes: HashMap<String, HashMap<String, u64>>,
     /// How long the one job may take that the rules end when it is steady.
     steady_runtime: Option<Span>,
 }
@@ -149,10 +150,10 @@ impl Lowering {
             return Err(wrong.instead("write smaller nrfiles= or numjobs="));
         }
         self.check_verification(job)?;
-        let sets = (0..clones).map(|clone| FileSet::all_of(job, clone, look)).collect::<Result<Vec<_>, _>>()?;
+        let sets = self.file_sets(job, look)?;
         let targets = |sets: &[FileSet]| sets.iter().map(|set| set.target.clone()).collect::<Vec<_>>();
         let has_same_targets = sets.iter().all(|one| targets(one) == targets(&sets[0]));
-        let is_together = job.settings.report.is_by_group && has_same_targets && has_same_regions(job, &sets)?;
+        let is_together = job.settings.report.is_by_group && has_same_targets && has_one_region(job, &sets)?;
         let parts: Vec<&[Vec<FileSet>]> = if is_together { vec![&sets] } else { sets.chunks(1).collect() };
         for (clone, part) in parts.into_iter().enumerate() {
             let clone = clone as u32;
@@ -163,6 +164,46 @@ impl Lowering {
             }
         }
         Ok(())
+    }
+
+    /// The files of each clone. fio makes them before any job runs, one job after the other, and of a job those of the
+    /// first clone, then of the last until the second: each finds them as long as all before it need them.
+    fn file_sets(&mut self, job: &Job, look: &Look<'_>) -> Result<Vec<Vec<FileSet>>, Wrong> {
+        let clones = job.settings.course.clones;
+        if job.settings.engine.is_of_names() {
+            return (0..clones).map(|clone| FileSet::all_of(job, clone, look)).collect();
+        }
+        let mut sets = vec![Vec::new(); clones as usize];
+        for clone in (0..clones.min(1)).chain((1..clones).rev()) {
+            let of_clone = FileSet::all_of(job, clone, &|path| self.found(path, look))?;
+            for set in &of_clone {
+                let amount = Amount::of(job, set, clone)?;
+                if amount.has_share_of_new_file(job, set, clone) {
+                    self.note(job, SHARE_OF_NEW_FILE);
+                }
+                if !files::have_length(job) {
+                    continue;
+                }
+                let made = self.made_bytes.entry(set.target.clone()).or_default();
+                for name in &set.names {
+                    let bytes = made.entry(name.clone()).or_default();
+                    *bytes = amount.end_bytes.max(*bytes);
+                }
+            }
+            sets[clone as usize] = of_clone;
+        }
+        Ok(sets)
+    }
+
+    /// What lies at a path when the files of the jobs so far were made.
+    fn found(&self, path: &str, look: &Look<'_>) -> Option<Found> {
+        let (directory, name) = files::directory_and_name(path);
+        let found = look(path);
+        let Some(made) = self.made_bytes.get(directory).and_then(|made| made.get(name)) else { return found };
+        match found {
+            None => Some(Found { kind: FoundKind::File, size_bytes: *made }),
+            Some(found) => Some(Found { size_bytes: found.size_bytes.max(*made), ..found }),
+        }
     }
 
     /// Whoever only reads cannot know what an earlier run wrote.
@@ -215,7 +256,9 @@ impl Lowering {
         workload.target = Some(sets[0].target.clone());
         match amount {
             Some(amount) => {
-                files::put(job, clone, sets, &amount, &mut workload);
+                let second = sets.get(1).map(|set| Amount::of(job, set, clone + 1)).transpose()?;
+                let apart_bytes = second.map_or(0, |second| second.offset_bytes.saturating_sub(amount.offset_bytes));
+                files::put(job, sets, &amount, apart_bytes, &mut workload);
                 amount.put(job, &sets[0], sets.len() as u64, &mut workload);
             }
             None => names::put(job, sets, &mut notes, &mut workload)?,
@@ -311,18 +354,26 @@ impl Lowering {
     }
 }
 
-/// Whether the clones of a job have as many bytes each, wherever these begin.
-fn has_same_regions(job: &Job, sets: &[Vec<FileSet>]) -> Result<bool, Wrong> {
-    let is_apart = job.settings.files.offset_increment != Extent::Bytes(ByteCount(0));
-    if job.settings.engine.is_of_names() || !is_apart {
+/// Whether one workload says where all clones of a job are: as many bytes each, and as far apart in files that they
+/// share.
+fn has_one_region(job: &Job, sets: &[Vec<FileSet>]) -> Result<bool, Wrong> {
+    if job.settings.engine.is_of_names() || sets.len() < 2 {
         return Ok(true);
     }
-    let last = sets.len() - 1;
-    for (first, last_set) in sets[0].iter().zip(&sets[last]) {
-        // Each next one has no more than the one before.
-        let bytes = |set, clone| Ok(Amount::of(job, set, clone)?.region_bytes);
-        if bytes(first, 0)? != bytes(last_set, last as u32)? {
-            return Ok(false);
+    for number in 0..sets[0].len() {
+        let of = |clone: usize| Amount::of(job, &sets[clone][number], clone as u32);
+        let (first, second) = (of(0)?, of(1)?);
+        for clone in 1..sets.len() {
+            let (amount, set) = (of(clone)?, &sets[clone][number]);
+            let is_shared = set.names == sets[0][number].names;
+            let apart = second.offset_bytes.saturating_sub(first.offset_bytes).saturating_mul(clone as u64);
+            let is_even = amount.offset_bytes == first.offset_bytes.saturating_add(apart);
+            // Shares of files of one length are apart but for a block.
+            let is_close = set.size_bytes == sets[0][number].size_bytes;
+            let fits = if is_shared { is_even || is_close } else { amount.offset_bytes == first.offset_bytes };
+            if amount.region_bytes != first.region_bytes || !fits {
+                return Ok(false);
+            }
         }
     }
     Ok(true)

@@ -192,6 +192,25 @@ fn gaps_and_names_that_are_given_again_mean_what_they_mean_to_fio() {
 }
 
 #[test]
+fn jobs_find_files_as_long_as_those_before_them_make_them() {
+    let place = Place::new();
+    let write = "[a]\nrw=write\nsize=1m\n";
+    let sections = [
+        format!("{write}[b]\nstonewall\nrw=write\nsize=1m\nfile_append=1\n"),
+        format!("{write}[b]\nstonewall\nrw=write\nsize=256k\noffset=50%\n"),
+        format!("{write}[b]\nstonewall\n"),
+        format!("{write}[b]\nstonewall\nsize=25%\n"),
+        format!("{write}numjobs=3\nfile_append=1\ngroup_reporting\n"),
+        format!("create_only=1\n{write}[b]\nrw=write\nsize=1m\ncreate_only=0\nfile_append=1\n"),
+    ];
+    for (number, section) in sections.into_iter().enumerate() {
+        let job = format!("[global]\ndirectory=DIRECTORY\nfilename=x.0\nbs=64k\n{section}");
+        let Some(both) = Both::run(&place, &format!("job{number}"), &job) else { return };
+        both.check(&job);
+    }
+}
+
+#[test]
 fn a_program_called_fio_is_fio() {
     let place = Place::new();
     let fio = place.path("fio");

@@ -17,10 +17,10 @@ use crate::problem::Wrong;
 pub(super) struct Amount {
     /// Of each file that is made.
     pub(super) file_bytes: Option<u64>,
-    /// Of a whole file or device, or of what it is to be.
-    pub(super) whole_bytes: u64,
     /// Where the region begins, in each file.
     pub(super) offset_bytes: u64,
+    /// Where it ends, in each file.
+    pub(super) end_bytes: u64,
     /// The region over all files of a clone.
     pub(super) region_bytes: u64,
     /// What a clone would do in one go through its files if nothing else ended it.
@@ -56,7 +56,7 @@ impl Amount {
         let offset_bytes = if files.appends && !set.names.is_empty() {
             there.unwrap_or(0).checked_next_multiple_of(block).unwrap_or(u64::MAX)
         } else {
-            offset(job, clone, whole_bytes)
+            offset(job, clone, there.unwrap_or(whole_bytes))
         };
         let has_storage = job.settings.engine != Engine::Null;
         let region = match (files.file_size, each, there) {
@@ -68,6 +68,9 @@ impl Amount {
             }
             (None, Some(each), _) => Some(each),
             (_, None, Some(there)) => there.checked_sub(offset_bytes),
+            (_, None, None) if has_storage && files.size.is_some() => {
+                return Err(Wrong::new("size is a share of a file that is not there yet").instead("write it in bytes"));
+            }
             (_, None, None) if has_storage => {
                 return Err(Wrong::new("no size is given, and there is no file to take it from").instead("write size="));
             }
@@ -106,7 +109,8 @@ impl Amount {
         let file_bytes = each.filter(|_| files.file_size.is_some() || count > 1);
         let before = if files.file_size.is_some() { 0 } else { offset_bytes };
         let file_bytes = file_bytes.map(|each| before.checked_add(each).ok_or_else(too_large)).transpose()?;
-        Ok(Self { file_bytes, whole_bytes, offset_bytes, region_bytes, pass_bytes, asked_bytes, is_cut })
+        let end_bytes = offset_bytes.saturating_add(region);
+        Ok(Self { file_bytes, offset_bytes, end_bytes, region_bytes, pass_bytes, asked_bytes, is_cut })
     }
 
     /// Puts what ends the job into the workload of so many of its clones, on the target of the files.
@@ -137,9 +141,11 @@ impl Amount {
         done.max(block)
     }
 
-    /// Where the region of a clone begins.
-    pub(super) fn offset_of(&self, job: &Job, clone: u32) -> u64 {
-        if job.settings.files.appends { self.offset_bytes } else { offset(job, clone, self.whole_bytes) }
+    /// Whether the region begins at a share of a file that nothing is in yet.
+    pub(super) fn has_share_of_new_file(&self, job: &Job, set: &FileSet, clone: u32) -> bool {
+        let files = &job.settings.files;
+        let is_new = set.size_bytes.is_none() && !files.appends;
+        is_new && (is_share(files.offset) || clone > 0 && is_share(files.offset_increment))
     }
 }
 
@@ -148,12 +154,15 @@ fn offset(job: &Job, clone: u32, whole_bytes: u64) -> u64 {
     let files = &job.settings.files;
     let apart = files.offset_increment.of(whole_bytes).saturating_mul(clone.into());
     let offset = files.offset.of(whole_bytes).saturating_add(apart);
-    let is_share = |extent: Extent| matches!(extent, Extent::Percent(percent) if percent.get() > 0);
     if !is_share(files.offset) && !is_share(files.offset_increment) {
         return offset;
     }
     let unit = files.offset_alignment.map_or_else(|| least_block(job), |unit| unit.0);
     offset.checked_next_multiple_of(unit.max(1)).unwrap_or(offset)
+}
+
+fn is_share(extent: Extent) -> bool {
+    matches!(extent, Extent::Percent(percent) if percent.get() > 0)
 }
 
 /// Whether operations come to the end of files: random ones that may repeat blocks do not, and among sequential ones

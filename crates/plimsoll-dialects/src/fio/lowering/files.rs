@@ -97,8 +97,7 @@ impl FileSet {
             let Some(_) = times.remove(path) else { continue };
             let found = usable(path, look)?;
             let is_device = found.is_some_and(|found| found.kind == FoundKind::Device);
-            let (directory, name) = path.rsplit_once('/').unwrap_or((".", path));
-            let directory = if directory.is_empty() { "/" } else { directory };
+            let (directory, name) = directory_and_name(path);
             let target = if is_device { path } else { directory };
             let index = sets.iter().position(|set| set.target == target).unwrap_or_else(|| {
                 let (target, names, size_bytes) = (target.to_owned(), Vec::new(), Some(u64::MAX));
@@ -125,6 +124,15 @@ impl FileSet {
     pub(super) fn share(&self, amount: u64) -> u64 {
         let share = u128::from(amount) * u128::from(self.count()) / u128::from(self.all.max(1));
         u64::try_from(share).unwrap_or(u64::MAX)
+    }
+}
+
+/// The parts of a path.
+pub(super) fn directory_and_name(path: &str) -> (&str, &str) {
+    match path.rsplit_once('/') {
+        Some(("", name)) => ("/", name),
+        Some(parts) => parts,
+        None => (".", path),
     }
 }
 
@@ -196,13 +204,11 @@ fn file_name(format: &str, job: &str, clone: u32, file: u32) -> String {
     out
 }
 
-/// Puts the files of clones on one target into their workload.
-pub(super) fn put(job: &Job, first_clone: u32, sets: &[FileSet], amount: &Amount, workload: &mut Workload) {
+/// Puts the files of clones on one target into their workload, with regions that lie so far apart where they share
+/// files.
+pub(super) fn put(job: &Job, sets: &[FileSet], amount: &Amount, apart_bytes: u64, workload: &mut Workload) {
     let files = &job.settings.files;
-    // The regions of clones that share files lie apart by so much, and each clone alone knows which one it is.
-    let offset_bytes = |clone| amount.offset_of(job, clone);
-    let apart_bytes = offset_bytes(1).saturating_sub(offset_bytes(0));
-    workload.offset = Some(Extent::Bytes(ByteCount(offset_bytes(first_clone))));
+    workload.offset = Some(Extent::Bytes(ByteCount(amount.offset_bytes)));
     workload.size = Some(Extent::Bytes(ByteCount(amount.region_bytes)));
     let is_shared = sets.iter().all(|set| set.names == sets[0].names);
     if is_shared {
@@ -253,6 +259,14 @@ pub(super) fn make_each_once(workloads: &mut [&mut Workload]) {
             workload.layout = Some(found);
         }
     }
+}
+
+/// Whether fio gives files that a job needs their length before any job runs.
+pub(super) fn have_length(job: &Job) -> bool {
+    let files = &job.settings.files;
+    let is_longer = !matches!(files.preallocation, Preallocation::None | Preallocation::Keep);
+    let is_made = is_longer && !files.fills_device || files.is_laid_out || job.settings.pattern.direction.reads;
+    is_made && !files.is_created_on_open && job.settings.engine != Engine::Null
 }
 
 fn layout(job: &Job) -> Layout {

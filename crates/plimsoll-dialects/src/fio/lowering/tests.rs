@@ -6,7 +6,7 @@ use plimsoll_workload::{
     plan::Plan,
     settings::{Effort, Layout},
     target_facts::{TargetFacts, TargetKind},
-    units::Rate,
+    units::{ByteCount, Extent, Rate},
 };
 
 use super::*;
@@ -161,6 +161,63 @@ fn a_size_comes_from_what_is_there() {
     let plan = lowered("[a]\nfilename=/data/old\n").plan;
     assert_eq!(plan.workloads[0].io_size.unwrap().0, 1 << 20);
     assert!(refused("[a]\nfilename=/data/new\n").contains("write size="));
+}
+
+/// Where the regions of all workloads begin and how long they are, in KiB.
+fn regions(file: &str) -> Vec<(u64, u64)> {
+    let kib = |extent: Option<Extent>| match extent {
+        Some(Extent::Bytes(bytes)) => bytes.0 >> 10,
+        _ => panic!("{extent:?}"),
+    };
+    let workloads = lowered(file).plan.workloads;
+    workloads.iter().map(|workload| (kib(workload.offset), kib(workload.size))).collect()
+}
+
+#[test]
+fn a_job_finds_files_as_long_as_the_jobs_before_it_need_them() {
+    // As fio 3.33 does them: it makes all files before any job runs, with and without a stonewall.
+    let of = |jobs: &str| regions(&format!("[global]\ndirectory=/data\nfilename=x\nbs=64k\n{jobs}"));
+    let write = "[w]\nrw=write\nsize=16m\n";
+    for wall in ["stonewall\n", ""] {
+        assert_eq!(of(&format!("[a]\nrw=write\nsize=1m\n[b]\n{wall}rw=write\nsize=1m\nfile_append=1\n"))[1].0, 1024);
+        assert_eq!(of(&format!("{write}[r]\n{wall}offset=50%\nsize=4m\n"))[1], (8192, 4096));
+        assert_eq!(of(&format!("{write}[r]\n{wall}"))[1], (0, 16384));
+        assert_eq!(of(&format!("{write}[r]\n{wall}size=25%\n"))[1], (0, 4096));
+    }
+    let grown = "[a]\nrw=write\nsize=1m\n[b]\noffset=50%\nsize=4m\n[c]\n";
+    assert_eq!(of(grown), [(0, 1024), (512, 4096), (0, 4608)], "reads make a file longer, too");
+    assert_eq!(of("[r]\noffset=50%\nsize=1m\n[w]\nrw=write\nsize=4m\n")[0].1, 1024, "later jobs do not count");
+    for unmade in ["fallocate=none\n", "fallocate=keep\n", "create_on_open=1\n", "fill_device=1\n"] {
+        let appends = "[b]\nstonewall\nrw=write\nsize=1m\nfile_append=1\n";
+        let look = |path: &str| look(path).map(|found| Found { size_bytes: 100 << 20, ..found });
+        let file = format!("[global]\ndirectory=/data\nfilename=x\n[a]\nrw=write\nsize=1m\n{unmade}{appends}");
+        let second = lower(&jobs(&file), &look).unwrap().plan.workloads.remove(1);
+        assert_eq!(second.offset, Some(Extent::Bytes(ByteCount(0))), "{unmade}");
+    }
+    let share = refused("[a]\nfilename=/data/x\nsize=50%\n");
+    assert!(share.contains("a share of a file that is not there yet; write it in bytes"), "{share}");
+}
+
+#[test]
+fn a_clone_finds_files_as_long_as_the_clones_before_it_need_them() {
+    let of = |more: &str| regions(&format!("[a]\ndirectory=/data\nrw=write\nsize=1m\ngroup_reporting\nbs=64k\n{more}"));
+    // fio makes the files of the last clone after those of the first.
+    assert_eq!(of("filename=x\nnumjobs=3\nfile_append=1\n"), [(0, 1024), (2048, 1024), (1024, 1024)]);
+    assert_eq!(of("filename=x\nnumjobs=3\noffset_increment=25%\n"), [(0, 1024), (384, 1024), (512, 1024)]);
+    assert_eq!(of("numjobs=2\noffset_increment=1m\n"), [(0, 1024), (1024, 1024)], "in files of their own");
+    assert_eq!(of("filename=x\nnumjobs=3\noffset_increment=1m\n"), [(0, 1024)]);
+    assert_eq!(of("numjobs=3\n"), [(0, 1024)]);
+}
+
+#[test]
+fn a_share_is_of_what_a_file_will_be_only_where_no_job_before_makes_it() {
+    let is_noted = |jobs: &str| {
+        let lowered = lowered(&format!("[global]\ndirectory=/data\nfilename=x\nsize=1m\n{jobs}"));
+        lowered.notes.iter().any(|note| note.text.contains("of a new file"))
+    };
+    assert!(is_noted("[r]\noffset=50%\n"));
+    assert!(!is_noted("[w]\nrw=write\n[r]\nstonewall\noffset=50%\n"));
+    assert!(!is_noted("[r]\nnumjobs=2\noffset_increment=25%\n"), "the second clone finds the file of the first");
 }
 
 #[test]
