@@ -43,7 +43,7 @@ impl Amount {
                 return Err(Wrong::new("no size is given, and the files that are there have several")
                     .instead("write size=, or a job for each file"));
             }
-            (Some(range), _) => Some(range.low.0),
+            (Some(_), _) => file_size(job),
             (None, Some(Extent::Bytes(size))) => Some(size.0 / (set.all * set.repeats).max(1)),
             (None, Some(share @ Extent::Percent(_))) => there.map(|size| share.of(size)),
             (None, None) => None,
@@ -188,6 +188,15 @@ fn lap_bytes(job: &Job, whole_bytes: u64) -> Option<u64> {
     let last_bytes = whole_bytes.checked_sub(block)?;
     let is_met = is_one && !direction.is_random && last_bytes.is_multiple_of(stride);
     is_met.then(|| (last_bytes / stride + 1).saturating_mul(block))
+}
+
+/// What `filesize` says of each file: of a range the mean, in whole blocks as in fio, so that all files together have
+/// about as much as the ones that fio draws.
+pub(super) fn file_size(job: &Job) -> Option<u64> {
+    let range = job.settings.files.file_size?;
+    let (low, block) = (range.low.0, least_block(job));
+    let mean = low.midpoint(range.high.0);
+    Some(if range.low == range.high { low } else { (mean / block * block).max(low) })
 }
 
 /// The smallest block that the job transfers.

@@ -42,7 +42,7 @@ const _: fn(Files) = |files| {
         service: _, // Of the plan, as far as it can say it: a note.
         size: _,    // These make regions and amounts.
         io_size: _,
-        file_size: _, // Its lower end: a note of ranges.
+        file_size: _, // Of a range the mean: a note.
         offset: _,
         offset_increment: _,
         offset_alignment: _,

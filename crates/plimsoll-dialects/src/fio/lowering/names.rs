@@ -11,7 +11,10 @@ use plimsoll_workload::{
     workload::Workload,
 };
 
-use super::{amount::least_block, files::FileSet};
+use super::{
+    amount::{file_size, least_block},
+    files::FileSet,
+};
 use crate::fio::{
     job::Job,
     settings::{Engine, FileService, StatCall},
@@ -179,7 +182,7 @@ fn is_endless(job: &Job) -> bool {
 fn asked_file_bytes(job: &Job, count: u64) -> Option<u64> {
     let files = &job.settings.files;
     match (files.file_size, files.size) {
-        (Some(range), _) => Some(range.low.0),
+        (Some(_), _) => file_size(job),
         (None, Some(Extent::Bytes(size))) => Some(size.0 / count),
         (None, _) => None,
     }

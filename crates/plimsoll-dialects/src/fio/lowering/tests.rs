@@ -2,6 +2,7 @@
 
 use plimsoll_workload::{
     certainty::Certainty,
+    file_sizes::FileSizes,
     file_space::FileOrder,
     plan::Plan,
     settings::{Effort, Layout},
@@ -207,6 +208,19 @@ fn a_clone_finds_files_as_long_as_the_clones_before_it_need_them() {
     assert_eq!(of("numjobs=2\noffset_increment=1m\n"), [(0, 1024), (1024, 1024)], "in files of their own");
     assert_eq!(of("filename=x\nnumjobs=3\noffset_increment=1m\n"), [(0, 1024)]);
     assert_eq!(of("numjobs=3\n"), [(0, 1024)]);
+}
+
+#[test]
+fn files_of_a_range_of_sizes_have_together_what_fio_draws_for_them() {
+    let done = |more: &str| {
+        let workload = lowered(&format!("[a]\ndirectory=/data\nrw=write\nnrfiles=10\n{more}")).plan.workloads.remove(0);
+        (workload.file_size, workload.io_size.map(|size| size.0 >> 10))
+    };
+    let each = |bytes: u64| Some(FileSizes::One(bytes));
+    assert_eq!(done("filesize=4k-64k\nsize=256k\n"), (each(32 << 10), Some(256)), "64 operations, as fio does");
+    assert_eq!(done("filesize=4k-64k\n"), (each(32 << 10), Some(320)));
+    assert_eq!(done("filesize=6k-6k\nbs=2k\n"), (each(6 << 10), Some(60)));
+    assert_eq!(done("filesize=6k-7k\n"), (each(6 << 10), Some(40)));
 }
 
 #[test]

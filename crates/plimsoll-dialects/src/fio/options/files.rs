@@ -109,7 +109,7 @@ pub(super) const ENTRIES: &[Entry] = &[
         s.files.file_size = Some(range);
         Ok(())
     })
-    .approximate("of a range, it is the least size for all files")
+    .approximate("of a range, all files have the mean")
     .when(|s| s.files.file_size.is_some_and(|range| range.low != range.high)),
     Entry::exact(Files, "offset", Kind::Extent, "Where the region begins", |s, v, _| {
         s.files.offset = v.extent();

@@ -123,7 +123,7 @@ pub(super) const ROWS: &[Row] = &[
     with_file("io_size", writes_file!("size=50%\nio_size=50%"), &[Sizes, Blocks, Counts]),
     with_file("io_size", writes_file!("size=100k\nio_size=50%"), &[Sizes, Blocks, Counts]),
     row("filesize", writes!("filesize=32k\nnrfiles=3"), &[Sizes, Blocks, Counts]),
-    noted(row("filesize", writes!("filesize=16k-32k\nnrfiles=1"), &[])),
+    noted(row("filesize", writes!("filesize=16k-32k\nnrfiles=10"), &[Counts])),
     row("offset", writes!("offset=8k"), &[Sizes, Blocks, Counts]),
     noted(row("offset", writes!("offset=50%"), &[Counts])),
     row("offset", writes!("offset=1000"), &[Sizes, Blocks, Counts]),
