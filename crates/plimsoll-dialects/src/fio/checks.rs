@@ -113,8 +113,17 @@ fn pattern(settings: &mut Settings, findings: &mut Findings, is_given: &impl Fn(
     let lows = Directional { read: bounds.read.low, write: bounds.write.low, trim: bounds.trim.low };
     let is_aligned_otherwise =
         pattern.alignment.each().into_iter().zip(lows.each()).any(|(own, low)| own.is_some_and(|own| own != *low));
-    if pattern.direction.is_random && is_aligned_otherwise && !pattern.may_repeat_blocks {
-        findings.warning("ba", "places may repeat, because ba is not the size of a block");
+    let direction = pattern.direction;
+    let used = [
+        (direction.reads, pattern.alignment.read, bounds.read.low),
+        (direction.writes, pattern.alignment.write, bounds.write.low),
+    ];
+    let other = used.into_iter().find(|(is_used, own, low)| *is_used && own.is_some_and(|own| own != *low));
+    if let Some((_, Some(own), low)) = other.filter(|_| direction.is_random) {
+        let text = format!("ba is {own}, and random places are multiples of the smallest block, which is {low}");
+        findings.problem("ba", text, "leave ba out, or write blocks of that size");
+    } else if direction.is_random && is_aligned_otherwise && !pattern.may_repeat_blocks {
+        findings.warning("ba", "places may repeat, because ba is not the size of all blocks");
         pattern.may_repeat_blocks = true;
     }
     if pattern.is_unaligned && settings.submission.is_direct {

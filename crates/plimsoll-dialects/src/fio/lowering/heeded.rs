@@ -71,7 +71,7 @@ const _: fn(Pattern) = |pattern| {
         block_size: _,
         block_range: _,
         block_split: _,
-        alignment: _, // It lets places repeat, as in fio, and no more: a note.
+        alignment: _, // A problem where it matters.
         is_size_by_order: _,
         is_unaligned: _, // Of nothing: a note.
         random_percent: _,

@@ -99,12 +99,9 @@ pub(super) const ENTRIES: &[Entry] = &[
         Ok(())
     })
     .aliases(&["blockalign"])
-    .approximate("places are multiples of the smallest block")
-    .when(|s| {
-        let bounds = s.pattern.block_bounds();
-        let own = [(s.pattern.alignment.read, bounds.read.low), (s.pattern.alignment.write, bounds.write.low)];
-        s.pattern.direction.is_random && own.into_iter().any(|(own, low)| own.is_some_and(|own| own != low))
-    }),
+    .approximate("of a random job, anything but its smallest block is refused")
+    // Checks refuse it.
+    .when(|_| false),
     Entry::exact(
         Pattern,
         "bs_is_seq_rand",

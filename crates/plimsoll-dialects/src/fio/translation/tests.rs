@@ -222,6 +222,13 @@ fn within_a_directory_no_job_names_anything_outside() {
 }
 
 #[test]
+fn an_alignment_that_changes_no_places_is_taken() {
+    for text in ["rw=write\nba=16k\n", "rw=randread\nba=4k\n", "rw=randread\nba=4k,16k\n"] {
+        file(&format!("[x]\nsize=1m\n{text}")).unwrap_or_else(|problems| panic!("{text}: {problems}"));
+    }
+}
+
+#[test]
 fn options_that_contradict_each_other_are_told_with_their_place() {
     for (text, part) in [
         ("rate=1m\nrate_iops=5\n", "a.fio:3:1: rate_iops and rate are given at once"),
@@ -233,6 +240,11 @@ fn options_that_contradict_each_other_are_told_with_their_place() {
         ("numjobs=4000\n[y]\nnumjobs=4000\n", "8000 jobs with their clones"),
         ("group_reporting\n[y]\ngroup_reporting\nlat_percentiles=1\n", "differs from others of its group"),
         ("verify=pattern\n", "has no pattern"),
+        (
+            "rw=randwrite\nba=16k\n",
+            "a.fio:3:1: ba is 16KiB, and random places are multiples of the smallest block, which",
+        ),
+        ("rw=randread\nbs=16k\nba=4k\n", "leave ba out, or write blocks of that size"),
     ] {
         let found = problems(file(&format!("[x]\n{text}")));
         assert!(found.len() == 1 && found[0].contains(part), "{text}: {found:?}");

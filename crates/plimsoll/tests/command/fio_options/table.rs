@@ -162,7 +162,7 @@ pub(super) const ROWS: &[Row] = &[
     noted(row("bssplit", writes!("bssplit=4k/50:8k/50"), &[Bytes])),
     row("bs_is_seq_rand", writes!("bs=4k,16k\nbs_is_seq_rand=1"), &[Blocks, Counts]),
     row("bs_is_seq_rand", writes!("bs=4k,16k\nbs_is_seq_rand=1\nrw=randwrite"), &[Blocks, Counts]),
-    noted(row("ba", writes!("rw=randwrite\nba=16k"), &[Counts])),
+    row("ba", writes!("rw=randwrite\nba=4k"), &[Blocks, Counts]),
     row("percentage_random", writes!("rw=randwrite\npercentage_random=100"), &[Blocks, Counts]),
     row("percentage_random", writes!("rw=randwrite\npercentage_random=0\nnumber_ios=4"), &[Blocks, Counts]),
     row("number_ios", writes!("number_ios=5"), &[Blocks, Counts]),
