@@ -287,6 +287,8 @@ mod tests {
         ("offset=50%", "of a new file"),
         ("steadystate=iops:5%\nss_dur=5", "does not end a job that has a size"),
         ("rw=rw\nrate_iops=100,", "a rate for one direction"),
+        ("rw=rw", "reads and writes are one sequence"),
+        ("rw=randrw\npercentage_random=0", "reads and writes are one sequence"),
     ];
 
     fn lowered(options: &str) -> String {
@@ -323,6 +325,13 @@ mod tests {
                 Err(problems) => problems.to_string(),
             };
             assert!(told.contains(words), "{options}:\n{told}");
+        }
+    }
+
+    #[test]
+    fn a_mix_that_is_as_in_fio_is_not_told() {
+        for options in ["rw=rw\nrwmixread=100", "rw=rw\nrwmixwrite=100", "rw=randrw", "rw=write"] {
+            assert_eq!(lowering(options).unwrap().notes, [], "{options}");
         }
     }
 

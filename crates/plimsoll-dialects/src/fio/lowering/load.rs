@@ -142,10 +142,18 @@ fn pattern(pattern: &Pattern, region_bytes: u64, notes: &mut Notes<'_>, workload
         let size = if direction.is_random { write } else { read };
         (read, write) = (size.clone(), size);
     }
+    let is_one_sequence = !direction.is_random || random_percent(pattern) == 0;
+    if rw.is_mixed() && (1..100).contains(&pattern.read_percent) && is_one_sequence {
+        notes(
+            "reads and writes are one sequence through the region; in fio, each begins at its start, and goes on from \
+             where the last of its kind ended"
+                .to_owned(),
+        );
+    }
     let only_writes = !direction.reads;
     workload.block_size = Some(Sweep::one(if only_writes { write.clone() } else { read.clone() }));
     workload.write_block_size = (direction.reads && direction.writes && read != write).then(|| write.clone());
-    let random_percent = if direction.reads { pattern.random_percent.read } else { pattern.random_percent.write };
+    let random_percent = random_percent(pattern);
     if direction.is_random && random_percent < 100 {
         workload.random_percent = Percent::new(random_percent);
     }
@@ -176,6 +184,10 @@ fn pattern(pattern: &Pattern, region_bytes: u64, notes: &mut Notes<'_>, workload
         workload.distribution = Some(distribution(pattern, region_bytes)?);
     }
     Ok(())
+}
+
+fn random_percent(pattern: &Pattern) -> u8 {
+    if pattern.direction.reads { pattern.random_percent.read } else { pattern.random_percent.write }
 }
 
 fn sizes(size: ByteCount, range: Option<Range<ByteCount>>, split: &[BlockShare]) -> Result<BlockSizes, Wrong> {

@@ -32,9 +32,9 @@ pub(super) const ENTRIES: &[Entry] = &[
     .default("read")
     .approximate(
         "of randread:N and its like, a new place is drawn for so many of a hundred operations; with write:N and its \
-         like, several files are one sequence",
+         like, several files are one sequence; of rw, reads and writes are one",
     )
-    // Lowering tells of the first.
+    // Lowering tells of the first and the last.
     .when(|s| matches!(s.pattern.step, Step::Skip(_)) && s.files.count > 1),
     Entry::exact(
         Pattern,
