@@ -1,5 +1,6 @@
 //! What was asked for and did not come to pass, though nothing failed.
 
+use plimsoll_measure::verdict::Verdict;
 use plimsoll_record::{
     record::Cell,
     results::{Finding, Severity},
@@ -35,7 +36,11 @@ const REACHED: f64 = 0.85;
 pub(super) fn depth_not_reached(cell: &Cell, plan: &BlockPlan) -> Option<Finding> {
     let is_always_busy = plan.pacing == Pacing::Closed && plan.think_time_ns == 0 && cell.sync.is_none();
     let depth = f64::from(plan.jobs) * f64::from(plan.queue_depth);
-    if !is_always_busy || depth < DEPTH_MIN || plan.name_operation().is_some() {
+    // Threads of psync may wait for a processor with an operation begun; the others are told of as what they are.
+    let is_explained = cell.engine == EngineChoice::Psync
+        || cell.burst.is_some()
+        || matches!(cell.verdict, Some(Verdict::Cached | Verdict::ClientLimited));
+    if !is_always_busy || is_explained || depth < DEPTH_MIN || plan.name_operation().is_some() {
         return None;
     }
     let results = [&cell.read, &cell.write].into_iter().flatten();
@@ -102,20 +107,23 @@ mod tests {
 
     #[test]
     fn a_depth_that_this_machine_did_not_keep_up_is_told_with_what_was_in_flight() {
-        let said = |workload: &str, operations: u64| {
+        let judged = |workload: &str, operations: u64, verdict: Option<Verdict>| {
             let mut histogram = LatencyHistogram::fine();
             histogram.record_many(10_000_000, operations);
             let write = Some(SlotDirection { operations, bytes: 0, histogram });
             let mut builder = RecordBuilder::new(started(workload));
             let slot = SlotResult { elapsed_ns: 1_000_000_000, write, ..SlotResult::default() };
             builder.apply(&RunEvent::SlotFinished(Box::new(slot)));
-            let cell = builder.finish().cells.remove(0);
+            let mut cell = builder.finish().cells.remove(0);
+            cell.verdict = verdict;
             depth_not_reached(&cell, cell.blocks().unwrap()).map(|found| found.text)
         };
+        let said = |workload: &str, operations: u64| judged(workload, operations, None);
         let deep = "rw = 'write'\nqueue_depth = 16\njobs = 2";
         // In the 10 ms that one takes, 24 of 2,400 a second complete.
         assert!(said(deep, 2400).unwrap().starts_with("24 of 32 operations were in flight on average: "));
         assert_eq!(said(deep, 3200), None);
+        assert_eq!(judged(deep, 2400, Some(Verdict::ClientLimited)), None);
         assert_eq!(said("rw = 'write'\nqueue_depth = 4", 200), None, "what passes between two is not the storage's");
         for pausing in ["rate = 2400", "think_time = '1ms'"] {
             assert_eq!(said(&format!("{deep}\n{pausing}"), 2400), None, "{pausing}");
