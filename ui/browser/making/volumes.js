@@ -3,10 +3,10 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { plimsoll } from './program.js';
 
-/** Phases with the moments that end them, in seconds since the claim was sent. */
+/** Phases with the moments that end them, in seconds since the claim was sent: the class waits for a node. */
 const LIFE = [
   ['create_ns', 'claim_accepted', 0.02, 0.02],
-  ['schedule_ns', 'scheduled', 0.3, 4.1],
+  ['schedule_ns', 'scheduled', 4.05, 4.1],
   ['provision_ns', 'provisioned', 3.6, 3.9],
   ['bind_ns', 'bound', 3.7, 4],
   ['attach_ns', 'attached', 12, 16.2],

@@ -13,15 +13,19 @@ export function phaseNames(lives: Life[]): string[] {
   return [...new Set(lives.flatMap((life) => life.phases.map((phase) => phase.name)))];
 }
 
-/** The half of a row that each phase of a life has: the whole, unless another one goes on at the same time. */
-export function lanesOf(life: Life): ('whole' | 'upper' | 'lower')[] {
+/** The lane of a row that each phase of a life has, of how many: the whole row, unless another one goes on meanwhile. */
+export function lanesOf(life: Life): { lane: number; of: number }[] {
   const overlaps = (one: LifePhase, other: LifePhase) => one.from_ms < other.to_ms && other.from_ms < one.to_ms;
-  return life.phases.map((phase, index) => {
-    const others = life.phases.filter((other, at) => at !== index && overlaps(phase, other));
-    if (others.length === 0) return 'whole';
-    // What ends first is a part of what ends later, and stands above it.
-    return others.some((other) => other.to_ms > phase.to_ms) ? 'upper' : 'lower';
-  });
+  const beside = (phase: LifePhase) => life.phases.filter((other) => other !== phase && overlaps(phase, other));
+  const lanes = new Map<LifePhase, number>();
+  // What ends first is a part of what ends later, and stands above it.
+  for (const phase of life.phases.toSorted((one, other) => one.to_ms - other.to_ms)) {
+    const taken = beside(phase).map((other) => lanes.get(other));
+    const free = life.phases.findIndex((_, lane) => !taken.includes(lane));
+    lanes.set(phase, free);
+  }
+  const most = Math.max(...lanes.values()) + 1;
+  return life.phases.map((phase) => ({ lane: lanes.get(phase) ?? 0, of: beside(phase).length > 0 ? most : 1 }));
 }
 
 export function livesHeight(lives: Life[], context: ChartContext): number {
@@ -98,9 +102,10 @@ export function livesOption(lives: Life[], context: ChartContext, description: s
         const width = Math.min(area.x + area.width, Math.max(x2, x1 + 2)) - x;
         const style = { fill: colour(context, index), stroke: context.tokens.surface, lineWidth: 1 };
         const life = lives[Number(api.value(2))];
-        const lane = lanesOf(life)[life.phases.findIndex((phase) => phase.name === name)];
-        const [top, height] = { whole: [-7, 14], upper: [-7, 7], lower: [0, 7] }[lane];
-        return width > 0 ? { type: 'rect', shape: { x, y: y + top, width, height }, style } : null;
+        const { lane, of } = lanesOf(life)[life.phases.findIndex((phase) => phase.name === name)];
+        const bars = Math.min(ROW - 4, Math.max(14, 6 * of));
+        const height = bars / of;
+        return width > 0 ? { type: 'rect', shape: { x, y: y - bars / 2 + lane * height, width, height }, style } : null;
       };
       return {
         type: 'custom',
