@@ -484,7 +484,7 @@ export interface LifePhase {
    */
   name: string;
   /**
-   * When it began, in milliseconds since the claim was sent.
+   * When it began, in milliseconds since the volume was asked for: its claim or its pod was sent, or it was to move.
    */
   from_ms: number;
   /**

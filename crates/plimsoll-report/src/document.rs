@@ -371,7 +371,7 @@ pub struct Life {
 pub struct LifePhase {
     /// Its name.
     pub name: String,
-    /// When it began, in milliseconds since the claim was sent.
+    /// When it began, in milliseconds since the volume was asked for: its claim or its pod was sent, or it was to move.
     pub from_ms: f64,
     /// When it ended.
     pub to_ms: f64,

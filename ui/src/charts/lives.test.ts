@@ -2,7 +2,8 @@
 import { describe, expect, it } from 'vitest';
 
 import type { Life } from '../report';
-import { lanesOf, livesTable } from './lives';
+import { lanesOf, livesOption, livesTable } from './lives';
+import { context } from './testing';
 
 const life: Life = {
   label: '/mnt/a',
@@ -40,6 +41,10 @@ describe('lives', () => {
   it('stand where a lane is free again', () => {
     const phases = [[0, 10], [5, 20], [12, 30]].map(([from_ms, to_ms]) => ({ name: `${from_ms}`, from_ms, to_ms }));
     expect(lanes({ label: '', phases, failed: null })).toEqual(['1 of 2', '2 of 2', '1 of 2']);
+  });
+
+  it('count from what every life begins with: one that is used again or moved sends no claim', () => {
+    expect(livesOption([life], context(), '').xAxis.name).toBe('since the volume was asked for');
   });
 
   it('have a table of all phases', () => {

@@ -66,7 +66,7 @@ export function livesOption(lives: Life[], context: ChartContext, description: s
       min: 0,
       max: end,
       interval: step,
-      name: 'since the claim was sent',
+      name: 'since the volume was asked for',
       nameLocation: 'middle',
       nameGap: 26,
       axisLabel: {
