@@ -172,5 +172,5 @@ fn run_kubernetes(setup: &Setup) -> String {
         let ephemeral = if is_ephemeral { " --ephemeral" } else { "" };
         text += &format!("measure --storage-class {} --size {size}Gi{ephemeral} \"$@\"\n", classes.join(","));
     }
-    text
+    text + "exit \"$code\"\n"
 }

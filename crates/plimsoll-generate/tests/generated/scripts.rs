@@ -321,6 +321,23 @@ fn the_run_commands_start_plimsoll_with_the_plan_of_the_machine_or_the_cluster()
 }
 
 #[test]
+fn every_size_is_measured_whatever_one_ended_with_and_the_script_ends_with_that() {
+    let plan = "[cloud]\nregion = \"westeurope\"\n[cloud.kubernetes]\nnode_type = \"Standard_D8s_v5\"\n\
+                [cloud.kubernetes.classes]\nsmall = { sku = \"P10\" }\nlarge = { sku = \"P30\" }\n";
+    let place = Place::of(&generated(plan, Provider::Azure).unwrap());
+    // A broken expectation is an answer; nothing else can be measured where the command is not understood, is not there
+    // or was interrupted.
+    for (at, ends_with, sizes) in
+        [(128, 1, 2), (128, 6, 2), (1024, 1, 2), (128, 2, 1), (128, 127, 1), (128, 130, 1), (1024, 130, 2)]
+    {
+        let mut command = place.script("run-kubernetes.sh", &["--effort", "quick"], Cloud::Made);
+        let output =
+            command.env("ENDS_AT", format!("{at}Gi")).env("ENDS_WITH", ends_with.to_string()).output().unwrap();
+        assert_eq!((output.status.code(), place.calls().len()), (Some(ends_with), sizes), "{ends_with} at {at} GiB");
+    }
+}
+
+#[test]
 fn volumes_on_disks_of_nodes_are_made_with_their_pods_and_others_by_claims() {
     let plan = |storage: &str| {
         format!(

@@ -184,6 +184,7 @@ case "${0##*/} $*" in
   "terraform "*" plan "*-out=create.tfplan) [ ! -d "$PLACE/terraform" ] || : >"$PLACE/terraform/create.tfplan" ;;
   "terraform "*" show "*) echo "${CHANGES:-{\}}" ;;
   "terraform "*" console") exec "$TERRAFORM" "$@" ;;
+  "plimsoll "*" --size ${ENDS_AT:-} "*) exit "$ENDS_WITH" ;;
   "aws eks update-kubeconfig "* | "gcloud container clusters get-credentials "*) : >"$KUBECONFIG_FILE" ;;
 esac
 "#;
