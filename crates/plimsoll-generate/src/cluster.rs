@@ -22,6 +22,11 @@ const NODES_MAX: u32 = 1000;
 const VCPUS_OF_AKS: u32 = 2;
 /// The volume that is measured where nobody said how large.
 const VOLUME: ByteCount = ByteCount(100 << 30);
+const POOL_PLACE: &str = "cloud.kubernetes.container_storage.pool";
+/// How large the SAN of a class is that asks for no size, as that of version 2 of Azure Container Storage. Its volumes
+/// do not make it larger:
+/// <https://learn.microsoft.com/azure/storage/container-storage/use-container-storage-with-elastic-san>.
+const SAN_TIB: u64 = 1;
 /// What version 1 of Azure Container Storage takes at least.
 const NODES_OF_VERSION_1: u32 = 3;
 const NODES_OF_VERSION_1_WITH_NVME: u32 = 4;
@@ -141,6 +146,7 @@ pub(crate) fn decide(
         }
         classes.push(class);
     }
+    container_storage.iter().try_for_each(|pool| check_san(pool, &classes))?;
     if classes.is_empty() && container_storage.is_none() {
         return Err(missing(place, "say what to measure: a class, as [cloud.kubernetes.classes.premium]"));
     }
@@ -178,7 +184,6 @@ fn decide_pool(
     catalog: &Catalog,
 ) -> Result<Pool, GenerateError> {
     let place = "cloud.kubernetes.container_storage";
-    let pool_place = "cloud.kubernetes.container_storage.pool";
     if provider != Provider::Azure {
         return Err(impossible(place, format!("{provider} has no Azure Container Storage: leave it out")));
     }
@@ -188,8 +193,8 @@ fn decide_pool(
     }
     let pool = &asked.pool;
     let sku = pool.sku.as_deref();
-    let sku = sku.ok_or_else(|| missing(pool_place, "say what it is made of, as sku = \"azure-local-nvme\""))?;
-    let sold = catalog.sold_as(sku).map_err(of_catalog(pool_place))?;
+    let sku = sku.ok_or_else(|| missing(POOL_PLACE, "say what it is made of, as sku = \"azure-local-nvme\""))?;
+    let sold = catalog.sold_as(sku).map_err(of_catalog(POOL_PLACE))?;
     let (sold, sold_size) = (sold.product, sold.size);
     let in_zones = sold.names().find(|name| name.ends_with("_ZRS") && name.eq_ignore_ascii_case(sku.trim()));
     let product = in_zones.unwrap_or(sold.name);
@@ -197,12 +202,12 @@ fn decide_pool(
     let size = asked_size.unwrap_or(VOLUME);
     let bought =
         Provisioned { sku: Some(product.to_owned()), vm: Some(node.name.clone()), size: Some(size), ..pool.clone() };
-    Expectation::of(&bought, catalog).map_err(of_catalog(pool_place))?;
+    Expectation::of(&bought, catalog).map_err(of_catalog(POOL_PLACE))?;
     let has: &[&str] = if product == "elastic-san" { &["pool"] } else { &[] };
-    keys::check(pool_place, pool, &format!("a pool of {product}"), has)?;
+    keys::check(POOL_PLACE, pool, &format!("a pool of {product}"), has)?;
     let backing = match (product, version) {
         ("azure-local-nvme", _) => Backing::LocalNvme,
-        ("elastic-san", _) => Backing::ElasticSan { tib: pool.pool.unwrap_or(ByteCount(1 << 40)).0 >> 40 },
+        ("elastic-san", _) => Backing::ElasticSan { tib: pool.pool.map_or(SAN_TIB, |pool| pool.0 >> 40) },
         ("azure-temporary-disk", 1) => Backing::Temporary,
         (
             "Premium_LRS" | "Premium_ZRS" | "PremiumV2_LRS" | "Standard_LRS" | "StandardSSD_LRS" | "StandardSSD_ZRS"
@@ -210,7 +215,7 @@ fn decide_pool(
             1,
         ) => Backing::Disks {
             sku: product,
-            size_gib: size_gib(pool_place, &Provisioned { size: asked_size, ..pool.clone() })?,
+            size_gib: size_gib(POOL_PLACE, &Provisioned { size: asked_size, ..pool.clone() })?,
         },
         _ => {
             let why = if version == 1 {
@@ -219,7 +224,7 @@ fn decide_pool(
                 "is made of local NVMe disks or of Elastic SAN alone: say version = 1, or another sku"
             };
             return Err(impossible(
-                pool_place,
+                POOL_PLACE,
                 format!("Azure Container Storage version {version} {why}, not of {product}"),
             ));
         }
@@ -253,8 +258,36 @@ fn decide_pool(
     // What a pool of disks holds is not what is measured of it.
     let of_disks = matches!(backing, Backing::Disks { .. });
     let size_gib = size_gib(
-        pool_place,
+        POOL_PLACE,
         &Provisioned { size: Some(if of_disks { size.min(VOLUME) } else { size }), ..pool.clone() },
     )?;
     Ok(Pool { version, backing, class, size_gib })
+}
+
+/// Refuses a SAN that nobody would ask for, and volumes that have no room in it.
+fn check_san(pool: &Pool, classes: &[Class]) -> Result<(), GenerateError> {
+    let Backing::ElasticSan { tib } = pool.backing else { return Ok(()) };
+    let sizes: Vec<u64> =
+        classes.iter().filter(|class| class.product == "elastic-san").map(|class| class.size_gib).collect();
+    if pool.version == 2 && tib != SAN_TIB && sizes.is_empty() {
+        return Err(impossible(
+            POOL_PLACE,
+            format!(
+                "the class {} makes a SAN of {SAN_TIB} TiB: leave pool out, or say a class that asks for more, with \
+                 sku = \"elastic-san\"",
+                pool.class
+            ),
+        ));
+    }
+    let room_gib = tib << 10;
+    match sizes.into_iter().chain([pool.size_gib]).max() {
+        Some(size_gib) if size_gib > room_gib => Err(impossible(
+            POOL_PLACE,
+            format!(
+                "a volume of {size_gib} GiB has no room in a SAN of {room_gib} GiB: say a larger one, as pool = \"{}Ti\"",
+                size_gib.div_ceil(1 << 10)
+            ),
+        )),
+        _ => Ok(()),
+    }
 }

@@ -430,3 +430,31 @@ fn a_region_is_taken_as_azure_writes_it_and_a_slip_is_said() {
     assert!(files[0].text.contains("LOCATION=\"${LOCATION:-westeurope}\"\n"));
     assert!(generated(&plan.replace("westeurope", "moonnorth"), Provider::Azure).is_ok(), "it may be new");
 }
+
+#[test]
+fn a_san_of_a_cluster_is_asked_for_by_a_class_and_has_room_for_each_volume() {
+    let plan = |classes: &str, storage: &str| {
+        format!(
+            "[cloud]\nregion = \"westeurope\"\n[cloud.kubernetes]\nnode_type = \"Standard_D8s_v5\"\nnodes = 3\n\
+             classes = {{ {classes} }}\n[cloud.kubernetes.container_storage]\n{storage}\n"
+        )
+    };
+    let pool = |what: &str| format!("pool = {{ sku = \"elastic-san\", {what} }}");
+    let class = |size: &str| format!("san = {{ sku = \"elastic-san\", size = \"{size}\" }}");
+    for (classes, storage, words) in [
+        ("", pool("pool = \"2Ti\""), "azuresan-csi makes a SAN of 1 TiB: leave pool out, or say a class"),
+        ("", pool("size = \"2Ti\""), "a volume of 2048 GiB has no room in a SAN of 1024 GiB"),
+        (&class("4Ti"), pool("pool = \"2Ti\""), "a volume of 4096 GiB has no room in a SAN of 2048 GiB"),
+        ("", format!("version = 1\n{}", pool("pool = \"2Ti\", size = \"4Ti\"")), "has no room in a SAN of 2048 GiB"),
+    ] {
+        let text = refusal(&plan(classes, &storage), Provider::Azure);
+        assert!(text.starts_with("cloud.kubernetes.container_storage.pool: ") && text.contains(words), "{text}");
+    }
+    for (classes, storage) in [
+        ("", pool("pool = \"1Ti\", size = \"1Ti\"")),
+        (&class("2Ti"), pool("pool = \"2Ti\"")),
+        ("", format!("version = 1\n{}", pool("pool = \"2Ti\", size = \"2Ti\""))),
+    ] {
+        assert!(generated(&plan(classes, &storage), Provider::Azure).is_ok(), "{classes} {storage}");
+    }
+}
