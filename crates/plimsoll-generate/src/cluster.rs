@@ -85,6 +85,14 @@ pub(crate) enum Backing {
     },
 }
 
+impl Cluster {
+    /// The volumes that are measured: a class and a size in GiB of each, and whether it is made with its pod.
+    pub(crate) fn volumes(&self) -> impl Iterator<Item = (&str, u64, bool)> {
+        let of_classes = self.classes.iter().map(|class| (class.name.as_str(), class.size_gib, false));
+        of_classes.chain(self.container_storage.iter().map(|pool| (pool.class, pool.size_gib, pool.is_ephemeral())))
+    }
+}
+
 impl Pool {
     /// Whether what is in its volumes is gone with the node: such volumes are made for pods alone, unless a claim says
     /// in an annotation that it accepts that.

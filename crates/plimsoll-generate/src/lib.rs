@@ -26,10 +26,10 @@ mod words;
 use std::collections::BTreeMap;
 
 use plimsoll_catalog::{catalog::Catalog, product::Provider};
-use plimsoll_workload::plan_file::PlanFile;
+use plimsoll_workload::{plan_file::PlanFile, units::ByteCount};
 use serde::{Deserialize, de::IgnoredAny};
 
-use crate::{error::GenerateError, setup::Setup};
+use crate::{cluster::Cluster, error::GenerateError, setup::Setup};
 
 /// A file that is generated.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -85,6 +85,17 @@ pub fn generate_in_order(
     files.extend(on_machine::files(&setup, plan)?);
     files.extend(classes::file(&setup));
     Ok(files)
+}
+
+/// The StorageClasses that a plan has measured, with the size of the volume of each.
+pub fn measured_classes(
+    plan: &PlanFile,
+    provider: Provider,
+    catalog: &Catalog,
+) -> Result<Vec<(String, ByteCount)>, GenerateError> {
+    let setup = Setup::resolve(plan, &[], provider, catalog)?;
+    let volumes = setup.cluster.iter().flat_map(Cluster::volumes);
+    Ok(volumes.map(|(class, size_gib, _)| (class.to_owned(), ByteCount(size_gib << 30))).collect())
 }
 
 /// The directories of `[cloud.disks]` in the order in which a text of a plan has them; none when it is no plan.

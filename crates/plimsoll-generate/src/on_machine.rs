@@ -7,6 +7,7 @@ use plimsoll_workload::{plan_file::PlanFile, provisioned::Provisioning, units::B
 
 use crate::{
     GeneratedFile,
+    cluster::Cluster,
     error::GenerateError,
     setup::{Disk, Setup},
     template::fill,
@@ -147,10 +148,17 @@ fn of_machine(setup: &Setup, plan: &PlanFile) -> Result<String, GenerateError> {
     Ok(head.to_owned() + &toml::to_string(&plan)?)
 }
 
-/// The plan as it was, without targets: they are the classes, and what was bought stands in them.
+/// The plan as it was, without targets and devices: they are the classes, and what was bought stands in them.
 fn of_cluster(plan: &PlanFile) -> Result<String, GenerateError> {
-    let (targets, provisioned) = (Vec::new(), Provisioning::default());
-    let plan = PlanFile { cloud: None, stripe: None, targets, provisioned, expect_mount: false, ..plan.clone() };
+    let plan = PlanFile {
+        cloud: None,
+        stripe: None,
+        targets: Vec::new(),
+        destroy: Vec::new(),
+        provisioned: Provisioning::default(),
+        expect_mount: false,
+        ..plan.clone()
+    };
     let head =
         "# What run-kubernetes.sh measures. Written by plimsoll generate, from the plan without its section [cloud].\n";
     Ok(head.to_owned() + &toml::to_string(&plan)?)
@@ -160,13 +168,8 @@ fn run_kubernetes(setup: &Setup) -> String {
     let mut text = include_str!("../templates/run_kubernetes.sh").to_owned();
     // Classes whose volumes are of one size are compared in one run, where all are made by claims or all with pods.
     let mut by_size: BTreeMap<(u64, bool), Vec<&str>> = BTreeMap::new();
-    if let Some(cluster) = &setup.cluster {
-        for class in &cluster.classes {
-            by_size.entry((class.size_gib, false)).or_default().push(&class.name);
-        }
-        if let Some(pool) = &cluster.container_storage {
-            by_size.entry((pool.size_gib, pool.is_ephemeral())).or_default().push(pool.class);
-        }
+    for (class, size_gib, is_ephemeral) in setup.cluster.iter().flat_map(Cluster::volumes) {
+        by_size.entry((size_gib, is_ephemeral)).or_default().push(class);
     }
     for ((size, is_ephemeral), classes) in by_size {
         let ephemeral = if is_ephemeral { " --ephemeral" } else { "" };

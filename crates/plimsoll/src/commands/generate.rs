@@ -6,12 +6,12 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, anyhow, bail};
 use plimsoll_catalog::{catalog::Catalog, product::Provider};
 use plimsoll_generate::{
     GeneratedFile, MARK, NAMES,
     existing::{self, Existing, Node},
-    generate_in_order, order_of_disks,
+    generate_in_order, measured_classes, order_of_disks,
 };
 use plimsoll_kubernetes::{
     discover::{classes::Class, discover},
@@ -29,6 +29,7 @@ use crate::{
         generate::{CloudName, GenerateArguments},
         kubernetes::AccessArguments,
     },
+    exit::chain,
     printer::Printer,
 };
 
@@ -50,6 +51,13 @@ pub fn run(arguments: &GenerateArguments, printer: Printer) -> anyhow::Result<St
     let text = plan_text(path)?;
     let (plan, order) = (parsed_plan(&text, path)?, order_of_disks(&text));
     let files = generate_in_order(&plan, &order, provider, &catalog).with_context(|| path.display().to_string())?;
+    if let Some(of_cluster) = files.iter().find(|file| file.name == "plan-kubernetes.toml") {
+        // What no pod can do is refused before nodes are paid for.
+        let of_cluster = parsed_plan(&of_cluster.text, Path::new(of_cluster.name))?;
+        let classes = measured_classes(&plan, provider, &catalog)?;
+        kubernetes::run::check_new(of_cluster, &classes, printer)
+            .map_err(|error| anyhow!("{}: cloud.kubernetes: {}", path.display(), chain(&error)))?;
+    }
     if arguments.print {
         return printed(&files, arguments.json);
     }

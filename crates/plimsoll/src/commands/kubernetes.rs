@@ -10,7 +10,7 @@ mod manifest;
 mod merge;
 mod one_of_several;
 mod preflight;
-mod run;
+pub(super) mod run;
 mod runs;
 
 use anyhow::bail;

@@ -85,6 +85,34 @@ fn a_combination_that_is_not_sold_is_refused_and_nothing_is_written() {
 }
 
 #[test]
+fn what_no_pod_can_do_is_refused_before_a_cluster_is_paid_for() {
+    let cluster = "[cloud]\nregion = \"westeurope\"\n[cloud.kubernetes]\nnode_type = \"Standard_D16s_v5\"\n\
+                   [cloud.kubernetes.classes]\nsmall = { sku = \"P10\" }\nlarge = { sku = \"P30\" }\n";
+    for (head, workload, words) in [
+        ("", "[[workload]]\ncommand = \"./restore.sh\"\n", "commands are not timed in pods"),
+        ("presets = [\"pg-restore\"]\n", "", "commands are not timed in pods"),
+        ("background = \"stress -c 1\"\n", "", "nothing can be started in the background"),
+        // The larger class would take it, the other not.
+        ("", "[[workload]]\nsize = \"200GiB\"\n", "small: a volume of 128GiB has no room for files of 200GiB"),
+        ("", "[defaults]\nsize = \"2TiB\"\n", "has no room for files of"),
+    ] {
+        let place = place(&format!("{head}{cluster}{workload}"));
+        let said = place.run("generate azure --plan plan.toml");
+        let error = said.error(2);
+        assert!(error.contains("plan.toml: cloud.kubernetes: ") && error.contains(words), "{words}: {error}");
+        assert!(!place.path("plimsoll-azure").exists());
+    }
+    // Devices that the machine may overwrite are none of the cluster.
+    let place = place(&format!(
+        "destroy = [\"/dev/nvme0n1\"]\n[[workload]]\nsize = \"100GiB\"\n{cluster}\
+         [cloud.machine]\ntype = \"Standard_D16s_v5\"\n[cloud.disks.\"/mnt/data\"]\nsku = \"P10\"\n"
+    ));
+    assert_eq!(place.run("generate azure --plan plan.toml -o out").code, Some(0));
+    let run = "kubernetes run --dry-run --plan out/plan-kubernetes.toml --storage-class small,large --size 128Gi";
+    assert_eq!(place.run(run).code, Some(0), "{}", place.run(run).stderr);
+}
+
+#[test]
 fn files_are_printed_and_a_run_reads_the_plan_for_the_machine() {
     let place = place(PLAN);
     let said = place.run("generate azure --plan plan.toml --print");

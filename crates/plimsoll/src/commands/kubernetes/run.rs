@@ -10,13 +10,16 @@ use plimsoll_kubernetes::{
     cluster::Cluster,
     error::ClusterError,
     expecting, fitting, manifests,
-    request::{self, ImageAsked, Placement, PodCount, PodRun, Resources, VolumeAsked, VolumeMode, VolumeSource},
+    request::{
+        self, AccessMode, ImageAsked, Placement, PodCount, PodRun, Resources, VolumeAsked, VolumeMode, VolumeSource,
+    },
     run::{Patience, Told, run as run_in_pod, start},
 };
 use plimsoll_run::beforehand;
 use plimsoll_workload::{
     certainty::Certainty,
     plan_file::PlanFile,
+    target_facts::TargetFacts,
     units::{ByteCount, Span},
 };
 use uuid::Uuid;
@@ -158,7 +161,17 @@ fn asked(
         tags: arguments.tags.clone(),
         ..RunArguments::default()
     };
-    let mut asked = local::asked_with(&local_arguments, local::plan_of(&local_arguments)?, printer)?;
+    of_volumes(&local_arguments, local::plan_of(&local_arguments)?, volumes, printer)
+}
+
+/// What a plan asks of volumes that are the targets of a run.
+fn of_volumes(
+    arguments: &RunArguments,
+    plan: PlanFile,
+    volumes: &[VolumeAsked],
+    printer: Printer,
+) -> anyhow::Result<local::AskedRun> {
+    let mut asked = local::asked_with(arguments, plan, printer)?;
     let is_volume = |target: &&String| volumes.iter().any(|volume| volume.target == **target);
     if let Some(other) = asked.targets.iter().chain(&asked.destroy).find(|target| !is_volume(target)) {
         bail!(
@@ -173,19 +186,41 @@ fn asked(
     Ok(asked)
 }
 
+/// Refuses a plan that no pod could do on new volumes of these classes and sizes, before there is a cluster.
+pub(in super::super) fn check_new(
+    plan: PlanFile,
+    classes: &[(String, ByteCount)],
+    printer: Printer,
+) -> anyhow::Result<()> {
+    let mut volumes = Vec::new();
+    for (class, size) in classes {
+        let class = std::slice::from_ref(class);
+        volumes.extend(request::volumes(class, &[size.0], &[], VolumeMode::Filesystem, AccessMode::ReadWriteOnce)?);
+    }
+    let targets = volumes.iter().map(|volume| volume.target.clone().into()).collect();
+    let asked = of_volumes(&RunArguments { targets, ..RunArguments::default() }, plan, &volumes, printer)?;
+    // One at a time: which of them are of one run is not asked here.
+    for targets in volumes.chunks(1).filter_map(|volume| fitting::targets(volume, None)) {
+        slips::check_kinds(&targets, &asked)?;
+        fits(&targets, &asked)?;
+    }
+    Ok(())
+}
+
 /// Refuses what the program in the pod would refuse, as far as that is known without the volumes.
 fn check_plan(asked: &local::AskedRun, volumes: &[VolumeAsked], cluster: Option<&Cluster>) -> anyhow::Result<()> {
     slips::check_provisioned(&asked.provisioned, &asked.targets)?;
     let Some(targets) = fitting::targets(volumes, cluster) else { return Ok(()) };
     slips::check_kinds(&targets, asked)?;
-    let refused = |error: anyhow::Error| {
+    fits(&targets, asked).map_err(|error| {
         let text = PodMeasuringArguments::in_these_flags(&chain(&error));
-        ClusterError::InPod { exit: Exit::of(&error) as u8, text }
-    };
-    let plan = fitting::resolve(&targets, &asked.workloads, &asked.certainty, asked.seed);
-    let plan = plan.map_err(|error| refused(error.into()))?;
-    beforehand::check(&plan, &targets, &asked.destroy).map_err(|error| refused(error.into()))?;
-    Ok(())
+        ClusterError::InPod { exit: Exit::of(&error) as u8, text }.into()
+    })
+}
+
+fn fits(targets: &[TargetFacts], asked: &local::AskedRun) -> anyhow::Result<()> {
+    let plan = fitting::resolve(targets, &asked.workloads, &asked.certainty, asked.seed)?;
+    Ok(beforehand::check(&plan, targets, &asked.destroy)?)
 }
 
 /// What is to be done, in which kind of pod.
