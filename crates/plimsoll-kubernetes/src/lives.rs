@@ -122,7 +122,7 @@ pub fn live(
             Ok(job) => job,
             Err(error) => {
                 // The cluster may have heard what it did not answer.
-                let left = remove(cluster, &made, patience.cleanup, stop, &mut || {}).await;
+                let left = remove(cluster, &made, patience.cleanup, stop, &mut |_| {}).await;
                 left.into_iter().for_each(|left| tell(Told::Warning(left.text)));
                 return Err(error);
             }
@@ -153,7 +153,7 @@ pub fn live(
         tell(Told::Note("removing what is left in the cluster".to_owned()));
         made.claims = ended.iter().flat_map(Life::claims_there).collect();
         made.volumes = ended.iter().flat_map(Life::volumes_there).collect();
-        let mut leftovers = remove(cluster, &made, patience.cleanup, stop, &mut || {}).await;
+        let mut leftovers = remove(cluster, &made, patience.cleanup, stop, &mut |_| {}).await;
         leftovers.extend(ended.iter().filter_map(Life::stays));
         if let Some(breaks) = watching.breaks() {
             tell(Told::Note(breaks));

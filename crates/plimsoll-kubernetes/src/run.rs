@@ -6,6 +6,8 @@ pub(crate) mod member;
 mod processors;
 pub(crate) mod starting;
 pub(crate) mod stopping;
+#[cfg(test)]
+mod tests;
 mod waiting;
 
 use std::{future::pending, mem, sync::atomic::AtomicBool, time::Duration};
@@ -503,12 +505,12 @@ impl<'a> Running<'a> {
         let volumes = claims.iter().filter_map(|claim| self.timeline.volume_of(claim)).map(str::to_owned).collect();
         // Those go with their pods, and these with the Job.
         claims.retain(|_| !self.run.is_ephemeral);
-        for claim in &claims {
-            self.timeline.claim_happened(claim, Happening::DeleteSent, self.watching.now_ns());
-        }
         let made = Made { id: self.run.id, job: self.run.name(), claims, volumes };
         let (watching, timeline) = (&mut self.watching, &mut self.timeline);
-        remove(self.cluster, &made, self.patience.cleanup, stop, &mut || {
+        remove(self.cluster, &made, self.patience.cleanup, stop, &mut |deleted| {
+            if let Some(claim) = deleted {
+                timeline.claim_happened(claim, Happening::DeleteSent, watching.now_ns());
+            }
             while let Ok(observation) = watching.observations.try_recv() {
                 timeline.observe(&observation);
             }

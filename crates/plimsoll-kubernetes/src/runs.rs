@@ -205,7 +205,7 @@ fn id_of_name(job: &str) -> Uuid {
 
 /// Removes all that a run made, and waits until it is gone. Gives what is left.
 pub fn cleanup(cluster: &Cluster, remains: &Remains, patience: Duration, stop: &AtomicBool) -> Vec<Left> {
-    cluster.wait_for(remove(cluster, &remains.made, patience, stop, &mut || {}))
+    cluster.wait_for(remove(cluster, &remains.made, patience, stop, &mut |_| {}))
 }
 
 impl Remains {

@@ -49,12 +49,13 @@ pub(crate) struct Made {
 
 /// Deletes what a run made, and waits until it is gone: no longer than `patience`, and not when asked to stop
 /// meanwhile. Whoever was asked before does not wait long for a cluster that does not answer. Gives what is left.
+/// Tells `each` which claim is about to be deleted, and of none at each look at what is there.
 pub(crate) async fn remove(
     cluster: &Cluster,
     made: &Made,
     patience: Duration,
     stop: &AtomicBool,
-    each: &mut dyn FnMut(),
+    each: &mut dyn FnMut(Option<&str>),
 ) -> Vec<Left> {
     let deadline = Instant::now() + patience;
     let was_stopped = stop.load(Ordering::Relaxed);
@@ -62,7 +63,7 @@ pub(crate) async fn remove(
     let is_over = |by: Instant| Instant::now() > by || (!was_stopped && stop.load(Ordering::Relaxed));
     let mut by = answered_by();
     loop {
-        match unless_stopped(stop, timeout_at(by, delete(cluster, made))).await {
+        match unless_stopped(stop, timeout_at(by, delete(cluster, made, each))).await {
             Some(Ok(Ok(()))) => break,
             // What cannot be deleted now may be when the API server is back.
             Some(Ok(Err(failed))) if failed.may_pass && !is_over(by) => sleep(PAUSE).await,
@@ -73,7 +74,7 @@ pub(crate) async fn remove(
     by = answered_by();
     let mut known: Option<(Instant, Vec<Left>)> = None;
     loop {
-        each();
+        each(None);
         let Some(Ok((left, is_known))) = unless_stopped(stop, timeout_at(by, left(cluster, made))).await else {
             // Time may be over in the middle of a look at a cluster that answers.
             let known = known.filter(|(at, _)| at.elapsed() < LAST_WORDS);
@@ -86,7 +87,7 @@ pub(crate) async fn remove(
         if left.iter().all(|one| one.stays) || is_over(by) || is_over(deadline) {
             // What watches deliver of the end comes at its own pace.
             sleep(PAUSE).await;
-            each();
+            each(None);
             return left;
         }
         sleep(PAUSE).await;
@@ -101,7 +102,7 @@ struct NotDeleted {
 }
 
 /// Deletes what a run made, the claims first.
-async fn delete(cluster: &Cluster, made: &Made) -> Result<(), NotDeleted> {
+async fn delete(cluster: &Cluster, made: &Made, each: &mut dyn FnMut(Option<&str>)) -> Result<(), NotDeleted> {
     let mut failed = NotDeleted { problems: Vec::new(), may_pass: false };
     let mut note = |what: String, error: &kube::Error| {
         if !is_missing(error) {
@@ -112,6 +113,7 @@ async fn delete(cluster: &Cluster, made: &Made) -> Result<(), NotDeleted> {
     };
     let claims = cluster.here::<PersistentVolumeClaim>();
     for claim in &made.claims {
+        each(Some(claim));
         if let Err(error) = claims.delete(claim, &DeleteParams::background()).await {
             note(format!("claim {claim}"), &error);
         }

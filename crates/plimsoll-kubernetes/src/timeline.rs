@@ -57,7 +57,7 @@ type Moments = BTreeMap<Happening, Times>;
 pub(crate) struct Timeline {
     /// Where its claims are.
     namespace: String,
-    /// When the claims were sent, by both clocks.
+    /// When the first claim was sent, by both clocks.
     sent_ns: Option<u64>,
     sent_at: Timestamp,
     /// Whether a pod says when its volumes are mounted, and means it: before 1.36 it meant that images were pulled too.
@@ -94,7 +94,7 @@ impl Timeline {
         Self { says_mounted: minor_version >= 36, namespace: namespace.to_owned(), ..Self::default() }
     }
 
-    /// Says when claims are sent, by both clocks; by none that was watched, of whoever comes late.
+    /// Says when the first claim is sent, by both clocks; by none that was watched, of whoever comes late.
     pub(crate) fn begin(&mut self, sent_ns: Option<u64>, sent_at: Timestamp) {
         (self.sent_ns, self.sent_at) = (sent_ns, sent_at);
     }
@@ -160,12 +160,13 @@ impl Timeline {
                 failures.insert(key.clone(), failure.clone());
             }
         }
+        let sent_ns = self.sent_ns(claim);
+        let later_ns = sent_ns.zip(self.sent_ns).map_or(0, |(sent_ns, first_ns)| sent_ns.saturating_sub(first_ns));
+        let sent_at_ns = self.sent_at.as_nanosecond() + i128::from(later_ns);
         let relative = |times: &Times| Moment {
             what: Happening::ClaimSent,
-            seen_ns: times.seen_ns.zip(self.sent_ns).map(|(seen_ns, sent_ns)| seen_ns.saturating_sub(sent_ns)),
-            told_ns: times
-                .told
-                .map(|told| i64::try_from(told.as_nanosecond() - self.sent_at.as_nanosecond()).unwrap_or_default()),
+            seen_ns: times.seen_ns.zip(sent_ns).map(|(seen_ns, sent_ns)| seen_ns.saturating_sub(sent_ns)),
+            told_ns: times.told.map(|told| i64::try_from(told.as_nanosecond() - sent_at_ns).unwrap_or_default()),
         };
         let mut list: Vec<Moment> =
             moments.iter().map(|(what, times)| Moment { what: *what, ..relative(times) }).collect();
@@ -190,10 +191,16 @@ impl Timeline {
         self.pods.values().find(|pod| pod.claims.contains(claim))
     }
 
+    /// When a claim was sent: those of a run are sent one after another.
+    fn sent_ns(&self, claim: &str) -> Option<u64> {
+        let own = self.claims.get(claim).and_then(|claim| claim.moments.get(&Happening::ClaimSent)?.seen_ns);
+        own.or(self.sent_ns)
+    }
+
     /// What happened to the claim, its volume, its attachment and its pod.
     fn moments(&self, claim: &str) -> Moments {
         let mut all = self.claims.get(claim).map(|claim| claim.moments.clone()).unwrap_or_default();
-        saw(&mut all, Happening::ClaimSent, self.sent_ns);
+        saw(&mut all, Happening::ClaimSent, self.sent_ns(claim));
         let mut add = |moments: &Moments| {
             for (what, times) in moments {
                 let known = all.entry(*what).or_default();
