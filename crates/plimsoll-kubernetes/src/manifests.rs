@@ -305,8 +305,8 @@ fn apart(run: &PodRun, index: u32) -> Value {
     };
     let required = |operator| json!({ "requiredDuringSchedulingIgnoredDuringExecution": [term(operator)] });
     let mut affinity = json!({ "podAntiAffinity": required("NotIn") });
-    // The first of a place has nobody to be with.
-    if !index.is_multiple_of(run.pods.per_node) {
+    // The scheduler lets the first in that comes, as it is of its own place: which that is, nobody knows before.
+    if run.pods.per_node > 1 {
         affinity["podAffinity"] = required("In");
     }
     affinity

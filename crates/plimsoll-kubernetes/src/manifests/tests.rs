@@ -79,9 +79,16 @@ fn several_pods_have_volumes_and_places_of_their_own() {
     assert_eq!(used, names);
     let places: Vec<_> = pods.iter().map(|pod| pod["metadata"]["labels"]["plimsoll/place"].as_str().unwrap()).collect();
     assert_eq!(places, ["0", "0", "1", "1"]);
-    let is_with = |pod: &Value| pod["spec"]["affinity"].get("podAffinity").is_some();
-    assert_eq!(pods.iter().map(is_with).collect::<Vec<_>>(), [false, true, false, true]);
-    assert!(pods.iter().all(|pod| pod["spec"]["affinity"].get("podAntiAffinity").is_some()));
+    // Any of a place may be the first that gets a node.
+    for (pod, place) in pods.iter().zip(places) {
+        for (affinity, operator) in [("podAffinity", "In"), ("podAntiAffinity", "NotIn")] {
+            let term = &pod["spec"]["affinity"][affinity]["requiredDuringSchedulingIgnoredDuringExecution"][0];
+            let expected = json!({ "key": "plimsoll/place", "operator": operator, "values": [place] });
+            assert_eq!(term["labelSelector"]["matchExpressions"][0], expected, "{affinity}");
+        }
+    }
+    let alone = pod_of(&PodRun { pods: PodCount { nodes: 2, ..PodCount::ONE }, ..run });
+    assert!(alone["affinity"].get("podAffinity").is_none());
 }
 
 #[test]
