@@ -370,15 +370,25 @@ pub fn volumes(
         if volumes[..index].iter().any(|earlier| earlier.target == *target) {
             return Err(ClusterError::Usage(format!("{target} is given twice: name each class, size and claim once")));
         }
-        let is_name = |character: char| character.is_ascii_alphanumeric() || ".-".contains(character);
-        let begins = target.starts_with(|first: char| first.is_ascii_alphanumeric());
-        if !begins || !target.chars().all(is_name) || target.len() > 253 {
+        let (VolumeSource::Class { class: name, .. } | VolumeSource::Claim { name }) = &volume.source;
+        if !is_name(name) || target.len() > 253 {
             return Err(ClusterError::Usage(format!(
-                "\"{target}\" is no name of Kubernetes: small letters, digits, dots and hyphens are"
+                "\"{name}\" is no name of Kubernetes: small letters, digits, dots and hyphens are"
             )));
         }
     }
     Ok(volumes)
+}
+
+/// Whether Kubernetes takes it for the name of a class or a claim.
+fn is_name(text: &str) -> bool {
+    let is_small = |character: char| character.is_ascii_lowercase() || character.is_ascii_digit();
+    let is_word = |word: &str| {
+        word.starts_with(is_small)
+            && word.ends_with(is_small)
+            && word.chars().all(|character| is_small(character) || character == '-')
+    };
+    text.split('.').all(is_word)
 }
 
 /// A size as Kubernetes writes it, in the largest unit that it is a whole number of.
@@ -461,9 +471,11 @@ mod tests {
             volumes(&words(classes), &[1], &[], VolumeMode::Block, AccessMode::ReadWriteMany).unwrap_err().to_string()
         };
         assert!(try_it(&["a", "a"]).contains("given twice"));
-        for name in ["", "a/b", "../x", "-a", "a b"] {
+        for name in ["", "a/b", "../x", "-a", "a b", "A.b", "a-", "a.", "a..b", "a.-b", &"a".repeat(254)] {
             assert!(try_it(&[name]).contains("no name of Kubernetes"), "{name}");
         }
+        let claim = volumes(&[], &[], &words(&["Data"]), VolumeMode::Block, AccessMode::ReadWriteMany);
+        assert!(claim.is_err(), "{claim:?}");
     }
 
     #[test]

@@ -42,6 +42,15 @@ fn preflight_takes_the_flags_of_a_run_and_refuses_what_it_would() {
 }
 
 #[test]
+fn what_no_class_can_be_called_is_refused_and_sizes_are_as_ever() {
+    let place = Place::new();
+    let said = place.run("kubernetes run --storage-class A.b --dry-run");
+    assert!(said.error(2).contains("\"A.b\" is no name of Kubernetes"), "{}", said.stderr);
+    let said = place.run("kubernetes run --storage-class a.b --size 64Mi,1Gi --dry-run");
+    assert!(said.code == Some(0) && said.stdout.contains("a.b-64Mi"), "{}", said.stderr);
+}
+
+#[test]
 fn turns_that_cannot_be_taken_are_refused_before_anybody_is_asked() {
     let place = Place::new();
     for (arguments, why) in [
