@@ -190,7 +190,7 @@ pub fn remains(cluster: &Cluster) -> Result<Vec<Remains>, ClusterError> {
 }
 
 /// The Job that a volume was made for, by the name of its claim, which may be gone.
-fn job_of(volume: &PersistentVolume, namespace: &str) -> Option<String> {
+pub(crate) fn job_of(volume: &PersistentVolume, namespace: &str) -> Option<String> {
     let claim = volume.spec.as_ref()?.claim_ref.as_ref()?;
     let end = claim.name.as_deref()?.strip_prefix(JOB_PREFIX)?.split('-').next()?;
     let is_ours = end.len() == ID_END && end.chars().all(|digit| digit.is_ascii_hexdigit());

@@ -30,6 +30,7 @@ use crate::{
     lives::list_snapshots,
     request::RUN_LABEL,
     run::stopping::{LAST_WORDS, unless_stopped},
+    runs::job_of,
 };
 
 /// How often to look whether everything is gone.
@@ -62,6 +63,8 @@ pub(crate) async fn remove(
     let answered_by = || if was_stopped { deadline.min(Instant::now() + LAST_WORDS) } else { deadline };
     let is_over = |by: Instant| Instant::now() > by || (!was_stopped && stop.load(Ordering::Relaxed));
     let mut by = answered_by();
+    let awaited = unless_stopped(stop, timeout_at(by, awaited(cluster, made))).await;
+    let mut awaited = awaited.and_then(Result::ok).unwrap_or_default();
     loop {
         match unless_stopped(stop, timeout_at(by, delete(cluster, made, each))).await {
             Some(Ok(Ok(()))) => break,
@@ -75,7 +78,9 @@ pub(crate) async fn remove(
     let mut known: Option<(Instant, Vec<Left>)> = None;
     loop {
         each(None);
-        let Some(Ok((left, is_known))) = unless_stopped(stop, timeout_at(by, left(cluster, made))).await else {
+        let Some(Ok((mut left, is_known))) =
+            unless_stopped(stop, timeout_at(by, left(cluster, made, &mut awaited))).await
+        else {
             // Time may be over in the middle of a look at a cluster that answers.
             let known = known.filter(|(at, _)| at.elapsed() < LAST_WORDS);
             return known.map_or_else(|| vec![Left::unknown(made)], |(_, left)| left);
@@ -88,10 +93,23 @@ pub(crate) async fn remove(
             // What watches deliver of the end comes at its own pace.
             sleep(PAUSE).await;
             each(None);
+            left.extend(awaited.iter().map(|claim| Left::may_come(claim, made)));
             return left;
         }
         sleep(PAUSE).await;
     }
+}
+
+/// The claims whose volumes are being made: whoever makes one goes on when its claim is deleted.
+async fn awaited(cluster: &Cluster, made: &Made) -> Vec<String> {
+    const PROVISIONER: &str = "volume.kubernetes.io/storage-provisioner";
+    let claims = cluster.here::<PersistentVolumeClaim>().list(&ours(made)).await;
+    let is_awaited = |claim: &PersistentVolumeClaim| {
+        let has_volume = claim.spec.as_ref().is_some_and(|spec| spec.volume_name.is_some());
+        !has_volume && claim.annotations().contains_key(PROVISIONER)
+    };
+    let claims = claims.map(|claims| claims.items).unwrap_or_default();
+    claims.iter().filter(|claim| is_awaited(claim)).map(PersistentVolumeClaim::name_any).collect()
 }
 
 /// What could not be deleted.
@@ -153,7 +171,7 @@ fn ours(made: &Made) -> ListParams {
 pub struct Left {
     /// What, and why.
     pub text: String,
-    /// Whether it stays by somebody's wish.
+    /// Whether waiting is of no use: it stays by somebody's wish, or may come when nobody knows.
     pub stays: bool,
 }
 
@@ -168,6 +186,16 @@ impl Left {
         Self { text, stays: false }
     }
 
+    /// Of a claim that was deleted while its volume was being made.
+    fn may_come(claim: &str, made: &Made) -> Self {
+        let job = &made.job;
+        let text = format!(
+            "claim {claim} was deleted while its volume was being made, which may still come: \
+             `plimsoll kubernetes cleanup {job}` looks for it"
+        );
+        Self { text, stays: true }
+    }
+
     fn still_there(what: &str, name: &str, finalizers: &[String]) -> Self {
         let held =
             if finalizers.is_empty() { String::new() } else { format!(", held by {}", finalizers.join(" and ")) };
@@ -175,8 +203,8 @@ impl Left {
     }
 }
 
-/// What is still there, and whether the cluster said all of it.
-async fn left(cluster: &Cluster, made: &Made) -> (Vec<Left>, bool) {
+/// What is still there, and whether the cluster said all of it. Claims whose volumes have come are awaited no longer.
+async fn left(cluster: &Cluster, made: &Made, awaited: &mut Vec<String>) -> (Vec<Left>, bool) {
     let ours = ours(made);
     let (mut left, mut is_known) = (Vec::new(), true);
     let mut unknown = |what: &str, error: &kube::Error| {
@@ -204,19 +232,29 @@ async fn left(cluster: &Cluster, made: &Made) -> (Vec<Left>, bool) {
     // Whoever may not look at these has made none.
     left.extend(beginnings(cluster, &ours).await);
     // Whoever may not look at volumes has to believe that they go with their claims.
-    for name in &made.volumes {
-        match cluster.everywhere::<PersistentVolume>().get_opt(name).await {
-            Ok(Some(volume)) => left.push(of_volume(name, &volume)),
-            Ok(None) => {}
-            Err(error) if is_denied(&error) => {}
-            Err(error) => left.push(unknown(&format!("the volume {name}"), &error)),
+    let mut volumes = made.volumes.clone();
+    match cluster.everywhere::<PersistentVolume>().list(&ListParams::default()).await {
+        Ok(found) => {
+            // One may come when its claim is gone.
+            let is_ours = |volume: &PersistentVolume| {
+                made.volumes.contains(&volume.name_any())
+                    || job_of(volume, cluster.namespace()).as_ref() == Some(&made.job)
+            };
+            for volume in found.iter().filter(|volume| is_ours(volume)) {
+                let claim = volume.spec.as_ref().and_then(|spec| spec.claim_ref.as_ref()?.name.as_ref());
+                awaited.retain(|awaited| Some(awaited) != claim);
+                left.push(of_volume(&volume.name_any(), volume));
+                volumes.push(volume.name_any());
+            }
         }
+        Err(error) if is_denied(&error) => {}
+        Err(error) => left.push(unknown("volumes", &error)),
     }
     match cluster.everywhere::<VolumeAttachment>().list(&ListParams::default()).await {
         Ok(attachments) => {
             let volume_of = |attachment: &VolumeAttachment| attachment.spec.source.persistent_volume_name.clone();
             for attachment in attachments {
-                if let Some(volume) = volume_of(&attachment).filter(|volume| made.volumes.contains(volume)) {
+                if let Some(volume) = volume_of(&attachment).filter(|volume| volumes.contains(volume)) {
                     let text = format!("volume {volume} is still attached to {}", attachment.spec.node_name);
                     left.push(Left { text, stays: false });
                 }
@@ -265,4 +303,68 @@ fn is_denied(error: &kube::Error) -> bool {
 
 fn is_missing(error: &kube::Error) -> bool {
     matches!(error, kube::Error::Api(status) if status.code == 404)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+
+    use http::{Method, Request, Response};
+    use kube::{Client, client::Body};
+    use serde_json::{Value, json};
+    use tower::service_fn;
+
+    use super::*;
+    use crate::{cluster::test_clusters::answered_by, request::test_runs::run};
+
+    /// Removes a run of a claim, which goes at once. Gives what is left.
+    fn left_of(claim: &Value, volumes: &Value) -> Vec<Left> {
+        let (claims, volumes) = (json!([claim]), volumes.clone());
+        let is_deleted = std::sync::Arc::new(AtomicBool::new(false));
+        let service = service_fn(move |request: Request<Body>| {
+            let (is_asked, path) = (*request.method() == Method::GET, request.uri().path());
+            is_deleted.fetch_or(!is_asked, Ordering::Relaxed);
+            let items = match path.rsplit('/').next() {
+                Some("persistentvolumeclaims") if !is_deleted.load(Ordering::Relaxed) => claims.clone(),
+                Some("persistentvolumes") => volumes.clone(),
+                _ => json!([]),
+            };
+            let answer = match is_asked {
+                true => json!({ "kind": "List", "apiVersion": "v1", "metadata": {}, "items": items }),
+                false => json!({ "kind": "Status", "apiVersion": "v1", "status": "Success" }),
+            };
+            async move { Ok::<_, Infallible>(Response::new(Body::from(answer.to_string().into_bytes()))) }
+        });
+        let cluster = answered_by(|| Client::new(service, "default"));
+        let run = run(&["slow"], 8);
+        let made = Made { id: run.id, job: run.name(), claims: run.made_claims(), volumes: Vec::new() };
+        let stop = AtomicBool::new(false);
+        cluster.wait_for(remove(&cluster, &made, Duration::from_secs(5), &stop, &mut |_| {}))
+    }
+
+    fn claim(annotations: &Value) -> Value {
+        let metadata = json!({ "name": run(&["slow"], 8).claim(0, 0), "annotations": annotations });
+        json!({ "metadata": metadata, "spec": {}, "status": { "phase": "Pending" } })
+    }
+
+    fn volume(name: &str, claim: &str) -> Value {
+        let claim = json!({ "namespace": "default", "name": claim });
+        let spec = json!({ "persistentVolumeReclaimPolicy": "Retain", "claimRef": claim });
+        json!({ "metadata": { "name": name }, "spec": spec, "status": { "phase": "Released" } })
+    }
+
+    #[test]
+    fn a_volume_that_comes_when_its_claim_is_deleted_is_not_forgotten() {
+        let texts = |annotations: &Value, volumes: &Value| {
+            let left = left_of(&claim(annotations), volumes);
+            left.into_iter().map(|left| left.text).collect::<Vec<_>>()
+        };
+        let being_made = json!({ "volume.kubernetes.io/storage-provisioner": "d" });
+        let volumes = json!([volume("pvc-1", &run(&["slow"], 8).claim(0, 0)), volume("pvc-2", "data")]);
+        let came = texts(&being_made, &volumes);
+        assert!(came.len() == 1 && came[0].starts_with("volume pvc-1 stays"), "{came:?}");
+        let comes = texts(&being_made, &json!([]));
+        assert!(comes.len() == 1 && comes[0].contains("which may still come: `plimsoll kube"), "{comes:?}");
+        assert_eq!(texts(&json!({}), &json!([])), Vec::<String>::new());
+    }
 }
