@@ -46,8 +46,8 @@ fn what_no_class_can_be_called_is_refused_and_sizes_are_as_ever() {
     let place = Place::new();
     let said = place.run("kubernetes run --storage-class A.b --dry-run");
     assert!(said.error(2).contains("\"A.b\" is no name of Kubernetes"), "{}", said.stderr);
-    let said = place.run("kubernetes run --storage-class a.b --size 64Mi,1Gi --dry-run");
-    assert!(said.code == Some(0) && said.stdout.contains("a.b-64Mi"), "{}", said.stderr);
+    let said = place.run("kubernetes run --storage-class a.b --size 8Gi,1Ti --dry-run");
+    assert!(said.code == Some(0) && said.stdout.contains("a.b-8Gi"), "{}", said.stderr);
 }
 
 #[test]
