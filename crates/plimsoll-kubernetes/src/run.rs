@@ -446,17 +446,21 @@ impl<'a> Running<'a> {
         match observation.seen {
             Seen::Event(event) => self.troubles.observe(&event),
             Seen::Pod(pod) => {
-                let limit = processors::not_asked_for(&pod, self.run.resources.cpu_limit.as_deref());
-                if let Some(warning) = limit.filter(|warning| !self.warnings.contains(warning)) {
-                    tell(Told::Warning(warning.clone()));
-                    self.warnings.push(warning);
-                }
+                let mut warning = processors::not_asked_for(&pod, self.run.resources.cpu_limit.as_deref());
                 let number = pod.labels().get(POD_LABEL).and_then(|number| number.parse().ok()).unwrap_or(0);
                 if number == 0 {
                     self.run.first_pod = Some(pod.name_any());
                 }
                 if let Some(member) = self.members.get_mut(number as usize) {
+                    let had_node = member.node().is_some();
                     member.observe(number, pod, (observation.is_initial, observation.is_deleted), &self.lines);
+                    if !had_node && member.node().is_some() {
+                        warning = warning.or(waiting::misplaced(self.members.iter().map(Member::node), self.run.pods));
+                    }
+                }
+                if let Some(warning) = warning.filter(|warning| !self.warnings.contains(warning)) {
+                    tell(Told::Warning(warning.clone()));
+                    self.warnings.push(warning);
                 }
             }
             Seen::Claim(_) | Seen::Volume(_) | Seen::Attachment(_) => {}

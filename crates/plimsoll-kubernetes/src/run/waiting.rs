@@ -1,7 +1,7 @@
 //! Waiting for pods to start: letting them go to nodes, what keeps them, how long that may last, and how many of them
 //! are how far.
 
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
 use futures_util::future::try_join_all;
 use k8s_openapi::api::core::v1::{Node, Pod};
@@ -9,7 +9,7 @@ use kube::{ResourceExt as _, api::ListParams};
 use tokio::time::Instant;
 
 use super::{Running, SILENCE, Told, starting};
-use crate::{error::ClusterError, preflight::placement::why_none, troubles::unschedulable};
+use crate::{error::ClusterError, preflight::placement::why_none, request::PodCount, troubles::unschedulable};
 
 /// How often it is told how far pods are, at most.
 const BETWEEN: Duration = Duration::from_secs(5);
@@ -133,6 +133,21 @@ impl Running<'_> {
     }
 }
 
+/// That pods are on other nodes than asked, once all have one: not every scheduler does as pods say.
+pub(super) fn misplaced<'a>(nodes: impl Iterator<Item = Option<&'a str>>, pods: PodCount) -> Option<String> {
+    let mut counts: BTreeMap<&str, u32> = BTreeMap::new();
+    for node in nodes.collect::<Option<Vec<_>>>()? {
+        *counts.entry(node).or_default() += 1;
+    }
+    let PodCount { nodes: asked, per_node, .. } = pods;
+    let (least, most) = (counts.values().min()?, counts.values().max()?);
+    let is_as_asked = counts.len() == asked as usize && (*least, *most) == (per_node, per_node);
+    let there = counts.len();
+    let text =
+        || format!("nodes with pods: {there}, with {least} to {most} each, not {asked} with {per_node} as asked");
+    (!is_as_asked).then(text)
+}
+
 /// What was told of how far pods are.
 #[derive(Debug, Default)]
 pub(super) struct HowFar {
@@ -210,6 +225,17 @@ mod tests {
             ended
         });
         assert!(matches!(ended, Err(ClusterError::Left { is_interrupted: false, .. })), "{ended:?}");
+    }
+
+    #[test]
+    fn pods_that_are_on_other_nodes_than_asked_are_told_once_all_have_one() {
+        let pods = PodCount { nodes: 2, per_node: 2, ..PodCount::ONE };
+        let told = |nodes: [Option<&str>; 4]| misplaced(nodes.into_iter(), pods);
+        assert_eq!(told([Some("a"), Some("a"), Some("b"), Some("b")]), None);
+        assert_eq!(told([Some("a"), Some("c"), Some("b"), None]), None, "one has no node yet");
+        let spread = "nodes with pods: 3, with 1 to 2 each, not 2 with 2 as asked";
+        assert_eq!(told([Some("a"), Some("c"), Some("b"), Some("b")]).as_deref(), Some(spread));
+        assert!(told([Some("a"), Some("a"), Some("a"), Some("b")]).is_some());
     }
 
     #[test]
