@@ -200,7 +200,7 @@ impl Session {
         if purpose == Purpose::Bookend {
             self.compare_bookend(cell, &visit);
         } else {
-            self.add(cell, visit);
+            self.add(cell, purpose, visit);
         }
     }
 
@@ -279,10 +279,10 @@ impl Session {
         }
     }
 
-    fn add(&mut self, index: usize, visit: Visit) {
+    fn add(&mut self, index: usize, purpose: Purpose, visit: Visit) {
         let after_write = self.latest.filter(|latest| latest.cell == index).and_then(|latest| latest.after_write);
         let cell = &mut self.cells[index];
-        if !cell.closed && cell.add(visit, after_write) {
+        if !cell.closed && cell.add(purpose, visit, after_write) {
             while let Some(look) = self.cells[index].due_look() {
                 let burst = if look.passes { self.burst_predicted(index, &look) } else { None };
                 self.predicted[index] = burst;

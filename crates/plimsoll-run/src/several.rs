@@ -302,16 +302,25 @@ impl Together {
             slot.purpose = SlotPurpose::Discarded;
         }
         self.done.push(shared);
-        let purpose = match slot.purpose {
-            SlotPurpose::Measured => Purpose::Measure,
-            SlotPurpose::Discarded | SlotPurpose::Bookend => Purpose::Discard,
-        };
-        let t_ns = slot.from_ns.saturating_sub(slot.ramp_ns);
-        self.session.resume(cell, purpose, t_ns, judging::visit(&slot, visit.seconds.iter()));
-        if !slot.errors.is_empty() && !self.plan.cells[cell].work.keeps_going() {
-            self.session.abandon(cell);
-        }
+        judge(&mut self.session, &self.plan, &slot, &visit.seconds);
         told.push(RunEvent::SlotFinished(Box::new(slot)));
+    }
+}
+
+/// Hands a visit to what judges them all. A last look at a target tells of what each machine had claimed, which is
+/// nothing that is judged here.
+fn judge(session: &mut Session, plan: &Plan, slot: &SlotResult, seconds: &[Interval]) {
+    let purpose = match slot.purpose {
+        SlotPurpose::Measured => Some(Purpose::Measure),
+        SlotPurpose::Discarded => Some(Purpose::Discard),
+        SlotPurpose::Bookend => None,
+    };
+    if let Some(purpose) = purpose {
+        let t_ns = slot.from_ns.saturating_sub(slot.ramp_ns);
+        session.resume(slot.cell, purpose, t_ns, judging::visit(slot, seconds.iter()));
+    }
+    if !slot.errors.is_empty() && !plan.cells[slot.cell].work.keeps_going() {
+        session.abandon(slot.cell);
     }
 }
 

@@ -1,7 +1,7 @@
 //! One cell of a session: its visits, and the rule that judges them.
 
 use super::{
-    CellPlan,
+    CellPlan, Purpose,
     answer::Window,
     resuming::Pause,
     visit::{Sample, Visit},
@@ -135,10 +135,11 @@ impl Cell {
         self.next_look.saturating_sub(self.seconds()).max(1)
     }
 
-    /// Takes in a visit. Returns whether it is judged.
-    pub(super) fn add(&mut self, visit: Visit, after_write: Option<bool>) -> bool {
-        if self.discards() {
-            self.discards_left -= 1;
+    /// Takes in a visit. Returns whether it is judged, as its purpose says: visits that several machines made may be
+    /// discarded in another order than those of one, and for what was found afterwards.
+    pub(super) fn add(&mut self, purpose: Purpose, visit: Visit, after_write: Option<bool>) -> bool {
+        if purpose == Purpose::Discard {
+            self.discards_left = self.discards_left.saturating_sub(1);
             self.discarded.push(visit);
             return false;
         }

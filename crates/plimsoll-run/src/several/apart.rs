@@ -3,15 +3,15 @@
 
 use std::collections::BTreeMap;
 
-use plimsoll_measure::session::{Purpose, Session};
+use plimsoll_measure::session::Session;
 use plimsoll_record::{
     builder::RecordBuilder,
-    event::{RunEvent, SlotPurpose, SlotResult},
+    event::{RunEvent, SlotResult},
     results::Interval,
 };
 use plimsoll_workload::{certainty::StoppingRule, plan::Plan};
 
-use crate::judging;
+use super::judge;
 
 /// What each of them has measured so far. In which order they tell is not that of time, so it is kept until the end.
 pub(super) struct Apart {
@@ -70,15 +70,7 @@ impl Apart {
     pub(super) fn fold(mut self, plan: &Plan, builder: &mut RecordBuilder, session: &mut Session) {
         self.visits.sort_by_key(|(slot, _)| slot.from_ns);
         for (slot, seconds) in self.visits {
-            let purpose = match slot.purpose {
-                SlotPurpose::Measured => Purpose::Measure,
-                SlotPurpose::Discarded | SlotPurpose::Bookend => Purpose::Discard,
-            };
-            let t_ns = slot.from_ns.saturating_sub(slot.ramp_ns);
-            session.resume(slot.cell, purpose, t_ns, judging::visit(&slot, seconds.iter()));
-            if !slot.errors.is_empty() && !plan.cells[slot.cell].work.keeps_going() {
-                session.abandon(slot.cell);
-            }
+            judge(session, plan, &slot, &seconds);
             for mut interval in seconds {
                 interval.round = slot.round;
                 builder.apply(&RunEvent::Interval { cell: slot.cell, interval });
@@ -93,7 +85,7 @@ mod tests {
     use jiff::{SignedDuration, Timestamp};
     use plimsoll_measure::latency::LatencyHistogram;
     use plimsoll_record::{
-        event::{RunStarted, SlotDirection},
+        event::{RunStarted, SlotDirection, SlotPurpose},
         record::{Outcome, Record},
     };
 
@@ -104,27 +96,29 @@ mod tests {
     const SECOND_NS: u64 = 1_000_000_000;
     const RATES: [[u64; 2]; 2] = [[100, 1000], [120, 1200]];
 
-    /// A run of two targets and two passes, as a machine begins it.
-    fn started(machine: u32) -> RunStarted {
+    /// A run of two targets and two passes, of which so many are discarded, as a machine begins it.
+    fn started(machine: u32, discarded: u32) -> RunStarted {
         let mut started = test_plans::started("rw = \"randread\"\nduration = \"4s\"");
         let mut other = started.plan.cells[0].clone();
         other.target = "other".to_owned();
         started.plan.cells.push(other);
         for cell in &mut started.plan.cells {
-            cell.stopping = StoppingRule::Fixed { slots: 2, discarded: 0 };
+            cell.stopping = StoppingRule::Fixed { slots: 2, discarded };
         }
         started.plan.turn = Some(machine);
         started
     }
 
     /// What a machine tells that measures the first target in its first pass first, or the other one.
-    fn events(machine: usize) -> Vec<RunEvent> {
-        let mut events = vec![RunEvent::Started(Box::new(started(machine as u32)))];
+    fn events(machine: usize, discarded: u32) -> Vec<RunEvent> {
+        let mut events = vec![RunEvent::Started(Box::new(started(machine as u32, discarded)))];
         for visit in 0..4_u32 {
             let (round, cell) = (visit / 2, (visit as usize + machine) % 2);
             let t_ns = (1 + 10 * u64::from(visit)) * SECOND_NS;
-            let reads = RATES[machine][cell];
-            let (ramp_ns, purpose) = (SECOND_NS, SlotPurpose::Measured);
+            let is_discarded = round < discarded;
+            let purpose = if is_discarded { SlotPurpose::Discarded } else { SlotPurpose::Measured };
+            let reads = RATES[machine][cell] * if is_discarded { 7 } else { 1 };
+            let ramp_ns = SECOND_NS;
             let measured_ns = Some(4 * SECOND_NS);
             events.push(RunEvent::SlotStarted { cell, round, t_ns, ramp_ns, measured_ns, purpose });
             for second in 0..5 {
@@ -142,19 +136,19 @@ mod tests {
             histogram.record_many(1_000_000, 4 * reads);
             let read = Some(SlotDirection { operations: 4 * reads, bytes: 0, histogram });
             let (from_ns, elapsed_ns) = (t_ns + SECOND_NS, 4 * SECOND_NS);
-            let slot = SlotResult { cell, round, ramp_ns, from_ns, elapsed_ns, read, ..SlotResult::default() };
+            let slot = SlotResult { cell, round, ramp_ns, purpose, from_ns, elapsed_ns, read, ..SlotResult::default() };
             events.push(RunEvent::SlotFinished(Box::new(slot)));
         }
         events.push(RunEvent::Finished { elapsed_ns: 40 * SECOND_NS, outcome: Outcome::Complete });
         events
     }
 
-    /// What is made of it when one machine tells all before the other; the second one's run began a second earlier.
-    fn record(order: [usize; 2]) -> Record {
+    /// What is made of it when one machine tells all before the other; the second one's run began so much earlier.
+    fn record(order: [usize; 2], earlier_s: i64, discarded: u32) -> Record {
         let mut several = Several::new(2);
         for machine in order {
-            let zero = Timestamp::UNIX_EPOCH + SignedDuration::from_secs(1000 - machine as i64);
-            for event in events(machine) {
+            let zero = Timestamp::UNIX_EPOCH + SignedDuration::from_secs(1000 - earlier_s * machine as i64);
+            for event in events(machine, discarded) {
                 let at = match &event {
                     RunEvent::SlotStarted { t_ns, .. } => zero + SignedDuration::from_nanos(*t_ns as i64),
                     _ => zero,
@@ -169,7 +163,7 @@ mod tests {
     #[test]
     fn visits_of_machines_that_take_turns_are_rounds_of_one_cell() {
         for order in [[0, 1], [1, 0]] {
-            let record = record(order);
+            let record = record(order, 1, 0);
             for (cell, rate) in record.cells.iter().zip([110.0, 1100.0]) {
                 assert_eq!(cell.stopping, StoppingRule::Fixed { slots: 4, discarded: 0 });
                 assert_eq!(cell.rounds_done, 4);
@@ -185,6 +179,18 @@ mod tests {
                 slot.read.as_ref().unwrap().operations
             };
             assert!((0..4).all(|round| operations(1, round) == 10 * operations(0, round)));
+        }
+    }
+
+    #[test]
+    fn what_a_machine_discards_is_never_judged_whenever_another_was_as_far() {
+        // The second one measures what counts before the first one has done what does not.
+        let record = record([1, 0], 40, 1);
+        for (cell, rate) in record.cells.iter().zip([110.0, 1100.0]) {
+            let purposes: Vec<bool> = cell.slots.iter().map(|slot| slot.counted).collect();
+            assert_ne!(purposes, [false, false, true, true], "else it would be no test");
+            assert!((cell.read.as_ref().unwrap().iops - rate).abs() < 1e-9);
+            assert!((cell.estimate.unwrap().iops - rate).abs() < 1e-9, "{:?}", cell.estimate);
         }
     }
 }

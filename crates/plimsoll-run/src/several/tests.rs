@@ -3,6 +3,7 @@
 use jiff::SignedDuration;
 use plimsoll_measure::latency::LatencyHistogram;
 use plimsoll_record::event::SlotDirection;
+use plimsoll_workload::certainty::StoppingRule;
 use proptest::prelude::*;
 
 use super::*;
@@ -177,4 +178,55 @@ fn what_one_machine_warns_of_has_its_name() {
     several.take(0, "first", at, &machine.events()[0], &mut |_| {});
     several.take(1, "second", at, &RunEvent::Warning { text: "it is hot".to_owned() }, &mut |_| {});
     assert_eq!(several.record().unwrap().warnings, ["second: it is hot"]);
+}
+
+/// Two machines that visit a cell eight times, for ten seconds each; in this visit the second one comes six seconds
+/// late, and both are ten times as fast.
+fn one_apart(apart: Option<u32>) -> Record {
+    const VISITS: u32 = 8;
+    let mut several = Several::new(2);
+    for member in 0..2_usize {
+        let mut begun = started("rw = \"randread\"\nduration = \"10s\"");
+        begun.plan.cells[0].stopping = StoppingRule::Fixed { slots: VISITS, discarded: 0 };
+        let at = Timestamp::UNIX_EPOCH + SignedDuration::from_secs(1000);
+        let mut take = |at: Timestamp, event: &RunEvent| several.take(member, "pod", at, event, &mut |_| {});
+        take(at, &RunEvent::Started(Box::new(begun)));
+        for round in 0..VISITS {
+            let is_apart = apart == Some(round);
+            let late_s = if is_apart && member == 1 { 6 } else { 0 };
+            let mut machine = steady(0, if is_apart { 1000 } else { 100 }, 10);
+            machine.latency_ns += u64::from(round);
+            let shift_ns = u64::from(round) * 20 * SECOND_NS + late_s * SECOND_NS;
+            for mut event in machine.events() {
+                match &mut event {
+                    RunEvent::SlotStarted { round: of, t_ns, .. } => (*of, *t_ns) = (round, *t_ns + shift_ns),
+                    RunEvent::Interval { interval, .. } => {
+                        (interval.round, interval.t_ns) = (round, interval.t_ns + shift_ns);
+                    }
+                    RunEvent::SlotFinished(slot) => (slot.round, slot.from_ns) = (round, slot.from_ns + shift_ns),
+                    _ => continue,
+                }
+                let told_ns = if let RunEvent::SlotStarted { t_ns, .. } = &event { *t_ns } else { 0 };
+                take(at + SignedDuration::from_nanos(told_ns as i64), &event);
+            }
+        }
+        let elapsed_ns = 170 * SECOND_NS;
+        take(at, &RunEvent::Finished { elapsed_ns, outcome: Outcome::Complete });
+    }
+    several.conclude(&mut |_| {}).unwrap()
+}
+
+#[test]
+fn a_visit_that_is_left_out_of_the_numbers_changes_nothing_that_is_said_of_them() {
+    let (all, record) = (one_apart(None), one_apart(Some(3)));
+    let (all, cell) = (&all.cells[0], &record.cells[0]);
+    assert_eq!(
+        cell.slots.iter().map(|slot| slot.counted).collect::<Vec<_>>(),
+        [0, 1, 2, 3, 4, 5, 6, 7].map(|it| it != 3)
+    );
+    let read = cell.read.as_ref().unwrap();
+    let [low, high] = [read.iops_low, read.iops_high].map(Option::unwrap);
+    assert!((read.iops - 200.0).abs() < 1e-9 && low > 195.0 && high < 205.0, "{} {low} {high}", read.iops);
+    assert!((cell.estimate.unwrap().iops - 200.0).abs() < 1e-9, "{:?}", cell.estimate);
+    assert_eq!((cell.verdict, cell.stability), (all.verdict, all.stability));
 }
