@@ -8,7 +8,7 @@ use crate::{
     event::{SlotDirection, SlotPurpose, SlotResult},
     latencies,
     record::{Cell, Window},
-    results::{DirectionResult, Interval},
+    results::{DirectionResult, Interval, SlotSummary},
 };
 
 /// The slots of a cell.
@@ -33,6 +33,31 @@ struct KeptDirection {
     latencies: CompactHistogram,
 }
 
+impl KeptSlot {
+    /// The latencies of the seconds that began in the window. Seconds hold reads and writes in one, and those of a long
+    /// slot are several in one (of a power of two), of which each counts that lies in the window as a whole. `None`
+    /// where they cannot be told apart.
+    fn seconds_from(&self, cell: &Cell, slot: &SlotSummary, from_ns: u64) -> Option<&[CompactHistogram]> {
+        let [read, write, _] = &self.directions;
+        if read.is_some() == write.is_some() {
+            return None;
+        }
+        let measured = cell.series.iter().filter(|second| second.measured && second.round == slot.round);
+        let (count, before) = measured.fold((0_usize, 0_usize), |(count, before), second| {
+            (count + 1, before + usize::from(!is_from(second, from_ns)))
+        });
+        let mut lengths = std::iter::successors(Some(1_usize), |length| length.checked_mul(2));
+        let length = lengths.find(|length| count.div_ceil(*length) <= self.seconds.len().max(1))?;
+        let seconds = self.seconds.get(before.div_ceil(length)..)?;
+        (count.div_ceil(length) == self.seconds.len() && !seconds.is_empty()).then_some(seconds)
+    }
+}
+
+/// Whether a second belongs to a window that begins then.
+const fn is_from(second: &Interval, from_ns: u64) -> bool {
+    second.t_ns + second.length_ns / 2 > from_ns
+}
+
 impl KeptDirection {
     fn of(slot: &SlotDirection) -> Self {
         let SlotDirection { operations, bytes, histogram } = slot;
@@ -49,10 +74,11 @@ struct Sum {
 }
 
 impl Sum {
-    fn add(&mut self, slot: &KeptDirection, (operations, bytes): (u64, u64)) {
+    fn add(&mut self, latencies: &[CompactHistogram], (operations, bytes): (u64, u64)) {
         self.operations += operations;
         self.bytes += bytes;
-        self.latencies.get_or_insert_with(LatencyHistogram::fine).merge_compact(&slot.latencies);
+        let sum = self.latencies.get_or_insert_with(LatencyHistogram::fine);
+        latencies.iter().for_each(|part| sum.merge_compact(part));
     }
 
     fn result(self, elapsed_ns: u64) -> Option<DirectionResult> {
@@ -75,27 +101,30 @@ impl KeptSlots {
 
     /// Makes a cell's numbers those of a stretch of the run, and marks its slots.
     ///
-    /// Rates are those of its seconds. Latencies are those of the slots that it touches, because a slot keeps no
-    /// distribution of what began in each second.
+    /// Rates are those of its seconds, and so are latencies where they are kept of each. Others are those of the slots
+    /// that it touches.
     pub(super) fn restrict(&self, cell: &mut Cell, window: Window) {
         let mut elapsed_ns = 0;
         let mut sums: [Sum; 3] = Default::default();
-        for (slot, kept) in cell.slots.iter_mut().zip(&self.slots) {
+        for slot in &mut cell.slots {
             let to_ns = slot.from_ns + slot.elapsed_ns;
             slot.counted =
                 slot.purpose == SlotPurpose::Measured && slot.from_ns < window.to_ns && window.from_ns < to_ns;
-            if !slot.counted {
-                continue;
-            }
+        }
+        for (slot, kept) in cell.slots.iter().zip(&self.slots).filter(|(slot, _)| slot.counted) {
             let is_whole = window.from_ns <= slot.from_ns;
-            let part = Part::of(cell.series.iter().filter(|second| {
-                second.measured && second.round == slot.round && second.t_ns + second.length_ns / 2 > window.from_ns
-            }));
+            let part = Part::of(
+                cell.series
+                    .iter()
+                    .filter(|second| second.measured && second.round == slot.round && is_from(second, window.from_ns)),
+            );
             elapsed_ns += if is_whole { slot.elapsed_ns } else { part.elapsed_ns };
-            let parts = [part.read, part.write, (part.sync, 0)];
-            for ((sum, direction), part) in sums.iter_mut().zip(&kept.directions).zip(parts) {
+            let seconds = if is_whole { None } else { kept.seconds_from(cell, slot, window.from_ns) };
+            let parts = [(part.read, seconds), (part.write, seconds), ((part.sync, 0), None)];
+            for ((sum, direction), (part, seconds)) in sums.iter_mut().zip(&kept.directions).zip(parts) {
                 if let Some(direction) = direction {
-                    sum.add(direction, if is_whole { (direction.operations, direction.bytes) } else { part });
+                    let latencies = seconds.unwrap_or(std::slice::from_ref(&direction.latencies));
+                    sum.add(latencies, if is_whole { (direction.operations, direction.bytes) } else { part });
                 }
             }
         }
@@ -105,13 +134,21 @@ impl KeptSlots {
     /// Says how sure the percentiles of a cell are, by the slots that count, and what they hide.
     pub(super) fn describe_latencies(&self, cell: &mut Cell) {
         let Some(plan) = cell.plan.as_ref().and_then(Work::blocks) else { return };
-        let slots = cell.slots.iter().zip(&self.slots);
-        let counted: Vec<&KeptSlot> = slots.filter(|(slot, _)| slot.counted).map(|(_, kept)| kept).collect();
-        // Latencies are those of whole slots, also where rates are those of a part.
-        let elapsed_ns = cell.slots.iter().filter(|slot| slot.counted).map(|slot| slot.elapsed_ns).sum();
+        let from_ns = cell.window.map_or(0, |window| window.from_ns);
+        let slots = cell.slots.iter().zip(&self.slots).filter(|(slot, _)| slot.counted);
+        let counted: Vec<&KeptSlot> = slots.clone().map(|(_, kept)| kept).collect();
+        let (mut seconds, mut elapsed_ns) = (Vec::new(), 0);
+        for (slot, kept) in slots {
+            let part = if from_ns > slot.from_ns { kept.seconds_from(cell, slot, from_ns) } else { None };
+            let of_slot = part.unwrap_or(&kept.seconds);
+            // Where they are not kept second by second, latencies are those of whole slots.
+            elapsed_ns +=
+                if part.is_some() { (slot.from_ns + slot.elapsed_ns).saturating_sub(from_ns) } else { slot.elapsed_ns };
+            seconds.extend(of_slot);
+        }
         for (index, result) in [&mut cell.read, &mut cell.write, &mut cell.sync].into_iter().enumerate() {
             let Some(result) = result else { continue };
-            let intervals = match self.parts(&counted, index, plan) {
+            let intervals = match self.parts(&counted, &seconds, index, plan) {
                 Ok((parts, clustering)) => latencies::intervals(&result.histogram, &parts, clustering, elapsed_ns),
                 Err(reason) => Err(reason.to_owned()),
             };
@@ -131,6 +168,7 @@ impl KeptSlots {
     fn parts<'a>(
         &self,
         counted: &[&'a KeptSlot],
+        seconds: &[&'a CompactHistogram],
         index: usize,
         plan: &BlockPlan,
     ) -> Result<(Vec<&'a CompactHistogram>, Clustering), &'static str> {
@@ -144,7 +182,7 @@ impl KeptSlots {
         if plan.reads() && plan.writes() {
             return Err("measured in one piece, whose seconds do not tell the latencies of reads and writes apart");
         }
-        Ok((counted.iter().flat_map(|slot| &slot.seconds).collect(), Clustering::Contiguous))
+        Ok((seconds.to_vec(), Clustering::Contiguous))
     }
 }
 

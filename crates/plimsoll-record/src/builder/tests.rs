@@ -268,6 +268,46 @@ fn one_piece_is_as_sure_as_its_seconds_say() {
 }
 
 #[test]
+fn latencies_of_one_piece_are_of_the_window_that_its_rate_is_of() {
+    // A burst of ten seconds, which the window leaves out, did nine tenths of all operations.
+    const SECONDS: u64 = 40;
+    for stretch in [1, 2, 4] {
+        let mut builder = builder(&[workload(ReadWrite::RandRead)], 1);
+        let of = |index: u64| if index < 10 { (9000, 50_000) } else { (300, 26_000_000) };
+        let (mut all, mut parts) = (LatencyHistogram::fine(), Vec::new());
+        for index in 0..SECONDS {
+            let (count, latency_ns) = of(index);
+            all.record_many(latency_ns, count);
+            if index % stretch == 0 {
+                parts.push(LatencyHistogram::coarse());
+            }
+            parts.last_mut().unwrap().record_many(latency_ns, count);
+            let (t_ns, read_operations) = (index * SECOND_NS, count);
+            let interval = crate::results::Interval {
+                t_ns,
+                length_ns: SECOND_NS,
+                measured: true,
+                read_operations,
+                ..Default::default()
+            };
+            builder.apply(&RunEvent::Interval { cell: 0, interval });
+        }
+        let seconds = parts.into_iter().map(CompactHistogram::from).collect();
+        let slot = SlotResult { seconds, elapsed_ns: SECONDS * SECOND_NS, ..slot(0, all) };
+        builder.apply(&RunEvent::SlotFinished(Box::new(slot)));
+        judged(&mut builder, Some(Window { from_ns: 10 * SECOND_NS, to_ns: SECONDS * SECOND_NS }));
+        let cell = builder.finish().cells.remove(0);
+        let read = cell.read.unwrap();
+        let mean_ns = read.histogram.mean_ns().unwrap();
+        assert!((read.iops - 300.0).abs() < 1e-9 && (mean_ns - 26e6).abs() < 1.0, "{stretch}: {mean_ns}");
+        assert_eq!(read.histogram.count_above(1_000_000), read.histogram.count(), "{stretch}");
+        if stretch == 1 {
+            assert!(read.latency_interval("p50").unwrap().low_ns > 25_000_000);
+        }
+    }
+}
+
+#[test]
 fn an_open_loop_exposes_nothing_because_it_hides_nothing() {
     let rate = Some("1000".parse::<Rate>().unwrap());
     let mut builder = builder(&[Workload { rate, ..workload(ReadWrite::RandRead) }], 6);
