@@ -68,9 +68,10 @@ pub(super) struct Cell {
     pub(super) claimed: bool,
     /// See [`super::answer::Answer::carry_over`].
     pub(super) carry_over: Option<f64>,
-    passes: u32,
+    /// Looks in a row that passed.
+    pub(super) passes: u32,
     /// Seconds, ramp included, at which a cell alone is looked at next; of one that is done, was looked at last.
-    next_look: usize,
+    pub(super) next_look: usize,
 }
 
 impl Cell {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{Session, cell::Cell};
+use crate::stopping::contiguous::LOOK_RATIO;
 
 /// The measured time of a visit when it is not decided yet.
 const USUAL_VISIT_NS: u64 = 5_000_000_000;
@@ -70,8 +71,10 @@ impl Session {
     fn remaining_alone(&self, state: &Cell, factor: f64) -> (u64, u64) {
         let done = state.seconds() as f64;
         let until = |seconds: f64| ((seconds - done).max(0.0) * 1e9) as u64;
-        // Two looks have to pass, and the next one is 15 % later.
-        let needed = (done * factor).max(f64::from(self.rules.seconds_min) * 1.15);
+        // Looks in a row have to pass, of which the next is due then, and each other one 15 % later.
+        let more = self.rules.demand.confirmations.saturating_sub(state.passes + 1);
+        let next = state.next_look as f64 * LOOK_RATIO.powi(more as i32);
+        let needed = (done * factor).max(next);
         (until(needed), until(f64::from(self.rules.seconds_extended())))
     }
 

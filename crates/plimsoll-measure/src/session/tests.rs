@@ -333,6 +333,26 @@ fn visits_that_suffer_from_the_write_before_get_a_longer_ramp() {
 }
 
 #[test]
+fn a_cell_alone_that_goes_on_is_not_said_to_be_done() {
+    let mut session = Session::new(plan(cells(1)));
+    let (mut now_ns, mut visits) = (0, 0);
+    while let Step::Visit(slot) = session.next_step(now_ns) {
+        let left_ns = session.progress(0).remaining_ns;
+        assert!(left_ns >= slot.ramp_ns + slot.measured_ns.unwrap() - SECOND, "{visits}: {left_ns}");
+        let (from_ns, elapsed_ns) = (now_ns + slot.ramp_ns, slot.measured_ns.unwrap());
+        let ramp = Sample { count: 0.0, elapsed_ns: slot.ramp_ns };
+        // As even as can be, but two thirds of the first visit are a burst.
+        let count = |second: u64| if visits == 0 && second < 80 { 30_000.0 } else { 3000.0 + (second % 2) as f64 };
+        let sample = |second| Sample { count: count(second), elapsed_ns: SECOND };
+        let seconds = (0..elapsed_ns / SECOND).map(sample).collect();
+        now_ns = from_ns + elapsed_ns;
+        session.observe(&slot, Visit { from_ns, ramp, seconds });
+        visits += 1;
+    }
+    assert!(visits > 2);
+}
+
+#[test]
 fn an_honest_guess_of_the_time_left() {
     let mut session = Session::new(plan(cells(8)));
     let (before_ns, _) = session.remaining_ns(0);
