@@ -304,6 +304,7 @@ impl Application {
         let began_ns = MonotonicClock.now_ns();
         let limit = Duration::from_nanos(self.plan.settle_ns);
         let servers = || {
+            self.bound_logs();
             let table = ProcessTable::now();
             let used = self.family.used(&table);
             Servers {
@@ -376,13 +377,20 @@ impl Application {
         self.plan.timeout_ns.map(Duration::from_nanos)
     }
 
-    fn log(&self, stage: Stage, iteration: u32) -> Log {
+    /// What servers of the setup go on to say stands apart, so that it is not taken for the last words of another.
+    fn log(&self, stage: Stage) -> Log {
         let name = match stage {
-            Stage::Setup | Stage::Ready | Stage::Settle => "log-setup".to_owned(),
-            Stage::Cleanup => "log-cleanup".to_owned(),
-            Stage::Prepare | Stage::Run | Stage::Verify | Stage::Conclude => format!("log-{iteration}"),
+            Stage::Setup | Stage::Ready | Stage::Settle => "log-setup",
+            Stage::Prepare | Stage::Run | Stage::Verify | Stage::Conclude | Stage::Cleanup => "log",
         };
         Log::new(self.places.logs.join(name))
+    }
+
+    /// Bounds all that is said: servers go on to write where the command did that started them.
+    fn bound_logs(&self) {
+        for stage in [Stage::Setup, Stage::Run] {
+            self.log(stage).bound();
+        }
     }
 
     /// Runs the command of a stage to its end.
@@ -411,9 +419,9 @@ impl Application {
             return Err(StageError::Stopped);
         }
         let text = self.plan.command_of(stage).unwrap_or_default().to_owned();
-        let mut log = self.log(stage, iteration);
-        // Servers that it started go on to write there.
-        let mut setup = self.log(Stage::Setup, 0);
+        // What brief commands said before is bounded here.
+        self.bound_logs();
+        let mut log = self.log(stage);
         let mut table = ProcessTable::now();
         self.family.refresh(&table, None);
         self.family.begin_command(&table);
@@ -448,7 +456,7 @@ impl Application {
             }
             telling.go_on();
             log.bound();
-            setup.bound();
+            self.bound_logs();
             let look_ns = MonotonicClock.now_ns();
             table = ProcessTable::now();
             self.family.refresh(&table, Some(number));

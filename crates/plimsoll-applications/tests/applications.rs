@@ -263,6 +263,30 @@ fn a_command_that_fails_says_how_and_its_last_words() {
 }
 
 #[test]
+fn what_all_iterations_and_their_servers_say_is_bounded_as_one() {
+    let _alone = alone();
+    let place = tempfile::tempdir().unwrap();
+    // More than is kept, by a server that the first iteration has left behind and that goes on in the second.
+    let prepare = "[ $ITERATION != 1 ] || {
+            (until [ -e $RUN_DIR/second ]; do sleep 0.01; done
+            head -c 80000000 /dev/zero; touch $RUN_DIR/said; sleep 600) & }";
+    let command = "[ $ITERATION != 2 ] || { touch $RUN_DIR/second; until [ -e $RUN_DIR/said ]; do sleep 0.01; done; }
+            head -c 30000000 /dev/zero; sleep 0.3; echo done; [ $ITERATION != 4 ]";
+    let plan = ApplicationPlan { prepare: Some(prepare.to_owned()), ..plan(command) };
+    let mut application = application(&plan, place.path());
+    let stop = AtomicBool::new(false);
+    for iteration in 1..=4 {
+        application.stage(Stage::Prepare, iteration, &stop, &mut |_| {}).unwrap();
+        let timed = application.time(iteration, &stop, &mut |_| {});
+        let logs = fs::read_dir(place.path().join("logs")).unwrap();
+        let kept: u64 = logs.map(|log| log.unwrap().metadata().unwrap().len()).sum();
+        assert!(kept < 65 << 20, "{kept} bytes after iteration {iteration}");
+        assert_eq!(timed.is_ok(), iteration < 4);
+        assert!(timed.map_or_else(|error| error.output().ends_with("done"), |_| true));
+    }
+}
+
+#[test]
 fn what_takes_too_long_or_is_stopped_ends_with_all_that_it_started() {
     let _alone = alone();
     let place = tempfile::tempdir().unwrap();
