@@ -20,6 +20,27 @@ const PART_MIN: f64 = 0.2;
 const LOOKS_MIN: u32 = 20;
 /// Own figures of a program: more are not taken.
 const FIGURES_MAX: usize = 100;
+/// What programs count, before which a prefix may stand: kops/s. In other words the same letter is part of the word.
+const COUNTED: [&str; 18] = [
+    "op",
+    "ops",
+    "operations",
+    "IO",
+    "IOs",
+    "tx",
+    "txn",
+    "txns",
+    "transactions",
+    "commits",
+    "req",
+    "reqs",
+    "requests",
+    "queries",
+    "rows",
+    "records",
+    "msgs",
+    "messages",
+];
 
 /// One iteration of an application.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -142,7 +163,7 @@ pub struct OwnFigure {
 impl OwnFigure {
     /// Whether it is a rate, of which more is better.
     pub fn is_rate(&self) -> bool {
-        self.unit.ends_with("/s")
+        per_second(&self.unit).is_some()
     }
 
     /// Bytes per second, of a rate in bytes.
@@ -152,8 +173,10 @@ impl OwnFigure {
 
     /// What else is counted per second.
     pub fn operations_per_second(&self) -> Option<f64> {
-        let counted = self.unit.strip_suffix("/s").filter(|_| bytes_of(&self.unit).is_none())?;
-        Some(self.value * scale_of(counted).unwrap_or(1.0))
+        let counted = per_second(&self.unit).filter(|_| bytes_of(&self.unit).is_none())?;
+        let prefix =
+            COUNTED.iter().find_map(|what| counted.strip_suffix(what).filter(|prefix| scale_of(prefix).is_some()));
+        Some(self.value * scale_of(prefix.unwrap_or(counted)).unwrap_or(1.0))
     }
 
     /// Reads lines of a name, a value and a unit, with blanks between them. Lines that are empty or begin with # are
@@ -176,7 +199,7 @@ impl OwnFigure {
         let value = words.next().and_then(|word| word.parse::<f64>().ok()).filter(|value| value.is_finite());
         let unit = words.next().unwrap_or_default().to_owned();
         match (name, value, words.next()) {
-            (Some(name), Some(value), None) if value < 0.0 && unit.ends_with("/s") => {
+            (Some(name), Some(value), None) if value < 0.0 && per_second(&unit).is_some() => {
                 Err(format!("{name} is a rate, and {value} is less than nothing"))
             }
             (Some(name), Some(value), None) => Ok(Self { name, value, unit }),
@@ -185,9 +208,14 @@ impl OwnFigure {
     }
 }
 
+/// What a unit of a rate counts.
+fn per_second(unit: &str) -> Option<&str> {
+    ["/s", "/sec", "/second"].iter().find_map(|second| unit.strip_suffix(second))
+}
+
 /// How many bytes per second one of a unit such as `MB/s` or `Mbit/s` is.
 fn bytes_of(unit: &str) -> Option<f64> {
-    let counted = unit.strip_suffix("/s")?;
+    let counted = per_second(unit)?;
     let kinds = [("bytes", 1.0), ("byte", 1.0), ("B", 1.0), ("bits", 0.125), ("bit", 0.125), ("b", 0.125)];
     let (prefix, each) = kinds.iter().find_map(|(kind, each)| Some((counted.strip_suffix(kind)?, each)))?;
     Some(scale_of(prefix)? * each)
@@ -513,6 +541,14 @@ mod tests {
             ("/s", None, Some(2.0)),
             ("tx/s", None, Some(2.0)),
             ("k/s", None, Some(2000.0)),
+            ("kops/s", None, Some(2000.0)),
+            ("Mreq/s", None, Some(2e6)),
+            ("Krows/s", None, Some(2000.0)),
+            ("tops/s", None, Some(2.0)),
+            ("1/s", None, Some(2.0)),
+            ("ops/sec", None, Some(2.0)),
+            ("/second", None, Some(2.0)),
+            ("MB/sec", Some(2e6), None),
             ("bytes/s", Some(2.0), None),
             ("Mbit/s", Some(250_000.0), None),
             ("kb/s", Some(250.0), None),
@@ -537,6 +573,7 @@ mod tests {
         let due = [("tps".to_owned(), 131.5, "/s".to_owned()), ("share".to_owned(), 0.5, String::new())];
         assert_eq!(figures.iter().map(unit).collect::<Vec<_>>(), due);
         assert!(OwnFigure::parse("tps -5 /s").unwrap_err().contains("less than nothing"));
+        assert!(OwnFigure::parse("tps -5 ops/sec").unwrap_err().contains("less than nothing"));
         assert!(OwnFigure::parse("drift -5 ms").unwrap()[0].value < 0.0, "what is no rate may be less than nothing");
         for wrong in ["tps", "tps many /s", "tps inf /s", "tps 1 /s more"] {
             assert!(OwnFigure::parse(wrong).unwrap_err().contains("is no figure"), "{wrong}");
