@@ -78,40 +78,49 @@ fn unrest(application: &ApplicationResult) -> Option<Finding> {
     Some(finding("application-not-settled", Severity::Warning, text, &[("iterations", json!(busy))]))
 }
 
-/// Iterations that are far from the others.
+/// Iterations that are far from the others, in what is shown of them: the rate that they told, else their time.
 fn outliers(application: &ApplicationResult) -> Option<Finding> {
-    let median_ns = application.elapsed_ns?.median;
-    let mut deviations: Vec<f64> =
-        application.counted().map(|iteration| (iteration.elapsed_ns as f64 - median_ns).abs()).collect();
+    let rate = application.rate.as_ref();
+    let median = rate.map(|rate| rate.spread).or(application.elapsed_ns)?.median;
+    let of = |iteration: &Iteration| match rate {
+        Some(_) => iteration.rate().map_or(median, |rate| rate.value),
+        None => iteration.elapsed_ns as f64,
+    };
+    let mut deviations: Vec<f64> = application.counted().map(|iteration| (of(iteration) - median).abs()).collect();
     if deviations.len() < 3 {
         return None;
     }
     deviations.sort_by(f64::total_cmp);
     let deviation = deviations[deviations.len() / 2];
     let is_far = |iteration: &&Iteration| {
-        let score = NORMAL_DEVIATION * (iteration.elapsed_ns as f64 - median_ns).abs() / deviation.max(1.0);
+        let off = (of(iteration) - median).abs();
         // A tenth is nothing to be looked into, however alike the others are.
-        score > OUTLIER_SCORE && (iteration.elapsed_ns as f64 / median_ns - 1.0).abs() > 0.1
+        NORMAL_DEVIATION * off > OUTLIER_SCORE * deviation && off > 0.1 * median
     };
-    let is_longer = |iteration: &&&Iteration| iteration.elapsed_ns as f64 > median_ns;
+    let is_more = |iteration: &&&Iteration| of(iteration) > median;
     let outliers: Vec<&Iteration> = application.counted().filter(is_far).collect();
     let first = *outliers.first()?;
-    let how = match outliers.iter().filter(is_longer).count() {
-        0 => "shorter",
-        longer if longer == outliers.len() => "longer",
-        _ => "longer or shorter",
+    let more = outliers.iter().filter(is_more).count();
+    let how = match (more, rate.is_some()) {
+        (0, false) => "took far shorter",
+        (0, true) => "told a rate far lower",
+        (more, false) if more == outliers.len() => "took far longer",
+        (more, true) if more == outliers.len() => "told a rate far higher",
+        (_, false) => "took far longer or shorter",
+        (_, true) => "told a rate far higher or lower",
     };
     let far: Vec<u32> = outliers.iter().map(|iteration| iteration.round + 1).collect();
     let is_warmed_up = application.iterations.first().is_some_and(|iteration| !iteration.counted);
     // An empty cache makes nothing faster.
     let is_first = first.round == application.counted().next()?.round;
-    let advice = if is_first && is_longer(&&first) && !is_warmed_up {
+    let is_slower = is_more(&&first) != rate.is_some();
+    let advice = if is_first && is_slower && !is_warmed_up {
         "the first one, so that a cache may have been empty before: --warmup 1 leaves it out"
     } else {
         "something else may have gone on"
     };
     let numbers: Vec<String> = far.iter().map(u32::to_string).collect();
-    let text = format!("iteration {} took far {how} than the others: {advice}", numbers.join(", "));
+    let text = format!("iteration {} {how} than the others: {advice}", numbers.join(", "));
     Some(finding("application-outliers", Severity::Warning, text, &[("iterations", json!(far))]))
 }
 
@@ -157,7 +166,7 @@ fn uneven_processors(application: &ApplicationResult) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use plimsoll_record::application::{OwnFigure, Spread};
+    use plimsoll_record::application::{OwnFigure, RateSpread, Spread};
 
     use super::*;
 
@@ -193,6 +202,29 @@ mod tests {
         assert_eq!(of(&result(&[6600, 6500, 6700, 6650])).len(), 1);
         // Alike to a hair, but for one that is three percent off.
         assert_eq!(of(&result(&[1000, 1000, 1000, 1030])).len(), 1);
+    }
+
+    #[test]
+    fn a_rate_that_is_far_off_is_told_of_commands_that_run_for_a_fixed_time() {
+        let outliers = |rates: &[f64]| {
+            let mut result = result(&vec![10_000; rates.len()]);
+            for (iteration, rate) in result.iterations.iter_mut().zip(rates) {
+                iteration.figures = vec![OwnFigure { name: "tps".into(), value: *rate, unit: "/s".into() }];
+            }
+            let spread = Spread::of(rates.iter().copied()).unwrap();
+            result.rate = Some(RateSpread { name: "tps".into(), unit: "/s".into(), spread });
+            of(&result).into_iter().find(|found| found.code == "application-outliers").map(|found| found.text)
+        };
+        let fast = outliers(&[5000.0, 102.0, 103.0, 104.0, 105.0]).unwrap();
+        let due = "iteration 1 told a rate far higher than the others: something else may have gone on";
+        assert_eq!(fast, due);
+        let cold = outliers(&[3.0, 102.0, 103.0, 104.0, 105.0]).unwrap();
+        assert!(cold.starts_with("iteration 1 told a rate far lower than") && cold.contains("--warmup 1"), "{cold}");
+        // Less than one a second lies close together as well.
+        let slow = outliers(&[0.101, 0.102, 0.001, 0.103, 0.102]).unwrap();
+        assert!(slow.starts_with("iteration 3 told a rate far lower than"), "{slow}");
+        assert_eq!(outliers(&[101.0, 102.0, 103.0, 104.0, 105.0]), None);
+        assert_eq!(outliers(&[0.0, 0.0, 0.0]), None);
     }
 
     #[test]
