@@ -190,6 +190,26 @@ pub(super) fn put_side_by_side(
     Ok(())
 }
 
+/// Refuses how sure rates are to be where none is measured until it is.
+pub(super) fn check_certainty(cells: &[CellPlan], certainty: &Certainty) -> Result<(), PlanError> {
+    if cells.iter().any(|cell| cell.blocks().is_some()) {
+        return Ok(());
+    }
+    if certainty.precision.is_some() {
+        return Err(PlanError::Certainty(
+            "--precision means nothing for commands and sets of files: --iterations says how often they are done, so \
+             leave it out",
+        ));
+    }
+    if certainty.bookend {
+        return Err(PlanError::Certainty(
+            "--bookend means nothing for commands and sets of files: --iterations says how often they are done, so \
+             leave it out",
+        ));
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -208,6 +228,28 @@ mod tests {
     fn plan(workload: Workload, kind: TargetKind) -> Result<Plan, String> {
         let certainty = Certainty::of(Effort::Standard);
         Plan::resolve(&[target("/mnt/a", kind)], &[workload], &certainty, 7).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn how_sure_a_rate_is_to_be_means_nothing_for_a_command_or_files() {
+        let command = Workload { command: Some("true".to_owned()), ..Workload::default() };
+        let files = Workload { phases: Some("write,read".parse().unwrap()), ..Workload::default() };
+        let precise = Certainty { precision: Some("1%".parse().unwrap()), ..Certainty::of(Effort::Standard) };
+        let bookend = Certainty { bookend: true, ..Certainty::of(Effort::Standard) };
+        for (flag, certainty) in [("--precision", precise), ("--bookend", bookend)] {
+            let refusal = |workloads: &[Workload]| {
+                let targets = [target("/mnt/a", TargetKind::Directory)];
+                Plan::resolve(&targets, workloads, &certainty, 7).map_err(|error| error.to_string())
+            };
+            for workload in [&command, &files] {
+                let text = refusal(std::slice::from_ref(workload)).unwrap_err();
+                let due = format!("{flag} means nothing for commands and sets of files: --iterations says how often");
+                assert!(text.starts_with(&due), "{text}");
+            }
+            let text = refusal(&[Workload { duration: Some("10s".parse().unwrap()), ..Workload::default() }]);
+            assert!(text.unwrap_err().contains("duration or amount"));
+            assert!(refusal(&[command.clone(), Workload::default()]).is_ok(), "it is for the other workload");
+        }
     }
 
     #[test]

@@ -61,6 +61,7 @@ impl Plan {
         for (target, workload) in &places {
             cells.push(CellPlan::resolve(target, &workloads[*workload], certainty, places.len(), seed)?);
         }
+        applications::check_certainty(&cells, certainty)?;
         if cells.iter().all(|cell| cell.stopping != StoppingRule::Sure) {
             if certainty.precision.is_some() {
                 return Err(PlanError::Certainty(
