@@ -37,7 +37,9 @@ END
 }
 "#;
 
-const PG_STOP: &str = r#"pg_ctl --pgdata="$TARGET_DIR/pg" --mode=immediate --silent stop"#;
+/// A setup that was interrupted may have started none.
+const PG_STOP: &str =
+    r#"[ ! -e "$TARGET_DIR/pg/postmaster.pid" ] || pg_ctl --pgdata="$TARGET_DIR/pg" --mode=immediate --silent stop"#;
 
 fn of_postgresql(name: &str, jobs: u32, setup: &str) -> Workload {
     Workload {
