@@ -67,8 +67,8 @@ impl History {
         found.ok_or_else(|| HistoryError::NotFound(run.to_string()))
     }
 
-    /// For each target and workload the latest run that has numbers of it; of so many, those whose runs began last. What
-    /// was typed without its directory is another target wherever the targets of its run are elsewhere.
+    /// For each target and workload the latest run that has numbers of it; of so many, those whose runs began last.
+    /// What was typed without its directory is another target wherever the targets of its run are elsewhere.
     pub fn latest_cells(&self, limit: usize) -> Result<Vec<LatestCell>, HistoryError> {
         let collect = || {
             // Of the columns that are not grouped by, SQLite takes those of the row with the maximum.

@@ -31,8 +31,8 @@ const DEPTH_MIN: f64 = 8.0;
 /// Less of the depth than this was not reached.
 const REACHED: f64 = 0.85;
 
-/// Operations that this machine had yet to prepare and submit, as the content of large writes: by Little's law there are
-/// as many in flight as complete in the mean time that one takes.
+/// Operations that this machine had yet to prepare and submit, as the content of large writes: by Little's law there
+/// are as many in flight as complete in the mean time that one takes.
 pub(super) fn depth_not_reached(cell: &Cell, plan: &BlockPlan) -> Option<Finding> {
     let is_always_busy = plan.pacing == Pacing::Closed && plan.think_time_ns == 0 && cell.sync.is_none();
     let depth = f64::from(plan.jobs) * f64::from(plan.queue_depth);
