@@ -71,7 +71,7 @@ fn meets(name: &str, case: &Case) {
     same("autoregressive half-width", autoregressive(x), case.ar1_hw);
     same("multi-scale half-width", multi_scale(x, 12), case.ms_ar1_hw_12);
     // The reference says "undecided" by the end of the window.
-    assert_eq!(mser5(x).unwrap_or(x.len()), case.mser5, "{name}: truncation");
+    assert_eq!(mser5(x, 0.0).unwrap_or(x.len()), case.mser5, "{name}: truncation");
     let split = best_split(x, ShiftRule::SECONDS.segment_min).expect("120 values have two segments");
     assert_eq!(split.at, case.best_split.k, "{name}: split");
     same("split statistic", split.statistic, case.best_split.stat);

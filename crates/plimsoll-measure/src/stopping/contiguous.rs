@@ -24,6 +24,8 @@ const KEPT_ENOUGH: usize = 240;
 pub const LOOK_RATIO: f64 = 1.15;
 /// Seconds between looks at least.
 const LOOK_STEP_MIN: usize = 5;
+/// No batch of seconds is believed to be quieter than this share of the wanted precision.
+const NOISE_SHARE: f64 = 0.25;
 
 /// What one look at a series of seconds finds.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -51,7 +53,7 @@ pub fn next_look(seconds: usize, seconds_max: usize) -> usize {
 
 /// Judges the rates of successive seconds since the end of the ramp.
 pub fn look(rates: &[f64], demand: &Demand) -> Look {
-    let cut = mser5(rates);
+    let cut = mser5(rates, NOISE_SHARE * demand.precision);
     // While the window still moves, its second half is the best there is, but nothing to rely on.
     let settled_from = cut.unwrap_or(rates.len() / 2);
     let settled = &rates[settled_from..];
