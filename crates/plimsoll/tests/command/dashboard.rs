@@ -276,9 +276,10 @@ fn the_key_that_stops_may_be_held_and_ctrl_c_after_it_ends_the_run_at_once() {
     terminal.wait_until_it_shows("timing");
     terminal.press("q");
     terminal.wait_until_it_shows("stopping; Ctrl-C again");
+    // A key that comes when the terminal was given back is echoed.
     for _ in 0..4 {
-        thread::sleep(Duration::from_millis(300));
         terminal.press("q");
+        thread::sleep(Duration::from_millis(300));
     }
     assert_eq!(terminal.count("code="), 0, "{}", terminal.seen());
     let asked_ns = MonotonicClock.now_ns();

