@@ -192,6 +192,12 @@ impl Kind {
 mod tests {
     use super::*;
 
+    /// What is said of options of all workloads.
+    fn told(said: &Workload, workloads: &[&str]) -> Option<String> {
+        let workloads: Vec<_> = workloads.iter().map(|workload| said.clone().or(&flags(workload))).collect();
+        without_effect(said, &workloads)
+    }
+
     #[test]
     fn what_no_workload_can_use_is_told_and_what_one_can_is_not() {
         let (read, write) = ("rw = 'randread'", "rw = 'write'");
@@ -214,10 +220,7 @@ mod tests {
             ("file_order = 'turns:2'", ranges, sweep),
         ] {
             let said = flags(said);
-            let told = |workloads: &[&str]| {
-                let workloads = workloads.iter().map(|workload| said.clone().or(&flags(workload))).collect::<Vec<_>>();
-                without_effect(&said, &workloads)
-            };
+            let told = |workloads: &[&str]| told(&said, workloads);
             let flag = said.asked().next().unwrap();
             assert!(told(&[useless, useless]).unwrap().contains(&format!("--{flag}")), "{said:?}");
             assert_eq!(told(&[useless, useful]), None, "{said:?}");
@@ -233,10 +236,7 @@ mod tests {
             ("payload = 'zero'", "phases = 'stat'", "rw = 'randwrite'"),
         ] {
             let said = flags(said);
-            let told = |workloads: &[&str]| {
-                let workloads = workloads.iter().map(|workload| said.clone().or(&flags(workload))).collect::<Vec<_>>();
-                without_effect(&said, &workloads)
-            };
+            let told = |workloads: &[&str]| told(&said, workloads);
             let flag = said.asked().next().unwrap();
             assert!(told(&[useless, useless]).unwrap().contains(&format!("--{flag}")), "{said:?}");
             assert_eq!(told(&[useless, useful]), None, "{said:?}");
