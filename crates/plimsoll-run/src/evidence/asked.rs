@@ -48,7 +48,7 @@ pub(super) fn depth_not_reached(cell: &Cell, plan: &BlockPlan) -> Option<Finding
     (in_flight > 0.0 && in_flight < REACHED * depth).then(|| {
         let text = format!(
             "{in_flight:.0} of {depth:.0} operations were in flight on average: this machine was preparing and \
-             submitting the others, which more --jobs share"
+             submitting the others"
         );
         let evidence = [("operations_in_flight", json!(in_flight)), ("queue_depth", json!(depth))];
         finding("depth-not-reached", Severity::Info, text, &evidence)
