@@ -368,7 +368,7 @@ impl Record {
     }
 
     /// The same with the numbers of whole slots, where a cell's are those of a stretch that its verdict speaks of:
-    /// other programs tell of all that they measured. Latencies are those of whole slots anyway.
+    /// other programs tell of all that they measured. Latencies of what has an end of its own are those of whole slots.
     pub fn of_whole_slots(&self) -> Self {
         let mut record = self.clone();
         for cell in &mut record.cells {

@@ -36,10 +36,12 @@ struct KeptDirection {
 impl KeptSlot {
     /// The latencies of the seconds that began in the window. Seconds hold reads and writes in one, and those of a long
     /// slot are several in one (of a power of two), of which each counts that lies in the window as a whole. `None`
-    /// where they cannot be told apart.
+    /// where they cannot be told apart, and of what has an end of its own, of which all latencies are told.
     fn seconds_from(&self, cell: &Cell, slot: &SlotSummary, from_ns: u64) -> Option<&[CompactHistogram]> {
         let [read, write, _] = &self.directions;
-        if read.is_some() == write.is_some() {
+        let plan = cell.blocks()?;
+        let has_own_end = plan.slot_ns.is_some() || plan.operations.is_some() || plan.amount_bytes.is_some();
+        if has_own_end || read.is_some() == write.is_some() {
             return None;
         }
         let measured = cell.series.iter().filter(|second| second.measured && second.round == slot.round);
