@@ -180,7 +180,7 @@ fn judged(want: &Want, cells: &[&Cell]) -> Answer {
         return told(want, Standing::MetInDoubt, found, &format!("met, but {why}: "), "");
     }
     let Some(found) = best(&|it| why_it_cannot_tell(want, it.cell).is_none()) else {
-        return not_measured(want, best(&|_| true));
+        return not_measured(want, best(&|_| true), cells);
     };
     if let Some((_, why)) = doubt(found.cell) {
         return told(want, Standing::NotMetInDoubt, &found, &format!("not met, but {why}: "), "");
@@ -220,14 +220,17 @@ fn told(want: &Want, standing: Standing, found: &Shown<'_>, head: &str, tail: &s
     }
 }
 
-fn not_measured(want: &Want, best: Option<Shown<'_>>) -> Answer {
+fn not_measured(want: &Want, best: Option<Shown<'_>>, cells: &[&Cell]) -> Answer {
     let text = match best {
         Some(found) => {
             let why = why_it_cannot_tell(want, found.cell).unwrap_or_default();
             let value = written(want, found.value);
             format!("not measured: {} has {value}, {why}", found.cell.workload)
         }
-        None => "not measured: no workload of this run tells it".to_owned(),
+        None => {
+            let why = cells.iter().find_map(|cell| too_few_operations(want, cell));
+            format!("not measured: {}", why.as_deref().unwrap_or("no workload of this run tells it"))
+        }
     };
     Answer {
         need: want.to_string(),
@@ -301,11 +304,32 @@ fn why_it_cannot_tell(want: &Want, cell: &Cell) -> Option<String> {
     }
 }
 
+/// Whether a cell has numbers, and those of a disk: transactions and files are no operations of one.
+fn is_of_disk(cell: &Cell) -> bool {
+    let is_of_names = cell.blocks().is_some_and(|plan| plan.name_operation().is_some());
+    !is_of_names && !Behind::is_behind(cell) && (cell.verdict.is_some() || cell.told.is_some())
+}
+
+/// What a cell lacks to show a percentile that is needed: a rare operation has to be waited for.
+fn too_few_operations(want: &Want, cell: &Cell) -> Option<String> {
+    let Amount::Latency(figure, _) = want.amount else { return None };
+    let operations = match want.direction {
+        Some(Direction::Read) => &[Operation::Read][..],
+        Some(Direction::Write) => &[Operation::Write],
+        Some(Direction::Sync) => &[Operation::Sync],
+        None => &[Operation::Read, Operation::Write, Operation::All],
+    };
+    let name = figure.name();
+    operations.iter().filter(|_| is_of_disk(cell)).find_map(|operation| {
+        let figures = cell.figures(*operation)?;
+        let why = figures.latency_ns.unsupported.get(name)?;
+        Some(format!("{name} of {}: {why} ({})", operation.plural(), cell.workload))
+    })
+}
+
 /// What a cell shows of something that is needed.
 fn shown<'a>(want: &Want, cell: &'a Cell) -> Option<Shown<'a>> {
-    let is_of_names = cell.blocks().is_some_and(|plan| plan.name_operation().is_some());
-    // Transactions and files are no operations of a disk.
-    if is_of_names || Behind::is_behind(cell) || (cell.verdict.is_none() && cell.told.is_none()) {
+    if !is_of_disk(cell) {
         return None;
     }
     let of = |operation| one(want, cell, operation, &cell.figures(operation)?);

@@ -159,6 +159,20 @@ fn what_no_cell_can_tell_is_not_measured() {
 }
 
 #[test]
+fn a_percentile_of_too_few_operations_is_not_measured_and_says_so() {
+    let mut record = steady();
+    record.cells.retain(|cell| cell.workload == "latency-read");
+    let latencies = &mut record.cells[0].read.as_mut().unwrap().latency_ns;
+    latencies.p99 = None;
+    latencies.unsupported.insert("p99".to_owned(), "needs 1000 operations, had 500".to_owned());
+    for need in ["latency_p99=1h", "read_latency_p99=1h"] {
+        let expected = "not measured: p99 of reads: needs 1000 operations, had 500 (latency-read)";
+        assert_eq!(answer(need, &record), (Standing::NotMeasured, expected.to_owned()));
+    }
+    assert!(answer("sync_latency_p99=1h", &record).1.ends_with("no workload of this run tells it"));
+}
+
+#[test]
 fn rate_and_latency_at_once_are_another_question() {
     let apart = needs("iops=3000,latency_p99=5ms", &steady());
     assert!(apart.targets[0].note.as_ref().unwrap().contains("--rate 3000"), "{apart:?}");
