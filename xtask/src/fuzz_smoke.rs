@@ -110,13 +110,17 @@ fn fuzz(directory: &Path, program: &Path, target: &str, seconds: u32) -> anyhow:
         eprintln!("{report}");
         bail!("fuzz target {target} failed; its input is in {}", written_input(&report).unwrap_or("the output above"));
     }
-    println!("fuzz-smoke: {target}: {} executions in {seconds} s", executions(&report).unwrap_or("no count of"));
+    let Some(executions) = executions(&report).filter(|count| *count > 0) else {
+        eprintln!("{report}");
+        bail!("fuzz target {target} executed nothing that it tells of");
+    };
+    println!("fuzz-smoke: {target}: {executions} executions in {seconds} s");
     Ok(())
 }
 
 /// The count in libFuzzer's `stat::number_of_executed_units: N`.
-fn executions(report: &str) -> Option<&str> {
-    report.lines().find_map(|line| line.strip_prefix("stat::number_of_executed_units:")).map(str::trim)
+fn executions(report: &str) -> Option<u64> {
+    report.lines().find_map(|line| line.strip_prefix("stat::number_of_executed_units:"))?.trim().parse().ok()
 }
 
 /// The file in libFuzzer's `Test unit written to FILE`.
@@ -146,6 +150,6 @@ mod tests {
     #[test]
     fn the_report_tells_how_much_ran_and_what_failed() {
         let report = "x\nstat::number_of_executed_units: 881\nartifact; Test unit written to a/crash-1\n";
-        assert_eq!((executions(report), written_input(report)), (Some("881"), Some("a/crash-1")));
+        assert_eq!((executions(report), written_input(report)), (Some(881), Some("a/crash-1")));
     }
 }

@@ -49,6 +49,7 @@ const PACKAGES: &[Package] = &[
     Package { name: "skopeo", program: "skopeo", purpose: "the image: read as others read it" },
     Package { name: "sysbench", program: "sysbench", purpose: "applications: clients of MariaDB" },
     Package { name: "util-linux", program: "losetup", purpose: "loop devices, mkswap, blkid" },
+    Package { name: "wget", program: "wget", purpose: "foreign jobs: what downloads a backup" },
     Package { name: "xfsprogs", program: "mkfs.xfs", purpose: "write guard: an XFS signature; e2e: volumes" },
 ];
 

@@ -1,10 +1,13 @@
 //! diskspd's command lines and profiles on real files and devices.
 
-use std::{fs, os::unix::fs::symlink, process::Command, process::Stdio, thread, time::Duration};
+use std::{fs, os::unix::fs::symlink, process::Command, process::Stdio};
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, kill_process};
 
-use crate::support::{LoopDevice, Place, Said, is_root};
+use crate::{
+    interruption::{interruption, wait_until_journalled},
+    support::{LoopDevice, Place, Said, is_root},
+};
 
 /// What a table says of threads and in total: bytes and operations.
 struct Table {
@@ -138,8 +141,8 @@ fn an_interruption_tells_what_was_measured() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    thread::sleep(Duration::from_millis(2500));
-    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    wait_until_journalled(&place.path("state"));
+    kill_process(Pid::from_child(&child), interruption()).unwrap();
     let said = Said::of(child.wait_with_output().unwrap());
     assert_eq!(said.code, Some(130), "{}", said.stderr);
     assert!(Table::of(&said.stdout, "Read IO").total.1 > 0, "{}", said.stdout);

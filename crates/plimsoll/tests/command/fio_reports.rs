@@ -11,7 +11,10 @@ use std::{
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use crate::support::{InMemory, Place, Said, is_root, names};
+use crate::{
+    interruption::interruption,
+    support::{InMemory, Place, Said, is_root, names},
+};
 
 /// Two seconds of a job that touches no storage.
 const SECONDS: [&str; 6] = ["--name=a", "--ioengine=null", "--size=1g", "--time_based", "--runtime=2", "--rw=randread"];
@@ -268,7 +271,7 @@ fn a_run_that_is_interrupted_is_a_report_too() {
     let mut first = [0; 8];
     std::io::Read::read_exact(&mut child.stdout.take().unwrap(), &mut first).unwrap();
     let pid = rustix::process::Pid::from_child(&child);
-    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    rustix::process::kill_process(pid, interruption()).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(128));
     let report: Value = serde_json::from_str(&fs::read_to_string(place.path("report.json")).unwrap()).unwrap();
     assert_eq!(report["plimsoll"]["outcome"], "interrupted");

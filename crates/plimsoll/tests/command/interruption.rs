@@ -34,14 +34,15 @@ fn wait_until_at_work(place: &Place) {
     assert!(comes_true(|| !place.leftovers().is_empty()), "the run never began");
 }
 
-/// Waits until the journal of a run holds a second of load: it is written by a thread of its own.
-fn wait_until_journalled(state: &Path) {
+/// Waits until the journal of a run holds a second that counts: it is written by a thread of its own.
+pub(crate) fn wait_until_journalled(state: &Path) {
     let has_second = |path: &Path| {
         let is_journal = path.extension().is_some_and(|extension| extension == "ndjson");
-        is_journal && fs::read_to_string(path).is_ok_and(|text| text.contains("\"event\":\"interval\""))
+        let counts = |line: &str| line.contains("\"event\":\"interval\"") && line.contains("\"measured\":true");
+        is_journal && fs::read_to_string(path).is_ok_and(|text| text.lines().any(counts))
     };
     let is_journalled = comes_true(|| files_below(state).iter().any(|path| has_second(path)));
-    assert!(is_journalled, "no journal holds a second of load");
+    assert!(is_journalled, "no journal holds a second that counts");
 }
 
 /// All files of a directory and of those in it.
@@ -54,8 +55,7 @@ fn files_below(directory: &Path) -> Vec<PathBuf> {
 fn an_interrupted_run_saves_what_it_has_and_cleans_up() {
     let place = Place::new();
     let child = start(&place, "run DATA --rw randread --size 8M --duration 60s --json");
-    wait_until_at_work(&place);
-    thread::sleep(Duration::from_millis(2500));
+    wait_until_journalled(&place.path("state"));
     signal(&child, interruption());
     let said = Said::of(child.wait_with_output().unwrap());
     assert_eq!(said.code, Some(130), "{}", said.stderr);
@@ -303,8 +303,7 @@ fn a_state_directory_that_stalls_costs_no_second_and_no_interruption() {
         .stderr(File::create(&error).unwrap())
         .spawn()
         .unwrap();
-    wait_until_at_work(&place);
-    thread::sleep(Duration::from_millis(1200));
+    wait_until_journalled(&mounted.point);
     let frozen = Frozen::new(&mounted.point);
     thread::sleep(Duration::from_secs(7));
     signal(&child, interruption());

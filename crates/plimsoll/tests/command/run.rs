@@ -208,9 +208,9 @@ fn rates_stand_beside_the_limit_that_was_given() {
 #[test]
 fn a_cell_for_which_there_was_no_time_says_so_beside_its_name_and_when_compared() {
     let place = Place::new();
-    let run = "run DATA --rw randread --block-size 4k,8k --size 4M --duration 400ms --ramp 0s";
+    let run = "run DATA --rw randread --block-size 4k,8k --size 4M --duration 1s --ramp 0s";
     let whole = place.record(run);
-    let said = place.run(&format!("{run} --max-time 600ms"));
+    let said = place.run(&format!("{run} --max-time 1900ms"));
     let why = "the time given with --max-time was over before its first slot";
     assert!(said.stdout.contains(&format!("not run = {why}")), "{}", said.stdout);
     let part = place.run("show --json").json();

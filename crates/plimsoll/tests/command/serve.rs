@@ -13,6 +13,7 @@ use serde_json::Value;
 
 use crate::{
     import::TEXT,
+    interruption::interruption,
     support::{Place, Said},
 };
 
@@ -231,7 +232,7 @@ fn events_go_on_where_a_server_was_killed_and_started_again() {
 #[test]
 fn a_server_ends_at_once_when_it_is_told_to_also_while_somebody_listens() {
     let place = Place::new();
-    for signal in [Signal::INT, Signal::TERM] {
+    for signal in [interruption(), Signal::TERM] {
         let server = Serving::start(&place, "");
         let mut events = server.events();
         assert!(events.next("live", |_| true).is_some());

@@ -1,8 +1,9 @@
 //! What others did with disks of a stripe, or with emulated ones: nothing of theirs is lost.
 
-use std::{fs, io::Read as _, os::unix::fs::symlink, path::Path, process::Stdio, thread, time::Duration};
+use std::{fs, io::Read as _, os::unix::fs::symlink, path::Path, process::Stdio};
 
 use crate::{
+    interruption::{interruption, wait_until_journalled},
     striping::{Disks, down, name, tool},
     support::{InMemory, Place, Said, is_root},
 };
@@ -276,8 +277,8 @@ fn a_run_goes_on_on_the_disks_that_it_began_on_alone() {
     assert!(said.error(2).contains("is there with other disks"), "{}", said.stderr);
     let mut child =
         place.command("run --plan ROOT/plan.toml").stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
-    thread::sleep(Duration::from_secs(3));
-    rustix::process::kill_process(rustix::process::Pid::from_child(&child), rustix::process::Signal::INT).unwrap();
+    wait_until_journalled(&place.path("state"));
+    rustix::process::kill_process(rustix::process::Pid::from_child(&child), interruption()).unwrap();
     let mut text = String::new();
     child.stderr.take().unwrap().read_to_string(&mut text).unwrap();
     child.wait().unwrap();

@@ -35,10 +35,7 @@ fn bytes_that_change_behind_the_device_are_found_and_named() {
     let (place, device) = (Place::new(), LoopDevice::new(64 << 20));
     let backing = OpenOptions::new().read(true).write(true).open(&device.backing).unwrap();
     let child = place
-        .command(&format!(
-            "run {0} --destroy {0} --rw write --verify --duration 1500ms --ramp 0s --queue-depth 4 --json",
-            device.name()
-        ))
+        .command(&format!("run {0} --destroy {0} --rw write --verify --loops 1 --queue-depth 4 --json", device.name()))
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
