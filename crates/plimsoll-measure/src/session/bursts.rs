@@ -142,7 +142,7 @@ impl Session {
         let mut load: Vec<Load> = on_target
             .flat_map(Cell::all_visits)
             .map(|visit| Load {
-                from_ns: visit.from_ns.saturating_sub(visit.ramp.elapsed_ns),
+                from_ns: visit.load_from_ns(),
                 to_ns: visit.to_ns(),
                 operations: visit.ramp.count + visit.total().count,
             })
@@ -151,10 +151,19 @@ impl Session {
         hidden_burst(look.mean, &load)
     }
 
-    /// The burst and its end, if visits saw both.
+    /// The burst and its end, if visits saw both. Where another cell began to load the target just then, that is what
+    /// the rate fell for.
     pub(super) fn burst_seen(&self, index: usize) -> Option<Burst> {
+        const SECOND_NS: u64 = 1_000_000_000;
         let cell = &self.cells[index];
         let seen = token_bucket(&cell.stretches(&self.pauses))?;
+        let fall = seen.cliff_after_ns.saturating_sub(SECOND_NS)..=seen.cliff_before_ns + SECOND_NS;
+        let others = (0..self.cells.len()).filter(|other| *other != index);
+        let others = others.filter(|other| self.plan.cells[*other].target == cell.plan.target);
+        let mut begun = others.filter_map(|other| self.cells[other].all_visits().next().map(Visit::load_from_ns));
+        if begun.any(|from_ns| fall.contains(&from_ns)) {
+            return None;
+        }
         let ramp = cell.visits.first().map(|visit| visit.ramp).unwrap_or_default();
         Some(Burst {
             burst_rate: seen.burst_rate,

@@ -49,9 +49,14 @@ impl Visit {
         self.seconds.iter().fold(Sample::default(), |sum, second| sum.and(*second))
     }
 
+    /// When the ramp began.
+    pub(super) const fn load_from_ns(&self) -> u64 {
+        self.from_ns.saturating_sub(self.ramp.elapsed_ns)
+    }
+
     /// The ramp and the seconds of the measured part, and when each began.
     pub(super) fn samples(&self) -> impl Iterator<Item = (u64, Sample)> {
-        let mut at_ns = self.from_ns.saturating_sub(self.ramp.elapsed_ns);
+        let mut at_ns = self.load_from_ns();
         std::iter::once(&self.ramp).chain(&self.seconds).map(move |sample| {
             let began_ns = at_ns;
             at_ns += sample.elapsed_ns;

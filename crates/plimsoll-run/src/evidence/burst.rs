@@ -21,14 +21,17 @@ pub(super) fn burst(cell: &Cell) -> Option<Finding> {
     ];
     let (from, to) = (iops(burst.burst_iops), iops(burst.sustained_iops));
     let bucket = burst.bucket_operations.map_or_else(String::new, |operations| {
-        format!("; the allowance holds {} operations above that", count(operations as u64))
+        format!("; the allowance would hold {} operations above that", count(operations as u64))
     });
     let text = if burst.predicted {
         let cliff = burst.cliff_after_ns.map_or_else(String::new, |at| format!(", {} into the run", clock(at)));
         format!("{from} IOPS are a burst: by the known limit {to} are sustained once it is used up{cliff}")
     } else {
         let cliff = burst.cliff_before_ns.map_or_else(String::new, |at| format!(" {} into the run", clock(at)));
-        format!("the rate fell from {from} to {to} IOPS{cliff} and stayed there: a burst allowance was used up{bucket}")
+        format!(
+            "the rate fell from {from} to {to} IOPS{cliff} and stayed there: a burst allowance was used up, or a neighbour \
+             came and stayed{bucket}"
+        )
     };
     Some(finding("burst", Severity::Warning, text, &evidence))
 }
@@ -61,4 +64,28 @@ pub(super) fn hidden_burst(cell: &Cell, hidden: Option<HiddenBurst>) -> Option<F
         ("operations", json!(hidden.operations)),
     ];
     Some(finding("burst-not-excluded", Severity::Info, text, &evidence))
+}
+
+#[cfg(test)]
+mod tests {
+    use plimsoll_record::{builder::RecordBuilder, judgement::Burst};
+
+    use super::*;
+    use crate::test_plans::started;
+
+    #[test]
+    fn a_fall_is_told_with_all_that_it_may_have_been() {
+        let mut cell = RecordBuilder::new(started("rw = 'read'")).finish().cells.remove(0);
+        cell.burst = Some(Burst {
+            burst_iops: 3000.0,
+            sustained_iops: 1500.0,
+            cliff_after_ns: Some(40_000_000_000),
+            cliff_before_ns: Some(40_000_000_000),
+            bucket_operations: Some(60_000.0),
+            predicted: false,
+        });
+        let said = burst(&cell).unwrap().text;
+        let causes = "a burst allowance was used up, or a neighbour came and stayed";
+        assert!(said.contains(&format!("{causes}; the allowance would hold 60,000 operations above that")), "{said}");
+    }
 }

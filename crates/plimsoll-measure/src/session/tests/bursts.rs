@@ -135,3 +135,37 @@ fn a_rate_that_outlasts_the_bucket_is_no_burst_before_it_is_known_well_either() 
     };
     assert_eq!([verdict(20), verdict(40), verdict(100)], [Verdict::Burst, Verdict::Short, Verdict::Short]);
 }
+
+/// What is said of a cell that does 3,000 and after 40 seconds 1,500 for good, with another cell beside it that begins
+/// to load a target at that second of the run.
+fn fallen_beside(other_from: u64, other_target: usize) -> Answer {
+    let of = |target: usize, seconds: u64| CellPlan {
+        workload: target,
+        target,
+        ramp_ns: Some(0),
+        fixed: Some(FixedVisits { rounds: 1, measured_ns: Some(seconds * SECOND) }),
+        phase: Some(1),
+        ..CellPlan::default()
+    };
+    let mut session = Session::new(plan(vec![of(0, 120), of(other_target, 120 - other_from)]));
+    let Step::Visit(slot) = session.next_step(0) else { unreachable!("nothing was measured yet") };
+    let company = session.company(&slot);
+    let trace = [test_noise::level(3000.0, 40), test_noise::level(1500.0, 80)].concat();
+    for slot in std::iter::once(slot).chain(company) {
+        let from = if slot.cell == 0 { 0 } else { other_from };
+        session.observe(&slot, visit(&trace, &slot, from * SECOND));
+    }
+    session.answer(0)
+}
+
+#[test]
+fn a_rate_that_falls_when_another_cell_begins_was_no_burst() {
+    for from in [39, 40, 41] {
+        let answer = fallen_beside(from, 0);
+        assert!(answer.burst.is_none() && answer.verdict != Verdict::Burst, "{from}: {answer:?}");
+        assert_eq!(fallen_beside(from, 1).verdict, Verdict::Burst, "{from}: another target's load");
+    }
+    for from in [0, 20, 60] {
+        assert_eq!(fallen_beside(from, 0).verdict, Verdict::Burst, "{from}");
+    }
+}
