@@ -152,7 +152,7 @@ impl Session {
     }
 
     /// The burst and its end, if visits saw both. Where another cell began to load the target just then, that is what
-    /// the rate fell for.
+    /// the rate fell for. How much the bucket holds is known only of a cell that has spent all of it.
     pub(super) fn burst_seen(&self, index: usize) -> Option<Burst> {
         const SECOND_NS: u64 = 1_000_000_000;
         let cell = &self.cells[index];
@@ -160,17 +160,21 @@ impl Session {
         let fall = seen.cliff_after_ns.saturating_sub(SECOND_NS)..=seen.cliff_before_ns + SECOND_NS;
         let others = (0..self.cells.len()).filter(|other| *other != index);
         let others = others.filter(|other| self.plan.cells[*other].target == cell.plan.target);
-        let mut begun = others.filter_map(|other| self.cells[other].all_visits().next().map(Visit::load_from_ns));
-        if begun.any(|from_ns| fall.contains(&from_ns)) {
+        let begun: Vec<u64> =
+            others.filter_map(|other| self.cells[other].all_visits().next()).map(Visit::load_from_ns).collect();
+        if begun.iter().any(|from_ns| fall.contains(from_ns)) {
             return None;
         }
+        let discarded = cell.discarded.first().map(Visit::load_from_ns);
+        let is_all = begun.into_iter().chain(discarded).all(|from_ns| seen.cliff_before_ns <= from_ns);
+        let tokens = seen.tokens.filter(|_| is_all);
         let ramp = cell.visits.first().map(|visit| visit.ramp).unwrap_or_default();
         Some(Burst {
             burst_rate: seen.burst_rate,
             sustained_rate: seen.sustained_rate,
             cliff_after_ns: Some(seen.cliff_after_ns),
             cliff_before_ns: Some(seen.cliff_before_ns),
-            tokens: seen.tokens.map(|tokens| tokens + ramp.count - seen.sustained_rate * ramp.seconds()),
+            tokens: tokens.map(|tokens| tokens + ramp.count - seen.sustained_rate * ramp.seconds()),
             predicted: false,
         })
     }

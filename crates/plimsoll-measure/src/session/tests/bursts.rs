@@ -169,3 +169,17 @@ fn a_rate_that_falls_when_another_cell_begins_was_no_burst() {
         assert_eq!(fallen_beside(from, 0).verdict, Verdict::Burst, "{from}");
     }
 }
+
+#[test]
+fn the_size_of_a_bucket_is_told_only_of_a_cell_that_spent_all_of_it() {
+    let tokens = |from: u64, target: usize| fallen_beside(from, target).burst.unwrap().tokens;
+    assert_eq!([tokens(0, 0), tokens(20, 0)], [None, None]);
+    for alone in [tokens(60, 0), tokens(0, 1)] {
+        assert!((alone.unwrap() / 60_000.0 - 1.0).abs() < 0.02, "{alone:?}");
+    }
+    let fixed = FixedVisits { rounds: 2, measured_ns: Some(120 * SECOND) };
+    let cell = CellPlan { fixed: Some(fixed), ramp_ns: Some(0), discard_first: 1, ..CellPlan::default() };
+    let mut session = Session::new(plan(vec![cell]));
+    drive(&mut session, &[&[test_noise::level(3000.0, 160), test_noise::level(1500.0, 80)].concat()]);
+    assert_eq!(session.answer(0).burst.unwrap().tokens, None, "what is discarded spends as well");
+}
