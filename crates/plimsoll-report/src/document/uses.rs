@@ -134,9 +134,12 @@ enum Order {
     Sure,
     /// It may be chance.
     Chance,
-    /// There are no intervals.
+    /// There are no intervals, or they say the opposite of the values.
     Unknown,
 }
+
+/// Why two sides are in no order whose values, which are made of more than their ratio is, disagree with it.
+const AT_ODDS: &str = "their ratio says the opposite of their values";
 
 impl Question<'_> {
     fn answer(&mut self) -> Option<Use> {
@@ -212,12 +215,20 @@ impl Question<'_> {
         compared.is_some_and(|compared| compared.conclusion == Conclusion::Equal)
     }
 
-    /// Whether one side differs from the other beyond chance: as they were compared with each other; else by their
-    /// ratios to a third, when these leave no doubt.
+    /// Whether a surely different ratio says the opposite of the values that it belongs to.
+    fn is_at_odds(metric: &MetricPair) -> bool {
+        let ratio = metric.compared.filter(|compared| compared.different).map(|compared| compared.ratio.ratio);
+        let values = metric.reference.zip(metric.value);
+        ratio.zip(values).is_some_and(|(ratio, (reference, value))| (ratio - 1.0) * (value - reference) < 0.0)
+    }
+
+    /// Whether one side is better than the other, whose value is no better, beyond chance: as they were compared with
+    /// each other; else by their ratios to a third, when these leave no doubt.
     fn order(&self, one: &Answer<'_>, other: &Answer<'_>) -> Order {
         if let Some(metric) = self.direct(one, other) {
             return match metric.compared {
                 _ if metric.has_stopped => Order::Sure,
+                _ if Self::is_at_odds(metric) => Order::Unknown,
                 Some(compared) if compared.different => Order::Sure,
                 Some(_) => Order::Chance,
                 None => Order::Unknown,
@@ -229,8 +240,8 @@ impl Question<'_> {
         };
         match (ratio(one), ratio(other)) {
             (Some((reference, one)), Some((other_reference, other))) if reference == other_reference => {
-                let are_apart = one.low > other.high || other.low > one.high;
-                if are_apart { Order::Sure } else { Order::Chance }
+                let [more, less] = if self.metric.is_latency() { [other, one] } else { [one, other] };
+                if more.low > less.high { Order::Sure } else { Order::Chance }
             }
             _ => Order::Unknown,
         }
@@ -289,7 +300,11 @@ impl Question<'_> {
     }
 
     fn why_unknown(&self, one: &Answer<'_>, other: &Answer<'_>) -> &str {
-        let of_both = self.direct(one, other).and_then(|metric| metric.reason.as_deref());
+        let direct = self.direct(one, other);
+        if direct.is_some_and(Self::is_at_odds) {
+            return AT_ODDS;
+        }
+        let of_both = direct.and_then(|metric| metric.reason.as_deref());
         // Else it is that of the one which lacks a ratio to a third.
         let is_of_one = |letters: &[&str; 2]| letters[1] == one.letter || letters[1] == other.letter;
         let mut of_pairs = self.pairs.iter().filter(|(letters, _)| is_of_one(letters));

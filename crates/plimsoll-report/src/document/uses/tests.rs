@@ -82,6 +82,20 @@ fn what_may_be_chance_is_no_order() {
 }
 
 #[test]
+fn values_that_say_the_opposite_of_their_ratio_are_no_order() {
+    let mut record = run(&[1.0, 1.1, 0.5]);
+    // B went on in worse times, so that its whole window has less than A, and visit by visit it has more.
+    record.cells[2].read.as_mut().unwrap().iops *= 0.8;
+    let reads = &uses(&record, None)[0];
+    assert_eq!(order(reads), [("A", false), ("B", false), ("C", true)]);
+    let text = "; no sure order to B: their ratio says the opposite of their values";
+    assert!(reads.title.starts_with("A suits small") && reads.title.ends_with(text), "{}", reads.title);
+    // The same of ratios to a third: to C, B has more than A, and its value is less.
+    let to_third = &uses(&record, Some("C"))[0];
+    assert_eq!(order(to_third), [("A", false), ("B", false), ("C", true)]);
+}
+
+#[test]
 fn sides_that_were_not_compared_with_each_other_are_by_their_ratios_to_a_third() {
     let uses = uses(&run(&[1.0, 3.0, 2.0]), Some("A"));
     assert_eq!(order(&uses[0]), [("B", true), ("C", true), ("A", true)]);
