@@ -30,6 +30,12 @@ pub(crate) fn targets(record: &Record) -> Vec<&str> {
     targets
 }
 
+/// The cells that ran at the same time as one: the others of its phase.
+pub(crate) fn company<'a>(record: &'a Record, cell: &'a Cell) -> impl Iterator<Item = &'a Cell> {
+    let is_other = move |other: &&Cell| !std::ptr::eq(*other, cell) && other.phase == cell.phase;
+    record.cells.iter().filter(move |other| cell.phase.is_some() && is_other(other))
+}
+
 /// The short name of a target among several.
 pub(crate) fn letter(index: usize) -> String {
     u8::try_from(index)

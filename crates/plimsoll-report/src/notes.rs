@@ -121,12 +121,12 @@ fn slots(notes: &mut Notes, index: usize, cell: &Cell) {
 
 /// What is shown of a cell is what it got beside others.
 fn company(notes: &mut Notes, index: usize, record: &Record) {
-    let phase = record.cells[index].phase;
-    let others = || record.cells.iter().enumerate().filter(|(other, cell)| *other != index && cell.phase == phase);
-    if phase.is_some() && others().next().is_some() {
+    let cell = &record.cells[index];
+    let others = || facts::company(record, cell);
+    if others().next().is_some() {
         let iterations = |cell: &Cell| cell.application.as_ref().map_or(0, |application| application.iterations.len());
-        let were_fewer = |(_, other): (usize, &Cell)| iterations(other) < iterations(&record.cells[index]);
-        let how = match record.cells[index].kind {
+        let were_fewer = |other: &Cell| iterations(other) < iterations(cell);
+        let how = match cell.kind {
             Kind::Application if others().any(were_fewer) => {
                 "timed at the same time until another ended, on processors of their own that they swapped each time"
             }

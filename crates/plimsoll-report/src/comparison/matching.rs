@@ -1,6 +1,6 @@
 //! Which cells of two sides belong together.
 
-use plimsoll_record::record::Cell;
+use plimsoll_record::record::{Cell, Record};
 
 use super::plans;
 
@@ -14,10 +14,10 @@ pub(super) struct Matches<'a> {
 
 /// Matches cells by their workloads' names; what is left, by doing exactly the same; and if one of each is left then,
 /// these two, so that what differs between them can be said.
-pub(super) fn matches<'a>(first: &[&'a Cell], second: &[&'a Cell]) -> Matches<'a> {
+pub(super) fn matches<'a>(records: [&Record; 2], first: &[&'a Cell], second: &[&'a Cell]) -> Matches<'a> {
     let mut matches = Matches { pairs: Vec::new(), only_first: first.to_vec(), only_second: second.to_vec() };
     matches.pair_up(|one, other| one.workload == other.workload);
-    matches.pair_up(plans::are_same);
+    matches.pair_up(|one, other| plans::are_same(records, [one, other]));
     if matches.only_first.len() == 1 && matches.only_second.len() == 1 {
         matches.pair_up(|one, other| one.kind == other.kind);
     }

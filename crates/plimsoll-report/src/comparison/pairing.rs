@@ -69,18 +69,19 @@ pub(super) fn pair(subjects: [&Subject<'_>; 2], letters: [&str; 2], wishes: &Wis
     };
     let mut aspects = Vec::new();
     let mut are_in_turns = false;
-    let of_records = plans::difference_of_records(subjects[0].record, subjects[1].record);
+    let records = subjects.map(|subject| subject.record);
+    let of_records = plans::difference_of_records(records[0], records[1]);
     let theirs = subjects[1].groups();
     for (target, ours) in subjects[0].groups() {
         let others = theirs.iter().find(|(name, _)| *name == target).map(|(_, cells)| cells.as_slice());
-        let matches = matching::matches(&ours, others.unwrap_or_default());
+        let matches = matching::matches(records, &ours, others.unwrap_or_default());
         for cells in matches.pairs {
             are_in_turns |= cells[0].phase.is_none() || cells[0].phase != cells[1].phase;
-            let (accepted, refused): (Vec<_>, Vec<_>) = plans::differences(cells[0], cells[1])
+            let (accepted, refused): (Vec<_>, Vec<_>) = plans::differences(records, cells)
                 .into_iter()
                 .chain(of_records.clone())
                 .partition(|(aspect, _)| wishes.despite.contains(aspect));
-            for aspect in plans::untold(cells[0], cells[1]) {
+            for aspect in plans::untold(records, cells) {
                 if !pair.untold.contains(&aspect) {
                     pair.untold.push(aspect);
                 }

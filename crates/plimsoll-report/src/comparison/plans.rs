@@ -17,6 +17,7 @@ use plimsoll_workload::{
 use serde::Serialize;
 
 use super::Difference;
+use crate::facts;
 
 /// Something about a cell's plan without which its numbers mean something else.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -140,12 +141,9 @@ impl FromStr for Aspect {
 /// Working sets that differ by less than this factor are taken for equal: volumes of one size differ by a little.
 const WORKING_SET_FACTOR: f64 = 1.05;
 
-/// Of a cell that had the machine for itself.
-const IN_TURNS: &str = "in turns";
-
-/// What differs between the plans of two cells.
-pub(crate) fn differences(first: &Cell, second: &Cell) -> Vec<(Aspect, Difference)> {
-    let (ours, theirs) = (aspects(first), aspects(second));
+/// What differs between the plans of two cells of these records.
+pub(crate) fn differences(records: [&Record; 2], [first, second]: [&Cell; 2]) -> Vec<(Aspect, Difference)> {
+    let (ours, theirs) = (aspects(records[0], first), aspects(records[1], second));
     let known = ours.into_iter().filter_map(|(aspect, one)| {
         let (_, other) = theirs.iter().find(|(theirs, _)| *theirs == aspect)?;
         Some((aspect, one, other.clone()))
@@ -164,21 +162,21 @@ pub(crate) fn differences(first: &Cell, second: &Cell) -> Vec<(Aspect, Differenc
 }
 
 /// Whether two cells are known to do the same.
-pub(super) fn are_same(first: &Cell, second: &Cell) -> bool {
+pub(super) fn are_same(records: [&Record; 2], cells: [&Cell; 2]) -> bool {
     let is_essential =
         |aspect: &Aspect| matches!(aspect, Aspect::Pattern | Aspect::BlockSize | Aspect::QueueDepth | Aspect::Jobs);
-    first.kind == second.kind
-        && differences(first, second).is_empty()
-        && !untold(first, second).iter().any(is_essential)
+    cells[0].kind == cells[1].kind
+        && differences(records, cells).is_empty()
+        && !untold(records, cells).iter().any(is_essential)
 }
 
 /// What another program did not tell of at least one of two cells, so that nobody knows whether it differs.
-pub(super) fn untold(first: &Cell, second: &Cell) -> Vec<Aspect> {
+pub(super) fn untold(records: [&Record; 2], cells: [&Cell; 2]) -> Vec<Aspect> {
     // Nothing of it means anything for a command, or for files as a whole.
-    if first.kind != Kind::Blocks && second.kind != Kind::Blocks {
+    if cells.iter().all(|cell| cell.kind != Kind::Blocks) {
         return Vec::new();
     }
-    let known = [first, second].map(aspects);
+    let known = [0, 1].map(|side: usize| aspects(records[side], cells[side]));
     let is_known = |aspect: Aspect| known.iter().all(|side| side.iter().any(|(known, _)| *known == aspect));
     // These two are not of blocks.
     let of_others = |aspect: &Aspect| matches!(aspect, Aspect::Settling | Aspect::Background);
@@ -200,17 +198,25 @@ fn are_close(one: u64, other: u64) -> bool {
 }
 
 /// What matters of a cell's plan, as text; of what another program measured as far as it told.
-fn aspects(cell: &Cell) -> Vec<(Aspect, String)> {
+fn aspects(record: &Record, cell: &Cell) -> Vec<(Aspect, String)> {
     match (&cell.plan, &cell.told) {
-        (Some(Work::Blocks(plan)), _) => planned(cell, plan).into(),
+        (Some(Work::Blocks(plan)), _) => planned(record, cell, plan).into(),
         (Some(Work::Files(plan)), _) => files::aspects(plan).into(),
-        (Some(Work::Application(plan)), _) => applications::aspects(cell, plan).into(),
+        (Some(Work::Application(plan)), _) => applications::aspects(record, cell, plan).into(),
         (None, Some(told)) => told::aspects(told),
         (None, None) => Vec::new(),
     }
 }
 
-fn planned(cell: &Cell, plan: &BlockPlan) -> [(Aspect, String); 19] {
+/// How many cells ran at the same time as this one, itself among them.
+fn company(record: &Record, cell: &Cell) -> String {
+    match facts::company(record, cell).count() {
+        0 => "none".to_owned(),
+        others => format!("one of {} at the same time", others + 1),
+    }
+}
+
+fn planned(record: &Record, cell: &Cell, plan: &BlockPlan) -> [(Aspect, String); 19] {
     // Every field is named, so that a new parameter does not compile until somebody decides whether it matters.
     let BlockPlan {
         rw,
@@ -328,7 +334,7 @@ fn planned(cell: &Cell, plan: &BlockPlan) -> [(Aspect, String); 19] {
         (Aspect::Verification, if *verify { "on" } else { "off" }.to_owned()),
         (Aspect::Engine, cell.engine.to_string()),
         (Aspect::Polling, polling),
-        (Aspect::Company, if cell.phase.is_some() { "at the same time as others" } else { IN_TURNS }.to_owned()),
+        (Aspect::Company, company(record, cell)),
     ]
 }
 

@@ -28,6 +28,7 @@ mod expectations;
 mod file_sets;
 mod not_judged;
 mod open_loops;
+mod phases;
 mod shown;
 
 const PLAIN: Style = Style { colour: false };
@@ -308,22 +309,29 @@ fn each_aspect_that_matters_is_seen() {
     for (aspect, change) in changes {
         let mut changed = cell.clone();
         change(&mut changed);
-        let found: Vec<Aspect> = plans::differences(cell, &changed).into_iter().map(|(aspect, _)| aspect).collect();
+        let found: Vec<Aspect> =
+            plans::differences([&record; 2], [cell, &changed]).into_iter().map(|(aspect, _)| aspect).collect();
         assert!(found.contains(&aspect), "{aspect:?}: {found:?}");
     }
     let mut reads = cell.clone();
     plan(&mut reads).read_percent = 100;
-    let found: Vec<Aspect> = plans::differences(cell, &reads).into_iter().map(|(aspect, _)| aspect).collect();
+    let found: Vec<Aspect> =
+        plans::differences([&record; 2], [cell, &reads]).into_iter().map(|(aspect, _)| aspect).collect();
     assert_eq!(found, [Aspect::Pattern], "how writes are made says nothing of reads");
     let mut changed = cell.clone();
     let plan = plan(&mut changed);
     (plan.seed, plan.slot_ns, plan.size_bytes) = (7, None, plan.size_bytes / 100 * 101);
-    assert_eq!(plans::differences(cell, &changed), [], "neither seeds nor a percent of the size matter");
+    assert_eq!(
+        plans::differences([&record; 2], [cell, &changed]),
+        [],
+        "neither seeds nor a percent of the size matter"
+    );
 }
 
 #[test]
 fn what_is_dealt_among_disks_unevenly_differs_in_what_is_in_flight_and_in_nothing_else() {
-    let mut whole = alone("/mnt/a", 1.0, 0.02, 1).cells.remove(1);
+    let record = alone("/mnt/a", 1.0, 0.02, 1);
+    let mut whole = record.cells[1].clone();
     (plan(&mut whole).jobs, plan(&mut whole).queue_depth) = (8, 16);
     let on = |disks: u32, jobs: u32, queue_depth: u32| {
         let mut cell = whole.clone();
@@ -331,7 +339,7 @@ fn what_is_dealt_among_disks_unevenly_differs_in_what_is_in_flight_and_in_nothin
         plan.dealt = Some(Dealt { disks, jobs: 8, queue_depth: 16, files: plan.files });
         (plan.jobs, plan.queue_depth, plan.files) = (jobs, queue_depth, FileSharing::PerJob);
         plan.size_bytes /= u64::from(jobs);
-        plans::differences(&whole, &cell)
+        plans::differences([&record; 2], [&whole, &cell])
     };
     assert_eq!(on(2, 8, 16), []);
     let expected = Difference::new("queue depth", "16".to_owned(), "135 over all jobs".to_owned());

@@ -38,6 +38,7 @@ pub(crate) fn of(records: &[&Record]) -> Vec<Sweep> {
 /// A cell with its place in a sweep.
 #[derive(Clone, Debug)]
 struct Spot<'a> {
+    record: &'a Record,
     cell: &'a Cell,
     block_size: u64,
     depth: u32,
@@ -49,11 +50,11 @@ struct Spot<'a> {
 
 fn of_target(record: &Record, target: &str) -> Vec<Sweep> {
     let cells = record.cells.iter().filter(|cell| cell.target == target);
-    let groups = groups(cells.filter_map(spot).collect());
+    let groups = groups(cells.filter_map(|cell| spot(record, cell)).collect());
     groups.iter().filter(|group| is_sweep(group)).map(|group| sweep(record, target, group)).collect()
 }
 
-fn spot(cell: &Cell) -> Option<Spot<'_>> {
+fn spot<'a>(record: &'a Record, cell: &'a Cell) -> Option<Spot<'a>> {
     if cell.kind != Kind::Blocks || cell.word_of_numbers().is_none() {
         return None;
     }
@@ -64,6 +65,7 @@ fn spot(cell: &Cell) -> Option<Spot<'_>> {
     let iops = iops.filter(|iops| *iops > 0.0)?;
     let (block_size, jobs, pattern) = shape(cell)?;
     Some(Spot {
+        record,
         cell,
         block_size,
         depth: in_flight as u32,
@@ -113,7 +115,9 @@ fn are_alike(one: &Spot<'_>, other: &Spot<'_>) -> bool {
     let is_place = |aspect: &Aspect| matches!(aspect, Aspect::BlockSize | Aspect::QueueDepth | Aspect::Jobs);
     one.pattern == other.pattern
         && one.cell.told.is_some() == other.cell.told.is_some()
-        && plans::differences(one.cell, other.cell).iter().all(|(aspect, _)| is_place(aspect))
+        && plans::differences([one.record, other.record], [one.cell, other.cell])
+            .iter()
+            .all(|(aspect, _)| is_place(aspect))
 }
 
 /// Groups in which each place is taken once; of what was measured again, the first time counts.

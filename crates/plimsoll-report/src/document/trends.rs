@@ -75,7 +75,7 @@ impl Line<'_> {
                 == (place.cell.kind, &place.cell.target, &place.cell.workload)
             && first.cell.told.is_some() == place.cell.told.is_some()
             && plans::difference_of_records(first.record, place.record).is_none()
-            && plans::differences(first.cell, place.cell).is_empty()
+            && plans::differences([first.record, place.record], [first.cell, place.cell]).is_empty()
     }
 }
 
@@ -161,8 +161,9 @@ fn subject(lines: &[Line<'_>], line: usize, operation: Option<&str>) -> String {
     if let Some(other) = lines.iter().find(is_namesake) {
         apart.extend(own.machine.clone().filter(|_| own.machine != other.machine));
         apart.extend(place.of_target().filter(|own| Some(*own) != other.places[0].of_target()).map(str::to_owned));
-        let of_plans = plans::differences(other.places[0].cell, cell);
-        let differences = of_plans.into_iter().chain(plans::difference_of_records(other.places[0].record, record));
+        let other = other.places[0];
+        let of_plans = plans::differences([other.record, record], [other.cell, cell]);
+        let differences = of_plans.into_iter().chain(plans::difference_of_records(other.record, record));
         apart.extend(differences.map(|(_, Difference { name, value, .. })| format!("{name} {value}")));
     }
     let operation = operation.map_or_else(String::new, |word| format!(" {word}"));

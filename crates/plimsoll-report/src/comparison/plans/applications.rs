@@ -1,13 +1,11 @@
 //! What matters of applications, as text.
 
-use std::collections::BTreeSet;
-
-use plimsoll_record::record::Cell;
+use plimsoll_record::record::{Cell, Record};
 use plimsoll_workload::application::ApplicationPlan;
 
-use super::{Aspect, IN_TURNS};
+use super::{Aspect, company};
 
-pub(super) fn aspects(cell: &Cell, plan: &ApplicationPlan) -> [(Aspect, String); 4] {
+pub(super) fn aspects(record: &Record, cell: &Cell, plan: &ApplicationPlan) -> [(Aspect, String); 4] {
     // Every field is named, so that a new parameter does not compile until somebody decides whether it matters.
     let ApplicationPlan {
         command,
@@ -31,17 +29,7 @@ pub(super) fn aspects(cell: &Cell, plan: &ApplicationPlan) -> [(Aspect, String);
     [
         (Aspect::Pattern, commands.join("; ")),
         (Aspect::Jobs, threads.to_string()),
-        (Aspect::Company, company(cell)),
+        (Aspect::Company, company(record, cell)),
         (Aspect::Settling, settling.to_owned()),
     ]
-}
-
-/// Who had the machine: each target that shares it has a part of the processors, and all parts in turn.
-fn company(cell: &Cell) -> String {
-    if cell.phase.is_none() {
-        return IN_TURNS.to_owned();
-    }
-    let iterations = cell.application.iter().flat_map(|application| &application.iterations);
-    let parts: BTreeSet<&[u32]> = iterations.map(|iteration| iteration.cpus.as_slice()).collect();
-    format!("one of {} at the same time", parts.len())
 }

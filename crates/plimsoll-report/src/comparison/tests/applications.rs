@@ -121,14 +121,13 @@ fn iterations_are_shown_one_by_one_with_what_they_took() {
 #[test]
 fn a_command_that_had_the_machine_for_itself_is_not_compared_with_one_that_shared_it() {
     let alone = beside(63.0, 1.01, 0.002, None);
-    let shared_by = |targets: u32| {
+    let shared_by = |cells: u32| {
         let mut record = alone.clone();
-        record.id = Uuid::from_u128(u128::from(targets));
-        for cell in record.cells.iter_mut().filter(|cell| cell.application.is_some()) {
-            cell.phase = Some(1);
-            for iteration in &mut cell.application.as_mut().unwrap().iterations {
-                iteration.cpus = vec![iteration.round % targets];
-            }
+        record.id = Uuid::from_u128(u128::from(cells));
+        record.cells.iter_mut().filter(|cell| cell.application.is_some()).for_each(|cell| cell.phase = Some(1));
+        for other in 2..cells {
+            let workload = format!("./restore-{other}.sh");
+            record.cells.push(Cell { workload, ..record.cells[1].clone() });
         }
         record
     };
@@ -138,7 +137,7 @@ fn a_command_that_had_the_machine_for_itself_is_not_compared_with_one_that_share
         cell.sentence.clone()
     };
     let (two, three) = (shared_by(2), shared_by(3));
-    let due = "not compared: company (A in turns, B one of 2 at the same time) differs";
+    let due = "not compared: company (A none, B one of 2 at the same time) differs";
     assert_eq!(sentence(&alone, &two), due);
     assert!(sentence(&two, &three).contains("company (A one of 2 at the same time, B one of 3"));
 }
