@@ -600,6 +600,10 @@ export interface Pair {
    */
   at_once?: boolean;
   /**
+   * Whether it was done with one before it began with the other, at least of one workload.
+   */
+  one_after_another?: boolean;
+  /**
    * Whether another program measured at least one of them.
    */
   is_told?: boolean;

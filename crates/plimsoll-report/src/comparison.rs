@@ -187,6 +187,9 @@ pub struct Pair {
     /// Whether it did so at the same time, and not in turns.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub at_once: bool,
+    /// Whether it was done with one before it began with the other, at least of one workload.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub one_after_another: bool,
     /// Whether another program measured at least one of them.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_told: bool,

@@ -75,8 +75,10 @@ pub(crate) fn of(
         return of_told(cells, metric);
     }
     let pieces = cells.map(piece);
-    // What happens on the machine drops out of turns, also where the last of a pass is the first of the next one.
+    // What happens on the machine drops out of turns, also where the last of a pass is the first of the next one. Phases
+    // are one after another.
     if in_one_run
+        && cells[0].phase == cells[1].phase
         && cells.into_iter().all(takes_turns)
         && let [Ok(first), Ok(second)] = cells.map(|cell| visits(cell, operation, metric))
         && let Some(evidence) = in_turns(&first, &second)

@@ -59,6 +59,7 @@ pub(super) fn pair(subjects: [&Subject<'_>; 2], letters: [&str; 2], wishes: &Wis
         arrays: subjects.map(|subject| subject.array().map(str::to_owned)),
         in_one_run,
         at_once: false,
+        one_after_another: false,
         is_told: !is_own,
         confounded: environments::differences(subjects[0], subjects[1]),
         cells: Vec::new(),
@@ -76,7 +77,8 @@ pub(super) fn pair(subjects: [&Subject<'_>; 2], letters: [&str; 2], wishes: &Wis
         let others = theirs.iter().find(|(name, _)| *name == target).map(|(_, cells)| cells.as_slice());
         let matches = matching::matches(records, &ours, others.unwrap_or_default());
         for cells in matches.pairs {
-            are_in_turns |= cells[0].phase.is_none() || cells[0].phase != cells[1].phase;
+            are_in_turns |= cells[0].phase.is_none();
+            pair.one_after_another |= in_one_run && cells[0].phase != cells[1].phase;
             let (accepted, refused): (Vec<_>, Vec<_>) = plans::differences(records, cells)
                 .into_iter()
                 .chain(of_records.clone())
@@ -111,7 +113,7 @@ pub(super) fn pair(subjects: [&Subject<'_>; 2], letters: [&str; 2], wishes: &Wis
         pair.only_in_reference.extend(names(matches.only_first));
         pair.only_in_side.extend(names(matches.only_second));
     }
-    pair.at_once = in_one_run && !are_in_turns && !pair.cells.is_empty();
+    pair.at_once = in_one_run && !are_in_turns && !pair.one_after_another && !pair.cells.is_empty();
     pair.beside = beside::of(&pair);
     (pair, aspects)
 }

@@ -125,6 +125,7 @@ fn title(pair: &Pair) -> String {
     let how = match (pair.is_told, pair.in_one_run) {
         (true, _) => "as other programs told",
         (_, true) if pair.at_once => "measured at the same time in one run",
+        (_, true) if pair.one_after_another => "measured one after another in one run",
         (_, true) => "measured in turns in one run",
         (_, false) => "measured in different runs",
     };
