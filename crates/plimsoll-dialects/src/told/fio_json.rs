@@ -337,7 +337,9 @@ fn direction(of: &Value, findings: &mut Vec<Finding>) -> Option<Direction> {
     percentiles.extend(number("min").map(|latency_ns| Percentile { percent: 0.0, latency_ns }));
     for (name, value) in with_percentiles["percentile"].as_object().into_iter().flatten() {
         if let (Ok(percent), Some(value)) = (name.parse::<f64>(), positive(value))
-            && (0.0..100.0).contains(&percent)
+            // Up to 3.1 fio filled its list up with "0.00".
+            && percent > 0.0
+            && percent < 100.0
         {
             percentiles.push(Percentile { percent, latency_ns: value * percentiles_factor });
         }

@@ -168,3 +168,37 @@ fn rates_may_be_in_bits() {
     let alone = find(bits.lines().find(|line| line.contains("READ:")).unwrap());
     assert!(close(transfers(&alone[0]).read.as_ref().unwrap().bytes_per_second, 8000.0 * 1024.0));
 }
+
+/// A job of fio's JSON that wrote for ten seconds, with its options and what else is told of it and of its writes.
+fn json_job(options: &str, job: &str, writes: &str) -> String {
+    format!(
+        "{{ \"jobname\" : \"a\", \"groupid\" : 0, \"error\" : 0, \"job options\" : {{ {options} }}, {job} \
+         \"write\" : {{ \"io_bytes\" : 4096000, \"io_kbytes\" : 4000, \"bw_bytes\" : 409600, \"iops\" : 100.0, \
+         \"runtime\" : 10000, \"total_ios\" : 1000{writes} }} }}"
+    )
+}
+
+/// A report in JSON of such jobs.
+fn json(jobs: &[String]) -> String {
+    format!(
+        "{{ \"fio version\" : \"fio-3.33\", \"timestamp_ms\" : 1795869611000, \"jobs\" : [ {} ] }}",
+        jobs.join(",\n")
+    )
+}
+
+/// The only result of a report of such jobs.
+fn json_result(jobs: &[String]) -> FoundResult {
+    let mut found = find(&json(jobs));
+    assert_eq!(found.len(), 1, "{found:?}");
+    found.remove(0)
+}
+
+#[test]
+fn lists_of_percentiles_that_old_versions_fill_up_have_no_percentile_of_nothing() {
+    let writes = r#", "clat_ns" : { "min" : 5, "max" : 90, "mean" : 20.5,
+        "percentile" : { "50.000000" : 19, "0.00" : 0, "0.00" : 0 } }"#;
+    let result = json_result(&[json_job("", "", writes)]);
+    assert_eq!(texts(&result), [""; 0]);
+    let percentiles = transfers(&result).write.as_ref().unwrap().percentiles.iter().map(|of| of.percent);
+    assert_eq!(percentiles.collect::<Vec<_>>(), [0.0, 50.0, 100.0]);
+}
