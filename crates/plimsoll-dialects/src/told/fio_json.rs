@@ -310,7 +310,6 @@ fn direction(of: &Value, findings: &mut Vec<Finding>) -> Option<Direction> {
     if is_old {
         findings.push(note("io_bytes are KiB, as in fio 2, which has no io_kbytes"));
     }
-    let positive = |value: &Value| value.as_f64().filter(|value| *value >= 0.0 && *value < 1e18);
     let transferred = of["io_bytes"].as_u64()?.checked_mul(if is_old { 1024 } else { 1 })?;
     let rate = positive(&of["bw_bytes"]).or_else(|| positive(&of["bw"]).map(|kib| kib * 1024.0));
     let iops = positive(&of["iops"]);
@@ -324,36 +323,50 @@ fn direction(of: &Value, findings: &mut Vec<Finding>) -> Option<Direction> {
             findings.push(mismatch(format!("{transferred} bytes in {ms} ms are not {rate:.0} bytes per second")));
         }
     }
-    // Times are in nanoseconds, in fio 2 in microseconds.
-    let latencies = [("clat_ns", 1.0), ("lat_ns", 1.0), ("clat", 1000.0), ("lat", 1000.0)];
-    let latency_with = |is_it: fn(&Value) -> bool| {
-        let known = |(name, factor)| of.get(name).filter(|latency| is_it(latency)).map(|latency| (latency, factor));
-        latencies.into_iter().find_map(known).unwrap_or((&Value::Null, 1.0))
-    };
-    let (latency, factor) = latency_with(|latency| latency["mean"].as_f64().is_some_and(|mean| mean > 0.0));
-    let (with_percentiles, percentiles_factor) = latency_with(|latency| latency["percentile"].is_object());
-    let number = |name: &str| positive(&latency[name]).map(|value| value * factor);
-    let mut percentiles: Vec<Percentile> = Vec::new();
-    percentiles.extend(number("min").map(|latency_ns| Percentile { percent: 0.0, latency_ns }));
-    for (name, value) in with_percentiles["percentile"].as_object().into_iter().flatten() {
-        if let (Ok(percent), Some(value)) = (name.parse::<f64>(), positive(value))
-            // Up to 3.1 fio filled its list up with "0.00".
-            && percent > 0.0
-            && percent < 100.0
-        {
-            percentiles.push(Percentile { percent, latency_ns: value * percentiles_factor });
-        }
-    }
-    percentiles.extend(number("max").map(|latency_ns| Percentile { percent: 100.0, latency_ns }));
-    percentiles.sort_by(|one, other| one.percent.total_cmp(&other.percent));
+    let (latency_mean_ns, latency_stddev_ns, percentiles) = latencies(of);
     Some(Direction {
         bytes: Some(transferred),
         operations: Some(operations),
         bytes_per_second: rate,
         iops,
-        latency_mean_ns: number("mean"),
-        latency_stddev_ns: number("stddev"),
+        latency_mean_ns,
+        latency_stddev_ns,
         percentiles,
         threads: Vec::new(),
     })
+}
+
+fn positive(value: &Value) -> Option<f64> {
+    value.as_f64().filter(|value| *value >= 0.0 && *value < 1e18)
+}
+
+/// The mean, the standard deviation and the percentiles of one latency: of that with percentiles, as `lat_percentiles`
+/// chooses it, and of completions where both have them or none has.
+fn latencies(of: &Value) -> (Option<f64>, Option<f64>, Vec<Percentile>) {
+    // Times are in nanoseconds, in fio 2 in microseconds.
+    let known = [("clat_ns", 1.0), ("lat_ns", 1.0), ("clat", 1000.0), ("lat", 1000.0)];
+    let told = known.map(|(name, factor)| (&of[name], factor, told_percentiles(&of[name], factor)));
+    let is_measured = |latency: &Value| latency["mean"].as_f64().is_some_and(|mean| mean > 0.0);
+    let with_percentiles = told.iter().find(|(.., percentiles)| !percentiles.is_empty());
+    let Some((latency, factor, inside)) =
+        with_percentiles.or_else(|| told.iter().find(|(latency, ..)| is_measured(latency)))
+    else {
+        return (None, None, Vec::new());
+    };
+    let number = |name: &str| positive(&latency[name]).map(|value| value * factor).filter(|_| is_measured(latency));
+    let end = |name: &str, percent| number(name).map(|latency_ns| Percentile { percent, latency_ns });
+    let percentiles = end("min", 0.0).into_iter().chain(inside.iter().copied()).chain(end("max", 100.0));
+    (number("mean"), number("stddev"), percentiles.collect())
+}
+
+/// The percentiles of a latency in their order, without its ends.
+fn told_percentiles(latency: &Value, factor: f64) -> Vec<Percentile> {
+    let told = latency["percentile"].as_object().into_iter().flatten();
+    let told = told.filter_map(|(name, value)| Some((name.parse::<f64>().ok()?, positive(value)?)));
+    // Up to 3.1 fio filled its list up with "0.00".
+    let inside = told.filter(|(percent, _)| *percent > 0.0 && *percent < 100.0);
+    let mut percentiles: Vec<Percentile> =
+        inside.map(|(percent, value)| Percentile { percent, latency_ns: value * factor }).collect();
+    percentiles.sort_by(|one, other| one.percent.total_cmp(&other.percent));
+    percentiles
 }

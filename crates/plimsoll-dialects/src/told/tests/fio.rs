@@ -202,3 +202,22 @@ fn lists_of_percentiles_that_old_versions_fill_up_have_no_percentile_of_nothing(
     let percentiles = transfers(&result).write.as_ref().unwrap().percentiles.iter().map(|of| of.percent);
     assert_eq!(percentiles.collect::<Vec<_>>(), [0.0, 50.0, 100.0]);
 }
+
+#[test]
+fn all_numbers_of_latency_are_of_the_same_one() {
+    let writes = |of_clat: &str| {
+        format!(
+            r#", "clat_ns" : {{ "min" : 5, "max" : 90, "mean" : 20.5 {of_clat} }},
+            "lat_ns" : {{ "min" : 500, "max" : 9000, "mean" : 700.0, "percentile" : {{ "50.000000" : 600 }} }}"#
+        )
+    };
+    for (of_clat, mean, inside) in [("", 700.0, 600.0), (r#", "percentile" : { "50.000000" : 19 }"#, 20.5, 19.0)] {
+        let result = json_result(&[json_job("", "", &writes(of_clat))]);
+        assert_eq!(texts(&result), [""; 0]);
+        let write = transfers(&result).write.as_ref().unwrap();
+        assert!(
+            close(write.latency_mean_ns, mean) && close(Some(write.percentiles[1].latency_ns), inside),
+            "{write:?}"
+        );
+    }
+}
