@@ -14,6 +14,7 @@ use crate::fio::value::{KilobyteBase, Reading};
 
 use super::{
     OTHER_SIZES, RESULTS_MAX, clones,
+    numbers::differs,
     passage::{Passage, content},
     result,
 };
@@ -247,11 +248,10 @@ fn job_result(
     if read.is_none() && write.is_none() && total.is_none() {
         return None;
     }
+    // Behind a ramp the operations that were in flight at its end have bytes and no count.
     let is_of_block = |of: &Direction| {
-        block
-            .zip(of.operations)
-            .and_then(|(block, count)| block.checked_mul(count))
-            .is_none_or(|made| of.bytes == Some(made))
+        let made = block.zip(of.operations).and_then(|(block, count)| block.checked_mul(count));
+        made.zip(of.bytes).is_none_or(|(made, bytes)| !differs(made as f64, bytes as f64, ROUNDING))
     };
     if ![&read, &write, &total].into_iter().flatten().all(is_of_block) {
         findings.push(note(OTHER_SIZES));

@@ -221,3 +221,15 @@ fn all_numbers_of_latency_are_of_the_same_one() {
         );
     }
 }
+
+#[test]
+fn operations_in_flight_at_the_end_of_a_ramp_make_no_other_size() {
+    let job = json_job(r#""bs" : "4k", "iodepth" : "8", "ramp_time" : "5""#, "", "");
+    let ramped = job.replace("4096000", "4128768");
+    for jobs in [vec![ramped.clone()], vec![job.clone(), ramped]] {
+        let result = json_result(&jobs);
+        assert_eq!((transfers(&result).block_size_bytes, texts(&result)), (Some(4096), vec![]), "{result:?}");
+    }
+    let result = json_result(&[job.replace("\"4k\"", "\"8k\"")]);
+    assert_eq!((transfers(&result).block_size_bytes, texts(&result)), (None, vec![OTHER_SIZES]));
+}
