@@ -1,6 +1,8 @@
 //! Clones of a job, of which each was told by itself, as one load.
 
-use plimsoll_record::told::{Direction, FoundResult, Measured, Percentile, Transfers};
+use plimsoll_record::told::{Direction, FoundResult, Measured, Percentile, Transfers, doubt};
+
+use super::fio_text::DIFFERENT_TIMES;
 
 /// Joins results that stand beside each other and are clones of a job: of one name, with one load.
 pub(super) fn merge(found: Vec<FoundResult>) -> Vec<FoundResult> {
@@ -34,13 +36,16 @@ fn one(mut clones: Vec<FoundResult>) -> FoundResult {
         return clones.swap_remove(0);
     }
     let each: Vec<&Transfers> = clones.iter().filter_map(|clone| clone.told.transfers()).collect();
+    let times = || each.iter().filter_map(|transfers| transfers.elapsed_ns);
+    let elapsed_ns = times().max();
+    let different = elapsed_ns.filter(|longest| times().any(|time| longest - time > longest / 100));
     let directions = |of: fn(&Transfers) -> &Option<Direction>| {
-        sum(each.iter().filter_map(|transfers| of(transfers).clone()).collect())
+        sum(each.iter().filter_map(|transfers| of(transfers).clone()).collect(), different)
     };
     let errors = each.iter().filter_map(|transfers| transfers.errors).reduce(u64::saturating_add);
     let transfers = Transfers {
         jobs: Some(clones.len() as u64),
-        elapsed_ns: each.iter().filter_map(|transfers| transfers.elapsed_ns).max(),
+        elapsed_ns,
         errors,
         read: directions(|transfers| &transfers.read),
         write: directions(|transfers| &transfers.write),
@@ -51,6 +56,7 @@ fn one(mut clones: Vec<FoundResult>) -> FoundResult {
     let started = clones.iter().filter_map(|clone| clone.started).min();
     let mut findings: Vec<_> = clones.iter().flat_map(|clone| clone.findings.clone()).collect();
     findings.dedup();
+    findings.extend(different.map(|_| doubt(DIFFERENT_TIMES)));
     let mut first = clones.swap_remove(0);
     first.told.lines.1 = last;
     first.told.measured = Measured::Transfers(Box::new(transfers));
@@ -58,17 +64,20 @@ fn one(mut clones: Vec<FoundResult>) -> FoundResult {
 }
 
 /// What several did together. Of latencies that leaves the mean, the shortest and the longest: percentiles of parts
-/// are no percentile of the whole.
-fn sum(each: Vec<Direction>) -> Option<Direction> {
+/// are no percentile of the whole. Where they ran for different times, rates are those of the longest one.
+fn sum(each: Vec<Direction>, longest_ns: Option<u64>) -> Option<Direction> {
     if each.is_empty() {
         return None;
     }
     let whole = |of: fn(&Direction) -> Option<u64>| {
         each.iter().map(of).try_fold(0_u64, |sum, value| Some(sum.saturating_add(value?)))
     };
-    let rate = |of: fn(&Direction) -> Option<f64>| each.iter().map(of).sum::<Option<f64>>();
+    let rate = |told: fn(&Direction) -> Option<f64>, counted: Option<u64>| match longest_ns {
+        Some(ns) => Some(counted? as f64 * 1e9 / ns as f64),
+        None => each.iter().map(told).sum(),
+    };
     let weighted = |one: &Direction| Some(one.latency_mean_ns? * one.operations? as f64);
-    let operations = whole(|one| one.operations);
+    let [operations, bytes] = [whole(|one| one.operations), whole(|one| one.bytes)];
     let times = each.iter().map(weighted).sum::<Option<f64>>();
     let at = |percent: f64| {
         let of =
@@ -80,10 +89,10 @@ fn sum(each: Vec<Direction>) -> Option<Direction> {
         at(100.0).map(|all| (100.0, all.into_iter().fold(0.0, f64::max))),
     ];
     Some(Direction {
-        bytes: whole(|one| one.bytes),
+        bytes,
         operations,
-        bytes_per_second: rate(|one| one.bytes_per_second),
-        iops: rate(|one| one.iops),
+        bytes_per_second: rate(|one| one.bytes_per_second, bytes),
+        iops: rate(|one| one.iops, operations),
         latency_mean_ns: times.zip(operations).filter(|(_, count)| *count > 0).map(|(ns, count)| ns / count as f64),
         latency_stddev_ns: None,
         percentiles: ends

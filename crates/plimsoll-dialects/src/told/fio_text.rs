@@ -160,7 +160,7 @@ fn check(jobs: &mut [FoundResult], statuses: &[Status]) {
 }
 
 /// Where the rate of a group is none of its jobs.
-const DIFFERENT_TIMES: &str = "jobs ran for different times, so the rate holds for a part of them";
+pub(super) const DIFFERENT_TIMES: &str = "jobs ran for different times, so the rate holds for a part of them";
 /// What is said of the sizes in reports of fio 2.
 const FIO_2_UNITS: &str = "KB, MB and GB of fio 2 are powers of 1024";
 

@@ -233,3 +233,17 @@ fn operations_in_flight_at_the_end_of_a_ramp_make_no_other_size() {
     let result = json_result(&[job.replace("\"4k\"", "\"8k\"")]);
     assert_eq!((transfers(&result).block_size_bytes, texts(&result)), (None, vec![OTHER_SIZES]));
 }
+
+#[test]
+fn clones_that_ran_for_different_times_have_the_rate_of_the_longest() {
+    let job = json_job("", "", "");
+    let half =
+        job.replace("\"iops\" : 100.0", "\"iops\" : 50.0").replace("409600,", "204800,").replace("10000", "20000");
+    let result = json_result(&[job.clone(), half]);
+    assert_eq!(texts(&result), [fio_text::DIFFERENT_TIMES]);
+    let write = transfers(&result).write.as_ref().unwrap();
+    assert!(close(write.iops, 100.0) && close(write.bytes_per_second, 409_600.0), "{write:?}");
+    let alike = json_result(&[job.clone(), job.replace("10000", "10010")]);
+    assert_eq!(texts(&alike), [""; 0]);
+    assert!(close(transfers(&alike).write.as_ref().unwrap().iops, 200.0), "{alike:?}");
+}
