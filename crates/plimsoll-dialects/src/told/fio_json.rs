@@ -14,18 +14,24 @@ use crate::fio::value::{KilobyteBase, Reading};
 
 use super::{
     OTHER_SIZES, RESULTS_MAX, clones,
+    fio_text::DIFFERENT_TIMES,
     numbers::differs,
     passage::{Passage, content},
     result,
 };
+use asked::Asked;
 use progress::Progress;
 
+mod asked;
 mod progress;
 
 /// What tells a report of fio from any other text.
 const SIGN: &str = "\"fio version\"";
 /// How far rates may be off what was counted.
 const ROUNDING: f64 = 0.02;
+/// What is said of several sections that are one result.
+const OF_SEVERAL: &str = "it sums up jobs of several sections, of which fio tells the name of the first and the options \
+                          of the last: what was asked of them is left out";
 /// A report has fewer bytes.
 const OBJECT_MAX: usize = 16 << 20;
 /// All that is read in vain may be so many times the text.
@@ -214,8 +220,15 @@ impl LineCounter<'_> {
 
 /// The jobs of a report, of which clones are one.
 fn results(passage: &Passage<'_>, lines: &RangeInclusive<usize>, report: &Value) -> Vec<FoundResult> {
-    let mut results =
-        jobs(report).filter_map(|job| Some((&job["groupid"], job_result(passage, lines, report, job)?))).peekable();
+    let all: Vec<&Value> = jobs(report).collect();
+    let are_clones =
+        |pair: &[&Value]| ["jobname", "groupid", "hostname", "port"].iter().all(|name| pair[0][name] == pair[1][name]);
+    let follows: Vec<bool> = std::iter::once(false).chain(all.windows(2).map(are_clones)).chain([false]).collect();
+    let result = |(job, beside): (&&Value, &[bool])| {
+        let asked = Asked::of(report, job, beside.contains(&true));
+        Some((job["groupid"].as_u64(), job_result(passage, lines, report, job, &asked)?))
+    };
+    let mut results = all.iter().zip(follows.windows(2)).filter_map(result).peekable();
     let mut found = Vec::new();
     while let Some((group, first)) = results.next() {
         let mut of_group = vec![first];
@@ -232,17 +245,14 @@ fn job_result(
     lines: &RangeInclusive<usize>,
     report: &Value,
     job: &Value,
+    asked: &Asked<'_>,
 ) -> Option<FoundResult> {
-    let option = |names: &[&str]| {
-        let all = names.iter().flat_map(|name| [&job["job options"][*name], &report["global options"][*name]]);
-        all.into_iter().find_map(Value::as_str).map(str::to_owned)
-    };
     // Several sizes, as in `4k,64k` or `4k-64k`, are none that is understood.
     let kilobyte_base =
-        if option(&["kb_base"]).as_deref() == Some("1000") { KilobyteBase::K1000 } else { KilobyteBase::K1024 };
+        if asked.option(&["kb_base"]) == Some("1000") { KilobyteBase::K1000 } else { KilobyteBase::K1024 };
     let reading = || Reading { kilobyte_base, ..Reading::default() };
-    let size = |names: &[&str]| option(names).and_then(|size| reading().number(&size).ok());
-    let mut block = size(&["bs", "blocksize"]).filter(|bytes| *bytes > 0);
+    let size = |size: &str| reading().number(size).ok().filter(|bytes| *bytes > 0);
+    let mut block = asked.option(&["bs", "blocksize"]).and_then(size);
     let mut findings = Vec::new();
     let [read, write, total] = ["read", "write", "mixed"].map(|name| direction(&job[name], &mut findings));
     if read.is_none() && write.is_none() && total.is_none() {
@@ -262,31 +272,37 @@ fn job_result(
     }
     let runtimes = ["read", "write", "mixed"].map(|name| job[name]["runtime"].as_u64());
     let elapsed_ms = runtimes.into_iter().flatten().max();
+    if asked.is_of_several {
+        findings.push(doubt(OF_SEVERAL));
+    }
+    if asked.is_uneven {
+        findings.push(doubt(DIFFERENT_TIMES));
+    }
     // Jobs that have a file of their own each touch so much more.
-    let clones = option(&["numjobs"]).and_then(|jobs| jobs.parse::<u64>().ok());
-    let files = if option(&["filename"]).is_some() { 1 } else { clones.unwrap_or(1) };
-    let working_set = size(&["size", "filesize"]).and_then(|bytes| bytes.checked_mul(files));
-    let pace = |name| option(&[name]).filter(|value| value != "0").map(|value| format!("{name}={value}"));
+    let files = if asked.option(&["filename"]).is_some() { 1 } else { asked.clones().unwrap_or(1) };
+    let working_set = asked.of_all(&["size", "filesize"]).and_then(size).and_then(|bytes| bytes.checked_mul(files));
+    let pace = |name| asked.option(&[name]).filter(|value| *value != "0").map(|value| format!("{name}={value}"));
+    let read_percent = asked.of_all(&["rwmixread"]).and_then(|percent| percent.parse().ok());
     findings.dedup();
     let measured = Measured::Transfers(Box::new(Transfers {
-        pattern: option(&["rw", "readwrite"]),
-        read_percent: option(&["rwmixread"]).and_then(|percent| percent.parse().ok()).filter(|percent| *percent <= 100),
+        pattern: asked.of_all(&["rw", "readwrite"]).map(str::to_owned),
+        read_percent: read_percent.filter(|percent| *percent <= 100),
         block_size_bytes: block,
-        queue_depth: option(&["iodepth"]).and_then(|depth| depth.parse().ok()),
-        jobs: clones,
-        working_set_bytes: working_set.filter(|bytes| *bytes > 0),
-        is_direct: option(&["direct"]).map(|direct| direct == "1"),
+        queue_depth: asked.of_all(&["iodepth"]).and_then(|depth| depth.parse().ok()),
+        jobs: asked.jobs,
+        working_set_bytes: working_set,
+        is_direct: asked.option(&["direct"]).map(|direct| direct == "1"),
         pace: ["rate", "rate_iops", "thinktime"].into_iter().find_map(pace),
         elapsed_ns: elapsed_ms.and_then(|ms| ms.checked_mul(1_000_000)),
         read,
         write,
-        engine: option(&["ioengine"]),
+        engine: asked.option(&["ioengine"]).map(str::to_owned),
         errors: job["total_err"].as_u64().filter(|errors| *errors > 0),
         total,
     }));
     let found = result(passage, Source::FioJson, lines.clone(), measured, findings);
     Some(FoundResult {
-        target: option(&["filename", "directory"]),
+        target: asked.of_all(&["filename", "directory"]).map(str::to_owned),
         workload: job["jobname"].as_str().map(str::to_owned),
         // The time of the report is that of its end.
         started: started(report, elapsed_ms.unwrap_or(0)),

@@ -247,3 +247,31 @@ fn clones_that_ran_for_different_times_have_the_rate_of_the_longest() {
     assert_eq!(texts(&alike), [""; 0]);
     assert!(close(transfers(&alike).write.as_ref().unwrap().iops, 200.0), "{alike:?}");
 }
+
+#[test]
+fn sections_that_fio_sums_up_are_not_told_as_one_of_them() {
+    let options =
+        r#""bs" : "4k", "rw" : "randwrite", "iodepth" : "8", "size" : "1g", "filename" : "/d", "numjobs" : "2""#;
+    let of = |options: &str, job: &str| {
+        let result = json_result(&[json_job(options, job, "")]);
+        let is_of_several = texts(&result).iter().any(|text| text.starts_with("it sums up jobs of several sections"));
+        let load = transfers(&result);
+        let asked = [load.pattern.is_some(), load.queue_depth.is_some(), load.working_set_bytes.is_some()];
+        assert!(
+            asked.into_iter().chain([result.target.is_some()]).all(|is_told| is_told != is_of_several),
+            "{result:?}"
+        );
+        (is_of_several, load.jobs, texts(&result).len())
+    };
+    assert_eq!(of(options, "\"job_runtime\" : 50000,"), (true, Some(5), 1));
+    assert_eq!(of(options, "\"job_runtime\" : 35000,"), (true, None, 1));
+    assert_eq!(of(options, "\"job_runtime\" : 20000,"), (false, Some(2), 0));
+    // One of both ran for half the time.
+    assert_eq!(of(options, "\"job_runtime\" : 15000,"), (false, Some(2), 1));
+    // One of clones that are told one by one.
+    assert_eq!(of(options, "\"job_runtime\" : 9999,"), (false, Some(1), 0));
+    let reads = options.replace("randwrite", "randread");
+    assert_eq!(of(&reads, ""), (true, None, 1));
+    // Reads that verify are nobody's pattern, and take a time of their own.
+    assert_eq!(of(&(reads + ", \"verify\" : \"crc32c\""), "\"job_runtime\" : 90000,"), (false, Some(2), 0));
+}

@@ -1,0 +1,76 @@
+//! What was asked of the jobs that an entry of a report is about: of one job, of the clones of a section, or of several
+//! sections, which `group_reporting` sums up with the name of the first and the options of the last. fio does not always
+//! tell that option, but it tells how long all of the jobs ran together.
+
+use serde_json::Value;
+
+use super::ROUNDING;
+
+/// So much longer or shorter than its reads and writes may a job run anyway.
+const SLACK_MS: f64 = 10.0;
+
+/// What was asked.
+pub(super) struct Asked<'a> {
+    /// Options of the job, or of nobody where there are several sections, and those of all.
+    options: [&'a Value; 2],
+    /// How many jobs there are.
+    pub(super) jobs: Option<u64>,
+    /// Whether they are of several sections, so that what one of them was asked is not what all were.
+    pub(super) is_of_several: bool,
+    /// Whether some of the jobs ran for less time than others.
+    pub(super) is_uneven: bool,
+}
+
+impl<'a> Asked<'a> {
+    /// Of an entry of a report, which may stand beside its clones.
+    pub(super) fn of(report: &'a Value, job: &'a Value, is_beside_clones: bool) -> Self {
+        let options = [&job["job options"], &report["global options"]];
+        let mut asked = Self { options, jobs: None, is_of_several: false, is_uneven: false };
+        let told = asked.clones();
+        let count = told.unwrap_or(1) as f64;
+        // Reads that verify take their own time, and a log of I/O has any pattern.
+        let is_plain = asked.option(&["verify", "read_iolog"]).is_none();
+        let runtime = ["read", "write", "trim", "mixed"].into_iter().filter_map(|name| job[name]["runtime"].as_f64());
+        let runtime = runtime.fold(0.0, f64::max);
+        let together = job["job_runtime"].as_f64().filter(|ms| *ms > 0.0 && runtime > 0.0 && is_plain);
+        let is_longer = |jobs: f64| together.is_some_and(|ms| ms > jobs * (runtime * (1.0 + ROUNDING) + SLACK_MS));
+        let is_told = asked.option(&["group_reporting"]).is_some_and(|value| value != "0");
+        let is_group = is_told || is_longer(1.0) || (together.is_none() && !is_beside_clones);
+        asked.is_of_several = is_longer(count) || (is_plain && did_what_nobody_asked(&asked, job));
+        if asked.is_of_several {
+            asked.options[0] = &Value::Null;
+            let jobs = together.map(|ms| ms / runtime);
+            asked.jobs =
+                jobs.filter(|jobs| (jobs - jobs.round()).abs() < ROUNDING * jobs).map(|jobs| jobs.round() as u64);
+        } else {
+            asked.jobs = told.map(|jobs| if is_group { jobs } else { 1 });
+            let all = count * (runtime * 0.99 - SLACK_MS);
+            asked.is_uneven = is_group && count > 1.0 && together.is_some_and(|ms| ms < all);
+        }
+        asked
+    }
+
+    /// The first of these options that was told.
+    pub(super) fn option(&self, names: &[&str]) -> Option<&'a str> {
+        let all = names.iter().flat_map(|name| self.options.map(|options| &options[*name]));
+        all.into_iter().find_map(Value::as_str)
+    }
+
+    /// The same, where it was asked of all jobs.
+    pub(super) fn of_all(&self, names: &[&str]) -> Option<&'a str> {
+        self.option(names).filter(|_| !self.is_of_several)
+    }
+
+    /// How many clones a section has.
+    pub(super) fn clones(&self) -> Option<u64> {
+        self.option(&["numjobs"])?.parse().ok().filter(|jobs| *jobs > 0)
+    }
+}
+
+/// Whether there were reads or writes that the pattern excludes.
+fn did_what_nobody_asked(asked: &Asked<'_>, job: &Value) -> bool {
+    let Some(pattern) = asked.option(&["rw", "readwrite"]) else { return false };
+    let did = |name: &str| job[name]["total_ios"].as_u64().is_some_and(|count| count > 0);
+    let is_asked = |name: &str| pattern.contains(name) || pattern.contains("rw");
+    ["read", "write"].into_iter().any(|name| did(name) && !is_asked(name))
+}
