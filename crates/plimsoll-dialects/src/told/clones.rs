@@ -42,9 +42,11 @@ fn one(mut clones: Vec<FoundResult>) -> FoundResult {
     let directions = |of: fn(&Transfers) -> &Option<Direction>| {
         sum(each.iter().filter_map(|transfers| of(transfers).clone()).collect(), different)
     };
+    // Hosts may tell of several jobs each.
+    let jobs = each.iter().try_fold(0_u64, |sum, transfers| Some(sum.saturating_add(transfers.jobs?)));
     let errors = each.iter().filter_map(|transfers| transfers.errors).reduce(u64::saturating_add);
     let transfers = Transfers {
-        jobs: Some(clones.len() as u64),
+        jobs: jobs.or(Some(clones.len() as u64)),
         elapsed_ns,
         errors,
         read: directions(|transfers| &transfers.read),

@@ -275,3 +275,14 @@ fn sections_that_fio_sums_up_are_not_told_as_one_of_them() {
     // Reads that verify are nobody's pattern, and take a time of their own.
     assert_eq!(of(&(reads + ", \"verify\" : \"crc32c\""), "\"job_runtime\" : 90000,"), (false, Some(2), 0));
 }
+
+#[test]
+fn hosts_have_all_their_jobs() {
+    let job = json_job("\"numjobs\" : \"4\"", "\"job_runtime\" : 40000,", "");
+    let on = |host: &str, job: &str| job.replace("\"error\"", &format!("\"hostname\" : \"{host}\", \"error\""));
+    assert_eq!(transfers(&json_result(&[on("a", &job), on("b", &job)])).jobs, Some(8));
+    // Without the times of all jobs.
+    let job = job.replace("\"job_runtime\" : 40000,", "");
+    assert_eq!(transfers(&json_result(&[on("a", &job), on("b", &job)])).jobs, Some(8));
+    assert_eq!(transfers(&json_result(&[on("a", &job), on("a", &job)])).jobs, Some(2));
+}
