@@ -47,6 +47,7 @@ pub(super) fn find(passage: &Passage<'_>) -> Vec<FoundResult> {
         if loads.read(passage.line(first)) {
             // Another run begins: jobs of the one before are no clones of its jobs.
             tell_without_groups(std::mem::take(&mut jobs), &mut found);
+            number = None;
         }
         if let Some((_, rest)) = passage.line(first).split_once("Run status group ") {
             number = rest.split(' ').next().and_then(|number| number.parse::<u32>().ok());
@@ -64,7 +65,7 @@ pub(super) fn find(passage: &Passage<'_>) -> Vec<FoundResult> {
             statuses.push(next);
             index += 1;
         }
-        let load = loads.take_latest();
+        let load = loads.take(number);
         let is_of_group = |job: &Job| number.is_none_or(|number| job.group == number);
         let (of_group, others): (Vec<Job>, Vec<Job>) = jobs.into_iter().partition(is_of_group);
         jobs = others;
@@ -222,26 +223,33 @@ fn after<'a>(line: &'a str, name: &str) -> Option<&'a str> {
     Some(line.split_once(&format!(" {name}"))?.1)
 }
 
-/// What lines say of loads before their results: `NAME: (g=0): rw=randread, bs=(R) 16.0KiB-16.0KiB, ...,
+/// What lines say of the loads of a run before its results: `NAME: (g=0): rw=randread, bs=(R) 16.0KiB-16.0KiB, ...,
 /// ioengine=libaio, iodepth=16`, `Starting 8 processes`.
 #[derive(Default)]
 struct Loads<'a> {
     by_name: HashMap<&'a str, Transfers>,
-    latest: Transfers,
+    /// Of the run; nothing where jobs of a group differ.
+    by_group: HashMap<u32, Option<Transfers>>,
+    /// All that were started.
+    jobs: Option<u64>,
+    /// Whether the next load is that of another run.
+    is_complete: bool,
 }
 
 impl<'a> Loads<'a> {
     /// Takes in a line; whether it stands at the beginning of a run.
     fn read(&mut self, line: &'a str) -> bool {
-        let mut begins = false;
         if let Some(jobs) = line.trim_start().strip_prefix("Starting ") {
             let count = jobs.split(' ').next().and_then(|count| count.parse().ok());
             let count = count.filter(|_| jobs.contains("process") || jobs.contains("thread"));
-            begins = count.is_some();
-            self.latest.jobs = self.latest.jobs.or(count);
+            if count.is_some() {
+                self.forget_run_before();
+                (self.jobs, self.is_complete) = (count, true);
+                return true;
+            }
         }
         let load = content(line).split_once(": (g=").filter(|(_, load)| load.contains(" rw="));
-        let Some((name, load)) = load else { return begins };
+        let Some((name, load)) = load else { return false };
         let pattern = after(load, "rw=").and_then(|rest| rest.split(',').next());
         let transfers = Transfers {
             pattern: pattern.map(str::to_owned),
@@ -250,9 +258,20 @@ impl<'a> Loads<'a> {
             engine: after(load, "ioengine=").and_then(|rest| rest.split(',').next()).map(str::to_owned),
             ..Transfers::default()
         };
-        self.latest = transfers.clone();
+        self.forget_run_before();
+        if let Some(group) = load.split(')').next().and_then(|group| group.parse().ok()) {
+            let of_group = self.by_group.entry(group).or_insert_with(|| Some(transfers.clone()));
+            *of_group = of_group.take().filter(|others| *others == transfers);
+        }
         self.by_name.insert(name, transfers);
         true
+    }
+
+    fn forget_run_before(&mut self) {
+        if std::mem::take(&mut self.is_complete) {
+            self.by_group.clear();
+            self.jobs = None;
+        }
     }
 
     /// Of a job.
@@ -260,9 +279,14 @@ impl<'a> Loads<'a> {
         self.by_name.get(name).cloned().unwrap_or_default()
     }
 
-    /// Of what is told next without a name. What is above it is not about what follows.
-    fn take_latest(&mut self) -> Transfers {
-        std::mem::take(&mut self.latest)
+    /// Of a group, or of the only one where its number is not told. What is above it is not about what follows.
+    fn take(&mut self, number: Option<u32>) -> Transfers {
+        self.is_complete = true;
+        let is_only_one = self.by_group.len() <= 1;
+        let only_one = self.by_group.keys().next().copied().filter(|_| is_only_one);
+        let load = number.or(only_one).and_then(|number| self.by_group.remove(&number)).flatten();
+        let jobs = self.jobs.take().filter(|_| is_only_one);
+        Transfers { jobs, ..load.unwrap_or_default() }
     }
 }
 

@@ -66,6 +66,27 @@ fn names_of_jobs_have_spaces_and_groups_of_jobs_follow_all_jobs() {
 }
 
 #[test]
+fn a_group_has_its_own_load_where_nothing_is_told_of_its_jobs() {
+    let of = |text: &str| {
+        let load = |result: &FoundResult| {
+            let load = transfers(result);
+            (load.block_size_bytes, load.read.as_ref().unwrap().operations, load.jobs)
+        };
+        find(text).iter().map(load).collect::<Vec<_>>()
+    };
+    let large = |group| load("large", group).replace("4096B", "1024KiB");
+    let groups = group(0, 2048) + "\n" + &group(1, 4096);
+    let text = load("small", 0) + &large(1) + "Starting 2 processes\n\n" + &groups;
+    let each = [(Some(4096), Some(2048), None), (Some(1 << 20), Some(16), None)];
+    assert_eq!(of(&text), each);
+    // Another run has its own, and jobs of a group that differ are no load.
+    assert_eq!(of(&(text + &groups)), [&each[..], &[(None, None, None); 2]].concat());
+    let same = load("small", 0) + &load("other", 0) + "Starting 2 processes\n" + &group(0, 2048);
+    assert_eq!(of(&same), [(Some(4096), Some(2048), Some(2))]);
+    assert_eq!(of(&(same + &load("small", 0) + &large(0) + &group(0, 2048)))[1], (None, None, None));
+}
+
+#[test]
 fn what_is_told_of_a_job_that_goes_on_is_told_again() {
     let told = |iops| job("a", 0, 7, iops) + "\n" + &group(0, iops);
     let text = load("a", 0) + &told(100) + &told(200) + &told(300);
