@@ -8,7 +8,7 @@ use plimsoll_record::{
 
 use super::{
     RESULTS_MAX,
-    numbers::{bytes_in, rounding, with_unit},
+    numbers::{binary_bytes_in, bytes_in, number_length, rounding, with_unit},
     passage::{Passage, content},
     result,
 };
@@ -43,6 +43,9 @@ fn summary(line: &str) -> Option<(Transfers, Vec<Finding>)> {
     let rate = bytes as f64 / seconds;
     let mut findings = vec![note("dd does not say whether it read or wrote, and whether a cache answered")];
     let (value, unit, _) = with_unit(told)?;
+    // BusyBox writes no space, and its MB are powers of 1024.
+    let is_busybox = told[number_length(told)..].starts_with(unit);
+    let bytes_in = if is_busybox { binary_bytes_in } else { bytes_in };
     let factor = if unit.is_empty() { Some(1.0) } else { unit.strip_suffix("/s").and_then(bytes_in) };
     let told_rate = value * factor?;
     if (told_rate - rate).abs() > (rounding(told) + 0.01) * told_rate.max(rate) {

@@ -76,13 +76,17 @@ pub(super) fn bytes(text: &str) -> Option<f64> {
     rest.is_empty().then_some(value * bytes_in(unit)?)
 }
 
+/// Bytes in a unit of sizes, of which `KB` are 1024.
+pub(super) fn binary_bytes_in(unit: &str) -> Option<f64> {
+    bytes_in(unit.strip_suffix('B').filter(|unit| !unit.is_empty()).unwrap_or(unit))
+}
+
 /// Bytes of a size as fio 2 writes it, of which `KB` are 1024.
 pub(super) fn bytes_of_fio_2(text: &str) -> Option<f64> {
     let (value, unit, rest) = with_unit(text)?;
-    let unit = unit.strip_suffix('B').filter(|unit| !unit.is_empty()).unwrap_or(unit);
     // It wrote bits with letters that may be of either kind.
     (!unit.ends_with("bit")).then_some(())?;
-    rest.trim().is_empty().then_some(value * bytes_in(unit)?)
+    rest.trim().is_empty().then_some(value * binary_bytes_in(unit)?)
 }
 
 /// Bytes per second of a rate as `14.9MiB/s`.

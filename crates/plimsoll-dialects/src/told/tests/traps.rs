@@ -291,6 +291,8 @@ fn dd_speaks_many_languages() {
         "1073741824 Bytes (1,1 GB, 1,0 GiB) kopiert, 0,9345 s, 1,1 GB/s",
         "1073741824 octets (1,1 GB, 1,0 GiB) copiés, 0,9345 s, 1,1 GB/s",
         "1073741824 bytes (1.0GB) copied, 0.934500 seconds, 1.1GB/s",
+        // BusyBox counts in powers of 1024.
+        "1073741824 bytes (1.0GB) copied, 0.934500 seconds, 1095.8MB/s",
         "1073741824 bytes transferred in 0.9345 secs (1149001416 bytes/sec)",
         "1 bytes copied, 0.1 s, 0.0 kB/s\r1073741824 bytes (1.1 GB, 1.0 GiB) copied, 0.9345 s, 1.1 GB/s",
         "# 1073741824 bytes (1.1 GB, 1.0 GiB) copied, 9.345e-01 s, 1.1 GB/s",
