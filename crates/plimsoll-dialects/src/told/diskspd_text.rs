@@ -260,9 +260,9 @@ impl Target<'_> {
             self.block_size_bytes = size.parse().ok().or_else(|| bytes(size).map(|bytes| bytes as u64));
         } else if let Some((_, depth)) = line.split_once("outstanding I/O operations") {
             self.queue_depth = depth.rsplit(' ').next().and_then(|depth| depth.parse().ok());
-        } else if line.starts_with("using random I/O") || line.starts_with("using mixed") {
+        } else if line.starts_with("using random I/O") {
             self.is_random = Some(true);
-        } else if line.starts_with("using") && line.contains("sequential I/O") {
+        } else if line.starts_with("using") && line.contains(" sequential I/O") {
             self.is_random = Some(false);
         } else if let Some(kind) = line.strip_prefix("performing ") {
             self.read_percent = reads(kind);

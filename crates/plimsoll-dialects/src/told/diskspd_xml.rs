@@ -72,10 +72,16 @@ fn span_result(
     findings.dedup();
     let latency = span.child("Latency");
     let reads = |target: &Element| 100 - number(target, "WriteRatio").unwrap_or(0_u8).min(100);
-    let access = |target: &Element| ReadWrite::of(reads(target), target.child("Random").is_some());
+    let is_random = |target: &Element| match number::<u8>(target, "RandomRatio") {
+        Some(0) => Some(false),
+        // Some of its operations are random.
+        Some(1..=99) => None,
+        _ => Some(target.child("Random").is_some()),
+    };
+    let access = |target: &Element| Some(ReadWrite::of(reads(target), is_random(target)?).to_string());
     let direction = |name: &str| direction(&threads, latency, name, seconds);
     let measured = Measured::Transfers(Box::new(Transfers {
-        pattern: agreed(asked.iter().map(|target| Some(access(target).to_string()))),
+        pattern: agreed(asked.iter().map(|target| access(target))),
         read_percent: agreed(asked.iter().map(|target| Some(reads(target)))),
         block_size_bytes: agreed(asked.iter().map(|target| number(target, "BlockSize"))),
         queue_depth: match depth_in_all {

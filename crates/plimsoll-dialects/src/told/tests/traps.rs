@@ -426,6 +426,29 @@ fn shares_of_reads_are_told_apart_from_those_of_writes() {
 }
 
 #[test]
+fn what_is_random_in_part_is_no_pattern() {
+    let in_words = |line: &str| {
+        let asked =
+            format!("Input parameters:\n\ttimespan:   1\n\tpath: 'a.dat'\n\t\tperforming read test\n\t\t{line}\n");
+        transfers(&find(&(asked + DISKSPD))[0]).pattern.clone()
+    };
+    assert_eq!(in_words("using random I/O (alignment: 4KiB)").as_deref(), Some("randread"));
+    assert_eq!(in_words("using interlocked sequential I/O (stride: 4KiB)").as_deref(), Some("read"));
+    assert_eq!(in_words("using mixed random/sequential I/O (20% random) (alignment: 4KiB)"), None);
+    let in_xml = |access: &str| {
+        let text = format!(
+            "<Results><Profile><TimeSpans><TimeSpan><Targets><Target><Path>a</Path>{access}</Target></Targets>\
+             </TimeSpan></TimeSpans></Profile><TimeSpan><TestTimeSeconds>1.0</TestTimeSeconds><Thread><Target><Path>a\
+             </Path></Target></Thread></TimeSpan></Results>\n"
+        );
+        transfers(&find(&text)[0]).pattern.clone()
+    };
+    let ratio = |percent: u8| in_xml(&format!("<Random>4096</Random><RandomRatio>{percent}</RandomRatio>"));
+    assert_eq!([in_xml(""), in_xml("<Random>4096</Random>")].map(Option::unwrap), ["read", "randread"]);
+    assert_eq!([ratio(20), ratio(100)], [None, Some("randread".to_owned())]);
+}
+
+#[test]
 fn threads_for_all_targets_have_the_depth_of_the_time_span() {
     let target = "<Target><Path>a</Path><BlockSize>4096</BlockSize><RequestCount>2</RequestCount></Target>";
     let depth = |threads: u32, depth: u32, targets: usize| {
