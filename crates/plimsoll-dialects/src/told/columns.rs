@@ -273,7 +273,7 @@ pub fn rows(text: &str, columns: &ColumnMap) -> Result<Vec<FoundResult>, ColumnP
     }
     let place = |of: &'_ ColumnOf| names.iter().position(|name| name.eq_ignore_ascii_case(&of.column));
     let places = columns.0.iter().filter_map(|of| Some((of, place(of)?)));
-    let places: Vec<Place<'_>> = places
+    let mut places: Vec<Place<'_>> = places
         .map(|(of, index)| {
             let unit = of.unit.or_else(|| unit_in_name(of.field, &names[index]));
             Place { of, index, unit }
@@ -281,6 +281,10 @@ pub fn rows(text: &str, columns: &ColumnMap) -> Result<Vec<FoundResult>, ColumnP
         .collect();
     let table = below(&passage, header, separator).join("\n");
     let decimal = decimal_mark(&table, separator, &places);
+    let mut shares = places.iter_mut().filter(|place| place.of.field == Field::ReadPercent);
+    if let Some(place) = shares.next().filter(|place| are_shares(&table, separator, place, decimal)) {
+        place.unit = Some(100.0);
+    }
     let mut found = Vec::new();
     for record in reader(&table, separator).records() {
         let Ok(record) = record else { break };
@@ -402,9 +406,6 @@ fn row(
             Field::Pattern => transfers.pattern = Some(cell.to_ascii_lowercase()),
             Field::ReadPercent => {
                 let percent = value(place, cell.trim_end_matches(['%', ' ']), decimal)?;
-                // A share of one is one of a hundred.
-                let is_share = |percent: f64| percent.fract() > 0.0 && percent < 1.0;
-                let percent = percent.map(|percent| if is_share(percent) { 100.0 * percent } else { percent });
                 let percent = percent.map(f64::round).filter(|percent| *percent <= 100.0);
                 transfers.read_percent = Some(percent.ok_or_else(wrong)? as u8);
             }
@@ -470,6 +471,19 @@ fn decimal_mark(table: &str, separator: u8, places: &[Place<'_>]) -> Option<char
         }
     }
     None
+}
+
+/// Whether the numbers of a column are shares of one: none is larger, and some have decimals.
+fn are_shares(table: &str, separator: u8, place: &Place<'_>, decimal: Option<char>) -> bool {
+    let (mut are_small, mut have_decimals) = (true, false);
+    for record in reader(table, separator).records().map_while(Result::ok) {
+        let cell = record.get(place.index).unwrap_or_default();
+        if let Ok(Some(value)) = value(place, cell.trim_end_matches(['%', ' ']), decimal) {
+            are_small &= value <= 1.0 && !cell.contains('%');
+            have_decimals |= cell.contains(['.', ',']);
+        }
+    }
+    are_small && have_decimals
 }
 
 /// A number with a point before its decimals, by the sign that the table has there.

@@ -124,6 +124,20 @@ fn a_table_that_cannot_be_read_says_where_and_what_to_do() {
 }
 
 #[test]
+fn shares_of_reads_are_told_by_their_column() {
+    let of = |cells: &[&str]| {
+        let text: String = cells.iter().map(|cell| format!("{cell};5\n")).collect();
+        let found = rows(&format!("a;b\n{text}"), &columns(&["read-percent=a", "iops=b"])).unwrap();
+        found.iter().map(|result| transfers(result).read_percent.unwrap()).collect::<Vec<_>>()
+    };
+    assert_eq!(of(&["0.0", "0.7", "1.0"]), [0, 70, 100]);
+    assert_eq!(of(&["0,5", "1"]), [50, 100]);
+    assert_eq!(of(&["0", "1"]), [0, 1]);
+    assert_eq!(of(&["0.7", "1.0", "70"]), [1, 1, 70]);
+    assert_eq!(of(&["0.7%", "1.0 %"]), [1, 1]);
+}
+
+#[test]
 fn separators_of_thousands_are_told_from_those_of_decimals() {
     let of = |text: &str| {
         let found = rows(text, &columns(&["iops=a", "latency[ms]=b"])).unwrap();
