@@ -70,9 +70,15 @@ fn heading(line: &str) -> Option<&str> {
 
 /// What may stand before a line that was quoted or commented out.
 pub(super) fn without_marks(line: &str) -> &str {
-    line.trim_start_matches(|letter: char| {
-        letter.is_whitespace() || matches!(letter, '#' | '>' | '*' | '/' | '|' | ';')
-    })
+    let mut rest = line;
+    loop {
+        rest = rest.trim_start_matches(|letter: char| letter.is_whitespace() || "#>*|;".contains(letter));
+        // A single slash begins a name.
+        match ["//", "/*"].iter().find_map(|mark| rest.strip_prefix(mark)) {
+            Some(behind) => rest = behind.trim_start_matches('/'),
+            None => return rest,
+        }
+    }
 }
 
 /// A line without marks, and without what a log puts before it: a time, and the stream that it came from.
@@ -115,6 +121,9 @@ mod tests {
         for line in [
             "a job: (g=0)",
             "  # a job: (g=0)",
+            "// a job: (g=0)",
+            "/// a job: (g=0)",
+            "/** a job: (g=0)",
             "2024-05-01T10:00:00.123Z a job: (g=0)",
             "2024-05-01T10:00:00Z stdout F a job: (g=0)",
             "2024-05-01 10:00:00,5 a job: (g=0)",
@@ -122,6 +131,7 @@ mod tests {
             assert_eq!(content(line), "a job: (g=0)", "{line}");
         }
         assert_eq!(content("4 KiB reads"), "4 KiB reads");
+        assert_eq!(content("> /dev/sda: (g=0)"), "/dev/sda: (g=0)");
         assert_eq!(Passage::of("1 s\r2 s\r3 s\r\nnext").lines, ["3 s", "next"]);
     }
 }
