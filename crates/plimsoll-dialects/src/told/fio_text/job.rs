@@ -9,7 +9,7 @@ use super::{
     super::{
         OTHER_SIZES,
         numbers::{bytes, bytes_of_fio_2, bytes_per_second, differs, moment, nanoseconds_in, with_unit},
-        passage::{Passage, content, without_marks},
+        passage::{Passage, content},
         result,
     },
     FIO_2_UNITS, Job, Loads,
@@ -35,6 +35,26 @@ struct Part {
     kind: Kind,
     direction: Direction,
     elapsed_ns: u64,
+    completion: Latencies,
+    /// From the moment that an operation was begun.
+    whole: Latencies,
+}
+
+impl Part {
+    fn new(kind: Kind, direction: Direction, elapsed_ms: u64) -> Self {
+        let (completion, whole) = Default::default();
+        Self { kind, direction, elapsed_ns: elapsed_ms * 1_000_000, completion, whole }
+    }
+}
+
+/// What is told of one kind of latency.
+#[derive(Default)]
+struct Latencies {
+    mean_ns: Option<f64>,
+    stddev_ns: Option<f64>,
+    shortest_ns: Option<f64>,
+    longest_ns: Option<f64>,
+    percentiles: Vec<Percentile>,
 }
 
 /// What stands below the line with a job's name.
@@ -64,13 +84,17 @@ pub(super) fn find(passage: &Passage<'_>, first: usize, loads: &Loads<'_>) -> Op
         counts.map(|count| count.trim_start_matches(['r', 'w', '=']).parse().ok()).collect()
     });
     let count = |index: usize| counts.get(index).copied().flatten();
-    for Part { kind, mut direction, elapsed_ns } in parts {
+    for Part { kind, mut direction, elapsed_ns, completion, whole } in parts {
         let count = match kind {
             Kind::Read => count(0),
             Kind::Write => count(1),
             Kind::Mixed => count(0).zip(count(1)).map(|(reads, writes)| reads.saturating_add(writes)),
             Kind::Trim => continue,
         };
+        // Latencies of completions where they are, and whole ones where not, as fio's users read them.
+        let are_whole =
+            completion.percentiles.is_empty() && (completion.mean_ns.is_none() || !whole.percentiles.is_empty());
+        (if are_whole { whole } else { completion }).tell(&mut direction);
         transfers.elapsed_ns = transfers.elapsed_ns.max(Some(elapsed_ns));
         let load = (transfers.block_size_bytes, elapsed_ns);
         transfers.block_size_bytes = finish(&mut direction, count, load, &mut findings);
@@ -110,7 +134,7 @@ fn body<'a>(passage: &Passage<'a>, first: usize) -> Body<'a> {
     let mut index = first + 1;
     while index < passage.lines.len() && index < first + LINES_MAX {
         let line = passage.line(index);
-        let text = without_marks(line);
+        let text = content(line);
         if line.contains(": (groupid=") || line.contains("Run status group") {
             break;
         }
@@ -121,18 +145,17 @@ fn body<'a>(passage: &Passage<'a>, first: usize) -> Body<'a> {
         } else if line.contains(": IOPS=") {
             // Of a direction that has no rate, as fio 3.33 tells of reads and writes as one, latencies are nobody's.
             body.parts.extend(current.take());
-        } else if let Some(Part { direction, .. }) = &mut current {
-            if line.contains("clat percentiles (") || line.contains(" lat percentiles (") {
-                let behind = percentiles(passage, index, direction);
+        } else if let Some(Part { completion, whole, .. }) = &mut current {
+            let of_completion = text.strip_prefix('c').filter(|text| text.starts_with("lat "));
+            let (text, latencies) = of_completion.map_or((text, whole), |text| (text, completion));
+            if text.starts_with("lat percentiles (") {
+                let behind = latencies.read_percentiles(passage, index);
                 body.last = body.last.max(behind - 1);
                 index = behind.max(index + 1);
                 continue;
             }
-            // Latencies of completions where they are, and whole ones where not, as fio's users read them.
-            let is_completion = line.contains("clat (");
-            let is_whole = line.contains(" lat (") && line.contains("avg=");
-            if is_completion || (is_whole && direction.latency_mean_ns.is_none()) {
-                latencies(line, direction);
+            if text.starts_with("lat (") && text.contains("avg=") {
+                latencies.read(text);
                 body.last = index;
             }
         }
@@ -170,7 +193,7 @@ fn totals(line: &str) -> Option<Part> {
         iops: Some(value * factor),
         ..Direction::default()
     };
-    Some(Part { kind, direction, elapsed_ns: elapsed_ms * 1_000_000 })
+    Some(Part::new(kind, direction, elapsed_ms))
 }
 
 fn kind(before: &str) -> Option<Kind> {
@@ -196,64 +219,59 @@ fn totals_of_fio_2(line: &str) -> Option<Part> {
         iops: value("iops=")?.trim().parse().ok().filter(|iops: &f64| iops.is_finite()),
         ..Direction::default()
     };
-    Some(Part { kind, direction, elapsed_ns: elapsed_ms * 1_000_000 })
+    Some(Part::new(kind, direction, elapsed_ms))
 }
 
-/// `    clat (usec): min=50, max=2000, avg=800.12, stdev=100.11`
-fn latencies(line: &str, direction: &mut Direction) -> Option<()> {
-    let (_, rest) = line.split_once("lat (")?;
-    let (unit, rest) = rest.split_once("):")?;
-    let unit_ns = nanoseconds_in(unit)?;
-    let value = |name: &str| {
-        let text = rest.split(',').find_map(|part| part.trim().strip_prefix(name))?.trim();
-        let (value, factor) = match text.as_bytes().last()? {
-            b'k' | b'K' => (&text[..text.len() - 1], 1e3),
-            b'M' => (&text[..text.len() - 1], 1e6),
-            _ => (text, 1.0),
+impl Latencies {
+    /// `lat (usec): min=50, max=2000, avg=800.12, stdev=100.11`
+    fn read(&mut self, text: &str) -> Option<()> {
+        let (unit, rest) = text.split_once('(')?.1.split_once("):")?;
+        let unit_ns = nanoseconds_in(unit)?;
+        let value = |name: &str| {
+            let text = rest.split(',').find_map(|part| part.trim().strip_prefix(name))?.trim();
+            let (value, factor) = match text.as_bytes().last()? {
+                b'k' | b'K' => (&text[..text.len() - 1], 1e3),
+                b'M' => (&text[..text.len() - 1], 1e6),
+                _ => (text, 1.0),
+            };
+            let value = value.parse::<f64>().ok().filter(|value| value.is_finite() && *value >= 0.0);
+            value.map(|value| value * factor * unit_ns)
         };
-        value
-            .parse::<f64>()
-            .ok()
-            .filter(|value| value.is_finite() && *value >= 0.0)
-            .map(|value| value * factor * unit_ns)
-    };
-    direction.latency_mean_ns = value("avg=");
-    direction.latency_stddev_ns = value("stdev=");
-    direction.percentiles.retain(|percentile| percentile.percent > 0.0 && percentile.percent < 100.0);
-    if let Some(latency_ns) = value("min=") {
-        direction.percentiles.insert(0, Percentile { percent: 0.0, latency_ns });
+        (self.mean_ns, self.stddev_ns) = (value("avg="), value("stdev="));
+        (self.shortest_ns, self.longest_ns) = (value("min="), value("max="));
+        Some(())
     }
-    direction.percentiles.extend(value("max=").map(|latency_ns| Percentile { percent: 100.0, latency_ns }));
-    Some(())
-}
 
-/// The lines below `clat percentiles (usec):`, as `|  1.00th=[  400],  5.00th=[  412], ...`; the line behind them.
-fn percentiles(passage: &Passage<'_>, head: usize, direction: &mut Direction) -> usize {
-    let line = passage.line(head);
-    let unit = line.split_once("percentiles (").and_then(|(_, rest)| rest.split(')').next());
-    let Some(unit_ns) = unit.and_then(nanoseconds_in) else { return head };
-    let mut told = Vec::new();
-    let mut index = head + 1;
-    while let Some((_, row)) = passage.line(index).split_once('|').filter(|(_, row)| row.contains("th=[")) {
-        for part in row.split("],") {
-            let Some((percent, value)) = part.split_once("th=[") else { continue };
-            let number = |text: &str| text.trim().trim_end_matches(']').trim().parse::<f64>().ok();
-            if let (Some(percent), Some(value)) = (number(percent), number(value))
-                && percent > 0.0
-                && percent < 100.0
-                && value.is_finite()
-            {
-                told.push(Percentile { percent, latency_ns: value * unit_ns });
+    /// The lines below `lat percentiles (usec):`, as `|  1.00th=[  400],  5.00th=[  412], ...`; the line behind them.
+    fn read_percentiles(&mut self, passage: &Passage<'_>, head: usize) -> usize {
+        let line = passage.line(head);
+        let unit = line.split_once("percentiles (").and_then(|(_, rest)| rest.split(')').next());
+        let Some(unit_ns) = unit.and_then(nanoseconds_in) else { return head };
+        let mut index = head + 1;
+        while let Some((_, row)) = passage.line(index).split_once('|').filter(|(_, row)| row.contains("th=[")) {
+            for part in row.split("],") {
+                let Some((percent, value)) = part.split_once("th=[") else { continue };
+                let number = |text: &str| text.trim().trim_end_matches(']').trim().parse::<f64>().ok();
+                if let (Some(percent), Some(value)) = (number(percent), number(value))
+                    && percent > 0.0
+                    && percent < 100.0
+                    && value.is_finite()
+                {
+                    self.percentiles.push(Percentile { percent, latency_ns: value * unit_ns });
+                }
             }
+            index += 1;
         }
-        index += 1;
+        index
     }
-    // Completions come first, and are what the mean is of.
-    if !direction.percentiles.iter().any(|percentile| percentile.percent > 0.0 && percentile.percent < 100.0) {
-        direction.percentiles.extend(told);
+
+    fn tell(self, direction: &mut Direction) {
+        let end = |percent, latency_ns: Option<f64>| latency_ns.map(|latency_ns| Percentile { percent, latency_ns });
+        let (shortest, longest) = (end(0.0, self.shortest_ns), end(100.0, self.longest_ns));
+        direction.percentiles = shortest.into_iter().chain(self.percentiles).chain(longest).collect();
         direction.percentiles.sort_by(|one, other| one.percent.total_cmp(&other.percent));
+        (direction.latency_mean_ns, direction.latency_stddev_ns) = (self.mean_ns, self.stddev_ns);
     }
-    index
 }
 
 /// Operations are counted exactly, while sizes and rates are rounded: those that the count makes, unless they do not

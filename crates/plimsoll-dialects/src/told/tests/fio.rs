@@ -52,6 +52,32 @@ fn a_job_of_a_report_has_its_latencies_and_exact_counts() {
 }
 
 #[test]
+fn latencies_are_all_of_one_kind() {
+    let of = |text: &str| transfers(&find(text)[0]).read.clone().unwrap();
+    // Those of one priority are not those of all.
+    let head = "    clat percentiles (usec):";
+    let of_priority = |name: &str| format!("    {name} (usec): min=90, max=95, avg=92.00, stdev=1.00\n");
+    let [high, low, newer] = ["high prio_clat", "low prio_clat", "clat prio 0/4"].map(of_priority);
+    assert_eq!(of(&NORMAL.replacen(head, &format!("{high}{low}{newer}{head}"), 1)), of(NORMAL));
+    // Percentiles of whole latencies have the mean and the ends of whole latencies.
+    let whole = of(&NORMAL.replacen(head, "     lat percentiles (usec):", 1));
+    assert!(close(whole.latency_mean_ns, 162_800.0) && close(whole.latency_stddev_ns, 322_940.0));
+    let ends = [&whole.percentiles[0], &whole.percentiles[6]].map(|of| of.latency_ns);
+    assert_eq!((ends, whole.percentiles[1].latency_ns), ([5000.0, 10_431_000.0], 6000.0));
+}
+
+#[test]
+fn a_job_may_be_called_like_its_device() {
+    for prefix in ["", "// ", "# "] {
+        let text: String =
+            NORMAL.replace("mix:", "/dev/sda:").lines().map(|line| format!("{prefix}{line}\n")).collect();
+        let found = find(&text);
+        assert_eq!((found.len(), found[0].workload.as_deref()), (1, Some("/dev/sda")), "{prefix}");
+        assert_eq!(transfers(&found[0]).queue_depth, Some(4), "{prefix}");
+    }
+}
+
+#[test]
 fn clones_are_one_load_and_other_jobs_are_not() {
     let of = |name: &str, clones: usize| {
         let (load, rest) = NORMAL.split_once("\nmix: (groupid").unwrap();
