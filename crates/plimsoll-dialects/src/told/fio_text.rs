@@ -10,7 +10,7 @@ use plimsoll_record::{
 
 use super::{
     RESULTS_MAX, clones,
-    numbers::{bytes, bytes_of_fio_2, bytes_per_second, differs, rounding},
+    numbers::{bytes, bytes_of_fio_2, bytes_per_second, differs, rounding, with_carry},
     passage::{Passage, content},
     result,
 };
@@ -172,23 +172,32 @@ fn about<'a>(line: &'a str, first: &str) -> Option<(About, &'a str)> {
     names.into_iter().find_map(|(name, about)| Some((about, rest(name)?)))
 }
 
+/// A rate with the same in other units behind it, as `864MiB/s (906MB/s)`, and the text of the first.
+fn rate(text: &str) -> Option<(f64, &str)> {
+    let first = text.split([' ', ',', '(']).next()?;
+    let rate = bytes_per_second(first)?;
+    let second = text[first.len()..].strip_prefix(" (").and_then(|rest| bytes_per_second(rest.split(')').next()?));
+    Some((with_carry(rate, first, second.unwrap_or(rate)), first))
+}
+
 fn status(line: &str) -> Option<Status> {
     let Some((about, rest)) = about(line, "bw=") else { return status_of_fio_2(line) };
-    let rate_text = rest.split([' ', ',']).next()?;
+    let (rate, rate_text) = rate(rest)?;
     let amount_text = after(line, "io=")?.split([' ', ',']).next()?;
     let times = after(line, "run=")?.split("msec").next()?;
     let (shortest, longest) = times.split_once('-').unwrap_or((times, times));
     let milliseconds = |text: &str| text.parse::<u64>().ok().filter(|ms| *ms < 1 << 40);
     let (shortest, longest) = (milliseconds(shortest)?, milliseconds(longest)?);
-    let (rate, amount) = (bytes_per_second(rate_text)?, bytes(amount_text)?);
+    let seconds = longest as f64 / 1000.0;
     let mut findings = Vec::new();
-    let decimal = after(line, "io=").and_then(|rest| rest.split_once('(')?.1.split(')').next());
-    if let Some(decimal) = decimal.and_then(bytes)
+    let decimal_text = after(line, "io=").and_then(|rest| rest.split_once('(')?.1.split(')').next());
+    let decimal = decimal_text.and_then(bytes);
+    let amount = with_carry(bytes(amount_text)?, amount_text, decimal.unwrap_or(rate * seconds));
+    if let Some(decimal) = decimal.map(|decimal| with_carry(decimal, decimal_text.unwrap_or_default(), amount))
         && differs(amount, decimal, rounding(amount_text) + 0.01)
     {
         findings.push(mismatch(format!("io={amount_text} is not the size in brackets behind it")));
     }
-    let seconds = longest as f64 / 1000.0;
     if seconds > 0.0 && differs(amount / seconds, rate, rounding(amount_text) + rounding(rate_text) + 0.01) {
         findings.push(mismatch(format!("io={amount_text} in {seconds} s is not bw={rate_text}")));
     }

@@ -55,6 +55,14 @@ pub(super) fn rounding(text: &str) -> f64 {
     0.5 * 0.1_f64.powi(decimals) / digits.parse::<f64>().unwrap_or(1.0).max(f64::MIN_POSITIVE)
 }
 
+/// What fio meant by a number that should be about another one: it writes 21.998 as `21.0`, and loses what it carries.
+pub(super) fn with_carry(value: f64, text: &str, made: f64) -> f64 {
+    let Some((whole, decimals)) = text[..number_length(text)].split_once('.') else { return value };
+    let more = whole.parse().map_or(value, |whole: f64| value * (whole + 1.0) / whole);
+    let is_lost = decimals.bytes().all(|digit| digit == b'0') && differs(value, made, 0.01);
+    if is_lost && (more - made).abs() < (value - made).abs() && !differs(more, made, 0.02) { more } else { value }
+}
+
 /// Bytes in a unit of sizes: binary ones have an i; of decimal ones fio writes `kB`. Letters without a B are binary.
 /// Bits are an eighth, with both kinds of prefixes.
 pub(super) fn bytes_in(unit: &str) -> Option<f64> {
@@ -152,6 +160,22 @@ mod tests {
         assert!((bytes_per_second("14.9MiB/s").unwrap() - 14.9 * 1_048_576.0).abs() < 1e-6);
         for text in ["", "5", "5QB", "5MiB x", "MiB", "5MiB/s"] {
             assert_eq!(bytes(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_fio_carries_is_not_lost() {
+        for (value, text, made, meant) in [
+            (21.0, "21.0MiB", 21.9, 22.0),
+            (9000.0, "9.00k", 9997.0, 10_000.0),
+            (21.0, "21.0MiB", 21.1, 21.0),
+            // Other numbers are not what they should be.
+            (21.0, "21.0MiB", 42.0, 21.0),
+            (21.1, "21.1MiB", 22.0, 21.1),
+            (21.0, "21MiB", 22.0, 21.0),
+            (0.0, "0.00", 1.0, 0.0),
+        ] {
+            assert!((with_carry(value, text, made) - meant).abs() < 1e-9, "{text} for {made}");
         }
     }
 

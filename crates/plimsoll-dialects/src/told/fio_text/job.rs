@@ -8,11 +8,11 @@ use plimsoll_record::{
 use super::{
     super::{
         OTHER_SIZES,
-        numbers::{bytes, bytes_of_fio_2, bytes_per_second, differs, moment, nanoseconds_in, with_unit},
+        numbers::{bytes, bytes_of_fio_2, differs, moment, nanoseconds_in, with_carry, with_unit},
         passage::{Passage, content},
         result,
     },
-    FIO_2_UNITS, Job, Loads,
+    FIO_2_UNITS, Job, Loads, rate,
 };
 
 /// How far numbers may be off that are told with three digits.
@@ -31,19 +31,21 @@ enum Kind {
 }
 
 /// What is told of one kind of operation.
-struct Part {
+struct Part<'a> {
     kind: Kind,
     direction: Direction,
+    /// How its IOPS are written.
+    iops_text: &'a str,
     elapsed_ns: u64,
     completion: Latencies,
     /// From the moment that an operation was begun.
     whole: Latencies,
 }
 
-impl Part {
-    fn new(kind: Kind, direction: Direction, elapsed_ms: u64) -> Self {
+impl<'a> Part<'a> {
+    fn new(kind: Kind, direction: Direction, iops_text: &'a str, elapsed_ms: u64) -> Self {
         let (completion, whole) = Default::default();
-        Self { kind, direction, elapsed_ns: elapsed_ms * 1_000_000, completion, whole }
+        Self { kind, direction, iops_text, elapsed_ns: elapsed_ms * 1_000_000, completion, whole }
     }
 }
 
@@ -59,11 +61,12 @@ struct Latencies {
 
 /// What stands below the line with a job's name.
 struct Body<'a> {
-    parts: Vec<Part>,
+    parts: Vec<Part<'a>>,
     /// `total=1000,500,0,0`, in fio 2 `total=r=1000/w=500/d=0`.
     counts: Option<&'a str>,
     last: usize,
     is_fio_2: bool,
+    has_syncs: bool,
 }
 
 /// Reads the report of a job that begins in a line; its last line.
@@ -78,13 +81,13 @@ pub(super) fn find(passage: &Passage<'_>, first: usize, loads: &Loads<'_>) -> Op
     if error != 0 {
         findings.push(doubt(format!("the job ended with error {error}")));
     }
-    let Body { parts, counts, last, is_fio_2 } = body(passage, first);
+    let Body { parts, counts, last, is_fio_2, has_syncs } = body(passage, first);
     let counts: Vec<Option<u64>> = counts.map_or_else(Vec::new, |counts| {
         let counts = counts.split([',', ' ', '/']);
         counts.map(|count| count.trim_start_matches(['r', 'w', '=']).parse().ok()).collect()
     });
     let count = |index: usize| counts.get(index).copied().flatten();
-    for Part { kind, mut direction, elapsed_ns, completion, whole } in parts {
+    for Part { kind, mut direction, iops_text, elapsed_ns, completion, whole } in parts {
         let count = match kind {
             Kind::Read => count(0),
             Kind::Write => count(1),
@@ -96,6 +99,9 @@ pub(super) fn find(passage: &Passage<'_>, first: usize, loads: &Loads<'_>) -> Op
             completion.percentiles.is_empty() && (completion.mean_ns.is_none() || !whole.percentiles.is_empty());
         (if are_whole { whole } else { completion }).tell(&mut direction);
         transfers.elapsed_ns = transfers.elapsed_ns.max(Some(elapsed_ns));
+        if let (Some(told), Some(count)) = (direction.iops, count) {
+            direction.iops = Some(with_carry(told, iops_text, count as f64 * 1e9 / elapsed_ns as f64));
+        }
         let load = (transfers.block_size_bytes, elapsed_ns);
         transfers.block_size_bytes = finish(&mut direction, count, load, &mut findings);
         *(match kind {
@@ -110,6 +116,9 @@ pub(super) fn find(passage: &Passage<'_>, first: usize, loads: &Loads<'_>) -> Op
     findings.dedup();
     if is_fio_2 {
         findings.push(note(FIO_2_UNITS));
+    }
+    if has_syncs {
+        findings.push(note("latencies of syncs are told too, and are not read"));
     }
     // The date is that of the end.
     let end = rest.split_once("pid=").and_then(|(_, rest)| moment(rest.split_once(": ")?.1, "%a %b %d %H:%M:%S %Y"));
@@ -129,8 +138,8 @@ pub(super) fn find(passage: &Passage<'_>, first: usize, loads: &Loads<'_>) -> Op
 }
 
 fn body<'a>(passage: &Passage<'a>, first: usize) -> Body<'a> {
-    let mut body = Body { parts: Vec::new(), counts: None, last: first, is_fio_2: false };
-    let mut current: Option<Part> = None;
+    let mut body = Body { parts: Vec::new(), counts: None, last: first, is_fio_2: false, has_syncs: false };
+    let mut current: Option<Part<'_>> = None;
     let mut index = first + 1;
     while index < passage.lines.len() && index < first + LINES_MAX {
         let line = passage.line(index);
@@ -159,6 +168,7 @@ fn body<'a>(passage: &Passage<'a>, first: usize) -> Body<'a> {
                 body.last = index;
             }
         }
+        body.has_syncs |= text.starts_with("sync (");
         if text.starts_with("cpu ") || (text.starts_with("lat (") && !line.contains("avg=")) {
             body.parts.extend(current.take());
         }
@@ -173,27 +183,28 @@ fn body<'a>(passage: &Passage<'a>, first: usize) -> Body<'a> {
 }
 
 /// What the line says that begins a direction: `  read: IOPS=1234, BW=4936KiB/s (5054kB/s)(48.2MiB/10001msec)`.
-fn totals(line: &str) -> Option<Part> {
+fn totals(line: &str) -> Option<Part<'_>> {
     let Some((before, rest)) = line.split_once(": IOPS=") else { return totals_of_fio_2(line) };
     let kind = kind(before)?;
-    let (iops, rest) = rest.split_once(", BW=")?;
-    let (value, unit, _) = with_unit(iops)?;
+    let (iops_text, rest) = rest.split_once(", BW=")?;
+    let (value, unit, _) = with_unit(iops_text)?;
     let factor = match unit {
         "" => 1.0,
         "k" => 1e3,
         "M" => 1e6,
         _ => return None,
     };
-    let rate = bytes_per_second(rest.split([' ', '(']).next()?)?;
-    let (amount, time) = rest.rsplit_once('(')?.1.split_once('/')?;
+    let (rate, _) = rate(rest)?;
+    let (amount_text, time) = rest.rsplit_once('(')?.1.split_once('/')?;
     let elapsed_ms: u64 = time.split("msec").next()?.parse().ok().filter(|ms| *ms < 1 << 40)?;
+    let amount = with_carry(bytes(amount_text)?, amount_text, rate * elapsed_ms as f64 / 1000.0);
     let direction = Direction {
-        bytes: Some(bytes(amount)? as u64),
+        bytes: Some(amount as u64),
         bytes_per_second: Some(rate),
         iops: Some(value * factor),
         ..Direction::default()
     };
-    Some(Part::new(kind, direction, elapsed_ms))
+    Some(Part::new(kind, direction, iops_text, elapsed_ms))
 }
 
 fn kind(before: &str) -> Option<Kind> {
@@ -207,7 +218,7 @@ fn kind(before: &str) -> Option<Kind> {
 }
 
 /// The same of fio 2: `  read : io=328445KB, bw=2423.6KB/s, iops=783 , runt=135550msec`.
-fn totals_of_fio_2(line: &str) -> Option<Part> {
+fn totals_of_fio_2(line: &str) -> Option<Part<'_>> {
     let (before, rest) = line.split_once(": io=")?;
     let kind = kind(before)?;
     let value = |name: &str| rest.split(',').find_map(|part| part.trim().strip_prefix(name));
@@ -219,7 +230,7 @@ fn totals_of_fio_2(line: &str) -> Option<Part> {
         iops: value("iops=")?.trim().parse().ok().filter(|iops: &f64| iops.is_finite()),
         ..Direction::default()
     };
-    Some(Part::new(kind, direction, elapsed_ms))
+    Some(Part::new(kind, direction, "", elapsed_ms))
 }
 
 impl Latencies {

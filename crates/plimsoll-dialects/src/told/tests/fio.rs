@@ -66,6 +66,43 @@ fn latencies_are_all_of_one_kind() {
     assert_eq!((ends, whole.percentiles[1].latency_ns), ([5000.0, 10_431_000.0], 6000.0));
 }
 
+/// What fio writes when 10,029 writes of 2,300 bytes are each followed by a sync: 23,066,700 bytes are `21.0MiB` to it.
+const SYNCS: &str = "\
+log: (g=0): rw=write, bs=(R) 2300B-2300B, (W) 2300B-2300B, (T) 2300B-2300B, ioengine=sync, iodepth=1
+fio-3.33
+Starting 1 process
+
+log: (groupid=0, jobs=1): err= 0: pid=12
+  write: IOPS=58, BW=132KiB/s (135kB/s)(21.0MiB/170299msec); 0 zone resets
+    clat (usec): min=2, max=900, avg=53.50, stdev=16.25
+  fsync/fdatasync/sync_file_range:
+    sync (usec): min=400, max=5729.7k, avg=16924.25, stdev=1354.50
+    sync percentiles (usec):
+     |  1.00th=[    537],  5.00th=[    652], 99.00th=[ 299893]
+     issued rwts: total=0,10029,0,0 short=10029,0,0,0 dropped=0,0,0,0
+
+Run status group 0 (all jobs):
+  WRITE: bw=132KiB/s (135kB/s), 132KiB/s-132KiB/s (135kB/s-135kB/s), io=21.0MiB (23.1MB), run=170299-170299msec
+";
+
+#[test]
+fn sizes_of_which_fio_lost_what_it_carried_agree() {
+    let found = find(SYNCS);
+    let [result] = found.as_slice() else { panic!("{found:?}") };
+    assert_eq!(texts(result), ["latencies of syncs are told too, and are not read"]);
+    let load = transfers(result);
+    let write = load.write.as_ref().unwrap();
+    assert_eq!((load.block_size_bytes, write.bytes), (Some(2300), Some(23_066_700)));
+    assert!(close(write.latency_mean_ns, 53_500.0) && write.percentiles.len() == 2);
+    let alone = find(SYNCS.lines().last().unwrap());
+    assert_eq!((texts(&alone[0]), transfers(&alone[0]).write.as_ref().unwrap().bytes), (vec![], Some(22 << 20)));
+    let wrong = SYNCS.replace("21.0MiB", "20.0MiB");
+    assert!(texts(&find(&wrong)[0]).join("; ").contains("20971520 bytes in 170.299 s are not 135168"));
+    // So are IOPS: 10,980 are `10.0k`.
+    let fast = SYNCS.replace("IOPS=58", "IOPS=10.0k").replace("0,10029,0,0 s", "0,1869883,0,0 s");
+    assert!(!texts(&find(&fast)[0]).join("; ").contains("IOPS"), "{fast}");
+}
+
 #[test]
 fn a_job_may_be_called_like_its_device() {
     for prefix in ["", "// ", "# "] {
