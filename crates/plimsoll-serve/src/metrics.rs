@@ -12,9 +12,8 @@ use plimsoll_history::{
     summary::LatestCell,
 };
 use plimsoll_record::{
-    figures::Operation,
+    figures::{Figures, Operation},
     record::{Cell, Record},
-    results::LatencySummary,
 };
 use uuid::Uuid;
 
@@ -70,7 +69,8 @@ pub const METRICS: [Metric; 14] = [
     },
     Metric {
         name: LATENCY,
-        help: "Latency that this percentage of the operations did not exceed; absent where too few support it.",
+        help: "Latency that this percentage of the operations did not exceed; absent where too few support it, and where \
+               the run was too short to say that it is no longer.",
         labels: &["target", "workload", "operation", "percentile"],
     },
     Metric {
@@ -225,8 +225,8 @@ fn series_of(record: &Record, cell: &Cell) -> Vec<Series> {
         let of = [("operation", word)];
         figures.iops.into_iter().for_each(|iops| add(OPERATIONS, &of, iops));
         figures.bytes_per_second.into_iter().for_each(|bytes| add(BYTES, &of, bytes));
-        for (percentile, latency_ns) in percentiles(&figures.latency_ns) {
-            add(LATENCY, &[("operation", word), ("percentile", percentile)], latency_ns as f64 / 1e9);
+        for (percentile, latency_ns) in percentiles(&figures) {
+            add(LATENCY, &[("operation", word), ("percentile", &percentile)], latency_ns as f64 / 1e9);
         }
     }
     add(TIMESTAMP, &[("run", &run)], record.started.as_nanosecond() as f64 / 1e9);
@@ -246,16 +246,21 @@ const fn word(operation: Operation) -> &'static str {
     }
 }
 
-fn percentiles(latency: &LatencySummary) -> impl Iterator<Item = (&'static str, u64)> {
+/// The percentiles up to one that may be longer than was measured: what is beyond it may be so too.
+fn percentiles(figures: &Figures<'_>) -> impl Iterator<Item = (String, u64)> {
+    let latency = &figures.latency_ns;
     let all = [
-        ("50", latency.p50),
-        ("90", latency.p90),
-        ("95", latency.p95),
-        ("99", latency.p99),
-        ("99.9", latency.p99_9),
-        ("99.99", latency.p99_99),
+        ("p50", latency.p50),
+        ("p90", latency.p90),
+        ("p95", latency.p95),
+        ("p99", latency.p99),
+        ("p99_9", latency.p99_9),
+        ("p99_99", latency.p99_99),
     ];
-    all.into_iter().filter_map(|(percentile, latency_ns)| Some((percentile, latency_ns?)))
+    let measured = figures.measured;
+    let interval = move |name| measured.and_then(|measured| measured.latency_interval(name));
+    let known = all.into_iter().take_while(move |(name, _)| interval(name).is_none_or(|known| known.high_ns.is_some()));
+    known.filter_map(|(name, latency_ns)| Some((name.trim_start_matches('p').replace('_', "."), latency_ns?)))
 }
 
 /// What is measured now. Where a plan has the same load on the same target twice, one of both is told.
@@ -304,7 +309,7 @@ fn labels(pairs: &[(&str, &str)]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use plimsoll_record::results::VerificationResult;
+    use plimsoll_record::{latencies::LatencyInterval, results::VerificationResult};
     use plimsoll_workload::file_set::FilePhase;
 
     use super::*;
@@ -326,6 +331,31 @@ mod tests {
         let text = written(&series_of(&record, &record.cells[0]));
         assert!(text.contains("operation=\"delete\"} 321\n"), "{text}");
         assert!(text.lines().any(|line| line.starts_with("plimsoll_mismatches{") && line.ends_with(" 3")), "{text}");
+    }
+
+    #[test]
+    fn a_percentile_that_may_be_longer_is_not_told_and_none_beyond_it() {
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/records/plimsoll-1.json");
+        let mut record = plimsoll_record::upgrade::read(&std::fs::read_to_string(path).unwrap()).unwrap();
+        let read = record.cells[0].read.as_mut().unwrap();
+        let latency = &mut read.latency_ns;
+        (latency.p95, latency.p99, latency.p99_9) = (Some(2_000_000), Some(3_000_000), Some(4_000_000));
+        let interval = |percentile: &str, high_ns| LatencyInterval {
+            percentile: percentile.to_owned(),
+            low_ns: 1,
+            high_ns,
+            exceedances: 10,
+            design_effect: 1.0,
+            needed_seconds: None,
+        };
+        read.latency_intervals = vec![interval("p95", Some(2_500_000)), interval("p99", None)];
+        let told = |record: &Record| written(&series_of(record, &record.cells[0]));
+        let read = |percentile| format!("operation=\"read\",percentile=\"{percentile}\"}}");
+        let text = told(&record);
+        assert!(text.contains(&format!("{} 0.002\n", read("95"))), "{text}");
+        assert!(!text.contains(&read("99")) && !text.contains(&read("99.9")), "{text}");
+        record.cells[0].read.as_mut().unwrap().latency_intervals.pop();
+        assert!(told(&record).contains(&format!("{} 0.004\n", read("99.9"))));
     }
 
     #[test]
