@@ -309,10 +309,11 @@ fn divisions(one: usize, other: usize) -> u64 {
 /// How probable such a difference is between equals, and how that is known; `None` of too few.
 fn chance_of_times(sides: [&[f64]; 2]) -> (Option<f64>, String) {
     let divisions = divisions(sides[0].len(), sides[1].len());
+    // Between sides of one size, every division has its mirror image, which is as far out.
+    let least = if sides[0].len() == sides[1].len() { 2.0 } else { 1.0 } / divisions as f64;
     let of_too_few = || (None, "too few to tell chance apart".to_owned());
     match permutation::two_sided_p(sides[0], sides[1]) {
-        // Of so few the least that can come out is more than that.
-        Some(_) if 2.0 >= LEVEL * divisions as f64 => of_too_few(),
+        Some(_) if least >= LEVEL => of_too_few(),
         Some(p) => (Some(p), format!("p = {} by all {divisions} divisions of them", chance::p(p))),
         // They are too many to be dealt out in every way.
         None => welch(sides)
@@ -338,4 +339,18 @@ fn bought_ratio(one: &Subject<'_>, other: &Subject<'_>) -> Option<f64> {
         part.limits.of(subject.load.load()).operations.map(|limit| limit.sustained)
     };
     Some(iops(one)? / iops(other)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_least_that_times_can_tell_is_smaller_where_sides_are_not_of_one_size() {
+        let (p, text) = chance_of_times([&[1.0, 2.0, 3.0], &[10.0, 11.0, 12.0, 13.0]]);
+        assert!(p.is_some_and(|p| (p - 1.0 / 35.0).abs() < 1e-9), "{text}");
+        // 2 of 20 and 1 of 15.
+        assert_eq!(chance_of_times([&[1.0, 2.0, 3.0], &[10.0, 11.0, 12.0]]).0, None);
+        assert_eq!(chance_of_times([&[1.0, 2.0], &[10.0, 11.0, 12.0, 13.0]]).0, None);
+    }
 }
