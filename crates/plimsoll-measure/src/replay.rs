@@ -99,8 +99,7 @@ pub struct PairAnswer {
 pub enum NotCompared {
     /// They end before two blocks are measured.
     TooShort,
-    /// In fewer than two blocks both complete something. Tells for each whether there are blocks in which it completes
-    /// nothing.
+    /// There is a block in which one completes nothing, or both. Tells of each whether it does.
     NothingCompletes([bool; 2]),
 }
 
@@ -138,11 +137,9 @@ fn replay_in_order(first: &[f64], second: &[f64], seed: u64) -> Result<PairAnswe
     }
     let Some(ratio) = comparison.ratio(0.95) else {
         let blocks = rates.each_ref().map(|rates| rates.chunks_exact(paired::VISITS));
-        if blocks.iter().any(|blocks| blocks.len() < 2) {
-            return Err(NotCompared::TooShort);
-        }
         let is_idle = |block: &[f64]| block.iter().sum::<f64>() <= 0.0;
-        return Err(NotCompared::NothingCompletes(blocks.map(|mut blocks| blocks.any(is_idle))));
+        let idle = blocks.map(|mut blocks| blocks.any(is_idle));
+        return Err(if idle.contains(&true) { NotCompared::NothingCompletes(idle) } else { NotCompared::TooShort });
     };
     let (blocks, blocks_wanted) = (comparison.logs().len(), comparison.blocks_wanted());
     Ok(PairAnswer { ratio, blocks, blocks_wanted, load_ns: now_ns })
@@ -205,7 +202,10 @@ mod tests {
         assert_eq!(replay_pair(&level, &idle, 1), Err(NotCompared::NothingCompletes([false, true])));
         assert_eq!(replay_pair(&idle, &level, 1), Err(NotCompared::NothingCompletes([true, false])));
         assert_eq!(replay_pair(&idle, &idle, 1), Err(NotCompared::NothingCompletes([true, true])));
-        assert_eq!(replay_pair(&level[..30], &idle, 1), Err(NotCompared::TooShort));
+        // What is left without the blocks in which it stops would say that they are equal.
+        let stopping: Vec<f64> = (0..3600).map(|t| if t % 400 < 200 { 5.0 } else { 0.0 }).collect();
+        assert_eq!(replay_pair(&level, &stopping, 1), Err(NotCompared::NothingCompletes([false, true])));
+        assert_eq!(replay_pair(&stopping, &level, 1), Err(NotCompared::NothingCompletes([true, false])));
     }
 
     proptest! {

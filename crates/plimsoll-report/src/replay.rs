@@ -98,7 +98,7 @@ fn why_not_compared(names: [&str; 2], reason: NotCompared) -> String {
         NotCompared::TooShort => "the traces are too short for two blocks of four visits".to_owned(),
         NotCompared::NothingCompletes(idle) => {
             let idle: Vec<&str> = names.into_iter().zip(idle).filter(|(_, idle)| *idle).map(|(name, _)| name).collect();
-            format!("in all blocks, or all but one, nothing completes in {}", idle.join(" or in "))
+            format!("there is a block of four visits in which nothing completes in {}", idle.join(" or in "))
         }
     }
 }
@@ -186,7 +186,7 @@ mod tests {
         let (text, line) = told(&level(995.0));
         assert!(text.contains("equal within 2 %") && line.contains(r#""different":true"#), "{text}{line}");
         for (second, reason) in [
-            (vec![0.0; 3600], "in all blocks, or all but one, nothing completes in b.csv"),
+            (vec![0.0; 3600], "there is a block of four visits in which nothing completes in b.csv"),
             (level(1000.0)[..30].to_vec(), "the traces are too short for two blocks of four visits"),
         ] {
             let (text, line) = told(&second);

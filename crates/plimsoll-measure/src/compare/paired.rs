@@ -33,13 +33,13 @@ pub enum Side {
     Second,
 }
 
-/// The logarithm of how many times as fast the second side was, of each block of visits. Blocks in which a side has no
-/// rate above zero are left out.
-pub fn log_ratios(first: &[f64], second: &[f64], visits_per_block: usize) -> Vec<f64> {
+/// The logarithm of how many times as fast the second side was, of each block of visits. `None` if there is a block in
+/// which a side has no rate above zero: those that are left would say nothing of it.
+pub fn log_ratios(first: &[f64], second: &[f64], visits_per_block: usize) -> Option<Vec<f64>> {
     let visits = visits_per_block.max(1);
     let blocks = first.chunks_exact(visits).zip(second.chunks_exact(visits));
     let means = blocks.map(|(first, second)| (mean(first), mean(second)));
-    means.filter(|(first, second)| *first > 0.0 && *second > 0.0).map(|(first, second)| (second / first).ln()).collect()
+    means.map(|(first, second)| (first > 0.0 && second > 0.0).then(|| (second / first).ln())).collect()
 }
 
 /// The ratio from logarithms of the ratios of blocks. `None` below two blocks.
@@ -75,7 +75,8 @@ pub struct PairedComparison {
     first: Vec<f64>,
     second: Vec<f64>,
     logs: Vec<f64>,
-    blocks: usize,
+    /// Whether there was a block in which a side completed nothing.
+    has_stopped: bool,
 }
 
 /// Visits of a side in a block.
@@ -84,14 +85,15 @@ pub(crate) const VISITS: usize = 2;
 impl PairedComparison {
     /// A comparison that has measured nothing; the seed decides who begins each block.
     pub const fn new(seed: u64) -> Self {
-        Self { seed, first: Vec::new(), second: Vec::new(), logs: Vec::new(), blocks: 0 }
+        Self { seed, first: Vec::new(), second: Vec::new(), logs: Vec::new(), has_stopped: false }
     }
 
-    /// Whose turn it is; `None` when all blocks are done.
+    /// Whose turn it is; `None` when all blocks are done, or one has no ratio.
     pub fn next_side(&self) -> Option<Side> {
-        let is_done = self.logs.len() >= self.blocks_wanted().min(BLOCKS_MAX) || self.blocks >= BLOCKS_MAX;
+        let is_done = self.has_stopped || self.logs.len() >= self.blocks_wanted().min(BLOCKS_MAX);
         let at = self.first.len() + self.second.len();
-        let outer = if Random::at(self.seed, &[self.blocks as u64]).below(2) == 0 { Side::First } else { Side::Second };
+        let block = self.logs.len() as u64;
+        let outer = if Random::at(self.seed, &[block]).below(2) == 0 { Side::First } else { Side::Second };
         (!is_done).then_some(if at == 0 || at == 3 { outer } else { outer.other() })
     }
 
@@ -102,10 +104,12 @@ impl PairedComparison {
             Side::Second => self.second.push(rate),
         }
         if self.first.len() >= VISITS && self.second.len() >= VISITS {
-            self.logs.extend(log_ratios(&self.first, &self.second, VISITS));
+            match log_ratios(&self.first, &self.second, VISITS) {
+                Some(logs) => self.logs.extend(logs),
+                None => self.has_stopped = true,
+            }
             self.first.clear();
             self.second.clear();
-            self.blocks += 1;
         }
     }
 
@@ -119,8 +123,11 @@ impl PairedComparison {
         &self.logs
     }
 
-    /// The ratio by now; with fewer than twelve blocks, from their own scatter.
+    /// The ratio by now; with fewer than twelve blocks, from their own scatter. `None` when a block has none.
     pub fn ratio(&self, confidence: f64) -> Option<Ratio> {
+        if self.has_stopped {
+            return None;
+        }
         two_stage_ratio(&self.logs, confidence).or_else(|| ratio(&self.logs, confidence))
     }
 }
@@ -186,12 +193,11 @@ mod tests {
     }
 
     #[test]
-    fn blocks_without_a_ratio_are_made_up_for_up_to_the_most_blocks() {
-        let stalled = [vec![0.0; 12], noise(100.0, 1)[12..].to_vec()].concat();
+    fn a_block_without_a_ratio_ends_the_comparison_without_one() {
+        let mut stalled = noise(100.0, 1);
+        stalled[20..24].fill(0.0);
         let (comparison, sides) = compare(&stalled, &noise(410.0, 2), 7);
-        assert_eq!((comparison.logs().len(), sides.len()), (FIRST_BLOCKS, 4 * (FIRST_BLOCKS + 3)));
-        let (nothing, sides) = compare(&[0.0], &[100.0], 7);
-        assert_eq!((nothing.logs().len(), sides.len()), (0, 4 * BLOCKS_MAX));
+        assert_eq!((comparison.logs().len(), sides.len(), comparison.ratio(0.95)), (5, 24, None));
     }
 
     #[test]
@@ -214,15 +220,15 @@ mod tests {
     fn too_little_has_no_ratio() {
         assert_eq!(ratio(&[0.1], 0.95), None);
         assert_eq!(two_stage_ratio(&[0.1; FIRST_BLOCKS - 1], 0.95), None);
-        assert!(log_ratios(&[0.0, 1.0], &[1.0, 1.0], 1).len() == 1, "a side without a rate has no logarithm");
+        assert_eq!(log_ratios(&[0.0, 1.0], &[1.0, 1.0], 1), None, "a side without a rate has no logarithm");
     }
 
     proptest! {
         #[test]
         fn swapping_the_sides_inverts_the_ratio(seed: u64, level in 50.0..500.0_f64) {
             let (first, second) = (noise(100.0, seed), noise(level, seed ^ 1));
-            let one = ratio(&log_ratios(&first, &second, 2), 0.95).unwrap();
-            let other = ratio(&log_ratios(&second, &first, 2), 0.95).unwrap();
+            let one = ratio(&log_ratios(&first, &second, 2).unwrap(), 0.95).unwrap();
+            let other = ratio(&log_ratios(&second, &first, 2).unwrap(), 0.95).unwrap();
             prop_assert!((one.ratio * other.ratio - 1.0).abs() < 1e-9);
             prop_assert!((one.low * other.high - 1.0).abs() < 1e-9);
             prop_assert!((one.p_value - other.p_value).abs() < 1e-9);

@@ -277,7 +277,7 @@ fn in_turns(first: &[(u32, f64)], second: &[(u32, f64)]) -> Option<Evidence> {
         BLOCKS_MIN.. => (Method::PairedPasses, 1),
         _ => return None,
     };
-    let logs = paired::log_ratios(&ours, &theirs, passes);
+    let logs = paired::log_ratios(&ours, &theirs, passes)?;
     let ratio = paired::ratio(&logs, CONFIDENCE)?;
     Some(Evidence { ratio, method, values: [logs.len(); 2], ranks: signed_rank::shift(&logs, CONFIDENCE) })
 }
