@@ -5,6 +5,8 @@
 //! happened on the machine meanwhile drops out of the block's ratio. What was measured at different times is compared
 //! by how its visits scatter; what was measured in one piece, by how sure its rate is.
 
+use std::collections::BTreeMap;
+
 use plimsoll_measure::compare::{
     paired,
     ratio::Ratio,
@@ -260,24 +262,23 @@ fn iterations(cell: &Cell, phase: FilePhase, metric: Metric) -> Result<Vec<(u32,
 }
 
 /// Whole blocks of two passes in which both cells were visited; `None` when there are too few. Where there are few,
-/// each pass is a value: the ratio is the same, and what the order does to a pass only widens the interval.
+/// each pass is a value, also one whose block is not whole: who began it was drawn, so that what the order does to a
+/// pass only widens the interval.
 fn in_turns(first: &[(u32, f64)], second: &[(u32, f64)]) -> Option<Evidence> {
-    let at = |visits: &[(u32, f64)], round: u32| visits.iter().find(|visit| visit.0 == round).map(|visit| visit.1);
-    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
-    let begins_block = |round: &u32| round.is_multiple_of(PASSES_PER_BLOCK as u32);
-    for round in first.iter().map(|(round, _)| *round).filter(begins_block) {
-        let block = |visits: &[(u32, f64)]| Some([at(visits, round)?, at(visits, round + 1)?]);
-        if let (Some(one), Some(other)) = (block(first), block(second)) {
-            ours.extend(one);
-            theirs.extend(other);
-        }
-    }
-    let (method, passes) = match ours.len() / PASSES_PER_BLOCK {
-        BLOCKS_JUDGED_MIN.. => (Method::PairedBlocks, PASSES_PER_BLOCK),
-        BLOCKS_MIN.. => (Method::PairedPasses, 1),
+    let other = |round: u32| second.iter().find(|visit| visit.0 == round).map(|visit| visit.1);
+    let both = |(round, value): &(u32, f64)| Some((*round, [*value, other(*round)?]));
+    let passes: BTreeMap<u32, [f64; 2]> = first.iter().filter_map(both).collect();
+    let block = |round: u32| round / PASSES_PER_BLOCK as u32;
+    let passes_of = |of: u32| passes.keys().filter(|round| block(**round) == of).count();
+    let whole = passes.iter().filter(|(round, _)| passes_of(block(**round)) == PASSES_PER_BLOCK);
+    let whole: Vec<[f64; 2]> = whole.map(|(_, pass)| *pass).collect();
+    let (method, passes_each, values) = match whole.len() / PASSES_PER_BLOCK {
+        BLOCKS_JUDGED_MIN.. => (Method::PairedBlocks, PASSES_PER_BLOCK, whole),
+        BLOCKS_MIN.. => (Method::PairedPasses, 1, passes.into_values().collect()),
         _ => return None,
     };
-    let logs = paired::log_ratios(&ours, &theirs, passes)?;
+    let side = |side: usize| values.iter().map(|pass| pass[side]).collect::<Vec<f64>>();
+    let logs = paired::log_ratios(&side(0), &side(1), passes_each)?;
     let ratio = paired::ratio(&logs, CONFIDENCE)?;
     Some(Evidence { ratio, method, values: [logs.len(); 2], ranks: signed_rank::shift(&logs, CONFIDENCE) })
 }

@@ -473,14 +473,22 @@ fn visits_that_do_not_count_are_left_out_of_their_blocks() {
     record.cells[0].slots[0].counted = false;
     assert_eq!(iops(&compare(&[&record]), 0).values, [5, 5]);
     record.cells[2].slots[3].counted = false;
-    // Of few blocks each pass is a value.
+    // Of few blocks each pass is a value, also those whose block is not whole.
     let found = iops(&compare(&[&record]), 0);
-    assert_eq!((found.method, found.values), (Method::PairedPasses, [8, 8]));
+    assert_eq!((found.method, found.values), (Method::PairedPasses, [10, 10]));
     assert!((found.ratio.ratio / first.ratio.ratio - 1.0).abs() < 0.02);
     record.cells[0].slots.iter_mut().skip(5).for_each(|slot| slot.counted = false);
     // One block is too few; the visits that are left are compared as they are.
     let found = iops(&compare(&[&record]), 0);
     assert_eq!((found.method, found.values), (Method::UnpairedVisits, [4, 11]));
+}
+
+#[test]
+fn the_last_of_an_odd_number_of_passes_counts_where_each_is_a_value() {
+    let mut record = two_targets(1.2, 1);
+    record.cells.iter_mut().for_each(|cell| cell.slots.truncate(5));
+    let found = iops(&compare(&[&record]), 0);
+    assert_eq!((found.method, found.values), (Method::PairedPasses, [5, 5]));
 }
 
 #[test]
