@@ -83,9 +83,10 @@ pub(super) fn client_sentence(limit: &ClientLimit) -> Finding {
         Check::Swapping => ("client-swap", "the machine swapped".to_owned()),
         Check::ClockSource => ("client-clock", "the kernel's clock source is slow or coarse".to_owned()),
         Check::ClockRead => ("client-clock-cost", format!("reading the clock takes {}", latency_in_text(value))),
-        Check::Oversleep => {
-            ("client-hiccups", format!("an idle thread was woken up to {} late", latency_in_text(value)))
-        }
+        Check::Oversleep => (
+            "client-hiccups",
+            format!("an idle thread was woken {} late or later once in 1,000 times (p99.9)", latency_in_text(value)),
+        ),
         Check::OversleepTail => (
             "client-tail",
             format!(
@@ -109,4 +110,21 @@ fn spread_of_seconds(cell: &Cell) -> Option<f64> {
     let whole = |second: &&Interval| second.measured && second.length_ns >= HALF_SECOND_NS && is_judged(second.round);
     let rates: Vec<f64> = cell.series.iter().filter(whole).map(second_rate).collect();
     (rates.len() >= SPREAD_SECONDS_MIN).then(|| spread(&rates))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn how_late_a_thread_wakes_is_told_as_the_percentile_that_it_is() {
+        let limit = ClientLimit {
+            check: Check::Oversleep,
+            severity: client::Severity::Yellow,
+            value: 3_000_000.0,
+            limit: 2_000_000.0,
+        };
+        let said = client_sentence(&limit).text;
+        assert_eq!(said, "an idle thread was woken 3.00 ms late or later once in 1,000 times (p99.9)");
+    }
 }
