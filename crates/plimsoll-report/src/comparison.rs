@@ -311,6 +311,11 @@ impl CellPair {
         own.filter_map(|index| self.metrics[index].compared).map(|compared| compared.ratio.p_value)
     }
 
+    /// One word about a side: that memory answered, or its verdict, or why it has none.
+    pub(crate) const fn word(&self, side: usize) -> &'static str {
+        if self.from_memory[side] { Verdict::Cached.as_str() } else { self.words[side] }
+    }
+
     /// What it is called.
     pub fn label(&self) -> String {
         label(self.target.as_deref(), &self.workload)

@@ -1,11 +1,14 @@
 //! Applications beside synthetic loads: whether the storage that has more IOPS also makes an application faster.
 
+use plimsoll_measure::verdict::Verdict;
 use serde::Serialize;
 
 use super::{CellPair, MetricPair, Pair, metric::Metric, words};
 
 /// Storage that differs by less than this says nothing of what an application makes of it.
 const DIFFERS_MIN: f64 = 1.5;
+/// The same of a load of which nobody knows how sure its numbers are.
+const DIFFERS_WITHOUT_INTERVAL_MIN: f64 = DIFFERS_MIN * DIFFERS_MIN;
 /// An application that gains less than this share of the difference, in powers, hardly depends on it.
 const HARDLY: f64 = 0.1;
 /// One that gains more than this share depends on it.
@@ -39,16 +42,14 @@ pub(super) fn of(pair: &Pair) -> Vec<Beside> {
 
 fn beside(pair: &Pair, application: &CellPair) -> Option<Beside> {
     let loads = pair.cells.iter().filter(|cell| !cell.is_application && cell.target == application.target);
-    let speeds = loads.filter_map(|load| Some((load, speed(load)?)));
+    let loads = loads.filter(|load| is_of_storage(load));
+    let speeds = loads.filter_map(|load| Some((load, speed(load).filter(Speed::says_something)?)));
     // The load by which they differ most.
     let (load, synthetic) = speeds.max_by(|one, other| one.1.distance().total_cmp(&other.1.distance()))?;
     let is_second = synthetic.ratio > 1.0;
     let of_faster = |speed: Speed| if is_second { speed } else { speed.inverse() };
     let (synthetic_ratio, application_speed) = (of_faster(synthetic).ratio, of_faster(speed(application)?));
     let application_ratio = application_speed.ratio;
-    if synthetic_ratio < DIFFERS_MIN {
-        return None;
-    }
     let word_of = |ratio: f64| match ratio.ln() / synthetic_ratio.ln() {
         gain if gain < HARDLY => "not bound by this disk",
         gain if gain < MOSTLY => "bound by the disk in part",
@@ -79,6 +80,13 @@ fn beside(pair: &Pair, application: &CellPair) -> Option<Beside> {
     })
 }
 
+/// Whether the numbers of a load are those of the storage on both sides.
+fn is_of_storage(load: &CellPair) -> bool {
+    let is_doubtful =
+        |side: usize| [Verdict::Cached, Verdict::ClientLimited].iter().any(|doubt| load.word(side) == doubt.as_str());
+    !is_doubtful(0) && !is_doubtful(1) && load.reference_errors + load.errors == 0
+}
+
 /// How many times as fast one side is, and the 95 % interval where that is known.
 #[derive(Clone, Copy)]
 struct Speed {
@@ -89,6 +97,16 @@ struct Speed {
 impl Speed {
     fn inverse(self) -> Self {
         Self { ratio: 1.0 / self.ratio, ends: self.ends.map(|(low, high)| (1.0 / high, 1.0 / low)) }
+    }
+
+    /// Whether the storage surely differs, and by so much that it says something of an application.
+    fn says_something(&self) -> bool {
+        let min = match self.ends {
+            Some((low, high)) if low <= 1.0 && 1.0 <= high => return false,
+            Some(_) => DIFFERS_MIN,
+            None => DIFFERS_WITHOUT_INTERVAL_MIN,
+        };
+        self.distance() >= min.ln()
     }
 
     /// From none at all, in powers.

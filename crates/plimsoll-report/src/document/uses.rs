@@ -105,10 +105,9 @@ fn add<'a>(
         questions.len() - 1
     });
     let question = &mut questions[index];
-    let word = |side: usize| if cell.from_memory[side] { Verdict::Cached.as_str() } else { cell.words[side] };
     let sides = [
-        (pair.reference.as_str(), reference, word(0), cell.reference_errors),
-        (pair.side.as_str(), value, word(1), cell.errors),
+        (pair.reference.as_str(), reference, cell.word(0), cell.reference_errors),
+        (pair.side.as_str(), value, cell.word(1), cell.errors),
     ];
     for (letter, value, word, errors) in sides {
         if question.answers.iter().all(|answer| answer.letter != letter) {

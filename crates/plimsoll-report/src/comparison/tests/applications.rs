@@ -75,6 +75,39 @@ fn an_application_that_gains_as_much_is_bound_and_one_that_nobody_knows_is_not_j
 }
 
 #[test]
+fn a_load_that_says_nothing_of_the_storage_says_nothing_of_what_an_application_makes_of_it() {
+    let of = |change: fn(&mut Cell)| {
+        let mut record = beside(63.0, 1.01, 0.002, None);
+        change(&mut record.cells[2]);
+        sentence(&record)
+    };
+    assert!(!of(|_| {}).is_empty());
+    assert_eq!(of(|cell| cell.verdict = Some(Verdict::Cached)), "");
+    assert_eq!(of(|cell| cell.verdict = Some(Verdict::ClientLimited)), "");
+    assert_eq!(of(|cell| cell.errors = 1), "");
+    let noisy = |cell: &mut Cell| {
+        for (slot, times) in cell.slots.iter_mut().zip([0.0001, 100.0, 0.0001, 100.0, 0.0001, 100.0]) {
+            let read = slot.read.as_mut().unwrap();
+            read.operations = (read.operations as f64 * times) as u64;
+        }
+    };
+    assert_eq!(of(noisy), "", "it may as well be no difference");
+    // Without an interval it takes more.
+    let brief = |factor: f64| {
+        let mut record = beside(factor, 1.01, 0.002, None);
+        for cell in record.cells.iter_mut().filter(|cell| cell.application.is_none()) {
+            cell.slots.truncate(2);
+            let read = cell.read.as_mut().unwrap();
+            (read.iops_low, read.iops_high) = (None, None);
+        }
+        sentence(&record)
+    };
+    assert!(!sentence(&beside(2.0, 1.01, 0.002, None)).is_empty());
+    assert_eq!(brief(2.0), "");
+    assert!(brief(3.0).starts_with("B against A: iops-read 3.00x"), "{}", brief(3.0));
+}
+
+#[test]
 fn an_application_that_had_a_part_of_the_processors_is_judged_with_these_alone() {
     let mut record = beside(63.0, 1.01, 0.002, None);
     record.cells.iter_mut().filter(|cell| cell.application.is_some()).for_each(|cell| cell.phase = Some(1));
