@@ -190,6 +190,11 @@ struct Section {
 /// A number as text: what it is, of the reference, of the other side, the change, what would have been seen, the word.
 type NumberRow = [String; 6];
 
+/// A number, and whether it may be longer than was measured.
+fn at_least(is_at_least: bool, text: String) -> String {
+    if is_at_least { format!("{} {text}", numbers::AT_LEAST) } else { text }
+}
+
 /// Reads first, then writes, and each with the numbers that at least one side has.
 fn sections(pair: &Pair) -> Vec<Section> {
     let mut sections = Vec::new();
@@ -217,8 +222,8 @@ fn sections(pair: &Pair) -> Vec<Section> {
                 };
                 [
                     format!("  {}", metric.metric.head()),
-                    metric.metric.text(metric.reference),
-                    metric.metric.text(metric.value),
+                    at_least(metric.reference_is_at_least, metric.metric.text(metric.reference)),
+                    at_least(metric.is_at_least, metric.metric.text(metric.value)),
                     compared.map_or_else(
                         || words::told_ratio(metric).unwrap_or_else(|| numbers::ABSENT.to_owned()),
                         |compared| words::change(&compared.ratio),
@@ -294,6 +299,9 @@ fn notes(comparison: &Comparison, with_detectable: bool) -> Vec<String> {
     if metrics().any(|metric| is_latency(metric.metric) && metric.compared.is_some()) {
         notes
             .push("a latency is that of all operations together; its ratio is a geometric mean over visits".to_owned());
+    }
+    if metrics().any(|metric| metric.reference_is_at_least || metric.is_at_least) {
+        notes.push(format!("{} = may be longer than was measured", numbers::AT_LEAST));
     }
     if is_used("equal") {
         notes.push(format!("equal = surely less than {margin} apart"));

@@ -1,5 +1,6 @@
 //! What readers see, whole.
 
+use plimsoll_record::latencies::LatencyInterval;
 use quick_xml::{Reader, XmlVersion, events::Event};
 
 use super::*;
@@ -113,6 +114,27 @@ fn sixty_columns_hold_every_ratio_with_its_interval() {
                 latency-read reads: -16.4 % [-18.2, -14.6]
     not judged  p99.9>+10%: some visits had too few operations
     ");
+}
+
+#[test]
+fn a_percentile_without_an_upper_end_is_at_least_what_was_measured() {
+    let (first, mut second) = (alone("/mnt/a", 1.0, 0.02, 1), alone("/mnt/b", 0.83, 0.02, 2));
+    let reads = second.cells[0].read.as_mut().unwrap();
+    let interval = LatencyInterval {
+        percentile: "p99".to_owned(),
+        low_ns: 600_000,
+        high_ns: None,
+        exceedances: 1,
+        design_effect: 1.0,
+        needed_seconds: None,
+    };
+    reads.latency_intervals = vec![interval];
+    let comparison = compare(&[&first, &second]);
+    let text = text::text(&comparison, 100, PLAIN);
+    let row = text.lines().find(|line| line.starts_with("  p99 ")).unwrap();
+    assert!(row.starts_with("  p99     623 us  ≥ 744 us "), "{text}");
+    assert!(text.contains("note: ≥ = may be longer than was measured\n"), "{text}");
+    assert!(text::markdown(&comparison).contains("| p99 | 623 us | ≥ 744 us |"));
 }
 
 #[test]
