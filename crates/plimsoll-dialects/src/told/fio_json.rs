@@ -40,7 +40,7 @@ const COST_MAX: usize = 8;
 /// So much of what has no result is named.
 const MISSING_MAX: usize = 10;
 
-/// What has no result: a report that is no valid JSON, or a job that is not about reads and writes.
+/// What has no result: a report that is no valid JSON or has no jobs, or a job that is not about reads and writes.
 pub(super) struct Missing {
     /// The line that its report begins in, from 1.
     pub(super) line: usize,
@@ -85,25 +85,25 @@ pub(super) fn find(passage: &Passage<'_>) -> (Vec<FoundResult>, Vec<Missing>) {
         let found = results(passage, &lines, &report);
         from = end.max(from);
         count += found.len();
-        let trimmed = trimmed(first, &report);
+        let without = without_result(first, &report);
         let (identity, mut progress) = Progress::of(&report);
         match latest.get(&identity).map(|index| &mut reports[*index]).filter(|(before, ..)| progress.follows(before)) {
             Some(report) => {
                 progress.take_over(&report.0);
                 count -= report.1.len();
-                *report = (progress, found, trimmed);
+                *report = (progress, found, without);
             }
             None => {
                 latest.insert(identity, reports.len());
-                reports.push((progress, found, trimmed));
+                reports.push((progress, found, without));
             }
         }
     }
     let mut missing = torn;
     let mut all = Vec::new();
-    for (_, found, trimmed) in reports {
+    for (_, found, without) in reports {
         all.extend(found);
-        missing.extend(trimmed.into_iter().take(MISSING_MAX.saturating_sub(missing.len())));
+        missing.extend(without.into_iter().take(MISSING_MAX.saturating_sub(missing.len())));
     }
     (all, missing)
 }
@@ -126,8 +126,13 @@ impl Missing {
     }
 }
 
-/// The jobs that only trimmed, each once, of a report that begins in a line, from 0.
-fn trimmed(first: usize, report: &Value) -> Vec<Missing> {
+/// The jobs that only trimmed, each once, of a report that begins in a line, from 0; or that it has no jobs of clients.
+fn without_result(first: usize, report: &Value) -> Vec<Missing> {
+    let has_clients = report["client_stats"].as_array().is_some_and(|clients| !clients.is_empty());
+    if has_clients && jobs(report).next().is_none() {
+        let text = format!("fio's JSON that begins in line {} only sums up all clients", first + 1);
+        return vec![Missing { line: first + 1, text, remedy: "give what it tells of the jobs of each as well" }];
+    }
     let did = |job: &Value, name: &str| job[name]["total_ios"].as_u64().is_some_and(|count| count > 0);
     let only_trimmed = |job: &&Value| did(job, "trim") && !["read", "write", "mixed"].iter().any(|name| did(job, name));
     let mut names: Vec<&str> = jobs(report).filter(only_trimmed).filter_map(|job| job["jobname"].as_str()).collect();
@@ -224,9 +229,11 @@ fn results(passage: &Passage<'_>, lines: &RangeInclusive<usize>, report: &Value)
     let are_clones =
         |pair: &[&Value]| ["jobname", "groupid", "hostname", "port"].iter().all(|name| pair[0][name] == pair[1][name]);
     let follows: Vec<bool> = std::iter::once(false).chain(all.windows(2).map(are_clones)).chain([false]).collect();
+    let started = started(report);
     let result = |(job, beside): (&&Value, &[bool])| {
         let asked = Asked::of(report, job, beside.contains(&true));
-        Some((job["groupid"].as_u64(), job_result(passage, lines, report, job, &asked)?))
+        let found = job_result(passage, lines, job, &asked)?;
+        Some((job["groupid"].as_u64(), FoundResult { started, ..found }))
     };
     let mut results = all.iter().zip(follows.windows(2)).filter_map(result).peekable();
     let mut found = Vec::new();
@@ -243,7 +250,6 @@ fn results(passage: &Passage<'_>, lines: &RangeInclusive<usize>, report: &Value)
 fn job_result(
     passage: &Passage<'_>,
     lines: &RangeInclusive<usize>,
-    report: &Value,
     job: &Value,
     asked: &Asked<'_>,
 ) -> Option<FoundResult> {
@@ -270,8 +276,6 @@ fn job_result(
     if let Some(error) = job["error"].as_i64().filter(|error| *error != 0) {
         findings.push(doubt(format!("the job ended with error {error}")));
     }
-    let runtimes = ["read", "write", "mixed"].map(|name| job[name]["runtime"].as_u64());
-    let elapsed_ms = runtimes.into_iter().flatten().max();
     if asked.is_of_several {
         findings.push(doubt(OF_SEVERAL));
     }
@@ -293,7 +297,7 @@ fn job_result(
         working_set_bytes: working_set,
         is_direct: asked.option(&["direct"]).map(|direct| direct == "1"),
         pace: ["rate", "rate_iops", "thinktime"].into_iter().find_map(pace),
-        elapsed_ns: elapsed_ms.and_then(|ms| ms.checked_mul(1_000_000)),
+        elapsed_ns: runtime_ms(job).and_then(|ms| ms.checked_mul(1_000_000)),
         read,
         write,
         engine: asked.option(&["ioengine"]).map(str::to_owned),
@@ -304,16 +308,29 @@ fn job_result(
     Some(FoundResult {
         target: asked.of_all(&["filename", "directory"]).map(str::to_owned),
         workload: job["jobname"].as_str().map(str::to_owned),
-        // The time of the report is that of its end.
-        started: started(report, elapsed_ms.unwrap_or(0)),
         ..found
     })
 }
 
-fn started(report: &Value, elapsed_ms: u64) -> Option<Timestamp> {
+/// When the first job of a report began. The time of a report is that of its end; where groups of jobs ran one after
+/// another, it began as long before as fio had been running.
+fn started(report: &Value) -> Option<Timestamp> {
+    if let Some(ms) = jobs(report).filter_map(|job| job["job_start"].as_i64().filter(|ms| *ms > 0)).min() {
+        return Timestamp::from_millisecond(ms).ok();
+    }
     let seconds = report["timestamp"].as_i64().and_then(|seconds| seconds.checked_mul(1000));
     let end_ms = report["timestamp_ms"].as_i64().or(seconds)?;
-    Timestamp::from_millisecond(end_ms.checked_sub(i64::try_from(elapsed_ms).ok()?)?).ok()
+    let first = jobs(report).next().map(|job| &job["groupid"]);
+    let has_groups = jobs(report).any(|job| Some(&job["groupid"]) != first);
+    let running_ms = jobs(report).filter_map(|job| job["elapsed"].as_i64()?.checked_mul(1000)).max();
+    let longest_ms = jobs(report).filter_map(runtime_ms).max().and_then(|ms| i64::try_from(ms).ok());
+    let ran_ms = running_ms.filter(|_| has_groups).or(longest_ms).unwrap_or(0);
+    Timestamp::from_millisecond(end_ms.checked_sub(ran_ms)?).ok()
+}
+
+/// How long a job read and wrote.
+fn runtime_ms(job: &Value) -> Option<u64> {
+    ["read", "write", "mixed"].into_iter().filter_map(|name| job[name]["runtime"].as_u64()).max()
 }
 
 fn direction(of: &Value, findings: &mut Vec<Finding>) -> Option<Direction> {

@@ -349,3 +349,23 @@ fn hosts_have_all_their_jobs() {
     assert_eq!(transfers(&json_result(&[on("a", &job), on("b", &job)])).jobs, Some(8));
     assert_eq!(transfers(&json_result(&[on("a", &job), on("a", &job)])).jobs, Some(2));
 }
+
+#[test]
+fn what_only_sums_up_all_clients_is_named() {
+    let report =
+        json(&[json_job("", "", "").replace("\"a\"", "\"All clients\"")]).replace("\"jobs\"", "\"client_stats\"");
+    assert_eq!(find(&report), []);
+    let hint = hint(&report).unwrap();
+    assert!(hint.starts_with("fio's JSON that begins in line 1 only sums up all clients; give "), "{hint}");
+}
+
+#[test]
+fn a_report_began_with_its_first_job() {
+    let of = |jobs: &[String]| find(&json(jobs)).into_iter().filter_map(|result| result.started).min().unwrap();
+    let at = |ms: i64| jiff::Timestamp::from_millisecond(ms).unwrap();
+    let job = |job: &str| json_job("", job, "");
+    let groups = |first: &str| [job(first), job("\"elapsed\" : 61,").replace("\"groupid\" : 0", "\"groupid\" : 1")];
+    assert_eq!(of(&[job("\"elapsed\" : 61,")]), at(1_795_869_601_000));
+    assert_eq!(of(&groups("\"elapsed\" : 61,")), at(1_795_869_550_000));
+    assert_eq!(of(&groups("\"job_start\" : 1795869540500,")), at(1_795_869_540_500));
+}
