@@ -282,6 +282,10 @@ fn job_result(
     if asked.is_uneven {
         findings.push(doubt(DIFFERENT_TIMES));
     }
+    // Of `fdatasync` fio counts no operations, but latencies.
+    if job["sync"]["lat_ns"]["mean"].as_f64().is_some_and(|mean| mean > 0.0) {
+        findings.push(note("it tells how long syncs took as well, which is not read"));
+    }
     // Jobs that have a file of their own each touch so much more.
     let files = if asked.option(&["filename"]).is_some() { 1 } else { asked.clones().unwrap_or(1) };
     let working_set = asked.of_all(&["size", "filesize"]).and_then(size).and_then(|bytes| bytes.checked_mul(files));

@@ -369,3 +369,14 @@ fn a_report_began_with_its_first_job() {
     assert_eq!(of(&groups("\"elapsed\" : 61,")), at(1_795_869_550_000));
     assert_eq!(of(&groups("\"job_start\" : 1795869540500,")), at(1_795_869_540_500));
 }
+
+#[test]
+fn syncs_do_not_vanish_without_a_word() {
+    let syncs = |mean: &str| {
+        let sync = format!("\"sync\" : {{ \"total_ios\" : 0, \"lat_ns\" : {{ \"mean\" : {mean} }} }},");
+        let job = json_job("\"fdatasync\" : \"1\"", &sync, "");
+        texts(&json_result(&[job.clone(), job])).join("; ")
+    };
+    assert_eq!(syncs("1643399.37"), "it tells how long syncs took as well, which is not read");
+    assert_eq!(syncs("0.0"), "");
+}
