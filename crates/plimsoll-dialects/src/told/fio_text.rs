@@ -17,6 +17,9 @@ use super::{
 
 mod job;
 
+/// What fio's client calls the sum of what its servers did.
+const SUM_OF_SERVERS: &str = "All clients";
+
 /// What a status line is about, in the order in which they stand.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd)]
 enum About {
@@ -40,21 +43,25 @@ pub(super) fn find(passage: &Passage<'_>) -> Vec<FoundResult> {
     // Jobs whose status group is still to come: fio tells of all jobs first, and then of all groups.
     let mut jobs: Vec<Job> = Vec::new();
     let mut told: HashMap<Vec<String>, Range<usize>> = HashMap::new();
-    let (mut loads, mut number, mut index) = (Loads::default(), None, 0);
+    let (mut loads, mut number, mut is_told_of_jobs, mut index) = (Loads::default(), None, false, 0);
     while index < passage.lines.len() && found.len() + jobs.len() <= RESULTS_MAX {
         let first = index;
         index += 1;
-        if loads.read(passage.line(first)) {
+        if loads.read(said(passage.line(first))) {
             // Another run begins: jobs of the one before are no clones of its jobs.
             tell_without_groups(std::mem::take(&mut jobs), &mut found);
-            number = None;
+            (number, is_told_of_jobs) = (None, false);
         }
         if let Some((_, rest)) = passage.line(first).split_once("Run status group ") {
             number = rest.split(' ').next().and_then(|number| number.parse::<u32>().ok());
         }
         if let Some((job, last)) = job::find(passage, first, &loads) {
             index = last + 1;
-            jobs.push(job);
+            // A client tells of the jobs of each server, and of their sum.
+            if !is_told_of_jobs || job.found.workload.as_deref() != Some(SUM_OF_SERVERS) {
+                is_told_of_jobs = true;
+                jobs.push(job);
+            }
             continue;
         }
         let Some(one) = status(passage.line(first)) else { continue };
@@ -228,6 +235,12 @@ fn status_of_fio_2(line: &str) -> Option<Status> {
     Some(Status { about, bytes, bytes_per_second, elapsed_ns: longest * 1_000_000, findings })
 }
 
+/// What a line says, without the server that a client puts before it: `<HOST> NAME: (g=0): rw=randread, ...`.
+fn said(line: &str) -> &str {
+    let line = content(line);
+    line.strip_prefix('<').and_then(|rest| rest.split_once("> ")).map_or(line, |(_, rest)| rest)
+}
+
 fn after<'a>(line: &'a str, name: &str) -> Option<&'a str> {
     Some(line.split_once(&format!(" {name}"))?.1)
 }
@@ -246,9 +259,9 @@ struct Loads<'a> {
 }
 
 impl<'a> Loads<'a> {
-    /// Takes in a line; whether it stands at the beginning of a run.
+    /// Takes in what a line says; whether it stands at the beginning of a run.
     fn read(&mut self, line: &'a str) -> bool {
-        if let Some(jobs) = line.trim_start().strip_prefix("Starting ") {
+        if let Some(jobs) = line.strip_prefix("Starting ") {
             let count = jobs.split(' ').next().and_then(|count| count.parse().ok());
             let count = count.filter(|_| jobs.contains("process") || jobs.contains("thread"));
             if count.is_some() {
@@ -257,7 +270,7 @@ impl<'a> Loads<'a> {
                 return true;
             }
         }
-        let load = content(line).split_once(": (g=").filter(|(_, load)| load.contains(" rw="));
+        let load = line.split_once(": (g=").filter(|(_, load)| load.contains(" rw="));
         let Some((name, load)) = load else { return false };
         let pattern = after(load, "rw=").and_then(|rest| rest.split(',').next());
         let transfers = Transfers {

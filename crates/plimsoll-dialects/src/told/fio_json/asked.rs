@@ -1,6 +1,6 @@
 //! What was asked of the jobs that an entry of a report is about: of one job, of the clones of a section, or of several
-//! sections, which `group_reporting` sums up with the name of the first and the options of the last. fio does not always
-//! tell that option, but it tells how long all of the jobs ran together.
+//! sections, which `group_reporting` sums up with the name of the first and the options of the last. That option is not
+//! always told, but how long all of the jobs ran together is.
 
 use serde_json::Value;
 

@@ -12,7 +12,7 @@ use super::{
         passage::{Passage, content},
         result,
     },
-    FIO_2_UNITS, Job, Loads, rate,
+    FIO_2_UNITS, Job, Loads, rate, said,
 };
 
 /// How far numbers may be off that are told with three digits.
@@ -71,7 +71,7 @@ struct Body<'a> {
 
 /// Reads the report of a job that begins in a line; its last line.
 pub(super) fn find(passage: &Passage<'_>, first: usize, loads: &Loads<'_>) -> Option<(Job, usize)> {
-    let line = content(passage.line(first));
+    let line = said(passage.line(first));
     let (name, rest) = line.split_once(": (groupid=")?;
     let (group, rest) = rest.split_once(", jobs=")?;
     let (jobs, rest) = rest.split_once("): err=")?;
@@ -194,10 +194,14 @@ fn totals(line: &str) -> Option<Part<'_>> {
         "M" => 1e6,
         _ => return None,
     };
-    let (rate, _) = rate(rest)?;
     let (amount_text, time) = rest.rsplit_once('(')?.1.split_once('/')?;
     let elapsed_ms: u64 = time.split("msec").next()?.parse().ok().filter(|ms| *ms < 1 << 40)?;
-    let amount = with_carry(bytes(amount_text)?, amount_text, rate * elapsed_ms as f64 / 1000.0);
+    let (amount, seconds) = (bytes(amount_text)?, elapsed_ms as f64 / 1000.0);
+    let (rate, amount) = match rate(rest) {
+        Some((rate, _)) => (rate, with_carry(amount, amount_text, rate * seconds)),
+        // A client tells the rate of the sum without a unit: `BW=621Mi (651M)`.
+        None => (Some(amount / seconds).filter(|rate| rate.is_normal())?, amount),
+    };
     let direction = Direction {
         bytes: Some(amount as u64),
         bytes_per_second: Some(rate),

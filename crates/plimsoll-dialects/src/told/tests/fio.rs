@@ -104,6 +104,26 @@ fn sizes_of_which_fio_lost_what_it_carried_agree() {
 }
 
 #[test]
+fn a_client_tells_of_its_servers() {
+    let load = |result: &FoundResult| {
+        let load = transfers(result);
+        (result.workload.clone().unwrap(), load.pattern.clone(), load.block_size_bytes, load.queue_depth)
+    };
+    let text = NORMAL.replace("mix: (g=0)", "<host-1> mix: (g=0)").replace("Starting", "<host-1> Starting");
+    let expected = ("mix".to_owned(), Some("randrw".to_owned()), Some(8192), Some(4));
+    assert_eq!(find(&text).iter().map(load).collect::<Vec<_>>(), std::slice::from_ref(&expected));
+    // The sum of all is a result where nothing is told of each.
+    let sum =
+        "All clients: (groupid=0, jobs=4): err= 0: pid=0\n  read: IOPS=4000, BW=31.3Mi (32.8M)(62.5MiB/2000msec)\n";
+    let read = transfers(&find(sum)[0]).read.clone().unwrap();
+    assert!(close(read.bytes_per_second, 62.5 * 1_048_576.0 / 2.0) && close(read.iops, 4000.0));
+    let (jobs, groups) = text.split_once("Run status").unwrap();
+    let found = find(&format!("{jobs}{sum}\nRun status{groups}"));
+    assert_eq!(found.iter().map(load).collect::<Vec<_>>(), [expected]);
+    assert_eq!(texts(&found[0]).len(), 1);
+}
+
+#[test]
 fn a_job_may_be_called_like_its_device() {
     for prefix in ["", "// ", "# "] {
         let text: String =
