@@ -74,7 +74,10 @@ pub fn hint(text: &str) -> Option<String> {
             None => "the jobs of fio's JSON did nothing, or it is not whole; give all that fio wrote".to_owned(),
         });
     }
-    let is_table = |line: &str| [',', ';', '\t', '|'].iter().any(|separator| line.matches(*separator).count() > 1);
+    let is_table = |line: &str| {
+        let is_json = line.trim_start().starts_with(['{', '[']);
+        !is_json && [',', ';', '\t', '|'].iter().any(|separator| line.matches(*separator).count() > 1)
+    };
     text.lines()
         .next()
         .is_some_and(is_table)

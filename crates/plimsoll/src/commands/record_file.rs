@@ -63,7 +63,7 @@ pub(super) fn records(name: &str, bytes: &[u8]) -> anyhow::Result<Vec<Record>> {
     let reading = Reading { id: Uuid::now_v7(), tool: run::tool(), name: None, tags: BTreeMap::new(), target: None };
     match foreign(name, bytes, reading, None) {
         Ok(record) => Ok(vec![record]),
-        Err(_) if is_json(&text) => own,
+        Err(_) if is_json(&text) && told::hint(&text).is_none() => own,
         Err(error) => Err(error),
     }
 }

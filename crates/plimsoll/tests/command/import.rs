@@ -105,6 +105,9 @@ fn imports_are_compared_with_each_other_and_with_runs() {
     // A file that is neither says so in its own words.
     fs::write(place.path("torn.json"), "{\"schema\": \"plimsoll/1\"").unwrap();
     assert!(place.run("compare ROOT/one.txt ROOT/torn.json").stderr.contains("not a plimsoll record"));
+    fs::write(place.path("fio.json"), "{ \"fio version\" : \"fio-3.33\", \"jobs\" : [").unwrap();
+    let said = place.run("compare ROOT/one.txt ROOT/fio.json");
+    assert!(said.error(2).contains("fio's JSON that begins in line 1 is not valid"), "{}", said.stderr);
     fs::write(place.path("other.txt"), "nothing\n").unwrap();
     assert!(place.run("compare ROOT/one.txt ROOT/other.txt").stderr.contains("has no results that are known"));
     fs::write(place.path("job.fio"), "[global]\nrw=read\n[a]\nsize=1m\n").unwrap();

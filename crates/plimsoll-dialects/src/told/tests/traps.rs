@@ -413,6 +413,7 @@ fn what_only_speaks_of_reports_is_none_that_is_torn() {
     let found = find(&format!("jq '{{v: .\"fio version\"}}' out.json\n{}", JSON.replace("NAME", "a")));
     assert_eq!((found.len(), texts(&found[0])), (1, vec![]));
     assert_eq!(hint("jq '{v: .\"fio version\"}' out.json"), None);
+    assert_eq!(hint("{ \"a\" : 1, \"b\" : 2, \"c\" : 3 }"), None, "JSON is no table");
 }
 
 #[test]
