@@ -5,7 +5,7 @@
 
 mod challenge;
 
-use std::{error::Error, path::PathBuf, sync::Arc, time::Duration};
+use std::{error::Error, io::ErrorKind, path::PathBuf, sync::Arc, time::Duration};
 
 use serde_json::Value;
 use thiserror::Error;
@@ -26,6 +26,9 @@ const CONNECT_MAX: Duration = Duration::from_secs(15);
 /// Registries that keep blobs elsewhere answer when they are there.
 const ANSWER_MAX: Duration = Duration::from_secs(300);
 const ANSWER_BYTES_MAX: u64 = 1 << 20;
+/// What to look at where a layer does not get through.
+const IS_LIMITED: &str = ": a proxy before the registry may limit how long a body is, as nginx does with \
+                          client_max_body_size";
 
 /// How to reach a registry.
 #[derive(Clone, Debug)]
@@ -230,7 +233,7 @@ impl<'a> Registry<'a> {
         headers: &[(&str, &str)],
         body: Option<&[u8]>,
     ) -> Result<Response<Body>, PushError> {
-        let answer = self.send_once(method, url, headers, body)?;
+        let answer = self.send_once(doing, method, url, headers, body)?;
         if answer.status() != StatusCode::UNAUTHORIZED {
             return Ok(answer);
         }
@@ -239,7 +242,7 @@ impl<'a> Registry<'a> {
             return Err(self.refused(doing, format!("it has us upload to {url}, which asks who this is")));
         }
         self.introduce(doing, answer.headers())?;
-        self.send_once(method, url, headers, body)
+        self.send_once(doing, method, url, headers, body)
     }
 
     fn is_ours(&self, url: &str) -> bool {
@@ -248,6 +251,7 @@ impl<'a> Registry<'a> {
 
     fn send_once(
         &self,
+        doing: &str,
         method: &Method,
         url: &str,
         headers: &[(&str, &str)],
@@ -265,7 +269,14 @@ impl<'a> Registry<'a> {
             Some(body) => request.body(body).map_err(ureq::Error::from).and_then(|request| self.agent.run(request)),
             None => request.body(()).map_err(ureq::Error::from).and_then(|request| self.agent.run(request)),
         };
-        answer.map_err(|error| self.unreachable(url, &error))
+        answer.map_err(|error| match body {
+            Some(body) if !body.is_empty() && is_broken_off(&error) => {
+                let reason = reason(&error, url.starts_with("http:"));
+                let bytes = body.len();
+                self.refused(doing, format!("it broke off while {bytes} bytes were being sent ({reason}){IS_LIMITED}"))
+            }
+            _ => self.unreachable(url, &error),
+        })
     }
 
     /// Finds out who this is, in the way that the registry asks for.
@@ -343,6 +354,7 @@ impl<'a> Registry<'a> {
         let advice = match status {
             StatusCode::NOT_FOUND => ": no registry is there, or it has to be told first that there will be this image",
             StatusCode::BAD_REQUEST if is_plain => ": if it wants HTTPS, give its certificate with --ca",
+            StatusCode::PAYLOAD_TOO_LARGE => IS_LIMITED,
             StatusCode::TOO_MANY_REQUESTS => ": try again later",
             status if status.is_server_error() => ": this is the registry's fault, try again later",
             status if status.is_redirection() => ": it sends us elsewhere, push there",
@@ -392,6 +404,12 @@ fn resolved(origin: &str, asked: &str, place: &str) -> Option<String> {
         _ => format!("{folder}/{place}"),
     };
     url.parse::<Uri>().is_ok_and(|uri| uri.host().is_some_and(|host| !host.is_empty())).then_some(url)
+}
+
+/// Whether the other side has closed the connection while it was being sent something.
+fn is_broken_off(error: &ureq::Error) -> bool {
+    let ureq::Error::Io(error) = error else { return false };
+    matches!(error.kind(), ErrorKind::ConnectionReset | ErrorKind::BrokenPipe)
 }
 
 /// Why there is no answer.
@@ -449,7 +467,51 @@ fn said(content: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::{
+        io::{Read as _, Write as _},
+        net::TcpListener,
+        thread,
+    };
+
     use super::*;
+
+    #[test]
+    fn an_upload_that_breaks_off_is_told_as_one_and_so_is_one_that_is_too_long() {
+        for (is_read, words) in [(false, "broke off while 67108864 bytes were being sent"), (true, "status 413")] {
+            let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+            let address = listener.local_addr().unwrap();
+            let server = thread::spawn(move || {
+                for stream in listener.incoming() {
+                    let mut stream = stream.unwrap();
+                    let mut head = Vec::new();
+                    while !head.ends_with(b"\r\n\r\n") {
+                        let mut byte = [0];
+                        stream.read_exact(&mut byte).unwrap();
+                        head.extend(byte);
+                    }
+                    let answer = match head[0] {
+                        b'H' => "404 Not Found\r\n",
+                        b'P' if head[1] == b'O' => "202 Accepted\r\nLocation: /upload\r\nContent-Length: 0\r\n",
+                        _ => "413 Payload Too Large\r\nContent-Length: 0\r\n",
+                    };
+                    if is_read && head.starts_with(b"PUT") {
+                        std::io::copy(&mut (&stream).take(64 << 20), &mut std::io::sink()).unwrap();
+                    }
+                    // Who sends more than is read has gone by then.
+                    let _ = write!(stream, "HTTP/1.1 {answer}Connection: close\r\n\r\n");
+                    if head.starts_with(b"PUT") {
+                        return;
+                    }
+                }
+            });
+            let reference: Reference = format!("{address}/plimsoll:1").parse().unwrap();
+            let access = Access { plain_http: true, certificates: None, credentials: Vec::new() };
+            let layer = Blob { media_type: "", digest: "sha256:0".to_owned(), bytes: vec![0; 64 << 20] };
+            let error = Registry::of(&reference, &access).unwrap().upload(&layer).unwrap_err().to_string();
+            server.join().unwrap();
+            assert!(error.contains(words) && error.contains("a proxy before the registry may limit"), "{error}");
+        }
+    }
 
     #[test]
     fn an_upload_goes_where_the_answer_says() {
