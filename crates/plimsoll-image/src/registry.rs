@@ -246,7 +246,7 @@ impl<'a> Registry<'a> {
     }
 
     fn is_ours(&self, url: &str) -> bool {
-        url.strip_prefix(&self.origin).is_some_and(|rest| rest.starts_with('/'))
+        origin(url).is_some_and(|of_url| Some(of_url) == origin(&self.origin))
     }
 
     fn send_once(
@@ -392,6 +392,14 @@ impl<'a> Registry<'a> {
     }
 }
 
+/// Scheme, host and port of an address, so that two that are the same compare so however they are written.
+fn origin(url: &str) -> Option<(String, String, u16)> {
+    let url: Uri = url.parse().ok()?;
+    let scheme = url.scheme_str()?.to_ascii_lowercase();
+    let port = url.port_u16().unwrap_or(if scheme == "https" { 443 } else { 80 });
+    Some((scheme, url.host()?.to_ascii_lowercase(), port))
+}
+
 /// Where an answer leads; `None` when that is nowhere.
 fn resolved(origin: &str, asked: &str, place: &str) -> Option<String> {
     let scheme = origin.split_once("//").map_or("", |(scheme, _)| scheme);
@@ -523,6 +531,31 @@ mod tests {
         assert_eq!(to("http://other:1/7").unwrap(), "http://other:1/7");
         for nowhere in ["", "ftp://other/7", "../7", "https://", "a b"] {
             assert_eq!(to(nowhere), None, "{nowhere}");
+        }
+    }
+
+    #[test]
+    fn an_address_of_the_registry_is_known_however_it_is_written() {
+        for (name, plain_http, ours, others) in [
+            ("127.0.0.1:80/x:1", true, "http://127.0.0.1/v2/x", "http://127.0.0.1:5000/v2/x"),
+            (
+                "registry.example.org/x:1",
+                false,
+                "https://Registry.Example.org:443/v2",
+                "http://registry.example.org/v2",
+            ),
+            (
+                "registry.example.org:443/x:1",
+                false,
+                "https://registry.example.org",
+                "https://registry.example.org.evil/",
+            ),
+            ("r.example:5000/x:1", false, "https://r.example:5000?a=b", "https://r.example:5000@evil.example/v2"),
+        ] {
+            let reference: Reference = name.parse().unwrap();
+            let access = Access { plain_http, certificates: None, credentials: Vec::new() };
+            let registry = Registry::of(&reference, &access).unwrap();
+            assert!(registry.is_ours(ours) && !registry.is_ours(others), "{name}: {ours}, {others}");
         }
     }
 
