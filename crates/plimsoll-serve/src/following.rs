@@ -17,6 +17,7 @@ use std::{
     time::Duration,
 };
 
+use jiff::Timestamp;
 use plimsoll_history::{
     history::History,
     journal::{
@@ -59,6 +60,7 @@ struct Looks {
     state_directory: Option<PathBuf>,
     history_path: PathBuf,
     is_read_only: bool,
+    now: fn() -> Timestamp,
     journals: BTreeMap<PathBuf, Followed>,
     history: Option<Watched>,
     last: Arc<Snapshot>,
@@ -69,6 +71,8 @@ struct Followed {
     file: FileIdentity,
     /// Whether it was tried to put the run into its history, because its process is gone.
     is_given_up: bool,
+    /// When it was written what was read last, by the clock of this machine, which that of a cluster may differ from.
+    told: Timestamp,
     /// None until its first line is whole.
     journal: Option<(Follower, LiveRun)>,
 }
@@ -96,12 +100,14 @@ impl Following {
         state_directory: Option<PathBuf>,
         history_path: PathBuf,
         is_read_only: bool,
+        now: fn() -> Timestamp,
     ) -> std::io::Result<Arc<Self>> {
         let (alive, gone) = channel();
         let looks = Looks {
             state_directory,
             history_path,
             is_read_only,
+            now,
             journals: BTreeMap::new(),
             history: None,
             last: Arc::default(),
@@ -187,11 +193,10 @@ impl Looks {
         self.journals.retain(|path, _| paths.contains(path));
         for path in paths {
             let Some(file) = FileIdentity::of(&path) else { continue };
-            let followed =
-                self.journals.entry(path.clone()).or_insert(Followed { file, is_given_up: false, journal: None });
+            let followed = self.journals.entry(path.clone()).or_insert_with(|| Followed::new(file));
             if followed.file != file {
                 // The run was interrupted and goes on: its journal begins anew.
-                *followed = Followed { file, is_given_up: false, journal: None };
+                *followed = Followed::new(file);
             }
             if followed.journal.is_none() {
                 let begun = Follower::begin(&path).ok().flatten();
@@ -199,7 +204,13 @@ impl Looks {
             }
             if let Some((follower, run)) = &mut followed.journal {
                 // A journal that cannot be read now may be read the next time.
-                follower.events().unwrap_or_default().iter().for_each(|event| run.apply(event));
+                let events = follower.events().unwrap_or_default();
+                events.iter().for_each(|event| run.apply(event));
+                if !events.is_empty() {
+                    followed.told = written(&path).unwrap_or_default();
+                }
+                let silent_ns = (self.now)().duration_since(followed.told).as_nanos();
+                run.tell_now(silent_ns.try_into().unwrap_or(if silent_ns > 0 { u64::MAX } else { 0 }));
             }
         }
         self.recover_the_dead();
@@ -256,6 +267,11 @@ impl Looks {
     }
 }
 
+/// When a file was written.
+fn written(path: &Path) -> Option<Timestamp> {
+    fs::metadata(path).ok()?.modified().ok()?.try_into().ok()
+}
+
 /// A history with its number, which is asked first: a change meanwhile is seen the next time.
 fn opened(path: &Path) -> Option<(History, i64)> {
     let history = History::read(path).ok()?;
@@ -264,6 +280,10 @@ fn opened(path: &Path) -> Option<(History, i64)> {
 }
 
 impl Followed {
+    fn new(file: FileIdentity) -> Self {
+        Self { file, is_given_up: false, told: Timestamp::default(), journal: None }
+    }
+
     /// The run, if its process is still there.
     fn going_on(&self) -> Option<&LiveRun> {
         self.journal.as_ref().filter(|(follower, _)| follower.is_written()).map(|(_, run)| run)

@@ -13,6 +13,8 @@ const SECONDS_MIN: usize = 60;
 /// And so many for each cell, as all of them may be measured at the same time: whoever is told twice a second then
 /// misses none.
 const SECONDS_OF_CELL: usize = 2;
+/// What a cell did longer ago is not what it does now.
+const NOW_NS: u64 = 5_000_000_000;
 
 /// What a run is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -86,6 +88,8 @@ pub(crate) struct LiveCell {
     pub(crate) slots_done: u32,
     pub(crate) slots: Option<u32>,
     pub(crate) is_measured: bool,
+    /// What it did in the last second of this visit; null when that is long ago.
+    pub(crate) now: Option<LiveSecond>,
     /// When its last visit began.
     #[serde(skip)]
     pub(crate) since_ns: u64,
@@ -248,12 +252,21 @@ impl LiveRun {
         WithSeconds { run: self, seconds: &self.seconds }
     }
 
-    /// What each cell that is measured did in its last second of this visit.
-    pub(crate) fn latest(&self) -> impl Iterator<Item = (&LiveCell, &LiveSecond)> {
-        self.cells.iter().enumerate().filter(|(_, cell)| cell.is_measured).filter_map(|(index, cell)| {
-            let is_of_it = |second: &&LiveSecond| second.cell == index && second.t_ns >= cell.since_ns;
-            Some((cell, self.seconds.iter().rev().find(is_of_it)?))
-        })
+    /// Says what each cell does now: what it did in its last second of this visit, unless the whole run has been silent
+    /// for `silent_ns`, or others of it tell of what was later, for too long.
+    pub(crate) fn tell_now(&mut self, silent_ns: u64) {
+        self.cells.iter_mut().for_each(|cell| cell.now = None);
+        if silent_ns > NOW_NS {
+            return;
+        }
+        let from_ns = self.elapsed_ns.saturating_sub(NOW_NS);
+        for second in &self.seconds {
+            let cell = &mut self.cells[second.cell];
+            let is_of_visit = cell.is_measured && second.t_ns >= cell.since_ns;
+            if is_of_visit && second.t_ns.saturating_add(second.length_ns) >= from_ns {
+                cell.now = Some(second.clone());
+            }
+        }
     }
 }
 
@@ -268,6 +281,7 @@ impl LiveCell {
             slots_done: 0,
             slots: stopping.slots(),
             is_measured: false,
+            now: None,
             since_ns: 0,
             is_done: false,
             precision: None,
@@ -304,8 +318,17 @@ mod tests {
             interval.t_ns = second * 1_000_000_000;
             (0..count).for_each(|cell| run.apply(&RunEvent::Interval { cell, interval: interval.clone() }));
         }
-        assert_eq!(run.latest().count(), count);
+        let now = |run: &LiveRun| run.cells.iter().filter(|cell| cell.now.is_some()).count();
+        run.tell_now(0);
+        assert_eq!(now(&run), count);
         assert_eq!(run.seconds.len(), SECONDS_OF_CELL * count);
         assert!(run.seconds.iter().all(|second| second.t_ns >= 1_000_000_000));
+        // One of them hangs, and then all do.
+        interval.t_ns = 9_000_000_000;
+        (1..count).for_each(|cell| run.apply(&RunEvent::Interval { cell, interval: interval.clone() }));
+        run.tell_now(NOW_NS);
+        assert!(run.cells[0].now.is_none() && now(&run) == count - 1);
+        run.tell_now(NOW_NS + 1);
+        assert_eq!(now(&run), 0);
     }
 }

@@ -91,7 +91,7 @@ pub const METRICS: [Metric; 14] = [
     },
     Metric {
         name: LIVE_OPERATIONS,
-        help: "Reads and writes in the last second of what is being measured.",
+        help: "Reads and writes in the last second of what is being measured; absent when that is long ago.",
         labels: OF_RUN,
     },
     Metric { name: LIVE_BYTES, help: "Bytes in the last second of what is being measured.", labels: OF_RUN },
@@ -268,10 +268,10 @@ fn of_live(runs: &[LiveRun], series: &mut Vec<Series>) {
     for run in runs {
         let id = run.id.to_string();
         let mut told = BTreeSet::new();
-        for (cell, second) in run.latest() {
-            if !told.insert((&cell.target, &cell.workload)) {
+        for cell in &run.cells {
+            let Some(second) = cell.now.as_ref().filter(|_| told.insert((&cell.target, &cell.workload))) else {
                 continue;
-            }
+            };
             let own = [("target", cell.place.as_str()), ("workload", cell.workload.as_str()), ("run", id.as_str())];
             let mut add = |name, more: &[(&str, &str)], value: f64| {
                 series.push(Series { name, labels: labels(&[&own, more].concat()), value });

@@ -171,7 +171,8 @@ async fn answer_all(listener: &tokio::net::TcpListener, router: Router) {
 /// What a server on an address answers.
 pub(crate) fn router(address: SocketAddr, mut settings: Settings) -> io::Result<Router> {
     let access = Access::new(address, settings.token.take(), settings.read_only);
-    let following = Following::begin(settings.state_directory.clone(), settings.history.clone(), settings.read_only)?;
+    let Settings { state_directory, history, read_only, now, .. } = &settings;
+    let following = Following::begin(state_directory.clone(), history.clone(), *read_only, *now)?;
     let shared = Arc::new(Shared { settings, following, metrics: Cached::default(), importing: Arc::default() });
     Ok(routes::router(Arc::new(access), shared))
 }

@@ -32,6 +32,9 @@ use super::server::{Settings, router};
 
 mod who_may_ask;
 
+/// What the clock of a server says.
+const NOW: &str = "2030-01-01T00:00:00Z";
+
 /// A server with a state directory of its own.
 struct Place {
     directory: TempDir,
@@ -90,12 +93,19 @@ fn settings(directory: &Path) -> Settings {
         token: None,
         read_only: false,
         tool: Tool { version: "1.2.3".to_owned(), commit: None, profile: "debug".to_owned() },
-        now: || "2030-01-01T00:00:00Z".parse().unwrap(),
+        now: || NOW.parse().unwrap(),
         read_file: Box::new(|name, bytes| {
             let text = String::from_utf8_lossy(bytes);
             upgrade::read(&text).map(|record| vec![record]).map_err(|error| format!("{name}: {error}"))
         }),
     }
+}
+
+/// Writes to a journal, so many seconds ago.
+fn append(journal: &mut Journal, events: &[RunEvent], seconds_ago: i64) {
+    events.iter().for_each(|event| journal.append(event).unwrap());
+    let written = NOW.parse::<jiff::Timestamp>().unwrap() - jiff::SignedDuration::from_secs(seconds_ago);
+    fs::File::options().write(true).open(journal.path()).unwrap().set_modified(written.into()).unwrap();
 }
 
 impl Place {
@@ -431,13 +441,34 @@ async fn metrics_tell_of_the_latest_run_of_each_target_and_workload() {
 }
 
 #[tokio::test]
+async fn what_a_run_told_long_ago_is_not_what_it_does_now() {
+    let place = Place::new(0);
+    let (started, events) = events();
+    let mut journal = Journal::create(place.directory.path(), &place.directory.path().join("h"), &started).unwrap();
+    let second = events.iter().position(|event| matches!(event, RunEvent::Interval { .. })).unwrap();
+    let now = async || {
+        let live = place.get("/api/live").await.json();
+        let cells = live["runs"][0]["cells"].as_array().unwrap().clone();
+        let is_told = cells.iter().any(|cell| cell["now"]["iops"].is_number());
+        let metrics = place.get("/metrics").await.body;
+        assert_eq!(metrics.contains("\nplimsoll_live_operations_per_second{"), is_told, "{metrics}");
+        assert!(metrics.contains("\nplimsoll_live_runs 1\n"), "{metrics}");
+        is_told
+    };
+    append(&mut journal, &events[..=second], 6);
+    assert!(!now().await);
+    append(&mut journal, &events[second..=second], 5);
+    assert!(now().await);
+}
+
+#[tokio::test]
 async fn a_history_that_cannot_be_read_takes_nothing_from_what_is_going_on() {
     let place = Place::new(0);
     fs::write(place.directory.path().join("history.db"), "no database").unwrap();
     let (started, events) = events();
     let mut journal = Journal::create(place.directory.path(), &place.directory.path().join("h"), &started).unwrap();
     let second = events.iter().position(|event| matches!(event, RunEvent::Interval { .. })).unwrap();
-    events[..=second].iter().for_each(|event| journal.append(event).unwrap());
+    append(&mut journal, &events[..=second], 0);
     let metrics = place.get("/metrics").await.body;
     assert!(
         metrics.contains("\nplimsoll_history_readable 0\n") && !metrics.contains("plimsoll_history_runs"),

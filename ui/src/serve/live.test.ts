@@ -18,7 +18,7 @@ function run(seconds: LiveSecond[], of: Partial<LiveRun> = {}): LiveRun {
   return {
     id: 'r', name: null, tags: {}, targets: ['t'], started: '', in_cluster: false, phase: 'measuring',
     elapsed_ns: 0, layout: null, remaining_ns: null, remaining_max_ns: null, remaining_at_ns: 0, slots_done: 0, slots: 4, errors: 0,
-    cells: ['a', 'b'].map((label, index) => ({ ...cell, ...unknown, label, is_measured: index === 0 })),
+    cells: ['a', 'b'].map((label, index) => ({ ...cell, ...unknown, label, is_measured: index === 0, now: null })),
     seconds, ...of,
   };
 }
@@ -100,10 +100,12 @@ describe('points that become fewer', () => {
 });
 
 describe('what a run does now', () => {
-  it('is the last second of the cells that are measured', () => {
-    const runs = heard({}, [run([second(0, { cell: 1, iops: 7 }), second(1, { iops: 40 }), second(2, { iops: 50 })])]);
-    expect(nowOf(runs.r)).toEqual({ iops: 50, bytes: 1000, p99: 5 });
-    expect(nowOf(heard({}, [run([])]).r)).toBeNull();
+  it('is what the cells are told to do now', () => {
+    const seconds = [second(1, { iops: 40, p99_ns: null }), second(1, { cell: 1, iops: 50 })];
+    const told = run(seconds);
+    expect(nowOf(heard({}, [told]).r)).toBeNull();
+    told.cells.forEach((cell, index) => (cell.now = seconds[index]));
+    expect(nowOf(heard({}, [told]).r)).toEqual({ iops: 90, bytes: 2000, p99: 5 });
   });
 
   it('counts down what remains', () => {

@@ -16,6 +16,8 @@ export interface LiveCell {
   slots_done: number;
   slots: number | null;
   is_measured: boolean;
+  /** What it did in its last second; null when that is long ago. */
+  now: LiveSecond | null;
   is_done: boolean;
   precision: number | null;
   precision_wanted: number | null;
@@ -170,13 +172,10 @@ export interface Now {
   p99: number | null;
 }
 
-/** What the cells that are measured did in their last second, together; null while none is. */
+/** What the cells that are measured do now, together; null where that is not known. */
 export function nowOf(followed: Followed): Now | null {
-  const cells = followed.run.cells.flatMap((cell, index) => (cell.is_measured ? [index] : []));
-  const seconds = followed.run.seconds ?? followed.points;
-  const last = cells.map((cell) => seconds.findLast((second) => second.cell === cell)).filter((each) => each);
-  if (last.length === 0) return null;
-  const all = last as LiveSecond[];
+  const all = followed.run.cells.map((cell) => cell.now).filter((now) => now !== null);
+  if (all.length === 0) return null;
   const latencies = all.map((second) => second.p99_ns).filter((latency) => latency !== null);
   return {
     iops: all.reduce((sum, second) => sum + second.iops, 0),
