@@ -39,7 +39,7 @@ pub struct Rules {
     pub rounds_min: u32,
     /// Visits to a cell after which it is given up.
     pub rounds_max: u32,
-    /// Seconds of a cell alone before the first look, ramp included.
+    /// Seconds of a cell alone before the first look, a usual ramp included.
     pub seconds_min: u32,
     /// Seconds of a cell alone after which it is given up when its precision is out of reach.
     pub seconds_max: u32,
@@ -67,6 +67,12 @@ impl Rules {
     /// Seconds of a cell alone after which it is given up even when it is nearly there.
     pub const fn seconds_extended(&self) -> u32 {
         2 * self.seconds_max
+    }
+
+    /// How much of a ramp counts where seconds are counted with their ramps: as much as is usual. A longer one comes on
+    /// top, for what is not judged cannot stand for what is.
+    pub fn counted_ramp_ns(&self, ramp_ns: u64) -> u64 {
+        ramp_ns.min(self.ramp_ns)
     }
 
     /// The usual length of a visit, ramp included.

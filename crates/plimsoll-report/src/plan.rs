@@ -321,12 +321,13 @@ fn times_by_rules(plan: &Plan, rules: &Rules) -> String {
         let work = &cell.work;
         let slots_ns = |slots: u64, measured_ns: u64| slots * (work.ramp_ns() + measured_ns);
         let usual_ns = rules.visit_ns() - rules.ramp_ns;
+        let alone_ns = |seconds_ns: u64| work.ramp_ns() - rules.counted_ramp_ns(work.ramp_ns()) + seconds_ns;
         work.start_delay_ns()
             + match (cell.stopping, longest) {
                 (StoppingRule::Fixed { slots, .. }, _) => slots_ns(u64::from(slots), work.slot_ns().unwrap_or(0)),
                 (StoppingRule::Sure, _) if !rules.claims => slots_ns(u64::from(rules.rounds_max), usual_ns),
-                (StoppingRule::Sure, false) if alone => u64::from(rules.seconds_min) * 1_150_000_000,
-                (StoppingRule::Sure, true) if alone => u64::from(rules.seconds_extended()) * 1_000_000_000,
+                (StoppingRule::Sure, false) if alone => alone_ns(u64::from(rules.seconds_min) * 1_150_000_000),
+                (StoppingRule::Sure, true) if alone => alone_ns(u64::from(rules.seconds_extended()) * 1_000_000_000),
                 (StoppingRule::Sure, false) => slots_ns(u64::from(rules.rounds_min) + 1, usual_ns),
                 (StoppingRule::Sure, true) => slots_ns(u64::from(rules.rounds_max), usual_ns),
             }
@@ -395,7 +396,7 @@ pub fn doctor(rows: &[DoctorRow<'_>], width: usize) -> String {
 #[cfg(test)]
 mod tests {
     use plimsoll_workload::{
-        settings::{Arrival, ReadWrite},
+        settings::{Arrival, Effort, ReadWrite},
         workload::Workload,
     };
 
@@ -501,6 +502,19 @@ mod tests {
         let mut plan = planned(&[[0, 10, 0]]);
         plan.cells[0].work.blocks_mut().unwrap().amount_bytes = Some(1);
         assert_eq!(times(&plan, false), "1 cell, at most 20 s of measuring");
+    }
+
+    #[test]
+    fn the_time_of_a_cell_alone_has_a_long_ramp_on_top() {
+        let told = |ramp_s: u64| {
+            let mut plan = test_records::plan(&["/mnt/data"], &[Workload::default()]);
+            plan.effort = Effort::Standard;
+            plan.cells[0].stopping = StoppingRule::Sure;
+            plan.cells[0].work.blocks_mut().unwrap().ramp_ns = ramp_s * 1_000_000_000;
+            times(&plan, false)
+        };
+        assert_eq!(told(2), "1 cell, 2m 18s if it is steady, 30m 00s at most");
+        assert_eq!(told(1200), "1 cell, 22m 16s if it is steady, 49m 58s at most");
     }
 
     #[test]

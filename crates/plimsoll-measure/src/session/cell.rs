@@ -42,6 +42,11 @@ pub(super) struct Look {
     from: usize,
 }
 
+/// The seconds of a time, rounded.
+const fn whole_seconds(time_ns: u64) -> usize {
+    ((time_ns + 500_000_000) / 1_000_000_000) as usize
+}
+
 #[derive(Clone, Debug)]
 pub(super) struct Cell {
     pub(super) plan: CellPlan,
@@ -125,15 +130,16 @@ impl Cell {
         }
     }
 
-    /// Seconds of a cell in one piece, ramps included.
+    /// Seconds of a cell in one piece, ramps included as far as they count.
     pub(super) fn seconds(&self) -> usize {
-        let ramps: f64 = self.visits.iter().map(|visit| visit.ramp.seconds()).sum();
-        ramps.round() as usize + self.rates.len()
+        let ramps_ns: u64 = self.visits.iter().map(|visit| self.rules.counted_ramp_ns(visit.ramp.elapsed_ns)).sum();
+        whole_seconds(ramps_ns) + self.rates.len()
     }
 
-    /// How much longer a cell in one piece goes on before it is looked at.
-    pub(super) fn seconds_to_next_look(&self) -> usize {
-        self.next_look.saturating_sub(self.seconds()).max(1)
+    /// How much longer a cell in one piece is measured before it is looked at, after a ramp.
+    pub(super) fn seconds_to_next_look(&self, ramp_ns: u64) -> usize {
+        let ramp = whole_seconds(self.rules.counted_ramp_ns(ramp_ns));
+        self.next_look.saturating_sub(self.seconds() + ramp).max(1)
     }
 
     /// Takes in a visit. Returns whether it is judged, as its purpose says: visits that several machines made may be
@@ -213,8 +219,9 @@ impl Cell {
             self.seconds() >= self.rules.seconds_min as usize
         } else if self.plan.fixed.is_some() {
             // How visits that were asked for lie in time is not the rule's to demand. Each may be any number of values.
-            let load_ns: u64 = self.visits.iter().map(Visit::load_ns).sum();
-            (load_ns + 500_000_000) / 1_000_000_000 >= u64::from(self.rules.seconds_min)
+            let counted_ns =
+                |visit: &Visit| self.rules.counted_ramp_ns(visit.ramp.elapsed_ns) + visit.total().elapsed_ns;
+            whole_seconds(self.visits.iter().map(counted_ns).sum()) >= self.rules.seconds_min as usize
         } else {
             self.visits.len() as u32 >= self.rules.rounds_min
         };

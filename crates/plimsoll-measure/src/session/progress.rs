@@ -34,7 +34,7 @@ impl Session {
         let factor = precision.map_or(1.0, |reached| (reached / wanted).powi(2));
         let (remaining_ns, remaining_max_ns) = match state.closed {
             true => (0, 0),
-            false if state.alone && state.plan.fixed.is_none() => self.remaining_alone(state, factor),
+            false if state.in_one_piece() => self.remaining_alone(cell, factor),
             false => self.remaining_rounds(state, factor),
         };
         Progress {
@@ -68,9 +68,12 @@ impl Session {
         (expected_ns.max(bookend_ns).min(left_ns), longest_ns.max(bookend_ns).min(left_ns))
     }
 
-    fn remaining_alone(&self, state: &Cell, factor: f64) -> (u64, u64) {
+    fn remaining_alone(&self, cell: usize, factor: f64) -> (u64, u64) {
+        let state = &self.cells[cell];
         let done = state.seconds() as f64;
-        let until = |seconds: f64| ((seconds - done).max(0.0) * 1e9) as u64;
+        let ramp_ns = self.slot(cell).ramp_ns;
+        let on_top_ns = ramp_ns - self.rules.counted_ramp_ns(ramp_ns);
+        let until = |seconds: f64| ((seconds - done).max(0.0) * 1e9) as u64 + on_top_ns;
         // Looks in a row have to pass, of which the next is due then, and each other one 15 % later.
         let more = self.rules.demand.confirmations.saturating_sub(state.passes + 1);
         let next = state.next_look as f64 * LOOK_RATIO.powi(more as i32);

@@ -78,6 +78,26 @@ fn a_cell_alone_is_one_piece_of_at_most_two_and_a_half_minutes() {
 }
 
 #[test]
+fn a_long_ramp_comes_on_top_of_what_is_judged() {
+    let alone = |ramp_s: u64| vec![CellPlan { ramp_ns: Some(ramp_s * SECOND), ..CellPlan::default() }];
+    for ramp_s in [30, 1200, 5000] {
+        let mut session = Session::new(plan(alone(ramp_s)));
+        assert_eq!(session.remaining_ns(0).1, (ramp_s + 1798) * SECOND);
+        let slots = drive(&mut session, &[&level(5000.0)]);
+        let measured: Vec<u64> = slots.iter().map(|(_, slot)| slot.measured_ns.unwrap() / SECOND).collect();
+        assert_eq!((measured, session.answer(0).verdict), (vec![118, 18], Verdict::Steady));
+        assert_eq!(session.answer(0).load_ns, (ramp_s + 136) * SECOND);
+    }
+    for rounds in [1, 6] {
+        let fixed = Some(FixedVisits { rounds, measured_ns: Some(60 * SECOND / u64::from(rounds)) });
+        let cell = CellPlan { fixed, ..alone(120)[0] };
+        let mut session = Session::new(plan(vec![cell]));
+        drive(&mut session, &[&level(5000.0)]);
+        assert_eq!(session.answer(0).verdict, Verdict::Short, "{rounds}");
+    }
+}
+
+#[test]
 fn a_quick_look_is_short_and_claims_nothing() {
     let mut session = Session::new(SessionPlan { effort: Effort::Quick, ..plan(cells(6)) });
     let slots = drive(&mut session, &[&level(5000.0)]);

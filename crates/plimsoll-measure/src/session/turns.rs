@@ -57,11 +57,7 @@ impl Session {
         let ramp_ns = if continues { 0 } else { ramp_ns };
         let measured_ns = match cell.plan.fixed {
             Some(fixed) => fixed.measured_ns,
-            None if in_one_piece => {
-                let ramp_seconds = (ramp_ns + 500_000_000) / 1_000_000_000;
-                let seconds = (cell.seconds_to_next_look() as u64).saturating_sub(ramp_seconds).max(1);
-                Some(seconds * 1_000_000_000)
-            }
+            None if in_one_piece => Some(cell.seconds_to_next_look(ramp_ns) as u64 * 1_000_000_000),
             None => Some(order::measured_ns(self.rules.measured_ns, self.plan.seed, index, round)),
         };
         let purpose = match (discards, continues) {

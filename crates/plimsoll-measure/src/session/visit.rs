@@ -64,11 +64,6 @@ impl Visit {
         })
     }
 
-    /// The time of the ramp and the measured part.
-    pub(super) fn load_ns(&self) -> u64 {
-        self.ramp.elapsed_ns + self.total().elapsed_ns
-    }
-
     /// The rates of the seconds. A last stretch of less than half a second counts with the one before: alone, it would
     /// be noisier than the others.
     pub fn rates(&self) -> Vec<f64> {
