@@ -47,7 +47,7 @@ impl Session {
 
     /// Takes back all claims about a target when a later visit does not confirm one of them.
     pub(super) fn compare_bookend(&mut self, index: usize, visit: &Visit) {
-        let Some(look) = self.cells[index].last_look() else { return };
+        let Some(look) = self.cells[index].last_look().filter(|_| visit.total().elapsed_ns > 0) else { return };
         let is = visit.total().rate();
         let tolerance = MOVED_MIN.max(MOVED_HALF_WIDTHS * look.half_width / look.mean);
         if (is / look.mean - 1.0).abs() <= tolerance {

@@ -143,10 +143,13 @@ impl Cell {
     }
 
     /// Takes in a visit. Returns whether it is judged, as its purpose says: visits that several machines made may be
-    /// discarded in another order than those of one, and for what was found afterwards.
+    /// discarded in another order than those of one, and for what was found afterwards. One that ended before it
+    /// measured anything was done, and says nothing of a rate.
     pub(super) fn add(&mut self, purpose: Purpose, visit: Visit, after_write: Option<bool>) -> bool {
         if purpose == Purpose::Discard {
             self.discards_left = self.discards_left.saturating_sub(1);
+        }
+        if purpose == Purpose::Discard || visit.total().elapsed_ns == 0 {
             self.discarded.push(visit);
             return false;
         }

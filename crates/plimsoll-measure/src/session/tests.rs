@@ -481,6 +481,44 @@ fn a_level_cell_that_time_ran_out_on_is_short_and_a_wild_one_unstable() {
 }
 
 #[test]
+fn a_visit_that_measured_nothing_is_done_and_says_nothing_of_the_rate() {
+    let fixed = Some(FixedVisits { rounds: 9, measured_ns: Some(20 * SECOND) });
+    let mut session = Session::new(plan(vec![CellPlan { fixed, ..CellPlan::default() }]));
+    let trace = level(1000.0);
+    let mut now_ns = 0;
+    while let Step::Visit(slot) = session.next_step(now_ns) {
+        let whole = visit(&trace, &slot, now_ns);
+        now_ns = whole.to_ns();
+        let is_cut = slot.round % 3 == 2;
+        session.observe(&slot, if is_cut { Visit { seconds: Vec::new(), ..whole } } else { whole });
+    }
+    let answer = session.answer(0);
+    assert_eq!((answer.verdict, answer.rounds, session.is_closed(0)), (Verdict::Steady, 6, true));
+    assert!((answer.estimate.unwrap().rate - 1000.0).abs() < 5.0);
+}
+
+#[test]
+fn a_bookend_that_measured_nothing_takes_no_claim_back() {
+    let mut session = Session::new(SessionPlan { bookend_ns: Some(1800 * SECOND), ..plan(cells(1)) });
+    let trace = level(1000.0);
+    let mut now_ns = 0;
+    loop {
+        match session.next_step(now_ns) {
+            Step::Visit(slot) => {
+                let whole = visit(&trace, &slot, now_ns);
+                now_ns = whole.to_ns();
+                let is_cut = slot.purpose == Purpose::Bookend;
+                session.observe(&slot, if is_cut { Visit { seconds: Vec::new(), ..whole } } else { whole });
+            }
+            Step::WaitUntil(until_ns) => now_ns = until_ns,
+            Step::Done => break,
+        }
+    }
+    assert!(now_ns > 1800 * SECOND);
+    assert_eq!(session.answer(0).verdict, Verdict::Steady);
+}
+
+#[test]
 fn the_shortest_visit_is_what_fits() {
     for count in [1, 3] {
         let needed_ns = Session::new(plan(cells(count))).shortest_visit_ns();
