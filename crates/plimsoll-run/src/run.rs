@@ -109,8 +109,8 @@ pub enum RunError {
         /// What one slot takes.
         needed_ns: u64,
     },
-    /// The same, as was seen only when what comes before a slot was done.
-    #[error("--max-time {} was over before a first slot could begin: allow more", Span { ns: *allowed_ns })]
+    /// The same, as was seen only when it was to begin.
+    #[error("--max-time {} left too little time for a first slot: allow more", Span { ns: *allowed_ns })]
     TimeOver {
         /// What might be used.
         allowed_ns: u64,

@@ -83,15 +83,21 @@ impl Session {
         })
     }
 
-    /// What the shortest of the first visits takes, with the delay and the ramp before it.
+    /// What the shortest of the first visits takes, with the delay and the ramp before it. Of visits at the same time
+    /// it is the longest one.
     pub fn shortest_visit_ns(&self) -> u64 {
+        let phase = self.cells.iter().map(|cell| cell.plan.phase).min().flatten();
+        let first = (0..self.cells.len()).filter(|cell| self.cells[*cell].plan.phase == phase);
+        let has_company = phase.is_some() && first.clone().count() > 1;
         let visit_ns = |index: usize| {
             let slot = self.slot(index);
             let measured_ns = self.expected_ns(&slot);
-            let least_ns = if self.cells[index].alone { measured_ns.min(LAST_VISIT_MIN_NS) } else { measured_ns };
+            let may_be_shorter = self.cells[index].alone && !has_company;
+            let least_ns = if may_be_shorter { measured_ns.min(LAST_VISIT_MIN_NS) } else { measured_ns };
             self.until_measured_ns(&slot).saturating_add(least_ns)
         };
-        (0..self.cells.len()).map(visit_ns).min().unwrap_or_default()
+        let first = first.map(visit_ns);
+        if has_company { first.max() } else { first.min() }.unwrap_or_default()
     }
 
     /// What comes before the measured part of a slot.
@@ -113,15 +119,12 @@ impl Session {
         let left_ns = end_ns.saturating_sub(now_ns);
         let fits =
             |slot: &Slot| left_ns > 0 && self.until_measured_ns(slot).saturating_add(self.expected_ns(slot)) <= left_ns;
-        let phase = self.cells[slot.cell].plan.phase;
-        if phase.is_some() && self.pass.iter().any(|turn| !fits(&self.slot(turn.cell))) {
-            return Step::Done;
-        }
-        if fits(&slot) {
+        let has_company = self.cells[slot.cell].plan.phase.is_some() && !self.pass.is_empty();
+        if fits(&slot) && (!has_company || self.pass.iter().all(|turn| fits(&self.slot(turn.cell)))) {
             return Step::Visit(slot);
         }
         let shorter_ns = left_ns.saturating_sub(self.until_measured_ns(&slot)) / 1_000_000_000 * 1_000_000_000;
-        let may_be_shorter = self.cells[slot.cell].alone && slot.measured_ns.is_some();
+        let may_be_shorter = self.cells[slot.cell].alone && slot.measured_ns.is_some() && !has_company;
         if may_be_shorter && shorter_ns >= LAST_VISIT_MIN_NS {
             return Step::Visit(Slot { measured_ns: Some(shorter_ns), ..slot });
         }

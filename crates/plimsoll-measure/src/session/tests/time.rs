@@ -1,0 +1,73 @@
+//! What fits into the time that there is, and how much of it is left.
+
+use super::*;
+
+#[test]
+fn the_shortest_visit_is_what_fits() {
+    for count in [1, 3] {
+        let needed_ns = Session::new(plan(cells(count))).shortest_visit_ns();
+        let fits = |time_max_ns| {
+            let mut session = Session::new(SessionPlan { time_max_ns: Some(time_max_ns), ..plan(cells(count)) });
+            !drive(&mut session, &[&level(100.0)]).is_empty()
+        };
+        assert!(!fits(needed_ns - 1));
+        assert!(count > 1 || fits(needed_ns));
+    }
+}
+
+/// Visits that end by themselves, each after so many seconds, in a session of so many.
+fn visits_that_end_by_themselves(cell: CellPlan, rounds: u32, each: u64, time_max: u64) -> usize {
+    let fixed = Some(FixedVisits { rounds, measured_ns: None });
+    let cells = vec![CellPlan { fixed, ramp_ns: Some(0), ..cell }];
+    let mut session = Session::new(SessionPlan { time_max_ns: Some(time_max * SECOND), ..plan(cells) });
+    let (mut now_ns, mut visits) = (0, 0);
+    while let Step::Visit(slot) = session.next_step(now_ns) {
+        let from_ns = now_ns + if visits == 0 { cell.start_delay_ns } else { 0 };
+        let seconds = vec![Sample { count: 1.0, elapsed_ns: each * SECOND }];
+        session.observe(&slot, Visit { from_ns, ramp: Sample::default(), seconds });
+        (now_ns, visits) = (from_ns + each * SECOND, visits + 1);
+    }
+    visits
+}
+
+#[test]
+fn time_runs_out_for_visits_that_end_by_themselves_too() {
+    let visits = |rounds, each, time_max| visits_that_end_by_themselves(CellPlan::default(), rounds, each, time_max);
+    assert_eq!(visits(10, 2, 5), 2, "a third would end after it");
+    assert_eq!(visits(10, 2, 6), 3);
+    assert_eq!(visits(10, 2, 1), 1, "nobody knows before the first");
+    // Nobody can shorten them, also where few are judged as one piece.
+    assert_eq!(visits(3, 20, 55), 2);
+}
+
+#[test]
+fn the_delay_of_a_cell_is_part_of_the_time() {
+    let delayed = CellPlan { start_delay_ns: 4 * SECOND, ..CellPlan::default() };
+    assert_eq!(visits_that_end_by_themselves(delayed, 10, 2, 8), 2);
+    assert_eq!(visits_that_end_by_themselves(delayed, 10, 2, 3), 0);
+    let session = Session::new(plan(vec![CellPlan { ramp_ns: Some(SECOND), ..delayed }]));
+    assert!(session.shortest_visit_ns() > 5 * SECOND);
+}
+
+#[test]
+fn a_phase_that_does_not_fit_is_refused_whatever_the_seed() {
+    let cell = |seconds: u64| CellPlan {
+        workload: seconds as usize,
+        ramp_ns: Some(0),
+        fixed: Some(FixedVisits { rounds: 1, measured_ns: Some(seconds * SECOND) }),
+        phase: Some(1),
+        ..CellPlan::default()
+    };
+    for seed in 0..16 {
+        let session = |cells: Vec<CellPlan>, time_s: u64| {
+            Session::new(SessionPlan { seed, time_max_ns: Some(time_s * SECOND), ..plan(cells) })
+        };
+        let mut both = session(vec![cell(30), cell(2)], 14);
+        assert_eq!((both.next_step(0), both.shortest_visit_ns()), (Step::Done, 30 * SECOND));
+        assert!(matches!(session(vec![cell(30), cell(2)], 30).next_step(0), Step::Visit(_)));
+        // Without company it is shortened, as it would be without a phase.
+        let mut one = session(vec![cell(30)], 14);
+        assert_eq!(one.shortest_visit_ns(), 10 * SECOND);
+        assert!(matches!(one.next_step(0), Step::Visit(Slot { measured_ns, .. }) if measured_ns == Some(14 * SECOND)));
+    }
+}
