@@ -273,8 +273,8 @@ impl Session {
             Some(_) => Verdict::Unstable,
             _ if state.claimed => Verdict::Steady,
             _ if trends && !erratic => Verdict::Drifting,
-            // Nothing speaks against the rate but that time was up before it was sure.
-            _ if !state.closed && look.is_some_and(|look| look.even) => Verdict::Short,
+            // Nothing speaks against the rate but that time was up, or all visits done, before it was sure.
+            _ if (!state.closed || state.plan.fixed.is_some()) && look.is_some_and(|look| look.even) => Verdict::Short,
             _ => Verdict::Unstable,
         }
     }

@@ -518,3 +518,21 @@ fn a_bookend_that_measured_nothing_takes_no_claim_back() {
     assert!(now_ns > 1800 * SECOND);
     assert_eq!(session.answer(0).verdict, Verdict::Steady);
 }
+
+#[test]
+fn an_even_rate_that_misses_the_precision_in_the_visits_asked_for_is_short() {
+    let verdict = |rounds: u32, trace: &[f64]| {
+        let fixed = Some(FixedVisits { rounds, measured_ns: Some(120 * SECOND / u64::from(rounds)) });
+        let mut session = Session::new(SessionPlan {
+            precision: Some(0.002),
+            ..plan(vec![CellPlan { fixed, ..CellPlan::default() }])
+        });
+        drive(&mut session, &[trace]);
+        session.answer(0).verdict
+    };
+    let noisy = test_noise::rates(1000.0, 0.05, 0.5, 7200, 1);
+    let wild: Vec<f64> = (0..7200).map(|t| if t / 7 % 2 == 0 { 100.0 } else { 100_000.0 }).collect();
+    for rounds in [1, 6] {
+        assert_eq!((verdict(rounds, &noisy), verdict(rounds, &wild)), (Verdict::Short, Verdict::Unstable), "{rounds}");
+    }
+}
