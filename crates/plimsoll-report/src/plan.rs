@@ -332,7 +332,12 @@ fn times_by_rules(plan: &Plan, rules: &Rules) -> String {
                 (StoppingRule::Sure, true) => slots_ns(u64::from(rules.rounds_max), usual_ns),
             }
     };
-    let sum = |longest: bool| plan.cells.iter().map(|cell| time(cell, longest)).sum::<u64>();
+    // However few cells are left, a pass takes its time.
+    let passes_ns = |longest: bool| {
+        let rounds = if longest { rules.rounds_max } else { rules.rounds_min + 1 };
+        if alone { 0 } else { u64::from(rounds) * rules.pass_ns() }
+    };
+    let sum = |longest: bool| plan.cells.iter().map(|cell| time(cell, longest)).sum::<u64>().max(passes_ns(longest));
     let max_ns = plan.max_time_ns.unwrap_or(u64::MAX);
     let [shortest_ns, longest_ns] =
         [sum(false), sum(true)].map(|time_ns| time_ns.max(plan.bookend_ns.unwrap_or(0)).min(max_ns));
@@ -515,6 +520,17 @@ mod tests {
         };
         assert_eq!(told(2), "1 cell, 2m 18s if it is steady, 30m 00s at most");
         assert_eq!(told(1200), "1 cell, 22m 16s if it is steady, 49m 58s at most");
+    }
+
+    #[test]
+    fn passes_take_their_time_however_short_the_visits_are() {
+        let mut plan = test_records::plan(&["/mnt/data"], &[Workload::default(), Workload::default()]);
+        plan.effort = Effort::Standard;
+        for cell in &mut plan.cells {
+            cell.stopping = StoppingRule::Sure;
+            cell.work.blocks_mut().unwrap().ramp_ns = 0;
+        }
+        assert_eq!(times(&plan, false), "2 cells, 9m 32s if they are steady, 13m 52s at most");
     }
 
     #[test]

@@ -71,3 +71,28 @@ fn a_phase_that_does_not_fit_is_refused_whatever_the_seed() {
         assert!(matches!(one.next_step(0), Step::Visit(Slot { measured_ns, .. }) if measured_ns == Some(14 * SECOND)));
     }
 }
+
+#[test]
+fn the_time_left_has_the_rest_between_passes_and_what_is_discarded() {
+    let restless: Vec<f64> = (0..7200).map(|t| if t / 37 % 2 == 0 { 1000.0 } else { 600.0 }).collect();
+    let even = level(5000.0);
+    let mut session = Session::new(plan(cells(6)));
+    let (mut now_ns, mut said) = (0, Vec::new());
+    loop {
+        said.push((now_ns, session.remaining_ns(now_ns)));
+        match session.next_step(now_ns) {
+            Step::Visit(slot) => {
+                let visit = visit(if slot.cell == 0 { &restless } else { &even }, &slot, now_ns);
+                now_ns = visit.to_ns();
+                session.observe(&slot, visit);
+            }
+            Step::WaitUntil(until_ns) => now_ns = until_ns,
+            Step::Done => break,
+        }
+    }
+    let pass_ns = session.rules().pass_ns();
+    assert!(said.iter().all(|(at_ns, (_, most_ns))| now_ns - at_ns <= most_ns + pass_ns), "{now_ns} {said:?}");
+    let fixed = Some(FixedVisits { rounds: 4, measured_ns: Some(10 * SECOND) });
+    let discarding = CellPlan { fixed, discard_first: 2, ramp_ns: Some(0), ..CellPlan::default() };
+    assert_eq!(Session::new(plan(vec![discarding])).remaining_ns(0), (40 * SECOND, 40 * SECOND));
+}
