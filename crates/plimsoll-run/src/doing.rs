@@ -416,7 +416,7 @@ impl<'a> Doing<'a> {
         self.so_far.stalled_seconds[slot.cell] += outcome.stalled_seconds;
         let so_far = findings::of_open_loop(&self.so_far.open_loops[slot.cell]);
         let so_far = so_far.into_iter().chain(findings::of_stalls(self.so_far.stalled_seconds[slot.cell]));
-        for finding in findings::of_slot(&outcome, plan).into_iter().chain(so_far) {
+        for finding in findings::of_slot(&outcome, plan, slot.measured_ns).into_iter().chain(so_far) {
             emit(RunEvent::Found { cell: slot.cell, finding });
         }
         let accounts = SlotAccounts {

@@ -107,8 +107,8 @@ pub fn of_kept_file(path: &Path) -> Finding {
     finding("kept-file-reused", Severity::Info, text, &[("path", json!(path.to_string_lossy()))])
 }
 
-/// What a slot showed by itself.
-pub fn of_slot(outcome: &SlotOutcome, plan: &BlockPlan) -> Vec<Finding> {
+/// What a slot showed by itself, which was to be measured for so long.
+pub fn of_slot(outcome: &SlotOutcome, plan: &BlockPlan, measured_ns: Option<u64>) -> Vec<Finding> {
     let mut findings = Vec::new();
     if !outcome.notes.is_empty() {
         findings.push(finding("engine-note", Severity::Info, outcome.notes.join("; "), &[]));
@@ -118,7 +118,7 @@ pub fn of_slot(outcome: &SlotOutcome, plan: &BlockPlan) -> Vec<Finding> {
         findings.push(finding(
             "nothing-measured",
             Severity::Warning,
-            why_nothing(outcome, plan),
+            why_nothing(outcome, plan, measured_ns),
             &[("elapsed_ns", json!(outcome.elapsed_ns))],
         ));
     }
@@ -150,15 +150,15 @@ pub fn of_slot(outcome: &SlotOutcome, plan: &BlockPlan) -> Vec<Finding> {
 }
 
 /// Why a slot has no completed operation, and what would help.
-fn why_nothing(outcome: &SlotOutcome, plan: &BlockPlan) -> &'static str {
-    if plan.slot_ns.is_none_or(|slot_ns| outcome.elapsed_ns < slot_ns) {
+fn why_nothing(outcome: &SlotOutcome, plan: &BlockPlan, measured_ns: Option<u64>) -> &'static str {
+    if measured_ns.is_none_or(|measured_ns| outcome.elapsed_ns < measured_ns) {
         return "a slot was stopped before any operation completed in its measured time";
     }
     if plan.pacing != Pacing::Closed && outcome.tally.open_loop.intended == 0 {
-        return "no operation was due in the measured time of a slot: raise --rate or --duration";
+        return "no operation was due in the measured time of a slot: raise --rate, or measure longer with --duration";
     }
-    "no operation completed in the measured time of a slot, because the storage took longer than that to answer: raise \
-     --duration to see how long"
+    "no operation completed in the measured time of a slot, because the storage took longer than that to answer: \
+     measure longer with --duration to see how long"
 }
 
 /// What all slots so far say about seconds in which nothing completed.
@@ -255,7 +255,7 @@ mod tests {
 
     #[test]
     fn a_slot_without_operations_says_what_would_help() {
-        let nothing = |elapsed_ns, plan: &BlockPlan| {
+        let nothing = |elapsed_ns, workload: &str| {
             let tally = SlotTally::new();
             let notes = Vec::new();
             let outcome = SlotOutcome {
@@ -271,11 +271,15 @@ mod tests {
                 worker_cpu_ns: 0,
                 notes,
             };
-            of_slot(&outcome, plan).remove(0).text
+            of_slot(&outcome, &plan(workload), Some(2_000_000_000)).remove(0).text
         };
-        assert!(nothing(2_000_000_000, &plan("duration = '2s'")).ends_with("raise --duration to see how long"));
-        assert!(nothing(2_000_000_000, &plan("duration = '2s'\nrate = 0.1")).ends_with("raise --rate or --duration"));
-        assert!(nothing(1_000_000_000, &plan("duration = '2s'")).starts_with("a slot was stopped"));
+        // How long a slot was to be is the rules' to say where the plan does not.
+        for duration in ["", "duration = '2s'\n"] {
+            assert!(nothing(2_000_000_000, duration).ends_with("--duration to see how long"));
+            let told = nothing(2_000_000_000, &format!("{duration}rate = 0.1"));
+            assert!(told.ends_with("raise --rate, or measure longer with --duration"), "{told}");
+            assert!(nothing(1_000_000_000, duration).starts_with("a slot was stopped"));
+        }
     }
 
     #[test]
