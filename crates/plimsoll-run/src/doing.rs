@@ -258,8 +258,7 @@ impl<'a> Doing<'a> {
         let keeps_files = self.sites.keeps_files();
         let result = FileVisit { cell, plan, set, devices, clock, keeps_files, stop }.run(emit)?;
         let result = SlotResult { round: slot.round, purpose, ..result };
-        let mismatches = result.verification.as_ref().is_some_and(|checked| checked.mismatches > 0);
-        let may_go_on = plan.keep_going || (result.errors.is_empty() && !mismatches);
+        let may_go_on = judging::may_go_on(&self.plan.cells[cell].work, &result);
         let visit = judging::visit(&result, [].iter());
         emit(RunEvent::SlotFinished(Box::new(result)));
         Ok(vec![Done { slot, visit, may_go_on }])
@@ -305,7 +304,7 @@ impl<'a> Doing<'a> {
         let mut done = Vec::with_capacity(results.len());
         for (slot, result) in results {
             let result = SlotResult { purpose: judging::purpose(slot.purpose), ..result };
-            let may_go_on = plan.cells[slot.cell].work.keeps_going() || result.errors.is_empty();
+            let may_go_on = judging::may_go_on(&plan.cells[slot.cell].work, &result);
             let visit = judging::visit(&result, [].iter());
             emit(RunEvent::SlotFinished(Box::new(result)));
             done.push(Done { slot, visit, may_go_on });
@@ -411,7 +410,6 @@ impl<'a> Doing<'a> {
             let known = self.generations[slot.cell].iter().flat_map(|map| map.known_blocks(is_laid_out));
             verification.blocks_left = (known.count() as u64).saturating_sub(verification.blocks_read_back);
         }
-        let may_go_on = plan.keep_going || outcome.tally.errors.is_empty();
         self.so_far.add_open_loop(slot.cell, judging::purpose(slot.purpose), &outcome.tally.open_loop);
         self.so_far.stalled_seconds[slot.cell] += outcome.stalled_seconds;
         let so_far = findings::of_open_loop(&self.so_far.open_loops[slot.cell]);
@@ -436,6 +434,7 @@ impl<'a> Doing<'a> {
         let is_part = keeps_parts && !visit.seconds.is_empty();
         let is_cut = self.stop.load(Ordering::Relaxed) && !is_whole && !is_part;
         let result = SlotResult { is_cut, ..result };
+        let may_go_on = judging::may_go_on(&self.plan.cells[slot.cell].work, &result);
         emit(RunEvent::SlotFinished(Box::new(result)));
         Done { slot, visit, may_go_on }
     }

@@ -12,7 +12,7 @@ use plimsoll_record::{
 };
 use plimsoll_workload::{
     certainty::StoppingRule,
-    plan::{BlockPlan, Plan},
+    plan::{BlockPlan, Plan, Work},
     random::{Purpose, derive_seed},
     settings::Effort,
 };
@@ -81,6 +81,13 @@ pub const fn purpose(purpose: session::Purpose) -> SlotPurpose {
         session::Purpose::Discard => SlotPurpose::Discarded,
         session::Purpose::Bookend => SlotPurpose::Bookend,
     }
+}
+
+/// Whether a cell may be visited again after a slot. Errors end it unless it keeps going, and so do files that do not
+/// hold what they should.
+pub fn may_go_on(work: &Work, slot: &SlotResult) -> bool {
+    let mismatches = slot.verification.as_ref().is_some_and(|checked| checked.mismatches > 0);
+    work.keeps_going() || (slot.errors.is_empty() && !(work.files().is_some() && mismatches))
 }
 
 /// Whether the latencies of a cell's seconds are worth keeping: where they tell how sure its percentiles are, and are

@@ -151,7 +151,7 @@ impl SoFar {
         if let Some(open_loop) = &slot.open_loop {
             self.add_open_loop(slot.cell, slot.purpose, open_loop);
         }
-        if !slot.errors.is_empty() && !plan.cells[slot.cell].work.keeps_going() {
+        if !judging::may_go_on(&plan.cells[slot.cell].work, slot) {
             session.abandon(slot.cell);
             self.failed = true;
         }
@@ -161,6 +161,13 @@ impl SoFar {
 #[cfg(test)]
 mod tests {
     use plimsoll_measure::session::Step;
+    use plimsoll_record::results::VerificationResult;
+    use plimsoll_workload::{
+        certainty::Certainty,
+        settings::Effort,
+        target_facts::{TargetFacts, TargetKind},
+        workload::Workload,
+    };
 
     use super::*;
     use crate::test_plans::plan_of_run;
@@ -217,6 +224,33 @@ mod tests {
             let found = session.answer(cell).estimate.unwrap().rate;
             assert!((found - rate).abs() < 1e-9, "{found}");
         }
+    }
+
+    #[test]
+    fn files_that_did_not_hold_what_they_should_are_not_gone_on_with() {
+        let target = TargetFacts {
+            name: "directory".to_owned(),
+            kind: TargetKind::Directory,
+            size_bytes: None,
+            free_bytes: Some(64 << 30),
+            direct_alignment_bytes: Some(512),
+        };
+        let is_given_up = |workload: &str, mismatches| {
+            let workload: Workload = toml::from_str(workload).unwrap();
+            let certainty = Certainty::of(Effort::Quick);
+            let plan = Plan::resolve(std::slice::from_ref(&target), &[workload], &certainty, 42).unwrap();
+            let verification = Some(VerificationResult { mismatches, ..VerificationResult::default() });
+            let slot = SlotResult { verification, ..SlotResult::default() };
+            let mut session = Session::new(judging::session_plan(&plan));
+            let events = [RunEvent::SlotFinished(Box::new(slot))];
+            let so_far = SoFar::restore(&plan, &events, &mut session);
+            assert_eq!(so_far.failed, session.is_closed(0));
+            so_far.failed
+        };
+        let files = "phases = 'create,read'\nverify = true\niterations = 3";
+        assert!(is_given_up(files, 1) && !is_given_up(files, 0));
+        assert!(!is_given_up(&format!("{files}\nkeep_going = true"), 1));
+        assert!(!is_given_up("rw = 'randwrite'\nverify = true", 1), "blocks are told of");
     }
 
     fn resuming(at: &str) -> Resuming {

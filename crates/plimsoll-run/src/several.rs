@@ -319,7 +319,7 @@ fn judge(session: &mut Session, plan: &Plan, slot: &SlotResult, seconds: &[Inter
         let t_ns = slot.from_ns.saturating_sub(slot.ramp_ns);
         session.resume(slot.cell, purpose, t_ns, judging::visit(slot, seconds.iter()));
     }
-    if !slot.errors.is_empty() && !plan.cells[slot.cell].work.keeps_going() {
+    if !judging::may_go_on(&plan.cells[slot.cell].work, slot) {
         session.abandon(slot.cell);
     }
 }
