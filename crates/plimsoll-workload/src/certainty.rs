@@ -109,7 +109,7 @@ impl Certainty {
             }
             _ if self.max_time == Some(Span { ns: 0 }) => "--max-time 0 leaves no time to measure",
             _ if self.bookend && self.passes.is_some() => {
-                "--bookend doubts what was claimed, and with --passes nothing is claimed: choose one"
+                "--bookend is for cells that end when their rate is sure, and --passes ends them before: choose one"
             }
             _ if self.bookend && self.effort == Effort::Quick => {
                 "--bookend doubts what was claimed, and --effort quick claims nothing: use standard or thorough"
@@ -158,7 +158,7 @@ mod tests {
         assert!(refused(|c| (c.passes, c.discard_first) = (Some(2), Some(2))).contains("nothing to count"));
         assert!(refused(|c| (c.passes, c.precision) = (Some(2), "2%".parse().ok())).contains("choose one"));
         assert!(refused(|c| (c.effort, c.precision) = (Effort::Quick, "2%".parse().ok())).contains("thorough"));
-        assert!(refused(|c| (c.bookend, c.passes) = (true, Some(5))).contains("nothing is claimed"));
+        assert!(refused(|c| (c.bookend, c.passes) = (true, Some(5))).contains("--passes ends them"));
         assert!(refused(|c| (c.bookend, c.effort) = (true, Effort::Quick)).contains("thorough"));
         assert!(refused(|c| (c.bookend, c.max_time) = (true, "30min".parse().ok())).contains("more time"));
         assert!(refused(|c| c.max_time = Some(Span { ns: 0 })).contains("no time"));

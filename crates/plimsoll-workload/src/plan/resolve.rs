@@ -71,7 +71,8 @@ impl Plan {
             }
             if certainty.bookend {
                 return Err(PlanError::Certainty(
-                    "--bookend doubts what was claimed, and with a duration or amount nothing is claimed: choose one",
+                    "--bookend is for cells that end when their rate is sure, and a duration or amount ends them before: \
+                     choose one",
                 ));
             }
         }
