@@ -181,8 +181,9 @@ pub struct MeasuringArguments {
     pub precision: Option<Precision>,
     /// Begin no slot that would end after this time
     ///
-    /// Cells that have not measured enough by then are called short. What ends by itself, as a command or an amount,
-    /// is expected to take as long as the time before, so the first may take longer than this.
+    /// Cells that have not measured enough by then are called short. The last slot may end later all the same: what is
+    /// tried before the first one of a cell takes some seconds, and what ends by itself, as a command or an amount, is
+    /// expected to take as long as the time before.
     #[arg(long, value_name = "TIME", help_heading = TIMING)]
     pub max_time: Option<Span>,
     /// Visit every target once more, half an hour after the start, and withdraw claims that no longer hold
