@@ -83,7 +83,11 @@ pub const METRICS: [Metric; 14] = [
         help: "1 for the one word about the numbers of the latest run.",
         labels: &["target", "workload", "verdict"],
     },
-    Metric { name: ERRORS, help: "Failed operations of the latest run.", labels: &["target", "workload"] },
+    Metric {
+        name: ERRORS,
+        help: "Failed operations of the latest run; absent where another program measured and did not tell them.",
+        labels: &["target", "workload"],
+    },
     Metric {
         name: MISMATCHES,
         help: "Blocks of the latest run that were not as written; absent where none was verified.",
@@ -231,7 +235,11 @@ fn series_of(record: &Record, cell: &Cell) -> Vec<Series> {
     }
     add(TIMESTAMP, &[("run", &run)], record.started.as_nanosecond() as f64 / 1e9);
     cell.word_of_numbers().into_iter().for_each(|word| add(VERDICT, &[("verdict", word)], 1.0));
-    add(ERRORS, &[], cell.errors as f64);
+    let errors = match &cell.told {
+        Some(told) => told.transfers().and_then(|transfers| transfers.errors),
+        None => Some(cell.errors),
+    };
+    errors.into_iter().for_each(|errors| add(ERRORS, &[], errors as f64));
     cell.verification.iter().for_each(|verified| add(MISMATCHES, &[], verified.mismatches as f64));
     series
 }
@@ -309,7 +317,11 @@ fn labels(pairs: &[(&str, &str)]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use plimsoll_record::{latencies::LatencyInterval, results::VerificationResult};
+    use plimsoll_record::{
+        latencies::LatencyInterval,
+        results::VerificationResult,
+        told::{Measured, Source, Told, Transfers},
+    };
     use plimsoll_workload::file_set::FilePhase;
 
     use super::*;
@@ -356,6 +368,19 @@ mod tests {
         assert!(!text.contains(&read("99")) && !text.contains(&read("99.9")), "{text}");
         record.cells[0].read.as_mut().unwrap().latency_intervals.pop();
         assert!(told(&record).contains(&format!("{} 0.004\n", read("99.9"))));
+    }
+
+    #[test]
+    fn errors_that_nobody_told_are_not_called_none() {
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/records/plimsoll-1.json");
+        let mut record = plimsoll_record::upgrade::read(&std::fs::read_to_string(path).unwrap()).unwrap();
+        assert!(written(&series_of(&record, &record.cells[0])).contains("plimsoll_errors{"));
+        for (errors, is_told) in [(None, false), (Some(0), true)] {
+            let measured = Measured::Transfers(Box::new(Transfers { errors, ..Transfers::default() }));
+            record.cells[0].told = Some(Told { source: Source::Dd, lines: (1, 1), measured });
+            let text = written(&series_of(&record, &record.cells[0]));
+            assert_eq!(text.contains("plimsoll_errors{"), is_told, "{text}");
+        }
     }
 
     #[test]
