@@ -104,7 +104,11 @@ pub const METRICS: [Metric; 14] = [
         help: "Latency that this percentage of the operations did not exceed in the last second of a run.",
         labels: &["target", "workload", "run", "percentile"],
     },
-    Metric { name: LIVE_RUNS, help: "Runs of this machine that are going on.", labels: &[] },
+    Metric {
+        name: LIVE_RUNS,
+        help: "Runs that are going on of the user whose server it is, but those with --no-history.",
+        labels: &[],
+    },
     Metric { name: READABLE, help: "1 while the history can be read, and 0 otherwise.", labels: &[] },
     Metric { name: RUNS, help: "Runs in the history.", labels: &[] },
     Metric { name: BUILD, help: "1 for the plimsoll that tells this.", labels: &["version", "commit"] },
