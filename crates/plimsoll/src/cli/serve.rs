@@ -10,9 +10,10 @@ const ADDRESS: &str = "127.0.0.1:7457";
 /// Arguments of `plimsoll serve`.
 #[derive(Args, Debug)]
 #[command(
-    after_help = "The page lists the runs of the history, shows and compares them, and follows runs of this machine while \
-                  they are going on. /metrics is for Prometheus. On 127.0.0.1 nobody but people and programs of this \
-                  machine can ask; any other address needs a token. Ctrl-C ends it. See docs/serving.md."
+    after_help = "The page lists the runs of the history, shows and compares them, and follows runs of the same user on \
+                  this machine while they are going on, but those with --no-history. /metrics is for Prometheus. On \
+                  127.0.0.1 nobody but people and programs of this machine can ask; any other address needs a token. \
+                  Ctrl-C ends it. See docs/serving.md."
 )]
 pub struct ServeArguments {
     /// Listen here; port 0 is any free one
@@ -24,8 +25,8 @@ pub struct ServeArguments {
     /// Change nothing: no tags, no baselines, no imports, no removals
     #[arg(long)]
     pub read_only: bool,
-    /// Show the page in the browser
-    #[arg(long)]
+    /// Show the page in the browser, which with a token has to log in first
+    #[arg(long, conflicts_with = "token_file")]
     pub open: bool,
     /// The user's own limits and prices, instead of those in the configuration
     #[arg(long, value_name = "FILE")]
@@ -39,7 +40,18 @@ fn address(text: &str) -> Result<SocketAddr, String> {
 
 #[cfg(test)]
 mod tests {
+    use clap::Parser as _;
+
     use super::*;
+    use crate::cli::Cli;
+
+    #[test]
+    fn no_page_is_opened_that_has_no_token() {
+        let read = |text: &str| Cli::try_parse_from(text.split(' '));
+        assert!(read("plimsoll serve --open").is_ok() && read("plimsoll serve --token-file t").is_ok());
+        let error = read("plimsoll serve --open --token-file t").unwrap_err().to_string();
+        assert!(error.contains("--open") && error.contains("cannot be used with"), "{error}");
+    }
 
     #[test]
     fn an_address_has_a_port() {
